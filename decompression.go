@@ -9,7 +9,7 @@ type DecompressionLimits struct {
 	Ratio int64
 	// Bytes is the maximum number of decompressed bytes, 16 GiB by default.
 	Bytes int64
-	// Window is the maximum window of zstd data in bytes, 128 MiB by default. A decoder allocates the window that a frame
-	// of 9 bytes asks for. Without a limit the decoder refuses windows above 2 GiB.
+	// Window is the maximum window of zstd data in bytes, 128 MiB by default. A decoder allocates the window that a
+	// frame of 9 bytes asks for. Without a limit the decoder refuses windows above 2 GiB.
 	Window int64
 }

@@ -41,7 +41,7 @@ func TestPublicPackagesHaveExamples(t *testing.T) {
 var namesFlag = regexp.MustCompile(`(^|[^-\w])--[a-z]`)
 
 // TestLibraryNamesNoFlags checks that no string of a package that library users compile names a flag of the command,
-// because a program has none: such a text belongs into the command, or into the tables that convert translates. Package
+// because a program has none: such a string belongs into the command, or into the tables that convert translates. Package
 // convert compiles these tables; its own tests check its errors.
 func TestLibraryNamesNoFlags(t *testing.T) {
 	all := listPackages(t)
@@ -55,7 +55,7 @@ func TestLibraryNamesNoFlags(t *testing.T) {
 			used[dep] = true
 		}
 	}
-	// These texts are documentation of the command, and not errors: of the tables that it writes, and of what it overlooks.
+	// Strings of these packages document the command: the tables that it writes, and what it overlooks.
 	except := []string{module + "/internal/tables", module + "/internal/streameq"}
 	checked := 0
 	eachFile(t, func(p *listed, fset *token.FileSet, f *ast.File) {

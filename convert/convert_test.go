@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -99,7 +100,7 @@ func TestOpenAsReader(t *testing.T) {
 	}
 }
 
-// TestFormats writes a file of each format and opens it: Open recognizes it whatever its name is.
+// TestFormats writes a file of each format and opens it: Open recognizes it regardless of its name.
 func TestFormats(t *testing.T) {
 	readable, writable := convert.Formats()
 	dir := t.TempDir()
@@ -245,27 +246,38 @@ func profileOf(t *testing.T, sel convert.Selection) *pprofile.Profile {
 	return p
 }
 
-// TestSelectionKeepsWeights checks that the profiles of the threads of a trace add up to that of the trace, and that
-// frames are resolved although the selection holds no events with symbols.
+// TestSelectionKeepsWeights checks that the profiles of the threads of a trace, and those of the parts of its time, add
+// up to that of the trace: CopyTo shows the sink the samples that end the intervals of selected ones. Frames are resolved
+// although the selection holds no events with symbols.
 func TestSelectionKeepsWeights(t *testing.T) {
-	total := map[int64]int64{}
-	for _, s := range profileOf(t, convert.Selection{}).Sample {
-		total[s.NumLabel["thread id"][0]] += s.Value[0]
-	}
-	if len(total) < 3 {
-		t.Fatalf("%d threads", len(total))
-	}
-	for tid, want := range total {
-		got := int64(0)
-		p := profileOf(t, convert.Selection{TIDs: []uint64{uint64(tid)}, Providers: []string{"*SampleProfiler"}})
-		for _, s := range p.Sample {
-			got += s.Value[0]
-			if s.Location[0].Line == nil {
-				t.Errorf("thread %d: an unresolved leaf", tid)
+	sum := func(parts ...convert.Selection) map[int64]int64 {
+		total := map[int64]int64{}
+		for _, sel := range parts {
+			p := profileOf(t, sel)
+			wall := slices.IndexFunc(p.SampleType, func(v *pprofile.ValueType) bool { return v.Type == "wall" })
+			for _, s := range p.Sample {
+				total[s.NumLabel["thread id"][0]] += s.Value[wall]
+				if s.Location[0].Line == nil {
+					t.Errorf("%+v: an unresolved leaf", sel)
+				}
 			}
 		}
-		if got != want {
-			t.Errorf("thread %d: %d, in the whole %d", tid, got, want)
+		return total
+	}
+	whole := sum(convert.Selection{})
+	if len(whole) < 3 {
+		t.Fatalf("%d threads", len(whole))
+	}
+	var threads, times []convert.Selection
+	for tid := range whole {
+		threads = append(threads, convert.Selection{TIDs: []uint64{uint64(tid)}, Providers: []string{"*SampleProfiler"}})
+	}
+	for at := time.Duration(0); at < time.Second; at += 40 * time.Millisecond {
+		times = append(times, convert.Selection{From: convert.AfterStart(at), To: convert.AfterStart(at + 40*time.Millisecond)})
+	}
+	for name, parts := range map[string][]convert.Selection{"threads": threads, "times": times} {
+		if got := sum(parts...); !maps.Equal(got, whole) {
+			t.Errorf("%s: %v, the whole trace %v", name, got, whole)
 		}
 	}
 }
@@ -280,7 +292,7 @@ func TestCancel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stop, n := rand.IntN(1500), 0
+		stop, n := 1+rand.IntN(1500), 0
 		for {
 			_, err = src.Next()
 			if err != nil {

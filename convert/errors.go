@@ -42,7 +42,8 @@ func unknownFormat(name string, u *formats.Unknown) error {
 	if u.What != "" {
 		got = ", got " + u.What
 	}
-	return fmt.Errorf("%s: %w: want %s%s", name, ntconv.ErrFormat, strings.Join(formats.NamesOf(formats.Readable()), ", "), got)
+	want := strings.Join(formats.NamesOf(formats.Readable()), ", ")
+	return fmt.Errorf("%s: %w: want %s%s", name, ntconv.ErrFormat, want, got)
 }
 
 // A settingError is an error of a value in Options.Settings.

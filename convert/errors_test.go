@@ -28,7 +28,7 @@ func inputs(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	return map[string][]byte{
-		"text": []byte("hello, this is no trace\n"), "empty": {}, "png": []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"),
+		"text": []byte("hello, I am a letter\n"), "empty": {}, "png": []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"),
 		"truncated": whole[:len(whole)/2], "damaged": damaged, "bomb": bomb.Bytes(), "zstd": []byte("\x28\xb5\x2f\xfd\x00\xb0\x01\x00\x00"),
 		"json": []byte(`{"a": 1}`),
 	}
@@ -39,7 +39,7 @@ func inputs(t *testing.T) map[string][]byte {
 func TestErrorsNameNoFlags(t *testing.T) {
 	files := inputs(t)
 	limits := &convert.Options{Limits: reader.Limits{Types: 1}}
-	packed := &convert.Options{Decompression: ntconv.DecompressionLimits{Bytes: 1000}}
+	small := &convert.Options{Decompression: ntconv.DecompressionLimits{Bytes: 1000}}
 	for _, c := range []struct {
 		input string
 		o     *convert.Options
@@ -55,7 +55,7 @@ func TestErrorsNameNoFlags(t *testing.T) {
 		{"truncated", nil, ntconv.ErrTruncated, ""},
 		{"damaged", &convert.Options{Strict: true}, ntconv.ErrCorrupt, ""},
 		{"truncated", limits, ntconv.ErrLimit, reader.LimitTypes},
-		{"bomb", packed, ntconv.ErrLimit, reader.LimitOutput},
+		{"bomb", small, ntconv.ErrLimit, reader.LimitOutput},
 		{"bomb", nil, ntconv.ErrLimit, reader.LimitRatio},
 		{"zstd", &convert.Options{Decompression: ntconv.DecompressionLimits{Window: 1 << 20}}, ntconv.ErrLimit, reader.LimitWindow},
 		{"truncated", &convert.Options{Select: convert.Selection{Where: []string{"a =="}}}, nil, ""},

@@ -70,6 +70,7 @@ func File(ctx context.Context, name string, o *Options, out *Output, inputs ...s
 	if err := f.prepare(ctx, o, inputs); err != nil {
 		return nil, err
 	}
+	defer f.remove()
 	in, err := f.open(inputs)
 	if err != nil {
 		return nil, plain(inputs[0], err)
@@ -203,7 +204,8 @@ func (f *file) open(inputs []string) (*input.Input, error) {
 func (f *file) write(p *pass.Pass) error {
 	to, _ := f.creator.Destination()
 	out, err := iox.CreateOutputs(f.name, iox.OutputsOptions{
-		OutputOptions: iox.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota}, Dir: to == formats.ToDir, File: to == formats.ToFile,
+		OutputOptions: iox.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
+		Dir:           to == formats.ToDir, File: to == formats.ToFile,
 	})
 	if err != nil {
 		return err

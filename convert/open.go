@@ -16,6 +16,7 @@ import (
 // A Source yields the selected events of an input. It is an ntconv.Source and not safe for concurrent use. Close ends
 // its use.
 type Source struct {
+	config *config
 	in     *input.Input
 	src    ntconv.Source // of the selected events
 	end    input.Ending
@@ -48,7 +49,12 @@ func OpenReader(ctx context.Context, name string, r io.Reader, o *Options) (*Sou
 	return open(ctx, name, o, func(in *input.Options) (*input.Input, error) { return input.FromReader(name, r, in) })
 }
 
-func open(ctx context.Context, name string, o *Options, openInput func(*input.Options) (*input.Input, error)) (*Source, error) {
+func open(
+	ctx context.Context,
+	name string,
+	o *Options,
+	openInput func(*input.Options) (*input.Input, error),
+) (*Source, error) {
 	c, err := newConfig(ctx, o, nil)
 	if err != nil {
 		return nil, err
@@ -63,9 +69,10 @@ func open(ctx context.Context, name string, o *Options, openInput func(*input.Op
 	}
 	in, err := openInput(opts)
 	if err != nil {
+		c.remove()
 		return nil, plain(name, err)
 	}
-	s := &Source{in: in}
+	s := &Source{config: c, in: in}
 	if err := s.begin(c, chosen); err != nil {
 		s.Close()
 		return nil, plain(name, err)
@@ -182,6 +189,7 @@ func (s *Source) Close() error {
 		err = s.end.Close()
 	}
 	s.in.Close()
+	s.config.remove()
 	s.err = fmt.Errorf("read a closed source: %w", os.ErrClosed)
 	return err
 }

@@ -58,6 +58,7 @@ type config struct {
 	flags   *pflag.FlagSet // the formats' own settings; nothing parses arguments
 	openers *formats.Openers
 	quota   iox.Quota
+	temps   []string // names of temporary files that could not be removed while they are open
 }
 
 // newConfig copies options. bind, if not nil, defines the settings of an output before those of inputs.
@@ -73,7 +74,7 @@ func newConfig(ctx context.Context, o *Options, bind func(*pflag.FlagSet)) (*con
 	for name, value := range c.Settings {
 		f := c.flags.Lookup(name)
 		if f == nil {
-			return nil, fmt.Errorf("setting %q: no format that is read or written has it; there are %s", name, c.settings())
+			return nil, fmt.Errorf("setting %q: not a setting of the formats; there are %s", name, c.settings())
 		}
 		if err := f.Value.Set(value); err != nil {
 			return nil, fmt.Errorf("setting %q: value %q: %w", name, value, err)
@@ -93,9 +94,10 @@ func (c *config) settings() string {
 // input returns the options of the inputs. again asks for inputs that can be read more than once.
 func (c *config) input(again bool) (*input.Options, error) {
 	o := &input.Options{
-		Again: again, Limits: iox.LimitsOf(c.Decompression), Openers: c.openers, Temp: temporary, MaxTemp: c.maxTemp(),
-		Guard: func(src ntconv.Source) ntconv.Source { return &cancelable{Source: src, ctx: c.ctx} },
-		Check: func() error { return context.Cause(c.ctx) }, Taken: c.quota.Read,
+		Again: again, Limits: iox.LimitsOf(c.Decompression), Openers: c.openers, Temp: c.temporary,
+		MaxTemp: c.maxTemp(),
+		Guard:   func(src ntconv.Source) ntconv.Source { return &cancelable{Source: src, ctx: c.ctx} },
+		Check:   func() error { return context.Cause(c.ctx) }, Taken: c.quota.Read,
 	}
 	if c.Format == "" {
 		return o, nil
@@ -110,19 +112,27 @@ func (c *config) input(again bool) (*input.Options, error) {
 // read returns the options of a reading.
 func (c *config) read() formats.ReadOptions {
 	return formats.ReadOptions{
-		Order: c.Order, Strict: c.Strict, AllowPrerelease: c.AllowPrerelease, Limits: c.Limits, Report: c.Report, MaxTemp: c.maxTemp(),
+		Order: c.Order, Strict: c.Strict, AllowPrerelease: c.AllowPrerelease, Limits: c.Limits, Report: c.Report,
+		MaxTemp: c.maxTemp(),
 	}
 }
 
 func (c *config) maxTemp() int64 { return max(cmp.Or(c.MaxTemp, formats.DefaultTemp), 0) }
 
 // temporary creates the file for the copy of an input. It has no name where the system allows that.
-func temporary() (*os.File, error) {
+func (c *config) temporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "ntconv-*")
-	if err == nil {
-		_ = os.Remove(f.Name()) // Windows refuses: the file stays until somebody cleans the directory
+	if err == nil && os.Remove(f.Name()) != nil {
+		c.temps = append(c.temps, f.Name()) // Windows does not remove open files
 	}
 	return f, err
+}
+
+// remove removes the files of temporary. Call it once they are closed.
+func (c *config) remove() {
+	for _, name := range c.temps {
+		_ = os.Remove(name) // the system cleans its directory for temporary files
+	}
 }
 
 // checkEvery is how many events a source delivers between two looks at its context. One look costs a few nanoseconds.

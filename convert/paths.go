@@ -28,7 +28,7 @@ func isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// sameFile reports whether an input and an output are one file or directory, by whatever names.
+// sameFile reports whether an input and an output are the same file or directory.
 func sameFile(in, out string) bool {
 	x, err := os.Stat(in)
 	if err != nil || !x.Mode().IsRegular() && !x.IsDir() {

@@ -55,8 +55,8 @@ func BeforeEnd(d time.Duration) Moment { return Moment{kind: fromEnd, dist: d} }
 // At returns the moment of a date and time. A trace whose clock has no date does not accept it.
 func At(t time.Time) Moment { return Moment{kind: onWall, wall: t} }
 
-// ParseMoment reads a moment as the command's flags do: "1.5s" after the start, "-2s" before the end, or a date and time
-// such as "2026-11-21T06:52:53.5Z", in UTC if it names no zone.
+// ParseMoment reads a moment as the command's flags do: "1.5s" after the start, "-2s" before the end, or a date and
+// time such as "2026-11-21T06:52:53.5Z", in UTC if it has no zone.
 func ParseMoment(s string) (Moment, error) {
 	m, err := selection.ParseMoment(s)
 	if err != nil {
@@ -94,7 +94,8 @@ var ErrReversed = errors.New("the selected time ends before it begins")
 // options returns the selection for package selection.
 func (s *Selection) options() (*selection.Options, error) {
 	o := &selection.Options{
-		Providers: slices.Clone(s.Providers), Events: slices.Clone(s.Events), PIDs: slices.Clone(s.PIDs), TIDs: slices.Clone(s.TIDs),
+		Providers: slices.Clone(s.Providers), Events: slices.Clone(s.Events),
+		PIDs: slices.Clone(s.PIDs), TIDs: slices.Clone(s.TIDs),
 		From: s.From.internal(), To: s.To.internal(),
 	}
 	if o.Reversed() {

@@ -254,7 +254,7 @@ func TestHTTPReceivers(t *testing.T) {
 		"asks to wait for too long": {func(n, _, _ int, w http.ResponseWriter) bool {
 			return n == 1 && answer(w, http.StatusTooManyRequests, "Retry-After", "3600")
 		}, outcome{
-			code: 6, spans: 100, distinct: 100, text: []string{"100 spans delivered", "asks to wait for 1h", "--retry-for"}, report: `{"items": 100, "exit": 6}`,
+			code: 6, spans: 100, distinct: 100, text: []string{"100 spans delivered", "retry after 1h", "--retry-for"}, report: `{"items": 100, "exit": 6}`,
 		}},
 		"is busy": {func(n, _, _ int, w http.ResponseWriter) bool {
 			return n%2 == 0 && answer(w, http.StatusServiceUnavailable)
@@ -266,7 +266,7 @@ func TestHTTPReceivers(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			return true
 		}, outcome{
-			code: 6, within: time.Second, args: []string{"--retry-for", "0", "--timeout", "1s"}, text: []string{"no answer within 1s"}, report: `{"unconfirmed": 100, "exit": 6}`,
+			code: 6, within: time.Second, args: []string{"--retry-for", "0", "--timeout", "1s"}, text: []string{"no response within 1s"}, report: `{"unconfirmed": 100, "exit": 6}`,
 		}},
 		"hangs up after it took the spans": {nil, outcome{
 			spans: 700, distinct: 600, text: []string{"600 spans sent", "100 perhaps received twice"}, report: `{"items": 600, "doubled": 100, "retries": 1, "exit": 0}`,
@@ -336,7 +336,7 @@ func TestGRPCReceivers(t *testing.T) {
 		"never answers": {remote: func(int, int) (*coltracepb.ExportTraceServiceResponse, error) {
 			time.Sleep(3 * time.Second)
 			return nil, status.Error(codes.Unavailable, "")
-		}, want: outcome{code: 6, within: time.Second, args: []string{"--retry-for", "0s", "--timeout", "1s"}, text: []string{"no answer within 1s"}, report: `{"unconfirmed": 100, "exit": 6}`}},
+		}, want: outcome{code: 6, within: time.Second, args: []string{"--retry-for", "0s", "--timeout", "1s"}, text: []string{"no response within 1s"}, report: `{"unconfirmed": 100, "exit": 6}`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,11 +1,9 @@
-// Package ntconvtest holds what tests of sources and sinks have in common: sources and sinks in memory, equality of
-// event streams, and fixtures of what other formats put into the model.
+// Package ntconvtest provides building blocks for tests of sources and sinks: sources and sinks in memory, equality of
+// event streams, and small traces that show how other formats use the model. Tests outside this module may use it too.
 //
-// The laws that a source or a sink must keep are stated with these pieces:
+// These building blocks express the properties that every source and sink must have:
 //
-//	EqualStreams(src, reread, nil)        a format that loses nothing gives the same stream back
-//	Copy(sink, Poison(src))               a sink keeps nothing of a borrowed event
-//	open(Chop(r, 1))                      a reader does not depend on how its input is cut
-//
-// Tests outside this module may use it, too.
+//	EqualStreams(src, reread, nil)        a lossless format reproduces the stream
+//	Copy(sink, Poison(src))               a sink retains nothing of a borrowed event
+//	open(Chop(r, 1))                      a reader does not depend on the sizes of reads
 package ntconvtest

@@ -7,15 +7,15 @@ import (
 	"github.com/ntconv/ntconv/internal/streameq"
 )
 
-// Options select what EqualStreams ignores. The zero value compares everything except
+// Options select what EqualStreams ignores. The zero value compares everything except:
 //
 //   - Event.Offset and Info.Format,
 //   - the placement of KindDefine events (see EqualStreams),
 //   - the difference between a missing and an empty stack or label list,
-//   - sequence numbers that one of the streams does not know,
+//   - sequence numbers that are unknown in one of the streams,
 //   - the time of marks that end threads, which formats do not record,
-//   - in time order (Sorted), the sequence numbers of a thread whose events time order rearranges,
-//   - FlagPlaceholder, FlagLate and FlagNumbered, which describe the reading, not the trace.
+//   - in time order (Sorted), the sequence numbers of a thread whose events are rearranged by it,
+//   - FlagPlaceholder, FlagLate and FlagNumbered, which describe how the trace was read.
 type Options struct {
 	EmptyMarks  bool // ignore sequence points without threads and flags: a writer may insert them
 	Marks       bool // ignore all marks
@@ -25,7 +25,7 @@ type Options struct {
 	Definitions bool // ignore types and threads that are declared but not used
 	Frames      bool // compare only the addresses of stacks
 	Info        bool // ignore the Info of the sources
-	Errors      bool // treat an error of a source as its end
+	Errors      bool // treat an error of a source as the end of its stream
 	// Profiles compares the totals of samples with equal threads, stacks and labels, not the events: importers of
 	// formats such as pprof synthesize the times, the order and the sequence numbers of events. The values are those of
 	// the sample types; the weight is not compared, because it is rounded.
@@ -34,16 +34,16 @@ type Options struct {
 
 // A Difference is the error of Equal and EqualStreams if two events or streams differ.
 type Difference struct {
-	What string   // what differs, from the outermost to the innermost element: "type: field \"x\": name"
+	What string   // the differing element, from the outermost to the innermost: "type: field \"x\": name"
 	A, B string   // the two values; both empty if What is the whole difference
 	At   [2]Place // the position in each stream
-	// Unused means that the difference is a type or thread that no event uses, which Options.Definitions ignores.
+	// Unused means that the difference is a declared type or thread that no event uses; Options.Definitions ignores it.
 	Unused bool
 }
 
 // A Place is a position in a stream.
 type Place struct {
-	// Event is the number of the last event of KindEvent up to the position, from 1; 0 is before the first event.
+	// Event is the number of KindEvent events up to and including the position.
 	Event int64
 	// Offset is the byte offset of the item in the decompressed input, or -1 if the item has none.
 	Offset int64
@@ -64,7 +64,7 @@ func (d *Difference) Error() string {
 // String returns the position on one line.
 func (p Place) String() string { return streameq.Place(p).String() }
 
-// publicError replaces a difference of package streameq by that of this package.
+// publicError converts a difference of package streameq to one of this package.
 func publicError(err error) error {
 	e, ok := errors.AsType[*streameq.Difference](err)
 	if !ok {
@@ -77,19 +77,19 @@ func publicError(err error) error {
 	return d
 }
 
-// Equal returns nil if two events are equal in everything they refer to, and a *Difference otherwise. It compares what
-// pointers refer to, not the pointers.
+// Equal returns nil if two events have equal contents, and otherwise a *Difference. It compares what pointers refer to,
+// not the pointers. It borrows both events.
 func Equal(a, b *ntconv.Event) error { return publicError(streameq.Events(a, b)) }
 
-// EqualStreams returns nil if two sources yield the same trace. Otherwise the error is a *Difference for the first
-// place where they differ, or an error of a source. opts may be nil. EqualStreams reads both sources to their ends or
-// to the difference.
+// EqualStreams returns nil if two sources yield the same trace. Otherwise it returns a *Difference that describes the
+// first difference, or the error of a source. opts may be nil. EqualStreams reads both sources to their ends or to the
+// difference.
 //
-// Types, threads and processes are compared by content and by identity: what is one pointer in one stream must be one
-// in the other, so two threads with equal rows stay two. KindDefine events may be elsewhere or missing if the type or
-// thread is used, because writers put definitions where their format needs them. A type or thread that is only declared
-// in one stream must be declared or used in the other. Attributes of the trace with the prefix "ntconv." are not
-// compared.
+// Types, threads and processes are compared by content and by identity: if two events share a pointer in one stream,
+// they must share one in the other, so two threads with equal contents stay distinct. KindDefine events may be
+// elsewhere or missing if the type or thread is used, because writers put definitions where their format needs them. A
+// type or thread that is only declared in one stream must be declared or used in the other. Attributes of the trace
+// with the prefix "ntconv." are ignored.
 func EqualStreams(a, b ntconv.Source, opts *Options) error {
 	_, err := streameq.Streams(a, b, (*streameq.Options)(opts))
 	return publicError(err)

@@ -7,30 +7,30 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A Fixture is a small trace that shows how the content of another format stands in the model.
+// A Fixture is a small trace that shows how the model represents the content of another format.
 type Fixture struct {
-	Name string
-	Doc  string
+	Name string // for the names of subtests
+	Doc  string // what the fixture shows
 	Trace
 }
 
-// Fixtures returns new copies of all fixtures. Formats that carry what a fixture holds must give it back.
+// Fixtures returns new copies of all fixtures. A format that can represent the content of a fixture must reproduce it.
 func Fixtures() []Fixture {
 	return []Fixture{
-		{"pprof", "a sample is one event with one column a sample type; labels with units; inlined lines", samples()},
+		{"pprof", "a sample is one event with one field per sample type; labels with units; inlined lines", samples()},
 		{
 			"otlp",
-			"a span is one event at its end; attributes, events, links, resource and scope are its payload",
+			"a span is one event at its end; its payload has attributes, events, links, resource and scope",
 			spans(),
 		},
-		{"chrome", "a slice is a start and a stop that share an id, or one event with a duration", asyncSlices()},
-		{"machines", "several machines with equal process and thread ids", machines()},
+		{"chrome", "a slice is a start and a stop with the same ID, or one event with a duration", asyncSlices()},
+		{"machines", "several machines with equal process and thread IDs", machines()},
 	}
 }
 
 var fixtureWall = time.Date(2026, 2, 28, 23, 59, 58, 250e6, time.UTC)
 
-// Shorthands for the fields of fixtures.
+// Constructors of fields, and below of values, for fixtures.
 
 func scalar(name string, c ntconv.TypeCode) ntconv.Field {
 	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: c}}
@@ -54,7 +54,7 @@ func uns(n uint64) ntconv.Value           { return ntconv.UintValue(n) }
 func obj(m ...ntconv.Value) ntconv.Value  { return ntconv.ObjectValue(m...) }
 func list(m ...ntconv.Value) ntconv.Value { return ntconv.ListValue(m...) }
 
-// payload encodes values that are known to fit.
+// payload encodes values, which must fit the fields of t.
 func payload(t *ntconv.Type, values ...ntconv.Value) []byte {
 	b, err := ntconv.AppendFields(nil, t.Fields, values, 8)
 	if err != nil {
@@ -63,12 +63,12 @@ func payload(t *ntconv.Type, values ...ntconv.Value) []byte {
 	return b
 }
 
-// samples is what an importer of pprof profiles makes.
+// samples returns a trace like that of an importer of pprof profiles.
 func samples() Trace {
 	sample := &ntconv.Type{
 		Provider: "Universal.Events", ID: 1, Name: "cpu",
 		Fields: []ntconv.Field{
-			scalar("Value", ntconv.TypeVarUint), // the weight; what follows are the profile's own columns
+			scalar("Value", ntconv.TypeVarUint), // the weight; the sample types of the profile follow
 			scalar(
 				"alloc_objects",
 				ntconv.TypeVarInt,
@@ -121,8 +121,8 @@ func samples() Trace {
 	}
 }
 
-// inlinedStacks returns two stacks that share their outer frames; the leaf location of the first is three lines of
-// code.
+// inlinedStacks returns two stacks that share their outer frames. The leaf of the first one has three lines because of
+// inlined functions.
 func inlinedStacks() [2]*ntconv.Stack {
 	exe := &ntconv.Mapping{Start: 0x400000, Limit: 0x480000, Offset: 0, File: "/srv/shop", BuildID: "5f1e0c9a77b2d4e3"}
 	inner := &ntconv.Function{Name: "math.Abs", SystemName: "math.Abs", File: "/go/src/math/abs.go", StartLine: 12}
@@ -147,7 +147,7 @@ func inlinedStacks() [2]*ntconv.Stack {
 	}
 }
 
-// spans is what an importer of OTLP traces makes.
+// spans returns a trace like that of an importer of OTLP traces.
 func spans() Trace {
 	const start = 1_772_323_198_250_000_000
 	proc := &ntconv.Process{PID: 4711, Host: "shop-7f9c", Name: "shop", PointerSize: 8}
@@ -228,7 +228,7 @@ func spans() Trace {
 	return tr
 }
 
-// asyncSlices is what an importer of Chrome's JSON makes.
+// asyncSlices returns a trace like that of an importer of Chrome's JSON.
 func asyncSlices() Trace {
 	args := arrayOf("args", object(text("key"), text("json")))
 	begin := &ntconv.Type{
@@ -301,7 +301,7 @@ func asyncSlices() Trace {
 	}
 }
 
-// machines is what a merge of traces of three machines makes: one of them has 4-byte pointers.
+// machines returns a trace like that of a merge of traces of three machines; one machine has 4-byte pointers.
 func machines() Trace {
 	tick := &ntconv.Type{
 		Provider: "Shop",

@@ -54,7 +54,7 @@ func TestGeneratedTracesAreSound(t *testing.T) {
 	})
 }
 
-// copyOf returns a trace with equal content behind other pointers.
+// copyOf returns a trace with equal contents and different pointers.
 func copyOf(tr *ntconvtest.Trace) *ntconvtest.Trace {
 	out := &ntconvtest.Trace{Info: tr.Info}
 	types := map[*ntconv.Type]*ntconv.Type{nil: nil}
@@ -111,7 +111,7 @@ func TestEqualStreams(t *testing.T) {
 	})
 }
 
-// TestEqualStreamsSeesEveryChange changes one thing at a time.
+// TestEqualStreamsSeesEveryChange changes one property of a trace at a time.
 func TestEqualStreamsSeesEveryChange(t *testing.T) {
 	base := func() *ntconvtest.Trace {
 		p := &ntconv.Process{PID: 1, PointerSize: 8}

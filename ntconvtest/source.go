@@ -6,16 +6,18 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A SliceSource is a Source over events in memory. It returns the events themselves, not copies.
+// A SliceSource is a Source of events in memory. It returns the events themselves, not copies. It is not safe for
+// concurrent use.
 type SliceSource struct {
-	// Err is returned after the last event, again and again; nil means io.EOF.
+	// Err is the error that Next returns after the last event; nil means io.EOF.
 	Err error
 
 	info   *ntconv.Info
 	events []*ntconv.Event
 }
 
-// NewSource returns a source of the given events. A nil info stands for a clock of 1 GHz and 8-byte pointers.
+// NewSource returns a source of the given events, which it does not copy. A nil info selects a clock of 1 GHz and
+// 8-byte pointers.
 func NewSource(info *ntconv.Info, events ...*ntconv.Event) *SliceSource {
 	if info == nil {
 		info = &ntconv.Info{Format: "memory", Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
@@ -23,10 +25,10 @@ func NewSource(info *ntconv.Info, events ...*ntconv.Event) *SliceSource {
 	return &SliceSource{info: info, events: events}
 }
 
-// Info returns what NewSource was given.
+// Info returns the info passed to NewSource.
 func (s *SliceSource) Info() *ntconv.Info { return s.info }
 
-// Next returns the next event of the slice.
+// Next returns the next event. After the last one it returns Err, or io.EOF if Err is nil.
 func (s *SliceSource) Next() (*ntconv.Event, error) {
 	if len(s.events) == 0 {
 		if s.Err != nil {
@@ -39,17 +41,17 @@ func (s *SliceSource) Next() (*ntconv.Event, error) {
 	return e, nil
 }
 
-// A Recorder is a Sink that keeps a clone of every event.
+// A Recorder is a Sink that stores a clone of every event. The zero value is ready to use.
 type Recorder struct {
 	Events []*ntconv.Event
-	Closed int // how often Close was called
+	Closed int // number of calls of Close
 
-	// FailAfter events, Write returns Err. A nil Err never fails.
+	// If Err is not nil, Write returns it after FailAfter events.
 	FailAfter int
 	Err       error
 }
 
-// Write clones the event.
+// Write appends a clone of the event to Events, or returns Err.
 func (r *Recorder) Write(e *ntconv.Event) error {
 	if r.Err != nil && len(r.Events) >= r.FailAfter {
 		return r.Err
@@ -58,14 +60,14 @@ func (r *Recorder) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// Close counts its calls.
+// Close counts its calls. It never fails.
 func (r *Recorder) Close() error {
 	r.Closed++
 	return nil
 }
 
-// Record returns clones of all events of a source. The error is that of the source, nil at its end; the events before
-// it are returned with it.
+// Record returns clones of all events of a source. If the source fails, Record returns its error and the events before
+// it.
 func Record(src ntconv.Source) ([]*ntconv.Event, error) {
 	var r Recorder
 	for e, err := range ntconv.Events(src) {
@@ -79,8 +81,9 @@ func Record(src ntconv.Source) ([]*ntconv.Event, error) {
 	return r.Events, nil
 }
 
-// Poison returns a source that enforces the rule of ownership: it gives out copies of the events of src and overwrites
-// each one, payload included, when the next is asked for. Whoever keeps an event or its payload then holds garbage.
+// Poison returns a source that enforces the ownership rule of sources: it returns copies of the events of src, and
+// overwrites each copy and its payload when the next event is requested. Code that retains a borrowed event or payload
+// then sees garbage.
 func Poison(src ntconv.Source) ntconv.Source { return &poison{Source: src} }
 
 type poison struct {
@@ -112,11 +115,11 @@ func (p *poison) Next() (*ntconv.Event, error) {
 	return p.lent, nil
 }
 
-// chopSizes are the read sizes under which readers are tried: every byte alone, a size that no boundary is a multiple
-// of, and a usual one.
+// chopSizes are the sizes of reads with which readers are tested: single bytes, a size that divides no boundary, and a
+// usual one.
 var chopSizes = [...]int{1, 7, 4096}
 
-// Chops returns readers over the same bytes that return at most 1, 7 and 4096 of them at a time.
+// Chops returns readers of b that return at most 1, 7 and 4,096 bytes per read.
 func Chops(b []byte) []io.Reader {
 	var out []io.Reader
 	for _, n := range chopSizes {
@@ -125,7 +128,7 @@ func Chops(b []byte) []io.Reader {
 	return out
 }
 
-// Chop returns a reader that returns at most n bytes of r at a time.
+// Chop returns a reader that returns at most n bytes of r per read.
 func Chop(r io.Reader, n int) io.Reader { return &chopped{r, n} }
 
 type chopped struct {
@@ -135,7 +138,7 @@ type chopped struct {
 
 func (c *chopped) Read(p []byte) (int, error) { return c.r.Read(p[:min(len(p), c.n)]) }
 
-// bytesReader is a bytes.Reader that is nothing but an io.Reader, so that no one takes a shortcut around Read.
+// bytesReader is a bytes.Reader that implements only io.Reader, so that no caller can avoid Read.
 type bytesReader struct{ b []byte }
 
 func (r *bytesReader) Read(p []byte) (int, error) {

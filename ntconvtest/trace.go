@@ -8,5 +8,5 @@ type Trace struct {
 	Events []*ntconv.Event
 }
 
-// Source returns a source of the trace's events.
+// Source returns a new source of the events, which are not copied.
 func (t *Trace) Source() *SliceSource { return NewSource(t.Info, t.Events...) }

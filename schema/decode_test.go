@@ -48,7 +48,7 @@ func fields(e *ntconv.Event) string {
 	return strings.Join(out, " ")
 }
 
-// field is short for a field of a scalar type.
+// field returns a field of a scalar type.
 func field(name string, code ntconv.TypeCode) ntconv.Field {
 	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: code}}
 }
@@ -127,8 +127,8 @@ func TestFieldRules(t *testing.T) {
 	}
 }
 
-// TestVersionLabel guards that a label's version decides about the layout: one-collect's types of .NET events have
-// none.
+// TestVersionLabel checks that the version in a label selects the layout, because one-collect's types of .NET events
+// have no version.
 func TestVersionLabel(t *testing.T) {
 	e := &ntconv.Event{Type: &ntconv.Type{Provider: clr.Runtime, ID: 2}, Payload: []byte("\x01\x00\x00\x00\x02\x00\x00\x00\x07\x00")}
 	e.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelVersion, Num: 1}})
@@ -152,7 +152,7 @@ func TestPointerSize(t *testing.T) {
 	}
 }
 
-// TestStopping guards that a loop may be left at any field.
+// TestStopping checks that a loop over values can end at any field.
 func TestStopping(t *testing.T) {
 	for _, e := range sampleEvents(t) {
 		total := 0
@@ -198,7 +198,7 @@ func TestName(t *testing.T) {
 	}
 }
 
-// sampleEvents returns events for each way in which payloads are decoded, and one or two of every runtime event.
+// sampleEvents returns events for each decoding, and one or two of every runtime event.
 func sampleEvents(t testing.TB) []*ntconv.Event {
 	legacy := []ntconv.Field{field("Value", ntconv.TypeVarUint), field("Text", ntconv.TypeUTF8Unit), field("N", ntconv.TypeUint16)}
 	tracepoint := []ntconv.Field{

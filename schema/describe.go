@@ -4,30 +4,31 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Describe returns a source that gives every event of src a Type with the name, the opcode and the fields of its
-// schema, so that Event.Field and Event.Fields work on events of the runtime too. Events of equal type and version have
-// the same *Type. Declarations of types (KindDefine) are described as well; they have no payload, so their fields are
-// ValueNull.
+// Describe returns a source that replaces the Type of each event of src by one with the name, opcode and fields of its
+// schema. Event.Field and Event.Fields then also work on events of the runtime. Events with equal type and version have
+// the same *Type. Describe also replaces types in declarations (KindDefine); these events have no payload, so their
+// fields are ValueNull.
 //
-// The source does not change the events of src. Its own Event is borrowed until the next call of its Next. Two things
-// that Schema.Values knows are not in a Type: the fields inside the data of a GCDynamicEvent, and that an event of a
+// The source does not modify the events of src. Its own Event is borrowed until its next call of Next. Two properties
+// of Schema.Values are not part of a Type: the fields inside the data of a GCDynamicEvent, and that an event of a
 // managed provider without a payload has no fields.
 func Describe(src ntconv.Source) ntconv.Source {
 	return &describer{Source: src, fields: func(s *Schema, _ int) []ntconv.Field { return s.Fields }}
 }
 
-// DescribeForFile is Describe for events that are written to a nettrace file: fields have only types that its metadata
-// can express, and types with fields in their metadata keep those.
+// DescribeForFile is Describe for events that are written to a nettrace file: fields have only types that the metadata
+// of a file can express, and types that already have fields keep them.
 //
 // Pointers become unsigned integers of the process's pointer size. A description ends before the first field that
-// cannot be expressed: a string of 8-bit characters that ends with a zero, an array that an earlier field counts, and
-// padding that depends on the pointer size. Payloads do not change, so readers find bytes after the last described
-// field. Schemas of such a type have all fields again.
+// cannot be expressed: a NUL-terminated string of 8-bit characters, an array counted by an earlier field, or padding
+// that depends on the pointer size. Payloads do not change, so readers find bytes after the last described field. When
+// such a file is read, the schema of the type has all fields again.
 func DescribeForFile(src ntconv.Source) ntconv.Source {
 	return &describer{Source: src, fields: fileFields, pointers: true}
 }
 
-// describer is the source of Describe and DescribeForFile.
+// A describer is the source of Describe and DescribeForFile. typ is the described type for last, which is the latest
+// key.
 type describer struct {
 	ntconv.Source
 	fields   func(s *Schema, pointerSize int) []ntconv.Field
@@ -40,13 +41,13 @@ type describer struct {
 	event ntconv.Event
 }
 
-// described is what a described type depends on.
+// A described is the key of a described type.
 type described struct {
 	s           *Schema
-	pointerSize int // 0 if it does not matter
+	pointerSize int // 0 if the fields do not depend on it
 }
 
-// Next returns the next event with a described type.
+// Next returns the next event with its described type.
 func (d *describer) Next() (*ntconv.Event, error) {
 	e, err := d.Source.Next()
 	if err != nil || e.Type == nil {
@@ -67,7 +68,7 @@ func (d *describer) Next() (*ntconv.Event, error) {
 	return &d.event, nil
 }
 
-// pointerSize returns the size of pointers in the payload of an event, or in those of a declared type.
+// pointerSize returns the pointer size for the payload of an event, or for the payloads of a declared type.
 func (d *describer) pointerSize(e *ntconv.Event) int {
 	if e.Thread == nil && d.Source.Info().PointerSize == 4 {
 		return 4
@@ -87,7 +88,8 @@ func (d *describer) typeFor(key described) *ntconv.Type {
 	return t
 }
 
-// describe returns the schema's type with its name, opcode and these fields: the type itself if it has them.
+// describe returns a type with the schema's name and opcode and the given fields. It returns the schema's own type if
+// that has them already.
 func (s *Schema) describe(fields []ntconv.Field) *ntconv.Type {
 	t := s.typ
 	if t.Name == s.Name && t.Opcode == s.Opcode && t.Version == s.Version && sameFields(t.Fields, fields) {
@@ -101,12 +103,12 @@ func (s *Schema) describe(fields []ntconv.Field) *ntconv.Type {
 	}
 }
 
-// sameFields reports whether two slices are one.
+// sameFields reports whether two slices are identical.
 func sameFields(a, b []ntconv.Field) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
-// fileFields returns the fields of a type for a nettrace file.
+// fileFields returns the fields of a type for the metadata of a file.
 func fileFields(s *Schema, pointerSize int) []ntconv.Field {
 	if len(s.typ.Fields) > 0 {
 		return s.typ.Fields
@@ -115,8 +117,8 @@ func fileFields(s *Schema, pointerSize int) []ntconv.Field {
 	return fields
 }
 
-// expressible returns the fields up to the first one that the metadata of a file cannot express, and whether there is
-// none.
+// expressible returns the fields before the first one that the metadata of a file cannot express, and reports whether
+// these are all fields.
 func expressible(fields []ntconv.Field, pointerSize int) ([]ntconv.Field, bool) {
 	out := make([]ntconv.Field, 0, len(fields))
 	for _, f := range fields {

@@ -30,14 +30,14 @@ func read(t testing.TB, f corpus.File) ntconv.Source {
 	return src
 }
 
-// pair reads two sources of the same events side by side, until both end.
+// pair reads two sources of the same events in parallel until both end.
 func pair(t *testing.T, name string, a, b ntconv.Source, see func(a, b *ntconv.Event)) (events int) {
 	t.Helper()
 	for {
 		x, errX := a.Next()
 		y, errY := b.Next()
 		if errX != nil || errY != nil {
-			if (errX == nil) != (errY == nil) { // a copy of a truncated trace is not truncated
+			if (errX == nil) != (errY == nil) { // the copy of a truncated trace is complete
 				t.Fatalf("%s: %v and %v", name, errX, errY)
 			}
 			return events
@@ -50,7 +50,7 @@ func pair(t *testing.T, name string, a, b ntconv.Source, see func(a, b *ntconv.E
 	}
 }
 
-// TestDescribe: Event.Fields of a described event are the values of its schema.
+// TestDescribe checks that Event.Fields of a described event yields the values of its schema.
 func TestDescribe(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		var table Table
@@ -70,15 +70,15 @@ func TestDescribe(t *testing.T) {
 			if d.Type.Name != s.Name || d.Opcode() != s.OpcodeOf(e) || d.Version() != e.Version() || d.Level() != e.Level() || types[key] != d.Type {
 				t.Fatalf("%s: %+v, want that of %+v", f.Name, d.Type, s)
 			}
-			// The data of a GCDynamicEvent is decoded by Values alone.
-			if got, want := texts(d.Fields()), texts(s.Values(e)); !slices.Equal(got, want) && !s.IsDynamic() && e.Kind == ntconv.KindEvent {
+			// Only Values decodes the data of a GCDynamicEvent.
+			if got, want := format(d.Fields()), format(s.Values(e)); !slices.Equal(got, want) && !s.IsDynamic() && e.Kind == ntconv.KindEvent {
 				t.Fatalf("%s: %s, want %s", s.Name, got, want)
 			}
 		})
 	}
 }
 
-func texts(fields iter.Seq2[*ntconv.Field, ntconv.Value]) (all []string) {
+func format(fields iter.Seq2[*ntconv.Field, ntconv.Value]) (all []string) {
 	for f, v := range fields {
 		all = append(all, f.Name+"="+show(v))
 	}
@@ -102,7 +102,7 @@ func TestDescribeDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// endless repeats its events.
+// endless is a source that repeats its events.
 type endless struct {
 	events []*ntconv.Event
 	n      int
@@ -132,8 +132,8 @@ func copyTrace(t testing.TB, src ntconv.Source) []byte {
 	return out.Bytes()
 }
 
-// TestDescribedFiles reads a described trace without the tables: fields by Event.Fields are those of the runtime's
-// layouts as far as a file can express them. With the tables it reads as the original.
+// TestDescribedFiles reads a described trace. Without the tables, Event.Fields yields the fields of the runtime's
+// layouts that a file can express. With the tables, all values equal those of the original.
 func TestDescribedFiles(t *testing.T) {
 	complete, cut, values := 0, 0, 0
 	for _, f := range corpus.Traces(t) {
@@ -144,14 +144,14 @@ func TestDescribedFiles(t *testing.T) {
 			if !bytes.Equal(e.Payload, d.Payload) || a.Name != b.Name || d.Type.Name != a.Name {
 				t.Fatalf("%s: %s has become %s", f.Name, a.Name, b.Name)
 			}
-			want := texts(a.Values(e))
-			if got := texts(b.Values(d)); !slices.Equal(got, want) {
+			want := format(a.Values(e))
+			if got := format(b.Values(d)); !slices.Equal(got, want) {
 				t.Fatalf("%s: %s, want %s", f.Name, got, want)
 			}
 			if len(e.Type.Fields) > 0 || !clr.IsRuntime(a.Provider) {
 				return
 			}
-			got := texts(d.Fields())
+			got := format(d.Fields())
 			if len(got) > len(want) || !slices.Equal(got, want[:len(got)]) {
 				t.Fatalf("%s: %s, want the beginning of %s", a.Name, got, want)
 			}
@@ -172,8 +172,8 @@ func events(src ntconv.Source) ntconv.Source {
 	return ntconv.Filter(src, func(e *ntconv.Event) bool { return e.Kind == ntconv.KindEvent })
 }
 
-// TestReferenceReadsDescribedFiles compares what the reference reader makes of a copy of a trace and of a described
-// one: the same, but that it can decode events that it does not know itself.
+// TestReferenceReadsDescribedFiles compares TraceEvent's output for a copy of a trace and for a described copy. They
+// are equal, except that TraceEvent can decode unknown events of the latter.
 func TestReferenceReadsDescribedFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the reference reader on whole traces")

@@ -8,33 +8,33 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// A Pair names two kinds of events: one begins something that takes time, the other ends it. Schemas of one Table have
-// the same *Pair for the same pair.
+// A Pair names the events that begin and end an interval. Pairs are immutable. Schemas of one Table share one *Pair per
+// pair.
 type Pair struct {
 	Provider string
-	Name     string // what takes the time: GC, Contention, or the task of an event source
-	Begin    string // name of the event that begins it
-	// End are the names of the events that end it. The second is empty for most pairs.
+	Name     string // name of the interval: GC, Contention, or the task of an event source
+	Begin    string // name of the event that begins the interval
+	// End contains the names of the events that end the interval. The second one is empty for most pairs.
 	End [2]string
-	// Key says how an end finds its begin. Both are of the same process.
+	// Key states how an end is matched with its begin. Both are in the same process.
 	Key Key
-	// Field is the name of the field that begin and end have in common, for KeyField. Older versions of an event may
-	// lack it; then the key is the thread.
+	// Field is the name of the field whose value the begin and the end share, for KeyField. If an older version of an
+	// event lacks the field, the key is the thread.
 	Field string
 }
 
-// Key says what an event that ends something has in common with the one that began it. If several open begins fit, the
-// latest one is meant: intervals nest.
+// Key states what an event that ends an interval shares with the event that began it. If several open begins match, the
+// latest one is ended, because intervals nest.
 type Key uint8
 
 const (
 	KeyThread   Key = iota // the thread
 	KeyField               // the value of Pair.Field
-	KeyActivity            // the activity ID of the labels, or the thread if the event has none
-	KeyProcess             // nothing more than the process: there is one at a time
+	KeyActivity            // the activity ID in the labels, or the thread if the event has none
+	KeyProcess             // only the process, which has at most one such interval at a time
 )
 
-// String returns the key's name in lower case.
+// String returns the name of the key in lower case, or "unknown".
 func (k Key) String() string {
 	if names := [...]string{"thread", "field", "activity", "process"}; int(k) < len(names) {
 		return names[k]
@@ -42,14 +42,15 @@ func (k Key) String() string {
 	return "unknown(" + strconv.Itoa(int(k)) + ")"
 }
 
-// EndedBy returns the pairs that an event of this schema begins. An event may begin several: the suspension of the
-// runtime for a garbage collection also begins the pause, which lasts until the runtime has been restarted.
+// EndedBy returns the pairs that an event of this schema begins. It may begin several: suspending the runtime for a
+// garbage collection also begins the pause, which lasts until the runtime is restarted. The caller must not change the
+// slice.
 func (s *Schema) EndedBy() []*Pair { return s.begins }
 
-// Ends returns the pairs that an event of this schema ends.
+// Ends returns the pairs that an event of this schema ends. The caller must not change the slice.
 func (s *Schema) Ends() []*Pair { return s.ends }
 
-// A known pair is one whose events do not follow the rule of event sources.
+// A known is a pair whose events do not follow the naming rule of event sources.
 type known struct {
 	provider, name string
 	begin          string
@@ -64,9 +65,9 @@ const (
 	framework = "System.Diagnostics.Eventing.FrameworkEventSource"
 )
 
-// knownPairs are those of the runtime's manifests and of sources whose events carry IDs of their own. An event that
-// reports only a count, such as WorkerThreadCreate, does not say whose time it begins: it is not in the table. Nor is
-// ThreadCreated: .NET does not write ThreadTerminated.
+// knownPairs lists the pairs in the runtime's manifests, and those of sources whose events contain IDs. It does not
+// contain events that report only a count, such as WorkerThreadCreate, because they do not identify an interval.
+// ThreadCreated is missing because .NET does not write ThreadTerminated.
 var knownPairs = [...]known{
 	{clr.Runtime, "GC", "GCStart", [2]string{"GCEnd"}, KeyField, "Count"},
 	{clr.Runtime, "GCSuspendEE", "GCSuspendEEBegin", [2]string{"GCSuspendEEEnd"}, KeyProcess, ""},
@@ -163,12 +164,12 @@ var knownPairs = [...]known{
 	{framework, "ThreadTransfer", "ThreadTransferSend", [2]string{"ThreadTransferReceive"}, KeyField, "id"},
 }
 
-// pairsOf returns the pairs that events of a schema begin and end: those of the table, or else the one of the rule of
-// event sources.
+// pairsOf returns the pairs that events of a schema begin and end: from knownPairs, or else by the naming rule of event
+// sources.
 func (t *Table) pairsOf(s *Schema) (begins, ends []*Pair) {
 	name := s.Name
 	if s.layout != nil {
-		name = s.layout.Name() // the name in the metadata does not matter for runtime events
+		name = s.layout.Name() // for runtime events, ignore the name in the metadata
 	}
 	for i := range knownPairs {
 		k := &knownPairs[i]
@@ -198,7 +199,7 @@ func (k *known) pair() Pair {
 	return Pair{Provider: k.provider, Name: k.name, Begin: k.begin, End: k.end, Key: k.key, Field: k.field}
 }
 
-// pair returns the one pointer for a pair.
+// pair returns the shared pointer for a pair.
 func (t *Table) pair(p Pair) *Pair {
 	if known := t.pairs[p]; known != nil {
 		return known
@@ -210,8 +211,9 @@ func (t *Table) pair(p Pair) *Pair {
 	return &p
 }
 
-// sourcePair returns the pair of an event source's event, and whether the event begins or ends it: by its opcode, or by
-// its name if the trace does not state an opcode. .NET gives both events the activity ID of what they enclose.
+// sourcePair returns the pair of an event source's event, and whether the event begins (OpcodeStart) or ends it
+// (OpcodeStop). The opcode decides, or the name if the trace does not state an opcode. .NET gives both events the
+// activity ID of the interval.
 func sourcePair(s *Schema) (p Pair, opcode uint8) {
 	task, phase := cutPhase(s.Name)
 	switch opcode = s.Opcode; {
@@ -226,7 +228,7 @@ func sourcePair(s *Schema) (p Pair, opcode uint8) {
 	if phase != "" {
 		return p, opcode
 	}
-	// The opcode alone makes it a begin or an end: both have the task's name, or one with another suffix.
+	// Only the opcode distinguishes begin and end: both have the name of the task, or one with another suffix.
 	for _, suffix := range [...]string{"Begin", "End"} {
 		if rest, ok := strings.CutSuffix(task, suffix); ok && rest != "" {
 			p.Name, p.Begin, p.End[0] = rest, rest+"Begin", rest+"End"
@@ -237,9 +239,9 @@ func sourcePair(s *Schema) (p Pair, opcode uint8) {
 	return p, opcode
 }
 
-// KeyOf returns what an event has in common with its counterpart in the pair. field is the value of Pair.Field, and
-// ValueNull for other keys or if the event has no such field. It returns false if the event does not say which thread
-// it belongs to.
+// KeyOf returns the key that an event shares with its counterpart in the pair. field is the value of Pair.Field, or
+// ValueNull if the event has no such field or the pair another Key. KeyOf returns false if the key needs a thread and
+// the event states none. It borrows the event.
 func (p *Pair) KeyOf(e *ntconv.Event, field ntconv.Value) (k PairKey, ok bool) {
 	k = PairKey{Pair: p}
 	if e.Thread != nil {
@@ -261,7 +263,8 @@ func (p *Pair) KeyOf(e *ntconv.Event, field ntconv.Value) (k PairKey, ok bool) {
 	return k, e.Thread != nil
 }
 
-// A PairKey is equal for the begin and the end of one interval, see Pair.KeyOf. It may be the key of a map.
+// A PairKey is equal for the begin and the end of one interval, see Pair.KeyOf. It is comparable, so that it can be the
+// key of a map.
 type PairKey struct {
 	Pair     *Pair
 	Process  *ntconv.Process

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// latest returns the schema of the newest version of an event of the tables.
+// latest returns the schema of the latest version of an event in the tables.
 func latest(t *testing.T, table *Table, provider, name string) *Schema {
 	t.Helper()
 	for id := range uint32(400) {
@@ -27,7 +27,8 @@ func latest(t *testing.T, table *Table, provider, name string) *Schema {
 	return empty
 }
 
-// TestKnownPairs: the events of every pair exist, know of it, and have its key.
+// TestKnownPairs checks that the events of every pair exist, that their schemas have the pair, and that they have its
+// key.
 func TestKnownPairs(t *testing.T) {
 	var table Table
 	for _, k := range knownPairs {
@@ -75,7 +76,7 @@ func TestSourcePairs(t *testing.T) {
 		{stated("OrderStart", 1), "Order", ""}, {stated("OrderStop", 2), "", "Order"}, {stated("OrderStart", 0), "", ""}, {stated("OrderStart", 9), "", ""},
 		{stated("Order", 1), "Order", ""}, {stated("Order", 2), "", "Order"}, {stated("OrderBegin", 1), "Order", ""}, {stated("OrderEnd", 2), "", "Order"},
 		{stated("Order", 0), "", ""}, {stated("", 1), "", ""}, {&ntconv.Type{Provider: "Shop", Name: "Start"}, "", ""},
-		{&ntconv.Type{Provider: clr.Runtime, ID: 60}, "", ""}, // opcode 1, but it is a count of threads
+		{&ntconv.Type{Provider: clr.Runtime, ID: 60}, "", ""}, // has opcode 1 but reports a count of threads
 	} {
 		s := table.Of(&ntconv.Event{Type: c.typ})
 		begin, end := "", ""
@@ -95,7 +96,7 @@ func TestSourcePairs(t *testing.T) {
 	}
 }
 
-// A matching pairs the events of a trace as a consumer would.
+// A matching pairs the events of a trace in the way of a consumer.
 type matching struct {
 	table  Table
 	fields map[*Pair]map[*Schema]*Projection
@@ -152,7 +153,7 @@ func matchTrace(t *testing.T, f corpus.File) *matching {
 	return m
 }
 
-// TestPairsOfTraces: nearly all that begins in a trace ends in it. Intervals that are open when a trace ends are few.
+// TestPairsOfTraces checks that nearly all intervals that begin in a trace also end in it.
 func TestPairsOfTraces(t *testing.T) {
 	begins, ended := map[string]int{}, map[string]int{}
 	for _, f := range corpus.SharedTraces(t) {

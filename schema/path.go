@@ -7,15 +7,17 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Path leads to a field: names from the outside in. Names of fields may contain dots, so as many names as possible
-// are one name joined by dots. An object without a name, as around the values of event counters, need not be named. A
-// path leads through a list into the members of its elements.
+// A Path identifies a field by names, from the outermost to the innermost. Names of fields may contain dots; a Path
+// therefore matches the longest sequence of its names, joined by dots, that is the name of a field. It may omit an
+// object without a name, as around the values of event counters. Through a list, a Path leads to a member of the
+// elements.
 type Path []string
 
-// ParsePath splits a text at its dots: Payload.Mean is the member Mean of the field Payload, or a field of that name.
+// ParsePath splits text at its dots: Payload.Mean is the member Mean of the field Payload, or a field named
+// Payload.Mean.
 func ParsePath(text string) Path { return strings.Split(text, ".") }
 
-// Lookup returns the field that a path leads to, and nil if there is none.
+// Lookup returns the field with a path, or nil if there is none. The caller must not change it.
 func (s *Schema) Lookup(path Path) *ntconv.Field {
 	index := resolve(s.Fields, path, exactly)
 	if index == nil {
@@ -24,8 +26,8 @@ func (s *Schema) Lookup(path Path) *ntconv.Field {
 	return fieldAt(s.Fields, index)
 }
 
-// Similar returns the path of the field that a path leads to if case is ignored, as the schema spells it, and nil if
-// there is none.
+// Similar returns the path, in the spelling of the schema, of the field that matches path if letter case is ignored. It
+// returns nil if there is none.
 func (s *Schema) Similar(path Path) Path {
 	var found Path
 	fields := s.Fields
@@ -38,7 +40,8 @@ func (s *Schema) Similar(path Path) Path {
 	return found
 }
 
-// resolve returns the indexes of the fields on a path, from the outside in, and nil if it leads nowhere.
+// resolve returns the indices of the fields on a path, from the outermost to the innermost, or nil if there is no such
+// field.
 func resolve(fields []ntconv.Field, path Path, same func(a, b string) bool) []int {
 	for n := len(path); n > 0; n-- {
 		name := strings.Join(path[:n], ".")
@@ -65,7 +68,7 @@ func resolve(fields []ntconv.Field, path Path, same func(a, b string) bool) []in
 
 func exactly(a, b string) bool { return a == b }
 
-// innermost returns the type of the elements of a list, or of a list of lists.
+// innermost returns the type of the elements of a list, or of nested lists.
 func innermost(t *ntconv.FieldType) *ntconv.FieldType {
 	for t.Elem != nil {
 		t = t.Elem

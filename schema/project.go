@@ -7,51 +7,51 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Projection reads some fields of the events of one schema. It does not allocate per event, and it decodes only what
-// it needs: fields of fixed size at the beginning of a payload by their position, others up to the last one that is
-// wanted. It is immutable and safe for concurrent use.
+// A Projection reads some fields of the events of one schema. It does not allocate per event and decodes only what is
+// necessary: fields at fixed offsets directly, all others sequentially up to the last requested one. It is immutable
+// and safe for concurrent use.
 type Projection struct {
 	s       *Schema
 	columns []column
 	loads   []load   // in the order of the payload
 	plans   [2]plan  // for pointers of 4 and 8 bytes
 	copies  []copied // columns that share a field with an earlier one
-	nested  []int    // columns that are members of an object
-	names   []string // GCDynamicEvent: the columns' names, to be found event by event
+	nested  []int    // indices of columns that are members of an object
+	names   []string // for GCDynamicEvent: the names of the columns, which are searched per event; otherwise nil
 }
 
-// column is one wanted field.
+// A column is one requested field.
 type column struct {
-	field *ntconv.Field // nil if there is none
-	index []int         // of the field and the members on the path
-	steps int           // how many of index lead to the first list on the path, or to the field
+	field *ntconv.Field // nil if the path leads to no field
+	index []int         // indices of the fields on the path
+	steps int           // number of indices up to the first list on the path, or to the field
 }
 
-// load is a field of the payload that columns need.
+// A load is a field of the payload that columns need.
 type load struct {
-	index  int
-	column int // the first column that needs it
+	index  int // of the field in Schema.Fields
+	column int // first column that needs the field
 }
 
 type copied struct{ from, to int }
 
-// A plan is how the fields of a payload are reached: those of fixed size at the beginning by position, the rest in
-// order.
+// A plan states how the requested fields of a payload are located: fields at fixed offsets first, then the others in
+// order. A plan that is not usable requires readInOrder.
 type plan struct {
 	usable bool
 	fixed  []fixedLoad
-	size   int    // of the fields before tail, in bytes
-	tail   int    // index of the first field that is decoded in order
-	rest   []load // in the tail, with indexes that count from it
+	size   int    // bytes of the fields before tail
+	tail   int    // index of the first field that is decoded sequentially
+	rest   []load // loads in the tail, with indices relative to tail
 }
 
 type fixedLoad struct {
 	load
-	from, to int // position in the payload
+	from, to int // byte offsets in the payload
 	number   number
 }
 
-// number says how the bytes of an integer are read without a decoder.
+// A number states how an integer is decoded without a decoder, the fast path.
 type number uint8
 
 const (
@@ -70,7 +70,7 @@ func numberOf(t *ntconv.FieldType) number {
 	return numberNone
 }
 
-// value returns the little-endian integer of all bytes in b, of which there are 1 to 8.
+// value returns the little-endian integer in b, which has 1 to 8 bytes.
 func (n number) value(b []byte) ntconv.Value {
 	var u uint64
 	for i := len(b) - 1; i >= 0; i-- {
@@ -83,10 +83,10 @@ func (n number) value(b []byte) ntconv.Value {
 	return ntconv.IntValue(int64(u<<unused) >> unused)
 }
 
-// Project prepares reading the fields that paths, as ParsePath reads them, lead to. A path omits objects without a
-// name: Payload.Mean is the mean of an event counter. Keep the result per Schema, as in a map by *Schema, because
-// preparing allocates. missing are the paths that lead nowhere: Read returns ValueNull for them. A schema of
-// GCDynamicEvents has none, since each payload names its own fields.
+// Project prepares reading the fields with the given paths, which it parses with ParsePath. A path may omit objects
+// without a name: Payload.Mean is the mean of an event counter. Cache the result per *Schema, because Project
+// allocates. missing lists the paths that lead to no field; Read returns ValueNull for them. For schemas of
+// GCDynamicEvent missing is empty, because each payload names its own fields.
 func (s *Schema) Project(paths ...string) (p *Projection, missing []string) {
 	parsed := make([]Path, len(paths))
 	for i := range paths {
@@ -101,7 +101,7 @@ func (s *Schema) Project(paths ...string) (p *Projection, missing []string) {
 	return p, missing
 }
 
-// ProjectPaths is Project for paths. Lookup returns whether one leads to a field.
+// ProjectPaths is Project for parsed paths. Use Lookup to check whether a path leads to a field.
 func (s *Schema) ProjectPaths(paths ...Path) *Projection {
 	p := &Projection{s: s, columns: make([]column, len(paths))}
 	if s.IsDynamic() {
@@ -124,7 +124,7 @@ func (s *Schema) ProjectPaths(paths ...Path) *Projection {
 	return p
 }
 
-// add makes column i that of the field at index.
+// add sets column i to the field at index.
 func (p *Projection) add(i int, index []int) {
 	fields := p.s.Fields
 	p.columns[i] = column{field: fieldAt(fields, index), index: index, steps: stepsToList(fields, index)}
@@ -138,10 +138,11 @@ func (p *Projection) add(i int, index []int) {
 	}
 }
 
-// IsDynamic reports whether each payload names its own fields in addition to those of the schema.
+// IsDynamic reports whether each payload names further fields, in addition to those of the schema, as in
+// GCDynamicEvent.
 func (s *Schema) IsDynamic() bool { return s.decoding == decodeDynamic }
 
-// stepsToList returns how many indexes lead to the first list on a path, or to its end.
+// stepsToList returns the number of indices up to the first list on a path, or to its end.
 func stepsToList(fields []ntconv.Field, index []int) int {
 	for n, i := range index {
 		if t := &fields[i].Type; t.Elem != nil {
@@ -152,14 +153,14 @@ func stepsToList(fields []ntconv.Field, index []int) int {
 	return len(index)
 }
 
-// Members returns the indexes of the members that lead from an element of column i's list to the field, and nil if the
-// path of the column does not lead through a list.
+// Members returns the indices of the members that lead from an element of column i's list to the field. It returns an
+// empty slice if the path of the column does not lead through a list. The caller must not change the result.
 func (p *Projection) Members(i int) []int { return p.columns[i].index[p.columns[i].steps:] }
 
-// Read sets dst, which must have one value per path, to the fields of an event of the schema. The values are those of
-// Schema.Values, ValueNull for paths that lead nowhere. If a path leads through a list, the value is the list; Members
-// lead on from its elements. If a field before a wanted one cannot be decoded, the wanted one is a ValueError. Read
-// does not allocate.
+// Read sets dst to the requested fields of an event of the schema. dst must have one element per path. The values are
+// those of Schema.Values, and ValueNull for paths that lead to no field. If a path leads through a list, the value is
+// the list; use Members to continue from its elements. If a preceding field cannot be decoded, the value is a
+// ValueError. Values borrow the event's payload. Read does not allocate.
 func (p *Projection) Read(e *ntconv.Event, dst []ntconv.Value) {
 	dst = dst[:len(p.columns)]
 	clear(dst)
@@ -182,7 +183,7 @@ func (p *Projection) Read(e *ntconv.Event, dst []ntconv.Value) {
 	}
 }
 
-// readNames reads fields of an event that names them itself: the first field of each name.
+// readNames reads the fields of an event that names them itself. The first field with a name is used.
 func (p *Projection) readNames(e *ntconv.Event, dst []ntconv.Value) {
 	for f, v := range p.s.Values(e) {
 		for i, name := range p.names {
@@ -193,7 +194,7 @@ func (p *Projection) readNames(e *ntconv.Event, dst []ntconv.Value) {
 	}
 }
 
-// readInOrder decodes the fields from the first to the last one that is wanted.
+// readInOrder is the slow path: it decodes all fields up to the last requested one.
 func (p *Projection) readInOrder(e *ntconv.Event, dst []ntconv.Value) {
 	loads := p.loads
 	i := 0
@@ -208,8 +209,8 @@ func (p *Projection) readInOrder(e *ntconv.Event, dst []ntconv.Value) {
 	}
 }
 
-// readByPlan reports whether it could decode the fields. If it could not, readInOrder says where in the payload the
-// error is.
+// readByPlan is the fast path. It returns false if it cannot decode the fields; readInOrder then determines where in
+// the payload the error is.
 func (p *Projection) readByPlan(e *ntconv.Event, dst []ntconv.Value) bool {
 	ptr, pl := e.PointerSize(), &p.plans[1]
 	if ptr == 4 {
@@ -249,7 +250,8 @@ func (p *Projection) readByPlan(e *ntconv.Event, dst []ntconv.Value) bool {
 	return false
 }
 
-// member returns the member of an object that indexes lead to. A value that is not an object, null or an error, stays.
+// member returns the member of an object with the given path of indices. It returns values other than objects
+// unchanged: they are null or an error.
 func member(v ntconv.Value, index []int) ntconv.Value {
 	for _, want := range index {
 		if v.Kind() != ntconv.ValueObject {
@@ -269,7 +271,7 @@ func member(v ntconv.Value, index []int) ntconv.Value {
 	return v
 }
 
-// planFor returns how loads are reached in payloads with that pointer size.
+// planFor returns the plan for loads in payloads with the given pointer size.
 func (s *Schema) planFor(loads []load, ptr int) plan {
 	var pl plan
 	for len(loads) > 0 && pl.tail < len(s.Fields) {
@@ -299,7 +301,7 @@ func (s *Schema) planFor(loads []load, ptr int) plan {
 	return pl
 }
 
-// isLocated reports whether a field's elements may lie elsewhere in the payload.
+// isLocated reports whether the elements of a field may be elsewhere in the payload.
 func isLocated(f *ntconv.Field) bool {
 	return hasCode([]ntconv.Field{*f}, ntconv.TypeRelLoc, ntconv.TypeDataLoc)
 }

@@ -23,7 +23,7 @@ func names(fields []ntconv.Field) (all []string) {
 	return all
 }
 
-// checkProjection compares reading all fields, each field alone and every second field with Values.
+// checkProjection compares Values with projections of all fields, of each single field and of every second field.
 func checkProjection(t *testing.T, s *Schema, e *ntconv.Event) (values int) {
 	t.Helper()
 	want := map[string]string{}
@@ -44,7 +44,7 @@ func checkProjection(t *testing.T, s *Schema, e *ntconv.Event) (values int) {
 		p.Read(e, dst)
 		for i, name := range choice {
 			w, ok := want[name]
-			if !ok { // a path that leads nowhere, or a managed event without a payload
+			if !ok { // a path without a field, or a managed event without a payload
 				w = name + "=null"
 			}
 			if got := name + "=" + show(dst[i]); got != w {
@@ -56,7 +56,7 @@ func checkProjection(t *testing.T, s *Schema, e *ntconv.Event) (values int) {
 	return values
 }
 
-// TestProjectionIsIteration cuts payloads at every byte.
+// TestProjectionIsIteration truncates payloads at every byte.
 func TestProjectionIsIteration(t *testing.T) {
 	for _, e := range sampleEvents(t) {
 		s := of(e)
@@ -74,7 +74,7 @@ func TestProjectionIsIteration(t *testing.T) {
 	}
 }
 
-// TestProjectionOfAnyLayout has locations, counts and nested objects before and after the fields that are wanted.
+// TestProjectionOfAnyLayout covers locations, counts and nested objects before and after the requested fields.
 func TestProjectionOfAnyLayout(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		fields := eventgen.Fields(eventgen.AllCodes).Draw(rt, "fields")
@@ -96,7 +96,7 @@ func TestProjectionOfAnyLayout(t *testing.T) {
 	})
 }
 
-// TestProjectionOfTraces takes the first events of every type of real traces.
+// TestProjectionOfTraces checks the first events of every type in real traces.
 func TestProjectionOfTraces(t *testing.T) {
 	events, values := 0, 0
 	for _, f := range append(corpus.SharedTraces(t), corpus.Traces(t)...) {

@@ -23,7 +23,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 )
 
-// A refEvent is a line of TraceEvent's dump: a payload and what TraceEvent's parsers make of it.
+// A refEvent is a line of TraceEvent's dump: a payload and the fields that TraceEvent decodes from it.
 type refEvent struct {
 	Provider string
 	ID       uint32
@@ -34,14 +34,14 @@ type refEvent struct {
 	ptr      uint8
 }
 
-// event returns the event as our reader would: with the name of the metadata where the file has one.
+// event returns the event as the reader would return it, with the name in the metadata if the file has one.
 func (r *refEvent) event(t testing.TB) *ntconv.Event {
 	payload, err := hex.DecodeString(r.Hex)
 	if err != nil {
 		t.Fatal(err)
 	}
 	typ := &ntconv.Type{Provider: r.Provider, ID: r.ID, Version: r.Version}
-	if r.Provider == clr.Runtime && r.ID == 65524 { // the reference's own number for one kind of GCDynamicEvent
+	if r.Provider == clr.Runtime && r.ID == 65524 { // TraceEvent's own ID for one kind of GCDynamicEvent
 		typ.ID = 39
 	}
 	switch r.Provider {
@@ -56,20 +56,20 @@ func (r *refEvent) event(t testing.TB) *ntconv.Event {
 	}
 }
 
-// computed are fields that the reference calculates, masks or invents instead of reading them.
+// computed lists fields that TraceEvent computes or masks instead of reading them.
 var computed = []string{
 	"OptimizationTier", "MethodFlags", "TotalHeapSize", "TotalPromoted", "Depth", "ModuleILFileName", "ObjectName", "TypeParameterCount",
 	"TypeParameters", "LoaderModuleID", "CompactMechanisms", "ExpandMechanisms", "ConcurrentCompactMechanisms", "MemoryPressure",
 	"TypeID_0", "TypeName_0", "Promoted", "ID", "Data",
 }
 
-// otherName are fields that the reference has under a name of its own.
+// otherName lists fields that TraceEvent names differently.
 var otherName = map[string]string{"ContinuationId": "ContinueWithTaskId"}
 
-// compare counts events and compared values, and reports each event type's first difference.
+// compare counts events and compared values, and reports the first difference per event type.
 func compareReference(t *testing.T, r io.Reader, ptr uint8) (events, values int) {
 	t.Helper()
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<28)
 	for lines.Scan() {
@@ -90,8 +90,8 @@ func compareReference(t *testing.T, r io.Reader, ptr uint8) (events, values int)
 				diff = uneven(l, e)
 			}
 		}
-		if key := fmt.Sprint(ref.Provider, ref.ID, ref.Version, strings.SplitN(diff, ":", 2)[0]); diff != "" && !told[key] {
-			told[key] = true
+		if key := fmt.Sprint(ref.Provider, ref.ID, ref.Version, strings.SplitN(diff, ":", 2)[0]); diff != "" && !reported[key] {
+			reported[key] = true
 			t.Errorf("%s %d/%d %s: %s", ref.Provider, ref.ID, ref.Version, ref.Name, diff)
 		}
 		values += n
@@ -125,7 +125,7 @@ func (r *refEvent) differ(t *testing.T, e *ntconv.Event) (values int, diff strin
 			v, ok = ours[otherName[name]]
 		}
 		if !ok && laterField(e, name) {
-			continue // the reference shows zero for fields of later versions
+			continue // TraceEvent shows zero for fields of later versions
 		}
 		if !ok {
 			return values, name + ": no field of that name"
@@ -138,8 +138,8 @@ func (r *refEvent) differ(t *testing.T, e *ntconv.Event) (values int, diff strin
 	return values, ""
 }
 
-// uneven says how the encoded values of an event differ from its payload: they are its beginning, and all of it unless
-// the recorder left a tail.
+// uneven describes how the encoded values of an event differ from its payload, and is "" if they are equal. The encoded
+// values may be a prefix if the recorder writes further bytes.
 func uneven(l *clr.Layout, e *ntconv.Event) string {
 	var values []ntconv.Value
 	fields := l.Fields
@@ -148,7 +148,7 @@ func uneven(l *clr.Layout, e *ntconv.Event) string {
 		case v.Kind() == ntconv.ValueError:
 			return f.Name + ": " + v.String()
 		case v.Kind() == ntconv.ValueNull && f.Type.Code != ntconv.TypePad64:
-			return f.Name + ": behind the end"
+			return f.Name + ": beyond the end"
 		}
 		values = append(values, v)
 	}
@@ -208,7 +208,7 @@ func sameValue(want any, v ntconv.Value) bool {
 	return ok && strings.EqualFold(s, v.String())
 }
 
-// sameInt allows for unsigned fields that the reference shows as signed, and for numbers that it shows as text.
+// sameInt accepts unsigned fields that TraceEvent shows as signed, and numbers that it shows as strings.
 func sameInt(want any, v ntconv.Value) bool {
 	text := fmt.Sprint(want)
 	if n, err := strconv.ParseUint(text, 0, 64); err == nil {
@@ -222,7 +222,7 @@ func sameInt(want any, v ntconv.Value) bool {
 	return uint64(n) == u || uint64(uint32(n)) == u || uint64(uint16(n)) == u || uint64(uint8(n)) == u
 }
 
-// TestReferenceSamples checks one or two real payloads of every event that our own recordings hold.
+// TestReferenceSamples checks one or two real payloads of every event in our recordings.
 func TestReferenceSamples(t *testing.T) {
 	f, err := os.Open("testdata/events.jsonl")
 	if err != nil {
@@ -273,7 +273,7 @@ func TestReferenceTraces(t *testing.T) {
 	}
 }
 
-// TestReferenceVectors checks the events of the conformance vectors that TraceEvent decodes by its own parsers.
+// TestReferenceVectors checks the events of the conformance vectors for which TraceEvent has parsers.
 func TestReferenceVectors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "vectors"), "*.expect.json"))
 	if err != nil || len(files) == 0 {

@@ -7,47 +7,48 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// A Schema describes the events of one type and version. It is immutable: callers must not change its members.
+// A Schema describes the events of one type and version. It is immutable: do not change its members. It is safe for
+// concurrent use.
 type Schema struct {
 	Provider string
 	ID       uint32
 	Version  uint8
-	// Name is the name in the metadata, or else the symbol of the runtime's manifest without its version suffix
-	// (GCAllocationTick for GCAllocationTick_V4). It is empty if neither exists.
+	// Name is the name in the metadata, or else the symbol in the runtime's manifest without its version suffix
+	// (GCAllocationTick for GCAllocationTick_V4). It is empty if there is neither.
 	Name string
-	// Task groups events that belong together: the task of the runtime's manifest, or else the name without a suffix
-	// Start or Stop.
+	// Task groups related events. It is the task in the runtime's manifest, or else the name without a suffix Start or
+	// Stop.
 	Task string
-	// Opcode is the opcode in the metadata, or else the one of the manifest: traces do not record opcodes of runtime
-	// events. OpcodeOf considers the labels of an event.
+	// Opcode is the opcode in the metadata, or else the one in the manifest, because traces do not record opcodes of
+	// runtime events. OpcodeOf also considers the labels of an event.
 	Opcode   uint8
 	Level    uint8  // 1 critical to 5 verbose, 0 always
 	Keywords uint64 // AppendKeywords returns their names
 	// Fields are the fields of the payload in order. The data of a GCDynamicEvent, whose fields depend on a name in the
-	// payload, is one field of bytes here; Values decodes it.
+	// payload, is one field of bytes; Values decodes it.
 	Fields []ntconv.Field
 
 	typ       *ntconv.Type
-	layout    *clr.Layout // nil if the tables do not have the event
+	layout    *clr.Layout // nil if the tables do not contain the event
 	decoding  decoding
-	ambiguous bool // bool and decimal fields may be narrower than declared, see Event.Fields
+	ambiguous bool // bool and decimal fields may be shorter than declared, see Event.Fields
 	begins    []*Pair
 	ends      []*Pair
 }
 
-// decoding selects how the fields of a payload are found.
+// A decoding states how the fields of a payload are decoded.
 type decoding uint8
 
 const (
-	decodeFields   decoding = iota // by Schema.Fields
-	decodeOptional                 // the same, but an empty payload has no values
-	decodeDynamic                  // the same, and the fields inside the data follow
+	decodeFields   decoding = iota // with Schema.Fields
+	decodeOptional                 // with Schema.Fields, but an empty payload has no values
+	decodeDynamic                  // with Schema.Fields, followed by the fields inside the data
 )
 
 // gcDynamicEvent is the ID of the runtime event that wraps events of the garbage collector.
 const gcDynamicEvent = 39
 
-// newSchema returns the schema of a type's events with that version, without pairs.
+// newSchema returns the schema of events with a type and version, without pairs.
 func newSchema(t *ntconv.Type, version uint8) *Schema {
 	s := &Schema{
 		Provider: t.Provider, ID: t.ID, Version: version, Name: t.Name, Opcode: t.Opcode, Level: t.Level, Keywords: t.Keywords,
@@ -73,7 +74,7 @@ func newSchema(t *ntconv.Type, version uint8) *Schema {
 	return s
 }
 
-// chooseFields sets the fields and how payloads are decoded by them, as the package comment says.
+// chooseFields sets Fields, decoding and ambiguous by the rules in the package comment.
 func (s *Schema) chooseFields() {
 	native := clr.IsRuntime(s.Provider)
 	l, declared := s.layout, s.Fields
@@ -98,7 +99,8 @@ func (s *Schema) chooseFields() {
 	}
 }
 
-// isPrefix reports whether a description that a file can hold is that of a layout, or its beginning.
+// isPrefix reports whether the names of declared fields are those of a layout or of its beginning, as in a described
+// file.
 func isPrefix(declared, layout []ntconv.Field) bool {
 	if len(declared) > len(layout) {
 		return false
@@ -111,7 +113,7 @@ func isPrefix(declared, layout []ntconv.Field) bool {
 	return true
 }
 
-// countedStrings returns the fields with a bare UTF-8 unit as a string with a 16-bit count (universal, 1.3).
+// countedStrings returns the fields with each bare UTF-8 unit as a string with a 16-bit length (universal, 1.3).
 func countedStrings(declared []ntconv.Field) []ntconv.Field {
 	fields := make([]ntconv.Field, len(declared))
 	for i, f := range declared {
@@ -125,8 +127,8 @@ func countedStrings(declared []ntconv.Field) []ntconv.Field {
 	return fields
 }
 
-// commonFields begin each record of the Linux kernel's ring buffer. Positions of the fields after them cannot be
-// trusted (universal, 1.9).
+// commonFields are the fields at the start of each record in the Linux kernel's ring buffer. The offsets of the fields
+// after them are unreliable (universal, 1.9).
 var commonFields = [...]string{"common_type", "common_flags", "common_preempt_count", "common_pid"}
 
 func isTracepoint(fields []ntconv.Field) bool {
@@ -141,7 +143,7 @@ func isTracepoint(fields []ntconv.Field) bool {
 	return true
 }
 
-// hasCode reports whether a type code occurs in the fields or inside them.
+// hasCode reports whether the fields, or the types nested in them, have one of the type codes.
 func hasCode(fields []ntconv.Field, codes ...ntconv.TypeCode) bool {
 	for i := range fields {
 		for t := &fields[i].Type; t != nil; t = t.Elem {
@@ -158,8 +160,8 @@ func hasCode(fields []ntconv.Field, codes ...ntconv.TypeCode) bool {
 	return false
 }
 
-// cutPhase splits a name into a task and the suffix Start or Stop, and returns an empty phase if the name has none.
-// .NET derives tasks and opcodes of event sources by this rule.
+// cutPhase splits a name into a task and the suffix Start or Stop. phase is empty if the name has neither. .NET derives
+// tasks and opcodes of event sources by this rule.
 func cutPhase(name string) (task, phase string) {
 	for _, phase := range [...]string{"Start", "Stop"} {
 		if task, ok := strings.CutSuffix(name, phase); ok && task != "" {
@@ -169,7 +171,7 @@ func cutPhase(name string) (task, phase string) {
 	return name, ""
 }
 
-// OpcodeOf returns the opcode of an event: that of a label if the event has such a label, or else s.Opcode.
+// OpcodeOf returns the opcode of an event: the one in its labels, or else s.Opcode.
 func (s *Schema) OpcodeOf(e *ntconv.Event) uint8 {
 	if e.Labels != nil && e.Labels.Find(ntconv.LabelOpcode) != nil {
 		return e.Opcode()
@@ -177,7 +179,7 @@ func (s *Schema) OpcodeOf(e *ntconv.Event) uint8 {
 	return s.Opcode
 }
 
-// opcodeNames are the opcodes that all providers share (winmeta.xml). Other opcodes are defined per provider.
+// opcodeNames lists the opcodes that all providers share (winmeta.xml). Providers define all other opcodes.
 var opcodeNames = [...]string{
 	"Info",
 	"Start",
@@ -191,7 +193,7 @@ var opcodeNames = [...]string{
 	"Send",
 }
 
-// OpcodeName returns the name of an opcode that all providers share, and "" for others.
+// OpcodeName returns the name of an opcode that all providers share, or "" for other opcodes.
 func OpcodeName(opcode uint8) string {
 	switch {
 	case int(opcode) < len(opcodeNames):
@@ -202,11 +204,11 @@ func OpcodeName(opcode uint8) string {
 	return ""
 }
 
-// HasValueNames reports whether values of a field have names in the runtime's manifest.
+// HasValueNames reports whether the runtime's manifest has names for values of the field.
 func (s *Schema) HasValueNames(field string) bool { return s.layout != nil && s.layout.HasMap(field) }
 
-// ValueName returns the name that the runtime's manifest gives a value of a field, and "" if it gives none. The names
-// of a bit set are joined by |, and bits without a name follow in hexadecimal. Only joining allocates.
+// ValueName returns the name of a field's value in the runtime's manifest, or "" if there is none. The names of a bit
+// set are joined by |, followed by all unnamed bits in hexadecimal. ValueName allocates only to join names.
 func (s *Schema) ValueName(field string, value uint64) string {
 	if s.layout == nil {
 		return ""
@@ -214,12 +216,12 @@ func (s *Schema) ValueName(field string, value uint64) string {
 	return s.layout.MapName(field, value)
 }
 
-// AppendKeywords appends the names of the provider's keywords to dst, joined by |. Bits without a name are appended in
-// hexadecimal; no bits append nothing.
+// AppendKeywords appends the names of the provider's keywords to dst, joined by |, followed by all unnamed bits in
+// hexadecimal. It returns the extended slice, which is dst if keywords is 0.
 func AppendKeywords(dst []byte, provider string, keywords uint64) []byte {
 	return clr.AppendKeywords(dst, provider, keywords)
 }
 
-// ProviderGUID returns the ID of a provider: the fixed one of well-known providers, or else the one that .NET derives
-// from the name. An empty name has the zero ID.
+// ProviderGUID returns the ID of a provider: the fixed ID of well-known providers, or else the one that .NET derives
+// from the name. The ID for an empty name is zero.
 func ProviderGUID(name string) ntconv.GUID { return clr.ProviderGUID(name) }

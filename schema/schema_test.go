@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// TestManifestOpcodes holds opcodes that the runtime's ETW manifest states and its EventPipe sources do not.
+// TestManifestOpcodes checks opcodes that are stated only by the runtime's ETW manifest, not by its EventPipe sources.
 func TestManifestOpcodes(t *testing.T) {
 	for id, want := range map[uint32]uint8{90: 11, 146: 103, 160: 33, 209: 209, 292: 11, 296: 15} {
 		e := &ntconv.Event{Type: &ntconv.Type{Provider: clr.Runtime, ID: id}}
@@ -72,7 +72,7 @@ func TestSchemaMembers(t *testing.T) {
 	}
 }
 
-// TestTable: equal types and versions have one schema, and what is not an event has an empty one.
+// TestTable checks that equal types and versions share one schema, and that items without a type have an empty one.
 func TestTable(t *testing.T) {
 	var table Table
 	gc := &ntconv.Type{Provider: clr.Runtime, ID: 2}
@@ -104,7 +104,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// FuzzValues decodes any payload by the schema of any event of the tables: it ends, and a projection agrees.
+// FuzzValues asserts that decoding any payload with any schema of the tables terminates, and that a projection agrees.
 func FuzzValues(f *testing.F) {
 	for _, e := range sampleEvents(f) {
 		f.Add(e.Type.Provider, e.Type.ID, e.Type.Name, e.Type.Version, false, e.Payload)

@@ -2,26 +2,26 @@ package schema
 
 import "github.com/ntconv/ntconv"
 
-// A Table returns the schemas of one trace's events. The zero value is ready to use. Its memory is bounded by the
-// trace's metadata. It is not safe for concurrent use; the schemas that it returns are.
+// A Table returns the schemas of the events of one trace. The zero value is ready to use. Its memory is bounded by the
+// trace's metadata. A Table is not safe for concurrent use, but the schemas that it returns are.
 type Table struct {
 	last    *Schema
 	schemas map[typeVersion]*Schema
 	pairs   map[Pair]*Pair
 }
 
-// typeVersion is what a schema depends on: a label may override the version of a type.
+// A typeVersion is the key of a schema: a label may override the version of a type.
 type typeVersion struct {
 	typ     *ntconv.Type
 	version uint8
 }
 
-// empty describes what has no type.
+// empty is the schema of events without a type.
 var empty = &Schema{typ: new(ntconv.Type)}
 
-// Of returns the schema of an event. Equal types and versions have the same pointer. It never returns nil: a mark, a
-// loss and other events without a type have a schema without a name and fields. It does not allocate after the first
-// event of a type and version.
+// Of returns the schema of an event, which it borrows. Events with equal type and version have the same *Schema. Of
+// never returns nil: marks, losses and other events without a type have a schema without a name and fields. Of
+// allocates only for the first event with a type and version.
 func (t *Table) Of(e *ntconv.Event) *Schema {
 	if e.Type == nil {
 		return empty

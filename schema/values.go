@@ -7,13 +7,15 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// Values iterates over the payload of an event of this schema. A field that cannot be decoded is a ValueError, and so
-// are all after it; fields after the end of the payload are ValueNull. The fields inside the data of a GCDynamicEvent
-// follow those of the event if their layout is known. Values does not allocate.
+// Values iterates over the fields of an event of this schema. A field that cannot be decoded is a ValueError, and so
+// are all fields after it. Fields beyond the end of the payload are ValueNull. For a GCDynamicEvent, the fields inside
+// its data follow if their layout is known. Values borrow the payload. Values does not allocate.
 func (s *Schema) Values(e *ntconv.Event) iter.Seq2[*ntconv.Field, ntconv.Value] {
-	return func(yield func(*ntconv.Field, ntconv.Value) bool) { s.each(e, yield) } // small enough to be inlined: nothing escapes
+	// This function is small enough to be inlined, so that nothing escapes.
+	return func(yield func(*ntconv.Field, ntconv.Value) bool) { s.each(e, yield) }
 }
 
+// each implements Values.
 func (s *Schema) each(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) bool) {
 	switch {
 	case s.ambiguous:
@@ -26,7 +28,7 @@ func (s *Schema) each(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) b
 	}
 }
 
-// eachDynamic yields the fields of a GCDynamicEvent and those of the event that it wraps.
+// eachDynamic yields the fields of a GCDynamicEvent and the fields of the event that it wraps.
 func (s *Schema) eachDynamic(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) bool) {
 	var name, data ntconv.Value
 	for f, v := range ntconv.DecodeFields(s.Fields, e.Payload, e.PointerSize()) {
@@ -46,8 +48,8 @@ func (s *Schema) eachDynamic(e *ntconv.Event, yield func(*ntconv.Field, ntconv.V
 	}
 }
 
-// HasOpenSizes reports whether bool and decimal fields may have fewer bytes in a payload than their types say, which is
-// decided for each payload: see [ntconv.Event.Fields].
+// HasOpenSizes reports whether bool and decimal fields may be shorter in a payload than their types state. The sizes
+// are determined per payload, see [ntconv.Event.Fields].
 func (s *Schema) HasOpenSizes() bool {
 	return s.ambiguous && !hasCode(s.Fields, ntconv.TypeRelLoc, ntconv.TypeDataLoc)
 }

@@ -12,11 +12,16 @@ import (
 
 // complete makes a flag complete to values. A flag that takes several completes each of them.
 func complete(cmd *cobra.Command, flag string, values []string) {
+	completeWith(cmd, flag, func() []string { return values })
+}
+
+// completeWith is complete for values that are made when a shell asks for them.
+func completeWith(cmd *cobra.Command, flag string, values func() []string) {
 	completeBy(cmd, flag, func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		if !isList(cmd.Flag(flag)) {
-			return values, cobra.ShellCompDirectiveNoFileComp
+			return values(), cobra.ShellCompDirectiveNoFileComp
 		}
-		lists := completeList(values, word)
+		lists := completeList(values(), word)
 		if flag == formats.FlagSpanLink && strings.Contains(word, ",") {
 			lists = slices.DeleteFunc(lists, func(list string) bool { // these two are no kinds of evidence
 				return strings.HasSuffix(list, ",auto") || strings.HasSuffix(list, ",off")
@@ -56,8 +61,8 @@ func completeList(values []string, word string) (lists []string) {
 
 // completeNames makes the flags that select providers and events complete to names that are known.
 func completeNames(cmd *cobra.Command) {
-	complete(cmd, "provider", clr.ProviderNames())
-	complete(cmd, "event", clr.EventNames())
+	completeWith(cmd, "provider", clr.ProviderNames)
+	completeWith(cmd, "event", clr.EventNames)
 }
 
 // inputCompletion completes file names that have an extension of the table.

@@ -16,6 +16,7 @@ import (
 const (
 	maxSimilar = 3  // names of functions
 	maxKnown   = 10 // keys, or values of a key
+	maxWord    = 64 // bytes of an expression for which similar names are looked for
 )
 
 // knownNames are the names in a profile that flags can select, for hints if a flag matches none.
@@ -112,7 +113,7 @@ func (k *knownNames) similar(expression string) (names []string) {
 	var all []near
 	want := strings.ToLower(expression)
 	most := max(1, len(want)/4)
-	if len(want) < 3 {
+	if len(want) < 3 || len(want) > maxWord {
 		return nil // a few letters are near to anything
 	}
 	for _, f := range k.functions {

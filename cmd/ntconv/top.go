@@ -22,26 +22,7 @@ func (a *app) topCmd() *cobra.Command {
 		Short: "List the functions that take most of the samples",
 		Long: "List the functions that take most of the samples of a trace or of a pprof profile, as go tool pprof -top does:\n" +
 			"flat is what a function takes itself, cum what it takes with everything that it calls.\n\n" + topDetails,
-		Example: examples(
-			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
-			formats.Example{
-				Remark: "with what is called from there, the first 50",
-				Line:   "ntconv top --cum -n 50 trace.nettrace",
-			},
-			formats.Example{
-				Remark: "only stacks with a function whose name fits",
-				Line:   "ntconv top --focus 'Serializ' trace.nettrace",
-			},
-			formats.Example{
-				Remark: "only what ran in some requests",
-				Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
-			},
-			formats.Example{
-				Remark: "what changed since an earlier recording, in percent of that",
-				Line:   "ntconv top --diff-base old.nettrace new.nettrace",
-			},
-			formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
-		),
+		Example:           topExamples(),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -69,6 +50,29 @@ func (a *app) topCmd() *cobra.Command {
 	})
 	a.addInputFlags(cmd)
 	return cmd
+}
+
+func topExamples() string {
+	return examples(
+		formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
+		formats.Example{
+			Remark: "with what is called from there, the first 50",
+			Line:   "ntconv top --cum -n 50 trace.nettrace",
+		},
+		formats.Example{
+			Remark: "only stacks with a function whose name fits",
+			Line:   "ntconv top --focus 'Serializ' trace.nettrace",
+		},
+		formats.Example{
+			Remark: "only what ran in some requests",
+			Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
+		},
+		formats.Example{
+			Remark: "what changed since an earlier recording, in percent of that",
+			Line:   "ntconv top --diff-base old.nettrace new.nettrace",
+		},
+		formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
+	)
 }
 
 // topDetails is what the help says about differences and JSON.

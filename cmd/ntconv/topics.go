@@ -78,43 +78,7 @@ func whereTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "where",
 		Short: "The expressions of --where and --during",
-		Long: `--where 'EXPRESSION' selects events by what stands in them, beside the other flags of a selection. It may be given more than
-once: all must hold.
-
-A comparison has a field or a property on its left and a value on its right:
-
-  Size, Payload.Mean          a field of the payload, as ntconv print shows it; of an object in it
-  "field with spaces"         the same, quoted
-  $time                       since the start of the trace: 1.5s, 200ms, or "2026-11-21T06:52:53.5Z"
-  $tid $pid $cpu              thread, process, processor: numbers
-  $provider $event            names
-  $level $opcode $keywords $id $version $size   numbers; $size is that of the payload in bytes
-  $activity_id $related_activity_id $trace_id $span_id   ids as text
-  $label.KEY                  a label of the event
-
-  == != < <= > >=             numbers (15, 0xff, 1.5e3), texts in quotes, durations, true, false
-  =~                          a regular expression that fits some part of the text
-  in (a, b, c)                one of several values
-  has(Field)                  whether there is a value
-  && || ! ( )                 and, or, not
-
-Text is compared with ids, dates, and names of the runtime's numbers too: Type == "Managed". A comparison with something that
-an event does not have is false, != too. Of a list, one element must fit. If a comparison could not hold for any event, as for
-a field that no event has, the summary says so.
-
---during 'EXPRESSION' selects events that were recorded while a span was active for which the expression holds, or a descendant of
-such a span. The operators are the same; the properties are those of spans:
-
-  span.name span.scope        strings; the scope is the ActivitySource or event source that recorded the span
-  span.kind                   internal, server, client, producer or consumer
-  span.status                 unset, ok or error
-  span.duration               100ms, 1.5s
-  span.start                  since the start of the trace, or a date and time
-  span.trace_id span.span_id span.parent_id   IDs in hexadecimal
-  span.attributes.KEY         an attribute: a string, a number, true or false; a key may contain dots, or be quoted
-
-A span is active on the thread that started and ended it. If only its end was recorded, that is the thread of the end. --span-link
-chooses the evidence: labels of the event, activity IDs, threads.`,
+		Long:  whereHelp,
 		Example: examples(
 			formats.Example{
 				Remark: "large objects of some types",
@@ -131,3 +95,42 @@ chooses the evidence: labels of the event, activity IDs, threads.`,
 		),
 	}
 }
+
+// whereHelp describes expressions. The help wraps its paragraphs.
+const whereHelp = `--where 'EXPRESSION' selects events by their contents, in addition to the other flags of a selection.
+If it is given more than once, all expressions must be true.
+
+A comparison has a field or a property on its left and a value on its right:
+
+  Size, Payload.Mean          a field of the payload, as ntconv print shows it; a field of an object in it
+  "field with spaces"         the same, quoted
+  $time                       since the start of the trace: 1.5s, 200ms, or "2026-11-21T06:52:53.5Z"
+  $tid $pid $cpu              thread, process, CPU: numbers
+  $provider $event            names
+  $level $opcode $keywords $id $version $size   numbers; $size is the size of the payload in bytes
+  $activity_id $related_activity_id $trace_id $span_id   IDs as strings
+  $label.KEY                  a label of the event
+
+  == != < <= > >=             numbers (15, 0xff, 1.5e3), strings in quotes, durations, true, false
+  =~                          a regular expression that matches a part of the string
+  in (a, b, c)                one of several values
+  has(Field)                  whether there is a value
+  && || ! ( )                 and, or, not
+
+Strings can also be compared with IDs, dates, and the names of the runtime's numbers: Type == "Managed". A comparison
+with something that an event does not have is false, even with !=. In a list, one element must match. If a comparison
+cannot be true for any event, for example because no event has the field, the summary says so.
+
+--during 'EXPRESSION' selects events that were recorded while a span was active for which the expression is true, or
+while a descendant of such a span was active. The operators are the same; the properties are those of spans:
+
+  span.name span.scope        strings; the scope is the ActivitySource or event source that recorded the span
+  span.kind                   internal, server, client, producer or consumer
+  span.status                 unset, ok or error
+  span.duration               100ms, 1.5s
+  span.start                  since the start of the trace, or a date and time
+  span.trace_id span.span_id span.parent_id   IDs in hexadecimal
+  span.attributes.KEY         an attribute: a string, a number, true or false; a key may contain dots, or be quoted
+
+A span is active on the thread that started and ended it. If only its end was recorded, that is the thread of the end.
+--span-link chooses the evidence: labels of the event, activity IDs, threads.`

@@ -33,44 +33,10 @@ const (
 func (a *app) viewCmd() *cobra.Command {
 	v := viewing{ranking: ranking{labels: true}}
 	cmd := &cobra.Command{
-		Use:   "view IN",
-		Short: "Show a flame graph or a timeline in a browser",
-		Long: "Show the samples of a trace or of a pprof profile in a browser: pprof's own pages, with flame graph, table, callers and\n" +
-			"callees. Open the printed address in a browser on this machine; Ctrl-C ends the command. The address contains a random token, without\n" +
-			"which other users of this machine and other pages in your browser cannot read the profile. The first visit exchanges it for a cookie.\n" +
-			"To open the address elsewhere, forward the port with its number: ssh -L 8080:127.0.0.1:8080, with --port 8080.\n" +
-			"A summary on standard error says which parts of the input are missing or have no name.\n\n" +
-			"The pages show the samples that --tagfocus and --tagignore select, and percentages are of these samples. With\n" +
-			"--base and --diff-base they show a difference, as ntconv top does: see its help.\n\n" +
-			"Profiles are not trusted. Files that a profile names are not opened, except source files below the directories of --source: the page\n" +
-			"Source looks up each name there, whole and then without its first directories, and follows no symbolic link that leads out. No program\n" +
-			"is run on what a profile names, so there is no disassembly. --graph permits running dot of Graphviz, which draws the call graph from\n" +
-			"text, for at most 30 s per page. pprof's saved settings are not used.\n\n" +
-			"--in shows a trace in a web application instead: " + viewerTitles() + ". The application's page runs in your browser and\n" +
-			"fetches the converted trace from this machine; nothing is uploaded. Only pages of that application can fetch it, from the random\n" +
-			"address that is printed. The command ends when the page has fetched the trace, or with Ctrl-C. The browser may ask whether the page\n" +
-			"may connect to this machine (\"local network\"): allow it. Safari permits no such connection. ntconv to FORMAT has more flags; open\n" +
-			"its output from the page.",
-		Example: examples(
-			formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
-			formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
-			formats.Example{
-				Remark: "what changed since an earlier recording",
-				Line:   "ntconv view --diff-base old.nettrace new.nettrace",
-			},
-			formats.Example{
-				Remark: "a profile of any program, with its source code",
-				Line:   "ntconv view --source ~/src/app cpu.pb.gz",
-			},
-			formats.Example{
-				Remark: "a timeline of spans, events, counters and samples",
-				Line:   "ntconv view --in perfetto --open trace.nettrace",
-			},
-			formats.Example{
-				Remark: "one process, in the Firefox Profiler",
-				Line:   "ntconv view --in firefox --pid 4711 trace.nettrace",
-			},
-		),
+		Use:               "view IN",
+		Short:             "Show a flame graph or a timeline in a browser",
+		Long:              viewHelp(),
+		Example:           viewExamples(),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -105,6 +71,55 @@ func (a *app) viewCmd() *cobra.Command {
 	})
 	a.addInputFlags(cmd)
 	return cmd
+}
+
+// viewHelp describes the command. The help wraps its paragraphs.
+func viewHelp() string {
+	return `Show the samples of a trace or of a pprof profile in a browser: pprof's own pages, with flame graph, table,
+callers and callees. Open the printed address in a browser on this machine; Ctrl-C ends the command. A summary on
+standard error says which parts of the input are missing or unresolved.
+
+The address contains a random token. Without it, other users of this machine and other pages in your browser cannot read
+the profile. The first visit exchanges the token for a cookie. To open the address on another machine, forward the port
+under the same number: use --port 8080 and ssh -L 8080:127.0.0.1:8080.
+
+The pages show the samples that --tagfocus and --tagignore select, and percentages are of these samples. With --base and
+--diff-base the pages show a difference, as ntconv top does; ntconv top --help describes it.
+
+Profiles are not trusted. ntconv opens no file that a profile names, except source files in the directories of --source:
+the page Source looks up each name there, first the whole name and then the name without its first directories. It does
+not follow symbolic links that lead out of the directory. ntconv runs no program on files that a profile names, so there
+is no disassembly. --graph permits running the program dot of Graphviz, which draws the call graph from text, for at
+most 30 s per page. pprof's saved settings are not used.
+
+--in shows a trace in a web application instead: ` + viewerTitles() + `. The page of the application runs in your browser
+and fetches the converted trace from this machine; nothing is uploaded. Only pages of that application can fetch the
+trace, from the random address that is printed. The command ends when the page has fetched the trace, or with Ctrl-C.
+If the browser asks whether the page may connect to this machine ("local network"), allow it. Safari does not permit
+such connections. For more flags, use ntconv to FORMAT and open its output from the page.`
+}
+
+func viewExamples() string {
+	return examples(
+		formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
+		formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
+		formats.Example{
+			Remark: "what changed since an earlier recording",
+			Line:   "ntconv view --diff-base old.nettrace new.nettrace",
+		},
+		formats.Example{
+			Remark: "a profile of any program, with its source code",
+			Line:   "ntconv view --source ~/src/app cpu.pb.gz",
+		},
+		formats.Example{
+			Remark: "a timeline of spans, events, counters and samples",
+			Line:   "ntconv view --in perfetto --open trace.nettrace",
+		},
+		formats.Example{
+			Remark: "one process, in the Firefox Profiler",
+			Line:   "ntconv view --in firefox --pid 4711 trace.nettrace",
+		},
+	)
 }
 
 func (a *app) view(cmd *cobra.Command, v *viewing) error {

@@ -2,7 +2,7 @@
 //
 //	go run ./examples/parquet app.nettrace Microsoft-Windows-DotNETRuntime/GCAllocationTick ticks.parquet
 //
-// It compiles neither the command nor any other exporter.
+// It depends on neither the command nor any other exporter.
 package main
 
 import (

@@ -16,7 +16,7 @@ import (
 
 const trace, event = "alloc-verbose.nettrace.zst", "GCAllocationTick"
 
-// A totals is what the test compares of all events of the type.
+// totals holds what the test compares about all events of the type.
 type totals struct {
 	rows, bytes, size int64
 	names             map[string]int
@@ -52,7 +52,7 @@ func wantTotals(t *testing.T) totals {
 	return want
 }
 
-// TestParquet reads the table with the library of Parquet and compares it with the fields of the events.
+// TestParquet reads the table with the Parquet library and compares it with the fields of the events.
 func TestParquet(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ticks.parquet")
 	if err := run([]string{corpus.Path(trace), "Microsoft-Windows-DotNETRuntime/" + event, path}); err != nil {

@@ -31,13 +31,13 @@ func writeTable(w io.Writer, trace io.Reader, event string) error {
 	return err
 }
 
-// A tableFile is a file for one table. Its creator closes it.
+// A tableFile is the file of one table. The code that creates it closes the file.
 type tableFile struct {
 	io.Writer
 	table string
 }
 
-// create refuses a second table, because a pattern such as */GC* matches events with different fields.
+// create rejects a second table, because a pattern such as */GC* can match events with different fields.
 func (f *tableFile) create(table string) (io.WriteCloser, error) {
 	if f.table != "" {
 		return nil, fmt.Errorf("events of several types match: want one table, got %s and %s", f.table, table)

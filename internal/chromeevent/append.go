@@ -2,7 +2,8 @@ package chromeevent
 
 import "github.com/ntconv/ntconv/internal/jsonscan"
 
-// AppendJSON appends an event as an object in JSON: what a Parser reads as the same event. It writes ts as Time says.
+// AppendJSON appends an event as a JSON object, which a Parser parses to an equal event. The member ts is e.Time;
+// StackID and StackNames are omitted.
 func AppendJSON(dst []byte, e *Event) []byte {
 	dst = append(dst, '{')
 	from := len(dst)
@@ -13,12 +14,12 @@ func AppendJSON(dst []byte, e *Event) []byte {
 	dst = appendRaw(dst, `,"pid":`, e.PID)
 	dst = appendRaw(dst, `,"tid":`, e.TID)
 	if len(dst) > from {
-		dst = append(dst[:from], dst[from+1:]...) // the first comma
+		dst = append(dst[:from], dst[from+1:]...) // remove the first comma
 	}
 	return append(dst, '}')
 }
 
-// AppendMembers appends the members of an event but for ts, pid, tid and the stack, each after a comma.
+// AppendMembers appends the members of an event except ts, pid, tid, sf and stack, each preceded by a comma.
 func AppendMembers(dst []byte, e *Event) []byte {
 	text := func(m Member, name, value string) {
 		if e.Has&m != 0 {
@@ -63,7 +64,7 @@ func appendBool(dst []byte, set bool) []byte {
 	return append(dst, "false"...)
 }
 
-// appendRaw appends a member whose value is JSON, if there is one.
+// appendRaw appends a member whose value is JSON, or nothing if value is nil.
 func appendRaw(dst []byte, name string, value []byte) []byte {
 	if value == nil {
 		return dst
@@ -71,6 +72,7 @@ func appendRaw(dst []byte, name string, value []byte) []byte {
 	return append(append(dst, name...), value...)
 }
 
+// appendID appends an ID as the member name, or as id2 if it is local or global.
 func appendID(dst []byte, name string, id *ID) []byte {
 	switch id.Kind {
 	case NoID:

@@ -9,8 +9,11 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// A Decoder makes events of Chrome's format of those that an Encoder wrote. It is not safe for concurrent use. It holds
-// the parts of incomplete events, at most one per capture thread and 512 MiB in total.
+// A Decoder converts events of a trace that an Encoder wrote back to events of Chrome's format. It holds the parts of
+// incomplete events: at most one event per capture thread, and 512 MiB in total. It is not safe for concurrent use.
+//
+// Three caches avoid work: last is the plan of typ, owner the text of thread, and interned holds short strings. e and
+// its slices args and other are lent to the caller of Decode, which resets them.
 type Decoder struct {
 	report *ntconv.Report
 
@@ -23,26 +26,26 @@ type Decoder struct {
 	owner  ownerText
 
 	open      map[*ntconv.Thread]*parts
-	openBytes int
+	openBytes int // size of the data of all parts
 
-	e       Event
-	args    []byte
-	other   []byte
-	strings []byte
-	texts   map[string]string
-	parser  Parser
+	e        Event
+	args     []byte
+	other    []byte
+	interned map[string]string
+	parser   Parser
 }
 
-// parts are the parts of an event whose last one is still to come.
+// parts holds the parts of an event whose last part has not been decoded yet.
 type parts struct {
-	n    uint64
-	data []byte
+	n    uint64 // number of parts so far
+	data []byte // JSON so far
 }
 
-// maxOpenBytes bounds the parts that a Decoder holds.
+// maxOpenBytes bounds the parts that a Decoder holds, in bytes.
 const maxOpenBytes = 512 << 20
 
-// NewDecoder returns a Decoder that counts in report (CodePayload) what it cannot decode. report may be nil.
+// NewDecoder returns a Decoder for one trace. It counts events that it cannot decode in report (CodePayload), which may
+// be nil.
 func NewDecoder(report *ntconv.Report) *Decoder {
 	return &Decoder{
 		report: report,
@@ -52,19 +55,19 @@ func NewDecoder(report *ntconv.Report) *Decoder {
 	}
 }
 
-// Decode borrows an event for whose type Of returns true until it returns. ok is false if it is a part of an event that
-// is still incomplete, invalid, or only the definition of a type; the caller then writes nothing for it. Event and its
-// byte slices are borrowed until the next call of Decode.
+// Decode converts an event, which it borrows. Of must return true for the type of the event. The result and its byte
+// slices are borrowed until the next call. ok is false if there is nothing to write for the event: it is one of the
+// first parts of a large event, it is invalid, or its kind is not KindEvent.
 //
-// Time is the member ts, in nanoseconds of the clock of the file that was read. A caller that writes other times sets
-// it.
+// Time of the result is the member ts in nanoseconds of the clock of the original file. A caller that writes other
+// times overwrites it.
 func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
 	if e.Kind != ntconv.KindEvent {
 		return nil, false
 	}
 	p := d.planOf(e.Type)
 	if p.invalid {
-		return d.bad(e, "fields of an event of Chrome's format do not fit its layout")
+		return d.bad(e, "fields do not match the layout of a Chrome event")
 	}
 	d.e = Event{
 		Phase:    p.phase,
@@ -74,19 +77,19 @@ func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
 		TopLevel: p.topLevel,
 		Time:     int64(e.Time),
 	}
-	d.args, d.other, d.strings = d.args[:0], d.other[:0], d.strings[:0]
+	d.args, d.other = d.args[:0], d.other[:0]
 	c := cursor{b: e.Payload}
 	if p.part {
 		return d.addPart(e, &c)
 	}
 	count := d.fields(p, &c)
 	if c.failed || len(c.b) > 0 {
-		return d.bad(e, "payload is not that of an event of Chrome's format")
+		return d.bad(e, "payload does not match the layout of a Chrome event")
 	}
 	switch {
 	case p.parts:
 		if !d.join(e, count) {
-			return d.bad(e, "parts of an event of Chrome's format are missing")
+			return d.bad(e, "missing parts of a Chrome event")
 		}
 	case len(d.other) > 0:
 		d.e.Other = d.other
@@ -95,11 +98,13 @@ func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
 	return &d.e, true
 }
 
+// bad counts an event that cannot be decoded.
 func (d *Decoder) bad(e *ntconv.Event, what string) (*Event, bool) {
 	d.report.Note(ntconv.CodePayload, 1, e.Offset, what)
 	return nil, false
 }
 
+// planOf returns the plan of a type, which it caches.
 func (d *Decoder) planOf(t *ntconv.Type) *plan {
 	if t == d.typ && d.last != nil {
 		return d.last
@@ -113,7 +118,7 @@ func (d *Decoder) planOf(t *ntconv.Type) *plan {
 	return p
 }
 
-// setOwner sets PID and TID.
+// setOwner sets PID and TID of the result.
 func (d *Decoder) setOwner(t *ntconv.Thread) {
 	if t != d.thread || t == nil {
 		o, ok := d.owners[t]
@@ -132,7 +137,7 @@ func (d *Decoder) setOwner(t *ntconv.Thread) {
 	}
 }
 
-// fields decodes a payload into d.e. It returns the number of parts, 0 if the event has none.
+// fields decodes a payload into d.e. It returns the number of parts, or 0 if the event has no parts.
 func (d *Decoder) fields(p *plan, c *cursor) (parts uint64) {
 	for i := 0; i < len(p.ops); i++ {
 		o := &p.ops[i]
@@ -164,7 +169,7 @@ func (d *Decoder) fields(p *plan, c *cursor) (parts uint64) {
 	return parts
 }
 
-// field decodes the field of a member.
+// field decodes the field of one member.
 func (d *Decoder) field(code byte, c *cursor) {
 	e := &d.e
 	switch code {
@@ -197,21 +202,21 @@ func (d *Decoder) field(code byte, c *cursor) {
 	}
 }
 
-// string returns a string of which there are few.
+// string interns a string; only members with few values use it.
 func (d *Decoder) string(b []byte) string {
-	s, ok := d.texts[string(b)]
+	s, ok := d.interned[string(b)]
 	if !ok {
 		s = string(b)
-		if d.texts == nil || len(d.texts) >= maxNames {
-			d.texts = map[string]string{}
+		if d.interned == nil || len(d.interned) >= maxNames {
+			d.interned = map[string]string{}
 		}
-		d.texts[s] = s
+		d.interned[s] = s
 	}
 	return s
 }
 
-// object appends the members of an object and its end. ops[i] is the first of them; the result is the position of the
-// last one.
+// object appends the members and the closing brace of an object whose first member is ops[i]. It returns the index of
+// the op that closes the object.
 func (d *Decoder) object(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
 	for first := true; i < len(ops) && ops[i].code != classClose; first, i = false, i+1 {
 		if !first {
@@ -222,7 +227,7 @@ func (d *Decoder) object(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
 	return append(dst, '}'), i
 }
 
-// member appends a name and a value.
+// member appends a name and a value, and returns the index of the last op of the value.
 func (d *Decoder) member(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
 	o := &ops[i]
 	dst = append(dst, o.key...)
@@ -246,7 +251,7 @@ func (d *Decoder) member(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
 	return c.value(dst, o), i
 }
 
-// generic decodes an event whose type says only its phase.
+// generic decodes an event whose type states only the phase. All other members are fields.
 func (d *Decoder) generic(p *plan, c *cursor) {
 	phase, category, name, members, args := c.text(), c.text(), c.text(), c.text(), c.text()
 	if c.failed {
@@ -270,7 +275,7 @@ func (d *Decoder) generic(p *plan, c *cursor) {
 	c.failed = c.failed || len(args) > 0 && !isJSON(args)
 }
 
-// quoted decodes a string in quotes; no bytes mean that it is absent.
+// quoted decodes a string in quotes. An empty b means that the member is absent.
 func (d *Decoder) quoted(s *string, m Member, b []byte) {
 	if len(b) > 0 {
 		text, _ := jsonscan.AppendUnquoted(nil, b)
@@ -279,22 +284,23 @@ func (d *Decoder) quoted(s *string, m Member, b []byte) {
 	}
 }
 
+// isJSON reports whether b is exactly one JSON value.
 func isJSON(b []byte) bool {
 	end, err := jsonscan.Skip(b, 0)
 	return err == nil && end == len(b)
 }
 
-// addPart keeps a part.
+// addPart stores one of the first parts of an event. A part with number 0 begins a new event.
 func (d *Decoder) addPart(e *ntconv.Event, c *cursor) (*Event, bool) {
 	number, data := c.uvarint(), c.text()
 	if c.failed || len(c.b) > 0 {
-		return d.bad(e, "payload is not that of an event of Chrome's format")
+		return d.bad(e, "payload does not match the layout of a Chrome event")
 	}
 	p := d.open[e.Capture]
 	if number == 0 {
 		if p != nil {
 			d.openBytes -= len(p.data)
-			d.bad(e, "parts of an event of Chrome's format are missing")
+			d.bad(e, "missing parts of a Chrome event")
 		}
 		p = &parts{}
 		d.open[e.Capture] = p
@@ -304,7 +310,7 @@ func (d *Decoder) addPart(e *ntconv.Event, c *cursor) (*Event, bool) {
 			d.openBytes -= len(p.data)
 			delete(d.open, e.Capture)
 		}
-		return d.bad(e, "parts of an event of Chrome's format are missing or too large")
+		return d.bad(e, "missing parts of a Chrome event, or parts that are too large")
 	}
 	p.n++
 	p.data = append(p.data, data...)
@@ -312,7 +318,8 @@ func (d *Decoder) addPart(e *ntconv.Event, c *cursor) (*Event, bool) {
 	return nil, false
 }
 
-// join makes d.e of the parts before the last event. It returns false if some are missing.
+// join sets d.e to the event whose n parts precede the last one, and keeps the times of the last one. It returns false
+// if parts are missing.
 func (d *Decoder) join(e *ntconv.Event, n uint64) bool {
 	p := d.open[e.Capture]
 	if p == nil {
@@ -330,7 +337,7 @@ func (d *Decoder) join(e *ntconv.Event, n uint64) bool {
 	return true
 }
 
-// A cursor reads a payload. After a failure all values are zero.
+// A cursor reads a payload. If the payload is too short, it sets failed and returns zero values from then on.
 type cursor struct {
 	b      []byte
 	failed bool
@@ -375,7 +382,7 @@ func (c *cursor) varint() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// value appends a value that is neither an object nor an array.
+// value appends a scalar as JSON.
 func (c *cursor) value(dst []byte, o *op) []byte {
 	switch o.class {
 	case classText:

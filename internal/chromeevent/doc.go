@@ -1,12 +1,11 @@
-// Package chromeevent says what an event of Chrome's trace event format is as an event of a trace.
+// Package chromeevent converts events of Chrome's trace event format to events of a trace and back.
 //
 //	JSON ─→ Parser ─→ Event ─→ Encoder ─→ *ntconv.Event ─→ ... ─→ Decoder ─→ Event ─→ AppendJSON ─→ JSON
 //
-// One event of the format is one event of the trace, with its time in nanoseconds, on its thread. Its type is made for
-// its category, name, phase and the shape of its args: the provider is the category, the name is the name, and the
-// fields are first those of the members that are present (dur_ns, tdur_ns, tts_ns, id, s and others), then those of
-// args. An expression on fields, a table of an event or a printed line therefore treat args as they treat every
-// payload.
+// One event of the format becomes one event of the trace, with its time in nanoseconds, on its thread. The Encoder
+// creates one type per category, name, phase and shape of the args: the provider of the type is the category, and its
+// name is the name. The first fields are the present members (dur_ns, tdur_ns, tts_ns, id, s and others), followed by
+// the members of args. Filters, tables and printed lines therefore treat args like any other payload.
 //
 // # Values
 //
@@ -16,22 +15,21 @@
 //	string                               UTF-8 with a 16-bit length
 //	array of one of these                array
 //	object                               object
-//	everything else                      JSON, as a string, and the type says so
+//	all other values                     JSON in a string; the layout of the type says so
 //
-// Everything else is: null, empty arrays and objects, arrays of several kinds or of objects, numbers that float64 does
-// not restore, strings with surrogates that have no partner, objects in which a name occurs twice or that have more
-// than 64 members, and what nests deeper than 8 levels. A number may change its spelling but not its value: 1.50
-// becomes 1.5.
+// The other values are: null, empty arrays and objects, arrays of mixed classes or of objects, numbers that a float64
+// does not restore, strings with unpaired surrogates, objects with duplicate names or more than 64 members, and values
+// nested deeper than 8 levels. The text of a number may change but not its value: 1.50 becomes 1.5.
 //
-// # Bounds
+// # Limits
 //
-// A trace has at most 4,096 types of this package, and an event of a phase, category and name at most 64. Beyond that
-// args are one field of JSON, and then name and category are fields, too. A payload has at most 65,000 bytes, because
-// TraceEvent reads no larger ones. A larger event is several events of the trace: parts with its JSON first, then an
-// event with the members other than args.
+// A trace has at most 4,096 types of this package, and at most 64 per phase, category and name. Beyond these limits,
+// args become one JSON field, and then name and category become fields too. A payload has at most 65,000 bytes, because
+// TraceEvent cannot read larger ones. A larger event becomes several events of the trace: parts with its JSON first,
+// then an event with only its times.
 //
 // # Processes and threads
 //
-// The process and the thread of an event have the numbers of pid and tid. Attributes of the thread say how the file
-// spells them where this is not clear from the numbers. Owners makes them.
+// The process and the thread of an event have pid and tid as their IDs. If a member is not a number in canonical form,
+// an attribute of the thread preserves its JSON. Owners creates processes and threads.
 package chromeevent

@@ -11,31 +11,35 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// maxPayload is the size of the largest payload in bytes. TraceEvent reads up to 65,535 bytes, dotnet-trace fewer.
+// maxPayload is the maximum size of a payload in bytes. TraceEvent reads up to 65,535 bytes, dotnet-trace slightly
+// fewer.
 const maxPayload = 65_000
 
-// An Encoder makes events of a trace. It is not safe for concurrent use.
+// An Encoder converts events of Chrome's format to events of a trace. It is not safe for concurrent use.
+//
+// Encode sets all members below for one event; Next consumes them. pending is set until Next has returned the last
+// event.
 type Encoder struct {
 	shapes  shapes
 	d       description
 	event   ntconv.Event
 	payload []byte
-	over    bool // the payload cannot be used: a count in it has more than 16 bits
+	over    bool // the payload is invalid: a length in it does not fit into 16 bits
 
-	// Of an event of several parts.
-	data  []byte // that is not yet in an event
-	part  uint64
-	final *shape
-	parts *shape
+	// Only for a large event.
+	data  []byte // JSON that is not yet part of a returned event
+	part  uint64 // number of the next part
+	final *shape // of the last event, which has no part
+	parts *shape // of the events with parts
 
 	pending bool
 }
 
-// NewEncoder returns an Encoder. The IDs of its types are unique, so a source uses one Encoder.
+// NewEncoder returns an Encoder. The type IDs are unique per Encoder, so a source uses one Encoder for all events.
 func NewEncoder() *Encoder { return &Encoder{} }
 
-// Encode begins with an event, which it borrows until Next returns nil. Each event of the trace is a copy of like with
-// Type and Payload of e. The time of like is that of e, or any other if e has none.
+// Encode starts the conversion of an event, which it borrows until Next returns nil. The events that Next returns are
+// copies of like, except for Type and Payload. The time of like must be the time of e, unless e has no time.
 func (c *Encoder) Encode(e *Event, like *ntconv.Event) {
 	c.event = *like
 	c.data, c.part, c.pending = c.data[:0], 0, true
@@ -48,9 +52,10 @@ func (c *Encoder) Encode(e *Event, like *ntconv.Event) {
 	c.event.Type = sh.typ
 }
 
-// Next returns the next event of the trace, nil after the last one: all but large ones are one. They must be written in
-// this order, by the same capture thread, with no other event of this package of that thread between them. The caller
-// sets Event.Seq. The event and its payload are borrowed until the next call of Next or Encode; Type may be kept.
+// Next returns the next event of the trace for the event passed to Encode, or nil after the last one. Large events
+// yield several, all others one. Write them in this order on one capture thread, with no other event of this package in
+// between on that thread, and set Event.Seq. The event and its payload are borrowed until the next call of Next or
+// Encode; Type is immutable and may be retained.
 func (c *Encoder) Next() *ntconv.Event {
 	switch {
 	case !c.pending:
@@ -70,14 +75,15 @@ func (c *Encoder) Next() *ntconv.Event {
 	return &c.event
 }
 
-// hasTypeNames reports whether the phase, the category and the name of an event can be those of a type.
+// hasTypeNames reports whether a type can state the phase, category and name of an event.
 func hasTypeNames(e *Event) bool {
 	return len(e.Phase) <= 1 && (e.Phase == "" || e.Phase[0] > ' ' && e.Phase[0] < 0x7f && e.Phase != phaseField) &&
 		len(e.Category) <= maxTypeName && len(e.Name) <= maxTypeName &&
 		strings.IndexByte(e.Category, 0) < 0 && strings.IndexByte(e.Name, 0) < 0
 }
 
-// shape describes an event and returns the shape of the description.
+// shape describes an event and returns the shape of the description. It prefers typed fields, then args as JSON, then
+// the generic type, depending on how many types are left.
 func (c *Encoder) shape(e *Event) *shape {
 	if hasTypeNames(e) {
 		for _, asJSON := range [...]bool{false, true} {
@@ -89,8 +95,8 @@ func (c *Encoder) shape(e *Event) *shape {
 	return c.generic(e)
 }
 
-// typed describes an event with the fields of its args, or with args as JSON. It returns nil if there are too many
-// shapes.
+// typed describes an event by the fields of its args, or with args as one JSON field. It returns nil if the limit of
+// shapes is exceeded. It searches for duplicate names only for a shape that has some.
 func (c *Encoder) typed(e *Event, asJSON bool) *shape {
 	for _, c.d.unique = range [...]bool{false, true} {
 		c.d.reset()
@@ -113,7 +119,8 @@ func (c *Encoder) typed(e *Event, asJSON bool) *shape {
 	return nil
 }
 
-// wide gives a shape a type that has room for all values, nil if there are too many types.
+// wide returns sh with a type that can represent all values of the event. If a number became floating-point, it needs a
+// new type; it returns nil if there are too many types.
 func (c *Encoder) wide(sh *shape, e *Event) *shape {
 	if !sh.mark(c.d.leaves, false) {
 		return sh
@@ -126,7 +133,7 @@ func (c *Encoder) wide(sh *shape, e *Event) *shape {
 	return sh
 }
 
-// members describes the members that are present and not other members or args.
+// members describes the present members that have fields of their own.
 func (c *Encoder) members(e *Event) {
 	c.nanos(e, HasDuration, codeDuration, e.Duration)
 	c.nanos(e, HasThreadDuration, codeThreadDuration, e.ThreadDuration)
@@ -152,6 +159,7 @@ func (c *Encoder) members(e *Event) {
 	c.flag(e, HasFlowOut, codeFlowOut, e.FlowOut)
 }
 
+// member appends a field of the signature and its value.
 func (c *Encoder) member(code byte, l leaf) {
 	c.d.sig = append(c.d.sig, code)
 	c.d.leaves = append(c.d.leaves, l)
@@ -188,7 +196,7 @@ func (c *Encoder) id(code byte, id *ID) {
 	c.member(code, leaf{class: classText, text: id.Text})
 }
 
-// other describes the other members. As JSON they are one field.
+// other describes the members in Other: one field per member, or one JSON field for all of them.
 func (c *Encoder) other(e *Event, asJSON bool) {
 	if len(e.Other) == 0 {
 		return
@@ -217,7 +225,7 @@ func (c *Encoder) other(e *Event, asJSON bool) {
 	}
 }
 
-// args describes the args. As JSON they are one field.
+// args describes the args: one field per member, or one JSON field for all of them.
 func (c *Encoder) args(e *Event, asJSON bool) {
 	if e.Args == nil {
 		return
@@ -239,7 +247,7 @@ func isEmpty(value []byte) bool {
 	return value[0] == '{' && i < len(value) && value[i] == '}'
 }
 
-// genericName returns an event with the names of the type of events of which the type says at most the phase.
+// genericName returns an event with the phase of the generic type of e, or with phaseField if the phase is unknown.
 func genericName(e *Event) *Event {
 	names := &Event{Phase: phaseField, TopLevel: e.TopLevel}
 	if len(e.Phase) == 1 && strings.Contains("BEXiICbneSTpFstfNODMPRcvV()", e.Phase) {
@@ -248,7 +256,7 @@ func genericName(e *Event) *Event {
 	return names
 }
 
-// generic describes an event with the generic type of its phase, which is a field if it is not a known one.
+// generic describes an event with the generic type of its phase. All members, and an unknown phase, are fields.
 func (c *Encoder) generic(e *Event) *shape {
 	names := genericName(e)
 	rest := *e
@@ -276,7 +284,7 @@ func (c *Encoder) generic(e *Event) *shape {
 	return c.shapes.find(&c.d, names, math.MaxInt)
 }
 
-// divide makes parts of the event at hand, which is too large for one payload. Its last event has only times.
+// divide splits an event that is too large for one payload. The last event has only its times and the number of parts.
 func (c *Encoder) divide(e *Event) {
 	whole := *e
 	whole.PID, whole.TID = nil, nil
@@ -287,7 +295,7 @@ func (c *Encoder) divide(e *Event) {
 	c.divided(e, genericName(e), math.MaxInt)
 }
 
-// divided makes the types of the parts and of the last event. It returns false if there are too many types.
+// divided selects the types of the parts and of the last event. It returns false if there are too many types.
 func (c *Encoder) divided(e, names *Event, limit int) bool {
 	absent := absentOf(e)
 	c.d.reset()
@@ -308,7 +316,7 @@ func (c *Encoder) divided(e, names *Event, limit int) bool {
 	return c.parts != nil && c.final != nil
 }
 
-// nextPart makes the event with the next part.
+// nextPart sets c.event to the next part. It does not split UTF-8 sequences.
 func (c *Encoder) nextPart() {
 	size := min(len(c.data), maxPayload-binary.MaxVarintLen64-2)
 	for size > 0 && size < len(c.data) && !utf8.RuneStart(c.data[size]) {
@@ -322,7 +330,7 @@ func (c *Encoder) nextPart() {
 	c.event.Type, c.event.Payload = c.parts.typ, c.payload
 }
 
-// append makes the payload of the description with the type of a shape.
+// append encodes the described values as the payload of a shape's type.
 func (c *Encoder) append(sh *shape) {
 	b := c.payload[:0]
 	c.over = false
@@ -343,7 +351,7 @@ func (c *Encoder) append(sh *shape) {
 	c.payload = b
 }
 
-// value appends a value. Text that is too large is omitted, because the payload cannot be used then.
+// value appends a value. If a string is too large, it sets over instead, and the payload must be discarded.
 func (c *Encoder) value(b []byte, l *leaf, float bool) []byte {
 	switch {
 	case l.class == classText, l.class == classJSON:

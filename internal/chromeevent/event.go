@@ -4,15 +4,15 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Phases that have a meaning of their own. Others are kept as they are.
+// Phases with a defined meaning. Events with other phases are preserved unchanged.
 const (
-	PhaseBegin         = "B" // of a slice of a thread
+	PhaseBegin         = "B" // begins a slice of a thread
 	PhaseEnd           = "E"
 	PhaseComplete      = "X" // a slice with its duration
 	PhaseInstant       = "i"
-	PhaseOldInstant    = "I" // is PhaseInstant in older files
+	PhaseOldInstant    = "I" // PhaseInstant in older files
 	PhaseCounter       = "C"
-	PhaseAsyncBegin    = "b" // of a slice that an ID names
+	PhaseAsyncBegin    = "b" // begins a slice that is identified by an ID
 	PhaseAsyncInstant  = "n"
 	PhaseAsyncEnd      = "e"
 	PhaseOldAsyncBegin = "S"
@@ -33,7 +33,8 @@ const (
 	PhaseMemoryDumpAll = "V"
 )
 
-// A Member is a bit for a member of an event that may be absent.
+// A Member is a bit set of members of an event. It has bits only for members whose presence is not visible from their
+// values.
 type Member uint16
 
 const (
@@ -52,23 +53,23 @@ const (
 	HasTID
 )
 
-// An Event is an event of Chrome's trace event format. All times are nanoseconds. Byte slices are borrowed: the Parser
-// or Decoder that filled in the Event says until when. Strings may be kept.
+// An Event is an event of Chrome's trace event format. All times are in nanoseconds. Byte slices are borrowed from the
+// Parser or Decoder that set them. Strings may be retained.
 //
-// The stack of an event of the trace is that of the members sf or stack. It is not in the payload.
+// The members sf and stack become the stack of the event of the trace; they are not in its payload.
 type Event struct {
 	// Phase is the member ph, "" if absent.
 	Phase string
-	// Name and Category are the members name and cat, as UTF-8. Category may be a list with commas.
+	// Name and Category are the members name and cat in UTF-8. Category may be a comma-separated list.
 	Name, Category string
-	// Has says which of the members are present whose absence their values do not show.
+	// Has contains the members that are present.
 	Has Member
-	// Time is the member ts. Its start is that of the file's clock. If the file does not state it, HasTime is not set,
-	// and Time is a time at which the event can be delivered.
+	// Time is the member ts, counted from the start of the file's clock. If ts is absent, HasTime is not set and Time
+	// is a time at which the event can be delivered.
 	Time int64
 	// Duration, ThreadTime and ThreadDuration are the members dur, tts and tdur.
 	Duration, ThreadTime, ThreadDuration int64
-	// PID and TID are the members pid and tid as JSON: usually a number.
+	// PID and TID are the members pid and tid as JSON, usually numbers. They are nil if absent.
 	PID, TID []byte
 	// ID is the member id or id2, BindID the member bind_id.
 	ID, BindID ID
@@ -77,20 +78,20 @@ type Event struct {
 	IDScope, Scope, BindPoint string
 	// FlowIn and FlowOut are the members flow_in and flow_out.
 	FlowIn, FlowOut bool
-	// Args is the member args as JSON, nil if absent. It is an object in all files that keep to the format.
+	// Args is the member args as JSON, or nil if absent. It is an object in all files that conform to the format.
 	Args []byte
-	// Other holds all other members as JSON, without the braces of an object: `"cname":"good","sf2":1`. It is nil if
+	// Other contains all other members as JSON, without the braces of an object: `"cname":"good","sf2":1`. It is nil if
 	// there are none.
 	Other []byte
-	// StackID is the member sf and StackNames the member stack, as JSON. Only a Parser sets them: who makes an event of
-	// the trace gives it the stack, or adds them to Other.
+	// StackID and StackNames are the members sf and stack as JSON. Only a Parser sets them. Code that creates an event
+	// of a trace must set its stack from them or append them to Other.
 	StackID, StackNames []byte
 	// TopLevel means that this is not an event but a member of the outermost object of the file, such as metadata or
-	// otherData: Name is its name and Args its value.
+	// otherData. Name is its name and Args its value.
 	TopLevel bool
 }
 
-// An IDKind says which member an ID is, and hence what it is unique in.
+// An IDKind states which member contains an ID, and thus its scope.
 type IDKind uint8
 
 const (
@@ -100,40 +101,40 @@ const (
 	GlobalID        // id2.global
 )
 
-// An ID is the ID of an asynchronous slice, a flow or an object.
+// An ID identifies an asynchronous slice, a flow or an object.
 type ID struct {
 	Kind IDKind
-	// Number means that the ID is a number in JSON. Text is its text either way, without quotes.
+	// Number means that the ID is a number in JSON. Text is its text, without quotes if it is a string.
 	Number bool
 	Text   []byte
 }
 
-// Attributes of the types of events that this package makes.
+// Attributes of the types that an Encoder creates.
 const (
-	attrPhase    = "chrome.ph"     // phase; phaseField if it is a field
-	attrLayout   = "chrome.layout" // what the fields are, see layout
-	attrCategory = "chrome.cat"    // category, if it is not the provider
-	attrName     = "chrome.name"   // name, if it is not that of the type
-	attrAbsent   = "chrome.absent" // members that are absent: name, cat, ts
+	attrPhase    = "chrome.ph"     // phase, or phaseField if the phase is a field
+	attrLayout   = "chrome.layout" // meaning of the fields, see layout.go
+	attrCategory = "chrome.cat"    // category if it differs from the provider
+	attrName     = "chrome.name"   // name if it differs from the name of the type
+	attrAbsent   = "chrome.absent" // absent members: name, cat, ts
 )
 
-// Attributes of threads and processes whose number is not the text of the member pid or tid. Their values are JSON, ""
-// if the member is absent.
+// Attributes of threads whose PID or TID differs from the member pid or tid. The values are the members as JSON, or ""
+// for an absent member.
 const (
 	AttrPID = "chrome.pid"
 	AttrTID = "chrome.tid"
 )
 
-// phaseField is the phase of types whose events have it as a field.
+// phaseField is the phase of types whose events contain the phase as a field.
 const phaseField = "?"
 
 // noProvider is the provider of events without a category.
 const noProvider = "chrome"
 
-// Of returns the phase of the events of a type, and whether they are events of Chrome's format, as an Encoder writes
-// them. The phase is empty for parts of events, for events without a phase, for members of the outermost object, and
-// for events whose phase the Decoder finds in the payload. Of searches the attributes of the type: keep the result by
-// the pointer of the type.
+// Of returns the phase of events of type t, and reports whether they are events of Chrome's format written by an
+// Encoder. The phase is "" for parts of events, for events without a phase, for members of the outermost object, and
+// for events whose payload contains the phase. Of searches the attributes of the type, so cache the result by t. t may
+// be nil.
 func Of(t *ntconv.Type) (phase string, ok bool) {
 	if t == nil || len(t.Attrs) == 0 {
 		return "", false

@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// ordered is a JSON value with the members of objects in order and numbers as they are.
+// ordered is a JSON value that preserves the order of members and the text of numbers.
 func ordered(t testing.TB, text []byte) any {
 	t.Helper()
 	dec := json.NewDecoder(bytes.NewReader(text))
@@ -53,7 +53,7 @@ func orderedValue(dec *json.Decoder) (any, error) {
 	return tok, nil
 }
 
-// sorted returns the members of an object by name: their values in order.
+// sorted returns the members of an object by name, with the values of equal names in order.
 func sorted(object any) map[string][]any {
 	m := map[string][]any{}
 	list := object.([]any)[1:]
@@ -64,7 +64,7 @@ func sorted(object any) map[string][]any {
 	return m
 }
 
-// roundTrip returns what becomes of an event on its way through the events of a trace, and these.
+// roundTrip converts an event to events of a trace and back. It returns the result and the events of the trace.
 func roundTrip(t testing.TB, p *chromeevent.Parser, enc *chromeevent.Encoder, dec *chromeevent.Decoder, owners *chromeevent.Owners, text []byte) ([]byte, []*ntconv.Event) {
 	t.Helper()
 	if end, err := jsonscan.Skip(text, 0); err != nil || end != len(text) {
@@ -110,7 +110,7 @@ func checkSame(t testing.TB, got, want []byte) {
 	}
 }
 
-// catalogue has events of every phase, and of every kind of value.
+// catalogue contains events of every phase and values of every kind.
 var catalogue = []string{
 	`{"name":"a","cat":"c","ph":"X","ts":1.5,"dur":2.25,"pid":1,"tid":2,"args":{"n":1,"f":1.5,"s":"x","b":true}}`,
 	`{"name":"a","cat":"c","ph":"X","ts":2,"dur":0,"tdur":1,"tts":3,"pid":1,"tid":2,"args":{"n":1.5,"f":2,"s":"","b":false}}`,
@@ -155,7 +155,7 @@ func TestCatalogue(t *testing.T) {
 	var owners chromeevent.Owners
 	enc, report := chromeevent.NewEncoder(), &ntconv.Report{}
 	dec := chromeevent.NewDecoder(report)
-	for range 2 { // the second time the types are known
+	for range 2 { // the second pass uses existing types
 		for _, text := range catalogue {
 			got, events := roundTrip(t, &p, enc, dec, &owners, []byte(text))
 			checkSame(t, got, []byte(text))
@@ -173,7 +173,7 @@ func TestCatalogue(t *testing.T) {
 	}
 }
 
-// TestLarge has events that are too large for one payload, or whose parts are.
+// TestLarge covers events that are too large for one payload, or have parts that are.
 func TestLarge(t *testing.T) {
 	var p chromeevent.Parser
 	var owners chromeevent.Owners
@@ -195,7 +195,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestTypesAreBounded has events with more names and shapes than there may be types.
+// TestTypesAreBounded encodes events with more names and shapes than the limit of types.
 func TestTypesAreBounded(t *testing.T) {
 	var p chromeevent.Parser
 	var owners chromeevent.Owners

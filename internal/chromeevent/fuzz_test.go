@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/chromeevent"
 )
 
-// FuzzChromeEvent checks that every object in JSON is an event that its encoding restores, and that other layouts and
-// payloads do not panic.
+// FuzzChromeEvent checks that every JSON object is an event that round-trips, and that arbitrary layouts and payloads
+// do not panic.
 func FuzzChromeEvent(f *testing.F) {
 	for _, text := range catalogue {
 		f.Add([]byte(text), "", []byte{})
@@ -26,12 +26,12 @@ func FuzzChromeEvent(f *testing.F) {
 			var before, after chromeevent.Event
 			p.Parse(text, &before)
 			before.StackID, before.StackNames = nil, nil
-			before.PID, before.TID = nil, nil // which Owners spells in its own way
+			before.PID, before.TID = nil, nil // Owners changes their text
 			want := chromeevent.AppendJSON(nil, &before)
 			p.Parse(out, &after)
 			after.PID, after.TID = nil, nil
 			checkSame(t, chromeevent.AppendJSON(nil, &after), want)
-			if len(events) > 0 && layout != "" { // another layout for the same fields
+			if len(events) > 0 && layout != "" { // a different layout for the same fields
 				typ := *events[0].Type
 				typ.Attrs = append(typ.Attrs[:len(typ.Attrs):len(typ.Attrs)], ntconv.Attr{Key: "chrome.layout", Value: layout})
 				e := events[0].Clone()
@@ -43,7 +43,7 @@ func FuzzChromeEvent(f *testing.F) {
 	})
 }
 
-// hugeNumbers reports whether a number may have an exponent that fractions take too much memory for.
+// hugeNumbers reports whether a number may have an exponent for which exact fractions need too much memory.
 func hugeNumbers(text []byte) bool {
 	return strings.ContainsAny(string(text), "eE") && strings.ContainsAny(string(text), "0123456789") && len(text) > 0 && hasExponent(string(text))
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// The layout of a type says what its fields are, one code per field and those of an object's members in braces after
-// it. First come the members that are present, then other members (codeOther and a class each), then args: a class for
-// each of its members after codeArgs, or codeWhole and one class for all of it.
+// The layout of a type states the meaning of its fields, one code per field. The codes of an object's members follow in
+// braces. The order is: present members; other members, each codeOther and a class; args, as codeArgs and a class per
+// member, or as codeWhole and one class.
 const (
 	codeDuration       = 'd'
 	codeThreadDuration = 'D'
 	codeThreadTime     = 't'
-	codeTime           = 'T' // the member ts, where it is not the time of the event
-	codeID             = 'i' // the next letter in upper case means that the ID is a number
+	codeTime           = 'T' // the member ts, if it differs from the time of the event
+	codeID             = 'i' // for this and the next three codes, upper case means that the ID is a number
 	codeLocalID        = 'l'
 	codeGlobalID       = 'g'
 	codeBindID         = 'x'
@@ -28,18 +28,18 @@ const (
 	codeOthers         = 'O' // all other members as JSON
 	codeArgs           = '|'
 	codeWhole          = '='
-	codeParts          = '*' // the number of parts in which the event is
-	codePart           = '+' // two fields: a part
-	codeGeneric        = '?' // five fields: an event whose type says only its phase
+	codeParts          = '*' // number of parts of the event
+	codePart           = '+' // two fields: number and data of a part
+	codeGeneric        = '?' // five fields: an event whose type states only the phase
 )
 
-// A memberField is the field of a member.
+// A memberField is the name and type of the field of a member.
 type memberField struct {
 	name string
 	typ  ntconv.FieldType
 }
 
-// fieldOf returns the field of a code, and false for a code without one of its own.
+// fieldOf returns the field of a code. ok is false for codes that have no field of their own.
 func fieldOf(code byte) (f memberField, ok bool) {
 	switch code {
 	case codeDuration:
@@ -78,8 +78,7 @@ func fieldOf(code byte) (f memberField, ok bool) {
 
 func upper(code byte) byte { return code - 'a' + 'A' }
 
-// Types of fields. All are ones that TraceEvent and dotnet-trace know, since either rejects a whole file for an unknown
-// one.
+// Types of fields. TraceEvent and dotnet-trace support all of them; they would reject a whole file for an unknown type.
 var (
 	varintType  = ntconv.FieldType{Code: ntconv.TypeVarInt}
 	varuintType = ntconv.FieldType{Code: ntconv.TypeVarUint}
@@ -88,7 +87,7 @@ var (
 	textType    = ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}}
 )
 
-// typeOf returns the type of the values of a class.
+// typeOf returns the field type for values of a class. float selects between the two types of classNumber.
 func typeOf(class byte, float bool) ntconv.FieldType {
 	switch {
 	case class == classBool:
@@ -103,13 +102,13 @@ func typeOf(class byte, float bool) ntconv.FieldType {
 	return textType
 }
 
-// A fieldBuilder makes the fields and the layout of a type from a signature.
+// A fieldBuilder derives the fields and the layout of a type from a signature. It consumes sig.
 type fieldBuilder struct {
 	sig    []byte
-	slot   int // of the leaf that is next; an array is one
-	floats []bool
+	slot   int    // index of the next value; an array is one value
+	floats []bool // by slot: the value is a float64
 	layout strings.Builder
-	// duplicates means that two members of an object have the same name.
+	// duplicates means that an object has two members with the same name.
 	duplicates bool
 }
 
@@ -135,7 +134,7 @@ func (b *fieldBuilder) value(fields []ntconv.Field, name string) []ntconv.Field 
 	return append(fields, f)
 }
 
-// members returns the fields of the members of an object, up to and with its end.
+// members returns the fields of an object's members. It consumes the signature up to the end of the object.
 func (b *fieldBuilder) members() (fields []ntconv.Field) {
 	for b.sig[0] != classClose {
 		fields = b.member(fields)
@@ -146,7 +145,7 @@ func (b *fieldBuilder) members() (fields []ntconv.Field) {
 	return fields
 }
 
-// unique notes whether two fields have the same name.
+// unique sets duplicates if two fields have the same name.
 func (b *fieldBuilder) unique(fields []ntconv.Field) {
 	for i := range fields {
 		for k := range i {
@@ -155,7 +154,7 @@ func (b *fieldBuilder) unique(fields []ntconv.Field) {
 	}
 }
 
-// member appends the field of a name and a value.
+// member appends the field for a name and a value.
 func (b *fieldBuilder) member(fields []ntconv.Field) []ntconv.Field {
 	end := jsonscan.End(b.sig, 0)
 	name, _ := jsonscan.AppendUnquoted(nil, b.sig[:end])
@@ -163,7 +162,7 @@ func (b *fieldBuilder) member(fields []ntconv.Field) []ntconv.Field {
 	return b.value(fields, string(name))
 }
 
-// event appends the fields of a signature without its head.
+// event returns the fields for a signature without its head.
 func (b *fieldBuilder) event() (fields []ntconv.Field) {
 	var others []ntconv.Field
 	for len(b.sig) > 0 {

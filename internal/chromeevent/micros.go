@@ -6,21 +6,20 @@ import (
 	"strconv"
 )
 
-// A Micros is a time of the format, read from its decimal text without rounding: whole nanoseconds, rounded down, and
-// the rest.
+// A Micros is a time of the format, parsed from its decimal text without rounding to a float64: whole nanoseconds,
+// rounded down, and the remainder.
 type Micros struct {
 	Nanos int64
-	// Rest is the fraction of a nanosecond, at least 0 and below 1. It is 0 exactly if the text has no more than
-	// nanoseconds.
+	// Rest is the fraction of a nanosecond, in [0, 1). It is 0 exactly if the text has no digits below nanoseconds.
 	Rest float64
 }
 
-// MaxNanos is the largest number of nanoseconds that ParseMicros returns: 146 years. The difference of two times, and a
-// time with a duration, then fit into an int64.
+// MaxNanos is the largest number of nanoseconds that ParseMicros returns: 146 years. The difference of two times, and
+// the sum of a time and a duration, then fit into an int64.
 const MaxNanos = 1<<62 - 1
 
-// ParseMicros reads a number of microseconds in JSON, with or without quotes. ok is false if it is not a number, or if
-// its distance from 0 is more than MaxNanos.
+// ParseMicros parses a number of microseconds in JSON, with or without quotes. ok is false if it is not a number, or if
+// its magnitude exceeds MaxNanos.
 func ParseMicros(text []byte) (m Micros, ok bool) {
 	d, ok := parseDecimal(unquote(text))
 	if !ok {
@@ -29,8 +28,7 @@ func ParseMicros(text []byte) (m Micros, ok bool) {
 	return d.nanos()
 }
 
-// Round returns the nearest number of nanoseconds; a half is rounded up. exact is false if that is not the number
-// itself.
+// Round returns the nearest number of nanoseconds; halves are rounded up. exact is false if m was rounded.
 func (m Micros) Round() (nanos int64, exact bool) {
 	if m.Rest >= 0.5 && m.Nanos < MaxNanos {
 		return m.Nanos + 1, false
@@ -38,8 +36,8 @@ func (m Micros) Round() (nanos int64, exact bool) {
 	return m.Nanos, m.Rest == 0
 }
 
-// RoundDuration returns the duration d of something that begins at m as the difference of the rounded times. Slices
-// that nest therefore nest after rounding, too. exact is false if a time was rounded.
+// RoundDuration rounds the duration d of a slice that begins at m, as the difference between the rounded times of its
+// end and its begin. Nested slices therefore still nest after rounding. exact is false if a time was rounded.
 func (m Micros) RoundDuration(d Micros) (nanos int64, exact bool) {
 	if m.Rest == 0 {
 		return d.Round()
@@ -56,8 +54,8 @@ func (m Micros) RoundDuration(d Micros) (nanos int64, exact bool) {
 	return d.Nanos + (end - begin), false
 }
 
-// isNearest reports whether the float64 that is nearest to a number of microseconds is that of the text, which has more
-// digits. Programs that keep times as float64 write such digits: they carry no information.
+// isNearest reports whether text, in microseconds, and nanos have the same nearest float64. If so, the extra digits of
+// text carry no information: programs that store times as float64 write such digits.
 func isNearest(text []byte, nanos int64) bool {
 	var buf [32]byte
 	f, err := strconv.ParseFloat(string(unquote(text)), 64)
@@ -65,7 +63,7 @@ func isNearest(text []byte, nanos int64) bool {
 	return err == nil && err2 == nil && f == g
 }
 
-// unquote removes quotes.
+// unquote removes the quotes of a string.
 func unquote(text []byte) []byte {
 	if n := len(text); n >= 2 && text[0] == '"' && text[n-1] == '"' {
 		return text[1 : n-1]
@@ -73,8 +71,8 @@ func unquote(text []byte) []byte {
 	return text
 }
 
-// A decimal is (digits + tail) × 10^exponent, with up to 19 digits. tail is what further digits add: at least 0 and
-// below 1.
+// A decimal is (digits + tail) × 10^exponent. digits has up to 19 digits; tail represents all further digits, in [0,
+// 1).
 type decimal struct {
 	digits   uint64
 	exponent int
@@ -82,10 +80,10 @@ type decimal struct {
 	tail     float64
 }
 
-// maxExponent bounds what is added to an exponent: beyond it every number is 0 or too large.
+// maxExponent bounds a parsed exponent: beyond it every number is 0 or too large.
 const maxExponent = 10_000
 
-// parseDecimal reads a number as JSON spells it; leading zeros and a plus sign are accepted.
+// parseDecimal parses a JSON number; it also accepts leading zeros and a plus sign.
 func parseDecimal(b []byte) (d decimal, ok bool) {
 	i, n, point, place := 0, 0, false, 0.1
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -127,7 +125,7 @@ func parseDecimal(b []byte) (d decimal, ok bool) {
 	return d, ok
 }
 
-// parseExponent reads e or E with a number.
+// parseExponent parses e or E and an integer.
 func parseExponent(b []byte) (e int, ok bool) {
 	if b[0]|0x20 != 'e' {
 		return 0, false
@@ -175,7 +173,7 @@ var powers = [...]uint64{
 	1e19,
 }
 
-// nanos takes the number as microseconds.
+// nanos converts a number of microseconds to nanoseconds.
 func (d decimal) nanos() (m Micros, ok bool) {
 	e := d.exponent + 3
 	var whole uint64
@@ -207,10 +205,10 @@ func (d decimal) nanos() (m Micros, ok bool) {
 	return m, true
 }
 
-// belowOne keeps a fraction that was rounded up below 1.
+// belowOne clamps a fraction that rounding made 1.
 func belowOne(f float64) float64 { return min(f, 1-1e-16) }
 
-// AppendMicros appends a time as the format spells it: microseconds with a fraction of up to 3 digits.
+// AppendMicros appends a time in microseconds, with at most 3 decimals.
 func AppendMicros(dst []byte, nanos int64) []byte {
 	n := uint64(nanos)
 	if nanos < 0 {

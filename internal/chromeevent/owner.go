@@ -7,27 +7,27 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// Owners makes the processes and threads of the members pid and tid. Names can be set until the first event with a
-// thread, or with one of its process, is passed on. The zero value is ready to use. Memory is that of 65,536 processes
-// and about 1,048,576 threads at most; events of further ones belong to others.
+// Owners maps the members pid and tid to processes and threads. Set their names before the first event of a thread, or
+// of its process, is delivered. The zero value is ready to use. Owners creates at most 65,536 processes and about
+// 1,048,576 threads; events of further ones get another process or thread. It is not safe for concurrent use.
 type Owners struct {
-	// Merged counts the calls of Thread for threads that are beyond these bounds.
+	// Merged counts the calls of Thread for threads beyond these limits.
 	Merged int64
 
 	processes map[string]*process
-	pids      map[uint64]bool // of processes
-	tids      map[uint64]bool // of threads, but for those whose number had to be made
-	made      uint64          // numbers
-	first     *process
-	count     int // of threads
+	pids      map[uint64]bool // PIDs in use
+	tids      map[uint64]bool // TIDs in use
+	made      uint64          // number of synthesized IDs
+	first     *process        // gets the events of processes beyond the limit
+	count     int             // number of threads
 }
 
 type process struct {
 	*ntconv.Process
-	text    string
-	spelled bool // the number is the text
+	text    string // member pid as JSON
+	spelled bool   // PID has the same text
 	threads map[string]*ntconv.Thread
-	some    *ntconv.Thread // one of them
+	some    *ntconv.Thread // any thread; gets the events of threads beyond the limit
 }
 
 const (
@@ -35,10 +35,11 @@ const (
 	maxThreads   = 1 << 20
 )
 
-// madeNumber is above the numbers that operating systems give to processes and threads.
+// madeNumber is greater than all IDs that operating systems assign to processes and threads. IDs above it are
+// synthesized for members that are not numbers.
 const madeNumber = 1 << 31
 
-// key returns the text of a member without quotes: a number and its text are the same.
+// key returns a member without quotes, so that a number and a string of that number are equal.
 func key(member []byte) string {
 	if len(member) >= 2 && member[0] == '"' {
 		text, _ := jsonscan.AppendUnquoted(nil, member)
@@ -47,14 +48,14 @@ func key(member []byte) string {
 	return string(member)
 }
 
-// number returns the number of a text, and false if the text is not spelled as that number is.
+// number returns the value of text, and false if text is not the canonical decimal form of a number.
 func number(text string) (n uint64, ok bool) {
 	n, err := strconv.ParseUint(text, 10, 63)
 	return n, err == nil && (text == "0" || text[0] != '0' && text[0] != '+')
 }
 
-// process returns the process of a member pid, which is nil if it is absent. own is false if there are too many
-// processes: it is another one.
+// process returns the process of a member pid, which is nil if absent. own is false if there are too many processes and
+// this is another one.
 func (o *Owners) process(pid []byte) (p *process, own bool) {
 	if p := o.processes[string(pid)]; p != nil {
 		return p, true
@@ -86,7 +87,7 @@ func (o *Owners) process(pid []byte) (p *process, own bool) {
 	return p, true
 }
 
-// make returns a number that is not in use.
+// make returns an unused synthetic ID.
 func (o *Owners) make(used map[uint64]bool) uint64 {
 	for {
 		o.made++
@@ -96,21 +97,22 @@ func (o *Owners) make(used map[uint64]bool) uint64 {
 	}
 }
 
-// SetProcessName names a process.
+// SetProcessName sets the name of a process, unless it is beyond the limit.
 func (o *Owners) SetProcessName(pid []byte, name string) {
 	if p, own := o.process(pid); own {
 		p.Name = name
 	}
 }
 
-// SetThreadName names a thread.
+// SetThreadName sets the name of a thread, unless it is beyond the limit.
 func (o *Owners) SetThreadName(pid, tid []byte, name string) {
 	if t, own := o.thread(pid, tid); own {
 		t.Name = name
 	}
 }
 
-// Thread returns the thread of an event with these members. A member that is absent is nil.
+// Thread returns the thread of an event with these members, which are JSON, or nil if absent. Equal members always
+// yield the same thread. Thread copies what it needs.
 func (o *Owners) Thread(pid, tid []byte) *ntconv.Thread {
 	t, own := o.thread(pid, tid)
 	if !own {
@@ -119,7 +121,7 @@ func (o *Owners) Thread(pid, tid []byte) *ntconv.Thread {
 	return t
 }
 
-// thread returns the thread of members, and false if it is another one.
+// thread returns the thread of the members. own is false if there are too many and this is another one.
 func (o *Owners) thread(pid, tid []byte) (t *ntconv.Thread, own bool) {
 	p, own := o.process(pid)
 	if t := p.threads[string(tid)]; t != nil {
@@ -152,7 +154,7 @@ func (o *Owners) thread(pid, tid []byte) (t *ntconv.Thread, own bool) {
 	return t, own
 }
 
-// An ownerText is how a thread is spelled in JSON; nil means that the member is absent.
+// An ownerText is the members pid and tid of a thread as JSON; nil means absent.
 type ownerText struct{ pid, tid []byte }
 
 // textOf returns the members pid and tid of a thread.

@@ -8,21 +8,21 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Role is what an event does to slices and flows.
+// A Role is the effect of an event on slices and flows.
 type Role uint8
 
 const (
 	RoleNone      Role = iota // an instant, a counter, a sample, metadata, or unknown
-	RoleComplete              // a slice of its thread with its duration
+	RoleComplete              // a whole slice with its duration
 	RoleBegin                 // begins a slice
-	RoleStep                  // happens in an open slice that an ID names
+	RoleStep                  // occurs in an open slice, identified by an ID
 	RoleEnd                   // ends a slice
-	RoleFlowBegin             // an arrow leaves the slice that encloses the event, or begins with it
-	RoleFlowStep              // an arrow comes in, and another one of the same flow leaves
-	RoleFlowEnd               // an arrow comes in
+	RoleFlowBegin             // begins an arrow, at the enclosing slice
+	RoleFlowStep              // ends an arrow and begins another one of the same flow
+	RoleFlowEnd               // ends an arrow
 )
 
-// RoleOf returns the role of the events of a phase. Events of other roles can be ends of flows, too: see Pairer.Flow.
+// RoleOf returns the role of the events with a phase. Events of any role can also begin or end arrows, see Pairer.Flow.
 func RoleOf(phase string) Role {
 	switch phase {
 	case PhaseComplete:
@@ -43,41 +43,41 @@ func RoleOf(phase string) Role {
 	return RoleNone
 }
 
-// ArrowName is the name and the category of the slices without duration that the Chrome exporter writes for ends of
-// arrows, see Event.IsArrow.
+// ArrowName is both the name and the category of the zero-duration slices that the Chrome exporter writes for the ends
+// of arrows, see Event.IsArrow.
 const ArrowName = "flow"
 
-// IsArrow reports whether an event begins a slice without duration that is only an end of an arrow, which leads from or
-// to the slice around it.
+// IsArrow reports whether an event begins a zero-duration slice that only marks an end of an arrow from or to the
+// enclosing slice.
 func (e *Event) IsArrow() bool {
 	return e.Phase == PhaseBegin && e.Name == ArrowName && e.Category == ArrowName && e.BindID.Kind != NoID &&
 		(e.FlowIn || e.FlowOut) &&
 		len(e.Args) == 0
 }
 
-// A Pairer finds which events begin and end a slice. Events must come in time order. T is what the caller keeps of an
-// open slice.
+// A Pairer matches the events that begin and end slices. Pass it the events in time order. T is the caller's data about
+// an open slice. The zero value is ready to use.
 //
-// An E ends the innermost open slice of its thread; if it has a name, the innermost one with that name. An e ends the
-// innermost slice with its category, ID and scope, in the same way; an F and a D also need the same name. An ID of the
-// whole file (id, id2.global) prefers slices of the process of the event to those of other processes, because many
+// An E ends the innermost open slice of its thread, or the innermost one with its name if it has a name. An e does the
+// same among the slices with its category, ID and scope. An F and a D must also have the name of their begin. With an
+// ID that is unique in the file (id, id2.global), slices of the process of the event take precedence, because many
 // programs number their IDs from 1 in each process.
 //
-// Its memory is that of the open slices; an end looks at the 1024 innermost ones with its key. It is not safe for
-// concurrent use.
+// Memory is proportional to the open slices and at most 1,048,576 flows. An end examines at most the 1,024 innermost
+// slices with its key. A Pairer is not safe for concurrent use.
 type Pairer[T any] struct {
 	stacks map[pairKey][]open[T]
 	next   uint64
 	count  int
 	flows  map[flowKey]uint64
-	last   uint64 // number of the latest flow
+	last   uint64 // latest number assigned to a flow
 }
 
-// A pairKey is what events of a slice have in common.
+// A pairKey is what the begin, steps and end of a slice have in common.
 type pairKey struct {
 	thread   *ntconv.Thread  // B and E
 	process  *ntconv.Process // local IDs and objects
-	form     byte            // phases with keys of their own
+	form     byte            // separates the kinds of phases
 	category string
 	name     string
 	scope    string
@@ -87,11 +87,11 @@ type pairKey struct {
 type open[T any] struct {
 	name    string
 	process *ntconv.Process
-	number  uint64 // in the order of begins
+	number  uint64 // increases with each begin
 	value   T
 }
 
-// keyOf returns what a slice of an event is found by. The ID is left out.
+// keyOf returns the key of an event's slice without the ID.
 func keyOf(e *Event, t *ntconv.Thread) (k pairKey) {
 	switch e.Phase {
 	case PhaseBegin, PhaseEnd:
@@ -116,14 +116,14 @@ func processOf(t *ntconv.Thread) *ntconv.Process {
 	return t.Process
 }
 
-// stack returns the open slices that an event can belong to.
+// stack returns the key of an event and the open slices with that key, innermost last.
 func (p *Pairer[T]) stack(e *Event, t *ntconv.Thread) (pairKey, []open[T]) {
 	k := keyOf(e, t)
 	k.id = string(e.ID.Text)
 	return k, p.stacks[k]
 }
 
-// Begin opens the slice of an event of RoleBegin on thread t.
+// Begin opens the slice of an event of RoleBegin on thread t, which may be nil.
 func (p *Pairer[T]) Begin(e *Event, t *ntconv.Thread, value T) {
 	k, stack := p.stack(e, t)
 	if p.stacks == nil {
@@ -134,7 +134,7 @@ func (p *Pairer[T]) Begin(e *Event, t *ntconv.Thread, value T) {
 	p.stacks[k] = append(stack, open[T]{name: e.Name, process: processOf(t), number: p.next, value: value})
 }
 
-// Step returns the slice in which an event of RoleStep on thread t happens. ok is false if none is open.
+// Step returns the open slice in which an event of RoleStep on thread t occurs. ok is false if there is none.
 func (p *Pairer[T]) Step(e *Event, t *ntconv.Thread) (value T, ok bool) {
 	_, stack := p.stack(e, t)
 	i := p.find(stack, e, t, false)
@@ -144,7 +144,7 @@ func (p *Pairer[T]) Step(e *Event, t *ntconv.Thread) (value T, ok bool) {
 	return stack[i].value, true
 }
 
-// End closes the slice that an event of RoleEnd on thread t ends, and returns it. ok is false if none is open.
+// End closes and returns the slice that an event of RoleEnd on thread t ends. ok is false if there is none.
 func (p *Pairer[T]) End(e *Event, t *ntconv.Thread) (value T, ok bool) {
 	k, stack := p.stack(e, t)
 	i := p.find(stack, e, t, e.Has&HasName != 0 && e.Name != "")
@@ -163,12 +163,12 @@ func (p *Pairer[T]) End(e *Event, t *ntconv.Thread) (value T, ok bool) {
 	return value, true
 }
 
-// maxOpenWalk bounds how far an end looks for its begin among the slices that are open with its key: a file of nothing
-// but begins, and ends with other names, would take time with its square.
+// maxOpenWalk bounds how many open slices an end examines. Otherwise a file of many begins, and of ends with other
+// names, would take quadratic time.
 const maxOpenWalk = 1 << 10
 
-// find returns the position of the innermost slice that an event belongs to, -1 if there is none among the innermost
-// ones.
+// find returns the index of the innermost slice to which an event belongs, or -1 if none of the innermost maxOpenWalk
+// slices does. named requires the name of the event.
 func (p *Pairer[T]) find(stack []open[T], e *Event, t *ntconv.Thread, named bool) int {
 	other := -1 // in another process
 	for i := len(stack) - 1; i >= max(len(stack)-maxOpenWalk, 0); i-- {
@@ -185,7 +185,7 @@ func (p *Pairer[T]) find(stack []open[T], e *Event, t *ntconv.Thread, named bool
 // Open returns the number of open slices.
 func (p *Pairer[T]) Open() int { return p.count }
 
-// Unfinished closes the slices that are open and returns them in the order of their beginnings.
+// Unfinished closes all open slices and returns them in the order of their begins.
 func (p *Pairer[T]) Unfinished() iter.Seq[T] {
 	var all []open[T]
 	for _, stack := range p.stacks {
@@ -209,13 +209,13 @@ type flowKey struct {
 	category, name, id string
 }
 
-// maxFlows bounds the flows that a Pairer knows. An older one, of which no event may follow, is then a flow without its
-// beginning.
+// maxFlows bounds the flows that a Pairer knows. If there are more, it discards all of them. A later event of a
+// discarded flow begins a new flow, or belongs to none if it only ends an arrow.
 const maxFlows = 1 << 20
 
-// Flow returns the number of the flow that an event on thread t is part of, from 1, and 0 if it is part of none. in
-// means that an arrow ends at the event, out that one begins there. These are events of the phases s, t and f, and
-// events with bind_id.
+// Flow returns the number of the flow of which an event on thread t is a part, from 1, or 0 if there is none. in means
+// that an arrow ends at the event, out that an arrow begins there. Only events with the phases s, t and f, and events
+// with bind_id, are parts of flows.
 func (p *Pairer[T]) Flow(e *Event, t *ntconv.Thread) (number uint64, in, out bool) {
 	k := flowKey{}
 	switch RoleOf(e.Phase) {
@@ -238,10 +238,10 @@ func (p *Pairer[T]) Flow(e *Event, t *ntconv.Thread) (number uint64, in, out boo
 		}
 	}
 	number = p.flows[k]
-	begins := out && !in && !k.bound // an s begins another flow with the ID of an earlier one
+	begins := out && !in && !k.bound // an s with the ID of an earlier flow begins a new flow
 	if number == 0 || begins {
 		if !out {
-			return 0, false, false // an arrow from nowhere
+			return 0, false, false // an arrow without a begin
 		}
 		if p.flows == nil || len(p.flows) >= maxFlows {
 			p.flows = map[flowKey]uint64{}

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/chromeevent"
 )
 
-// pair passes events through a Pairer and returns what it says: begin+end of slices, in|out and number of flows.
+// pair passes events to a Pairer and returns its results: begin+end of slices, in|out and number of flows.
 func pair(t *testing.T, lines []string) (got []string, open int) {
 	t.Helper()
 	var parser chromeevent.Parser
@@ -117,8 +117,8 @@ func TestPairer(t *testing.T) {
 	}
 }
 
-// TestPairerDeep: an end finds its begin among many other open slices, but does not look at all of them, so that a file
-// of begins and ends that do not match takes no time with its square.
+// An end finds its begin among many open slices but does not examine all of them, so that a file of begins and ends
+// that do not match does not take quadratic time.
 func TestPairerDeep(t *testing.T) {
 	for n, want := range map[int]string{1000: "1001: 0", 5000: "5001: -1"} {
 		lines := []string{`{"ph":"B","name":"a","pid":1,"tid":1}`}

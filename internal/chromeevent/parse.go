@@ -10,13 +10,13 @@ import (
 
 func appendUint(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
 
-// A Parser reads events in JSON. The zero value is ready to use. It is not safe for concurrent use.
+// A Parser parses events in JSON. The zero value is ready to use. It is not safe for concurrent use.
 type Parser struct {
-	// Rounded counts the events with a time that is finer than a nanosecond.
+	// Rounded counts the events with a time that is not a whole number of nanoseconds.
 	Rounded int64
-	// Repaired counts the events with text that is not UTF-8, which becomes U+FFFD.
+	// Repaired counts the events with invalid UTF-8, which becomes U+FFFD.
 	Repaired int64
-	// Valid means that the JSON is UTF-8: Parse does not check it.
+	// Valid states that all JSON is valid UTF-8. The caller sets it; Parse then does not check.
 	Valid bool
 
 	names   map[string]string
@@ -25,12 +25,12 @@ type Parser struct {
 	ids     []byte
 }
 
-// maxNames bounds the strings that a Parser remembers so as not to make them again.
+// maxNames bounds the strings that a Parser interns.
 const maxNames = 1 << 16
 
-// Parse sets e to the event in a JSON object that jsonscan.Skip has validated. Byte slices of e refer to text or are
-// valid until the next call. If a name occurs twice, the last member counts. A member that is not of its type, such as
-// a name that is a number, becomes one of Other.
+// Parse sets e to the event in a JSON object, which jsonscan.Skip must have validated. Byte slices of e alias text or
+// are borrowed until the next call. If a name occurs more than once, the last member is used. A member with a value of
+// the wrong type, such as a name that is a number, becomes part of Other.
 func (p *Parser) Parse(text []byte, e *Event) {
 	*e = Event{}
 	p.other, p.ids = p.other[:0], p.ids[:0]
@@ -57,6 +57,7 @@ func (p *Parser) Parse(text []byte, e *Event) {
 	}
 }
 
+// addOther appends a member to Event.Other.
 func (p *Parser) addOther(name, value []byte) {
 	if len(p.other) > 0 {
 		p.other = append(p.other, ',')
@@ -66,22 +67,22 @@ func (p *Parser) addOther(name, value []byte) {
 	p.other = append(p.other, value...)
 }
 
-// times are the times of an event before they are rounded.
+// times holds the times of an event before rounding.
 type times struct{ ts, dur, tts, tdur timeText }
 
-// A timeText is a time and its text.
+// A timeText is a time and the JSON from which it was parsed.
 type timeText struct {
 	Micros
 	text []byte
 }
 
-// isExact reports whether rounding the time loses nothing.
+// isExact reports whether rounding the time loses no information.
 func (t *timeText) isExact() bool {
 	n, exact := t.Round()
 	return exact || isNearest(t.text, n)
 }
 
-// set rounds the times. It returns false if one was finer than nanoseconds.
+// set stores the rounded times in e. It returns false if rounding loses information.
 func (t *times) set(e *Event) bool {
 	e.Time, _ = t.ts.Round()
 	e.Duration, _ = t.ts.RoundDuration(t.dur.Micros)
@@ -96,7 +97,7 @@ func (t *times) set(e *Event) bool {
 	return t.ts.isExact() && t.dur.isExact() && t.tts.isExact() && t.tdur.isExact()
 }
 
-// member reads a member. It returns false if it is one of Other.
+// member parses a member. It returns false if the member belongs in Other.
 func (p *Parser) member(e *Event, t *times, name, value []byte) bool {
 	switch string(name) {
 	case `"ph"`:
@@ -125,6 +126,7 @@ func (p *Parser) member(e *Event, t *times, name, value []byte) bool {
 	return true
 }
 
+// rareMember is member for the names that few events have.
 func (p *Parser) rareMember(e *Event, t *times, name, value []byte) bool {
 	switch string(name) {
 	case `"tts"`:
@@ -153,7 +155,7 @@ func (p *Parser) rareMember(e *Event, t *times, name, value []byte) bool {
 	return true
 }
 
-// note notes that a member is present if ok is true, which it returns.
+// note adds m to e.Has if ok is true, and returns ok.
 func (e *Event) note(m Member, ok bool) bool {
 	if ok {
 		e.Has |= m
@@ -161,7 +163,7 @@ func (e *Event) note(m Member, ok bool) bool {
 	return ok
 }
 
-// text reads a string that Unicode can represent.
+// text parses a string and interns it. It returns false if the value is not a string of valid Unicode.
 func (p *Parser) text(s *string, value []byte) bool {
 	if value[0] != '"' {
 		return false
@@ -180,7 +182,7 @@ func (p *Parser) text(s *string, value []byte) bool {
 		if p.names == nil || len(p.names) >= maxNames {
 			p.names = map[string]string{}
 		}
-		const maxKept = 256 // bytes of a string that is remembered
+		const maxKept = 256 // maximum length in bytes of an interned string
 		if len(b) <= maxKept {
 			p.names[known] = known
 		}
@@ -189,8 +191,7 @@ func (p *Parser) text(s *string, value []byte) bool {
 	return true
 }
 
-// micros reads a time. That of a string counts, too: some programs write them to keep digits that JavaScript would
-// lose.
+// micros parses a time, which may be a string: some programs write strings to keep digits that JavaScript would lose.
 func micros(t *timeText, value []byte) bool {
 	parsed, ok := ParseMicros(value)
 	if ok {
@@ -208,7 +209,7 @@ func flag(f *bool, value []byte) bool {
 	return false
 }
 
-// id reads an ID, which is a string or a number. An event has one.
+// id parses an ID, a string or a number. It returns false if the event already has one.
 func (p *Parser) id(id *ID, kind IDKind, value []byte) bool {
 	if id.Kind != NoID {
 		return false
@@ -232,7 +233,7 @@ func (p *Parser) id(id *ID, kind IDKind, value []byte) bool {
 	return true
 }
 
-// id2 reads an object with one ID.
+// id2 parses an object with exactly one ID.
 func (p *Parser) id2(id *ID, value []byte) bool {
 	members := jsonscan.MembersOf(value)
 	name, first, ok := members.Next()

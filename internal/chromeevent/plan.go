@@ -8,27 +8,28 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// A plan is how payloads of a type are decoded.
+// A plan states how the payloads of a type are decoded. It is immutable.
 type plan struct {
 	phase, category, name string
-	has                   Member // of the members of Event.Has that the type states
+	has                   Member // present members among name, cat and ts
 	topLevel              bool
 	ops                   []op
 	part, parts, generic  bool
-	invalid               bool // the layout does not fit the fields
+	invalid               bool // the layout does not match the fields
 }
 
 // An op decodes one field, or begins or ends an object.
 type op struct {
-	code  byte // of a layout; a class for values
-	class byte // of values: of the elements of an array
-	float bool
-	key   []byte // of values: `"name":`, nil for a value without a name
+	code  byte   // code of the layout; codeValue, classOpen, classArray or classClose for values
+	class byte   // class of a value, or of the elements of an array
+	float bool   // the value is a float64
+	key   []byte // `"name":` of a member's value; nil for a value without a name
 }
 
-// codeValue is the op of a value.
+// codeValue is the code of ops for scalar values.
 const codeValue = 'v'
 
+// newPlan returns the plan of a type, with invalid set if the attributes and fields contradict each other.
 func newPlan(t *ntconv.Type) *plan {
 	p := &plan{has: HasName | HasCategory | HasTime, category: t.Provider, name: t.Name}
 	p.phase, _ = t.Attrs.Get(attrPhase)
@@ -62,7 +63,7 @@ func newPlan(t *ntconv.Type) *plan {
 	return p
 }
 
-// A compiler makes the ops of a plan of a layout and the fields of a type, which may come from anyone.
+// A compiler derives the ops of a plan from the layout and the fields of a type. Both are untrusted.
 type compiler struct {
 	plan   *plan
 	layout string
@@ -79,7 +80,7 @@ func (c *compiler) next() byte {
 
 func (c *compiler) add(o op) { c.plan.ops = append(c.plan.ops, o) }
 
-// event compiles a layout. It returns false if the fields are others.
+// event compiles a layout. It returns false if the fields do not match it.
 func (c *compiler) event(fields []ntconv.Field) bool {
 	for c.layout != "" {
 		code, n := c.next(), 1
@@ -118,12 +119,12 @@ func (c *compiler) event(fields []ntconv.Field) bool {
 
 func equalFields(f, g ntconv.Field) bool { return equalTypes(&f.Type, &g.Type) }
 
-// equalTypes compares the type of a field with one of those of fieldOf and typeOf.
+// equalTypes compares the type of a field with a type of fieldOf or typeOf.
 func equalTypes(have, want *ntconv.FieldType) bool {
 	return have.Code == want.Code && (want.Elem == nil || have.Elem != nil && equalTypes(have.Elem, want.Elem))
 }
 
-// members compiles all fields of an object and its end.
+// members compiles all fields of an object, and its end.
 func (c *compiler) members(fields []ntconv.Field, depth int) bool {
 	for i := range fields {
 		if !c.value(&fields[i], true, depth) {
@@ -134,7 +135,7 @@ func (c *compiler) members(fields []ntconv.Field, depth int) bool {
 	return c.next() == classClose
 }
 
-// value compiles a value.
+// value compiles a value. depth is the number of enclosing objects.
 func (c *compiler) value(f *ntconv.Field, named bool, depth int) bool {
 	o := op{code: codeValue, class: c.next()}
 	if named {

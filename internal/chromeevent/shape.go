@@ -8,34 +8,34 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Bounds on the types of an Encoder.
+// Limits of the types that an Encoder creates.
 const (
 	maxTypes      = 4096
-	maxShapes     = 64   // of events with the same phase, category and name
-	maxSignature  = 8192 // bytes: it has all names, which a row of metadata must have room for
+	maxShapes     = 64   // with the same phase, category and name
+	maxSignature  = 8192 // bytes; a signature contains all names, which must fit into a row of metadata
 	maxTypeName   = 1024 // bytes of a category or a name
 	firstTypeID   = 100_000
-	reservedTypes = 512 // of maxTypes: for events whose args are JSON, and as many for events whose names are fields
+	reservedTypes = 512 // part of maxTypes for events with args as JSON, and again for generic events
 )
 
-// A shape is the type of the events with a signature.
+// A shape is the type of all events with the same signature.
 type shape struct {
 	typ        *ntconv.Type
-	floats     []bool // per slot of a value of classNumber: it is a float64
-	duplicates bool   // the signature has a name twice: the event must be described with unique
+	floats     []bool // by slot: the value, of classNumber, is a float64
+	duplicates bool   // an object has two members with the same name: describe the event again with unique
 }
 
-// A family is what limits the number of shapes.
+// A family is the set of shapes to which maxShapes applies.
 type family struct{ phase, category, name string }
 
-// shapes are the types that an Encoder has made.
+// shapes holds the types that an Encoder has created.
 type shapes struct {
 	bySignature map[string]*shape
 	families    map[family]int
 	types       int
 }
 
-// head begins the signature of an event whose type has its category and name.
+// head begins the signature of an event whose type states category and name.
 func (d *description) head(e *Event, absent Member) {
 	for _, s := range [...]string{e.Phase, e.Category, e.Name} {
 		d.sig = binary.AppendUvarint(d.sig, uint64(len(s)))
@@ -44,7 +44,7 @@ func (d *description) head(e *Event, absent Member) {
 	d.sig = append(d.sig, byte(absent))
 }
 
-// body returns the signature without its head.
+// body returns a signature without its head.
 func body(sig []byte) []byte {
 	for range 3 {
 		n, k := binary.Uvarint(sig)
@@ -53,7 +53,7 @@ func body(sig []byte) []byte {
 	return sig[1:]
 }
 
-// absentOf returns which of the members are absent whose absence the type states.
+// absentOf returns the absent members among those whose absence the type states.
 func absentOf(e *Event) Member {
 	absent := ^e.Has & (HasName | HasCategory | HasTime)
 	if e.TopLevel {
@@ -62,17 +62,17 @@ func absentOf(e *Event) Member {
 	return absent
 }
 
-// topLevel in the absent members of a type means that of Event.TopLevel.
+// topLevel represents Event.TopLevel in the absent members of a type.
 const topLevel Member = 0x80
 
-// absentNames are the values of attrAbsent.
+// absentNames lists the names of members in attrAbsent.
 var absentNames = [...]struct {
 	member Member
 	name   string
 }{{HasName, "name"}, {HasCategory, "cat"}, {HasTime, "ts"}, {topLevel, "event"}}
 
-// find returns the shape of the description. It returns nil if there is none and the limit of types is reached. e has
-// the names of the type.
+// find returns the shape of a description, and creates it if necessary. It returns nil if that would exceed a limit. e
+// contains the names of the type.
 func (s *shapes) find(d *description, e *Event, limit int) *shape {
 	if found := s.bySignature[string(d.sig)]; found != nil {
 		return found
@@ -96,7 +96,7 @@ func (s *shapes) find(d *description, e *Event, limit int) *shape {
 	return sh
 }
 
-// slots returns the number of values, where an array is one.
+// slots returns the number of values, where an array is one value.
 func slots(leaves []leaf) (n int) {
 	for i := 0; i < len(leaves); i++ {
 		n++
@@ -105,7 +105,8 @@ func slots(leaves []leaf) (n int) {
 	return n
 }
 
-// mark returns whether a value needs a float where the shape has none. If set is true, it then has one.
+// mark reports whether a value is floating-point in a slot that the shape treats as integer. If set is true, it changes
+// these slots.
 func (sh *shape) mark(leaves []leaf, set bool) (changed bool) {
 	for i, slot := 0, 0; i < len(leaves); slot++ {
 		for range leaves[i].count + 1 {
@@ -118,7 +119,7 @@ func (sh *shape) mark(leaves []leaf, set bool) (changed bool) {
 	return changed
 }
 
-// newType makes the type of a signature. unique is false if two fields of an object have the same name.
+// newType creates the type of a signature. unique is false if two members of an object have the same name.
 func (s *shapes) newType(sig []byte, e *Event, floats []bool) (t *ntconv.Type, unique bool) {
 	t = &ntconv.Type{
 		Provider: noProvider,
@@ -156,7 +157,8 @@ func (s *shapes) newType(sig []byte, e *Event, floats []bool) (t *ntconv.Type, u
 	return t, !b.duplicates
 }
 
-// isFree reports whether a category can be a provider: the names of some providers say what their events mean.
+// isFree reports whether a category can be the provider of a type. It excludes prefixes of providers that give their
+// events a special meaning.
 func isFree(category string) bool {
 	for _, prefix := range [...]string{"Microsoft", "System.", "Universal.", "ntconv", "otlp", noProvider} {
 		if len(category) >= len(prefix) && strings.EqualFold(category[:len(prefix)], prefix) {

@@ -8,50 +8,51 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-// Classes of values in signatures and layouts. An array is classArray and the class of its elements.
+// Classes of values in signatures and layouts. An array is classArray followed by the class of its elements.
 const (
 	classText   = 's'
 	classBool   = 'b'
-	classNumber = 'n' // at most 2^53 as an integer, or a float64: the type says which
+	classNumber = 'n' // an integer of magnitude up to 2^53, or a float64; the type of the field decides
 	classInt    = 'N' // other integers of an int64
 	classUint   = 'u' // other integers of a uint64
-	classJSON   = 'j' // everything else, as JSON
+	classJSON   = 'j' // all other values, as JSON
 	classArray  = '['
-	classOpen   = '{' // an object: names and classes follow
+	classOpen   = '{' // an object; names and classes of its members follow
 	classClose  = '}'
 )
 
-// A leaf is a value that is not an object. The elements of an array are the leaves that follow it.
+// A leaf is a value that is not an object. The elements of an array follow it as further leaves.
 type leaf struct {
 	class   byte
-	integer bool // classNumber: the value is num
-	count   int  // classArray
+	integer bool // for classNumber: the value is num, not float
+	count   int  // for classArray: number of elements
 	num     int64
 	float   float64
 	text    []byte
 }
 
-// Limits of values that have types.
+// Limits of values with typed fields. Values beyond them are one field of JSON.
 const (
-	maxDepth   = 8    // of objects in args
-	maxMembers = 64   // of an object
-	maxKey     = 1024 // bytes of a name
-	maxExact   = 1 << 53
+	maxDepth   = 8       // levels of objects in args
+	maxMembers = 64      // members of an object
+	maxKey     = 1024    // bytes of a quoted name
+	maxExact   = 1 << 53 // every integer of this magnitude is a float64
 )
 
-// A description is the signature of an event, which selects its type, and its values in the order of the fields.
+// A description is the signature of an event, which selects its type, and the event's values in the order of the
+// fields. Values alias the event or scratch.
 type description struct {
 	sig     []byte
 	leaves  []leaf
 	scratch []byte
-	unique  bool // look for names that occur twice: a signature that is known has none
+	unique  bool // treat objects with duplicate names as JSON; off by default, because known shapes have none
 }
 
 func (d *description) reset() {
 	d.sig, d.leaves, d.scratch = d.sig[:0], d.leaves[:0], d.scratch[:0]
 }
 
-// value describes a value at a depth of objects.
+// value describes a value inside depth objects.
 func (d *description) value(b []byte, depth int) {
 	switch b[0] {
 	case '"':
@@ -89,7 +90,7 @@ func (d *description) text(b []byte) {
 	d.add(leaf{class: classText, text: text})
 }
 
-// unquoted returns the contents of a string, and false if they are not Unicode.
+// unquoted returns the contents of a string, and false if they are invalid Unicode.
 func (d *description) unquoted(b []byte) (text []byte, exact bool) {
 	if bytes.IndexByte(b, '\\') < 0 {
 		return b[1 : len(b)-1], true
@@ -99,7 +100,7 @@ func (d *description) unquoted(b []byte) (text []byte, exact bool) {
 	return d.scratch[from:], exact
 }
 
-// object describes an object with its members, or as JSON.
+// object describes an object by its members, or else as JSON.
 func (d *description) object(b []byte, depth int) {
 	sig, leaves := len(d.sig), len(d.leaves)
 	if depth < maxDepth && d.members(b, depth) {
@@ -109,7 +110,8 @@ func (d *description) object(b []byte, depth int) {
 	d.json(b)
 }
 
-// members describes the members of an object. It returns false if they cannot be fields.
+// members describes the members of an object. It returns false if they cannot be fields; the caller then discards what
+// it has appended.
 func (d *description) members(b []byte, depth int) bool {
 	d.sig = append(d.sig, classOpen)
 	list := jsonscan.MembersOf(b)
@@ -128,7 +130,7 @@ func (d *description) members(b []byte, depth int) bool {
 	return n > 0 && !(d.unique && hasDuplicates(b))
 }
 
-// name appends the name of a member, in quotes, to the signature. It returns false if the name cannot be that of a
+// name appends the quoted name of a member to the signature. It returns false if the name cannot be the name of a
 // field.
 func (d *description) name(quoted []byte) bool {
 	if len(quoted) < 3 || len(quoted) > maxKey {
@@ -144,7 +146,7 @@ func (d *description) name(quoted []byte) bool {
 	return true
 }
 
-// hasDuplicates reports whether a name occurs twice in an object with few members.
+// hasDuplicates reports whether two members of an object have the same name, among the first maxMembers.
 func hasDuplicates(object []byte) bool {
 	var names [maxMembers]string
 	list := jsonscan.MembersOf(object)
@@ -164,7 +166,7 @@ func hasDuplicates(object []byte) bool {
 	return false
 }
 
-// array describes an array of values of one kind, or as JSON.
+// array describes an array of scalars of one class, or else the array as JSON.
 func (d *description) array(b []byte) {
 	sig, leaves := len(d.sig), len(d.leaves)
 	d.sig = append(d.sig, classArray)
@@ -206,7 +208,7 @@ func (d *description) array(b []byte) {
 	d.leaves[leaves].count = n
 }
 
-// numberOf returns a number that the text of b is restored from, but for its spelling.
+// numberOf returns a leaf that restores the value of a number, though not always its text.
 func numberOf(b []byte) leaf {
 	digits, integer := b, true
 	if b[0] == '-' {
@@ -245,13 +247,13 @@ func numberOf(b []byte) leaf {
 	return leaf{class: classJSON, text: b}
 }
 
-// exactFloat returns the float64 whose shortest decimal is the number, and false if there is none.
+// exactFloat returns the float64 whose shortest decimal form equals the number, and false if there is none.
 func exactFloat(b []byte) (float64, bool) {
 	f, err := strconv.ParseFloat(string(b), 64)
 	if err != nil {
 		return 0, false
 	}
-	const sure = 15 // digits that a float64 always restores
+	const sure = 15 // a float64 preserves up to 15 digits
 	if len(b) <= sure && bytes.IndexByte(b, 'e') < 0 && bytes.IndexByte(b, 'E') < 0 {
 		return f, true
 	}
@@ -261,7 +263,7 @@ func exactFloat(b []byte) (float64, bool) {
 	return f, have.normal() == shortest.normal()
 }
 
-// normal returns the same number with as few digits as it has.
+// normal returns an equal number without trailing zeros in digits.
 func (d decimal) normal() decimal {
 	if d.digits == 0 {
 		d.exponent = 0
@@ -272,7 +274,7 @@ func (d decimal) normal() decimal {
 	return d
 }
 
-// appendFloat appends the shortest number in JSON that restores f.
+// appendFloat appends the shortest JSON number that restores f.
 func appendFloat(dst []byte, f float64) []byte {
 	format := byte('f')
 	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {

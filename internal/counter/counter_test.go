@@ -16,7 +16,7 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// values returns all values of a trace, with the time in seconds from the start as the last column of the text.
+// values returns all values of a trace as text, with the time in seconds since the start as the last column.
 func values(tb testing.TB, data []byte) (list []counter.Value) {
 	tb.Helper()
 	src, err := reader.NewBytes(data, &reader.Options{Order: reader.ByTime})
@@ -54,7 +54,7 @@ func last(tb testing.TB, list []counter.Value) counter.Value {
 	return list[len(list)-1]
 }
 
-// A truth is what the program that was recorded has counted itself.
+// A truth is what the recorded program has counted itself.
 type truth struct {
 	Counters struct {
 		Latency  distribution `json:"latency (EventCounter)"`
@@ -87,7 +87,7 @@ func truthOf(tb testing.TB, path string) (t truth) {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(math.Abs(a), math.Abs(b)) }
 
-// What event counters have counted is what the program counted, up to the last interval, which no event covers.
+// The sums of event counters equal what the program counted, except for the last interval, which no event covers.
 func TestEventCountersOfRecording(t *testing.T) {
 	list := values(t, corpus.Trace(t, "counters").Data)
 	want := truthOf(t, corpus.Path("counters.truth.json")).Counters
@@ -126,7 +126,7 @@ func TestEventCountersOfRecording(t *testing.T) {
 	}
 }
 
-// Instruments: three intervals of a second cover the whole program but for the last order, which came after them.
+// Three intervals of 1 s of the instruments cover the whole program, except for the last order, which came after them.
 func TestMetricsOfRecording(t *testing.T) {
 	list := values(t, corpus.SharedTrace(t, "own/metrics").Data)
 	want := truthOf(t, corpus.Shared(t, "data", "own", "metrics.truth.json")).Meter
@@ -178,7 +178,7 @@ func TestMetricsOfRecording(t *testing.T) {
 	}
 }
 
-// A session whose limits are reached reports two of six time series and no histogram.
+// A session that exceeds its limits reports two of six time series and no histogram.
 func TestMetricsWithLimits(t *testing.T) {
 	list := values(t, corpus.SharedTrace(t, "own/metrics-limits").Data)
 	series := map[string]bool{}
@@ -190,7 +190,7 @@ func TestMetricsWithLimits(t *testing.T) {
 	}
 }
 
-// Every event of a counter in every recording has values, and nothing else has.
+// In every recording, all counter events have values, and no other events do.
 func TestAllRecordings(t *testing.T) {
 	for _, f := range corpus.SharedTraces(t) {
 		src, err := reader.NewBytes(f.Data, nil)

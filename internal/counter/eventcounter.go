@@ -2,7 +2,8 @@ package counter
 
 import "github.com/ntconv/ntconv"
 
-// Fields of the event EventCounters (System.Diagnostics.Tracing.CounterPayload and IncrementingCounterPayload).
+// Indices of the columns in eventCounterFields, the fields of the event EventCounters
+// (System.Diagnostics.Tracing.CounterPayload and IncrementingCounterPayload).
 const (
 	ecName = iota
 	ecDisplayName
@@ -24,8 +25,8 @@ var eventCounterFields = [...]string{
 	ecMin: "Payload.Min", ecMax: "Payload.Max", ecIncrement: "Payload.Increment", ecRateScale: "Payload.DisplayRateTimeScale",
 }
 
-// eventCounter reads a value of an event counter. One without a measurement in the interval states zeros, which are not
-// values.
+// eventCounter reads the values of an event counter. Without a measurement in the interval the event states zeros,
+// which are not values.
 func (r *Reader) eventCounter(e *ntconv.Event, c *role, emit func(*Value)) {
 	interval, _ := r.number(ecInterval)
 	r.value = Value{

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Fields of the events that hold values of instruments. An event has those of its kind; the value of a counter and the
-// ID of the instrument are absent in older runtimes.
+// Indices of the columns in metricFields, the fields of the events that hold values of instruments. An event has the
+// fields of its kind. Older runtimes omit the value of a counter and the ID of the instrument.
 const (
 	mSession = iota
 	mMeter
@@ -29,7 +29,7 @@ var metricFields = [...]string{
 	mValue: "value", mLast: "lastValue", mQuantiles: "quantiles", mCount: "count", mSum: "sum",
 }
 
-// Fields of CollectionStart.
+// Indices of the columns in collectionFields, the fields of CollectionStart.
 const (
 	cSession = iota
 	cStart
@@ -38,7 +38,7 @@ const (
 
 var collectionFields = [...]string{cSession: "sessionId", cStart: "intervalStartTime", cEnd: "intervalEndTime"}
 
-// Fields of BeginInstrumentReporting. Tags and IDs are absent in older runtimes.
+// Indices of the columns in instrumentFields, the fields of BeginInstrumentReporting. Older runtimes omit tags and IDs.
 const (
 	iSession = iota
 	iMeter
@@ -52,23 +52,24 @@ var instrumentFields = [...]string{
 	iSession: "sessionId", iMeter: "meterName", iName: "instrumentName", iTags: "instrumentTags", iMeterTags: "meterTags", iID: "instrumentId",
 }
 
-// A sessionKey is a session of a process that reports metrics.
+// A sessionKey identifies a session that reports the metrics of a process.
 type sessionKey struct {
 	process *ntconv.Process
 	session string
 }
 
-// An instrumentKey is an instrument of a process. The ID distinguishes instruments with equal names and different tags;
-// it is 0 in older runtimes.
+// An instrumentKey identifies an instrument of a process. The ID distinguishes instruments with equal names and
+// different tags; it is 0 in older runtimes.
 type instrumentKey struct {
 	process     *ntconv.Process
 	id          float64
 	meter, name string
 }
 
-// An instrument is what BeginInstrumentReporting says: the tags of the instrument, then those of its meter.
+// An instrument is the description in BeginInstrumentReporting: the tags of the instrument, then the tags of its meter.
 type instrument struct{ tags []Tag }
 
+// processOf returns the process of an event, or nil if it is unknown.
 func processOf(e *ntconv.Event) *ntconv.Process {
 	if e.Thread == nil {
 		return nil
@@ -76,7 +77,7 @@ func processOf(e *ntconv.Event) *ntconv.Process {
 	return e.Thread.Process
 }
 
-// collection notes the interval of the values that follow.
+// collection stores the interval of the values that follow in the session.
 func (r *Reader) collection(e *ntconv.Event, _ *role, _ func(*Value)) {
 	key := sessionKey{processOf(e), r.text(cSession)}
 	if _, known := r.intervals[key]; !known { // a session has one such event per interval
@@ -85,7 +86,7 @@ func (r *Reader) collection(e *ntconv.Event, _ *role, _ func(*Value)) {
 	r.intervals[key] = r.seconds(cStart, cEnd)
 }
 
-// instrument notes the description of an instrument.
+// instrument stores the description of an instrument.
 func (r *Reader) instrument(e *ntconv.Event, _ *role, _ func(*Value)) {
 	meter, name, own, meterTags := r.text(iMeter), r.text(iName), r.text(iTags), r.text(iMeterTags)
 	r.keep(len(meter) + len(name) + len(own) + len(meterTags))
@@ -94,7 +95,7 @@ func (r *Reader) instrument(e *ntconv.Event, _ *role, _ func(*Value)) {
 	r.instruments[instrumentKey{processOf(e), id, meter, name}] = &instrument{tags}
 }
 
-// metric reads the values of an instrument.
+// metric emits the values of an instrument, with the tags and the interval that earlier events stated.
 func (r *Reader) metric(e *ntconv.Event, c *role, emit func(*Value)) {
 	r.value = Value{
 		Provider: r.text(mMeter), Name: r.text(mName), Unit: r.text(mUnit), Kind: c.kind,
@@ -117,7 +118,7 @@ func (r *Reader) metric(e *ntconv.Event, c *role, emit func(*Value)) {
 	}
 }
 
-// putField passes on a statistic, if the events of the type have the field.
+// putField emits a statistic if the events of the type have its field.
 func (r *Reader) putField(statistic string, column int, emit func(*Value)) {
 	if r.has(column) {
 		v, ok := r.number(column)
@@ -125,7 +126,7 @@ func (r *Reader) putField(statistic string, column int, emit func(*Value)) {
 	}
 }
 
-// quantiles passes on those of a histogram, which are the text 0.5=25;0.95=47;0.99=49.
+// quantiles emits the quantiles of a histogram, which are one string: 0.5=25;0.95=47;0.99=49.
 func (r *Reader) quantiles(emit func(*Value)) {
 	rest := r.text(mQuantiles)
 	for rest != "" {

@@ -10,41 +10,44 @@ import (
 
 const metricsProvider = "System.Diagnostics.Metrics"
 
-// A Reader reads the counters of one trace. It remembers instruments and sessions, and not values. It is not safe for
-// concurrent use.
+// A Reader reads the counters of one trace. It keeps the descriptions of instruments and sessions but no values. It is
+// not safe for concurrent use.
+//
+// fields holds the columns of the current event in the order of its role's projection. instruments and intervals are
+// cleared together when a limit is exceeded; values then lack the tags and intervals that earlier events stated.
 type Reader struct {
 	table  schema.Table
-	holds  map[*ntconv.Type]bool // events of the type are of interest
-	last   *ntconv.Type          // the latest one without interest
+	holds  map[*ntconv.Type]bool // whether the first event of the type had a role; caches roleOf
+	last   *ntconv.Type          // latest type with a false entry in holds: the fast path of Read
 	roles  map[*schema.Schema]*role
 	fields []ntconv.Value
 	buf    []byte
 
-	texts       map[string]string
+	strings     map[string]string
 	instruments map[instrumentKey]*instrument
 	intervals   map[sessionKey]float64
-	kept        int // bytes of the names and tags in instruments and intervals
-	value       Value
+	kept        int   // bytes of the names and tags in instruments and intervals
+	value       Value // lent to emit
 }
 
-// NewReader returns a Reader that has seen no event.
+// NewReader returns a Reader for one trace.
 func NewReader() *Reader {
 	return &Reader{
-		holds: map[*ntconv.Type]bool{}, roles: map[*schema.Schema]*role{}, texts: map[string]string{},
+		holds: map[*ntconv.Type]bool{}, roles: map[*schema.Schema]*role{}, strings: map[string]string{},
 		instruments: map[instrumentKey]*instrument{}, intervals: map[sessionKey]float64{},
 	}
 }
 
-// Limits on what a Reader remembers. It clears what exceeds them.
+// Limits of the tables of a Reader, which clears tables that are full.
 const (
-	maxTexts       = 1 << 14 // strings, so that equal ones are the same
-	maxTextBytes   = 256     // of such a string
+	maxStrings     = 1 << 14 // interned strings
+	maxStringBytes = 256     // maximum length of an interned string
 	maxInstruments = 1 << 14
 	maxSessions    = 1 << 10
 	maxKeptBytes   = 16 << 20 // of the names and tags of instruments and sessions
 )
 
-// keep makes room for n bytes of names and tags.
+// keep makes room for n more bytes of names and tags: it clears both tables if one is full.
 func (r *Reader) keep(n int) {
 	if r.kept += n; r.kept > maxKeptBytes || len(r.instruments) == maxInstruments || len(r.intervals) == maxSessions {
 		clear(r.instruments)
@@ -53,17 +56,17 @@ func (r *Reader) keep(n int) {
 	}
 }
 
-// A role is what the events of a schema say, and where.
+// A role states how the events of a schema are read.
 type role struct {
-	read       func(*Reader, *ntconv.Event, *role, func(*Value)) // nil: nothing
+	read       func(*Reader, *ntconv.Event, *role, func(*Value)) // nil if the events hold no counters
 	kind       string
 	projection *schema.Projection
 	columns    int
 }
 
-// Read passes each value that an event holds to emit, in the order of the event. The Value is borrowed until emit
-// returns. Call it for all events in time order: the values of an instrument depend on earlier events. It borrows the
-// event, and events without values cost a comparison.
+// Read calls emit for each value in an event, in the order of the event. The Value is borrowed until emit returns. Call
+// Read for all events in time order, because the values of an instrument depend on earlier events. Read borrows the
+// event. An event without values usually costs one comparison.
 func (r *Reader) Read(e *ntconv.Event, emit func(*Value)) {
 	if e.Kind != ntconv.KindEvent || e.Type == r.last {
 		return
@@ -86,12 +89,13 @@ func (r *Reader) Read(e *ntconv.Event, emit func(*Value)) {
 	role.read(r, e, role, emit)
 }
 
-// Reads reports whether events with the type and version of e may hold values, or say something about the values of
-// others: Read does nothing with events for which it returns false.
+// Reads reports whether events with the type and version of e may hold values or describe instruments. Read ignores all
+// other events.
 func (r *Reader) Reads(e *ntconv.Event) bool {
 	return e.Kind == ntconv.KindEvent && r.roleOf(r.table.Of(e)).read != nil
 }
 
+// roleOf returns the role of a schema, which it caches.
 func (r *Reader) roleOf(s *schema.Schema) *role {
 	known := r.roles[s]
 	if known == nil {
@@ -101,6 +105,7 @@ func (r *Reader) roleOf(s *schema.Schema) *role {
 	return known
 }
 
+// newRole returns the role of a schema, without read if its events hold no counters.
 func newRole(s *schema.Schema) *role {
 	c := &role{}
 	var paths []string
@@ -133,7 +138,7 @@ func newRole(s *schema.Schema) *role {
 	return c
 }
 
-// published are the events of the metrics event source that hold values.
+// published lists the events of the metrics event source that hold values.
 var published = [...]struct{ event, kind string }{
 	{"CounterRateValuePublished", KindCounter},
 	{"UpDownCounterRateValuePublished", KindUpDownCounter},
@@ -141,34 +146,35 @@ var published = [...]struct{ event, kind string }{
 	{"HistogramValuePublished", KindHistogram},
 }
 
-// text returns a field as a string, "" if the payload does not hold it.
+// text returns a field of the current event as a string, "" if the payload does not contain it. Short strings are
+// interned.
 func (r *Reader) text(column int) string {
 	v := &r.fields[column]
 	if v.Kind() == ntconv.ValueNull || v.Kind() == ntconv.ValueError {
 		return ""
 	}
 	r.buf = v.AppendString(r.buf[:0])
-	if len(r.buf) > maxTextBytes {
+	if len(r.buf) > maxStringBytes {
 		return string(r.buf)
 	}
-	s, ok := r.texts[string(r.buf)]
+	s, ok := r.strings[string(r.buf)]
 	if !ok {
-		if len(r.texts) == maxTexts {
-			clear(r.texts)
+		if len(r.strings) == maxStrings {
+			clear(r.strings)
 		}
 		s = string(r.buf)
-		r.texts[s] = s
+		r.strings[s] = s
 	}
 	return s
 }
 
-// has reports whether the payload holds a field.
+// has reports whether the payload contains a field.
 func (r *Reader) has(column int) bool {
 	k := r.fields[column].Kind()
 	return k != ntconv.ValueNull && k != ntconv.ValueError
 }
 
-// number returns a field as a number, which may be stored as text. It returns false if it is not a number.
+// number returns a field as a number, which may be stored as a string. It returns false if the field is not a number.
 func (r *Reader) number(column int) (float64, bool) {
 	switch v := &r.fields[column]; v.Kind() {
 	case ntconv.ValueFloat:
@@ -185,7 +191,7 @@ func (r *Reader) number(column int) (float64, bool) {
 	return 0, false
 }
 
-// seconds returns the time between two fields, 0 if they are not times.
+// seconds returns the time between two fields in seconds, or 0 if they are not times in order.
 func (r *Reader) seconds(from, to int) float64 {
 	a, okA := r.time(from)
 	b, okB := r.time(to)
@@ -206,7 +212,7 @@ func (r *Reader) time(column int) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// put passes on a statistic of the value that has been prepared.
+// put emits a statistic of r.value, whose other members the caller has set.
 func (r *Reader) put(statistic string, value float64, ok bool, emit func(*Value)) {
 	r.value.Statistic, r.value.Value, r.value.OK = statistic, value, ok
 	if !ok {

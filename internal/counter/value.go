@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kinds of counters.
+// Kinds of counters, in Value.Kind.
 const (
 	KindMean          = "mean"            // an EventCounter or PollingCounter
 	KindSum           = "sum"             // an IncrementingEventCounter or IncrementingPollingCounter
@@ -15,30 +15,31 @@ const (
 	KindHistogram     = "histogram"
 )
 
-// Statistics. A quantile of a histogram is p and the quantile in percent: p50, p99.9.
+// Statistics, in Value.Statistic. A quantile of a histogram is p and the quantile in percent: p50, p99.9.
 const (
 	StatisticMean      = "mean"
 	StatisticDeviation = "standard_deviation"
 	StatisticMin       = "min"
 	StatisticMax       = "max"
-	StatisticCount     = "count" // of measurements in the interval
-	StatisticSum       = "sum"   // of measurements in the interval
-	StatisticRate      = "rate"  // by how much a counter has grown in the interval
-	StatisticTotal     = "total" // what a counter has counted since the start of the program
+	StatisticCount     = "count" // number of measurements in the interval
+	StatisticSum       = "sum"   // sum of the measurements in the interval, or of the increments
+	StatisticRate      = "rate"  // increase of a counter in the interval
+	StatisticTotal     = "total" // value of a counter since the start of the program
 	StatisticLast      = "last"  // the last measurement of a gauge
 )
 
-// A Value is one number that an event states about a counter. Its strings and tags are immutable.
+// A Value is one number that an event states about a counter. Its strings and tags are immutable and may be retained;
+// the Value itself is borrowed (see Reader.Read).
 type Value struct {
-	Provider    string // of the counter, or the meter of the instrument
+	Provider    string // event source of the counter, or meter of the instrument
 	Name        string
 	DisplayName string // "" if the event states none
 	Unit        string
 	Kind        string
 	Statistic   string
 	Value       float64
-	OK          bool    // false: there was no measurement in the interval, or the event does not hold a number
-	Interval    float64 // seconds that the value covers, 0 if unknown
+	OK          bool    // false if there was no measurement in the interval, or the number is invalid; Value is then 0
+	Interval    float64 // seconds that the value covers; 0 if unknown
 	// RateScale is the number of seconds for which viewers show the increments of a counter of KindSum, 0 if it states
 	// none.
 	RateScale float64
@@ -47,11 +48,11 @@ type Value struct {
 	Tags []Tag
 }
 
-// A Tag is a key and its value.
+// A Tag is a key with its value.
 type Tag struct{ Key, Value string }
 
-// splitTags splits k=v,k=v, as .NET joins tags without escaping them: what follows a comma and has no separator
-// continues the value.
+// splitTags splits k=v,k=v. .NET joins tags without escaping them, so an item without a separator continues the value
+// before it.
 func splitTags(text string, separator byte) (tags []Tag) {
 	for text != "" {
 		var item string
@@ -69,7 +70,7 @@ func splitTags(text string, separator byte) (tags []Tag) {
 	return tags
 }
 
-// mergeTags appends the tags of more whose keys tags does not have.
+// mergeTags appends the tags in more whose keys are not in tags.
 func mergeTags(tags, more []Tag) []Tag {
 	n := len(tags)
 next:
@@ -84,7 +85,7 @@ next:
 	return tags
 }
 
-// percentile returns the statistic of a quantile: p95 for 0.95. It returns false for a text that is not a quantile.
+// percentile returns the statistic of a quantile: p95 for 0.95. It returns false if the string is not a number in 0..1.
 func percentile(quantile string) (string, bool) {
 	q, err := strconv.ParseFloat(quantile, 64)
 	if err != nil || !(q >= 0 && q <= 1) {
@@ -93,8 +94,8 @@ func percentile(quantile string) (string, bool) {
 	return "p" + strconv.FormatFloat(q*100, 'g', 10, 64), true
 }
 
-// clockSeconds returns the seconds of hh:mm:ss, as .NET writes a TimeSpan, with days and fractions if it has any; 0 for
-// other texts.
+// clockSeconds returns the seconds of a TimeSpan as .NET formats it: hh:mm:ss, with days and a fraction if it has any.
+// It returns 0 if the string is not a TimeSpan.
 func clockSeconds(text string) float64 {
 	days := 0.0
 	if day, rest, ok := strings.Cut(text, "."); ok && strings.Contains(rest, ":") {

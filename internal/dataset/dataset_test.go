@@ -137,6 +137,34 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+// TestOutputLimits: the check and the quota of the outputs of an addition end its writing.
+func TestOutputLimits(t *testing.T) {
+	d := newDataset(t)
+	refused := errors.New("limit exceeded")
+	for i, o := range []iox.OutputOptions{{Check: func() error { return refused }}, {Check: func() error { return nil }}} {
+		sum := sha256.Sum256([]byte{byte(i)})
+		a, err := d.Begin(sum[:], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := a.Outputs(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := out.Create("events.parquet")
+		if err == nil {
+			_, err = m.Write(make([]byte, 1<<20))
+			err = errors.Join(err, m.Close())
+		}
+		if errors.Is(err, refused) != (i == 0) || i > 0 && err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+		if err := a.Abort(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // An aborted addition leaves nothing, at any stage; a Cleaner aborts all that are open.
 func TestAbort(t *testing.T) {
 	d := newDataset(t)

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// TestLinesAreBounded: a payload whose locations share bytes prints as a multiple of its bytes, however they nest.
+// The line of a payload whose locations share bytes is at most a multiple of its bytes, however the locations nest.
 func TestLinesAreBounded(t *testing.T) {
 	at := func(position, size, n int) []byte {
 		return []byte(strings.Repeat(string(binary.LittleEndian.AppendUint32(nil, uint32(size)<<16|uint32(position))), n))

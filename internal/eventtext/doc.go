@@ -1,6 +1,6 @@
-// Package eventtext turns events into lines: JSON objects for programs and text for people.
+// Package eventtext formats events as lines: JSON objects for programs, or human-readable text.
 //
-// A JSON line holds one event. Its keys are, in this order and only where they mean something:
+// A JSON line holds one event. Its keys are, in this order and omitted if they have no value:
 //
 //	ticks                                 raw value of the trace's clock
 //	time                                  RFC 3339 in UTC with nanoseconds; absent if the trace has no wall clock
@@ -8,15 +8,16 @@
 //	provider, id, version, name, opcode, level
 //	keywords                              hexadecimal text: "0x8000"
 //	activity_id, related_activity_id      GUID text
-//	trace_id, span_id                     hexadecimal digits of the bytes in the order of the file
-//	labels                                the other labels; a key that occurs twice has a list
+//	trace_id, span_id                     hexadecimal digits of the bytes in file order
+//	labels                                the other labels; a key that occurs more than once has a list
 //	size                                  bytes of the payload
-//	crc32, payload_hex                    on demand
+//	crc32, payload_hex                    with Options.CRC and Options.Hex
 //	payload                               see below
-//	stack                                 on demand: addresses, or [address, module, name] with names; leaf first
+//	stack                                 with Options.Stacks, leaf first: addresses, or [address, module, name]
 //
-// The payload is an object of the event's fields. Integers and pointers are numbers, whatever their size; GUIDs, times,
-// infinities and NaN are text, byte arrays text that begins with "hex:". A field that cannot be decoded is an object
-// {"error": "why"}; one that the payload is too short for, as older versions of an event are, is null. Of several
-// fields with one name in one object, all but the first get a suffix, so that every line is valid under RFC 7493 too.
+// The payload is an object of the event's fields. Integers and pointers are numbers, regardless of their size. GUIDs,
+// times, infinities and NaN are strings; byte arrays are strings that begin with "hex:". A field that cannot be decoded
+// is an object {"error": "why"}. A field beyond the end of the payload, as in older versions of an event, is null. If
+// several fields of an object have the same name, all but the first get a suffix, so that every line conforms to
+// RFC 7493.
 package eventtext

@@ -19,8 +19,7 @@ import (
 
 var everything = Options{Hex: true, CRC: true, Stacks: true}
 
-// checkLine fails unless line is one JSON object in valid UTF-8 without a name that occurs twice in one object, and a
-// line.
+// checkLine fails unless line is a line of one JSON object in valid UTF-8, without duplicate names in any object.
 func checkLine(t interface{ Fatalf(string, ...any) }, line []byte) {
 	if !bytes.HasSuffix(line, []byte("}\n")) || bytes.Count(line, []byte("\n")) != 1 {
 		t.Fatalf("not one line: %q", line)
@@ -50,7 +49,7 @@ func TestAnyEventIsValidJSON(t *testing.T) {
 	})
 }
 
-// Whatever a trace holds, its text neither breaks a line nor commands a terminal.
+// No contents of a trace can break a line or send a command to the terminal.
 func TestTextIsPrintable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := eventgen.Traces().Draw(t, "trace")
@@ -69,7 +68,7 @@ func TestTextIsPrintable(t *testing.T) {
 	})
 }
 
-// A printer keeps nothing of a borrowed event, and what it printed before does not show.
+// A Printer retains nothing of a borrowed event, and earlier events do not affect a line.
 func TestPrinterIsStateless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := eventgen.Traces().Draw(t, "trace")
@@ -122,7 +121,7 @@ func payloadOf(t *testing.T, e *ntconv.Event) string {
 	return string(m.Payload)
 }
 
-// Processors are numbered up to 4,294,967,294.
+// CPU numbers go up to 4,294,967,294.
 func TestLargeProcessorNumbers(t *testing.T) {
 	e := eventOf(t, nil)
 	p := New(ntconv.Clock{Freq: 1e9}, Options{})
@@ -201,7 +200,7 @@ func TestLabels(t *testing.T) {
 	span := [16]byte{1, 2, 3, 4, 5, 6, 7, 8}
 	e.Labels = ntconv.NewLabels([]ntconv.Label{
 		{Kind: ntconv.LabelActivityID, ID: [16]byte{15: 1}},
-		{Kind: ntconv.LabelRelatedActivityID}, // all zero: none
+		{Kind: ntconv.LabelRelatedActivityID}, // all zero: no ID
 		{Kind: ntconv.LabelTraceID, ID: [16]byte{0: 0xab}},
 		{Kind: ntconv.LabelSpanID, ID: span},
 		{Kind: ntconv.LabelString, Key: "k", Str: "v"},
@@ -221,7 +220,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// A label list as long as a block may be takes time in proportion to its length: the square of it would be minutes.
+// A label list as large as a block takes linear time; quadratic time would be minutes.
 func TestManyLabels(t *testing.T) {
 	list := make([]ntconv.Label, 300_000)
 	for i := range list {
@@ -235,7 +234,7 @@ func TestManyLabels(t *testing.T) {
 	}
 }
 
-// namer calls every address by its number, and has only a stand-in for one.
+// namer names every address by its number; one address has only a placeholder name.
 type namer struct{ ntconv.Namer }
 
 const nameless = 0x29
@@ -276,7 +275,7 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// A stand-in for a name begins with the module, which is not put before it once more.
+// A placeholder name begins with the module, which is not repeated before it.
 func TestStandInNamesItsModuleOnce(t *testing.T) {
 	e := eventOf(t, nil)
 	e.Stack = &ntconv.Stack{PCs: []uint64{nameless, 0x1a}}
@@ -298,7 +297,7 @@ func TestSeconds(t *testing.T) {
 	}
 }
 
-// Lines of events whose type was seen before cost no allocation.
+// A line of an event with a known type causes no allocation.
 func TestAllocations(t *testing.T) {
 	fields := []ntconv.Field{field("n", ntconv.TypeUint32), field("s", ntconv.TypeUTF16String), field("g", ntconv.TypeGUID), field("f", ntconv.TypeFloat64)}
 	e := eventOf(t, fields, ntconv.UintValue(1), ntconv.StringValue("text"), ntconv.GUIDValue(ntconv.GUID{1}), ntconv.FloatValue(1.5))

@@ -9,13 +9,15 @@ import (
 	"github.com/ntconv/ntconv/internal/payload"
 )
 
-// Layouts of time in JSON: of events with all digits, so that lines sort as text; of payloads as .NET prints them.
+// Layouts of time in JSON. Times of events have all digits, so that lines sort as text; times in payloads have the
+// seven digits that .NET prints.
 const (
 	eventTime = "2006-01-02T15:04:05.000000000Z"
 	fieldTime = "2006-01-02T15:04:05.0000000Z"
 )
 
-// AppendJSON appends the event, which must be of KindEvent, as one JSON object and a line feed.
+// AppendJSON appends an event, which must be of KindEvent, as one JSON object and a line feed, and returns the extended
+// slice. It borrows the event. Check Err before you use the line.
 func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
 	p.begin(dst, e)
 	dst = strconv.AppendInt(append(dst, `{"ticks":`...), int64(e.Time), 10)
@@ -44,7 +46,7 @@ func (p *Printer) AppendJSON(dst []byte, e *ntconv.Event) []byte {
 	return append(dst, '}', '\n')
 }
 
-// appendWhere appends process, thread and processor.
+// appendWhere appends the process, the thread and the CPU number.
 func appendWhere(dst []byte, e *ntconv.Event) []byte {
 	if p := e.Thread.Process; p != nil {
 		dst = strconv.AppendUint(append(dst, `,"pid":`...), p.PID, 10)
@@ -58,7 +60,7 @@ func appendWhere(dst []byte, e *ntconv.Event) []byte {
 	return dst
 }
 
-// appendWhat appends the type, with what labels override of it.
+// appendWhat appends the properties of the type; labels of the event override version, opcode, level and keywords.
 func appendWhat(dst []byte, t *typeText, e *ntconv.Event) []byte {
 	dst = append(append(dst, ','), t.json...)
 	dst = strconv.AppendUint(append(dst, `,"version":`...), uint64(e.Version()), 10)
@@ -69,12 +71,13 @@ func appendWhat(dst []byte, t *typeText, e *ntconv.Event) []byte {
 	return append(dst, '"')
 }
 
+// appendCRC appends the CRC-32 of the payload as 8 hexadecimal digits.
 func appendCRC(dst, payload []byte) []byte {
 	sum := crc32.ChecksumIEEE(payload)
 	return hex.AppendEncode(dst, []byte{byte(sum >> 24), byte(sum >> 16), byte(sum >> 8), byte(sum)})
 }
 
-// appendPayload appends the fields, and nothing for an event that has none.
+// appendPayload appends the object of the fields, or nothing if the event has no fields.
 func (p *Printer) appendPayload(dst []byte, t *typeText, e *ntconv.Event) []byte {
 	open := `,"payload":{`
 	p.scope = p.scope[:0]
@@ -97,6 +100,7 @@ func (p *Printer) appendPayload(dst []byte, t *typeText, e *ntconv.Event) []byte
 	return dst
 }
 
+// appendValue appends a field's value as JSON. t is its type, which may be nil for an element of a list without one.
 func (p *Printer) appendValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
 	switch v.Kind() {
 	case ntconv.ValueBool:
@@ -163,8 +167,8 @@ func (p *Printer) appendObject(dst []byte, v ntconv.Value) []byte {
 	return append(dst, '}')
 }
 
-// appendStringValue transcodes behind dst and quotes in place, so that no string is allocated but for the few with
-// characters that have to be escaped.
+// appendStringValue appends a quoted string. It transcodes into dst and inserts the quotes there, so that only strings
+// with characters to escape cause an allocation.
 func appendStringValue(dst []byte, v ntconv.Value) []byte {
 	start := len(dst)
 	dst = v.AppendString(dst)
@@ -175,7 +179,7 @@ func appendStringValue(dst []byte, v ntconv.Value) []byte {
 	return appendQuoted(dst[:start], s)
 }
 
-// plain reports whether b stands for itself between quotes, in JSON and in Go.
+// plain reports whether b needs no escape between quotes, in JSON and in Go.
 func plain(b []byte) bool {
 	for _, c := range b {
 		if c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
@@ -185,7 +189,7 @@ func plain(b []byte) bool {
 	return true
 }
 
-// enclose puts quotes around what begins at start.
+// enclose inserts quotes around dst[start:].
 func enclose(dst []byte, start int) []byte {
 	dst = append(dst, `""`...)
 	copy(dst[start+1:], dst[start:len(dst)-2])
@@ -193,7 +197,7 @@ func enclose(dst []byte, start int) []byte {
 	return dst
 }
 
-// floatBits returns the size whose shortest decimal form tells the value apart.
+// floatBits returns the size of the floating-point type, which determines the shortest decimal form.
 func floatBits(t *ntconv.FieldType) int {
 	if t != nil && t.Code == ntconv.TypeFloat32 {
 		return 32

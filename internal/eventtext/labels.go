@@ -7,7 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// appendLabels appends the labels. Sources give runs of events the same list, so the last one's text is kept.
+// appendLabels appends the labels. Consecutive events often share one list, so it caches the text of the last list.
+// Lists are immutable, so the pointer identifies the text.
 func (p *Printer) appendLabels(dst []byte, l *ntconv.Labels) []byte {
 	if l == nil {
 		return dst
@@ -18,7 +19,7 @@ func (p *Printer) appendLabels(dst []byte, l *ntconv.Labels) []byte {
 	return append(dst, p.labelText...)
 }
 
-// appendLabels appends the ids of activities and spans, and the object of the other labels.
+// appendLabels appends the IDs of activities and spans, and the object of the other labels.
 func appendLabels(dst []byte, l *ntconv.Labels) []byte {
 	if id, ok := l.ID(ntconv.LabelActivityID); ok {
 		dst = append(dst, `,"activity_id":"`...)
@@ -39,8 +40,8 @@ func appendLabels(dst []byte, l *ntconv.Labels) []byte {
 	return appendOthers(dst, l.List())
 }
 
-// other reports whether a label stands in the object of labels. One recorder gives samples without labels one that only
-// tells of an error of its own; it says nothing about the event.
+// other reports whether a label belongs to the object of labels. It excludes a label that one gives to samples
+// without labels, which reports only an error of the recorder.
 func other(l *ntconv.Label) bool {
 	switch l.Kind {
 	case ntconv.LabelString:
@@ -51,7 +52,8 @@ func other(l *ntconv.Label) bool {
 	return false
 }
 
-// appendOthers appends the object of the labels that have no key of their own in the line.
+// appendOthers appends the object of the labels that have no key of their own in the line. Labels with the same key
+// form a list at the position of the first one.
 func appendOthers(dst []byte, list []ntconv.Label) []byte {
 	next, first := chains(list)
 	open := `,"labels":{`
@@ -79,7 +81,8 @@ func appendOthers(dst []byte, list []ntconv.Label) []byte {
 	return dst
 }
 
-// chains links the labels with one key: first[i] says that i begins a chain, and next[i] is the label after i, or -1.
+// chains links the labels with equal keys: first[i] states that label i is the first with its key, and next[i] is the
+// index of the next one, or -1.
 func chains(list []ntconv.Label) (next []int, first []bool) {
 	next, first = make([]int, len(list)), make([]bool, len(list))
 	last := make(map[string]int, len(list))

@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/eventtext"
 )
 
-// A line ends at its limit, however long the stack or the list of the event is, and the printer reports it. The next
-// event has a line again.
+// A line ends at its limit, however long the stack or a list of the event is, and the Printer reports it. The line of
+// the next event is complete.
 func TestLineLimit(t *testing.T) {
 	long := &ntconv.Function{Name: strings.Repeat("x", 60_000)}
 	frames := make([]ntconv.Frame, 10_000)

@@ -10,17 +10,20 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Options choose what a line holds beside the event itself. The zero value adds nothing.
+// Options select what a line contains in addition to the event itself. The zero value selects nothing.
 type Options struct {
-	Hex    bool // the payload's bytes
-	CRC    bool // their CRC-32 (IEEE)
-	Stacks bool // the addresses of the stack
-	// Namer, if not nil, names the addresses. It must have seen the whole trace.
+	Hex    bool // bytes of the payload
+	CRC    bool // CRC-32 (IEEE) of the payload
+	Stacks bool // addresses of the stack
+	// Namer, if not nil, resolves the addresses of stacks. It must have observed the whole trace.
 	Namer ntconv.Namer
 }
 
-// A Printer makes lines of the events of one source. It remembers what is the same for all events of a type, so its
-// memory is bounded by the trace's metadata. It is for one goroutine at a time.
+// A Printer formats the events of one source. It caches the text that the events of a type share, so its memory is
+// bounded by the trace's metadata. It is not safe for concurrent use.
+//
+// AppendJSON and AppendText set start, end and err (begin); full sets err. labelText belongs to labels, and both change
+// together. scope grows with each field of an open object and shrinks when the object is complete.
 type Printer struct {
 	clock  ntconv.Clock
 	opts   Options
@@ -28,17 +31,17 @@ type Printer struct {
 	last   *typeText
 	events schema.Table
 	keys   map[*ntconv.Field]fieldKey
-	scope  []*ntconv.Field // fields seen so far of the objects that are being written, outermost first
-	frames []ntconv.Frame
+	scope  []*ntconv.Field // fields written so far of all open objects, outermost object first
+	frames []ntconv.Frame  // buffer of framesOf
 
-	start, end int   // of the line that is being made, in its buffer: end is where it is too long
-	err        error // the line is too long
+	start, end int   // offsets in dst of the current line: its first byte, and the maximum length of dst
+	err        error // set if the current line is too long
 
-	labels    *ntconv.Labels // those of labelText
+	labels    *ntconv.Labels // list whose text is labelText
 	labelText []byte
 }
 
-// typeText is what all lines of a type and version have in common.
+// typeText is the text that all events of a type and version share.
 type typeText struct {
 	*schema.Schema
 	json []byte // "provider":"...","id":1
@@ -46,7 +49,7 @@ type typeText struct {
 	text []byte // provider/name, safe for a terminal
 }
 
-// New returns a printer for the events of a source with that clock.
+// New returns a Printer for the events of a source with the given clock.
 func New(clock ntconv.Clock, opts Options) *Printer {
 	return &Printer{
 		clock: clock,
@@ -56,22 +59,23 @@ func New(clock ntconv.Clock, opts Options) *Printer {
 	}
 }
 
-// LimitLine is the ntconv.LimitError.Limit of lines that are too long. Its values are bytes.
+// LimitLine is the Limit of the ntconv.LimitError for lines that are too long. Its values are bytes.
 const LimitLine = "line of an event"
 
-// maxLine is how many bytes a line may have in addition to four for each byte of the payload: its bytes and its fields.
+// maxLine is the maximum size of a line in bytes, in addition to four bytes for each byte of the payload. The payload
+// allows for its bytes and fields.
 const maxLine = 64 << 20
 
-// Err returns an *ntconv.LimitError if the last line that was appended is too long: a few bytes of an event can refer
-// to a stack of gigabytes. That line is not complete, and must not be used.
+// Err returns an *ntconv.LimitError if the last appended line exceeds the limit: a few bytes of an event can refer to a
+// stack of gigabytes. That line is incomplete; discard it.
 func (p *Printer) Err() error { return p.err }
 
-// begin begins a line of an event.
+// begin starts a line of an event and clears Err.
 func (p *Printer) begin(dst []byte, e *ntconv.Event) {
 	p.start, p.end, p.err = len(dst), len(dst)+maxLine+4*len(e.Payload), nil
 }
 
-// full reports whether the line is too long. Loops over parts of a line end then.
+// full reports whether the line is too long, and then sets Err. Loops over parts of a line stop if it does.
 func (p *Printer) full(dst []byte) bool {
 	if len(dst) <= p.end {
 		return false
@@ -85,7 +89,7 @@ func (p *Printer) full(dst []byte) bool {
 	return true
 }
 
-// typeOf returns the text of the event's type.
+// typeOf returns the shared text of the event's type.
 func (p *Printer) typeOf(e *ntconv.Event) *typeText {
 	s := p.events.Of(e)
 	if p.last != nil && p.last.Schema == s {
@@ -115,24 +119,26 @@ func newTypeText(s *schema.Schema) *typeText {
 	return t
 }
 
-// appendQuoted appends a JSON string; invalid UTF-8 becomes U+FFFD, and what a terminal acts on is escaped.
+// appendQuoted appends a JSON string. Invalid UTF-8 becomes U+FFFD, and characters that a terminal could interpret are
+// escaped.
 func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
 	start := len(dst)
-	dst, _ = jsontext.AppendQuote(dst, s) // the error only tells of what was replaced
+	dst, _ = jsontext.AppendQuote(dst, s) // the error only reports replaced characters
 	return append(dst[:start], message.JSON(dst[start:])...)
 }
 
-// A fieldKey is the JSON name of a field with its colon: as it is distinguished from those of other fields, and as it
-// is printed, with what a terminal acts on escaped.
+// A fieldKey is the JSON name of a field, with quotes and colon. quoted is unique in its object; shown is the same name
+// with the characters escaped that a terminal could interpret.
 type fieldKey struct{ quoted, shown string }
 
-// An object is one that is being written.
+// An object is a JSON object that is being written.
 type object struct {
-	start int          // where its fields begin in Printer.scope
-	names payload.Keys // of its fields, nil until one has no known name
+	start int          // index of its first field in Printer.scope
+	names payload.Keys // names in use; nil while the names of all its fields are cached
 }
 
-// key returns the JSON name of the next field of an object, quoted and with its colon.
+// key returns the JSON name of the next field of an object. Names are cached per field, because a field is always in
+// the same object; only the first event with the field has to make its name unique.
 func (p *Printer) key(f *ntconv.Field, o *object) string {
 	k, ok := p.keys[f]
 	switch {

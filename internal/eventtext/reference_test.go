@@ -18,10 +18,10 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// A reference line is what Microsoft's TraceEvent makes of an event.
+// A reference line is the output of Microsoft's TraceEvent library for an event.
 type line map[string]any
 
-// key pairs events of two dumps.
+// key returns the key by which compare pairs the events of two dumps.
 func (l line) key() string {
 	return fmt.Sprint(l["ticks"], " ", orZero(l["tid"]), " ", l["provider"], " ", l["id"], " ", orZero(l["version"]), " ", orZero(l["size"]))
 }
@@ -43,7 +43,7 @@ func readLines(t *testing.T, r io.Reader) map[string][]line {
 		switch err := d.Decode(&l); err {
 		case nil:
 			if l["provider"] == "Microsoft-Windows-DotNETRuntime" && fmt.Sprint(l["id"]) == "65524" {
-				l["id"] = json.Number("39") // the reference has a number of its own for one kind of GCDynamicEvent
+				l["id"] = json.Number("39") // TraceEvent assigns its own ID to one kind of GCDynamicEvent
 			}
 			m[l.key()] = append(m[l.key()], l)
 		case io.EOF:
@@ -54,7 +54,7 @@ func readLines(t *testing.T, r io.Reader) map[string][]line {
 	}
 }
 
-// dump returns all events of a trace as JSON lines, those before a truncation included.
+// dump returns all events of a trace as JSON lines. If the trace is truncated, it returns the events before that.
 func dump(t *testing.T, trace []byte) []byte {
 	t.Helper()
 	src, err := reader.New(bytes.NewReader(trace), nil)
@@ -86,8 +86,8 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// compare checks that every event of the reference is there with the same head, and with the same value in each field
-// that both know.
+// compare checks that every event of the reference has a counterpart with the same head and the same value in each
+// common field.
 func compare(t *testing.T, name string, trace, reference []byte) {
 	want, got := readLines(t, bytes.NewReader(reference)), readLines(t, bytes.NewReader(dump(t, trace)))
 	if len(want) == 0 && len(reference) > 0 {
@@ -115,7 +115,7 @@ func compare(t *testing.T, name string, trace, reference []byte) {
 	}
 }
 
-// sortByContent brings events with one key in the same order in both dumps.
+// sortByContent sorts events with equal keys, so that both dumps have them in the same order.
 func sortByContent(list []line) {
 	slices.SortFunc(list, func(a, b line) int {
 		if c := strings.Compare(fmt.Sprint(a["crc32"]), fmt.Sprint(b["crc32"])); c != 0 {
@@ -128,7 +128,7 @@ func sortByContent(list []line) {
 func same(name string, want, got line) error {
 	for _, k := range []string{"pid", "level", "keywords", "activity_id", "related_activity_id", "trace_id", "span_id", "crc32"} {
 		if k == "related_activity_id" && (strings.Contains(name, "netperf") || strings.Contains(name, "core2.1")) {
-			continue // the header has none; the reference reads other bytes
+			continue // the header has no version; TraceEvent reads other bytes
 		}
 		if k == "crc32" && want[k] == nil {
 			continue // no payload
@@ -143,16 +143,16 @@ func same(name string, want, got line) error {
 	return nil
 }
 
-// samePayload compares the fields of events that describe themselves; those of the runtime's own events are compared
-// where their layouts are.
+// samePayload compares the fields of self-describing events. The tests of package schema compare the events of the
+// runtime.
 func samePayload(want map[string]any, got line) error {
 	switch fmt.Sprint(got["provider"], "/", got["name"]) {
 	case "Shop-SelfDescribing/Arrays", "Shop-Free/Type decimal":
-		return nil // the reference takes bool[] for 4 bytes each and cannot show a decimal
+		return nil // TraceEvent reads 4 bytes per element of bool[] and cannot show a decimal
 	}
 	ours, _ := got["payload"].(map[string]any)
 	if inner, ok := want[""].(map[string]any); ok && len(want) == 1 && len(ours) != 1 {
-		want, _ = inner["Payload"].(map[string]any) // counters: the reference nests the only field under an empty name
+		want, _ = inner["Payload"].(map[string]any) // counters: TraceEvent nests the only field under an empty name
 	}
 	for k, v := range want {
 		w, ok := ours[k]
@@ -187,8 +187,8 @@ func sameValue(a, b any) bool {
 	return a == b
 }
 
-// sameNumber compares integers by their bits, since the reference shows some unsigned fields as signed, and others by
-// value.
+// sameNumber compares integers by their bits, because TraceEvent shows some unsigned fields as signed, and all other
+// numbers by value.
 func sameNumber(a, b string) bool {
 	if b == "true" || b == "false" {
 		return (b == "true") == (a != "0")
@@ -222,7 +222,7 @@ func TestAgainstReferenceOfAllTraces(t *testing.T) {
 			t.Fatal(name, traces, err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Size() > 30<<10 || strings.Contains(name, "prerelease") {
-			continue // large ones take minutes; the one of a preview is refused here and garbage there
+			continue // large traces take minutes; ntconv rejects the trace of a preview and TraceEvent misreads it
 		}
 		t.Run(name, func(t *testing.T) { compare(t, name, corpus.Read(t, traces[0]), corpus.Read(t, path)) })
 	}

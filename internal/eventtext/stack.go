@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/dotnet"
 )
 
-// appendStack appends the stack, leaf first: addresses, or with a namer [address, module, name].
+// appendStack appends the stack, leaf first: addresses without a Namer, and otherwise [address, module, name].
 func (p *Printer) appendStack(dst []byte, e *ntconv.Event) []byte {
 	dst = append(dst, `,"stack":[`...)
 	if p.opts.Namer == nil && len(e.Stack.PCs) > 0 {
@@ -28,7 +28,7 @@ func (p *Printer) appendStack(dst []byte, e *ntconv.Event) []byte {
 	return append(dst, ']')
 }
 
-// framesOf returns the frames of the event's stack, valid until the next call.
+// framesOf returns the frames of the event's stack. They are borrowed until the next call.
 func (p *Printer) framesOf(e *ntconv.Event) []ntconv.Frame {
 	if p.opts.Namer == nil {
 		return e.Stack.Frames
@@ -55,7 +55,7 @@ func funcName(f *ntconv.Frame) string {
 	return f.Func.Name
 }
 
-// module returns the short name of the frame's file: shop for shop.dll, and libc.so.6 as it is.
+// module returns the short name of the frame's file: shop for shop.dll, but libc.so.6 unchanged.
 func module(f *ntconv.Frame) string {
 	if f.Mapping == nil {
 		return ""

@@ -11,10 +11,10 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// AppendText appends the event as a line for people: seconds since the trace's clock was read, process/thread,
-// processor, provider/name, fields and labels. Hex, CRC and Stacks add lines that begin with a space. Nothing that a
-// terminal could take for a command is in it. Of events that are none, losses and sequence points have a line; others
-// have not.
+// AppendText appends an event as a human-readable line and returns the extended slice: seconds since the clock's Tick,
+// process/thread, CPU number, provider/name, fields and labels. Options.Hex, CRC and Stacks add lines that begin with
+// spaces. The line contains no characters that a terminal could interpret. Losses and sequence points have a line too;
+// AppendText ignores events of other kinds. It borrows the event. Check Err before you use the line.
 func (p *Printer) AppendText(dst []byte, e *ntconv.Event) []byte {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -69,7 +69,7 @@ func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
 	return dst
 }
 
-// appendSeconds appends the time since the clock's tick with a sign and all nanoseconds.
+// appendSeconds appends the time since the clock's Tick with a sign and nine decimals.
 func (p *Printer) appendSeconds(dst []byte, t ntconv.Ticks) []byte {
 	n, sign := p.clock.Nanos(t), byte('+')
 	u := uint64(n)
@@ -78,11 +78,11 @@ func (p *Printer) appendSeconds(dst []byte, t ntconv.Ticks) []byte {
 	}
 	dst = strconv.AppendUint(append(dst, sign), u/1e9, 10)
 	frac := strconv.AppendUint(append(dst, '.'), 1e9+u%1e9, 10)
-	copy(frac[len(dst)+1:], frac[len(dst)+2:]) // the leading 1 kept the zeros
+	copy(frac[len(dst)+1:], frac[len(dst)+2:]) // drop the leading 1, which preserved leading zeros
 	return append(frac[:len(frac)-1], 's')
 }
 
-// appendThread appends process/thread, with question marks for what was not recorded.
+// appendThread appends process/thread, with a question mark for each that was not recorded.
 func appendThread(dst []byte, t *ntconv.Thread) []byte {
 	if t == nil {
 		return append(dst, "?/?"...)
@@ -98,7 +98,7 @@ func appendThread(dst []byte, t *ntconv.Thread) []byte {
 	return strconv.AppendUint(append(dst, '/'), t.TID, 10)
 }
 
-// appendTextValue appends text quoted as in Go, pointers in hexadecimal, and everything else as in JSON.
+// appendTextValue appends strings quoted as in Go, pointers in hexadecimal, and all other values as in JSON.
 func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
 	switch v.Kind() {
 	case ntconv.ValueUint:
@@ -142,7 +142,7 @@ func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Valu
 	return p.appendValue(dst, t, v)
 }
 
-// appendValueName appends the name that the runtime's manifest has for a value, if it has one: Type=2:Managed.
+// appendValueName appends the name that the runtime's manifest has for a value, if any: Type=2:Managed.
 func appendValueName(dst []byte, s *schema.Schema, field string, v ntconv.Value) []byte {
 	if v.Kind() != ntconv.ValueUint && v.Kind() != ntconv.ValueInt {
 		return dst
@@ -203,7 +203,7 @@ func (p *Printer) appendStackText(dst []byte, e *ntconv.Event) []byte {
 		dst = append(strconv.AppendUint(append(dst, "    "...), f.PC, 16), ' ')
 		m, name := module(&f), funcName(&f)
 		if m != "" &&
-			!(f.Flags&ntconv.FrameUnresolved != 0 && strings.HasPrefix(name, m+"+")) { // a stand-in begins with the module
+			!(f.Flags&ntconv.FrameUnresolved != 0 && strings.HasPrefix(name, m+"+")) { // already in a placeholder
 			dst = append(appendPrintable(dst, m), '!')
 		}
 		dst = append(appendPrintable(dst, name), '\n')
@@ -222,7 +222,7 @@ func appendTextString(dst []byte, v ntconv.Value) []byte {
 	return strconv.AppendQuote(dst[:start], s)
 }
 
-// appendWord appends s as it is if it is one visible word, and quoted otherwise.
+// appendWord appends s unchanged if it is one visible word, and otherwise quoted.
 func appendWord(dst []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || c == '"' || c == '=' {
@@ -241,7 +241,7 @@ func appendOddWord(dst []byte, s string) []byte {
 	return append(dst, s...)
 }
 
-// appendPrintable appends s, which may hold spaces, with everything that does not print escaped.
+// appendPrintable appends s, which may contain spaces, with all unprintable characters escaped.
 func appendPrintable(dst []byte, s string) []byte {
 	for _, r := range s {
 		if r == utf8.RuneError || !unicode.IsPrint(r) {

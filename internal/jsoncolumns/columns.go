@@ -1,11 +1,11 @@
 // Package jsoncolumns writes JSON whose arrays are columns of tables.
 //
-// A trace is read row by row, and formats such as that of the Firefox Profiler store one array per property and thread:
-// the values of all arrays arrive interleaved, and each array must be written as a whole. A Set collects the text of
-// all columns at the same time. What exceeds the buffer of a column goes into a spool, so memory follows the number of
-// columns and not that of their values.
+// A trace is read row by row, but formats such as that of the Firefox Profiler store one array per property and thread.
+// The values of all arrays arrive interleaved, and each array must be written as a whole. A Set collects the JSON of
+// all columns at the same time. Text beyond the buffer of a column goes to a spool, so memory depends on the number of
+// columns and not on the number of their values.
 //
-//	Column.Begin, Column.End ─→ buffer of the column ─→ fragments in the spool ─→ Writer.Column: one column after the other
+//	Column.Begin, Column.End ─→ buffer of the column ─→ fragments in the spool ─→ Writer.Column: column by column
 package jsoncolumns
 
 import (
@@ -16,32 +16,32 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// Sizes of the buffers of columns in bytes. The largest size is used until all buffers together have bufferBudget.
+// Sizes of column buffers in bytes. Each buffer may grow to maxBuffer until all buffers together exceed bufferBudget.
 const (
 	bufferBudget = 16 << 20
 	minBuffer    = 512
 	maxBuffer    = 16 << 10
 )
 
-// A Set collects columns. Errors of the temporary file are returned by [Set.Err] and by [Writer.Flush]. It is not safe
-// for concurrent use.
+// A Set collects columns. Close it after use. [Set.Err] and [Writer.Flush] return errors of the temporary file. A Set
+// is not safe for concurrent use.
 type Set struct {
 	spool   *spool.Spool
 	columns int
-	limit   int // size at which a buffer becomes a fragment
+	limit   int // size in bytes at which a buffer becomes a fragment
 	err     error
 
-	reader *spool.Reader // nil before the first column is written
-	key    spool.Key     // of fragment
-	rest   []byte        // the fragment that the reader returned last, nil after the last one
+	reader *spool.Reader // nil until the first column is written; no values can be added after that
+	key    spool.Key     // key of rest
+	rest   []byte        // next fragment to write, borrowed from reader; nil after the last one
 }
 
-// NewSet returns an empty Set. The options, which may be nil, are those of its spool.
+// NewSet returns an empty Set whose spool has the given options, which may be nil.
 func NewSet(o *spool.Options) *Set { return &Set{spool: spool.New(o), limit: maxBuffer} }
 
-// A Column is an array of JSON values. It is valid as long as its Set.
+// A Column is an array of JSON values. It is valid until its Set is closed.
 type Column struct {
-	// Len is the number of values.
+	// Len is the number of values. Only End changes it.
 	Len int
 
 	set *Set
@@ -49,15 +49,16 @@ type Column struct {
 	buf []byte
 }
 
-// Column returns a new column with a key that no other column of the set has. Columns are written in the order of their
-// keys.
+// Column returns a new, empty column. Each column of a Set needs a different key; columns must be written in the order
+// of their keys.
 func (s *Set) Column(key spool.Key) *Column {
 	s.columns++
 	s.limit = min(max(bufferBudget/s.columns, minBuffer), maxBuffer)
 	return &Column{set: s, key: key}
 }
 
-// Begin begins a value. The caller appends its JSON and passes the result to End.
+// Begin returns the slice to which the caller appends the JSON of the next value. Pass the result to End before you use
+// the column again.
 func (c *Column) Begin() []byte {
 	if c.Len > 0 {
 		return append(c.buf, ',')
@@ -65,7 +66,7 @@ func (c *Column) Begin() []byte {
 	return c.buf
 }
 
-// End ends the value that Begin began.
+// End completes the value that Begin started. b is the extended slice; the column keeps it. Set.Err reports errors.
 func (c *Column) End(b []byte) {
 	c.Len++
 	c.buf = b
@@ -75,16 +76,17 @@ func (c *Column) End(b []byte) {
 	}
 }
 
-// Int adds a number.
+// Int appends a number.
 func (c *Column) Int(n int64) { c.End(strconv.AppendInt(c.Begin(), n, 10)) }
 
-// Text adds a value by its JSON.
+// Text appends a value given as JSON.
 func (c *Column) Text(json string) { c.End(append(c.Begin(), json...)) }
 
-// Err returns the first error of the temporary file.
+// Err returns the first error of the temporary file, or nil.
 func (s *Set) Err() error { return s.err }
 
-// copy writes the values of a column. The columns before it cannot be written any more.
+// copy writes the values of a column. It skips the fragments of columns with smaller keys, which can then no longer be
+// written.
 func (s *Set) copy(w io.Writer, c *Column) error {
 	if s.err != nil {
 		return s.err
@@ -111,6 +113,7 @@ func (s *Set) copy(w io.Writer, c *Column) error {
 	return err
 }
 
+// next reads the next fragment of the spool.
 func (s *Set) next() {
 	s.key, s.rest, s.err = s.reader.Next()
 	if s.err != nil {
@@ -121,5 +124,5 @@ func (s *Set) next() {
 	}
 }
 
-// Close removes the temporary file. It can be called at any time, and more than once.
+// Close removes the temporary file. Call it at any time, also more than once; the Set must not be used afterwards.
 func (s *Set) Close() error { return s.spool.Close() }

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// Columns that are filled at the same time are written whole, in their order, whatever their lengths are.
+// Columns that are filled at the same time are each written whole, in the order of their keys, regardless of length.
 func TestColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	set := jsoncolumns.NewSet(&spool.Options{Dir: t.TempDir(), Memory: 64 << 10})
@@ -50,7 +50,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// What is added to a column costs no allocation once buffers have grown.
+// Adding a value to a column causes no allocation once the buffers have grown.
 func TestAllocations(t *testing.T) {
 	set := jsoncolumns.NewSet(nil)
 	c := set.Column(spool.Key{})
@@ -83,7 +83,7 @@ func (f *failing) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// An error of the output is not lost.
+// Flush returns an error of the output.
 func TestErrors(t *testing.T) {
 	for _, left := range []int{0, 70_000} {
 		set := jsoncolumns.NewSet(nil)

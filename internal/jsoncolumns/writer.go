@@ -8,22 +8,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A Writer writes JSON text. It keeps the first error, which Flush returns. It is not safe for concurrent use.
+// A Writer writes JSON. Its methods return no errors: it keeps the first one, which Flush returns, and ignores all
+// output after it. It is not safe for concurrent use.
 type Writer struct {
 	w   *bufio.Writer
 	buf []byte
 	err error
-	// Replaced counts the strings in which invalid UTF-8 was replaced by U+FFFD.
+	// Replaced counts the strings whose invalid UTF-8 was replaced by U+FFFD.
 	Replaced int64
 }
 
-// NewWriter returns a Writer that writes to w.
+// NewWriter returns a Writer that writes to w through a buffer. Call Flush after the last value.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriterSize(w, 64<<10)} }
 
-// Text writes JSON as it is.
+// Text writes JSON unchanged.
 func (w *Writer) Text(json string) { w.check(w.w.WriteString(json)) }
 
-// Bytes writes JSON as it is.
+// Bytes writes JSON unchanged.
 func (w *Writer) Bytes(json []byte) { w.check(w.w.Write(json)) }
 
 // Int writes a number.
@@ -32,7 +33,7 @@ func (w *Writer) Int(n int64) {
 	w.Bytes(w.buf)
 }
 
-// String writes a quoted string.
+// String writes s as a JSON string.
 func (w *Writer) String(s string) {
 	var exact bool
 	if w.buf, exact = AppendString(w.buf[:0], s); !exact {
@@ -41,7 +42,7 @@ func (w *Writer) String(s string) {
 	w.Bytes(w.buf)
 }
 
-// Column writes a column as an array. Columns of a set must be written in the order of their keys.
+// Column writes a column as an array. Write the columns of a Set in the order of their keys, each once.
 func (w *Writer) Column(c *Column) {
 	w.Text("[")
 	if w.err == nil {
@@ -56,13 +57,14 @@ func (w *Writer) check(_ int, err error) {
 	}
 }
 
-// Flush writes what is buffered and returns the first error of the Writer.
+// Flush writes the buffer and returns the first error of the Writer, of w, or of a column's temporary file.
 func (w *Writer) Flush() error {
 	w.check(0, w.w.Flush())
 	return w.err
 }
 
-// AppendString appends a quoted string. It returns false if it replaced invalid UTF-8 by U+FFFD.
+// AppendString appends s to dst as a JSON string and returns the extended slice. exact is false if invalid UTF-8 was
+// replaced by U+FFFD.
 func AppendString[S ~string | ~[]byte](dst []byte, s S) (_ []byte, exact bool) {
 	dst, err := jsontext.AppendQuote(dst, s)
 	return dst, err == nil

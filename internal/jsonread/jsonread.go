@@ -1,8 +1,8 @@
-// Package jsonread reads large JSON texts forward, value by value: with a bounded token, and with the line and column
-// of what is wrong.
+// Package jsonread reads large JSON text forward, value by value. It bounds the size of a value in memory and reports
+// errors with line, column and path.
 //
-// A format's reader walks its text with Object and Array and asks for the values that it knows. Unknown members are
-// skipped and cost no memory. The text as a whole is never held.
+// The reader of a format walks the text with Object and Array and reads the values that it knows. Unknown members are
+// skipped and cost no memory. The text as a whole is never in memory.
 package jsonread
 
 import (
@@ -17,32 +17,30 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. Its values are
-// bytes.
+// LimitValue is the Limit of the *ntconv.LimitError for a string or a Raw value that is too large. The unit is bytes.
 const LimitValue = "value in the JSON of a profile"
 
-// DefaultValue is the limit in bytes of one string, or of one value that Raw returns, if Options does not set one: 16
-// MiB.
+// DefaultValue is the default of Options.Value in bytes: 16 MiB.
 const DefaultValue = 16 << 20
 
-// Options configure a Reader. The zero value selects the defaults.
+// Options configures a Reader. The zero value selects the defaults.
 type Options struct {
-	Format string         // name of the format in errors
-	Value  int            // limit of one string or one Raw value in bytes; 0 means DefaultValue
+	Format string         // name of the format, for errors
+	Value  int            // maximum size in bytes of one string or one Raw value; 0 means DefaultValue
 	Report *ntconv.Report // counts strings that are not UTF-8; may be nil
 }
 
-// A Reader reads a JSON text. After an error it must not be used further. Errors are *ntconv.FormatError with the
-// place, which wrap ntconv.ErrTruncated, ntconv.ErrCorrupt or ntconv.ErrLimit, except those of the underlying reader,
-// which are returned unchanged. It is not safe for concurrent use.
+// A Reader reads JSON text. Its errors are of type *ntconv.FormatError with the position, and wrap ntconv.ErrTruncated,
+// ntconv.ErrCorrupt or ntconv.ErrLimit; errors of the underlying io.Reader are returned unchanged. Do not use a Reader
+// after an error. It is not safe for concurrent use.
 type Reader struct {
 	o   Options
 	in  *window
 	dec *jsontext.Decoder
-	at  int64 // byte offset in the text of the value that was read last
+	at  int64 // byte offset of the latest value, after a byte order mark; begin and fail set it
 }
 
-// New returns a Reader of r. It skips a byte order mark. It reads nothing before the first value is asked for.
+// New returns a Reader of the text in r. It skips a byte order mark. It reads from r only when a value is requested.
 func New(r io.Reader, o Options) *Reader {
 	if o.Value <= 0 {
 		o.Value = DefaultValue
@@ -54,17 +52,18 @@ func New(r io.Reader, o Options) *Reader {
 	return j
 }
 
-// Kind returns the kind of the next value: '{', '[', '"', '0' for a number, 't', 'f', 'n', ']' or '}' at the end of a
-// list or an object, and 0 if there is an error, which the next call returns.
+// Kind returns the kind of the next value without reading it: '{', '[', '"', '0' for a number, 't', 'f' or 'n'. At the
+// end of a list or object it returns ']' or '}'. It returns 0 if there is an error, which the next call of another
+// method returns.
 func (j *Reader) Kind() jsontext.Kind { return j.dec.PeekKind() }
 
-// Place is where a value is in a text. Its String is part of an error.
+// A Place is the position of a value. It is immutable and stays valid.
 type Place struct {
-	Offset int64  // bytes from the beginning of the decompressed text
+	Offset int64  // byte offset in the decompressed input, including a byte order mark
 	text   string // line, column and path
 }
 
-// Place returns where the value is that was read last.
+// Place returns the position of the latest value that was read.
 func (j *Reader) Place() Place {
 	line, column := j.in.position(j.at)
 	text := fmt.Sprintf("line %d, column %d", line, column)
@@ -74,7 +73,8 @@ func (j *Reader) Place() Place {
 	return Place{j.in.skipped + j.at, text}
 }
 
-// path returns a JSON pointer for an error, truncated because it grows with the depth of the text.
+// path returns a JSON pointer for an error. It truncates long ones, because they grow with the nesting depth of the
+// text.
 func path(p jsontext.Pointer) string {
 	const size = 100
 	if len(p) > size {
@@ -83,17 +83,18 @@ func path(p jsontext.Pointer) string {
 	return string(p)
 }
 
-// Fail returns an error at a place.
+// Fail returns err as a *ntconv.FormatError with the position p.
 func (j *Reader) Fail(p Place, err error) error {
 	return &ntconv.FormatError{Format: j.o.Format, Offset: p.Offset, Where: p.text, Err: err}
 }
 
-// Corrupt returns an error about the value that was read last. It wraps ntconv.ErrCorrupt.
+// Corrupt returns an error about the latest value that was read, formatted as by fmt.Sprintf. It wraps
+// ntconv.ErrCorrupt.
 func (j *Reader) Corrupt(format string, args ...any) error {
 	return j.Fail(j.Place(), fmt.Errorf("%w: %s", ntconv.ErrCorrupt, fmt.Sprintf(format, args...)))
 }
 
-// fail makes an error of this package from one of the decoder.
+// fail converts an error of the decoder to an error of this package.
 func (j *Reader) fail(err error) error {
 	var limit *ntconv.LimitError
 	var syntax *jsontext.SyntacticError
@@ -111,7 +112,7 @@ func (j *Reader) fail(err error) error {
 	return err
 }
 
-// begin notes where the next value is.
+// begin stores the offset of the next value in j.at and returns its kind.
 func (j *Reader) begin() jsontext.Kind {
 	kind := j.dec.PeekKind()
 	j.at = j.dec.InputOffset()
@@ -124,10 +125,11 @@ func (j *Reader) begin() jsontext.Kind {
 	return kind
 }
 
-// isBetween are the bytes between values.
+// isBetween contains the bytes that may occur between values.
 var isBetween = [256]bool{' ': true, '\t': true, '\r': true, '\n': true, ',': true, ':': true}
 
-// want returns an error unless the next value is of that kind, with name as the article and noun in the message.
+// want returns an error unless the next value has the given kind. name describes the kind in the message, with its
+// article.
 func (j *Reader) want(kind jsontext.Kind, name string) error {
 	got := j.begin()
 	if got == kind {
@@ -151,16 +153,17 @@ func kindName(k jsontext.Kind) string {
 	case '0':
 		return "a number"
 	case 't', 'f':
-		return "a boolean"
+		return "a Boolean"
 	case 'n':
 		return "null"
 	}
 	return "the end of a list or an object"
 }
 
-// Object reads an object. For each member whose name is in names it calls member with the index of the name; member
-// must read the value. Members with other names are skipped. A second member with a name in names is an error, because
-// readers disagree on which one counts. names has at most 64 elements. Null is an object without members.
+// Object reads an object. For each member whose name is in names, which has at most 64 elements, it calls member with
+// the index of the name; member must read the value. Object skips members with other names. A second member with the
+// same name in names is an error, because readers disagree on which one is valid. Null is treated as an object without
+// members.
 func (j *Reader) Object(names []string, member func(i int) error) error {
 	if null, err := j.null(); null {
 		return err
@@ -195,7 +198,7 @@ func (j *Reader) Object(names []string, member func(i int) error) error {
 	return nil
 }
 
-// name reads the name of a member and returns its index in names, -1 if it is another one.
+// name reads the name of a member and returns its index in names, or -1.
 func (j *Reader) name(names []string) (int, error) {
 	j.begin()
 	text, err := j.dec.ReadValue()
@@ -203,7 +206,7 @@ func (j *Reader) name(names []string) (int, error) {
 		return 0, j.fail(err)
 	}
 	if bytes.IndexByte(text, '\\') >= 0 {
-		plain, _ := jsontext.AppendUnquote(nil, text) // an error means that invalid UTF-8 was replaced
+		plain, _ := jsontext.AppendUnquote(nil, text) // an error only reports replaced UTF-8
 		return index(names, plain), nil
 	}
 	return index(names, text[1:len(text)-1]), nil
@@ -218,7 +221,8 @@ func index(names []string, name []byte) int {
 	return -1
 }
 
-// Array reads a list. It calls elem for each element with its index; elem must read the value. Null is an empty list.
+// Array reads a list. It calls elem for each element with its index; elem must read the value. Null is treated as an
+// empty list.
 func (j *Reader) Array(elem func(i int) error) error {
 	if null, err := j.null(); null {
 		return err
@@ -242,7 +246,7 @@ func (j *Reader) Array(elem func(i int) error) error {
 	}
 }
 
-// null reads null and reports whether it was the next value; it reads no other one.
+// null reads the next value if it is null, and reports whether it was.
 func (j *Reader) null() (bool, error) {
 	if j.dec.PeekKind() != 'n' {
 		return false, nil
@@ -250,7 +254,7 @@ func (j *Reader) null() (bool, error) {
 	return true, j.Skip()
 }
 
-// Skip reads any value.
+// Skip reads and discards the next value of any kind.
 func (j *Reader) Skip() error {
 	j.begin()
 	if err := j.dec.SkipValue(); err != nil {
@@ -259,7 +263,8 @@ func (j *Reader) Skip() error {
 	return nil
 }
 
-// Raw reads any value and returns its text without white space around it, valid until the next call.
+// Raw reads the next value of any kind and returns its JSON text without surrounding white space. The text is borrowed
+// until the next call of a method.
 func (j *Reader) Raw() ([]byte, error) {
 	j.begin()
 	text, err := j.dec.ReadValue()
@@ -269,8 +274,8 @@ func (j *Reader) Raw() ([]byte, error) {
 	return text, nil
 }
 
-// String reads a string. Invalid UTF-8 and surrogates without a partner become U+FFFD and are counted with
-// CodeRepaired. A number or a boolean is returned as its text, and null as "".
+// String reads a string. Invalid UTF-8 and unpaired surrogates become U+FFFD, counted as CodeRepaired. A number or a
+// Boolean is returned as its JSON text, null as "".
 func (j *Reader) String() (string, error) {
 	switch kind := j.begin(); kind {
 	case '{', '[', ']', '}', 0:
@@ -291,12 +296,12 @@ func (j *Reader) String() (string, error) {
 	}
 	plain, err := jsontext.AppendUnquote(nil, text)
 	if err != nil {
-		j.o.Report.Note(ntconv.CodeRepaired, 1, j.in.skipped+j.at, "strings that are not Unicode")
+		j.o.Report.Note(ntconv.CodeRepaired, 1, j.in.skipped+j.at, "strings with invalid Unicode")
 	}
 	return strings.ToValidUTF8(string(plain), "\uFFFD"), nil
 }
 
-// Bool reads a boolean, or a number that is a boolean if it is not 0. Null is false.
+// Bool reads a Boolean, or a number, which is true unless its text is 0. Null is false.
 func (j *Reader) Bool() (bool, error) {
 	switch kind := j.begin(); kind {
 	case 't', 'f', '0', 'n':
@@ -306,10 +311,10 @@ func (j *Reader) Bool() (bool, error) {
 		}
 		return kind == 't' || kind == '0' && string(text) != "0", nil
 	}
-	return false, j.want('t', "a boolean")
+	return false, j.want('t', "a Boolean")
 }
 
-// Number reads a number and returns its text, valid until the next call. ok is false for null.
+// Number reads a number and returns its text, borrowed until the next call of a method. ok is false for null.
 func (j *Reader) Number() (text []byte, ok bool, err error) {
 	switch j.begin() {
 	case '0':
@@ -324,7 +329,7 @@ func (j *Reader) Number() (text []byte, ok bool, err error) {
 	return text, true, nil
 }
 
-// Decimal reads a number. ok is false for null.
+// Decimal reads a number as a Decimal. ok is false for null.
 func (j *Reader) Decimal() (d Decimal, ok bool, err error) {
 	text, ok, err := j.Number()
 	if ok {
@@ -334,7 +339,7 @@ func (j *Reader) Decimal() (d Decimal, ok bool, err error) {
 }
 
 // Scaled reads a number and returns it times 10 to the power of digits, rounded to the nearest integer. ok is false for
-// null. exact is false if it was rounded. A result of more than 63 bits is an error.
+// null. exact is false if the result was rounded. A result that does not fit into an int64 is an error.
 func (j *Reader) Scaled(digits int) (v int64, exact, ok bool, err error) {
 	d, ok, err := j.Decimal()
 	if !ok || err != nil {
@@ -347,7 +352,7 @@ func (j *Reader) Scaled(digits int) (v int64, exact, ok bool, err error) {
 	return v, exact, true, nil
 }
 
-// Index reads a number that is an integer of at least low and at most high. Null is none.
+// Index reads a number that must be an integer in low..high. It returns none for null.
 func (j *Reader) Index(low, high, none int64) (int64, error) {
 	text, ok, err := j.Number()
 	if err != nil || !ok {
@@ -368,7 +373,7 @@ func (j *Reader) Index(low, high, none int64) (int64, error) {
 	return v, nil
 }
 
-// digits returns the value of up to 18 digits.
+// digits returns the value of at most 18 decimal digits, the fast path for integers.
 func digits(text []byte) (v int64, ok bool) {
 	if len(text) > 18 {
 		return 0, false

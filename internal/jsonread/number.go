@@ -5,17 +5,18 @@ import (
 	"strconv"
 )
 
-// A Decimal is a JSON number with at least 18 significant digits: Mantissa times 10 to the power of Exponent. Numbers
-// are decimal because times and weights then keep the value that the text has.
+// A Decimal is a JSON number with at least 18 significant digits: Mantissa times 10 to the power of Exponent. Decimals
+// preserve times and weights exactly, unlike floating-point numbers.
 type Decimal struct {
 	Mantissa int64
 	Exponent int32
-	Rounded  bool // the text has more digits
+	Rounded  bool // the text has more significant digits, by which Mantissa was rounded
 }
 
+// maxExponent bounds the parsed exponent: numbers beyond it are 0 or out of range in any case.
 const maxExponent = 1 << 20
 
-// ParseDecimal returns a valid JSON number.
+// ParseDecimal returns the value of text, which must be a valid JSON number.
 func ParseDecimal(text []byte) (d Decimal) {
 	negative := false
 	dropped, fraction := false, false
@@ -52,7 +53,7 @@ func ParseDecimal(text []byte) (d Decimal) {
 	return d
 }
 
-// exponent returns the value of e+12, 0 of no text. It is bounded: beyond the bound a number is 0 or out of range.
+// exponent returns the value of an exponent such as e+12, and 0 for "".
 func exponent(text []byte) (n int32) {
 	negative := false
 	for _, c := range text {
@@ -70,7 +71,7 @@ func exponent(text []byte) (n int32) {
 }
 
 // Scale returns the number times 10 to the power of digits, rounded to the nearest integer, halves away from 0. exact
-// is false if it was rounded. ok is false if the result does not fit into 64 bits.
+// is false if the result was rounded. ok is false if it does not fit into an int64.
 func (d Decimal) Scale(digits int) (v int64, exact, ok bool) {
 	v, exact = d.Mantissa, !d.Rounded
 	e := int(d.Exponent) + digits
@@ -104,7 +105,7 @@ func (d Decimal) Scale(digits int) (v int64, exact, ok bool) {
 	return v, exact && rest == 0, true
 }
 
-// Nearest returns the number rounded to the nearest integer, and the closest integer of 64 bits if it is out of range.
+// Nearest returns the number rounded to the nearest integer, clamped to the range of int64.
 func (d Decimal) Nearest() int64 {
 	v, _, ok := d.Scale(0)
 	switch {
@@ -116,7 +117,7 @@ func (d Decimal) Nearest() int64 {
 	return math.MaxInt64
 }
 
-// Float returns the number, rounded to 64 bits. It is infinite if it is out of range.
+// Float returns the nearest float64, which is infinite if the number is out of range.
 func (d Decimal) Float() float64 {
 	v, _ := strconv.ParseFloat(strconv.FormatInt(d.Mantissa, 10)+"e"+strconv.Itoa(int(d.Exponent)), 64)
 	return v

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestScale compares Scale with rational numbers of any precision.
+// TestScale compares Scale with arbitrary-precision rational numbers.
 func TestScale(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`-?(0|[1-9][0-9]{0,12})(\.[0-9]{1,5})?([eE][+-]?[0-9]{1,2})?`).Draw(t, "number")
@@ -50,7 +50,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestFloat has numbers at the ends of the range.
+// TestFloat covers numbers at the limits of the range.
 func TestFloat(t *testing.T) {
 	for text, want := range map[string]float64{"-1.5": -1.5, "1e308": 1e308, "1e-400": 0, "1e400": math.Inf(1), "-1e400": math.Inf(-1)} {
 		if got := jsonread.ParseDecimal([]byte(text)).Float(); got != want {

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPlaces checks the line and the column of every element of a list against those of its first byte, however the
-// input is cut.
+// TestPlaces checks the line and the column of every element of a list against the position of its first byte, for any
+// sizes of reads.
 func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var text strings.Builder
@@ -67,7 +67,7 @@ func TestPlaces(t *testing.T) {
 	})
 }
 
-// TestReaderErrors checks that an error of the input is returned as it is.
+// TestReaderErrors checks that an error of the input is returned unchanged.
 func TestReaderErrors(t *testing.T) {
 	broken := errors.New("connection lost")
 	j := jsonread.New(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("[1]"))), jsonread.Options{})

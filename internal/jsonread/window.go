@@ -7,33 +7,39 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A window passes the text to the decoder and keeps the part that the decoder has not consumed, to find lines in it.
+// A window is the io.Reader of the decoder. It keeps the text that the decoder has not consumed, so that lines and
+// columns can be computed for it.
+//
+// The decoder consumes a skipped value piece by piece, so its start may leave the window before an error in it is
+// found. discard therefore saves the position of the latest value (passedLine, passedCol) before it drops the text.
 type window struct {
 	r        io.Reader
-	consumed func() int64 // bytes that the decoder has consumed
-	limit    int          // bytes that the decoder may hold
+	consumed func() int64 // returns how many bytes the decoder has consumed
+	limit    int          // maximum of bytes that the decoder may hold unconsumed
 
-	skipped int64  // bytes before the text: those of a byte order mark
-	started bool   // a byte order mark was looked for
-	begun   []byte // what was read for that
-	total   int64  // bytes passed on
-	held    []byte // the last of them
-	line    int64  // of held[0], from 1
+	skipped int64  // size of the byte order mark: 0 or 3
+	started bool   // start has been called
+	begun   []byte // bytes that start has read and Read must return first
+	total   int64  // bytes passed to the decoder
+	held    []byte // the latest of these, not yet consumed
+	line    int64  // line of held[0], from 1
 	column  int64  // bytes of that line before held[0]
-	err     error
+	err     error  // of r; returned after begun
 
-	value      func() int64 // offset of the value that is read
-	passed     int64        // the value that was discarded while it was read, and where it is
+	value      func() int64 // returns the offset of the latest value
+	passed     int64        // offset of the value to which passedLine and passedCol belong, or -1
 	passedLine int64
 	passedCol  int64
 }
 
-// byteOrderMark is what editors of some systems put at the start of text.
+// byteOrderMark is the prefix that some editors write before text in UTF-8.
 var byteOrderMark = []byte("\uFEFF")
 
-// chunk is how much is read at a time at most.
+// chunk is the maximum number of bytes per read.
 const chunk = 64 << 10
 
+// Read implements io.Reader for the decoder. It fails with an *ntconv.LimitError if the decoder holds a value that
+// exceeds the limit.
 func (w *window) Read(p []byte) (int, error) {
 	w.start()
 	w.discard(w.consumed())
@@ -76,7 +82,7 @@ func (w *window) start() {
 	w.begun = head[:n]
 }
 
-// discard drops what lies before an offset.
+// discard drops the text before an offset.
 func (w *window) discard(to int64) {
 	n := to - (w.total - int64(len(w.held)))
 	if n <= 0 {
@@ -90,7 +96,7 @@ func (w *window) discard(to int64) {
 	w.held = append(w.held[:0], w.held[n:]...)
 }
 
-// after returns the line of held[n] and the bytes of that line before it.
+// after returns the line of held[n], and how many bytes of that line precede it.
 func (w *window) after(n int) (line, column int64) {
 	part := w.held[:n]
 	lines := bytes.Count(part, []byte("\n"))
@@ -100,8 +106,8 @@ func (w *window) after(n int) (line, column int64) {
 	return w.line + int64(lines), int64(n - bytes.LastIndexByte(part, '\n') - 1)
 }
 
-// position returns the line and the column in bytes, both from 1, of an offset that is not before what is held, or is
-// that of the value that was read last.
+// position returns the line and the column in bytes, both from 1. at must be the offset of the latest value or not
+// before held.
 func (w *window) position(at int64) (line, column int64) {
 	if at == w.passed {
 		return w.passedLine, w.passedCol

@@ -1,7 +1,8 @@
-// Package jsonscan finds values in JSON text that is in memory, without decoding it.
+// Package jsonscan locates values in JSON text in memory, without decoding them.
 //
-// Skip validates a value and returns where it ends. Members and Elements iterate over text that Skip has validated.
-// Texts may have duplicate names and bytes that are not UTF-8; everything else is as RFC 8259 says.
+// Skip validates a value and returns its end. Members and Elements iterate over text that Skip has validated. Objects
+// may have duplicate names, and strings may contain invalid UTF-8; in all other respects the text must conform to RFC
+// 8259. All functions are safe for concurrent use.
 package jsonscan
 
 import (
@@ -10,23 +11,23 @@ import (
 	"io"
 )
 
-// MaxDepth is how deep arrays and objects may nest.
+// MaxDepth is the maximum nesting depth of arrays and objects.
 const MaxDepth = 512
 
-// ErrDepth means that a value nests deeper than MaxDepth.
-var ErrDepth = errors.New("arrays and objects nest too deep")
+// ErrDepth means that a value exceeds MaxDepth.
+var ErrDepth = errors.New("arrays and objects nested too deeply")
 
-// A SyntaxError says where a text is not JSON.
+// A SyntaxError describes invalid JSON.
 type SyntaxError struct {
-	Offset int    // bytes from the start of the text that Skip was given
-	Want   string // "a value", "a comma or }"
+	Offset int    // byte offset in the text passed to Skip
+	Want   string // what would be valid there: "a value", "a colon"
 }
 
 func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("byte %d: invalid JSON: want %s", e.Offset, e.Want)
 }
 
-// A state says what is expected next in the text.
+// A state determines which tokens may come next.
 type state uint8
 
 const (
@@ -51,7 +52,7 @@ var wants = [numStates]string{
 // IsSpace reports whether c is white space in JSON.
 func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// SkipSpace returns the position of the first byte of b at or after i that is not white space, len(b) if there is none.
+// SkipSpace returns the index of the first byte at or after b[i] that is not white space, or len(b).
 func SkipSpace(b []byte, i int) int {
 	for i < len(b) && IsSpace(b[i]) {
 		i++
@@ -59,13 +60,14 @@ func SkipSpace(b []byte, i int) int {
 	return i
 }
 
-// nesting says which arrays and objects a position is in.
+// nesting is the stack of open arrays and objects, one bit per level. It replaces recursion, so that malformed input
+// cannot exhaust the goroutine stack.
 type nesting struct {
 	depth   int
-	objects [MaxDepth/64 + 1]uint64 // one bit per level: it is an object
+	objects [MaxDepth/64 + 1]uint64 // bit set: object; clear: array
 }
 
-// open enters an array or an object. ok is false if the depth is too large.
+// open enters an array or an object and returns the state in it. ok is false if the depth would exceed MaxDepth.
 func (n *nesting) open(c byte) (want state, ok bool) {
 	if n.depth++; n.depth > MaxDepth {
 		return wantValue, false
@@ -79,7 +81,7 @@ func (n *nesting) open(c byte) (want state, ok bool) {
 	return wantValueOrEnd, true
 }
 
-// separator returns what is wanted after c, which follows a value. ok is false if c cannot follow it.
+// separator returns the state after c, which follows a value. ok is false if c is invalid there.
 func (n *nesting) separator(c byte) (want state, ok bool) {
 	inObject := n.objects[n.depth>>6]>>(n.depth&63)&1 != 0
 	switch {
@@ -94,9 +96,9 @@ func (n *nesting) separator(c byte) (want state, ok bool) {
 	return wantCommaOrEnd, false
 }
 
-// Skip returns the position after the value that begins at b[i], or after white space from there. The error is
-// io.ErrUnexpectedEOF if the text ends within the value, a *SyntaxError if it is invalid, and ErrDepth. A number that b
-// ends with may continue in text after b.
+// Skip returns the index after the value that begins at b[i] or after white space from there. The error is
+// io.ErrUnexpectedEOF if b ends inside the value, a *SyntaxError if it is invalid, or ErrDepth. If b ends with a
+// number, Skip succeeds although the number may continue in text after b.
 func Skip(b []byte, i int) (end int, err error) {
 	var n nesting
 	want, ok := wantValue, true
@@ -153,7 +155,7 @@ func Skip(b []byte, i int) (end int, err error) {
 	}
 }
 
-// plain are the bytes that a string holds as they are.
+// plain contains the bytes that need no escape in a string.
 var plain = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= ' ' && c != '"' && c != '\\'
@@ -161,7 +163,7 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// skipString returns the position after the string that begins at b[i].
+// skipString returns the index after the string that begins at b[i].
 func skipString(b []byte, i int) (int, error) {
 	for i++; ; {
 		for i < len(b) && plain[b[i]] {
@@ -185,7 +187,7 @@ func skipString(b []byte, i int) (int, error) {
 	}
 }
 
-// escape returns the length of the escape sequence that b begins with.
+// escape returns the length of the escape sequence at the start of b.
 func escape(b []byte) (int, error) {
 	if len(b) < 2 {
 		return 0, io.ErrUnexpectedEOF
@@ -204,10 +206,10 @@ func escape(b []byte) (int, error) {
 		}
 		return 6, nil
 	}
-	return 0, &SyntaxError{1, "an escape sequence of JSON"}
+	return 0, &SyntaxError{1, "a valid escape sequence"}
 }
 
-// locate moves a SyntaxError of a part of a text to its place in the text.
+// locate adds at to the offset of a SyntaxError.
 func locate(err error, at int) error {
 	if s, ok := err.(*SyntaxError); ok {
 		s.Offset += at
@@ -215,6 +217,7 @@ func locate(err error, at int) error {
 	return err
 }
 
+// hexDigit returns the value of a hexadecimal digit. ok is false for other bytes.
 func hexDigit(c byte) (rune, bool) {
 	switch {
 	case c >= '0' && c <= '9':
@@ -227,7 +230,7 @@ func hexDigit(c byte) (rune, bool) {
 	return 0, false
 }
 
-// skipScalar returns the position after the string, number or literal that begins at b[i].
+// skipScalar returns the index after the string, number or literal that begins at b[i]. want is the state for errors.
 func skipScalar(b []byte, i int, want state) (int, error) {
 	switch c := b[i]; {
 	case c == '"':
@@ -256,7 +259,7 @@ func skipLiteral(b []byte, i int, text string) (int, error) {
 	return i + len(text), nil
 }
 
-// skipNumber returns the position after the number that begins at b[i].
+// skipNumber returns the index after the number that begins at b[i].
 func skipNumber(b []byte, i int) (int, error) {
 	if b[i] == '-' {
 		i++
@@ -296,6 +299,7 @@ func digits(b []byte, i int) int {
 	return i
 }
 
+// digitWanted returns the error for a missing digit at b[i].
 func digitWanted(b []byte, i int) (int, error) {
 	if i == len(b) {
 		return i, io.ErrUnexpectedEOF

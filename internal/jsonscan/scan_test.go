@@ -13,13 +13,13 @@ import (
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
-var texts = []string{
+var inputs = []string{
 	`{}`, `[]`, ` [ 1 , -2.5e+10 , "a\u00e4\n\"" , true , false , null ] `, `{"a":{"b":[{}]},"":0}`, `"\ud83d\ude00"`, `"\ud800"`, "\"\xff\"",
 	`01`, `-`, `1.`, `1e`, `+1`, `.5`, `tru`, `nul`, `{"a"}`, `{"a":}`, `{"a":1,}`, `[1,]`, `[1 2]`, `{"a":1 "b":2}`, `{1:2}`, `"\x"`, `"\u12g4"`, "\"\n\"", `]`, `}`,
 	`[}`, `{]`, `[{]`, ``, ` `, `1 2`, `{"a":1}}`, `-0`, `0.0e-0`, `[[[[[[`, `"abc`, `{"a":[1,{"b":"c\\"}]}`, "\x00", `'a'`, `[-]`,
 }
 
-// check compares Skip with encoding/json, and the iterators with what it decodes.
+// check compares Skip with encoding/json, and the iterators with the values that encoding/json decodes.
 func check(t *testing.T, text []byte) {
 	end, err := jsonscan.Skip(text, 0)
 	valid := err == nil && len(bytes.TrimSpace(text[end:])) == 0 && bytes.IndexFunc(text[end:], func(r rune) bool { return !strings.ContainsRune(" \t\r\n", r) }) < 0
@@ -120,7 +120,7 @@ func compareObject(t *testing.T, value []byte) {
 }
 
 func TestScan(t *testing.T) {
-	for _, text := range texts {
+	for _, text := range inputs {
 		check(t, []byte(text))
 	}
 	for _, depth := range []int{jsonscan.MaxDepth, jsonscan.MaxDepth + 1} {
@@ -132,7 +132,7 @@ func TestScan(t *testing.T) {
 }
 
 func FuzzScan(f *testing.F) {
-	for _, text := range texts {
+	for _, text := range inputs {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) { check(t, text) })

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// Members iterates over an object. The zero value has no members.
+// Members iterates over the members of an object. The zero value has none. It borrows the text.
 type Members struct {
 	b []byte
 	i int
 }
 
-// MembersOf returns the members of an object that Skip has validated. Other values have none.
+// MembersOf returns an iterator over an object that Skip has validated. A value of another kind has no members.
 func MembersOf(object []byte) Members {
 	i := SkipSpace(object, 0)
 	if i >= len(object) || object[i] != '{' {
@@ -20,7 +20,8 @@ func MembersOf(object []byte) Members {
 	return Members{object, i + 1}
 }
 
-// Next returns the next member as it is in the text, the name with its quotes. ok is false after the last one.
+// Next returns the next member unchanged from the text, the name with its quotes. Both alias the text. ok is false
+// after the last member.
 func (m *Members) Next() (name, value []byte, ok bool) {
 	i := m.skipTo()
 	if i >= len(m.b) || m.b[i] != '"' {
@@ -36,6 +37,7 @@ func (m *Members) Next() (name, value []byte, ok bool) {
 	return name, m.b[i:m.i], true
 }
 
+// skipTo returns the index of the next member or element, or of the closing bracket.
 func (m *Members) skipTo() int {
 	i := m.i
 	for i < len(m.b) && (IsSpace(m.b[i]) || m.b[i] == ',') {
@@ -44,10 +46,10 @@ func (m *Members) skipTo() int {
 	return i
 }
 
-// Elements iterates over an array. The zero value has no elements.
+// Elements iterates over the elements of an array. The zero value has none. It borrows the text.
 type Elements struct{ m Members }
 
-// ElementsOf returns the elements of an array that Skip has validated. Other values have none.
+// ElementsOf returns an iterator over an array that Skip has validated. A value of another kind has no elements.
 func ElementsOf(array []byte) Elements {
 	i := SkipSpace(array, 0)
 	if i >= len(array) || array[i] != '[' {
@@ -56,7 +58,7 @@ func ElementsOf(array []byte) Elements {
 	return Elements{Members{array, i + 1}}
 }
 
-// Next returns the next element as it is in the text. ok is false after the last one.
+// Next returns the next element unchanged from the text, which it aliases. ok is false after the last element.
 func (e *Elements) Next() (value []byte, ok bool) {
 	i := e.m.skipTo()
 	if i >= len(e.m.b) || e.m.b[i] == ']' {
@@ -67,7 +69,7 @@ func (e *Elements) Next() (value []byte, ok bool) {
 	return e.m.b[i:e.m.i], true
 }
 
-// End returns the position after the value that begins at b[i]. Skip must have validated the value.
+// End returns the index after the value that begins at b[i], which Skip must have validated.
 func End(b []byte, i int) int {
 	if i >= len(b) {
 		return len(b)
@@ -98,9 +100,10 @@ func End(b []byte, i int) int {
 	return i
 }
 
-// delimiter are the bytes that end a number or a literal.
+// delimiter contains the bytes that end a number or a literal.
 var delimiter = [256]bool{' ': true, '\n': true, '\r': true, '\t': true, ',': true, ']': true, '}': true, ':': true}
 
+// endOfString returns the index after the valid string that begins at b[i].
 func endOfString(b []byte, i int) int {
 	for i++; i < len(b); i++ {
 		switch b[i] {
@@ -113,7 +116,8 @@ func endOfString(b []byte, i int) int {
 	return len(b)
 }
 
-// IsPlain reports whether the contents of a string are those between its quotes: it has no escape sequence.
+// IsPlain reports whether a quoted string has no escape sequence, so that the bytes between its quotes are its
+// contents.
 func IsPlain(quoted []byte) bool {
 	for _, c := range quoted {
 		if c == '\\' {
@@ -123,8 +127,8 @@ func IsPlain(quoted []byte) bool {
 	return true
 }
 
-// AppendUnquoted appends the contents of a string that Skip has validated to dst. exact is false if they are not
-// Unicode: surrogates without a partner and bytes that are not UTF-8 become U+FFFD.
+// AppendUnquoted appends the contents of a quoted string that Skip has validated to dst. exact is false if the contents
+// are invalid Unicode: unpaired surrogates and bytes that are not UTF-8 become U+FFFD.
 func AppendUnquoted(dst, quoted []byte) (text []byte, exact bool) {
 	if len(quoted) < 2 || quoted[0] != '"' {
 		return dst, false
@@ -148,8 +152,8 @@ func AppendUnquoted(dst, quoted []byte) (text []byte, exact bool) {
 	return dst, exact
 }
 
-// unescape returns the character of the escape sequence that b begins with, its length, and false for a surrogate
-// without a partner.
+// unescape returns the character of the escape sequence at the start of b and the length of the sequence. ok is false
+// for an unpaired surrogate.
 func unescape(b []byte) (r rune, n int, ok bool) {
 	if len(b) < 2 {
 		return utf8.RuneError, len(b), false
@@ -181,7 +185,7 @@ func unescape(b []byte) (r rune, n int, ok bool) {
 	return utf8.RuneError, 6, false
 }
 
-// unit returns the four digits after \u.
+// unit returns the UTF-16 code unit of the \uXXXX sequence at the start of b.
 func unit(b []byte) (r rune) {
 	if len(b) < 6 {
 		return utf8.RuneError
@@ -193,7 +197,7 @@ func unit(b []byte) (r rune) {
 	return r
 }
 
-// AppendQuoted appends text as a string in quotes. Bytes that are not UTF-8 become U+FFFD.
+// AppendQuoted appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	const digits = "0123456789abcdef"
 	dst = append(dst, '"')

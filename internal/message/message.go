@@ -1,4 +1,4 @@
-// Package message has the spelling of numbers, times and names in messages to users.
+// Package message formats numbers, times and names for messages to users.
 package message
 
 import (
@@ -14,7 +14,7 @@ import (
 // Stdin is the name of standard input on the command line.
 const Stdin = "-"
 
-// Count returns a number with its noun. The plural is the noun with an s if none is given.
+// Count returns a number with its noun. The plural is plural[0], or else the noun with an s.
 func Count(n int64, noun string, plural ...string) string {
 	switch {
 	case n == 1:
@@ -26,7 +26,7 @@ func Count(n int64, noun string, plural ...string) string {
 	return Group(n) + " " + noun
 }
 
-// Group returns a number with its digits in groups of three.
+// Group returns a number with commas between groups of three digits: 1,234,567.
 func Group(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -35,7 +35,7 @@ func Group(n int64) string {
 	return s
 }
 
-// Duration returns a time with a precision that depends on its size.
+// Duration formats a duration, rounded to 1 s from one minute, to 10 ms from one second, and to 10 µs below.
 func Duration(d time.Duration) string {
 	switch {
 	case d >= time.Minute:
@@ -58,16 +58,16 @@ func Range(from, to time.Duration) string {
 	return "from " + a + " to " + b
 }
 
-// Time returns a date and time, which must be in UTC, with milliseconds. The flags that take a time accept it.
+// Time formats a date and time, which must be in UTC, with milliseconds. Flags that take a time accept the result.
 func Time(t time.Time) string { return t.Format("2006-01-02 15:04:05.000 UTC") }
 
-// Visible returns s with all characters escaped that a terminal could interpret as a command or that cannot be seen,
-// because names in traces are not trusted: control characters of C0 and C1, those that change the direction of text,
-// separators of lines, spaces without width, and bytes that are not UTF-8. Line feeds stay. Escapes are those of Go
-// strings, \xNN for a byte. A backslash is not escaped, so that paths can be read.
+// Visible returns s with all characters escaped that are invisible or that a terminal could interpret, because names in
+// traces are untrusted: C0 and C1 control characters, characters that change the text direction, line and paragraph
+// separators, zero-width spaces, and bytes that are not UTF-8. Line feeds stay. The escapes are those of Go strings,
+// \xNN for a byte. Backslashes are not escaped, so that paths stay readable.
 func Visible(s string) string { return escape(s, '\n') }
 
-// Line is Visible for text that must stay on one line.
+// Line is Visible for text that must stay on one line: it also escapes line feeds.
 func Line(s string) string { return escape(s, utf8.RuneError) }
 
 // escape returns s with all characters escaped that do not print, except one.
@@ -92,9 +92,10 @@ func escape(s string, but rune) string {
 	return b.String()
 }
 
-// JSON returns JSON text with the characters escaped as \uNNNN that JSON allows in strings and a terminal could
-// interpret: DEL, controls of C1, those that change the direction of text, and separators of lines. Its values stay the
-// same. Spaces without width, which .NET puts into texts of its own, do no harm and stay.
+// JSON escapes in JSON text, as \uNNNN, the characters that JSON allows in strings and a terminal could interpret: DEL,
+// C1 control characters, characters that change the text direction, and line separators. The values of the strings do
+// not change. Zero-width spaces, which .NET writes in some strings, are harmless and stay. The result may be text
+// itself.
 func JSON(text []byte) []byte {
 	if !bytes.ContainsFunc(text, acts) {
 		return text
@@ -110,8 +111,8 @@ func JSON(text []byte) []byte {
 	return out
 }
 
-// acts reports whether a terminal may act on a character that JSON does not escape. None of them is outside of JSON
-// strings.
+// acts reports whether a terminal may interpret a character that JSON need not escape. Valid JSON contains such
+// characters only in strings, so they can be escaped without parsing.
 func acts(r rune) bool {
 	switch {
 	case r < 0x7f:
@@ -122,7 +123,8 @@ func acts(r rune) bool {
 	return false
 }
 
-// ShellWord returns a file name as it is written on a command line: quoted for a shell if necessary.
+// ShellWord returns a file name as typed on a command line, quoted for a POSIX shell if necessary. It returns Stdin for
+// "standard input".
 func ShellWord(name string) string {
 	if name == "standard input" {
 		return Stdin

@@ -26,7 +26,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// Nothing that a terminal could interpret stays, and text that prints is unchanged.
+// No character remains that a terminal could interpret, and printable text is unchanged.
 func TestVisible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.String().Draw(t, "text")
@@ -58,7 +58,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// JSON means the same after its characters are escaped, and nothing stays that a terminal acts on.
+// Escaping preserves the value of JSON text, and no character remains that a terminal could interpret.
 func TestJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("\u009b\u007f\u202e\u2028\u200b\u2066\ufeffa\\\"")))
@@ -83,7 +83,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// A shell reads every quoted name as one word, which is the name.
+// A shell parses every quoted name as one word that equals the name.
 func TestShellWord(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

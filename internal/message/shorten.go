@@ -5,13 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// A message has at most maxMessage bytes: names of a trace may have 64 KiB, and a line may quote many of them.
+// A message has at most maxMessage bytes, because names in a trace may have 64 KiB and a message may quote many of
+// them.
 const (
 	maxMessage = 8 << 10
-	maxHead    = 6 << 10 // the rest is the end, where the next step stands
+	maxHead    = 6 << 10 // the remaining bytes keep the end of the message, which has the next step
 )
 
-// Shorten returns s without its middle if s is too long for a message.
+// Shorten returns s, without its middle if s exceeds 8 KiB. It never splits a UTF-8 sequence.
 func Shorten(s string) string {
 	if len(s) <= maxMessage {
 		return s

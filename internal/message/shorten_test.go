@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// A message of any length keeps its beginning and its end, and no character is cut.
+// A message of any length keeps its beginning and its end, and no character is split.
 func TestShorten(t *testing.T) {
 	for _, s := range []string{"", "short", strings.Repeat("x", 8<<10)} {
 		if got := message.Shorten(s); got != s {

@@ -13,28 +13,30 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// A Client sends batches of spans. It is an otlp.Uploader and is safe for concurrent use, except for Close.
+// A Client sends batches of spans to one receiver. It implements otlp.Uploader and is safe for concurrent use, except
+// for Close.
 type Client struct {
 	target   *target
 	config   Config
 	client   otlptrace.Client
 	idle     func()      // closes idle connections
-	answered atomic.Bool // the receiver has answered a request
-	accepted atomic.Bool // it has accepted one
+	answered atomic.Bool // the receiver has answered a request; from then on RetryFor applies in full
+	accepted atomic.Bool // the receiver has accepted a request; from then on refused batches are skipped
 
 	retries, doubled atomic.Int64
 }
 
 var _ otlp.StatsReporter = (*Client)(nil)
 
-// New returns a client for the endpoint of c. It connects with the first batch.
+// New returns a Client for the endpoint of c, which it copies. It connects when the first batch is sent. Errors are
+// invalid endpoints and certificates. Close the Client after use.
 func New(c *Config) (*Client, error) {
 	t, err := c.target()
 	if err != nil {
 		return nil, err
 	}
-	// The clients of OpenTelemetry read the environment, too. FromEnvironment has reported invalid values that have an
-	// effect.
+	// The clients of OpenTelemetry log invalid environment variables. FromEnvironment has already reported the relevant
+	// ones.
 	otel.SetLogger(logr.Discard())
 	client := &Client{target: t, config: *c, idle: func() {}}
 	if client.config.Timeout == 0 {
@@ -54,26 +56,26 @@ func New(c *Config) (*Client, error) {
 // Endpoint returns the endpoint as a URL without secrets.
 func (c *Client) Endpoint() string { return c.target.String() }
 
-// Plain reports whether connections are not encrypted.
+// Plain reports whether connections are unencrypted.
 func (c *Client) Plain() bool { return c.target.plain }
 
 // Protocol returns the protocol of requests.
 func (c *Client) Protocol() Protocol { return c.target.protocol }
 
-// Close closes the connections. No upload may run.
+// Close closes the connections. No upload may be running.
 func (c *Client) Close() error {
 	err := c.client.Stop(context.Background())
 	c.idle()
 	return err
 }
 
-// Stats returns what was sent more than once.
+// Stats returns how many requests were repeated and how many spans may have been received twice.
 func (c *Client) Stats() otlp.UploadStats {
 	return otlp.UploadStats{Retries: c.retries.Load(), Doubled: c.doubled.Load()}
 }
 
-// UploadTraces sends a batch, repeatedly if necessary, until the receiver answers in a way that is final,
-// Config.RetryFor is over, or ctx is done. Its errors are those that otlp.Uploader specifies.
+// UploadTraces sends a batch. It repeats the request if necessary, until the response of the receiver is final,
+// Config.RetryFor has passed, or ctx is done. Errors are as specified by otlp.Uploader.
 func (c *Client) UploadTraces(ctx context.Context, batch []*tracepb.ResourceSpans) error {
 	s := &sending{client: c, batch: batch, begin: time.Now()}
 	for {
@@ -92,7 +94,7 @@ func (c *Client) UploadTraces(ctx context.Context, batch []*tracepb.ResourceSpan
 	}
 }
 
-// headers returns the headers of each request.
+// headers returns the headers of each request; Headers overrides the user in the URL.
 func (c *Config) headers(t *target) map[string]string {
 	headers := make(map[string]string, len(c.Headers)+1)
 	if t.basic != "" {

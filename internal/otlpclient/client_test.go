@@ -41,11 +41,11 @@ func batch(n int) []*tracepb.ResourceSpans {
 
 func spanCount(m *coltracepb.ExportTraceServiceRequest) int { return int(spansOf(m.ResourceSpans)) }
 
-// client returns a client that is closed when the test ends.
+// client returns a Client that is closed when the test ends.
 func client(t *testing.T, c *Config) *Client {
 	t.Helper()
 	for _, name := range []string{"ENDPOINT", "PROTOCOL", "COMPRESSION", "TIMEOUT", "CERTIFICATE", "HEADERS", "INSECURE"} {
-		t.Setenv(envAll+name, "nonsense") // the libraries below read the environment, too
+		t.Setenv(envAll+name, "nonsense") // the OpenTelemetry clients also read the environment
 	}
 	got, err := New(c)
 	if err != nil {
@@ -55,17 +55,17 @@ func client(t *testing.T, c *Config) *Client {
 	return got
 }
 
-// A webAnswer is how a receiver of HTTP answers a request.
+// A webAnswer is the response of an HTTP receiver to a request.
 type webAnswer struct {
 	status int
 	header []string // keys and values
 	body   []byte
-	after  time.Duration // ask to wait until the date that is so far away
-	hangUp bool          // close the connection without an answer
-	hang   bool          // answer only when the client has gone
+	after  time.Duration // send a Retry-After date that is this far in the future
+	hangUp bool          // close the connection without a response
+	hang   bool          // respond only after the client has disconnected
 }
 
-// A webReceiver gives one answer after the other, and the last one again and again.
+// A webReceiver sends one response after the other, and repeats the last one.
 type webReceiver struct {
 	mu       sync.Mutex
 	answers  []webAnswer
@@ -127,8 +127,8 @@ func encode(t *testing.T, m proto.Message) []byte {
 	return b
 }
 
-// TestUnreadableAnswer checks that an answer of success that cannot be decoded is a warning, because it may say that
-// spans were rejected.
+// TestUnreadableAnswer checks that a successful response that cannot be decoded causes a warning, because it may state
+// rejected spans.
 func TestUnreadableAnswer(t *testing.T) {
 	whole := encode(t, partly(2, "quota"))
 	for _, a := range []webAnswer{
@@ -136,7 +136,7 @@ func TestUnreadableAnswer(t *testing.T) {
 		{header: []string{"Content-Type", "application/json"}, body: []byte(`{"partialSuccess":{"rejectedSpans":"2"`)},
 		{header: []string{"Content-Type", "application/json"}, body: []byte("ok")},
 		{header: []string{"Content-Type", "application/json"}, body: []byte(`{"partialSuccess":{"rejectedSpans":"two"}}`)},
-		{header: []string{"Content-Type", "application/x-protobuf"}, body: bytes.Repeat(whole, maxAnswer/len(whole)+1)},
+		{header: []string{"Content-Type", "application/x-protobuf"}, body: bytes.Repeat(whole, maxResponse/len(whole)+1)},
 	} {
 		a.status = http.StatusOK
 		_, url := web(t, a)
@@ -158,7 +158,7 @@ func partly(n int64, why string) *coltracepb.ExportTraceServiceResponse {
 	return &coltracepb.ExportTraceServiceResponse{PartialSuccess: &coltracepb.ExportTracePartialSuccess{RejectedSpans: n, ErrorMessage: why}}
 }
 
-// A want is what an upload of 3 spans must come to.
+// A want is the expected result of an upload of 3 spans.
 type want struct {
 	err       string // part of it; "" for none
 	is        error
@@ -166,9 +166,9 @@ type want struct {
 	rejected  int64
 	doubled   int64
 	open      bool          // the receiver may have the spans
-	atLeast   time.Duration // how long it takes
+	atLeast   time.Duration // minimum duration
 	retryFor  time.Duration
-	twoBefore bool // the receiver answers two batches before
+	twoBefore bool // the receiver accepts two batches before
 }
 
 // checkUpload uploads a batch.
@@ -217,8 +217,8 @@ func TestHTTPAnswers(t *testing.T) {
 		"unavailable":         {[]webAnswer{{status: 503}, ok}, want{requests: 2}},
 		"seconds":             {[]webAnswer{{status: 429, header: []string{"Retry-After", "1"}}, ok}, want{requests: 2, atLeast: time.Second}},
 		"date":                {[]webAnswer{{status: 503, after: 2 * time.Second}, ok}, want{requests: 2, atLeast: time.Second}},
-		"too long":            {[]webAnswer{{status: 429, header: []string{"Retry-After", "3600"}}}, want{requests: 1, err: "asks to wait for 1h"}},
-		"huge":                {[]webAnswer{{status: 429, header: []string{"Retry-After", "99999999999"}}}, want{requests: 1, err: "asks to wait for"}},
+		"too long":            {[]webAnswer{{status: 429, header: []string{"Retry-After", "3600"}}}, want{requests: 1, err: "retry after 1h"}},
+		"huge":                {[]webAnswer{{status: 429, header: []string{"Retry-After", "99999999999"}}}, want{requests: 1, err: "retry after"}},
 		"no date":             {[]webAnswer{{status: 429, header: []string{"Retry-After", "soon"}}, ok}, want{requests: 2}},
 		"bad gateway":         {[]webAnswer{{status: 502}, ok}, want{requests: 2, doubled: 3}},
 		"gateway timeout":     {[]webAnswer{{status: 504}, {status: 504}, ok}, want{requests: 3, doubled: 3}},
@@ -230,7 +230,7 @@ func TestHTTPAnswers(t *testing.T) {
 		"no such path":        {[]webAnswer{{status: 404, header: []string{"Content-Type", "text/plain"}, body: []byte("404 page not found")}}, want{requests: 1, err: "page not found; check the path"}},
 		"web page":            {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/html; charset=utf-8"}, body: []byte("<html>")}}, want{requests: 1, err: "web page"}},
 		"redirect":            {[]webAnswer{{status: 307, header: []string{"Location", "/elsewhere"}}}, want{requests: 1, err: "redirects"}},
-		"never":               {[]webAnswer{{hang: true}}, want{requests: 1, err: "no answer within 300ms", open: true, retryFor: -1, atLeast: 300 * time.Millisecond}},
+		"never":               {[]webAnswer{{hang: true}}, want{requests: 1, err: "no response within 300ms", open: true, retryFor: -1, atLeast: 300 * time.Millisecond}},
 		"always unavailable":  {[]webAnswer{{status: 503}}, want{requests: 1, err: "raise --retry-for", retryFor: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// A grpcReceiver answers as a function says, which is told the number of the request.
+// A grpcReceiver responds with the result of a function, which gets the number of the request.
 type grpcReceiver struct {
 	coltracepb.UnimplementedTraceServiceServer
 	mu       sync.Mutex
@@ -291,7 +291,7 @@ func serveGRPC(t *testing.T, r *grpcReceiver, opts ...grpc.ServerOption) (*grpc.
 	return s, "http://" + l.Addr().String()
 }
 
-// fail returns a status with advice on when to send again.
+// fail returns a status with a retry delay.
 func fail(t *testing.T, code codes.Code, after time.Duration) error {
 	t.Helper()
 	s := status.New(code, "busy")
@@ -318,7 +318,7 @@ func TestGRPCAnswers(t *testing.T) {
 		"exhausted":         {first: fail(t, codes.ResourceExhausted, time.Second), want: want{requests: 2, atLeast: time.Second}},
 		"quota":             {first: fail(t, codes.ResourceExhausted, 0), want: want{requests: 1, err: "quota"}},
 		"deadline":          {first: fail(t, codes.DeadlineExceeded, 0), want: want{requests: 2, doubled: 3}},
-		"too long":          {first: fail(t, codes.Unavailable, time.Hour), want: want{requests: 1, err: "asks to wait for 1h"}},
+		"too long":          {first: fail(t, codes.Unavailable, time.Hour), want: want{requests: 1, err: "retry after 1h"}},
 		"invalid":           {first: fail(t, codes.InvalidArgument, 0), want: want{requests: 1, err: "InvalidArgument: busy"}},
 		"not authenticated": {first: fail(t, codes.Unauthenticated, 0), want: want{requests: 1, err: "--header"}},
 		"not implemented":   {first: fail(t, codes.Unimplemented, 0), want: want{requests: 1, err: "--protocol"}},
@@ -341,7 +341,7 @@ func TestGRPCAnswers(t *testing.T) {
 	}
 }
 
-// The limit of a gRPC server on the size of a request is an error that the sink answers by halving the batch.
+// A request beyond the size limit of a gRPC server is an error for which the sink halves the batch.
 func TestGRPCTooLarge(t *testing.T) {
 	r := &grpcReceiver{}
 	_, url := serveGRPC(t, r, grpc.MaxRecvMsgSize(smallRequest))
@@ -356,7 +356,7 @@ func TestGRPCTooLarge(t *testing.T) {
 	}
 }
 
-// A receiver that is stopped after it took a request may have it, and one that does not listen cannot.
+// A receiver that stops after it has read a request may have the spans; one that does not listen cannot have them.
 func TestGRPCNoAnswer(t *testing.T) {
 	received, stop := make(chan struct{}), make(chan struct{})
 	r := &grpcReceiver{answer: func(context.Context, int) (*coltracepb.ExportTraceServiceResponse, error) {
@@ -383,8 +383,8 @@ func TestGRPCNoAnswer(t *testing.T) {
 	}
 }
 
-// A wrong endpoint is an error soon, unless the user asks for patience; one that has answered before is worth waiting
-// for.
+// A wrong endpoint is reported early unless Patient is set. For an endpoint that has responded before, RetryFor
+// applies.
 func TestFirstContact(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -414,7 +414,7 @@ func TestFirstContact(t *testing.T) {
 	}
 }
 
-// The end of the context ends an attempt and a pause.
+// Cancelling the context ends an attempt and a pause.
 func TestContext(t *testing.T) {
 	_, hang := web(t, webAnswer{hang: true})
 	_, busy := web(t, webAnswer{status: 503, header: []string{"Retry-After", "30"}})
@@ -430,7 +430,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// Requests have the encoding, the headers, the path and the query that were asked for, whatever the environment says.
+// Requests have the configured encoding, headers, path and query, regardless of the environment.
 func TestRequest(t *testing.T) {
 	for _, protocol := range []Protocol{HTTPProtobuf, HTTPJSON} {
 		r, url := web(t, webAnswer{status: 200})
@@ -474,7 +474,7 @@ func FuzzAnswer(f *testing.F) {
 	})
 }
 
-// A receiver without TLS does not get it by asking again, so the upload fails at once with the scheme to use.
+// If the receiver does not use TLS, the upload fails without a retry, and the error names the scheme to use.
 func TestReceiverWithoutTLS(t *testing.T) {
 	r, url := web(t, webAnswer{status: 200})
 	c := client(t, &Config{Endpoint: strings.Replace(url, "http:", "https:", 1), Timeout: 10 * time.Second, RetryFor: time.Minute})

@@ -1,6 +1,6 @@
 // Package otlpclient sends batches of spans to an OTLP receiver over gRPC or HTTP. It wraps the clients of
-// OpenTelemetry, whose errors do not say whether the receiver has the spans: below these clients it notes what the
-// receiver answered, and it repeats requests itself. Only the command imports it.
+// OpenTelemetry, whose errors do not state whether the receiver has the spans. It therefore records the receiver's
+// response below these clients and repeats requests itself. Only the command imports it.
 package otlpclient
 
 import (
@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Protocol is how requests are sent, in the words of the specification of OpenTelemetry.
+// Protocol is the transport of requests, named as in the OpenTelemetry specification.
 type Protocol string
 
 const (
@@ -27,50 +27,50 @@ const (
 	DefaultRetryFor = time.Minute
 )
 
-// firstContact limits how long connecting is repeated before the receiver has answered for the first time: most such
-// failures are a wrong endpoint.
+// firstContact limits how long a Client repeats connecting before the receiver has responded for the first time,
+// because most such failures are caused by a wrong endpoint.
 const firstContact = 5 * time.Second
 
-// A Config says where and how spans are sent. Empty strings and zero durations select the defaults, except where noted.
+// A Config states where and how spans are sent. Empty strings and zero durations select the defaults, except where
+// noted.
 type Config struct {
 	// Endpoint is HOST:PORT, or a URL with the scheme http, https, grpc or grpcs. Without a scheme, connections to this
-	// machine are plain text and all others use TLS, unless Insecure is set.
+	// machine are unencrypted and all others use TLS, unless Insecure is set.
 	Endpoint string
-	// Path says what a URL of HTTP without a path, and one with a path, mean.
+	// Path states how the path of an HTTP URL determines the path of requests.
 	Path     PathRule
 	Protocol Protocol
 	Insecure bool
-	// Headers are sent with each request. Their values are secrets: no message contains them.
+	// Headers are sent with each request. Their values are secrets, which no message contains.
 	Headers map[string]string
 	Gzip    bool
-	// Timeout limits one request.
+	// Timeout is the maximum duration of one request.
 	Timeout time.Duration
 	// RetryFor limits how long a batch is sent again. 0 means that it is sent once.
 	RetryFor time.Duration
-	// Patient applies RetryFor also before the receiver has answered for the first time, and not the shorter limit for
-	// wrong endpoints.
+	// Patient applies RetryFor from the start, instead of the shorter limit that detects wrong endpoints.
 	Patient bool
 
-	// CA, Cert and Key are names of PEM files: the authority of the receiver's certificate, the client's certificate
-	// and its key. They are read for connections with TLS only.
+	// CA, Cert and Key are names of PEM files: the certificate authority of the receiver, and the certificate and key
+	// of the client. They are read only for TLS connections.
 	CA, Cert, Key string
 	SkipVerify    bool // accept any certificate
 }
 
-// PathRule says which path of an HTTP receiver a URL means. All add DefaultPath to a URL without a path, except
-// PathExact.
+// PathRule states how a URL determines the path of requests over HTTP. If the URL has no path, all rules except
+// PathExact use DefaultPath.
 type PathRule uint8
 
 const (
-	PathGiven PathRule = iota // a path of the URL is the path of the request
-	PathBase                  // the path of the request is DefaultPath below that of the URL (OTEL_EXPORTER_OTLP_ENDPOINT)
-	PathExact                 // the path of the URL, "/" if it has none (OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+	PathGiven PathRule = iota // the path of the URL
+	PathBase                  // the path of the URL with DefaultPath appended (OTEL_EXPORTER_OTLP_ENDPOINT)
+	PathExact                 // the path of the URL, or "/" (OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
 )
 
-// DefaultPath is where receivers of HTTP take spans.
+// DefaultPath is the path at which HTTP receivers accept spans.
 const DefaultPath = "/v1/traces"
 
-// tls returns the configuration of TLS connections.
+// tls returns the configuration of TLS connections. It reads the certificate files.
 func (c *Config) tls() (*tls.Config, error) {
 	t := &tls.Config{InsecureSkipVerify: c.SkipVerify}
 	if c.CA != "" {
@@ -80,7 +80,7 @@ func (c *Config) tls() (*tls.Config, error) {
 		}
 		t.RootCAs = x509.NewCertPool()
 		if !t.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("certificate authority: %s holds no certificate in PEM form", c.CA)
+			return nil, fmt.Errorf("certificate authority: %s contains no certificate in PEM format", c.CA)
 		}
 	}
 	if (c.Cert == "") != (c.Key == "") {

@@ -62,7 +62,7 @@ func env(pairs ...string) func(string) string {
 	}
 }
 
-// The variables of traces take precedence over the general ones, and an empty variable is no variable.
+// Variables for traces take precedence over general ones. An empty variable is treated as unset.
 func TestEnvironment(t *testing.T) {
 	c, err := FromEnvironment(env())
 	if err != nil || c.Endpoint != "" || c.Timeout != 10*time.Second || c.RetryFor != time.Minute || c.Gzip || len(c.Headers) != 0 {
@@ -96,7 +96,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// Whatever an endpoint or a variable contains, there is no panic, and no error repeats it: it may be a secret.
+// No endpoint or variable causes a panic, and no error contains its value, which may be a secret.
 func FuzzConfig(f *testing.F) {
 	f.Add("http://user:secret@localhost:4317/path?key=secret", "a=b%20c,d=e")
 	f.Add("grpcs://[::1]:1", "=,==")

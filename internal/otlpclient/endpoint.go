@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A target is an endpoint that has been understood.
+// A target is a parsed endpoint.
 type target struct {
 	protocol Protocol
 	plain    bool   // no TLS
 	address  string // HOST:PORT
-	path     string // of HTTP
-	query    string // of HTTP, without the question mark
-	basic    string // value of the header Authorization, "" if the URL has no user
+	path     string // "" for gRPC
+	query    string // of HTTP URLs, without the question mark
+	basic    string // value of the Authorization header; "" if the URL has no user
 }
 
 // String returns the URL without user and query, which may be secrets.
@@ -30,7 +30,7 @@ func (t *target) String() string {
 
 var errEndpoint = errors.New("want http://HOST:PORT or https://HOST:PORT, such as http://localhost:4317")
 
-// target returns what the endpoint means.
+// target parses the endpoint.
 func (c *Config) target() (*target, error) {
 	text, scheme := c.Endpoint, ""
 	if before, _, ok := strings.Cut(text, "://"); ok {
@@ -40,7 +40,7 @@ func (c *Config) target() (*target, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Fragment != "" {
-		return nil, errEndpoint // not the error of the package: it repeats the URL, which may contain a password
+		return nil, errEndpoint // not err, which contains the URL and thus possibly a password
 	}
 	t := &target{protocol: c.Protocol, query: u.RawQuery, path: u.EscapedPath()}
 	switch scheme {
@@ -74,8 +74,8 @@ func (c *Config) target() (*target, error) {
 	return t, nil
 }
 
-// protocolOf returns the protocol of an endpoint for which no other is chosen: HTTP for its usual port or with a path,
-// else gRPC.
+// protocolOf returns the default protocol of an endpoint: HTTP if it has the usual port of HTTP or a path, and
+// otherwise gRPC.
 func protocolOf(u *url.URL) Protocol {
 	if u.Port() == "4318" || u.Port() != "4317" && u.Path != "" && u.Path != "/" {
 		return HTTPProtobuf
@@ -83,7 +83,7 @@ func protocolOf(u *url.URL) Protocol {
 	return GRPC
 }
 
-// locate sets the path of the request.
+// locate sets the path of requests.
 func (t *target) locate(rule PathRule) error {
 	given := strings.TrimSuffix(t.path, "/")
 	switch {
@@ -101,6 +101,7 @@ func (t *target) locate(rule PathRule) error {
 	return nil
 }
 
+// defaultPort returns the port of an endpoint without one.
 func (t *target) defaultPort() string {
 	switch {
 	case !t.plain:
@@ -111,7 +112,7 @@ func (t *target) defaultPort() string {
 	return "80"
 }
 
-// isLoopback reports whether a host is this machine by its name.
+// isLoopback reports whether a host name or address denotes this machine. It does not resolve names.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return ip != nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")

@@ -9,17 +9,18 @@ import (
 	"time"
 )
 
-// Environment variables that configure what is sent (OpenTelemetry specification, "OpenTelemetry Protocol Exporter").
-// The variables of a signal take precedence over those of all signals.
+// Prefixes of the environment variables (OpenTelemetry specification, "OpenTelemetry Protocol Exporter"). Variables for
+// traces take precedence over variables for all signals.
 const (
 	envAll    = "OTEL_EXPORTER_OTLP_"
 	envTraces = "OTEL_EXPORTER_OTLP_TRACES_"
 )
 
-// EnvError is an environment variable with an invalid value. The message does not contain the value.
+// An EnvError reports an environment variable with an invalid value. The message does not contain the value, which may
+// be a secret.
 type EnvError struct {
-	Name string
-	Err  error
+	Name string // of the variable
+	Err  error  // what a valid value would be
 }
 
 func (e *EnvError) Error() string { return e.Name + ": " + e.Err.Error() }
@@ -27,8 +28,8 @@ func (e *EnvError) Error() string { return e.Name + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *EnvError) Unwrap() error { return e.Err }
 
-// FromEnvironment returns the configuration that the environment variables describe, with the defaults where there is
-// none.
+// FromEnvironment returns the configuration in the environment variables, with the defaults for unset ones. getenv is
+// usually os.Getenv. Errors are of type *EnvError.
 func FromEnvironment(getenv func(string) string) (*Config, error) {
 	c := &Config{Timeout: DefaultTimeout, RetryFor: DefaultRetryFor}
 	for _, v := range []struct {
@@ -63,7 +64,7 @@ func FromEnvironment(getenv func(string) string) (*Config, error) {
 	return c, nil
 }
 
-// SetProtocol sets the protocol by its name.
+// SetProtocol sets the protocol by its name, and fails for unknown names.
 func (c *Config) SetProtocol(s string) error {
 	switch p := Protocol(s); p {
 	case GRPC, HTTPProtobuf, HTTPJSON:
@@ -73,7 +74,7 @@ func (c *Config) SetProtocol(s string) error {
 	return fmt.Errorf("want %s, %s or %s", GRPC, HTTPProtobuf, HTTPJSON)
 }
 
-// SetCompression sets the compression of requests by its name.
+// SetCompression sets the compression of requests: gzip or none.
 func (c *Config) SetCompression(s string) error {
 	if s != "gzip" && s != "none" {
 		return errors.New("want gzip or none")
@@ -82,7 +83,8 @@ func (c *Config) SetCompression(s string) error {
 	return nil
 }
 
-// AddHeader adds a header in the form key=value. Keys are case-insensitive.
+// AddHeader adds a header given as key=value. Keys are case-insensitive; a later header replaces an earlier one with
+// the same key. Errors do not contain the value.
 func (c *Config) AddHeader(s string) error {
 	key, value, ok := strings.Cut(s, "=")
 	key = strings.ToLower(strings.TrimSpace(key))
@@ -96,7 +98,7 @@ func (c *Config) AddHeader(s string) error {
 	return nil
 }
 
-// setHeaders reads a list.
+// setHeaders adds the headers of a list as in ParseList.
 func (c *Config) setHeaders(s string) error {
 	list, err := ParseList(s)
 	if err != nil {
@@ -110,8 +112,8 @@ func (c *Config) setHeaders(s string) error {
 	return nil
 }
 
-// ParseList returns the keys and values of a list key=value,key=value with percent-encoded values, which is the form of
-// OTEL_EXPORTER_OTLP_HEADERS and OTEL_RESOURCE_ATTRIBUTES.
+// ParseList parses key=value,key=value with percent-encoded values, the format of OTEL_EXPORTER_OTLP_HEADERS and
+// OTEL_RESOURCE_ATTRIBUTES. It returns the keys and values in order.
 func ParseList(s string) (list [][2]string, err error) {
 	for pair := range strings.SplitSeq(s, ",") {
 		if strings.TrimSpace(pair) == "" {
@@ -128,7 +130,7 @@ func ParseList(s string) (list [][2]string, err error) {
 	return list, nil
 }
 
-// setTimeout reads a number of milliseconds.
+// setTimeout parses a number of milliseconds.
 func (c *Config) setTimeout(s string) error {
 	ms, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || ms <= 0 || ms > int64(24*time.Hour/time.Millisecond) {
@@ -149,7 +151,7 @@ func (c *Config) setInsecure(s string) error {
 	return nil
 }
 
-// isToken reports whether a string is a name that HTTP and gRPC accept for a header.
+// isToken reports whether both HTTP and gRPC accept s as the name of a header.
 func isToken(s string) bool {
 	for _, r := range s {
 		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_.", r) {
@@ -159,7 +161,7 @@ func isToken(s string) bool {
 	return s != "" && !strings.HasPrefix(s, "grpc-")
 }
 
-// isHeaderValue reports whether a string is printable ASCII, which is what gRPC accepts for the value of a header.
+// isHeaderValue reports whether s is printable ASCII, as gRPC requires for the value of a header.
 func isHeaderValue(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

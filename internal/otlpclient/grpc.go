@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// newGRPC returns a client for gRPC. Every option that the environment could set is set, so that only c counts.
+// newGRPC returns a gRPC client. It sets all options that the environment could set, so that only c has an effect.
 func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 	security := insecure.NewCredentials()
 	if !t.plain {
@@ -46,11 +46,11 @@ func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 			grpc.WithTransportCredentials(security),
 			grpc.WithDefaultCallOptions(
 				grpc.UseCompressor(compressor),
-			), // the option of the client logs that it does not know "none"
+			), // the client's own option logs that "none" is unknown
 			grpc.WithUnaryInterceptor(intercept),
 			grpc.WithStatsHandler(watcher{}),
-			grpc.WithDisableServiceConfig(), // it would be looked up in DNS
-			// gRPC must try to connect at least as often as the batch is sent again.
+			grpc.WithDisableServiceConfig(), // avoids a DNS query for it
+			// gRPC must try to connect at least as often as a batch is sent again.
 			grpc.WithConnectParams(grpc.ConnectParams{
 				Backoff: backoff.Config{
 					BaseDelay:  firstDelay / 2,
@@ -64,7 +64,7 @@ func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 	), nil
 }
 
-// intercept notes the outcome of each request.
+// intercept records the outcome of each gRPC request.
 func intercept(
 	ctx context.Context,
 	method string,
@@ -97,17 +97,17 @@ func intercept(
 	return err
 }
 
-// smallRequest is a size in bytes that no receiver refuses as too large: the limits of gRPC servers are megabytes.
-// ResourceExhausted then means a quota.
+// smallRequest is a size in bytes that no receiver rejects as too large, because the limits of gRPC servers are
+// megabytes. For smaller requests, ResourceExhausted means a quota.
 const smallRequest = 64 << 10
 
-// refusedBy notes the status of a request that was not accepted (OTLP specification, "OTLP/gRPC Response"). If the
-// receiver has not answered, the status comes from this side.
+// refusedBy records the status of a request that was not accepted (OTLP specification, "OTLP/gRPC Response"). If the
+// receiver has not ended the call, the status comes from this process. size is the size of the request in bytes.
 func (f *outcomeFields) refusedBy(s *status.Status, size int) {
 	f.err = fmt.Errorf("gRPC status %s: %s", s.Code(), shorten(s.Message()))
 	if !f.ended {
 		if s.Code() == codes.Internal && !f.sent {
-			f.verdict = refused // by this side: the request cannot be encoded
+			f.verdict = refused // by this process: the request cannot be encoded
 		}
 		return
 	}
@@ -127,18 +127,18 @@ func (f *outcomeFields) refusedBy(s *status.Status, size int) {
 		case size > smallRequest:
 			f.verdict = tooLarge
 		default:
-			f.verdict, f.advice = denied, "the receiver has no room for more spans, or its quota is used up"
+			f.verdict, f.advice = denied, "the receiver has no capacity for more spans, or its quota is exhausted"
 		}
 	case codes.Unauthenticated, codes.PermissionDenied:
 		f.verdict, f.advice = denied, "check the credentials in --header or OTEL_EXPORTER_OTLP_HEADERS"
 	case codes.Unimplemented, codes.NotFound:
-		f.verdict, f.advice = denied, "check that the endpoint takes OTLP traces over gRPC, or choose --protocol http/protobuf"
+		f.verdict, f.advice = denied, "check that the endpoint accepts OTLP traces over gRPC, or choose --protocol http/protobuf"
 	default:
 		f.verdict = refused
 	}
 }
 
-// retryInfo returns what a receiver said about when to send again, nil if it said nothing.
+// retryInfo returns the receiver's statement of when to send again, or nil if there is none.
 func retryInfo(s *status.Status) *errdetails.RetryInfo {
 	for _, d := range s.Details() {
 		if info, ok := d.(*errdetails.RetryInfo); ok {
@@ -148,7 +148,7 @@ func retryInfo(s *status.Status) *errdetails.RetryInfo {
 	return nil
 }
 
-// A watcher notes how far requests came: whether bytes were sent, and whether it was the receiver that ended them.
+// A watcher records the progress of requests: whether bytes were sent, and whether the receiver ended the call.
 type watcher struct{}
 
 // TagRPC implements stats.Handler.

@@ -23,7 +23,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// newHTTP returns a client for HTTP. Every option that the environment could set is set, so that only c counts.
+// newHTTP returns an HTTP client and a function that closes its idle connections. It sets all options that the
+// environment could set, so that only c has an effect.
 func newHTTP(c *Config, t *target) (otlptrace.Client, func(), error) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if !t.plain {
@@ -43,7 +44,7 @@ func newHTTP(c *Config, t *target) (otlptrace.Client, func(), error) {
 	}
 	client := &http.Client{
 		Transport: &observer{next: transport, query: t.query},
-		// A redirect of POST would become GET, or send the headers to another host.
+		// Following a redirect would turn POST into GET, or send the headers to another host.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return otlptracehttp.NewClient(
@@ -65,16 +66,16 @@ func newHTTP(c *Config, t *target) (otlptrace.Client, func(), error) {
 	), transport.CloseIdleConnections, nil
 }
 
-// An observer notes the outcome of each request.
+// An observer records the outcome of each HTTP request.
 type observer struct {
 	next  http.RoundTripper
 	query string
 }
 
-// Limits of what is read of an answer, in bytes.
+// Limits in bytes of a response body and of a message quoted from it.
 const (
-	maxAnswer  = 1 << 20
-	maxMessage = 300
+	maxResponse = 1 << 20
+	maxMessage  = 300
 )
 
 // RoundTrip implements http.RoundTripper.
@@ -89,34 +90,34 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 		out.change(func(f *outcomeFields) { f.failed(err) })
 		return nil, err
 	}
-	// If the body is incomplete, the status counts. A success that cannot be decoded then becomes a warning.
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	// The status is valid even if the body is incomplete. A success whose body cannot be decoded becomes a warning.
+	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxResponse))
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(body))
 	out.change(func(f *outcomeFields) { f.answered(answer, body) })
 	return answer, nil
 }
 
-// failed notes that there was no answer.
+// failed records that there was no response.
 func (f *outcomeFields) failed(err error) {
 	f.err = err
 	var certificate *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &certificate):
-		f.verdict, f.advice = denied, "name the authority of the receiver's certificate with --ca"
+		f.verdict, f.advice = denied, "set --ca to the certificate authority of the receiver"
 	case errors.As(err, &record):
 		f.verdict, f.advice = denied, "the receiver does not use TLS; use http:// instead of https://"
 	}
 }
 
-// answered notes what a receiver answered (OTLP specification, "OTLP/HTTP Response").
+// answered records the response of a receiver (OTLP specification, "OTLP/HTTP Response").
 func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.StatusCode/100 == 2 &&
 		kind == "text/html" { // a login page or the user interface of a backend: nothing was received
 		f.verdict, f.err = denied, fmt.Errorf("HTTP status %s with a web page as its body", r.Status)
-		f.advice = "check host, port and path of the endpoint; most receivers take spans at " + DefaultPath
+		f.advice = "check host, port and path of the endpoint; most receivers accept spans at " + DefaultPath
 		return
 	}
 	if r.StatusCode/100 == 2 {
@@ -139,22 +140,22 @@ func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		f.verdict, f.advice = denied, "check the credentials in --header or OTEL_EXPORTER_OTLP_HEADERS"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		f.verdict, f.advice = denied, "check the path of the endpoint; most receivers take spans at "+DefaultPath
+		f.verdict, f.advice = denied, "check the path of the endpoint; most receivers accept spans at "+DefaultPath
 	case http.StatusUnsupportedMediaType:
 		f.verdict, f.advice = denied, "choose another --protocol"
 	default:
 		f.verdict = refused
 		if r.StatusCode/100 == 3 {
-			f.verdict, f.advice = denied, "the receiver redirects to another endpoint; name that one"
+			f.verdict, f.advice = denied, "the receiver redirects to another endpoint; use that endpoint"
 		}
 	}
 }
 
-// unreadable is the warning for an answer that may say that spans were rejected.
-const unreadable = "the answer of the receiver cannot be decoded, so rejected spans are not known"
+// unreadable is the warning for a response that may state rejected spans.
+const unreadable = "the response of the receiver cannot be decoded; the number of rejected spans is unknown"
 
-// partialSuccess returns how many spans a receiver rejected, and why, by the body of its answer. Bodies of other types
-// than those of OTLP are ignored.
+// partialSuccess returns how many spans a receiver rejected, and its reason, from the body of a response. It ignores
+// bodies whose type is not one of OTLP.
 func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 	switch kind {
 	case "application/x-protobuf":
@@ -188,7 +189,8 @@ func partialSuccess(kind string, body []byte) (rejected int64, why string) {
 	return 0, ""
 }
 
-// statusText returns what the body of an error says: google.rpc.Status or plain text, "" if it is neither.
+// statusText returns the message in the body of an error response, a google.rpc.Status or plain text, or "" if there is
+// none.
 func statusText(kind string, body []byte) string {
 	switch kind {
 	case "application/x-protobuf":
@@ -208,7 +210,7 @@ func statusText(kind string, body []byte) string {
 	return ""
 }
 
-// shorten returns a text of a receiver in a form that is fit for a message: one line of limited length.
+// shorten returns a message of the receiver on one line, truncated to maxMessage bytes.
 func shorten(s string) string {
 	s = message.Line(strings.Join(strings.Fields(s), " "))
 	if len(s) <= maxMessage {
@@ -221,12 +223,11 @@ func shorten(s string) string {
 	return s + "..."
 }
 
-// retryAfter returns what a header Retry-After asks to wait for: a number of seconds or a date. It is 0 if there is
-// none.
+// retryAfter returns the delay in a Retry-After header, a number of seconds or a date. It returns 0 if there is none.
 func retryAfter(s string, now time.Time) time.Duration {
-	const most = 1 << 31 // seconds; more cannot be waited for, and would overflow
+	const limit = 1 << 31 // seconds; larger delays would overflow a time.Duration
 	if n, err := strconv.ParseUint(s, 10, 64); err == nil {
-		return time.Duration(min(n, most)) * time.Second
+		return time.Duration(min(n, limit)) * time.Second
 	}
 	if t, err := http.ParseTime(s); err == nil {
 		return max(0, t.Sub(now))

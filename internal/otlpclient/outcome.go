@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// A verdict is what the sender must do after an attempt.
+// A verdict states how the sender must proceed after an attempt.
 type verdict uint8
 
 const (
-	unknown   verdict = iota // there was no answer
+	unknown   verdict = iota // no response: send again
 	accepted                 // the receiver has the spans that it did not reject
-	again                    // the receiver refused the request for now
-	uncertain                // something on the way answered, and the receiver may have the spans; ask again
-	tooLarge                 // the receiver takes smaller requests only
+	again                    // temporarily refused: send again
+	uncertain                // a proxy responded, and the receiver may have the spans: send again
+	tooLarge                 // the receiver accepts only smaller requests
 	refused                  // the receiver does not accept this request
-	denied                   // the receiver will not accept any request that is sent in the same way
+	denied                   // the receiver will not accept any request sent in the same way
 )
 
-// An outcome is what is known of one attempt to send a request. The layer below the client of OpenTelemetry fills it,
-// and this client may still run when the caller has stopped waiting for it.
+// An outcome is what is known about one attempt to send a request. The hooks below the client of OpenTelemetry change
+// it. That client may still be running after the caller has stopped waiting, so mu protects the fields.
 type outcome struct {
 	mu sync.Mutex
 	outcomeFields
@@ -29,25 +29,25 @@ type outcome struct {
 
 type outcomeFields struct {
 	verdict verdict
-	begun   bool          // the client has made a request
+	begun   bool          // the client of OpenTelemetry has made a request
 	sent    bool          // bytes of the request may have reached the receiver
-	ended   bool          // of gRPC: the receiver has ended the call
-	err     error         // why the request was not accepted
-	wait    time.Duration // what the receiver asked to wait for, at least
-	advice  string
+	ended   bool          // for gRPC: the receiver has ended the call
+	err     error         // reason why the request was not accepted
+	wait    time.Duration // minimum delay requested by the receiver
+	advice  string        // next step for the user
 
-	rejected int64 // spans of an accepted request
-	message  string
+	rejected int64  // rejected spans of an accepted request
+	message  string // reason, or a warning
 }
 
 type outcomeKey struct{}
 
-// withOutcome returns a context in which an attempt finds its outcome.
+// withOutcome returns a context that passes o to the hooks.
 func withOutcome(ctx context.Context, o *outcome) context.Context {
 	return context.WithValue(ctx, outcomeKey{}, o)
 }
 
-// outcomeOf returns the outcome of the attempt that a context belongs to. It is never nil.
+// outcomeOf returns the outcome in a context. It is never nil.
 func outcomeOf(ctx context.Context) *outcome {
 	if o, ok := ctx.Value(outcomeKey{}).(*outcome); ok {
 		return o
@@ -55,15 +55,15 @@ func outcomeOf(ctx context.Context) *outcome {
 	return new(outcome)
 }
 
-// change changes the outcome.
+// change calls f with the fields while it holds the lock.
 func (o *outcome) change(f func(*outcomeFields)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	f(&o.outcomeFields)
 }
 
-// fields returns a copy of what is known so far. err is what the client of OpenTelemetry returned: it is all there is
-// if that client made no request.
+// fields returns a copy of the current fields. err is the error of the OpenTelemetry client; it decides only if that
+// client made no request.
 func (o *outcome) fields(err error) outcomeFields {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -74,12 +74,12 @@ func (o *outcome) fields(err error) outcomeFields {
 	case !f.begun && err != nil:
 		f.verdict, f.err = refused, err
 	case f.err == nil:
-		f.err = errors.New("no answer")
+		f.err = errors.New("no response")
 	}
 	return f
 }
 
-// mayHaveArrived reports whether the receiver may have the spans although nothing says so.
+// mayHaveArrived reports whether the receiver may have the spans although it did not confirm them.
 func (f *outcomeFields) mayHaveArrived() bool {
 	return f.verdict == uncertain || f.verdict == unknown && f.sent
 }

@@ -12,26 +12,27 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// maxRequest is the size in bytes up to which the clients send a request. The receiver says what is too large.
+// maxRequest disables the size limit of the OpenTelemetry clients, in bytes: the receiver decides what is too large.
 const maxRequest = 1 << 30
 
-// Delays between attempts. They double, and a random part of up to a half is subtracted.
+// Delays between attempts. They double with each attempt; a random part of up to one half is subtracted.
 const (
 	firstDelay = 200 * time.Millisecond
 	maxDelay   = 5 * time.Second
 )
 
-// A sending is a batch on its way.
+// A sending is the state of one call of UploadTraces. attempt changes attempts, open and doubled; once set, the latter
+// two stay set.
 type sending struct {
 	client   *Client
 	batch    []*tracepb.ResourceSpans
 	begin    time.Time
 	attempts int
-	open     bool // the receiver may have the batch from an attempt that it did not answer
-	doubled  bool // and it was sent again
+	open     bool // the receiver may have the batch from an attempt without a response
+	doubled  bool // open, and the batch was sent again
 }
 
-// attempt sends the batch once.
+// attempt sends the batch once and returns the outcome.
 func (s *sending) attempt(ctx context.Context) outcomeFields {
 	c := s.client
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
@@ -46,27 +47,27 @@ func (s *sending) attempt(ctx context.Context) outcomeFields {
 	}
 	s.open = s.open || o.mayHaveArrived()
 	late := expired(ctx)
-	if late && o.verdict == uncertain { // a gRPC server ends a call at its deadline, too, which is no answer
+	if late && o.verdict == uncertain { // a gRPC server also ends a call at its deadline; not a response
 		o.verdict = unknown
 	}
 	switch {
 	case o.verdict != unknown:
 		c.answered.Store(true)
 	case late:
-		o.err = fmt.Errorf("no answer within %s", message.Duration(c.config.Timeout))
+		o.err = fmt.Errorf("no response within %s", message.Duration(c.config.Timeout))
 	case ctx.Err() != nil:
 		o.err = ctx.Err()
 	}
 	return o
 }
 
-// expired reports whether the deadline of a context has passed. The context itself notices it a little later.
+// expired reports whether the deadline of ctx has passed. ctx itself may notice it slightly later.
 func expired(ctx context.Context) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && !deadline.After(time.Now())
 }
 
-// result returns what UploadTraces returns if the outcome is final.
+// result returns the result of UploadTraces if the outcome is final.
 func (s *sending) result(o *outcomeFields) (err error, final bool) {
 	switch o.verdict {
 	case accepted:
@@ -78,7 +79,7 @@ func (s *sending) result(o *outcomeFields) (err error, final bool) {
 	case tooLarge:
 		return fmt.Errorf("%w: %w", otlp.ErrTooLarge, o.err), true
 	case refused:
-		// A receiver that has accepted other batches refuses this one for its content, and may accept the next.
+		// A receiver that has accepted other batches refuses this one because of its content, and may accept the next.
 		if s.client.accepted.Load() {
 			return &otlp.PartialSuccessError{Rejected: spansOf(s.batch), Message: o.err.Error()}, true
 		}
@@ -89,7 +90,7 @@ func (s *sending) result(o *outcomeFields) (err error, final bool) {
 	return nil, false
 }
 
-// pause returns how long to wait before the next attempt, or why there is none.
+// pause returns the delay before the next attempt, or the error if there is none. It sets the advice.
 func (s *sending) pause(o *outcomeFields) (time.Duration, error) {
 	limit := s.client.config.RetryFor
 	answered := s.client.answered.Load()
@@ -100,29 +101,29 @@ func (s *sending) pause(o *outcomeFields) (time.Duration, error) {
 	switch {
 	case !answered && o.advice == "":
 		o.advice = fmt.Sprintf(
-			"check that a receiver listens there and takes %s (gRPC is usually at port 4317, HTTP at 4318)",
+			"check that a receiver listens there and accepts %s (the usual port is 4317 for gRPC, 4318 for HTTP)",
 			s.client.Protocol(),
 		)
 	case o.advice == "":
-		o.advice = "raise --retry-for to try for longer"
+		o.advice = "raise --retry-for to retry for longer"
 	}
 	if left <= 0 {
 		return 0, o.err
 	}
 	if o.wait > left {
-		return 0, fmt.Errorf("%w (asks to wait for %s)", o.err, message.Duration(o.wait))
+		return 0, fmt.Errorf("%w (retry after %s requested)", o.err, message.Duration(o.wait))
 	}
 	return min(max(o.wait, delay(s.attempts)), left), nil
 }
 
-// delay returns a random time that grows with the number of attempts.
+// delay returns the random delay after a number of attempts.
 func delay(attempts int) time.Duration {
 	d := firstDelay << min(attempts-1, 10)
 	d = min(d, maxDelay)
 	return d - rand.N(d/2)
 }
 
-// failure returns the error of a batch that is given up.
+// failure returns the error of a batch that was given up: an *Error, wrapped with the advice if there is one.
 func (s *sending) failure(err error, advice string) error {
 	e := &Error{
 		Endpoint: s.client.Endpoint(), Protocol: s.client.Protocol(), Attempts: s.attempts, Took: time.Since(s.begin), Open: s.open, Err: err,
@@ -133,7 +134,7 @@ func (s *sending) failure(err error, advice string) error {
 	return &ntconv.AdviceError{Err: e, Advice: advice}
 }
 
-// sleep waits for a time or until ctx is done.
+// sleep waits for d, or until ctx is done; it then returns the error of ctx.
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -145,14 +146,14 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// An Error is a batch that was given up. It wraps otlp.ErrNotReceived unless the receiver may have the batch.
+// An Error reports a batch that was given up. It wraps otlp.ErrNotReceived unless the receiver may have the batch.
 type Error struct {
 	Endpoint string
 	Protocol Protocol
 	Attempts int
-	Took     time.Duration // for all attempts
+	Took     time.Duration // duration of all attempts
 	Open     bool          // the receiver may have the batch
-	Err      error         // of the last attempt
+	Err      error         // error of the last attempt
 }
 
 func (e *Error) Error() string {

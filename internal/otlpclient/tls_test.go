@@ -26,7 +26,8 @@ import (
 	"github.com/ntconv/ntconv/exporters/otlp"
 )
 
-// An authority is a certificate authority in PEM files: that of itself, and a certificate and key that it has signed.
+// An authority is a certificate authority in PEM files: its own certificate, and a key with a certificate that it has
+// signed.
 type authority struct {
 	ca, cert, key string
 	pool          *x509.CertPool
@@ -75,14 +76,14 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// The receiver's certificate is checked against the authority, and the client shows its own, over both protocols.
+// With both protocols, the client checks the receiver's certificate against the authority and presents its own.
 func TestTLS(t *testing.T) {
 	a, other := newAuthority(t), newAuthority(t)
 	server := &tls.Config{Certificates: []tls.Certificate{a.pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.pool}
 	r := &webReceiver{answers: []webAnswer{{status: 200}}}
 	secure := httptest.NewUnstartedServer(r)
 	secure.TLS = server.Clone()
-	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes fail on purpose
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
 	_, remote := serveGRPC(t, &grpcReceiver{}, grpc.Creds(credentials.NewTLS(server)))

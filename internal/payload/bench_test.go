@@ -8,14 +8,15 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A workload is events of a trace, which may be kept, with their schemas.
+// A workload is a list of copied events of a trace, with their schemas.
 type workload struct {
 	events  []*ntconv.Event
 	schemas []*schema.Schema
 	bytes   int64
 }
 
-// load returns the events of a trace in testdata that have a payload, of one name if it is not empty.
+// load returns the events of a trace in testdata that have a payload. If name is not empty, it returns only the events
+// with this name.
 func load(tb testing.TB, trace, name string) (w workload) {
 	var table schema.Table
 	eachEvent(corpus.Trace(tb, trace).Data, func(e *ntconv.Event) {
@@ -57,7 +58,7 @@ func BenchmarkEncoder(b *testing.B) {
 	}
 }
 
-// report reports time per event, and bytes of JSON per second.
+// report reports the time per event and the bytes of JSON per second.
 func report(b *testing.B, events, size int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 	b.ReportMetric(float64(size)/float64(events), "B/event")
@@ -68,7 +69,7 @@ func BenchmarkDecoder(b *testing.B) {
 	for _, c := range workloads {
 		w := load(b, c.trace, c.name)
 		var enc Encoder
-		var texts [][]byte
+		var documents [][]byte
 		var decoders []*Decoder
 		known := map[*schema.Schema]*Decoder{}
 		for i, e := range w.events {
@@ -80,9 +81,9 @@ func BenchmarkDecoder(b *testing.B) {
 			if known[w.schemas[i]] == nil {
 				known[w.schemas[i]] = NewDecoder(fields, e.PointerSize())
 			}
-			texts, decoders = append(texts, text), append(decoders, known[w.schemas[i]])
+			documents, decoders = append(documents, text), append(decoders, known[w.schemas[i]])
 		}
-		if len(texts) == 0 {
+		if len(documents) == 0 {
 			continue
 		}
 		b.Run(c.trace+"/"+c.name, func(b *testing.B) {
@@ -90,11 +91,11 @@ func BenchmarkDecoder(b *testing.B) {
 			b.ReportAllocs()
 			size, n := 0, 0
 			for b.Loop() {
-				for i, text := range texts {
+				for i, text := range documents {
 					dst, _ = decoders[i].Append(dst[:0], text)
 					size += len(text)
 				}
-				n += len(texts)
+				n += len(documents)
 			}
 			report(b, n, size)
 		})
@@ -123,7 +124,7 @@ func BenchmarkProgram(b *testing.B) {
 	}
 }
 
-// TestAllocations holds that neither JSON nor cells of the usual payload cost an allocation.
+// TestAllocations checks that usual payloads are converted to JSON and to cells without an allocation.
 func TestAllocations(t *testing.T) {
 	for _, c := range workloads[:7] {
 		w := load(t, c.trace, c.name)

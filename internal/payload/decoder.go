@@ -9,39 +9,44 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Decoder makes payloads of one layout from JSON. It is not safe for concurrent use.
+// A Decoder converts JSON to payloads of one layout. It is not safe for concurrent use.
+//
+// Append first assumes that members have the order of the fields and writes each value as it reads it. If it encounters
+// another order, it sets disorder and gives up; Append then sets anyOrder and starts over, and each object is searched
+// for its members before they are written.
 type Decoder struct {
-	plan  *plan
-	json  scanner
-	b     []byte
-	start int // of the payload in b
-	end   int // where the payload ends if nothing but fields without values follows, -1 if the last field has a value
-	lists int // how many lists the current value is in
-	left  int // zeros that may still be written for missing values, and members that may be looked for
-	locs  []pending
-	text  []byte // of a string with escapes
+	plan *plan
+	json scanner
 
-	// Members in the order of the fields are written as they are read. If others are encountered, the payload is
-	// written again, and the members of each object are looked for first.
+	b     []byte    // dst and the payload so far
+	start int       // index of the payload in b
+	end   int       // index in b where the payload ends if only fields without values follow; -1 after a value
+	lists int       // number of lists that contain the current value
+	left  int       // budget for zeros of missing values and for searched members, see spend
+	locs  []pending // locations whose elements are not yet written
+	text  []byte    // buffer for strings with escapes
+
 	anyOrder bool
-	disorder bool  // members have another order, which only anyOrder allows
-	spans    []int // where the values of the members are, for the objects that the current value is in
+	disorder bool  // the order of members differs, and anyOrder is not set
+	spans    []int // offsets in the JSON of the members' values, for all objects that contain the current value
 	indexes  map[*node]map[string]int
 }
 
-// pending is a location in b whose elements follow the last field, and their position in the JSON, -1 for none.
+// pending is a location in b whose elements follow the last field. at is its index in b, and pos the offset of the
+// elements in the JSON, or -1 if there are none.
 type pending struct {
 	at, pos int
 	node    *node
 }
 
-// A payload may have zeros for values that its JSON does not have: so many for each byte of JSON, and so many more.
+// Limits of the zeros that a payload may contain for values without JSON: per byte of JSON, and in addition to that.
 const (
 	maxZerosPerByte = 64
 	maxZeros        = 1 << 16
 )
 
-// NewDecoder returns a decoder for payloads with these fields and that pointer size, 4 or 8 bytes.
+// NewDecoder returns a Decoder for payloads with these fields. pointerSize is 4 or 8 bytes; other sizes mean 8. The
+// Decoder retains fields, which must not be changed.
 func NewDecoder(fields []ntconv.Field, pointerSize int) *Decoder {
 	if pointerSize != 4 {
 		pointerSize = 8
@@ -49,11 +54,11 @@ func NewDecoder(fields []ntconv.Field, pointerSize int) *Decoder {
 	return &Decoder{plan: newPlan(fields, pointerSize)}
 }
 
-// Append appends the payload to dst that an object in JSON describes. Empty JSON is an empty payload. The members may
-// have any order. A payload ends before trailing fields that are null or missing; other fields without a value are
-// zero. Bytes may also be a list of numbers. Malformed JSON, a member that is not a field, and a value that its field
-// cannot hold are errors that wrap ntconv.ErrValue, and dst is returned as it was. The JSON may be untrusted: memory is
-// proportional to its size.
+// Append converts an object in JSON to a payload, appends it to dst and returns the extended slice. Empty JSON means an
+// empty payload. The members may have any order. The payload ends before trailing fields that are null or missing;
+// other fields without a value are zero. Bytes may also be a list of numbers. Malformed JSON, a member that is not a
+// field, and a value that does not fit its field are errors that wrap ntconv.ErrValue; Append then returns dst
+// unchanged. The JSON may be untrusted: memory is proportional to its size. Append borrows json.
 func (d *Decoder) Append(dst, json []byte) (payload []byte, err error) {
 	if len(json) == 0 {
 		return dst, nil
@@ -73,7 +78,7 @@ func (d *Decoder) Append(dst, json []byte) (payload []byte, err error) {
 	return payload, nil
 }
 
-// payload writes all of the payload.
+// payload writes the whole payload, and returns errOrder if disorder is set.
 func (d *Decoder) payload(json []byte) error {
 	d.json = scanner{s: json}
 	d.b, d.end, d.lists, d.disorder = d.b[:d.start], -1, 0, false
@@ -87,7 +92,7 @@ func (d *Decoder) payload(json []byte) error {
 	return d.located()
 }
 
-// object writes the members of the object that follows.
+// object reads an object and writes its members.
 func (d *Decoder) object(members []node) error {
 	if !d.json.accept('{') {
 		return d.json.fail(errType)
@@ -118,7 +123,7 @@ func (d *Decoder) object(members []node) error {
 	return nil
 }
 
-// inField returns an error with the name of the field that it occurred in.
+// inField adds the name of the field to an error.
 func inField(n *node, err error) error {
 	if err == errOrder {
 		return err
@@ -126,6 +131,7 @@ func inField(n *node, err error) error {
 	return fmt.Errorf("field %s %w", n.name, err)
 }
 
+// pad writes padding, which the payload contains even if only fields without values follow.
 func (d *Decoder) pad(n *node) {
 	if n.size > 0 {
 		d.end = -1
@@ -133,7 +139,7 @@ func (d *Decoder) pad(n *node) {
 	}
 }
 
-// unordered finds where the value of each member is, and writes them in the order of the fields.
+// unordered locates the value of each member of an object and writes the values in the order of the fields.
 func (d *Decoder) unordered(members []node) error {
 	base := len(d.spans)
 	if err := d.spend(len(members)); err != nil {
@@ -166,7 +172,7 @@ func (d *Decoder) unordered(members []node) error {
 	return nil
 }
 
-// find sets the positions of members in d.spans from base on, up to the end of the object.
+// find stores the offsets of the members' values in d.spans[base:] and reads to the end of the object.
 func (d *Decoder) find(members []node, base int) error {
 	for first := true; !d.json.accept('}'); first = false {
 		if !first && !d.json.accept(',') {
@@ -197,7 +203,7 @@ func (d *Decoder) find(members []node, base int) error {
 	return nil
 }
 
-// indexOf returns the members by name.
+// indexOf returns the indices of members by name, and caches them.
 func (d *Decoder) indexOf(members []node) map[string]int {
 	if len(members) == 0 {
 		return nil
@@ -218,7 +224,8 @@ func (d *Decoder) indexOf(members []node) map[string]int {
 	return index
 }
 
-// spend takes n from what may be written or looked for without JSON that asks for it.
+// spend takes n from the budget of zeros and searches that no JSON pays for, so that short JSON cannot create a large
+// payload.
 func (d *Decoder) spend(n int) error {
 	if d.left -= n; d.left < 0 || n < 0 {
 		d.left = 0
@@ -229,7 +236,7 @@ func (d *Decoder) spend(n int) error {
 
 func (d *Decoder) zeros(n int) { d.b = append(d.b, make([]byte, n)...) }
 
-// located writes the elements of the locations, which may hold locations of their own.
+// located writes the elements of all locations. These may contain further locations, which it appends to the same list.
 func (d *Decoder) located() error {
 	if d.end >= 0 {
 		d.b = d.b[:d.end]

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// narrow returns the fields with a bool in 1 byte and a decimal as a float of 8, as self-describing .NET sources write
-// them.
+// narrow returns a copy of fields in which a bool has 1 byte and a decimal is a float of 8 bytes, as self-describing
+// .NET sources write them.
 func narrow(fields []ntconv.Field) []ntconv.Field {
 	fields = slices.Clone(fields)
 	for i := range fields {
@@ -38,43 +38,45 @@ func narrowType(t ntconv.FieldType) ntconv.FieldType {
 // An Encoder converts payloads of one trace to JSON. The zero value is ready to use. Its memory is bounded by the
 // metadata of the trace. It is not safe for concurrent use.
 type Encoder struct {
-	recent   [recentPrograms]*program // by number of the event, because types of events alternate
+	recent   [recentPrograms]*program // cache of programs, indexed by event ID, because event types alternate
 	programs map[programKey]*program
 	layouts  map[*schema.Schema]*layout
 	path     fastPath
-	check    []byte // what the Decoder restored
+	check    []byte // buffer for the restored payload
 }
 
-// recentPrograms is a power of 2.
+// recentPrograms is a power of 2, so that the index is computed without a division.
 const recentPrograms = 64
 
-// programKey is what the conversion of a payload depends on.
+// programKey identifies how a payload is converted.
 type programKey struct {
 	schema *schema.Schema
 	narrow bool // pointers have 4 bytes
 }
 
-// A layout is the fields by which payloads of a schema are restored. If the metadata leave sizes open, these are the
-// sizes of the first payload that shows them: the events of a type come from one source.
+// A layout records which of two sizes the fields of a schema have if the metadata leave sizes open
+// (schema.HasOpenSizes). The first payload that determines the sizes decides, because all events of a type come from
+// one source. Append sets shown and slim together and never changes them after that.
 type layout struct {
 	open  bool // the metadata leave sizes open
-	shown bool // a payload has shown them
-	slim  bool // they are narrow
+	shown bool // a payload has determined the sizes
+	slim  bool // bool has 1 byte and decimal 8
 }
 
-// A program is how the Encoder converts payloads of one schema for one size of pointers.
+// A program converts payloads of one schema with one pointer size.
 type program struct {
 	programKey
 	layout *layout
-	wide   *plan // by the sizes in the metadata
-	slim   *plan // by the other sizes if they are open, or else nil
+	wide   *plan // with the sizes in the metadata
+	slim   *plan // with the short sizes; nil unless sizes are open
 	names  memberNames
-	check  [2]*Decoder // by wide and slim
+	check  [2]*Decoder // of wide and slim; nil until needed
 }
 
-// Layout returns the fields by which a Decoder restores the payloads of the schema that Append reported to be exact so
-// far. It returns false if each payload names its own fields, as GCDynamicEvents do. Fields differ from s.Fields where
-// metadata leave sizes open: a bool then has 1 byte and a decimal is a float of 8, if the payloads are so.
+// Layout returns the fields with which a Decoder restores the payloads of the schema that Append has reported as exact
+// so far. It returns false if each payload names its own fields, as in GCDynamicEvent. The result differs from s.Fields
+// if the metadata leave sizes open and the payloads use the short ones: a bool then has 1 byte and a decimal is a float
+// of 8 bytes.
 func (e *Encoder) Layout(s *schema.Schema) (fields []ntconv.Field, ok bool) {
 	switch l := e.layouts[s]; {
 	case s.IsDynamic():
@@ -85,7 +87,7 @@ func (e *Encoder) Layout(s *schema.Schema) (fields []ntconv.Field, ok bool) {
 	return s.Fields, true
 }
 
-// programOf returns the program of an event.
+// programOf returns the program for a schema and a pointer size, which it caches.
 func (e *Encoder) programOf(s *schema.Schema, pointerSize int) *program {
 	key := programKey{s, pointerSize == 4}
 	slot := &e.recent[s.ID%recentPrograms]
@@ -116,7 +118,8 @@ func newProgram(key programKey, l *layout) *program {
 	p.wide = newPlan(key.schema.Fields, ptr)
 	if l.open {
 		p.slim = newPlan(narrow(key.schema.Fields), ptr)
-		// With padding no payload comes out even, and the end of an object may be missing from one that does.
+		// The fast path selects the sizes by which a payload has no bytes left. That test is inconclusive with padding
+		// and objects, because padding may be absent and an object may end early.
 		p.wide.plain = p.wide.plain && !p.wide.pads && !hasObject(key.schema.Fields)
 		p.slim.plain = p.wide.plain && p.slim.plain
 	}
@@ -126,7 +129,7 @@ func newProgram(key programKey, l *layout) *program {
 	return p
 }
 
-// hasObject reports whether fields are objects or lists of objects.
+// hasObject reports whether a field is an object, or a list of objects at any depth.
 func hasObject(fields []ntconv.Field) bool {
 	for i := range fields {
 		t := &fields[i].Type
@@ -139,11 +142,12 @@ func hasObject(fields []ntconv.Field) bool {
 	return false
 }
 
-// Append appends the payload of an event of schema s to dst as one JSON object, and nothing if the payload is empty.
-// exact means that a Decoder for Layout(s) and the event's pointer size restores the payload from the JSON. It is false
-// for payloads that name their own fields, and if a label overrides the version of the type, as the layout is not that
-// of the type's other events. The output is proportional to the payload, as the located bytes of [ntconv.Event.Fields]
-// are limited. Append allocates nothing for the usual payload.
+// Append appends the payload of an event with schema s to dst as one JSON object, and nothing if the payload is empty.
+// It borrows the event. exact means that a Decoder for Layout(s) and the event's pointer size restores the payload.
+// exact is false for payloads that name their own fields, and for events whose label overrides the version of the type,
+// because their layout is not that of the type's other events. The size of the output is proportional to the payload,
+// because the located bytes of [ntconv.Event.Fields] are limited. Append usually allocates nothing except to extend
+// dst.
 func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json []byte, exact bool) {
 	if len(ev.Payload) == 0 {
 		return dst, true
@@ -161,11 +165,11 @@ func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json [
 	back, err := p.decoder().Append(e.check[:0], dst[start:])
 	e.check = back[:0]
 	exact = err == nil && bytes.Equal(back, ev.Payload)
-	p.layout.shown = p.layout.shown || exact // or it would not be exact with what is shown later
+	p.layout.shown = p.layout.shown || exact // freeze the layout: this payload is exact only with the current one
 	return dst, exact
 }
 
-// decoder returns the decoder for the layout.
+// decoder returns the Decoder for the current layout.
 func (p *program) decoder() *Decoder {
 	d, pl := &p.check[0], p.wide
 	if p.layout.slim {
@@ -177,7 +181,8 @@ func (p *program) decoder() *Decoder {
 	return *d
 }
 
-// fast converts a payload that has all fields of a plan. It returns false, and an undefined result, for others.
+// fast is the fast path of Append for a payload that contains all fields of a plan. If it returns false, its other
+// results are undefined.
 func (e *Encoder) fast(dst, payload []byte, p *program) (json []byte, exact, ok bool) {
 	if !p.wide.plain {
 		return dst, false, false
@@ -186,7 +191,7 @@ func (e *Encoder) fast(dst, payload []byte, p *program) (json []byte, exact, ok 
 		json, end, exact, ok := e.run(dst, payload, p.wide)
 		return json, exact && end == len(payload), ok
 	}
-	// The sizes of the metadata count if the payload comes out even with them, see ntconv.Event.Fields.
+	// The sizes in the metadata apply if they consume the whole payload, see ntconv.Event.Fields.
 	json, end, exact, ok := e.run(dst, payload, p.wide)
 	slim := !ok || end != len(payload)
 	if slim {
@@ -200,7 +205,7 @@ func (e *Encoder) fast(dst, payload []byte, p *program) (json []byte, exact, ok 
 	return json, exact && slim == p.layout.slim, true
 }
 
-// run converts a payload by a plan and returns how much of the payload was converted.
+// run converts a payload with the fast path. end is the number of bytes that it has converted.
 func (e *Encoder) run(dst, payload []byte, pl *plan) (json []byte, end int, exact, ok bool) {
 	if len(payload) < pl.min {
 		return dst, 0, false, false

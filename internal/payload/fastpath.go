@@ -11,14 +11,15 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A fastPath converts one payload to JSON by the nodes of a plan. It stops where a payload ends before a field does,
-// and at everything else that is not the usual case: the values of ntconv.DecodeFields are converted then.
+// A fastPath converts one payload to JSON by the nodes of a plan. It gives up if the payload ends inside a field, and
+// in all unusual cases; the caller then converts the values of ntconv.DecodeFields instead. Until then dst has grown by
+// text that the caller must discard.
 type fastPath struct {
 	dst     []byte
-	b       []byte // payload
-	off     int
-	inexact bool // something was appended that does not restore its bytes
-	counts  [maxSlots]uint64
+	b       []byte           // payload
+	off     int              // offset of the next value in b
+	inexact bool             // the JSON of a value does not restore its bytes
+	counts  [maxSlots]uint64 // values of members that count elements, by node.slot
 }
 
 func (p *fastPath) object(members []node) bool {
@@ -40,7 +41,8 @@ func (p *fastPath) object(members []node) bool {
 	return true
 }
 
-// endObject appends the end of an object whose members begin at start, each with its comma or the brace.
+// endObject closes an object whose members begin at dst[start]. Each member was appended with its comma or the opening
+// brace.
 func endObject(dst []byte, start int) []byte {
 	if len(dst) == start {
 		dst = append(dst, '{')
@@ -48,7 +50,7 @@ func endObject(dst []byte, start int) []byte {
 	return append(dst, '}')
 }
 
-// pad skips bytes that no value has.
+// pad skips padding. The Decoder restores it as zeros.
 func (p *fastPath) pad(size int) bool {
 	if size > len(p.b)-p.off {
 		return false
@@ -115,7 +117,7 @@ func (p *fastPath) value(n *node) bool {
 	return true
 }
 
-// number returns the little-endian number in b, extended by its sign if the node is signed.
+// number returns the little-endian number in b, sign-extended if the node is signed.
 func number(n *node, b []byte) uint64 {
 	switch len(b) {
 	case 8:
@@ -137,6 +139,7 @@ func number(n *node, b []byte) uint64 {
 	return uint64(b[0])
 }
 
+// integer appends an integer, and stores it if a later member counts its elements with it.
 func (p *fastPath) integer(n *node, u uint64) {
 	if n.slot >= 0 {
 		p.counts[n.slot] = u
@@ -154,7 +157,7 @@ func (p *fastPath) varint(n *node, rest []byte) bool {
 		return false
 	}
 	p.off += used
-	p.inexact = p.inexact || used > 1 && rest[used-1] == 0 // more bytes than the number needs
+	p.inexact = p.inexact || used > 1 && rest[used-1] == 0 // not the shortest encoding of the number
 	if n.op == opVarInt {
 		u = uint64(int64(u>>1) ^ -int64(u&1))
 	}
@@ -199,7 +202,7 @@ func (p *fastPath) float(b []byte) {
 	p.inexact = p.inexact || f != f && bits != nan64
 }
 
-// elems appends elements: text for code units, bytes for unsigned bytes, else a list.
+// elems appends elements: a string for code units, hexadecimal digits for unsigned bytes, and otherwise a list.
 func (p *fastPath) elems(elem *node, count uint64) bool {
 	left := uint64(len(p.b) - p.off)
 	if count > left { // an element has at least one byte
@@ -227,7 +230,7 @@ func (p *fastPath) elems(elem *node, count uint64) bool {
 	return true
 }
 
-// text appends the units or bytes of an array.
+// text appends the code units or bytes of an array.
 func (p *fastPath) text(elem *node, b []byte) {
 	exact := true
 	switch elem.op {

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// layoutOf makes fields of any type codes from bytes, nested at most depth levels.
+// layoutOf derives fields with any type codes from bytes, nested at most depth levels.
 func layoutOf(b []byte, depth int) (fields []ntconv.Field, rest []byte) {
 	for len(b) > 0 && b[0] != 0 {
 		var f ntconv.Field
@@ -42,7 +42,7 @@ func typeOf(b []byte, depth int) (t ntconv.FieldType, rest []byte) {
 	return t, b
 }
 
-// FuzzPayload asserts the law of Encoder.Append, and that cells are the values of the schema.
+// FuzzPayload asserts the contract of Encoder.Append, and that cells equal the values of the schema.
 func FuzzPayload(f *testing.F) {
 	f.Add([]byte{10, 12, 18, 17, 128}, []byte("0123456789abh\x00i\x00\x00\x000123456789abcdef01234567"), false)
 	f.Add([]byte{10, 131, 0, 9, 24, 0, 18}, []byte("\x02\x00\x00\x00abcdefgh\x02\x00\x04\x00"), true)
@@ -58,7 +58,7 @@ func FuzzPayload(f *testing.F) {
 		var table schema.Table
 		var enc Encoder
 		s := table.Of(e)
-		text, _ := law(t, &enc, map[any]*Decoder{}, e, s)
+		text, _ := checkAppend(t, &enc, map[any]*Decoder{}, e, s)
 		if limit := 4096 + 6*(64+len(e.Payload))*64; len(text) > limit*16 {
 			t.Errorf("%d bytes of JSON for %d", len(text), len(e.Payload))
 		}
@@ -67,7 +67,7 @@ func FuzzPayload(f *testing.F) {
 	})
 }
 
-// FuzzDecoder asserts that JSON makes a payload or an error of this package, and a payload in proportion to it.
+// FuzzDecoder asserts that any JSON yields an error of this package or a payload of proportional size.
 func FuzzDecoder(f *testing.F) {
 	layout := []byte{10, 18, 17, 19, 0, 1, 18, 14, 0, 16, 24, 0, 9, 132}
 	f.Add(layout, []byte(`{"\n":1}`))
@@ -90,7 +90,7 @@ func FuzzDecoder(f *testing.F) {
 		if again, err := d.Append(nil, text); err != nil || string(again) != string(payload[6:]) {
 			t.Fatalf("again: %x %v, not %x", again, err, payload[6:])
 		}
-		// Members in any order have the same payload.
+		// The order of the members does not change the payload.
 		var members map[string]json.RawMessage
 		if json.Unmarshal(text, &members) != nil {
 			return

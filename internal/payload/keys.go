@@ -6,13 +6,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Keys are the JSON names of the members of one object, each with the suffix from which on a name like it may be free.
-// Make one per object.
+// Keys holds the JSON names in use in one object, each with the first suffix that may be free for it. Create one Keys
+// per object. It is not safe for concurrent use.
 type Keys map[string]int
 
-// Add returns the name of the next member, in quotes and with its colon, and makes sure that no later member gets it.
-// If an earlier member has the name, the position of the member is appended to it; if that is taken as well, the next
-// number that is not.
+// Add reserves a name for the next member of the object and returns it quoted, with its colon. If the name is in use,
+// Add appends the position of the member, or the next number that makes the name unique.
 func (k Keys) Add(name string, position int) string {
 	key := quotedKey(name)
 	free, taken := k[key]
@@ -20,8 +19,8 @@ func (k Keys) Add(name string, position int) string {
 		k[key] = 0
 		return key
 	}
-	// All suffixes between the position of an earlier member with this name and the one that it got are taken, so they
-	// are tried once.
+	// All suffixes from the position of an earlier member with this name to the suffix that it got are in use. free
+	// skips them, so that many equal names take linear time.
 	for n := max(position, free); ; n++ {
 		next := quotedKey(name + "_" + strconv.Itoa(n))
 		if _, taken := k[next]; !taken {
@@ -31,14 +30,15 @@ func (k Keys) Add(name string, position int) string {
 	}
 }
 
-// Take makes sure that no member gets a name that Add of an equal object has returned.
+// Take reserves a key that Add of another Keys has returned.
 func (k Keys) Take(key string) {
 	if _, taken := k[key]; !taken {
 		k[key] = 0
 	}
 }
 
+// quotedKey returns a name as a JSON string followed by a colon.
 func quotedKey(name string) string {
-	k, _ := jsontext.AppendQuote(nil, name) // the error only reports what was replaced
+	k, _ := jsontext.AppendQuote(nil, name) // the error only reports replaced characters
 	return string(append(k, ':'))
 }

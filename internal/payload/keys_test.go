@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Names are those of a search that tries every number from the position on.
+// Add returns the same names as a search that tries every number from the position upwards.
 func TestKeys(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -22,7 +22,7 @@ func TestKeys(t *testing.T) {
 			}
 			taken[want] = true
 			if r.IntN(4) == 0 {
-				keys.Take(want) // as for a member whose name is known
+				keys.Take(want) // as for a member with a cached name
 			} else if got := keys.Add(name, position); got != want {
 				t.Fatalf("member %d, %q: key %s, want %s", position, name, got, want)
 			}

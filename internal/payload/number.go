@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// pairs are the numbers from 00 to 99.
+// pairs contains the numbers from 00 to 99.
 const pairs = "00010203040506070809" + "10111213141516171819" + "20212223242526272829" + "30313233343536373839" + "40414243444546474849" +
 	"50515253545556575859" + "60616263646566676869" + "70717273747576777879" + "80818283848586878889" + "90919293949596979899"
 
-// appendUint appends a decimal number. It writes the digits in place, which takes three quarters of the time of
+// appendUint appends a decimal number. It writes the digits in place and takes three quarters of the time of
 // strconv.AppendUint.
 func appendUint(dst []byte, u uint64) []byte {
 	if u < 10 {
@@ -38,14 +38,14 @@ func appendUint(dst []byte, u uint64) []byte {
 
 // digits returns the number of decimal digits of u, which is not 0.
 func digits(u uint64) int {
-	n := bits.Len64(u) * 1233 >> 12 // by the logarithm of 2, rounded down
+	n := bits.Len64(u) * 1233 >> 12 // 1233/4096 approximates log10(2), rounded down
 	if u >= powers[n] {
 		n++
 	}
 	return n
 }
 
-// powers are those of 10.
+// powers contains the powers of 10.
 var powers = [...]uint64{
 	1,
 	1e1,

@@ -19,7 +19,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// traces returns the traces of testdata, and those of the reference data unless tests are to be short.
+// traces returns the traces of testdata and, unless -short is set, those of the reference data.
 func traces(t testing.TB) []corpus.File {
 	files := corpus.Traces(t)
 	if _, err := corpus.Find("data"); err == nil && !testing.Short() {
@@ -28,7 +28,7 @@ func traces(t testing.TB) []corpus.File {
 	return files
 }
 
-// eachEvent calls f for the events of a trace up to its end or its first error.
+// eachEvent calls f for the events of a trace, up to its end or the first error.
 func eachEvent(data []byte, f func(*ntconv.Event)) {
 	src, err := reader.New(bytes.NewReader(data), nil)
 	if err != nil {
@@ -44,8 +44,8 @@ func eachEvent(data []byte, f func(*ntconv.Event)) {
 	}
 }
 
-// law checks what Append promises about an event, and returns what it returned.
-func law(t testing.TB, enc *Encoder, decoders map[any]*Decoder, e *ntconv.Event, s *schema.Schema) (text []byte, exact bool) {
+// checkAppend checks the contract of Encoder.Append for an event, and returns the results of Append.
+func checkAppend(t testing.TB, enc *Encoder, decoders map[any]*Decoder, e *ntconv.Event, s *schema.Schema) (text []byte, exact bool) {
 	t.Helper()
 	text, exact = enc.Append(nil, e, s)
 	if len(text) > 0 && !json.Valid(text) {
@@ -72,7 +72,7 @@ func law(t testing.TB, enc *Encoder, decoders map[any]*Decoder, e *ntconv.Event,
 	return text, exact
 }
 
-// same compares parsed JSON with a value, independently of how either was made.
+// same compares parsed JSON with a value, independently of the code under test.
 func same(x any, t *ntconv.FieldType, v ntconv.Value) bool {
 	switch v.Kind() {
 	case ntconv.ValueNull:
@@ -167,7 +167,7 @@ func TestTraces(t *testing.T) {
 		inexact := map[string]int{}
 		eachEvent(f.Data, func(e *ntconv.Event) {
 			s := table.Of(e)
-			text, ok := law(t, &enc, decoders, e, s)
+			text, ok := checkAppend(t, &enc, decoders, e, s)
 			if seen[s]++; seen[s] < 100 || seen[s]%64 == 0 {
 				checkValues(t, text, e, s)
 			}
@@ -189,7 +189,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// anyEvent generates an event of any layout, sometimes with a payload that does not fit.
+// anyEvent generates an event of any layout, sometimes with a payload that does not fit the layout.
 func anyEvent(rt *rapid.T) *ntconv.Event {
 	codes := rapid.SampledFrom([]eventgen.Codes{eventgen.AllCodes, eventgen.WireCodes}).Draw(rt, "codes")
 	fields := eventgen.Fields(codes).Draw(rt, "fields")
@@ -218,7 +218,7 @@ func TestAnyLayout(t *testing.T) {
 		var table schema.Table
 		s := table.Of(e)
 		var enc Encoder
-		text, exact := law(t, &enc, map[any]*Decoder{}, e, s)
+		text, exact := checkAppend(t, &enc, map[any]*Decoder{}, e, s)
 		checkValues(t, text, e, s)
 		checkProgram(t, Compile(s), e, s)
 		if events++; exact {
@@ -237,8 +237,8 @@ func TestAnyLayout(t *testing.T) {
 	t.Logf("%d of %d exact, %d plain", restored, events, fast)
 }
 
-// TestLayoutRestoresAll has several payloads of a type, of which some are damaged, and restores them when all have been
-// encoded.
+// TestLayoutRestoresAll encodes several payloads of a type, some of them corrupt, and then restores those that were
+// exact.
 func TestLayoutRestoresAll(t *testing.T) {
 	slim, wide := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -247,7 +247,7 @@ func TestLayoutRestoresAll(t *testing.T) {
 		typ := &ntconv.Type{Provider: "Shop", Name: "E", ID: 1, Fields: fields}
 		var table schema.Table
 		var enc Encoder
-		var texts, payloads [][]byte
+		var documents, payloads [][]byte
 		for range rapid.IntRange(1, 4).Draw(rt, "events") {
 			written := fields
 			if rapid.Bool().Draw(rt, "narrow") {
@@ -264,20 +264,20 @@ func TestLayoutRestoresAll(t *testing.T) {
 			text, exact := enc.Append(nil, e, table.Of(e))
 			checkValues(t, text, e, table.Of(e))
 			if exact {
-				texts, payloads = append(texts, text), append(payloads, payload)
+				documents, payloads = append(documents, text), append(payloads, payload)
 			}
 		}
 		layout, ok := enc.Layout(table.Of(&ntconv.Event{Type: typ}))
 		d := NewDecoder(layout, 8)
-		for i := range texts {
-			back, err := d.Append(nil, texts[i])
+		for i := range documents {
+			back, err := d.Append(nil, documents[i])
 			if !ok || err != nil || !bytes.Equal(back, payloads[i]) {
-				rt.Fatalf("%s: %x (%v), not %x", texts[i], back, err, payloads[i])
+				rt.Fatalf("%s: %x (%v), not %x", documents[i], back, err, payloads[i])
 			}
 		}
-		if len(texts) > 0 && layout[len(layout)-1].Type.Code == ntconv.TypeBool8 {
+		if len(documents) > 0 && layout[len(layout)-1].Type.Code == ntconv.TypeBool8 {
 			slim++
-		} else if len(texts) > 0 {
+		} else if len(documents) > 0 {
 			wide++
 		}
 	})

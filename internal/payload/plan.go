@@ -2,21 +2,21 @@ package payload
 
 import "github.com/ntconv/ntconv"
 
-// A node is how the values of a type are converted for one size of pointers. Nodes form a tree as types do.
+// A node states how the values of a type are converted for one pointer size. Nodes form a tree, like types.
 type node struct {
 	op      op
-	size    uint8  // bytes of a value, 0 if they vary
-	plain   bool   // the fast path decodes values as ntconv.DecodeFields does
-	slot    int16  // where the fast path keeps the value, as a later member counts its elements by it; -1 if none does
-	count   int    // opFixed: number of elements; opCounted: slot that has it
+	size    uint8  // bytes of a value; 0 if the size varies
+	plain   bool   // the fast path can decode the values, with the same result as ntconv.DecodeFields
+	slot    int16  // index in fastPath.counts if a later member counts its elements with the value; otherwise -1
+	count   int    // opFixed: number of elements; opCounted: slot of the number
 	name    string // JSON name of a member: quoted, with its colon
-	key     string // name after the brace or comma that precedes it
+	key     string // name preceded by the comma, or by the brace of the object
 	elem    *node
 	members []node
 	typ     *ntconv.FieldType
 }
 
-// op is what is done with a value. Those up to opGUID have a fixed size.
+// An op states how a value is converted. Ops up to opGUID have a fixed size.
 type op uint8
 
 const (
@@ -41,7 +41,7 @@ const (
 	opArray
 	opFixed
 	opCounted
-	opLocation // relative or absolute: the fast path knows none
+	opLocation // relative or absolute; not supported by the fast path
 )
 
 var ops = map[ntconv.TypeCode]op{
@@ -54,13 +54,13 @@ var ops = map[ntconv.TypeCode]op{
 	ntconv.TypeRelLoc: opLocation, ntconv.TypeDataLoc: opLocation,
 }
 
-// A plan is the nodes of a layout.
+// A plan is the nodes of a layout. It is immutable once newPlan returns.
 type plan struct {
 	members []node
-	plain   bool // the fast path knows all of them
+	plain   bool // the fast path can decode all members
 	pads    bool // a member is padding
-	slots   int
-	min     int // bytes that a payload with all fields has at least
+	slots   int  // number of slots in use
+	min     int  // minimum size in bytes of a payload with all fields
 }
 
 func newPlan(fields []ntconv.Field, pointerSize int) *plan {
@@ -69,7 +69,8 @@ func newPlan(fields []ntconv.Field, pointerSize int) *plan {
 	return p
 }
 
-// object returns the nodes of an object's members and the bytes that they take at least.
+// object returns the nodes of an object's members and their minimum size in bytes. top is set for the fields of the
+// payload itself.
 func (p *plan) object(fields []ntconv.Field, ptr int, top bool) (members []node, least int, plain bool) {
 	members, plain = make([]node, len(fields)), true
 	taken := make(Keys, len(fields))
@@ -93,7 +94,8 @@ func (p *plan) object(fields []ntconv.Field, ptr int, top bool) (members []node,
 	return members, least, plain
 }
 
-// countedBy gives the member with an index a slot for its value. It returns false if there is no such integer.
+// countedBy assigns a slot to the member with an index, which counts the elements of a later member. It returns false
+// if this is not an integer or no slot is free.
 func (p *plan) countedBy(earlier []node, index int) (slot int, ok bool) {
 	if index >= len(earlier) {
 		return 0, false
@@ -109,14 +111,13 @@ func (p *plan) countedBy(earlier []node, index int) (slot int, ok bool) {
 	return int(n.slot), n.slot >= 0
 }
 
-// maxSlots bounds the members of a layout that count others. The runtime's layouts have at most two.
+// maxSlots bounds the members of a layout that count elements of others. The runtime's layouts have at most two.
 const maxSlots = 16
 
-// maxLeast bounds the bytes that are said to be needed, so that nested arrays do not exceed an int. No payload has as
-// many.
+// maxLeast caps minimum sizes, so that nested arrays cannot overflow an int. No payload is that large.
 const maxLeast = 1 << 30
 
-// node sets n to how values of type t are converted, and returns the bytes that a value takes at least.
+// node initializes n for values of type t and returns their minimum size in bytes.
 func (p *plan) node(n *node, t *ntconv.FieldType, ptr int) (least int) {
 	*n = node{op: ops[t.Code], typ: t, slot: -1, count: int(t.Count), plain: true}
 	switch n.op {
@@ -132,7 +133,7 @@ func (p *plan) node(n *node, t *ntconv.FieldType, ptr int) (least int) {
 		least = ptr - 4
 	case opObject:
 		n.members, least, n.plain = p.object(t.Fields, ptr, false)
-		n.plain = n.plain && least > 0 // values without bytes are charged
+		n.plain = n.plain && least > 0 // ntconv.DecodeFields limits values without bytes
 	case opRest, opCounted, opFixed:
 	default:
 		least, _ = t.Size(ptr)
@@ -151,6 +152,6 @@ func (p *plan) node(n *node, t *ntconv.FieldType, ptr int) (least int) {
 		least = min(each*n.count, maxLeast)
 		n.plain = n.plain && n.count > 0
 	}
-	n.plain = n.plain && n.elem.plain && each > 0 && n.elem.op != opPad // others are errors or charged, or null
+	n.plain = n.plain && n.elem.plain && each > 0 && n.elem.op != opPad // all others can be errors, limited or null
 	return least
 }

@@ -10,28 +10,30 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Cell is the value of a field for a column.
+// A Cell is the value of a field, prepared for a column.
 type Cell struct {
-	// Kind is ValueNull for fields after the end of the payload and for fields that cannot be decoded.
+	// Kind is ValueNull for fields beyond the end of the payload and for fields that cannot be decoded.
 	Kind ntconv.ValueKind
-	// Bits is a bool as 0 or 1, an integer as 64 bits, a float as math.Float64bits, or a time in 100 ns since
+	// Bits is a bool as 0 or 1, an integer as 64 bits, a float as math.Float64bits, or a time in units of 100 ns since
 	// 1601-01-01 UTC.
 	Bits uint64
-	// Bytes is a string as UTF-8 or a GUID as text, both in the text that Read returns, or bytes of the payload.
+	// Bytes is a string in UTF-8 or a GUID in text form, both aliasing the text that Read returns, or bytes of the
+	// payload.
 	Bytes []byte
 }
 
-// A Program decodes payloads of one schema field by field. It is not safe for concurrent use.
+// A Program decodes payloads of one schema field by field. It is not safe for concurrent use. Each call of Read
+// replaces values and event; Value, AppendJSON and AppendData refer to them.
 type Program struct {
 	schema *schema.Schema
 	plans  [2]*plan       // for pointers of 4 and 8 bytes
-	flat   bool           // the fast path knows all fields, and each is a column of one value
-	values []ntconv.Value // of the fields that are lists or objects
-	event  ntconv.Event
+	flat   bool           // readFlat supports all fields: no lists, objects or open sizes
+	values []ntconv.Value // lists and objects, by field
+	event  ntconv.Event   // the latest payload that readValues decoded, with the type of the schema
 	names  memberNames
 }
 
-// Compile prepares reading payloads of a schema. Read returns one cell per element of s.Fields.
+// Compile returns a Program for the payloads of a schema. Read returns one cell per element of s.Fields.
 func Compile(s *schema.Schema) *Program {
 	p := &Program{
 		schema: s,
@@ -48,10 +50,10 @@ func Compile(s *schema.Schema) *Program {
 	return p
 }
 
-// Read sets cells, of which there must be one per field of the schema, to the fields of a payload with that pointer
-// size. It appends strings and GUIDs to text, refers to them from the cells, and returns the extended text. Bytes refer
-// to the payload. Of lists and objects a cell has only the kind: Value and AppendJSON return the rest. err is that of
-// the first field that cannot be decoded. Read allocates only to extend text.
+// Read sets cells to the fields of a payload. There must be one cell per field of the schema. pointerSize is 4 or 8
+// bytes. Read appends strings and GUIDs to text, and returns the extended text, to which the cells refer. Bytes refer
+// to the payload. For lists and objects a cell has only the kind: Value and AppendJSON return the contents. err is the
+// error of the first field that cannot be decoded; all other cells are valid. Read allocates only to extend text.
 func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ []byte, err error) {
 	cells = cells[:len(p.schema.Fields)]
 	pl := p.plans[1]
@@ -66,7 +68,8 @@ func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ [
 	return p.readValues(cells, text, payload, pointerSize)
 }
 
-// readFlat reads a payload that has all fields. It returns false, and an undefined result, for others.
+// readFlat is the fast path of Read for a payload with all fields. If it returns false, its other results are
+// undefined.
 func readFlat(members []node, cells []Cell, text, b []byte) (_ []byte, ok bool) {
 	for i := range members {
 		n, c := &members[i], &cells[i]
@@ -99,7 +102,7 @@ func readFlat(members []node, cells []Cell, text, b []byte) (_ []byte, ok bool) 
 	return text, true
 }
 
-// readOther reads a value that is neither an integer nor UTF-16, and returns how many bytes it has.
+// readOther reads a value that is neither an integer of fixed size nor UTF-16, and returns its size in bytes.
 func readOther(n *node, c *Cell, text, b []byte) (_ []byte, size int, ok bool) {
 	start := len(text)
 	size = int(n.size)
@@ -161,14 +164,14 @@ func decodeLatin1(dst, b []byte) []byte {
 	return dst
 }
 
-// readValues reads any payload.
+// readValues is the slow path of Read, for any payload.
 func (p *Program) readValues(cells []Cell, text, payload []byte, pointerSize int) (_ []byte, err error) {
 	clear(cells)
 	p.event.Payload, p.event.Thread.Process.PointerSize = payload, uint8(pointerSize)
 	i := 0
 	for _, v := range p.schema.Values(&p.event) {
 		if i == len(cells) {
-			break // the rest are fields that the payload of a GCDynamicEvent names
+			break // all others are named by the payload of a GCDynamicEvent
 		}
 		c := &cells[i]
 		c.Kind = v.Kind()
@@ -204,17 +207,18 @@ func (p *Program) readValues(cells []Cell, text, payload []byte, pointerSize int
 	return text, err
 }
 
-// Value returns the list or object of field i of the payload that was read last. It borrows the payload.
+// Value returns the list or object of field i in the payload that Read has decoded last. It borrows that payload.
 func (p *Program) Value(i int) ntconv.Value { return p.values[i] }
 
-// AppendJSON appends the list or object of field i of the payload that was read last to dst as JSON, spelled as the
-// Encoder spells it.
+// AppendJSON appends the list or object of field i in the payload that Read has decoded last to dst, in the format of
+// the Encoder.
 func (p *Program) AppendJSON(dst []byte, i int) []byte {
 	return appendValue(dst, &p.plans[1].members[i], p.values[i])
 }
 
-// AppendData appends the fields that the payload that was read last names itself to dst as a JSON object. It appends
-// nothing if there are none: they follow the fields of the schema of a GCDynamicEvent whose data have a known layout.
+// AppendData appends as a JSON object the fields that the payload itself names, which follow the fields of the schema
+// of a GCDynamicEvent with a known data layout. The payload is the one that Read has decoded last. AppendData appends
+// nothing if there are no such fields.
 func (p *Program) AppendData(dst []byte) []byte {
 	if !p.schema.IsDynamic() {
 		return dst

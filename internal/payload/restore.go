@@ -13,12 +13,12 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// value writes the value that follows in the JSON.
+// value reads a value and writes it. A value resets end, because the payload cannot end before it.
 func (d *Decoder) value(n *node) error {
 	if d.json.next() == 'n' && d.json.literal("null") {
 		return d.null(n)
 	}
-	if n.op == opObject { // its members decide whether the payload may end here
+	if n.op == opObject { // its members determine end
 		return d.object(n.members)
 	}
 	end := d.end
@@ -38,7 +38,7 @@ func (d *Decoder) value(n *node) error {
 		size := len(d.b)
 		err := d.bytes()
 		if n.op == opRest && len(d.b) == size {
-			d.end = end // no bytes are like no value
+			d.end = end // an empty rest is equivalent to a missing value
 		}
 		if n.op == opDecimal && err == nil && len(d.b)-size != int(n.size) {
 			err = d.json.fail(errRange)
@@ -55,7 +55,8 @@ func (d *Decoder) value(n *node) error {
 	return d.json.fail(errType)
 }
 
-// null writes a field without a value. The payload ends before it if no value follows.
+// null writes zeros for a field without a value. It sets end unless the payload already ends earlier or the field is
+// inside a list.
 func (d *Decoder) null(n *node) error {
 	if d.end < 0 && d.lists == 0 && n.op != opObject && n.op != opPad {
 		d.end = len(d.b)
@@ -96,6 +97,7 @@ func (d *Decoder) null(n *node) error {
 	return nil
 }
 
+// integer reads and writes an integer.
 func (d *Decoder) integer(n *node) error {
 	text := d.json.number()
 	bits := int(n.size) * 8
@@ -125,14 +127,14 @@ func (d *Decoder) integer(n *node) error {
 	return nil
 }
 
-// fixed writes a number of 1 to 8 bytes.
+// fixed writes the low size bytes of a number, at most 8.
 func (d *Decoder) fixed(u uint64, size int) {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], u)
 	d.b = append(d.b, b[:size]...)
 }
 
-// errRangeOrType returns the error of a text that is not a number that fits.
+// errRangeOrType returns the error for text that is not a number of the required type.
 func errRangeOrType(text []byte) error {
 	if len(text) == 0 {
 		return errType
@@ -183,7 +185,7 @@ func (d *Decoder) bool(n *node) error {
 	return nil
 }
 
-// string writes a string that ends with a zero, or a single character.
+// string reads a string and writes it, NUL-terminated or as a single character.
 func (d *Decoder) string(n *node) error {
 	text, err := d.json.text(&d.text)
 	if err != nil {
@@ -222,7 +224,7 @@ func (d *Decoder) string(n *node) error {
 	return nil
 }
 
-var errZero = fmt.Errorf("%w: NUL in a string that ends with one", errRange)
+var errZero = fmt.Errorf("%w: NUL in a NUL-terminated string", errRange)
 
 // appendUnits appends UTF-8 as UTF-16LE.
 func appendUnits(dst, text []byte) []byte {
@@ -236,7 +238,7 @@ func appendUnits(dst, text []byte) []byte {
 	return bin.AppendUTF16(dst, string(text[i:]))
 }
 
-// zeroIn reports whether one of the units of that size is zero.
+// zeroIn reports whether a code unit with the given size in bytes is zero.
 func zeroIn(b []byte, size int) bool {
 	for i := 0; i+size <= len(b); i += size {
 		if b[i] == 0 && b[i+size-1] == 0 {
@@ -246,7 +248,7 @@ func zeroIn(b []byte, size int) bool {
 	return false
 }
 
-// quoted writes a time or a GUID.
+// quoted reads and writes a time or a GUID.
 func (d *Decoder) quoted(n *node) error {
 	text, err := d.json.text(&d.text)
 	if err != nil {
@@ -269,14 +271,14 @@ func (d *Decoder) quoted(n *node) error {
 	return nil
 }
 
-// bytes writes a string of hexadecimal digits.
+// bytes reads a string of hexadecimal digits and writes its bytes.
 func (d *Decoder) bytes() error {
 	text, err := d.json.text(&d.text)
 	if err != nil {
 		return err
 	}
 	if len(text) < 4 || string(text[:4]) != "hex:" {
-		return d.json.fail(fmt.Errorf("%w: want hex: and digits", errType))
+		return d.json.fail(fmt.Errorf(`%w: want a string "hex:" and digits`, errType))
 	}
 	b, err := hex.AppendDecode(d.b, text[4:])
 	if err != nil {
@@ -286,7 +288,7 @@ func (d *Decoder) bytes() error {
 	return nil
 }
 
-// array writes the elements of an array, and their number if it precedes them.
+// array reads and writes the elements of an array, preceded by their number for opArray.
 func (d *Decoder) array(n *node) error {
 	at := len(d.b)
 	if n.op == opArray {
@@ -306,7 +308,7 @@ func (d *Decoder) array(n *node) error {
 	return nil
 }
 
-// elems writes the elements of a string, bytes or a list and returns their number.
+// elems reads a string, bytes or a list, writes its elements and returns their number.
 func (d *Decoder) elems(elem *node) (count int, err error) {
 	if elem == nil {
 		return 0, d.json.fail(errType)
@@ -334,7 +336,7 @@ func (d *Decoder) elems(elem *node) (count int, err error) {
 	return count, nil
 }
 
-// units writes a string as the units or bytes of an array.
+// units reads a string and writes it as the code units or bytes of an array.
 func (d *Decoder) units(elem *node) (count int, err error) {
 	begin := len(d.b)
 	switch {

@@ -9,31 +9,31 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Errors in JSON. All are wrapped with their position.
+// Reasons for rejecting JSON. scanner.fail adds the position and ntconv.ErrValue.
 var (
-	errSyntax  = errors.New("not JSON")
-	errType    = errors.New("value of another type")
+	errSyntax  = errors.New("invalid JSON")
+	errType    = errors.New("value of the wrong type")
 	errRange   = errors.New("number out of range")
-	errSize    = errors.New("payload would be far larger than its JSON")
+	errSize    = errors.New("too many fields without a value for the size of the JSON")
 	errUnknown = errors.New("member is not a field")
 	errTwice   = errors.New("member occurs twice")
-	errOrder   = errors.New("members have another order than the fields")
+	errOrder   = errors.New("members are not in the order of the fields")
 	errTrail   = errors.New("text after the object")
 )
 
-// A scanner reads JSON. It accepts some texts that are not JSON, such as control characters in strings, and needs no
-// stack for nested values.
+// A scanner reads JSON. It accepts some invalid JSON, such as control characters in strings. It does not recurse for
+// nested values.
 type scanner struct {
 	s   []byte
-	pos int
+	pos int // offset of the next byte
 }
 
-// fail returns an error with the place where it was found.
+// fail returns an error at the current position. It wraps ntconv.ErrValue and err.
 func (c *scanner) fail(err error) error {
 	return fmt.Errorf("byte %d of the JSON: %w: %w", c.pos, ntconv.ErrValue, err)
 }
 
-// next skips white space and returns the byte after it, 0 at the end.
+// next skips white space and returns the byte after it without consuming it, or 0 at the end.
 func (c *scanner) next() byte {
 	for ; c.pos < len(c.s); c.pos++ {
 		if b := c.s[c.pos]; b > ' ' || b != ' ' && b != '\n' && b != '\t' && b != '\r' {
@@ -43,7 +43,7 @@ func (c *scanner) next() byte {
 	return 0
 }
 
-// accept skips white space and b, and returns false if something else follows.
+// accept skips white space and then b. It returns false if another byte comes next.
 func (c *scanner) accept(b byte) bool {
 	if c.next() != b {
 		return false
@@ -52,7 +52,7 @@ func (c *scanner) accept(b byte) bool {
 	return true
 }
 
-// literal skips white space and a text, and returns false if something else follows.
+// literal skips white space and then text. It returns false if other text comes next.
 func (c *scanner) literal(text string) bool {
 	c.next()
 	if len(c.s)-c.pos < len(text) || string(c.s[c.pos:c.pos+len(text)]) != text {
@@ -62,7 +62,7 @@ func (c *scanner) literal(text string) bool {
 	return true
 }
 
-// number returns the characters of the number that follows, none if something else does.
+// number consumes and returns the characters that can be part of a number, possibly none.
 func (c *scanner) number() []byte {
 	c.next()
 	start := c.pos
@@ -74,7 +74,7 @@ func (c *scanner) number() []byte {
 	return c.s[start:c.pos]
 }
 
-// quoted returns what is between the quotes of the string that follows, and whether it has escapes.
+// quoted reads a string and returns the text between its quotes, and whether it contains escapes.
 func (c *scanner) quoted() (text []byte, escapes bool, err error) {
 	if !c.accept('"') {
 		return nil, false, c.fail(errType)
@@ -93,7 +93,7 @@ func (c *scanner) quoted() (text []byte, escapes bool, err error) {
 	return nil, false, c.fail(errSyntax)
 }
 
-// text returns the string that follows as UTF-8. It uses the capacity of buf for strings with escapes.
+// text reads a string and returns it as UTF-8. The result aliases the JSON, or *buf if the string has escapes.
 func (c *scanner) text(buf *[]byte) ([]byte, error) {
 	start := c.pos
 	raw, escapes, err := c.quoted()
@@ -108,7 +108,8 @@ func (c *scanner) text(buf *[]byte) ([]byte, error) {
 	return *buf, nil
 }
 
-// unescape appends the text between quotes without escapes. It returns false for an escape that JSON does not have.
+// unescape appends the text between quotes with its escapes replaced. It returns false for an escape that JSON does not
+// define.
 func unescape(dst, raw []byte) (_ []byte, ok bool) {
 	for i := 0; i < len(raw); i++ {
 		if raw[i] != '\\' {
@@ -144,8 +145,8 @@ func unescape(dst, raw []byte) (_ []byte, ok bool) {
 	return dst, true
 }
 
-// escapedRune returns the character of the escape \uXXXX, or of two that are surrogates, and how many bytes it takes, 0
-// if it is malformed.
+// escapedRune returns the character of an escape \uXXXX, or of two escapes that are a surrogate pair. n is their length
+// in bytes, or 0 if the first one is malformed.
 func escapedRune(b []byte) (r rune, n int) {
 	u, ok := hex4(b)
 	if !ok {
@@ -180,7 +181,7 @@ func hex4(b []byte) (r rune, ok bool) {
 	return r, true
 }
 
-// skip passes over the value that follows. Of nested ones it checks only where they end.
+// skip skips the next value. It checks nested values only as far as necessary to find their ends.
 func (c *scanner) skip() error {
 	for depth := 0; ; {
 		switch c.next() {

@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Four units of UTF-16, each with the same value.
+// Masks for four UTF-16 code units in a uint64, each with the same value.
 const (
 	eachUnit  = 0x0001_0001_0001_0001
 	unitTops  = 0x8000_8000_8000_8000
@@ -20,14 +20,16 @@ const (
 	backslash = '\\' * eachUnit
 )
 
-// appendUTF16 appends UTF-16LE as a quoted string. It returns false if it replaced a surrogate without its partner. An
-// odd last byte is ignored.
+// appendUTF16 appends UTF-16LE as a quoted string. It returns false if it replaced an unpaired surrogate. It ignores an
+// odd last byte.
 func appendUTF16(dst, b []byte) (_ []byte, exact bool) {
 	dst, exact = append(dst, '"'), true
 	for len(b) >= 2 {
 		for len(b) >= 8 { // fast path: four ASCII units that need no escape
 			x := binary.LittleEndian.Uint64(b)
-			// In a lane below 128 a difference has its top bit if it is negative, or if a lower lane has it.
+			// All lanes are below 128, so the top bit of a lane's difference is set if it is negative: for a control
+			// character, a quote or a backslash. A borrow from a lower lane can set it too, but then that lane is
+			// negative.
 			if x&notASCII != 0 || ((x-spaces)|((x^quotes)-eachUnit)|((x^backslash)-eachUnit))&unitTops != 0 {
 				break
 			}
@@ -71,7 +73,7 @@ func appendLatin1(dst, b []byte) []byte {
 	return append(dst, '"')
 }
 
-// appendUTF8 appends UTF-8 as a quoted string. It returns false if it replaced bytes that are not UTF-8.
+// appendUTF8 appends UTF-8 as a quoted string. It returns false if it replaced invalid bytes.
 func appendUTF8(dst, b []byte) (_ []byte, exact bool) {
 	dst, exact = append(dst, '"'), true
 	for len(b) > 0 {
@@ -89,7 +91,7 @@ func appendUTF8(dst, b []byte) (_ []byte, exact bool) {
 	return append(dst, '"'), exact
 }
 
-// appendASCII appends a character of a quoted string.
+// appendASCII appends one character inside a quoted string, escaped if necessary.
 func appendASCII(dst []byte, c byte) []byte {
 	if c >= ' ' && c != '"' && c != '\\' {
 		return append(dst, c)
@@ -112,14 +114,15 @@ func appendASCII(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
 
-// double.NaN and float.NaN of .NET, which the text NaN restores. Other numbers have the same text and are not exact.
+// double.NaN and float.NaN of .NET, to which "NaN" is converted. Other NaNs have the same JSON and are not exact.
 const (
 	nan64 = 0xfff8_0000_0000_0000
 	nan32 = 0xffc0_0000
 )
 
-// AppendFloat appends a number with the digits that restore it among those with that many bits, 32 or 64. Values for
-// which JSON has no number are the strings "NaN", "Infinity" and "-Infinity", as .NET spells them.
+// AppendFloat appends the shortest number that restores f among the floating-point numbers with that many bits, 32 or
+// 64. NaN and infinities, which JSON numbers cannot represent, become the strings "NaN", "Infinity" and "-Infinity", as
+// in .NET.
 func AppendFloat(dst []byte, f float64, bits int) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -133,16 +136,16 @@ func AppendFloat(dst []byte, f float64, bits int) []byte {
 }
 
 const (
-	// timeLayout has all digits of a time in 100 ns.
+	// timeLayout has all digits of a time in units of 100 ns.
 	timeLayout = `"2006-01-02T15:04:05.0000000Z"`
-	// maxTime is the end of the year 9999. Later times have a text, but RFC 3339 has none for them.
+	// maxTime is the end of the year 9999, the last time that RFC 3339 can represent.
 	maxTime = 2650467743999999999
 	// epochSeconds is the number of seconds from 1601-01-01 to 1970-01-01.
 	epochSeconds = 11644473600
 )
 
-// appendTime appends 100 ns since 1601-01-01 UTC as a quoted string. It returns false if the text does not restore the
-// time.
+// appendTime appends a time in units of 100 ns since 1601-01-01 UTC as a quoted string. It returns false if the string
+// does not restore the time.
 func appendTime(dst []byte, fileTime uint64) (_ []byte, exact bool) {
 	n := int64(fileTime)
 	return time.Unix(n/1e7-epochSeconds, n%1e7*100).UTC().AppendFormat(dst, timeLayout), fileTime <= maxTime

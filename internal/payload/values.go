@@ -7,10 +7,10 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// memberNames are the keys of fields that payloads name themselves.
+// memberNames caches the nodes of fields that the payloads themselves name.
 type memberNames map[*ntconv.Field]*node
 
-// appendValues appends the payload as JSON, whatever it holds.
+// appendValues is the slow path of Encoder.Append: it appends any payload as JSON.
 func (p *program) appendValues(dst []byte, ev *ntconv.Event) []byte {
 	start := len(dst)
 	i := 0
@@ -31,7 +31,7 @@ func (p *program) appendValues(dst []byte, ev *ntconv.Event) []byte {
 	return endObject(dst, start)
 }
 
-// node returns the node of a field that follows members and fields with the names before.
+// node returns the node of a field that follows members and the fields named before.
 func (m memberNames) node(f *ntconv.Field, members []node, before []string) *node {
 	if n := m[f]; n != nil {
 		return n

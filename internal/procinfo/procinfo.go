@@ -1,5 +1,5 @@
 // Package procinfo collects what the events of a trace state about its processes: command line, operating system,
-// architecture and runtime. It derives the name of the service from them, as resources of OpenTelemetry define it.
+// architecture and runtime. From these it derives the service name of OpenTelemetry resources.
 package procinfo
 
 import (
@@ -13,20 +13,20 @@ import (
 
 // A Process is what a trace states about a process. Empty members are unknown.
 type Process struct {
-	Name    string // as the kernel has it: at most 15 bytes
+	Name    string // process name of the kernel, at most 15 bytes
 	Command string // command line
-	OS      string // os.type of the semantic conventions of OpenTelemetry: linux, windows, darwin
-	Arch    string // host.arch of the conventions: amd64, arm64
+	OS      string // os.type of the OpenTelemetry semantic conventions: linux, windows, darwin
+	Arch    string // host.arch of the OpenTelemetry semantic conventions: amd64, arm64
 	Runtime string // name of the runtime: .NET
-	Version string // of the runtime
+	Version string // version of the runtime
 }
 
-// Service returns the name of the service: the entry assembly or the executable of the command line, without directory
-// and extension, or else the name of the process. It returns UnknownService if neither is known.
+// Service returns the name of the service: the entry assembly or executable of the command line, without directory and
+// extension, or else the process name. It returns UnknownService if neither is known.
 func (p *Process) Service() string { return serviceName(p.Command, p.Name) }
 
-// Describes reports whether events of a type may describe a process, so that a Reader should see them. It costs a few
-// nanoseconds.
+// Describes reports whether events of type t may describe a process; pass these events to Learn. It is cheap enough to
+// be called for every event.
 func Describes(t *ntconv.Type) bool {
 	switch t.Provider {
 	case clr.EventPipe, clr.UniversalSystem, clr.Runtime, clr.Rundown:
@@ -38,12 +38,12 @@ func Describes(t *ntconv.Type) bool {
 	return false
 }
 
-// A Reader reads the events that describe processes. The zero value is ready for use. It is not safe for concurrent
-// use.
+// A Reader reads the events that describe processes. The zero value is ready to use. A Reader is not safe for
+// concurrent use.
 type Reader struct{ schemas schema.Table }
 
-// Learn adds to p what an event states about its process. The Reader borrows the event, whose type must satisfy
-// Describes.
+// Learn updates p with what an event states about its process. Later events override earlier ones. Learn borrows the
+// event, whose type must satisfy Describes.
 func (r *Reader) Learn(p *Process, e *ntconv.Event) {
 	switch clr.ClassOf(e.Type) {
 	case clr.ClassProcessInfo:
@@ -59,39 +59,40 @@ func (r *Reader) Learn(p *Process, e *ntconv.Event) {
 	case clr.ClassRuntimeStart:
 		v := r.read(e, "Sku", "BclMajorVersion", "BclMinorVersion", "BclBuildNumber", "CommandLine")
 		setText(&p.Command, v[4])
-		if v[0] == skuCore && v[1] != "4" { // .NET Core before 5.0 had the version of .NET Framework here
+		if v[0] == skuCore && v[1] != "4" { // before 5.0, .NET Core reported the version of .NET Framework here
 			p.Runtime, p.Version = ".NET", strings.Join(v[1:4], ".")
 		}
 	}
 }
 
-// skuCore is the field Sku of a RuntimeInformation event of every runtime but .NET Framework.
+// skuCore is the value of Sku in RuntimeInformation events of all runtimes except .NET Framework.
 const skuCore = "2"
 
-// read returns fields of an event as text, "" for absent ones.
+// read returns fields of an event as strings, "" for absent fields.
 func (r *Reader) read(e *ntconv.Event, fields ...string) []string {
 	p, _ := r.schemas.Of(e).Project(fields...)
 	values := make([]ntconv.Value, len(fields))
 	p.Read(e, values)
-	texts := make([]string, len(fields))
+	list := make([]string, len(fields))
 	for i, v := range values {
 		switch v.Kind() {
 		case ntconv.ValueString:
-			texts[i] = v.String()
+			list[i] = v.String()
 		case ntconv.ValueUint:
-			texts[i] = strconv.FormatUint(v.Uint(), 10)
+			list[i] = strconv.FormatUint(v.Uint(), 10)
 		}
 	}
-	return texts
+	return list
 }
 
+// setText sets *to unless s is empty.
 func setText(to *string, s string) {
 	if s != "" {
 		*to = s
 	}
 }
 
-// osType returns the value of os.type for what the runtime calls an operating system.
+// osType returns the value of os.type for the runtime's name of an operating system.
 func osType(s string) string {
 	switch s {
 	case "macOS":
@@ -102,7 +103,7 @@ func osType(s string) string {
 	return strings.ToLower(s)
 }
 
-// hostArch returns the value of host.arch for what the runtime calls an architecture.
+// hostArch returns the value of host.arch for the runtime's name of an architecture.
 func hostArch(s string) string {
 	switch s {
 	case "x64":

@@ -11,8 +11,8 @@ const (
 	UnknownProgram = "unknown_service"        // of any kind
 )
 
-// serviceName returns the entry assembly or the executable of a command line, without directory and extension: App for
-// "/usr/bin/dotnet exec App.dll args" and for "/srv/App args". name is used if there is no command line.
+// serviceName returns the entry assembly or executable of a command line, without directory and extension: App for
+// "/usr/bin/dotnet exec App.dll args" and for "/srv/App args". Without a command line it uses name.
 func serviceName(command, name string) string {
 	words := commandWords(command)
 	if len(words) == 0 {
@@ -30,7 +30,7 @@ func serviceName(command, name string) string {
 	return UnknownService
 }
 
-// commandWords splits a command line at spaces outside of quotation marks.
+// commandWords splits a command line at spaces outside quotation marks.
 func commandWords(line string) (words []string) {
 	for line = strings.TrimSpace(line); line != ""; line = strings.TrimSpace(line) {
 		var word string
@@ -46,12 +46,12 @@ func commandWords(line string) (words []string) {
 	return words
 }
 
-// isAssembly reports whether a file is managed code by its extension.
+// isAssembly reports whether the extension of a file is one of managed code.
 func isAssembly(path string) bool { return programName(path) != baseName(path) }
 
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// programName returns the name of a file without directory, .dll and .exe.
+// programName returns the name of a file without directory and without .dll or .exe.
 func programName(path string) string {
 	base := baseName(path)
 	if i := len(base) - len(".dll"); i > 0 &&

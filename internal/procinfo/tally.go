@@ -2,25 +2,25 @@ package procinfo
 
 import "github.com/ntconv/ntconv"
 
-// A Tally collects what a trace states about its processes, and counts their events. The zero value is ready for use.
-// It is not safe for concurrent use.
+// A Tally collects what a trace states about its processes and counts their events. The zero value is ready to use. A
+// Tally is not safe for concurrent use.
 type Tally struct {
 	reader    Reader
 	all       map[*ntconv.Process]*counted
-	order     []*counted // as first seen
-	last      *counted
-	kind      *ntconv.Type
+	order     []*counted   // in order of their first events
+	last      *counted     // process of the latest event
+	kind      *ntconv.Type // type of the latest event; describes is Describes(kind)
 	describes bool
 }
 
-// counted is a process with its events.
+// counted is a process and the number of its events.
 type counted struct {
 	of     *ntconv.Process
 	info   Process
 	events int64
 }
 
-// Observe counts an event, which it borrows. Events without a process, and what is not an event, are ignored.
+// Observe counts an event, which it borrows. It ignores events without a process, and all kinds but KindEvent.
 func (t *Tally) Observe(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Thread == nil || e.Thread.Process == nil {
 		return
@@ -52,8 +52,8 @@ func (t *Tally) find(p *ntconv.Process) *counted {
 	return c
 }
 
-// Main returns the process with most events, the first one if several have as many, and what the trace states about it.
-// It returns nil if no event has a process.
+// Main returns the process with the most events and what the trace states about it. Of several such processes it
+// returns the one that was seen first. It returns nil if no event has a process.
 func (t *Tally) Main() (*ntconv.Process, Process) {
 	var main *counted
 	for _, c := range t.order {

@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/procinfo"
 )
 
-// The main process is the one with most events, and the first of those with as many.
+// The main process is the one with the most events, or the first of several such processes.
 func TestMainProcess(t *testing.T) {
 	var tally procinfo.Tally
 	if p, _ := tally.Main(); p != nil {

@@ -14,7 +14,7 @@ func TestManyKinds(t *testing.T) {
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}
 	b := New(info, nil, &Options{Kind: Wall})
 	for len(b.sets) < kinds {
-		b.sets = append(b.sets, newSet(Wall, b.pool.of(Wall)))
+		b.sets = append(b.sets, newSet(Wall, b.pool.of(Wall), b.all, 1_000_000))
 	}
 	typ := &ntconv.Type{Provider: "Microsoft-DotNETCore-SampleProfiler"}
 	th := &ntconv.Thread{Process: &ntconv.Process{PID: 2}}

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// typical returns spans such as a web service sends: eight attributes each, which share a scope and a resource of eight
+// typical returns spans like those of a web service: eight attributes each, and a shared scope and resource with eight
 // attributes.
 func typical(n int) (spans []*span.Span) {
 	attributes := func(prefix string) (list []span.Attribute) {

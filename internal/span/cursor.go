@@ -6,20 +6,21 @@ import (
 	"math"
 )
 
-// A cursor reads a payload from pos. After the first error every getter returns zero, no list has elements, and failed
-// stays set.
+// A cursor reads a payload from pos. After the first error failed stays set, pos is at the end, every getter returns
+// zero, and no list has elements.
 type cursor struct {
 	s   string
 	pos int
-	// wide means that lists and strings have their number of elements as a varuint and not in 16 bits, so that they can
-	// have any size.
+	// wide selects the encoding of SpanPart data, in which lengths of lists and strings are varuints. Payloads of
+	// events have 16-bit lengths.
 	wide   bool
 	failed bool
 }
 
+// fail ends the payload, so that every loop over it ends.
 func (c *cursor) fail() { c.pos, c.failed = len(c.s), true }
 
-// take returns the next n bytes.
+// take returns the next n bytes, or "" if there are fewer.
 func (c *cursor) take(n int) (s string) {
 	if n < 0 || n > len(c.s)-c.pos {
 		c.fail()
@@ -89,8 +90,8 @@ func (c *cursor) enum() int32 {
 	return int32(n)
 }
 
-// count reads a number of elements. Each has at least one byte, so a count that exceeds the rest of the payload is an
-// error.
+// count reads the number of elements of a list. Each element has at least one byte, so a count that exceeds the
+// remaining payload is an error, and the caller may allocate that many elements.
 func (c *cursor) count() int {
 	n := uint64(0)
 	if c.wide {
@@ -107,7 +108,7 @@ func (c *cursor) count() int {
 
 func (c *cursor) text() string { return c.take(c.count()) }
 
-// id reads an ID into dst, which has its size and is zero.
+// id reads an ID into dst, which has the size of the ID and is zero.
 func (c *cursor) id(dst []byte) {
 	s := c.text()
 	if s == "" {
@@ -137,7 +138,7 @@ func (c *cursor) attributes(dst []Attribute) []Attribute {
 	return dst
 }
 
-// skipAttributes skips a list without decoding it.
+// skipAttributes skips a list of attributes without decoding it.
 func (c *cursor) skipAttributes() {
 	for n := c.count(); n > 0 && !c.failed; n-- {
 		c.text()

@@ -6,21 +6,24 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Limits on what a Decoder holds.
+// Limits of the data that a Decoder holds.
 const (
-	maxOpenBytes = 256 << 20 // of the SpanPart events of all incomplete spans
-	maxKept      = 4096      // distinct scopes, and as many resources
-	maxKeptBytes = 4 << 20   // of their encodings
+	maxOpenBytes = 256 << 20 // bytes of the SpanPart events of all incomplete spans
+	maxKept      = 4096      // number of scopes, and of resources
+	maxKeptBytes = 4 << 20   // bytes of the encodings of scopes, and of resources
 )
 
-// A Decoder makes spans of the events that an Encoder wrote. It is not safe for concurrent use. It holds the parts of
-// incomplete spans, at most one span per capture thread and 256 MiB in total.
+// A Decoder converts events that an Encoder wrote back to spans. It holds the parts of incomplete spans: at most one
+// span per capture thread, and 256 MiB in total. It is not safe for concurrent use.
+//
+// s and attributes hold the latest span, which is lent to the caller; reset clears them. open gains an entry with the
+// first SpanPart of a span and loses it with its Span event (close), or when another span begins (discard).
 type Decoder struct {
 	report  *ntconv.Report
 	invalid int64
 
-	span, part         *ntconv.Type // what the layout must be
-	lastSpan, lastPart *ntconv.Type // the latest types that have it
+	span, part         *ntconv.Type // the required layouts
+	lastSpan, lastPart *ntconv.Type // the latest types that have them
 	open               map[*ntconv.Thread]*parts
 	openBytes          int
 
@@ -30,30 +33,31 @@ type Decoder struct {
 	resources  kept[Resource]
 }
 
-// parts are the SpanPart events of a span whose event Span is still to come.
+// parts holds the data of a span's SpanPart events until its Span event is decoded.
 type parts struct {
 	Context
-	n       int
+	n       int // number of SpanPart events so far
 	data    []byte
-	invalid bool // and counted
+	invalid bool // the span cannot be decoded and has been counted
 }
 
-// NewDecoder returns a Decoder that counts in report (CodePayload) what it cannot decode. report may be nil.
+// NewDecoder returns a Decoder for one trace. It counts spans that it cannot decode in report (CodePayload), which may
+// be nil.
 func NewDecoder(report *ntconv.Report) *Decoder {
 	return &Decoder{report: report, span: spanType(), part: partType(), open: map[*ntconv.Thread]*parts{}}
 }
 
-// Decode borrows an event for which IsEvent is true until it returns. It returns a span if the event completes one; a
-// large span has several events. ok is false if further events of the span are outstanding, or if the event is invalid,
-// which Invalid counts.
+// Decode decodes an event, which it borrows and for whose type IsEvent must return true. It returns a span if the event
+// completes one; a large span has several events. ok is false if further events of the span must follow, or if the
+// event is invalid, which Invalid counts.
 //
-// The span is borrowed until the next call of Decode, with its slices. Strings, Scope and Resource may be kept. Process
-// is that of the event. Thread and EndThread are the thread of the event if that is not the capture thread, which means
-// that the span stated it.
+// The span and its slices are borrowed until the next call of Decode. Strings, Scope and Resource are immutable and may
+// be retained. Process is the process of the event. Thread and EndThread are the thread of the event if it differs from
+// the capture thread, which means that the span stated a thread.
 func (d *Decoder) Decode(e *ntconv.Event) (s *Span, ok bool) {
 	switch {
 	case e.Type == nil || !d.knows(e.Type):
-		d.bad(e, "events of another layout than otlp/Span")
+		d.bad(e, "event does not have the layout of otlp/Span")
 		return nil, false
 	case e.Type == d.lastPart:
 		d.addPart(e)
@@ -88,15 +92,15 @@ func (d *Decoder) Decode(e *ntconv.Event) (s *Span, ok bool) {
 	return &d.s, true
 }
 
-// Finish discards the parts of spans whose last event has not come, and counts them as invalid.
+// Finish discards the parts of spans whose last event is missing, and counts these spans as invalid. Call it after the
+// last event.
 func (d *Decoder) Finish() {
 	for thread := range d.open {
 		d.discard(nil, thread)
 	}
 }
 
-// Invalid returns how many spans could not be decoded: events whose payload does not hold a span, and spans of which
-// events are missing.
+// Invalid returns the number of spans that could not be decoded, because a payload is invalid or events are missing.
 func (d *Decoder) Invalid() int64 { return d.invalid }
 
 // bad counts a span that cannot be decoded. e may be nil.
@@ -109,7 +113,7 @@ func (d *Decoder) bad(e *ntconv.Event, what string) {
 	d.report.Note(ntconv.CodePayload, 1, offset, what)
 }
 
-// knows reports whether a type has the layout of an event of this package. If so, lastSpan or lastPart is that type.
+// knows reports whether a type has the layout of one of the two events. If so, it sets lastSpan or lastPart to t.
 func (d *Decoder) knows(t *ntconv.Type) bool {
 	switch {
 	case t == d.lastSpan || t == d.lastPart:
@@ -137,7 +141,7 @@ func contextOf(e *ntconv.Event) (ctx Context) {
 	return ctx
 }
 
-// addPart keeps the data of a SpanPart event.
+// addPart stores the data of a SpanPart event. If the event does not continue the open span, that span is discarded.
 func (d *Decoder) addPart(e *ntconv.Event) {
 	ctx := contextOf(e)
 	c := cursor{s: string(e.Payload)}
@@ -167,21 +171,22 @@ func (d *Decoder) addPart(e *ntconv.Event) {
 	}
 }
 
-// close returns the data of the n SpanPart events that belong to an event Span.
+// close removes and returns the data of the n SpanPart events that precede a Span event. ok is false if the span is
+// invalid.
 func (d *Decoder) close(e *ntconv.Event, ctx Context, n int) (data []byte, ok bool) {
 	p := d.open[e.Capture]
 	switch {
 	case p == nil && n == 0:
 		return nil, true
 	case p == nil:
-		d.bad(e, "SpanPart events of a span are missing")
+		d.bad(e, "missing SpanPart events of a span")
 		return nil, false
 	case p.Context != ctx:
 		d.discard(e, e.Capture)
 		return d.close(e, ctx, n)
 	}
 	if p.n != n && !p.invalid {
-		d.bad(e, "SpanPart events of a span are missing")
+		d.bad(e, "missing SpanPart events of a span")
 		p.invalid = true
 	}
 	d.openBytes -= len(p.data)
@@ -189,17 +194,17 @@ func (d *Decoder) close(e *ntconv.Event, ctx Context, n int) (data []byte, ok bo
 	return p.data, !p.invalid
 }
 
-// discard removes the parts of a span that does not continue. e may be nil.
+// discard removes the parts of a span that does not continue, and counts the span as invalid. e may be nil.
 func (d *Decoder) discard(e *ntconv.Event, thread *ntconv.Thread) {
 	p := d.open[thread]
 	if !p.invalid {
-		d.bad(e, "the event Span after SpanPart events is missing")
+		d.bad(e, "missing Span event after SpanPart events")
 	}
 	d.openBytes -= len(p.data)
 	delete(d.open, thread)
 }
 
-// reset makes room for the next span.
+// reset starts a new span.
 func (d *Decoder) reset(ctx Context) {
 	d.s = Span{Context: ctx, Events: d.s.Events[:0], Links: d.s.Links[:0]}
 	d.attributes = d.attributes[:0]
@@ -215,7 +220,7 @@ func (d *Decoder) decodeWide(ctx Context, data []byte) bool {
 	return !c.failed && c.pos == len(c.s)
 }
 
-// head decodes the fields of header.
+// head decodes the fields that header returns.
 func (d *Decoder) head(c *cursor) {
 	s := &d.s
 	s.Name = c.text()
@@ -251,24 +256,23 @@ func (d *Decoder) lists(c *cursor) {
 	s.DroppedLinks = c.small()
 }
 
-// list decodes attributes into the array that all attributes of a span share. If the array grows, earlier lists stay in
-// the old one.
+// list decodes attributes into the array that all attributes of a span share. When the array grows, earlier lists keep
+// referring to the old array, which stays valid.
 func (d *Decoder) list(c *cursor) (attributes []Attribute, dropped uint32) {
 	from := len(d.attributes)
 	d.attributes = c.attributes(d.attributes)
 	return d.attributes[from:len(d.attributes):len(d.attributes)], c.small()
 }
 
-// kept are the values of type T of recent spans by their encodings, so that a value that many spans share is decoded
-// once.
+// kept caches decoded values by their encoding, because consecutive spans usually share scope and resource.
 type kept[T any] struct {
-	last   string // the encoding of latest; "" if there is none
+	last   string // encoding of latest; "" if there is none
 	latest *T
 	all    map[string]*T
-	bytes  int
+	bytes  int // size of all encodings
 }
 
-// get decodes the value at c, or returns an equal one. An encoding has its own end, so that a text which begins with a
+// get decodes the value at c, or returns a cached one. An encoding is self-delimiting, so input that begins with a
 // known encoding has that value.
 func (k *kept[T]) get(c *cursor, skip func(*cursor), decode func(*cursor) *T) *T {
 	if k.last != "" && strings.HasPrefix(c.s[c.pos:], k.last) {
@@ -284,7 +288,7 @@ func (k *kept[T]) get(c *cursor, skip func(*cursor), decode func(*cursor) *T) *T
 	encoding := c.s[c.pos:end.pos]
 	v := k.all[encoding]
 	if v == nil {
-		encoding = strings.Clone(encoding) // so that what is kept does not pin the payload
+		encoding = strings.Clone(encoding) // do not retain the whole payload
 		own := cursor{s: encoding}
 		if v = decode(&own); own.failed {
 			c.fail()
@@ -297,7 +301,7 @@ func (k *kept[T]) get(c *cursor, skip func(*cursor), decode func(*cursor) *T) *T
 	return v
 }
 
-// keep adds a value after clearing a full cache.
+// keep adds a value. It clears the cache first if that is full.
 func (k *kept[T]) keep(encoding string, v *T) {
 	if k.all == nil || len(k.all) >= maxKept || k.bytes+len(encoding) > maxKeptBytes {
 		k.all, k.bytes = map[string]*T{}, 0

@@ -1,8 +1,7 @@
-// Package span describes spans of distributed tracing as OTLP does, and the event that a trace holds an imported span
-// in.
+// Package span defines spans of distributed tracing as in OTLP, and the events in which a trace stores imported spans.
 //
-// A Span is one operation: identity, times, attributes, events and links. Package tracker makes spans of the events of
-// a trace, importers/otlp decodes them from OTLP, and exporters write them. An imported span is one event of the trace,
-// or several if it is large. Encoder and Decoder convert between the two, so converting OTLP to nettrace and back
-// yields the same spans.
+// A Span is one operation: identity, times, attributes, events and links. Package tracker derives spans from the events
+// of a trace, importers/otlp decodes them from OTLP, and exporters write them. An imported span is one event of the
+// trace, or several if it is large. Encoder and Decoder convert between spans and these events, so spans round-trip
+// from OTLP to nettrace and back.
 package span

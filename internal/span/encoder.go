@@ -9,39 +9,42 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// An Encoder makes events of spans. It is not safe for concurrent use.
+// An Encoder converts spans to events of a trace. It is not safe for concurrent use.
+//
+// Encode sets final, data, parts and pending for one span, and Next consumes them.
 type Encoder struct {
 	span, part *ntconv.Type
 	event      ntconv.Event
-	final      payload // of the event Span
-	data       payload // wide: of all SpanPart events
-	chunk      payload // of the SpanPart event at hand
-	header     int     // size of the fields at the start of final that SpanPart events have, too
-	next       int     // the SpanPart event that is next
-	parts      int     // 0: the span is one event
-	pending    bool
+	final      payload // payload of the Span event
+	data       payload // data of all SpanPart events, in the wide encoding
+	chunk      payload // payload of the current SpanPart event
+	header     int     // size of the fields at the start of final, with which SpanPart events begin too
+	next       int     // number of the next SpanPart event
+	parts      int     // number of SpanPart events; 0 if the span is one event
+	pending    bool    // the Span event has not been returned yet
 
-	// The encoding of the latest Scope and Resource: those of consecutive spans are usually the same.
+	// Encodings of the latest Scope and Resource, because consecutive spans usually share them. body sets and clears
+	// them.
 	scope    *Scope
 	resource *Resource
 	scopeEnc []byte
 	resEnc   []byte
 }
 
-// NewEncoder returns an Encoder. All events that it makes have one of its two types, so a source uses one Encoder.
+// NewEncoder returns an Encoder. Its events have one of its two types, so a source uses one Encoder for all spans.
 func NewEncoder() *Encoder {
 	return &Encoder{span: spanType(), part: partType(), data: payload{wide: true}}
 }
 
-// Types returns the types of the events. They are immutable.
+// Types returns the two types of the events. They are immutable.
 func (c *Encoder) Types() []*ntconv.Type { return []*ntconv.Type{c.span, c.part} }
 
-// Encode begins with a span. It borrows the span until Next returns nil, and reads Context, ParentID, TraceState,
-// Flags, Name, Kind, times, attributes, events, links, dropped counts, status, Scope and Resource. Each event is a copy
-// of like with Type, Labels and Payload of the span.
+// Encode starts the conversion of a span, which it borrows until Next returns nil. It encodes Context, ParentID,
+// TraceState, Flags, Name, Kind, times, attributes, events, links, dropped counts, status, Scope and Resource. The
+// events that Next returns are copies of like with the Type, Labels and Payload of the span.
 //
-// A span of any size is encoded, with two exceptions: values nested deeper than MaxDepth become empty, and a Resource
-// or a Scope that is nil becomes one that is absent.
+// Encode encodes spans of any size without loss, with two exceptions: values nested deeper than MaxDepth become empty,
+// and a nil Resource or Scope becomes one with Absent set.
 func (c *Encoder) Encode(s *Span, like *ntconv.Event) {
 	c.event = *like
 	var traceID, spanID [16]byte
@@ -66,9 +69,9 @@ func (c *Encoder) Encode(s *Span, like *ntconv.Event) {
 	c.abridge(s)
 }
 
-// Next returns the next event of the span, nil after the last one. The events must be written in this order, by the
-// same capture thread, with no other span's events of that thread between them. The caller sets Event.Seq. The event
-// and its payload are borrowed until the next call of Next or Encode; Type and Labels may be kept.
+// Next returns the next event of the span, or nil after the last one. Write the events in this order on one capture
+// thread, with no event of another span in between on that thread, and set Event.Seq. The event and its payload are
+// borrowed until the next call of Next or Encode; Type and Labels are immutable and may be retained.
 func (c *Encoder) Next() *ntconv.Event {
 	switch {
 	case !c.pending:
@@ -91,10 +94,10 @@ func (c *Encoder) Next() *ntconv.Event {
 	return &c.event
 }
 
-// chunkSize returns how many bytes of data a SpanPart event has, but for the last one.
+// chunkSize returns the size in bytes of the data of each SpanPart event but the last.
 func (c *Encoder) chunkSize() int { return maxPayload - c.header - binary.MaxVarintLen64 - 2 }
 
-// body appends what follows the header of a span that is one event, but for parts.
+// body appends the fields after the header, except parts.
 func (c *Encoder) body(p *payload, s *Span) {
 	p.lists(s)
 	if s.Scope == nil || s.Scope != c.scope {
@@ -111,19 +114,19 @@ func (c *Encoder) body(p *payload, s *Span) {
 	} else {
 		p.b = append(p.b, c.resEnc...)
 	}
-	if p.over { // then the bytes are not an encoding
+	if p.over { // the appended bytes are incomplete
 		c.scope, c.resource = nil, nil
 	}
 }
 
-// Sizes of the abstract of a span that is several events. An abstract of maxEntries attributes of each of span, scope
-// and resource has less than half of maxPayload.
+// Limits of the abstract of a span that has several events. With maxEntries attributes of the span, its scope and its
+// resource, an abstract is smaller than half of maxPayload.
 const (
 	maxEntries = 32  // attributes of a list
 	maxText    = 256 // bytes of a string
 )
 
-// abridge makes the payload of the event Span of a span whose SpanPart events have everything.
+// abridge sets final to the abstract of a span whose data is in SpanPart events.
 func (c *Encoder) abridge(s *Span) {
 	p := &c.final
 	p.reset()
@@ -149,8 +152,8 @@ func (c *Encoder) abridge(s *Span) {
 	p.varuint(uint64(c.parts))
 }
 
-// abridged returns the first attributes of a list with short keys and values. Values of other types become strings if
-// they are cut.
+// abridged returns the first attributes of a list with truncated keys and values. A truncated value of another type
+// becomes a string.
 func abridged(list []Attribute) []Attribute {
 	short := make([]Attribute, min(len(list), maxEntries))
 	for i := range short {
@@ -168,7 +171,7 @@ func abridged(list []Attribute) []Attribute {
 	return short
 }
 
-// cut returns the beginning of a string of at most size bytes that does not end within a character.
+// cut truncates a string to at most size bytes without splitting a character.
 func cut(s string, size int) string {
 	if len(s) <= size {
 		return s
@@ -179,11 +182,11 @@ func cut(s string, size int) string {
 	return s[:size]
 }
 
-// A payload is a payload in the making, see cursor.
+// A payload is a payload under construction, in the encoding that a cursor reads.
 type payload struct {
 	b    []byte
 	wide bool
-	over bool // a count has more than 16 bits: the payload cannot be used
+	over bool // a length does not fit into 16 bits, so the payload is invalid
 }
 
 func (p *payload) reset() { p.b, p.over = p.b[:0], false }
@@ -200,7 +203,7 @@ func (p *payload) flag(set bool) {
 func (p *payload) u32(n uint32) { p.b = binary.LittleEndian.AppendUint32(p.b, n) }
 func (p *payload) u64(n uint64) { p.b = binary.LittleEndian.AppendUint64(p.b, n) }
 
-// count appends the number of elements of a list or of bytes of a string.
+// count appends the number of elements of a list, or the length of a string in bytes.
 func (p *payload) count(n int) {
 	if p.wide {
 		p.varuint(uint64(n))
@@ -210,14 +213,14 @@ func (p *payload) count(n int) {
 	p.b = binary.LittleEndian.AppendUint16(p.b, uint16(n))
 }
 
-// text appends a string, without its bytes if the payload cannot be used anyway.
+// text appends a string. It omits the bytes if the payload is invalid.
 func (p *payload) text(s string) {
 	if p.count(len(s)); !p.over {
 		p.b = append(p.b, s...)
 	}
 }
 
-// id appends an ID as hexadecimal digits, nothing for an ID that means none.
+// id appends an ID as hexadecimal digits, or an empty string if none is set.
 func (p *payload) id(id []byte, none bool) {
 	if none {
 		p.count(0)
@@ -227,7 +230,7 @@ func (p *payload) id(id []byte, none bool) {
 	p.b = hex.AppendEncode(p.b, id)
 }
 
-// head appends the fields of header, with at most size bytes of each string.
+// head appends the fields that header returns, with strings truncated to size bytes.
 func (p *payload) head(s *Span, size int) {
 	p.text(cut(s.Name, size))
 	p.varint(int64(s.Kind))
@@ -264,7 +267,7 @@ func (p *payload) lists(s *Span) {
 	p.varuint(uint64(s.DroppedLinks))
 }
 
-// attributes appends a list and how many attributes were dropped from it.
+// attributes appends a list and the number of attributes that were dropped from it.
 func (p *payload) attributes(list []Attribute, dropped uint32) {
 	p.count(len(list))
 	for i := range list {
@@ -276,7 +279,7 @@ func (p *payload) attributes(list []Attribute, dropped uint32) {
 	p.varuint(uint64(dropped))
 }
 
-// value appends the text of a value.
+// value appends a value in text form.
 func (p *payload) value(v *Value) {
 	if v.kind == ValueString {
 		p.text(v.str)

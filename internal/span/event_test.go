@@ -18,12 +18,12 @@ import (
 
 var info = &ntconv.Info{Format: "test", Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
 
-// newThread returns a thread of a process of its own.
+// newThread returns a thread of a new process.
 func newThread() *ntconv.Thread {
 	return &ntconv.Thread{TID: 1, Process: &ntconv.Process{PID: 7, Name: "shop", PointerSize: 8}}
 }
 
-// encode returns copies of the events of spans, all of one thread.
+// encode returns copies of the events of spans, all on one thread.
 func encode(thread *ntconv.Thread, spans ...*span.Span) (events []*ntconv.Event) {
 	enc := span.NewEncoder()
 	for _, s := range spans {
@@ -54,7 +54,7 @@ func nettrace(t testing.TB, events []*ntconv.Event) []byte {
 	return file.Bytes()
 }
 
-// throughFile returns a source of the events after they were written to nettrace and read again.
+// throughFile writes the events to a nettrace file and returns a source that reads it.
 func throughFile(t testing.TB, events []*ntconv.Event) ntconv.Source {
 	t.Helper()
 	src, err := reader.NewBytes(nettrace(t, events), nil)
@@ -64,7 +64,7 @@ func throughFile(t testing.TB, events []*ntconv.Event) ntconv.Source {
 	return ntconvtest.Poison(src)
 }
 
-// decode returns copies of all spans of a source, and how many were invalid.
+// decode returns copies of all spans of a source, and the number of invalid spans.
 func decode(t testing.TB, src ntconv.Source) (spans []*span.Span, invalid int64) {
 	t.Helper()
 	d := span.NewDecoder(nil)
@@ -86,7 +86,7 @@ func decode(t testing.TB, src ntconv.Source) (spans []*span.Span, invalid int64)
 	}
 }
 
-// Spans are equal after they were written to nettrace and read again.
+// Spans round-trip through nettrace.
 func TestSpansSurviveNettrace(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		spans := spangen.Spans().Draw(rt, "spans")
@@ -98,7 +98,7 @@ func TestSpansSurviveNettrace(t *testing.T) {
 	})
 }
 
-// The model's own decoder finds every field of the payload, so print, --where and other readers do.
+// ntconv.DecodeFields finds every field of the payload, and therefore print, --where and other readers do too.
 func TestPayloadIsDescribed(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		spans := spangen.Spans().Draw(rt, "spans")
@@ -146,7 +146,7 @@ func values(e *ntconv.Event) (list []ntconv.Value) {
 	return list
 }
 
-// large returns spans that do not fit in an event, each for another reason.
+// large returns spans that do not fit into one event, each for a different reason.
 func large() []*span.Span {
 	base := func(n byte) *span.Span {
 		return &span.Span{
@@ -215,7 +215,7 @@ func TestLargeSpansSurviveNettrace(t *testing.T) {
 	spangen.WantEqual(t, spans, got)
 }
 
-// A span of any size around that of one event survives.
+// A span of any size close to the maximum of one event round-trips.
 func TestSizesAroundOneEvent(t *testing.T) {
 	for size := 64_600; size < 65_010; size++ {
 		s := &span.Span{Context: span.Context{ID: span.ID{1}}, Scope: &span.Scope{}, Resource: &span.Resource{}}
@@ -229,7 +229,7 @@ func TestSizesAroundOneEvent(t *testing.T) {
 	}
 }
 
-// A span of which any event is missing is counted once; all others are decoded. Events of other threads may come in
+// A span with any missing event is counted once, and all other spans are decoded. Events of other threads may come in
 // between.
 func TestMissingEvents(t *testing.T) {
 	spans := large()[:6]
@@ -251,7 +251,7 @@ func TestMissingEvents(t *testing.T) {
 		d.Finish()
 		want := int64(1)
 		if lonely := a[skip].Type.Name == "Span" && !isAbstract(a[skip]); lonely {
-			want = 0 // nothing shows that there was a span
+			want = 0 // no remaining event shows the span
 		}
 		if n != 2*len(spans)-1 || d.Invalid() != want {
 			t.Errorf("without event %d (%s): want %d spans and %d invalid, got %d and %d", skip, a[skip].Type.Name, 2*len(spans)-1, want, n, d.Invalid())
@@ -264,7 +264,7 @@ func isAbstract(e *ntconv.Event) bool {
 	return v.Uint() > 0
 }
 
-// Values that are nested too deeply for the event are replaced, and what is around them is not.
+// Values that are nested too deeply are replaced; the values that contain them are preserved.
 func TestDepth(t *testing.T) {
 	v := span.String("leaf")
 	for range span.MaxDepth {
@@ -290,7 +290,7 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// A thread other than the capture thread is the span's.
+// A thread other than the capture thread is the thread of the span.
 func TestThread(t *testing.T) {
 	capture, own := newThread(), newThread()
 	s := &span.Span{Scope: &span.Scope{}, Resource: &span.Resource{}}
@@ -306,7 +306,7 @@ func TestThread(t *testing.T) {
 	}
 }
 
-// Events that merely have the names are invalid.
+// Events with the right names and a different layout are invalid.
 func TestOtherLayout(t *testing.T) {
 	e := encode(newThread(), &span.Span{})[0]
 	other := *e.Type
@@ -318,7 +318,7 @@ func TestOtherLayout(t *testing.T) {
 	}
 }
 
-// FuzzDecoder: no payload makes the decoder panic, and what it decodes is encoded to a span that decodes to the same.
+// FuzzDecoder asserts that no payload makes the Decoder panic, and that decoded spans round-trip.
 func FuzzDecoder(f *testing.F) {
 	thread := newThread()
 	for _, e := range encode(thread, append(large()[:2], rapid.Custom(func(t *rapid.T) *span.Span {

@@ -5,10 +5,11 @@ import (
 	"encoding/binary"
 )
 
-// A Hash makes IDs of what identifies a span, so that every run makes the same ones. The zero Hash is ready to use.
+// A Hash derives IDs from data that identifies a span, so that every run yields the same IDs. The zero value is ready
+// to use. A Hash is not safe for concurrent use.
 type Hash struct{ buf []byte }
 
-// Text adds a string.
+// Text adds a string, with its length.
 func (h *Hash) Text(s string) {
 	h.buf = binary.AppendUvarint(h.buf, uint64(len(s)))
 	h.buf = append(h.buf, s...)
@@ -17,7 +18,7 @@ func (h *Hash) Text(s string) {
 // Number adds a number.
 func (h *Hash) Number(n uint64) { h.buf = binary.LittleEndian.AppendUint64(h.buf, n) }
 
-// Trace returns a trace ID of what was added, never zero, and starts over.
+// Trace returns a trace ID derived from the added data, never zero, and resets the Hash.
 func (h *Hash) Trace() (id TraceID) {
 	sum := h.sum('t')
 	copy(id[:], sum[:])
@@ -27,7 +28,7 @@ func (h *Hash) Trace() (id TraceID) {
 	return id
 }
 
-// Span returns a span ID of what was added, never zero, and starts over.
+// Span returns a span ID derived from the added data, never zero, and resets the Hash.
 func (h *Hash) Span() (id ID) {
 	sum := h.sum('s')
 	copy(id[:], sum[:])
@@ -37,7 +38,8 @@ func (h *Hash) Span() (id ID) {
 	return id
 }
 
-// sum distinguishes the two kinds of IDs, so that neither is a prefix of the other.
+// sum returns the hash of the data and resets it. kind separates trace IDs from span IDs, so that neither is a prefix
+// of the other.
 func (h *Hash) sum(kind byte) [sha256.Size]byte {
 	sum := sha256.Sum256(append(h.buf, kind))
 	h.buf = h.buf[:0]

@@ -16,11 +16,10 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// A tracker of activities, as .NET's: it appends numbers to a path one after another, so that each of its IDs is that
-// of the parent with more bytes.
+// A tracker creates activity IDs as .NET does: it appends a number to the path of the parent.
 type activity struct {
 	id    ntconv.GUID
-	place int // byte at which the next number goes, 13 if there is no place
+	place int // index of the byte for the next number; 13 if there is no space
 }
 
 // add returns a child (System.Diagnostics.Tracing.ActivityTracker, AddIdToGuid, with its extra zero byte).
@@ -80,7 +79,7 @@ func (a activity) add(n uint32, overflow bool, pid uint32) activity {
 	return activity{a.id, at}
 }
 
-// The decoder returns the numbers that went into a path, and the IDs of all ancestors.
+// ParseActivityPath returns the numbers of a path and the IDs of all ancestors.
 func TestActivityPathRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pid := rapid.Uint32Range(1, 1<<22-1).Draw(t, "pid")
@@ -112,7 +111,7 @@ func TestActivityPathRoundTrip(t *testing.T) {
 	})
 }
 
-// The IDs that a program saw lead to those that it saw when the enclosing activity began.
+// The ancestors of the IDs that a program saw are the IDs that it saw when the enclosing activities began.
 func TestActivityPathTruth(t *testing.T) {
 	data, err := os.ReadFile(corpus.Path("activities.truth.json"))
 	if err != nil {
@@ -162,7 +161,7 @@ func TestActivityPathTruth(t *testing.T) {
 	}
 }
 
-// parentOf returns the activity that the program began before the one of a moment, by the program's own structure.
+// parentOf returns the activity that encloses the activity of a moment, according to the program's structure.
 func parentOf(begun map[string]ntconv.GUID, what string, id int) (ntconv.GUID, bool) {
 	switch {
 	case strings.HasPrefix(what, "Pay"), strings.HasPrefix(what, "Note"), strings.HasPrefix(what, "Shipping"):
@@ -192,7 +191,7 @@ func FuzzActivityPath(f *testing.F) {
 		if len(numbers) != p.Depth() || p.Ancestor(p.Depth()) != id {
 			t.Fatalf("%v: path %s, depth %d", id, p.String(), p.Depth())
 		}
-		// Each ancestor is a path with the first numbers, which ends where the next number begins.
+		// Each ancestor is a path with the first numbers; it ends before the next number.
 		for d := 1; d < p.Depth(); d++ {
 			a, ok := span.ParseActivityPath(p.Ancestor(d))
 			if !ok || a.Depth() != d || !slices.Equal(strings.FieldsFunc(a.String(), func(r rune) bool { return r == '/' || r == '$' }), numbers[:d]) {

@@ -6,33 +6,32 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Provider is the provider of the events that hold imported spans. It is not ntconv, because a selection keeps events
-// of that provider regardless of what is selected.
+// Provider is the provider of the events that store imported spans. It is not ntconv, because a selection keeps all
+// events of that provider regardless of their contents.
 const Provider = "otlp"
 
-// An imported span is one event Span at the time of its end, with the labels TraceId and SpanId. Its payload has the
-// fields of trace.proto by their names in OTLP/JSON, with IDs as hexadecimal digits and strings as UTF-8 after their
-// 16-bit length, because OTLP strings may contain NUL. The type and the value of an attribute are strings, so that both
-// are readable in any viewer; appendValue defines them.
+// Names of the events. An imported span is one Span event at the time of its end, with the labels TraceId and SpanId.
+// Its payload has the fields of trace.proto with their names in OTLP/JSON. IDs are hexadecimal digits. Strings are
+// UTF-8 with a 16-bit length, because OTLP strings may contain NUL. The type and the value of an attribute are strings,
+// so that every viewer can show them; appendValue defines the strings.
 //
-// No event has more than maxPayload bytes. The events SpanPart of a larger span come first, with the same time and
-// labels; their data together is the payload of the span, in an encoding of its own (see cursor.wide). The event Span
-// is then only an abstract for display: its strings and lists are abridged, and parts is the number of SpanPart events.
-// All events of a span begin with the same fields, so that an expression such as name == "GET" selects all or none of
-// them.
+// A payload has at most maxPayload bytes. A larger span begins with SpanPart events that have the same time and labels.
+// Their concatenated data is the payload of the span in the wide encoding (see cursor.wide). The Span event is then
+// only an abstract for display: its strings and lists are truncated, and parts is the number of SpanPart events. All
+// events of a span begin with the same fields, so that an expression such as name == "GET" selects all or none of them.
 //
-// All type codes are ones that TraceEvent and dotnet-trace know, since either rejects a whole file for an unknown code.
+// TraceEvent and dotnet-trace support all type codes in use; they reject a whole file for an unknown code.
 const (
 	spanEvent = "Span"
 	partEvent = "SpanPart"
 )
 
-// maxPayload is the size of the largest payload in bytes. TraceEvent reads up to 65,535 bytes. dotnet-trace convert
-// keeps an event with its header and extended data in as many and fails at the largest payloads with "Read past end of
-// stream".
+// maxPayload is the maximum size of a payload in bytes. TraceEvent reads up to 65,535 bytes. dotnet-trace convert needs
+// space for the event's header and extended data in the same 65,535 bytes, and fails with "Read past end of stream"
+// otherwise.
 const maxPayload = 65_000
 
-// spanType returns the type of the events Span.
+// spanType returns the type of Span events.
 func spanType() *ntconv.Type {
 	dropped := func(what string) ntconv.Field { return scalar("dropped"+what+"Count", ntconv.TypeVarUint) }
 	attributes := list("attributes", text("key"), text("type"), text("value"))
@@ -86,7 +85,7 @@ func spanType() *ntconv.Type {
 	return &ntconv.Type{Provider: Provider, ID: 1, Name: spanEvent, Fields: fields}
 }
 
-// partType returns the type of the events SpanPart. The field part counts them from 0.
+// partType returns the type of SpanPart events. The field part numbers them from 0.
 func partType() *ntconv.Type {
 	fields := append(
 		header(),
@@ -96,7 +95,7 @@ func partType() *ntconv.Type {
 	return &ntconv.Type{Provider: Provider, ID: 2, Name: partEvent, Fields: fields}
 }
 
-// header returns the fields that both types begin with.
+// header returns the fields with which both types begin.
 func header() []ntconv.Field {
 	return []ntconv.Field{
 		text(
@@ -125,13 +124,13 @@ func list(name string, fields ...ntconv.Field) ntconv.Field {
 	return array(name, object("", fields...).Type)
 }
 
-// IsEvent reports whether events of a type hold spans, or parts of them, as an Encoder writes them. It does not check
-// the layout: Decode does.
+// IsEvent reports whether events of type t store spans or parts of spans, by provider and name. Decode checks the
+// layout. t may be nil.
 func IsEvent(t *ntconv.Type) bool {
 	return t != nil && t.Provider == Provider && (t.Name == spanEvent || t.Name == partEvent)
 }
 
-// sameLayout reports whether payloads of two lists of fields are decoded in the same way.
+// sameLayout reports whether payloads with two lists of fields are decoded in the same way.
 func sameLayout(a, b []ntconv.Field) bool {
 	return slices.EqualFunc(
 		a,
@@ -140,7 +139,7 @@ func sameLayout(a, b []ntconv.Field) bool {
 	)
 }
 
-// sameEncoding descends only into b, which is a type of this package: its depth is small.
+// sameEncoding compares types. Its recursion is bounded by b, which is a type of this package.
 func sameEncoding(a, b *ntconv.FieldType) bool {
 	if a.Code != b.Code || (a.Elem == nil) != (b.Elem == nil) || !sameLayout(a.Fields, b.Fields) {
 		return false

@@ -6,11 +6,11 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A TraceID identifies a trace, the tree of spans of one request: 16 bytes in the order of the W3C text form. All zero
-// means none.
+// A TraceID identifies a trace, the tree of spans of one request: 16 bytes in the order of the W3C text form. The zero
+// TraceID means none.
 type TraceID [16]byte
 
-// An ID identifies a span within a trace: 8 bytes in the order of the W3C text form. All zero means none.
+// An ID identifies a span within a trace: 8 bytes in the order of the W3C text form. The zero ID means none.
 type ID [8]byte
 
 // IsZero reports whether the ID means none.
@@ -25,20 +25,20 @@ func (t TraceID) String() string { return hex.EncodeToString(t[:]) }
 // String returns 16 hexadecimal digits in lower case.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// A Context identifies a span.
+// A Context identifies a span globally.
 type Context struct {
 	TraceID TraceID
 	ID      ID
 }
 
-// Bits of Span.Flags and Link.Flags (trace.proto, SpanFlags). The lowest 8 bits are the flags of W3C trace context.
+// Bits of Span.Flags and Link.Flags (trace.proto, SpanFlags). The lowest 8 bits are the flags of the W3C trace context.
 const (
 	FlagSampled     = 0x001 // W3C: the caller may have recorded the span
-	FlagRemoteKnown = 0x100 // FlagRemote has a meaning
+	FlagRemoteKnown = 0x100 // FlagRemote is valid
 	FlagRemote      = 0x200 // the parent, or the linked span, belongs to another process
 )
 
-// Kind is the role of a span in a request. The values are those of trace.proto; others are kept as they are.
+// Kind is the role of a span in a request. The values are those of trace.proto; unknown values are preserved.
 type Kind int32
 
 const (
@@ -50,7 +50,7 @@ const (
 	KindConsumer
 )
 
-// StatusCode says whether an operation succeeded. The values are those of trace.proto; others are kept as they are.
+// StatusCode states whether an operation succeeded. The values are those of trace.proto; unknown values are preserved.
 type StatusCode int32
 
 const (
@@ -59,8 +59,8 @@ const (
 	StatusError
 )
 
-// A Span is one operation. A Span that a function passes to its caller's function is borrowed until that function
-// returns, with all slices in it; strings, Scope, Resource, Process and threads are immutable and may be kept.
+// A Span is one operation. A Span that is passed to a callback, with all its slices, is borrowed until the callback
+// returns. Strings, Scope, Resource, Process and threads are immutable and may be retained.
 type Span struct {
 	Context
 	ParentID   ID
@@ -78,39 +78,39 @@ type Span struct {
 	DroppedEvents     uint32
 	DroppedLinks      uint32
 	Status            StatusCode
-	// HasStatus distinguishes an empty status message on the wire from an absent one. A span with a Status or a
-	// StatusMessage has it regardless.
+	// HasStatus distinguishes an empty status message from an absent one in OTLP. It is ignored if Status or
+	// StatusMessage is set.
 	HasStatus     bool
 	StatusMessage string
 
 	Scope *Scope // never nil
-	// Resource is what an imported span says about the program that recorded it, nil if Process is all that is known.
+	// Resource describes the program that recorded an imported span. It is nil if only Process is known.
 	Resource *Resource
-	// Process and Thread are where the span was recorded. Thread is that of the first event of the span, EndThread that
-	// of the last; both are nil if unknown.
+	// Process is the process that recorded the span. Thread is the thread of its first event, EndThread that of its
+	// last event; both are nil if unknown.
 	Process           *ntconv.Process
 	Thread, EndThread *ntconv.Thread
-	// Activity is the activity ID of the events that the span was made of, zero if they have none.
+	// Activity is the activity ID of the events from which the span was derived, or zero.
 	Activity ntconv.GUID
-	// Active is the span that was active on the thread when an interval of the runtime began, zero if there was none or
-	// if it is unknown. The parent may be another interval.
+	// Active is the span that was active on the thread when an interval of the runtime began, or zero if there was none
+	// or it is unknown. It may differ from the parent, which may be another interval.
 	Active Context
 
 	Evidence Evidence
-	// MadeID means that the trace holds no ID of the span: the IDs are hashes of what identifies it.
+	// MadeID means that the trace contains no ID of the span: its IDs are synthetic, derived by a Hash.
 	MadeID bool
-	// Unfinished means that the trace does not show the end of the span.
+	// Unfinished means that the trace does not contain the end of the span.
 	Unfinished bool
-	// NotRecorded means that the SDK of the program would not have exported the span: its sampler had decided against
-	// it, no data was requested for it, or it has no source.
+	// NotRecorded means that the program's SDK would not have exported the span: its sampler rejected the span, no data
+	// was requested for it, or it has no source.
 	NotRecorded bool
 }
 
-// Evidence says what in a trace showed a span.
+// Evidence states from which data of a trace a span was derived.
 type Evidence uint8
 
 const (
-	FromOTLP     Evidence = iota // an imported span: one event holds all of it
+	FromOTLP     Evidence = iota // an imported span
 	FromLabels                   // labels TraceId and SpanId of events
 	FromActivity                 // an Activity that a DiagnosticSource recorded
 	FromPair                     // an event source's Start and Stop
@@ -118,7 +118,7 @@ const (
 	FromChrome                   // a slice of Chrome's trace event format
 )
 
-// An Event is something that happened at one time within a span.
+// An Event is an occurrence at one time within a span.
 type Event struct {
 	Time              uint64 // as Span.Start
 	Name              string
@@ -135,28 +135,28 @@ type Link struct {
 	Flags             uint32
 }
 
-// A Scope is what recorded a span: an ActivitySource, an event source, a library. It is immutable; equal scopes may be
-// different pointers.
+// A Scope is the library that recorded a span: an ActivitySource, an event source or an instrumentation library. It is
+// immutable. Equal scopes may have different pointers.
 type Scope struct {
 	Name, Version     string
 	Attributes        []Attribute
 	DroppedAttributes uint32
 	SchemaURL         string
-	// Absent means that the message has no scope at all, which OTLP distinguishes from an empty one.
+	// Absent means that the message has no scope, which OTLP distinguishes from an empty one.
 	Absent bool
 }
 
-// A Resource describes the program that recorded a span. It is immutable; equal resources may be different pointers.
+// A Resource describes the program that recorded a span. It is immutable. Equal resources may have different pointers.
 type Resource struct {
 	Attributes        []Attribute
 	DroppedAttributes uint32
 	Entities          []Entity
 	SchemaURL         string
-	// Absent means that the message has no resource at all, which OTLP distinguishes from an empty one.
+	// Absent means that the message has no resource, which OTLP distinguishes from an empty one.
 	Absent bool
 }
 
-// An Entity names the attributes of a Resource that identify and describe a thing such as a host or a service
+// An Entity lists the attributes of a Resource that identify and describe an object such as a host or a service
 // (resource.proto, EntityRef).
 type Entity struct {
 	SchemaURL, Type string

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// MaxDepth is the number of levels of arrays and maps that the event of a span can hold. An Encoder replaces deeper
-// values by empty ones.
+// MaxDepth is the maximum number of nested arrays and maps in an encoded span. An Encoder replaces deeper values by
+// empty ones.
 const MaxDepth = 1000
 
-// The types of values in the event of a span, by ValueKind.
+// Names of the types of values in events, and the text form of the values.
 const (
-	typeAbsent = "absent" // and no value
-	typeEmpty  = "empty"  // and no value
-	typeString = "string" // as it is
+	typeAbsent = "absent" // empty
+	typeEmpty  = "empty"  // empty
+	typeString = "string" // the string
 	typeBool   = "bool"   // true or false
 	typeInt    = "int"    // decimal
-	typeDouble = "double" // decimal, the shortest that is exact; else as appendDouble defines it
+	typeDouble = "double" // see appendDouble
 	typeBytes  = "bytes"  // base64
 	typeArray  = "array"  // JSON
 	typeMap    = "kvlist" // JSON
@@ -29,13 +29,13 @@ var typeNames = [...]string{
 	ValueFloat: typeDouble, ValueBytes: typeBytes, ValueArray: typeArray, ValueMap: typeMap,
 }
 
-// AppendText appends a value as text: strings as they are, bytes as base64, arrays and maps as OTLP/JSON. A value that
-// is empty or absent has no text.
+// AppendText appends a value in text form and returns the extended slice: strings unchanged, bytes in base64, arrays
+// and maps in OTLP/JSON. For an empty or absent value it appends nothing.
 func (v *Value) AppendText(b []byte) []byte { return appendValue(b, v) }
 
-// appendValue appends the text of a value. Arrays and maps are the AnyValue of OTLP/JSON without white space, such as
-// {"arrayValue":{"values":[{"intValue":"1"},{}]}}. In addition, an element of an array that is absent is null, and
-// bytes that are not UTF-8 stay as they are.
+// appendValue appends the text form of a value. Arrays and maps are an AnyValue of OTLP/JSON without white space, such
+// as {"arrayValue":{"values":[{"intValue":"1"},{}]}}. In addition, an absent element of an array is null, and invalid
+// UTF-8 is copied unchanged.
 func appendValue(b []byte, v *Value) []byte {
 	switch v.kind {
 	case ValueString:
@@ -54,11 +54,11 @@ func appendValue(b []byte, v *Value) []byte {
 	return b
 }
 
-// nanBits are the bits that "NaN" means: those of math.NaN. Other NaNs state their bits.
+// nanBits is the NaN that "NaN" represents, that of math.NaN. All other NaNs are written with their bits.
 var nanBits = math.Float64bits(math.NaN())
 
-// appendDouble appends a number with the given bits: the shortest decimal number that has them, Infinity, -Infinity,
-// NaN, or NaN(0x7ff8000000000000) for any other NaN.
+// appendDouble appends the number with the given bits: the shortest decimal number that restores it, Infinity,
+// -Infinity, NaN, or, for NaNs other than nanBits, NaN(0x7ff8000000000000) with their bits.
 func appendDouble(b []byte, bits uint64) []byte {
 	f := math.Float64frombits(bits)
 	switch {
@@ -132,7 +132,7 @@ func appendComma(b []byte, i int) []byte {
 	return b
 }
 
-// appendMember appends a KeyValue, without a value if it is absent.
+// appendMember appends a KeyValue. It omits the value if that is absent.
 func appendMember(b []byte, a *Attribute, depth int) []byte {
 	b = appendQuoted(append(b, `{"key":`...), a.Key)
 	if a.Value.kind != ValueAbsent {
@@ -141,7 +141,7 @@ func appendMember(b []byte, a *Attribute, depth int) []byte {
 	return append(b, '}')
 }
 
-// appendQuoted appends a JSON string that escapes only what JSON requires.
+// appendQuoted appends a JSON string and escapes only the characters that JSON requires to be escaped.
 func appendQuoted(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
@@ -158,7 +158,7 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// parseValue is the inverse of appendValue for a type of the table above.
+// parseValue is the inverse of appendValue. typ is one of typeNames.
 func parseValue(typ, s string) (v Value, ok bool) {
 	switch typ {
 	case typeString:
@@ -183,19 +183,19 @@ func parseValue(typ, s string) (v Value, ok bool) {
 	return Value{}, typ == typeAbsent && s == ""
 }
 
-// A jsonText is the rest of a text that appendJSON wrote. It reads that form only and not JSON in general.
+// A jsonText is the unread part of text written by appendJSON. It parses only that form, not JSON in general.
 type jsonText struct {
 	s      string
 	failed bool
 }
 
-// accept removes a prefix if it is there.
+// accept consumes a prefix if the text has it, and reports whether it had.
 func (j *jsonText) accept(prefix string) (ok bool) {
 	j.s, ok = strings.CutPrefix(j.s, prefix)
 	return ok
 }
 
-// want removes a prefix that must be there.
+// want consumes a required prefix.
 func (j *jsonText) want(prefix string) {
 	if !j.accept(prefix) {
 		j.fail()
@@ -205,7 +205,7 @@ func (j *jsonText) want(prefix string) {
 // fail ends the text, so that every loop over it ends.
 func (j *jsonText) fail() { j.s, j.failed = "", true }
 
-// value reads what appendJSON appends.
+// value parses a value written by appendJSON.
 func (j *jsonText) value(depth int) (v Value) {
 	switch {
 	case j.accept("null"):
@@ -244,7 +244,7 @@ func (j *jsonText) value(depth int) (v Value) {
 	return v
 }
 
-// more reports whether another element of a list follows, and removes what precedes the element or the end of the list.
+// more reports whether a list has another element, and consumes the comma before it or the bracket at the end.
 func (j *jsonText) more(first bool) bool {
 	if j.accept("]") || j.failed {
 		return false
@@ -265,7 +265,7 @@ func (j *jsonText) member(depth int) (a Attribute) {
 	return a
 }
 
-// scalar parses the text of a value.
+// scalar parses the text form of a scalar.
 func (j *jsonText) scalar(typ, s string) Value {
 	v, ok := parseValue(typ, s)
 	if !ok {
@@ -274,7 +274,7 @@ func (j *jsonText) scalar(typ, s string) Value {
 	return v
 }
 
-// until returns the text before end, which stays.
+// until consumes and returns the text before end.
 func (j *jsonText) until(end string) (s string) {
 	at := strings.Index(j.s, end)
 	if at < 0 {
@@ -285,7 +285,7 @@ func (j *jsonText) until(end string) (s string) {
 	return s
 }
 
-// quoted reads what appendQuoted appends.
+// quoted parses a string written by appendQuoted.
 func (j *jsonText) quoted() string {
 	j.want(`"`)
 	var unescaped []byte

@@ -6,27 +6,27 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// A cursor is a position in a sequence of records in order: in chunks of a chain, in sorted late records, or in a run
-// of the file.
+// A cursor is a position in a sorted sequence of records: the chunks of a chain, the sorted late records, or a run of
+// the file. late is set for the second, file for the third.
 type cursor struct {
 	key  Key
-	size int // of the data of the record
-	// unread begins with the data of the record, or after it once it was returned.
+	size int // bytes of the record's data
+	// unread begins with the data of the current record, or with the next header once data has returned it.
 	unread []byte
-	chunks [][]byte // that follow unread
+	chunks [][]byte // after unread
 	late   *late
-	entry  int // number of the next late record
+	entry  int // index of the next late record
 
 	file    file
 	extents []extent // shared with the run
-	extent  int      // number of the one to be read
-	read    int64    // bytes of it that were read
-	left    int64    // bytes of all extents that were not read
-	buffer  []byte   // holds unread
+	extent  int      // index of the current extent
+	read    int64    // bytes of the current extent already read
+	left    int64    // bytes of all extents not yet read
+	buffer  []byte   // unread is a part of it
 }
 
-// next moves to the next record, and returns false after the last one. The data of the record before must have been
-// taken.
+// next moves to the next record and returns false after the last one. Call data for each record before the next call of
+// next.
 func (c *cursor) next() (bool, error) {
 	if c.late != nil {
 		if c.entry == len(c.late.index) {
@@ -57,8 +57,8 @@ func (c *cursor) next() (bool, error) {
 	return true, nil
 }
 
-// data takes the data of the record. It is valid until next. Data that does not fit into the buffer is put into large,
-// which grows.
+// data returns the data of the record, borrowed until the next call of next. Data that exceeds the buffer is read into
+// *large, which grows.
 func (c *cursor) data(large *[]byte) ([]byte, error) {
 	if len(c.unread) < c.size && c.size <= len(c.buffer) {
 		if err := c.fill(); err != nil {
@@ -80,7 +80,7 @@ func (c *cursor) data(large *[]byte) ([]byte, error) {
 	return data, err
 }
 
-// fill moves what is unread to the beginning of the buffer and fills the rest.
+// fill moves unread to the beginning of the buffer and reads into the remaining space.
 func (c *cursor) fill() error {
 	n := copy(c.buffer, c.unread)
 	more, err := c.readMore(c.buffer[n:])
@@ -88,7 +88,7 @@ func (c *cursor) fill() error {
 	return err
 }
 
-// readMore reads the next bytes of the run, less than len(b) only at its end.
+// readMore reads the next bytes of the run. It returns fewer than len(b) only at the end of the run.
 func (c *cursor) readMore(b []byte) (int, error) {
 	n := 0
 	for n < len(b) && c.left > 0 {

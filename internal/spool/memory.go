@@ -6,32 +6,33 @@ import (
 	"slices"
 )
 
-// Chunks are records in memory. A record lies in one chunk, which may be larger than others.
+// Chunks are records in memory. Each record is in one chunk; a record larger than chunkSize gets a chunk of its own
+// size.
 type chunks struct {
-	full [][]byte
-	tail []byte
+	full [][]byte // chunks that get no more records
+	tail []byte   // the last chunk
 }
 
-// A chain is a sequence of records in order: first those of its run in the file, then those in chunks.
+// A chain is a sorted sequence of records: first those of its run in the file, then those in its chunks.
 type chain struct {
 	run
 	chunks
 }
 
-// late has the records that are in no chain. They have a header of lateHeader bytes, and their data:
+// late holds the records that continue no chain. Each record has a header of lateHeader bytes, followed by its data:
 //
 //	 0  time, rank   8 bytes each
 //	16  size         4 bytes
 type late struct {
 	chunks
 	count int
-	index []entry // made by sort
+	index []entry // set by sort
 }
 
-// An entry is the place of a late record in the chunks.
+// An entry is the position of a late record in the chunks.
 type entry struct {
 	key           Key
-	chunk, offset uint32
+	chunk, offset uint32 // index of the chunk, and byte offset in it
 }
 
 const (
@@ -41,8 +42,8 @@ const (
 	maxHeader = 3 * binary.MaxVarintLen64
 )
 
-// appendHeader appends the header of a record that follows one with the key before in a chain or a run, which begins
-// after firstKey:
+// appendHeader appends the header of a record in a chain or a run. before is the key of the previous record, or
+// firstKey:
 //
 //	uvarint difference of times, uvarint zigzag difference of ranks, uvarint size of the data
 func appendHeader(b []byte, before, k Key, size int) []byte {
@@ -52,7 +53,7 @@ func appendHeader(b []byte, before, k Key, size int) []byte {
 	return binary.AppendUvarint(b, uint64(size))
 }
 
-// header reads what appendHeader appends. The rest is nil if it is none.
+// header parses a header written by appendHeader. rest is the bytes after it, or nil if the header is invalid.
 func header(b []byte, before Key) (k Key, size int, rest []byte) {
 	var v [3]uint64
 	for i := range v {
@@ -70,6 +71,7 @@ func header(b []byte, before Key) (k Key, size int, rest []byte) {
 	return Key{before.Time + int64(v[0]), before.Rank + (int64(v[1]>>1) ^ -int64(v[1]&1))}, int(v[2]), b
 }
 
+// addLate appends a late record. It charges the entry that sort will need to the memory in advance.
 func (s *Spool) addLate(k Key, data []byte) error {
 	b, err := s.room(&s.late.chunks, lateHeader+len(data))
 	if err != nil {
@@ -80,12 +82,12 @@ func (s *Spool) addLate(k Key, data []byte) error {
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(data)))
 	s.late.tail = append(b, data...)
 	if s.late.count++; s.late.count > cap(s.late.index) {
-		s.used += entryBytes // sort needs it
+		s.used += entryBytes // for the index, which sort allocates
 	}
 	return nil
 }
 
-// sort makes the index of all records.
+// sort builds the sorted index of all late records. It skips sorting if they are in order already.
 func (l *late) sort() {
 	if l.count > cap(l.index) {
 		l.index = make([]entry, 0, l.count)
@@ -110,7 +112,7 @@ func (l *late) sort() {
 	}
 }
 
-// compare orders entries by key, and equal ones as they were added.
+// compare orders entries by key, and entries with equal keys by the order in which they were added.
 func (e entry) compare(f entry) int {
 	switch {
 	case e.key.Time != f.key.Time:
@@ -123,7 +125,7 @@ func (e entry) compare(f entry) int {
 	return cmp.Compare(e.offset, f.offset)
 }
 
-// data returns the data of a record of the index.
+// data returns the data of a late record. It aliases the chunk.
 func (l *late) data(e entry) []byte {
 	b := l.tail
 	if int(e.chunk) < len(l.full) {
@@ -133,7 +135,7 @@ func (l *late) data(e entry) []byte {
 	return b[lateHeader : lateHeader+int(binary.LittleEndian.Uint32(b[16:]))]
 }
 
-// all returns all chunks. It is valid until one is added.
+// all returns all chunks. The result is valid until a record is added.
 func (c *chunks) all() [][]byte {
 	if len(c.tail) == 0 {
 		return c.full
@@ -149,8 +151,8 @@ func (c *chunks) size() int {
 	return n
 }
 
-// room returns the last chunk of c with room for n more bytes. It writes records to the file if they need more than the
-// memory.
+// room returns the last chunk of c with capacity for n more bytes; the caller appends to it and stores it in c.tail. If
+// memory is full, room first moves records to the file.
 func (s *Spool) room(c *chunks, n int) ([]byte, error) {
 	if cap(c.tail)-len(c.tail) >= n {
 		return c.tail, nil
@@ -162,7 +164,7 @@ func (s *Spool) room(c *chunks, n int) ([]byte, error) {
 			return nil, s.err
 		}
 		if !ok {
-			break // the record alone needs more than the memory
+			break // nothing is left to write: the record alone exceeds the memory
 		}
 	}
 	if len(c.tail) > 0 {
@@ -177,8 +179,8 @@ func (s *Spool) room(c *chunks, n int) ([]byte, error) {
 	return c.tail, nil
 }
 
-// shrink drops a free chunk, or writes the records of the chain that has most in memory, or the late ones. It returns
-// false if there are neither.
+// shrink frees memory: it drops a free chunk, or else writes the largest chain, or the late records if they are larger.
+// It returns false if there is nothing to free.
 func (s *Spool) shrink() (bool, error) {
 	if last := len(s.free) - 1; last >= 0 {
 		s.free[last] = nil
@@ -201,7 +203,7 @@ func (s *Spool) shrink() (bool, error) {
 	return true, s.writeChain(largest)
 }
 
-// release empties c.
+// release empties c and keeps its chunks of chunkSize for reuse.
 func (s *Spool) release(c *chunks) {
 	for _, b := range c.all() {
 		if cap(b) == s.chunkSize {

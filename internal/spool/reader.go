@@ -4,21 +4,21 @@ import (
 	"io"
 )
 
-// A Reader returns the records of a Spool in order. It is not safe for concurrent use.
+// A Reader returns the records of a Spool in the order of their keys. It is not safe for concurrent use.
 type Reader struct {
 	cursors []cursor
-	// heap has the cursors that have records, the one with the earliest first. Its first element is that of the record
-	// that Next returned.
+	// heap is a binary heap of the cursors that have records, by key. After Next, its first element still belongs to
+	// the record that Next returned, because the caller borrows it; moved states that.
 	heap  []head
-	moved bool // the first element of heap must move to its next record
-	large []byte
-	err   error // sticks
+	moved bool   // the next call of Next must advance the first cursor
+	large []byte // holds a record larger than its cursor's buffer
+	err   error  // first error; every later call returns it
 }
 
-// A head is the key of the next record of a cursor.
+// A head is a heap entry: the key of a cursor's next record.
 type head struct {
 	key    Key
-	cursor int // number; of equal keys, that of the lower one was added earlier
+	cursor int // index in Reader.cursors; of records with equal keys, the one of the lower index was added first
 }
 
 func (h head) before(i head) bool {
@@ -30,7 +30,8 @@ const (
 	largestBuffer  = 256 << 10
 )
 
-// newReader returns a Reader of all records of a sealed spool.
+// newReader returns a Reader of all records of a sealed Spool. The order of the cursors decides between equal keys:
+// chains, then runs, then late records.
 func (s *Spool) newReader() (*Reader, error) {
 	r := new(Reader)
 	for i := range s.chains {
@@ -50,7 +51,7 @@ func (s *Spool) newReader() (*Reader, error) {
 	return r, r.start()
 }
 
-// addRun adds a run, which is one of n.
+// addRun adds a cursor for a run. n is the number of runs that share the memory for buffers.
 func (r *Reader) addRun(s *Spool, x *run, n int) {
 	if len(x.extents) == 0 {
 		return
@@ -64,7 +65,7 @@ func (r *Reader) addRun(s *Spool, x *run, n int) {
 	r.cursors = append(r.cursors, c)
 }
 
-// start moves all cursors to their first records.
+// start moves all cursors to their first records and builds the heap.
 func (r *Reader) start() error {
 	for i := range r.cursors {
 		c := &r.cursors[i]
@@ -82,8 +83,8 @@ func (r *Reader) start() error {
 	return nil
 }
 
-// Next returns the next record, and io.EOF after the last one. The record is borrowed until the next call. Errors of
-// the file are of type *tempfile.Error; Next returns them again.
+// Next returns the next record, and io.EOF after the last one. The data is borrowed until the next call of Next. If the
+// file cannot be read, Next returns a *tempfile.Error, and the same error from then on.
 func (r *Reader) Next() (Key, []byte, error) {
 	if r.moved {
 		r.move()
@@ -104,7 +105,7 @@ func (r *Reader) end() error {
 	return r.err
 }
 
-// move moves the first cursor of the heap to its next record.
+// move advances the first cursor of the heap, or removes it after its last record, and restores the heap.
 func (r *Reader) move() {
 	r.moved = false
 	if r.err != nil {
@@ -126,7 +127,7 @@ func (r *Reader) move() {
 	r.down(0)
 }
 
-// down moves an element of the heap down to its place.
+// down sifts the element at index i down to its place.
 func (r *Reader) down(i int) {
 	for h := r.heap; ; {
 		least := 2*i + 1

@@ -2,16 +2,16 @@ package spool
 
 import "io"
 
-// A run is a sequence of records in order in the file, with headers as appendHeader makes them.
+// A run is a sorted sequence of records in the file, with headers written by appendHeader.
 type run struct {
 	extents []extent
-	last    Key // of its last record; that of a chain may be in memory
+	last    Key // key of the last record; for a chain, that record may be in memory
 }
 
-// An extent is a part of the file. A record may begin in one and end in the next.
+// An extent is a range of the file. A record may begin in one extent and end in the next.
 type extent struct{ offset, size int64 }
 
-// write appends encoded records to a run.
+// write appends encoded records to the file as part of r, and creates the file if necessary.
 func (s *Spool) write(r *run, b []byte) error {
 	if s.file == nil {
 		f, err := s.create()
@@ -34,7 +34,7 @@ func (s *Spool) write(r *run, b []byte) error {
 	return nil
 }
 
-// writeChain moves a chain to the file.
+// writeChain moves the records of a chain from memory to the file.
 func (s *Spool) writeChain(c *chain) error {
 	for _, b := range c.all() {
 		if err := s.write(&c.run, b); err != nil {
@@ -45,7 +45,8 @@ func (s *Spool) writeChain(c *chain) error {
 	return nil
 }
 
-// writeLate moves the late records to the file. They continue the run before if they can.
+// writeLate sorts the late records and moves them to the file. They continue the previous run if all of them come after
+// its last record, and otherwise begin a new run.
 func (s *Spool) writeLate() error {
 	if s.late.count == 0 {
 		return nil
@@ -68,7 +69,7 @@ func (s *Spool) writeLate() error {
 	return nil
 }
 
-// append appends a record to a run through a buffer, which flush writes.
+// append appends a record to a run through the write buffer. Call flush after the last record of the run.
 func (s *Spool) append(r *run, k Key, data []byte) error {
 	if len(s.out)+maxHeader+len(data) > cap(s.out) {
 		if err := s.flush(r); err != nil {
@@ -87,7 +88,7 @@ func (s *Spool) append(r *run, k Key, data []byte) error {
 	return nil
 }
 
-// flush writes the buffer of append, and makes it if there is none.
+// flush writes the write buffer to the file, or allocates the buffer on first use.
 func (s *Spool) flush(r *run) error {
 	if s.out == nil {
 		s.out = make([]byte, 0, s.chunkSize)
@@ -101,19 +102,19 @@ func (s *Spool) flush(r *run) error {
 	return err
 }
 
-// maxRuns is the number of runs that are read at once.
+// maxRuns is the maximum number of runs that are read at once.
 const maxRuns = 64
 
-// mergeRuns merges runs of late records until there are few enough. Runs that follow each other are merged, so that
-// records with equal keys keep their order, and each run once before any is merged again. The file keeps the space of
-// what was merged.
+// mergeRuns merges runs of late records until at most maxRuns remain, the chains included. It merges only adjacent
+// runs, so that records with equal keys keep their order, and passes over all runs before it merges any of them again.
+// The file does not reuse the space of merged runs.
 func (s *Spool) mergeRuns() error {
-	const most = maxRuns - chainCount
-	for at := 0; len(s.runs) > most; at++ {
+	const limit = maxRuns - chainCount
+	for at := 0; len(s.runs) > limit; at++ {
 		if at+1 >= len(s.runs) {
 			at = 0
 		}
-		n := min(maxRuns, len(s.runs)-most+1, len(s.runs)-at)
+		n := min(maxRuns, len(s.runs)-limit+1, len(s.runs)-at)
 		merged, err := s.merge(s.runs[at : at+n])
 		if err != nil {
 			return err
@@ -124,7 +125,7 @@ func (s *Spool) mergeRuns() error {
 	return nil
 }
 
-// merge appends one run with the records of several to the file.
+// merge appends one run with the records of several adjacent runs to the file.
 func (s *Spool) merge(runs []run) (run, error) {
 	merged := run{last: firstKey}
 	var in Reader

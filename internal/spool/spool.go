@@ -1,15 +1,15 @@
-// Package spool sorts records that are too many for memory.
+// Package spool sorts more records than fit into memory.
 //
-// Writers of formats that are sorted by the start of an operation learn of it at its end, and names come last. They add
-// what they know as records with a key, and read the records in order when everything is known. What is small stays in
-// memory; the rest is in a temporary file without a name.
+// Some formats are sorted by the start of an operation, but a writer learns of an operation when it ends, and names
+// come last. Such writers add records with a key, and read them in order when everything is known. A few records stay
+// in memory; many are written to a temporary file without a name.
 //
-// Most records come in order. A record that continues one of a few chains is appended to it, so chains need no sorting:
-// each is one run of the merge, however long it is. The other records are late. They are sorted when they are written,
-// and each part of them is a run.
+// Most records arrive in order. A record that continues one of a few chains is appended to that chain, so a chain needs
+// no sorting: it is one run of the merge, regardless of its length. All other records are late. They are sorted when
+// they are written, and each sorted part is a run.
 //
-//	Add ─→ chains (in order) ─→ ┐ memory, ┌ a run per chain      ─→ ┐ merge of at
-//	    └→ late records ─ sort ─┘ file    └ a run per sorted part ─→ ┘ most 64 runs ─→ Next
+//	Add ─→ chains (in order) ─→ ┐ memory, ┌ one run per chain       ─→ ┐ merge of at
+//	    └→ late records ─ sort ─┘ file    └ one run per sorted part ─→ ┘ most 64 runs ─→ Next
 package spool
 
 import (
@@ -20,14 +20,13 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// A Key is the place of a record in the order: by Time, then by Rank. Records with equal keys keep the order in which
-// they were added.
+// A Key is the sort key of a record: Time, then Rank. Records with equal keys keep the order in which they were added.
 type Key struct {
 	Time int64
 	Rank int64
 }
 
-// Compare returns a negative number if k is before l, 0 if they are equal, and a positive number otherwise.
+// Compare returns a negative number if k sorts before l, 0 if they are equal, and a positive number otherwise.
 func (k Key) Compare(l Key) int {
 	switch {
 	case k.before(l):
@@ -40,45 +39,48 @@ func (k Key) Compare(l Key) int {
 
 func (k Key) before(l Key) bool { return k.Time < l.Time || k.Time == l.Time && k.Rank < l.Rank }
 
-// firstKey is before all other keys.
+// firstKey is not after any other key.
 var firstKey = Key{math.MinInt64, math.MinInt64}
 
-// Options may be nil.
+// Options configures a Spool. A nil pointer or the zero value selects the defaults.
 type Options struct {
-	Dir    string // of the temporary file, "" for os.TempDir()
-	Max    int64  // bytes of the temporary file, 0 means no limit
-	Memory int    // bytes of records, their index and buffers before some are written to the file, 0 means 32 MiB
+	Dir    string // directory of the temporary file; "" means os.TempDir()
+	Max    int64  // maximum size of the temporary file in bytes; 0 means no limit
+	Memory int    // maximum bytes of records, their index and buffers in memory; 0 means 32 MiB
 }
 
 const (
 	defaultMemory = 32 << 20
-	// Chunks of chunkBytes are reused. A chain begins with less: most spools are small.
+	// Chunks of chunkBytes are reused. The first chunk of a chain is smaller, because most spools are small.
 	chunkBytes, smallestChunk, firstChunk = 256 << 10, 256, 4 << 10
-	// chainCount is the number of chains. Operations that are known at their end come in the order of their ends: with
-	// n chains, n of them may nest before any is late.
+	// chainCount is the number of chains. Operations arrive in the order of their ends, inner ones first: with n
+	// chains, they can nest n levels deep before a record is late.
 	chainCount = 4
 	maxRecord  = math.MaxInt32
 )
 
-// A Spool takes records and returns them in the order of their keys. Its memory is bounded by Options.Memory and the
-// largest record, whatever the order, number and size of the records. It is not safe for concurrent use.
+// A Spool accepts records and returns them in the order of their keys. Its memory is bounded by Options.Memory and the
+// largest record, regardless of the order, number and size of the records. It is not safe for concurrent use.
+//
+// Add appends to chains or late; room counts their memory in used and moves records to the file (shrink) if used would
+// exceed memory. Read seals the Spool. From then on chains, late and runs are read-only.
 type Spool struct {
 	memory    int
 	chunkSize int
-	used      int // bytes of chunks and of the index of late records
-	free      [][]byte
+	used      int      // bytes of all chunks, of the index of late records, and of out
+	free      [][]byte // empty chunks of chunkSize
 	chains    [chainCount]chain
 	late      late
-	runs      []run // of late records, in the order in which they were added
+	runs      []run // of late records, in the order in which the records were added
 	create    func() (file, error)
-	file      file  // nil until it is needed
-	size      int64 // of the file
-	out       []byte
-	sealed    bool
-	err       error // the first one of writing
+	file      file   // nil until records are written
+	size      int64  // of the file
+	out       []byte // write buffer of append; empty between calls of writeLate and merge
+	sealed    bool   // Read was called
+	err       error  // first write error; all later calls return it
 }
 
-// file is the temporary file.
+// file is the temporary file. Tests replace it.
 type file interface {
 	Write(p []byte) (int, error)
 	ReadAt(p []byte, offset int64) (int, error)
@@ -86,11 +88,11 @@ type file interface {
 }
 
 var (
-	errSealed = errors.New("spool: a record cannot be added after the first Read")
-	errClosed = errors.New("spool: it is closed")
+	errSealed = errors.New("spool: record added after the first Read")
+	errClosed = errors.New("spool: already closed")
 )
 
-// New returns an empty Spool. It creates no file before it needs one.
+// New returns an empty Spool. It creates the temporary file only when memory is full. Close the Spool after use.
 func New(o *Options) *Spool {
 	if o == nil {
 		o = &Options{}
@@ -107,14 +109,15 @@ func New(o *Options) *Spool {
 	return s
 }
 
-// Add copies a record, which has at most 2 GiB. It fails if the temporary file cannot be written; all later calls fail
-// then, too. Errors of the file are of type *tempfile.Error, and *ntconv.LimitError if it would become too large.
+// Add copies a record of at most 2 GiB into the Spool. It fails with a *tempfile.Error if the temporary file cannot be
+// written, and with an *ntconv.LimitError if the file would exceed Options.Max; all later calls of Add and Read then
+// return the same error. Add also fails after the first Read.
 func (s *Spool) Add(k Key, data []byte) error {
 	if s.sealed || s.err != nil || len(data) > maxRecord {
 		return s.refuse(len(data))
 	}
-	// Each chain ends before the one before it, so that records with equal keys are in a later chain only if they were
-	// added later.
+	// The last keys of the chains decrease strictly from one chain to the next. Of two records with equal keys, the one
+	// in the later chain was therefore added later, and the merge, which prefers earlier chains, keeps their order.
 	for i := range s.chains {
 		if c := &s.chains[i]; !k.before(c.last) {
 			b, err := s.room(&c.chunks, maxHeader+len(data))
@@ -136,12 +139,12 @@ func (s *Spool) refuse(size int) error {
 	case s.sealed:
 		return errSealed
 	}
-	return fmt.Errorf("spool: a record has %d bytes, at most %d are possible", size, maxRecord)
+	return fmt.Errorf("spool: record too large: %d bytes, limit %d", size, maxRecord)
 }
 
-// Read returns a Reader of all records from the first one. Several Readers can be open one after the other, and no
-// record can be added after the first Read. A Reader needs up to Options.Memory for its buffers if there is a file, and
-// the Spool nothing more then.
+// Read returns a Reader of all records, starting with the first. After the first Read no record can be added. Use one
+// Reader at a time: if there is a file, a Reader allocates up to Options.Memory for its buffers, and the Spool itself
+// needs almost nothing. Errors are those of Add.
 func (s *Spool) Read() (*Reader, error) {
 	if s.err == nil && !s.sealed {
 		s.err = s.seal()
@@ -153,7 +156,7 @@ func (s *Spool) Read() (*Reader, error) {
 	return s.newReader()
 }
 
-// seal sorts what is in memory, or writes it to the file if there is one.
+// seal sorts the late records, or writes all records to the file if there is one.
 func (s *Spool) seal() error {
 	if s.file == nil {
 		s.late.sort()
@@ -173,8 +176,7 @@ func (s *Spool) seal() error {
 	return err
 }
 
-// Close removes the temporary file. The Spool and its Readers must not be used afterwards. It can be called more than
-// once.
+// Close removes the temporary file. Do not use the Spool or its Readers afterwards; closing it again is allowed.
 func (s *Spool) Close() error {
 	f := s.file
 	*s = Spool{err: errClosed}

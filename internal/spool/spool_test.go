@@ -22,7 +22,7 @@ type added struct {
 	data []byte
 }
 
-// orders are ways in which the time of record i of n follows from those before.
+// orders are functions that return the time of record i of n.
 var orders = map[string]func(r *rand.Rand, i, n int) int64{
 	"in order":     func(_ *rand.Rand, i, _ int) int64 { return int64(i) },
 	"equal":        func(*rand.Rand, int, int) int64 { return 7 },
@@ -43,7 +43,7 @@ func lateBy(r *rand.Rand, i, by int) int64 {
 	return int64(i)
 }
 
-// expect reads all records and compares them.
+// expect reads all records and compares them with want.
 func expect(t *testing.T, s *Spool, want []added) {
 	t.Helper()
 	r, err := s.Read()
@@ -63,7 +63,7 @@ func expect(t *testing.T, s *Spool, want []added) {
 	}
 }
 
-// A spool returns what a stable sort in memory returns, for any order, memory and size of records, and leaves no file.
+// A Spool returns the result of a stable sort in memory for any order, memory and size of records, and leaves no file.
 func TestSort(t *testing.T) {
 	for name, timeOf := range orders {
 		for _, memory := range []int{1, 3000, 50_000, 1 << 30} {
@@ -103,7 +103,7 @@ func TestSort(t *testing.T) {
 	}
 }
 
-// Records in order are one run without sorting, and so are nested operations that are added at their ends.
+// Records in order, and nested operations that are added at their ends, need no sorting.
 func TestRuns(t *testing.T) {
 	fill := func(n int, timeOf func(i int) int64) *Spool {
 		s := New(&Options{Dir: t.TempDir(), Memory: 10_000})
@@ -132,7 +132,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// The memory depends neither on the number of records nor on their order.
+// The memory depends on neither the number nor the order of the records.
 func TestMemory(t *testing.T) {
 	const memory, most = 1 << 20, 3 << 20
 	for name, timeOf := range orders {
@@ -179,7 +179,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Records that are larger than the memory are possible, and only the largest one is in memory.
+// Records may be larger than the memory; at most the largest one is held in memory.
 func TestLargeRecords(t *testing.T) {
 	s := New(&Options{Dir: t.TempDir(), Memory: 10_000})
 	defer s.Close()
@@ -198,7 +198,7 @@ func TestLargeRecords(t *testing.T) {
 	expect(t, s, want)
 }
 
-// Once its chunks exist, a spool that writes to a file allocates nothing per record, nor does its reader.
+// Once its chunks exist, a Spool that writes to a file allocates nothing per record, and neither does its Reader.
 func TestAllocations(t *testing.T) {
 	for _, name := range []string{"in order", "random"} {
 		s := New(&Options{Dir: t.TempDir(), Memory: 1 << 20})
@@ -226,7 +226,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// limited is a file on a disk with little space.
+// limited is a file on a disk that is almost full.
 type limited struct {
 	file
 	space int
@@ -244,7 +244,7 @@ func (f *limited) Write(p []byte) (int, error) {
 	return f.file.Write(p)
 }
 
-// A disk that is full is an error of Add or Read, and of all later calls.
+// If the disk is full, Add or Read fails, and all later calls fail too.
 func TestFullDisk(t *testing.T) {
 	for _, space := range []int{0, 1, 10_000, 99_000, 150_000} {
 		for name, timeOf := range orders {
@@ -296,7 +296,7 @@ func TestFullDisk(t *testing.T) {
 	t.Error("a file was created in a directory that does not exist")
 }
 
-// A file that another program changes gives an error, not other records without end.
+// If another program changes the file, the Reader fails; it does not return wrong records endlessly.
 func TestChangedFile(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -360,7 +360,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A header is read as it was written, and other bytes are no header or one of a smaller size.
+// A header round-trips. Arbitrary bytes are either an invalid header or one whose size is within the limit.
 func FuzzHeader(f *testing.F) {
 	f.Add(int64(math.MinInt64), int64(math.MaxInt64), int64(1), int64(-1), []byte{0x80})
 	f.Fuzz(func(t *testing.T, t1, r1, t2, r2 int64, other []byte) {
@@ -398,10 +398,10 @@ func fill(b *testing.B, s *Spool, timeOf func(r *rand.Rand, i, n int) int64) {
 	}
 }
 
-// BenchmarkAdd measures records of 100 bytes, which go to a file.
+// BenchmarkAdd measures Add with records of 100 bytes, which are written to a file.
 func BenchmarkAdd(b *testing.B) { benchmark(b, fill) }
 
-// BenchmarkNext measures the reading of them.
+// BenchmarkNext measures Next with the same records.
 func BenchmarkNext(b *testing.B) {
 	benchmark(b, func(b *testing.B, s *Spool, timeOf func(r *rand.Rand, i, n int) int64) {
 		fill(b, s, timeOf)

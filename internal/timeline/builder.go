@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/procinfo"
 )
 
-// Watch takes every event of the trace before the selection, see ntconv.Watcher.
+// Watch processes every event of the trace before the selection, see ntconv.Watcher. It borrows the event.
 func (t *Timeline) Watch(e *ntconv.Event) {
 	if t.samples != nil {
 		t.samples.stream.Watch(e)
@@ -17,7 +17,8 @@ func (t *Timeline) Watch(e *ntconv.Event) {
 	}
 }
 
-// Write takes a selected event, which it borrows. It fails if temporary files cannot be written.
+// Write adds a selected event, which it borrows. Call it in time order. It fails if the temporary file cannot be
+// written, for an event without a type, and after Finish.
 func (t *Timeline) Write(e *ntconv.Event) error {
 	if t.finished {
 		return errFinished
@@ -40,7 +41,7 @@ func (t *Timeline) Write(e *ntconv.Event) error {
 	return t.err
 }
 
-// event decides what an event becomes.
+// event converts an event by the first rule in the package comment that applies.
 func (t *Timeline) event(e *ntconv.Event) {
 	r := t.roles.of(e)
 	at := t.clock.Nanos(e.Time)
@@ -82,7 +83,7 @@ func (t *Timeline) event(e *ntconv.Event) {
 	t.instantUnless(e, r, at)
 }
 
-// instantUnless adds an instant unless these are omitted.
+// instantUnless adds an instant unless the options omit it.
 func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
 	if t.opts.NoInstants && (r.exception == nil || !t.opts.Exceptions) {
 		t.parts.omitted++
@@ -91,7 +92,7 @@ func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
 	t.instant(e, r, at)
 }
 
-// raw adds an event as Options.Raw encodes it, and reports whether it does.
+// raw adds an event as encoded by Options.Raw. It returns false if Raw does not encode the event.
 func (t *Timeline) raw(e *ntconv.Event, at int64) bool {
 	t.rec = appendHead(t.rec[:0], recordRaw, t.owners.thread(e.Thread))
 	rec, ok := t.opts.Raw(t.rec, e)
@@ -104,7 +105,7 @@ func (t *Timeline) raw(e *ntconv.Event, at int64) bool {
 	return ok
 }
 
-// instant adds an event that happened at one time.
+// instant adds an event as an instant.
 func (t *Timeline) instant(e *ntconv.Event, r *role, at int64) {
 	rec := appendHead(t.rec[:0], recordInstant, t.owners.thread(e.Thread))
 	switch {
@@ -133,7 +134,7 @@ func (t *Timeline) eventArgs(rec []byte, e *ntconv.Event) []byte {
 	return rec
 }
 
-// loss adds that events of a thread are missing.
+// loss adds an instant for lost events of a thread.
 func (t *Timeline) loss(e *ntconv.Event) {
 	at := t.clock.Nanos(e.Time)
 	t.first, t.latest = min(t.first, at), max(t.latest, at)

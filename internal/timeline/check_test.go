@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// testArgs makes something that shows the source of args.
+// testArgs appends text that shows the source of args.
 func testArgs(dst []byte, s *timeline.Source) []byte {
 	switch {
 	case s.Event != nil:
@@ -20,14 +20,14 @@ func testArgs(dst []byte, s *timeline.Source) []byte {
 
 var hashSeed = maphash.MakeSeed()
 
-// A checked is what check has seen.
+// A checked is the result of check.
 type checked struct {
 	counts timeline.Counts
 	hash   uint64
 	end    int64
 }
 
-// An openSlice is a slice that a checker has seen the begin of.
+// An openSlice is a slice that has begun and not ended.
 type openSlice struct {
 	id, end  int64
 	track    *timeline.Track
@@ -35,7 +35,7 @@ type openSlice struct {
 	category string
 }
 
-// A checker checks the items of a timeline one after the other.
+// A checker checks the items of a timeline in order.
 type checker struct {
 	failer
 	tl      *timeline.Timeline
@@ -44,7 +44,7 @@ type checker struct {
 	open    map[*timeline.Track][]openSlice
 	ids     map[uint64]bool          // of slices and flows
 	flows   map[uint64]bool          // that have begun and not ended
-	stray   map[*timeline.Track]bool // a flow ended outside of a slice: no slice may begin after that
+	stray   map[*timeline.Track]bool // a flow has ended outside slices; no slice may begin after that
 	tids    map[[2]uint32]*timeline.Track
 	tracks  map[*timeline.Track]bool
 	numbers map[uint32]*timeline.Track
@@ -59,7 +59,7 @@ type failer interface {
 	FailNow()
 }
 
-// check reads a timeline and reports every property that does not hold.
+// check reads a timeline and reports every violated property.
 func check(tb failer, tl *timeline.Timeline) checked {
 	tb.Helper()
 	c := &checker{
@@ -98,7 +98,7 @@ func check(tb failer, tl *timeline.Timeline) checked {
 	return c.seen
 }
 
-// count compares the counts of a timeline with those of its items.
+// count compares the counts of a timeline with the number of its items.
 func (c *checker) count() {
 	got, want := c.tl.Counts(), c.seen.counts
 	want.Events, want.Short, want.Rundown, want.Spans, want.Renumbered = got.Events, got.Short, got.Rundown, got.Spans, got.Renumbered
@@ -114,7 +114,7 @@ func (c *checker) fail(format string, args ...any) {
 	c.Errorf(format, args...)
 }
 
-// owners checks the processes and tracks that are known before the first item.
+// owners checks the processes and tracks that exist before the first item.
 func (c *checker) owners() {
 	pids := map[uint32]bool{}
 	for _, p := range c.tl.Processes() {
@@ -128,7 +128,7 @@ func (c *checker) owners() {
 	}
 }
 
-// track checks a track that is seen for the first time.
+// track checks a new track.
 func (c *checker) track(k *timeline.Track) {
 	if c.tracks[k] {
 		return

@@ -12,35 +12,34 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A chromeReader makes records of the events of Chrome's format that are not slices: counters, arrows and instants. The
+// A chromeReader creates records for events of Chrome's format that are not slices: counters, arrows and instants. The
 // tracker finds the slices.
 type chromeReader struct {
 	t       *Timeline
 	decoder *chromeevent.Decoder
-	pairer  chromeevent.Pairer[struct{}] // of flows
-	begun   map[uint64]arrowEnd          // flows whose latest arrow has no end yet
-	arrows  uint64
-	parts   bool // the latest event was a part of one that is incomplete
+	pairer  chromeevent.Pairer[struct{}] // only for flows
+	begun   map[uint64]arrowEnd          // begins of arrows without an end so far, by flow
+	arrows  uint64                       // number of arrows so far
+	parts   bool                         // the latest event was a part of a larger event
 	name    []byte
 	title   title // of the latest instant
 }
 
-// An arrowEnd is where an arrow begins or ends.
+// An arrowEnd is the begin or the end of an arrow.
 type arrowEnd struct {
-	at    int64
+	at    int64 // nanoseconds since clock.Tick
 	track uint32
-	slice span.Context // if it is asynchronous
+	slice span.Context // the slice if it is asynchronous, otherwise zero
 }
 
-// maxBegunArrows limits the arrows that have begun and not ended: the ends may be missing.
+// maxBegunArrows limits the arrows that have begun and not ended, because ends may be missing.
 const maxBegunArrows = 1 << 18
 
 func newChromeReader(t *Timeline) *chromeReader {
 	return &chromeReader{t: t, decoder: chromeevent.NewDecoder(t.opts.Report), begun: map[uint64]arrowEnd{}}
 }
 
-// add adds what an event of Chrome's format is. It returns false if the event is an instant, whose title is c.title
-// then.
+// add processes an event of Chrome's format. It returns false if the event is an instant, and then sets c.title.
 func (c *chromeReader) add(e *ntconv.Event, r *role, at int64) bool {
 	t := c.t
 	t.tracker.Add(e)
@@ -48,7 +47,7 @@ func (c *chromeReader) add(e *ntconv.Event, r *role, at int64) bool {
 		return true
 	}
 	d, ok := c.decoder.Decode(e)
-	if c.parts = !ok; !ok { // part of an event, which the last one holds
+	if c.parts = !ok; !ok { // a part of a large event, or invalid
 		t.parts.omitted++
 		return true
 	}
@@ -81,7 +80,7 @@ func (c *chromeReader) instant(d *chromeevent.Event) bool {
 	return false
 }
 
-// bound reports whether the latest event begins or ends a slice.
+// bound reports whether the latest event begins or ends a slice, and counts it.
 func (c *chromeReader) bound() bool {
 	if c.t.tracker.IsBound() {
 		c.t.parts.bounds++
@@ -90,7 +89,7 @@ func (c *chromeReader) bound() bool {
 	return false
 }
 
-// counters adds the values of a counter, one for each arg that is a number, and reports whether there are any.
+// counters adds the values of a counter, one per numeric arg, and reports whether there are any.
 func (c *chromeReader) counters(e *ntconv.Event, d *chromeevent.Event, at int64) (found bool) {
 	if len(d.Args) == 0 || d.Args[0] != '{' {
 		return false
@@ -116,7 +115,8 @@ func (c *chromeReader) counters(e *ntconv.Event, d *chromeevent.Event, at int64)
 	}
 }
 
-// numberOf returns a number in JSON, which may be in quotes.
+// numberOf returns the value of a JSON number, which may be in quotes. It returns false if the value is not a finite
+// number.
 func numberOf(value []byte) (float64, bool) {
 	if n := len(value); n >= 2 && value[0] == '"' {
 		value = value[1 : n-1]
@@ -125,8 +125,8 @@ func numberOf(value []byte) (float64, bool) {
 	return f, err == nil && !math.IsInf(f, 0) && f == f
 }
 
-// flow adds the arrow that an event ends, and notes the one that it begins. Only arrows with both ends are in the
-// spool.
+// flow adds the arrow that an event ends, and stores the begin of the arrow that it begins. The spool contains only
+// arrows with both ends.
 func (c *chromeReader) flow(e *ntconv.Event, d *chromeevent.Event, at int64) {
 	number, in, out := c.pairer.Flow(d, e.Thread)
 	if number == 0 {
@@ -156,17 +156,17 @@ func (c *chromeReader) flow(e *ntconv.Event, d *chromeevent.Event, at int64) {
 	}
 }
 
-// flowFlags say what an end of an arrow is.
+// flowFlags describe an end of an arrow.
 type flowFlags byte
 
 const (
-	flowOut   flowFlags = 1 << iota // the arrow begins
-	flowIn                          // it ends
-	flowNext                        // in the slice that begins next, unless one begins at its time
-	flowAsync                       // the record has the asynchronous slice
+	flowOut   flowFlags = 1 << iota // the begin of the arrow
+	flowIn                          // the end of the arrow
+	flowNext                        // the arrow ends in the next slice, unless a slice begins at this time
+	flowAsync                       // the record contains the asynchronous slice
 )
 
-// end adds an end of the latest arrow.
+// end adds the record of one end of the latest arrow.
 func (c *chromeReader) end(d *chromeevent.Event, a *arrowEnd, flags flowFlags) {
 	t := c.t
 	if !a.slice.ID.IsZero() {
@@ -178,5 +178,5 @@ func (c *chromeReader) end(d *chromeevent.Event, a *arrowEnd, flags flowFlags) {
 		rec = append(append(rec, a.slice.TraceID[:]...), a.slice.ID[:]...)
 	}
 	t.rec = t.titles.append(rec, cmp.Or(d.Name, CategoryFlow), CategoryFlow)
-	t.put(a.at, rankInner) // no item may come of it
+	t.put(a.at, rankInner) // not add: the record may yield no item
 }

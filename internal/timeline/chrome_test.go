@@ -14,7 +14,7 @@ func arrangeChrome(t *testing.T, text string, o *timeline.Options) string {
 	return got
 }
 
-// TestChromeSlices: slices of Chrome's format are on their threads, or on lanes if an ID names them or they overlap.
+// Slices of Chrome's format are on their threads, or on lanes if they have an ID or overlap.
 func TestChromeSlices(t *testing.T) {
 	want(t, arrangeChrome(t, `
 		{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"main"}}
@@ -51,7 +51,7 @@ func TestChromeSlices(t *testing.T) {
 	`)
 }
 
-// TestChromeEqualSlices: of slices with the same times, the one that begins first in the file encloses the others.
+// The first slice in the file encloses later slices with the same times.
 func TestChromeEqualSlices(t *testing.T) {
 	want(t, arrangeChrome(t, `
 		{"ph":"B","pid":1,"tid":1,"ts":1,"name":"outer"}
@@ -84,7 +84,7 @@ func TestChromeEqualSlices(t *testing.T) {
 	`)
 }
 
-// TestChromeCounters: each arg of a counter is a counter of its own.
+// Each arg of a counter is a separate counter.
 func TestChromeCounters(t *testing.T) {
 	text := `
 		{"ph":"C","pid":1,"ts":1,"name":"heap","args":{"used":5,"free":"2.5","note":"none"}}
@@ -99,8 +99,8 @@ func TestChromeCounters(t *testing.T) {
 	`)
 }
 
-// TestChromeFlows: an arrow begins in the slice that encloses its begin, and ends in the one that encloses its end (bp
-// e) or begins next. Arrows without one of the ends, or that begin nowhere, are omitted.
+// An arrow begins in the slice that encloses its begin. It ends in the slice that encloses its end (bp e), or in the
+// next one. Arrows without a begin or an end, or that begin outside slices, are omitted.
 func TestChromeFlows(t *testing.T) {
 	text := `
 		{"ph":"X","pid":1,"tid":1,"ts":1,"dur":10,"name":"a"}
@@ -140,8 +140,7 @@ func TestChromeFlows(t *testing.T) {
 	}
 }
 
-// TestChromeAsyncFlows: arrows of asynchronous slices are on their lanes, and slices that are only ends of arrows are
-// not shown.
+// Arrows of asynchronous slices are on their lanes. Slices that are only ends of arrows are omitted.
 func TestChromeAsyncFlows(t *testing.T) {
 	want(t, arrangeChrome(t, `
 		{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}
@@ -167,7 +166,7 @@ func TestChromeAsyncFlows(t *testing.T) {
 	`)
 }
 
-// TestRaw: what Options.Raw takes is an item as it is and nothing else.
+// An event that Options.Raw encodes is a Raw item and nothing else.
 func TestRaw(t *testing.T) {
 	o := &timeline.Options{Raw: func(dst []byte, e *ntconv.Event) ([]byte, bool) {
 		phase, ok := chromeevent.Of(e.Type)

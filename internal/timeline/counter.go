@@ -9,12 +9,12 @@ import (
 	"github.com/ntconv/ntconv/internal/counter"
 )
 
-// A counterReader makes records of the values of counters.
+// A counterReader creates records for the values of counters.
 type counterReader struct {
 	t      *Timeline
 	reader *counter.Reader
-	keep   func(*counter.Value) // made once
-	values []counter.Value      // of an event
+	keep   func(*counter.Value) // appends to values; allocated once
+	values []counter.Value      // values of the current event
 	name   []byte
 }
 
@@ -55,8 +55,8 @@ func (r *counterReader) read(e *ntconv.Event, of *role, at int64) bool {
 	return found
 }
 
-// isSingle reports whether the values of an event counter are those of one measurement, so that all say what the mean
-// does.
+// isSingle reports whether the values of an event counter are those of a single measurement, so that they are all equal
+// to the mean.
 func isSingle(values []counter.Value) bool {
 	n := len(values)
 	if n == 0 || values[0].Kind != counter.KindMean {
@@ -66,7 +66,8 @@ func isSingle(values []counter.Value) bool {
 	return last.Statistic == counter.StatisticCount && (!last.OK || last.Value <= 1)
 }
 
-// appendCounterName appends the name of a counter with all that distinguishes it from others of its process.
+// appendCounterName appends a name that distinguishes a counter from all others of its process: provider, name, tags
+// and statistic.
 func appendCounterName(dst []byte, v *counter.Value) []byte {
 	if v.Provider != "" {
 		dst = append(append(dst, v.Provider...), '/')

@@ -7,7 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// MoveForTest returns where a span of a recording between two times is put, in nanoseconds from the clock's Tick.
+// MoveForTest returns the times to which a span is moved, given the range of the recording, in nanoseconds since the
+// clock's Tick.
 func MoveForTest(tb testing.TB, info *ntconv.Info, start, end uint64, first, latest int64) (from, to int64) {
 	t := New(info, nil, nil)
 	tb.Cleanup(func() { t.Close() })
@@ -16,7 +17,7 @@ func MoveForTest(tb testing.TB, info *ntconv.Info, start, end uint64, first, lat
 	return from, to
 }
 
-// Accounted returns the number of events that became items, or parts of items, or were omitted on request.
+// Accounted returns the number of events that became items or parts of items, or were omitted by options.
 func (t *Timeline) Accounted() int64 {
 	p, c := &t.parts, &t.counts
 	return p.bounds + p.counters + p.samples + p.omitted + c.Instants - p.inner + c.Raw + c.Rundown

@@ -7,15 +7,15 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// An arrow is one that has begun.
+// An arrow is an arrow that has begun.
 type arrow struct {
 	id    uint64
 	title title
 }
 
-// flows emits the arrows to a slice that has begun: from its parent, from the spans that it has links to, and those
-// that wait for the next slice of its track. Both ends of the first ones are at the time at which the slice begins,
-// because an item cannot come before those that have been emitted.
+// flows emits the arrows to a slice that has just begun: from its parent, from the spans to which it has links, and
+// those that wait for the next slice of its track. Both ends of the first two kinds are at the begin of the slice,
+// because an item cannot precede the items emitted so far.
 func (l *layout) flows(s, parent *slice) error {
 	if to := s.row; len(to.waiting) > 0 {
 		if err := l.endWaiting(to); err != nil {
@@ -38,7 +38,7 @@ func (l *layout) flows(s, parent *slice) error {
 	return nil
 }
 
-// flow emits both ends of an arrow between slices of different tracks.
+// flow emits both ends of an arrow between slices on different tracks. from may be nil.
 func (l *layout) flow(from, to *slice) error {
 	if from == nil || from.row == to.row {
 		return nil
@@ -50,7 +50,7 @@ func (l *layout) flow(from, to *slice) error {
 	return l.flowEnd(to.row, arrow{id, to.title})
 }
 
-// flowBegin emits the begin of a new arrow at the time of the current item.
+// flowBegin emits the begin of a new arrow at the time of the current item, and returns its ID.
 func (l *layout) flowBegin(from *row, t title) (id uint64, err error) {
 	l.ids++
 	l.t.counts.Flows++
@@ -77,8 +77,7 @@ func (l *layout) flowEnd(to *row, a arrow) error {
 	return l.emit(&l.item)
 }
 
-// arrow handles an end of an arrow that is an event of the trace. An arrow that begins outside of all slices is
-// omitted.
+// arrow emits an end of an arrow that an event of the trace shows. It omits arrows that begin outside all slices.
 func (l *layout) arrow(c *cursor, r *row, at int64) error {
 	flags, number := flowFlags(c.byte()), c.bytes(8)
 	if flags&flowAsync != 0 {
@@ -110,7 +109,7 @@ func (l *layout) arrow(c *cursor, r *row, at int64) error {
 	return l.flowEnd(r, a)
 }
 
-// rowOf returns the track of an open span, nil if there is none: the slice may be omitted.
+// rowOf returns the row of an open span, or nil, for example if the slice is omitted.
 func (l *layout) rowOf(k span.Context) *row {
 	if s := l.spans[k]; s != nil {
 		return s.row
@@ -118,7 +117,7 @@ func (l *layout) rowOf(k span.Context) *row {
 	return nil
 }
 
-// endWaiting ends the arrows that wait for the next slice of a track.
+// endWaiting emits the ends of the arrows that wait for the next slice of a track.
 func (l *layout) endWaiting(r *row) error {
 	for _, a := range r.waiting {
 		if err := l.flowEnd(r, a); err != nil {
@@ -129,9 +128,9 @@ func (l *layout) endWaiting(r *row) error {
 	return nil
 }
 
-// finish ends what is open after the last record. Arrows whose slice did not begin end outside of slices.
+// finish ends everything that is open after the last record. Arrows that wait for a slice end outside slices.
 func (l *layout) finish() error {
-	l.item.Time = min(l.item.Time, l.t.End()) // that of a record without an item may be later
+	l.item.Time = min(l.item.Time, l.t.End()) // the latest record may have no item
 	for i := range l.rows {
 		if err := l.endWaiting(&l.rows[i]); err != nil {
 			return err

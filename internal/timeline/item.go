@@ -6,31 +6,31 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A Kind says what an Item is.
+// A Kind is the kind of an Item.
 type Kind uint8
 
 const (
-	// SliceBegin begins a slice: something that lasts. Duration is known. Slices of a track nest: those that would not
-	// are on lanes.
+	// SliceBegin begins a slice, an operation with a duration, which is known. The slices on a track nest; slices that
+	// would not nest are on lanes.
 	SliceBegin Kind = iota
-	// SliceEnd ends the slice with the same ID. Its Time is that of the SliceBegin plus Duration. It has only Kind,
-	// Time, Track, ID, Name and Category.
+	// SliceEnd ends the slice with the same ID. Its Time is the Time of the SliceBegin plus Duration. Only Kind, Time,
+	// Track, ID, Name and Category are set.
 	SliceEnd
-	// Instant is something that happened at one time.
+	// Instant is an event at one time.
 	Instant
-	// Counter is a value of a counter; Track is its track.
+	// Counter is a value of a counter; Track is the track of the counter.
 	Counter
-	// Sample is a sample of a stack, with its weight.
+	// Sample is a sample of a stack with its weight.
 	Sample
-	// FlowBegin and FlowEnd are the ends of an arrow with the same ID. Each belongs to the innermost slice of its track
-	// at its Time. A FlowBegin comes before its FlowEnd.
+	// FlowBegin and FlowEnd are the ends of an arrow with the same ID. Each belongs to the innermost slice on its track
+	// at its Time. A FlowBegin precedes its FlowEnd.
 	FlowBegin
 	FlowEnd
-	// Raw is what Options.Raw has made of an event, in Encoded.
+	// Raw is an event that Options.Raw has encoded, in Encoded.
 	Raw
 )
 
-// Categories of items that are not events. Those of events are the names of their providers.
+// Categories of items that are not events. The category of an event is the name of its provider.
 const (
 	CategorySpan       = "span"
 	CategoryGC         = "gc"
@@ -44,58 +44,59 @@ const (
 	CategoryFlow       = "flow"
 )
 
-// An Item is an element of a timeline. It is borrowed until the function that it is passed to returns; Track, Name and
-// the other strings may be kept.
+// An Item is an element of a timeline. It is borrowed until emit returns; Track, Name and all other strings may be
+// retained.
 type Item struct {
 	Kind     Kind
 	Time     int64  // nanoseconds since Timeline.Start, never negative
 	Duration int64  // SliceBegin: nanoseconds, never negative
-	ID       uint64 // of a slice or a flow, not 0; unique among those of the timeline
+	ID       uint64 // of a slice or flow: not 0, unique among slices and flows
 	Track    *Track
 	Name     string
 	Category string
 
-	Unfinished bool // SliceBegin: the trace does not show the end, and the slice ends with the trace
-	// EndThread is the track of the thread on which a slice ended, nil if it is unknown or the one on which it began.
+	Unfinished bool // SliceBegin: the end is not in the trace, and the slice ends with the trace
+	// EndThread is the track of the thread on which a slice ended. It is nil if that is unknown or equal to Thread.
 	EndThread *Track
-	// Thread is the track of the thread on which a slice began, an instant happened, or a sample was taken; nil if
-	// unknown. It is Track unless Track is a lane or belongs to the process.
+	// Thread is the track of the thread on which a slice began, an instant occurred or a sample was taken; nil if
+	// unknown. It differs from Track if Track is a lane or belongs to the process.
 	Thread *Track
-	// Encoded is what Options.Args or Options.Raw appended for the item, nil if nothing.
+	// Encoded is the result of Options.Args or Options.Raw for the item; nil if it is empty.
 	Encoded []byte
-	// Stack is the stack of an Instant, a Sample or a Raw, or of the event that begins a slice; NoStack if there is
-	// none.
+	// Stack is the stack of an Instant, a Sample or a Raw, or of the event that begins a slice. NoStack means none.
 	Stack Node
-	// Bytes is the number of allocated bytes that an Instant stands for, 0 if it is no allocation.
+	// Bytes is the number of allocated bytes that an Instant represents; 0 if it is not an allocation.
 	Bytes int64
 
 	Value  float64 // Counter
 	Weight *Weight // Sample
 }
 
-// A Weight is what a sample counts for. It is borrowed with the Item.
+// A Weight is the weight of a sample. It is borrowed with the Item.
 type Weight struct {
 	Kind   profile.Kind
-	Types  []profile.ValueType // per value; shared and immutable
+	Types  []profile.ValueType // one per value; shared and immutable
 	Values []int64
-	State  string // of the thread: "" if unknown
-	// Until is when the sample ends to count, in nanoseconds since Timeline.Start, at least Item.Time. It is Item.Time
-	// if values are not times.
+	State  string // state of the thread; "" if unknown
+	// Until is the end of the time that the sample represents, in nanoseconds since Timeline.Start. It is at least
+	// Item.Time, and equal to it if no value is a time.
 	Until int64
 }
 
-// Source is what the args of an item come from. Exactly one of Event, Span and Values is not nil. All is borrowed.
+// A Source is the origin of the args of an item. Exactly one of Event, Span and Values is not nil. It is borrowed, with
+// all its contents, until Options.Args returns.
 type Source struct {
-	// Event is an event of the trace. Its payload and labels are the args.
+	// Event is an event of the trace; the args are its payload and labels.
 	Event *ntconv.Event
-	// Span is a span, or an interval of the runtime, with its attributes. Its Events are those that only its payload
-	// holds; they are Instants, too. IDs of intervals and of slices of Chrome's format are numbers without a meaning.
+	// Span is a span or an interval of the runtime; the args are its attributes. Span.Events contains only events from
+	// its payload, which are Instants too. The IDs of intervals and of slices of Chrome's format are meaningless
+	// numbers.
 	Span *span.Span
-	// Values are other args: of a loss, or the attributes of an event that only the payload of a span holds.
+	// Values are all other args: of a loss, or the attributes of an event in the payload of a span.
 	Values []Value
 }
 
-// A Value is an arg with a name. One of Text, Int and Float counts, by Kind.
+// A Value is a named arg. Kind determines which of Text, Int and Float is set.
 type Value struct {
 	Name  string
 	Kind  ValueKind
@@ -113,53 +114,53 @@ const (
 	FloatValue
 )
 
-// A TrackKind says what a track shows.
+// A TrackKind is the kind of a Track.
 type TrackKind uint8
 
 const (
-	// ProcessTrack is the process itself. Nothing is on it but what concerns the process as a whole and has no track of
-	// its own.
+	// ProcessTrack represents a process. It shows only items that concern the whole process and have no track of their
+	// own.
 	ProcessTrack TrackKind = iota
-	// ThreadTrack shows slices, instants and samples of a thread.
+	// ThreadTrack shows the slices, instants and samples of a thread.
 	ThreadTrack
-	// GCTrack shows the pauses for garbage collections of a process, CollectionTrack its collections.
+	// GCTrack shows the pauses for garbage collections of a process, CollectionTrack the collections.
 	GCTrack
 	CollectionTrack
-	// LossTrack shows where events of a process are missing.
+	// LossTrack shows where events of a process were lost.
 	LossTrack
-	// LaneTrack shows slices of a process that do not nest on a thread, such as asynchronous operations. Those of one
-	// lane nest. A lane is used again when it is empty.
+	// LaneTrack shows slices of a process that do not nest on a thread, such as asynchronous operations. The slices on
+	// one lane nest. An empty lane is reused.
 	LaneTrack
-	// CounterTrack shows a counter of a process. Name is that of the counter, with its tags; Unit its unit, "" if
+	// CounterTrack shows a counter of a process. Name is the name of the counter with its tags, Unit its unit, "" if
 	// unknown.
 	CounterTrack
 )
 
-// A Track is a row of a timeline, or what belongs together below one. Tracks are compared by pointer and may be kept.
-// Names of processes and threads are complete once Timeline.Finish has returned.
+// A Track is a row of a timeline. Tracks are compared by pointer and may be retained. Names of processes and threads
+// are final once Timeline.Finish has returned; a Track is immutable from then on.
 type Track struct {
 	ID      uint32 // unique in the timeline, not 0
 	Kind    TrackKind
 	Process *Process
-	TID     uint32 // ThreadTrack: unique among the threads of the process, not 0. Other kinds: a number that no thread of the process has
+	TID     uint32 // not 0; for ThreadTrack unique in the process, for other kinds not the TID of any thread
 	Thread  *ntconv.Thread
 	Name    string
 	Unit    string
-	// Lane numbers the lanes of a process from 1.
+	// Lane is the number of a lane in its process, from 1.
 	Lane uint32
 }
 
-// A Process is a process of a timeline.
+// A Process is a process in a timeline.
 type Process struct {
 	PID     uint32 // unique in the timeline, not 0
 	Process *ntconv.Process
 	Name    string
-	Command string // command line, "" if unknown
+	Command string // command line; "" if unknown
 	Track   *Track // its ProcessTrack
 }
 
-// A Node is an element of the tree of stacks: a frame, and the node of its caller. Equal stacks are equal nodes.
+// A Node is an element of the tree of stacks: a frame and the node of its caller. Equal stacks have equal nodes.
 type Node uint32
 
-// NoStack is no node. The root of the tree has the same number and no frame.
+// NoStack means that there is no stack. It is also the root of the tree, which has no frame.
 const NoStack Node = 0

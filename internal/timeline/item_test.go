@@ -17,7 +17,7 @@ import (
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
 
-// TestSamples: a sample of the sampler lasts until the next one of its thread, and is nothing else.
+// A sample of the sample profiler lasts until the next one of its thread, and is no other item.
 func TestSamples(t *testing.T) {
 	text := `
 		100 1.1 sample stack=0x10,0x20
@@ -47,7 +47,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestLosses: missing events are an instant on a track of their own, with their number.
+// A loss is an instant on a separate track that states the number of lost events.
 func TestLosses(t *testing.T) {
 	tl, got := arrangeEvents(t, newScript(t).events(`
 		100 1.1 event Tick
@@ -59,7 +59,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// TestRundown: what only describes is omitted and counted, unless it is asked for.
+// Rundown events are omitted and counted, unless Options.Rundown is set.
 func TestRundown(t *testing.T) {
 	tl, got := arrangeEvents(t, newScript(t).events("100 1.1 rundown"), nil)
 	if got != "" || tl.Counts().Rundown != 1 || tl.End() != 0 || !tl.Start().Equal(wall.Add(100)) {
@@ -68,7 +68,7 @@ func TestRundown(t *testing.T) {
 	want(t, arrangeScript(t, "100 1.1 rundown", &timeline.Options{Rundown: true}), "0 1.1 instant MethodDCEndVerbose")
 }
 
-// TestSources: events of sources that are not asked for are instants.
+// Events of sources that are not selected are instants.
 func TestSources(t *testing.T) {
 	text := `
 		100 1.1 start A 1
@@ -96,7 +96,7 @@ func TestSources(t *testing.T) {
 	`)
 }
 
-// TestStackOfSlice: a slice has the stack of the event that begins it.
+// A slice has the stack of the event that begins it.
 func TestStackOfSlice(t *testing.T) {
 	want(t, arrangeScript(t, `
 		100 1.1 clr 81 1 stack=0x10
@@ -111,8 +111,8 @@ func TestStackOfSlice(t *testing.T) {
 	`)
 }
 
-// TestAllocations: an allocation represents the bytes since the one before, or those that the probability of its sample
-// says.
+// An allocation represents the bytes since the previous one, or, if it is a random sample, the expected bytes per
+// sample.
 func TestAllocations(t *testing.T) {
 	got := arrangeScript(t, `
 		100 1.1 clr 10 0 5000 1
@@ -124,7 +124,7 @@ func TestAllocations(t *testing.T) {
 	`)
 }
 
-// TestNumbers: processes and threads have the recorded numbers where these fit and are unique, or else others.
+// Processes and threads have the recorded numbers if these fit and are unique, and otherwise synthetic ones.
 func TestNumbers(t *testing.T) {
 	s := newScript(t)
 	events := s.events(`
@@ -169,8 +169,8 @@ func spanEvents(spans ...*span.Span) (events []*ntconv.Event) {
 	return events
 }
 
-// TestImportedSpans: spans of OTLP are on lanes with their events, arrows come from their links, and one without an end
-// lasts until the end.
+// Spans from OTLP are on lanes with their events, their links are arrows, and a span without an end lasts until the end
+// of the trace.
 func TestImportedSpans(t *testing.T) {
 	root := span.Context{TraceID: span.TraceID{1}, ID: span.ID{1}}
 	other := span.Context{TraceID: span.TraceID{2}, ID: span.ID{2}}
@@ -206,7 +206,7 @@ func TestImportedSpans(t *testing.T) {
 
 func unix(nanos int64) uint64 { return uint64(wall.UnixNano() + nanos) }
 
-// TestMoved: a span far outside of the recording is at its edge, and one that reaches far beyond it is cut, so that
+// A span far outside the recording is moved to its edge, and a span that extends far beyond it is shortened, so that
 // times stay exact.
 func TestMoved(t *testing.T) {
 	s := newScript(t)
@@ -233,7 +233,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestProcessName: names are those that events state.
+// Names of processes are those that events state.
 func TestProcessName(t *testing.T) {
 	s := newScript(t)
 	events := s.events("100 7.1 event Tick\n101 7.1 event Info")

@@ -1,9 +1,9 @@
 package timeline
 
-// fits reports whether a slice that ends at a time nests in what is open on a track.
+// fits reports whether a slice that ends at the given time nests in the open slices of a track.
 func (r *row) fits(end int64) bool { return r.top == nil || end <= r.top.end }
 
-// choose returns the track of the slice in l.record, whose thread has the track home.
+// choose returns the row for the slice in l.record by the rules in the package comment. home is the row of its thread.
 func (l *layout) choose(home *row, parent *slice, end int64) *row {
 	p := l.t.owners.state(home.track)
 	var r *row
@@ -24,7 +24,7 @@ func (l *layout) choose(home *row, parent *slice, end int64) *row {
 	return l.emptyLane(p)
 }
 
-// own returns a track of a process, nil if there is none.
+// own returns the row of a process for a kind of track, or nil if there is none.
 func (l *layout) own(p *processState, k TrackKind) *row {
 	if p.own[k] == nil {
 		return nil
@@ -32,7 +32,7 @@ func (l *layout) own(p *processState, k TrackKind) *row {
 	return &l.rows[p.own[k].ID]
 }
 
-// emptyLane returns the first lane of a process on which nothing is open.
+// emptyLane returns the first lane of a process without open slices, and creates one if necessary.
 func (l *layout) emptyLane(p *processState) *row {
 	f := l.lanes[p]
 	if f == nil {
@@ -47,7 +47,7 @@ func (l *layout) emptyLane(p *processState) *row {
 	return f.rows[n-1]
 }
 
-// freeLanes are the lanes of a process. The numbers of the empty ones are a heap.
+// freeLanes holds the lanes of a process. empty is a binary heap of the numbers of lanes without open slices.
 type freeLanes struct {
 	rows  []*row // by number - 1
 	empty []uint32
@@ -86,8 +86,7 @@ func (f *freeLanes) take() (number uint32, ok bool) {
 	}
 }
 
-// A sliceHeap holds open slices, the one that ends first at its beginning. Of those that end at one time, the one that
-// began last ends first.
+// A sliceHeap is a binary heap of open slices by end. Of slices with the same end, the one that began last ends first.
 type sliceHeap []*slice
 
 func (h sliceHeap) less(i, j int) bool {

@@ -11,7 +11,9 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// A layout passes the items of a timeline to emit. It decides what needs the neighbors in time.
+// A layout emits the items of a timeline in one pass over the records. It determines what depends on other slices:
+// lanes, nesting and arrows. A slice is in open, in the stack of its row and, if it is a span or has inner events, in
+// spans or inner, from push until endUntil.
 type layout struct {
 	t      *Timeline
 	emit   func(*Item) error
@@ -21,17 +23,17 @@ type layout struct {
 	ties   ties
 
 	open  sliceHeap
-	free  []*slice
-	rows  []row                   // by ID of the track
-	spans map[span.Context]*slice // open ones
-	inner map[uint32]*slice       // open ones that records refer to, by number
+	free  []*slice                // for reuse
+	rows  []row                   // by track ID
+	spans map[span.Context]*slice // open spans
+	inner map[uint32]*slice       // open slices to which records refer, by number
 	lanes map[*processState]*freeLanes
-	ids   uint64 // of slices and flows
-	// arrows are the numbers of those in the spool that have begun, 0 if they are omitted.
+	ids   uint64 // latest ID of a slice or flow
+	// arrows maps the numbers of begun arrows in the spool to their IDs, or to 0 if they are omitted.
 	arrows map[uint64]uint64
 }
 
-// A slice is one that is open.
+// A slice is an open slice. Times are nanoseconds since clock.Tick.
 type slice struct {
 	begin  int64
 	end    int64
@@ -41,20 +43,20 @@ type slice struct {
 	below  *slice // on the same track
 	span   span.Context
 	isSpan bool
-	number uint32 // that records of recordInner refer to, 0 if none does
+	number uint32 // to which records of recordInner refer; 0 if none does
 }
 
-// A row is a track while Each runs.
+// A row is the state of a track while Each runs.
 type row struct {
 	track   *Track
-	process *processState // of a lane
-	top     *slice        // the innermost open slice
-	waiting []arrow       // that end in the next slice
+	process *processState // set only for a lane
+	top     *slice        // innermost open slice
+	waiting []arrow       // arrows that end in the next slice
 }
 
-// Each passes the items to emit in the order of Time. At one time, slices end before others begin, parents begin before
-// their children, and longer slices of a track before shorter ones. It is called after Finish, and can be called again
-// after it has returned. It ends with the first error of emit.
+// Each passes all items to emit, sorted by Time. At the same time, slices end before others begin, parents begin before
+// their children, and longer slices of a track before shorter ones. Call it after Finish, any number of times. It
+// returns the first error of emit or of the temporary file.
 func (t *Timeline) Each(emit func(*Item) error) error {
 	if !t.finished {
 		return errNotFinished
@@ -97,7 +99,7 @@ func (t *Timeline) Each(emit func(*Item) error) error {
 	}
 }
 
-// beginTies begins the slices that are held.
+// beginTies begins the slices that ties holds.
 func (l *layout) beginTies() error {
 	if len(l.ties.records) == 0 {
 		return nil
@@ -113,7 +115,7 @@ func (l *layout) beginTies() error {
 	return err
 }
 
-// add emits what a record holds.
+// add emits the item of a record, after the ends of slices that precede it.
 func (l *layout) add(key spool.Key, rec []byte) error {
 	if len(l.open) > 0 {
 		if err := l.endUntil(key.Time); err != nil {
@@ -160,7 +162,7 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 	return l.emit(it)
 }
 
-// threadOf returns a track if it is that of a thread.
+// threadOf returns k if it is the track of a thread, and otherwise nil.
 func threadOf(k *Track) *Track {
 	if k.Kind != ThreadTrack {
 		return nil
@@ -191,7 +193,7 @@ func (l *layout) instant(c *cursor, it *Item) {
 	it.Bytes, it.Encoded = c.signed(), c.rest()
 }
 
-// innerEvent puts an event of a span onto the track of its slice, or onto that of its thread if the slice has ended or
+// innerEvent puts an event of a span on the track of its slice, or on the track of its thread if the slice has ended or
 // is omitted.
 func (l *layout) innerEvent(c *cursor, it *Item) {
 	it.Kind, it.Thread = Instant, threadOf(it.Track)
@@ -218,7 +220,7 @@ func (l *layout) stack(c *cursor, it *Item, number uint32) {
 	}
 }
 
-// begin begins the slice in l.record, with the arrows that lead to it.
+// begin emits the begin of the slice in l.record, and the arrows to it.
 func (l *layout) begin(home *row, at int64) error {
 	t, r, it := l.t, &l.record, &l.item
 	end := bin.AddClamped(at, r.duration)
@@ -255,7 +257,7 @@ func (l *layout) begin(home *row, at int64) error {
 	return l.flows(s, parent)
 }
 
-// parent returns the open slice of the parent of the slice in l.record, nil if there is none.
+// parent returns the open slice of the parent of the slice in l.record, or nil.
 func (l *layout) parent() *slice {
 	if l.record.flags&sliceParent == 0 {
 		return nil
@@ -286,7 +288,7 @@ func (l *layout) push(to *row, at, end int64) *slice {
 	return s
 }
 
-// endUntil ends the slices that end at a time or before.
+// endUntil emits the ends of the slices that end at the given time or earlier.
 func (l *layout) endUntil(at int64) error {
 	for len(l.open) > 0 && l.open[0].end <= at {
 		s := l.open.pop()

@@ -13,7 +13,7 @@ func arrangeScript(t *testing.T, text string, o *timeline.Options) string {
 	return got
 }
 
-// TestNesting: what begins and ends on a thread and nests is on the thread, at whatever depth.
+// Slices that begin and end on a thread and nest are on the thread, at any depth.
 func TestNesting(t *testing.T) {
 	want(t, arrangeScript(t, `
 		100 1.1 start Outer 1
@@ -34,7 +34,7 @@ func TestNesting(t *testing.T) {
 	`)
 }
 
-// TestLanes: what ends on another thread, or overlaps, is on a lane; lanes are used again.
+// Slices that end on another thread, or overlap, are on lanes. Lanes are reused.
 func TestLanes(t *testing.T) {
 	want(t, arrangeScript(t, `
 		100 1.1 start A 1
@@ -59,7 +59,7 @@ func TestLanes(t *testing.T) {
 	`)
 }
 
-// TestParentLane: a span is on the lane of its parent if it nests there, or else on another one with an arrow.
+// A span is on the lane of its parent if it nests there, and otherwise on another lane with an arrow.
 func TestParentLane(t *testing.T) {
 	got := arrangeScript(t, `
 		100 1.1 start Request 1 activity=1
@@ -81,8 +81,8 @@ func TestParentLane(t *testing.T) {
 	`)
 }
 
-// TestFlows: an arrow leads from the parent to a span on another thread or in another process, and none to one on the
-// same track.
+// An arrow leads from the parent to a span on another thread or in another process, but not to a span on the same
+// track.
 func TestFlows(t *testing.T) {
 	text := `
 		100 1.1 start Request 1 activity=1
@@ -110,7 +110,7 @@ func TestFlows(t *testing.T) {
 	`)
 }
 
-// TestEqualTimes: a parent begins before a child with the same times, and before one that outlasts it.
+// A parent begins before a child with the same times, and before a child that ends later.
 func TestEqualTimes(t *testing.T) {
 	want(t, arrangeScript(t, `
 		100 1.1 start Outer 1 activity=1
@@ -135,7 +135,7 @@ func TestEqualTimes(t *testing.T) {
 	`)
 }
 
-// TestUnfinished: a span without an end lasts until the end of the trace.
+// A span without an end lasts until the end of the trace.
 func TestUnfinished(t *testing.T) {
 	tl, got := arrangeEvents(t, newScript(t).events(`
 		100 1.1 start A 1
@@ -153,12 +153,12 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestUnmatched: a Stop without a Start is an instant, because no slice shows it.
+// A Stop without a Start is an instant, because no slice shows it.
 func TestUnmatched(t *testing.T) {
 	want(t, arrangeScript(t, "100 1.1 stop A 1", nil), "0 1.1 instant AStop")
 }
 
-// TestShort: slices below the minimum are omitted and counted, and what happens in them stays.
+// Slices below the minimum are omitted and counted; events in them are kept.
 func TestShort(t *testing.T) {
 	tl, got := arrangeEvents(t, newScript(t).events(`
 		100 1.1 start A 1
@@ -177,8 +177,8 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestCollections: pauses and collections have tracks of their own with the generation, and a collection in the
-// background that a collection in the foreground outlasts gets a lane.
+// Pauses and collections have separate tracks and show the generation. A background collection that ends before a
+// foreground collection in it is on a lane.
 func TestCollections(t *testing.T) {
 	want(t, arrangeScript(t, `
 		100 1.1 clr 9 0 1

@@ -8,24 +8,24 @@ import (
 	"github.com/ntconv/ntconv/internal/procinfo"
 )
 
-// An ownerTable holds the tracks of a timeline, and its processes. Records refer to a track by its ID, which is its
-// place in tracks plus 1.
+// An ownerTable holds the processes and tracks of a timeline. Records refer to a track by its ID, which is its index in
+// tracks plus 1. finish sets names, PIDs and TIDs; after it only lanes are added.
 type ownerTable struct {
 	namer      ntconv.Namer
 	tracks     []*Track // without lanes
 	processes  []*processState
 	byProcess  map[*ntconv.Process]*processState
 	byThread   map[*ntconv.Thread]uint32
-	recent     [recentThreads]recentThread // by thread ID, because threads take turns
+	recent     [recentThreads]recentThread // cache by thread ID, because threads alternate
 	infos      map[*ntconv.Process]*procinfo.Process
 	reader     procinfo.Reader
 	renumbered int64
-	lastTID    uint32 // of the tracks that are not threads
-	usedTIDs   map[uint32]bool
-	lanes      uint32 // of all processes
+	lastTID    uint32          // latest TID of a track that is not a thread
+	usedTIDs   map[uint32]bool // TIDs of all threads
+	lanes      uint32          // number of lanes of all processes
 }
 
-// recentThreads is a power of 2.
+// recentThreads is a power of 2, so that the index is computed without a division.
 const recentThreads = 256
 
 type recentThread struct {
@@ -36,11 +36,11 @@ type recentThread struct {
 // A processState is a process and its tracks.
 type processState struct {
 	Process
-	own      [LossTrack + 1]*Track // GCTrack, CollectionTrack and LossTrack, nil if nothing is on them
+	own      [LossTrack + 1]*Track // GCTrack, CollectionTrack and LossTrack; nil if empty
 	threads  []*Track
 	counters []*Track
-	byName   map[string]uint32 // counters
-	lanes    []*Track          // as many as any Each has needed
+	byName   map[string]uint32 // track IDs of counters
+	lanes    []*Track          // created by Each, which reuses those of earlier calls
 }
 
 func newOwnerTable(namer ntconv.Namer) ownerTable {
@@ -50,7 +50,7 @@ func newOwnerTable(namer ntconv.Namer) ownerTable {
 	}
 }
 
-// add gives a track the next ID.
+// add appends a track and assigns the next ID.
 func (t *ownerTable) add(k *Track) *Track {
 	t.tracks = append(t.tracks, k)
 	k.ID = uint32(len(t.tracks))
@@ -60,7 +60,7 @@ func (t *ownerTable) add(k *Track) *Track {
 // at returns the track with an ID.
 func (t *ownerTable) at(id uint32) *Track { return t.tracks[id-1] }
 
-// process returns the state of a process, which may be nil if it is unknown.
+// process returns the state of a process, and creates it if necessary. p is nil for the unknown process.
 func (t *ownerTable) process(p *ntconv.Process) *processState {
 	s := t.byProcess[p]
 	if s == nil {
@@ -75,7 +75,7 @@ func (t *ownerTable) process(p *ntconv.Process) *processState {
 // state returns the state of the process of a track.
 func (t *ownerTable) state(k *Track) *processState { return t.byProcess[k.Process.Process] }
 
-// thread returns the ID of the track of a thread, and that of the unknown process if the thread is nil.
+// thread returns the ID of the track of a thread, or of the track of the unknown process if p is nil.
 func (t *ownerTable) thread(p *ntconv.Thread) uint32 {
 	if p == nil {
 		return t.process(nil).Track.ID
@@ -96,10 +96,10 @@ func (t *ownerTable) thread(p *ntconv.Thread) uint32 {
 	return id
 }
 
-// ownNames are the names of tracks of a process that are neither threads nor counters.
+// ownNames contains the names of the tracks of a process that are neither threads nor counters.
 var ownNames = [...]string{GCTrack: "GC pauses", CollectionTrack: "GC collections", LossTrack: "Lost events"}
 
-// own returns the ID of a track of a kind of the process of another track.
+// own returns the ID of the track of kind k in the process of the track of.
 func (t *ownerTable) own(of uint32, k TrackKind) uint32 { return t.ownOf(t.state(t.at(of)), k) }
 
 func (t *ownerTable) ownOf(s *processState, k TrackKind) uint32 {
@@ -109,7 +109,7 @@ func (t *ownerTable) ownOf(s *processState, k TrackKind) uint32 {
 	return s.own[k].ID
 }
 
-// counter returns the ID of the track of a counter, whose name it borrows.
+// counter returns the ID of the track of a counter. It borrows the name.
 func (t *ownerTable) counter(s *processState, name []byte, unit string) uint32 {
 	id := s.byName[string(name)]
 	if id == 0 {
@@ -124,7 +124,7 @@ func (t *ownerTable) counter(s *processState, name []byte, unit string) uint32 {
 	return id
 }
 
-// lane returns a lane of a process, the first of which has number 1.
+// lane returns a lane of a process by its number, from 1, and creates it if it is the next one.
 func (t *ownerTable) lane(s *processState, number uint32) *Track {
 	if int(number) > len(s.lanes) {
 		t.lanes++
@@ -137,7 +137,7 @@ func (t *ownerTable) lane(s *processState, number uint32) *Track {
 	return s.lanes[number-1]
 }
 
-// learn notes what an event states about its process.
+// learn records what an event states about its process.
 func (t *ownerTable) learn(e *ntconv.Event) {
 	if e.Thread == nil || e.Thread.Process == nil {
 		return
@@ -150,7 +150,8 @@ func (t *ownerTable) learn(e *ntconv.Event) {
 	t.reader.Learn(info, e)
 }
 
-// finish gives all processes and threads names and numbers.
+// finish assigns names, PIDs and TIDs to all processes and threads. Recorded numbers are used first, so that synthetic
+// ones cannot take their place.
 func (t *ownerTable) finish() {
 	pids, tids := numbers{}, numbers{}
 	for _, s := range t.processes {
@@ -204,11 +205,11 @@ func (t *ownerTable) nameProcess(s *processState) {
 	}
 }
 
-// madeNumbers is the first number of those that are not recorded. It is beyond the numbers that operating systems
-// count, and still a positive number of 32 bits, which some viewers need.
+// madeNumbers is the smallest synthetic PID or TID. It is greater than the IDs that operating systems assign and still
+// fits into a positive 32-bit integer, which some viewers require.
 const madeNumbers = 1_000_000_000
 
-// freeTID returns a number that no thread of the timeline has.
+// freeTID returns a TID that no track of the timeline has.
 func (t *ownerTable) freeTID() uint32 {
 	t.lastTID = max(t.lastTID, 2*madeNumbers)
 	for t.lastTID++; t.usedTIDs[t.lastTID]; {
@@ -217,13 +218,13 @@ func (t *ownerTable) freeTID() uint32 {
 	return t.lastTID
 }
 
-// numbers gives out each number once.
+// numbers assigns distinct numbers.
 type numbers struct {
 	used map[uint32]bool
 	last uint32
 }
 
-// take returns a recorded number, or 0 if it does not fit or is taken.
+// take reserves a recorded number. It returns 0 if the number does not fit into 32 bits, is 0 or is already in use.
 func (n *numbers) take(recorded uint64) uint32 {
 	if recorded == 0 || recorded > math.MaxUint32 || n.used[uint32(recorded)] {
 		return 0
@@ -235,7 +236,7 @@ func (n *numbers) take(recorded uint64) uint32 {
 	return uint32(recorded)
 }
 
-// next returns a number that is not taken.
+// next reserves an unused synthetic number.
 func (n *numbers) next() uint32 {
 	for n.last = max(n.last, madeNumbers); ; {
 		n.last++
@@ -253,7 +254,7 @@ func (t *ownerTable) list() []*Process {
 	return list
 }
 
-// sorted returns the tracks by process.
+// sorted returns all tracks except lanes, grouped by process.
 func (t *ownerTable) sorted() []*Track {
 	list := make([]*Track, 0, len(t.tracks))
 	for _, s := range t.processes {

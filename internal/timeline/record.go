@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A recordKind says what a record of the spool is. Numbers in records are uvarints, those of tracks, titles and stacks
-// are 0 for none.
+// A recordKind is the kind of a record in the spool. Numbers in records are uvarints. A track, title or stack of 0
+// means none.
 type recordKind byte
 
 const (
@@ -22,15 +22,15 @@ const (
 	recordFlow                      // track, flow, flowFlags
 )
 
-// Ranks of records of one time: slices first, the longest of them first; then what happens in them.
+// Ranks of records with the same time: slices from the longest to the shortest, then events in them.
 const (
 	rankOther = 0
-	rankInner = 1 // what refers to a slice that may begin at its time
+	rankInner = 1 // records that refer to a slice that may begin at the same time
 )
 
 func rankSlice(duration int64) int64 { return -duration - 1 }
 
-// appendHead begins a record of a track.
+// appendHead appends the start of a record on a track.
 func appendHead(dst []byte, k recordKind, track uint32) []byte {
 	return appendNumber(append(dst, byte(k)), track)
 }
@@ -45,10 +45,10 @@ func appendNumber(dst []byte, n uint32) []byte {
 
 func appendSigned(dst []byte, n int64) []byte { return binary.AppendVarint(dst, n) }
 
-// errRecord is that of a temporary file that does not hold what was written to it.
+// errRecord means that the temporary file does not contain what was written to it.
 var errRecord = errors.New("timeline: invalid record in the temporary file; check the disk")
 
-// A cursor reads a record. After the first failure everything is zero.
+// A cursor reads a record. After the first error failed stays set and all results are zero.
 type cursor struct {
 	b      []byte
 	failed bool
@@ -108,7 +108,7 @@ func (c *cursor) bytes(n int) []byte {
 	return b
 }
 
-// rest returns what follows, nil if nothing does.
+// rest returns the remaining bytes, or nil if there are none.
 func (c *cursor) rest() []byte {
 	if len(c.b) == 0 {
 		return nil
@@ -116,36 +116,36 @@ func (c *cursor) rest() []byte {
 	return c.b
 }
 
-// A title is what items of one kind have in common.
+// A title is the name and category that many items share.
 type title struct{ name, category string }
 
-// A titleTable numbers titles from 1. Those that it has no room for are in the records.
+// A titleTable numbers titles from 1. A title beyond its limits is stored in the record itself.
 type titleTable struct {
-	ids   map[title]uint32
-	list  []title
-	bytes int
-	texts map[string]string // so that equal names are the same string
+	ids      map[title]uint32
+	list     []title // by number
+	bytes    int     // size of all interned strings
+	interned map[string]string
 }
 
-// Limits of a titleTable: traces have a few thousand titles, unless names of spans hold data.
+// Limits of a titleTable. Traces have a few thousand titles, unless the names of spans contain data.
 const (
 	maxTitles     = 1 << 16
 	maxTitleBytes = 8 << 20
 )
 
 func newTitleTable() titleTable {
-	return titleTable{ids: map[title]uint32{}, list: make([]title, 1), texts: map[string]string{}}
+	return titleTable{ids: map[title]uint32{}, list: make([]title, 1), interned: map[string]string{}}
 }
 
-// share returns a string of bytes. It does not allocate for those of titles.
+// share returns b as a string. It does not allocate if the string is interned.
 func (t *titleTable) share(b []byte) string {
-	if s, ok := t.texts[string(b)]; ok {
+	if s, ok := t.interned[string(b)]; ok {
 		return s
 	}
 	return string(b)
 }
 
-// number returns the number of a title. The table must have room for it.
+// number returns the number of a title, and assigns one even if the table is full.
 func (t *titleTable) number(name, category string) uint32 {
 	k := title{name, category}
 	if id := t.ids[k]; id != 0 {
@@ -159,11 +159,11 @@ func (t *titleTable) number(name, category string) uint32 {
 }
 
 func (t *titleTable) intern(s string) string {
-	if known, ok := t.texts[s]; ok {
+	if known, ok := t.interned[s]; ok {
 		return known
 	}
 	s = strings.Clone(s)
-	t.texts[s] = s
+	t.interned[s] = s
 	t.bytes += len(s)
 	return s
 }
@@ -183,7 +183,7 @@ func (t *titleTable) append(rec []byte, name, category string) []byte {
 	return rec
 }
 
-// read is the inverse of append. It allocates only for titles that the table does not have.
+// read is the inverse of append. It allocates only for titles that are not in the table.
 func (t *titleTable) read(c *cursor) title {
 	if id := c.number(); id != 0 {
 		if int(id) >= len(t.list) {

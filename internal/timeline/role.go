@@ -15,36 +15,36 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A role is what the events of a type and version become.
+// A role states how the events of a type and version are converted. It is immutable.
 type role struct {
 	typ     *ntconv.Type
 	version uint8
-	title   uint32 // of an instant
+	title   uint32 // title of an instant
 
-	sample    bool // Sample
-	weight    bool // it states the weight of a sample
-	counter   bool // it may hold values of counters
-	universal bool // the value of a counter of a machine-wide recorder
-	describes bool // a process
-	rundown   bool // it only describes methods, modules, mappings or symbols
+	sample    bool // samples
+	weight    bool // events that state the weight of a sample
+	counter   bool // events that may contain values of counters
+	universal bool // values of counters of a machine-wide recorder
+	describes bool // events that describe a process
+	rundown   bool // events that only describe methods, modules, mappings or symbols
 
-	exception  *schema.Projection // of the type of a thrown exception
-	allocation *schema.Projection // of the bytes of an allocation
-	sampled    bool               // the allocation was chosen at random
+	exception  *schema.Projection // of the type of a thrown exception, or nil
+	allocation *schema.Projection // of the bytes of an allocation, or nil
+	sampled    bool               // the allocations are a random sample
 
-	chrome      bool // an event of Chrome's format
-	chromeSlice bool // that begins or ends a slice, or is one
-	hasFlow     bool // and may be an end of an arrow
+	chrome      bool // events of Chrome's format
+	chromeSlice bool // these begin or end a slice, or are complete slices
+	hasFlow     bool // these may be ends of arrows
 }
 
-// roles finds the role of an event.
+// roles caches the roles of events.
 type roles struct {
 	schemas  schema.Table
 	byType   map[*ntconv.Type]*role
-	others   map[*schema.Schema]*role // of events whose labels override the version of their type
-	last     *role
+	others   map[*schema.Schema]*role // for events whose labels override the version of their type
+	last     *role                    // role of the latest type
 	recent   intern.Cache[*ntconv.Type, *role]
-	counters *counter.Reader // asked which events hold counters
+	counters *counter.Reader // determines which events contain counters
 	titles   *titleTable
 }
 
@@ -55,7 +55,7 @@ func newRoles(titles *titleTable, counters *counter.Reader) roles {
 	}
 }
 
-// of returns the role of an event, which has a type.
+// of returns the role of an event, which must have a type.
 func (t *roles) of(e *ntconv.Event) *role {
 	r := t.last
 	if r == nil || r.typ != e.Type {
@@ -108,7 +108,7 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 
 func isSample(t *ntconv.Type) bool { return profile.IsSample(t) || origin.ColumnsOf(t) != nil }
 
-// describeRuntime finds exceptions and allocations.
+// describeRuntime sets the members for exceptions and allocations.
 func (r *role) describeRuntime(s *schema.Schema) {
 	switch s.Name {
 	case "ExceptionThrown":
@@ -121,7 +121,7 @@ func (r *role) describeRuntime(s *schema.Schema) {
 	}
 }
 
-// describeChrome finds events of Chrome's format.
+// describeChrome sets the members for events of Chrome's format.
 func (r *role) describeChrome(s *schema.Schema) {
 	var phase string
 	if phase, r.chrome = chromeevent.Of(r.typ); !r.chrome {
@@ -136,8 +136,8 @@ func (r *role) describeChrome(s *schema.Schema) {
 	}
 }
 
-// onlyDescribes reports whether events of a type do not happen in the recorded program, but describe what was there
-// before.
+// onlyDescribes reports whether events of a type describe what existed before the recording, instead of occurring in
+// the recorded program.
 func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
 	switch t.Provider {
 	case clr.Rundown:
@@ -153,15 +153,15 @@ func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
 		clr.ClassProcessInfo:
 		return true
 	case clr.ClassUniversalProcess:
-		return t.ID == 0 // it ran before
+		return t.ID == 0 // the process already existed
 	}
 	return false
 }
 
-// samplingMean is the mean number of allocated bytes between two that are sampled (AllocationSampled).
+// samplingMean is the mean number of allocated bytes between two sampled allocations (AllocationSampled).
 const samplingMean = 100 << 10
 
-// bytes returns the allocated bytes that an event represents, 0 if it is not an allocation.
+// bytes returns the number of allocated bytes that an event represents, or 0 if it is not an allocation.
 func (r *role) bytes(e *ntconv.Event) int64 {
 	if r.allocation == nil {
 		return 0
@@ -172,14 +172,14 @@ func (r *role) bytes(e *ntconv.Event) int64 {
 	if k := v[0].Kind(); k != ntconv.ValueUint && k != ntconv.ValueInt {
 		n = v[1].Uint()
 	}
-	if r.sampled && n > 0 { // an object is sampled with a probability that depends on its size
+	if r.sampled && n > 0 { // divide by the probability that an object of this size is sampled
 		size := float64(n)
 		return int64(min(size/-math.Expm1(size*math.Log1p(-1.0/samplingMean)), math.MaxInt64/2))
 	}
 	return int64(min(n, math.MaxInt64))
 }
 
-// exceptionType returns the type of a thrown exception, and the name of the event if the payload does not hold it.
+// exceptionType returns the type of a thrown exception, or the name of the event if the payload does not contain it.
 func (t *Timeline) exceptionType(e *ntconv.Event, r *role) string {
 	var v [1]ntconv.Value
 	r.exception.Read(e, v[:])

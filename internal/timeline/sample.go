@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// A sampleReader makes records of samples when their weight is known.
+// A sampleReader creates the records of samples once their weights are known.
 type sampleReader struct {
 	t      *Timeline
 	stream *profile.Stream[sample]
@@ -17,9 +17,9 @@ type sampleReader struct {
 	states []string // by number
 }
 
-// A sample waits for its weight.
+// A sample is a sample whose weight is not known yet.
 type sample struct {
-	at           int64
+	at           int64 // nanoseconds since clock.Tick
 	track, stack uint32
 }
 
@@ -38,7 +38,7 @@ func (r *sampleReader) add(e *ntconv.Event, at int64) {
 	r.stream.Add(e, sample{at, r.t.owners.thread(e.Thread), r.t.stacks.number(e)})
 }
 
-// weighed adds a sample whose weight is known.
+// weighed adds a sample whose weight is known: stack, kind, types, state, duration, values.
 func (r *sampleReader) weighed(w *profile.Weighed[sample]) {
 	t, s := r.t, &w.Subject
 	rec := appendHead(t.rec[:0], recordSample, s.track)
@@ -54,7 +54,8 @@ func (r *sampleReader) weighed(w *profile.Weighed[sample]) {
 	t.add(s.at, rankOther)
 }
 
-// typesOf returns the number of a list of types, which is shared by all samples of a type of events.
+// typesOf returns the number of a list of types. All samples of an event type share one list, so its address identifies
+// it.
 func (r *sampleReader) typesOf(list []profile.ValueType) uint32 {
 	if len(list) == 0 {
 		return 0
@@ -68,7 +69,7 @@ func (r *sampleReader) typesOf(list []profile.ValueType) uint32 {
 	return id
 }
 
-// stateOf returns the number of a state. There are few.
+// stateOf returns the number of a state. A linear search suffices for the few states.
 func (r *sampleReader) stateOf(state string) uint32 {
 	for i, s := range r.states {
 		if s == state {
@@ -79,13 +80,13 @@ func (r *sampleReader) stateOf(state string) uint32 {
 	return uint32(len(r.states) - 1)
 }
 
-// units are the nanoseconds of units of time, as profile.proto spells them.
+// units contains the units of time in profile.proto, in nanoseconds.
 var units = [...]struct {
 	name  string
 	nanos uint64
 }{{"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}}
 
-// lasts returns the nanoseconds for which a sample counts: its first value that is a time, and 0 if none is.
+// lasts returns the nanoseconds that a sample represents: its first value that is a time, or 0.
 func lasts(types []profile.ValueType, values []int64) int64 {
 	for i := range types {
 		for _, u := range units {
@@ -101,7 +102,7 @@ func lasts(types []profile.ValueType, values []int64) int64 {
 	return 0
 }
 
-// read decodes a sample into an item and its weight.
+// read decodes a record of weighed. w.Until is then the duration.
 func (r *sampleReader) read(c *cursor, w *Weight) {
 	w.Kind = profile.Kind(c.byte())
 	types, state := c.number(), c.number()

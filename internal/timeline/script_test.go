@@ -15,8 +15,7 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// A script makes events of text, so that tests show what they are about. A line is: time in ns, thread as
-// process.thread, what happens.
+// A script converts text to events, so that tests are readable. A line is: time in ns, thread as process.thread, event.
 //
 //	start NAME ID, stop NAME ID    of an event source; then activity=N and related=N
 //	event NAME                     of an event source; then stack=PC,PC (leaf first)
@@ -121,7 +120,7 @@ func (s *script) events(text string) (events []*ntconv.Event) {
 	return events
 }
 
-// options removes the words of the form NAME=VALUE and sets what they say.
+// options removes the words of the form NAME=VALUE and applies them.
 func (s *script) options(e *ntconv.Event, words []string) (rest []string) {
 	var labels []ntconv.Label
 	for _, w := range words {
@@ -148,7 +147,7 @@ func (s *script) options(e *ntconv.Event, words []string) (rest []string) {
 	return rest
 }
 
-// chromeEvents returns the events of a trace for events of Chrome's format in time order, one a line.
+// chromeEvents returns the events of a trace for events of Chrome's format in time order, one per line.
 func chromeEvents(text string) (events []*ntconv.Event) {
 	var parser chromeevent.Parser
 	encoder, owners := chromeevent.NewEncoder(), new(chromeevent.Owners)
@@ -166,7 +165,7 @@ func chromeEvents(text string) (events []*ntconv.Event) {
 	return events
 }
 
-// arrangeEvents returns the timeline of events, which has all properties of one, and its items as text.
+// arrangeEvents returns the timeline of events, whose properties it checks, and its items as text.
 func arrangeEvents(tb testing.TB, events []*ntconv.Event, o *timeline.Options) (*timeline.Timeline, string) {
 	tb.Helper()
 	tl := buildFrom(tb, ntconvtest.NewSource(info(), events...), nil, o)
@@ -189,7 +188,7 @@ var kinds = [...]string{
 	timeline.FlowBegin: "from", timeline.FlowEnd: "to", timeline.Raw: "raw",
 }
 
-// describe appends an item as a line: time, track, kind, name, and what else is not zero.
+// describe appends an item as a line: time, track, kind, name, and all other members that are not zero.
 func describe(b *strings.Builder, it *timeline.Item) {
 	track := it.Track.Name
 	if it.Track.Kind == timeline.ThreadTrack || it.Track.Kind == timeline.ProcessTrack {
@@ -226,7 +225,7 @@ func describe(b *strings.Builder, it *timeline.Item) {
 	b.WriteByte('\n')
 }
 
-// want compares text, of which lines may be indented.
+// want compares text; it ignores indentation.
 func want(tb testing.TB, got, text string) {
 	tb.Helper()
 	var b strings.Builder

@@ -12,49 +12,49 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// A place says on which track a slice is. It is on a lane if it does not nest there.
+// A place is the preferred track of a slice. If the slice does not nest there, it is on a lane.
 type place byte
 
 const (
-	onThread place = iota // of the thread on which it began
+	onThread place = iota // the track of the thread on which it began
 	onLane
 	onGC
 	onCollections
 )
 
-// sliceFlags say which members a record of a slice has.
+// sliceFlags state which members the record of a slice has.
 type sliceFlags byte
 
 const (
 	sliceUnfinished sliceFlags = 1 << iota
-	sliceOpen                  // it ends with the timeline
-	sliceID                    // it is a span, and may be the parent of others
-	sliceParent                // it has a parent
+	sliceOpen                  // ends with the timeline
+	sliceID                    // is a span and may be the parent of others
+	sliceParent                // has a parent
 	sliceNumber                // records of recordInner refer to it
-	sliceQuiet                 // the arrows to it are records of their own
+	sliceQuiet                 // arrows to it are separate records
 )
 
-// A sliceRecord is a slice in the spool: flags, place, title, end thread, stack, duration, number, serial number or
-// IDs and links, args.
+// A sliceRecord is a slice in the spool. Its encoding is: flags, place, title, end thread, stack, duration, number,
+// then either serial or IDs and links, then args.
 type sliceRecord struct {
 	flags     sliceFlags
 	place     place
 	title     title
-	endThread uint32 // 0 if it is the one on which the slice began
+	endThread uint32 // 0 if the slice ended on the thread on which it began
 	stack     uint32
 	duration  int64
 	number    uint32 // 0 if no record refers to it
-	serial    uint64 // of slices without an ID: those that enclose others have been opened before them
+	serial    uint64 // of slices without an ID, in the order in which they were opened: outer ones first
 	context   span.Context
 	parent    span.ID
 	links     []span.Context
 	args      []byte
 }
 
-// maxLinks is the number of links of a span that may become arrows.
+// maxLinks limits the links of a span that become arrows.
 const maxLinks = 8
 
-// addSpan adds a span or an interval of the runtime when its end is known.
+// addSpan adds a span or an interval of the runtime. The tracker calls it when the end is known.
 func (t *Timeline) addSpan(s *span.Span) {
 	from, to, open := t.times(s)
 	stack := t.begun.take(s.Thread, from)
@@ -103,8 +103,8 @@ func (t *Timeline) addSlice(s *span.Span, track, stack, number uint32, from, to 
 	t.add(from, rankSlice(duration))
 }
 
-// addInner adds an event of a span, which is not an event of the trace: it is in the payload of the span. The slice
-// with the number of the span is on a track that only Each knows; number is 0 if the slice is omitted.
+// addInner adds an event in the payload of a span. Only Each determines the track of the span's slice, so the record
+// refers to the slice by number, which is 0 if the slice is omitted.
 func (t *Timeline) addInner(e *span.Event, track, number uint32, from, to int64) {
 	if t.opts.NoInstants {
 		return
@@ -122,11 +122,11 @@ func (t *Timeline) addInner(e *span.Event, track, number uint32, from, to int64)
 	t.rec = rec
 	t.counts.Instants++
 	t.parts.inner++
-	// Programs choose the times of events freely, and a slice that was moved has no place for them.
+	// Programs choose the times of events freely, and times moves slices: clamp the event to its slice.
 	t.add(min(max(bin.SubClamped(int64(e.Time), t.base), from), to), rankInner)
 }
 
-// valueOf returns an attribute as an arg.
+// valueOf converts an attribute to an arg.
 func (t *Timeline) valueOf(a *span.Attribute) Value {
 	v := Value{Name: a.Key}
 	switch a.Value.Kind() {
@@ -141,8 +141,8 @@ func (t *Timeline) valueOf(a *span.Attribute) Value {
 	return v
 }
 
-// mayBeParent reports whether the IDs of a span matter: for arrows from parents, and for lanes. Slices of Chrome's
-// format have arrows of their own, and on a thread they nest as they lie.
+// mayBeParent reports whether the IDs of a span are used: for arrows from parents, and for lanes. Slices of Chrome's
+// format have their own arrows, and on a thread they nest by their times.
 func mayBeParent(s *span.Span) bool {
 	switch s.Evidence {
 	case span.FromRuntime:
@@ -175,8 +175,8 @@ func flagsOf(s *span.Span, open bool) (f sliceFlags) {
 	return f
 }
 
-// appendContexts appends the IDs of a span, its parent's, and those of its links; or its serial number if these do not
-// matter.
+// appendContexts appends the IDs of a span, of its parent and of its links, or only its serial number if the IDs are
+// not used.
 func appendContexts(rec []byte, s *span.Span) []byte {
 	if !mayBeParent(s) {
 		return binary.AppendUvarint(rec, binary.BigEndian.Uint64(s.ID[:])) // tracker.Options.SerialIDs
@@ -225,16 +225,16 @@ func readContext(c *cursor) (k span.Context) {
 }
 
 const (
-	// margin is how far, in nanoseconds, a span may lie before the first event of the trace or after the latest one.
-	// Programs may choose the times of a span freely.
+	// margin limits how far a span may be outside the recording, in nanoseconds. Programs choose the times of spans
+	// freely.
 	margin = 60e9
-	// maxReach is how far a span that overlaps the recording may reach beyond it: numbers up to twice as large are
-	// exact in the floating point numbers of viewers.
+	// maxReach limits how far a span that overlaps the recording may extend beyond it, in nanoseconds. Integers of
+	// twice this size are exact in the floating-point numbers of viewers.
 	maxReach = 1 << 52
 )
 
-// times returns the start and the end of a span in nanoseconds from clock.Tick. open means that the trace does not show
-// the end.
+// times returns the start and the end of a span in nanoseconds since clock.Tick, moved near the recording if necessary.
+// open means that the end is not in the trace.
 func (t *Timeline) times(s *span.Span) (from, to int64, open bool) {
 	from = bin.SubClamped(int64(s.Start), t.base)
 	to = bin.SubClamped(int64(s.End), t.base)
@@ -242,7 +242,7 @@ func (t *Timeline) times(s *span.Span) (from, to int64, open bool) {
 		to, open = from, true
 	}
 	low, high := t.first, t.latest
-	if s.Evidence == span.FromOTLP { // its events are not those of a recording
+	if s.Evidence == span.FromOTLP { // imported spans are not limited to the time of a recording
 		low, high = min(low, from), max(high, from)
 	}
 	f, e := from, to
@@ -259,7 +259,7 @@ func (t *Timeline) times(s *span.Span) (from, to int64, open bool) {
 	return f, max(f, e), open
 }
 
-// trackOf returns the track of the thread on which a span began, or of its process.
+// trackOf returns the track of the thread on which a span began, or else the track of its process.
 func (t *Timeline) trackOf(s *span.Span) uint32 {
 	if s.Thread != nil {
 		return t.owners.thread(s.Thread)
@@ -267,7 +267,8 @@ func (t *Timeline) trackOf(s *span.Span) uint32 {
 	return t.owners.process(s.Process).Track.ID
 }
 
-// endThread returns the track of the thread on which a span ended, 0 if it is the one on which it began or unknown.
+// endThread returns the track of the thread on which a span ended. It returns 0 if that is unknown or the thread on
+// which the span began.
 func (t *Timeline) endThread(s *span.Span, track uint32) uint32 {
 	if s.EndThread == nil || s.EndThread == s.Thread || s.Unfinished {
 		return 0
@@ -278,7 +279,7 @@ func (t *Timeline) endThread(s *span.Span, track uint32) uint32 {
 	return 0
 }
 
-// placeOf decides where a span is shown.
+// placeOf determines the preferred track of a span.
 func (t *Timeline) placeOf(s *span.Span) place {
 	switch tracker.IntervalKind(s) {
 	case "gc":
@@ -291,7 +292,7 @@ func (t *Timeline) placeOf(s *span.Span) place {
 	if s.Thread == nil || s.EndThread != s.Thread || tracker.IsAsync(s) {
 		return onLane
 	}
-	// Which thread would have ended it is unknown.
+	// The thread on which an unfinished span would have ended is unknown.
 	if s.Unfinished &&
 		tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Waits|tracker.Chrome) == 0 {
 		return onLane
@@ -317,17 +318,17 @@ func (t *Timeline) titleOf(s *span.Span) (name, category string) {
 	case tracker.Chrome:
 		return cmp.Or(s.Name, CategorySpan), cmp.Or(s.Scope.Name, CategorySpan)
 	}
-	return cmp.Or(s.Name, CategorySpan), CategorySpan // a program may give a span an empty name
+	return cmp.Or(s.Name, CategorySpan), CategorySpan // the name may be empty
 }
 
-// Attributes of collections.
+// Keys of attributes of collections.
 const (
 	attrGeneration = "dotnet.gc.heap.generation"
 	attrReason     = "dotnet.gc.reason"
 	attrNumber     = "dotnet.gc.number"
 )
 
-// collectionName adds the generation to the name of a collection or pause: GC pause gen 0.
+// collectionName returns the name of a collection or pause with the generation: GC pause gen 0.
 func (t *Timeline) collectionName(s *span.Span) string {
 	for _, attributes := range [...][]span.Attribute{s.Attributes, t.collectionOf(s)} {
 		for i := range attributes {
@@ -341,7 +342,7 @@ func (t *Timeline) collectionName(s *span.Span) string {
 	return s.Name
 }
 
-// collectionOf returns the attributes of the collection that a pause is for.
+// collectionOf returns the attributes of the collection to which a pause belongs. Call it only in addSpan.
 func (t *Timeline) collectionOf(s *span.Span) []span.Attribute {
 	if tracker.IntervalKind(s) != "gc_pause" {
 		return nil
@@ -349,7 +350,7 @@ func (t *Timeline) collectionOf(s *span.Span) []span.Attribute {
 	return t.tracker.Collection()
 }
 
-// spanArgs appends the args of a span. Those of a pause state its collection.
+// spanArgs appends the args of a span. The args of a pause also describe its collection.
 func (t *Timeline) spanArgs(rec []byte, s *span.Span) []byte {
 	if t.opts.Args == nil {
 		return rec
@@ -363,7 +364,7 @@ func (t *Timeline) spanArgs(rec []byte, s *span.Span) []byte {
 	all := s.Attributes
 	t.kept = t.kept[:0]
 	for i := range all {
-		// The item says whether the slice is unfinished, and made IDs are no args.
+		// Item.Unfinished already states one of these, and synthetic IDs are not args.
 		if k := all[i].Key; k != tracker.AttrSynthetic && k != tracker.AttrUnfinished {
 			t.kept = append(t.kept, all[i])
 		}
@@ -375,8 +376,8 @@ func (t *Timeline) spanArgs(rec []byte, s *span.Span) []byte {
 	return rec
 }
 
-// begunStacks are the stacks of events that began a slice. A slice is added when it ends, and its event is not known
-// then.
+// begunStacks holds the stacks of events that begin a slice. A slice is added when it ends, and then its event is no
+// longer available.
 type begunStacks map[begunKey]uint32
 
 type begunKey struct {
@@ -384,8 +385,8 @@ type begunKey struct {
 	at     int64
 }
 
-// maxBegun limits the slices that are open and have a stack. Spans may have other times than their events, so that some
-// are never taken.
+// maxBegun limits the entries of begunStacks. A span may have other times than its events, so some entries are never
+// taken.
 const maxBegun = 1 << 16
 
 func (b begunStacks) put(thread *ntconv.Thread, at int64, stack uint32) {

@@ -10,25 +10,25 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// A stackTable numbers stacks from 1 by content, process and epoch while events are written, and makes a tree of their
-// frames in finish.
+// A stackTable numbers stacks from 1 by content, process and epoch while events are written. finish resolves them to a
+// tree of frames and discards everything that only number needs.
 type stackTable struct {
 	namer    ntconv.Namer
-	wanter   ntconv.AddressWanter // nil if the namer is none
+	wanter   ntconv.AddressWanter // nil if namer does not implement it
 	contents *profile.Stacks
 	ids      map[stackKey]uint32
-	list     []stackEntry // by number
-	recent   [recentStacks]recentStack
+	list     []stackEntry              // by number
+	recent   [recentStacks]recentStack // cache of number, by content
 
-	nodes  []Node // by number, after finish
+	nodes  []Node // by number; set by finish
 	tree   []node
 	frames frameTable
 }
 
-// recentStacks is a power of 2.
+// recentStacks is a power of 2, so that the index is computed without a division.
 const recentStacks = 256
 
-// A stackKey is what decides about the frames of a stack.
+// A stackKey determines the frames of a stack, see ntconv.Namer.Epoch.
 type stackKey struct {
 	process        *ntconv.Process
 	content, epoch uint32
@@ -42,10 +42,10 @@ type recentStack struct {
 type stackEntry struct {
 	process *ntconv.Process
 	content uint32
-	at      ntconv.Ticks // of the first event with the stack
+	at      ntconv.Ticks // time of the first event with the stack
 }
 
-// A node is a frame of the tree.
+// A node is an element of the tree: a frame called by parent.
 type node struct {
 	parent Node
 	frame  uint32
@@ -59,7 +59,7 @@ func newStackTable(namer ntconv.Namer) stackTable {
 	return t
 }
 
-// number returns the number of the stack of an event, 0 if it has none.
+// number returns the number of the stack of an event, or 0 if it has none.
 func (t *stackTable) number(e *ntconv.Event) uint32 {
 	if e.Stack == nil {
 		return 0
@@ -90,7 +90,7 @@ func (t *stackTable) number(e *ntconv.Event) uint32 {
 	return n
 }
 
-// node returns the node of a stack after finish.
+// node returns the node of a stack. Call it after finish. ok is false for invalid numbers.
 func (t *stackTable) node(number uint32) (n Node, ok bool) {
 	if int(number) >= len(t.nodes) {
 		return NoStack, false
@@ -98,7 +98,7 @@ func (t *stackTable) node(number uint32) (n Node, ok bool) {
 	return t.nodes[number], true
 }
 
-// finish asks for the frames of all stacks.
+// finish resolves all stacks.
 func (t *stackTable) finish() {
 	tree := treeBuilder{t: t, secret: rand.Uint64() | 1}
 	t.frames.init()
@@ -114,20 +114,20 @@ func (t *stackTable) finish() {
 		t.nodes[i] = n
 	}
 	t.contents, t.ids, t.list, t.recent = nil, nil, nil, [recentStacks]recentStack{}
-	t.frames.forget()
+	t.frames.discardIndex()
 }
 
-// A treeBuilder finds nodes by their parents and frames.
+// A treeBuilder finds nodes by parent and frame. secret randomizes the hash, so that input cannot cause collisions.
 type treeBuilder struct {
 	t      *stackTable
 	index  intern.Index
 	secret uint64
 }
 
-// child returns the node of a frame that n calls.
+// child returns the node of a frame that is called by n.
 func (b *treeBuilder) child(n Node, frame uint32) Node {
-	// One product of consecutive numbers is an arithmetic progression, which fills an index in clumps if the secret is
-	// unlucky.
+	// One multiplication would map consecutive numbers to an arithmetic progression, which clusters in the index for
+	// some secrets. Two do not.
 	hi, lo := bits.Mul64(uint64(n)<<32|uint64(frame)^b.secret, b.secret)
 	hi, lo = bits.Mul64(hi^lo^b.secret, b.secret)
 	p := b.index.Probe(hi ^ lo)
@@ -146,14 +146,14 @@ func (b *treeBuilder) child(n Node, frame uint32) Node {
 // A frameTable numbers frames from 0 by function, mapping and line.
 type frameTable struct {
 	recent intern.Cache[frameKey, uint32] // by address
-	list   []ntconv.Frame
-	known  map[frameKey]uint32 // not of placeholders, which may be made per use
-	index  intern.Index        // numbers + 1 by content
+	list   []ntconv.Frame                 // by number
+	known  map[frameKey]uint32            // without placeholders, of which each use may have a new Function
+	index  intern.Index                   // numbers + 1, by content
 	seed   maphash.Seed
 }
 
-// A frameKey is what decides about a frame. Sources may make a Function more than once, so that equal frames may have
-// different keys.
+// A frameKey identifies a frame by pointers. Sources may create equal Functions, so equal frames may have different
+// keys.
 type frameKey struct {
 	function *ntconv.Function
 	mapping  *ntconv.Mapping
@@ -164,8 +164,8 @@ func (t *frameTable) init() {
 	t.known, t.recent, t.seed = map[frameKey]uint32{}, intern.NewCache[frameKey, uint32](12), maphash.MakeSeed()
 }
 
-// forget frees what only number needs.
-func (t *frameTable) forget() { *t = frameTable{list: t.list} }
+// discardIndex frees all memory that only number needs.
+func (t *frameTable) discardIndex() { *t = frameTable{list: t.list} }
 
 func (t *frameTable) number(f *ntconv.Frame) uint32 {
 	k := frameKey{f.Func, f.Mapping, f.Line}
@@ -183,7 +183,7 @@ func (t *frameTable) number(f *ntconv.Frame) uint32 {
 	return n
 }
 
-// find returns the number of a frame by content.
+// find returns the number of a frame by content, and assigns one if necessary.
 func (t *frameTable) find(f *ntconv.Frame) uint32 {
 	p := t.index.Probe(t.hash(f))
 	for p.Next() {
@@ -197,7 +197,7 @@ func (t *frameTable) find(f *ntconv.Frame) uint32 {
 	return uint32(len(t.list)) - 1
 }
 
-// hash is of all that find compares.
+// hash covers all that find compares.
 func (t *frameTable) hash(f *ntconv.Frame) uint64 {
 	h := uint64(uint32(f.Line)) + 1
 	if f.Func != nil {
@@ -209,7 +209,7 @@ func (t *frameTable) hash(f *ntconv.Frame) uint64 {
 	return h * spread
 }
 
-// spread is 2^64 divided by the golden ratio, see intern.Cache.
+// spread is 2^64 divided by the golden ratio, as in intern.Cache.
 const spread = 0x9e3779b97f4a7c15
 
 func same[T comparable](a, b *T) bool { return a == b || a != nil && b != nil && *a == *b }

@@ -8,38 +8,39 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// ties are the slices that begin at one time. Records of slices are in the spool in the order of their ends, so what
-// encloses a slice with the same times comes after it.
+// ties holds the slices that begin at one time. The spool has records of slices in the order of their ends, so a slice
+// that encloses another one with the same times comes after it.
 type ties struct {
 	at      int64
 	records []tie
-	data    []byte // of all records
+	data    []byte // contents of all records
 	spans   map[span.Context]int
-	order   []int
-	record  sliceRecord
+	order   []int       // result of sort
+	record  sliceRecord // buffer of describe
 }
 
-// A tie is one of the slices that begin at one time.
+// A tie is one of the slices in ties. sort sets the members after to.
 type tie struct {
 	rank      int64
-	from, to  int // of its record in data
+	from, to  int // range of its record in data
 	serial    uint64
 	context   span.Context
-	parent    span.Context // zero if it has none
-	isOrdered bool
+	parent    span.Context // zero if it has no parent
+	isOrdered bool         // add has been called
 }
 
-// maxTies limits the slices that are put in order together. Others with the same time follow.
+// maxTies limits the slices that are sorted together. Further slices with the same time follow in the order of the
+// spool.
 const maxTies = 1 << 12
 
-// holds reports whether a record belongs to the slices that are held.
+// holds reports whether a record must be added to the held slices before they begin.
 func (t *ties) holds(key spool.Key, rec []byte) bool {
 	return isSlice(rec) && (len(t.records) == 0 || key.Time == t.at && len(t.records) < maxTies)
 }
 
 func isSlice(rec []byte) bool { return len(rec) > 0 && recordKind(rec[0]) == recordSlice }
 
-// put adds the record of a slice, which it copies.
+// put adds a copy of the record of a slice.
 func (t *ties) put(key spool.Key, rec []byte) {
 	t.at = key.Time
 	from := len(t.data)
@@ -47,8 +48,8 @@ func (t *ties) put(key spool.Key, rec []byte) {
 	t.records = append(t.records, tie{rank: key.Rank, from: from, to: len(t.data)})
 }
 
-// sort returns the numbers of the records in the order in which the slices begin: longer ones first, of equally long
-// ones those that were opened first; but none before its parent.
+// sort returns the indices of the records in the order in which the slices begin: longer slices first, equally long
+// ones in the order in which they were opened, but no slice before its parent.
 func (t *ties) sort(titles *titleTable) ([]int, error) {
 	t.order = t.order[:0]
 	if len(t.records) == 1 {
@@ -79,7 +80,7 @@ func (t *ties) sort(titles *titleTable) ([]int, error) {
 	return t.order, nil
 }
 
-// describe reads from a record what decides about the order.
+// describe decodes the members of a record that determine the order.
 func (t *ties) describe(r *tie, titles *titleTable) bool {
 	c := cursor{b: t.data[r.from:r.to]}
 	c.byte()
@@ -92,7 +93,7 @@ func (t *ties) describe(r *tie, titles *titleTable) bool {
 	return !c.failed
 }
 
-// add puts a slice into the order, after its parent. Parents of recorded spans may refer to each other in a circle.
+// add appends a slice to the order, after its parent. Parents of recorded spans may form a cycle; isOrdered ends it.
 func (t *ties) add(i int) {
 	r := &t.records[i]
 	if r.isOrdered {

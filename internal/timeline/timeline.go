@@ -1,39 +1,40 @@
-// Package timeline arranges the events of a trace as viewers of timelines show them: tracks of threads and processes
-// with slices, instants, counters, samples and arrows between them, in the order of time.
+// Package timeline arranges the events of a trace for timeline viewers: tracks of threads and processes with slices,
+// instants, counters, samples and arrows, in time order.
 //
-//	events ─→ New, Watch, Write ─→ spool (records by time) ─→ Finish: names, tracks, stacks are complete ─→ Each: layout ─→ items
+//	events ─→ Watch, Write ─→ spool (records by time) ─→ Finish: names, tracks, stacks complete ─→ Each: layout ─→ items
 //
-// Write makes records of what it sees and puts them into a spool, because a slice is known when it ends, and names at
-// the end of the trace. Each reads them in the order of their beginnings and decides what needs the neighbors: which
-// slices nest on a thread and which need a lane, and which arrows connect them.
+// Write adds records to a spool, because a slice is known only when it ends, and names only at the end of the trace.
+// Each reads the records sorted by begin and determines what depends on other slices: which slices nest on a thread,
+// which need a lane, and which arrows connect them.
 //
-// # What becomes what
+// # How events are converted
 //
-// An event is one thing only, the first of these that applies:
+// An event is converted by the first of these rules that applies:
 //
-//   - what Options.Raw makes of it
-//   - a Sample, if it is a sample of a profiler
-//   - one Counter per value, if it holds values of counters. A counter of a machine-wide recorder is an Instant, too, if it has a stack
-//   - the begin or the end of a slice of an enabled source. A Stop without a Start shows nothing of a slice and is an Instant
-//   - nothing, if it only describes methods, modules, mappings or a process, unless Options.Rundown is set
-//   - an Instant. An exception has the name of its type, an allocation the bytes that it represents
+//   - Options.Raw encodes it.
+//   - It is a Sample if it is a sample of a profiler.
+//   - It is one Counter per value if it contains values of counters. A counter of a machine-wide recorder with a stack
+//     is also an Instant.
+//   - It begins or ends a slice of a selected source. A Stop without a Start shows no slice and is an Instant.
+//   - It is omitted if it only describes methods, modules, mappings or a process, unless Options.Rundown is set.
+//   - It is an Instant. An exception has the name of its type, an allocation the number of bytes that it represents.
 //
-// Lost events are instants. Events that only the payload of a span holds are instants on its track.
+// Lost events are instants. Events that are only in the payload of a span are instants on the track of the span.
 //
 // # Where slices are
 //
-// Pauses for garbage collections and collections have tracks of their own. A slice that begins and ends on one thread
-// is on the track of the thread if it nests in what is open there. Every other slice is on a lane: on that of its
-// parent if it nests there, or else on the first lane of the process on which nothing is open.
+// Garbage collections, and the pauses for them, have their own tracks. A slice that begins and ends on one thread is on
+// the track of the thread if it nests in the open slices there. All other slices are on lanes: on the lane of the
+// parent if the slice nests there, or else on the first lane of the process without open slices.
 //
-// Arrows lead from the parent of a span, and from the spans that it has links to, if these are open when it begins and
-// on another track. Imported slices of Chrome's format have only the arrows that are in the trace.
+// Arrows lead from the parent of a span, and from the spans to which it has links, if these are open when the span
+// begins and are on another track. Imported slices of Chrome's format have only the arrows in the trace.
 //
 // # Times
 //
-// Times are exact. Programs may choose the times of a span freely: one that lies more than a minute outside of the
-// recording is moved to its start or end, and one that reaches more than 52 days beyond it is cut, so that one odd span
-// does not make the times of all others inexact in viewers. Both are counted (Counts.Moved).
+// Times are exact. Programs choose the times of a span freely, and one such span could make the times of all others
+// inexact in viewers. A span that is more than a minute outside the recording is therefore moved to its start or end,
+// and a span that extends more than 52 days beyond the recording is shortened. Counts.Moved counts both.
 package timeline
 
 import (
@@ -49,58 +50,62 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// Options may be nil.
+// Options configures a Timeline. A nil pointer or the zero value selects the defaults.
 type Options struct {
 	Report *ntconv.Report
-	Dir    string // of the temporary file, "" for os.TempDir()
-	// MaxTemp is the maximum size of the temporary file in bytes, 0 means no limit.
+	Dir    string // directory of the temporary file; "" means os.TempDir()
+	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit.
 	MaxTemp int64
-	// Spans are the sources of spans and intervals, 0 means all.
+	// Spans selects the sources of spans and intervals; 0 means all but exceptions.
 	Spans tracker.Sources
-	// SpanIDReversed is that of tracker.Options.
+	// SpanIDReversed is tracker.Options.SpanIDReversed.
 	SpanIDReversed bool
-	// NoSamples, NoCounters, NoFlows omit items of these kinds. Samples that are omitted are not instants either;
-	// events with values of counters are.
+	// NoSamples, NoCounters and NoFlows omit items of these kinds. Omitted samples do not become instants; events with
+	// values of omitted counters do.
 	NoSamples, NoCounters, NoFlows bool
-	// NoInstants omits events that are nothing else, exceptions among them unless Exceptions is set. Losses stay.
+	// NoInstants omits events that would be instants, exceptions among them unless Exceptions is set. Losses are never
+	// omitted.
 	NoInstants, Exceptions bool
-	// Rundown includes events of rundown, which describe methods and modules, as instants.
+	// Rundown includes events that only describe methods and modules, as instants.
 	Rundown bool
-	// MinDuration omits slices that are shorter, in nanoseconds. They are counted.
+	// MinDuration omits slices that are shorter, in nanoseconds, and counts them.
 	MinDuration int64
-	// Args appends what the format makes of the args of an instant or a slice to dst. It is called while events are
-	// written.
+	// Args, if not nil, appends the args of an instant or a slice to dst in the output format, and returns the extended
+	// slice. Write and Finish call it. It borrows s.
 	Args func(dst []byte, s *Source) []byte
-	// Raw appends what the format makes of an event as a whole to dst. If it returns false, the event is treated like
-	// others. Nil: none.
+	// Raw, if not nil, appends the encoding of a whole event to dst. If it returns false, the event is converted as
+	// usual. It borrows the event.
 	Raw func(dst []byte, e *ntconv.Event) (encoded []byte, ok bool)
 }
 
-// Counts is what a timeline holds.
+// Counts reports the contents of a timeline.
 type Counts struct {
-	Events                              int64 // written
+	Events                              int64 // events passed to Write
 	Slices, Instants, Counters, Samples int64
 	Flows                               int64 // arrows
-	Lanes                               int64 // of Slices: on lanes, which show operations that do not nest on a thread
-	Spans                               int64 // of Slices: spans, as opposed to intervals of the runtime
-	Short                               int64 // slices that are shorter than the minimum, omitted
-	Rundown                             int64 // events that only describe methods and modules, omitted
-	Unfinished                          int64 // slices that end with the trace, because it does not show their end
-	Renumbered                          int64 // threads and processes whose number is not the recorded one
-	Losses                              int64 // instants that state how many events are missing; they are not among Instants
-	Raw                                 int64 // events that a format writes as it once was read
-	Moved                               int64 // slices with times far outside of the recording, which were moved to its start or end
+	Lanes                               int64 // slices on lanes, which show operations that do not nest on a thread
+	Spans                               int64 // slices that are spans and not intervals of the runtime
+	Short                               int64 // omitted slices, shorter than MinDuration
+	Rundown                             int64 // omitted events that only describe methods and modules
+	Unfinished                          int64 // slices that end with the trace, because their end is not in it
+	Renumbered                          int64 // threads and processes with a different number than the recorded one
+	Losses                              int64 // instants that state the number of lost events; not part of Instants
+	Raw                                 int64 // events encoded by Options.Raw
+	Moved                               int64 // slices far outside the recording that were moved to its start or end
 }
 
-// A Timeline collects a trace and returns it as items. Its memory follows the numbers of distinct names, types, stacks,
-// threads, counters and open slices. It is not safe for concurrent use.
+// A Timeline collects the events of a trace and returns them as items. Its memory is proportional to the number of
+// distinct names, types, stacks, threads, counters and open slices. It is not safe for concurrent use.
+//
+// Watch and Write fill the spool and the tables. Finish completes the tables, which Each then only reads, except for
+// lanes.
 type Timeline struct {
 	opts   Options
 	clock  ntconv.Clock
 	base   int64 // nanoseconds since 1970 at clock.Tick
 	spool  *spool.Spool
 	counts Counts
-	err    error // of the spool
+	err    error // first error of the spool
 
 	roles    roles
 	titles   titleTable
@@ -111,30 +116,31 @@ type Timeline struct {
 	chrome   *chromeReader
 	tracker  *tracker.Tracker // nil after Finish
 	begun    begunStacks
-	inner    uint32 // number of the latest slice with events in it
+	inner    uint32 // latest number of a slice with events in its payload
 	parts    parts
 
-	// Times are nanoseconds from clock.Tick. first and latest are those of events, start and end those of items.
+	// Times are nanoseconds since clock.Tick. first and latest are the range of events, start and end that of items.
 	first, latest int64
 	start, end    int64
 	finished      bool
 
-	rec    []byte // the record that is being made
-	source Source // passed to Options.Args
+	rec    []byte // current record
+	source Source // lent to Options.Args
 	text   []byte
-	kept   []span.Attribute // that are args of the latest slice
+	kept   []span.Attribute // attributes of the current slice that are args
 }
 
-// parts counts events that are not items, so that tests can account for all.
+// parts counts events that are not items, so that tests can account for all events.
 type parts struct {
-	bounds   int64 // they begin or end slices
-	counters int64 // they hold values of counters
+	bounds   int64 // events that begin or end slices
+	counters int64 // events with values of counters
 	samples  int64
-	omitted  int64 // on request
+	omitted  int64 // events omitted by options
 	inner    int64 // Instants that are not events of the trace
 }
 
-// New returns an empty Timeline of a trace. namer may be nil.
+// New returns an empty Timeline for a trace. namer may be nil; otherwise it must observe the events too. Close the
+// Timeline after use.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	t := &Timeline{
 		clock:  info.Clock,
@@ -172,7 +178,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	return t
 }
 
-// sources returns the sources of slices. Exceptions are instants, because the end of most is not in the trace.
+// sources returns the sources of slices. Exceptions are instants, because most exceptions have no end in the trace.
 func sources(s tracker.Sources) tracker.Sources {
 	if s == 0 {
 		s = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Requests
@@ -180,8 +186,8 @@ func sources(s tracker.Sources) tracker.Sources {
 	return cmp.Or(s&^tracker.Exceptions, NoSpans)
 }
 
-// Finish ends the writing: what is open ends, and the Namer is asked for names. It fails if temporary files cannot be
-// written.
+// Finish ends all open slices and resolves names and stacks. Call it after the last Write. It returns the first error
+// of the temporary file.
 func (t *Timeline) Finish() error {
 	if t.finished {
 		return t.err
@@ -192,7 +198,7 @@ func (t *Timeline) Finish() error {
 		t.samples.stream.Finish()
 	}
 	t.tracker = nil
-	if t.start > t.end { // nothing was added
+	if t.start > t.end { // there are no items
 		t.start, t.end = min(t.first, t.latest), min(t.first, t.latest)
 	}
 	t.owners.finish()
@@ -201,11 +207,11 @@ func (t *Timeline) Finish() error {
 	return t.err
 }
 
-// Close removes temporary files. It can be called at any time, and more than once.
+// Close removes the temporary file. Call it at any time, also more than once; the Timeline must not be used afterwards.
 func (t *Timeline) Close() error { return t.spool.Close() }
 
-// Start returns the wall clock time that items count from, that of the earliest item, in UTC. It is the zero Time if
-// the trace does not state the wall clock time, or nothing was written. It is known after Finish.
+// Start returns the wall clock time of the earliest item in UTC, from which items count. It is the zero Time if the
+// trace does not state the wall clock time or nothing was written. Call it after Finish.
 func (t *Timeline) Start() time.Time {
 	if t.clock.Wall.IsZero() || t.first > t.latest {
 		return time.Time{}
@@ -213,40 +219,41 @@ func (t *Timeline) Start() time.Time {
 	return t.clock.Wall.Add(time.Duration(t.start))
 }
 
-// End returns the time of the last item, or the end of the last slice, in nanoseconds since Start. It is known after
+// End returns the time of the last item or of the end of the last slice, in nanoseconds since Start. Call it after
 // Finish.
 func (t *Timeline) End() int64 { return bin.SubClamped(t.end, t.start) }
 
-// Processes returns the processes after Finish, Tracks all tracks but lanes in the order: process, its own tracks, its
-// threads, its counters. Lanes appear while Each runs.
+// Processes returns the processes. Tracks returns all tracks except lanes, grouped by process: the process, its own
+// tracks, its threads, its counters. Lanes first appear in Each. Call both after Finish.
 func (t *Timeline) Processes() []*Process { return t.owners.list() }
 func (t *Timeline) Tracks() []*Track      { return t.owners.sorted() }
 
-// Nodes returns the number of nodes after Finish, with the root. Parents have smaller numbers than their children.
+// Nodes returns the number of nodes, including the root. Parents have smaller numbers than their children. Call it
+// after Finish.
 func (t *Timeline) Nodes() int { return len(t.stacks.tree) }
 
-// Node returns the caller of a node and its own frame, a number below Frames. The root is its own caller; its frame has
-// no meaning.
+// Node returns the caller of a node, and its frame as an argument for Frame. The root is its own caller; its frame is
+// meaningless.
 func (t *Timeline) Node(n Node) (parent Node, frame uint32) {
 	e := &t.stacks.tree[n]
 	return e.parent, e.frame
 }
 
-// Frames returns the number of distinct frames after Finish, Frame one of them. Frames are distinct by Func, Mapping
-// and Line; the other members of a Frame are those of one of the frames that are equal.
+// Frames returns the number of distinct frames, and Frame one of them. Frames are distinct by Func, Mapping and Line;
+// all other members are those of one of the equal frames. Call both after Finish.
 func (t *Timeline) Frames() int                     { return len(t.stacks.frames.list) }
 func (t *Timeline) Frame(frame uint32) ntconv.Frame { return t.stacks.frames.list[frame] }
 
-// Counts returns what the timeline holds. Lanes and Flows are counted by Each.
+// Counts returns the counts so far. Each sets Lanes and Flows.
 func (t *Timeline) Counts() Counts { return t.counts }
 
-// add puts the record in t.rec into the spool. The rank orders records of one time.
+// add adds the record in t.rec to the spool. rank orders records with the same time.
 func (t *Timeline) add(at, rank int64) {
 	t.start, t.end = min(t.start, at), max(t.end, at)
 	t.put(at, rank)
 }
 
-// put is add for a record that does not decide when the timeline begins and ends.
+// put is add for a record that does not affect the start and the end of the timeline.
 func (t *Timeline) put(at, rank int64) {
 	if err := t.spool.Add(spool.Key{Time: at, Rank: rank}, t.rec); err != nil && t.err == nil {
 		t.err = err
@@ -255,6 +262,6 @@ func (t *Timeline) put(at, rank int64) {
 
 var (
 	errNoType      = errors.New("timeline: event without a type")
-	errFinished    = errors.New("timeline: an event cannot be written after Finish")
-	errNotFinished = errors.New("timeline: there are no items before Finish")
+	errFinished    = errors.New("timeline: event written after Finish")
+	errNotFinished = errors.New("timeline: items requested before Finish")
 )

@@ -22,13 +22,13 @@ func traces(t *testing.T, f func(t *testing.T, file corpus.File)) {
 	}
 	for _, file := range files {
 		if testing.Short() && len(file.Data) > 1<<20 {
-			continue // the race detector, under which the short tests run, needs minutes for them
+			continue // they take minutes with the race detector, which short tests use
 		}
 		t.Run(file.Name, func(t *testing.T) { f(t, file) })
 	}
 }
 
-// open returns the events of a trace and their names.
+// open returns a source of the events of a trace and a Namer.
 func open(tb testing.TB, data []byte) (ntconv.Source, *symbol.Table) {
 	tb.Helper()
 	r, err := reader.NewBytes(data, nil)
@@ -39,7 +39,7 @@ func open(tb testing.TB, data []byte) (ntconv.Source, *symbol.Table) {
 	return symbol.Watch(r, names), names
 }
 
-// read passes all events of a trace to f, up to where it is truncated or cannot be read.
+// read passes the events of a trace to f, up to its end or the first error.
 func read(tb testing.TB, src ntconv.Source, f func(*ntconv.Event)) {
 	tb.Helper()
 	for {
@@ -76,7 +76,7 @@ func buildFrom(tb testing.TB, src ntconv.Source, names ntconv.Namer, o *timeline
 	return tl
 }
 
-// TestTraces: the items of every real trace have all properties of a timeline.
+// The items of every real trace have all properties of a timeline.
 func TestTraces(t *testing.T) {
 	traces(t, func(t *testing.T, file corpus.File) {
 		tl := build(t, file.Data, &timeline.Options{Args: testArgs})
@@ -92,7 +92,7 @@ func TestTraces(t *testing.T) {
 	})
 }
 
-// checkWeights compares the sums of the weights of samples with those of profile.Builder.
+// checkWeights compares the total weights of samples with those of profile.Builder.
 func checkWeights(t *testing.T, tl *timeline.Timeline, file corpus.File) {
 	t.Helper()
 	got, samples := map[string]int64{}, map[string]int64{}

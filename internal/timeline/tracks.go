@@ -2,8 +2,8 @@ package timeline
 
 import "github.com/ntconv/ntconv/internal/span/tracker"
 
-// Tracks says what a timeline shows, a bit set. Exporters have the same set with equal values in their options. Samples
-// have an option of their own, and losses are always shown.
+// Tracks is a bit set of what a timeline shows. The options of exporters have the same set with equal values. Samples
+// have their own option, and losses are always shown.
 type Tracks uint16
 
 const (
@@ -13,7 +13,7 @@ const (
 	Contention                    // waits for locks
 	Waits                         // waits for wait handles
 	Requests                      // time in the queue of the thread pool, and requests that the runtime reports
-	Events                        // everything that is nothing else, as instants; exceptions, too
+	Events                        // all other events as instants, including exceptions
 	Exceptions                    // exceptions, as instants
 	Counters
 	Flows // arrows
@@ -21,10 +21,10 @@ const (
 	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows
 )
 
-// NoSpans is a source of no spans: Options.Spans 0 means all.
+// NoSpans is a source that yields no spans. Options.Spans needs it because 0 means all.
 const NoSpans tracker.Sources = 1 << 15
 
-// Show sets the options that decide what is shown. 0 means all.
+// Show sets the options according to t. 0 means AllTracks.
 func (o *Options) Show(t Tracks) {
 	if t == 0 {
 		t = AllTracks

@@ -8,8 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// TestTracks: a set shows what it names and nothing else. What begins or ends a slice of another kind is an instant if
-// events are shown.
+// A set shows exactly its elements. If it contains Events, the begins and ends of other slices are instants.
 func TestTracks(t *testing.T) {
 	const provider = "Microsoft-Windows-DotNETRuntime"
 	for _, test := range []struct {
@@ -50,7 +49,7 @@ func categories(t *testing.T, file string, o *timeline.Options) map[string]int {
 	return got
 }
 
-// TestEmpty: a timeline without events has no time.
+// A timeline without events has no start.
 func TestEmpty(t *testing.T) {
 	tl := timeline.New(info(), nil, nil)
 	defer tl.Close()

@@ -14,14 +14,14 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A recording is a trace as a timeline, with what its program wrote down.
+// A recording is a trace as a timeline, with the records of its program.
 type recording struct {
 	*timeline.Timeline
 	clock ntconv.Clock
-	items []timeline.Item // with args as testArgs makes them, without weights
+	items []timeline.Item // with the args of testArgs, without weights
 }
 
-// record reads the recording of a program, and its account of what it did.
+// record reads the recording of a program, and the program's own records.
 func record(t *testing.T, name string, truth any) *recording {
 	t.Helper()
 	data, err := os.ReadFile(corpus.Shared(t, "data", "own", name+".truth.json"))
@@ -36,7 +36,7 @@ func record(t *testing.T, name string, truth any) *recording {
 	return &recording{tl, src.Info().Clock, collect(t, tl)}
 }
 
-// spanArgs makes the ID and the parent of a span its args, and the attributes of intervals.
+// spanArgs appends as args the ID and the parent of a span, or the attributes of an interval.
 func spanArgs(dst []byte, s *timeline.Source) []byte {
 	if s.Span == nil {
 		return testArgs(dst, s)
@@ -62,13 +62,13 @@ func collect(t *testing.T, tl *timeline.Timeline) (items []timeline.Item) {
 	return items
 }
 
-// at returns the time of a tick in nanoseconds of the timeline.
+// at converts a tick to nanoseconds of the timeline.
 func (r *recording) at(qpc int64) int64 {
 	return r.clock.Time(ntconv.Ticks(qpc)).Sub(r.Start()).Nanoseconds()
 }
 
-// TestSpansTruth: the spans of a program are slices with its names, exact times and durations, and arrows come from the
-// parents that are open on another track.
+// The spans of a program are slices with the program's names, and exact times and durations. Arrows lead from parents
+// that are open on another track.
 func TestSpansTruth(t *testing.T) {
 	for _, name := range []string{"spans-stop", "spans-both"} {
 		t.Run(name, func(t *testing.T) {
@@ -115,8 +115,8 @@ func TestSpansTruth(t *testing.T) {
 	}
 }
 
-// TestGCTruth: the collections that a program induced are slices of their generation at the right times, and the pauses
-// have the duration that the runtime states.
+// The collections that a program induced are slices with their generation and times, and the pauses have the duration
+// that the runtime states.
 func TestGCTruth(t *testing.T) {
 	for _, name := range []string{"alloc-verbose", "alloc-gccollect"} {
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestGCTruth(t *testing.T) {
 	}
 }
 
-// TestExceptionsTruth: each exception that a program throws is an instant of its type, in the time of its case.
+// Each exception that a program throws is an instant with its type, during its test case.
 func TestExceptionsTruth(t *testing.T) {
 	var truth struct {
 		Cases []struct {
@@ -194,7 +194,7 @@ func TestExceptionsTruth(t *testing.T) {
 	}
 }
 
-// TestAllocationsTruth: the bytes of allocations add up to what the program has allocated.
+// The bytes of allocations add up to the bytes that the program has allocated.
 func TestAllocationsTruth(t *testing.T) {
 	for name, tolerance := range map[string]float64{"alloc-verbose": 0.2, "alloc-sampled": 0.3} {
 		t.Run(name, func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestAllocationsTruth(t *testing.T) {
 	}
 }
 
-// TestCountersTruth: values of counters add up to what the program has counted, on tracks with its names and units.
+// Values of counters add up to the program's own counts, on tracks with the program's names and units.
 func TestCountersTruth(t *testing.T) {
 	var truth struct {
 		Shop struct {
@@ -242,7 +242,7 @@ func TestCountersTruth(t *testing.T) {
 			}
 		}
 	}
-	// The program ends within an interval, of which the trace has no values.
+	// The program ends during an interval, for which the trace has no values.
 	if l := truth.Shop.Latency; count > l.Count || count < 0.6*l.Count || sum/count < 0.8*l.Sum/l.Count || sum/count > 1.2*l.Sum/l.Count {
 		t.Errorf("latency: %v values with the sum %v, want %v", count, sum, l)
 	}

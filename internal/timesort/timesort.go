@@ -1,4 +1,4 @@
-// Package timesort sorts the events of a source by time, in memory, window by window.
+// Package timesort sorts the events of a source by time, in memory, one window at a time.
 package timesort
 
 import (
@@ -8,39 +8,45 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Options may be nil.
+// Options configures a Source. A nil pointer or the zero value means no limits and no report.
 type Options struct {
-	// Events and Bytes bound a window: the number of its events, and the bytes of their payloads. 0 means no limit. A
-	// window that exceeds one is delivered in parts, which Report counts (CodeWindowCap).
+	// Events and Bytes bound a window: the number of its events, and the total size of their payloads in bytes. 0 means
+	// no limit. A window that exceeds a limit is delivered in parts, each in time order; Report counts them
+	// (CodeWindowCap).
 	Events, Bytes int
 	Report        *ntconv.Report
 }
 
-// A Source yields the events of another source in time order. No event after a sequence point is earlier than one
-// before it, so it holds and sorts the events between two of them; those with equal times stay in their order. An event
-// with FlagLate was late when the trace was written in time order, so it stays where it is. A Source has no methods of
-// the other source but Info.
+// A Source yields the events of another source in time order. A window consists of the events between two sequence
+// points; no event after a sequence point is earlier than one before it. The Source holds and sorts one window. Events
+// with equal times keep their order. An event with FlagLate keeps its position, because it was already late when the
+// trace was written in time order. A Source hides all optional methods of the other source. It is not safe for
+// concurrent use.
+//
+// fill replaces events, payload and order, and sets either end and last or err; Next consumes order, then end, then
+// err.
 type Source struct {
 	source  ntconv.Source
 	opts    Options
 	events  []heldEvent
-	payload []byte  // of all held events
-	order   []int32 // of events that are still to be delivered
-	end     bool    // last is the event after them
-	last    ntconv.Event
-	latest  ntconv.Ticks // of all events so far
-	event   ntconv.Event
+	payload []byte       // payloads of all held events
+	order   []int32      // indices of the events still to be delivered, sorted by key
+	end     bool         // last follows the events in order
+	last    ntconv.Event // the sequence point
+	latest  ntconv.Ticks // latest time of all events so far
+	event   ntconv.Event // lent to the caller
 	err     error
 }
 
-// A heldEvent has the range of its payload in place of the payload.
+// A heldEvent is an event with the range of its payload in Source.payload instead of the payload, because that buffer
+// moves while it grows.
 type heldEvent struct {
 	ntconv.Event
-	key      ntconv.Ticks // by which it is sorted
+	key      ntconv.Ticks // sort key: the time, or for a late event the latest time before it
 	from, to int
 }
 
-// New returns a Source of the events of src.
+// New returns a Source of the events of src, which it takes over: do not call src.Next again. It copies o.
 func New(src ntconv.Source, o *Options) *Source {
 	s := &Source{source: src}
 	if o != nil {
@@ -49,11 +55,11 @@ func New(src ntconv.Source, o *Options) *Source {
 	return s
 }
 
-// Info returns that of the other source.
+// Info returns the Info of the other source.
 func (s *Source) Info() *ntconv.Info { return s.source.Info() }
 
-// Next returns the next event, which is borrowed until the next call of Next. An error of the other source follows the
-// events before it.
+// Next returns the next event, borrowed until the next call of Next. It returns an error of the other source after all
+// events that precede it, and then again on each call.
 func (s *Source) Next() (*ntconv.Event, error) {
 	for len(s.order) == 0 {
 		switch {
@@ -73,7 +79,7 @@ func (s *Source) Next() (*ntconv.Event, error) {
 	return &s.event, nil
 }
 
-// fill holds the events up to the next mark, which becomes last.
+// fill reads and sorts the events up to the next sequence point, a limit or an error.
 func (s *Source) fill() {
 	s.events, s.payload = s.events[:0], s.payload[:0]
 	order := s.order[:0]
@@ -106,6 +112,7 @@ func (s *Source) fill() {
 	s.order = order
 }
 
+// isFull reports whether the held events have reached a limit.
 func (s *Source) isFull() bool {
 	return s.opts.Events > 0 && len(s.events) >= s.opts.Events || s.opts.Bytes > 0 && len(s.payload) >= s.opts.Bytes
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/timesort"
 )
 
-// A source yields events with the same memory for each payload.
+// A source yields events whose payloads share one buffer.
 type source struct {
 	events  []ntconv.Event
 	payload [8]byte
@@ -48,8 +48,7 @@ func drain(t *testing.T, src ntconv.Source, want error) (events []ntconv.Event) 
 	}
 }
 
-// Events are sorted between marks as a stable sort of each window does it, late ones stay where they are, and nothing
-// is lost.
+// The result equals a stable sort of each window. Late events keep their positions, and no event is lost.
 func TestWindows(t *testing.T) {
 	broken := fmt.Errorf("broken")
 	for seed := range uint64(300) {
@@ -106,7 +105,7 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// The bytes of payloads bound a window, too.
+// Bytes bounds a window too.
 func TestBytes(t *testing.T) {
 	src := &source{err: io.EOF}
 	for i := range 10 {

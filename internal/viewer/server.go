@@ -16,17 +16,19 @@ import (
 	"time"
 )
 
-// A File is what a viewer is given.
+// A File is the file that a Server serves.
 type File struct {
-	Path string
-	// Name is what the viewer calls it. Characters other than ASCII letters, digits, dots, hyphens and underscores are
-	// replaced, because viewers unescape the address differently.
+	Path string // in the file system
+	// Name is the name that the viewer shows. New replaces characters other than ASCII letters, digits, dots, hyphens
+	// and underscores, because viewers unescape addresses differently.
 	Name string
-	// Gzip means that the file is compressed with gzip. It is decompressed for clients that do not accept that.
+	// Gzip states that the file is compressed with gzip. The Server decompresses it for clients that do not accept
+	// gzip.
 	Gzip bool
 }
 
-// A Server serves one file to pages of one viewer, until one of them has fetched it.
+// A Server serves one file to pages of one viewer, until one of them has fetched it. It implements http.Handler and is
+// safe for concurrent use; call Serve once.
 type Server struct {
 	viewer  *Viewer
 	ln      net.Listener
@@ -36,7 +38,8 @@ type Server struct {
 	once    sync.Once
 }
 
-// New returns a Server for connections to ln. The address of ln must be 127.0.0.1, because a trace may be confidential.
+// New returns a Server for connections to ln, which Serve closes. It fails unless the address of ln is 127.0.0.1,
+// because a trace may be confidential.
 func New(v *Viewer, ln net.Listener, file File) (*Server, error) {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.Equal(net.IPv4(127, 0, 0, 1)) {
@@ -51,7 +54,7 @@ func New(v *Viewer, ln net.Listener, file File) (*Server, error) {
 	}, nil
 }
 
-// plainName returns a name with characters that have no meaning in an address.
+// plainName replaces all characters of a name that may have a meaning in an address.
 func plainName(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -62,15 +65,15 @@ func plainName(name string) string {
 	}, name)
 }
 
-// Address returns the address of the viewer that makes it fetch the file. It contains the random path, which other
-// programs cannot guess.
+// Address returns the address of the viewer's page that fetches the file. It contains a random path that other programs
+// cannot guess.
 func (s *Server) Address() string { return s.viewer.Address("http://" + s.ln.Addr().String() + s.path) }
 
-// shutdownTime is how long the connection over which the file was fetched may take to become idle.
+// shutdownTime bounds the time for which Serve waits until connections are idle after the file was fetched.
 const shutdownTime = 5 * time.Second
 
-// Serve serves the file. It returns nil when a page has fetched it completely, and the error of ctx if that is done
-// before. It closes the listener.
+// Serve serves the file until a page has fetched it completely, and then returns nil. If ctx is done before that, Serve
+// returns its error. Serve closes the listener.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler:           s,
@@ -84,7 +87,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
-		_ = server.Close() // ctx says why
+		_ = server.Close() // ctx.Err states the reason
 		return ctx.Err()
 	case <-s.fetched:
 	}
@@ -92,13 +95,14 @@ func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {
-		_ = server.Close() // connections of others, such as a client that sends its request slowly
+		_ = server.Close() // other connections, such as a client that sends its request slowly
 	}
 	return nil
 }
 
-// ServeHTTP implements http.Handler. A request must name this machine by the address that was given to the viewer, so
-// that no site whose name resolves to it reaches the file (DNS rebinding), and must come from a page of the viewer.
+// ServeHTTP implements http.Handler. The Host header of a request must be the address that the viewer got, so that a
+// site whose name resolves to this machine cannot read the file (DNS rebinding). The request must also come from a
+// script of a page of the viewer.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Vary", "Origin, Accept-Encoding")
@@ -116,21 +120,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Frame-Options", "DENY")
 	switch {
 	case r.Host != s.ln.Addr().String():
-		http.Error(w, "this address is for the machine itself", http.StatusForbidden)
+		http.Error(w, "forbidden: this address serves programs on this machine only", http.StatusForbidden)
 	case subtle.ConstantTimeCompare([]byte(r.URL.Path), []byte(s.path)) != 1:
 		http.NotFound(w, r)
 	case r.Header.Get("Origin") != s.viewer.Origin:
-		http.Error(w, "this file is for "+s.viewer.Origin, http.StatusForbidden)
+		http.Error(w, "forbidden: this file is available to "+s.viewer.Origin+" only", http.StatusForbidden)
 	case !isFetch(r.Header):
-		http.Error(w, "this file is for scripts of "+s.viewer.Origin, http.StatusForbidden)
+		http.Error(w, "forbidden: this file is available to scripts of "+s.viewer.Origin+" only", http.StatusForbidden)
 	default:
 		h.Set("Access-Control-Allow-Origin", s.viewer.Origin)
 		s.answer(w, r)
 	}
 }
 
-// isFetch reports whether a request comes from a script of another site that asks for permission to read the response,
-// as far as the browser says: not from an element of a page, such as an image or a frame, and not from the user.
+// isFetch reports whether a request may come from a script of another site that asks for permission to read the
+// response. The headers of the browser exclude elements of a page, such as images and frames, and navigation by the
+// user. Browsers that do not send these headers pass.
 func isFetch(h http.Header) bool {
 	for key, want := range map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"} {
 		if got := h.Get(key); got != "" && got != want {
@@ -140,7 +145,7 @@ func isFetch(h http.Header) bool {
 	return true
 }
 
-// answer serves a request that is allowed.
+// answer responds to a request that ServeHTTP has accepted.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodOptions: // a preflight request
@@ -155,16 +160,15 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		s.send(w, r)
 	default:
 		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
-		http.Error(w, "only GET", http.StatusMethodNotAllowed)
+		http.Error(w, "method not allowed: want GET or HEAD", http.StatusMethodNotAllowed)
 	}
 }
 
-// send sends the file. It does not serve ranges, because the Server ends when a viewer has read from the beginning to
-// the end.
+// send sends the file. It does not serve ranges, because the Server stops after one complete transfer.
 func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 	body, err := s.open(w.Header(), acceptsGzip(r.Header))
 	if err != nil {
-		http.Error(w, "the file cannot be read", http.StatusInternalServerError)
+		http.Error(w, "cannot read the file", http.StatusInternalServerError)
 		return
 	}
 	defer body.Close()
@@ -172,14 +176,14 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, err := io.Copy(w, body); err != nil {
-		panic(http.ErrAbortHandler) // so that the client does not mistake what it has for the whole
+		panic(http.ErrAbortHandler) // close the connection, so that the client sees the truncation
 	}
 	if http.NewResponseController(w).Flush() == nil {
 		s.once.Do(func() { close(s.fetched) })
 	}
 }
 
-// open returns the content of a response and sets the headers that describe it.
+// open returns the body of a response and sets the headers that describe it.
 func (s *Server) open(h http.Header, compressed bool) (io.ReadCloser, error) {
 	f, err := os.Open(s.file.Path)
 	if err != nil {
@@ -207,13 +211,13 @@ func (s *Server) open(h http.Header, compressed bool) (io.ReadCloser, error) {
 	return f, nil
 }
 
-// A plainBody is the content of a compressed file.
+// A plainBody is the decompressed content of a compressed file.
 type plainBody struct {
 	io.Reader
 	io.Closer
 }
 
-// contentType returns the media type by the name: Firefox Profiler looks at it.
+// contentType derives the media type from the name, because Firefox Profiler checks it.
 func (s *Server) contentType() string {
 	if strings.HasSuffix(s.file.Name, ".json") {
 		return "application/json"
@@ -221,7 +225,7 @@ func (s *Server) contentType() string {
 	return "application/octet-stream"
 }
 
-// acceptsGzip reports whether a client accepts responses that are compressed with gzip.
+// acceptsGzip reports whether a client accepts responses compressed with gzip.
 func acceptsGzip(h http.Header) bool {
 	for _, value := range h.Values("Accept-Encoding") {
 		for _, part := range strings.Split(value, ",") {

@@ -16,11 +16,11 @@ import (
 	"time"
 )
 
-// content is what the tests serve. It is larger than the buffers of a connection, so that a response takes several
+// content is the content of the served file. It exceeds the buffers of a connection, so that a response takes several
 // writes.
 func content() []byte { return bytes.Repeat([]byte("0123456789abcdef"), 1<<20) }
 
-// A serving is a Server that runs.
+// A serving is a running Server.
 type serving struct {
 	viewer *Viewer
 	file   string // address
@@ -75,7 +75,7 @@ func (s *serving) ask(t *testing.T, method string, change func(*http.Request)) (
 	}
 	r.Header.Set("Origin", s.viewer.Origin)
 	r.Header.Set("Accept-Encoding", "identity")  // otherwise the client decompresses
-	r.Header.Set("Sec-Fetch-Site", "cross-site") // as browsers do for fetch
+	r.Header.Set("Sec-Fetch-Site", "cross-site") // as a browser sends it for fetch
 	r.Header.Set("Sec-Fetch-Mode", "cors")
 	r.Header.Set("Sec-Fetch-Dest", "empty")
 	if change != nil {
@@ -93,7 +93,7 @@ func (s *serving) ask(t *testing.T, method string, change func(*http.Request)) (
 	return resp, body
 }
 
-// running reports an error if the server has ended.
+// running reports an error if the Server has stopped.
 func (s *serving) running(t *testing.T, after string) {
 	t.Helper()
 	select {
@@ -103,8 +103,7 @@ func (s *serving) running(t *testing.T, after string) {
 	}
 }
 
-// A page of the viewer gets the file, compressed or not, and the server ends. Before that, nothing that is not a
-// complete GET ends it.
+// A page of the viewer gets the file, compressed or not, and the Server stops. Only a complete GET stops it.
 func TestFetch(t *testing.T) {
 	for _, tt := range []struct {
 		name       string
@@ -172,7 +171,7 @@ func decompress(t *testing.T, b []byte) []byte {
 	return b
 }
 
-// checkHeaders checks that a browser neither guesses what a response is, nor shows, shares or keeps it.
+// checkHeaders checks that a browser does not guess the type of a response, show it, share it or store it.
 func checkHeaders(t *testing.T, what string, h http.Header) {
 	t.Helper()
 	for key, want := range map[string]string{
@@ -188,8 +187,8 @@ func checkHeaders(t *testing.T, what string, h http.Header) {
 	}
 }
 
-// Everything but a page of the viewer that knows the path is refused, without permission for any origin, and does not
-// end the server.
+// Requests that do not come from a page of the viewer, or do not have the path, are rejected without permission for any
+// origin, and do not stop the Server.
 func TestRefused(t *testing.T) {
 	s := serve(t, false)
 	host := strings.Split(s.file, "/")[2]
@@ -238,7 +237,7 @@ func TestRefused(t *testing.T) {
 	s.running(t, "refused requests")
 }
 
-// A preflight request is answered, and permits a connection from a public site to this machine if the browser asks.
+// The response to a preflight request permits a public site to connect to this machine if the browser asks.
 func TestPreflight(t *testing.T) {
 	s := serve(t, false)
 	for _, private := range []string{"", "true"} {
@@ -257,7 +256,7 @@ func TestPreflight(t *testing.T) {
 	s.running(t, "preflight requests")
 }
 
-// A client that goes away in the middle does not end the server: the next one gets the file.
+// A client that disconnects during the transfer does not stop the Server: the next client gets the file.
 func TestInterruptedFetch(t *testing.T) {
 	s := serve(t, false)
 	host := strings.Split(s.file, "/")[2]
@@ -282,7 +281,7 @@ func TestInterruptedFetch(t *testing.T) {
 	}
 }
 
-// A server that is not asked ends with its context. One for other machines is refused.
+// A Server without requests stops with its context. New rejects a listener that other machines can reach.
 func TestEnd(t *testing.T) {
 	s := serve(t, false)
 	s.stop()
@@ -299,7 +298,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// Every viewer is in its own address and is given one that it reads unchanged.
+// Address returns an address of the viewer's site, from which the viewer can decode the file's address unchanged.
 func TestAddress(t *testing.T) {
 	const file = "http://127.0.0.1:9001/ABC/my_trace.json.gz"
 	for _, v := range All() {

@@ -1,5 +1,5 @@
-// Package viewer hands a file to a web application that shows traces: it serves the file on this machine, to pages of
-// that application alone.
+// Package viewer passes a file to a web application that shows traces. It serves the file from this machine, only to
+// pages of that application.
 package viewer
 
 import "net/url"
@@ -7,20 +7,20 @@ import "net/url"
 // A Viewer is a web application that can fetch a trace from an address in its own address.
 type Viewer struct {
 	Name   string // in flags
-	Title  string // in sentences
-	Format string // what it is given, by the name of the format
-	// Origin is the origin of its pages, in the form of the header Origin.
+	Title  string // name in messages
+	Format string // name of the format that it reads
+	// Origin is the origin of its pages, as in the HTTP header Origin.
 	Origin string
-	// Port is the only port of this machine to which its pages may connect, 0 if that is any.
+	// Port is the only TCP port of this machine to which its pages may connect; 0 means any port.
 	Port int
-	// before comes before the escaped address of the file.
+	// before is the part of its address that precedes the escaped address of the file.
 	before string
 }
 
-// Address returns the address of the viewer that makes it fetch and show a file.
+// Address returns the address at which the application fetches the file from the address file and shows it.
 func (v *Viewer) Address(file string) string { return v.before + url.QueryEscape(file) }
 
-// All returns the viewers that are known.
+// All returns a new list of the supported viewers.
 func All() []Viewer {
 	return []Viewer{
 		{
@@ -43,7 +43,7 @@ func All() []Viewer {
 	}
 }
 
-// ByName returns the viewer with a name, nil if there is none.
+// ByName returns a copy of the viewer with the given Name, or nil if there is none.
 func ByName(name string) *Viewer {
 	for _, v := range All() {
 		if v.Name == name {
@@ -53,7 +53,7 @@ func ByName(name string) *Viewer {
 	return nil
 }
 
-// Names returns the names of all viewers.
+// Names returns the names of all viewers, in the order of All.
 func Names() []string {
 	var names []string
 	for _, v := range All() {

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// attr is a property that every event can have, whatever its payload.
+// An attr is a property that every event can have, regardless of its payload.
 type attr uint8
 
 const (
@@ -32,18 +32,19 @@ const (
 	attrLabel
 )
 
-// attrKind says with what a property may be compared.
+// attrKind states with which values a property can be compared.
 type attrKind uint8
 
 const (
-	kindAny attrKind = iota // only events tell
+	kindAny attrKind = iota // depends on the event
 	kindNumber
 	kindText
-	kindID // text in which case does not count
+	kindID // a string, case-insensitive
 	kindTime
 )
 
-// attrs are in the order of their constants. Those that are fixed are the same for all events of a type and version.
+// attrs is indexed by attr. A fixed property is the same for all events with one schema, so bind evaluates its tests
+// once.
 var attrs = [...]struct {
 	name  string
 	kind  attrKind
@@ -69,6 +70,7 @@ var attrs = [...]struct {
 	attrLabel:    {"label", kindAny, false},
 }
 
+// attrByName returns the property with a name, without the $, or else attrNone.
 func attrByName(name string) attr {
 	for i := range attrs {
 		if attrs[i].name == name && name != "" {
@@ -78,6 +80,7 @@ func attrByName(name string) attr {
 	return attrNone
 }
 
+// attrList returns the names of all properties, for messages.
 func attrList() string {
 	var list []string
 	for _, a := range attrs[1:] {
@@ -86,7 +89,7 @@ func attrList() string {
 	return strings.Join(list, " ") + ".KEY"
 }
 
-// property compares a property of an event.
+// property evaluates the test of a property.
 func (m *Matcher) property(t *test, s *schema.Schema, e *ntconv.Event) bool {
 	switch attrs[t.attr].kind {
 	case kindTime:
@@ -107,7 +110,7 @@ func (m *Matcher) property(t *test, s *schema.Schema, e *ntconv.Event) bool {
 	return m.labelTest(t, e)
 }
 
-// numberOf returns a property, and false if it was not recorded.
+// numberOf returns a numeric property, and false if it was not recorded.
 func numberOf(a attr, s *schema.Schema, e *ntconv.Event) (number, bool) {
 	switch a {
 	case attrTID:
@@ -136,6 +139,7 @@ func numberOf(a attr, s *schema.Schema, e *ntconv.Event) (number, bool) {
 	return unsigned(uint64(len(e.Payload))), true
 }
 
+// timeTest compares the time of an event. Durations and dates are both compared as nanoseconds since the clock's Tick.
 func (m *Matcher) timeTest(t *test, e *ntconv.Event) bool {
 	if t.op == opHas {
 		return true
@@ -154,7 +158,7 @@ func (m *Matcher) timeTest(t *test, e *ntconv.Event) bool {
 	return false
 }
 
-// idKind returns the kind of label that holds an id.
+// idKind returns the kind of the label that holds an ID.
 func idKind(a attr) ntconv.LabelKind {
 	switch a {
 	case attrActivity:
@@ -167,7 +171,7 @@ func idKind(a attr) ntconv.LabelKind {
 	return ntconv.LabelSpanID
 }
 
-// idTest compares an id as text: activities as GUIDs, the ids of spans in hexadecimal.
+// idTest compares an ID in text form: activity IDs as GUIDs, trace and span IDs in hexadecimal.
 func (m *Matcher) idTest(t *test, e *ntconv.Event) bool {
 	id, ok := e.Labels.ID(idKind(t.attr))
 	if !ok {
@@ -186,7 +190,7 @@ func (m *Matcher) idTest(t *test, e *ntconv.Event) bool {
 	return t.idTest(b)
 }
 
-// labelTest compares the last label of a key, as for other labels.
+// labelTest compares the last label with the key; earlier ones are ignored, as Labels.ID ignores earlier IDs.
 func (m *Matcher) labelTest(t *test, e *ntconv.Event) bool {
 	if e.Labels == nil {
 		return false

@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// answer is what can be said before an event is looked at.
+// An answer is the result of a test or an expression, as far as it is known without the values of an event.
 type answer uint8
 
 const (
@@ -23,27 +23,27 @@ func answerOf(b bool) answer {
 	return no
 }
 
-// A program is an expression made ready for events of one schema.
+// A program is an expression prepared for the events of one schema. It is immutable.
 type program struct {
 	schema *schema.Schema
-	result answer // of the whole expression
+	result answer // of the whole expression; unless it is unknown, no event needs to be decoded
 	tests  []bound
 	fields *schema.Projection
 }
 
-// bound is a test of a program. It needs a value unless result says everything.
+// A bound is the state of one test in a program. It needs a value only if result is unknown.
 type bound struct {
 	result answer
-	column int            // of program.fields
-	path   []int          // members, from the elements of a list to the field
-	schema *schema.Schema // if it has names for the values of field
+	column int            // index into program.fields and Matcher.values
+	path   []int          // indices of members, from the column's value or its elements to the field
+	schema *schema.Schema // set if the manifest has names for the values of field
 	field  *ntconv.Field
 }
 
-// named reports whether values of the field have names.
+// named reports whether the manifest has names for values of the field.
 func (b *bound) named() bool { return b.schema != nil }
 
-// bind makes the program for the events of a schema, of which e is one.
+// bind returns the program for the events with schema s. e is any of these events: it supplies the fixed properties.
 func (m *Matcher) bind(s *schema.Schema, e *ntconv.Event) *program {
 	p := &program{schema: s, tests: make([]bound, len(m.x.tests))}
 	var paths []schema.Path
@@ -72,7 +72,8 @@ func (m *Matcher) bind(s *schema.Schema, e *ntconv.Event) *program {
 	return p
 }
 
-// bindField finds the field of a test and checks whether it can be compared.
+// bindField finds the field of test i in s. If s has no such field, or its values cannot be compared with the test's,
+// the result is no. It records in m.seen what Notes reports.
 func (m *Matcher) bindField(b *bound, i int, s *schema.Schema) {
 	t, seen := m.x.tests[i], &m.seen[i]
 	seen.types++
@@ -93,7 +94,7 @@ func (m *Matcher) bindField(b *bound, i int, s *schema.Schema) {
 			return
 		}
 		seen.misfit = fmt.Sprintf(
-			"%s is %s in %s; compare it with %s",
+			"%s is %s in %s; %s",
 			t.operand(),
 			kindOf(&field.Type),
 			typeName(s),
@@ -108,6 +109,7 @@ func (m *Matcher) bindField(b *bound, i int, s *schema.Schema) {
 	}
 }
 
+// typeName returns provider/name of the events with a schema, for messages.
 func typeName(s *schema.Schema) string {
 	if s.Name == "" {
 		return fmt.Sprintf("%s/%d", s.Provider, s.ID)
@@ -115,7 +117,7 @@ func typeName(s *schema.Schema) string {
 	return s.Provider + "/" + s.Name
 }
 
-// fieldKind is what the values of a field are.
+// fieldKind groups the types of fields by the values with which they can be compared.
 type fieldKind uint8
 
 const (
@@ -130,10 +132,10 @@ const (
 )
 
 func (k fieldKind) String() string {
-	return [...]string{"of an unknown type", "a number", "text", "true or false", "an id", "a date", "bytes", "an object"}[k]
+	return [...]string{"of an unknown type", "a number", "a string", "a Boolean", "an ID", "a date", "bytes", "an object"}[k]
 }
 
-// kindOf returns what a field is, or what the elements of a list are.
+// kindOf returns the kind of a field, or of the elements if the field is a list.
 func kindOf(t *ntconv.FieldType) fieldKind {
 	bytes := false
 	for ; t.Elem != nil; t = t.Elem {
@@ -163,8 +165,8 @@ func kindOf(t *ntconv.FieldType) fieldKind {
 	return fieldNumber
 }
 
-// wants returns with what a field should be compared if none of the test's values fits, and "" if one does. named says
-// that the field's numbers have names.
+// wants returns "" if one of the test's values can be compared with the field, or else a description of the values that
+// can be. named states that the field's numbers have names.
 func (t *test) wants(f *ntconv.FieldType, named bool) string {
 	kind := kindOf(f)
 	if t.op == opHas {
@@ -178,21 +180,21 @@ func (t *test) wants(f *ntconv.FieldType, named bool) string {
 	switch kind {
 	case fieldNumber:
 		if named {
-			return "a number or the name of one"
+			return "compare it with a number or the name of one"
 		}
-		return "a number"
+		return "compare it with a number"
 	case fieldText:
-		return "a text in quotes"
+		return "compare it with a string in quotes"
 	case fieldBool:
-		return "true or false"
+		return "compare it with true or false"
 	case fieldGUID:
-		return `an id in quotes by == or in: "00000000-0000-0000-0000-000000000000"`
+		return `compare it with an ID in quotes, by == or in: "00000000-0000-0000-0000-000000000000"`
 	case fieldDate:
-		return `a date in quotes: "2026-11-21T06:52:53.5Z"`
+		return `compare it with a date in quotes: "2026-11-21T06:52:53.5Z"`
 	case fieldObject:
-		return "nothing but one of its members, as " + t.operand() + ".NAME"
+		return "compare one of its members: " + t.operand() + ".NAME"
 	}
-	return "nothing: has(" + t.operand() + ") asks whether it is there"
+	return "has(" + t.operand() + ") tests whether it is present"
 }
 
 // fits reports whether a value can be compared with fields of a kind.
@@ -212,7 +214,7 @@ func (t *test) fits(kind fieldKind, named bool, l *literal) bool {
 	return false
 }
 
-// fold returns what a program says of all events.
+// fold returns the result of a subtree for all events with the program's schema, as far as it is known.
 func (p *program) fold(n *node) answer {
 	if n.kind == nodeTest {
 		return p.tests[n.test].result
@@ -221,7 +223,7 @@ func (p *program) fold(n *node) answer {
 	if n.kind == nodeNot {
 		return [...]answer{unknown: unknown, yes: no, no: yes}[left]
 	}
-	decides := no // one is enough
+	decides := no // the answer of one operand that decides the result
 	if n.kind == nodeOr {
 		decides = yes
 	}

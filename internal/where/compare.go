@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A number is an integer of 65 bits, sign and magnitude, or a floating-point number.
+// A number is an integer in sign and magnitude, which covers int64 and uint64, or a floating-point number.
 type number struct {
 	neg   bool
 	float bool
@@ -35,15 +35,15 @@ func (n number) append(dst []byte) []byte {
 	return strconv.AppendUint(dst, n.mag, 10)
 }
 
-// order is how two values stand to each other.
+// An order is the result of a comparison.
 type order int8
 
 const (
 	less      order = -1
 	equal     order = 0
 	greater   order = 1
-	unordered order = 2 // one is not a number
-	misfit    order = 3 // they cannot be compared: no operator holds
+	unordered order = 2 // at least one is NaN; only != holds
+	misfit    order = 3 // the values cannot be compared; no operator holds
 )
 
 func compare[T cmp.Ordered](a, b T) order { return order(cmp.Compare(a, b)) }
@@ -75,12 +75,13 @@ func compareIntegers(a, b number) order {
 	return compare(a.mag, b.mag)
 }
 
+// compareWithFloat compares an integer with a float that is not NaN. Equal integer parts leave the fraction to decide.
 func compareWithFloat(a number, f float64) order {
-	const all = 1 << 64
+	const beyond = 1 << 64 // exceeds the magnitude of all integers
 	switch {
-	case f >= all:
+	case f >= beyond:
 		return less
-	case f <= -all:
+	case f <= -beyond:
 		return greater
 	}
 	whole := math.Trunc(f)
@@ -90,8 +91,7 @@ func compareWithFloat(a number, f float64) order {
 	return compare(whole, f)
 }
 
-// holds reports whether values that stand in that order to each other pass. An operator in stands for each of its
-// values.
+// holds reports whether the operator accepts a comparison with that result. opIn is called once per value of its list.
 func (o op) holds(as order) bool {
 	switch o {
 	case opEq, opIn:
@@ -110,7 +110,7 @@ func (o op) holds(as order) bool {
 	return false
 }
 
-// numberTest compares a number with the values.
+// numberTest reports whether the test holds for a number.
 func (t *test) numberTest(n number) bool {
 	if t.op == opHas {
 		return true
@@ -123,7 +123,7 @@ func (t *test) numberTest(n number) bool {
 	return false
 }
 
-// textTest compares text with the values.
+// textTest reports whether the test holds for a string. s is not retained.
 func (t *test) textTest(s []byte) bool {
 	switch t.op {
 	case opHas:
@@ -139,7 +139,7 @@ func (t *test) textTest(s []byte) bool {
 	return false
 }
 
-// compareText is bytes.Compare with a string; the conversions do not copy.
+// compareText is bytes.Compare with a string. The compiler does not allocate for these conversions.
 func compareText(s []byte, text string) order {
 	switch {
 	case string(s) == text:
@@ -150,7 +150,7 @@ func compareText(s []byte, text string) order {
 	return greater
 }
 
-// idTest compares hexadecimal digits, in which case does not count. s is in lower case.
+// idTest compares strings case-insensitively. s must be in lower case.
 func (t *test) idTest(s []byte) bool {
 	if t.op == opHas || t.op == opMatch {
 		return t.textTest(s)
@@ -163,8 +163,9 @@ func (t *test) idTest(s []byte) bool {
 	return false
 }
 
-// fieldTest compares a decoded field. One element of a list must fit; path leads on from its elements into objects. b,
-// if not nil, knows names for values of the field.
+// fieldTest reports whether the test holds for a decoded value. A list passes if one of its elements does. path holds
+// the indices of the members that lead from v, or from the elements of v, to the field. b names the field's values; it
+// must not be nil.
 func (m *Matcher) fieldTest(t *test, v ntconv.Value, path []int, b *bound) bool {
 	switch v.Kind() {
 	case ntconv.ValueNull, ntconv.ValueError:
@@ -195,6 +196,7 @@ func (m *Matcher) fieldTest(t *test, v ntconv.Value, path []int, b *bound) bool 
 	return len(path) == 0 && m.scalarTest(t, v, b)
 }
 
+// scalarTest is fieldTest for values other than lists and objects. It overwrites m.scratch.
 func (m *Matcher) scalarTest(t *test, v ntconv.Value, b *bound) bool {
 	if t.op == opHas {
 		return true
@@ -221,16 +223,17 @@ func (m *Matcher) scalarTest(t *test, v ntconv.Value, b *bound) bool {
 	return false
 }
 
-// nameTest compares the name that the manifest has for a value.
+// nameTest compares the name that the runtime's manifest has for a value.
 func (m *Matcher) nameTest(t *test, b *bound, n uint64) bool {
 	name := b.schema.ValueName(b.field.Name, n)
 	m.scratch = append(m.scratch[:0], name...)
 	return name != "" && t.op.takesNames() && t.textTest(m.scratch)
 }
 
-// takesNames: names of numbers and ids have no order.
+// takesNames reports whether the operator can compare names and IDs, which have no order.
 func (o op) takesNames() bool { return o == opEq || o == opNe || o == opIn || o == opMatch }
 
+// boolTest compares a Boolean, which equals 1 or 0 if the test has numbers.
 func (t *test) boolTest(b bool) bool {
 	n := uint64(0)
 	if b {
@@ -245,7 +248,7 @@ func (t *test) boolTest(b bool) bool {
 	return t.numberTest(unsigned(n))
 }
 
-// guidTest compares GUIDs as such: braces and case of what the user wrote do not count.
+// guidTest compares GUIDs by value, so braces and letter case in the expression are ignored.
 func (m *Matcher) guidTest(t *test, g ntconv.GUID) bool {
 	if t.op == opMatch {
 		m.scratch = g.Append(m.scratch[:0])

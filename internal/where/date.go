@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// ParseDate reads a date and time: by RFC 3339, as ntconv info prints them ("2026-11-21 06:52:53.217 UTC"), or without
-// a zone, which then is UTC.
+// ParseDate parses a date and time: in RFC 3339, in the format of ntconv info ("2026-11-21 06:52:53.217 UTC"), or
+// without a time zone, which means UTC. Errors are those of time.Parse.
 func ParseDate(s string) (time.Time, error) {
 	const day = len("2006-01-02")
 	t, utc := strings.CutSuffix(s, " UTC")

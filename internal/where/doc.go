@@ -1,4 +1,4 @@
-// Package where is the language in which a user says which events of a trace are wanted, by what stands in them:
+// Package where implements the expressions that select events of a trace by their properties and field values:
 //
 //	Size >= 85000 && TypeName =~ "Buffer"
 //	$provider == "System.Net.Http" && !(StatusCode in (200, 204))
@@ -8,31 +8,36 @@
 //
 // A comparison has a field or a property on its left and a value on its right.
 //
-//	Size, Payload.Mean        a field of the payload; a dot leads into an object, or stands in the field's own name
-//	"field with spaces"       the same, quoted; an object without a name, as around counters, need not be named
-//	$time                     since the start of the trace: a duration, or a date and time in RFC 3339 as text
-//	$tid $pid $cpu            numbers; missing where they were not recorded
-//	$provider $event          text, as ntconv print shows it
-//	$level $opcode $keywords $id $version $size    numbers, as ntconv print shows them; $size is that of the payload in bytes
-//	$activity_id $related_activity_id $trace_id $span_id    text, as ntconv print shows it; case does not count
-//	$label.KEY                a label, a text or a number; KEY may hold dots, or be quoted
+//	Size, Payload.Mean    a field of the payload; a dot leads into an object or is part of the field's name
+//	"field with spaces"   a quoted name; an object without a name, as around counters, may be omitted
+//	$time                 time since the start of the trace, compared with a duration, or with a date and time
+//	$tid $pid $cpu        numbers; absent if they were not recorded
+//	$provider $event      strings, as ntconv print shows them
+//	$level $opcode $keywords $id $version
+//	                      numbers, as ntconv print shows them
+//	$size                 size of the payload in bytes
+//	$activity_id $related_activity_id $trace_id $span_id
+//	                      strings, as ntconv print shows them; case-insensitive
+//	$label.KEY            a label, a string or a number; KEY may contain dots or be quoted
 //
-// Values are numbers (15, 0xff, -1.5e3), texts in double or single quotes with the escapes of Go, durations (1.5ms,
-// 1m30s) for $time, true and false. Text is compared with ids and dates too, and with the names that the runtime's
-// manifest has for numbers: Type == "Managed".
+// Values are numbers (15, 0xff, -1.5e3), strings in double or single quotes with the escapes of Go, durations for
+// $time (1.5ms, 1m30s), true and false. A string can also be compared with an ID, with a date, and with a number for
+// which the runtime's manifest has a name: Type == "Managed".
 //
 // # Operators
 //
-// From the loosest: ||, &&, !, and the comparisons == != < <= > >=, =~ (a regular expression of Go that fits some part
-// of the text) and in (a, b, c). has(field) asks whether there is a value. Parentheses group.
+// In order of increasing precedence: ||, &&, !, and the comparisons. The comparisons are == != < <= > >=, =~ (a regular
+// expression of Go that matches a part of the string) and in (a, b, c). has(field) tests whether there is a value.
+// Parentheses group.
 //
-// A comparison with something that an event does not have is false, != too. Of a list, one element must fit. Integers
-// and floating-point numbers are compared exactly, whatever their sizes; texts byte by byte.
+// A comparison is false, also with !=, if the event does not have the field or property. A list passes if one of its
+// elements does. Integers and floating-point numbers are compared exactly, regardless of their sizes. Strings are
+// compared byte by byte.
 //
 // # Mistakes
 //
-// What can be told from the text alone is an [Error] of [Parse], with the place. Whether a comparison fits a field
-// depends on the field's type, which only events tell: it is looked up once for each of their types. A comparison that
-// does not fit is false, as for one type of event another field of that name may be meant; one that fitted no event at
-// all is a mistake of the user's, and [Matcher.Notes] says so.
+// [Parse] returns an [Error] with a position for every mistake that the text alone shows. Whether a field can be
+// compared with a value depends on the type of the field. [Matcher] checks it once per event type. If the value does
+// not fit, the comparison is false, because the expression may mean a field of that name in another event type.
+// [Matcher.Notes] reports comparisons that fit no event type.
 package where

@@ -9,11 +9,11 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// An Expr is a condition on events: immutable, and may be used by several goroutines.
+// An Expr is a condition on events. It is immutable and safe for concurrent use.
 type Expr struct {
 	text  string // as the user wrote it
 	root  *node
-	tests []*test // all comparisons, as they stand from left to right
+	tests []*test // all comparisons, from left to right
 }
 
 type nodeKind uint8
@@ -25,14 +25,15 @@ const (
 	nodeNot
 )
 
-// A node combines what is below it. left is the operand of a not.
+// A node is an inner node or a leaf of an expression tree. nodeAnd and nodeOr have two children; left is the only child
+// of nodeNot; nodeTest has none.
 type node struct {
 	kind        nodeKind
 	left, right *node
 	test        int // nodeTest: index in Expr.tests
 }
 
-// op is what a test asks.
+// An op is the operator of a test. opHas is the zero value because operator uses it for "not found".
 type op uint8
 
 const (
@@ -47,17 +48,17 @@ const (
 	opIn
 )
 
-var opTexts = [...]string{"has", "==", "!=", "<", "<=", ">", ">=", "=~", "in"}
+var opSymbols = [...]string{"has", "==", "!=", "<", "<=", ">", ">=", "=~", "in"}
 
-// A test compares an operand with values: one, several for opIn, none for opHas.
+// A test compares an operand with values: one, one or more for opIn, none for opHas.
 type test struct {
 	op   op
-	attr attr      // attrNone: a field
-	prop *Property // of a Subject, nil for events
-	path []string  // of a field, from the outside in; of a label one entry, the key
+	attr attr      // attrNone if the operand is a field, or if prop is set
+	prop *Property // property of a Subject; nil in expressions about events
+	path []string  // names of the members that lead to a field; one entry, the key, for a label
 	lits []literal
-	re   *regexp.Regexp // opMatch
-	pos  int            // byte offset in the text
+	re   *regexp.Regexp // set for opMatch
+	pos  int            // byte offset of the operand in the text
 }
 
 type litKind uint8
@@ -69,7 +70,7 @@ const (
 	litBool
 )
 
-// A literal is a value that stands in an expression. What a text means besides itself is worked out when it is read.
+// A literal is a value in an expression. A string may also represent a GUID or a date; textLiteral parses them once.
 type literal struct {
 	kind litKind
 	num  number
@@ -84,6 +85,7 @@ type literal struct {
 	isDate bool
 }
 
+// textLiteral returns the literal for a string, with all that it may represent.
 func textLiteral(s string) literal {
 	l := literal{kind: litString, text: s, lower: strings.ToLower(s)}
 	var err error
@@ -96,10 +98,10 @@ func textLiteral(s string) literal {
 	return l
 }
 
-// Text returns the expression as it was written.
+// Text returns the expression as the user wrote it.
 func (x *Expr) Text() string { return x.text }
 
-// String returns the expression in its usual form. Parse of it gives an equal expression.
+// String returns the expression in canonical form. Parse accepts the result and returns an equal expression.
 func (x *Expr) String() string { return string(x.appendNode(nil, x.root)) }
 
 func (x *Expr) appendNode(dst []byte, n *node) []byte {
@@ -121,8 +123,8 @@ func (x *Expr) appendNode(dst []byte, n *node) []byte {
 	return x.appendOperand(dst, n, n.right, true)
 }
 
-// appendOperand puts what binds more loosely than its surroundings into parentheses, and what stands on the right of
-// an operator of its own kind, which groups to the left.
+// appendOperand appends the operand n of the node of. It adds parentheses if n binds less tightly, or if n is the right
+// operand of an equal operator, because chains group to the left.
 func (x *Expr) appendOperand(dst []byte, of, n *node, right bool) []byte {
 	if of.kind == nodeAnd && n.kind == nodeOr || right && n.kind == of.kind {
 		return append(x.appendNode(append(dst, '('), n), ')')
@@ -134,7 +136,7 @@ func (t *test) append(dst []byte) []byte {
 	if t.op == opHas {
 		return append(t.appendOperand(append(dst, "has("...)), ')')
 	}
-	dst = append(append(append(t.appendOperand(dst), ' '), opTexts[t.op]...), ' ')
+	dst = append(append(append(t.appendOperand(dst), ' '), opSymbols[t.op]...), ' ')
 	if t.op != opIn {
 		return t.lits[0].append(dst)
 	}
@@ -170,15 +172,15 @@ func (t *test) appendOperand(dst []byte) []byte {
 	return dst
 }
 
-// operand returns the operand as text, for messages.
+// operand returns the operand in canonical form, for messages.
 func (t *test) operand() string { return string(t.appendOperand(nil)) }
 
-// plain reports whether a field's name needs no quotes.
+// plain reports whether a name of a field needs no quotes.
 func plain(name string) bool {
 	return name != "" && nameLength(name) == len(name) && !reserved(name)
 }
 
-// reserved reports whether a word means something else than a field of that name.
+// reserved reports whether a word has a meaning in the language, so that a field of that name must be quoted.
 func reserved(word string) bool {
 	switch word {
 	case "in", "has", "true", "false":

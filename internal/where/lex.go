@@ -11,14 +11,14 @@ import (
 	"unicode/utf8"
 )
 
-// An Error says what is wrong with an expression, and where.
+// An Error describes a mistake in an expression.
 type Error struct {
 	Text string // the expression
 	Pos  int    // byte offset in Text
-	Msg  string
+	Msg  string // what is wrong, without the position
 }
 
-// Error returns three lines: what is wrong, the expression, and a caret below the place.
+// Error returns three lines: position and message, the expression, and a caret below the position.
 func (e *Error) Error() string {
 	visible := func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -47,7 +47,7 @@ const (
 	tokenOp
 )
 
-// A token is a word of an expression. text is what a string token says, and the token itself for others.
+// A token is a word of an expression. text is the unquoted value of a string token and the source text of all others.
 type token struct {
 	kind tokenKind
 	pos  int
@@ -56,7 +56,7 @@ type token struct {
 
 func (t token) is(op string) bool { return t.kind == tokenOp && t.text == op }
 
-// String describes the token for errors.
+// String describes the token for messages.
 func (t token) String() string {
 	if t.kind == tokenEnd {
 		return "the end"
@@ -64,7 +64,7 @@ func (t token) String() string {
 	return strconv.Quote(t.text)
 }
 
-// A lexer cuts an expression into tokens. pos is behind the last one.
+// A lexer splits an expression into tokens. pos is the byte offset after the last token.
 type lexer struct {
 	text string
 	pos  int
@@ -74,7 +74,7 @@ func (l *lexer) errorf(pos int, format string, args ...any) error {
 	return &Error{Text: l.text, Pos: min(pos, len(l.text)), Msg: fmt.Sprintf(format, args...)}
 }
 
-// operators, longer ones before those that they begin with.
+// operators is searched from the first element, so an operator precedes its own prefixes.
 var operators = [...]string{"||", "&&", "==", "!=", "<=", ">=", "=~", "<", ">", "!", "(", ")", ",", "."}
 
 func (l *lexer) next() (token, error) {
@@ -116,7 +116,8 @@ func (l *lexer) next() (token, error) {
 	return token{}, l.errorf(start, "unexpected %q%s", r, hint)
 }
 
-// nameLength returns how many bytes of a name s begins with: letters, digits and underscores, no digit first.
+// nameLength returns the length in bytes of the longest name that s begins with: letters, digits and underscores, not
+// starting with a digit. It is 0 if there is none.
 func nameLength(s string) int {
 	for i, r := range s {
 		if !(r == '_' || unicode.IsLetter(r) || i > 0 && unicode.IsDigit(r)) || r == utf8.RuneError {
@@ -128,8 +129,8 @@ func nameLength(s string) int {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// numberLength returns how many bytes of a number or a duration s begins with. What it takes too much is told by
-// whoever reads the number.
+// numberLength returns the length in bytes of the number or duration that s begins with. It accepts too much, such as
+// 12abc, so that parseNumber rejects the whole word.
 func numberLength(s string) int {
 	hex := strings.HasPrefix(strings.ToLower(strings.TrimPrefix(s, "-")), "0x")
 	for i, r := range s {
@@ -141,14 +142,14 @@ func numberLength(s string) int {
 	return len(s)
 }
 
-// quoted reads a string: Go's escapes, and either kind of quote.
+// quoted reads a string with the escapes of Go, between two quotes of the given kind.
 func (l *lexer) quoted(quote byte) (token, error) {
 	start := l.pos
 	var b []byte
 	for rest := l.text[start+1:]; ; {
 		switch {
 		case rest == "" || rest[0] == '\n':
-			return token{}, l.errorf(start, "the text does not end: a %c is missing", quote)
+			return token{}, l.errorf(start, "missing %c at the end of the string", quote)
 		case rest[0] == quote:
 			l.pos = len(l.text) - len(rest) + 1
 			return token{tokenString, start, string(b)}, nil
@@ -169,7 +170,8 @@ func (l *lexer) quoted(quote byte) (token, error) {
 	}
 }
 
-// parseNumber reads an integer, a floating-point number or a duration. A number with a fraction of zero is an integer.
+// parseNumber parses an integer, a floating-point number or a duration; a float with an integer value becomes an
+// integer. If it fails, the second result says why, as a predicate whose subject is s.
 func parseNumber(s string) (literal, string) {
 	digits, neg := strings.CutPrefix(s, "-")
 	base := 10
@@ -180,7 +182,7 @@ func parseNumber(s string) (literal, string) {
 		return intLiteral(neg, n), ""
 	}
 	if base == 16 || strings.ContainsRune(s, '_') {
-		return literal{}, "is no number of at most 64 bits"
+		return literal{}, "is not a number of at most 64 bits"
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	switch {

@@ -8,8 +8,11 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Matcher tells for the events of one trace whether an expression holds. It is for use by one goroutine, and
-// allocates only for types of events that it has not met before.
+// A Matcher evaluates an expression for the events of one trace. It is not safe for concurrent use. It allocates memory
+// only when it encounters a new schema.
+//
+// Match sets last to the program of the event's schema and clears loaded. The first test that needs a field value loads
+// all of them.
 type Matcher struct {
 	x     *Expr
 	clock ntconv.Clock
@@ -18,13 +21,14 @@ type Matcher struct {
 	programs map[*schema.Schema]*program
 	last     *program
 
-	values  []ntconv.Value // of the fields that the last program needs, for the current event
-	loaded  bool           // values are those of the current event
-	scratch []byte
-	seen    []found // by test
+	values  []ntconv.Value // fields that last needs; valid only if loaded
+	loaded  bool           // load has been called for the current event
+	scratch []byte         // string form of the value under test; each test overwrites it
+	seen    []found        // by test
 }
 
-// Bind returns a matcher for a trace with that clock. The error says what the clock cannot tell.
+// Bind returns a Matcher for a trace with the given clock. It fails with an *Error if the expression compares $time
+// with a date and clock.Wall is zero, and with another error if the clock has no frequency.
 func (x *Expr) Bind(clock ntconv.Clock) (*Matcher, error) {
 	for _, t := range x.tests {
 		for i := range t.lits {
@@ -32,7 +36,7 @@ func (x *Expr) Bind(clock ntconv.Clock) (*Matcher, error) {
 				return nil, &Error{
 					Text: x.text,
 					Pos:  t.pos,
-					Msg:  "the trace does not say what its clock showed; compare $time with a duration from its start, such as 1.5s",
+					Msg:  "the trace does not state its start date; compare $time with a duration since its start, such as 1.5s",
 				}
 			}
 		}
@@ -48,7 +52,7 @@ func (x *Expr) Bind(clock ntconv.Clock) (*Matcher, error) {
 	}, nil
 }
 
-// Match reports whether the expression holds for an event of kind ntconv.KindEvent.
+// Match reports whether the expression holds for an event, which it borrows and which must be of KindEvent.
 func (m *Matcher) Match(e *ntconv.Event) bool {
 	s, p := m.schemas.Of(e), m.last
 	if p == nil || p.schema != s {
@@ -87,7 +91,8 @@ func (m *Matcher) eval(p *program, n *node, e *ntconv.Event) bool {
 	return m.fieldTest(t, m.values[b.column], b.path, b)
 }
 
-// load decodes the fields that a program needs.
+// load decodes the fields that the program needs. If the schema is dynamic, only the event shows which fields exist, so
+// load counts them for Notes; bindField has done so for all others.
 func (m *Matcher) load(p *program, e *ntconv.Event) {
 	m.loaded = true
 	p.fields.Read(e, m.values)
@@ -102,17 +107,17 @@ func (m *Matcher) load(p *program, e *ntconv.Event) {
 	}
 }
 
-// found is what the types of events say about a test.
+// A found records for one test what Notes needs.
 type found struct {
-	types  int    // that were looked at
-	fits   int    // have the field, and it can be compared
-	misfit string // why another cannot, for the first of them
-	others int    // of the same misfortune
-	near   string // a field whose name differs by the case of letters, in types that do not have the field
+	types  int    // event types examined
+	fits   int    // event types, or events with a dynamic schema, that have a comparable field
+	misfit string // message for the first type whose field cannot be compared
+	others int    // further types whose field cannot be compared
+	near   string // a field whose name differs only in letter case
 }
 
-// Notes returns what a user should know about tests that no event could pass, in the order of the expression: a line
-// each.
+// Notes returns one line for each test that could not hold for any event so far, in the order of the expression: no
+// event type has the field, or its values cannot be compared with those of the test. Call it after the last Match.
 func (m *Matcher) Notes() []string {
 	var notes []string
 	for i, t := range m.x.tests {
@@ -124,7 +129,7 @@ func (m *Matcher) Notes() []string {
 		case f.misfit == "":
 			notes = append(notes, fmt.Sprintf("no event has a field %s", t.operand()))
 		case f.others > 0:
-			notes = append(notes, fmt.Sprintf("%s, and so in %d more", f.misfit, f.others))
+			notes = append(notes, fmt.Sprintf("%s; further event types with such a mismatch: %d", f.misfit, f.others))
 		default:
 			notes = append(notes, f.misfit)
 		}

@@ -28,7 +28,7 @@ func objectOf(fields ...ntconv.Field) ntconv.FieldType {
 
 const guid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8"
 
-// everything is an event with a field of each kind.
+// everything returns an event with a field of each kind.
 func everything(t testing.TB) *ntconv.Event {
 	t.Helper()
 	id, err := ntconv.ParseGUID(guid)
@@ -115,7 +115,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// What was not recorded is missing.
+// A property that was not recorded has no value.
 func TestMissingProperties(t *testing.T) {
 	e := &ntconv.Event{CPU: ntconv.CPUUnknown, Type: &ntconv.Type{}, Thread: &ntconv.Thread{TID: ntconv.TIDUnknown}}
 	for _, text := range []string{"$tid >= 0", "$pid >= 0", "$cpu >= -1", "has($tid)", "has($activity_id)", "$label.x != 1", "$span_id != ''"} {
@@ -125,8 +125,8 @@ func TestMissingProperties(t *testing.T) {
 	}
 }
 
-// A processor number may have all 32 bits.
-func TestLargeProcessorNumbers(t *testing.T) {
+// A CPU number may use all 32 bits.
+func TestLargeCPUNumbers(t *testing.T) {
 	e := &ntconv.Event{CPU: -2, Type: &ntconv.Type{}}
 	for text, want := range map[string]bool{"$cpu == 4294967294": true, "$cpu < 0": false, "$cpu > 2147483647": true} {
 		if got := matcher(t, text).Match(e); got != want {
@@ -140,29 +140,29 @@ func TestDatesNeedAWallClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := x.Bind(ntconv.Clock{Freq: 1}); err == nil || !strings.Contains(err.Error(), "clock") {
+	if _, err := x.Bind(ntconv.Clock{Freq: 1}); err == nil || !strings.Contains(err.Error(), "start date") {
 		t.Errorf("got %v", err)
 	}
 }
 
-// Notes tell what no event could pass, and only that.
+// Notes reports the tests that no event could pass, and only these.
 func TestNotes(t *testing.T) {
 	e := everything(t)
 	other := &ntconv.Event{Type: &ntconv.Type{Provider: "P", ID: 3, Fields: []ntconv.Field{f("I", ntconv.TypeUTF16String), f("S", ntconv.TypeInt32)}}, Thread: e.Thread}
 	for text, want := range map[string][]string{
 		`I == 5`:                {},
 		`I == "x"`:              {}, // of the other type
-		`I == true`:             {`I is a number in My.Provider/Everything; compare it with a number, and so in 1 more`},
+		`I == true`:             {`I is a number in My.Provider/Everything; compare it with a number; further event types with such a mismatch: 1`},
 		`Nothing == 1`:          {`no event has a field Nothing`},
 		`a.x == 1 || I == 1`:    {`no event has a field a.x`},
 		`BYTES == 1`:            {`no event has a field BYTES, but there is Bytes`},
 		`A.B == 1`:              {`no event has a field A.B, but there is "a.b"`},
 		`U == "x"`:              {`U is a number in My.Provider/Everything; compare it with a number`},
-		`B =~ "x"`:              {`B is true or false in My.Provider/Everything; compare it with true or false`},
-		`a == 1`:                {`a is an object in My.Provider/Everything; compare it with nothing but one of its members, as a.NAME`},
-		`Bytes == 1`:            {`Bytes is bytes in My.Provider/Everything; compare it with nothing: has(Bytes) asks whether it is there`},
+		`B =~ "x"`:              {`B is a Boolean in My.Provider/Everything; compare it with true or false`},
+		`a == 1`:                {`a is an object in My.Provider/Everything; compare one of its members: a.NAME`},
+		`Bytes == 1`:            {`Bytes is bytes in My.Provider/Everything; has(Bytes) tests whether it is present`},
 		`has(X) && has(Y)`:      {`no event has a field X`, `no event has a field Y`},
-		`G == "x" && T == "x"`:  {`G is an id in My.Provider/Everything; compare it with an id in quotes by == or in: "00000000-0000-0000-0000-000000000000"`, `T is a date in My.Provider/Everything; compare it with a date in quotes: "2026-11-21T06:52:53.5Z"`},
+		`G == "x" && T == "x"`:  {`G is an ID in My.Provider/Everything; compare it with an ID in quotes, by == or in: "00000000-0000-0000-0000-000000000000"`, `T is a date in My.Provider/Everything; compare it with a date in quotes: "2026-11-21T06:52:53.5Z"`},
 		`$tid == 99`:            {},
 		`U in ("x", 1)`:         {},
 		`$label.nothing == "x"`: {},
@@ -179,7 +179,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// A label may give an event another version than its type has, and with it other fields.
+// A label can override the version of an event's type, and thus its fields.
 func TestVersionLabel(t *testing.T) {
 	typ := &ntconv.Type{Provider: clr.Runtime, ID: 80, Version: 0} // ExceptionThrown, which has no fields in version 0
 	old := &ntconv.Event{Type: typ, Thread: &ntconv.Thread{}}
@@ -196,7 +196,7 @@ func TestVersionLabel(t *testing.T) {
 	}
 }
 
-// real calls see with the events of a trace.
+// real calls see with every event of a recorded trace and returns the clock of the trace.
 func real(t testing.TB, name string, see func(*ntconv.Event)) ntconv.Clock {
 	t.Helper()
 	file := corpus.Trace(t, name)
@@ -215,7 +215,8 @@ func real(t testing.TB, name string, see func(*ntconv.Event)) ntconv.Clock {
 	return src.Info().Clock
 }
 
-// Events of the runtime, which carry no fields in the trace, and their names for numbers.
+// Events of the runtime have no fields in the trace's metadata: their fields and the names of values come from the
+// manifest.
 func TestRuntimeEvents(t *testing.T) {
 	for _, c := range []struct {
 		trace, text string
@@ -248,7 +249,7 @@ func TestRuntimeEvents(t *testing.T) {
 			}
 		})
 		if matched == 0 || matched == events {
-			t.Errorf("%s: %d of %d, which shows nothing", c.text, matched, events)
+			t.Errorf("%s: %d of %d, want some events that match and some that do not", c.text, matched, events)
 		}
 	}
 }

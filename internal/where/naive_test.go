@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive evaluates a node in the plainest way: names are looked up and values are converted for each event anew.
+// naive evaluates a node without any preparation: it looks up names and converts values for each event again.
 func naive(x *Expr, n *node, e *ntconv.Event, clock ntconv.Clock) bool {
 	switch n.kind {
 	case nodeAnd:
@@ -29,11 +29,11 @@ func naive(x *Expr, n *node, e *ntconv.Event, clock ntconv.Clock) bool {
 	return slices.ContainsFunc(naiveValues(t, e, clock), func(v any) bool { return naiveTest(t, v) })
 }
 
-// nan is what is no number.
+// nan represents NaN, which big.Float does not have.
 type nan struct{}
 
-// naiveValues returns what an operand is: *big.Float, string, bool, ntconv.GUID, time.Time, time.Duration, nan, or nil
-// for what can only be asked for by has. Lists are laid flat.
+// naiveValues returns the values of an operand, with lists flattened: *big.Float, string, bool, ntconv.GUID, time.Time,
+// time.Duration, nan, or nil for a value that only has can test.
 func naiveValues(t *test, e *ntconv.Event, clock ntconv.Clock) []any {
 	exact := func(n uint64) []any { return []any{new(big.Float).SetPrec(200).SetUint64(n)} }
 	switch t.attr {
@@ -53,7 +53,7 @@ func naiveValues(t *test, e *ntconv.Event, clock ntconv.Clock) []any {
 	case attrNone:
 		return naiveFields(e.Fields(), t.path, t.op == opHas)
 	}
-	panic("a property that is not drawn")
+	panic("unexpected property")
 }
 
 func naiveFields(fields func(func(*ntconv.Field, ntconv.Value) bool), path []string, has bool) []any {
@@ -192,7 +192,7 @@ func naiveNumber(l *literal) *big.Float {
 	return f
 }
 
-// drawn makes expressions about what stands in the events of a trace.
+// drawn generates expressions about the contents of the events of a trace.
 type drawn struct {
 	t      *rapid.T
 	events []*ntconv.Event
@@ -253,7 +253,7 @@ func (d *drawn) order() string {
 	return rapid.SampledFrom([]string{"==", "!=", "<", "<=", ">", ">="}).Draw(d.t, "order")
 }
 
-// field returns the way to a field, and a value of it.
+// field returns the path to a field, and one of its values.
 func (d *drawn) field(fields func(func(*ntconv.Field, ntconv.Value) bool), e *ntconv.Event) (string, ntconv.Value) {
 	var names []string
 	var values []ntconv.Value
@@ -295,7 +295,7 @@ func (d *drawn) literal(v ntconv.Value) string {
 	return "0"
 }
 
-// A matcher says of every event what a plain evaluation says.
+// A Matcher agrees with naive about every event.
 func TestMatchesNaive(t *testing.T) {
 	held, failed := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// Limits of an expression: nobody writes that much by hand, and the machine's stack must suffice.
+// Limits of an expression. maxDepth keeps the recursion of the parser and of the matchers within a few hundred calls.
 const (
-	maxText  = 64 << 10
-	maxDepth = 200
+	maxText  = 64 << 10 // bytes
+	maxDepth = 200      // of parentheses, and of consecutive nots
 )
 
-// Parse reads an expression. Its error is an *Error.
+// Parse parses an expression about events. Errors are of type *Error.
 func Parse(text string) (*Expr, error) { return parse(text, nil) }
 
-// parse reads an expression about a subject, or about events if that is nil.
+// parse parses an expression about a subject, or about events if about is nil.
 func parse(text string, about *Subject) (*Expr, error) {
 	p := parser{lexer: lexer{text: text}, x: &Expr{text: text}, about: about}
 	if len(text) > maxText {
@@ -31,13 +31,13 @@ func parse(text string, about *Subject) (*Expr, error) {
 		return nil, err
 	}
 	if p.tok.kind != tokenEnd {
-		return nil, p.errorf(p.tok.pos, "want && or || and not %v", p.tok)
+		return nil, p.errorf(p.tok.pos, "want && or ||, got %v", p.tok)
 	}
 	p.x.root = root
 	return p.x, nil
 }
 
-// A parser reads an expression from left to right. tok is the token that comes next.
+// A parser is a recursive-descent parser. tok is the next token; the lexer has already read it.
 type parser struct {
 	lexer
 	tok   token
@@ -50,7 +50,7 @@ func (p *parser) advance() (err error) {
 	return err
 }
 
-// accept goes on behind an operator if it comes next.
+// accept consumes the next token if it is op, and reports whether it was.
 func (p *parser) accept(op string) (bool, error) {
 	if !p.tok.is(op) {
 		return false, nil
@@ -58,10 +58,11 @@ func (p *parser) accept(op string) (bool, error) {
 	return true, p.advance()
 }
 
+// expect consumes op and fails if another token comes next. for_ completes "want OP" in the message.
 func (p *parser) expect(op, for_ string) error {
 	ok, err := p.accept(op)
 	if err == nil && !ok {
-		err = p.errorf(p.tok.pos, "want %s %s and not %v", op, for_, p.tok)
+		err = p.errorf(p.tok.pos, "want %s %s, got %v", op, for_, p.tok)
 	}
 	return err
 }
@@ -69,7 +70,7 @@ func (p *parser) expect(op, for_ string) error {
 func (p *parser) either(depth int) (*node, error) { return p.chain("||", nodeOr, p.both, depth) }
 func (p *parser) both(depth int) (*node, error)   { return p.chain("&&", nodeAnd, p.unary, depth) }
 
-// chain reads operands with an operator between them, which groups to the left.
+// chain parses one or more operands separated by op. They group to the left.
 func (p *parser) chain(op string, kind nodeKind, operand func(int) (*node, error), depth int) (*node, error) {
 	left, err := operand(depth)
 	for err == nil {
@@ -85,12 +86,12 @@ func (p *parser) chain(op string, kind nodeKind, operand func(int) (*node, error
 	return left, err
 }
 
-// unary reads a comparison or what stands in parentheses, with any number of nots in front.
+// unary parses a comparison or an expression in parentheses, preceded by any number of nots up to maxDepth.
 func (p *parser) unary(depth int) (*node, error) {
 	nots := 0
 	for p.tok.is("!") {
 		if nots++; nots > maxDepth {
-			return nil, p.errorf(p.tok.pos, "more than %d times not", maxDepth)
+			return nil, p.errorf(p.tok.pos, "more than %d consecutive !", maxDepth)
 		}
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -107,17 +108,18 @@ func (p *parser) unary(depth int) (*node, error) {
 	return n, err
 }
 
+// group parses an expression in parentheses. depth counts the open ones.
 func (p *parser) group(depth int) (*node, error) {
 	open := p.tok.pos
 	if depth == maxDepth {
-		return nil, p.errorf(open, "nested more than %d deep", maxDepth)
+		return nil, p.errorf(open, "more than %d nested parentheses", maxDepth)
 	}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}
 	n, err := p.either(depth + 1)
 	if err == nil && p.tok.kind == tokenEnd {
-		return nil, p.errorf(open, "the ) for this is missing")
+		return nil, p.errorf(open, "missing ) for this (")
 	}
 	if err == nil {
 		err = p.expect(")", "or an operator")
@@ -125,7 +127,7 @@ func (p *parser) group(depth int) (*node, error) {
 	return n, err
 }
 
-// test reads a comparison.
+// test parses a comparison and appends it to the expression's tests.
 func (p *parser) test() (*node, error) {
 	t := &test{pos: p.tok.pos}
 	err := p.comparison(t)
@@ -143,7 +145,7 @@ func (p *parser) comparison(t *test) error {
 			return err
 		}
 		if !p.tok.is("(") {
-			return p.errorf(has.pos, `want has(field); a field of that name is written "has"`)
+			return p.errorf(has.pos, `want has(FIELD); quote the name of the field: "has"`)
 		}
 		if err := p.advance(); err != nil {
 			return err
@@ -151,7 +153,7 @@ func (p *parser) comparison(t *test) error {
 		if err := p.operand(t); err != nil {
 			return err
 		}
-		return p.expect(")", "behind the field")
+		return p.expect(")", "after the field")
 	}
 	if err := p.operand(t); err != nil {
 		return err
@@ -159,7 +161,7 @@ func (p *parser) comparison(t *test) error {
 	return p.operator(t)
 }
 
-// operand reads the left side: a field or a property.
+// operand parses the left side of a comparison: a field or a property.
 func (p *parser) operand(t *test) error {
 	if p.about != nil {
 		return p.subjectOperand(t)
@@ -168,20 +170,20 @@ func (p *parser) operand(t *test) error {
 	case tok.kind == tokenAttr:
 		return p.property(t)
 	case tok.kind == tokenNumber:
-		return p.errorf(tok.pos, "want a field or a property on the left, and the number %s on the right", tok.text)
+		return p.errorf(tok.pos, "want a field or a property on the left; put the number %s on the right", tok.text)
 	case tok.kind == tokenName && reserved(tok.text):
-		return p.errorf(tok.pos, "%s is a word of the language; a field of that name is written %q", tok.text, tok.text)
+		return p.errorf(tok.pos, "%s is a reserved word; quote the name of the field: %q", tok.text, tok.text)
 	case tok.kind != tokenName && tok.kind != tokenString:
-		return p.errorf(tok.pos, "want a field such as Size, or a property such as $time, and not %v", tok)
+		return p.errorf(tok.pos, "want a field such as Size or a property such as $time, got %v", tok)
 	}
 	return p.names(t)
 }
 
-// names reads names with dots between them. Behind a dot every word is a name.
+// names parses names separated by dots. After a dot, reserved words are names too.
 func (p *parser) names(t *test) error {
 	for {
 		if p.tok.kind != tokenName && p.tok.kind != tokenString {
-			return p.errorf(p.tok.pos, "want a name behind the dot and not %v", p.tok)
+			return p.errorf(p.tok.pos, "want a name after the dot, got %v", p.tok)
 		}
 		t.path = append(t.path, p.tok.text)
 		if err := p.advance(); err != nil {
@@ -193,15 +195,16 @@ func (p *parser) names(t *test) error {
 	}
 }
 
+// property parses a property. The key of a label may consist of names with dots between them.
 func (p *parser) property(t *test) error {
 	tok := p.tok
 	if t.attr = attrByName(tok.text[1:]); t.attr == attrNone {
-		return p.errorf(tok.pos, "%s is not known; there are %s", tok.text, attrList())
+		return p.errorf(tok.pos, "unknown property %s; available: %s", tok.text, attrList())
 	}
 	if err := p.advance(); err != nil || t.attr != attrLabel {
 		return err
 	}
-	if err := p.expect(".", "and a key behind $label"); err != nil {
+	if err := p.expect(".", "and a key after $label"); err != nil {
 		return err
 	}
 	err := p.names(t)
@@ -209,14 +212,14 @@ func (p *parser) property(t *test) error {
 	return err
 }
 
-// operator reads an operator and its right side.
+// operator parses an operator and the right side of a comparison.
 func (p *parser) operator(t *test) error {
 	tok := p.tok
 	text := tok.text
 	if tok.kind != tokenOp && !(tok.kind == tokenName && text == "in") {
 		text = ""
 	}
-	for o, s := range opTexts {
+	for o, s := range opSymbols {
 		if s == text && op(o) != opHas {
 			t.op = op(o)
 		}
@@ -224,7 +227,7 @@ func (p *parser) operator(t *test) error {
 	if t.op == opHas {
 		return p.errorf(
 			tok.pos,
-			"want a comparison (== != < <= > >= =~ in) and not %v; has(%s) asks whether there is a value",
+			"want a comparison (== != < <= > >= =~ in), got %v; has(%s) tests whether there is a value",
 			tok,
 			t.operand(),
 		)
@@ -239,7 +242,7 @@ func (p *parser) operator(t *test) error {
 }
 
 func (p *parser) list(t *test) error {
-	if err := p.expect("(", "and the values behind in"); err != nil {
+	if err := p.expect("(", "and the values after in"); err != nil {
 		return err
 	}
 	for {
@@ -254,7 +257,7 @@ func (p *parser) list(t *test) error {
 	}
 }
 
-// value reads a value and checks whether it fits what is known of the left side.
+// value parses a value and checks it against what is known about the left side.
 func (p *parser) value(t *test) error {
 	tok := p.tok
 	var l literal
@@ -269,9 +272,9 @@ func (p *parser) value(t *test) error {
 	case tok.kind == tokenName && (tok.text == "true" || tok.text == "false"):
 		l = literal{kind: litBool, yes: tok.text == "true"}
 	case tok.kind == tokenName || tok.kind == tokenAttr:
-		return p.errorf(tok.pos, "want a value on the right; text stands in quotes: %q", tok.text)
+		return p.errorf(tok.pos, "want a value on the right; put strings in quotes: %q", tok.text)
 	default:
-		return p.errorf(tok.pos, "want a number, a text in quotes or a duration, and not %v", tok)
+		return p.errorf(tok.pos, "want a number, a string in quotes or a duration, got %v", tok)
 	}
 	if wrong := t.misfit(&l); wrong != "" {
 		return p.errorf(tok.pos, "%s", wrong)
@@ -286,7 +289,8 @@ func (p *parser) value(t *test) error {
 	return p.advance()
 }
 
-// misfit says why a value cannot be compared with the left side, "" if it can, or if only events will tell.
+// misfit says why a value cannot be compared with the left side. It returns "" if it can, or if that depends on the
+// type of a field.
 func (t *test) misfit(l *literal) string {
 	kind := attrs[t.attr].kind
 	if t.prop != nil {
@@ -296,15 +300,15 @@ func (t *test) misfit(l *literal) string {
 	case t.op == opMatch && l.kind != litString:
 		return "want a regular expression in quotes"
 	case t.op == opMatch && (kind == kindNumber || kind == kindTime):
-		return t.operand() + " is no text; =~ is for texts"
+		return t.operand() + " is not a string; =~ needs a string"
 	case kind == kindNumber && l.kind != litNumber:
-		return t.operand() + " is a number; want a number and not " + l.String()
+		return t.operand() + " is a number; want a number, got " + l.String()
 	case (kind == kindText || kind == kindID) && l.kind != litString:
-		return t.operand() + " is text; want a text in quotes and not " + l.String()
+		return t.operand() + " is a string; want a string in quotes, got " + l.String()
 	case kind == kindTime && l.kind != litDuration && !l.isDate:
-		return t.operand() + ` is a time; want a duration since the start such as 1.5s, or a date such as "2026-11-21T06:52:53.5Z", and not ` + l.String()
+		return t.operand() + ` is a time; want a duration since the start such as 1.5s, or a date such as "2026-11-21T06:52:53.5Z", got ` + l.String()
 	case kind != kindTime && l.kind == litDuration:
-		return "a duration can only be compared with $time: traces do not tell the units of their numbers"
+		return "a duration can only be compared with $time; traces do not state the units of their numbers"
 	}
 	return ""
 }

@@ -65,12 +65,12 @@ func TestParse(t *testing.T) {
 		}
 		again, err := Parse(x.String())
 		if err != nil || !equalExprs(x, again) {
-			t.Errorf("%s: %v is read as something else: %v", text, x, err)
+			t.Errorf("%s: %v parses to a different expression: %v", text, x, err)
 		}
 	}
 }
 
-// An error names the place where things went wrong.
+// An error has the position of the mistake.
 func TestParseErrors(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -90,7 +90,7 @@ func TestParseErrors(t *testing.T) {
 		{`(a == 1`, 1, "missing"},
 		{`a == 1)`, 7, "want && or ||"},
 		{`(a == 1 5`, 9, "want )"},
-		{`a == "x`, 6, "does not end"},
+		{`a == "x`, 6, `missing "`},
 		{`a == "\q"`, 7, "escape"},
 		{`a =~ "("`, 6, "missing closing )"},
 		{`é =~ "("`, 6, "missing closing )"},
@@ -102,25 +102,25 @@ func TestParseErrors(t *testing.T) {
 		{`a in 5`, 6, "want ("},
 		{`a in ()`, 7, "want a number"},
 		{`a in (1 2)`, 9, "want )"},
-		{`has`, 1, "has(field)"},
+		{`has`, 1, "has(FIELD)"},
 		{`has()`, 5, "want a field"},
-		{`true == 1`, 1, "word of the language"},
+		{`true == 1`, 1, "reserved word"},
 		{`$foo == 1`, 1, "$time $tid"},
-		{`$ == 1`, 1, "not known"},
+		{`$ == 1`, 1, "unknown property"},
 		{`$label == 1`, 8, "key"},
 		{`$label. == 1`, 9, "name"},
 		{`a. == 1`, 4, "name"},
 		{`$tid == "x"`, 9, "number"},
-		{`$provider == 5`, 14, "text"},
-		{`$provider in ("a", 5)`, 20, "text"},
+		{`$provider == 5`, 14, "string"},
+		{`$provider in ("a", 5)`, 20, "string"},
 		{`$time > 5`, 9, "duration"},
 		{`$time > "today"`, 9, "duration"},
-		{`$time =~ "x"`, 10, "no text"},
+		{`$time =~ "x"`, 10, "not a string"},
 		{`!`, 2, "want a field"},
 		{`a == 1 &&`, 10, "want a field"},
 		{`a == #`, 6, "unexpected"},
-		{strings.Repeat("(", 300) + "a == 1" + strings.Repeat(")", 300), 201, "deep"},
-		{strings.Repeat("!", 300) + "a == 1", 201, "not"},
+		{strings.Repeat("(", 300) + "a == 1" + strings.Repeat(")", 300), 201, "nested"},
+		{strings.Repeat("!", 300) + "a == 1", 201, "consecutive !"},
 		{strings.Repeat(" ", maxText) + "a == 1", 1, "too long"},
 	} {
 		_, err := Parse(c.text)
@@ -131,20 +131,20 @@ func TestParseErrors(t *testing.T) {
 		}
 		lines := strings.Split(e.Error(), "\n")
 		if at := len(lines[len(lines)-1]) - 2; at != c.pos {
-			t.Errorf("%.40s: the caret stands at %d, want %d:\n%v", c.text, at, c.pos, e)
+			t.Errorf("%.40s: the caret is at %d, want %d:\n%v", c.text, at, c.pos, e)
 		}
 	}
 }
 
 func TestErrorIsReadable(t *testing.T) {
 	_, err := Parse("größe >\t< 5")
-	want := "position 9: want a number, a text in quotes or a duration, and not \"<\"\n  größe > < 5\n          ^"
+	want := "position 9: want a number, a string in quotes or a duration, got \"<\"\n  größe > < 5\n          ^"
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
 
-// A long chain is no nesting.
+// A long chain does not count as nesting.
 func TestLongChain(t *testing.T) {
 	text := "a == 1" + strings.Repeat(" && a == 1", 5000)
 	x, err := Parse(text)
@@ -153,7 +153,7 @@ func TestLongChain(t *testing.T) {
 	}
 }
 
-// Printing an expression and reading it again gives the same expression, and nothing panics.
+// Parsing a printed expression yields an equal expression, and no input makes the parser panic.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
 		`Size > 1000 && (TypeName =~ "x" || !has(a.b))`, `$time <= 1.5ms || $label.a.b in (1, -2.5, 0xff, 'x')`, `"a b".c != true`,
@@ -172,7 +172,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		again, err := Parse(x.String())
-		// What is printed is longer, and deeper by the parentheses of a not.
+		// The printed form may exceed the limits: it is longer, and each not adds parentheses.
 		if err != nil && len(x.String()) <= maxText && strings.Count(text, "(") < maxDepth {
 			t.Fatalf("%q: printed as %s, which is refused: %v", text, x, err)
 		}

@@ -10,12 +10,13 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Subject is something other than events that an expression can be about, such as spans. All its properties are known
-// when an expression is parsed, so an operand that is none of them is an error.
+// A Subject is a kind of object other than an event that an expression can describe, such as a span. The parser knows
+// all its properties and rejects other operands. A Subject must not be changed once it is in use; it is then safe for
+// concurrent use.
 type Subject struct {
-	Name       string // starts every operand, as span in span.name
+	Name       string // first part of every operand: span in span.name
 	Properties []Property
-	Example    string // a comparison, for messages
+	Example    string // a comparison that messages show
 }
 
 // A Property is one of the properties of a Subject.
@@ -26,7 +27,7 @@ type Property struct {
 	Values []string
 }
 
-// PropertyKind says what the values of a Property are, and with what they can be compared.
+// PropertyKind states which values a Property has and with which values it can be compared.
 type PropertyKind uint8
 
 const (
@@ -42,13 +43,13 @@ const (
 	PropertyKeyed
 )
 
-// A Condition is an expression about a Subject. It is immutable.
+// A Condition is an expression about a Subject. It is immutable and safe for concurrent use.
 type Condition struct {
 	x     *Expr
 	about *Subject
 }
 
-// Parse reads an expression about the subject. Its error is an *Error.
+// Parse parses an expression about the subject. Errors are of type *Error.
 func (s *Subject) Parse(text string) (*Condition, error) {
 	x, err := parse(text, s)
 	if err != nil {
@@ -57,16 +58,17 @@ func (s *Subject) Parse(text string) (*Condition, error) {
 	return &Condition{x, s}, nil
 }
 
-// Text returns the expression as it was written.
+// Text returns the expression as the user wrote it.
 func (c *Condition) Text() string { return c.x.text }
 
-// String returns the expression in its usual form.
+// String returns the expression in canonical form, which Subject.Parse accepts.
 func (c *Condition) String() string { return c.x.String() }
 
-// Match reports whether the expression holds. value returns the value of a property, an element of Subject.Properties
-// by its index, and of the key of a PropertyKeyed; the kind ValueNull means that there is none. start is the wall clock
-// at the start of the trace. If it is zero, as it is for traces that do not state it, times are nanoseconds since the
-// start, and no date matches.
+// Match reports whether the expression holds. value returns the value of a property, given as an index into
+// Subject.Properties. key is the key if the property is a PropertyKeyed, and otherwise "". Match ignores the order in
+// which it calls value, and value returns ValueNull if there is no value. start is the wall clock at the start of the
+// trace. If start is zero, because the trace does not state it, times are nanoseconds since the start and no date
+// matches.
 func (c *Condition) Match(start time.Time, value func(property int, key string) ntconv.Value) bool {
 	m := &conditionMatcher{Condition: c, start: start, value: value}
 	return m.eval(c.x.root)
@@ -93,7 +95,7 @@ func (m *conditionMatcher) eval(n *node) bool {
 	return m.test(t, m.value(i, t.key()))
 }
 
-// key returns the key of a PropertyKeyed.
+// key returns the key if the operand is a PropertyKeyed, and otherwise "".
 func (t *test) key() string {
 	if len(t.path) < 3 {
 		return ""
@@ -101,7 +103,7 @@ func (t *test) key() string {
 	return t.path[2]
 }
 
-// test compares a value of a property.
+// test compares the value of a property. A test of a property without a value is false, != too.
 func (m *conditionMatcher) test(t *test, v ntconv.Value) bool {
 	if v.Kind() == ntconv.ValueNull || t.op == opHas {
 		return v.Kind() != ntconv.ValueNull
@@ -120,6 +122,7 @@ func (m *conditionMatcher) test(t *test, v ntconv.Value) bool {
 	return m.scalar.fieldTest(t, v, nil, new(bound)) || t.prop.Kind == PropertyKeyed && m.parsedTest(t, v)
 }
 
+// timeTest compares nanoseconds since 1970, or since the start of the trace if its date is unknown.
 func (m *conditionMatcher) timeTest(t *test, nanos int64, l *literal) bool {
 	start, at := m.start, l.date
 	switch {
@@ -133,7 +136,8 @@ func (m *conditionMatcher) timeTest(t *test, nanos int64, l *literal) bool {
 	return t.op.holds(order(time.Unix(0, nanos).Compare(at)))
 }
 
-// parsedTest compares a string that is a number or a Boolean in text form, or the strings of a list.
+// parsedTest compares a string that contains a number or a Boolean in text form, or the elements of a list of such
+// strings. It ignores the strings "0" and "1" as Booleans, because they are numbers.
 func (m *conditionMatcher) parsedTest(t *test, v ntconv.Value) bool {
 	switch v.Kind() {
 	case ntconv.ValueList:
@@ -153,7 +157,7 @@ func (m *conditionMatcher) parsedTest(t *test, v ntconv.Value) bool {
 	return false
 }
 
-// example returns a comparison for messages.
+// example returns a comparison for messages. s is nil for events.
 func (s *Subject) example() string {
 	if s == nil {
 		return "Size > 1000"
@@ -161,11 +165,11 @@ func (s *Subject) example() string {
 	return s.Example
 }
 
-// subjectOperand reads the left side of a comparison of a subject's property.
+// subjectOperand parses the left side of a comparison of a subject's property.
 func (p *parser) subjectOperand(t *test) error {
 	tok, s := p.tok, p.about
 	if tok.kind != tokenName && tok.kind != tokenString {
-		return p.errorf(tok.pos, "want a property such as %s.%s and not %v", s.Name, s.Properties[0].Name, tok)
+		return p.errorf(tok.pos, "want a property such as %s.%s, got %v", s.Name, s.Properties[0].Name, tok)
 	}
 	if err := p.names(t); err != nil {
 		return err
@@ -196,7 +200,7 @@ func (p *parser) subjectOperand(t *test) error {
 	return nil
 }
 
-// suggest returns the property that a name is likely to mean, or else all properties.
+// suggest returns the end of a message: the property whose name resembles name most, or else all properties.
 func (s *Subject) suggest(name string) string {
 	best, least := "", max(2, len(name)/3)+1
 	var all []string
@@ -216,7 +220,8 @@ func (s *Subject) suggest(name string) string {
 	return "; available: " + strings.Join(all, ", ")
 }
 
-// distance returns how many bytes must be inserted, deleted or replaced to make a into b (Levenshtein).
+// distance returns the Levenshtein distance: the number of bytes that must be inserted, deleted or replaced to turn a
+// into b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -237,7 +242,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// misfitProperty says why a value cannot be compared with a property, and is "" if it can.
+// misfitProperty says why a value cannot be compared with a property. It returns "" if it can.
 func (t *test) misfitProperty(l *literal) string {
 	kind, name := t.prop.Kind, t.operand()
 	switch {

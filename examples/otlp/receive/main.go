@@ -1,4 +1,4 @@
-// Receive is an OTLP/HTTP receiver that writes the spans it gets to a nettrace file until it is interrupted:
+// Receive is an OTLP/HTTP receiver. It writes the received spans to a nettrace file until it is interrupted:
 //
 //	go run ./examples/otlp/receive localhost:4318 spans.nettrace
 package main

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// record writes spans in OTLP as a nettrace trace. report receives what is wrong with single spans.
+// record converts spans in OTLP to a nettrace trace. report counts problems of single spans; it may be nil.
 func record(trace io.Writer, spans io.Reader, report *ntconv.Report) error {
 	src, err := otlp.New(spans, &otlp.Options{Report: report})
 	if err != nil {
@@ -26,13 +26,15 @@ func record(trace io.Writer, spans io.Reader, report *ntconv.Report) error {
 	return errors.Join(err, sink.Close())
 }
 
-// A recorder receives requests of OTLP/HTTP and writes all of them as one trace.
+// A recorder receives requests of OTLP/HTTP and writes all of them as one trace. It is safe for concurrent use, except
+// for close.
 type recorder struct {
-	mu       sync.Mutex // so that requests do not mix
+	mu       sync.Mutex // prevents requests from interleaving
 	requests *io.PipeWriter
 	done     chan error
 }
 
+// newRecorder starts writing a trace. Call close to complete it.
 func newRecorder(trace io.Writer) *recorder {
 	r, w := io.Pipe()
 	rec := &recorder{requests: w, done: make(chan error, 1)}
@@ -44,7 +46,8 @@ func newRecorder(trace io.Writer) *recorder {
 	return rec
 }
 
-// ServeHTTP adds the spans of a request. Protobuf messages one after another are one message.
+// ServeHTTP adds the spans of a request. Concatenated protobuf messages are one valid message, so the trace needs no
+// framing.
 func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Content-Type") != "application/x-protobuf" {
 		http.Error(w, "want application/x-protobuf", http.StatusUnsupportedMediaType)
@@ -63,7 +66,7 @@ func (rec *recorder) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-protobuf") // no body: everything was accepted
+	w.Header().Set("Content-Type", "application/x-protobuf") // an empty body means that all spans were accepted
 }
 
 func (rec *recorder) add(body []byte) error {
@@ -76,7 +79,7 @@ func (rec *recorder) add(body []byte) error {
 	return err
 }
 
-// check returns an error if a request is not valid: it would corrupt the trace, or lose spans.
+// check returns an error if a request is invalid: it would corrupt the trace or lose spans.
 func check(body []byte) error {
 	if len(body) == 0 { // a request without spans
 		return nil
@@ -93,7 +96,7 @@ func check(body []byte) error {
 	return nil
 }
 
-// close completes the trace. It returns an error if there was no span.
+// close completes the trace. It returns an error if there were no spans.
 func (rec *recorder) close() error {
 	rec.requests.Close()
 	return <-rec.done

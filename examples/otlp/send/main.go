@@ -1,8 +1,8 @@
-// Send sends the spans of a trace to an OTLP receiver with an HTTP client of its own:
+// Send sends the spans of a trace to an OTLP receiver with its own HTTP client:
 //
 //	go run ./examples/otlp/send app.nettrace http://localhost:4318/v1/traces
 //
-// It compiles neither gRPC nor the SDK of OpenTelemetry.
+// It depends on neither gRPC nor the OpenTelemetry SDK.
 package main
 
 import (

@@ -15,7 +15,7 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// send sends the spans of a trace to an OTLP receiver.
+// send sends the spans of a trace to the OTLP receiver at url.
 func send(ctx context.Context, trace io.Reader, url string) error {
 	src, err := reader.New(trace, nil)
 	if err != nil {
@@ -30,7 +30,7 @@ func send(ctx context.Context, trace io.Reader, url string) error {
 	return err
 }
 
-// A client sends batches of spans to a URL.
+// A client is an otlp.Uploader that sends batches of spans to a URL.
 type client string
 
 func (url client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
@@ -45,17 +45,17 @@ func (url client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpa
 	req.Header.Set("Content-Type", "application/x-protobuf")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return err // the receiver may have the spans: the sink reports it and stops
+		return err // the receiver may have the spans; the sink reports that and stops
 	}
 	defer resp.Body.Close()
-	switch answer, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20)); {
+	switch response, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20)); {
 	case resp.StatusCode == http.StatusRequestEntityTooLarge:
-		return otlp.ErrTooLarge // the sink sends two halves
+		return otlp.ErrTooLarge // the sink splits the batch
 	case resp.StatusCode != http.StatusOK:
 		return fmt.Errorf("%s: %w", resp.Status, otlp.ErrNotReceived)
 	case err != nil:
 		return err
 	default:
-		return otlp.ParseResponse(answer) // the receiver may have rejected some spans
+		return otlp.ParseResponse(response) // the receiver may have rejected some spans
 	}
 }

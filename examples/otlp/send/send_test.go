@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// TestSend sends a trace to a receiver that accepts small requests only, and one that accepts none.
+// TestSend sends a trace to a receiver that accepts only small requests, and to one that accepts none.
 func TestSend(t *testing.T) {
 	names := map[string]int{}
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

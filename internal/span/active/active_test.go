@@ -9,8 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span/active"
 )
 
-// expect compares what was active on a thread with "0-10 a, 10-20 b": times include the first and do not include the
-// last.
+// expect compares the spans that were active on a thread with "0-10 a, 10-20 b". Ranges exclude their ends.
 type expect struct {
 	th       *ntconv.Thread
 	from, to int64
@@ -29,7 +28,7 @@ func check(t *testing.T, x *active.Index, r *recording, list ...expect) {
 	}
 }
 
-// The innermost span is active: on the thread that recorded start and end, and nowhere else.
+// The innermost span is active, only on the thread that recorded start and end.
 func TestNested(t *testing.T) {
 	r := record(t)
 	p := process(1)
@@ -46,7 +45,7 @@ func TestNested(t *testing.T) {
 		expect{two, 0, 30, ""}, expect{two, 30, 50, "other"}, expect{two, 51, 99, ""}, expect{thread(p, 12), 0, 99, ""})
 }
 
-// Equal threads of another process have spans of their own, or none.
+// Threads of another process with equal IDs have different spans, or none.
 func TestProcesses(t *testing.T) {
 	r := record(t)
 	one, two, three := thread(process(1), 10), thread(process(2), 10), thread(&ntconv.Process{PID: 1, Host: "b"}, 10)
@@ -66,8 +65,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// If only ends are recorded, spans are where they ended since they started, and clocks do not matter: neither that the
-// header states the wall clock to the millisecond, nor that events are late, nor that it drifts.
+// If only ends are recorded, spans are active from their start on the thread where they ended. The precision of the
+// wall clock in the header, late events and drift do not affect the result.
 func TestStopOnly(t *testing.T) {
 	for _, skew := range []time.Duration{0, 700 * time.Microsecond, -3 * time.Hour} {
 		r := record(t)
@@ -76,7 +75,7 @@ func TestStopOnly(t *testing.T) {
 		for i := range int64(40) {
 			id, from := uint64(2*i+1), 1000*i
 			if i == 20 {
-				r.skew += 30 * time.Second // somebody sets the clock
+				r.skew += 30 * time.Second // the system clock is set
 			}
 			r.stop(one, activity{trace: id, id: id + 1, parent: id, name: "inner", from: from + 100, to: from + 200})
 			r.stop(one, activity{trace: id, id: id, name: "outer", from: from, to: from + 400})
@@ -93,7 +92,7 @@ func TestStopOnly(t *testing.T) {
 	}
 }
 
-// Events that become later and later do not make a span start after those inside it.
+// Events with growing delays do not make a span start after the spans inside it.
 func TestStopOnlyLate(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)
@@ -110,7 +109,8 @@ func TestStopOnlyLate(t *testing.T) {
 	}
 }
 
-// Of spans that end on one thread, each has the time after the unrelated one before it: the thread worked for that.
+// If several unrelated spans end on one thread, each is active after the end of the previous one, for which the thread
+// worked until then.
 func TestStopOnlyAsync(t *testing.T) {
 	r := record(t)
 	p := process(1)
@@ -120,7 +120,7 @@ func TestStopOnlyAsync(t *testing.T) {
 	r.stop(one, activity{trace: 3, id: 4, parent: 3, name: "child", from: 80, to: 85})
 	r.stop(one, activity{trace: 3, id: 3, name: "c", from: 5, to: 90})
 	r.stop(two, activity{trace: 4, id: 5, name: "d", from: 5, to: 90})
-	r.work(one, 30, 32) // an operation of a, although only the end of a shows that
+	r.work(one, 30, 32) // an operation of a, as only the end of a shows
 	check(t, r.index(nil), r,
 		expect{one, 0, 10, ""}, expect{one, 10, 50, "a"}, expect{one, 52, 70, "b"}, expect{one, 72, 80, "c"},
 		expect{one, 80, 85, "child"}, expect{one, 86, 90, "c"}, expect{two, 5, 90, "d"})
@@ -140,7 +140,7 @@ func TestAsync(t *testing.T) {
 	span(two, two, activity{trace: 1, id: 3, parent: 1, name: "render", from: 70, to: 80})
 	span(one, two, activity{trace: 2, id: 4, name: "lonely", from: 110, to: 190})
 	span(one, one, activity{trace: 1, id: 7, parent: 1, name: "late", from: 95, to: 99})
-	// One that never ends.
+	// A span that never ends.
 	r.start(two, activity{trace: 3, id: 5, name: "open", from: 200})
 	span(two, two, activity{trace: 3, id: 6, parent: 5, name: "step", from: 210, to: 220})
 	r.sample(one, 300)
@@ -150,7 +150,7 @@ func TestAsync(t *testing.T) {
 		expect{two, 200, 210, "open"}, expect{two, 210, 220, "step"}, expect{two, 221, 300, ""})
 }
 
-// Spans with recorded IDs take precedence: those that only ntconv knows are active where no other is.
+// Spans with recorded IDs take precedence: spans with synthetic IDs are active only where no other span is.
 func TestPrecedence(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)
@@ -166,8 +166,7 @@ func TestPrecedence(t *testing.T) {
 	check(t, r.index(nil), r, expect{one, 5, 10, "Work"}, expect{one, 10, 50, "request"}, expect{one, 51, 60, "Work"})
 }
 
-// The activity ID of a sample leads to the span of that ID that was open, and to the span of the path that it
-// continues.
+// The activity ID of a sample identifies the open span with that ID, or with the longest prefix of the path.
 func TestActivityID(t *testing.T) {
 	r := record(t)
 	p := process(1)
@@ -175,7 +174,7 @@ func TestActivityID(t *testing.T) {
 	path := func(steps ...byte) ntconv.GUID { return pathID(steps...) }
 	r.work(one, 10, 50, activityLabel(path(1, 1)))
 	r.work(one, 20, 30, activityLabel(path(1, 1, 2)))
-	r.work(two, 70, 90, activityLabel(path(1, 1))) // the ID again
+	r.work(two, 70, 90, activityLabel(path(1, 1))) // the ID is reused
 	r.work(one, 110, 190, activityLabel(path(1, 4)))
 	for i := range int64(5) { // recursion
 		r.work(one, 120+10*i, 125+10*i, activityLabel(path(1, 4)))
@@ -184,13 +183,13 @@ func TestActivityID(t *testing.T) {
 	for _, c := range []struct {
 		at   int64
 		id   ntconv.GUID
-		want int64 // start of the span, 0 for none
+		want int64 // start of the span; 0 means none
 	}{
 		{5, path(1, 1), 0}, {15, path(1, 1), 10}, {25, path(1, 1), 10}, {25, path(1, 1, 2), 20}, {35, path(1, 1, 2), 10},
 		{25, path(1, 1, 2, 3), 20}, {25, path(1, 1, 3), 10}, {25, path(1, 2), 0}, {60, path(1, 1), 0}, {75, path(1, 1, 7), 70},
 		{25, ntconv.GUID{1, 2, 3}, 0}, {122, path(1, 4), 120}, {148, path(1, 4), 110}, {180, path(1, 4), 110},
 	} {
-		e := copyOf(r, thread(p, 99), c.at) // on a thread of its own
+		e := copyOf(r, thread(p, 99), c.at) // on a different thread
 		e.Labels = ntconv.NewLabels([]ntconv.Label{activityLabel(c.id)})
 		f, ok := x.Find(e, active.All)
 		want, wantOK := active.Found{}, false
@@ -215,7 +214,7 @@ func TestActivityID(t *testing.T) {
 	}
 }
 
-// The labels of a sample take precedence, and a label that names another trace excludes the thread's span.
+// The labels of a sample take precedence, and a label with another trace excludes the thread's span.
 func TestLabels(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)
@@ -247,7 +246,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// Looking up a span does not allocate, whatever the evidence.
+// Find does not allocate, regardless of the evidence.
 func TestFindAllocates(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)

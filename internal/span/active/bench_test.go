@@ -23,7 +23,7 @@ func workTrace(tb testing.TB, n int) (*recording, []*ntconv.Thread) {
 	return r, threads
 }
 
-// BenchmarkIndex measures how long it takes to make an index, and how much memory a span keeps.
+// BenchmarkIndex measures the time to build an index, and the memory per span.
 func BenchmarkIndex(b *testing.B) {
 	const spans = 100_000
 	r, _ := workTrace(b, spans)
@@ -45,7 +45,7 @@ func BenchmarkIndex(b *testing.B) {
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/spans, "B/span")
 }
 
-// BenchmarkFind measures a question for the span of a sample, in time order and at random.
+// BenchmarkFind measures Find for samples in time order and in random order.
 func BenchmarkFind(b *testing.B) {
 	const spans = 100_000
 	r, threads := workTrace(b, spans)
@@ -63,7 +63,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// BenchmarkDetector measures what looking for spans costs a trace without any: two types of events take turns.
+// BenchmarkDetector measures Shows for a trace without spans, in which two types of events alternate.
 func BenchmarkDetector(b *testing.B) {
 	r := record(b)
 	th := thread(process(1), 10)

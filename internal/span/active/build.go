@@ -12,31 +12,31 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A build is what the index knows about spans until it is finished.
+// A build is the data that an index needs only until Finish returns.
 type build struct {
 	facts []facts
 }
 
-// facts are where and when a span was recorded. Times are ticks of the trace's clock.
+// facts states where and when a span was recorded. Times are ticks of the trace's clock.
 type facts struct {
 	parent   span.ID
 	activity ntconv.GUID
-	from, to ntconv.Ticks // both inclusive; to is the latest time if the end is not known
-	finished bool         // the trace shows the end
-	// The threads of the first and the last event. started and ended say whether they are known.
+	from, to ntconv.Ticks // both inclusive; to is math.MaxInt64 if the end is unknown
+	finished bool         // the trace contains the end
+	// Threads of the first and the last event; valid only if started and ended are set.
 	start, end     threadKey
 	started, ended bool
 
 	wall     bool         // from and to are on the wall clock
-	endEvent ntconv.Ticks // if wall: when the event of the end was recorded
-	recorded ntconv.Ticks // if wall: from as it was recorded
+	endEvent ntconv.Ticks // if wall: time of the event that records the end
+	recorded ntconv.Ticks // if wall: from before calibrate
 
-	shownUntil ntconv.Ticks // the last time that a descendant shows the span on the thread start
-	shownSince ntconv.Ticks // the first time that a descendant shows the span on the thread end, if hasSince
+	shownUntil ntconv.Ticks // last time at which a descendant shows the span on the thread start
+	shownSince ntconv.Ticks // if hasSince: first time at which a descendant shows the span on the thread end
 	hasSince   bool
 }
 
-// add notes what the tracker reports about the last span of the index.
+// add stores the facts of the latest span of the index, as the tracker reports it.
 func (b *build) add(x *Index, s *span.Span) {
 	f := facts{
 		parent:   s.ParentID,
@@ -60,7 +60,7 @@ func (b *build) add(x *Index, s *span.Span) {
 	b.facts = append(b.facts, f)
 }
 
-// locate returns the key of a thread, and false if the trace does not say which thread it was.
+// locate returns the key of a thread. known is false if the trace does not state the thread.
 func locate(process uint32, t *ntconv.Thread) (k threadKey, known bool) {
 	if t == nil || t.TID == ntconv.TIDUnknown {
 		return k, false
@@ -68,20 +68,20 @@ func locate(process uint32, t *ntconv.Thread) (k threadKey, known bool) {
 	return threadKey{process, t.TID}, true
 }
 
-// ticks converts a time of a span.
+// ticks converts a time of a span to ticks of the trace's clock.
 func (x *Index) ticks(nanos uint64) ntconv.Ticks {
 	base := int64(0)
 	if !x.clock.Wall.IsZero() {
 		base = x.clock.Wall.UnixNano()
 	}
 	d := int64(nanos) - base
-	if int64(nanos) < 0 && base > 0 && d > 0 { // it overflowed
+	if int64(nanos) < 0 && base > 0 && d > 0 { // the subtraction overflowed
 		d = math.MinInt64
 	}
 	return x.clock.TicksAt(time.Duration(d))
 }
 
-// resolve makes the tables of the index from the facts.
+// resolve computes the tables of the index from the facts. Each step needs the results of the previous ones.
 func (x *Index) resolve() {
 	b := x.build
 	x.calibrate(b.facts)
@@ -98,18 +98,18 @@ func (x *Index) resolve() {
 }
 
 const (
-	// neighbors is how many Activities that ended before and after one are compared with it.
+	// neighbors is the number of Activities that ended before, and after, an Activity and are compared with it.
 	neighbors = 15
-	// nearby is how far away in time they may be, so that the drift between the clocks does not matter.
+	// nearby is the maximum time between them. It is short enough to make the drift between the clocks negligible.
 	nearby = 10 * time.Second
-	// late is how long after the end of an Activity its event may be recorded without the Activity having explicit
-	// times: the first event of a process takes that long.
+	// late is the maximum delay of the event at the end of an Activity: the first event of a process takes that long.
+	// With a longer delay, the program has set the times of the Activity itself.
 	late = 50 * time.Millisecond
 )
 
-// calibrate moves times on the wall clock to the clock of the trace. An event is recorded at or after the end of its
-// Activity, so the difference between the clocks is the smallest one among neighboring Activities. It takes the first
-// quartile, so that Activities with explicit times do not matter.
+// calibrate converts times on the wall clock to the clock of the trace. An event is recorded at or after the end of its
+// Activity, so the difference between the clocks is the smallest one among neighboring Activities. calibrate uses the
+// first quartile, so that Activities whose program has set their times do not affect the result.
 func (x *Index) calibrate(all []facts) {
 	var order []int32
 	for n := range all {
@@ -148,7 +148,7 @@ func (x *Index) calibrate(all []facts) {
 	}
 }
 
-// minus returns a-b, or the nearest value that a Ticks can hold.
+// minus returns a-b, clamped to the range of Ticks.
 func minus(a, b ntconv.Ticks) ntconv.Ticks {
 	d := a - b
 	switch {
@@ -160,7 +160,7 @@ func minus(a, b ntconv.Ticks) ntconv.Ticks {
 	return d
 }
 
-// sortIDs makes the index by span ID.
+// sortIDs builds the index by span ID.
 func (x *Index) sortIDs() {
 	x.byID = make([]int32, len(x.spans))
 	for n := range x.byID {
@@ -180,7 +180,7 @@ func (x *Index) compareID(n int32, process uint32, c span.Context) int {
 	)
 }
 
-// find returns the first span with these IDs. If the trace ID is zero, any trace matches.
+// find returns the first span with these IDs, or noSpan. A zero trace ID matches any trace.
 func (x *Index) find(process uint32, c span.Context) int32 {
 	i, _ := slices.BinarySearchFunc(x.byID, c, func(n int32, c span.Context) int { return x.compareID(n, process, c) })
 	if i == len(x.byID) {
@@ -193,6 +193,7 @@ func (x *Index) find(process uint32, c span.Context) int32 {
 	return x.byID[i]
 }
 
+// findParents sets the parents of all spans.
 func (x *Index) findParents(all []facts) {
 	for n := range all {
 		s := &x.spans[n]
@@ -205,11 +206,10 @@ func (x *Index) findParents(all []facts) {
 	}
 }
 
-// maxAncestors is how many ancestors of a span are considered. Parents in a trace are not trusted: they may form a
-// cycle.
+// maxAncestors limits the examined ancestors of a span. Parents in a trace are untrusted and may form a cycle.
 const maxAncestors = 64
 
-// descends reports whether a span is another one or a descendant of it.
+// descends reports whether the span n is the span from or one of its descendants.
 func (x *Index) descends(n, from int32) bool {
 	for range maxAncestors {
 		if n == from || n == noSpan {
@@ -220,8 +220,8 @@ func (x *Index) descends(n, from int32) bool {
 	return n == from
 }
 
-// startAfterParents corrects spans that start before their parents because the times of both were moved by different
-// amounts, so that the inner one of two spans is the one that starts later.
+// startAfterParents moves the start of a span that begins before its parent only because calibrate moved the two by
+// different amounts. The inner one of two spans is then the one that starts later.
 func (x *Index) startAfterParents(all []facts) {
 	order := slices.Clone(x.byID)
 	slices.SortFunc(order, func(a, b int32) int {
@@ -238,7 +238,7 @@ func (x *Index) startAfterParents(all []facts) {
 	}
 }
 
-// depth returns the number of ancestors of a span.
+// depth returns the number of ancestors of a span, at most maxAncestors.
 func (x *Index) depth(n int32) (depth uint8) {
 	for n = x.spans[n].parent; n != noSpan && depth < maxAncestors; n = x.spans[n].parent {
 		depth++
@@ -246,7 +246,7 @@ func (x *Index) depth(n int32) (depth uint8) {
 	return depth
 }
 
-// isPicked reports whether a span or an ancestor was selected.
+// isPicked reports whether a span or one of its ancestors was selected.
 func (x *Index) isPicked(n int32) bool {
 	for range maxAncestors {
 		if n == noSpan {
@@ -260,7 +260,7 @@ func (x *Index) isPicked(n int32) bool {
 	return false
 }
 
-// showAncestors finds out how long descendants show each span on the threads of its start and its end.
+// showAncestors determines how long descendants show each span on the threads of its start and its end.
 func (x *Index) showAncestors(all []facts) {
 	for n := range all {
 		all[n].shownUntil = all[n].from
@@ -283,7 +283,7 @@ func (x *Index) showAncestors(all []facts) {
 	}
 }
 
-// show notes that a descendant of the span started or ended on a thread.
+// show records that a descendant of the span started or ended on a thread.
 func (f *facts) show(on threadKey, at ntconv.Ticks) {
 	if at < f.from || at > f.to {
 		return

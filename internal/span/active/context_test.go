@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// Context returns spans that the index holds, and none where a label refers to another one: not to a span that lasts
-// meanwhile on the thread.
+// Context returns only spans in the index. If a label refers to another span, it does not return the span that is
+// active on the thread instead.
 func TestContextIsOfTheIndex(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)
@@ -31,8 +31,8 @@ func TestContextIsOfTheIndex(t *testing.T) {
 	}
 }
 
-// The tracker's options say which spans there are. Spans that are only parents of others are held if the trace holds
-// their IDs, and intervals of the runtime never are, however many sources there are.
+// The tracker's options select the spans. Spans of Context sources are in the index if the trace contains their IDs.
+// Intervals of the runtime never are, regardless of the sources.
 func TestWhichSpans(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)

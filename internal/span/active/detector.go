@@ -7,23 +7,23 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Detector finds out whether a trace may hold spans that were recorded together with samples. It is not safe for
+// A Detector determines whether a trace may contain spans that were recorded together with samples. It is not safe for
 // concurrent use.
 type Detector struct {
 	schemas    schema.Table
 	shows      map[*ntconv.Type]bool
 	recent     intern.Cache[*ntconv.Type, bool]
-	last       [2]*ntconv.Type // the latest types whose events show nothing: samples and other events often take turns
+	last       [2]*ntconv.Type // the latest types that show no span; two, because samples alternate with other events
 	lastLabels *ntconv.Labels
 }
 
-// NewDetector returns a Detector for one reading of a trace.
+// NewDetector returns a Detector for one pass over a trace.
 func NewDetector() *Detector {
 	return &Detector{shows: map[*ntconv.Type]bool{}, recent: intern.NewCache[*ntconv.Type, bool](8)}
 }
 
-// Shows reports whether an event is part of a span. It borrows the event and allocates only for new types. It is fast
-// for events that have the labels of the previous event and one of the two latest types.
+// Shows reports whether an event is part of a span. It borrows the event and allocates only for new types. Its fast
+// path covers events that have the labels of the previous event and one of the two latest types.
 func (d *Detector) Shows(e *ntconv.Event) bool {
 	if e.Labels != d.lastLabels {
 		if _, has := e.Labels.ID(ntconv.LabelSpanID); has {
@@ -41,7 +41,7 @@ func (d *Detector) Shows(e *ntconv.Event) bool {
 	return shows
 }
 
-// ofType reports whether events of the type of an event are part of spans.
+// ofType reports whether events of this type are parts of spans.
 func (d *Detector) ofType(e *ntconv.Event) bool {
 	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
 	if known := d.recent.Get(hash, &e.Type); known != nil {

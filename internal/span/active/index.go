@@ -6,45 +6,49 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// Options configure an Index. They may be nil.
+// Options configures an Index. A nil pointer or the zero value selects the defaults.
 type Options struct {
-	// Pick, if not nil, selects the spans that During is about. It borrows the span.
+	// Pick, if not nil, selects the spans for During. It borrows the span.
 	Pick func(*span.Span) bool
-	// Tracker says which spans there are. Intervals of the runtime are not among them: they are never active.
-	// MaxEvents, Active and Report have no effect. Nil means the defaults, and that spans without an end last until the
-	// end of the trace.
+	// Tracker selects the spans. Intervals of the runtime are never part of the Index, because they are never active.
+	// MaxEvents, Active and Report have no effect. Nil selects the defaults, with spans without an end lasting until
+	// the end of the trace.
 	Tracker *tracker.Options
-	// Omit, if not nil, reports whether a span is left out. It borrows the span.
+	// Omit, if not nil, reports whether a span is omitted. It borrows the span.
 	Omit func(*span.Span) bool
 }
 
-// An Index holds which span was active on which thread at which time. It needs about 90 bytes per span, and 200 until
-// Finish returns. It is not safe for concurrent use.
+// An Index records which span was active on which thread at which time. It needs about 90 bytes per span, and about 200
+// until Finish returns. It is not safe for concurrent use.
+//
+// Before Finish, Add fills spans, names, processes and build. Finish computes byID, activities and timelines from them
+// and clears tracker, build and nameIDs. After that only the caches change: threads, lastThread and last, and
+// processIDs, lastProcess and lastID.
 type Index struct {
 	clock   ntconv.Clock
 	tracker *tracker.Tracker
 	pick    func(*span.Span) bool
 	omit    func(*span.Span) bool
-	context tracker.Sources // of spans that are left out unless the trace holds their IDs
+	context tracker.Sources // sources of spans that are omitted unless the trace contains their IDs
 	reverse bool
-	evicted int64         // spans, after Finish
-	event   *ntconv.Event // that Add hands to the tracker, nil in Finish
+	evicted int64         // number of evicted spans; set by Finish
+	event   *ntconv.Event // the event that Add processes; nil in Finish
 
 	spans     []entry
 	names     []string
 	nameIDs   map[string]uint32
-	counts    []int64 // spans by name
+	counts    []int64 // number of spans by name
 	picked    int
 	processes map[processKey]uint32
 
 	build *build // nil after Finish
 
-	byID       []int32 // spans by process, span ID and trace ID
+	byID       []int32 // indices of spans, sorted by process, span ID and trace ID
 	activities []activityTime
 	timelines  map[threadKey]*timeline
 
-	// Threads and processes are compared by content, because each reading has its own. The following remember what was
-	// found.
+	// Threads and processes are compared by content, because each pass over a trace has its own pointers. These are
+	// caches of the results.
 	threads     map[*ntconv.Thread]*timeline
 	lastThread  *ntconv.Thread
 	last        *timeline
@@ -53,38 +57,37 @@ type Index struct {
 	lastID      uint32
 }
 
-// An entry is a span of an Index.
+// An entry is a span in an Index.
 type entry struct {
 	span.Context
-	name    uint32 // of Index.names
+	name    uint32 // index in Index.names
 	process uint32
-	parent  int32 // of Index.spans, noSpan if it is not in the index
+	parent  int32 // index in Index.spans, or noSpan
 	depth   uint8 // number of ancestors, at most maxAncestors
 	made    bool  // Span.MadeID
-	weak    bool  // other spans take precedence: its ID is known to the trace alone
-	picked  bool  // by Options.Pick, or a descendant of a span that is
+	weak    bool  // other spans take precedence, because no system but the trace knows its ID
+	picked  bool  // selected by Options.Pick, or a descendant of such a span
 }
 
 const noSpan = int32(-1)
 
-// A processKey is what identifies a process in every reading of a trace.
+// A processKey identifies a process in every pass over a trace.
 type processKey struct {
 	host, name string
 	pid        uint64
 	known      bool
 }
 
-// noProcess is the number of a process of which the index has no span.
+// noProcess is the number of all processes without a span.
 const noProcess = ^uint32(0)
 
-// A threadKey is what identifies a thread in every reading of a trace. Threads that have the same ID one after the
-// other are distinguished by the time.
+// A threadKey identifies a thread in every pass over a trace. Threads with a reused ID are distinguished by the time.
 type threadKey struct {
 	process uint32
 	tid     uint64
 }
 
-// New returns an Index that Add fills.
+// New returns an empty Index for a trace. Call Add for all events, then Finish.
 func New(info *ntconv.Info, o *Options) *Index {
 	if o == nil {
 		o = new(Options)
@@ -102,23 +105,23 @@ func New(info *ntconv.Info, o *Options) *Index {
 	if track.Sources == 0 {
 		track.Sources = tracker.Default
 	}
-	track.Sources = track.Sources&^intervals | track.Context | tracker.Imported // 0 would mean the default
+	track.Sources = track.Sources&^intervals | track.Context | tracker.Imported // never 0, the default
 	track.Context, track.MaxEvents, track.Active, track.Report = 0, 1, nil, nil
 	x.tracker = tracker.New(info, x.add, &track)
 	return x
 }
 
-// intervals are sources of nothing but intervals of the runtime.
+// intervals are the sources that yield only intervals of the runtime.
 const intervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions
 
-// Add takes in an event of the trace. It borrows the event. Events must come in time order.
+// Add processes an event of the trace, which it borrows. Call it for all events in time order.
 func (x *Index) Add(e *ntconv.Event) {
 	x.event = e
 	x.tracker.Add(e)
 	x.event = nil
 }
 
-// Finish makes the index ready for questions. Call it after the last Add.
+// Finish completes the index. Call it after the last Add and before Find, Context and During.
 func (x *Index) Finish() {
 	x.tracker.Finish()
 	x.evicted = x.tracker.Counts().Evicted
@@ -129,16 +132,17 @@ func (x *Index) Finish() {
 // Len returns the number of spans.
 func (x *Index) Len() int { return len(x.spans) }
 
-// Picked returns the number of spans that Options.Pick has selected.
+// Picked returns the number of spans that Options.Pick has selected, without their descendants.
 func (x *Index) Picked() int { return x.picked }
 
-// Evicted returns how many spans ended early because too many were open. Call it after Finish.
+// Evicted returns the number of spans that ended early because too many were open. Call it after Finish.
 func (x *Index) Evicted() int64 { return x.evicted }
 
-// Names returns the names of the spans and how many spans have each, in the order of their first end.
+// Names returns the names of the spans, and the number of spans per name, in the order of the first end. The caller
+// must not change the slices.
 func (x *Index) Names() (names []string, spans []int64) { return x.names, x.counts }
 
-// add takes in a span from the tracker.
+// add stores a span that the tracker emits.
 func (x *Index) add(s *span.Span) {
 	if len(x.spans) == maxSpans || s.Evidence == span.FromRuntime || x.omit != nil && x.omit(s) ||
 		(s.MadeID || s.NotRecorded) && x.context&tracker.SourcesOf(s.Evidence) != 0 {
@@ -156,7 +160,7 @@ func (x *Index) add(s *span.Span) {
 	x.build.add(x, s)
 }
 
-// maxSpans bounds the numbers of spans.
+// maxSpans is the maximum number of spans, because indices are of type int32.
 const maxSpans = 1<<31 - 1
 
 func (x *Index) nameID(name string) uint32 {
@@ -170,7 +174,7 @@ func (x *Index) nameID(name string) uint32 {
 	return id
 }
 
-// processID returns the number of a process, a new one if there is none.
+// processID returns the number of a process, and assigns one if necessary.
 func (x *Index) processID(p *ntconv.Process) uint32 {
 	key := keyOf(p)
 	id, ok := x.processes[key]
@@ -188,7 +192,8 @@ func keyOf(p *ntconv.Process) processKey {
 	return processKey{p.Host, p.Name, p.PID, true}
 }
 
-// processOf returns the number of the process of a thread, a new one if there is none and spans are still added.
+// processOf returns the number of the process of a thread. Until Finish it assigns one if necessary; after that it
+// returns noProcess for unknown processes.
 func (x *Index) processOf(t *ntconv.Thread) uint32 {
 	var p *ntconv.Process
 	if t != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// Evidence is what in a trace links an event to a span. It is also a set of them.
+// Evidence is the data in a trace that links an event to a span. It is a bit set.
 type Evidence uint8
 
 const (
@@ -23,14 +23,13 @@ const (
 	All = Label | Activity | Thread
 )
 
-// kinds are the kinds of evidence in the order in which they are tried.
+// kinds lists the kinds of evidence in the order in which Find tries them.
 var kinds = [...]struct {
 	evidence Evidence
 	name     string
 }{{Label, "label"}, {Activity, "activity"}, {Thread, "thread"}}
 
-// String returns the name of a kind of evidence: label, activity or thread. It returns the names of a set with commas
-// between them.
+// String returns the names of the kinds in a set, separated by commas: label, activity, thread.
 func (v Evidence) String() string {
 	var names []string
 	for _, k := range kinds {
@@ -41,7 +40,7 @@ func (v Evidence) String() string {
 	return strings.Join(names, ",")
 }
 
-// ParseEvidence returns the kind of evidence with a name.
+// ParseEvidence returns the kind of evidence with a name. ok is false if there is none.
 func ParseEvidence(name string) (v Evidence, ok bool) {
 	for _, k := range kinds {
 		if k.name == name {
@@ -54,13 +53,13 @@ func ParseEvidence(name string) (v Evidence, ok bool) {
 // A Found is the span of an event.
 type Found struct {
 	span.Context
-	Name     string // "" if the index does not hold the span, as for a label that refers to a span of another trace
+	Name     string // "" if the index does not contain the span, as for a label that refers to a span of another trace
 	Evidence Evidence
 	number   int32
 }
 
-// Find returns the span that was active when an event was recorded, according to the first kind of evidence of the set
-// that shows one. It borrows the event and does not allocate.
+// Find returns the span that was active when an event was recorded, by the first kind of evidence in use that yields
+// one. ok is false if there is none. Find borrows the event and does not allocate.
 func (x *Index) Find(e *ntconv.Event, use Evidence) (f Found, ok bool) {
 	if use&Label != 0 {
 		if id, has := e.Labels.ID(ntconv.LabelSpanID); has {
@@ -88,14 +87,15 @@ func (x *Index) Find(e *ntconv.Event, use Evidence) (f Found, ok bool) {
 		return Found{}, false
 	}
 	if trace, has := e.Labels.ID(ntconv.LabelTraceID); has && use&Label != 0 && trace != x.spans[n].TraceID {
-		return Found{}, false // the event says that it belongs to another trace
+		return Found{}, false // the event states that it belongs to another trace
 	}
 	f.Context, f.Name, f.number = x.spans[n].Context, x.names[x.spans[n].name], n
 	return f, true
 }
 
-// Context returns the span that was active when an event was recorded, by any evidence. It returns false if a label of
-// the event refers to a span that the index does not hold. It suits tracker.Options.Active.
+// Context returns the span that was active when an event was recorded, by any evidence. It returns false if there is
+// none, or if a label of the event refers to a span that the index does not contain. It can be used as
+// tracker.Options.Active.
 func (x *Index) Context(e *ntconv.Event) (span.Context, bool) {
 	f, ok := x.Find(e, All)
 	if !ok || f.number == noSpan {
@@ -104,8 +104,8 @@ func (x *Index) Context(e *ntconv.Event) (span.Context, bool) {
 	return f.Context, true
 }
 
-// During reports whether an event was recorded while a span that Options.Pick has selected, or a descendant of one, was
-// active. The event need not be linked to that span itself: on its thread, an inner span may be active as well.
+// During reports whether an event was recorded while a span selected by Options.Pick, or one of its descendants, was
+// active. That span need not be the one that Find returns: on its thread, an inner span may be active as well.
 func (x *Index) During(e *ntconv.Event, use Evidence) bool {
 	f, ok := x.Find(e, use)
 	if !ok {
@@ -117,7 +117,7 @@ func (x *Index) During(e *ntconv.Event, use Evidence) bool {
 	return f.number != noSpan && x.spans[f.number].picked
 }
 
-// labelID returns the span ID that a label states.
+// labelID returns the span ID in a label.
 func (x *Index) labelID(label [16]byte) (id span.ID) {
 	copy(id[:], label[:])
 	if x.reverse {
@@ -126,7 +126,7 @@ func (x *Index) labelID(label [16]byte) (id span.ID) {
 	return id
 }
 
-// timeline returns the timeline of a thread, nil if no span was active on it.
+// timeline returns the timeline of a thread, or nil if no span was active on it.
 func (x *Index) timeline(t *ntconv.Thread) *timeline {
 	if t == x.lastThread {
 		return x.last
@@ -142,7 +142,7 @@ func (x *Index) timeline(t *ntconv.Thread) *timeline {
 	return line
 }
 
-// An activityTime is the time between the first and the last event of a span with an activity ID. Both are included.
+// An activityTime is the interval from the first to the last event of a span with an activity ID, both inclusive.
 type activityTime struct {
 	id       ntconv.GUID
 	process  uint32
@@ -150,7 +150,7 @@ type activityTime struct {
 	from, to ntconv.Ticks
 }
 
-// sortActivities makes the index by activity ID.
+// sortActivities builds the index by activity ID.
 func (x *Index) sortActivities(all []facts) {
 	for n := range all {
 		f := &all[n]
@@ -174,12 +174,11 @@ func (x *Index) sortActivities(all []facts) {
 	})
 }
 
-// maxSameActivity is how many spans of one activity ID are considered that started before an event: recursion starts
-// more than one.
+// maxSameActivity limits the examined spans with one activity ID that started before an event; recursion creates
+// several.
 const maxSameActivity = 64
 
-// byActivity returns the innermost span whose events have the activity ID of an event, or the ID of a path that leads
-// to it.
+// byActivity returns the innermost open span with the activity ID of an event, or else with the longest prefix of it.
 func (x *Index) byActivity(e *ntconv.Event) int32 {
 	if len(x.activities) == 0 {
 		return noSpan
@@ -206,7 +205,7 @@ func (x *Index) byActivity(e *ntconv.Event) int32 {
 	return noSpan
 }
 
-// startsBy is -1 for what started at or before a time, and 1 for what started later.
+// startsBy returns -1 if from is at or before at, and 1 otherwise.
 func startsBy(from, at ntconv.Ticks) int {
 	if from <= at {
 		return -1
@@ -214,8 +213,8 @@ func startsBy(from, at ntconv.Ticks) int {
 	return 1
 }
 
-// ancestors yields an activity ID, and if it is a path, the IDs of its prefixes from the longest to the shortest. The
-// first number of a path is that of the application domain and not an activity.
+// ancestors yields an activity ID and, if it is a path, the IDs of its prefixes, longest first. It omits the first
+// number of a path, which is the application domain and not an activity.
 func ancestors(id ntconv.GUID) iter.Seq[ntconv.GUID] {
 	return func(yield func(ntconv.GUID) bool) {
 		if !yield(id) {

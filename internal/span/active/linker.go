@@ -4,24 +4,25 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// LinkOptions configure a Linker.
+// LinkOptions configures a Linker. Use and Sample must be set.
 type LinkOptions struct {
-	// Use is the evidence that is considered.
+	// Use is the evidence that the Linker considers.
 	Use Evidence
-	// Name adds the name of the span.
+	// Name adds a label with the name of the span.
 	Name bool
-	// Sample reports whether events of a type are samples, which are linked. Other events pass unchanged.
+	// Sample reports whether events of a type are samples. The Linker links only samples and passes all other events
+	// unchanged.
 	Sample func(*ntconv.Type) bool
 }
 
 // Keys of the labels that a Linker adds, in addition to labels of kind ntconv.LabelTraceID and ntconv.LabelSpanID.
 const (
-	KeyName     = "span_name" // the name of the span
-	KeyEvidence = "span_link" // the evidence, unless the sample had a label SpanId itself
+	KeyName     = "span_name" // name of the span
+	KeyEvidence = "span_link" // evidence, unless the sample already had a label SpanId
 )
 
-// A Linker is a source that adds labels to samples: the IDs of the span that was active. It allocates for each distinct
-// combination of labels and span, and not for each sample. It is not safe for concurrent use.
+// A Linker is a source that adds labels with the IDs of the active span to samples. It allocates per distinct
+// combination of labels and span, not per sample. It is not safe for concurrent use.
 type Linker struct {
 	ntconv.Source
 	index *Index
@@ -29,7 +30,7 @@ type Linker struct {
 
 	last   *ntconv.Type
 	sample bool
-	event  ntconv.Event // a sample with its new labels, as it was lent
+	event  ntconv.Event // copy of a sample with new labels, lent to the caller
 
 	lists    map[listKey]*ntconv.Labels
 	lastKey  listKey
@@ -37,36 +38,35 @@ type Linker struct {
 	counts   Counts
 }
 
-// A listKey is what the labels of a linked sample are made of.
+// A listKey determines the labels of a linked sample.
 type listKey struct {
 	old      *ntconv.Labels
 	span     int32
 	evidence Evidence
 }
 
-// maxLists bounds the label lists that a Linker remembers. Where every sample has labels of its own, remembering them
-// is useless.
+// maxLists bounds the cached label lists. The cache is useless if every sample has different labels.
 const maxLists = 1 << 16
 
-// Counts is how many samples a Linker has seen.
+// Counts is the number of samples that a Linker has returned.
 type Counts struct {
 	Samples                 int64
-	Label, Activity, Thread int64 // linked, by evidence
+	Label, Activity, Thread int64 // linked samples, by evidence
 }
 
-// Linked returns how many samples have a span.
+// Linked returns the number of samples that have a span.
 func (c Counts) Linked() int64 { return c.Label + c.Activity + c.Thread }
 
-// NewLinker returns a source of the events of src in which samples have labels of the spans of an index that is
-// finished.
+// NewLinker returns a source of the events of src. It adds labels to samples according to an index whose Finish has
+// returned.
 func NewLinker(src ntconv.Source, index *Index, o LinkOptions) *Linker {
 	return &Linker{Source: src, index: index, o: o, lists: map[listKey]*ntconv.Labels{}}
 }
 
-// Counts returns how many samples have passed.
+// Counts returns the counts so far.
 func (l *Linker) Counts() Counts { return l.counts }
 
-// Next implements ntconv.Source.
+// Next returns the next event, borrowed until the next call. Errors are those of the source.
 func (l *Linker) Next() (*ntconv.Event, error) {
 	e, err := l.Source.Next()
 	if err != nil || e.Kind != ntconv.KindEvent {
@@ -95,7 +95,7 @@ func (l *Linker) Next() (*ntconv.Event, error) {
 	if labels == e.Labels {
 		return e, nil
 	}
-	// The event belongs to the source, which may rely on the labels that it has set.
+	// The source owns e and may rely on its labels, so they are changed in a copy.
 	l.event = *e
 	l.event.Labels = labels
 	return &l.event, nil
@@ -119,8 +119,8 @@ func (l *Linker) labels(old *ntconv.Labels, f *Found) *ntconv.Labels {
 	return list
 }
 
-// extend makes a label list. A sample whose own label SpanId is the evidence keeps it, and gets only what is missing.
-// Otherwise the IDs of the span replace those that the sample may have.
+// extend returns a new label list. If the sample's own SpanId is the evidence, extend adds only missing labels.
+// Otherwise the IDs of the span replace those of the sample.
 func (l *Linker) extend(old *ntconv.Labels, f *Found) *ntconv.Labels {
 	var list []ntconv.Label
 	add := func(label ntconv.Label) { list = append(list, label) }

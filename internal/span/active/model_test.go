@@ -21,7 +21,8 @@ type located struct {
 	th *ntconv.Thread
 }
 
-// generate returns Activities on a few threads. They overlap in all ways; an Activity's parent is any earlier one.
+// generate returns Activities on a few threads. They overlap in all possible ways; the parent of an Activity is any
+// earlier one.
 func generate(t *rapid.T, threads []*ntconv.Thread) (list []located) {
 	for i := range rapid.IntRange(0, 12).Draw(t, "spans") {
 		from := rapid.Int64Range(0, 60).Draw(t, "from")
@@ -37,8 +38,8 @@ func generate(t *rapid.T, threads []*ntconv.Thread) (list []located) {
 	return list
 }
 
-// Whatever spans overlap, the index finds the span that the rules name, and During is true while a selected span or a
-// descendant of one is active. The events are borrowed.
+// For any overlapping spans, Find returns the span that the rules determine, and During is true while a selected span
+// or its descendant is active. The index retains no borrowed event.
 func TestModel(t *testing.T) {
 	p := process(1)
 	threads := []*ntconv.Thread{thread(p, 10), thread(p, 11), thread(process(2), 10)}
@@ -81,8 +82,8 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// innerFirst orders spans that are active at once: recorded ones first, then the one that started last, then the one
-// with more ancestors, then the one that ends first, then by ID.
+// innerFirst orders spans that are active at the same time: recorded ones first, then by latest start, most ancestors,
+// earliest end, and ID.
 func innerFirst(list []located, a, b located) int {
 	weak := func(l located) int {
 		if l.unrecorded {
@@ -118,7 +119,7 @@ func descends(list []located, a located, from uint64) bool {
 	return false
 }
 
-// linkable returns a trace with a span from 10 to 50 and samples in and around it, some with labels of their own.
+// linkable returns a trace with a span from 10 to 50, and samples in and around it, some with labels.
 func linkable(t *testing.T) *recording {
 	r := record(t)
 	one := thread(process(1), 10)
@@ -137,8 +138,8 @@ func linkable(t *testing.T) *recording {
 	return r
 }
 
-// Samples get the IDs of their span, the evidence and, on request, the name; all else stays as it is, and events that
-// are not samples, too. The events of the source are not changed.
+// Samples get the IDs of their span, the evidence and, on request, the name. All other properties and all other events
+// are unchanged, and so are the events of the source.
 func TestLinker(t *testing.T) {
 	const ids = "trace_id=ab span_id=cd"
 	for _, c := range []struct {
@@ -214,8 +215,7 @@ func labelText(l *ntconv.Labels) string {
 	return b.String()
 }
 
-// A Linker allocates for a combination of labels and span and not for a sample, even if the samples of two spans take
-// turns.
+// A Linker allocates per combination of labels and span, not per sample, even if the samples of two spans alternate.
 func TestLinkerAllocates(t *testing.T) {
 	r := record(t)
 	p := process(1)
@@ -247,7 +247,7 @@ func TestLinkerAllocates(t *testing.T) {
 	}
 }
 
-// Only events that are part of spans show that a trace has some.
+// Shows is true only for events that are part of spans.
 func TestDetector(t *testing.T) {
 	r := record(t)
 	one := thread(process(1), 10)
@@ -276,20 +276,20 @@ func TestDetector(t *testing.T) {
 	}
 }
 
-// Threads, parents and times that make no sense do no harm.
+// Invalid threads, parents and times are harmless.
 func TestHostile(t *testing.T) {
 	r := record(t)
 	p := process(1)
 	one, unknown := thread(p, 10), thread(p, ntconv.TIDUnknown)
-	nobody := &ntconv.Thread{TID: 10}
-	for i := range uint64(200) { // a cycle, and more ancestors than are considered
+	noProcess := &ntconv.Thread{TID: 10}
+	for i := range uint64(200) { // a cycle, and more ancestors than the limit
 		r.stop(one, activity{trace: 1, id: i + 1, parent: (i+1)%200 + 1, name: "cycle", from: 10, to: int64(50 + i)})
 	}
 	r.stop(one, activity{trace: 1, id: 500, parent: 500, name: "own parent", from: 10, to: 50})
 	r.stop(one, activity{trace: 1, id: 501, name: "negative", from: 90, to: 20})
 	r.stop(one, activity{trace: 1, id: 502, name: "far", from: -1 << 40, to: 1 << 43})
 	r.stop(unknown, activity{trace: 1, id: 503, name: "unknown", from: 10, to: 50})
-	r.stop(nobody, activity{trace: 1, id: 504, name: "nobody", from: 10, to: 50})
+	r.stop(noProcess, activity{trace: 1, id: 504, name: "no process", from: 10, to: 50})
 	x := r.index(&active.Options{Pick: func(s *span.Span) bool { return s.Name == "cycle" }})
 	if x.Len() < 200 {
 		t.Errorf("%d spans", x.Len())
@@ -298,8 +298,8 @@ func TestHostile(t *testing.T) {
 	if f, ok := x.Find(e, active.All); ok {
 		t.Errorf("a thread without an ID has the span %+v", f)
 	}
-	e.Thread = nobody
-	if f, ok := x.Find(e, active.All); !ok || f.Name != "nobody" {
+	e.Thread = noProcess
+	if f, ok := x.Find(e, active.All); !ok || f.Name != "no process" {
 		t.Errorf("a thread without a process has %+v", f)
 	}
 	e.Thread = nil

@@ -41,13 +41,13 @@ func activityType(id uint32, name string, opcode uint8) *ntconv.Type {
 	}
 }
 
-// A recording is a trace that a test makes.
+// A recording is a trace built by a test.
 type recording struct {
 	t      testing.TB
 	info   *ntconv.Info
 	events []*ntconv.Event
-	skew   time.Duration // how much later the wall clock is than the header says
-	late   ntconv.Ticks  // how long after the end of an Activity its event is recorded
+	skew   time.Duration // difference of the wall clock from the header
+	late   ntconv.Ticks  // delay of the event at the end of an Activity
 }
 
 func record(t testing.TB) *recording {
@@ -134,7 +134,7 @@ func (r *recording) index(o *active.Options) *active.Index {
 	return x
 }
 
-// found returns the name of the span of a thread at a time, "" for none. It asks with a thread of another reading.
+// found returns the name of the active span on a thread at a time, or "". It uses a thread of another pass.
 func found(x *active.Index, r *recording, th *ntconv.Thread, micros int64) string {
 	e := copyOf(r, th, micros)
 	f, ok := x.Find(e, active.Thread)
@@ -144,7 +144,7 @@ func found(x *active.Index, r *recording, th *ntconv.Thread, micros int64) strin
 	return f.Name
 }
 
-// copyOf returns a sample with a thread that is equal to th and not identical, as another reading has.
+// copyOf returns a sample with a thread that is equal but not identical to th, as in another pass over the trace.
 func copyOf(r *recording, th *ntconv.Thread, micros int64) *ntconv.Event {
 	p := *th.Process
 	other := *th
@@ -177,7 +177,8 @@ func activityLabel(id ntconv.GUID) ntconv.Label {
 	return ntconv.Label{Kind: ntconv.LabelActivityID, ID: id}
 }
 
-// pathID returns the activity ID of a path of small numbers: a nibble for each, and a checksum without a process ID.
+// pathID returns the activity ID of a path of small numbers: one nibble per number, and a checksum without a process
+// ID.
 func pathID(steps ...byte) (id ntconv.GUID) {
 	for i, s := range steps {
 		id[i/2] |= s << (4 - 4*(i%2))

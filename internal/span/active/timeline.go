@@ -12,30 +12,31 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A timeline says which span was active on a thread at each time.
+// A timeline states which span was active on a thread at each time. It is immutable except for the positions recent and
+// recentIn, which make queries in time order fast.
 type timeline struct {
 	segments []segment // in time order
-	picked   []window  // in time order, disjoint: while a span of Options.Pick or a descendant of one was active
-	recent   int       // of segments, found by the last question
-	recentIn int       // of picked
+	picked   []window  // in time order, disjoint: times at which a picked span was active
+	recent   int       // index of the segment that at returned last
+	recentIn int       // index of the window that during found last
 }
 
-// A segment lasts from its time to that of the next one.
+// A segment lasts from its time to the time of the next segment.
 type segment struct {
 	from ntconv.Ticks
 	span int32 // noSpan if none was active
 }
 
-// A window includes from and does not include to.
+// A window is a range of time, including from and excluding to.
 type window struct{ from, to ntconv.Ticks }
 
-// An interval is a time in which a span was active on a thread.
+// An interval is a range of time in which a span was active on a thread.
 type interval struct {
 	window
 	span int32
 }
 
-// at returns the span that was active at a time.
+// at returns the span that was active at a time, or noSpan.
 func (t *timeline) at(at ntconv.Ticks) int32 {
 	i := t.recent
 	if i >= len(t.segments) || at < t.segments[i].from || i+1 < len(t.segments) && at >= t.segments[i+1].from {
@@ -71,7 +72,7 @@ func (t *timeline) during(at ntconv.Ticks) bool {
 	return true
 }
 
-// makeTimelines makes the timelines of all threads.
+// makeTimelines builds the timelines of all threads by the rules in the package comment.
 func (x *Index) makeTimelines(all []facts) {
 	intervals := map[threadKey][]interval{}
 	put := func(on threadKey, n int32, from, to ntconv.Ticks) {
@@ -101,8 +102,8 @@ func (x *Index) makeTimelines(all []facts) {
 	}
 }
 
-// endsByThread returns the spans that ended on each thread, in the order of their ends. It omits spans with synthesized
-// IDs: if only the ends of Activities are recorded, the trace does not show whose descendants they are.
+// endsByThread returns the spans that ended on each thread, in the order of their ends. It omits spans with synthetic
+// IDs: if only the ends of Activities are recorded, their ancestors are unknown.
 func (x *Index) endsByThread(all []facts) map[threadKey][]int32 {
 	ends := map[threadKey][]int32{}
 	for n := range all {
@@ -120,7 +121,8 @@ func (x *Index) endsByThread(all []facts) map[threadKey][]int32 {
 }
 
 // unrelatedEnd returns the time after the last end of an unrelated span on the thread where the span n ended, before
-// that. It returns the earliest time if there is none since the span started. ends are those of the thread.
+// the end of n. It returns math.MinInt64 if no such span ended after the start of n. ends are the spans that ended on
+// the thread.
 func (x *Index) unrelatedEnd(ends []int32, all []facts, n int32) ntconv.Ticks {
 	f := &all[n]
 	i, _ := slices.BinarySearchFunc(
@@ -136,7 +138,7 @@ func (x *Index) unrelatedEnd(ends []int32, all []facts, n int32) ntconv.Ticks {
 	return math.MinInt64
 }
 
-// flatten makes the timeline of a thread.
+// flatten builds the timeline of a thread by sweeping its intervals in time order. A heap holds the open intervals.
 func (x *Index) flatten(list []interval) *timeline {
 	slices.SortFunc(list, func(a, b interval) int { return cmp.Or(cmp.Compare(a.from, b.from), x.compareInner(a, b)) })
 	t := &timeline{}
@@ -154,8 +156,8 @@ func (x *Index) flatten(list []interval) *timeline {
 			t.segments = append(t.segments, segment{at, now})
 		}
 	}
-	// closeUntil ends the intervals that end at or before a time. Ends of intervals below the top of the heap change
-	// nothing, so they are noticed only when they reach the top.
+	// closeUntil removes the intervals that end at or before a time. The end of an interval below the top of the heap
+	// changes nothing, so it is removed only when it reaches the top.
 	closeUntil := func(at ntconv.Ticks) {
 		for len(open.list) > 0 && open.list[0].to <= at {
 			end := open.list[0].to
@@ -179,7 +181,7 @@ func (x *Index) flatten(list []interval) *timeline {
 	return t
 }
 
-// pick adds a window that does not begin before the earlier ones.
+// pick adds a window that does not begin before the windows added earlier.
 func (t *timeline) pick(w window) {
 	if last := len(t.picked) - 1; last >= 0 && w.from <= t.picked[last].to {
 		t.picked[last].to = max(t.picked[last].to, w.to)
@@ -188,7 +190,7 @@ func (t *timeline) pick(w window) {
 	t.picked = append(t.picked, w)
 }
 
-// compareInner is negative if the span of a takes precedence over that of b where both are active.
+// compareInner is negative if the span of a takes precedence over that of b while both are active.
 func (x *Index) compareInner(a, b interval) int {
 	s, o := &x.spans[a.span], &x.spans[b.span]
 	switch {
@@ -213,7 +215,7 @@ func compareContext(a, b span.Context) int {
 	return cmp.Or(bytes.Compare(a.TraceID[:], b.TraceID[:]), bytes.Compare(a.ID[:], b.ID[:]))
 }
 
-// openIntervals is a heap of intervals, the one that takes precedence first.
+// openIntervals is a heap of intervals. The interval at the top takes precedence.
 type openIntervals struct {
 	index *Index
 	list  []interval

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// A busyTruth is what the program of otel-cpu says about its spans that compute.
+// A busyTruth is what the program of otel-cpu has recorded about its computing spans.
 type busyTruth struct {
 	Busy []struct {
 		TID                               uint64
@@ -23,8 +23,8 @@ type busyTruth struct {
 	Spans []struct{ Name, SpanID, ParentSpanID string }
 }
 
-// Every sample that was taken while the program says that a span computed on that thread is linked to that span, and
-// every sample that is linked to such a span was taken then. Only the ends of the spans are recorded.
+// A sample is linked to a computing span if and only if it was taken while the span computed on that thread, according
+// to the program. Only the ends of the spans are recorded.
 func TestTruth(t *testing.T) {
 	var truth busyTruth
 	if err := json.Unmarshal(corpus.Read(t, corpus.Shared(t, "data", "otel", "otel-cpu.truth.json")), &truth); err != nil {
@@ -32,7 +32,7 @@ func TestTruth(t *testing.T) {
 	}
 	data := corpus.Read(t, corpus.Shared(t, "data", "otel", "otel-cpu.nettrace.zst"))
 	x, samples := readSamples(t, data)
-	// The program takes the times around the call, and the span starts and ends within them.
+	// The program reads the clock before and after the call; the span is in between.
 	const margin = ntconv.Ticks(150 * time.Microsecond)
 	linked, inside, parents := 0, 0, map[string]string{}
 	for _, s := range truth.Spans {

@@ -8,54 +8,54 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// activity is what one event says about an Activity. Its memory is reused for the next one.
+// An activity is the contents of one event about an Activity. build sets all members and reuses their memory.
 type activity struct {
-	span   span.Span // without times
+	span   span.Span // without Start and End
 	times  times
-	has    set
-	tagged int // of the attributes, how many are tags
+	has    set // recorded properties
+	tagged int // number of attributes at the start of the list that are tags
 	lists
 }
 
-// build sets a to what an event says.
+// build sets a to the contents of the event whose values are in d.values.
 func (d *Decoder) build(a *activity, k *kind) {
 	v := &d.values
 	s := &a.span
 	*s = span.Span{Attributes: s.Attributes[:0], Evidence: span.FromActivity}
 	a.reset()
 	a.typed = d.options.Convention
-	a.has, a.times = v.has, timesOf(v, &d.texts)
-	s.TraceState = d.texts.of(v.of(propTraceState))
-	s.Kind = spanKind(d.texts.of(v.of(propKind)))
+	a.has, a.times = v.has, timesOf(v, &d.strings)
+	s.TraceState = d.strings.of(v.of(propTraceState))
+	s.Kind = spanKind(d.strings.of(v.of(propKind)))
 	s.Scope = d.scope(v)
 	d.name(a, k)
 	s.Flags, s.NotRecorded = d.flags(k)
 	d.attributes(a, k)
 	d.status(a, k)
 	if raw := v.of(propEvents); raw != nil {
-		s.DroppedEvents = a.parseEvents(d.texts.of(raw))
+		s.DroppedEvents = a.parseEvents(d.strings.of(raw))
 		s.Events = a.events
 	}
 	if raw := v.of(propLinks); raw != nil {
-		s.DroppedLinks = a.parseLinks(d.texts.of(raw))
+		s.DroppedLinks = a.parseLinks(d.strings.of(raw))
 		s.Links = a.links
 	}
 }
 
-// name sets the name of a span. An empty display name is a name if it was recorded.
+// name sets the name of a span. A recorded display name is used even if it is empty.
 func (d *Decoder) name(a *activity, k *kind) {
 	v := &d.values
 	switch {
 	case v.has.contains(propDisplayName):
-		a.span.Name = d.texts.of(v.raw[propDisplayName])
+		a.span.Name = d.strings.of(v.raw[propDisplayName])
 	case v.of(propName) != nil && !bytes.Equal(v.raw[propName], d.arguments.source):
-		a.span.Name = d.texts.of(v.raw[propName])
+		a.span.Name = d.strings.of(v.raw[propName])
 	case k.listener:
-		a.span.Name = k.activityName(d.texts.of(d.arguments.name))
+		a.span.Name = k.activityName(d.strings.of(d.arguments.name))
 	case v.of(propOperationName) != nil:
-		a.span.Name = d.texts.of(v.raw[propOperationName])
+		a.span.Name = d.strings.of(v.raw[propOperationName])
 	default:
-		a.span.Name = d.texts.of(d.arguments.name)
+		a.span.Name = d.strings.of(d.arguments.name)
 	}
 	if !k.listener || v.of(propKind) != nil {
 		return
@@ -68,11 +68,11 @@ func (d *Decoder) name(a *activity, k *kind) {
 	}
 }
 
-// flags returns the flags of a span as far as they are recorded, and whether the SDK would not have exported the span.
+// flags returns the recorded flags of a span, and whether the SDK would not have exported the span.
 func (d *Decoder) flags(k *kind) (flags uint32, notRecorded bool) {
 	v := &d.values
 	if raw := v.of(propTraceFlags); raw != nil {
-		flags = traceFlags(d.texts.of(raw))
+		flags = traceFlags(d.strings.of(raw))
 		notRecorded = flags&span.FlagSampled == 0
 	} else if id := v.of(propID); isW3C(id) {
 		var bits [1]byte
@@ -92,13 +92,13 @@ func (d *Decoder) flags(k *kind) (flags uint32, notRecorded bool) {
 	return flags, notRecorded
 }
 
-// attributes sets the attributes of a span: its tags, then the request that a listener reports, then keys that are not
+// attributes sets the attributes of a span: its tags, then the request that a listener reported, then keys that are not
 // properties.
 func (d *Decoder) attributes(a *activity, k *kind) {
 	v := &d.values
 	s := &a.span
 	if raw := v.of(propTags); raw != nil {
-		s.Attributes = appendTags(s.Attributes, d.texts.of(raw))
+		s.Attributes = appendTags(s.Attributes, d.strings.of(raw))
 		if a.typed {
 			for i := range s.Attributes {
 				x := &s.Attributes[i]
@@ -115,7 +115,7 @@ func (d *Decoder) attributes(a *activity, k *kind) {
 	}
 	for _, o := range v.others {
 		if len(o.raw) > 0 && !isTypeName(o.raw) {
-			d.attribute(a, o.name, d.texts.of(o.raw))
+			d.attribute(a, o.name, d.strings.of(o.raw))
 		}
 	}
 }
@@ -124,22 +124,22 @@ func (d *Decoder) attribute(a *activity, key, text string) {
 	a.span.Attributes = append(a.span.Attributes, span.Attribute{Key: key, Value: attributeValue(key, text, a.typed)})
 }
 
-// isTypeName reports whether a value is the name of a type, as .NET writes it for objects that have no text of their
-// own.
+// isTypeName reports whether a value is the name of a type, as .NET writes it for objects that do not override
+// ToString.
 func isTypeName(raw []byte) bool {
 	return hasASCIIPrefix(raw, typeNames) || hasASCIIPrefix(raw, "Microsoft.")
 }
 
 // status sets the status of a span. The tags otel.status_code and otel.status_description are never attributes; they
-// are the status where the Activity has none.
+// are the status if the Activity has none.
 func (d *Decoder) status(a *activity, k *kind) {
 	v := &d.values
 	s := &a.span
-	s.Status = statusOf(d.texts.of(v.of(propStatus)))
-	if text := d.texts.of(v.of(propStatusCode)); text != "" && !k.listener && s.Status == span.StatusUnset {
+	s.Status = statusOf(d.strings.of(v.of(propStatus)))
+	if text := d.strings.of(v.of(propStatusCode)); text != "" && !k.listener && s.Status == span.StatusUnset {
 		s.Status = statusOf(text)
 	}
-	message := d.texts.of(v.of(propStatusDescription))
+	message := d.strings.of(v.of(propStatusDescription))
 	if code, text, ok := a.takeStatusTags(); ok && s.Status == span.StatusUnset {
 		s.Status, message = statusOf(code), text
 	}
@@ -148,7 +148,8 @@ func (d *Decoder) status(a *activity, k *kind) {
 	}
 }
 
-// takeStatusTags removes the tags for the status and returns their last values, and false if there are none.
+// takeStatusTags removes the tags that contain the status and returns their last values. found is false if there are
+// none.
 func (a *activity) takeStatusTags() (code, text string, found bool) {
 	all := a.span.Attributes
 	n := 0
@@ -199,8 +200,8 @@ func spanKind(text string) span.Kind {
 	return span.KindUnspecified
 }
 
-// traceFlags returns the lowest 8 bits of a span's flags from the text of ActivityTraceFlags: names with commas, or a
-// number.
+// traceFlags parses the text of ActivityTraceFlags, names separated by commas or a number, and returns the lowest 8
+// bits of a span's flags.
 func traceFlags(text string) (flags uint32) {
 	switch text {
 	case "None", "":
@@ -222,21 +223,21 @@ func traceFlags(text string) (flags uint32) {
 	return flags
 }
 
-// scopeKey is what distinguishes the scopes of a trace.
+// A scopeKey distinguishes the scopes of a trace.
 type scopeKey struct{ name, version, schemaURL, tags string }
 
-const maxScopes = 1024 // scopes that are remembered
+const maxScopes = 1024 // maximum number of cached scopes
 
-// scope returns the scope of a span, the same one for recent equal ones.
+// scope returns the scope of a span. Equal scopes usually have the same pointer.
 func (d *Decoder) scope(v *values) *span.Scope {
 	key := scopeKey{
-		name: d.texts.of(d.arguments.source),
-		version: d.texts.of(
+		name: d.strings.of(d.arguments.source),
+		version: d.strings.of(
 			v.of(propSourceVersion),
-		), schemaURL: d.texts.of(v.of(propSchemaURL)), tags: d.texts.of(v.of(propSourceTags)),
+		), schemaURL: d.strings.of(v.of(propSchemaURL)), tags: d.strings.of(v.of(propSourceTags)),
 	}
 	if v.has.contains(propSource) && !v.is(propSource, "System.Diagnostics.ActivitySource") {
-		key.name = d.texts.of(v.raw[propSource])
+		key.name = d.strings.of(v.raw[propSource])
 	}
 	if d.lastScope != nil && key == d.lastScopeKey {
 		return d.lastScope

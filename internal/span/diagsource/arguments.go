@@ -9,15 +9,15 @@ import (
 )
 
 // arguments is the payload of an event of the provider: two names, and a list of keys and values. All slices are UTF-16
-// without a terminator, borrowed from the payload.
+// without a terminator, and borrowed from the payload.
 type arguments struct {
 	source, name []byte
-	pairs        []byte // what follows the count of the list
-	count        int
-	encoded      []byte // a payload in the usual layout, made from one in another layout
+	pairs        []byte // keys and values
+	count        int    // number of pairs
+	encoded      []byte // buffer of encode
 }
 
-// read finds the parts of an event's payload and reports whether it has them. It does not check the pairs.
+// read locates the parts of an event's payload. It returns false if a part is missing. It does not check the pairs.
 func (a *arguments) read(e *ntconv.Event, k *kind, s *schema.Schema) bool {
 	payload := e.Payload
 	if !k.usual {
@@ -34,9 +34,8 @@ func (a *arguments) read(e *ntconv.Event, k *kind, s *schema.Schema) bool {
 	return true
 }
 
-// isUsual reports whether the fields are the ones that every known .NET version writes: two strings that end with a
-// zero unit, and an array of objects of two such strings, after a count of 16 bits. This layout is read without a
-// general decoder.
+// isUsual reports whether the layout is the one that all known .NET versions write: two NUL-terminated strings, and an
+// array of objects with two such strings, preceded by a 16-bit count. read has a fast path for this layout.
 func isUsual(fields []ntconv.Field) bool {
 	if len(fields) != 3 || fields[0].Type.Code != ntconv.TypeUTF16String ||
 		fields[1].Type.Code != ntconv.TypeUTF16String {
@@ -52,8 +51,8 @@ func isUsual(fields []ntconv.Field) bool {
 		pair[1].Type.Code == ntconv.TypeUTF16String
 }
 
-// encode returns the payload of an event as if it had the usual layout, valid until the next call. Fields are found by
-// name.
+// encode converts the payload of an event to the usual layout. It finds fields by name. The result is borrowed until
+// the next call; it is nil if fields are missing.
 func (a *arguments) encode(e *ntconv.Event, s *schema.Schema) []byte {
 	var source, name, list ntconv.Value
 	for f, v := range s.Values(e) {
@@ -84,7 +83,7 @@ func (a *arguments) encode(e *ntconv.Event, s *schema.Schema) []byte {
 	return a.encoded
 }
 
-// appendText appends a string in UTF-16 up to its first zero unit, and a zero unit.
+// appendText appends a string in UTF-16 up to its first NUL, and a terminator.
 func appendText(dst []byte, v ntconv.Value) []byte {
 	if v.Kind() != ntconv.ValueString {
 		return append(dst, 0, 0)
@@ -95,24 +94,25 @@ func appendText(dst []byte, v ntconv.Value) []byte {
 	return append(dst[:at+len(text)], 0, 0)
 }
 
-// A key is a name in the list of arguments.
+// A key is a key in the list of arguments.
 type key struct {
 	raw  string // UTF-16 with its terminator
 	name string
 	prop property
 }
 
-// keys finds keys by their UTF-16. Events of one specification list the same keys in the same order, so each key is
-// first compared with the one that was there in the event before.
+// keys resolves keys in UTF-16. Events of one specification list the same keys in the same order, so cut first compares
+// a key with the one at the same position of the previous event.
 type keys struct {
 	listener bool
-	known    map[string]*key // by raw, with the terminator
-	expected [2][]*key       // by whether the event is a Stop
+	known    map[string]*key // by raw
+	expected [2][]*key       // keys of the previous Start event (0) and Stop event (1)
 }
 
-const maxKeys = 4096 // distinct keys that are remembered
+const maxKeys = 4096 // maximum number of cached keys
 
-// cut splits pairs after the first key. position is that of the key in the list. It returns nil if there is none.
+// cut returns the first key in pairs and the remaining bytes. stop is 1 for a Stop event, and position is the index of
+// the key in the list. cut returns nil if the key is not terminated.
 func (k *keys) cut(pairs []byte, stop, position int) (*key, []byte) {
 	expected := k.expected[stop]
 	if position < len(expected) {
@@ -137,13 +137,14 @@ func (k *keys) cut(pairs []byte, stop, position int) (*key, []byte) {
 	return x, rest
 }
 
+// add resolves a key, and caches it if it is short.
 func (k *keys) add(raw []byte) *key {
 	name := bin.UTF16String(raw[:len(raw)-2])
 	x := &key{string(raw), name, propertyOf(name, k.listener)}
 	if k.known == nil {
 		k.known = make(map[string]*key)
 	}
-	if len(k.known) < maxKeys && len(raw) <= 4*maxCachedText {
+	if len(k.known) < maxKeys && len(raw) <= 4*maxCachedString {
 		k.known[x.raw] = x
 	}
 	return x

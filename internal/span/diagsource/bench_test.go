@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// recorded is an event of the provider, kept, with its schema.
+// recorded is a copy of an event of the provider, with its schema.
 type recorded struct {
 	event  *ntconv.Event
 	schema *schema.Schema
@@ -39,8 +39,8 @@ func eventsOf(tb testing.TB, data []byte) (*ntconv.Info, []recorded) {
 	return src.Info(), out
 }
 
-// BenchmarkAdd decodes the Activities of real traces again and again: of a program that records only the Stop events of
-// spans with few tags, as most do, of a web application, and of one that records everything.
+// BenchmarkAdd repeatedly decodes the Activities of real traces: of a program that records only the Stop events of
+// spans with few tags, which is typical, of a web application, and of a program that records everything.
 func BenchmarkAdd(b *testing.B) {
 	cases := []struct{ name, trace string }{{"own", "own/spans-stop"}, {"web", "otel/otel-web-tags"}, {"events", "otel/otel-spans-events"}, {"both", "otel/otel-spans-both"}}
 	for _, c := range cases {
@@ -48,7 +48,7 @@ func BenchmarkAdd(b *testing.B) {
 			info, all := eventsOf(b, corpus.SharedTrace(b, c.trace).Data)
 			events := all[:0]
 			for _, r := range all {
-				if len(r.event.Payload) < 4096 { // spans with a hundred tags or events are no usual load
+				if len(r.event.Payload) < 4096 { // spans with a hundred tags or events are not a typical load
 					events = append(events, r)
 				}
 			}
@@ -66,8 +66,8 @@ func BenchmarkAdd(b *testing.B) {
 	}
 }
 
-// BenchmarkUnique decodes the Stop events of Activities whose tags never repeat, as a service with an ID of a customer
-// or an order in each of them records them, with the specification of dotnet-monitor.
+// BenchmarkUnique decodes the Stop events of Activities whose tags never repeat, like those of a service with a
+// customer or order ID in each of them, recorded with the specification of dotnet-monitor.
 func BenchmarkUnique(b *testing.B) {
 	info, events := uniqueEvents()
 	spans := 0
@@ -78,7 +78,7 @@ func BenchmarkUnique(b *testing.B) {
 	}
 }
 
-// uniqueEvents returns Stop events with IDs, times and tags of their own.
+// uniqueEvents returns Stop events with distinct IDs, times and tags.
 func uniqueEvents() (*ntconv.Info, []recorded) {
 	var table schema.Table
 	out := make([]recorded, 8192)
@@ -93,8 +93,8 @@ func uniqueEvents() (*ntconv.Info, []recorded) {
 	return info, out
 }
 
-// TestAllocations allocates one string per span, the text of its tags. All other strings are remembered, and slices are
-// used again.
+// TestAllocations checks that a span causes one allocation, for the text of its tags. All other strings are cached, and
+// slices are reused.
 func TestAllocations(t *testing.T) {
 	info, events := uniqueEvents()
 	d := diagsource.New(info, func(*ntconv.Event, *span.Span) {}, &diagsource.Options{Convention: true})
@@ -109,7 +109,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// TestAllocationsOfPairs allocates nothing in addition for an Activity whose start was recorded, too.
+// TestAllocationsOfPairs checks that a recorded Start event causes no further allocation.
 func TestAllocationsOfPairs(t *testing.T) {
 	info, events := uniqueEvents()
 	d := diagsource.New(info, func(*ntconv.Event, *span.Span) {}, nil)

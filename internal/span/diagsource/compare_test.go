@@ -21,7 +21,7 @@ type sent struct {
 	scope *tracepb.ScopeSpans
 }
 
-// readSent decodes requests, each after its length in 4 bytes, big-endian.
+// readSent decodes requests. Each is preceded by its length in 4 bytes, big-endian.
 func readSent(t *testing.T, b []byte) (spans []sent) {
 	t.Helper()
 	for len(b) > 0 {
@@ -42,12 +42,12 @@ func readSent(t *testing.T, b []byte) (spans []sent) {
 	return spans
 }
 
-// difference is a field that is not the same in a span of ours and the SDK's.
+// difference is a field that differs between our span and the span of the SDK.
 type difference struct {
 	field        string
 	ours, theirs string
-	us           *span.Span // nil if we have no such span
-	them         *sent      // nil if the SDK has none
+	us           *span.Span // nil if the Decoder has no such span
+	them         *sent      // nil if the SDK has no such span
 	value        *commonpb.AnyValue
 }
 
@@ -56,7 +56,7 @@ type comparison struct {
 	recording   string
 	text        *decoded
 	omitted     map[span.ID]bool // spans of the exporter
-	fields      int              // how many fields were compared
+	fields      int              // number of compared fields
 	differences []difference
 }
 
@@ -129,7 +129,7 @@ func idOf(id span.ID) string {
 	return id.String()
 }
 
-// attributes compares two lists: their keys in order, or else the lists as a whole.
+// attributes compares two lists: value by value if the keys are equal, and otherwise as a whole.
 func (a at) attributes(field string, ours []span.Attribute, theirs []*commonpb.KeyValue) {
 	same := len(ours) >= len(theirs)
 	for i := 0; same && i < len(theirs); i++ {
@@ -209,7 +209,7 @@ func equalValues(ours span.Value, theirs *commonpb.AnyValue) bool {
 	return false
 }
 
-// isTextOf reports whether a text is what .NET writes for a value of another type than string.
+// isTextOf reports whether text is what .NET writes for a value that is not a string.
 func isTextOf(text string, v *commonpb.AnyValue) bool {
 	switch x := v.GetValue().(type) {
 	case *commonpb.AnyValue_IntValue:
@@ -224,7 +224,7 @@ func isTextOf(text string, v *commonpb.AnyValue) bool {
 	return false
 }
 
-// isTypeNameOf reports whether a text is the name of a type whose values OTLP represents by a list, a map or bytes.
+// isTypeNameOf reports whether text is the name of a type whose values are lists, maps or bytes in OTLP.
 func isTypeNameOf(text string, v *commonpb.AnyValue) bool {
 	switch v.GetValue().(type) {
 	case *commonpb.AnyValue_ArrayValue, *commonpb.AnyValue_BytesValue:
@@ -235,7 +235,7 @@ func isTypeNameOf(text string, v *commonpb.AnyValue) bool {
 	return false
 }
 
-// render returns attributes as a text in which neighbors cannot be told apart, as in a trace.
+// render returns attributes as text without escaped separators, as in a trace.
 func render(list []span.Attribute) string {
 	var b strings.Builder
 	for _, x := range list {
@@ -269,7 +269,7 @@ func plain(list []*commonpb.KeyValue) string {
 	return strings.Join(tags, ", ")
 }
 
-// dotnetText returns the text of a value, and ? for one whose text depends on its type in the program.
+// dotnetText returns the text of a value, or ? if the text depends on the value's type in the program.
 func dotnetText(v *commonpb.AnyValue) string {
 	switch x := v.GetValue().(type) {
 	case *commonpb.AnyValue_StringValue:
@@ -284,8 +284,8 @@ func dotnetText(v *commonpb.AnyValue) string {
 	return "?"
 }
 
-// sameSplit reports whether a text of the SDK's attributes, split as ours are, has our keys: then only the text is to
-// blame.
+// sameSplit reports whether the SDK's attributes, rendered as text and split again, have our keys. If so, only the
+// missing escapes cause the difference.
 func sameSplit(ours []span.Attribute, theirs []*commonpb.KeyValue) bool {
 	for _, text := range []string{bracketed(theirs), plain(theirs)} {
 		split := diagsource.AppendTags(nil, text)

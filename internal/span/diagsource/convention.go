@@ -7,9 +7,9 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// conventions are attributes of the stable semantic conventions that are not strings, and exception.escaped, which was
-// stable before it was deprecated. Other attributes stay strings, and so does a value that is not what the convention
-// says: the text in a trace does not show the type that a value had.
+// conventions lists the attributes of the stable semantic conventions that are not strings, and exception.escaped,
+// which was stable before it was deprecated. All other attributes remain strings, because the text in a trace does not
+// show the original type. So do values that do not have the type of the convention.
 var conventions = map[string]span.ValueKind{
 	"aspnetcore.request.is_unhandled": span.ValueBool,
 	"aspnetcore.routing.is_fallback":  span.ValueBool,
@@ -25,8 +25,8 @@ var conventions = map[string]span.ValueKind{
 	"server.port":                     span.ValueInt,
 }
 
-// attributeValue returns the value of an attribute that was recorded as a text, with the type of the convention if
-// typed is set.
+// attributeValue returns the value of an attribute that was recorded as text. If typed is set, the value has the type
+// of the convention.
 func attributeValue(key, text string, typed bool) span.Value {
 	if !typed {
 		return span.String(text)
@@ -44,8 +44,8 @@ func attributeValue(key, text string, typed bool) span.Value {
 	return span.String(text)
 }
 
-// isPlain reports whether a decimal number is written as .NET writes it, without a plus sign and leading zeros: then no
-// digit is lost.
+// isPlain reports whether a decimal number has the format of .NET, without plus sign and leading zeros, so that
+// converting it loses no digit.
 func isPlain(text string) bool {
 	digits := strings.TrimPrefix(text, "-")
 	return text == "0" || digits[0] != '0' && digits[0] != '+'

@@ -26,15 +26,14 @@ var (
 	types   = make(map[string]*ntconv.Type)
 )
 
-// usual are the fields of events with a source, a name and arguments.
+// usual lists the fields of events with a source, a name and arguments.
 func usual() []ntconv.Field {
 	text := ntconv.FieldType{Code: ntconv.TypeUTF16String}
 	pair := ntconv.FieldType{Code: ntconv.TypeObject, Fields: []ntconv.Field{{Name: "Key", Type: text}, {Name: "Value", Type: text}}}
 	return []ntconv.Field{{Name: "SourceName", Type: text}, {Name: "ActivityName", Type: text}, {Name: "Arguments", Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &pair}}}
 }
 
-// event returns an event of the provider: its kind, a time in nanoseconds, the source and the name in it, and key=value
-// lines.
+// event returns an event of the provider with the given kind, time in nanoseconds, source, name and key=value lines.
 func event(kind string, at ntconv.Ticks, thread int, source, name string, lines ...string) *ntconv.Event {
 	if types[kind] == nil {
 		types[kind] = &ntconv.Type{Provider: diagsource.Provider, ID: uint32(20 + len(types)), Name: kind, Fields: usual()}
@@ -78,8 +77,8 @@ func describe(s *span.Span) string {
 		s.Start, s.End, s.Flags, s.Scope.Name, strings.Join(attributes, " "))
 }
 
-// TestMonitorHTTP decodes the keys of the configuration for HTTP requests of dotnet-monitor, in which Start and Stop
-// tell different things.
+// TestMonitorHTTP decodes the keys of dotnet-monitor's configuration for HTTP requests, in which Start and Stop have
+// different properties.
 func TestMonitorHTTP(t *testing.T) {
 	start := wall.Add(time.Second)
 	id := "ActivityId=00-" + traceText + "-" + idText + "-01"
@@ -113,7 +112,7 @@ func TestMonitorHTTP(t *testing.T) {
 	}
 }
 
-// properties is a specification of everything. Each key may be written in several ways.
+// properties is a specification of all properties. Each key has several spellings.
 var properties = [][2]string{
 	{"TraceId|trace_id|ActivityTraceId", traceText}, {"SpanId|span-id|ActivitySpanId", idText}, {"ParentSpanId|parent.span.id", "00f067aa0ba902b7"},
 	{"ActivityTraceFlags|TraceFlags|flags", "Recorded"}, {"TraceStateString|TraceState|trace_state", "a=b"}, {"Kind|ActivityKind", "Client"},
@@ -155,7 +154,7 @@ func TestAnyKeys(t *testing.T) {
 	}
 }
 
-// TestOtherKeys keeps what a specification asks for in addition, unless it is the name of a type.
+// TestOtherKeys checks that unknown keys of a specification become attributes, unless the value is the name of a type.
 func TestOtherKeys(t *testing.T) {
 	got := spansOf(t, diagsource.Options{}, event("ActivityStop", 5, 0, "Shop", "order", "TraceId="+traceText, "SpanId="+idText, "Customer=Ann", "Context=System.Diagnostics.ActivityContext",
 		"Basket=System.Object", "Method=POST", "Nothing=", "Baggage=[a, b]", "OperationName=order"))
@@ -164,7 +163,7 @@ func TestOtherKeys(t *testing.T) {
 	}
 }
 
-// TestPairsWithoutIDs joins Start and Stop by what they have in common.
+// TestPairsWithoutIDs matches Start and Stop events without IDs.
 func TestPairsWithoutIDs(t *testing.T) {
 	in := func(kind, name string, at ntconv.Ticks, thread int, lines ...string) *ntconv.Event {
 		return event(kind, at, thread, "Listener", name, lines...)
@@ -212,7 +211,7 @@ func TestPairsWithoutIDs(t *testing.T) {
 	}
 }
 
-// TestOpenLimit passes on the oldest Activity when too many are open, and the rest at the end.
+// TestOpenLimit checks that the oldest Activity ends when too many are open, and all others at the end.
 func TestOpenLimit(t *testing.T) {
 	var events []*ntconv.Event
 	for i := range 5 {
@@ -232,7 +231,7 @@ func TestOpenLimit(t *testing.T) {
 	}
 }
 
-// TestSourceAndListener records a request by its source and by a listener: it is one span.
+// TestSourceAndListener checks that a request recorded by a source and by a listener is one span.
 func TestSourceAndListener(t *testing.T) {
 	ids := []string{"TraceId=" + traceText, "SpanId=" + idText, fmt.Sprint("StartTimeTicks=", ticks(wall))}
 	id := "ActivityId=00-" + traceText + "-" + idText + "-01"
@@ -256,7 +255,7 @@ func TestSourceAndListener(t *testing.T) {
 	}
 }
 
-// TestBadValues keeps a span whatever its values are: with IDs, and an end that is not before the start.
+// TestBadValues checks that a span with any values has IDs, and an end that is not before its start.
 func TestBadValues(t *testing.T) {
 	id := []string{"TraceId=" + traceText, "SpanId=" + idText}
 	cases := []struct {
@@ -275,7 +274,7 @@ func TestBadValues(t *testing.T) {
 		{"the year 1", append(id, "StartTimeTicks=0", "DurationTicks=10"), "33999999000+1000", false},
 		{"negative duration", append(id, fmt.Sprint("StartTimeTicks=", ticks(wall.Add(time.Hour))), "DurationTicks=-10"), "3634000000000+0", false},
 		{"endless", append(id, fmt.Sprint("StartTimeTicks=", ticks(wall)), "DurationTicks=9223372036854775807"), fmt.Sprint("34000000000+", 1<<63-1-wall.UnixNano()), false},
-		{"bad texts", append(id, "StartTimeUtc=yesterday", "Duration=1.5 h"), "34000000000+0", false},
+		{"bad strings", append(id, "StartTimeUtc=yesterday", "Duration=1.5 h"), "34000000000+0", false},
 	}
 	for _, c := range cases {
 		got := spansOf(t, diagsource.Options{}, event("ActivityStop", 0, 0, "Shop", "x", c.lines...))
@@ -287,8 +286,7 @@ func TestBadValues(t *testing.T) {
 	}
 }
 
-// TestLayouts decodes payloads in layouts other than the usual one, and those of traces that do not describe their
-// arrays.
+// TestLayouts decodes payloads with unusual layouts, and payloads of traces whose metadata do not describe arrays.
 func TestLayouts(t *testing.T) {
 	lines := []string{"TraceId=" + traceText, "SpanId=" + idText, "DisplayName=é", "Tags=[a, b]"}
 	usualEvent := event("ActivityStop", 5, 0, "Shop", "x", lines...)
@@ -327,7 +325,7 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// TestRemoteParentOfStart keeps what only the Start event says about the parent.
+// TestRemoteParentOfStart checks that properties of the parent that only the Start event has are preserved.
 func TestRemoteParentOfStart(t *testing.T) {
 	ids := []string{"TraceId=" + traceText, "SpanId=" + idText, "ActivityTraceFlags=Recorded"}
 	for text, want := range map[string]uint32{"True": 0x301, "False": 0x101} {

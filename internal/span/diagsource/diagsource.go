@@ -10,30 +10,34 @@ import (
 // Provider is the name of the event source.
 const Provider = clr.DiagnosticSource
 
-// Options may be nil.
+// Options configures a Decoder. A nil pointer or the zero value selects the defaults.
 type Options struct {
-	// Convention types attributes by semantic conventions where these define a type other than string. Without it every
-	// attribute is the text that was recorded.
+	// Convention gives attributes the type that semantic conventions define for them. Without it every attribute is the
+	// recorded string.
 	Convention bool
-	// MaxOpen limits the Activities that wait for their Stop event, 0 means 100,000. The oldest one is evicted.
+	// MaxOpen limits the Activities that wait for their Stop event; 0 means 100,000. If it is exceeded, the oldest one
+	// is evicted.
 	MaxOpen int
-	// Started is called for an Activity that begins, with the event that started it and what this event says: IDs,
-	// parent, name, start time, thread. Its IDs are those that ended gets for the same Activity. Both arguments are
-	// borrowed until it returns. It may be nil.
+	// Started, if not nil, is called for an Activity that begins, with the event that started it and the contents of
+	// that event: IDs, parent, name, start time and thread. ended later gets the same IDs for the Activity. Both
+	// arguments are borrowed until Started returns.
 	Started func(e *ntconv.Event, s *span.Span)
 	// Report counts payloads that cannot be decoded (CodePayload) and evictions (CodeNotCarried). It may be nil.
 	Report *ntconv.Report
 }
 
-// Counts says what a Decoder has seen.
+// Counts reports events that did not become spans in the usual way.
 type Counts struct {
-	Evicted   int64 // Activities that were passed on unfinished because more than MaxOpen were open
-	Unmatched int64 // Stop events that hold no ID and no time, and whose Start event the trace does not have: they make no span
-	Duplicate int64 // Stop events of an Activity that another Stop event had ended: one recorded by its source and by a listener
-	Invalid   int64 // events whose payload is not that of an Activity
+	Evicted   int64 // Activities that became unfinished spans because more than MaxOpen were open
+	Unmatched int64 // Stop events without ID, time and Start event; they yield no span
+	Duplicate int64 // Stop events of an Activity that has already stopped: a source and a listener recorded it
+	Invalid   int64 // events whose payload is not one of an Activity
 }
 
-// A Decoder makes spans of the events of one trace. It is not safe for concurrent use.
+// A Decoder derives spans from the events of one trace. It is not safe for concurrent use.
+//
+// Add sets arguments and values from the event; start and stop read them. stopped is reused for each Stop event. An
+// open Activity is in open from its Start event until stop or giveUp removes it.
 type Decoder struct {
 	options Options
 	ended   func(e *ntconv.Event, s *span.Span)
@@ -45,8 +49,8 @@ type Decoder struct {
 
 	arguments arguments
 	values    values
-	keys      [2]keys // by whether a listener reported the event
-	texts     texts
+	keys      [2]keys // of events of sources (0) and of listeners (1)
+	strings   stringCache
 	scopes    map[scopeKey]*span.Scope
 
 	lastScopeKey scopeKey
@@ -55,19 +59,20 @@ type Decoder struct {
 	hash      span.Hash
 	stopped   activity
 	open      openTable
-	listening bool // there were events of listeners, which may report what a source reports too
+	listening bool // listeners have reported events, which may duplicate those of a source
 	recent    recent
 	counts    Counts
 }
 
+// defaultMaxOpen is the default of Options.MaxOpen.
 const defaultMaxOpen = 100_000
 
-// New returns a Decoder. It passes each span to ended when the Activity has stopped, with the event that stopped it. If
-// the Activity was evicted or Finish was called, the event is nil, and Unfinished is set. Both are borrowed until ended
-// returns.
+// New returns a Decoder for a trace. It calls ended for each span when the Activity has stopped, with the Stop event.
+// If the Activity was evicted, or Finish ended it, the event is nil and Unfinished is set. Both arguments are borrowed
+// until ended returns.
 func New(info *ntconv.Info, ended func(e *ntconv.Event, s *span.Span), o *Options) *Decoder {
 	d := &Decoder{
-		ended: ended, clock: newClock(info), texts: newTexts(),
+		ended: ended, clock: newClock(info), strings: newStringCache(),
 		kinds: make(map[*schema.Schema]*kind), scopes: make(map[scopeKey]*span.Scope),
 	}
 	if o != nil {
@@ -81,8 +86,8 @@ func New(info *ntconv.Info, ended func(e *ntconv.Event, s *span.Span), o *Option
 	return d
 }
 
-// Add borrows an event of Provider and its schema until it returns. It reports whether the event started or stopped an
-// Activity, and so is not an ordinary event of an event source.
+// Add processes an event and its schema, which it borrows. It reports whether the event started or stopped an Activity;
+// otherwise the event is an ordinary event of an event source. Pass all events of Provider in time order.
 func (d *Decoder) Add(e *ntconv.Event, s *schema.Schema) bool {
 	k := d.kind(s)
 	if k.phase == phaseNone || e.Kind != ntconv.KindEvent {
@@ -134,16 +139,16 @@ func (d *Decoder) invalid(e *ntconv.Event) {
 		ntconv.CodePayload,
 		1,
 		e.Offset,
-		"event of "+Provider+" without the list of an Activity's properties",
+		"event of "+Provider+" has no list of an Activity's properties",
 	)
 }
 
-// Finish passes on the Activities that have not stopped, in the order in which they started.
+// Finish ends all open Activities in the order in which they started. Call it after the last event.
 func (d *Decoder) Finish() {
 	for o := d.open.oldest(); o != nil; o = d.open.oldest() {
 		d.giveUp(o)
 	}
 }
 
-// Counts returns what the Decoder has seen so far.
+// Counts returns the counts so far.
 func (d *Decoder) Counts() Counts { return d.counts }

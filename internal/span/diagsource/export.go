@@ -7,15 +7,15 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// exportPaths end the paths of OTLP/HTTP requests.
+// exportPaths lists the ends of the paths of OTLP/HTTP requests.
 var exportPaths = [...]string{"/v1/traces", "/v1/metrics", "/v1/logs", "/v1development/profiles"}
 
-// exportService is in the path of OTLP/gRPC requests.
+// exportService is part of the path of OTLP/gRPC requests.
 const exportService = "/opentelemetry.proto.collector."
 
-// IsExport reports whether a span is the request of an OTLP exporter that sends spans, metrics, logs or profiles. A
-// program records such requests if another listener than its own SDK asks for them, because only the SDK knows which
-// ones to suppress.
+// IsExport reports whether a span is a request of an OTLP exporter that sends spans, metrics, logs or profiles. A
+// program records such requests if a listener other than its own SDK asks for them, because only the SDK knows which
+// requests to suppress.
 func IsExport(s *span.Span) bool {
 	if s.Kind != span.KindClient {
 		return false
@@ -33,28 +33,28 @@ func IsExport(s *span.Span) bool {
 	return false
 }
 
-// An ExportFilter omits the HTTP spans of an OTLP exporter: its requests, and the spans of the connections that they
-// opened. A connection's spans end before the request, so such spans are held until the request that they belong to may
-// have ended. It is not safe for concurrent use.
+// An ExportFilter omits the HTTP spans of an OTLP exporter: its requests, and the spans of the connections that these
+// opened. The spans of a connection end before its request, so the filter holds them until the request may have ended.
+// It is not safe for concurrent use.
 type ExportFilter struct {
 	emit    func(*span.Span)
-	held    []*span.Span // in the order of their ends
+	held    []*span.Span // copies of spans of connections, in the order of their ends
 	omitted int64
 }
 
 const (
-	// connectionScopes begins the names of the sources whose spans show how a connection was made.
+	// connectionScopes is the prefix of the sources whose spans describe how a connection was opened.
 	connectionScopes = "Experimental.System.Net."
-	// maxHeldTime is how long after its end a span is held, in nanoseconds. The SDK gives up a request after 10 s.
+	// maxHeldTime limits how long a span is held after its end, in nanoseconds. The SDK aborts a request after 10 s.
 	maxHeldTime  = 10_000_000_000
 	maxHeldSpans = 256
 )
 
-// NewExportFilter returns a filter that passes on spans to emit. They are borrowed until emit returns.
+// NewExportFilter returns a filter that passes spans to emit, which borrows them until it returns.
 func NewExportFilter(emit func(*span.Span)) *ExportFilter { return &ExportFilter{emit: emit} }
 
-// Add borrows a span until it returns. Spans of connections are passed on at most 10 seconds of the trace's time, or
-// 256 such spans, later than others.
+// Add processes a span, which it borrows. It delays spans of connections by at most 10 s of trace time, or 256 such
+// spans.
 func (f *ExportFilter) Add(s *span.Span) {
 	switch {
 	case IsExport(s):
@@ -73,7 +73,7 @@ func (f *ExportFilter) Add(s *span.Span) {
 	f.held = slices.Delete(f.held, 0, n)
 }
 
-// Finish passes on the spans that are held.
+// Finish emits the spans that are still held. Call it after the last span.
 func (f *ExportFilter) Finish() {
 	for _, h := range f.held {
 		f.emit(h)
@@ -81,11 +81,11 @@ func (f *ExportFilter) Finish() {
 	f.held = nil
 }
 
-// Omitted returns how many spans were omitted.
+// Omitted returns the number of omitted spans.
 func (f *ExportFilter) Omitted() int64 { return f.omitted }
 
 // omit drops the held spans that belong to a request: its children, and the trace in which its connection was opened.
-// The request has a link to this trace. Where links are not recorded, a connection to the same server belongs to the
+// The request has a link to that trace. If links were not recorded, a connection to the same server belongs to the
 // request during which it was opened.
 func (f *ExportFilter) omit(request *span.Span) {
 	traces := make(map[span.TraceID]bool)
@@ -106,12 +106,12 @@ func (f *ExportFilter) omit(request *span.Span) {
 	})
 }
 
-// during reports whether a span lies within the time of another one.
+// during reports whether the interval of inner is within the interval of outer.
 func during(inner, outer *span.Span) bool {
 	return int64(inner.Start) >= int64(outer.Start) && int64(inner.End) <= int64(outer.End)
 }
 
-// sameServer reports whether two spans name the same server.
+// sameServer reports whether both spans have the same server address and port.
 func sameServer(a, b *span.Span) bool {
 	for _, key := range [...]string{"server.address", "server.port"} {
 		x, ok1 := find(a.Attributes, key)
@@ -132,7 +132,7 @@ func find(attributes []span.Attribute, key string) (span.Value, bool) {
 	return span.Value{}, false
 }
 
-// clone returns a copy of a span that may be kept.
+// clone returns a deep copy of a span, except for immutable parts.
 func clone(s *span.Span) *span.Span {
 	c := *s
 	c.Attributes, c.Events, c.Links = slices.Clone(s.Attributes), slices.Clone(s.Events), slices.Clone(s.Links)

@@ -19,7 +19,7 @@ func request(id byte, url string) *span.Span {
 	return s
 }
 
-// connection returns a span that shows how a connection was made: in the trace of a request, or in one of its own.
+// connection returns a span of a connection, in the trace of a request or in a new trace.
 func connection(id, parent byte, name string, end uint64) *span.Span {
 	s := &span.Span{Name: name, Start: end - 20, End: end, Scope: &span.Scope{Name: "Experimental.System.Net.Http.Connections"}}
 	s.TraceID[0], s.Context.ID[0], s.ParentID[0] = id, 100+id, parent
@@ -44,7 +44,7 @@ func TestIsExport(t *testing.T) {
 	}
 }
 
-// TestExportFilter omits the requests of an exporter with their connections, and nothing else.
+// TestExportFilter checks that the requests of an exporter and their connections are omitted, and nothing else.
 func TestExportFilter(t *testing.T) {
 	const export, orders = "http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/orders"
 	linked := func() *span.Span {
@@ -83,7 +83,7 @@ func TestExportFilter(t *testing.T) {
 	}
 }
 
-// TestExportFilterHoldsFew bounds what is held.
+// TestExportFilterHoldsFew checks the limit of held spans.
 func TestExportFilterHoldsFew(t *testing.T) {
 	n := 0
 	f := diagsource.NewExportFilter(func(*span.Span) { n++ })

@@ -2,7 +2,7 @@ package diagsource
 
 import "github.com/ntconv/ntconv/internal/span"
 
-// Names of the package's inside that tests use.
+// Internal names for tests.
 var (
 	Clone       = clone
 	AppendTags  = appendTags

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// FuzzTexts splits texts of tags, events and links. What was split can be put together again, and nothing is invented.
+// FuzzTexts splits the text of tags, events and links. Joining the parts yields the original text.
 func FuzzTexts(f *testing.F) {
 	for _, s := range []string{
 		"[a, b],[c, d]", "[a, x],[y],[b, z]", "a:b, c:d", "a:b, c, d:e", "[],[", "[[[[", "]]]],[, ],[", "System.Diagnostics.ActivityEvent,System.Diagnostics.ActivityEvent",
@@ -49,7 +49,7 @@ func sizeOf(attributes []span.Attribute) (n int) {
 	return n
 }
 
-// join writes tags in the form that their text has.
+// join formats tags in the form of the text.
 func join(text string, tags []span.Attribute) string {
 	before, separator, after, between := "", ":", "", ", "
 	if text[0] == '[' && text[len(text)-1] == ']' && len(text) > 1 {
@@ -65,8 +65,8 @@ func join(text string, tags []span.Attribute) string {
 	return strings.Join(parts, between)
 }
 
-// FuzzDecoder decodes any payloads as a Start and a Stop event. Every span has IDs, a scope and an end that is not
-// before its start, there are not more of them than events, and what a Decoder has decoded before changes nothing.
+// FuzzDecoder decodes any payloads as a Start and a Stop event. Every span must have IDs, a scope and an end that is
+// not before its start. There must be no more spans than events, and earlier events must not affect the result.
 func FuzzDecoder(f *testing.F) {
 	f.Add(payload("Shop", "order", "TraceId="+traceText, "SpanId="+idText, "Tags=[a, b],[c, d]", "StartTimeTicks=639308438133429561"),
 		payload("Shop", "order", "TraceId="+traceText, "SpanId="+idText, "DurationTicks=5", "Events=[(e,\u200b2026-11-21T07:43:34.0000000+00:00,\u200b[])]"), byte(0))
@@ -134,16 +134,16 @@ func run(t *testing.T, events []*ntconv.Event) (spans []*span.Span) {
 	return spans
 }
 
-// TestHostileTexts decodes texts that are as bad as their size allows in time that is in proportion to it.
+// TestHostileTexts checks that adversarial strings are decoded in time proportional to their size.
 func TestHostileTexts(t *testing.T) {
 	const n = 1 << 17
-	texts := []string{
+	inputs := []string{
 		strings.Repeat("],[", n/3), "[" + strings.Repeat("a, b],[", n/7) + "]", "[" + strings.Repeat("],[", n/3) + "]", "[a, " + strings.Repeat("],[x", n/4) + "]",
 		strings.Repeat(":", n), strings.Repeat("a:b, ", n/5), strings.Repeat(", ", n/2), "a:" + strings.Repeat(", a", n/3), strings.Repeat("[", n), strings.Repeat(",", n),
 		"[" + strings.Repeat("[otel.status_code, OK],", n/23) + "[otel.status_code, OK]]", "[(" + strings.Repeat("),\u200b(", n/6) + ")]", "[(" + strings.Repeat(",\u200b", n/4) + ")]",
 		"[(e,\u200b2026-11-21T07:43:34.0000000+00:00,\u200b[" + strings.Repeat("a:\u200bb,\u200b", n/9) + "])]", strings.Repeat("System.", n/7), "System.Diagnostics.ActivityLink" + strings.Repeat(",", n),
 	}
-	for _, text := range texts {
+	for _, text := range inputs {
 		for _, key := range []string{"Tags", "Events", "Links", "SourceTags", "Id", "ParentId", "StartTimeUtc", "Duration", "DisplayName", "ActivityTraceFlags"} {
 			got := spansOf(t, diagsource.Options{Convention: true}, event("ActivityStart", 1, 0, "Shop", "x", key+"="+text), event("ActivityStop", 5, 0, "Shop", "x", key+"="+text))
 			for _, s := range got.spans {

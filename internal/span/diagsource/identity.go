@@ -12,7 +12,8 @@ func isW3C(raw []byte) bool {
 	return len(raw) == 2*55 && hasASCIIPrefix(raw, "00-") && raw[2*35] == '-' && raw[2*52] == '-'
 }
 
-// parseW3C decodes an ID of the form 00-TRACEID-SPANID-FLAGS.
+// parseW3C decodes an ID of the form 00-TRACEID-SPANID-FLAGS. It returns false if the form is different or an ID is
+// zero.
 func parseW3C(raw []byte) (c span.Context, ok bool) {
 	if !isW3C(raw) || !parseHex(c.TraceID[:], raw[2*3:2*35]) || !parseHex(c.ID[:], raw[2*36:2*52]) {
 		return span.Context{}, false
@@ -20,13 +21,13 @@ func parseW3C(raw []byte) (c span.Context, ok bool) {
 	return c, !c.TraceID.IsZero() && !c.ID.IsZero()
 }
 
-// identify sets the IDs of a span from the values of an event. It reports whether the event has an ID; otherwise
-// complete makes one.
+// identify sets the IDs of a span from the values of the event. It returns false if the event has no complete ID;
+// complete then synthesizes one.
 //
-// An Activity with a hierarchical ID, |ROOT.1.2., has no trace and span ID. They are hashes of the root and of the
-// whole ID. Such IDs are passed on between processes, so the hashes do not depend on the process. Its parent is the
-// hash of ParentId. An Activity with IDs of its own and a hierarchical parent has no parent here, because OTLP looks
-// for a parent in the same trace only.
+// An Activity with a hierarchical ID, |ROOT.1.2., has no trace ID and no span ID. Its IDs are hashes of the root and of
+// the whole ID. Hierarchical IDs cross process boundaries, so the hashes do not depend on the process. The ID of the
+// parent is the hash of ParentId. An Activity with W3C IDs and a hierarchical parent gets no parent, because in OTLP a
+// parent must be in the same trace.
 func (d *Decoder) identify(s *span.Span) bool {
 	v := &d.values
 	parseID(s.TraceID[:], v.of(propTraceID))
@@ -37,7 +38,7 @@ func (d *Decoder) identify(s *span.Span) bool {
 		if c, ok := parseW3C(id); ok {
 			s.Context = c
 		} else if s.TraceID.IsZero() && s.Context.ID.IsZero() {
-			d.hierarchical(s, d.texts.of(id))
+			d.hierarchical(s, d.strings.of(id))
 			return true
 		}
 	}
@@ -59,29 +60,30 @@ func (d *Decoder) hierarchical(s *span.Span, id string) {
 	s.Context.ID = d.hashID(id)
 	s.MadeID = true
 	if parent := d.values.of(propParentID); parent != nil && !isW3C(parent) {
-		s.ParentID = d.hashID(d.texts.of(parent))
+		s.ParentID = d.hashID(d.strings.of(parent))
 	}
 }
 
+// hashID returns the span ID for a hierarchical ID.
 func (d *Decoder) hashID(id string) span.ID {
 	d.hash.Text("hierarchical")
 	d.hash.Text(id)
 	return d.hash.Span()
 }
 
-// correlate returns what the Start and the Stop event of an Activity have in common that has no ID, as a hash: what
-// identifies a request, or else the activity ID of the events, or else the thread.
+// correlate returns a hash by which the Start and the Stop event of an Activity without an ID are matched: of the
+// request ID, or else of the activity ID of the events, or else of the thread.
 func (d *Decoder) correlate(e *ntconv.Event, k *kind) (c span.Context) {
 	h := &d.hash
 	name := ""
 	if !k.paired {
-		name = k.activityName(d.texts.of(d.arguments.name))
+		name = k.activityName(d.strings.of(d.arguments.name))
 	}
 	h.Text(k.task)
-	h.Text(d.texts.of(d.arguments.source))
+	h.Text(d.strings.of(d.arguments.source))
 	h.Text(name)
 	if id := d.values.of(propRequestID); id != nil {
-		h.Text(d.texts.of(id))
+		h.Text(d.strings.of(id))
 	} else if id, ok := e.Labels.ID(ntconv.LabelActivityID); ok {
 		h.Text(string(id[:]))
 	} else if e.Thread != nil {
@@ -91,8 +93,8 @@ func (d *Decoder) correlate(e *ntconv.Event, k *kind) (c span.Context) {
 	return c
 }
 
-// complete makes the IDs that a span lacks: hashes of the names, the process, the thread and the time of the event that
-// first showed it.
+// complete synthesizes the missing IDs of a span as hashes of the names, the process, the thread and the time of its
+// first event.
 func (d *Decoder) complete(s *span.Span, e *ntconv.Event) {
 	if s.TraceID.IsZero() {
 		d.describe(e)
@@ -100,7 +102,7 @@ func (d *Decoder) complete(s *span.Span, e *ntconv.Event) {
 			d.hash.Text(string(s.Context.ID[:]))
 		}
 		s.TraceID = d.hash.Trace()
-		s.ParentID = span.ID{} // it is in the trace that is not known
+		s.ParentID = span.ID{} // the parent is in the unknown trace
 		s.MadeID = true
 	}
 	if s.Context.ID.IsZero() {
@@ -110,11 +112,11 @@ func (d *Decoder) complete(s *span.Span, e *ntconv.Event) {
 	}
 }
 
-// describe adds what identifies an event to the hash.
+// describe adds to the hash what identifies an event.
 func (d *Decoder) describe(e *ntconv.Event) {
 	h := &d.hash
-	h.Text(d.texts.of(d.arguments.source))
-	h.Text(d.texts.of(d.arguments.name))
+	h.Text(d.strings.of(d.arguments.source))
+	h.Text(d.strings.of(d.arguments.name))
 	h.Number(uint64(e.Time))
 	if e.Thread == nil {
 		return

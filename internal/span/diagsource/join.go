@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// start takes the event that started an Activity.
+// start processes a Start event. If another event has already started the same Activity, it only adds attributes.
 func (d *Decoder) start(e *ntconv.Event, k *kind) {
 	o := d.open.take()
 	d.build(&o.activity, k)
@@ -35,12 +35,12 @@ func (d *Decoder) start(e *ntconv.Event, k *kind) {
 	}
 }
 
-// evict gives up the Activity that started first.
+// evict ends the Activity that started first and counts it.
 func (d *Decoder) evict() {
 	detail := ""
 	if d.counts.Evicted == 0 {
 		detail = fmt.Sprintf(
-			"spans ended early: more than %d Activities were open at a time; raise the limit on open spans",
+			"spans ended early: more than %d Activities were open at the same time; raise the limit of open spans",
 			d.options.MaxOpen,
 		)
 	}
@@ -49,7 +49,7 @@ func (d *Decoder) evict() {
 	d.giveUp(d.open.oldest())
 }
 
-// stop takes the event that stopped an Activity.
+// stop processes a Stop event and ends the Activity, with or without its Start event.
 func (d *Decoder) stop(e *ntconv.Event, k *kind) {
 	a := &d.stopped
 	d.build(a, k)
@@ -63,7 +63,7 @@ func (d *Decoder) stop(e *ntconv.Event, k *kind) {
 	o := d.open.find(key)
 	switch {
 	case o != nil && k.listener && !o.listener && identified:
-		o.extend(a) // the source reports the end itself
+		o.extend(a) // the source itself reports the end
 		return
 	case o == nil && k.listener && !identified && a.times.has == 0:
 		d.counts.Unmatched++
@@ -98,7 +98,7 @@ func (d *Decoder) stop(e *ntconv.Event, k *kind) {
 	}
 }
 
-// giveUp passes on an Activity that has not stopped.
+// giveUp ends an Activity that has not stopped.
 func (d *Decoder) giveUp(o *open) {
 	d.open.remove(o)
 	o.span.Unfinished = true
@@ -106,7 +106,7 @@ func (d *Decoder) giveUp(o *open) {
 	d.open.release(o)
 }
 
-// locate sets where a span was recorded.
+// locate sets the process and the activity ID of a span.
 func locate(s *span.Span, e *ntconv.Event) {
 	if e.Thread != nil {
 		s.Process = e.Thread.Process
@@ -116,7 +116,7 @@ func locate(s *span.Span, e *ntconv.Event) {
 	}
 }
 
-// startNear returns the start of an Activity: the recorded one, or the time of an event.
+// startNear returns the recorded start of an Activity, or else an estimate from the time of an event.
 func (t *times) startNear(event int64) int64 {
 	if t.has&hasStart != 0 {
 		return t.start
@@ -124,10 +124,10 @@ func (t *times) startNear(event int64) int64 {
 	return t.within(event)
 }
 
-// maxExtended limits the attributes of an Activity that more than one event starts.
+// maxExtended limits the attributes of an Activity that several events start.
 const maxExtended = 1024
 
-// extend adds what another event of the same Activity says in addition.
+// extend adds the attributes and the status of another event of the same Activity.
 func (o *open) extend(a *activity) {
 	if len(o.span.Attributes)+len(a.span.Attributes) <= maxExtended {
 		o.span.Attributes = merge(o.span.Attributes, o.has, a.span.Attributes, a.tagged)
@@ -137,7 +137,8 @@ func (o *open) extend(a *activity) {
 	}
 }
 
-// join adds what only the Start event says to what the Stop event says, which is complete in the usual specifications.
+// join adds to the contents of the Stop event what only the Start event has. With the usual specifications, the Stop
+// event is complete.
 func (a *activity) join(o *open, identified bool) {
 	s, first := &a.span, &o.span
 	s.Thread = first.Thread
@@ -179,7 +180,7 @@ func (a *activity) join(o *open, identified bool) {
 	}
 }
 
-// joinFlags takes the flags that only the Start event has.
+// joinFlags adopts the flags that only the Start event has.
 func (a *activity) joinFlags(o *open) {
 	s, first := &a.span, &o.span
 	const remote = span.FlagRemoteKnown | span.FlagRemote

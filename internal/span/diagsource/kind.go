@@ -6,27 +6,27 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// phase says what an event is to an Activity.
+// A phase is the role of an event for an Activity.
 type phase uint8
 
 const (
 	phaseNone phase = iota
 	phaseStart
 	phaseStop
-	phaseNamed // the name of the listener's event says which
+	phaseNamed // the name in the event of a listener decides, see phaseOf
 )
 
-// kind is what all events of a schema have in common.
+// A kind describes all events of a schema.
 type kind struct {
 	phase    phase
-	listener bool   // a DiagnosticListener reported it, not an ActivitySource
-	paired   bool   // the specification said which event starts and which one stops, so their names need not match
+	listener bool   // reported by a DiagnosticListener, not by an ActivitySource
+	paired   bool   // the specification defines which event starts and which one stops, so their names need not match
 	usual    bool   // see isUsual
-	task     string // what events of one pair have in common
+	task     string // equal for the Start and the Stop event
 }
 
-// kindOf returns the kind of the events of a schema. Names identify the events of the provider, because their IDs
-// differ from process to process.
+// kindOf returns the kind of the events of a schema. It identifies events of the provider by name, because their IDs
+// differ between processes.
 func kindOf(s *schema.Schema) *kind {
 	k := &kind{task: s.Name}
 	if s.Provider != Provider {
@@ -50,7 +50,7 @@ func kindOf(s *schema.Schema) *kind {
 	return k
 }
 
-// phaseOf returns the phase of an event with a name in UTF-16.
+// phaseOf returns the phase of an event; name is the name in its payload, in UTF-16.
 func (k *kind) phaseOf(name []byte) phase {
 	if k.phase != phaseNamed {
 		return k.phase
@@ -65,7 +65,7 @@ func (k *kind) phaseOf(name []byte) phase {
 
 const startSuffix, stopSuffix = ".Start", ".Stop"
 
-// activityName returns the name of the Activity that an event is about. Listeners report the start of the Activity X as
+// activityName returns the name of the Activity for the name in an event. Listeners report the start of Activity X as
 // X.Start.
 func (k *kind) activityName(event string) string {
 	if !k.listener {

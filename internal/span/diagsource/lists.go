@@ -7,11 +7,11 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// .NET writes the events and links of an Activity as lists whose separators are followed by a zero width space, so that
-// a comma or a colon of the program separates nothing:
+// .NET writes the events and links of an Activity as lists. A zero-width space (U+200B, here ~) follows each separator,
+// so that a comma or a colon in a name or value is not a separator:
 //
 //	[(NAME,~TIME,~[KEY:~VALUE,~KEY:~VALUE]),~(...)]
-//	[(TRACEID,~SPANID,~FLAGS,~TRACESTATE,~ISREMOTE,~[KEY:~VALUE]),~(...)]      ~ is U+200B; a link without tags has no last part
+//	[(TRACEID,~SPANID,~FLAGS,~TRACESTATE,~ISREMOTE,~[KEY:~VALUE]),~(...)]
 const (
 	invisible = "\u200b"
 	comma     = "," + invisible
@@ -21,24 +21,24 @@ const (
 	listEnd   = ")]"
 )
 
-// lists are the events and links of one Activity, with memory that is reused.
+// lists holds the events and links of one Activity. reset keeps their memory.
 type lists struct {
 	events     []span.Event
 	links      []span.Link
 	attributes []span.Attribute
-	typed      bool // attributes have the types of the conventions
+	typed      bool // attributes have the types of conventions
 }
 
 func (l *lists) reset() {
 	l.events, l.links, l.attributes = l.events[:0], l.links[:0], l.attributes[:0]
 }
 
-// small reports whether the memory of the lists is worth keeping.
+// small reports whether the memory of the lists is small enough to be retained.
 func (l *lists) small() bool {
 	return cap(l.events) <= maxFreeValues && cap(l.links) <= maxFreeValues && cap(l.attributes) <= maxFreeValues
 }
 
-// eachItem calls add with the text of each item. It reports whether the text is a list.
+// eachItem calls add with the text of each item. It returns false if text is not a list.
 func eachItem(text string, add func(item string)) bool {
 	if text == "" || text == "[]" {
 		return true
@@ -58,7 +58,7 @@ func eachItem(text string, add func(item string)) bool {
 	}
 }
 
-// parseEvents appends the events in a text and returns how many could not be decoded. The strings share the memory of
+// parseEvents appends the events in text and returns how many could not be decoded. The strings share the memory of
 // text.
 func (l *lists) parseEvents(text string) (dropped uint32) {
 	if n, ok := countTypeNames(text); ok {
@@ -80,8 +80,7 @@ func (l *lists) parseEvents(text string) (dropped uint32) {
 	return dropped
 }
 
-// parseLinks appends the links in a text and returns how many could not be decoded. The strings share the memory of
-// text.
+// parseLinks appends the links in text and returns how many could not be decoded. The strings share the memory of text.
 func (l *lists) parseLinks(text string) (dropped uint32) {
 	if n, ok := countTypeNames(text); ok {
 		return n
@@ -115,7 +114,7 @@ func (l *lists) parseLinks(text string) (dropped uint32) {
 	return dropped
 }
 
-// parseAttributes returns the tags in a text [KEY:~VALUE,~KEY:~VALUE], valid until reset.
+// parseAttributes returns the tags in text of the form [KEY:~VALUE,~KEY:~VALUE]. The result is valid until reset.
 func (l *lists) parseAttributes(text string) []span.Attribute {
 	if len(text) <= len("[]") || text[0] != '[' || text[len(text)-1] != ']' {
 		return nil
@@ -130,19 +129,20 @@ func (l *lists) parseAttributes(text string) []span.Attribute {
 	return l.attributes[start:len(l.attributes):len(l.attributes)]
 }
 
-// countTypeNames returns how many items a text has that only names their types, as Events.*Enumerate does, and false
-// for other texts.
+// countTypeNames returns the number of items in text that contains only the names of their types, as Events.*Enumerate
+// does. It returns false for any other text.
 func countTypeNames(text string) (uint32, bool) {
 	switch {
 	case !strings.HasPrefix(text, typeNames):
 		return 0, false
 	case !strings.HasPrefix(text, "System.Diagnostics.Activity"), strings.ContainsAny(text, "`[]+"):
-		return 0, true // the type of the list, which does not say how many items it has
+		return 0, true // the type of the list, without the number of its items
 	}
 	return uint32(1 + strings.Count(text, ",")), true
 }
 
-// decodeHex fills dst with the bytes of a hexadecimal number and reports whether text has just as many digits.
+// decodeHex sets dst to the bytes of a hexadecimal number. It returns false if text does not have exactly that many
+// digits.
 func decodeHex(dst []byte, text string) bool {
 	if len(text) != 2*len(dst) {
 		return false

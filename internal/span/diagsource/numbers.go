@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// parseTimeSpan returns the text of a TimeSpan, [-][days.]hh:mm:ss[.fffffff], in ticks of 100 ns.
+// parseTimeSpan parses the text of a TimeSpan, [-][days.]hh:mm:ss[.fffffff], and returns ticks of 100 ns.
 func parseTimeSpan(text string) (int64, bool) {
 	text, negative := strings.CutPrefix(text, "-")
 	days := int64(0)
@@ -35,7 +35,7 @@ func parseTimeSpan(text string) (int64, bool) {
 	return n, true
 }
 
-// fraction returns a fraction of a second, a point and 1 to 7 digits, in ticks. No fraction is 0.
+// fraction parses a fraction of a second, a point and 1 to 7 digits, and returns ticks of 100 ns. "" is 0.
 func fraction(text string) (int64, bool) {
 	if text == "" {
 		return 0, true
@@ -50,8 +50,8 @@ func fraction(text string) (int64, bool) {
 	return n, true
 }
 
-// digits returns a number of 1 to most decimal digits.
-func digits(text string, most int) (n int64, ok bool) {
+// digits parses a number of 1 to limit decimal digits.
+func digits(text string, limit int) (n int64, ok bool) {
 	for i := range len(text) {
 		d := text[i] - '0'
 		if d > 9 {
@@ -59,10 +59,10 @@ func digits(text string, most int) (n int64, ok bool) {
 		}
 		n = n*10 + int64(d)
 	}
-	return n, 0 < len(text) && len(text) <= most
+	return n, 0 < len(text) && len(text) <= limit
 }
 
-// parseMillis returns a number of milliseconds in ticks of 100 ns.
+// parseMillis parses a number of milliseconds and returns ticks of 100 ns.
 func parseMillis(text string) (int64, bool) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(math.Abs(f) < 1e14) {
@@ -71,8 +71,8 @@ func parseMillis(text string) (int64, bool) {
 	return int64(math.Round(f * 1e4)), true
 }
 
-// parseTimestamp returns the round-trip text of a DateTimeOffset, yyyy-MM-ddTHH:mm:ss.fffffff+hh:mm, as nanoseconds
-// since 1970.
+// parseTimestamp parses a DateTimeOffset in round-trip format, yyyy-MM-ddTHH:mm:ss.fffffff+hh:mm, and returns
+// nanoseconds since 1970-01-01 UTC.
 func parseTimestamp(text string) (int64, bool) {
 	const date, zone = len("yyyy-MM-ddTHH:mm:ss"), len("+hh:mm")
 	if len(text) < date {

@@ -5,34 +5,36 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// openKey identifies an Activity that has not stopped: by its IDs, or by what Start and Stop have in common.
+// An openKey identifies an Activity that has not stopped: by its IDs, or by the hash of correlate.
 type openKey struct {
 	process *ntconv.Process
 	span.Context
 }
 
-// open is an Activity that has not stopped.
+// An open is an Activity that has not stopped. It is in two lists of openTable: all Activities by start, and those with
+// the same key.
 type open struct {
 	activity
 	key        openKey
-	time       int64 // of the Start event, in nanoseconds since 1970
+	time       int64 // time of the Start event in nanoseconds since 1970-01-01 UTC
 	listener   bool  // a listener reported the start
-	outer      *open // started before with the same key
-	inner      *open // started after with the same key
-	prev, next *open // in the order of their starts
+	outer      *open // previous Activity with the same key
+	inner      *open // next Activity with the same key
+	prev, next *open // in the order of starts
 }
 
-// openTable holds the Activities that have not stopped, oldest first. Its memory follows their number.
+// An openTable holds the Activities that have not stopped. Its memory is proportional to their number. byKey refers to
+// the innermost Activity of each key.
 type openTable struct {
 	byKey map[openKey]*open
-	ends  open // next is the oldest, prev the latest one
+	ends  open // sentinel: next is the oldest Activity, prev the latest one
 	n     int
-	free  []*open
+	free  []*open // records for reuse, see take and release
 }
 
 const (
-	maxFree       = 256 // records whose memory is kept for new ones
-	maxFreeValues = 512 // attributes, or events, or links of such a record
+	maxFree       = 256 // records retained for reuse
+	maxFreeValues = 512 // maximum attributes, events or links of such a record
 )
 
 func (t *openTable) init() {
@@ -40,7 +42,7 @@ func (t *openTable) init() {
 	t.ends.prev, t.ends.next = &t.ends, &t.ends
 }
 
-// take returns a record that add puts into the table.
+// take returns a record that is not in the table. Call add or release for it.
 func (t *openTable) take() *open {
 	if n := len(t.free); n > 0 {
 		o := t.free[n-1]
@@ -50,7 +52,7 @@ func (t *openTable) take() *open {
 	return new(open)
 }
 
-// release keeps the memory of a record that is not in the table.
+// release returns a record that is not in the table for reuse.
 func (t *openTable) release(o *open) {
 	if len(t.free) < maxFree && cap(o.span.Attributes) <= maxFreeValues && o.lists.small() {
 		t.free = append(t.free, o)
@@ -67,7 +69,7 @@ func (t *openTable) add(o *open) {
 	t.n++
 }
 
-// find returns the Activity that started last with a key, or nil.
+// find returns the Activity with a key that started last, or nil.
 func (t *openTable) find(key openKey) *open {
 	if t.n == 0 {
 		return nil
@@ -100,16 +102,16 @@ func (t *openTable) remove(o *open) {
 	t.n--
 }
 
-// recent holds the IDs of Activities that stopped lately.
+// recent holds the keys of the latest maxRecent Activities that have stopped.
 type recent struct {
 	known map[openKey]struct{}
-	ring  []openKey
-	at    int
+	ring  []openKey // the same keys, in a ring
+	at    int       // index of the oldest key in ring
 }
 
 const maxRecent = 1024
 
-// has reports whether an Activity stopped lately.
+// has reports whether an Activity has stopped recently.
 func (r *recent) has(key openKey) bool {
 	_, ok := r.known[key]
 	return ok

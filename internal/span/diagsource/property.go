@@ -2,29 +2,30 @@ package diagsource
 
 import "strings"
 
-// property is what a key of a payload is about: a property of the Activity, or of the request that a listener reports.
+// A property is the meaning of a key in a payload: a property of the Activity, or of the request that a listener
+// reports.
 type property uint8
 
 const (
-	propOther   property = iota // the key is not known: an attribute, unless the whole Activity was recorded
-	propIgnored                 // known, and no part of a span
+	propOther   property = iota // an unknown key: an attribute, unless the whole Activity was recorded
+	propIgnored                 // a known key that is not part of a span
 	propTraceID
 	propSpanID
 	propParentSpanID
 	propID       // W3C "00-TRACEID-SPANID-FLAGS", or hierarchical
-	propParentID // as propID
+	propParentID // format of propID
 	propTraceFlags
 	propTraceState
 	propKind
 	propDisplayName
-	propName // DisplayName, or Source.Name if it is the name of the source
+	propName // DisplayName, or Source.Name if the value is the name of the source
 	propOperationName
 	propStart         // text of a DateTime
 	propStartTicks    // 100 ns since 0001-01-01 UTC
 	propDuration      // text of a TimeSpan
 	propDurationTicks // 100 ns
-	propTicks         // one of the two, by its size
-	propMillis        // duration
+	propTicks         // propStartTicks or propDurationTicks, depending on its size
+	propMillis        // duration in milliseconds
 	propStatus
 	propStatusDescription
 	propTags
@@ -37,7 +38,7 @@ const (
 	propRemoteParent
 	propRecorded
 	propAllData
-	propWhole // a property that no specification asks for: the Activity was recorded as a whole
+	propWhole // a property that no specification requests; it shows that the whole Activity was recorded
 	propRequestID
 	propMethod
 	propPath
@@ -51,7 +52,7 @@ const (
 	numProperties
 )
 
-// properties are the names of properties as normalize writes them.
+// properties maps names of properties in the form that normalize returns.
 var properties = map[string]property{
 	"traceid": propTraceID, "spanid": propSpanID, "parentspanid": propParentSpanID,
 	"id": propID, "parentid": propParentID, "rootid": propIgnored,
@@ -74,16 +75,16 @@ var properties = map[string]property{
 	"w3cidflagsset": propWhole, "context": propIgnored, "parent": propIgnored, "current": propWhole,
 }
 
-// requestProperties are names of what listeners report of HTTP requests, in addition to properties of the current
-// Activity.
+// requestProperties maps the names of properties of HTTP requests that listeners report, in addition to those of the
+// current Activity.
 var requestProperties = map[string]property{
 	"traceidentifier": propRequestID, "method": propMethod, "path": propPath, "pathbase": propPathBase, "scheme": propScheme,
 	"host": propHost, "port": propPort, "querystring": propQuery, "requesturi": propURL,
 }
 
-// propertyOf returns what a key is about. Users name the keys of an explicit specification, so case, punctuation, and a
-// prefix Activity are ignored: ActivityTraceId, trace_id and TraceId are the same property. An Activity of a source has
-// no properties of requests: keys with their names are attributes.
+// propertyOf returns the meaning of a key. Users name the keys in an explicit specification, so case, punctuation and a
+// prefix Activity are ignored: ActivityTraceId, trace_id and TraceId are the same property. Activities of sources have
+// no properties of requests, so such keys are attributes.
 func propertyOf(key string, listener bool) property {
 	name := normalize(key)
 	for range 2 {
@@ -98,7 +99,7 @@ func propertyOf(key string, listener bool) property {
 	return propOther
 }
 
-// normalize returns the ASCII letters and digits of a key in lower case, and other characters that are not punctuation.
+// normalize converts a key to lower case and removes punctuation and spaces.
 func normalize(key string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

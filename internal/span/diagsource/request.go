@@ -8,11 +8,11 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// request adds what a listener reports of an HTTP request to the attributes, with the keys of semantic conventions. The
-// keys of a specification are the last names of its properties: Request.Method is Method.
+// request appends the HTTP request that a listener reported as attributes with the keys of semantic conventions. The
+// keys in a specification are the last names of the property paths: Request.Method is Method.
 func (d *Decoder) request(a *activity) {
 	v := &d.values
-	text := func(p property) string { return d.texts.of(v.of(p)) }
+	text := func(p property) string { return d.strings.of(v.of(p)) }
 	if s := text(propMethod); s != "" {
 		d.attribute(a, "http.request.method", s)
 	}
@@ -46,8 +46,8 @@ func (d *Decoder) request(a *activity) {
 	}
 }
 
-// statusCodes are names that .NET writes for HTTP status codes (System.Net.HttpStatusCode). Codes without a name are
-// recorded as numbers.
+// statusCodes maps the names that .NET writes for HTTP status codes (System.Net.HttpStatusCode). .NET writes codes
+// without a name as numbers.
 var statusCodes = map[string]int{
 	"Continue": 100, "SwitchingProtocols": 101, "Processing": 102, "EarlyHints": 103,
 	"OK": 200, "Created": 201, "Accepted": 202, "NonAuthoritativeInformation": 203, "NoContent": 204, "ResetContent": 205, "PartialContent": 206,
@@ -66,9 +66,9 @@ var statusCodes = map[string]int{
 	"NetworkAuthenticationRequired": 511,
 }
 
-// merge adds attributes that another event of the Activity recorded and this one has not. Tags of the later event
-// replace those of the earlier one, because an Activity lists all of its tags each time. Keys of long lists may repeat,
-// as looking for them would take too long.
+// merge appends the attributes of an earlier event of the Activity whose keys dst does not have. If the later event has
+// tags, they replace the tags of the earlier one, because an event lists all tags. Beyond maxMerged attributes, keys
+// may repeat, because searching for them would take too long.
 func merge(dst []span.Attribute, has set, earlier []span.Attribute, tagged int) []span.Attribute {
 	if has.contains(propTags) {
 		earlier = earlier[tagged:]

@@ -13,7 +13,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// TestRewritten decodes the same spans, made IDs included, from a trace and from its copy in version 6 of the format.
+// TestRewritten decodes the same spans, with equal synthetic IDs, from a trace and from its copy in version 6 of the
+// format.
 func TestRewritten(t *testing.T) {
 	paths := []string{corpus.Path("spans-stop.nettrace.zst")}
 	for _, name := range stored {

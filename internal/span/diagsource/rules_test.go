@@ -8,23 +8,23 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A rule explains why a field is not the same in our spans and in those of the SDK. why goes into the document.
+// A rule explains why a field differs between our spans and those of the SDK. why is written to the document.
 type rule struct {
 	name, why string
 	explains  func(c *comparison, d *difference) bool
 }
 
-// rules are tried in order. A difference that none explains is an error.
+// rules are tried in order. A difference without a rule is an error.
 var rules = []rule{
-	{"not recorded", "The SDK does not export an Activity that its sampler dropped, for which no data was requested, or that has no source. The trace has it, " +
+	{"not recorded", "The SDK does not export an Activity that its sampler dropped, for which no data was requested, or that has no source. The trace contains it, " +
 		"and ntconv marks it.", func(c *comparison, d *difference) bool { return d.them == nil && d.us.NotRecorded }},
-	{"no data requested", "The same, but the specification does not ask for `IsAllDataRequested`, so the trace does not show it.",
+	{"no data requested", "The same, but the specification does not request `IsAllDataRequested`, so the trace does not show it.",
 		func(c *comparison, d *difference) bool { return d.them == nil && d.us.Name == "no data requested" }},
-	{"never stopped", "The trace has only the Start event, and the SDK exports an Activity when it stops.",
+	{"never stopped", "The trace contains only the Start event. The SDK exports an Activity when it stops.",
 		func(c *comparison, d *difference) bool { return d.them == nil && d.us.Unfinished }},
 	{"exporter", "These are requests of the SDK's own exporter and their connections. The SDK suppresses them, and `--omit-exporter` omits them.",
 		func(c *comparison, d *difference) bool { return d.them == nil && c.omitted[d.us.Context.ID] }},
-	{"suppressed", "The program disabled the export of these spans, or the SDK had been shut down. The trace does not show either.",
+	{"suppressed", "The program instructed the SDK not to export these spans, or the SDK had been shut down. The trace does not show it.",
 		func(c *comparison, d *difference) bool {
 			return d.them == nil && (d.us.Name == "suppressed" || d.us.Name == "after shutdown")
 		}},
@@ -32,21 +32,21 @@ var rules = []rule{
 		func(c *comparison, d *difference) bool {
 			return d.us == nil && d.field == "span" && c.text.lost > 0 && proto.Size(d.them.Span) > 20_000
 		}},
-	{"type", "A trace contains the text of a value, but not its type. The string \"42\" cannot be distinguished from a number. `--attributes convention` restores " +
+	{"type", "A trace contains the text of a value but not its type. A string \"42\" cannot be distinguished from a number. `--attributes convention` restores " +
 		"the types that semantic conventions define.",
 		func(c *comparison, d *difference) bool { return isValue(d) && isTextOf(d.ours, d.value) }},
 	{"list", "The text of an array, of bytes or of a map is the name of its type.",
 		func(c *comparison, d *difference) bool { return isValue(d) && isTypeNameOf(d.ours, d.value) }},
-	{"separators", "Neither text form of tags escapes its separators, so a key or value that contains them is split at another position.",
+	{"separators", "The text of tags does not escape separators, so a key or value that contains them is split differently.",
 		func(c *comparison, d *difference) bool {
 			return d.field == "attributes as a list" && sameSplit(d.us.Attributes, d.them.Attributes)
 		}},
-	{"limits of the SDK", "The SDK keeps 128 attributes, events and links per span and 128 attributes per event. The trace has all of them.", isLimit},
+	{"limits of the SDK", "The SDK keeps at most 128 attributes, events and links per span, and 128 attributes per event. The trace contains all of them.", isLimit},
 	{"type names", "`Events.*Enumerate` and `Links.*Enumerate` record only the type of each event and link. ntconv counts them as dropped; " +
 		"`Events` and `Links` without `.*Enumerate` record all of them.", isDropped},
-	{"not in the specification", "The specification does not ask for this property. A specification without properties (`[AS]*`) records those of the " +
-		"Activity, but not the version, schema URL and tags of its source.", isNotAskedFor},
-	{"first version", "The SDK puts all sources with the same name into one scope, with the version of the first source. The trace has the version of each span.",
+	{"not in the specification", "The specification does not request this property. A specification without properties (`[AS]*`) records the properties " +
+		"of the Activity, but not the version, schema URL and tags of its source.", isNotRequested},
+	{"first version", "The SDK merges all sources with the same name into one scope, with the version of the first one. The trace contains the version for each span.",
 		func(c *comparison, d *difference) bool {
 			if d.field != "scope.version" || d.ours == "" {
 				return false
@@ -58,19 +58,19 @@ var rules = []rule{
 			}
 			return false
 		}},
-	{"offset of an event's time", "The SDK treats the local time of an event as UTC. The trace has the offset.",
+	{"offset of an event's time", "The SDK treats the local time of an event as UTC. The trace contains the offset.",
 		func(c *comparison, d *difference) bool {
 			const quarter = 900_000_000_000
 			return d.field == "event.time_unix_nano" && nanoDifference(d) != 0 && nanoDifference(d)%quarter == 0
 		}},
-	{"seconds", "`[AS]*` records the start in whole seconds. ntconv uses the time of the Start event, which differs by at most 30 ms, or the whole second " +
+	{"seconds", "`[AS]*` records the start in whole seconds. The start is the time of the Start event, which differs by at most 30 ms, or the whole second " +
 		"if the program set the start itself. The duration is exact.", isWithinSecond},
-	{"at once", "Spans that stop on two threads at the same time may have another order.", func(c *comparison, d *difference) bool { return d.field == "order" && d.ours != d.theirs }},
+	{"at once", "Spans that stop on two threads at the same time may be in a different order.", func(c *comparison, d *difference) bool { return d.field == "order" && d.ours != d.theirs }},
 }
 
 func isValue(d *difference) bool { return strings.HasSuffix(d.field, "attributes value") }
 
-// isLimit reports whether the SDK has dropped what we have in addition.
+// isLimit reports whether the difference is data that the SDK has dropped because of its limits.
 func isLimit(c *comparison, d *difference) bool {
 	if d.us == nil || d.them == nil {
 		return false
@@ -93,7 +93,7 @@ func isLimit(c *comparison, d *difference) bool {
 	return false
 }
 
-// isDropped reports whether we count events or links as dropped that the SDK has.
+// isDropped reports whether the Decoder counts events or links as dropped that the SDK has.
 func isDropped(c *comparison, d *difference) bool {
 	if d.us == nil || d.them == nil {
 		return false
@@ -108,8 +108,8 @@ func isDropped(c *comparison, d *difference) bool {
 	return false
 }
 
-// isNotAskedFor reports whether no span of the recording has the property.
-func isNotAskedFor(c *comparison, d *difference) bool {
+// isNotRequested reports whether no span of the recording has the property.
+func isNotRequested(c *comparison, d *difference) bool {
 	if d.us == nil || d.them == nil {
 		return false
 	}
@@ -139,7 +139,7 @@ func isNotAskedFor(c *comparison, d *difference) bool {
 	return false
 }
 
-// isWithinSecond reports whether a time is as exact as the text of a whole second allows, and the duration is the same.
+// isWithinSecond reports whether the times differ by less than a second and the durations are equal.
 func isWithinSecond(c *comparison, d *difference) bool {
 	if d.field != "start_time_unix_nano" && d.field != "end_time_unix_nano" || c.recording != "otel-spans-implicit" {
 		return false

@@ -20,15 +20,15 @@ var update = flag.Bool("update", false, "write ../../../docs/otlp-differences.md
 
 const document = "../../../docs/otlp-differences.md"
 
-// stored are the recordings that testdata has, so that the comparison needs no other data.
+// stored lists the recordings in testdata, so that the comparison needs no other data.
 var stored = []string{"otel-spans-both", "otel-spans-events", "otel-web-stop"}
 
-// recordings are those whose spans went out twice: through EventPipe, and as OTLP.
+// recordings lists the recordings whose spans were exported twice: through EventPipe, and as OTLP.
 var recordings = []string{
 	"otel-cpu", "otel-spans-both", "otel-spans-events", "otel-spans-implicit", "otel-spans-stop", "otel-web-stop", "otel-web-tags",
 }
 
-// load compares a recording with what the SDK sent. It returns false if the recording is absent.
+// load compares a recording with the spans that the SDK sent. It returns false if the recording is absent.
 func load(t *testing.T, name string, o diagsource.Options) (*comparison, []sent, bool) {
 	t.Helper()
 	trace, requests := filepath.Join("testdata", name+".nettrace.zst"), filepath.Join("testdata", name+".otlp.binpb.zst")
@@ -173,22 +173,22 @@ func documentOf(agreeing, rows []string) string {
 
 <!-- Generated: go test ./internal/span/diagsource -run TestSDK -update -->
 
-Each of these recordings is one run of a program whose spans were recorded twice: through EventPipe in a trace, and
-through the OpenTelemetry SDK for .NET 1.20.1 as OTLP. A test decodes both, joins the spans by their IDs and compares
-every field. This page lists every difference. All other fields are equal: IDs, parents, names, kinds, times to the
-tick, status, trace state, flags, attributes, events, links, and scopes.
+Each recording is one run of a program whose spans were exported twice: through EventPipe to a trace, and through the
+OpenTelemetry SDK for .NET 1.20.1 as OTLP. A test decodes both, matches the spans by ID and compares every field. This
+page lists all differences. All other fields are equal: IDs, parents, names, kinds, times to the tick, status, trace
+state, flags, attributes, events, links and scopes.
 
 | recording | spans of the trace | spans of the SDK | fields compared | differences |
 |---|---:|---:|---:|---:|
 `)
 	b.WriteString(strings.Join(agreeing, ""))
 	b.WriteString(`
-The test does not compare resources. A trace contains the process, its command line, operating system and architecture.
-Everything else in the SDK's resource comes from the program's configuration.
+The resource is not compared. A trace contains the process, its command line, operating system and architecture. All
+other parts of the SDK's resource come from the program's configuration.
 
 ## Reasons
 
-| reason | |
+| reason | explanation |
 |---|---|
 `)
 	for _, r := range rules {

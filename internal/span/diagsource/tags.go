@@ -6,15 +6,15 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// appendTags appends the tags in a text to dst. There are two forms, and neither escapes anything:
+// appendTags appends the tags in text to dst. There are two forms, neither of which escapes separators:
 //
 //	[key, value],[key, value]    TagObjects.*Enumerate
-//	key:value, key:value         TagObjects as .NET 8 and later write it
+//	key:value, key:value         TagObjects in .NET 8 and later
 //
 // The first form is split at "],[" if the text up to the next "],[" has a separator ", ". A key ends at the first
-// separator. So a key with a comma, and a value with "],[", lead to another split than the program's. The second form
-// is split at ", " if what follows up to a colon could be a key: at least one character, and no white space. Other text
-// belongs to the value before it. The strings share the memory of text.
+// separator. A key with a comma, or a value with "],[", is therefore split differently than in the program. The second
+// form is split at ", " if the text up to the next colon could be a key: at least one character, and no white space.
+// Other text belongs to the preceding value. The strings share the memory of text.
 func appendTags(dst []span.Attribute, text string) []span.Attribute {
 	switch {
 	case text == "":
@@ -22,19 +22,19 @@ func appendTags(dst []span.Attribute, text string) []span.Attribute {
 	case text[0] == '[' && text[len(text)-1] == ']' && len(text) > 1:
 		return appendBracketed(dst, text[1:len(text)-1])
 	case strings.HasPrefix(text, typeNames) && !strings.Contains(text, ":"):
-		return dst // a type name: there are no tags, or this version of .NET has no text of them
+		return dst // a type name: there are no tags, or this version of .NET does not format them
 	}
 	return appendPlain(dst, text)
 }
 
-// appendBracketed appends tags in the first form, without the outermost brackets.
+// appendBracketed appends tags in the first form, given without the outermost brackets.
 func appendBracketed(dst []span.Attribute, text string) []span.Attribute {
 	const next, separator = "],[", ", "
 	key, value, _ := strings.Cut(text, separator)
 	for end := strings.Index(value, next); end >= 0; {
 		after := end + len(next)
 		piece := value[after:]
-		n := strings.Index(piece, next) // where the piece after the next one may begin
+		n := strings.Index(piece, next) // possible start of the piece after this one
 		if n >= 0 {
 			piece = piece[:n]
 		}
@@ -82,7 +82,7 @@ func appendPlain(dst []span.Attribute, text string) []span.Attribute {
 	return dst
 }
 
-// startsPlainTag reports whether a text begins with what could be a key, and a colon.
+// startsPlainTag reports whether text begins with a possible key and a colon.
 func startsPlainTag(text string) bool {
 	for i := range len(text) {
 		switch text[i] {

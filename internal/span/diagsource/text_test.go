@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTags splits tags as well as their text allows.
+// TestTags splits tags, including ambiguous text.
 func TestTags(t *testing.T) {
 	cases := []struct{ text, want string }{
 		{"", ""},
@@ -28,7 +28,7 @@ func TestTags(t *testing.T) {
 		{"[key, with] comma, v]", "key=with] comma, v"},
 		{"[a]", "a="},
 		{"[]", "="},
-		{"[a, b],[c, d", "[a, b],[c, d="}, // unbalanced: no list of tags
+		{"[a, b],[c, d", "[a, b],[c, d="}, // unbalanced: not a list of tags
 		{"a:b", "a=b"},
 		{"a:b, c:d", "a=b c=d"},
 		{"a:b, c, d:e f", "a=b, c d=e f"},
@@ -49,14 +49,14 @@ func TestTags(t *testing.T) {
 	}
 }
 
-// item is an event or a link of a program.
+// item is an event or a link in a program.
 type item struct {
 	name string
 	time time.Time
 	tags [][2]string
 }
 
-// TestLists reads back any events and links, written as .NET does.
+// TestLists checks that any events and links round-trip through the format of .NET.
 func TestLists(t *testing.T) {
 	text := rapid.StringOf(rapid.RuneFrom([]rune("ab,:()[]~ \n\"é😀")))
 	rapid.Check(t, func(t *rapid.T) {
@@ -123,7 +123,7 @@ func checkLists(t *rapid.T, events []span.Event, links []span.Link, items []item
 	}
 }
 
-// TestListsThatCannotBeRead counts what is missing.
+// TestListsThatCannotBeRead checks the count of dropped items.
 func TestListsThatCannotBeRead(t *testing.T) {
 	cases := []struct {
 		text         string
@@ -165,7 +165,7 @@ func encode(s string) []byte {
 	return b
 }
 
-// TestNumbers compares with the standard library.
+// TestNumbers compares parseDecimal with the standard library.
 func TestNumbers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.StringMatching(`-?[0-9]{1,20}`), rapid.StringOf(rapid.RuneFrom([]rune("-+0189afAFxİ٣")))).Draw(t, "text")
@@ -182,7 +182,7 @@ func TestNumbers(t *testing.T) {
 	})
 }
 
-// TestTimeSpans writes a TimeSpan as .NET does and reads it.
+// TestTimeSpans checks that a TimeSpan in the format of .NET round-trips.
 func TestTimeSpans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(-1e17, 1e17).Draw(t, "ticks")
@@ -208,7 +208,7 @@ func TestTimeSpans(t *testing.T) {
 	}
 }
 
-// TestConventions types the attributes that conventions define, and only if the text is a value of the type.
+// TestConventions checks the types of attributes in conventions. Text that is not a value of the type stays a string.
 func TestConventions(t *testing.T) {
 	cases := []struct {
 		line string

@@ -7,13 +7,14 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// unixEpoch is 1970-01-01 UTC in ticks of .NET, 100 ns since 0001-01-01.
+// unixEpoch is 1970-01-01 UTC in .NET ticks, 100 ns since 0001-01-01.
 const unixEpoch = 621_355_968_000_000_000
 
-// maxNanos limits times to those that a signed number of nanoseconds holds: the years 1678 to 2261.
+// maxNanos limits times to those that an int64 of nanoseconds since 1970 can represent: the years 1678 to 2261.
 const maxNanos = math.MaxInt64
 
-// nanosOf returns a time in ticks of .NET as nanoseconds since 1970, and false if it is out of range.
+// nanosOf converts a time in .NET ticks to nanoseconds since 1970-01-01 UTC. It returns false if the time is out of
+// range.
 func nanosOf(ticks int64) (int64, bool) {
 	since := ticks - unixEpoch
 	if ticks < 0 || since > maxNanos/100 || since < -maxNanos/100 {
@@ -22,10 +23,10 @@ func nanosOf(ticks int64) (int64, bool) {
 	return since * 100, true
 }
 
-// clock converts times of events to nanoseconds since 1970.
+// A clock converts event times to nanoseconds since 1970-01-01 UTC.
 type clock struct {
 	ntconv.Clock
-	wall int64
+	wall int64 // wall clock at Tick, or 0 if it is unknown
 }
 
 func newClock(info *ntconv.Info) clock {
@@ -36,11 +37,10 @@ func newClock(info *ntconv.Info) clock {
 	return c
 }
 
-// nanos returns the time of an event. It is 1970 plus the time since the trace's clock was set if the trace has no wall
-// clock.
+// nanos returns the time of an event. If the trace has no wall clock, it is the time since the clock's Tick.
 func (c *clock) nanos(t ntconv.Ticks) int64 { return addNanos(c.wall, c.Nanos(t)) }
 
-// addNanos returns a+b, or the nearest value that can be represented.
+// addNanos returns a+b, clamped to the range of int64.
 func addNanos(a, b int64) int64 {
 	switch sum := a + b; {
 	case a > 0 && b > 0 && sum < 0:
@@ -52,7 +52,8 @@ func addNanos(a, b int64) int64 {
 	}
 }
 
-// times is what the events of an Activity say about when it ran. All times are nanoseconds since 1970.
+// times holds the recorded times of an Activity. Times are nanoseconds since 1970-01-01 UTC; has states which members
+// are set.
 type times struct {
 	has      timeSet
 	start    int64 // exact
@@ -60,6 +61,7 @@ type times struct {
 	duration int64 // nanoseconds
 }
 
+// A timeSet is a set of members of times.
 type timeSet uint8
 
 const (
@@ -68,8 +70,8 @@ const (
 	hasDuration
 )
 
-// timesOf returns the times in an event's values.
-func timesOf(v *values, text *texts) (t times) {
+// timesOf returns the times in the values of an event.
+func timesOf(v *values, text *stringCache) (t times) {
 	if v.has.contains(propStartTicks) {
 		if n, ok := nanosOf(v.startTicks); ok {
 			t.start, t.has = n, t.has|hasStart
@@ -95,19 +97,20 @@ func timesOf(v *values, text *texts) (t times) {
 	return t
 }
 
-// setDuration takes a number of ticks. An Activity has no negative duration; 0 means that it has not stopped.
+// setDuration sets the duration from ticks of 100 ns. It ignores 0, which means that the Activity has not stopped, and
+// negative values.
 func (t *times) setDuration(ticks int64) {
 	if ticks > 0 {
 		t.duration, t.has = min(ticks, maxNanos/100)*100, t.has|hasDuration
 	}
 }
 
-// slack is how far the time of an event may lie from the Activity's own times: the clock of a trace is set to the
-// millisecond, and building the first event of a kind takes up to 25 ms.
+// slack is the maximum difference in nanoseconds between the time of an event and the Activity's own times. The clock
+// of a trace has a precision of 1 ms, and building the first event of a kind takes up to 25 ms.
 const slack = int64(100 * time.Millisecond)
 
-// within returns an estimate of the start, corrected by the second in which it lies, if this is known. A start that the
-// program set itself is not near the event: then the second is all that is known.
+// within moves an estimate of the start into the recorded second, if there is one. If the estimate is not near that
+// second, the program has set the start itself; within then returns the whole second.
 func (t *times) within(estimate int64) int64 {
 	if t.has&hasSecond == 0 {
 		return estimate
@@ -119,8 +122,8 @@ func (t *times) within(estimate int64) int64 {
 	return min(max(estimate, t.second), last)
 }
 
-// parseDate returns the text of a DateTime without a fraction as nanoseconds since 1970. .NET writes it in the
-// invariant culture.
+// parseDate parses the text of a DateTime without a fraction, which .NET writes in the invariant culture, and returns
+// nanoseconds since 1970-01-01 UTC.
 func parseDate(text string) (int64, bool) {
 	for _, layout := range [...]string{"01/02/2006 15:04:05", "1/2/2006 3:04:05 PM", "2006-01-02 15:04:05"} {
 		if when, err := time.Parse(layout, text); err == nil && when.Year() >= 1678 && when.Year() <= 2261 {

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// decoded is what a Decoder made of a trace.
+// decoded is the result of decoding a trace.
 type decoded struct {
 	spans   []*span.Span // in the order in which they ended
 	started []*span.Span // as the Start events showed them
@@ -31,7 +31,7 @@ func (d *decoded) byID(id span.ID) *span.Span {
 	return nil
 }
 
-// decode returns the spans of a trace. Events are spoiled as soon as they are no longer borrowed.
+// decode returns the spans of a trace. It overwrites events as soon as they are no longer borrowed.
 func decode(tb testing.TB, data []byte, o diagsource.Options) *decoded {
 	tb.Helper()
 	var read ntconv.Report

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// truth is what a program wrote down about its spans.
+// truth is what a program has recorded about its own spans.
 type truth struct {
 	Spans  []truthSpan
 	Served []struct{ Traceparent, ServerSpan, WorkSpan string }
@@ -47,17 +47,17 @@ func readTruth(t *testing.T, path string) (out truth) {
 	return out
 }
 
-// recorded says what a specification records of a span.
+// recorded states which properties of a span a specification records.
 type recordedFields struct {
 	ids, kind, times, status, tags, version bool
-	inFile                                  bool // the span is in the trace at all
-	stop                                    bool // so is its Stop event
+	inFile                                  bool // the span is in the trace
+	stop                                    bool // its Stop event is in the trace
 	seconds                                 bool // the start is recorded in whole seconds
 }
 
 var everything = recordedFields{ids: true, kind: true, times: true, status: true, tags: true, version: true, inFile: true, stop: true}
 
-// ownRecordings are our recordings of one program with different specifications.
+// ownRecordings lists our recordings of one program with different specifications.
 var ownRecordings = []struct {
 	name     string
 	recorded func(s *truthSpan) recordedFields
@@ -75,7 +75,7 @@ var ownRecordings = []struct {
 	{"spans-stop", func(s *truthSpan) recordedFields {
 		f := everything
 		f.inFile = s.Stopped
-		f.ids = !strings.HasPrefix(s.ID, "|") // neither Id nor ParentId is asked for
+		f.ids = !strings.HasPrefix(s.ID, "|") // the specification requests neither Id nor ParentId
 		return f
 	}},
 	{"spans-propagate", func(s *truthSpan) recordedFields {
@@ -98,7 +98,7 @@ var ownRecordings = []struct {
 	}},
 }
 
-// TestTruth compares our spans with what the programs say about theirs.
+// TestTruth compares our spans with the programs' own records.
 func TestTruth(t *testing.T) {
 	for _, r := range ownRecordings {
 		t.Run(r.name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// find returns the span that a program says it had: the one of this ID, or of this name if its ID is not one of W3C.
+// find returns the span of a record: the span with its ID, or with its name if the ID is not a W3C ID.
 func (d *decoded) find(s *truthSpan) *span.Span {
 	for _, us := range d.spans {
 		if us.Context.ID.String() == s.SpanID || strings.Trim(s.SpanID, "0") == "" && us.Name == s.Name {
@@ -211,7 +211,7 @@ func checkTimes(t *testing.T, us *span.Span, s *truthSpan, f recordedFields) {
 	}
 }
 
-// checkTags compares tags, but for a key with a separator, which the text of tags does not escape.
+// checkTags compares tags, except for a key with a separator, which the text of tags does not escape.
 func checkTags(t *testing.T, us *span.Span, s *truthSpan) {
 	t.Helper()
 	got := make(map[string]string)
@@ -247,7 +247,7 @@ func checkTags(t *testing.T, us *span.Span, s *truthSpan) {
 	}
 }
 
-// TestHTTP compares the spans of HTTP requests with what the program sent and received.
+// TestHTTP compares the spans of HTTP requests with the requests that the program sent and received.
 func TestHTTP(t *testing.T) {
 	got := decode(t, corpus.SharedTrace(t, "own/spans-http").Data, diagsource.Options{Convention: true})
 	account := readTruth(t, corpus.Shared(t, "data", "own", "spans-http.truth.json"))
@@ -281,8 +281,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestListener decodes requests that a DiagnosticListener reported without IDs and times: only their Start and Stop
-// events are known.
+// TestListener decodes requests that a DiagnosticListener reported without IDs and times.
 func TestListener(t *testing.T) {
 	data := corpus.SharedTrace(t, "own/spans-diagsource").Data
 	got := decode(t, data, diagsource.Options{})

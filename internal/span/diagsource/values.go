@@ -2,21 +2,21 @@ package diagsource
 
 import "github.com/ntconv/ntconv/internal/bin"
 
-// values are the properties that one event lists, borrowed from its payload.
+// values holds the properties in one event, borrowed from its payload.
 type values struct {
 	has           set
-	raw           [numProperties][]byte // UTF-16; valid where has says so
+	raw           [numProperties][]byte // UTF-16; valid only for properties in has
 	startTicks    int64                 // propStartTicks
 	durationTicks int64                 // propDurationTicks
 	others        []other
 }
 
-// set is a set of properties.
+// A set is a set of properties.
 type set uint64
 
 func (s set) contains(p property) bool { return s>>p&1 != 0 }
 
-// any reports whether the set has one of some properties.
+// any reports whether the set contains at least one of the properties.
 func (s set) any(ps ...property) bool {
 	for _, p := range ps {
 		if s.contains(p) {
@@ -26,21 +26,21 @@ func (s set) any(ps ...property) bool {
 	return false
 }
 
-// other is a key that is not a property, and its value.
+// An other is a key that is not a property, and its value.
 type other struct {
 	name string
 	raw  []byte
 }
 
 const (
-	// ticksPerSecond is the resolution of times of .NET.
+	// ticksPerSecond is the resolution of .NET times.
 	ticksPerSecond = 10_000_000
-	// minDateTicks distinguishes a DateTime from a TimeSpan: a time after the year 100, and no duration of 100 years.
+	// minDateTicks separates the ticks of a DateTime, at least the year 100, from those of a TimeSpan below 100 years.
 	minDateTicks = 100 * 365 * 24 * 3600 * ticksPerSecond
-	typeNames    = "System." // namespace of the types whose names replace values that .NET does not show
+	typeNames    = "System." // namespace of types whose names .NET writes instead of their values
 )
 
-// read collects the properties of an event and reports whether all pairs are complete.
+// read collects the properties of an event. It returns false if a pair is incomplete.
 func (v *values) read(a *arguments, k *keys, stop int) bool {
 	v.has, v.others = 0, v.others[:0]
 	pairs := a.pairs
@@ -59,7 +59,7 @@ func (v *values) read(a *arguments, k *keys, stop int) bool {
 	return true
 }
 
-// put takes the value of a key. The first value of a property counts, unless a later one says more.
+// put stores the value of a key. The first value of a property is used, unless a later one contains more.
 func (v *values) put(x *key, raw []byte) {
 	p := x.prop
 	switch p {
@@ -84,7 +84,7 @@ func (v *values) put(x *key, raw []byte) {
 	v.raw[p] = raw
 }
 
-// putTicks takes a number of ticks: a time where the key or the size says so, or else a duration.
+// putTicks stores a number of ticks: as a time if the key or the size indicates one, and otherwise as a duration.
 func (v *values) putTicks(p property, n int64) {
 	if p == propStart || p == propTicks && n >= minDateTicks {
 		v.startTicks = n
@@ -95,7 +95,7 @@ func (v *values) putTicks(p property, n int64) {
 	v.has |= 1 << propDurationTicks
 }
 
-// of returns the value of a property, nil if it has none or an empty one.
+// of returns the value of a property, or nil if it is absent or empty.
 func (v *values) of(p property) []byte {
 	if v.has.contains(p) && len(v.raw[p]) > 0 {
 		return v.raw[p]
@@ -103,7 +103,7 @@ func (v *values) of(p property) []byte {
 	return nil
 }
 
-// is reports whether the value of a property is an ASCII string.
+// is reports whether the value of a property equals an ASCII string.
 func (v *values) is(p property, text string) bool {
 	raw := v.of(p)
 	return len(raw) == 2*len(text) && hasASCIIPrefix(raw, text)

@@ -1,4 +1,4 @@
-// Package match selects spans by an expression of the user, in the language of package where:
+// Package match selects spans by an expression in the language of package where:
 //
 //	span.name =~ "GET /cart" && span.duration > 100ms
 //	span.status == "error" || span.attributes."http.response.status_code" >= 500
@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/where"
 )
 
-// Properties of a span, in the order of the subject's.
+// Indices of the properties in subject.
 const (
 	name = iota
 	kind
@@ -32,7 +32,7 @@ var kindNames = [...]string{"unspecified", "internal", "server", "client", "prod
 
 var statusNames = [...]string{"unset", "ok", "error"}
 
-// subject returns what expressions can say about a span.
+// subject returns the properties of spans that expressions can use.
 func subject() *where.Subject {
 	return &where.Subject{
 		Name:    "span",
@@ -52,10 +52,10 @@ func subject() *where.Subject {
 	}
 }
 
-// A Condition selects spans. It is immutable.
+// A Condition selects spans. It is immutable and safe for concurrent use.
 type Condition struct{ where *where.Condition }
 
-// Parse reads an expression. Its error is a *where.Error.
+// Parse parses an expression about spans. Errors are of type *where.Error.
 func Parse(text string) (*Condition, error) {
 	c, err := subject().Parse(text)
 	if err != nil {
@@ -64,15 +64,16 @@ func Parse(text string) (*Condition, error) {
 	return &Condition{c}, nil
 }
 
-// Text returns the expression as it was written.
+// Text returns the expression as the user wrote it.
 func (c *Condition) Text() string { return c.where.Text() }
 
-// Match reports whether the condition holds for a span of a trace with that clock.
+// Match reports whether the condition holds for a span, which it borrows. clock is the clock of the span's trace;
+// without a wall clock, no date matches.
 func (c *Condition) Match(s *span.Span, clock ntconv.Clock) bool {
 	return c.where.Match(clock.Wall, func(property int, key string) ntconv.Value { return value(s, property, key) })
 }
 
-// value returns a property of a span, and the zero Value if the span does not have it.
+// value returns a property of a span, or the zero Value if the span does not have it.
 func value(s *span.Span, property int, key string) (none ntconv.Value) {
 	switch property {
 	case name:
@@ -112,9 +113,10 @@ func value(s *span.Span, property int, key string) (none ntconv.Value) {
 	case 1:
 		return list[0]
 	}
-	return ntconv.ListValue(list...) // one of equal keys must fit, as of the elements of an array
+	return ntconv.ListValue(list...) // like an array: one of the values must pass
 }
 
+// word returns the name with an index, or the zero Value if there is none.
 func word(names []string, i int) (none ntconv.Value) {
 	if i < 0 || i >= len(names) {
 		return none
@@ -122,7 +124,7 @@ func word(names []string, i int) (none ntconv.Value) {
 	return ntconv.StringValue(names[i])
 }
 
-// attribute returns the value of an attribute. Bytes and maps can only be asked for with has.
+// attribute returns the value of an attribute. Bytes and maps can only be tested with has.
 func attribute(v *span.Value) ntconv.Value {
 	switch v.Kind() {
 	case span.ValueString:

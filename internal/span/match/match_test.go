@@ -100,7 +100,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// A mistake is found when the expression is parsed, with its place and what was probably meant.
+// Parse reports a mistake with its position and a suggestion.
 func TestErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		``:                                "position 1: the expression is empty",
@@ -108,7 +108,7 @@ func TestErrors(t *testing.T) {
 		`span.name == "x" && span.x == 1`: "position 21: a span has no property x; available: span.name, span.kind,",
 		`name == "x"`:                     "position 1: name is not a property of a span; did you mean span.name?",
 		`span == "x"`:                     "span is not a property of a span",
-		`$time > 1s`:                      `position 1: want a property such as span.name and not "$time"`,
+		`$time > 1s`:                      `position 1: want a property such as span.name, got "$time"`,
 		`span.name.first == "x"`:          "span.name has no member first",
 		`span.attributes == "x"`:          `span.attributes needs a key: span.attributes."KEY"`,
 		`span.name == 5`:                  "position 14: span.name is a string; want a string in quotes, got 5",
@@ -129,7 +129,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// No text makes the parser or a condition panic, and what it prints is parsed to the same.
+// No text makes the parser or a condition panic, and a printed expression parses to an equal one.
 func FuzzParse(f *testing.F) {
 	f.Add(`span.attributes."a b".c in (1, "x", true) && !(span.start > 1.5s)`)
 	f.Add(`has(span.attributes.a) || span.kind =~ "^s"`)

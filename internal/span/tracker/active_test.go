@@ -26,7 +26,7 @@ const (
 	jittingStarted, methodLoad      = 145, 143
 )
 
-// runtime appends an event of the runtime, whose metadata holds no fields.
+// runtime appends an event of the runtime, whose metadata has no fields.
 func (tr *trace) runtime(ticks int64, th *ntconv.Thread, id uint32, version uint8, payload []byte, labels ...ntconv.Label) {
 	typ := tr.types[[2]string{clr.Runtime, string(rune(id))}]
 	if typ == nil {
@@ -66,7 +66,7 @@ func (tr *trace) collection(from, to int64, th *ntconv.Thread, number uint32) {
 	tr.runtime(to, th, restartEnd, 1, numbers(uint16(1)))
 }
 
-// named returns the only span with a name.
+// named returns the span with a name, which must be unique.
 func named(t *testing.T, spans []*span.Span, name string) *span.Span {
 	t.Helper()
 	var found *span.Span
@@ -92,7 +92,7 @@ func activityID(text string) ntconv.GUID {
 	return id
 }
 
-// An activity, a child of it, and an activity ID that the program chose.
+// An activity, its child, and an activity ID set by the program.
 var (
 	path     = activityID("00000011-0000-0000-0000-000007a79d59")
 	child    = activityID("00001011-0000-0000-0000-000007979d59")
@@ -157,11 +157,11 @@ var runtimeParentTests = map[string]struct {
 		})
 		again := tr.thread(1) // the ID is reused
 		tr.contention(3, 4, again)
-		tr.add(5, again, "OrderStop", 1) // is the only one in the process
+		tr.add(5, again, "OrderStop", 1) // the only open Start in the process
 	}},
 }
 
-// An interval of the runtime is a child of the span that was active on its thread, whatever shows the span.
+// An interval of the runtime is a child of the span that was active on its thread, regardless of the span's source.
 func TestRuntimeParents(t *testing.T) {
 	for name, test := range runtimeParentTests {
 		t.Run(name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestActiveOption(t *testing.T) {
 	}
 }
 
-// A collection in the foreground interrupts one in the background: each pause belongs to the one that began last.
+// A foreground collection interrupts a background collection: each pause belongs to the collection that began last.
 func TestBackgroundGC(t *testing.T) {
 	tr := newTrace(t)
 	a, gc := tr.thread(1), tr.thread(2)
@@ -250,7 +250,7 @@ func TestBackgroundGC(t *testing.T) {
 	}
 }
 
-// An exception in an activity is an event of its span, whether or not exceptions are spans of their own.
+// An exception in an activity is an event of its span, whether or not exceptions are also spans.
 func TestExceptionEvent(t *testing.T) {
 	for _, sources := range []tracker.Sources{tracker.Default, all} {
 		tr := newTrace(t)
@@ -287,8 +287,8 @@ func TestOmitExporter(t *testing.T) {
 	}
 }
 
-// Events with the IDs of an Activity as labels are events of its span, and make none: before its Start, in it, and
-// after its Stop.
+// Events with the IDs of an Activity as labels become events of its span and create no span: before its Start, during
+// it, and after its Stop.
 func TestActivityWithLabels(t *testing.T) {
 	for _, name := range []string{"own/spans-both", "own/spans-stop"} {
 		t.Run(name, func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestActivityWithLabels(t *testing.T) {
 	}
 }
 
-// addNotes returns the events with notes before the first and before the last of them, which have the IDs of the
+// addNotes returns the events with notes added before the first and before the last one. The notes have the IDs of the
 // Activities as labels.
 func addNotes(t *testing.T, recorded []*ntconv.Event, spans []*span.Span) (events []*ntconv.Event, labeled map[span.Context]bool) {
 	note := newTrace(t).typ("Shop", "Note")
@@ -352,8 +352,8 @@ func addNotes(t *testing.T, recorded []*ntconv.Event, spans []*span.Span) (event
 	return events, labeled
 }
 
-// Time in a queue is a child of the span that queued the work, whichever thread takes it; compilations lie in the
-// background compilation.
+// Time in a queue is a child of the span that queued the work, regardless of the thread that executes it. Compilations
+// are children of the background compilation.
 func TestQueueAndCompilations(t *testing.T) {
 	tr := newTrace(t)
 	a, b := tr.thread(1), tr.thread(2)
@@ -380,7 +380,7 @@ func TestQueueAndCompilations(t *testing.T) {
 	if want := `dotnet.jit.il_size=6 code.function.name="Shop.Cart.Total()" dotnet.jit.code_size=55 ntconv.synthetic=true`; describeAttributes(jit.Attributes) != want {
 		t.Errorf("attributes are %s, want %s", describeAttributes(jit.Attributes), want)
 	}
-	checkParent(t, named(t, spans, "Lock contention"), named(t, spans, "Pay")) // which began in the background compilation
+	checkParent(t, named(t, spans, "Lock contention"), named(t, spans, "Pay")) // both began in the background compilation
 	if counts.Unfinished != 1 {
 		t.Errorf("counts are %+v, want work that was not done unfinished", counts)
 	}
@@ -410,7 +410,7 @@ func TestUnfinishedPairs(t *testing.T) {
 	}
 }
 
-// A collection has ended although the end of its pause is missing.
+// A collection ends although the end of its pause is missing.
 func TestPauseWithoutEnd(t *testing.T) {
 	tr := newTrace(t)
 	a := tr.thread(1)
@@ -423,7 +423,7 @@ func TestPauseWithoutEnd(t *testing.T) {
 	}
 }
 
-// Asking for intervals of the runtime does not change the IDs of other spans.
+// Selecting intervals of the runtime does not change the IDs of other spans.
 func TestIDsDoNotDependOnSources(t *testing.T) {
 	tr := newTrace(t)
 	a := tr.thread(1)

@@ -8,7 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// activityStarted notes an Activity as live knowledge: its data are those of the decoder.
+// activityStarted opens a live span for an Activity: it only serves to find the active span and to collect events. The
+// decoder holds the data of the Activity.
 func (t *Tracker) activityStarted(e *ntconv.Event, s *span.Span) {
 	key := spanKey{s.Process, s.Context}
 	if o := t.byID[key]; o != nil { // events with its labels came first
@@ -22,7 +23,7 @@ func (t *Tracker) activityStarted(e *ntconv.Event, s *span.Span) {
 	t.putActivity(o, s.Activity)
 }
 
-// activityEnded passes on the span of an Activity, with the events that had its labels.
+// activityEnded emits the span of an Activity, with the events that had its labels.
 func (t *Tracker) activityEnded(e *ntconv.Event, s *span.Span) {
 	key := spanKey{s.Process, s.Context}
 	o := t.byID[key]
@@ -36,12 +37,12 @@ func (t *Tracker) activityEnded(e *ntconv.Event, s *span.Span) {
 	if e != nil || t.unfinished(s) {
 		t.complete(s)
 	}
-	if o != nil { // after its events were passed on
+	if o != nil { // release reuses o.Events, which emit has borrowed until now
 		t.release(o)
 	}
 }
 
-// emitImported passes on an imported span as it is.
+// emitImported emits an imported span unchanged.
 func (t *Tracker) emitImported(s *span.Span) {
 	if t.filter != nil {
 		t.filter.Add(s)

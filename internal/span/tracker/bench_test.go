@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// BenchmarkAdd measures events in memory: what a tracker adds to the reading of a trace.
+// BenchmarkAdd measures Add with events in memory, which is the cost of a tracker in addition to reading the trace.
 func BenchmarkAdd(b *testing.B) {
 	build := newTrace(b)
 	threads := [4]*ntconv.Thread{build.thread(1), build.thread(2), build.thread(3), build.thread(4)}
@@ -44,7 +44,7 @@ func BenchmarkAdd(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				if e := build.events[i%len(build.events)]; e.Labels != nil && i >= len(build.events) && c.name == "labels" {
-					e.Labels.List()[0].ID[8] = byte(i >> 14) // or else the spans of the first round were meant
+					e.Labels.List()[0].ID[8] = byte(i >> 14) // otherwise the spans of the first round would match
 				}
 				tr.Add(build.events[i%len(build.events)])
 				i++

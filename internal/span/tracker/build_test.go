@@ -14,10 +14,10 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// all are the sources of every kind of span.
+// all contains the sources of every kind of span.
 const all = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions | tracker.Requests
 
-// clone returns a copy of a span that may be kept.
+// clone returns a deep copy of a span.
 func clone(s *span.Span) *span.Span {
 	c := *s
 	c.Attributes = cloneAttributes(s.Attributes)
@@ -32,7 +32,7 @@ func clone(s *span.Span) *span.Span {
 
 func cloneAttributes(a []span.Attribute) []span.Attribute { return append([]span.Attribute(nil), a...) }
 
-// track returns the spans of a source, and what the tracker counted.
+// track returns the spans of a source and the counts of the tracker.
 func track(t testing.TB, src ntconv.Source, o *tracker.Options) (spans []*span.Span, counts tracker.Counts) {
 	t.Helper()
 	tr := tracker.New(src.Info(), func(s *span.Span) { spans = append(spans, clone(s)) }, o)
@@ -87,7 +87,7 @@ type trace struct {
 
 var wall = time.Date(2026, 11, 21, 6, 52, 58, 0, time.UTC)
 
-// at returns a time of a trace as a span has it.
+// at converts a time of a trace to a time of a span.
 func at(ticks int64) uint64 { return uint64(wall.UnixNano() + ticks) }
 
 func newTrace(t testing.TB) *trace {
@@ -102,7 +102,7 @@ func (tr *trace) thread(tid uint64) *ntconv.Thread {
 	return &ntconv.Thread{TID: tid, Process: tr.process}
 }
 
-// typ returns the type of the events with a name, which has the field "id". Its opcode follows from the name.
+// typ returns the type of events with a name. It has the field "id"; its opcode depends on the name.
 func (tr *trace) typ(provider, name string) *ntconv.Type {
 	key := [2]string{provider, name}
 	if tr.types[key] == nil {
@@ -139,8 +139,8 @@ func (tr *trace) addType(ticks int64, th *ntconv.Thread, typ *ntconv.Type, id in
 
 func (tr *trace) source() ntconv.Source { return ntconvtest.NewSource(tr.info, tr.events...) }
 
-// spans returns the spans of the trace, which are the same for the events in memory, poisoned, and from a nettrace 6
-// file.
+// spans returns the spans of the trace. It checks that they are equal for poisoned events and for events from a
+// nettrace 6 file.
 func (tr *trace) spans(o *tracker.Options) ([]*span.Span, tracker.Counts) {
 	tr.t.Helper()
 	spans, counts := track(tr.t, ntconvtest.Poison(tr.source()), o)

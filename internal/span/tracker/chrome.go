@@ -8,26 +8,27 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// chrome makes spans of the slices of Chrome's trace event format.
+// chrome is the state for slices of Chrome's trace event format.
 type chrome struct {
 	decoder *chromeevent.Decoder
 	pairer  chromeevent.Pairer[ref]
-	// flows has the slices in which flows began, by number. If the first map is full, it replaces the second one.
+	// flows maps the numbers of flows to the slices in which they began. If the first map is full, it replaces the
+	// second one, which discards the older half.
 	flows [2]map[uint64]span.Context
-	ties  []tie        // the arrows of the latest time
-	async span.Context // see AsyncSlice
+	ties  []tie        // ends of arrows at the latest time
+	async span.Context // result of AsyncSlice; set for each event
 }
 
 const (
-	// maxFlows is how many beginnings of flows are known at least: the end of a flow may be missing.
+	// maxFlows is the minimum number of flows whose begins are retained. The end of a flow may be missing.
 	maxFlows = 1 << 15
 	// maxLinks limits the links of a slice, and those that wait for the next slice of a thread.
 	maxLinks = 128
-	// attrID is the ID that the events of an asynchronous slice have in common.
+	// attrID is the key of the ID that the events of an asynchronous slice share.
 	attrID = "chrome.id"
 )
 
-// chromeUse returns what events of Chrome's format with a phase may become. Those without one have it in the payload.
+// chromeUse returns the use of Chrome events with a phase. If the phase is "", the payload contains it.
 func (t *Tracker) chromeUse(phase string) use {
 	relevant := phase == "" || isInstant(phase) || chromeevent.RoleOf(phase) != chromeevent.RoleNone
 	return useIf(t.opts.Sources&Chrome != 0 && relevant, useChrome, useNone)
@@ -37,7 +38,7 @@ func isInstant(phase string) bool {
 	return phase == chromeevent.PhaseInstant || phase == chromeevent.PhaseOldInstant
 }
 
-// addChrome handles an event of Chrome's format.
+// addChrome processes an event of Chrome's format.
 func (t *Tracker) addChrome(e *ntconv.Event) {
 	t.chrome.async = span.Context{}
 	c, ok := t.chrome.decoder.Decode(e)
@@ -52,7 +53,7 @@ func (t *Tracker) addChrome(e *ntconv.Event) {
 	case chromeevent.RoleBegin:
 		t.isBound = true
 		if c.IsArrow() {
-			t.chrome.pairer.Begin(c, e.Thread, ref{}) // its end ends no span
+			t.chrome.pairer.Begin(c, e.Thread, ref{}) // so that its end is matched with it
 			t.addFlow(e, c)
 			return
 		}
@@ -70,12 +71,12 @@ func (t *Tracker) addChrome(e *ntconv.Event) {
 	}
 }
 
-// addComplete opens the span of a slice whose end is known. It is passed on when the time of its thread is past the
-// end.
+// addComplete opens the span of a slice whose end is known. endComplete emits it once an event of its thread is later
+// than the end.
 func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
 	duration := c.Duration
 	if c.Has&chromeevent.HasDuration == 0 {
-		duration = c.ThreadDuration // 0 if it is absent, too
+		duration = c.ThreadDuration // 0 if it is also absent
 	}
 	start := int64(t.unix(e.Time))
 	end := start + duration
@@ -86,7 +87,7 @@ func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
 	o.ended, o.End = true, uint64(end)
 	t.flow(o, e, c)
 	if o.Thread == nil {
-		t.emit(o) // no event says that its time is over
+		t.emit(o) // no event of a thread can show that the slice is over
 		return
 	}
 	t.putOnThread(o)
@@ -95,7 +96,7 @@ func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
 	s.soonest = min(s.soonest, end)
 }
 
-// beginSlice opens the span of a slice whose end is an event of its own.
+// beginSlice opens the span of a slice that another event ends.
 func (t *Tracker) beginSlice(e *ntconv.Event, c *chromeevent.Event) {
 	onThread := c.Phase == chromeevent.PhaseBegin
 	var parent *open
@@ -119,8 +120,7 @@ func (t *Tracker) beginSlice(e *ntconv.Event, c *chromeevent.Event) {
 	t.chrome.pairer.Begin(c, e.Thread, o.ref())
 }
 
-// stepSlice makes what happens in an asynchronous slice an event of its span. An instant that says no more than that an
-// arrow begins or ends there is none.
+// stepSlice adds an event to the span of an asynchronous slice, unless the event is only an end of an arrow.
 func (t *Tracker) stepSlice(e *ntconv.Event, c *chromeevent.Event) {
 	r, ok := t.chrome.pairer.Step(c, e.Thread)
 	o := r.get()
@@ -135,11 +135,11 @@ func (t *Tracker) stepSlice(e *ntconv.Event, c *chromeevent.Event) {
 	t.addStep(o, e, c)
 }
 
-// AsyncSlice returns the asynchronous slice that the latest event of Chrome's format begins, or that it happens in; the
-// zero Context if it does neither, or the slice is no longer known.
+// AsyncSlice returns the asynchronous slice that the latest event of Chrome's format begins or occurs in. It returns
+// the zero Context if there is none, or if the slice is no longer known.
 func (t *Tracker) AsyncSlice() span.Context { return t.chrome.async }
 
-// openSlice opens the span of the first event of a slice.
+// openSlice opens the span for the first event of a slice. parent may be nil.
 func (t *Tracker) openSlice(e *ntconv.Event, c *chromeevent.Event, parent *open) *open {
 	var context span.Context
 	if parent != nil {
@@ -153,7 +153,7 @@ func (t *Tracker) openSlice(e *ntconv.Event, c *chromeevent.Event, parent *open)
 	return o
 }
 
-// endSlice ends the span of a slice with the event of its end, whose args are added to those of the begin.
+// endSlice ends the span of a slice with its last event, whose args are added to those of the begin.
 func (t *Tracker) endSlice(e *ntconv.Event, c *chromeevent.Event) {
 	r, ok := t.chrome.pairer.End(c, e.Thread)
 	if !ok {
@@ -175,7 +175,7 @@ func (t *Tracker) endSlice(e *ntconv.Event, c *chromeevent.Event) {
 	t.end(o, e)
 }
 
-// endComplete passes on the slices on the thread of an event that ended before it.
+// endComplete emits the complete slices on the thread of an event that ended before the event.
 func (t *Tracker) endComplete(e *ntconv.Event) {
 	s := t.stateOf(e.Thread)
 	now := int64(t.unix(e.Time))
@@ -186,7 +186,7 @@ func (t *Tracker) endComplete(e *ntconv.Event) {
 	o := s.open.last
 	for n := 0; o != nil; n++ {
 		if n == maxWalk {
-			s.soonest = now // the others are looked at with a later event
+			s.soonest = now // a later event examines the others
 			return
 		}
 		outer := o.links[chainThread].prev
@@ -202,7 +202,7 @@ func (t *Tracker) endComplete(e *ntconv.Event) {
 	}
 }
 
-// outlast moves the slices that began in a complete slice and are open after its end to its parent.
+// outlast moves the slices that began in a complete slice and are still open after its end to its parent.
 func outlast(o *open) {
 	x := o.links[chainThread].next
 	for n := 0; x != nil && n < maxWalk; n++ {
@@ -213,8 +213,8 @@ func outlast(o *open) {
 	}
 }
 
-// outerSlice returns the innermost slice on the thread of an event that lasts at least until end, nil if there is none.
-// A slice that ends when another one begins does not enclose it.
+// outerSlice returns the innermost slice on the thread of an event that lasts at least until end, or nil. A slice that
+// ends when another one begins does not enclose it.
 func (t *Tracker) outerSlice(e *ntconv.Event, end int64) *open {
 	start := int64(t.unix(e.Time))
 	return t.innermostSlice(e.Thread, func(o *open) bool {
@@ -222,7 +222,7 @@ func (t *Tracker) outerSlice(e *ntconv.Event, end int64) *open {
 	})
 }
 
-// slice returns the innermost slice on the thread of an event, nil if there is none.
+// slice returns the innermost slice on the thread of an event, or nil.
 func (t *Tracker) slice(e *ntconv.Event) *open {
 	now := int64(t.unix(e.Time))
 	return t.innermostSlice(e.Thread, func(o *open) bool { return !o.ended || int64(o.End) >= now })
@@ -243,7 +243,7 @@ func (t *Tracker) innermostSlice(th *ntconv.Thread, ok func(*open) bool) *open {
 	return nil
 }
 
-// addStep makes an event an event of the span of a slice, if there is one.
+// addStep adds an event to the span of a slice, which may be nil.
 func (t *Tracker) addStep(o *open, e *ntconv.Event, c *chromeevent.Event) {
 	if o == nil {
 		return
@@ -257,8 +257,8 @@ func (t *Tracker) addStep(o *open, e *ntconv.Event, c *chromeevent.Event) {
 	v.Attributes, v.DroppedAttributes = t.appendArgs(v.Attributes[:0], c.Args)
 }
 
-// addFlow handles an end of an arrow. It belongs to the slice that encloses it; the end of a flow without a binding
-// point belongs to the next slice of its thread.
+// addFlow processes an end of an arrow. It belongs to the enclosing slice; an end of a flow without a binding point
+// belongs to the next slice of its thread.
 func (t *Tracker) addFlow(e *ntconv.Event, c *chromeevent.Event) {
 	number, in, out := t.chrome.pairer.Flow(c, e.Thread)
 	if number == 0 || e.Thread == nil {
@@ -279,7 +279,7 @@ func (t *Tracker) addFlow(e *ntconv.Event, c *chromeevent.Event) {
 	t.addTie(a)
 }
 
-// flow adds the arrows of a slice on a thread to its span: those that wait for it, and its own.
+// flow adds links to a slice on a thread: for the arrows that wait for the next slice, and for its own ones.
 func (t *Tracker) flow(o *open, e *ntconv.Event, c *chromeevent.Event) {
 	if s := t.stateOf(e.Thread); s != nil {
 		for _, from := range s.waiting {
@@ -290,7 +290,7 @@ func (t *Tracker) flow(o *open, e *ntconv.Event, c *chromeevent.Event) {
 	t.ownFlow(o, e, c)
 }
 
-// ownFlow adds the arrows of an event with bind_id to a slice. It returns false if the event has none.
+// ownFlow adds the arrows of an event with bind_id to a slice. It returns false if the event has no arrow.
 func (t *Tracker) ownFlow(o *open, e *ntconv.Event, c *chromeevent.Event) bool {
 	number, in, out := t.chrome.pairer.Flow(c, e.Thread)
 	if number == 0 {
@@ -301,7 +301,7 @@ func (t *Tracker) ownFlow(o *open, e *ntconv.Event, c *chromeevent.Event) bool {
 	return true
 }
 
-// bind makes a slice the one that an end of an arrow belongs to.
+// bind assigns an end of an arrow to a slice.
 func (t *Tracker) bind(a *tie, o *open) {
 	a.bound = o.ref()
 	if a.in {
@@ -312,7 +312,7 @@ func (t *Tracker) bind(a *tie, o *open) {
 	}
 }
 
-// setFlow notes the slice in which the latest arrow of a flow began.
+// setFlow stores the slice in which the latest arrow of a flow began.
 func (t *Tracker) setFlow(number uint64, from span.Context) {
 	flows := &t.chrome.flows
 	if len(flows[0]) >= maxFlows {
@@ -334,7 +334,7 @@ func (t *Tracker) flowFrom(number uint64) (from span.Context, ok bool) {
 	return from, ok
 }
 
-// link adds a link to a span, but not to itself.
+// link adds a link to another span. It ignores a link to itself.
 func (o *open) link(to span.Context) {
 	switch {
 	case to == o.Context:

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// chromeEvents returns the events of a trace for events of Chrome's format in time order, one a line.
+// chromeEvents returns the events of a trace for events of Chrome's format in time order, one per line.
 func chromeEvents(t testing.TB, text string) (events []*ntconv.Event) {
 	t.Helper()
 	var parser chromeevent.Parser
@@ -34,7 +34,7 @@ func chromeEvents(t testing.TB, text string) (events []*ntconv.Event) {
 
 func chromeInfo() *ntconv.Info { return &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9, Wall: wall}} }
 
-// chromeSpans returns the spans of events, and what the tracker counted.
+// chromeSpans returns the spans of events and the counts of the tracker.
 func chromeSpans(t testing.TB, text string, o *tracker.Options) ([]*span.Span, tracker.Counts) {
 	t.Helper()
 	var spans []*span.Span
@@ -83,14 +83,14 @@ func describeSlices(spans []*span.Span) string {
 }
 
 func attributes(b *strings.Builder, list []span.Attribute) {
-	var texts []string
+	var words []string
 	for _, a := range list {
 		if a.Key != "ntconv.synthetic" {
-			texts = append(texts, a.Key+"="+valueText(a.Value))
+			words = append(words, a.Key+"="+valueText(a.Value))
 		}
 	}
-	if len(texts) > 0 {
-		fmt.Fprintf(b, " {%s}", strings.Join(texts, " "))
+	if len(words) > 0 {
+		fmt.Fprintf(b, " {%s}", strings.Join(words, " "))
 	}
 }
 
@@ -119,7 +119,7 @@ func valueText(v span.Value) string {
 	return "null"
 }
 
-// What becomes of events of each phase. Times of the format are microseconds.
+// Events of each phase and the resulting spans. Times of the format are in microseconds.
 func TestChrome(t *testing.T) {
 	for _, c := range []struct{ name, events, want string }{
 		{"complete slices nest by time", `
@@ -280,7 +280,7 @@ func TestChrome(t *testing.T) {
 			{"ph":"X","name":"b","ts":2,"dur":1,"pid":1,"tid":1,"args":[1,{}]}`, `
 			a 0..1000 {big="18446744073709551615" huge="1e400" f=1.5(float) n=null o={p:{q:-1}} l=["a"] é="é" d=1 d=2}
 			b 2000..3000 {args=[1 {}]}`},
-		{"other phases are no spans", `
+		{"other phases do not yield spans", `
 			{"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"main"}}
 			{"ph":"C","name":"memory","ts":0,"pid":1,"tid":1,"args":{"bytes":1}}
 			{"ph":"P","name":"Profile","id":"1","ts":0,"pid":1,"tid":1,"args":{"data":{}}}
@@ -322,7 +322,7 @@ func TestChrome(t *testing.T) {
 	}
 }
 
-// A slice of a tree has the trace ID of its root, all IDs differ, and every run makes the same ones.
+// A slice of a tree has the trace ID of its root, all IDs differ, and every run yields the same IDs.
 func TestChromeIDs(t *testing.T) {
 	const events = `
 		{"ph":"B","name":"a","ts":0,"pid":1,"tid":1}
@@ -347,7 +347,7 @@ func TestChromeIDs(t *testing.T) {
 	}
 }
 
-// Slices without an end are unfinished; those with a known end are not, though no event follows.
+// Slices without an end are unfinished. Slices with a known end are not, even if no event follows.
 func TestChromeUnfinished(t *testing.T) {
 	const events = `
 		{"ph":"B","name":"a","ts":0,"pid":1,"tid":1}
@@ -369,7 +369,7 @@ func TestChromeUnfinished(t *testing.T) {
 	}
 }
 
-// The memory is that of the open slices, however many there were, and limits hold.
+// Memory is proportional to the open slices, regardless of how many slices there were, and is within its limits.
 func TestChromeBounds(t *testing.T) {
 	var text strings.Builder
 	for i := range 3000 {

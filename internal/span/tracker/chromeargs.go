@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// appendArgs appends the members of args as attributes to dst, and returns how many could not be carried. Args that are
-// no object become the attribute args.
+// appendArgs appends the members of args as attributes to dst, and returns how many were dropped. Args that are not an
+// object become the attribute args.
 func (t *Tracker) appendArgs(dst []span.Attribute, args []byte) (_ []span.Attribute, dropped uint32) {
 	if len(args) == 0 {
 		return dst, 0
@@ -48,8 +48,7 @@ func (t *Tracker) unquoted(quoted []byte) string {
 	return t.strings.of(t.buf)
 }
 
-// jsonValue converts a value of JSON that is valid. It returns false if the value has too many elements or is nested
-// too deep.
+// jsonValue converts a valid JSON value. It returns false if the value has too many elements or is nested too deeply.
 func (t *Tracker) jsonValue(b []byte, budget *int, depth int) (span.Value, bool) {
 	switch b[0] {
 	case '{':
@@ -66,7 +65,7 @@ func (t *Tracker) jsonValue(b []byte, budget *int, depth int) (span.Value, bool)
 	return t.jsonNumber(b), true
 }
 
-// jsonNumber converts a number. One that has no place in 64 signed bits or a float64 becomes text.
+// jsonNumber converts a number. A number that fits into neither an int64 nor a float64 becomes a string.
 func (t *Tracker) jsonNumber(b []byte) span.Value {
 	if !bytes.ContainsAny(b, ".eE") {
 		if n, err := strconv.ParseInt(string(b), 10, 64); err == nil {

@@ -7,25 +7,24 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A complete slice is written when it ends, after everything that happened in it. Files are sorted by time, but what
-// happened in the first microsecond of a slice has the time of its begin and still precedes it: slices that it
-// encloses, and ends of arrows that belong to it.
+// Recorders write a complete slice when it ends, after all events in it. Files are sorted by time, but events in the
+// first microsecond of a slice have the time of its begin and still precede it: slices that it encloses, and ends of
+// arrows that belong to it.
 
 // A tie is an end of an arrow at the latest time.
 type tie struct {
 	thread  *ntconv.Thread
 	at      ntconv.Ticks
 	number  uint64       // of the flow
-	from    span.Context // if in: the slice in which the arrow began
+	from    span.Context // if in is set: the slice in which the arrow began
 	in, out bool
-	bound   ref // the slice that it belongs to
+	bound   ref // the slice to which it belongs so far
 }
 
-// maxTies limits the arrows of one time, and the slices that begin at one time on a thread, that later slices of that
-// time are compared with.
+// maxTies limits, per time, the arrows and the slices on a thread that are compared with later slices of the same time.
 const maxTies = 64
 
-// addTie remembers an end of an arrow for the slices of its time that follow.
+// addTie stores an end of an arrow for later slices of the same time.
 func (t *Tracker) addTie(a tie) {
 	ties := &t.chrome.ties
 	if len(*ties) > 0 && (*ties)[0].at != a.at {
@@ -36,8 +35,8 @@ func (t *Tracker) addTie(a tie) {
 	}
 }
 
-// encloseTies makes a slice, which was put on its thread last, the parent of shorter slices with the same begin, and
-// gives it the ends of arrows of that time which would otherwise belong to a slice around it.
+// encloseTies makes a slice, the latest one on its thread, the parent of shorter slices with the same begin. It also
+// moves to it the ends of arrows at that time that belong to a slice around it.
 func (t *Tracker) encloseTies(o *open) {
 	t.encloseSlices(o)
 	for i := range t.chrome.ties {
@@ -47,7 +46,7 @@ func (t *Tracker) encloseTies(o *open) {
 		}
 		if bound := a.bound.get(); bound != nil {
 			if bound.first == o.first && bound.ended && int64(bound.End) <= int64(o.End) {
-				continue // it lies in o
+				continue // bound is inside o
 			}
 			if a.in {
 				bound.unlink(a.from)
@@ -57,7 +56,7 @@ func (t *Tracker) encloseTies(o *open) {
 	}
 }
 
-// encloseSlices makes a slice the parent of shorter ones with the same begin.
+// encloseSlices makes a slice the parent of shorter slices with the same begin.
 func (t *Tracker) encloseSlices(o *open) {
 	var inner [maxTies]*open
 	n := 0
@@ -74,7 +73,7 @@ func (t *Tracker) encloseSlices(o *open) {
 			x.ParentID = o.ID
 		}
 		x.TraceID = o.TraceID
-		unlink(x, chainThread) // innermost slices are last
+		unlink(x, chainThread) // re-added below, because the innermost slice must be last
 		t.putOnThread(x)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// describe returns a span as text, with everything that it holds but pointers.
+// describe returns a span as text, with all its members except pointers.
 func describe(s *span.Span) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v/%v<%v %q kind=%d %d..%d flags=%x state=%q dropped=%d,%d,%d status=%d,%q scope=%q", s.TraceID, s.ID, s.ParentID, s.Name, s.Kind,

@@ -2,8 +2,8 @@ package tracker
 
 import "fmt"
 
-// CheckEmpty returns an error if the tracker still knows spans: memory follows open spans, so none may stay behind when
-// all have ended.
+// CheckEmpty returns an error if the tracker still refers to spans. Memory must be proportional to the open spans, so
+// nothing may remain when all have ended.
 func (t *Tracker) CheckEmpty() error {
 	if n := len(t.byID) + len(t.activities) + len(t.pairs); t.count != 0 || t.byAge.first != nil || n != 0 || t.pairsOpen != 0 {
 		return fmt.Errorf("%d spans are open, %d of pairs, and %d lists refer to some", t.count, t.pairsOpen, n)
@@ -16,10 +16,10 @@ func (t *Tracker) CheckEmpty() error {
 	return nil
 }
 
-// Open returns how many spans are open.
+// Open returns the number of open spans.
 func (t *Tracker) Open() int { return t.count }
 
-// Threads returns how many threads are known.
+// Threads returns the number of threads with a state.
 func (t *Tracker) Threads() int { return len(t.threads) }
 
 // Integer is integer.

@@ -10,20 +10,20 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// Attributes that state what the tracker did to a span.
+// Keys of attributes that state how the tracker has changed a span.
 const (
 	AttrSynthetic  = "ntconv.synthetic"
 	AttrUnfinished = "ntconv.unfinished"
 	attrEnd        = "ntconv.end_time_unix_nano"
 )
 
-// end ends a span with an event and passes it on.
+// end ends a span with an event and emits it.
 func (t *Tracker) end(o *open, e *ntconv.Event) {
 	o.End, o.EndThread = t.unix(e.Time), e.Thread
 	t.emit(o)
 }
 
-// emit passes on a span whose end is known, or that has none.
+// emit emits a span whose end is known or missing, and releases it.
 func (t *Tracker) emit(o *open) {
 	if o.omit {
 		t.counts.Exporter++
@@ -39,7 +39,7 @@ func (t *Tracker) emit(o *open) {
 	t.release(o)
 }
 
-// complete states in a span's attributes what is not as recorded, and passes it on.
+// complete adds attributes that state deviations from the recording, and emits the span.
 func (t *Tracker) complete(s *span.Span) {
 	if t.isContext(s) {
 		return
@@ -64,7 +64,7 @@ func (t *Tracker) complete(s *span.Span) {
 	t.pass(s)
 }
 
-// pass hands a span to the receiver.
+// pass passes a span to the caller's emit.
 func (t *Tracker) pass(s *span.Span) {
 	t.counts.Spans++
 	if s.MadeID {
@@ -73,13 +73,13 @@ func (t *Tracker) pass(s *span.Span) {
 	t.out(s)
 }
 
-// finish passes on a span that no event ends: because the trace is over, or because too many spans are open.
+// finish ends a span without an event, because the trace has ended or too many spans are open.
 func (t *Tracker) finish(o *open) {
 	switch {
 	case o.live:
 		t.release(o)
 		return
-	case o.held, o.ended: // it has ended
+	case o.held, o.ended: // the end is known
 	case o.Evidence == span.FromLabels && !o.begun:
 		o.End = t.unix(o.last)
 	default:
@@ -95,8 +95,8 @@ func (t *Tracker) finish(o *open) {
 	t.emit(o)
 }
 
-// unfinished counts a span without an end, and gives it the one that the options ask for. It returns false if the span
-// is dropped.
+// unfinished counts a span without an end and sets its end according to Options.Unfinished. It returns false if the
+// span is dropped.
 func (t *Tracker) unfinished(s *span.Span) bool {
 	if t.isContext(s) {
 		return false
@@ -118,7 +118,7 @@ func (t *Tracker) unfinished(s *span.Span) bool {
 // max64 returns the later of two times, which may be before 1970.
 func max64(a, b uint64) uint64 { return uint64(max(int64(a), int64(b))) }
 
-// Finish ends all spans that are still open. Add must not be called after it.
+// Finish ends all open spans. Call it once, after the last Add.
 func (t *Tracker) Finish() {
 	if t.diag != nil {
 		t.diag.Finish()
@@ -130,7 +130,7 @@ func (t *Tracker) Finish() {
 	for o := t.byAge.first; o != nil; o = o.links[chainAge].next {
 		rest = append(rest, o)
 	}
-	for _, o := range rest { // before one of them is released, because they refer to each other
+	for _, o := range rest { // before any is released, because they refer to each other
 		t.resolve(o, true)
 	}
 	slices.SortFunc(rest, func(a, b *open) int {
@@ -148,14 +148,14 @@ func (t *Tracker) Finish() {
 	}
 }
 
-// maxEnded is how many spans are remembered that have ended.
+// maxEnded is the number of ended spans whose keys are retained.
 const maxEnded = 1 << 13
 
-// An endedSet holds the keys of the spans that ended last.
+// An endedSet holds the keys of the latest maxEnded spans that have ended.
 type endedSet struct {
 	keys  map[spanKey]struct{}
-	order []spanKey // a ring: next is the oldest
-	next  int
+	order []spanKey // the same keys, in a ring
+	next  int       // index of the oldest key in order
 }
 
 func (s *endedSet) has(key spanKey) bool {
@@ -180,16 +180,15 @@ func (s *endedSet) add(key spanKey) {
 	s.next = (s.next + 1) % maxEnded
 }
 
-// remember notes that a span with recorded IDs has ended, so that events with its labels that come later do not make it
-// a second time. In traces without such labels it costs nothing.
+// remember records that a span with recorded IDs has ended, so that later events with its labels do not create it
+// again. It does nothing until the trace has shown such labels.
 func (t *Tracker) remember(key spanKey) {
 	if t.labeled {
 		t.ended.add(key)
 	}
 }
 
-// makeIDs gives a span without recorded IDs a hash of what identifies it. A span without a parent is the root of a
-// trace of its own.
+// makeIDs sets synthetic IDs for a span without recorded IDs. A span without a parent is the root of its own trace.
 func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, parent span.Context) {
 	o.MadeID = true
 	if t.opts.SerialIDs && (o.Evidence == span.FromRuntime || o.Evidence == span.FromChrome) {
@@ -200,7 +199,8 @@ func (t *Tracker) makeIDs(o *open, e *ntconv.Event, provider, task string, paren
 		return
 	}
 	kind := 0
-	if o.Evidence == span.FromRuntime { // so that asking for intervals of the runtime does not change the IDs of other spans
+	// A separate numbering, so that selecting intervals of the runtime does not change the IDs of other spans.
+	if o.Evidence == span.FromRuntime {
 		kind = 1
 	}
 	serial := uint64(0)

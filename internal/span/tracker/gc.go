@@ -8,24 +8,24 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap of the runtime's manifest). The sample profiler
-// suspends the runtime for every sample.
+// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap in the runtime's manifest). There are others:
+// the sample profiler suspends the runtime for every sample.
 const (
 	suspendForGC     = 1
 	suspendForGCPrep = 6
 )
 
-// A heap is what is known of the garbage collections of a process.
+// A heap is the state of the garbage collections of a process.
 type heap struct {
-	pause ref   // the one that is open
-	gcs   []ref // the latest collections that are open or wait for the end of their pause, the oldest first
+	pause ref   // the open pause
+	gcs   []ref // the latest collections that are open or wait for the end of their pause, oldest first
 }
 
-// maxCollections limits heap.gcs. One collection in the background and one in the foreground can run at a time.
+// maxCollections limits heap.gcs. At most one background and one foreground collection run at the same time.
 const maxCollections = 4
 
-// beginPause reports whether a suspension of the runtime is a pause for a collection. The runtime is suspended once at
-// a time, so the end of a pause that is open was lost.
+// beginPause reports whether a suspension of the runtime is a pause for a collection. Only one suspension is possible
+// at a time, so if a pause is still open, its end was lost, and beginPause ends it.
 func (t *Tracker) beginPause(key schema.PairKey, e *ntconv.Event, r *role) bool {
 	if l := t.pairs[key]; l != nil {
 		t.emitHeld(l.last)
@@ -39,7 +39,7 @@ func (t *Tracker) beginPause(key schema.PairKey, e *ntconv.Event, r *role) bool 
 	return false
 }
 
-// watchHeap notes a collection or a pause that begins.
+// watchHeap records a collection or a pause that begins.
 func (t *Tracker) watchHeap(o *open) {
 	h := t.heaps[o.Process]
 	if h == nil {
@@ -57,7 +57,7 @@ func (t *Tracker) watchHeap(o *open) {
 	h.pause = o.ref()
 }
 
-// endCollection ends a garbage collection. While the runtime is suspended, the span waits, because the pause lasts
+// endCollection ends a garbage collection. While the runtime is suspended, the span is held, because the pause lasts
 // longer.
 func (t *Tracker) endCollection(o *open, e *ntconv.Event) {
 	o.End, o.EndThread = t.unix(e.Time), e.Thread
@@ -73,8 +73,8 @@ func (t *Tracker) endCollection(o *open, e *ntconv.Event) {
 	t.emit(o)
 }
 
-// endPause ends a pause. It belongs to the collection that began last: a collection in the foreground interrupts one in
-// the background.
+// endPause ends a pause. It belongs to the collection that began last, because a foreground collection interrupts a
+// background collection.
 func (t *Tracker) endPause(o *open, e *ntconv.Event) {
 	h := t.heaps[o.Process]
 	h.pause, t.collection = ref{}, t.collection[:0]
@@ -91,11 +91,11 @@ func (t *Tracker) endPause(o *open, e *ntconv.Event) {
 	t.collection = t.collection[:0]
 }
 
-// Collection returns the attributes of the garbage collection that a pause is for, nil if the trace does not show it.
-// Call it while the tracker passes on the pause; they are borrowed until emit returns.
+// Collection returns the attributes of the garbage collection to which a pause belongs, or nil if it is unknown. Call
+// it in emit for the pause; the result is borrowed until emit returns.
 func (t *Tracker) Collection() []span.Attribute { return t.collection }
 
-// emitHeld passes on the collections that waited for the end of a pause.
+// emitHeld emits the collections that waited for the end of a pause.
 func (t *Tracker) emitHeld(o *open) {
 	for _, r := range o.gcs {
 		if gc := r.get(); gc != nil {
@@ -106,7 +106,7 @@ func (t *Tracker) emitHeld(o *open) {
 	o.gcs = o.gcs[:0]
 }
 
-// addPause states how long the runtime was suspended for a collection.
+// addPause adds an attribute that states for how long a collection suspended the runtime.
 func (t *Tracker) addPause(o *open) {
 	if o.paused > 0 {
 		o.Attributes = append(o.Attributes, span.Attribute{Key: attrPause, Value: span.Int(o.paused)})

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// labelInfo is what a list of labels says about spans.
+// labelInfo is the decoded form of a label list.
 type labelInfo struct {
 	of                *ntconv.Labels
 	trace             span.TraceID
@@ -17,7 +17,7 @@ type labelInfo struct {
 	hasOpcode         bool
 }
 
-// read decodes labels. The last one of each kind counts.
+// read decodes labels. The last label of each kind is used.
 func (t *Tracker) read(l *ntconv.Labels) labelInfo {
 	n := labelInfo{of: l}
 	list := l.List()
@@ -41,8 +41,8 @@ func (t *Tracker) read(l *ntconv.Labels) labelInfo {
 	return n
 }
 
-// keyOf returns the key of the span that the labels of an event name. All spans of a process whose labels name no trace
-// belong to one.
+// keyOf returns the key of the span in t.label. If the labels state no trace, the trace ID is synthetic, one per
+// process.
 func (t *Tracker) keyOf(process *ntconv.Process) spanKey {
 	key := spanKey{process, span.Context{TraceID: t.label.trace, ID: t.label.id}}
 	if key.TraceID.IsZero() {
@@ -52,7 +52,7 @@ func (t *Tracker) keyOf(process *ntconv.Process) spanKey {
 	return key
 }
 
-// addLabeled handles an event with the labels of a span.
+// addLabeled processes an event with the labels of a span.
 func (t *Tracker) addLabeled(e *ntconv.Event, r *role) {
 	o := t.labeledSpan(e, r)
 	if o == nil {
@@ -100,8 +100,8 @@ func (t *Tracker) addLabeled(e *ntconv.Event, r *role) {
 	}
 }
 
-// labeledSpan returns the span that the labels of an event name, and opens it if this is the first such event. It
-// returns nil if the span has ended.
+// labeledSpan returns the span in the labels of an event, and opens it for its first event. It returns nil if the span
+// has already ended.
 func (t *Tracker) labeledSpan(e *ntconv.Event, r *role) *open {
 	t.labeled = true
 	key := t.keyOf(processOf(e))
@@ -128,8 +128,8 @@ func (t *Tracker) labeledSpan(e *ntconv.Event, r *role) *open {
 	return o
 }
 
-// labelParent returns the span of a trace that is open on the thread of an event: that of the thread's latest event
-// with labels, or else the one that began last.
+// labelParent returns the open span of a trace on the thread of an event: the span of the thread's latest event with
+// labels, or else the span that began last.
 func (t *Tracker) labelParent(e *ntconv.Event, trace span.TraceID) (none ref) {
 	s := t.stateOf(e.Thread)
 	if s == nil {
@@ -148,9 +148,9 @@ func (t *Tracker) labelParent(e *ntconv.Event, trace span.TraceID) (none ref) {
 	return none
 }
 
-// resolve decides which span is the parent of a label span: the one that was open when it began, unless its last event
-// came before. That is certain only if all events are known; until then a span that has not ended encloses what began
-// in it.
+// resolve determines the parent of a label span: the span that was open when it began, unless that span's last event
+// came earlier. all states that all events are known; until then, a span that has not ended encloses the spans that
+// began in it.
 func (t *Tracker) resolve(o *open, all bool) {
 	if o.Evidence != span.FromLabels || !o.ParentID.IsZero() {
 		return
@@ -166,7 +166,7 @@ func (t *Tracker) resolve(o *open, all bool) {
 	}
 }
 
-// start notes the Start of a task in a label span. It reports whether the span begins with it.
+// start records the Start of a task in a label span. It reports whether the span begins with it.
 func (o *open) start(p *schema.Pair) (outer bool) {
 	if len(o.tasks) < maxWalk {
 		o.tasks = append(o.tasks, p)
@@ -174,8 +174,8 @@ func (o *open) start(p *schema.Pair) (outer bool) {
 	return len(o.tasks) == 1 && !o.begun
 }
 
-// stop notes the Stop of a task in a label span. It reports whether the span ends with it: with the Stop of the Start
-// that it began with, or with one whose Start is not in the trace.
+// stop records the Stop of a task in a label span. It reports whether the span ends with it: with the Stop of its first
+// Start, or with a Stop whose Start is not in the trace.
 func (o *open) stop(p *schema.Pair) (outer bool) {
 	if len(o.tasks) == 0 {
 		return true
@@ -190,7 +190,7 @@ func (o *open) stop(p *schema.Pair) (outer bool) {
 	return false
 }
 
-// maxNames limits the types whose events are counted for the name of a span. Others count for nothing.
+// maxNames limits the types whose events are counted for the name of a span. Events of further types are not counted.
 const maxNames = 64
 
 // count counts an event for the name of a label span.
@@ -206,8 +206,8 @@ func (o *open) count(r *role) {
 	}
 }
 
-// name gives a label span without a Start event the name of its most frequent event, the first of several. Samples
-// count only if there is no other event.
+// name names a label span without a Start event after its most frequent event; the earliest of several wins. Samples
+// are considered only if there is no other event.
 func (t *Tracker) name(o *open) {
 	if o.Name != "" {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
-// short returns what a test of label spans looks at: IDs, parent, name, times and events.
+// short formats a label span: IDs, parent, name, times and events.
 func short(s *span.Span) string {
 	out := fmt.Sprintf("%d/%d<%d %s %d..%d", s.TraceID[15], s.ID[7], s.ParentID[7], s.Name, int64(s.Start-at(0)), int64(s.End-at(0)))
 	for _, e := range s.Events {
@@ -44,7 +44,7 @@ var labelSpanTests = []struct {
 		[]string{"1/1<0 Shop/Query 10..30 Shop/Note@10 Shop/Query@20 Shop/Query@30"},
 	},
 	{
-		"from Start to Stop, and the payload of both is no event",
+		"from Start to Stop, whose payloads are not events",
 		func(tr *trace, a, b *ntconv.Thread) {
 			tr.add(10, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
 			tr.add(20, a, "Note", 2, traceLabel(1), spanLabel(1))
@@ -107,7 +107,7 @@ var labelSpanTests = []struct {
 		[]string{"1/3<2 Query 3..4", "1/2<1 Pay 2..5", "1/5<1 Ship 6..7", "1/1<0 Order 1..8", "1/4<0 Order 3..9", "2/9<0 Other 3..9"},
 	},
 	{
-		"a span that follows another is no child, one inside is",
+		"a span inside another is its child, a span after it is not",
 		func(tr *trace, a, b *ntconv.Thread) {
 			tr.add(1, a, "Outer", 1, traceLabel(1), spanLabel(1))
 			tr.add(2, a, "First", 1, traceLabel(1), spanLabel(2))
@@ -210,7 +210,8 @@ func TestLabelSpanAttributes(t *testing.T) {
 	}
 }
 
-// Two processes with one ID on different hosts may have equal IDs of spans, as after a fork or in a replayed request.
+// Two processes with the same ID on different hosts may have spans with equal IDs, as after a fork or a replayed
+// request.
 func TestLabelSpansOfProcesses(t *testing.T) {
 	tr := newTrace(t)
 	var threads []*ntconv.Thread
@@ -275,7 +276,7 @@ func TestMaxEvents(t *testing.T) {
 	}
 }
 
-// Samples with the labels of a span lie in it, and are no events of it.
+// Samples with the labels of a span extend it but are not its events.
 func TestSamplesAreNoEvents(t *testing.T) {
 	tr := newTrace(t)
 	a := tr.thread(1)
@@ -331,7 +332,7 @@ func TestClampedEnd(t *testing.T) {
 	}
 }
 
-// TestOverEpoch checks that a span from 1969 to 1970 keeps its end: times before 1970 are large numbers without a sign.
+// TestOverEpoch checks that a span from 1969 to 1970 keeps its end: times before 1970 are large unsigned numbers.
 func TestOverEpoch(t *testing.T) {
 	tr := newTrace(t)
 	tr.info.Clock.Wall = time.Unix(0, -500)

@@ -9,36 +9,37 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// An open span is one that has begun and not ended.
+// An open span has begun and not ended. open creates it, and release discards it and reuses its memory. Members marked
+// with an evidence are used only for spans with it.
 type open struct {
 	span.Span
-	serial      uint64 // counts the spans that were opened: it identifies a span among those that use the same memory
-	first, last ntconv.Ticks
+	serial      uint64       // increases with each span; distinguishes spans that use the same memory, see ref
+	first, last ntconv.Ticks // times of its first and latest event
 	links       [numChains]link
 
 	pair   *schema.Pair   // FromPair
-	key    schema.PairKey // of the list of chainPair
+	key    schema.PairKey // key of its list in Tracker.pairs
 	bound  *interval      // FromRuntime
-	paused int64          // FromRuntime: nanoseconds of pauses that a garbage collection caused
-	held   bool           // FromRuntime: it has ended, and is passed on when the pause ends
-	gcs    []ref          // FromRuntime: garbage collections that a pause holds
-	omit   bool           // it belongs to an exporter that sends spans
-	tasks  []*schema.Pair // FromLabels: the Starts in it that have no Stop yet, the outermost first
-	begun  bool           // FromLabels: a Start event was the first of tasks
-	names  []nameCount    // FromLabels: its events by type
-	under  ref            // FromLabels: the span that was open on the thread of its first event
-	parent span.ID        // FromLabels: the ID of under
-	ended  bool           // FromChrome: End is known, and the span is passed on when it is over
-	live   bool           // FromActivity: the Activity is open, and its data are those of the decoder
+	paused int64          // FromRuntime: nanoseconds of the pauses that a garbage collection caused
+	held   bool           // FromRuntime: a collection that has ended and waits for the end of the pause
+	gcs    []ref          // FromRuntime: garbage collections that wait for the end of a pause
+	omit   bool           // belongs to an exporter that sends spans
+	tasks  []*schema.Pair // FromLabels: Starts in the span without a Stop so far, outermost first
+	begun  bool           // FromLabels: the span began with a Start event
+	names  []nameCount    // FromLabels: number of its events by type
+	under  ref            // FromLabels: span that was open on the thread of its first event
+	parent span.ID        // FromLabels: ID of under
+	ended  bool           // FromChrome: End is known; endComplete emits the span after it
+	live   bool           // FromActivity: the Activity is open, and the decoder holds its data
 }
 
-// nameCount is how many events of a type a span has.
+// nameCount is the number of events of a type in a span.
 type nameCount struct {
 	r *role
 	n int
 }
 
-// A ref is an open span, or one that was open.
+// A ref refers to an open span. It stays valid when the span ends: get then returns nil, although the memory is reused.
 type ref struct {
 	o      *open
 	serial uint64
@@ -54,20 +55,20 @@ func (r ref) get() *open {
 	return r.o
 }
 
-// Chains that an open span is in.
+// Chains of open spans. A span is in at most one list per chain.
 const (
 	chainAge      = iota // Tracker.byAge
-	chainThread          // thread.open: of the thread of its first event
+	chainThread          // thread.open of the thread of its first event
 	chainActivity        // Tracker.activities
 	chainPair            // Tracker.pairs: FromPair by process, FromRuntime by key
 	numChains
 )
 
-// A list is a chain of open spans. A span is in one list of each kind at most.
+// A list is a doubly linked list of open spans.
 type list struct{ first, last *open }
 
 type link struct {
-	in         *list // nil if it is in none
+	in         *list // nil if the span is in no list of the chain
 	prev, next *open
 }
 
@@ -81,7 +82,7 @@ func (l *list) push(o *open, chain int) {
 	l.last = o
 }
 
-// unlink removes a span from its list of that kind and returns the list if it is empty now.
+// unlink removes a span from its list of a chain. It returns the list if that is now empty, and otherwise nil.
 func unlink(o *open, chain int) (empty *list) {
 	k := o.links[chain]
 	if k.in == nil {
@@ -104,7 +105,7 @@ func unlink(o *open, chain int) (empty *list) {
 	return nil
 }
 
-// maxWalk limits how many spans of a list are looked at for one event: untrusted input may have any number of them
+// maxWalk limits how many spans of a list are examined per event, because untrusted input may keep any number of spans
 // open.
 const maxWalk = 64
 
@@ -118,36 +119,36 @@ type activityKey struct {
 	id      ntconv.GUID
 }
 
-// A thread is what is known of a thread that spans began on.
+// A thread is the state of a thread on which spans began.
 type thread struct {
 	open    list
-	current ref            // the span of its latest event with labels of a span
-	soonest int64          // FromChrome: no span that has ended ends before, in nanoseconds since 1970
-	waiting []span.Context // FromChrome: the spans that the next one links to
-	numbers [2]numbering   // of the spans that began here and have no recorded ID: pairs, and intervals of the runtime
+	current ref            // span of its latest event with a span label
+	soonest int64          // FromChrome: lower bound of the ends of spans with ended set, in nanoseconds since 1970
+	waiting []span.Context // FromChrome: spans to which the next slice links
+	numbers [2]numbering   // of spans without recorded IDs that began here: intervals of the runtime (1), others (0)
 }
 
-// A numbering distinguishes spans that begin at one time: each gets another number. Spans of later times begin with 0
-// again.
+// A numbering distinguishes spans that begin at the same time: it assigns them consecutive numbers, starting with 0 for
+// each later time.
 type numbering struct {
 	tick ntconv.Ticks // the latest time of a span
 	next uint64
 }
 
 func (n *numbering) number(at ntconv.Ticks) uint64 {
-	if at > n.tick { // not if time goes back, because it may return to tick
+	if at > n.tick { // not if time decreases, because it may return to tick
 		n.tick, n.next = at, 0
 	}
 	n.next++
 	return n.next - 1
 }
 
-// include makes the numbers up to the time of m distinct from those of m.
+// include makes later numbers differ from those of m for times up to that of m.
 func (n *numbering) include(m numbering) {
 	n.tick, n.next = max(n.tick, m.tick), max(n.next, m.next)
 }
 
-// stateOf returns what is known of a thread, nil if nothing is.
+// stateOf returns the state of a thread, or nil if there is none.
 func (t *Tracker) stateOf(th *ntconv.Thread) *thread {
 	if th == t.lastThread && t.lastState != nil {
 		return t.lastState
@@ -155,6 +156,7 @@ func (t *Tracker) stateOf(th *ntconv.Thread) *thread {
 	return t.threads[th]
 }
 
+// threadOf returns the state of a thread, and creates it if necessary.
 func (t *Tracker) threadOf(th *ntconv.Thread) *thread {
 	if th == t.lastThread && t.lastState != nil {
 		return t.lastState
@@ -168,7 +170,7 @@ func (t *Tracker) threadOf(th *ntconv.Thread) *thread {
 	return s
 }
 
-// removeThread discards what is known of a thread. Spans that are open on it may end on another one.
+// removeThread discards the state of a thread. Spans that are open on it may end on another thread.
 func (t *Tracker) removeThread(th *ntconv.Thread) {
 	s := t.threads[th]
 	if s == nil {
@@ -191,7 +193,7 @@ func processOf(e *ntconv.Event) *ntconv.Process {
 	return e.Thread.Process
 }
 
-// open begins a span with an event.
+// open opens a span for an event. It may evict another span.
 func (t *Tracker) open(e *ntconv.Event, evidence span.Evidence, scope *span.Scope) *open {
 	if t.count >= t.opts.MaxOpen {
 		t.evict()
@@ -214,7 +216,7 @@ func (t *Tracker) open(e *ntconv.Event, evidence span.Evidence, scope *span.Scop
 	return o
 }
 
-// touch notes that a span has an event.
+// touch records that a span has an event, for its last time and for eviction.
 func (t *Tracker) touch(o *open, e *ntconv.Event) {
 	o.last = max(o.last, e.Time)
 	if t.byAge.last != o {
@@ -262,7 +264,7 @@ func (t *Tracker) newList() *list {
 	return new(list)
 }
 
-// hide removes a span from everything by which events find it. The span keeps its data until release.
+// hide removes a span from all lists and maps by which events find it. The span keeps its data until release.
 func (t *Tracker) hide(o *open) {
 	unlink(o, chainThread)
 	if l := unlink(o, chainActivity); l != nil {
@@ -284,7 +286,7 @@ func (t *Tracker) hide(o *open) {
 	}
 }
 
-// release gives the memory of a span back.
+// release discards a span. Its memory is reused if it is small.
 func (t *Tracker) release(o *open) {
 	t.hide(o)
 	unlink(o, chainAge)
@@ -307,18 +309,18 @@ func (t *Tracker) release(o *open) {
 	t.free = append(t.free, o)
 }
 
-// Limits on the memory of ended spans that is reused: spans, and attributes and events of each. Each event has at most
-// a quarter of maxKept attributes. In the worst case this is 13 MB.
+// Limits of the memory that is retained for reuse: spans, and attributes and events per span. Each event retains at
+// most maxKept/4 attributes. In the worst case this is 13 MB.
 const (
 	maxFree = 128
 	maxKept = 64
 )
 
-// evict ends the span that has had no event for the longest time.
+// evict ends the span without an event for the longest time.
 func (t *Tracker) evict() {
 	o := t.byAge.first
 	switch {
-	case o.live && len(o.Events) == 0: // the decoder of Activities has a limit of its own: this only is live knowledge
+	case o.live && len(o.Events) == 0: // no data is lost: the decoder holds the Activity and has its own limit
 		t.release(o)
 		return
 	case t.counts.Evicted == 0:
@@ -327,7 +329,7 @@ func (t *Tracker) evict() {
 			1,
 			-1,
 			fmt.Sprintf(
-				"spans ended early: more than %d were open at a time; raise the limit on open spans",
+				"spans ended early: more than %d were open at the same time; raise the limit of open spans",
 				t.opts.MaxOpen,
 			),
 		)
@@ -340,11 +342,11 @@ func (t *Tracker) evict() {
 	t.finish(o)
 }
 
-// unix returns a time as nanoseconds since 1970.
+// unix converts a time to nanoseconds since 1970, clamped to the range of int64.
 func (t *Tracker) unix(at ntconv.Ticks) uint64 {
 	n := t.clock.Nanos(at)
 	sum := t.base + n
-	switch { // a time that the clock can state may be beyond 64 bits of nanoseconds
+	switch { // clamp
 	case n > 0 && sum < t.base:
 		return 1<<63 - 1
 	case n < 0 && sum > t.base:

@@ -47,7 +47,7 @@ func (t *Tracker) stop(e *ntconv.Event, r *role, p *schema.Pair) {
 	t.end(o, e)
 }
 
-// addStop adds the attributes of a Stop event, which are in t.scratch, to those of the Start.
+// addStop adds the attributes of a Stop event in t.scratch to those of the Start.
 func (t *Tracker) addStop(o *open) {
 	begun := len(o.Attributes)
 	for _, a := range t.scratch {
@@ -61,8 +61,7 @@ func (t *Tracker) addStop(o *open) {
 	}
 }
 
-// startOf returns the span that a Stop event with these attributes ends, nil if there is none. The package
-// documentation states the rule.
+// startOf returns the span that a Stop event with these attributes ends, or nil, by the rule in the package comment.
 func (t *Tracker) startOf(e *ntconv.Event, p *schema.Pair, stop []span.Attribute) *open {
 	if id := t.label.activity; !id.IsZero() {
 		if l := t.activities[activityKey{processOf(e), id}]; l != nil {
@@ -84,8 +83,9 @@ func (t *Tracker) startOf(e *ntconv.Event, p *schema.Pair, stop []span.Attribute
 	return onThread
 }
 
-// latest returns the latest span of a list that an event of the pair ends: one of the pair, or else one whose names do
-// not reveal the task either. In a list by thread it has no activity ID. With stop it agrees with these attributes.
+// latest returns the latest span in a list that an event of the pair can end: a span of the pair, or else one whose
+// event names do not reveal the task either. In a list by thread, it considers only spans without an activity ID. If
+// stop is not nil, the span must agree with these attributes.
 func latest(l *list, chain int, p *schema.Pair, stop []span.Attribute) *open {
 	var bare *open
 	n := 0
@@ -109,8 +109,8 @@ func latest(l *list, chain int, p *schema.Pair, stop []span.Attribute) *open {
 	return bare
 }
 
-// onlyOne returns the span of a pair that agrees with a Stop event, if it is the only one in the process. A Stop event
-// without fields in common with the Start agrees if no other span of the pair is open.
+// onlyOne returns the span of a pair that agrees with a Stop event if it is the only one in the process, and otherwise
+// nil. A Stop event that shares no fields with the Start agrees only if no other span of the pair is open.
 func (t *Tracker) onlyOne(key schema.PairKey, stop []span.Attribute) *open {
 	l := t.pairs[key]
 	if l == nil {
@@ -134,7 +134,7 @@ func (t *Tracker) onlyOne(key schema.PairKey, stop []span.Attribute) *open {
 	return found
 }
 
-// addInner makes an event an event of the pair that it lies in.
+// addInner adds an event to the pair in which it occurs, if any.
 func (t *Tracker) addInner(e *ntconv.Event, r *role) {
 	if t.pairsOpen == 0 {
 		return
@@ -151,7 +151,7 @@ func (t *Tracker) addInner(e *ntconv.Event, r *role) {
 	}
 }
 
-// addEvent makes an event an event of a span.
+// addEvent adds an event to a span.
 func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 	v := t.nextEvent(o, e)
 	if v == nil {
@@ -168,8 +168,8 @@ func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 	v.Attributes, v.DroppedAttributes = t.attributes(v.Attributes[:0], e, r)
 }
 
-// nextEvent appends an event to a span, with the time of e and the attributes of an earlier one, whose memory it has.
-// It returns nil if the span has too many, or the options omit events.
+// nextEvent appends an event with the time of e to a span. Its attributes are those of an earlier event, whose memory
+// the caller reuses. nextEvent returns nil if the span has too many events or the options omit events.
 func (t *Tracker) nextEvent(o *open, e *ntconv.Event) *span.Event {
 	if t.opts.NoEvents {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// outline returns names with the payload of the Start, times, and the name of the parent.
+// outline formats spans: name with the payload of the Start, times, and name of the parent.
 func (tr *trace) outline() (out []string) {
 	tr.t.Helper()
 	spans, _ := tr.spans(nil)
@@ -51,7 +51,7 @@ var pairTests = []struct {
 		[]string{"Order2<Order1 2..3", "Order1< 1..4"},
 	},
 	{
-		"fields tell which Start is meant, also on another thread",
+		"fields identify the Start, also on another thread",
 		func(tr *trace, a, b *ntconv.Thread) {
 			tr.add(1, a, "OrderStart", 1)
 			tr.add(2, b, "OrderStart", 2)

@@ -5,8 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// parentOf returns the span that a pair's Start event lies in, nil if it begins a trace. The package documentation
-// states the rule.
+// parentOf returns the parent of the pair that a Start event begins, or nil, by the rule in the package comment.
 func (t *Tracker) parentOf(e *ntconv.Event) *open {
 	process := processOf(e)
 	if o := t.nearest(process, t.label.related); o != nil {
@@ -25,10 +24,10 @@ func (t *Tracker) parentOf(e *ntconv.Event) *open {
 	return t.innermost(e.Thread)
 }
 
-// isUnknown reports whether no receiver knows the IDs of a span: they are synthetic, and the span is not passed on.
+// isUnknown reports whether no receiver knows the IDs of a span: they are synthetic, and the span is not emitted.
 func (t *Tracker) isUnknown(o *open) bool { return o.MadeID && t.isContext(&o.Span) }
 
-// activeOn returns the span that was active on the thread of an event, as far as events show it.
+// activeOn returns the span that was active on the thread of an event, as far as events so far show it, or nil.
 func (t *Tracker) activeOn(e *ntconv.Event) *open {
 	process := processOf(e)
 	if !t.label.id.IsZero() {
@@ -40,7 +39,7 @@ func (t *Tracker) activeOn(e *ntconv.Event) *open {
 	return t.innermost(e.Thread)
 }
 
-// nearest returns the latest open span with an activity ID, or with the longest prefix of it, nil if there is none.
+// nearest returns the latest open span with an activity ID, or else with the longest prefix of it, or nil.
 func (t *Tracker) nearest(process *ntconv.Process, id ntconv.GUID) *open {
 	if id.IsZero() || len(t.activities) == 0 {
 		return nil
@@ -61,8 +60,8 @@ func (t *Tracker) nearest(process *ntconv.Process, id ntconv.GUID) *open {
 	return nil
 }
 
-// innermost returns the span without an activity ID that began last on a thread and is open, nil if there is none. A
-// label span counts for the thread of its latest event, too. Intervals of the runtime do not count.
+// innermost returns the open span without an activity ID that began last on a thread, or nil. A label span is also
+// considered on the thread of its latest event. Intervals of the runtime are ignored.
 func (t *Tracker) innermost(th *ntconv.Thread) *open {
 	s := t.stateOf(th)
 	if s == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// SourcesOf returns the sources whose events show a span with this evidence. It returns 0 for intervals of the runtime,
-// which have several.
+// SourcesOf returns the sources that yield spans with the given evidence. It returns 0 for intervals of the runtime,
+// which have several sources.
 func SourcesOf(e span.Evidence) Sources {
 	switch e {
 	case span.FromOTLP:
@@ -25,8 +25,8 @@ func SourcesOf(e span.Evidence) Sources {
 	return 0
 }
 
-// SourceOf returns the one source of a span or interval. A request that an event source of .NET reports is one of
-// Requests, although Pairs show it, too.
+// SourceOf returns the source of a span or interval. For a request that an event source of .NET reports it is Requests,
+// although Pairs yields it too.
 func SourceOf(s *span.Span) Sources {
 	switch s.Evidence {
 	case span.FromPair:
@@ -44,17 +44,17 @@ func SourceOf(s *span.Span) Sources {
 	return SourcesOf(s.Evidence)
 }
 
-// IsAsync reports whether an ID names a slice of Chrome's format: it does not belong to its thread, although it has
-// one.
+// IsAsync reports whether a span is an asynchronous slice of Chrome's format: an ID identifies it, and it is not part
+// of the call stack of its thread.
 func IsAsync(s *span.Span) bool {
 	return s.Evidence == span.FromChrome && find(s.Attributes, attrID) >= 0
 }
 
-// isContext reports whether a span is only a parent of others (Options.Context).
+// isContext reports whether a span is not emitted but only a possible parent (Options.Context).
 func (t *Tracker) isContext(s *span.Span) bool { return t.opts.Context&SourcesOf(s.Evidence) != 0 }
 
-// IsSlice reports whether events of a type may begin or end a slice of Chrome's format, or are a part of an event that
-// may. end means that they end one, or are all of it.
+// IsSlice reports whether events of a type may begin or end a slice of Chrome's format, or are parts of such events.
+// end means that they end one or are a complete slice.
 func IsSlice(t *ntconv.Type) (part, end bool) {
 	phase, ok := chromeevent.Of(t)
 	if !ok {
@@ -69,11 +69,11 @@ func IsSlice(t *ntconv.Type) (part, end bool) {
 	return phase == "", false
 }
 
-// HasPairs reports whether Start and Stop events of a provider can be spans of Pairs.
+// HasPairs reports whether Start and Stop events of a provider can be spans of the source Pairs.
 func HasPairs(provider string) bool { return !isInfrastructure(provider) }
 
-// IsPart reports whether events with a description begin or end spans of Activities or Pairs. Labels of an event may
-// say so in addition.
+// IsPart reports whether events with this schema begin or end spans of Activities or Pairs. The labels of an event may
+// make it a part of a span too.
 func IsPart(s *schema.Schema) (begin, end bool) {
 	if !HasPairs(s.Provider) {
 		return false, false

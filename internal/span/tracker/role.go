@@ -12,24 +12,24 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A role is what the events of a type and version mean to the tracker.
+// A role states how the tracker treats the events of a type and version. It is immutable.
 type role struct {
 	typ     *ntconv.Type
 	version uint8
 	use     use
 	schema  *schema.Schema
-	sample  bool        // a sample of a profiler, which lies within a span and is not an event of it
-	thrown  bool        // an exception
+	sample  bool        // samples of a profiler, which are never events of a span
+	thrown  bool        // thrown exceptions
 	label   string      // provider/event
 	scope   *span.Scope // never nil
 
-	begins, ends []bound // intervals of the runtime
-	// http is the field with the path of a request that an HTTP client sends, "" for other events.
+	begins, ends []bound // intervals of the runtime that the events begin and end
+	// http is the name of the field with the path of a request that an HTTP client sends, or "".
 	http string
 	kind span.Kind
 }
 
-// use is what an event without labels may become.
+// A use states what an event without labels can become.
 type use uint8
 
 const (
@@ -43,8 +43,8 @@ const (
 	useNever        // nothing, even with labels
 )
 
-// Providers whose events describe the work of the runtime or of a library for tasks, or are values of counters: no
-// spans, and no events of them.
+// Providers whose events describe the work of the runtime or of task libraries, or are values of counters. Their events
+// are neither spans nor events of spans.
 const (
 	tplProvider       = "System.Threading.Tasks.TplEventSource"
 	plinqProvider     = "System.Linq.Parallel.PlinqEventSource"
@@ -61,7 +61,7 @@ const (
 	requestTask     = "Request"
 )
 
-// roleOf returns the role of an event's type.
+// roleOf returns the role of an event's type, which it caches.
 func (t *Tracker) roleOf(e *ntconv.Event) *role {
 	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
 	if r := t.recent.Get(hash, &e.Type); r != nil {
@@ -87,7 +87,7 @@ func (t *Tracker) otherVersion(e *ntconv.Event) *role {
 	return r
 }
 
-// newRole describes the events of a type with the version of e.
+// newRole returns the role of the events with a type and the version of e.
 func (t *Tracker) newRole(typ *ntconv.Type, e *ntconv.Event) *role {
 	s := t.table.Of(e)
 	r := &role{typ: typ, version: e.Version(), schema: s, scope: t.scopeOf(s.Provider), kind: span.KindInternal}
@@ -152,12 +152,12 @@ func isInfrastructure(provider string) bool {
 	return clr.IsRuntime(provider)
 }
 
-// isCounter reports whether an event source writes events of that name for its counters.
+// isCounter reports whether name is the name under which event sources write their counters.
 func isCounter(name string) bool { return name == "EventCounters" }
 
 func isRequest(r *role) bool { return isRequestProvider(r.schema.Provider) }
 
-// isRequestProvider reports whether event sources of that name report the HTTP requests of a program.
+// isRequestProvider reports whether an event source with this name reports HTTP requests of the program.
 func isRequestProvider(provider string) bool {
 	switch provider {
 	case hostingProvider, kestrelProvider, httpProvider:
@@ -166,7 +166,7 @@ func isRequestProvider(provider string) bool {
 	return false
 }
 
-// describeHTTP sets what is known of requests that event sources of .NET report.
+// describeHTTP sets kind and http for requests that event sources of .NET report.
 func (t *Tracker) describeHTTP(r *role) {
 	if r.schema.Task != requestTask {
 		return
@@ -179,10 +179,10 @@ func (t *Tracker) describeHTTP(r *role) {
 	}
 }
 
-// exportPaths are the paths of the requests by which programs send spans.
+// exportPaths lists the ends of the paths of requests that send spans.
 var exportPaths = [...]string{"/v1/traces", "/opentelemetry.proto.collector.trace.v1.TraceService/Export"}
 
-// isExport reports whether the attributes are those of a request that sends spans.
+// isExport reports whether a request sends spans. field is the key of the attribute with its path.
 func isExport(field string, attributes []span.Attribute) bool {
 	for i := range attributes {
 		if attributes[i].Key != field {
@@ -198,7 +198,7 @@ func isExport(field string, attributes []span.Attribute) bool {
 	return false
 }
 
-// scopeOf returns the one scope of a provider.
+// scopeOf returns the shared scope of a provider.
 func (t *Tracker) scopeOf(provider string) *span.Scope {
 	s := t.scopes[provider]
 	if s == nil {
@@ -208,7 +208,7 @@ func (t *Tracker) scopeOf(provider string) *span.Scope {
 	return s
 }
 
-// phase says whether an event begins or ends something.
+// A phase states whether an event begins or ends a span.
 type phase uint8
 
 const (
@@ -217,8 +217,8 @@ const (
 	phaseStop
 )
 
-// phase returns the pair of an event source that an event begins or ends. An opcode in its labels overrides that of the
-// type.
+// phase returns the pair of an event source that an event begins or ends. An opcode in its labels overrides the opcode
+// of the type.
 func (t *Tracker) phase(e *ntconv.Event, r *role) (*schema.Pair, phase) {
 	if !t.label.hasOpcode || r.schema.Opcode == e.Opcode() {
 		switch s := r.schema; {
@@ -238,7 +238,7 @@ func (t *Tracker) phase(e *ntconv.Event, r *role) (*schema.Pair, phase) {
 	return nil, phaseNone
 }
 
-// taskPair returns the pair of events whose opcodes are labels: Start and Stop may be of one type.
+// taskPair returns the pair of events whose labels contain the opcode. Start and Stop may then have the same type.
 func (t *Tracker) taskPair(r *role) *schema.Pair {
 	s := r.schema
 	for _, pairs := range [...][]*schema.Pair{s.EndedBy(), s.Ends()} {
@@ -261,6 +261,6 @@ func (t *Tracker) taskPair(r *role) *schema.Pair {
 	return p
 }
 
-// isBare reports whether the names of a pair's events do not reveal the task: only their opcodes say that they begin
-// and end something.
+// isBare reports whether the names of a pair's events do not reveal the task: only their opcodes distinguish begin and
+// end.
 func isBare(p *schema.Pair) bool { return p.Begin == p.Name }

@@ -11,43 +11,44 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// An interval is something that takes time in the runtime, and becomes a span on request.
+// An interval describes an operation of the runtime that takes time and can become a span.
 type interval struct {
 	source         Sources
-	provider, pair string // of package schema
-	name           string // of the span
-	short          string // what IntervalKind returns
+	provider, pair string // provider and name of the schema.Pair
+	name           string // name of the span
+	short          string // result of IntervalKind
 	kind           intervalKind
 	encloses       enclosure
 	fields         []mapping
 }
 
-// intervalKind says how an interval relates to threads and to other intervals.
+// An intervalKind states how an interval relates to threads and to other intervals.
 type intervalKind uint8
 
 const (
-	onThread   intervalKind = iota // it takes the time of its thread
-	inQueue                        // it begins on one thread and ends on another
+	onThread   intervalKind = iota // occupies its thread
+	inQueue                        // begins on one thread and ends on another
 	collection                     // a garbage collection
-	pause                          // the runtime is suspended for one
+	pause                          // a suspension of the runtime for a garbage collection
 )
 
-// enclosure says which intervals of the same thread become children of an interval. The end of a wait shows nothing
-// about others, and the end of an exception or handler may not be in the trace: a handler that throws has no end.
+// An enclosure states which intervals on the same thread become children of an interval. The end of a wait shows
+// nothing about other intervals, and the end of an exception or handler may be missing, because a handler that throws
+// has no end.
 type enclosure uint8
 
 const (
 	enclosesNothing  enclosure = iota
-	enclosesAll                // but exceptions and their handlers
-	enclosesHandlers           // of the exception
-	isHandler                  // it encloses nothing
+	enclosesAll                // all but exceptions and their handlers
+	enclosesHandlers           // the handlers of the exception
+	isHandler                  // encloses nothing; can be enclosed by an exception
 )
 
-// A mapping says which attribute a field of a payload becomes.
+// A mapping states which attribute a field of a payload becomes.
 type mapping struct {
 	field, key string
-	generation bool // the value is a generation, spelled as in the semantic conventions
-	integer    bool // a floating point number that counts something
+	generation bool // the value is a generation, formatted as in the semantic conventions
+	integer    bool // a floating-point number with an integer value
 }
 
 var (
@@ -94,7 +95,7 @@ const (
 	attrReason   = "dotnet.suspension.reason"
 )
 
-// intervals are the intervals that become spans.
+// intervals lists the intervals that can become spans.
 var intervals = [...]interval{
 	{GC, clr.Runtime, "GC", "GC", "gc", collection, enclosesNothing, collectionFields[:]},
 	{
@@ -193,8 +194,8 @@ var intervals = [...]interval{
 	},
 }
 
-// IntervalKind returns a short and stable name of what an interval of the runtime is, such as gc_pause, and "" for
-// other spans.
+// IntervalKind returns a short and stable name for the kind of an interval of the runtime, such as gc_pause. It returns
+// "" for other spans.
 func IntervalKind(s *span.Span) string {
 	if s.Evidence == span.FromRuntime {
 		for i := range intervals {
@@ -206,14 +207,14 @@ func IntervalKind(s *span.Span) string {
 	return ""
 }
 
-// A bound is the begin or the end of an interval in the events of one type.
+// A bound is the begin or the end of an interval, as the events of one type show it.
 type bound struct {
 	interval *interval
 	pair     *schema.Pair
-	key      *schema.Projection // of the field that begin and end have in common; nil if there is none
+	key      *schema.Projection // of the field that begin and end share; nil if there is none
 }
 
-// bounds returns the intervals that the options ask for.
+// bounds returns the bounds for pairs whose intervals the options select.
 func (t *Tracker) bounds(s *schema.Schema, pairs []*schema.Pair) (out []bound) {
 	for _, p := range pairs {
 		for i := range intervals {
@@ -239,7 +240,7 @@ func (b *bound) keyOf(e *ntconv.Event) (schema.PairKey, bool) {
 	return b.pair.KeyOf(e, field[0])
 }
 
-// addRuntime begins and ends intervals of the runtime.
+// addRuntime ends and begins intervals of the runtime.
 func (t *Tracker) addRuntime(e *ntconv.Event, r *role) {
 	for i := range r.ends {
 		b := &r.ends[i]
@@ -291,7 +292,7 @@ func (t *Tracker) beginInterval(v *interval, key schema.PairKey, e *ntconv.Event
 	}
 }
 
-// activeFor returns the span that was active on the thread of an event.
+// activeFor returns the span that was active on the thread of an event, or the zero Context.
 func (t *Tracker) activeFor(e *ntconv.Event) span.Context {
 	if t.opts.Active != nil {
 		c, _ := t.opts.Active(e)
@@ -303,8 +304,8 @@ func (t *Tracker) activeFor(e *ntconv.Event) span.Context {
 	return span.Context{}
 }
 
-// enclosing returns the interval of the runtime that an interval lies in: the latest on its thread, if it began while
-// the same span was active.
+// enclosing returns the interval of the runtime that encloses a new interval: the latest one on its thread, if it began
+// while the same span was active.
 func (t *Tracker) enclosing(v *interval, th *ntconv.Thread, active span.Context) span.Context {
 	s := t.stateOf(th)
 	if s == nil || v.encloses == enclosesHandlers {
@@ -344,7 +345,7 @@ func (t *Tracker) endInterval(o *open, e *ntconv.Event, r *role) {
 	}
 }
 
-// methodOf returns the name of the method that an event is about.
+// methodOf returns the name of the method that an event describes.
 func (t *Tracker) methodOf(e *ntconv.Event, r *role) string {
 	var m dotnet.Method
 	for f, v := range r.schema.Values(e) {
@@ -360,8 +361,8 @@ func (t *Tracker) methodOf(e *ntconv.Event, r *role) string {
 	return m.Pretty()
 }
 
-// mapped appends the fields of an event that are in the list as attributes. Values with a name in the runtime's
-// manifest become their name.
+// mapped appends the listed fields of an event as attributes. Values that have a name in the runtime's manifest are
+// replaced by the name.
 func (t *Tracker) mapped(dst []span.Attribute, e *ntconv.Event, r *role, fields []mapping) []span.Attribute {
 	for f, v := range r.schema.Values(e) {
 		for i := range fields {
@@ -382,7 +383,7 @@ func (t *Tracker) mappedValue(m *mapping, r *role, v ntconv.Value) span.Value {
 		return integer(v.Float())
 	case r.schema.HasValueNames(m.field):
 		name := r.schema.ValueName(m.field, v.Uint())
-		if name == "" { // newer runtimes have values that the manifest does not name
+		if name == "" { // a value of a newer runtime
 			name = strconv.FormatUint(v.Uint(), 10)
 		}
 		return span.String(name)
@@ -390,8 +391,8 @@ func (t *Tracker) mappedValue(m *mapping, r *role, v ntconv.Value) span.Value {
 	return t.scalar(v)
 }
 
-// integer returns a number that counts something. Converting one that exceeds 64 bits depends on the machine, so it
-// stays as it is.
+// integer converts an integer-valued number to an int64. A number beyond the range of int64 stays a float64, because
+// the result of converting it depends on the machine.
 func integer(f float64) span.Value {
 	if math.Abs(f) < 1<<63 {
 		return span.Int(int64(f))

@@ -57,7 +57,7 @@ func TestGCTruth(t *testing.T) {
 			t.Errorf("collection %d has the number %d", i+1, n.Int())
 		}
 	}
-	// The runtime measures pauses from inside of the suspension's events.
+	// The runtime measures pauses between the events of the suspension.
 	if us := paused / 1000; us < truth.TotalPauseUs*95/100 || us > truth.TotalPauseUs*115/100 {
 		t.Errorf("paused for %d us, the runtime says %d us", us, truth.TotalPauseUs)
 	}
@@ -209,8 +209,8 @@ func TestExceptionsTruth(t *testing.T) {
 	}
 }
 
-// TestIntegerFields checks that a number without a place in an integer stays as it is, because its conversion depends
-// on the machine.
+// TestIntegerFields checks that a number beyond the range of int64 is not converted, because the result would depend on
+// the machine.
 func TestIntegerFields(t *testing.T) {
 	for _, f := range []float64{0, 1.5, -3, 1 << 62} {
 		if v := tracker.Integer(f); v.Kind() != span.ValueInt || v.Int() != int64(f) {

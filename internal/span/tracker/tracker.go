@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Sources says which events become spans, a bit set.
+// Sources is a bit set that selects which events become spans.
 type Sources uint16
 
 const (
@@ -22,49 +22,49 @@ const (
 	Contention // waits for locks
 	Waits      // waits for wait handles
 	Exceptions
-	Requests // work that the thread pool and HTTP servers and clients of the runtime report
+	Requests // work items of the thread pool, and requests of .NET's HTTP servers and clients
 	Chrome   // slices of Chrome's trace event format
 
 	Default = Labels | Activities | Pairs | Imported | Chrome
 )
 
-// Unfinished says what becomes of spans whose end the trace does not show.
+// Unfinished states how spans are treated whose end is not in the trace.
 type Unfinished uint8
 
 const (
-	DropUnfinished  Unfinished = iota // they are counted
-	OpenUnfinished                    // End is 0
-	CloseUnfinished                   // End is the end of the trace, or of what was read when the span was evicted
+	DropUnfinished  Unfinished = iota // dropped and counted
+	OpenUnfinished                    // emitted with End 0
+	CloseUnfinished                   // emitted with the latest time at the end of the trace or on eviction as End
 )
 
-// Options may be nil.
+// Options configures a Tracker. A nil pointer or the zero value selects the defaults.
 type Options struct {
 	Sources Sources // 0 means Default
-	// Context are sources of spans that are not passed on and still are parents of others if the trace holds their IDs.
-	// It can hold Labels and Activities, whose spans the program may have exported itself.
+	// Context selects sources whose spans are not emitted but can be parents of other spans if the trace contains their
+	// IDs. It may contain Labels and Activities, because the program itself may have exported these spans.
 	Context    Sources
 	Unfinished Unfinished
-	// MaxEvents limits the events of a span that the tracker makes, 0 means 128. Those beyond it are counted in
-	// DroppedEvents. It does not apply to the events of Activities and imported spans.
+	// MaxEvents limits the events per span; 0 means 128. Further events are counted in DroppedEvents. The limit does
+	// not apply to the events in Activities and imported spans.
 	MaxEvents int
-	// NoEvents omits the events of spans that the tracker makes, and does not count them. It does not apply to those
-	// that the payload of an Activity or of an imported span holds.
+	// NoEvents omits the events of spans and does not count them. It does not apply to events in the payloads of
+	// Activities and imported spans.
 	NoEvents bool
-	// MaxOpen limits the spans that are open at a time, 0 means 100,000. The one without an event for the longest time
-	// is evicted.
+	// MaxOpen limits the number of open spans; 0 means 100,000. If it is exceeded, the span without an event for the
+	// longest time is evicted.
 	MaxOpen int
-	// SerialIDs makes IDs of intervals of the runtime and of Chrome's slices that are unique among these spans of this
-	// Tracker and nowhere else: they are numbers. A hash takes half of the time that such a span needs.
+	// SerialIDs uses consecutive numbers as IDs of intervals of the runtime and of Chrome's slices. They are unique
+	// only among these spans of one Tracker. A hash takes half of the time that such a span needs.
 	SerialIDs bool
-	// SpanIDReversed means that the label SpanId is a little-endian number: the W3C text form shows its bytes from last
-	// to first.
+	// SpanIDReversed means that the label SpanId is a little-endian number, so that the W3C text form contains its
+	// bytes in reverse order.
 	SpanIDReversed bool
-	// Convention types attributes by semantic conventions where these define a type other than string.
+	// Convention gives attributes the type that semantic conventions define for them, if it is not string.
 	Convention bool
 	// OmitExporter omits the HTTP spans of an exporter that sends spans, and their descendants.
 	OmitExporter bool
-	// Active returns the span that was active on the thread of an event, for intervals of the runtime. Nil means: the
-	// one that the events up to then show.
+	// Active, if not nil, returns the span that was active on the thread of an event, for intervals of the runtime. It
+	// borrows the event. Nil selects the span that the events so far show.
 	Active func(*ntconv.Event) (span.Context, bool)
 	Report *ntconv.Report
 }
@@ -74,23 +74,28 @@ const (
 	defaultMaxOpen   = 100_000
 )
 
-// Counts is what a Tracker has seen.
+// Counts reports the spans of a Tracker, and events that could not become part of one.
 type Counts struct {
-	Spans      int64 // passed to emit
-	Intervals  int64 // of which are intervals of the runtime
-	Linked     int64 // of which are children of, or have a link to, the span that was active on their thread
-	Unfinished int64 // of which the trace does not show the end, whether or not they were passed to emit
-	Evicted    int64 // that ended early because too many were open
-	MadeIDs    int64 // passed to emit, with IDs that the trace does not hold
-	Clamped    int64 // passed to emit, that ended before they began
-	Exporter   int64 // omitted by OmitExporter
-	Invalid    int64 // not passed to emit because they have no usable ID, or their payload does not hold a span
-	Late       int64 // events with the labels of a span that had ended
+	Spans      int64 // emitted spans
+	Intervals  int64 // intervals of the runtime among these
+	Linked     int64 // intervals that are children of the active span on their thread, or have a link to it
+	Unfinished int64 // spans whose end is not in the trace, emitted or not
+	Evicted    int64 // spans that ended early because too many were open
+	MadeIDs    int64 // emitted spans with synthetic IDs
+	Clamped    int64 // emitted spans that ended before they began
+	Exporter   int64 // spans omitted by OmitExporter
+	Invalid    int64 // spans that were not emitted because they have no valid ID or payload
+	Late       int64 // events with the labels of a span that had already ended
 	Unmatched  int64 // Stop events without a Start
 }
 
-// A Tracker makes spans of events. Its memory follows the number of open spans and of threads. It is not safe for
-// concurrent use.
+// A Tracker derives spans from events. Its memory is proportional to the number of open spans and of threads. It is not
+// safe for concurrent use.
+//
+// Every open span is in byAge. While events can find it, it is also in byID (label spans, Activities), in activities
+// (if it has an activity ID), in pairs (pairs and intervals), and in the list of the thread on which it began; hide
+// removes it from these, and release from byAge. label is the decoded form of the latest label list; it stays valid for
+// the following events with the same list.
 type Tracker struct {
 	opts   Options
 	clock  ntconv.Clock
@@ -100,29 +105,29 @@ type Tracker struct {
 
 	table   schema.Table
 	roles   map[*ntconv.Type]*role
-	others  map[*schema.Schema]*role // of events whose labels override the version of their type
-	last    *role                    // of the latest event
+	others  map[*schema.Schema]*role // for events whose labels override the version of their type
+	last    *role                    // role of the latest event
 	recent  intern.Cache[*ntconv.Type, *role]
 	label   labelInfo
-	tasks   map[schema.Pair]*schema.Pair // pairs whose opcodes are labels
+	tasks   map[schema.Pair]*schema.Pair // pairs whose opcodes are in labels
 	scopes  map[string]*span.Scope
 	strings stringCache
 	hash    span.Hash
 
-	isBound    bool             // the latest event is a bound of a span
-	collection []span.Attribute // of the garbage collection of the pause that ended last
+	isBound    bool             // result of IsBound; Add clears it for each event
+	collection []span.Attribute // result of Collection; not empty only while endPause emits
 
 	now  ntconv.Ticks // the latest time of all events
 	seen bool         // now has a value
 
-	serial     uint64 // of the span that was opened last
-	byAge      list   // all open spans, the one without an event for the longest time first
-	count      int
-	pairsOpen  int // open spans of pairs
+	serial     uint64 // serial of the latest span
+	byAge      list   // all open spans, by the time of their latest event
+	count      int    // number of spans in byAge
+	pairsOpen  int    // number of open pairs
 	free       []*open
 	freeLists  []*list
 	threads    map[*ntconv.Thread]*thread
-	removed    [2]numbering // of threads that are gone, because their IDs and times may come again
+	removed    [2]numbering // numberings of removed threads, whose IDs may be reused at the same times
 	lastThread *ntconv.Thread
 	lastState  *thread
 	byID       map[spanKey]*open
@@ -130,7 +135,7 @@ type Tracker struct {
 	pairs      map[schema.PairKey]*list
 	heaps      map[*ntconv.Process]*heap
 	ended      endedSet
-	labeled    bool // an event had a span ID as a label
+	labeled    bool // an event had a label with a span ID
 
 	diag     *diagsource.Decoder
 	imported *span.Decoder
@@ -140,8 +145,8 @@ type Tracker struct {
 	buf      []byte
 }
 
-// New returns a Tracker of a trace. It passes each span to emit when its end is known, which is before Add or Finish
-// returns; the span is borrowed until emit returns.
+// New returns a Tracker for a trace. It calls emit for each span when its end is known, from within Add or Finish. emit
+// borrows the span until it returns.
 func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	t := &Tracker{
 		out:        emit,
@@ -192,7 +197,7 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	return t
 }
 
-// Add borrows an event until it returns.
+// Add processes an event, which it borrows. Call it for all events in time order, also for sequence points.
 func (t *Tracker) Add(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent {
 		if e.Mark != nil && e.Mark.Kind == ntconv.MarkThreadsRemoved {
@@ -211,15 +216,15 @@ func (t *Tracker) Add(e *ntconv.Event) {
 		r = t.roleOf(e)
 		t.last = r
 	}
-	// Most events are of no interest. Recorders repeat few label lists, so the latest one is usually that of this
-	// event.
+	// Fast path: most events are irrelevant. Recorders use few label lists, so that of this event is usually the
+	// latest.
 	if r.use == useNone && (e.Labels == nil || e.Labels == t.label.of && t.label.id.IsZero()) {
 		return
 	}
 	t.add(e, r)
 }
 
-// add handles an event that may be of interest.
+// add processes an event that may be relevant.
 func (t *Tracker) add(e *ntconv.Event, r *role) {
 	if e.Labels != t.label.of {
 		t.label = t.read(e.Labels)
@@ -261,7 +266,7 @@ func (t *Tracker) add(e *ntconv.Event, r *role) {
 	}
 }
 
-// addPair handles an event of an event source.
+// addPair processes an event of an event source.
 func (t *Tracker) addPair(e *ntconv.Event, r *role) {
 	switch p, phase := t.phase(e, r); phase {
 	case phaseStart:
@@ -273,11 +278,11 @@ func (t *Tracker) addPair(e *ntconv.Event, r *role) {
 	}
 }
 
-// IsBound reports whether the latest event that Add got begins or ends a span or an interval of the runtime, or holds
-// an imported span. A Stop without a Start is not a bound. The span itself may be dropped because it has no usable ID.
+// IsBound reports whether the latest event begins or ends a span or an interval of the runtime, or contains an imported
+// span. A Stop without a Start is not a bound. The span itself may have been dropped because it has no valid ID.
 func (t *Tracker) IsBound() bool { return t.isBound }
 
-// Counts returns what the tracker has seen so far.
+// Counts returns the counts so far.
 func (t *Tracker) Counts() Counts {
 	c := t.counts
 	if t.diag != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// readTruth decodes what the program of a recording wrote down.
+// readTruth decodes the records that the program of a recording has written.
 func readTruth(t *testing.T, name string, into any) {
 	t.Helper()
 	data, err := os.ReadFile(corpus.Shared(t, "data", "own", name+".truth.json"))
@@ -42,7 +42,7 @@ type edge struct {
 	fields         map[string]string
 }
 
-// edgesOf returns the Start and Stop events of a trace's event sources, by their opcodes. Names of tasks are those of
+// edgesOf returns the Start and Stop events of a trace's event sources, identified by opcode, with the task names of
 // the program.
 func edgesOf(t *testing.T, f corpus.File, tasks map[string]string) (edges []edge, events int) {
 	t.Helper()
@@ -91,7 +91,7 @@ func byStart(t *testing.T, spans []*span.Span) map[string]*span.Span {
 	return out
 }
 
-// The names of the events that belong to one task of Shop-Activities, as its source has them.
+// Names of events per task in the source of Shop-Activities.
 var shopTasks = map[string]string{"Shipping": "Shipping", "Shipped": "Shipping", "DeepBegin": "Deep", "DeepEnd": "Deep"}
 
 type moment struct {
@@ -101,8 +101,8 @@ type moment struct {
 	Activity string
 }
 
-// Every Start of the program is a span that ends with its Stop, in the activity that the program was in, and its parent
-// is the one that the program began before.
+// Every Start of the program is a span that ends with its Stop and has the program's activity. Its parent is the span
+// that the program had begun before.
 func TestActivitiesTruth(t *testing.T) {
 	var truth struct {
 		Moments []moment
@@ -123,8 +123,8 @@ func TestActivitiesTruth(t *testing.T) {
 	checkMoments(t, truth.Moments, spans)
 }
 
-// checkMoments compares spans with what the program noted after each Start: the activity is that of a span with that
-// name, and its parent's is that of the enclosing moment.
+// checkMoments compares spans with the program's records after each Start: the activity belongs to a span with that
+// name, and the activity of its parent is that of the enclosing moment.
 func checkMoments(t *testing.T, moments []moment, spans []*span.Span) {
 	t.Helper()
 	of := make(map[string]*span.Span)
@@ -180,8 +180,8 @@ func checkParent(t *testing.T, s, parent *span.Span) {
 	}
 }
 
-// checkEdges compares spans with events, paired by the first Stop of the same task and activity after a Start, or else
-// by their first field.
+// checkEdges compares spans with events. A Start is paired with the first later Stop of the same task and activity, or
+// else with the same first field.
 func checkEdges(t *testing.T, edges []edge, spans []*span.Span) {
 	t.Helper()
 	known := byStart(t, spans)
@@ -225,8 +225,7 @@ func checkEdges(t *testing.T, edges []edge, spans []*span.Span) {
 	}
 }
 
-// Without activity IDs the fields of Start and Stop tell which belong together, also if awaits move an operation to
-// another thread.
+// Without activity IDs, the fields of Start and Stop match them, also if awaits move an operation to another thread.
 func TestActivitiesWithoutIDsTruth(t *testing.T) {
 	var truth struct{ Events int }
 	readTruth(t, "activities-notpl", &truth)
@@ -260,7 +259,7 @@ func TestHTTPTruth(t *testing.T) {
 	f := corpus.SharedTrace(t, "own/net-http")
 	spans, counts := track(t, open(t, f, reader.ByTime), nil)
 	edges, _ := edgesOf(t, f, nil)
-	// The program's host stops in another activity than it starts in: its Stop has no activity ID.
+	// The program's host stops in a different activity than it starts in: its Stop has no activity ID.
 	for i := range edges {
 		if edges[i].task == "Host" {
 			edges[i].activity = ntconv.GUID{}
@@ -301,7 +300,7 @@ func TestHTTPTruth(t *testing.T) {
 	}
 }
 
-// Only the HTTP requests of event sources are spans if Requests are asked for without Pairs.
+// With Requests and without Pairs, only the HTTP requests of event sources are spans.
 func TestRequestsWithoutPairs(t *testing.T) {
 	spans, _ := track(t, open(t, corpus.SharedTrace(t, "own/net-http"), reader.ByTime), &tracker.Options{Sources: tracker.Requests})
 	if len(spans) != 4+3+3 {
@@ -314,8 +313,7 @@ func TestRequestsWithoutPairs(t *testing.T) {
 	}
 }
 
-// The spans are the same whether events are poisoned after use, and whether the trace is of version 4 or its rewrite to
-// version 6; and in every run.
+// The spans are equal in every run, with poisoned events, and for a trace of version 4 and its copy in version 6.
 func TestSameSpans(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -344,8 +342,8 @@ func TestSameSpans(t *testing.T) {
 	}
 }
 
-// In file order the events of one thread are in order, so spans of one thread and those with activity IDs have the same
-// IDs.
+// In file order the events of each thread are in time order, so spans of one thread and spans with activity IDs have
+// the same IDs.
 func TestFileOrder(t *testing.T) {
 	f := corpus.SharedTrace(t, "own/activities")
 	var sets [2][]string

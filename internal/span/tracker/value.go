@@ -9,18 +9,18 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// maxElements limits the elements of a list or object that becomes an attribute: decoded elements take up to a hundred
-// times the bytes that they have in a payload. An attribute with more is dropped and counted.
+// maxElements limits the elements of a list or object that becomes an attribute, because decoded elements take up to a
+// hundred times their size in a payload. Larger attributes are dropped and counted.
 const maxElements = 1024
 
-// maxAttributes limits the fields of an event that become attributes. A type may have 4,096 fields, and attributes of
-// Start and Stop are compared with each other.
+// maxAttributes limits the fields of an event that become attributes. A type may have 4,096 fields, and the attributes
+// of Start and Stop are compared with each other.
 const maxAttributes = 256
 
-// maxDepth limits how deep objects and lists of an attribute may be nested.
+// maxDepth limits the nesting depth of objects and lists in an attribute.
 const maxDepth = 16
 
-// attributes appends the fields of an event's payload to dst, and returns how many could not be carried.
+// attributes appends the fields of an event's payload to dst, and returns how many were dropped.
 func (t *Tracker) attributes(dst []span.Attribute, e *ntconv.Event, r *role) (_ []span.Attribute, dropped uint32) {
 	limit := len(dst) + maxAttributes
 	for f, v := range r.schema.Values(e) {
@@ -39,8 +39,8 @@ func (t *Tracker) attributes(dst []span.Attribute, e *ntconv.Event, r *role) (_ 
 	return dst, dropped
 }
 
-// appendField appends a field as an attribute. The members of an object without a name, in which .NET wraps the payload
-// of a self-describing event, are attributes of their own. A field after the end of the payload is absent.
+// appendField appends a field as an attribute. If it is an object without a name, in which .NET wraps the payload of a
+// self-describing event, each member becomes an attribute. A field beyond the end of the payload is omitted.
 func (t *Tracker) appendField(dst []span.Attribute, name string, v ntconv.Value) (_ []span.Attribute, dropped uint32) {
 	switch {
 	case v.Kind() == ntconv.ValueNull:
@@ -65,8 +65,8 @@ func (t *Tracker) appendMember(dst []span.Attribute, name string, v ntconv.Value
 	return append(dst, span.Attribute{Key: name, Value: value}), 0
 }
 
-// value converts a decoded value. It returns false if the value has too many elements, is nested too deep, or cannot be
-// decoded.
+// value converts a decoded value. It returns false if the value has too many elements, is nested too deeply, or cannot
+// be decoded.
 func (t *Tracker) value(v ntconv.Value, budget *int, depth int) (span.Value, bool) {
 	switch v.Kind() {
 	case ntconv.ValueList:
@@ -79,7 +79,7 @@ func (t *Tracker) value(v ntconv.Value, budget *int, depth int) (span.Value, boo
 	return t.scalar(v), true
 }
 
-// scalar converts a value without elements. Numbers that have no place in 64 signed bits, GUIDs and times become text.
+// scalar converts a value without elements. Numbers that do not fit into an int64, GUIDs and times become strings.
 func (t *Tracker) scalar(v ntconv.Value) span.Value {
 	switch v.Kind() {
 	case ntconv.ValueNull:
@@ -142,10 +142,10 @@ func (t *Tracker) object(v ntconv.Value, budget *int, depth int) (span.Value, bo
 	return span.Map(members), true
 }
 
-// maxCompared limits the fields of Start and Stop that are compared for each Start that may be the one of a Stop.
+// maxCompared limits the fields of Start and Stop that agree compares.
 const maxCompared = 16
 
-// agree compares the fields that a Start and a Stop have in common, and returns how many there are.
+// agree compares the fields that a Start and a Stop share, and returns how many there are.
 func agree(start, stop []span.Attribute) (common int, equal bool) {
 	start, stop = start[:min(len(start), maxCompared)], stop[:min(len(stop), maxCompared)]
 	for i := range stop {
@@ -161,7 +161,7 @@ func agree(start, stop []span.Attribute) (common int, equal bool) {
 	return common, true
 }
 
-// equalScalar compares values that identify something. Values with elements do not.
+// equalScalar reports whether two scalars are equal. Lists and objects are never equal.
 func equalScalar(a, b span.Value) bool {
 	if a.Kind() != b.Kind() {
 		return false
@@ -189,8 +189,7 @@ func find(attributes []span.Attribute, key string) int {
 	return -1
 }
 
-// A stringCache returns equal strings for equal bytes where they were seen recently, because the payloads of spans
-// repeat methods, paths and names.
+// A stringCache interns recently used strings, because the payloads of spans repeat methods, paths and names.
 type stringCache struct {
 	seed    maphash.Seed
 	entries []string
@@ -198,11 +197,12 @@ type stringCache struct {
 
 const (
 	cachedStrings = 1 << 10
-	maxCached     = 128 // bytes of a string that is cached
+	maxCached     = 128 // maximum length of a cached string in bytes
 )
 
 func newStringCache() stringCache { return stringCache{seed: maphash.MakeSeed()} }
 
+// of returns b as a string.
 func (c *stringCache) of(b []byte) string {
 	if len(b) > maxCached {
 		return string(b)

@@ -6,32 +6,35 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// texts decodes UTF-16 and remembers recent strings, because most names and values of a trace repeat. The zero value is
+// stringCache decodes UTF-16 and caches recent strings, because most names and values in a trace repeat. It is a
+// set-associative cache: a string can only be in the set that its hash selects. Use newStringCache; the zero value is
 // not usable.
-type texts struct {
+type stringCache struct {
 	seed    maphash.Seed
-	entries []text
-	buf     []byte
+	entries []cachedString // sets of ways entries, the newest first
+	buf     []byte         // for decoding
 }
 
-// text is a string in both encodings.
-type text struct{ raw, str string }
+// A cachedString is a string in both encodings.
+type cachedString struct{ raw, str string }
 
 const (
-	cachedTexts   = 1 << 10
-	ways          = 4       // strings with the same hash that are remembered: with one, two frequent strings may evict each other every time
-	maxCachedText = 256     // bytes of UTF-16; longer strings rarely repeat
-	maxTextBuffer = 1 << 20 // bytes that are kept for the next string
+	cacheSize       = 1 << 10
+	ways            = 4       // entries per set; with one, two frequent strings could evict each other every time
+	maxCachedString = 256     // bytes of UTF-16; longer strings rarely repeat
+	maxStringBuffer = 1 << 20 // maximum bytes of buf that are retained
 )
 
-func newTexts() texts { return texts{seed: maphash.MakeSeed(), entries: make([]text, cachedTexts)} }
+func newStringCache() stringCache {
+	return stringCache{seed: maphash.MakeSeed(), entries: make([]cachedString, cacheSize)}
+}
 
-// of returns UTF-16 as a string, the same one for recent equal bytes.
-func (t *texts) of(raw []byte) string {
-	if len(raw) == 0 || len(raw) > maxCachedText {
+// of decodes UTF-16. Equal input that was decoded recently yields the same string.
+func (t *stringCache) of(raw []byte) string {
+	if len(raw) == 0 || len(raw) > maxCachedString {
 		return t.fresh(raw)
 	}
-	at := maphash.Bytes(t.seed, raw) % (cachedTexts / ways) * ways
+	at := maphash.Bytes(t.seed, raw) % (cacheSize / ways) * ways
 	set := t.entries[at : at+ways]
 	for i := range set {
 		if set[i].raw == string(raw) {
@@ -39,24 +42,24 @@ func (t *texts) of(raw []byte) string {
 		}
 	}
 	copy(set[1:], set)
-	set[0] = text{string(raw), t.fresh(raw)}
+	set[0] = cachedString{string(raw), t.fresh(raw)}
 	return set[0].str
 }
 
-// fresh returns UTF-16 as a new string.
-func (t *texts) fresh(raw []byte) string {
+// fresh decodes UTF-16 to a new string.
+func (t *stringCache) fresh(raw []byte) string {
 	if len(raw) == 0 {
 		return ""
 	}
 	t.buf = bin.DecodeUTF16(t.buf[:0], raw)
 	s := string(t.buf)
-	if cap(t.buf) > maxTextBuffer {
+	if cap(t.buf) > maxStringBuffer {
 		t.buf = nil
 	}
 	return s
 }
 
-// nibbles are the values of hexadecimal digits; other bytes have high bits set.
+// nibbles contains the values of hexadecimal digits; for all other bytes, the high bits are set.
 var nibbles = func() (table [256]byte) {
 	for i := range table {
 		table[i] = 0xff
@@ -68,7 +71,8 @@ var nibbles = func() (table [256]byte) {
 	return table
 }()
 
-// parseHex fills dst with the bytes of a hexadecimal number in UTF-16 and reports whether raw has just as many digits.
+// parseHex sets dst to the bytes of a hexadecimal number in UTF-16. It returns false if raw does not have exactly that
+// many digits.
 func parseHex(dst, raw []byte) bool {
 	if len(raw) != 4*len(dst) {
 		return false
@@ -83,14 +87,14 @@ func parseHex(dst, raw []byte) bool {
 	return bad == 0
 }
 
-// parseID fills dst as parseHex does, and with zeros if raw is not an ID.
+// parseID sets dst as parseHex does, or to zeros if raw is not an ID.
 func parseID(dst, raw []byte) {
 	if !parseHex(dst, raw) {
 		clear(dst)
 	}
 }
 
-// parseDecimal returns a decimal number in UTF-16, and false if raw is not a number or exceeds 64 bits.
+// parseDecimal returns a decimal number in UTF-16. It returns false if raw is not a number or exceeds 64 bits.
 func parseDecimal(raw []byte) (int64, bool) {
 	negative := len(raw) >= 2 && raw[0] == '-' && raw[1] == 0
 	if negative {

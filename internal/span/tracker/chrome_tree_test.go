@@ -20,7 +20,7 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// sliceTree is a random tree of slices with distinct times, as events of Chrome's format and as text.
+// sliceTree is a random tree of slices with distinct times, both as events of Chrome's format and as text.
 type sliceTree struct {
 	r      *rand.Rand
 	events []timedEvent
@@ -37,7 +37,7 @@ func (g *sliceTree) event(ts int, format string, args ...any) {
 	g.events = append(g.events, timedEvent{ts, fmt.Sprintf(format, args...)})
 }
 
-// thread adds slices of a thread that lie between two times, in nanoseconds.
+// thread adds slices of a thread between two times in nanoseconds.
 func (g *sliceTree) thread(from, to, pid, tid int, parent string, depth int) {
 	for at := from + 1; at < to-10; {
 		length := 4 + g.r.IntN(to-at-6)
@@ -58,7 +58,7 @@ func (g *sliceTree) thread(from, to, pid, tid int, parent string, depth int) {
 	}
 }
 
-// async adds asynchronous slices with an ID, whose events come from any thread of a process.
+// async adds asynchronous slices with an ID, whose events are on any threads of a process.
 func (g *sliceTree) async(from, to, pid, id int, parent string, depth int) {
 	if to-from < 20 {
 		return
@@ -78,7 +78,7 @@ func (g *sliceTree) async(from, to, pid, id int, parent string, depth int) {
 	}
 }
 
-// sliceTexts describes spans as a sliceTree does.
+// sliceTexts formats spans in the way of sliceTree.
 func sliceTexts(spans []*span.Span, start uint64) (list []string) {
 	names := map[span.ID]string{}
 	for _, s := range spans {
@@ -90,8 +90,8 @@ func sliceTexts(spans []*span.Span, start uint64) (list []string) {
 	return list
 }
 
-// Random trees of slices on threads and of asynchronous slices become spans with their times and parents, before and
-// after the trace was written as nettrace.
+// Random trees of slices on threads and of asynchronous slices become spans with the same times and parents, also after
+// the trace was written as nettrace.
 func TestChromeTrees(t *testing.T) {
 	for seed := range uint64(10) {
 		g := &sliceTree{r: rand.New(rand.NewPCG(seed, 0))}
@@ -102,11 +102,11 @@ func TestChromeTrees(t *testing.T) {
 			g.async(g.r.IntN(1000), 20_000, 1, id, "", 4)
 		}
 		slices.SortStableFunc(g.events, func(a, b timedEvent) int { return cmp.Compare(a.ts, b.ts) })
-		texts := make([]string, len(g.events))
+		lines := make([]string, len(g.events))
 		for i, e := range g.events {
-			texts[i] = e.text
+			lines[i] = e.text
 		}
-		file := []byte("[" + strings.Join(texts, ",\n") + "]")
+		file := []byte("[" + strings.Join(lines, ",\n") + "]")
 		src := chromeSource(t, file)
 		spans, counts := track(t, src, nil)
 		got := sliceTexts(spans, 0)
@@ -139,8 +139,7 @@ func chromeSource(t testing.TB, data []byte) ntconv.Source {
 	return src
 }
 
-// The complete slices of files of other programs are spans with their names and durations, and each begin with an end
-// is one.
+// In files of other programs, each complete slice, and each begin with an end, is a span with its name and duration.
 func TestChromeFiles(t *testing.T) {
 	paths, err := filepath.Glob("../../../importers/chrome/testdata/*.json")
 	if err != nil || len(paths) == 0 {
@@ -162,7 +161,7 @@ func TestChromeFiles(t *testing.T) {
 			}
 		}
 		if json.Unmarshal(data, &file) != nil {
-			continue // not a whole file of the object form
+			continue // not a complete file in the object format
 		}
 		var want, got []string
 		ends := map[string]int{}

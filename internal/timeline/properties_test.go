@@ -14,8 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRandomSlices: whatever slices overlap, the items have all properties of a timeline, and each slice has the times
-// that it had.
+// For any overlapping slices, the items have all properties of a timeline, and the times of slices are unchanged.
 func TestRandomSlices(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var lines []string
@@ -69,7 +68,7 @@ func TestRandomSlices(t *testing.T) {
 	})
 }
 
-// TestSelection: a selection changes neither the weights nor the times of the samples that it keeps.
+// A selection changes neither the weights nor the times of the selected samples.
 func TestSelection(t *testing.T) {
 	file := corpus.Trace(t, "cpu-env")
 	weights := func(keep func(*ntconv.Event) bool) map[string]bool {
@@ -111,7 +110,7 @@ func TestSelection(t *testing.T) {
 
 var errStop = errors.New("stop")
 
-// TestErrorOfEmit: Each ends with the first error of its function, wherever that is, and can be called again.
+// Each ends with the first error of emit, regardless of the item, and can be called again.
 func TestErrorOfEmit(t *testing.T) {
 	tl := build(t, corpus.Trace(t, "activities").Data, nil)
 	total := 0
@@ -131,8 +130,7 @@ func TestErrorOfEmit(t *testing.T) {
 	}
 }
 
-// TestAllocationsPerEvent: events that are instants or samples are not allocated, neither when they are written nor
-// when they are read.
+// Instants and samples cause no allocation, neither in Write nor in Each.
 func TestAllocationsPerEvent(t *testing.T) {
 	s := newScript(t)
 	var text strings.Builder
@@ -169,7 +167,7 @@ func TestAllocationsPerEvent(t *testing.T) {
 	}
 }
 
-// TestMemory: memory does not grow with the number of events, nor with that of slices.
+// Memory does not grow with the number of events or slices.
 func TestMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: it writes five million events")
@@ -217,7 +215,7 @@ func TestMemory(t *testing.T) {
 	t.Logf("%d MiB, %d MiB", few>>20, many>>20)
 }
 
-// FuzzTimeline: no trace makes a timeline panic or break its properties.
+// FuzzTimeline asserts that no trace makes a timeline panic or violate its properties.
 func FuzzTimeline(f *testing.F) {
 	for _, name := range []string{"activities", "counters", "cpu-v6", "spans-stop"} {
 		f.Add(corpus.Trace(f, name).Data)

@@ -16,8 +16,8 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// play builds a trace: each four bytes are an event, with type and labels, thread, time and payload. It returns how
-// many Start events without labels of a span it has, and the spans that labels name.
+// play builds a trace: each four bytes are an event, with type and labels, thread, time and payload. It returns the
+// number of Start events without labels of a span, and the spans in labels.
 func play(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]bool) {
 	tr = newTrace(t)
 	labeled = make(map[spanID]bool)
@@ -39,7 +39,7 @@ func play(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]boo
 				Kind: ntconv.KindMark, Time: ntconv.Ticks(now), CPU: ntconv.CPUUnknown, Offset: -1,
 				Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: th}}},
 			})
-			now++ // or else the IDs of what a thread with the same ID does at that time would be the same
+			now++ // otherwise spans on a thread with the same ID could get equal IDs
 		case b[2]&0x1f == 30:
 			tr.contention(now, now, th, labels...)
 			if inSpan {
@@ -63,7 +63,7 @@ func play(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]boo
 	return tr, starts, labeled
 }
 
-// labelsOf returns the labels of an event, and whether they are those of a span.
+// labelsOf returns the labels of an event, and whether they contain a span.
 func labelsOf(b []byte) (labels []ntconv.Label, inSpan bool) {
 	activities := [...]ntconv.GUID{path, child, explicit}
 	if n := int(b[0]>>3) % 8; n < len(activities) {
@@ -83,10 +83,10 @@ type spanID struct {
 	span.Context
 }
 
-// checkLaws checks what holds for the spans of any events: every Start is one span, the labels of a span make one span,
-// IDs are unique, a parent is a span of the same trace that began no later (but for a label span, which may have events
-// before its Start), no span ends before it begins, and nothing stays behind.
-func checkLaws(t testing.TB, b []byte, maxOpen int) {
+// checkInvariants checks the properties of the spans of any events: every Start is one span, equal labels are one span,
+// IDs are unique, a parent is a span of the same trace that began no later (except for a label span, which may have
+// events before its Start), no span ends before it begins, and the tracker is empty at the end.
+func checkInvariants(t testing.TB, b []byte, maxOpen int) {
 	tr, starts, labeled := play(t, b)
 	o := &tracker.Options{Sources: all, Unfinished: tracker.OpenUnfinished, MaxOpen: maxOpen, MaxEvents: 4}
 	spans, counts := track(t, ntconvtest.Poison(tr.source()), o)
@@ -139,7 +139,7 @@ func TestLaws(t *testing.T) {
 		for i := range b {
 			b[i] = byte(r.Uint32())
 		}
-		checkLaws(t, b, []int{0, 1, 2, 5}[seed%4])
+		checkInvariants(t, b, []int{0, 1, 2, 5}[seed%4])
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
@@ -150,11 +150,11 @@ func FuzzTracker(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 1, 0, 255, 0}, byte(0))
 	f.Add(bytes.Repeat([]byte{64, 0, 32, 1, 66, 1, 64, 2, 67, 1, 30, 2, 4, 200, 28, 3}, 8), byte(3))
 	f.Fuzz(func(t *testing.T, b []byte, maxOpen byte) {
-		checkLaws(t, b[:min(len(b), 1<<12)], int(maxOpen%16))
+		checkInvariants(t, b[:min(len(b), 1<<12)], int(maxOpen%16))
 	})
 }
 
-// Payloads and labels of generated traces are arbitrary.
+// The invariants hold for arbitrary payloads and labels.
 func TestGeneratedTraces(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		tr := eventgen.Traces().Draw(rt, "trace")
@@ -167,7 +167,7 @@ func TestGeneratedTraces(t *testing.T) {
 	})
 }
 
-// Memory follows the open spans and the threads, not the spans and threads that were.
+// Memory is proportional to the open spans and live threads, not to ended spans and removed threads.
 func TestMemoryIsBounded(t *testing.T) {
 	build := newTrace(t)
 	start, stop, note := build.typ("Shop", "OrderStart"), build.typ("Shop", "OrderStop"), build.typ("Shop", "Note")
@@ -187,7 +187,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		th := &ntconv.Thread{TID: uint64(i), Process: build.process}
 		e := ntconv.Event{Type: start, Thread: th, Capture: th, Time: ntconv.Ticks(i), Payload: payload}
 		tr.Add(&e)
-		if i%2 == 0 { // every other one never ends
+		if i%2 == 0 { // every second span never ends
 			e.Type = stop
 			tr.Add(&e)
 		}
@@ -211,7 +211,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// An event that is of no interest costs no allocation, nor does one of a pair in the steady state.
+// An irrelevant event causes no allocation, and neither does an event of a pair in the steady state.
 func TestAllocations(t *testing.T) {
 	build := newTrace(t)
 	th := build.thread(1)
@@ -233,7 +233,7 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// Types with very many fields, lists with very many elements and deep objects cost no more than others.
+// Types with very many fields, lists with very many elements and deep objects do not take more than linear time.
 func TestWidePayloads(t *testing.T) {
 	deep := ntconv.FieldType{Code: ntconv.TypeInt8}
 	for range 30 {
