@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/origin"
@@ -18,12 +19,18 @@ const (
 )
 
 var (
-	ownName = regexp.MustCompile(
+	ownName = onFirstUse(
 		`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`,
 	)
 	// ownTrack is the name of the profile of a track that is no thread.
-	ownTrack = regexp.MustCompile(`^(?:process (\d+)|(.+?) \((\d+)\))(?: (.+))?: slices$`)
+	ownTrack = onFirstUse(`^(?:process (\d+)|(.+?) \((\d+)\))(?: (.+))?: slices$`)
 )
+
+// onFirstUse returns a function that compiles an expression when it is called first, because every start of a program
+// would pay for it.
+func onFirstUse(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // firstTrack is the ID of the first thread that is made for a track.
 const firstTrack = 1 << 32
@@ -55,7 +62,7 @@ func (p *profile) adopt() (ok bool, err error) {
 	if !p.isOwn() {
 		return false, nil
 	}
-	if m := ownName.FindStringSubmatch(p.name); m != nil {
+	if m := ownName().FindStringSubmatch(p.name); m != nil {
 		pid, err1 := strconv.ParseUint(m[1]+m[3], 10, 32)
 		tid, err2 := strconv.ParseUint(m[4]+m[6], 10, 32)
 		if err1 != nil || err2 != nil {
@@ -67,7 +74,7 @@ func (p *profile) adopt() (ok bool, err error) {
 		}
 		return true, p.adoptThread(ownThread{pid: pid, tid: tid}, m[2], m[5])
 	}
-	m := ownTrack.FindStringSubmatch(p.name)
+	m := ownTrack().FindStringSubmatch(p.name)
 	if m == nil {
 		return false, nil
 	}
