@@ -130,7 +130,6 @@ func TestFileErrors(t *testing.T) {
 		kept    bool
 	}{
 		{"x.mp3", trace, nil, ntconv.ErrFormat, false},
-		{"x.nettrace.gz", trace, nil, nil, false},
 		{"x.netperf", trace, nil, ntconv.ErrFormat, false},
 		{"x.pb.gz", path("text"), nil, ntconv.ErrFormat, false},
 		{"x.pb.gz", path("truncated"), nil, ntconv.ErrTruncated, true},

@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/subset"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -76,7 +77,10 @@ func File(ctx context.Context, name string, o *Options, out *Output, inputs ...s
 		return nil, plain(inputs[0], err)
 	}
 	defer in.Close()
-	err = f.plan.Do(in, f.write)
+	err = f.learnSubset(in)
+	if err == nil {
+		err = f.plan.Do(in, f.write)
+	}
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
 	}
@@ -96,6 +100,7 @@ type file struct {
 	plan    *pass.Plan
 	spans   spans
 	names   *symbol.Options // nil if the format needs no symbols
+	part    *subset.Filter  // what a trace of a selection needs in addition, nil if the output is something else
 	result  *Result
 }
 
@@ -142,10 +147,7 @@ func (f *file) format() (*formats.Format, error) {
 	table := formats.Writable()
 	to := formats.ByName(table, f.out.Format)
 	if f.out.Format == "" {
-		var compression string
-		if to, compression = formats.ByOutput(f.name); to != nil && compression != "" && !to.Compresses(compression) {
-			return nil, fmt.Errorf("%s: %s outputs are not compressed as %s states", f.name, to.Name, compression)
-		}
+		to, _ = formats.ByOutput(f.name)
 	}
 	if to == nil || to.Out == nil {
 		return nil, fmt.Errorf("%s: %w of the output: want %s", f.name, ntconv.ErrFormat, formats.List(table))
@@ -171,6 +173,12 @@ func (f *file) planOutput() error {
 			f.plan.Names, f.plan.NamesFirst = new(symbol.Options), true
 		}
 	}
+	if f.to.Out.Subset && !f.plan.Selection.Empty() {
+		f.part = subset.New(subset.Options{Symbols: true})
+		f.plan.Keep = f.part.Keep
+		f.plan.After = append(f.plan.After,
+			func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return f.part.Source(src) })
+	}
 	if stage := f.creator.Stage(); stage != nil {
 		f.plan.After = append(f.plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
 	}
@@ -182,7 +190,7 @@ func (f *file) planOutput() error {
 
 // open opens the inputs.
 func (f *file) open(inputs []string) (*input.Input, error) {
-	opts, err := f.input(f.plan.NeedsAgain())
+	opts, err := f.input(f.plan.NeedsAgain() || f.part != nil && f.part.NeedsLearn())
 	if err != nil {
 		return nil, err
 	}
@@ -198,6 +206,26 @@ func (f *file) open(inputs []string) (*input.Input, error) {
 		}
 	}
 	return input.Open(names, opts)
+}
+
+// learnSubset reads the input for the processes with a selected event, whose symbols a trace of the selection holds. The
+// reading that follows reports the errors after which an input can be read in part.
+func (f *file) learnSubset(in *input.Input) error {
+	if f.part == nil || !f.part.NeedsLearn() {
+		return nil
+	}
+	plan := *f.plan
+	plan.Keep, plan.After = nil, nil
+	return plan.Do(in, func(p *pass.Pass) error {
+		err := f.part.Learn(p.All, p.Selector.Keep)
+		if cause := context.Cause(f.ctx); cause != nil {
+			return cause
+		}
+		if errors.Is(err, ntconv.ErrLimit) || err != nil && plan.Read.Strict {
+			return &input.Error{Name: in.Name(), Err: err}
+		}
+		return nil
+	})
 }
 
 // write makes one pass into the output. Plan.Do may call it again.
@@ -227,7 +255,11 @@ func (f *file) write(p *pass.Pass) error {
 // commit makes the output visible unless it is empty, and describes it.
 func (f *file) commit(p *pass.Pass, sink formats.Sink, out *iox.Outputs, partial error) error {
 	made := sink.Result()
-	if what := made.Empty(); what != "" {
+	what := made.Empty()
+	if f.part != nil && f.part.Counts().Selected == 0 {
+		what = "events" // those that it would need to be symbolized are not selected
+	}
+	if what != "" {
 		err := fmt.Errorf("%s: %w: no %s in %d of %d events", p.Input.Name(), ErrEmpty, what, p.Kept, p.Total)
 		return errors.Join(err, partial, out.Abort())
 	}
@@ -267,9 +299,13 @@ func (f *file) target(p *pass.Pass) *formats.Target {
 	if p.Filtered() {
 		comments = append(comments, "selected by "+p.Plan.Selection.String())
 	}
-	return &formats.Target{
+	target := &formats.Target{
 		Namer: p.Namer, Report: p.Report, MaxTemp: p.Plan.Read.MaxTemp, Span: p.Span, Comments: comments,
 		Input: filepath.Base(p.Input.Name()), Version: version(),
 		Ordered: p.Order == reader.ByTime || p.Input.Format.In.Ordered, Filtered: p.Filtered(),
 	}
+	if f.part != nil {
+		target.Kept = f.part.KeepsProcess
+	}
+	return target
 }

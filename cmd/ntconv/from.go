@@ -10,7 +10,7 @@ import (
 
 // fromCmd is ntconv from FORMAT to FORMAT: conversions of inputs whose content does not show their format. Commands and
 // flags of all pairs of formats would be most of the time that short runs take, so formats that are not among the
-// arguments have none; nil means all.
+// arguments have none, and no format has any without the argument "from"; nil means all.
 func (a *app) fromCmd(args []string) *cobra.Command {
 	table := formats.Readable()
 	cmd := &cobra.Command{
@@ -45,7 +45,7 @@ func (a *app) fromCmd(args []string) *cobra.Command {
 	}
 	for _, f := range table {
 		of := a.fromFormatCmd(f)
-		if args == nil || slices.Contains(args, f.Name) {
+		if args == nil || slices.Contains(args, "from") && slices.Contains(args, f.Name) {
 			of.AddCommand(a.toCmd(f))
 		}
 		cmd.AddCommand(of)

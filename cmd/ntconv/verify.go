@@ -154,22 +154,28 @@ func (a *app) verify(v *verification) error {
 	if opts.Profiles {
 		unit = "distinct sample"
 	}
-	if !slices.Contains(v.ignore, "damage") {
-		for _, s := range sides {
-			if err := s.damage(); err != nil {
-				return failf(
-					exitIncomplete,
-					"%s equal as far as they can be read, but %w",
-					message.Count(equal, unit+" is", unit+"s are"),
-					err,
-				)
-			}
-		}
-	}
-	if a.quiet {
-		return nil
+	if err := v.incomplete(&sides, equal, unit); err != nil || a.quiet {
+		return err
 	}
 	return a.show(fmt.Sprintf("equal: %s%s\n", message.Count(equal, unit), order))
+}
+
+// incomplete returns the error of traces that are equal but not complete, unless the user ignores that.
+func (v *verification) incomplete(sides *[2]*side, equal int64, unit string) error {
+	if slices.Contains(v.ignore, "damage") {
+		return nil
+	}
+	for _, s := range sides {
+		if err := s.damage(); err != nil {
+			return failf(
+				exitIncomplete,
+				"%s equal as far as they can be read, but %w",
+				message.Count(equal, unit+" is", unit+"s are"),
+				err,
+			)
+		}
+	}
+	return nil
 }
 
 // compare reads the sources of both sides.

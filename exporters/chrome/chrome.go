@@ -92,7 +92,7 @@ func (s *Sink) Write(e *ntconv.Event) error { return s.lines.Write(e) }
 func (s *Sink) Watch(e *ntconv.Event) { s.lines.Watch(e) }
 
 // errForm means that the options need the object form, but Options.Array is set.
-var errForm = errors.New("chrome: the array form has no place for stacks of events and for the samples of StackFrames")
+var errForm = errors.New("chrome: the array form cannot represent stacks of events or the samples of StackFrames")
 
 // errSplit means that the options need a single file, but the sink was made by NewSplit.
 var errSplit = errors.New("chrome: the samples of StackFrames cannot be split")

@@ -81,15 +81,15 @@ func (s *Sink) report(e *encoder, replaced uint64) {
 		ntconv.CodeNotCarried,
 		replaced+s.args.replaced,
 		-1,
-		"strings that are not Unicode have replacement characters",
+		"strings that are not valid Unicode; invalid parts became U+FFFD",
 	)
 	r.Note(
 		ntconv.CodeNotCarried,
 		s.args.dropped,
 		-1,
-		"fields of events were dropped, because events have too many different fields",
+		"fields of events dropped, because the trace has too many different field names",
 	)
-	r.Note(ntconv.CodeNotCarried, e.notNumbers, -1, "values of counters that are not finite numbers")
+	r.Note(ntconv.CodeNotCarried, e.notNumbers, -1, "counter values that are not finite numbers")
 }
 
 // addProcesses adds to each process the thread that shows it. A trace without threads gets one, because a profile needs

@@ -233,7 +233,7 @@ func (s *Sink) send() {
 
 // repaired reports strings that were not valid UTF-8 and resets their count.
 func (s *Sink) repaired(c *converter) {
-	s.o.Report.Note(ntconv.CodeRepaired, c.repaired, -1, "strings that are not valid UTF-8 got U+FFFD")
+	s.o.Report.Note(ntconv.CodeRepaired, c.repaired, -1, "strings that are not valid UTF-8; invalid parts became U+FFFD")
 	c.repaired = 0
 }
 

@@ -32,7 +32,7 @@ func TestNamesSurviveSymbolizer(t *testing.T) {
 			}
 			events = append(events, sample(till, ntconv.Ticks(i*10000), &ntconv.Stack{PCs: []uint64{uint64(i + 1)}}))
 		}
-		top := report(t, export(t, testInfo(), namer, nil, events...), "-top", "-nodecount=50")
+		top := report(t, export(t, testInfo(), namer, nil, append(events, ended(1_000_000))...), "-top", "-nodecount=50")
 		for _, name := range names {
 			if !strings.Contains(top, " "+name+"\n") {
 				t.Errorf("pprof does not show %q:\n%s", name, top)

@@ -238,7 +238,7 @@ func TestTimesAddUp(t *testing.T) {
 		}
 		events = append(events, sample(till, at, &ntconv.Stack{PCs: []uint64{uint64(1 + i%3)}}), sample(idle, at+3, nil))
 	}
-	p := export(t, testInfo(), namer, nil, events...)
+	p := export(t, testInfo(), namer, nil, append(events, ended(1_000_000))...)
 	sums := map[int64][2]int64{}
 	for _, s := range p.Sample {
 		tid := s.NumLabel["thread id"][0]
@@ -272,7 +272,7 @@ func TestOutputIsDeterministic(t *testing.T) {
 func TestDropLabels(t *testing.T) {
 	namer := (&table{}).name(1, "a")
 	s := &ntconv.Stack{PCs: []uint64{1}}
-	p := export(t, testInfo(), namer, &pprof.Options{DropLabels: []string{"thread id", "pid", "state"}}, sample(till, 0, s), sample(idle, 5, s), sample(till, 10, s), sample(idle, 15, s))
+	p := export(t, testInfo(), namer, &pprof.Options{DropLabels: []string{"thread id", "pid", "state"}}, sample(till, 0, s), sample(idle, 5, s), sample(till, 10, s), sample(idle, 15, s), ended(100))
 	if len(p.Sample) != 1 || describe(p.Sample[0]) != "[4 4000] a {}" {
 		t.Errorf("samples %v", p.Sample)
 	}
@@ -293,6 +293,11 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// ended returns an event at a time, so that the recording does not end before.
+func ended(at ntconv.Ticks) *ntconv.Event {
+	return &ntconv.Event{Type: &ntconv.Type{Provider: "Shop", ID: 1}, Thread: till, Capture: till, Time: at, CPU: ntconv.CPUUnknown}
+}
+
 type broken struct{}
 
 var errBroken = errors.New("broken")
@@ -304,6 +309,7 @@ func TestSummary(t *testing.T) {
 	s := pprof.New(&out, testInfo(), (&table{}).name(1, "a", "b"), nil)
 	_ = s.Write(sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
 	_ = s.Write(sample(till, 0, &ntconv.Stack{PCs: []uint64{1, 1}}))
+	_ = s.Write(ended(20_000))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

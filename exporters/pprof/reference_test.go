@@ -66,7 +66,8 @@ type values struct {
 	slack float64
 }
 
-// wallReference adds samples up as wall clock time.
+// wallReference adds samples up as wall-clock time. The last sample of a thread lasts at most its median interval, and
+// at least until the next round began, if there was another one: internal/profile has the tests of what it lasts exactly.
 func wallReference(list []referenceSample) map[string]*values {
 	sums := map[string]*values{}
 	byThread := map[int64][]referenceSample{}
@@ -98,12 +99,26 @@ func wallReference(list []referenceSample) map[string]*values {
 			if len(gaps) == 0 {
 				gaps = every
 			}
-			median := gaps[(len(gaps)-1)/2]
-			sums[key].nanos += median
-			sums[key].slack += median / 60
+			most := gaps[(len(gaps)-1)/2]
+			least := min(most, nextRound(list, s)-s.ticks)
+			sums[key].nanos += (most + least) / 2
+			sums[key].slack += (most-least)/2 + most/60
 		}
 	}
 	return sums
+}
+
+// nextRound returns the time of the first sample after a pause that follows s: the profiler waits for a millisecond
+// between two rounds. It returns the time of s if there is none.
+func nextRound(list []referenceSample, s referenceSample) float64 {
+	before := s.ticks
+	for _, o := range list {
+		if o.ticks > s.ticks && o.ticks-before > 5e5 {
+			return o.ticks
+		}
+		before = max(before, o.ticks)
+	}
+	return s.ticks
 }
 
 // cpuReference adds samples up as processor time, a millisecond each.

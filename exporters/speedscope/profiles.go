@@ -148,7 +148,7 @@ func (e *encoder) sample(i *timeline.Item) {
 	for k, m := range e.of {
 		value := times(w.Values[k], m.scale)
 		switch {
-		case value < 0: // speedscope refuses the file
+		case value < 0: // speedscope rejects files with negative weights
 			e.negative++ // speedscope rejects files with negative weights
 			continue
 		case value == 0 && len(e.of) > 1: // the sample belongs to another sample type

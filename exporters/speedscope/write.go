@@ -68,13 +68,13 @@ func (s *Sink) file(e *encoder) error {
 		ntconv.CodeNotCarried,
 		uint64(e.negative),
 		-1,
-		"samples with a negative value, which speedscope refuses",
+		"samples with a negative value, which speedscope rejects",
 	)
 	s.o.Report.Note(
 		ntconv.CodeNotCarried,
 		uint64(w.Replaced),
 		-1,
-		"names that are not valid UTF-8 have replacement characters",
+		"names that are not valid UTF-8; invalid parts became U+FFFD",
 	)
 	s.done = Summary{
 		Counts:   Counts(e.trace.Counts()),

@@ -237,8 +237,8 @@ func (s *source) end(err error) error {
 			s.o.Report.Note(ntconv.CodeRepaired, uint64(n), -1, what)
 		}
 	}
-	note(int64(s.pairs.Open()), "slices that no event ends")
-	note(s.noBegin, "ends of slices that no event begins")
+	note(int64(s.pairs.Open()), "slices without an end")
+	note(s.noBegin, "slice ends without a beginning")
 	if n := s.parser.Rounded; n > 0 {
 		s.o.Report.Note(ntconv.CodeNotCarried, uint64(n), -1, "times were rounded to nanoseconds")
 	}

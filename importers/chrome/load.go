@@ -141,7 +141,7 @@ func (l *loader) event(value []byte, offset int64) error {
 	if h.timed {
 		at, l.last = h.time, h.time
 	} else {
-		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "events without ts got that of the event before them")
+		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "events without ts; they got the ts of the previous event")
 	}
 	l.thread(h.pid, h.tid)
 	l.first = min(l.first, at)
@@ -250,7 +250,7 @@ func (l *loader) finish() error {
 			ntconv.CodeNotCarried,
 			uint64(n),
 			-1,
-			"events of too many processes or threads became those of others",
+			"events assigned to other processes or threads, because there are too many",
 		)
 	}
 	return err

@@ -138,7 +138,7 @@ func (t *jsonTypes) parse(text string) {
 	}
 }
 
-var errNoObject = errors.New("no JSON object")
+var errNoObject = errors.New("not a JSON object")
 
 // object parses the members of an object.
 func (t *jsonTypes) object() error {

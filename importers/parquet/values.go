@@ -57,7 +57,7 @@ func appendFloat(dst []byte, v float64) []byte { return bin.AppendU64(dst, math.
 func appendText(dst []byte, text string, report *ntconv.Report) []byte {
 	if strings.IndexByte(text, 0) >= 0 {
 		text = strings.ReplaceAll(text, "\x00", "\uFFFD")
-		report.Note(ntconv.CodeRepaired, 1, -1, "strings with characters of code 0")
+		report.Note(ntconv.CodeRepaired, 1, -1, "strings that contain U+0000; it became U+FFFD")
 	}
 	return bin.AppendUTF16Z(dst, text)
 }

@@ -114,7 +114,7 @@ func (p *profile) until(at int64) error {
 	o := &p.open
 	if at <= o.last {
 		if at < o.last {
-			p.o.Report.Note(ntconv.CodeOutOfOrder, 1, p.Place().Offset, "times that go back; the later time counts")
+			p.o.Report.Note(ntconv.CodeOutOfOrder, 1, p.Place().Offset, "times that decrease; the previous time is used")
 		}
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/origin"
@@ -18,12 +19,18 @@ const (
 )
 
 var (
-	ownName = regexp.MustCompile(
+	ownName = onFirstUse(
 		`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`,
 	)
 	// ownTrack matches the name of a profile for a track that is not a thread.
-	ownTrack = regexp.MustCompile(`^(?:process (\d+)|(.+?) \((\d+)\))(?: (.+))?: slices$`)
+	ownTrack = onFirstUse(`^(?:process (\d+)|(.+?) \((\d+)\))(?: (.+))?: slices$`)
 )
+
+// onFirstUse returns a function that compiles an expression on its first call, because every start of a program would
+// pay for it.
+func onFirstUse(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // firstTrack is the ID of the first synthetic thread for a track.
 const firstTrack = 1 << 32
@@ -56,7 +63,7 @@ func (p *profile) adopt() (ok bool, err error) {
 	if !p.isOwn() {
 		return false, nil
 	}
-	if m := ownName.FindStringSubmatch(p.name); m != nil {
+	if m := ownName().FindStringSubmatch(p.name); m != nil {
 		pid, err1 := strconv.ParseUint(m[1]+m[3], 10, 32)
 		tid, err2 := strconv.ParseUint(m[4]+m[6], 10, 32)
 		if err1 != nil || err2 != nil {
@@ -68,7 +75,7 @@ func (p *profile) adopt() (ok bool, err error) {
 		}
 		return true, p.adoptThread(ownThread{pid: pid, tid: tid}, m[2], m[5])
 	}
-	m := ownTrack.FindStringSubmatch(p.name)
+	m := ownTrack().FindStringSubmatch(p.name)
 	if m == nil {
 		return false, nil
 	}

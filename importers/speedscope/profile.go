@@ -1,7 +1,6 @@
 package speedscope
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -134,12 +133,12 @@ func (p *profile) prepare(hasSamples bool) error {
 }
 
 // dotnetThread matches the profile names of dotnet-trace.
-var dotnetThread = regexp.MustCompile(`^Thread \((\d+)\)$`)
+var dotnetThread = onFirstUse(`^Thread \((\d+)\)$`)
 
 // newThread returns a thread with the ID that dotnet-trace states, or else with the number of the profile.
 func (p *profile) newThread() *ntconv.Thread {
 	t := &ntconv.Thread{TID: uint64(len(p.profiles)) + 1, Name: p.name, Process: p.process}
-	if m := dotnetThread.FindStringSubmatch(p.name); m != nil {
+	if m := dotnetThread().FindStringSubmatch(p.name); m != nil {
 		if id, err := strconv.ParseUint(m[1], 10, 63); err == nil && !p.tids[id] {
 			t.TID, t.Name = id, ""
 		}

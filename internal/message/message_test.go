@@ -99,3 +99,23 @@ func TestShellWord(t *testing.T) {
 		t.Error("standard input is not called -")
 	}
 }
+
+// Different times are shown as different, and equal ones as equal.
+func TestRange(t *testing.T) {
+	for _, c := range []struct {
+		from, to time.Duration
+		want     string
+	}{
+		{0, 0, "from 0s to 0s"},
+		{1570 * time.Microsecond, 26*time.Second + 800*time.Millisecond, "from 1.57ms to 26.8s"},
+		{60 * time.Second, 60 * time.Second, "from 1m0s to 1m0s"},
+		{60 * time.Second, 60*time.Second + 260*time.Millisecond, "from 1m0s to 1m0.26s"},
+		{60 * time.Second, 60*time.Second + 26*time.Microsecond, "from 1m0s to 1m0.000026s"},
+		{1, 2, "from 1ns to 2ns"},
+		{-2, -1, "from -2ns to -1ns"},
+	} {
+		if got := message.Range(c.from, c.to); got != c.want {
+			t.Errorf("%v, %v: %s, want %s", c.from, c.to, got, c.want)
+		}
+	}
+}

@@ -17,12 +17,10 @@ type Losses struct {
 // thread.
 type lossObserver struct {
 	Losses
-	lastType *ntconv.Type
-	isType   bool                      // lastType is of the rundown
-	last     *ntconv.Thread            // capture thread of the latest event of the rundown
-	in       map[*ntconv.Thread]bool   // capture threads whose latest event is of the rundown
-	open     map[*ntconv.Thread]uint64 // losses after an event of another kind, until the next event shows more
-	checked  *ntconv.Thread            // has no entry in open
+	last    *ntconv.Thread            // capture thread of the latest event of the rundown
+	in      map[*ntconv.Thread]bool   // capture threads whose latest event is of the rundown
+	open    map[*ntconv.Thread]uint64 // losses after an event of another kind, until the next event shows more
+	checked *ntconv.Thread            // has no entry in open
 }
 
 // lose adds an event of KindLost.
@@ -42,18 +40,22 @@ func (l *lossObserver) lose(e *ntconv.Event) {
 	}
 }
 
+// concerns reports whether follow must see an event of KindEvent: nearly all are neither of the rundown nor after a
+// loss.
+func (l *lossObserver) concerns(e *ntconv.Event) bool {
+	return len(e.Type.Provider) == len(clr.Rundown) || len(l.in)+len(l.open) > 0
+}
+
 // follow adds an event of KindEvent.
 func (l *lossObserver) follow(e *ntconv.Event) {
-	if e.Type != l.lastType {
-		l.lastType, l.isType = e.Type, e.Type.Provider == clr.Rundown
-	}
+	rundown := e.Type.Provider == clr.Rundown
 	switch {
-	case l.isType && e.Capture != l.last:
+	case rundown && e.Capture != l.last:
 		if l.in == nil {
 			l.in = make(map[*ntconv.Thread]bool)
 		}
 		l.last, l.in[e.Capture] = e.Capture, true
-	case !l.isType && len(l.in) > 0 && l.in[e.Capture]:
+	case !rundown && len(l.in) > 0 && l.in[e.Capture]:
 		l.last = nil
 		delete(l.in, e.Capture)
 	}
@@ -63,7 +65,7 @@ func (l *lossObserver) follow(e *ntconv.Event) {
 	l.checked = e.Capture
 	if n, ok := l.open[e.Capture]; ok {
 		delete(l.open, e.Capture)
-		if l.isType {
+		if rundown {
 			l.Rundown += n
 		}
 	}

@@ -263,7 +263,9 @@ func (p *Pass) observe(e *ntconv.Event) {
 	case ntconv.KindEvent:
 		p.Total++
 		p.recorded.Observe(e)
-		p.losses.follow(e)
+		if p.losses.concerns(e) {
+			p.losses.follow(e)
+		}
 		if p.waiting != nil && p.waiting.Shows(e) {
 			p.waiting.shown, p.found = true, p.Input.Again()
 			p.waiting, p.Unlearned = nil, !p.found

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"regexp"
+	"sync"
 
 	"github.com/google/pprof/profile"
 )
@@ -17,13 +18,14 @@ const matchBytes = 256
 // profile.proto may match, too: try profile.proto first.
 func Match(head []byte) bool {
 	head = head[:min(len(head), matchBytes)]
-	return text.Match(head) || isCPU(head)
+	return text().Match(head) || isCPU(head)
 }
 
-// text matches the first line of the text formats.
-var text = regexp.MustCompile(
-	`\A\s*(--- (contentionz|threadz|heapz|growthz|mutex|contention|Thread)|heap profile:|\S+ profile: total \d+\n)`,
-)
+// text matches the first line of the text formats. It is compiled at first use, because every start of a program would
+// pay for it.
+var text = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\A\s*(--- (contentionz|threadz|heapz|growthz|mutex|contention|Thread)|heap profile:|\S+ profile: total \d+\n)`)
+})
 
 // isCPU reports whether head is the header of a CPU profile of C++ or Java. It consists of words of 4 or 8 bytes: 0,
 // the number 3 of further header words, and the version 0 or 1.
@@ -40,14 +42,16 @@ func isCPU(head []byte) bool {
 }
 
 // mapping matches lines of /proc/self/maps as the library does, and a few others.
-var mapping = regexp.MustCompile(`(?m)^\s*(?:0x)?[[:xdigit:]]+(?:-|\s+)(?:0x)?[[:xdigit:]]+`)
+var mapping = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(?:0x)?[[:xdigit:]]+(?:-|\s+)(?:0x)?[[:xdigit:]]+`)
+})
 
 // Lookups returns how many comparisons of an address with a mapping Convert makes at most: the library compares each
 // with each.
 func Lookups(data []byte) int64 {
-	mappings := 0
+	mappings, match := 0, mapping()
 	for line := range bytes.Lines(data) {
-		if mapping.Match(line[:min(len(line), matchBytes)]) {
+		if match.Match(line[:min(len(line), matchBytes)]) {
 			mappings++
 		}
 	}
@@ -59,7 +63,7 @@ func Lookups(data []byte) int64 {
 
 // addresses returns how many different addresses a profile holds at most.
 func addresses(data []byte) int {
-	if text.Match(data[:min(len(data), matchBytes)]) {
+	if text().Match(data[:min(len(data), matchBytes)]) {
 		return bytes.Count(data, []byte("0x"))
 	}
 	size := 8

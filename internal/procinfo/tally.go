@@ -52,7 +52,7 @@ func (t *Tally) find(p *ntconv.Process) *counted {
 	return c
 }
 
-// Main returns the process with the most events and what the trace states about it. Of several such processes it
+// Main returns the process with the most events and what the trace states about it. If there are several, it
 // returns the one that was seen first. It returns nil if no event has a process.
 func (t *Tally) Main() (*ntconv.Process, Process) {
 	var main *counted

@@ -11,7 +11,7 @@ import (
 // empty ones.
 const MaxDepth = 1000
 
-// Names of the types of values in events, and the text form of the values.
+// Names of the kinds of values in events, and the text form of the values.
 const (
 	typeAbsent = "absent" // empty
 	typeEmpty  = "empty"  // empty

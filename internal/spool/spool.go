@@ -116,7 +116,7 @@ func (s *Spool) Add(k Key, data []byte) error {
 	if s.sealed || s.err != nil || len(data) > maxRecord {
 		return s.refuse(len(data))
 	}
-	// The last keys of the chains decrease strictly from one chain to the next. Of two records with equal keys, the one
+	// The last keys of the chains decrease strictly from one chain to the next. If two records have equal keys, the one
 	// in the later chain was therefore added later, and the merge, which prefers earlier chains, keeps their order.
 	for i := range s.chains {
 		if c := &s.chains[i]; !k.before(c.last) {

@@ -20,6 +20,10 @@
 // The place of marks and of blocks of unknown kind among the events is compared. In time order package reader puts
 // those without a time of their own after the latest of the events that precede them in the input.
 //
+// With Options.Profiles, samples with equal threads, stacks and labels are added up, and the totals of both sources are
+// compared. Importers of profiles make times, order, sequence numbers and weights, so these are not compared, and the
+// mappings of a process are compared as a set. A sample that one source does not have equals one whose values are 0.
+//
 // Comparing takes time and memory in proportion to the streams: what no event uses is matched by its content, and long
 // stacks and label lists that many events share are compared once.
 package streameq

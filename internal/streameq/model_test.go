@@ -38,7 +38,7 @@ func overlookedIn(m *members.Member) string {
 }
 
 // TestEveryMember: a comparison sees a change of any member of the model, unless it is listed with a reason; no member
-// is left out of the test; and every difference is printed for humans.
+// is left out of the test; and every difference is printed in words.
 func TestEveryMember(t *testing.T) {
 	list := members.Of(members.Trace())
 	reached := map[string]bool{}

@@ -17,7 +17,7 @@ import (
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
 
-// A sample of the sample profiler lasts until the next one of its thread, and is no other item.
+// A sample of the sample profiler lasts until the next one of its thread, and it is not also another item.
 func TestSamples(t *testing.T) {
 	text := `
 		100 1.1 sample stack=0x10,0x20

@@ -86,7 +86,7 @@ func (f *freeLanes) take() (number uint32, ok bool) {
 	}
 }
 
-// A sliceHeap is a binary heap of open slices by end. Of slices with the same end, the one that began last ends first.
+// A sliceHeap is a binary heap of open slices by end. If slices have the same end, the latest one ends first.
 type sliceHeap []*slice
 
 func (h sliceHeap) less(i, j int) bool {

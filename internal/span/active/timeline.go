@@ -103,7 +103,7 @@ func (x *Index) makeTimelines(all []facts) {
 }
 
 // endsByThread returns the spans that ended on each thread, in the order of their ends. It omits spans with synthetic
-// IDs: if only the ends of Activities are recorded, their ancestors are unknown.
+// IDs, because their ancestors are unknown if only the ends of Activities are recorded.
 func (x *Index) endsByThread(all []facts) map[threadKey][]int32 {
 	ends := map[threadKey][]int32{}
 	for n := range all {

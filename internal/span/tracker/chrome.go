@@ -71,7 +71,7 @@ func (t *Tracker) addChrome(e *ntconv.Event) {
 	}
 }
 
-// addComplete opens the span of a slice whose end is known. endComplete emits it once an event of its thread is later
+// addComplete opens the span of a slice whose end is known. endComplete emits it when an event of its thread is later
 // than the end.
 func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
 	duration := c.Duration

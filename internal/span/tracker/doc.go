@@ -2,20 +2,21 @@
 //
 // # Which spans there are
 //
-// Labels: the events of one process with the same SpanId and TraceId labels are a span, regardless of their type. It
-// lasts from the first to the last of these events. If one of them has the opcode Start, it lasts from that event to
-// the Stop of the same provider and task. Its name and scope are the task and the provider of the Start event, or else
-// provider/event and the provider of its most frequent event. All spans of a process with a SpanId and no TraceId
-// belong to one synthetic trace. A TraceId without a SpanId yields no span. The bytes of a SpanId label are those of
-// the W3C text form, in reverse order with Options.SpanIDReversed. Events that follow the Stop of their span are
-// counted (Counts.Late).
+// Source Labels: the events of one process with the same SpanId and TraceId labels are a span, regardless of their
+// type. It lasts from the first to the last of these events. If one of them has the opcode Start, it lasts from that
+// event to the Stop of the same provider and task. Its name and scope are the task and the provider of the Start event,
+// or else provider/event and the provider of its most frequent event. All spans of a process with a SpanId and no
+// TraceId belong to one synthetic trace. A TraceId without a SpanId yields no span. The bytes of a SpanId label are
+// those of the W3C text form, in reverse order with Options.SpanIDReversed. Events that follow the Stop of their span
+// are counted (Counts.Late).
 //
-// Activities: package diagsource decodes them. Events with the IDs of an Activity as labels become events of its span.
+// Source Activities: package diagsource decodes them. Events with the IDs of an Activity as labels become events of its
+// span.
 //
-// Pairs: a Start event and the Stop event of the same provider and task are a span. Its name is the task, its scope the
-// provider. Its attributes are the payload fields of Start, then those of Stop; a field with a different value in Stop
-// gets the prefix "stop.". A Stop with an activity ID ends the latest open Start with that activity ID. A Stop without
-// an activity ID ends the first of these:
+// Source Pairs: a Start event and the Stop event of the same provider and task are a span. Its name is the task, its
+// scope the provider. Its attributes are the payload fields of Start, then those of Stop; a field with a different
+// value in Stop gets the prefix "stop.". A Stop with an activity ID ends the latest open Start with that activity ID. A
+// Stop without an activity ID ends the first of these:
 //
 //  1. the latest open Start without an activity ID on its thread that agrees with it: the two share fields, and shared
 //     fields have equal values,
@@ -29,14 +30,14 @@
 // FrameworkEventSource and of the metrics source are not spans, because they describe the work of the runtime and not
 // that of the program.
 //
-// Imported: spans that were imported from OTLP are emitted unchanged.
+// Source Imported: spans that were imported from OTLP are emitted unchanged.
 //
-// Chrome: slices of Chrome's trace event format are spans. The parent of a complete slice (X) or of a slice of a thread
-// (B and E) is the innermost open slice on its thread that does not end before it. If complete slices begin at the same
-// time, the longer one is the outer one. The parent of an asynchronous slice (b and e, S and F) or of the lifetime of
-// an object (N and D) is the innermost open slice with its ID; these spans have the attribute chrome.id. Package
-// chromeevent matches the events. The scope is the category. The members of args are attributes; a member with a
-// different value at the end gets the prefix "stop.". Steps of asynchronous slices (n, T, p and O) and instants of a
+// Source Chrome: slices of Chrome's trace event format are spans. The parent of a complete slice (X) or of a slice of a
+// thread (B and E) is the innermost open slice on its thread that does not end before it. If complete slices begin at
+// the same time, the longer one is the outer one. The parent of an asynchronous slice (b and e, S and F) or of the
+// lifetime of an object (N and D) is the innermost open slice with its ID; these spans have the attribute chrome.id.
+// Package chromeevent matches the events. The scope is the category. The members of args are attributes; a member with
+// a different value at the end gets the prefix "stop.". Steps of asynchronous slices (n, T, p and O) and instants of a
 // thread (i, I) are events of the open slice in which they occur. Arrows (s, t and f, or bind_id) are links: the slice
 // in which an arrow ends links to the slice in which it began. A complete slice is emitted with the first event of its
 // thread after its end. An end without a begin is counted (Counts.Unmatched).
