@@ -105,8 +105,9 @@ func (d *Dataset) Remove(uid string) error {
 
 // A Filter selects traces. All of its conditions must hold; the zero value selects every trace.
 type Filter struct {
-	UIDs   []string
-	Before time.Time         // recorded before this time; if the start of the recording is unknown, added before it; zero matches any time
+	UIDs []string
+	// Recorded before this time; if the start of the recording is unknown, added before it; zero matches any time.
+	Before time.Time
 	Values map[string]string // decoded values of partition keys
 }
 

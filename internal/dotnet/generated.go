@@ -54,7 +54,8 @@ func (p *printer) generated(s string) kind {
 		p.str(name)
 		return kindMethod
 	case letter == 'd' && (tail == "" || hasName):
-		p.source(strings.ReplaceAll(inner, "-", ".")) // these are the dots of System.IFoo.Bar, which the name of a type cannot contain
+		// These are the dots of System.IFoo.Bar, which the name of a type cannot contain.
+		p.source(strings.ReplaceAll(inner, "-", "."))
 		return kindMachine
 	case letter == 'F':
 		if i := strings.Index(tail, "__"); i > 0 && i+2 < len(tail) &&

@@ -140,7 +140,8 @@ func checkFrames(t *testing.T, trace string, c naming, path string) (managed int
 
 // A tally collects the display names of all traces.
 type tally struct {
-	total, hidden           int // raw names, counted per trace, and how many of them share their display name with an earlier one
+	// Raw names, counted per trace, and how many of them share their display name with an earlier one.
+	total, hidden           int
 	fromEvents, fromSymbols map[string]bool
 }
 

@@ -74,7 +74,8 @@ func TestRaw(t *testing.T) {
 	}{
 		{Method{"A.B", "M", "instance void  (int32,string)"}, "A.B.M(int32,string)"},
 		{Method{"A.B", "M", ""}, "A.B.M"},
-		{Method{"A.B", "M", "fnptr void(int32)  ()"}, "A.B.M(int32)  ()"}, // TraceEvent truncates the signature at the first parenthesis
+		// TraceEvent truncates the signature at the first parenthesis.
+		{Method{"A.B", "M", "fnptr void(int32)  ()"}, "A.B.M(int32)  ()"},
 		{Method{"", "", ""}, "."},
 	} {
 		if got := c.m.Raw(); got != c.want {

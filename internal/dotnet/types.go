@@ -47,11 +47,12 @@ type printer struct {
 	args          []argument // !0, !1, ...: arguments of the type and its outer types
 	margs         []argument // !!0, !!1, ...
 	lettered      bool       // the name of one of args is a letter
-	pending       []argument // arguments of a closure class or state machine; they belong to its source method, which follows
-	local         bool       // the method is a lambda or a local function, so that closure classes disappear
-	short         bool       // omit the namespace, and remove cuts
-	cuts          []cut      // positions of type arguments, sorted by lo; recorded only if short is set
-	machine       bool       // the type is a state machine
+	// Arguments of a closure class or state machine; they belong to its source method, which follows.
+	pending []argument
+	local   bool  // the method is a lambda or a local function, so that closure classes disappear
+	short   bool  // omit the namespace, and remove cuts
+	cuts    []cut // positions of type arguments, sorted by lo; recorded only if short is set
+	machine bool  // the type is a state machine
 }
 
 // A cut is a part of printer.b that short names omit. Only done removes it, because the signature may repeat its
@@ -360,7 +361,8 @@ func (p *printer) named(name string, args []argument) {
 		p.brackets('(', args, ')')
 		return
 	}
-	if i := lastOuter(name, '/'); i >= 0 { // perf maps include outer types in signatures, method events do not; omit them in both
+	// Perf maps include outer types in signatures, method events do not; omit them in both.
+	if i := lastOuter(name, '/'); i >= 0 {
 		name = name[i+1:]
 	}
 	outer := p.pending

@@ -41,7 +41,8 @@ const (
 	maxColumns = 16_384
 	// Rows are passed to parquet-go in batches, because a call costs more than adding a value.
 	writeRows, batchValues = 1024, 16_384
-	batchText, firstText   = 256 << 10, 2 << 10 // bytes of a batch's strings; the first buffer is small, because most files are small
+	// Bytes of a batch's strings; the first buffer is small, because most files are small.
+	batchText, firstText = 256 << 10, 2 << 10
 	// rowGroupBytes ends a row group even if it has few rows, because parquet-go keeps a row group in memory.
 	rowGroupBytes = 64 << 20
 	// pageBytes is the size of a page. Files with few rows get smaller buffers, because a trace may have thousands of

@@ -30,7 +30,9 @@ const (
 type Limits struct {
 	Tables  int64 // frames, the tree of stacks, and what else Charge counts, in bytes: 1 GiB
 	Threads int   // 1,000,000
-	Stack   int   // frames of a stack: 10,000, and less if many are deep (FrameBudget). TraceEvent reads 8,190 frames of a stack in a nettrace file
+	// Frames of a stack: 10,000, and less if many are deep (FrameBudget). TraceEvent reads 8,190 frames of a stack in a
+	// nettrace file.
+	Stack int
 }
 
 // Defaults returns l with the default in each member that is zero.
