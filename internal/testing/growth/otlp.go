@@ -29,7 +29,7 @@ func otlpInput(name string, n int, fill func(n int) []*tracepb.ResourceSpans) []
 	}
 }
 
-// otlpInputs are files of spans.
+// otlpInputs returns generators of span files.
 func otlpInputs() (list []Input) {
 	add := func(inputs []Input) { list = append(list, inputs...) }
 	spans := func(name string, n int, change func(s *tracepb.Span, i, n int)) {
@@ -61,7 +61,7 @@ func otlpInputs() (list []Input) {
 	spans("spans", 300, func(*tracepb.Span, int, int) {})
 	spans("chain", 300, func(s *tracepb.Span, i, _ int) { s.ParentSpanId = spanID(uint64(i)) })
 	spans("cycle", 300, func(s *tracepb.Span, i, n int) { s.ParentSpanId = spanID(uint64((i+1)%n + 1)) })
-	spans("orphans", 300, func(s *tracepb.Span, i, _ int) { s.ParentSpanId = spanID(uint64(i+1) << 32) })
+	spans("missing-parents", 300, func(s *tracepb.Span, i, _ int) { s.ParentSpanId = spanID(uint64(i+1) << 32) })
 	spans("same-id", 300, func(s *tracepb.Span, _, _ int) { s.SpanId = spanID(1) })
 	spans("traces", 300, func(s *tracepb.Span, i, _ int) { s.TraceId = append(spanID(uint64(i+1)), spanID(1)...) })
 	spans("names", 300, func(s *tracepb.Span, i, _ int) { s.Name = fmt.Sprint("name", i) })
@@ -198,7 +198,7 @@ func attributes(n int, key func(i int) string) (list []*commonpb.KeyValue) {
 	return list
 }
 
-// nestedValue returns a value in n lists and maps.
+// nestedValue returns a value inside n nested lists and maps.
 func nestedValue(n int) *commonpb.AnyValue {
 	v := stringValue("value")
 	for i := range n {
