@@ -10,13 +10,13 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// lateTrace is a trace of two threads that take turns with events flagged as sorted, all in blocks of their own, and of
-// an event of a third at the end, which is earlier than all of them.
+// lateTrace is a trace of two threads that alternately write events flagged as sorted, each in its own block. It ends
+// with an event of a third thread that is earlier than all of them.
 func lateTrace(t *testing.T) (trace []byte, events int) {
 	t.Helper()
 	var b bytes.Buffer
 	info := &ntconv.Info{PointerSize: 8, Clock: ntconv.Clock{Freq: 1_000_000_000, Tick: 1_000_000_000}}
-	w, err := writer.New(&b, info, &writer.Options{BlockEvents: 1}) // what is written cannot be taken back
+	w, err := writer.New(&b, info, &writer.Options{BlockEvents: 1}) // written blocks cannot be changed later
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func lateTrace(t *testing.T) (trace []byte, events int) {
 	return b.Bytes(), events
 }
 
-// Flags that a late event belies are not written: Microsoft's reader puts all events in order, and finds no losses
-// where threads take turns without flags.
+// The writer drops flags that a late event contradicts: TraceEvent then sorts all events, and finds no losses when
+// threads alternate without flags.
 func TestLateEventsAreNoLosses(t *testing.T) {
 	tool := traceevent(t)
 	data, events := lateTrace(t)
@@ -63,7 +63,7 @@ func TestLateEventsAreNoLosses(t *testing.T) {
 		}
 		again := filepath.Join(t.TempDir(), "again.nettrace")
 		if r := run(t, command, "to", "nettrace", "--order", order, output, "-o", again); r.code != complete {
-			t.Errorf("by %s: exit code %d for what was written: %s", order, r.code, r.stderr)
+			t.Errorf("by %s: exit code %d for the output: %s", order, r.code, r.stderr)
 		}
 		if r := run(t, command, "verify", "--order", order, output, again); r.code != complete {
 			t.Errorf("by %s: verify: exit code %d: %s", order, r.code, r.stderr)
@@ -71,7 +71,7 @@ func TestLateEventsAreNoLosses(t *testing.T) {
 		var s struct{ Events, EventsLost, TimeInversions int }
 		r := run(t, tool, "summary", output)
 		if r.code != 0 {
-			t.Fatalf("by %s: the reference refuses it: %s", order, r.stderr)
+			t.Fatalf("by %s: the reference rejects it: %s", order, r.stderr)
 		}
 		decode(t, r.stdout, &s)
 		if s.Events != events || s.EventsLost != 0 || s.TimeInversions != 0 {

@@ -16,13 +16,14 @@ import (
 
 const sampler = "Microsoft-DotNETCore-SampleProfiler"
 
-// isSample reports whether an event of the reference is one of a profile: of .NET's sampler, or of the processor's
-// clock.
+// isSample reports whether an event of the reference is a sample of a profile: of .NET's sample profiler, or of a
+// machine-wide CPU profiler.
 func isSample(l *line) bool {
 	return l.Provider == sampler && l.ID == 0 || l.Provider == "Universal.Events" && l.Name == "cpu"
 }
 
-// samplesOf returns the samples of a dump. It looks for their providers in the text first, since most lines are others.
+// samplesOf returns the samples of a dump. It first searches the text for their providers, because most lines are other
+// events.
 func samplesOf(t *testing.T, dump []byte) []*line {
 	t.Helper()
 	var few bytes.Buffer
@@ -34,7 +35,8 @@ func samplesOf(t *testing.T, dump []byte) []*line {
 	return slices.DeleteFunc(readLines(t, few.Bytes()), func(l *line) bool { return !isSample(l) })
 }
 
-// convert makes a profile of a trace and reads it with pprof's own library. It is nil if the trace has no samples.
+// convert converts a trace to a profile and reads it with pprof's own library. It returns nil if the trace has no
+// samples.
 func convert(t *testing.T, tr trace, samples int, flags ...string) (p *profile.Profile, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), tr.name+".pb.gz")
@@ -70,10 +72,12 @@ func convert(t *testing.T, tr trace, samples int, flags ...string) (p *profile.P
 	return p, path
 }
 
-// Every trace converts as it should, to a profile that holds every sample of the trace, with all of each thread's time.
+// Every trace converts with the expected exit code to a profile that contains every sample of the trace and the whole
+// time of each thread.
 func TestProfiles(t *testing.T) {
 	for _, tr := range ownTraces(t) {
-		t.Run(tr.name, func(t *testing.T) { checkProfile(t, tr, 1e9) }) // .NET's clock on Linux, see ../testdata/README.md
+		// .NET's clock on Linux, see ../testdata/README.md.
+		t.Run(tr.name, func(t *testing.T) { checkProfile(t, tr, 1e9) })
 	}
 }
 
@@ -93,7 +97,7 @@ func checkProfile(t *testing.T, tr trace, freq float64) {
 	if tr.events != "" {
 		samples = samplesOf(t, unzstd(t, tr.events))
 	}
-	if truncated[tr.name] && len(samples) > 0 { // the reference does not have all
+	if truncated[tr.name] && len(samples) > 0 { // the reference does not have all of them
 		samples = samplesOf(t, printed(t, tr))
 	}
 	p, _ := convert(t, tr, len(samples))
@@ -113,15 +117,15 @@ func checkProfile(t *testing.T, tr trace, freq float64) {
 	case "cpu":
 		checkCPU(t, p.Period, samples, count, nanos)
 	default:
-		t.Errorf("the profile is of %s", kind)
+		t.Errorf("the profile has the kind %s", kind)
 	}
 }
 
-// A thread by the ids of the system.
+// A thread is identified by the IDs of the operating system.
 type thread struct{ pid, tid int64 }
 
-// checkWall compares the time of each thread with the time between its first and its last sample, and its median
-// interval.
+// checkWall compares the time of each thread with the time between its first and its last sample, plus the interval of
+// its last sample.
 func checkWall(t *testing.T, tr trace, samples []*line, freq float64, count map[thread]int64, nanos map[thread]float64) {
 	t.Helper()
 	times := map[thread][]float64{}
@@ -136,9 +140,10 @@ func checkWall(t *testing.T, tr trace, samples []*line, freq float64, count map[
 		slices.Sort(at)
 		lived := at[len(at)-1] - at[0]
 		if tr.name == "threads-reused" || len(at) == 1 {
-			// Threads that share an id are apart in time, and a lone sample stands for what others have.
+			// Threads with the same ID do not overlap in time, and a single sample gets the median interval of the
+			// others.
 			if nanos[id] <= 0 || tr.name == "threads-reused" && nanos[id] > lived+1e9 {
-				t.Errorf("thread %v has %.0f ns, between first and last sample are %.0f", id, nanos[id], lived)
+				t.Errorf("thread %v has %.0f ns, want at least the time between first and last sample, %.0f", id, nanos[id], lived)
 			}
 			continue
 		}
@@ -147,7 +152,7 @@ func checkWall(t *testing.T, tr trace, samples []*line, freq float64, count map[
 		}
 		gaps := at[:len(at)-1]
 		slices.Sort(gaps)
-		// Clocks of 3 MHz round, and medians of many intervals may be rounded to 2 %.
+		// Clocks of 3 MHz round, and medians of many intervals may be rounded to 2%.
 		low, high := gaps[(len(gaps)-1)/2], gaps[len(gaps)/2]
 		slack := 0.02*high + 1e9/freq*float64(len(gaps)+1)
 		if nanos[id] < lived+low-slack || nanos[id] > lived+high+slack {
@@ -159,12 +164,13 @@ func checkWall(t *testing.T, tr trace, samples []*line, freq float64, count map[
 	}
 }
 
-// checkCPU compares the time of each thread with the number of its samples and the weight that the recorder gave them.
+// checkCPU compares the time of each thread with the number of its samples and the weights that the recorder assigned.
 func checkCPU(t *testing.T, period int64, samples []*line, count map[thread]int64, nanos map[thread]float64) {
 	t.Helper()
 	want := map[thread]int64{}
 	for _, l := range samples {
-		want[thread{int64(l.PID), int64(l.TID)}] += int64(number(l.fields(t)["Value"])) // it may stand for several
+		// One event may represent several samples.
+		want[thread{int64(l.PID), int64(l.TID)}] += int64(number(l.fields(t)["Value"]))
 	}
 	for id, n := range want {
 		if count[id] != n || nanos[id] <= 0 {
@@ -181,7 +187,8 @@ func checkCPU(t *testing.T, period int64, samples []*line, count map[thread]int6
 
 var arity = regexp.MustCompile("`[0-9]")
 
-// checkNames checks that names are for people to read: none missing, none in the notation of metadata. That one is in SystemName.
+// checkNames checks that names are display names: none is missing, and none is in the notation of metadata, which
+// belongs into SystemName.
 func checkNames(t *testing.T, p *profile.Profile) {
 	t.Helper()
 	for _, f := range p.Function {
@@ -191,8 +198,8 @@ func checkNames(t *testing.T, p *profile.Profile) {
 	}
 }
 
-// What go tool pprof shows is the names of the profile, overloads and type arguments included: it takes the parameters of a name
-// for those of C++ where it can.
+// go tool pprof shows the names of the profile, including overloads and type arguments, although it treats the
+// parameters in a name as those of C++ where possible.
 func TestTopShowsNames(t *testing.T) {
 	for name, expect := range map[string][]string{
 		"cpu-env": {
@@ -221,7 +228,7 @@ func TestTopShowsNames(t *testing.T) {
 				delete(shown, f.Name)
 			}
 			for name := range shown {
-				t.Errorf("pprof shows %q, which is no function of the profile", name)
+				t.Errorf("pprof shows %q, which is not a function of the profile", name)
 			}
 			for _, name := range expect {
 				if !slices.ContainsFunc(p.Function, func(f *profile.Function) bool { return f.Name == name }) {
@@ -232,7 +239,7 @@ func TestTopShowsNames(t *testing.T) {
 	}
 }
 
-// Overloads are lines of their own.
+// Overloads appear as separate lines.
 func TestTopTellsOverloadsApart(t *testing.T) {
 	p, _ := convert(t, find(t, "roslyn-compile-net10"), 1)
 	parameters := map[string]map[string]bool{}
