@@ -43,7 +43,7 @@
 //	  kv "KEY" "VALUE"
 //	Trace ... pid=(0) processors=(0) rate=(0)              versions 3 and 4
 //	Event flags=(1) min=(0) max=(0) headersize=(20+extra) extra=() preview
-//	  event ...                                            preview: headers without processor number, of .NET Core 3.0 previews
+//	  event ...                                            preview: headers without CPU number, of .NET Core 3.0 previews
 //	Metadata header=()                                     version 6
 //	  row ...
 //	Metadata flags= ...                                    version 4: as Event, each event with a row

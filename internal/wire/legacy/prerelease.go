@@ -68,8 +68,8 @@ func AppendPreRelease(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte
 // and does not allocate.
 func IsPreRelease(events []byte, h *wire.EventBlockHeader) (preview, sure bool) {
 	released, preview := fits(events, h, false), fits(events, h, true)
-	said := len(events) > 0 && events[0]&wire.HasCapture != 0
-	return preview && !released, said && preview != released
+	hasCapture := len(events) > 0 && events[0]&wire.HasCapture != 0
+	return preview && !released, hasCapture && preview != released
 }
 
 func fits(b []byte, bounds *wire.EventBlockHeader, preRelease bool) bool {
