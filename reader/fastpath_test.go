@@ -233,6 +233,9 @@ func stream(v wire.Version, events []timed) []byte {
 // TestPaddedNumbers checks that numbers in event headers with more bytes than necessary have the same value on every
 // path.
 func TestPaddedNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		plain, padded := numbered(v, false), numbered(v, true)
 		if len(padded) < len(plain)+10_000 {
@@ -348,6 +351,9 @@ func TestLatestTime(t *testing.T) {
 // TestLongNumbers checks that a number with too many bytes in a header ends the block on the fast paths as on the slow
 // path, even if its last bytes happen to encode the previous event's number.
 func TestLongNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	first := wire.EventHeader{MetadataID: 1, Time: 1_000_000_000, Sequence: 1, Sorted: true}
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		for flags := range 256 {

@@ -309,6 +309,9 @@ var holding = map[string]bool{
 // TestShapes checks that twice the input needs at most twice the memory, and no more live memory if the reader need not
 // hold anything per item.
 func TestShapes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	const n = 3 * 4096 // the reader clears its placeholders of types at 4,096
 	for _, s := range tracegen.Shapes() {
 		if !s.Many {
