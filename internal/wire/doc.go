@@ -1,6 +1,6 @@
 // Package wire converts nettrace version 6 between bytes and rows. It consists of pairs of Parse and Append functions
-// without state; they do not interpret events. Rows that older versions share (stacks, types, the trace object) are here
-// too. Package legacy has the layouts of versions 3 to 5 only.
+// without state; they do not interpret events. Rows that older versions share (stacks, types, the trace object) are
+// here too. Package legacy has the layouts of versions 3 to 5 only.
 //
 // A file is a stream header followed by blocks:
 //
@@ -22,8 +22,8 @@
 //
 // # Errors
 //
-// A Parse function takes a [bin.Cursor] at the start of the row and leaves it after the row. Rows that contain their own
-// size (metadata, fields, threads) return an error without failing the cursor: a lenient caller may count the error, use
-// the parsed part of the row and continue with the next one. If the cursor itself has an error, the rest of the block
-// cannot be parsed. Every error is a [*bin.Error] that wraps one of its sentinels.
+// A Parse function takes a [bin.Cursor] at the start of the row and leaves it after the row. Rows that contain their
+// own size (metadata, fields, threads) return an error without failing the cursor: a lenient caller may count the
+// error, use the parsed part of the row and continue with the next one. If the cursor itself has an error, the rest of
+// the block cannot be parsed. Every error is a [*bin.Error] that wraps one of its sentinels.
 package wire

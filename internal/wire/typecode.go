@@ -102,8 +102,8 @@ type Type struct {
 type Field struct {
 	Name string // may be empty
 	Type Type
-	// Opaque means that the type could not be parsed. Then Type has only the code of its outermost level, or 0 if that is
-	// missing, and Extra has all bytes of the type. The size of such a field in a payload is unknown.
+	// Opaque means that the type could not be parsed. Then Type has only the code of its outermost level, or 0 if that
+	// is missing, and Extra has all bytes of the type. The size of such a field in a payload is unknown.
 	Opaque bool
 	Extra  []byte // bytes after the type, borrowed
 }
