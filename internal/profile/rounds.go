@@ -106,10 +106,10 @@ func (s *sampler[T]) see(t T, at ntconv.Ticks, absent func(t T, since ntconv.Tic
 	}
 	s.latest = at
 	switch {
-	case x.foreign:
+	case x.shared:
 		return true
 	case x.round > 0 && x.sampler != s.id():
-		x.foreign = true // two recorders see this thread, and only one of them knows its round
+		x.shared = true // two recorders see this thread, and only one of them knows its round
 		return true
 	case x.round > 0 && x.round == s.round && x.seenAt == at:
 		return true
@@ -139,7 +139,7 @@ func (s *sampler[T]) next(at ntconv.Ticks, absent func(t T, since ntconv.Ticks))
 // isAbsent reports whether the current round did not see the thread of a sample of the round before.
 func (s *sampler[T]) isAbsent(b sighting[T]) bool {
 	x := b.thread.times()
-	return x.sampler == s.id() && !x.foreign && x.round < s.round
+	return x.sampler == s.id() && !x.shared && x.round < s.round
 }
 
 // absences calls absent for the threads that the current round did not see. A thread is absent since the first pause of
@@ -184,7 +184,7 @@ type sampleTimes struct {
 	round   uint64 // latest round that saw the thread, or 0
 	seenAt  ntconv.Ticks
 	sampler *intervals // identifies the recorder of that round
-	foreign bool       // two recorders saw the thread
+	shared  bool       // two recorders saw the thread
 }
 
 func (l *sampleTimes) times() *sampleTimes { return l }
