@@ -12,8 +12,9 @@ import (
 // Synthetic addresses. Each mapping of the source has regions of its own, and each distinct frame has a slot in a
 // region:
 //
-//	region  firstRegion + n*regionSize    of one mapping; a mapping that fills its region gets another one. Regions are
-//	                                      unique in the trace, because processes of the model may be one process of the file
+//	region  firstRegion + n*regionSize    of one mapping; a mapping that fills its region gets another one. Regions
+//	                                      are unique in the trace, because processes of the model may be one process
+//	                                      of the file
 //	slot    region + n*slotSize           the range of the symbol
 //	PC      slot + slotSize/2             the address in stacks
 const (
@@ -101,7 +102,7 @@ type mappingList struct {
 }
 
 // announceMappings returns the mappings of p to define at once, whether or not frames use them; others are defined when
-// a frame uses them. Of processes that share a list, the first defines all mappings and each of the others only its
+// a frame uses them. If processes share a list, the first defines all mappings and each of the others only its
 // main program. Defining all of them for each process would write a product of both counts, which no input contains.
 func (s *synthesizer) announceMappings(p *ntconv.Process) []*ntconv.Mapping {
 	if p == nil || len(p.Mappings) == 0 {
@@ -129,7 +130,7 @@ func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
 		for frames[n-1].Flags&ntconv.FrameInlined != 0 && n < len(frames) {
 			n++
 		}
-		if n > 1 && n <= maxInlined && inlined+n <= maxInlined && s.mode == AddressesReal { // as a Table
+		if n > 1 && n <= maxInlined && inlined+n <= maxInlined && s.mode == AddressesReal { // a Table's bounds
 			if pc, ok := s.together(e, p, frames[:n]); ok {
 				pcs, frames, inlined = append(pcs, pc), frames[n:], inlined+n
 				continue

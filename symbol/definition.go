@@ -10,9 +10,9 @@ import (
 // hold what those cannot, so that frames round-trip exactly:
 //
 //	Mapping  the mapping in the source that the mapping ID represents, if any: real addresses, build ID and flags
-//	Frame    the frame that an address of a stack represents: original address and flags, line, column and function. It
+//	Frame    the frame that an address of a stack represents: original address and flags, line, column, function. It
 //	         repeats the name of the symbol, because the parts of a merged trace may use the same symbol IDs. If one
-//	         address represents several frames, Inner is the number of the preceding ones, which are inlined into it
+//	         address represents several frames, Inner is the number of the preceding ones, inlined into it
 //
 // The fields use only types that recorders write, variable-length integers and counted UTF-8: a reader that does not
 // know a type code rejects the whole file, as dotnet-trace 10.0.7 does for TypeBool8.

@@ -188,7 +188,7 @@ func (t *Table) frame(p *process, pc uint64, at ntconv.Ticks, returns bool) ntco
 		return f
 	}
 	t.nameless.add(key)
-	f.Func = &ntconv.Function{Name: standIn(shown, pc)}
+	f.Func = &ntconv.Function{Name: placeholder(shown, pc)}
 	t.unresolved.Put(pc, &key, f.Func)
 	return f
 }
@@ -251,8 +251,8 @@ func kernelFlag(m *mapping, pc uint64) ntconv.FrameFlags {
 	return 0
 }
 
-// standIn returns the placeholder name of an address without a symbol.
-func standIn(m *ntconv.Mapping, pc uint64) string {
+// placeholder returns the placeholder name of an address without a symbol.
+func placeholder(m *ntconv.Mapping, pc uint64) string {
 	if m == nil || m.File == "" {
 		return "0x" + strconv.FormatUint(pc, 16)
 	}

@@ -42,13 +42,13 @@ type Options struct {
 //
 // Some results are cached, and these events and calls invalidate the caches:
 //
-//	state             set by                   invalidated by
-//	skipTypes         Observe, unrelated type  never: a type is related or not
-//	cache             AppendFrames             version, which every related event increments
-//	process.memo      AppendFrames, nameAhead  new module or mapping (all entries), late name of a method (its entry)
-//	mapping.shown     show                     growth of the mapping, its definition
-//	process.assembly  lookup of a symbol       new mapping
-//	timeline levels   order                    nothing: new past spans form further levels
+//	state               set by                   invalidated by
+//	skipTypes           Observe, unrelated type  never: a type is related or not
+//	cache               AppendFrames             version, which every related event increments
+//	process.memo        AppendFrames, nameAhead  new module or mapping (all entries), late name of a method (its entry)
+//	process.assemblies  assembly                 new mapping
+//	mapping.shown       show                     growth of the mapping, its definition
+//	timeline.levels     order                    never: new past spans form further levels
 type Table struct {
 	names  Names
 	report *ntconv.Report

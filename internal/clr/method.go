@@ -12,7 +12,7 @@ type MethodAction uint8
 
 const (
 	MethodLoaded       MethodAction = iota // the code exists from the event's time on
-	MethodUnloaded                         // the code does not exist after the event; at its end, a process unloads everything
+	MethodUnloaded                         // the code does not exist afterwards; an exiting process unloads everything
 	MethodRundownStart                     // the code existed when the session began
 	MethodRundownEnd                       // the code existed when the session ended
 )

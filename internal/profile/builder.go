@@ -27,14 +27,15 @@ type Options struct {
 //
 // State of a Builder and its sets:
 //
-//	field            set by                    cleared by
-//	roles, weights   first event of a type     - (a type keeps its role)
-//	all              Watch, Add                -
-//	added            Add, if Options.Span is nil   -
-//	rows, values     set.add; weights by weigh -
-//	thread.recent    set.add                   - (rows are only appended)
-//	thread.pending   set.add                   weigh: the next sample, a round without the thread, SampleWeight, the end
-//	wanted           set.want                  -
+//	field           set by                          cleared by
+//	roles, weights  first event of a type           - (a type keeps its role)
+//	all             Watch, Add                      -
+//	added           Add, if Options.Span is nil     -
+//	rows, values    set.add; intervals: set.credit  - (rows are only appended)
+//	thread.recent   set.add                         -
+//	thread.pending  set.add                         set.weigh: the thread's next sample, a round without the thread,
+//	                                                SampleWeight, the removal of the thread, or Finish
+//	wanted          set.want                        -
 type Builder struct {
 	info   *ntconv.Info
 	namer  ntconv.Namer
@@ -61,9 +62,9 @@ type pool struct {
 }
 
 // A role is the use of a type's events. The zero role means that the builder ignores them.
-type role struct { // sets whose samples these events are
-	samples []*set // the events state weights
-	weight  bool   // they state weights
+type role struct {
+	samples []*set // sets whose samples these events are
+	weight  bool   // the events state weights
 }
 
 // New returns a Builder for a trace. info describes the trace, and namer resolves its stacks in Finish and Samples. If

@@ -28,10 +28,10 @@ const (
 
 // A labelTable numbers label lists by content from 1; 0 is the empty list. It ignores dropped labels, so dropping an ID
 // that differs for every event also saves its memory.
-type labelTable struct { // imported labels are kept even if they look empty
-	drop map[string]bool // every list is treated as empty
-	all  bool            // what was imported says something, whatever it is
-	none bool            // every list counts as empty
+type labelTable struct {
+	drop map[string]bool
+	all  bool // imported labels are kept even if they look empty
+	none bool // every list is treated as empty
 	seed maphash.Seed
 
 	index intern.Index

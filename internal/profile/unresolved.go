@@ -29,7 +29,7 @@ var reasonTexts = [numReasons]string{
 }
 
 // Unresolved states how much of a profile has no symbol. A frame counts once per event with it.
-type Unresolved struct { // number of events that are samples
+type Unresolved struct {
 	Samples int64 // events that are samples
 	Frames  int64
 	Unnamed int64             // of Frames: unresolved
@@ -51,7 +51,8 @@ func (u Unresolved) String() string {
 	text := fmt.Sprintf("%s of frames are unresolved (%s): on the stack for %s of %s, leaf for %s",
 		percent(u.Unnamed, u.Frames), u.why(), percent(u.Any, u.Total), u.mainValue(), percent(u.Leaf, u.Total))
 	if u.Kind == Wall && !u.Rundown && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
-		text += "; .NET writes symbols when a recording ends (rundown): stop it with Enter or Ctrl+C and keep rundown enabled"
+		text += "; .NET writes symbols when a recording ends (rundown): " +
+			"stop it with Enter or Ctrl+C and keep rundown enabled"
 	}
 	return text
 }

@@ -113,7 +113,7 @@ func TestSelect(t *testing.T) {
 		{"other provider", Options{Providers: []string{"My"}}, e, false},
 		{"event", Options{Events: []string{"SCHED/wakeup"}}, e, true},
 		{"event number", Options{Events: []string{"12"}}, e, true},
-		{"number is no prefix", Options{Events: []string{"1"}}, e, false},
+		{"number is not a prefix", Options{Events: []string{"1"}}, e, false},
 		{"provider/event", Options{Events: []string{"my.*/sched/*"}}, e, true},
 		{"provider/number", Options{Events: []string{"My.Provider/12"}}, e, true},
 		{"other provider/event", Options{Events: []string{"Your.Provider/12"}}, e, false},

@@ -38,8 +38,8 @@ type Split struct {
 }
 
 // A shared event describes a mapping, or its metadata, of a process without a part.
-type shared struct { // position in the trace
-	number int // in the order of the trace
+type shared struct {
+	number int // position in the trace
 	event  *ntconv.Event
 }
 
