@@ -115,7 +115,7 @@ func TestMessages(t *testing.T) {
 		{"nor for a trace", nil, []string{"to", "nettrace", "nothing.pb.gz", "-o", "x"}, exitEmpty, "the profile holds no samples", "trace holds"},
 		{"gone with the pipe", cpu, []string{"print", "--pid", "1", "-"}, exitEmpty, "ntconv info lists what there is; keep the input in a file", "info -"},
 		{"limit once", cpu, []string{"print", "--max-decompressed", "100KiB", trace(t, "cpu-env")}, exitLimit, "cpu-env.nettrace.zst: decompress zstd after 19060 bytes: decompressed data too large: limit 100 KiB, got 128 KiB; raise --max-decompressed\n", "nettrace 4"},
-		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is taken for a part of the name; --where '!($event =~ "^GC")' selects`, ""},
+		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is part of the name; --where '!($event =~ "^GC")' selects`, ""},
 		{"case of a field", nil, []string{"print", "--where", "methodflags > 0", trace(t, "cpu-env")}, exitEmpty, "no event has a field methodflags, but there is MethodFlags", ""},
 		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
 		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},

@@ -22,7 +22,7 @@ type Extractable struct {
 type extractable struct {
 	what    string // plural noun
 	count   counter
-	command string // IN is the trace
+	command string // IN represents the trace
 }
 
 // A counter returns the number of items in the events of some types.
@@ -53,8 +53,8 @@ func event(provider string, names ...string) counter {
 	return all(func(t *typeCount) bool { return t.typ.Provider == provider && slices.Contains(names, t.name) })
 }
 
-// form is event for events that are forms of the same items, of which a trace may have several: it counts the form with
-// most events.
+// form is event for events that are alternative forms of the same items. A trace may contain several forms; form counts
+// the one with the most events.
 func form(provider string, names ...string) counter {
 	return func(types map[*ntconv.Type]*typeCount) (n int64) {
 		for _, name := range names {
@@ -71,7 +71,7 @@ func class(c clr.Class) counter {
 // logging is the provider of log messages, and of the starts and ends of their scopes.
 const logging = "Microsoft-Extensions-Logging"
 
-// labeled counts events with the ID of a span, but for those that are spans themselves.
+// labeled counts events with the ID of a span, except for spans themselves.
 func labeled(t *typeCount) int64 {
 	if span.IsEvent(t.typ) {
 		return 0
@@ -90,10 +90,10 @@ func ends(t *typeCount) int64 {
 	return t.stops
 }
 
-// spans is the command for spans. It is right only if the trace has one that has ended.
+// spans is the command for spans. It applies only if the trace has a span that has ended.
 const spans = "ntconv to otlp IN"
 
-// extractables returns all kinds in the order of the list that users see.
+// extractables returns all kinds, in the order of the displayed list.
 func extractables() []extractable {
 	return []extractable{
 		{"samples of threads (wall clock)", class(clr.ClassSample), "ntconv to pprof --kind wall IN"},
@@ -141,7 +141,7 @@ func extractables() []extractable {
 }
 
 // Extract returns the kinds of data that the trace contains. Call it after Close. input is how commands refer to the
-// trace: flags and a file name, quoted for a shell.
+// trace: flags and a file name, quoted for a shell. The result is not nil.
 func (v *Sink) Extract(input string) []Extractable {
 	list := []Extractable{}
 	for _, x := range extractables() {
@@ -149,10 +149,8 @@ func (v *Sink) Extract(input string) []Extractable {
 			continue
 		}
 		if n := x.count(v.types); n > 0 {
-			list = append(
-				list,
-				Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1)},
-			)
+			command := strings.Replace(x.command, " IN", " "+input, 1)
+			list = append(list, Extractable{What: x.what, Events: n, Command: command})
 		}
 	}
 	return list
