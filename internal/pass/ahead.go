@@ -28,7 +28,7 @@ func (a *Ahead) waits() bool { return a.Shows != nil && !a.shown && !a.done }
 
 // due reports whether it must be learned before the next pass.
 func (a *Ahead) due(in *input.Input) bool {
-	return !a.done && !a.waits() && (in.Again() || !a.Optional && a.Shows == nil)
+	return !a.done && !a.waits() && (in.Rereadable() || !a.Optional && a.Shows == nil)
 }
 
 // lookAhead makes the reading that precedes a pass, if something must be known before: names, if not nil, sees all
@@ -64,7 +64,7 @@ func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last nt
 			return 0, err
 		}
 	}
-	if plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Again() {
+	if plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Rereadable() {
 		return plan.Last(in)
 	}
 	return 0, nil
