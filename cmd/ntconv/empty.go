@@ -29,7 +29,7 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 			text += "; " + times(p)
 		}
 		advice = strings.Join(append(p.Selector.Notes(), a.inventoryAdvice(p)), "; ")
-	case p.Input.Again():
+	case p.Input.Rereadable():
 		has, use := a.content(p)
 		text += " (" + has + ")"
 		if advice != "" && use != "" {

@@ -30,7 +30,7 @@ func (in *Input) openAgain(name string) error {
 		in.file, shown = f, name
 	}
 	raw, err := iox.FromReader(shown, f, opts)
-	if err == nil && !raw.Again() {
+	if err == nil && !raw.Rereadable() {
 		raw, err = in.copyPipe(shown, f, opts)
 	}
 	if err != nil {

@@ -224,7 +224,7 @@ func NameOf(first string, others int) string {
 func (in *Input) FirstName() string { return in.raw.Name() }
 
 // Again reports whether the input can be read more than once.
-func (in *Input) Again() bool { return in.raw.Again() }
+func (in *Input) Rereadable() bool { return in.raw.Rereadable() }
 
 // Size returns the stored size of the first input in bytes, or -1 if it is unknown.
 func (in *Input) Size() int64 { return in.raw.Size() }

@@ -56,7 +56,7 @@ func TestAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first, second := count(t, in), count(t, in); !in.Again() || in.Format.Name != "nettrace" || first != second {
+		if first, second := count(t, in), count(t, in); !in.Rereadable() || in.Format.Name != "nettrace" || first != second {
 			t.Errorf("again %v: a file is read differently a second time", again)
 		}
 		in.Close()
@@ -74,8 +74,8 @@ func TestAgain(t *testing.T) {
 		if in, err = input.Open([]string{fifo}, o); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, in); n != 1786 || in.Again() != again {
-			t.Errorf("again %v: %d events, can be read again: %v", again, n, in.Again())
+		if n := count(t, in); n != 1786 || in.Rereadable() != again {
+			t.Errorf("again %v: %d events, can be read again: %v", again, n, in.Rereadable())
 		}
 		if again && count(t, in) != 1786 {
 			t.Error("the copy of a pipe is read differently a second time")

@@ -12,7 +12,7 @@ func FromReader(name string, r io.Reader, o *Options) (*Input, error) {
 	in := &Input{opts: o}
 	opts := iox.InputOptions{Limits: o.Limits}
 	raw, err := iox.FromReader(name, r, opts)
-	if err == nil && o.Again && !raw.Again() {
+	if err == nil && o.Again && !raw.Rereadable() {
 		raw, err = in.copyPipe(name, r, opts)
 	}
 	if err == nil {

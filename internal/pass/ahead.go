@@ -28,7 +28,7 @@ func (a *Ahead) waits() bool { return a.Shows != nil && !a.shown && !a.done }
 
 // due reports whether the Ahead must be learned before the next pass.
 func (a *Ahead) due(in *input.Input) bool {
-	return !a.done && !a.waits() && (in.Again() || !a.Optional && a.Shows == nil)
+	return !a.done && !a.waits() && (in.Rereadable() || !a.Optional && a.Shows == nil)
 }
 
 // lookAhead reads the input before a pass, if something must be known in advance. It shows all events to names, if
@@ -62,7 +62,7 @@ func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last nt
 			return 0, err
 		}
 	}
-	if plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Again() {
+	if plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Rereadable() {
 		return plan.Last(in)
 	}
 	return 0, nil

@@ -148,8 +148,8 @@ func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
 
 // first returns a pass that takes shortcuts if the input can be read again.
 func (plan *Plan) first(in *input.Input) *Pass {
-	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && in.Again()}
-	if plan.AnyOrder && p.shortcut || plan.Live && !in.Again() {
+	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && in.Rereadable()}
+	if plan.AnyOrder && p.shortcut || plan.Live && !in.Rereadable() {
 		p.Order = reader.FileOrder
 	}
 	if i := slices.IndexFunc(plan.Ahead, (*Ahead).waits); i >= 0 {
@@ -285,7 +285,7 @@ func (p *Pass) observe(e *ntconv.Event) {
 			p.losses.follow(e)
 		}
 		if p.waiting != nil && p.waiting.Shows(e) {
-			p.waiting.shown, p.found = true, p.Input.Again()
+			p.waiting.shown, p.found = true, p.Input.Rereadable()
 			p.waiting, p.Unlearned = nil, !p.found
 		}
 	}
