@@ -10,9 +10,9 @@ import (
 
 // moduleReasons are why the module of a frame is not the one that the reference shows. The method is always the same.
 var moduleReasons = []struct{ id, text string }{
-	{"no-module-event", "The trace has no event about the module of this method, as in recordings without rundown or with lost rundown events. TraceEvent invents the name ManagedModule, ntconv shows none."},
-	{"generated-code", "The code is none of a method (a stub), and its symbol names no module. TraceEvent makes the name unknown up, ntconv shows none."},
-	{"module-of-symbol", "The method lies in memory without a file, and its symbol names the module: `[Module] Type::Method`. ntconv shows that, TraceEvent none."},
+	{"no-module-event", "The trace has no event about the module of this method, as in recordings without rundown or with lost rundown events. TraceEvent shows the name ManagedModule, ntconv none."},
+	{"generated-code", "The code belongs to a stub, not to a method, and its symbol names no module. TraceEvent shows the name unknown, ntconv none."},
+	{"module-of-symbol", "The method is in memory without a file, and its symbol names the module: `[Module] Type::Method`. ntconv shows this module, TraceEvent none."},
 }
 
 // A moduleProof holds what a trace says about modules and methods, from the reference's list of its events.

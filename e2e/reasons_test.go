@@ -20,16 +20,16 @@ type reason struct {
 }
 
 var reasons = []reason{
-	{"looked-up", "TraceEvent looks the name of the type up among other events. It is not in the payload, which has the type's id; ntconv shows that.", isLookedUp},
-	{"newest-layout", "TraceEvent shows the fields of an event's newest version for all versions, as zero or empty where the version in the file has no such field. ntconv shows what the version has.", isNewestLayout},
-	{"other-name", "TraceEvent has a name of its own for the field. ntconv shows the name in the event's metadata, with the same value.", isOtherName},
-	{"same-id", "Two event types of this provider have the same id. TraceEvent decodes all events with the fields of the one declared last, ntconv each with its own.", isSameID},
-	{"tracepoint", "The recorder declares `char comm[16]` as one byte and stops there, so TraceEvent shows one letter. ntconv shows the bytes of a kernel record that follow its four common fields.", isTracepoint},
-	{"own-fields", "The event carries a runtime event's id but declares fields of its own. TraceEvent decodes it by the runtime's layout and reads past the payload, ntconv by the declared fields.", isOwnFields},
-	{"plain-numbers", "one-collect writes number labels as they are, not zigzag encoded as the format says. ntconv recognizes its traces, TraceEvent does not: 300 becomes 150.", isPlainNumber},
-	{"netperf-related", "TraceEvent reads the related activity id of a netperf event from the wrong place: the bytes it shows are part of the payload, of the stack or of the next event. The header has none.", isFromElsewhere},
+	{"looked-up", "TraceEvent finds the name of the type in other events. The payload contains only the type's ID, which ntconv shows.", isLookedUp},
+	{"newest-layout", "TraceEvent shows the fields of an event's newest version for all versions, with zero or empty values for fields that the version in the file does not have. ntconv shows the fields of that version.", isNewestLayout},
+	{"other-name", "TraceEvent has another name for the field. ntconv shows the name in the event's metadata, with the same value.", isOtherName},
+	{"same-id", "Two event types of this provider have the same ID. TraceEvent decodes all events with the fields of the type declared last, ntconv each event with those of its own type.", isSameID},
+	{"tracepoint", "The recorder declares `char comm[16]` as one byte and declares nothing after it, so TraceEvent shows one letter. ntconv shows the bytes of the kernel record after its four common fields.", isTracepoint},
+	{"own-fields", "The event has the ID of a runtime event but declares other fields. TraceEvent decodes it by the runtime's layout and reads past the payload, ntconv by the declared fields.", isOwnFields},
+	{"plain-numbers", "one-collect writes numeric labels without the zigzag encoding that the format requires. ntconv recognizes its traces, TraceEvent does not: 300 becomes 150.", isPlainNumber},
+	{"netperf-related", "TraceEvent reads the related activity ID of a netperf event from the wrong offset: the bytes that it shows are part of the payload, of the stack or of the next event. The header has no such ID.", isFromElsewhere},
 	{"decimal", "TraceEvent does not decode decimals.", isDecimal},
-	{"bool-array", "TraceEvent takes each bool of an array for four bytes and loses its place. ntconv's values are those the program wrote.", isAsWritten},
+	{"bool-array", "TraceEvent reads four bytes for each bool of an array, so later fields are wrong. ntconv shows the values that the program wrote.", isAsWritten},
 }
 
 func explain(t *testing.T, d *observed) string {
