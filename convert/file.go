@@ -176,6 +176,8 @@ func (f *file) planOutput() error {
 	if f.to.Out.Subset && !f.plan.Selection.Empty() {
 		f.part = subset.New(subset.Options{Symbols: true})
 		f.plan.Keep = f.part.Keep
+		f.plan.After = append(f.plan.After,
+			func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return f.part.Source(src) })
 	}
 	if stage := f.creator.Stage(); stage != nil {
 		f.plan.After = append(f.plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
@@ -213,6 +215,7 @@ func (f *file) learnSubset(in *input.Input) error {
 		return nil
 	}
 	plan := *f.plan
+	plan.Keep, plan.After = nil, nil
 	return plan.Do(in, func(p *pass.Pass) error {
 		err := f.part.Learn(p.All, p.Selector.Keep)
 		if cause := context.Cause(f.ctx); cause != nil {
@@ -252,7 +255,11 @@ func (f *file) write(p *pass.Pass) error {
 // commit makes the output visible unless it is empty, and describes it.
 func (f *file) commit(p *pass.Pass, sink formats.Sink, out *iox.Outputs, partial error) error {
 	made := sink.Result()
-	if what := made.Empty(); what != "" {
+	what := made.Empty()
+	if f.part != nil && f.part.Counts().Selected == 0 {
+		what = "events" // those that it would need to be symbolized are not selected
+	}
+	if what != "" {
 		err := fmt.Errorf("%s: %w: no %s in %d of %d events", p.Input.Name(), ErrEmpty, what, p.Kept, p.Total)
 		return errors.Join(err, partial, out.Abort())
 	}

@@ -271,6 +271,9 @@ var edges = flag.Int64("edges", 40<<20, "bytes of prefixes to read for each trac
 
 // TestPrefixesAtBlockEdges does the same around the block edges of large traces, 16 bytes to either side.
 func TestPrefixesAtBlockEdges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	edgesOf(t, corpus.Traces(t))
 	t.Run("shared", func(t *testing.T) {
 		if testing.Short() {

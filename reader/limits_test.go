@@ -308,6 +308,9 @@ var holding = map[string]bool{
 // TestShapes: twice as much of anything costs no more than twice the memory, and where nothing has to be remembered no
 // more memory is held.
 func TestShapes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	const n = 3 * 4096 // the reader forgets types that were never defined whenever it has 4,096
 	for _, s := range tracegen.Shapes() {
 		if !s.Many {

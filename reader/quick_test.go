@@ -233,6 +233,9 @@ func stream(v wire.Version, events []timed) []byte {
 // TestPaddedNumbers: numbers in event headers that have more bytes than they need mean the same, in every way of
 // reading.
 func TestPaddedNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		plain, padded := numbered(v, false), numbered(v, true)
 		if len(padded) < len(plain)+10_000 {
@@ -348,6 +351,9 @@ func TestLatestTime(t *testing.T) {
 // TestLongNumbers: a number of a header that has too many bytes ends the block on the quick ways as it does in general,
 // even where what is left of it is the number of the event before.
 func TestLongNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	first := wire.EventHeader{MetadataID: 1, Time: 1_000_000_000, Sequence: 1, Sorted: true}
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		for flags := range 256 {

@@ -13,6 +13,7 @@ import (
 var withoutUse = map[string]string{
 	"":                      "the model: its allocations are those of a caller",
 	"/cmd/ntconv":           "what is large is held by what it calls",
+	"/convert":              "what is large is held by what it calls",
 	"/internal/bin":         "allocates for its callers",
 	"/internal/clr":         "tables of constants",
 	"/internal/clr/gen":     "a command of its own",

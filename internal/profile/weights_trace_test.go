@@ -59,7 +59,9 @@ func TestWeightsOfRealTraces(t *testing.T) {
 			for e := range ntconv.Events(open(t, f.Data, reader.ByTime)) {
 				b.Add(e)
 			}
-			whole := weights(b.Finish())
+			p := b.Finish()
+			whole := weights(p)
+			checkThreadTimes(t, p, open(t, f.Data, reader.ByTime).Info().Clock)
 			var windows []map[string][2]int64
 			for i, p := range realSelections(t, f.Data) {
 				part := weights(profileOf(open(t, f.Data, reader.ByTime), p))
@@ -80,6 +82,24 @@ func TestWeightsOfRealTraces(t *testing.T) {
 				t.Error("three windows do not sum up to the whole")
 			}
 		})
+	}
+}
+
+// checkThreadTimes checks that no thread has more time than the recording: from the start of the session, or the first
+// event, to the last event but those of rundown.
+func checkThreadTimes(t *testing.T, p *profile.Profile, clock ntconv.Clock) {
+	t.Helper()
+	times := map[uint64]int64{}
+	for s := range p.Samples() {
+		times[s.Thread.TID] += s.Values[1]
+	}
+	if len(times) == 0 {
+		t.Error("no samples")
+	}
+	for tid, ns := range times {
+		if total := clock.Since(p.Start, p.End); ns > int64(total) {
+			t.Errorf("thread %d has %d ns of %d", tid, ns, int64(total))
+		}
 	}
 }
 
