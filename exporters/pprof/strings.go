@@ -3,6 +3,7 @@ package pprof
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/intern"
 )
@@ -35,10 +36,10 @@ func (t *stringTable) text(s string) uint32 {
 	if at := placeholderAt(s); at >= 0 {
 		return t.placeholder(s, at)
 	}
-	if id := t.texts.Find(s); id != 0 {
-		return t.textIDs[id-1]
+	if !utf8.ValidString(s) { // ToValidUTF8 takes several times as long for a valid string
+		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	id, fresh := t.texts.Add(strings.ToValidUTF8(s, "\uFFFD"))
+	id, fresh := t.texts.Add(s)
 	if fresh {
 		t.n++
 		t.textIDs = append(t.textIDs, t.n)
