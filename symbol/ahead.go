@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/dotnet"
 )
@@ -63,6 +64,12 @@ func (t *Table) nameAhead(p *process) {
 		})
 	}
 	wait.Wait()
+	if len(p.memo) == 0 {
+		p.memo = make(map[memoKey]resolvedName, len(list))
+	}
+	if len(t.funcs) == 0 {
+		t.funcs = make(map[ntconv.Function]*ntconv.Function, len(list))
+	}
 	for i, entry := range list {
 		p.memo[memoKey{entry: entry}] = t.nameMethod(p, &p.methods.list[entry], names[i])
 	}

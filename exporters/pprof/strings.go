@@ -3,6 +3,7 @@ package pprof
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/intern"
 )
@@ -38,7 +39,10 @@ func (t *stringTable) text(s string) uint32 {
 	if id := t.interned.Find(s); id != 0 {
 		return t.internedIDs[id-1]
 	}
-	id, fresh := t.interned.Add(strings.ToValidUTF8(s, "\uFFFD"))
+	if !utf8.ValidString(s) { // ToValidUTF8 takes several times as long for a valid string
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	id, fresh := t.interned.Add(s)
 	if fresh {
 		t.n++
 		t.internedIDs = append(t.internedIDs, t.n)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/pprof/profile"
@@ -170,15 +171,18 @@ func (p *pages) driverPage(scripts, styles int) maker {
 	}
 }
 
-// element matches the beginning of an element that a Content-Security-Policy restricts.
-var element = regexp.MustCompile(`(?i)<(?:script|style)\b[^>]*>?`)
+// element matches the beginning of an element that a Content-Security-Policy restricts. Commands that serve no pages do
+// not compile it.
+var element = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)<(?:script|style)\b[^>]*>?`)
+})
 
 // allow adds a nonce to the scripts and styles of a page of pprof; browsers ignore those without one. pprof's templates
 // escape all names, so the page has exactly the elements of its template. If it has others, it is not served.
 func (w *response) allow(scripts, styles int) error {
 	const script, style = "<script>", `<style type="text/css">`
 	nonce, other := rand.Text(), false
-	body := element.ReplaceAllFunc(w.body.Bytes(), func(tag []byte) []byte {
+	body := element().ReplaceAllFunc(w.body.Bytes(), func(tag []byte) []byte {
 		switch string(tag) {
 		case script:
 			scripts--
