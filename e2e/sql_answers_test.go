@@ -114,7 +114,7 @@ func timedShares(t *testing.T, name string) (want share, limit float64) {
 			for i, method := range timed {
 				want[i] = float64(number(th.Detail[method]))
 			}
-			_, limit = wallShare(timedSamples(readStacks(t, find(t, name).stacks), thread{truth.PID, th.TID}))
+			_, limit = wallShare(timedSamples(readStacks(t, find(t, name).stacks), thread{truth.PID, th.TID}), 0)
 		}
 	}
 	return want.percent(), max(2, limit)
@@ -228,8 +228,10 @@ func checkRequests(t *testing.T, q question, rows []row) {
 		}
 	}
 	near(t, "both", scan+pay, measuredScan+measuredPay, 0.05*(measuredScan+measuredPay))
-	near(t, "Scan in scan", scan, measuredScan, 0.25*measuredScan)
-	near(t, "Pay in pay", pay, measuredPay, 0.25*measuredPay)
+	// The methods change 15 times, at any point of intervals of 3 to 31 ms between samples. Twice the deviation of the sum
+	// is 38 ms.
+	near(t, "Scan in scan", scan, measuredScan, 38)
+	near(t, "Pay in pay", pay, measuredPay, 38)
 }
 
 type busyTruth struct {

@@ -73,7 +73,7 @@ func checkShares(t *testing.T, p *profile.Profile, stacks *referenceStacks, id t
 	want = want.percent()
 	got := profileShare(p, id).percent()
 	samples := timedSamples(stacks, id)
-	rule, limit := wallShare(samples)
+	rule, limit := wallShare(samples, profileTime(p, id))
 	if p.SampleType[1].Type == "cpu" {
 		rule, limit = countShare(samples)
 	}
@@ -129,14 +129,23 @@ func timedSamples(r *referenceStacks, id thread) (list []timedSample) {
 	return list
 }
 
-// wallShare gives each sample the time to the next one, and the last one the median of these. limit is twice the
-// deviation if the change from a method to another comes at any point of the interval in which it lies, in percent.
-func wallShare(list []timedSample) (sum share, limit float64) {
-	var gaps []float64
+// profileTime adds up the profile's second value of all samples of a thread.
+func profileTime(p *profile.Profile, id thread) (sum float64) {
+	for _, s := range p.Sample {
+		if s.NumLabel["thread id"][0] == id.tid && s.NumLabel["pid"][0] == id.pid {
+			sum += float64(s.Value[1])
+		}
+	}
+	return sum
+}
+
+// wallShare gives each sample the time to the next one, and the last one the rest of the thread's time, which
+// TestProfiles checks. limit is twice the deviation if the change from a method to another comes at any point of the
+// interval in which it lies, in percent.
+func wallShare(list []timedSample, lived float64) (sum share, limit float64) {
 	var total, squares float64
 	for i := range len(list) - 1 {
 		gap := float64(list[i+1].at - list[i].at)
-		gaps = append(gaps, gap)
 		total += gap
 		if list[i].method != list[i+1].method {
 			squares += gap * gap / 12
@@ -145,9 +154,8 @@ func wallShare(list []timedSample) (sum share, limit float64) {
 			sum[list[i].method] += gap
 		}
 	}
-	slices.Sort(gaps)
 	if last := list[len(list)-1].method; last >= 0 {
-		sum[last] += gaps[(len(gaps)-1)/2]
+		sum[last] += lived - total
 	}
 	return sum, 200 * math.Sqrt(squares) / total
 }
