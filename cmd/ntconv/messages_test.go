@@ -117,6 +117,8 @@ func TestMessages(t *testing.T) {
 		{"limit once", cpu, []string{"print", "--max-decompressed", "100KiB", trace(t, "cpu-env")}, exitLimit, "cpu-env.nettrace.zst: decompress zstd after 19060 bytes: decompressed data too large: limit 100 KiB, got 128 KiB; raise --max-decompressed\n", "nettrace 4"},
 		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is part of the name; --where '!($event =~ "^GC")' selects`, ""},
 		{"case of a field", nil, []string{"print", "--where", "methodflags > 0", trace(t, "cpu-env")}, exitEmpty, "no event has a field methodflags, but there is MethodFlags", ""},
+		{"no samples of a kind", nil, []string{"top", "--kind", "wall", trace(t, "cpu-v6")}, exitEmpty, "no wall samples among 1,125 events; the trace has ", "to pprof"},
+		{"no samples of a kind to view", nil, []string{"view", "--kind", "cpu", trace(t, "cpu-env")}, exitEmpty, "no cpu samples among 1,786 events; the trace has 194 wall samples: use --kind wall\n", "record"},
 		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
 		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},
 		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "on the stack for 100.0% of cpu time", ""},

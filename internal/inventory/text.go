@@ -191,7 +191,7 @@ func (d *Description) writeExtract(w io.Writer) {
 	fmt.Fprint(w, "\nTo extract:\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, x := range d.Extract {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", message.Group(x.Events), x.What, message.Line(x.Command))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", message.Group(x.Events), x.Noun(), message.Line(x.Command))
 	}
 	t.Flush()
 }
@@ -215,5 +215,5 @@ func writeReport(w io.Writer, p *Page) {
 		fmt.Fprint(w, "\nLosses: none\n")
 		return
 	}
-	fmt.Fprintf(w, "\nLosses and oddities:\n%s\n", strings.Join(lines, "\n"))
+	fmt.Fprintf(w, "\nLosses and notices:\n%s\n", strings.Join(lines, "\n"))
 }
