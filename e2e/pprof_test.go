@@ -166,10 +166,10 @@ type sighting struct {
 // A span is a range of times in nanoseconds.
 type span struct{ low, high float64 }
 
-// allowedTimes returns the permitted range of each thread's time. A sample lasts until the next sample of its thread. If
-// the profiler sampled another thread three times in between, at least one whole round did not include this thread, and
-// the sample ends at the first sample after a pause of the profiler. If it sampled another thread twice, both ends are
-// possible, because the trace does not contain the start of a round. The last sample lasts at most for the median
+// allowedTimes returns the permitted range of each thread's time. A sample lasts until the next sample of its thread.
+// If the profiler sampled another thread three times in between, at least one whole round did not include this thread,
+// and the sample ends at the first sample after a pause of the profiler. If it sampled another thread twice, both ends
+// are possible, because the trace does not contain the start of a round. The last sample lasts at most for the median
 // interval, or ends in the same way.
 func allowedTimes(all []sighting, rounds bool) map[thread]span {
 	sums, first, last := map[thread]span{}, map[thread]int{}, map[thread]int{}

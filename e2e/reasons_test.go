@@ -158,7 +158,7 @@ func isFromElsewhere(t *testing.T, d *observed) bool {
 // activity ID.
 const nextHeader = 32
 
-// guid returns the bytes of a GUID in the order of files.
+// guid returns the bytes of a GUID in the byte order of a file.
 func guid(t *testing.T, text string) []byte {
 	b, err := hexcode.DecodeString(strings.ReplaceAll(text, "-", ""))
 	if err != nil || len(b) != 16 {

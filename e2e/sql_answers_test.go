@@ -229,8 +229,8 @@ func checkRequests(t *testing.T, q question, rows []row) {
 		}
 	}
 	near(t, "both", scan+pay, measuredScan+measuredPay, 0.05*(measuredScan+measuredPay))
-	// The methods change 15 times, at any point of intervals of 3 to 31 ms between samples. Twice the deviation of the sum
-	// is 38 ms.
+	// The methods change 15 times, at any point of intervals of 3 to 31 ms between samples. Twice the deviation of the
+	// sum is 38 ms.
 	near(t, "Scan in scan", scan, measuredScan, 38)
 	near(t, "Pay in pay", pay, measuredPay, 38)
 }

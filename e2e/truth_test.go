@@ -140,8 +140,8 @@ func profileTime(p *profile.Profile, id thread) (sum float64) {
 }
 
 // wallShare gives each sample the time to the next one, and the last one the rest of the thread's time, which
-// TestProfiles checks. limit is twice the standard deviation in percent, if the change from one method to another occurs
-// at a random point of its interval.
+// TestProfiles checks. limit is twice the standard deviation in percent, if the change from one method to another
+// occurs at a random point of its interval.
 func wallShare(list []timedSample, lived float64) (sum share, limit float64) {
 	var total, squares float64
 	for i := range len(list) - 1 {

@@ -91,7 +91,7 @@ func unpack(from, to string) error {
 
 // A cost is the cost of one run.
 type cost struct {
-	wall, processor time.Duration
+	wall, cpu time.Duration
 	peak            int64 // bytes
 }
 
@@ -132,7 +132,7 @@ func compare(root, dir, ntconv, file string, runs int) error {
 		float64(a.wall)/1e6,
 		float64(b.wall)/1e6,
 		float64(a.wall)/float64(b.wall),
-		float64(a.processor)/float64(b.processor),
+		float64(a.cpu)/float64(b.cpu),
 		float64(a.peak)/1e6,
 		float64(b.peak)/1e6,
 	)
@@ -152,13 +152,13 @@ func run(name string, args ...string) (cost, error) {
 
 // summary returns the median of times and the highest peak.
 func summary(list []cost) (c cost) {
-	var wall, processor []time.Duration
+	var wall, cpu []time.Duration
 	for _, r := range list {
-		wall, processor = append(wall, r.wall), append(processor, r.processor)
+		wall, cpu = append(wall, r.wall), append(cpu, r.cpu)
 		c.peak = max(c.peak, r.peak)
 	}
 	slices.Sort(wall)
-	slices.Sort(processor)
-	c.wall, c.processor = wall[len(wall)/2], processor[len(processor)/2]
+	slices.Sort(cpu)
+	c.wall, c.cpu = wall[len(wall)/2], cpu[len(cpu)/2]
 	return c
 }

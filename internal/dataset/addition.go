@@ -47,6 +47,7 @@ const doneName = "trace"
 // which may be nil, aborts the addition when the process is interrupted.
 func (d *Dataset) Begin(sum []byte, cleaner *iox.Cleaner) (*Addition, error) {
 	a := &Addition{d: d, uid: UIDOf(sum), sum: hex.EncodeToString(sum), cleaner: cleaner}
+	// The cleaner holds its lock during begin, so an interrupt either prevents the addition or aborts it.
 	if err := cleaner.Add(a, a.begin); err != nil {
 		return nil, err
 	}

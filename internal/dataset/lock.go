@@ -29,6 +29,7 @@ func (d *Dataset) lock(uid string) (*lock, error) {
 		return nil, err
 	}
 	path := filepath.Join(d.staging(), uid+lockSuffix)
+	// Each attempt can lose a race against an owner that removes its file; the number of attempts is bounded.
 	for range 100 {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
 		if err != nil {

@@ -54,6 +54,8 @@ func (d *Dataset) Clean() (removed int, err error) {
 		return 0, err
 	}
 	for uid, names := range dirs {
+		// The lock shows that the run that created the directories has ended. Between listing and locking, a new run
+		// may have started and finished; then the directories no longer exist.
 		l, lerr := d.lock(uid)
 		if errors.Is(lerr, ErrBusy) {
 			continue
@@ -86,6 +88,7 @@ func (d *Dataset) Remove(uid string) error {
 	if path == "" {
 		return &iox.Error{Name: d.dir, Op: "remove trace " + uid, Bytes: -1, Err: fs.ErrNotExist}
 	}
+	// After the rename the trace is invisible. If the process is killed from here on, Clean removes the directory.
 	gone := d.stagingDir(uid)
 	if err := iox.RenameDir(path, gone); err != nil {
 		return err
@@ -93,6 +96,8 @@ func (d *Dataset) Remove(uid string) error {
 	parent := filepath.Dir(path)
 	err = iox.SyncDir(parent)
 	err = errors.Join(err, os.RemoveAll(gone))
+	// Removing a directory that is not empty fails, so a concurrent addition to it is safe; publish creates a removed
+	// directory again.
 	for range d.config.Partition {
 		d.synced.Delete(parent)
 		if os.Remove(parent) != nil { // it still has other traces

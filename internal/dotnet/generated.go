@@ -5,7 +5,7 @@ import "strings"
 // Names that Roslyn generates begin with '<' and the name of the source method, which may itself be such a name. A
 // letter follows that identifies the kind of the member (GeneratedNameKind in Roslyn's sources).
 //
-//	<Run>b__5_0, <Run>b__0   lambda: numbers of the method and of the lambda; only the latter inside <>c__DisplayClass5_0
+//	<Run>b__5_0, <Run>b__0   lambda: numbers of the method and of the lambda; only the latter in <>c__DisplayClass5_0
 //	<Run>g__Local|5_0        local function
 //	<Run>d__5, <Run>d        state machine of an async method or iterator
 //	<Main>$                  method of top-level statements; also <Clone>$ of records

@@ -9,7 +9,8 @@ const canonName = "System.__Canon"
 //
 //  1. Translate the type arguments, which the signature may repeat.
 //  2. Write the type. Arguments of closure classes and state machines become pending.
-//  3. Write the method: the source method with the pending arguments, the generated member in it, and its type arguments.
+//  3. Write the method: the source method with the pending arguments, the generated member in it, and its type
+//     arguments.
 //  4. Write the parameters. A state machine has a mark instead, because its parameters are not recorded.
 func pretty(typeName, method, ret, params string, short bool) (name string, ok bool) {
 	size := len(typeName) + len(method) + len(params)
@@ -124,7 +125,8 @@ func (p *printer) path(name string, args []argument, short bool) {
 		end := segmentEnd(name)
 		last := end == len(name)
 		base, n := cutArity(name[:end])
-		if !own { // as in the runtime's "Enumerator<!0>", which has the type parameters of its outer type, but not the name of the outer type
+		if !own {
+			// As in "Enumerator<!0>" of the runtime, which has the type parameters of its outer type, but not its name.
 			if n = 0; last {
 				n = len(args)
 			}

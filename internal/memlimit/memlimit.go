@@ -170,7 +170,7 @@ func (l *Limit) watch() {
 		}
 		metrics.Read(samples)
 		n := inUse(samples)
-		if !l.collected { // GOMEMLIMIT controls the amount of garbage
+		if !l.collected { // then GOMEMLIMIT controls the amount of garbage, and only the live heap counts
 			n = int64(samples[0].Value.Uint64())
 		}
 		if n > end {
@@ -187,6 +187,7 @@ func (l *Limit) end(n int64) {
 	l.ending.Lock()
 	defer l.ending.Unlock()
 	if !l.stopped {
+		// Setting stopped first makes End run at most once. The mutex stays locked until End ends the process.
 		l.stopped = true
 		l.End(l.exceeded(n - l.base))
 	}

@@ -49,6 +49,7 @@ type columnReader struct {
 	copies int64
 }
 
+// newColumnReader returns a reader of the column at a position in f.columns. It needs open before the first read.
 func newColumnReader(f *File, column int, d *decompressor, b *budget) *columnReader {
 	return &columnReader{pageReader: pageReader{file: f, column: &f.columns[column], codecs: d, budget: b}}
 }
@@ -62,6 +63,8 @@ func (c *columnReader) release() {
 
 // grow makes room for n more values in the batch.
 func (c *columnReader) grow(n int) error {
+	// The capacity doubles, so that the cost of growing is amortized. The budget counts values, two levels and the
+	// copies of the consumer before the memory is allocated.
 	need := c.length + n
 	if have := max(cap(c.numbers), cap(c.strings)); need > have {
 		capacity := max(need, 2*have)
@@ -168,8 +171,11 @@ func (c *columnReader) decode(n int) error {
 
 // readRepeated implements read for a column inside lists. A row ends before the next repetition level of 0.
 func (c *columnReader) readRepeated(rows int) error {
+	// started is the number of rows of which the batch has the first value. The loop ends before the first value of row
+	// started+1, which may be in a later page: rows of version 1 can continue across pages.
 	for started := 0; ; {
 		if len(c.pendingReps) == 0 {
+			// The column chunk ends, and with it the last row.
 			if c.pageLeft == 0 && c.left == 0 && started == rows {
 				return nil
 			}
@@ -178,6 +184,7 @@ func (c *columnReader) readRepeated(rows int) error {
 			}
 		}
 		n, ended := 0, false
+		// A row that would exceed the batch stays pending for the next one.
 		for _, r := range c.pendingReps {
 			if r == 0 {
 				if ended = started == rows; ended {
@@ -185,6 +192,7 @@ func (c *columnReader) readRepeated(rows int) error {
 				}
 				started++
 			} else if started == 0 {
+				// A column chunk must not start inside a row.
 				return c.located(errLevel)
 			}
 			n++
@@ -228,6 +236,7 @@ func (c *columnReader) take(n int) error {
 	if err := c.grow(n); err != nil {
 		return err
 	}
+	// A NULL or an empty list has a definition level below the maximum and no value in the page.
 	present := 0
 	for _, d := range c.pendingDefs[:n] {
 		if int(d) == c.column.MaxDefinition {

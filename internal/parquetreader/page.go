@@ -107,6 +107,7 @@ func (p *pageReader) open(group int) error {
 // fill returns at least n bytes from p.at, and windowBytes if the chunk has them. The result is valid until the next
 // call.
 func (p *pageReader) fill(n int64) ([]byte, error) {
+	// The window keeps the unread bytes, so every byte of the file is read once.
 	have := p.windowAt + int64(len(p.window)) - p.at
 	if have < n {
 		size := min(max(n, windowBytes), p.chunk.end-p.at)
@@ -123,6 +124,7 @@ func (p *pageReader) fill(n int64) ([]byte, error) {
 		}
 		k := copy(window[:size], rest)
 		p.window, p.windowAt = window[:size], p.at
+		// ReadAt may return fewer bytes only with an error. io.EOF means that the file is shorter than Open was told.
 		if m, err := p.file.r.ReadAt(p.window[k:], p.at+int64(k)); m < int(size)-k {
 			p.window = p.window[:0]
 			if err == nil || err == io.EOF {
@@ -205,7 +207,10 @@ func (p *pageReader) next() error {
 	return io.EOF
 }
 
+// readDictionary decodes the dictionary page of the chunk. Its values are kept until the next chunk, so they have their
+// own memory.
 func (p *pageReader) readDictionary(h pageHeader, b []byte) error {
+	// Check the count against the bytes before allocating an entry per value.
 	if h.values > h.full/int64(p.column.minSize()) {
 		return errValuesEnd
 	}
@@ -228,6 +233,7 @@ func (p *pageReader) decompress(h pageHeader, b []byte, keep bool) ([]byte, erro
 	if h.uncompressed || len(b) == 0 && full == 0 {
 		c = uncompressed
 	}
+	// A page that is not compressed is a part of the window. Strings that must remain valid need a copy.
 	if c == uncompressed {
 		if !keep {
 			return b, nil
@@ -259,6 +265,7 @@ func (p *pageReader) begin(h pageHeader, b []byte) error {
 		return fmt.Errorf("%w: a page of %d values, but the column chunk has %d left",
 			ntconv.ErrCorrupt, h.values, p.left)
 	}
+	// Strings of a PLAIN or DELTA page share its memory; those of a dictionary page share the memory of the dictionary.
 	keep := !p.column.Physical.isNumber() && h.encoding != rleDictionary && h.encoding != plainDictionary
 	if keep {
 		// The caller may still use the strings of the previous page, so this one needs its own memory.
@@ -271,6 +278,8 @@ func (p *pageReader) begin(h pageHeader, b []byte) error {
 	if err != nil {
 		return err
 	}
+	// Version 1 stores levels with their sizes at the start of the compressed data, version 2 uncompressed before it,
+	// with sizes in the header.
 	if h.typ == dataPageV2 {
 		p.repetitions, err = newHybrid(levels[:h.repetitionBytes], levelWidth(p.column.MaxRepetition))
 		if err == nil {

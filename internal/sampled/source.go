@@ -39,6 +39,8 @@ const maxAttrs = 48 << 10
 
 // A Source yields a profile in time order. It implements ntconv.Source and io.Closer, and is not safe for concurrent
 // use. Profile.Event may call its methods Thread and Stack.
+// The spool sorts samples and records by time. A record may yield several events: while open is set, next asks
+// Profile.Event for another one before it reads the spool. event, values and payload are reused for every sample.
 type Source struct {
 	p       Profile
 	info    ntconv.Info
@@ -69,6 +71,7 @@ func (b *Builder) Source(p Profile) (*Source, error) {
 		p: p, threads: b.threads, spool: b.spool, capture: &ntconv.Thread{Process: &ntconv.Process{PID: 0}},
 		stacks: stacks{tree: &b.tree, frames: p.Frame, limit: b.o.Limits.Stack, report: b.o.Report},
 	}
+	// Without a wall clock, or with times before it, the earliest time becomes the start of the trace.
 	if b.first < 0 || p.Wall.IsZero() {
 		s.origin = min(b.first, MaxTime)
 	}

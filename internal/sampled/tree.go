@@ -80,12 +80,14 @@ type stacks struct {
 	size  int // frames in all slots
 }
 
+// A stackSlot is an entry of the cache.
 type stackSlot struct {
 	node  Node
 	stack *ntconv.Stack
 	cut   uint64 // 1 if the stack was truncated
 }
 
+// Size of the cache: the number of slots, and the maximum number of frames in all slots, beyond which it is cleared.
 const (
 	stackSlots    = 1 << 12
 	maxSlotFrames = 1 << 18
@@ -99,6 +101,7 @@ func (s *stacks) of(n Node) *ntconv.Stack {
 	if s.slots == nil {
 		s.slots = make([]stackSlot, stackSlots)
 	}
+	// Fibonacci hashing spreads consecutive nodes over the slots. A collision replaces the older stack.
 	slot := &s.slots[(uint64(n)*0x9e3779b97f4a7c15)>>(64-12)]
 	if slot.node != n {
 		if slot.stack != nil {
@@ -106,11 +109,13 @@ func (s *stacks) of(n Node) *ntconv.Stack {
 		}
 		*slot = s.make(n)
 		if s.size += len(slot.stack.Frames); s.size > maxSlotFrames {
+			// A few deep stacks must not accumulate: clear the cache, but keep the stack to return.
 			kept := *slot
 			clear(s.slots)
 			*slot, s.size = kept, len(kept.stack.Frames)
 		}
 	}
+	// Each use of a truncated stack counts, not only its construction.
 	if slot.cut > 0 {
 		s.report.Add(ntconv.CodeStackCut, slot.cut, -1)
 	}
@@ -120,6 +125,7 @@ func (s *stacks) of(n Node) *ntconv.Stack {
 // make builds the stack of a node other than NoStack.
 func (s *stacks) make(n Node) stackSlot {
 	slot, depth, limit := stackSlot{node: n}, 0, s.budget.Limit(s.limit)
+	// The walk to the root is bounded by the limit, not by the depth of the tree.
 	for at := n; at != NoStack; at = s.tree.caller[at] {
 		if depth == limit {
 			slot.cut = 1

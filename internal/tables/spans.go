@@ -21,9 +21,9 @@ type Span struct {
 	ThreadID      int32             `parquet:"thread_id,dict,optional" ref:"threads" doc:"thread on which it started"`
 	TID           int64             `parquet:"tid,dict" doc:"thread ID of the operating system, -1 if unknown"`
 	MadeID        bool              `parquet:"made_id" doc:"the trace holds no ID, span_id is a hash"`
-	Attributes    map[string]string `parquet:"attributes" doc:"attributes as text"`
+	Attributes    map[string]string `parquet:"attributes" doc:"attributes, values as strings"`
 	Events        string            `parquet:"events,optional" doc:"events as a JSON array of objects with ts_ns, name and attributes"`
-	Resource      map[string]string `parquet:"resource" doc:"attributes of the resource of an imported span as text"`
+	Resource      map[string]string `parquet:"resource" doc:"attributes of the resource of an imported span, values as strings"`
 	TraceState    string            `parquet:"trace_state,optional" doc:"trace state, as W3C trace context defines it"`
 	Links         string            `parquet:"links,optional" doc:"links as a JSON array of objects with trace_id, span_id and attributes"`
 }
@@ -31,7 +31,7 @@ type Span struct {
 // An Interval is a row of the table intervals: an activity of the runtime that takes time.
 type Interval struct {
 	Kind          string            `parquet:"kind,dict" doc:"gc, gc_pause, gc_finalizers, jit, background_jit, contention, wait, exception, exception_catch, exception_finally, exception_filter, thread_pool_queue or thread_pool_io_queue"`
-	Name          string            `parquet:"name,dict" doc:"what it is, as the span in ntconv to otlp --spans all"`
+	Name          string            `parquet:"name,dict" doc:"name, as that of the span in ntconv to otlp --spans all"`
 	TS            int64             `parquet:"ts,timestamp(microsecond)" doc:"start in UTC, rounded down to microseconds"`
 	TSNanos       int64             `parquet:"ts_ns" doc:"start in nanoseconds since 1970-01-01 UTC, exact"`
 	EndTS         *int64            `parquet:"end_ts,optional,timestamp(microsecond)" doc:"end in UTC, NULL if the trace does not show it"`

@@ -101,9 +101,9 @@ func newCampaign(t *testing.T) *campaign {
 		tg.mutator = mutate.New(tg.seeds)
 		tg.reasons = map[error]int{}
 	}
-	for turn := range fullShare { // shares are distributed evenly, so that a short campaign covers all targets
+	for round := range fullShare { // shares are distributed evenly, so that a short campaign covers all targets
 		for _, tg := range c.targets {
-			if turn*tg.share/fullShare != (turn+1)*tg.share/fullShare {
+			if round*tg.share/fullShare != (round+1)*tg.share/fullShare {
 				c.rotation = append(c.rotation, tg)
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Printing: arguments with their default value are omitted.
+// The first part of this file prints: arguments with their default value are omitted.
 
 // num appends an unsigned number unless it is the default.
 func (n *node) num(key string, v, usual uint64) {
@@ -36,7 +36,7 @@ func (n *node) flag(word string, on bool) {
 	}
 }
 
-// Assembling: a build records the first error. After an error all arguments are zero.
+// The second part assembles: a build records the first error. After an error all arguments are zero.
 type build struct{ err error }
 
 func (b *build) fail(n *node, format string, args ...any) {

@@ -36,14 +36,14 @@
 //
 // Blocks have the names of [wire.Kinds] in all versions, or Block(99) for an unknown kind:
 //
-//	KIND size=(of its lines)                               size=N writes N into the header; it is not the size of what follows
-//	KIND version= minreader= unclosed                      versions 3 and 4: of the object (as real writers do); without end tag
-//	KIND raw                                               all of the body is in raw lines
+//	KIND size=(of its lines)                               size=N writes N, even if the body has another size
+//	KIND version= minreader= unclosed                      versions 3 and 4: of the object; without end tag
+//	KIND raw                                               the whole body is in raw lines
 //	Trace sync=8 numbers ticks=(0) frequency=(0) pointer=(0) count=(of kv)
 //	  kv "KEY" "VALUE"
 //	Trace ... pid=(0) processors=(0) rate=(0)              versions 3 and 4
 //	Event flags=(1) min=(0) max=(0) headersize=(20+extra) extra=() preview
-//	  event ...                                            preview: headers without CPU number, of .NET Core 3.0 previews
+//	  event ...                                            preview: no CPU numbers, as in .NET Core 3.0 previews
 //	Metadata header=()                                     version 6
 //	  row ...
 //	Metadata flags= ...                                    version 4: as Event, each event with a row
@@ -59,7 +59,7 @@
 //	RemoveThread
 //	  thread INDEX seq=(0)
 //	EndOfStream
-//	raw HEX ...                                            bytes as they are, between blocks and between rows
+//	raw HEX ...                                            bytes, between blocks and between rows
 //
 // An event line contains every field, not only changed ones. Headers are compressed as far as possible:
 //
