@@ -92,7 +92,7 @@ func unpack(from, to string) error {
 // A cost is the cost of one run.
 type cost struct {
 	wall, cpu time.Duration
-	peak            int64 // bytes
+	peak      int64 // bytes
 }
 
 // compare runs both commands alternately, so that other load on the machine affects both. The first run of each is not

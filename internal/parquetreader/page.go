@@ -124,7 +124,8 @@ func (p *pageReader) fill(n int64) ([]byte, error) {
 		}
 		k := copy(window[:size], rest)
 		p.window, p.windowAt = window[:size], p.at
-		// ReadAt may return fewer bytes only with an error. io.EOF means that the file is shorter than Open was told.
+		// ReadAt may return fewer bytes only with an error. io.EOF means that the file is shorter than the size passed
+		// to Open.
 		if m, err := p.file.r.ReadAt(p.window[k:], p.at+int64(k)); m < int(size)-k {
 			p.window = p.window[:0]
 			if err == nil || err == io.EOF {
