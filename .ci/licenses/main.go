@@ -91,7 +91,7 @@ type module struct {
 	path, version, dir string
 	packages           map[string]bool // directories of the compiled packages
 	license            string
-	licenseTexts              []string // contents of all files with licenses and notices
+	licenseTexts       []string // contents of all files with licenses and notices
 }
 
 // compiled returns the modules that contain packages of the command.
