@@ -112,8 +112,8 @@ func shell(t *testing.T) func(line string) string {
 	return shellIn(t, buildCommand(t))
 }
 
-// shellIn returns a function that runs a command line, in a directory that holds testdata and with the ntconv of bin, and
-// returns all that it prints. Commands may fail: the documents show that too.
+// shellIn returns a function that runs a command line, in a directory that holds testdata and with the ntconv of bin,
+// and returns all that it prints. Commands may fail: the documents show that too.
 func shellIn(t *testing.T, bin string) func(line string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -181,8 +181,8 @@ var shown = map[string][]string{
 	"examples/parquet/write.go":  {"writeTable"},
 }
 
-// TestReadmeShowsExamples checks that README.md and docs show the functions that they must, and that all Go code in them
-// is that of functions which are compiled and run. Whole programs are built by TestLibraryInClone.
+// TestReadmeShowsExamples checks that README.md and docs show the functions that they must, and that all Go code in
+// them is that of functions which are compiled and run. Whole programs are built by TestLibraryInClone.
 func TestReadmeShowsExamples(t *testing.T) {
 	text, code := allDocuments(t), ""
 	for file, names := range shown {
