@@ -21,7 +21,8 @@ import (
 // payload plus 4,096; a location beyond that is a ValueError. So iterating over all values, including nested ones,
 // needs time and output in proportion to the payload.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
-	return func(yield func(*Field, Value) bool) { eachField(e, yield) } // small enough to be inlined, so nothing escapes to the heap
+	// Small enough to be inlined, so nothing escapes to the heap.
+	return func(yield func(*Field, Value) bool) { eachField(e, yield) }
 }
 
 func eachField(e *Event, yield func(*Field, Value) bool) {

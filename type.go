@@ -95,7 +95,7 @@ type Field struct {
 type FieldType struct {
 	Code   TypeCode
 	Elem   *FieldType // TypeArray, TypeFixedArray, TypeRelLoc, TypeDataLoc, TypeCounted
-	Count  uint16     // TypeFixedArray: number of elements; TypeCounted: index of the earlier field of the object with it
+	Count  uint16     // TypeFixedArray: number of elements; TypeCounted: index of the earlier field with it
 	Fields []Field    // TypeObject
 }
 
@@ -118,7 +118,7 @@ const (
 	TypeFloat32     TypeCode = 13
 	TypeFloat64     TypeCode = 14
 	TypeDecimal     TypeCode = 15 // 16 bytes in TraceEvent; .NET writes an 8-byte double, see Event.Fields
-	TypeDateTime    TypeCode = 16 // 8 bytes: 100 ns since 1601-01-01 UTC; no recorder writes the 16 bytes of the specification
+	TypeDateTime    TypeCode = 16 // 8 bytes: 100 ns since 1601-01-01 UTC (16 bytes in the specification)
 	TypeGUID        TypeCode = 17
 	TypeUTF16String TypeCode = 18 // ends with a zero unit
 	TypeArray       TypeCode = 19 // 16-bit count, then the elements
@@ -126,7 +126,7 @@ const (
 	TypeVarUint     TypeCode = 21 // LEB128
 	TypeFixedArray  TypeCode = 22 // Count elements
 	TypeUTF8Unit    TypeCode = 23
-	TypeRelLoc      TypeCode = 24 // 32 bits: low half the distance from the end of this field, high half the size in bytes
+	TypeRelLoc      TypeCode = 24 // 32 bits: low half the distance from the end of the field, high half the bytes
 	TypeDataLoc     TypeCode = 25 // the same, with the distance from the start of the payload
 	TypeBool8       TypeCode = 26
 
