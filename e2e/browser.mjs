@@ -1,5 +1,4 @@
-// Starts the browser for the scripts next to it, and tells them where that is: the environment variable CHROMIUM, or a command that
-// is usual.
+// Starts the browser for the other scripts: the program in the environment variable CHROMIUM, or a common command.
 import puppeteer from 'puppeteer-core'
 
 export const launch = (...more) => puppeteer.launch({

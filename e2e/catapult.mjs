@@ -1,5 +1,5 @@
-// Reads trace files with the importer of chrome://tracing (catapult), which comes with Go, and prints for each file on a line, as
-// JSON, what it holds and the importer's warnings.
+// Reads trace files with the importer of chrome://tracing (catapult), which comes with Go, and prints a line of
+// JSON per file: its contents and the importer's warnings.
 //
 // Usage: node catapult.mjs DIR FILE..., where DIR is GOROOT/src/internal/trace/traceviewer/static.
 import { createServer } from 'node:http'

@@ -9,7 +9,7 @@ const release = join(dirname(createRequire(import.meta.url).resolve('speedscope/
 const page = readFileSync(join(release, 'index.html'), 'utf8')
 const bundle = readFileSync(join(release, page.match(/speedscope-\w+\.js/)[0]), 'utf8')
 
-// The bundle is one function. The functions in it exist before it runs, so a statement at its start can hand out the importer, which
+// The bundle is one function. The functions in it exist before it runs, so a statement at its start can expose the importer, which
 // follows the function with the pattern of a line, and the initializer of the importer's module. Then the page starts and fails,
 // because there is no document.
 const found = bundle.match(/\/\^\(\.\*\) \(\\d\+\)\$\/gm.*?\}function (\w+)\(.*?\}var (\w+)=\w+\(\(\)=>/s)

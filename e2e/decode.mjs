@@ -1,4 +1,4 @@
-// Decodes a pprof profile with pprof-format, a reader of its own, and prints what a test compares as JSON.
+// Decodes a pprof profile with pprof-format, an independent reader, and prints the values for a test as JSON.
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { Profile } from 'pprof-format'

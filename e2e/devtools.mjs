@@ -1,4 +1,5 @@
-// Reads trace files with the trace engine of Chrome's DevTools, and prints for each file on a line, as JSON, what its handlers found.
+// Reads trace files with the trace engine of Chrome's DevTools, and prints the result of its handlers as a line
+// of JSON per file.
 //
 // Usage: node devtools.mjs FILE...
 import { readFileSync } from 'node:fs'

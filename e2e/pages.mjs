@@ -1,5 +1,5 @@
-// Visits the pages that ntconv view serves with a browser, uses them as a user does, and attacks them from pages of other origins. It
-// prints what it saw, as JSON.
+// Visits the pages of ntconv view with a browser, uses them like a user, and attacks them from pages of other origins. It
+// prints its observations as JSON.
 //
 // Usage: node pages.mjs ADDRESS PATH...: the address that ntconv view printed, and pages to visit.
 import { createServer } from 'node:http'
@@ -10,7 +10,7 @@ const own = new URL(address).origin
 const result = { refused: 0, entered: '', linked: '', cookies: [], dialogs: [], violations: [], errors: [], foreign: [], pages: {}, attacks: [], answers: [] }
 const browser = await launch()
 
-// watch notes what a page must not do.
+// watch records forbidden actions of a page.
 async function watch (page) {
   page.on('dialog', (d) => { result.dialogs.push(`${page.url()}: ${d.message()}`); d.dismiss().catch(() => {}) })
   page.on('pageerror', (e) => result.errors.push(`${page.url()}: ${e.message}`))
@@ -24,7 +24,7 @@ async function watch (page) {
   })
 }
 
-// use does on a page what a user does, and returns what happened.
+// use performs the actions of a user on a page and returns the results.
 const use = {
   '/flamegraph': async (page) => {
     const seen = { boxes: await page.$$eval('.boxbg', (l) => l.length), names: await page.$$eval('.boxtext', (l) => l.map((e) => e.textContent)) }
@@ -55,7 +55,7 @@ const use = {
   }),
 }
 
-// sampleTypes chooses each sample type in the menu, and returns what the pages then say.
+// sampleTypes chooses each sample type in the menu and returns the contents of the pages.
 async function sampleTypes (page) {
   const seen = []
   const count = await page.goto(`${own}/top`).then(() => page.$$eval('#sample .submenu a', (l) => l.length))
@@ -70,12 +70,12 @@ async function sampleTypes (page) {
   return seen
 }
 
-// attack is run by a page of another origin. It returns what another origin got; that the server refused is in the answers.
+// attack runs in a page of another origin. It returns the resources that the page received; answers contains the rejections of the server.
 async function attack (own, paths) {
   const got = []
   const load = (element, url) => new Promise((resolve) => {
     const e = document.createElement(element)
-    e.onload = () => { if (element !== 'iframe') got.push(`${element} ${url}`); resolve() } // frames load pages of errors as well
+    e.onload = () => { if (element !== 'iframe') got.push(`${element} ${url}`); resolve() } // frames also load error pages
     e.onerror = resolve
     e.src = url
     document.body.append(e)

@@ -1,5 +1,5 @@
-// Plays the web applications that ntconv view --in opens: a page of an origin, without the application, fetches a file as they do. It
-// prints what the page got, as JSON.
+// Simulates the web applications that ntconv view --in opens: a page of their origin fetches a file in the same way. It prints the
+// response as JSON.
 //
 // Usage: node play.mjs ADDRESS [ORIGIN]: the address that ntconv view printed, and the origin of the page if it is another one.
 import { createHash } from 'node:crypto'
@@ -8,7 +8,7 @@ import { launch } from './browser.mjs'
 const address = new URL(process.argv[2])
 const origin = process.argv[3] ?? address.origin
 
-// What each application does with its address, and what its page permits it (the rules that matter here).
+// How each application uses its address, and the relevant part of its content security policy.
 const applications = {
   'https://ui.perfetto.dev': { // ui/src/core/router.ts, ui/src/frontend/index.ts
     file: () => new URL(`https://example.com${address.hash.slice(2)}`).searchParams.get('url'),
@@ -30,7 +30,7 @@ const browser = await launch()
 try {
   const page = await browser.newPage()
   const session = await browser.target().createCDPSession()
-  // What Chromium asks the user when a public site connects to this machine; names differ by version.
+  // The permission that Chromium requests when a public site connects to this machine; names differ by version.
   for (const name of ['loopback-network', 'local-network-access']) {
     await session.send('Browser.setPermission', { origin, permission: { name }, setting: 'granted' }).catch(() => {})
   }

@@ -1,5 +1,5 @@
-// Reads profiles with speedscope's own importer, and prints for each file on a line, as JSON: how it recognized the file, its warnings,
-// and per profile the weights of frames. The same for what speedscope exports and imports again is in "exported".
+// Reads profiles with speedscope's own importer, and prints a line of JSON per file: how it recognized the file, its warnings, and
+// per profile the weights of frames. "exported" contains the same for speedscope's own export, imported again.
 //
 // Usage: node speedscope.mjs FILE...
 import { readFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const page = readFileSync(join(release, 'index.html'), 'utf8')
 const bundle = readFileSync(join(release, page.match(/speedscope-\w+\.js/)[0]), 'utf8')
 
 // speedscope is a web page in one function. The names that its modules export remain in the bundle, so a statement at its start can
-// hand out the importer of files with the initializer of its module, and the function that makes the exported file. Then the page
+// expose the importer of files with the initializer of its module, and the export function. Then the page
 // starts and fails, because there is no document.
 const start = '"use strict";(()=>{'
 const id = '([\\w$]+)'
@@ -36,7 +36,7 @@ try {
 }
 ready()
 
-// describe returns what a test compares of a group of profiles.
+// describe returns the values of a group of profiles that a test compares.
 const describe = (group) => group.profiles.map((p) => {
   const frames = {}
   p.forEachFrame((f) => {

@@ -1,8 +1,8 @@
-// What readers of Parquet in JavaScript find in files: for each file named on standard input and each reader one line of JSON with the number
-// of rows and, per column, the number of NULLs and a sum: of numbers (timestamps in microseconds), of lengths of texts and bytes, of numbers of
-// elements of lists and maps. hyparquet also reports what is wrong with statistics, indexes, bloom filters and the stated order.
+// Reads Parquet files with several readers in JavaScript. For each file named on standard input and each reader it prints a line of JSON
+// with the number of rows and, per column, the number of NULLs and a sum: of numbers (timestamps in microseconds), of lengths of strings
+// and bytes, of numbers of elements of lists and maps. hyparquet also reports false statistics, indexes, bloom filters and sort orders.
 //
-// Files are read by row groups and by columns, so that they may be larger than what JavaScript holds as values. polars, which takes far longer
+// Files are read by row groups and by columns, so that they may be larger than the memory of JavaScript. polars, which takes far longer
 // than the others for a small file, reads the first file with the same columns, and each file with the argument "all".
 import fs from 'node:fs'
 import { createRequire } from 'node:module'
@@ -54,7 +54,7 @@ class Sum {
   toJSON() { return { nulls: this.nulls, sum: (this.large + BigInt(this.small)).toString() } }
 }
 
-// size returns what a value that is no number adds to the sum of its column.
+// size returns the contribution to the sum of its column of a value that is not a number.
 function size(v) {
   if (typeof v === 'string') return Buffer.byteLength(v)
   if (typeof v === 'boolean') return v ? 1 : 0
@@ -103,14 +103,14 @@ async function arrow(file, metadata) {
   return { rows, columns }
 }
 
-// stored yields the values of a column as they are: a vector rounds timestamps to milliseconds.
+// stored yields the values of a column without conversion, because a vector rounds timestamps to milliseconds.
 function* stored(vector) {
   for (const part of vector.data) {
     for (let i = 0; i < part.length; i++) yield part.getValid(i) ? part.values[i] : null
   }
 }
 
-// lengths yields the lengths of texts in bytes, and the numbers of elements of lists and maps.
+// lengths yields the lengths of strings in bytes, and the numbers of elements of lists and maps.
 function* lengths(vector) {
   for (const part of vector.data) {
     for (let i = 0; i < part.length; i++) yield part.getValid(i) ? part.valueOffsets[i + 1] - part.valueOffsets[i] : null
@@ -120,7 +120,7 @@ function* lengths(vector) {
 const slice = 100_000 // rows of polars at a time
 
 // polars is the reader of polars, which is not that of arrow-rs. A query takes milliseconds, so one converts all columns. polars has no value
-// in JavaScript for bytes, and rounds numbers of 64 bits: they become texts.
+// in JavaScript for bytes, and rounds 64-bit numbers: they are converted to strings.
 async function pl(file, metadata, name) {
   const columns = {}, long = [], other = []
   for (const { element: { name, type, converted_type: converted } } of parquetSchema(metadata).children) {
@@ -145,8 +145,8 @@ async function pl(file, metadata, name) {
 }
 
 const seen = new Set()
-// news reports whether no file before had the same columns.
-function news(metadata) {
+// isNew reports whether no earlier file had the same columns.
+function isNew(metadata) {
   const columns = JSON.stringify(metadata.schema)
   return !seen.has(columns) && seen.add(columns)
 }
@@ -159,7 +159,7 @@ for await (const name of createInterface({ input: process.stdin })) {
     let found
     try {
       const metadata = await parquetMetadataAsync(file)
-      if (reader === 'polars' && !everything && !news(metadata)) continue
+      if (reader === 'polars' && !everything && !isNew(metadata)) continue
       found = await read(file, metadata, name)
     } catch (err) { found = { error: String(err) } }
     console.log(JSON.stringify({ file: name, reader, ...found }))

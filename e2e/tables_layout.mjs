@@ -1,5 +1,5 @@
-// What the metadata of a Parquet file promises, compared with the values: bounds and numbers of NULLs of pages and column chunks, bloom filters
-// and the order of rows. A reader that skips parts of a file depends on them, and says nothing if they are wrong.
+// Compares the metadata of a Parquet file with its values: bounds and numbers of NULLs of pages and column chunks, bloom filters
+// and the order of rows. A reader that skips parts of a file depends on them, and does not report errors in them.
 import { hashParquetValue, readBloomFilter, sbbfContains } from 'hyparquet/src/bloom.js'
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js'
 

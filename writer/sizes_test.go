@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the table of ../docs/rewriting.md")
 
-const sizesHead = "| trace | bytes | version 6, in the order of the file | | by time | |\n|---|---:|---:|---:|---:|---:|\n"
+const sizesHead = "| trace | bytes | version 6, file order | | time order | |\n|---|---:|---:|---:|---:|---:|\n"
 
 // sizeRow rewrites a trace in both orders and returns its row of the table of sizes. In file order, the output is at
 // most 2% larger than the input, and not larger if the trace has stacks.

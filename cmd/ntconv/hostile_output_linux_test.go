@@ -35,7 +35,7 @@ var attacksOnOutput = []attack{
 	{file: "dataloc.nettrace", args: "print IN", out: 4 << 20, mib: 120},
 	{file: "dataloc.nettrace", args: "to parquet IN -o OUT/", out: 8 << 20, mib: 120},
 	{file: "dataloc.nettrace", args: "to chrome IN -o OUT.trace.json", out: 4 << 20, mib: 120},
-	{file: "dataloc.nettrace", args: "to perfetto IN -o OUT.perfetto-trace", out: 4 << 20, mib: 120, says: "1 payload that does not fit"},
+	{file: "dataloc.nettrace", args: "to perfetto IN -o OUT.perfetto-trace", out: 4 << 20, mib: 120, says: "1 payload does not fit"},
 	{file: "dataloc.nettrace", args: "to firefox IN -o OUT.firefox.json", out: 4 << 20, mib: 100},
 }
 
