@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBuildIsStatic: the binary of make build needs no dynamic linker and no library, so it runs on any Linux, in any
-// container.
+// TestBuildIsStatic checks that the binary of make build needs no dynamic linker and no library, so that it runs on any
+// Linux and in any container.
 func TestBuildIsStatic(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("what a static binary is differs on other systems")

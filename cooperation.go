@@ -2,15 +2,15 @@ package ntconv
 
 import "strconv"
 
-// This file holds the optional interfaces of sinks and Namers. ARCHITECTURE.md, "Who calls what when", has the order of
-// the calls.
+// This file contains the optional interfaces of sinks and Namers. ARCHITECTURE.md, "Who calls what when", describes the
+// order of the calls.
 
 // An OrderSensitive sink accepts events in any order and reports whether the order mattered. It lets the caller read a
 // trace in file order, which is faster, and read it again in time order only if necessary.
 type OrderSensitive interface {
 	Sink
-	// OrderMatters reports whether events in time order might have given another output. Call it after the last Write
-	// and before Close.
+	// OrderMatters reports whether events in time order could have produced another output. Call it after the last
+	// Write and before Close.
 	OrderMatters() bool
 }
 
@@ -52,11 +52,12 @@ type RundownReporter interface {
 	HasRundown() bool
 }
 
-// NoNames returns a Namer that knows only the frames that stacks carry themselves. An address without a frame yields a
-// placeholder with the flag FrameUnresolved whose name is the address. It is not safe for concurrent use.
+// NoNames returns a Namer that resolves no addresses: it returns only the frames that a stack contains. Every other
+// address yields a frame with FrameUnresolved whose placeholder name is the address. The Namer is not safe for
+// concurrent use.
 func NoNames() Namer { return noNames{} }
 
-// noNames has the placeholders that it returned before, by address.
+// noNames holds the placeholders that it has returned, by address, so that equal addresses have equal frames.
 type noNames map[uint64]*Function
 
 func (n noNames) AppendFrames(dst []Frame, _ *Process, s *Stack, _ Ticks) []Frame {

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// TestNoNames: frames of a stack are returned as they are, and each address without one becomes a placeholder. Equal
-// addresses have equal frames, so that aggregators that compare frames find equal stacks.
+// TestNoNames checks that the frames of a stack are returned unchanged and that other addresses become placeholders.
+// Equal addresses have equal frames, so that aggregators that compare frames find equal stacks.
 func TestNoNames(t *testing.T) {
 	names := ntconv.NoNames()
 	before := ntconv.Frame{Func: &ntconv.Function{Name: "before"}}
@@ -52,7 +52,7 @@ func TestNoNames(t *testing.T) {
 	}
 }
 
-// TestNoNamesShareNothing: a Namer of its own may be used at the same time as another.
+// TestNoNamesShareNothing checks that two Namers may be used at the same time.
 func TestNoNamesShareNothing(t *testing.T) {
 	stack := &ntconv.Stack{PCs: []uint64{1}}
 	a, b := ntconv.NoNames().AppendFrames(nil, nil, stack, 0), ntconv.NoNames().AppendFrames(nil, nil, stack, 0)

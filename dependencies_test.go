@@ -33,7 +33,7 @@ var dependencies = map[string]string{
 	"google.golang.org/protobuf":                                      "the wire format of protobuf",
 }
 
-// TestDependencies: the modules that are imported are those that have a reason.
+// TestDependencies checks that the imported modules are those with a reason.
 func TestDependencies(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{if and .Module (not .Module.Main)}}{{.ImportPath}} {{.Module.Path}}{{end}}", "./cmd/...").Output()
 	if err != nil {

@@ -51,8 +51,7 @@ func page(t *testing.T, name string) string {
 }
 
 // TestReadmeCommands runs every command of the console blocks of README.md and docs, those of a page in one directory
-// that holds testdata and with the command as it is now, and compares what they print. A line "..." stands for any
-// number of lines.
+// with testdata and with the current command, and compares their output. A line "..." matches any number of lines.
 func TestReadmeCommands(t *testing.T) {
 	bin := buildCommand(t)
 	for _, name := range documents(t) {
@@ -112,8 +111,8 @@ func shell(t *testing.T) func(line string) string {
 	return shellIn(t, buildCommand(t))
 }
 
-// shellIn returns a function that runs a command line, in a directory that holds testdata and with the ntconv of bin, and
-// returns all that it prints. Commands may fail: the documents show that too.
+// shellIn returns a function that runs a command line, in a directory that holds testdata and with the ntconv of bin,
+// and returns all that it prints. Commands may fail: the documents show that too.
 func shellIn(t *testing.T, bin string) func(line string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -152,7 +151,7 @@ func splitConsole(body string) (list []consoleCommand) {
 
 func lines(s string) []string { return slices.Collect(strings.Lines(s)) }
 
-// matchLines reports whether got is want, in which "..." stands for any lines.
+// matchLines reports whether got equals want, in which "..." matches any lines.
 func matchLines(want, got []string) bool {
 	for i, w := range want {
 		if w != "...\n" {
@@ -181,8 +180,8 @@ var shown = map[string][]string{
 	"examples/parquet/write.go":  {"writeTable"},
 }
 
-// TestReadmeShowsExamples checks that README.md and docs show the functions that they must, and that all Go code in them
-// is that of functions which are compiled and run. Whole programs are built by TestLibraryInClone.
+// TestReadmeShowsExamples checks that README.md and docs show the functions that they must, and that all Go code in
+// them is that of functions which are compiled and run. Whole programs are built by TestLibraryInClone.
 func TestReadmeShowsExamples(t *testing.T) {
 	text, code := allDocuments(t), ""
 	for file, names := range shown {
@@ -200,7 +199,7 @@ func TestReadmeShowsExamples(t *testing.T) {
 	}
 	for _, b := range blocks {
 		if !strings.Contains(code, b[1]) && !strings.HasPrefix(b[1], "package main\n") {
-			t.Errorf("this code of the documents is no function that is compiled:\n%s", b[1])
+			t.Errorf("this code of the documents is not a compiled function:\n%s", b[1])
 		}
 	}
 }
@@ -261,7 +260,7 @@ func TestReadmeTables(t *testing.T) {
 	}
 }
 
-// TestLinks: what the documents point at is there.
+// TestLinks checks that the targets of links in the documents exist.
 func TestLinks(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	for _, name := range append(documents(t), "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "testdata/README.md") {
@@ -273,7 +272,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestArchitectureNamesPackages: every package has its paragraph.
+// TestArchitectureNamesPackages checks that ARCHITECTURE.md describes every package.
 func TestArchitectureNamesPackages(t *testing.T) {
 	text := page(t, "ARCHITECTURE.md")
 	for _, p := range listPackages(t) {
@@ -297,7 +296,7 @@ func TestLibraryNamesPublicPackages(t *testing.T) {
 	}
 }
 
-// TestTestdataIsListed: every trace of testdata has a row in its README, and every row a trace.
+// TestTestdataIsListed checks that every trace of testdata has a row in its README, and every row a trace.
 func TestTestdataIsListed(t *testing.T) {
 	text := page(t, "testdata/README.md")
 	paths, err := filepath.Glob("testdata/*.nettrace.zst")

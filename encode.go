@@ -10,15 +10,16 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// ErrValue is wrapped by errors of AppendFields and AppendValue: a value cannot be written as its type.
+// ErrValue means that AppendFields or AppendValue cannot encode a value as its type.
 var ErrValue = errors.New("value does not fit its type")
 
-// AppendFields appends a payload to dst: one value a field, in order. It is the inverse of Event.Fields. Elements of
-// relative and absolute locations are put behind the last field; an absolute location counts from len(dst).
+// AppendFields appends a payload with one value per field to dst and returns the extended slice. It is the inverse of
+// Event.Fields. Elements of relative and absolute locations are appended after the last field; an absolute location
+// counts from len(dst).
 //
-// A value of another kind than the field's, or one that the field's type cannot hold, is ErrValue: a number that is too
-// large, a NUL in a string that ends with one. Where the last values are ValueNull the payload ends before their
-// fields; a ValueNull elsewhere is written as zero.
+// A value that the field's type cannot represent is ErrValue: a value of another kind, a number that is too large, a
+// NUL in a NUL-terminated string. If the last values are ValueNull, the payload ends before their fields; any other
+// ValueNull is written as zero. After an error the result is dst.
 func AppendFields(dst []byte, fields []Field, values []Value, pointerSize int) ([]byte, error) {
 	if len(values) != len(fields) {
 		return dst, fmt.Errorf("%d values for %d fields: %w", len(values), len(fields), ErrValue)
@@ -39,7 +40,7 @@ func AppendFields(dst []byte, fields []Field, values []Value, pointerSize int) (
 	return e.b, nil
 }
 
-// AppendValue appends one value to dst. It is the inverse of decoding.
+// AppendValue appends one value to dst and returns the extended slice. The rules are those of AppendFields.
 func AppendValue(dst []byte, f *Field, v Value, pointerSize int) ([]byte, error) {
 	return AppendFields(dst, []Field{*f}, []Value{v}, pointerSize)
 }
@@ -52,17 +53,18 @@ func omissible(c TypeCode, v Value) bool {
 	return v.kind == ValueNull && c != TypePad64
 }
 
+// An encoder appends values to b. The payload starts at start.
 type encoder struct {
 	b     []byte
 	start int
 	mode  mode
 	locs  []pendingLoc
-	ended bool // a TypeRest was written: no byte may follow
+	ended bool // a TypeRest was written, so no byte may follow
 }
 
-// pendingLoc is a location whose elements are still to be written.
+// A pendingLoc is a location whose elements are not written yet.
 type pendingLoc struct {
-	at    int // of the 32 bits in b
+	at    int // position of the 32 bits in b
 	typ   *FieldType
 	value Value
 }
@@ -100,7 +102,7 @@ func (e *encoder) value(t *FieldType, v Value) error {
 	return nil
 }
 
-// wrongUnless returns an error about a value of a kind that the type cannot hold.
+// wrongUnless returns an error for a value of a kind that the type cannot represent, unless ok is set.
 func wrongUnless(ok bool, c TypeCode, v Value) error {
 	if ok {
 		return nil
@@ -108,7 +110,7 @@ func wrongUnless(ok bool, c TypeCode, v Value) error {
 	return fmt.Errorf("%v as %v: %w", v.kind, c, ErrValue)
 }
 
-// scalarKind returns the kind of value that a scalar other than an integer has.
+// scalarKind returns the value kind of a scalar that is not an integer.
 func scalarKind(c TypeCode) (k ValueKind, ok bool) {
 	switch c {
 	case TypeBool8, TypeBool32:
@@ -157,7 +159,7 @@ func (e *encoder) scalar(c TypeCode, v Value) error {
 	return nil
 }
 
-// integer appends a number, checking that it fits.
+// integer appends a number. It returns an error if the number does not fit.
 func (e *encoder) integer(c TypeCode, v Value) error {
 	n, bits, signed := v.num, 8*c.fixedSize(e.mode), false
 	switch c {
@@ -261,7 +263,7 @@ func (e *encoder) object(t *FieldType, v Value) error {
 	return nil
 }
 
-// array appends elements after their 16-bit count.
+// array appends a 16-bit count and the elements.
 func (e *encoder) array(t *FieldType, v Value) error {
 	at := len(e.b)
 	e.b = append(e.b, 0, 0)
@@ -324,12 +326,12 @@ func (e *encoder) elems(t *FieldType, v Value) (int, error) {
 	return n, nil
 }
 
-// patch writes what the locations point to.
+// patch appends the elements of all locations and sets the locations.
 func (e *encoder) patch() error {
 	if e.ended && len(e.locs) > 0 {
 		return fmt.Errorf("elements of %v after %v: %w", e.locs[0].typ.Code, TypeRest, ErrValue)
 	}
-	for i := 0; i < len(e.locs); i++ { // elements may hold locations of their own
+	for i := 0; i < len(e.locs); i++ { // elements may contain further locations
 		l := e.locs[i]
 		from := e.start
 		if l.typ.Code == TypeRelLoc {

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/eventgen"
 )
 
-// TestFieldsInvertsAppendFields: values -> payload -> values -> payload gives the same values and bytes.
+// TestFieldsInvertsAppendFields checks that values -> payload -> values -> payload yields the same values and bytes.
 func TestFieldsInvertsAppendFields(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{4, 8}).Draw(t, "pointer size")
@@ -49,7 +49,7 @@ func TestFieldsInvertsAppendFields(t *testing.T) {
 	})
 }
 
-// sameValue compares a value that was encoded with what it was decoded as.
+// sameValue compares an encoded value with the decoded one.
 func sameValue(t *rapid.T, where string, typ *ntconv.FieldType, a, b ntconv.Value) {
 	if b.Kind() == ntconv.ValueNull {
 		if typ.Code != ntconv.TypePad64 {
@@ -153,8 +153,8 @@ func errorValue() (v ntconv.Value) {
 	return v
 }
 
-// TestAppendFieldsOfNull: what is null at the end is left out, as an older version of the event would; elsewhere it is
-// zero.
+// TestAppendFieldsOfNull checks that null values at the end are omitted, as in an older version of the event, and that
+// other null values are zero.
 func TestAppendFieldsOfNull(t *testing.T) {
 	layout := fields(code(ntconv.TypeInt16), code(ntconv.TypeUTF16String), object(fields(code(ntconv.TypeGUID), fixed(3, code(ntconv.TypeInt8)))...),
 		of(ntconv.TypeArray, code(ntconv.TypeInt8)), of(ntconv.TypeRelLoc, code(ntconv.TypeInt8)), code(ntconv.TypeFloat32), code(ntconv.TypePad64), code(ntconv.TypeInt8))
@@ -165,7 +165,7 @@ func TestAppendFieldsOfNull(t *testing.T) {
 	values[len(values)-1] = ntconv.IntValue(7)
 	b, err := ntconv.AppendFields(nil, layout, values, 8)
 	want := append(make([]byte, 2+2+19+2+4+4+4), 7)
-	want[2+2+19+2] = 9 // the position of no elements: behind the last field
+	want[2+2+19+2] = 9 // the position of zero elements: after the last field
 	if err != nil || !bytes.Equal(b, want) {
 		t.Errorf("null before a value: %x, %v; want %x", b, err, want)
 	}

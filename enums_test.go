@@ -54,8 +54,8 @@ func TestEnumsOutOfRange(t *testing.T) {
 	}
 }
 
-// TestEnumsAreComplete finds the exported types of public packages whose values are numbers and that have a method
-// String: each must be in enums.
+// TestEnumsAreComplete checks that enums has all exported types of public packages with numeric values and a method
+// String.
 func TestEnumsAreComplete(t *testing.T) {
 	listed := map[string]bool{}
 	for _, zero := range enums {

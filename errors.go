@@ -9,24 +9,25 @@ import (
 
 // Sentinels that errors of readers and writers wrap.
 var (
-	// ErrFormat: the input is not of the format that was expected.
+	// ErrFormat means that the input does not have the expected format.
 	ErrFormat = errors.New("unknown format")
-	// ErrTruncated: the input ends before the trace does. It wraps io.ErrUnexpectedEOF.
+	// ErrTruncated means that the input ends before the trace does. It wraps io.ErrUnexpectedEOF.
 	ErrTruncated = fmt.Errorf("input is truncated: %w", io.ErrUnexpectedEOF)
-	// ErrCorrupt: the input breaks a rule of its format.
-	ErrCorrupt = errors.New("input is damaged")
-	// ErrUnsupported: the input is sound, but of a version or shape that cannot be read.
+	// ErrCorrupt means that the input violates a rule of its format.
+	ErrCorrupt = errors.New("input is corrupt")
+	// ErrUnsupported means that a valid input has a version or content that cannot be read, or that an output format
+	// cannot represent a value.
 	ErrUnsupported = errors.New("not supported")
-	// ErrLimit means that a size, depth or count exceeds a limit. The error in the chain is a LimitError.
-	ErrLimit = errors.New("limit reached")
+	// ErrLimit means that a size, depth or count exceeds a limit. The chain of the error has a *LimitError.
+	ErrLimit = errors.New("limit exceeded")
 )
 
-// A FormatError says where in an input something is wrong, and what.
+// A FormatError is an error at a position of an input.
 type FormatError struct {
-	Format string // "nettrace 4"
-	Offset int64  // byte position in the decompressed input
-	Where  string // the place in the format's own terms: "EventBlock/event 3/payload size"
-	Err    error  // wraps a sentinel
+	Format string // name and version of the format: "nettrace 4"
+	Offset int64  // byte offset in the decompressed input
+	Where  string // the part of the format: "EventBlock/event 3/payload size"; may be empty
+	Err    error  // cause; wraps a sentinel
 }
 
 func (e *FormatError) Error() string {
@@ -40,8 +41,8 @@ func (e *FormatError) Error() string {
 // Unwrap returns the cause.
 func (e *FormatError) Unwrap() error { return e.Err }
 
-// A LimitError reports which limit an input or an output exceeds, and by how much. It wraps ErrLimit. Library users
-// find it with errors.As and compare Limit with the constants of the package that enforces the limit.
+// A LimitError states which limit an input or an output exceeds, and the value that it would need. It wraps ErrLimit.
+// Library users find it with errors.As and compare Limit with the constants of the package that enforces the limit.
 type LimitError struct {
 	// Limit is the name of the limit, such as reader.LimitTypes. Each limit of the module has its own name.
 	Limit string
@@ -49,7 +50,7 @@ type LimitError struct {
 	Value int64
 	// Asked is the size or count that exceeded the limit. The rest of the input may need more.
 	Asked int64
-	// Unit is the unit of Value and Asked: "bytes", "levels", "UTF-16 units"; empty for a count of what Limit names.
+	// Unit is the unit of Value and Asked: "bytes", "levels", "UTF-16 units". It is empty for a count of items.
 	Unit string
 }
 
@@ -77,8 +78,8 @@ func byteCount(n int64) string {
 	return strconv.FormatInt(n, 10) + " " + units[i]
 }
 
-// An AdviceError adds the next step to an error where the package that reports the error knows it. A program that has
-// advice of its own finds this one with errors.As.
+// An AdviceError adds the next step to an error. The package that reports the error adds it if it knows the next step.
+// A program with its own advice finds the AdviceError with errors.As and replaces it.
 type AdviceError struct {
 	Err    error
 	Advice string // what the user can do, as an instruction: "record with .NET Core 2.1 or later"

@@ -58,8 +58,8 @@ func ExampleLimitError() {
 	// nettrace 4: byte 1105: metadata: too many event types: limit 3, got 4
 }
 
-// TestNoWordsOfErrors: programs decide by the types and sentinels of errors. No function searches the text of an error,
-// which may hold the name of a file, for words.
+// TestNoWordsOfErrors checks that no function searches the text of an error, which may contain the name of a file.
+// Programs decide by the types and sentinels of errors.
 func TestNoWordsOfErrors(t *testing.T) {
 	checked := 0
 	eachFile(t, func(_ *listed, fset *token.FileSet, f *ast.File) {
@@ -82,7 +82,7 @@ func TestNoWordsOfErrors(t *testing.T) {
 // same function.
 func searchedErrors(f *ast.File) (found []token.Pos) {
 	for _, decl := range f.Decls {
-		texts := map[string]bool{}
+		errorTexts := map[string]bool{}
 		holds := func(n ast.Node) (yes bool) {
 			ast.Inspect(n, func(n ast.Node) bool {
 				switch n := n.(type) {
@@ -91,7 +91,7 @@ func searchedErrors(f *ast.File) (found []token.Pos) {
 						yes = true
 					}
 				case *ast.Ident:
-					yes = yes || texts[n.Name]
+					yes = yes || errorTexts[n.Name]
 				}
 				return !yes
 			})
@@ -102,7 +102,7 @@ func searchedErrors(f *ast.File) (found []token.Pos) {
 			case *ast.AssignStmt:
 				for i, right := range n.Rhs {
 					if id, ok := n.Lhs[i].(*ast.Ident); ok && len(n.Lhs) == len(n.Rhs) && n.Tok == token.DEFINE && holds(right) {
-						texts[id.Name] = true
+						errorTexts[id.Name] = true
 					}
 				}
 			case *ast.CallExpr:
@@ -141,7 +141,7 @@ func isSearch(s *ast.SelectorExpr) bool {
 	return false
 }
 
-// TestLimitNames: no two limits of the module have the same name, so that a name alone tells which limit it is.
+// TestLimitNames checks that no two limits of the module have the same name, so that a name identifies the limit.
 func TestLimitNames(t *testing.T) {
 	names := map[string]string{}
 	eachFile(t, func(p *listed, _ *token.FileSet, f *ast.File) {
@@ -158,7 +158,7 @@ func TestLimitNames(t *testing.T) {
 	}
 }
 
-// limitNames returns the texts of the constants of a file that are called Limit or limit and something.
+// limitNames returns the values of the constants of a file whose names start with Limit or limit.
 func limitNames(f *ast.File) map[string]string {
 	names := map[string]string{}
 	for _, decl := range f.Decls {

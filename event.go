@@ -2,23 +2,22 @@ package ntconv
 
 import "slices"
 
-// Kind says what an Event is.
+// Kind is the kind of an Event.
 type Kind uint8
 
 const (
 	// KindEvent is a recorded event. Type, Thread and Capture are never nil.
 	KindEvent Kind = iota
-	// KindMark is a barrier in the order of events, or the removal of threads: Mark is set. Time is the mark's own
+	// KindMark is a barrier in the order of events, or the end of threads. Mark is not nil. Time is the mark's own
 	// time.
 	KindMark
-	// KindLost says that Lost events of Capture are missing before this place. Time is that of the event that revealed
-	// it.
+	// KindLost means that the recorder lost events of Capture before this position; Lost is their number. Time is that
+	// of the event that revealed the loss.
 	KindLost
-	// KindDefine says that the input declared Type or Thread here (one of them is set), whether or not an event uses
-	// it.
+	// KindDefine means that the input declares Type or Thread here; one of them is set. No event need use it.
 	KindDefine
-	// KindOpaque is a block of a kind that the reader does not know, kept so that it can be copied: Seq is the block's
-	// kind and Payload its bytes.
+	// KindOpaque is a block of unknown kind, so that it can be copied. Seq is the kind of the block and Payload its
+	// bytes.
 	KindOpaque
 )
 
@@ -29,49 +28,49 @@ func (k Kind) String() string {
 
 var kindNames = []string{"event", "mark", "lost", "define", "opaque"}
 
-// Flags are properties of one Event.
+// Flags are properties of an Event, as a bit set.
 type Flags uint8
 
 const (
-	// FlagSorted: no event later in the input has an earlier time. Recorded by the input, which may be wrong.
+	// FlagSorted means that no later event of the input has an earlier time. The input states it and may be wrong.
 	FlagSorted Flags = 1 << iota
-	// FlagPlaceholder: the event's Type, Thread, Capture or Labels were not defined where the input refers to them, and
-	// stand-ins were put in their place.
+	// FlagPlaceholder means that the input refers to a Type, Thread, Capture or Labels without a definition. The event
+	// has a placeholder instead.
 	FlagPlaceholder
-	// FlagLate: the event was delivered after an event with a later time although time order was asked for.
+	// FlagLate means that the reader delivered the event after a later one although it delivers events in time order.
 	FlagLate
-	// FlagNumbered means that Seq was recorded although it is 0.
+	// FlagNumbered means that Seq was recorded as 0. Otherwise a Seq of 0 means that it was not recorded.
 	FlagNumbered
 )
 
-// CPUUnknown is the value of Event.CPU where the processor was not recorded.
+// CPUUnknown is the value of Event.CPU if the CPU was not recorded.
 const CPUUnknown int32 = -1
 
-// An Event is one record of a trace. The Event and its Payload are borrowed until the next call of the
-// source's Next; everything else it points to is shared, immutable and may be kept.
+// An Event is one record of a trace. The Event and its Payload are borrowed until the next call of the source's Next.
+// Everything else that it points to is shared, immutable and may be kept.
 //
-// All methods are safe on every kind of event: an event without a Type has no fields, and its properties are zero.
+// All methods are valid for every kind of event: an event without a Type has no fields, and its properties are zero.
 type Event struct {
 	Kind  Kind
 	Flags Flags
-	CPU   int32  // processor that recorded the event, as the bits of a uint32; CPUUnknown if not recorded
-	Seq   uint32 // number of the event on its capture thread, counting from 1 and wrapping at 2^32; 0 if not recorded, but for FlagNumbered
-	Lost  uint32 // KindLost: how many events are missing
+	CPU   int32  // CPU that recorded the event, as the bits of a uint32, or CPUUnknown
+	Seq   uint32 // sequence number on the capture thread, from 1, wraps at 2^32; 0 if not recorded (see FlagNumbered)
+	Lost  uint32 // KindLost: number of lost events
 
 	Time   Ticks
-	Offset int64 // byte position of the record in the decompressed input, or -1
+	Offset int64 // byte offset of the record in the decompressed input, or -1
 
 	Type    *Type
-	Thread  *Thread // whom the event is about
-	Capture *Thread // who recorded it; sequence numbers count per capture thread
+	Thread  *Thread // thread that the event describes
+	Capture *Thread // thread that recorded the event; sequence numbers count per capture thread
 	Stack   *Stack  // nil if none
 	Labels  *Labels // nil if none
 	Mark    *Mark   // KindMark only
 	Payload []byte
 }
 
-// Version returns the version of the event's layout: the one of a label if the event has such a label, else the type's.
-// Decoders call it instead of reading Type.Version. It is 0 if the event has no Type.
+// Version returns the version of the event's layout: that of a label if the event has such a label, otherwise that of
+// the type. It returns 0 without a Type. Decoders call Version instead of reading Type.Version.
 func (e *Event) Version() uint8 {
 	if e.Labels != nil && e.Labels.overrides&overrideVersion != 0 {
 		return e.Labels.version
@@ -82,8 +81,8 @@ func (e *Event) Version() uint8 {
 	return e.Type.Version
 }
 
-// Opcode returns the event's opcode: the one of a label if the event has such a label, else the type's, and 0 without a
-// Type.
+// Opcode returns the opcode of the event: that of a label if the event has such a label, otherwise that of the type. It
+// returns 0 without a Type.
 func (e *Event) Opcode() uint8 {
 	if e.Labels != nil && e.Labels.overrides&overrideOpcode != 0 {
 		return e.Labels.opcode
@@ -94,8 +93,8 @@ func (e *Event) Opcode() uint8 {
 	return e.Type.Opcode
 }
 
-// Level returns the event's verbosity (1 critical to 5 verbose, 0 always): the one of a label if the event has such a
-// label, else the type's, and 0 without a Type.
+// Level returns the verbosity of the event (1 critical to 5 verbose, 0 always): that of a label if the event has such a
+// label, otherwise that of the type. It returns 0 without a Type.
 func (e *Event) Level() uint8 {
 	if e.Labels != nil && e.Labels.overrides&overrideLevel != 0 {
 		return e.Labels.level
@@ -106,8 +105,8 @@ func (e *Event) Level() uint8 {
 	return e.Type.Level
 }
 
-// Keywords returns the event's groups as a bit set: those of a label if the event has such a label, else the type's,
-// and 0 without a Type.
+// Keywords returns the event's keywords as a bit set: those of a label if the event has such a label, otherwise those
+// of the type. It returns 0 without a Type.
 func (e *Event) Keywords() uint64 {
 	if e.Labels != nil && e.Labels.overrides&overrideKeywords != 0 {
 		return e.Labels.keywords
@@ -118,8 +117,7 @@ func (e *Event) Keywords() uint64 {
 	return e.Type.Keywords
 }
 
-// PointerSize returns the size in bytes of pointers in the event's payload: that of the process, and 8 if it is
-// unknown.
+// PointerSize returns the size in bytes of pointers in the event's payload: that of the process, or 8 if it is unknown.
 func (e *Event) PointerSize() int {
 	if e.Thread != nil && e.Thread.Process != nil && e.Thread.Process.PointerSize != 0 {
 		return int(e.Thread.Process.PointerSize)
@@ -127,21 +125,21 @@ func (e *Event) PointerSize() int {
 	return 8
 }
 
-// Clone returns a copy of the event that may be kept.
+// Clone returns a copy of the event with its own payload. The copy may be kept.
 func (e *Event) Clone() *Event {
 	c := *e
 	c.Payload = slices.Clone(e.Payload)
 	return &c
 }
 
-// MarkKind says what a Mark is.
+// MarkKind is the kind of a Mark.
 type MarkKind uint8
 
 const (
-	// MarkSequencePoint is a barrier: events before it in the stream are not later than events after it. Its threads
-	// carry a lower bound of the number of the last event that each one tried to record.
+	// MarkSequencePoint is a barrier: no event before it in the stream is later than an event after it. For each listed
+	// thread, Seq is a lower bound of the number of the last event that the thread tried to record.
 	MarkSequencePoint MarkKind = iota
-	// MarkThreadsRemoved ends the threads it lists; their numbers are final.
+	// MarkThreadsRemoved ends the listed threads. Their sequence numbers are final.
 	MarkThreadsRemoved
 )
 
@@ -152,18 +150,18 @@ func (k MarkKind) String() string {
 
 var markKindNames = []string{"sequence point", "threads removed"}
 
-// MarkFlags are properties of a sequence point (nettrace-v6, "SequencePointBlock"). Bits without a constant are kept as
-// recorded.
+// MarkFlags are properties of a sequence point (nettrace-v6, "SequencePointBlock"), as a bit set. Bits without a
+// constant are kept as recorded.
 type MarkFlags uint32
 
 const (
-	// MarkFlushThreads means that the input's thread table is empty after the sequence point.
+	// MarkFlushThreads means that thread IDs defined before this sequence point are no longer valid.
 	MarkFlushThreads MarkFlags = 1
-	// MarkFlushTypes means that the input's metadata table is empty after the sequence point.
+	// MarkFlushTypes means that metadata IDs defined before this sequence point are no longer valid.
 	MarkFlushTypes MarkFlags = 2
 )
 
-// A Mark is a place in the stream that is not an event: immutable, and may be kept.
+// A Mark is a record of the stream that is not an event. It is immutable and may be kept.
 type Mark struct {
 	Kind    MarkKind
 	Flags   MarkFlags
@@ -176,7 +174,7 @@ type ThreadSeq struct {
 	Seq    uint32
 }
 
-// nameOf returns names[i], or a number for values that have none.
+// nameOf returns names[i], or a placeholder with the number for values without a name.
 func nameOf(names []string, i int) string {
 	if i < len(names) {
 		return names[i]

@@ -43,7 +43,7 @@ func TestLabelsOverrideTheType(t *testing.T) {
 	}
 }
 
-// TestAccessorsOfEveryKind: no accessor depends on members that only some kinds of events have.
+// TestAccessorsOfEveryKind checks that no accessor depends on members that only some kinds of events have.
 func TestAccessorsOfEveryKind(t *testing.T) {
 	typ := &ntconv.Type{Version: 1, Opcode: 2, Level: 3, Keywords: 4, Fields: fields(code(ntconv.TypeInt8))}
 	bytes := []byte{7}
@@ -188,7 +188,7 @@ func TestErrorsSayWhere(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if !errors.Is(err, ntconv.ErrTruncated) || !errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, ntconv.ErrCorrupt) {
-		t.Error("wraps the wrong things")
+		t.Error("wraps the wrong errors")
 	}
 	err.Where = ""
 	if got := err.Error(); got != "nettrace 4: byte 4711: input is truncated: unexpected EOF: 5 of 9 bytes" {

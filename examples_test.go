@@ -41,8 +41,8 @@ func TestPublicPackagesHaveExamples(t *testing.T) {
 var namesFlag = regexp.MustCompile(`(^|[^-\w])--[a-z]`)
 
 // TestLibraryNamesNoFlags checks that no string of a package that library users compile names a flag of the command,
-// because a program has none: such a string belongs into the command, or into the tables that convert translates. Package
-// convert compiles these tables; its own tests check its errors.
+// because a program has none: such a string belongs into the command, or into the tables that convert translates.
+// Package convert compiles these tables; its own tests check its errors.
 func TestLibraryNamesNoFlags(t *testing.T) {
 	all := listPackages(t)
 	used := map[string]bool{}

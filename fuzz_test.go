@@ -36,8 +36,8 @@ func typeOf(b []byte, depth int) (t ntconv.FieldType, rest []byte) {
 	return t, b
 }
 
-// FuzzFields: decoding any payload with any type ends, does not panic, gives one value a field, and no value reaches
-// outside the payload. A type that is decoded twice gives the same values.
+// FuzzFields checks that decoding any payload with any type ends, does not panic and yields one value per field, that no
+// value extends beyond the payload, and that decoding twice yields the same values.
 func FuzzFields(f *testing.F) {
 	for _, d := range decodings {
 		e := event(8, d.payload, d.types...)

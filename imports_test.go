@@ -424,7 +424,7 @@ type importRule struct {
 	why    string
 }
 
-// listed is what the go command tells about a package.
+// A listed is the part of the output of go list for a package.
 type listed struct {
 	ImportPath, Name, Dir string
 	Standard              bool
@@ -515,7 +515,7 @@ func timelineExporter(more ...string) []string {
 		"./internal/tempfile", "./internal/timeline", "./schema")
 }
 
-// TestFormatsHaveImportRules: each exporter and importer has a rule of its own that lists all it may import.
+// TestFormatsHaveImportRules checks that each exporter and importer has its own rule that lists all permitted imports.
 func TestFormatsHaveImportRules(t *testing.T) {
 	for path, p := range listPackages(t) {
 		name, ok := strings.CutPrefix(path, module)
@@ -573,7 +573,7 @@ func eachFile(t *testing.T, visit func(p *listed, fset *token.FileSet, f *ast.Fi
 	}
 }
 
-// TestPackagesDoNothingOnTheirOwn: no package acts because it is imported, and only programs end a program.
+// TestPackagesDoNothingOnTheirOwn checks that no package acts because it is imported, and that only commands exit.
 func TestPackagesDoNothingOnTheirOwn(t *testing.T) {
 	eachFile(t, func(p *listed, fset *token.FileSet, f *ast.File) {
 		for _, imp := range f.Imports {
@@ -597,7 +597,7 @@ func TestPackagesDoNothingOnTheirOwn(t *testing.T) {
 	})
 }
 
-// TestFormatsAreNotNamed: only the table of formats says "pprof"; everyone else asks for what a user has named.
+// TestFormatsAreNotNamed checks that only the table of formats contains "pprof"; all others use the user's choice.
 func TestFormatsAreNotNamed(t *testing.T) {
 	calls := 0
 	eachFile(t, func(p *listed, fset *token.FileSet, f *ast.File) {
@@ -620,6 +620,6 @@ func TestFormatsAreNotNamed(t *testing.T) {
 		})
 	})
 	if calls == 0 {
-		t.Error("nobody asks for a format by name: is this test out of date?")
+		t.Error("no package asks for a format by name; update this test")
 	}
 }

@@ -2,14 +2,14 @@ package ntconv
 
 import "slices"
 
-// LabelKind says what a Label is. The values are those of the nettrace v6 label list (nettrace-v6, "LabelListBlock").
+// LabelKind is the kind of a Label. Its values are those of nettrace (nettrace-v6, "LabelListBlock").
 type LabelKind uint8
 
 const (
 	LabelActivityID        LabelKind = 1  // ID
 	LabelRelatedActivityID LabelKind = 2  // ID
-	LabelTraceID           LabelKind = 3  // ID: the 16 bytes of a W3C trace id in order
-	LabelSpanID            LabelKind = 4  // ID: the 8 bytes of a W3C span id in order, then zeros
+	LabelTraceID           LabelKind = 3  // ID: the 16 bytes of a W3C trace ID in order
+	LabelSpanID            LabelKind = 4  // ID: the 8 bytes of a W3C span ID in order, then zeros
 	LabelString            LabelKind = 5  // Key and Str
 	LabelInt               LabelKind = 6  // Key and Num, with an optional Unit
 	LabelOpcode            LabelKind = 7  // Num; overrides the type's
@@ -35,7 +35,7 @@ var labelKindNames = []string{
 // String returns the kind's name in lower case.
 func (k LabelKind) String() string { return nameOf(labelKindNames, int(k)) }
 
-// A Label is one property of an event beside its payload. Which members mean something depends on Kind.
+// A Label is a property of an event in addition to its payload. Kind determines the members in use.
 type Label struct {
 	Kind           LabelKind
 	Key, Str, Unit string
@@ -43,9 +43,8 @@ type Label struct {
 	ID             [16]byte
 }
 
-// Labels are the labels of an event in the order of the input. They are immutable and made by NewLabels; the zero value
-// and nil are empty lists. Two events with the same labels may or may not have the same pointer; sinks compare the
-// content.
+// Labels are the labels of an event in the order of the input. They are immutable. NewLabels builds them; the zero
+// value and nil are empty lists. Events with equal labels may have different pointers, so sinks compare the content.
 type Labels struct {
 	list []Label
 
@@ -54,7 +53,7 @@ type Labels struct {
 	keywords               uint64
 }
 
-// List returns the labels in the order of the input. The caller must not change them. A nil Labels has none.
+// List returns the labels in the order of the input. The slice is shared and read-only. It is nil if l is nil.
 func (l *Labels) List() []Label {
 	if l == nil {
 		return nil
@@ -69,8 +68,8 @@ const (
 	overrideKeywords
 )
 
-// NewLabels returns labels that own list. Of labels that override a property of the type the last one counts, an
-// explicit zero included.
+// NewLabels returns labels that own list. If several labels override the same property of the type, the last one wins,
+// even if its value is 0.
 func NewLabels(list []Label) *Labels {
 	l := &Labels{list: list}
 	for i := range list {
@@ -88,7 +87,7 @@ func NewLabels(list []Label) *Labels {
 	return l
 }
 
-// Find returns the last label of a kind, or nil. A nil Labels has none.
+// Find returns the last label of a kind, or nil if there is none or l is nil.
 func (l *Labels) Find(kind LabelKind) *Label {
 	if l == nil {
 		return nil
@@ -101,7 +100,7 @@ func (l *Labels) Find(kind LabelKind) *Label {
 	return nil
 }
 
-// ID returns the id of the last label of a kind, and false if there is none or if it is all zero.
+// ID returns the ID of the last label of a kind. It returns false if there is none or if the ID is zero.
 func (l *Labels) ID(kind LabelKind) ([16]byte, bool) {
 	if p := l.Find(kind); p != nil && p.ID != [16]byte{} {
 		return p.ID, true
@@ -109,7 +108,7 @@ func (l *Labels) ID(kind LabelKind) ([16]byte, bool) {
 	return [16]byte{}, false
 }
 
-// Equal reports whether two label lists have the same labels in the same order. Nil equals an empty list.
+// Equal reports whether two lists have the same labels in the same order. nil equals an empty list.
 func (l *Labels) Equal(m *Labels) bool {
 	return l == m || slices.Equal(l.List(), m.List())
 }

@@ -6,26 +6,25 @@ import (
 	"math"
 )
 
-// A location takes 4 bytes of a payload and refers to as many as 65,535, which may hold further locations. Several
-// locations may refer to the same bytes, so a few hundred bytes could describe more values than any memory holds. The
-// decoder therefore charges a location for the bytes of its elements, and for the locations among them as if they were
-// iterated over right away. A value keeps the total before its first element: iterating over it continues from there
-// and finds the same locations valid as the first walk did. Values without bytes are charged too, as a list can have
-// any number of them per byte.
+// A location has 4 bytes in a payload and refers to up to 65,535 bytes, which may contain further locations. Several
+// locations may refer to the same bytes, so a few hundred bytes could describe more values than fit into memory. The
+// decoder therefore charges a location for the bytes of its elements, and for the locations among them as if a caller
+// iterated over them immediately. A value stores the total before its first element. Iterating over the value continues
+// from this total, so it finds the same locations valid as the first pass. Values without bytes are charged as well,
+// because a list can have any number of them per byte.
 const (
-	// maxLocatedPerByte and maxLocatedExtra bound the total per payload. Locations that share no bytes need a factor of
-	// 1.
+	// maxLocatedPerByte and maxLocatedExtra bound the total per payload. Locations that share no bytes need factor 1.
 	maxLocatedPerByte = 16
 	maxLocatedExtra   = 4096
-	// locErrorCharge is charged for a location that is not valid, because its error takes about as many bytes when
-	// printed. The 4 bytes of a location allow for it.
+	// locErrorCharge is the charge for an invalid location, because its error has about as many bytes when it is
+	// printed. It equals the limit that the 4 bytes of a location add.
 	locErrorCharge = 4 * maxLocatedPerByte
 )
 
-// overCharged is the total of a decoder that has exceeded its limit: every further charge fails.
+// overCharged is the total of a decoder that has exceeded its limit. Every further charge fails.
 const overCharged = math.MaxUint32
 
-// chargeLimit returns the limit of a payload's total. It is less than overCharged.
+// chargeLimit returns the limit of the total for a payload. It is less than overCharged.
 func (d *decoder) chargeLimit() uint64 {
 	return min(maxLocatedPerByte*uint64(len(d.payload))+maxLocatedExtra, overCharged-1)
 }
@@ -41,23 +40,18 @@ func (d *decoder) charge(n int) bool {
 	return true
 }
 
-// errCharge returns the error of a charge that failed.
+// errCharge returns the error of a failed charge.
 func (d *decoder) errCharge() error {
 	if d.probe {
 		return errOverCharged
 	}
-	return fmt.Errorf(
-		"%w: limit %d, %d times the payload plus %d",
-		errOverCharged,
-		d.chargeLimit(),
-		maxLocatedPerByte,
-		maxLocatedExtra,
-	)
+	return fmt.Errorf("%w: limit %d, %d times the payload plus %d",
+		errOverCharged, d.chargeLimit(), maxLocatedPerByte, maxLocatedExtra)
 }
 
 var errOverCharged = errors.New("too many located bytes or empty values")
 
-// loc decodes elements that lie elsewhere in the payload. An error in them does not affect the fields that follow.
+// loc decodes the elements that a location refers to. An error in them does not affect the fields that follow.
 func (d *decoder) loc(t *FieldType, at uint32) Value {
 	if d.charged == overCharged {
 		return d.locError(d.errCharge())
@@ -86,12 +80,13 @@ func (d *decoder) loc(t *FieldType, at uint32) Value {
 	return v
 }
 
+// invalidLoc charges for an invalid location and returns its value.
 func (d *decoder) invalidLoc(err error) Value {
 	d.charge(locErrorCharge)
 	return d.locError(err)
 }
 
-// locError returns the value of a location that cannot be decoded, which ends at the decoder's position.
+// locError returns the value of a location that cannot be decoded. The location ends at the decoder's position.
 func (d *decoder) locError(err error) Value {
 	if d.probe {
 		return errorValue(err)
@@ -99,7 +94,7 @@ func (d *decoder) locError(err error) Value {
 	return errorValue(fmt.Errorf("byte %d of the payload: %w", d.off-4, err))
 }
 
-// chargeElems charges for the elements from start to end, except for their own bytes.
+// chargeElems charges for the elements from start to end, without their own bytes.
 func (d *decoder) chargeElems(elem *FieldType, start, end int) {
 	e := decoder{b: d.payload[:end], off: start, payload: d.payload, mode: d.mode, probe: true, charged: d.charged}
 	for e.off < end && e.charged != overCharged {
@@ -108,18 +103,18 @@ func (d *decoder) chargeElems(elem *FieldType, start, end int) {
 	d.charged = e.charged
 }
 
-// isLocation reports whether values of the code refer to other bytes.
+// isLocation reports whether values of this code refer to other bytes.
 func (c TypeCode) isLocation() bool { return c == TypeRelLoc || c == TypeDataLoc }
 
-// A footprint is what all values of a type have in common.
+// A footprint holds the properties that all values of a type share.
 type footprint struct {
-	size  int  // bytes of a value
-	nodes int  // types visited: the type itself, its elements and its members
+	size  int  // size of a value in bytes
+	nodes int  // number of types: the type itself, its elements and its members
 	nests bool // decoding a value charges for values in it
 }
 
-// footprint returns what all values of type t have in common. It returns false if their size varies; nodes is set
-// nevertheless.
+// footprint returns the footprint of type t. It returns false if the size of its values varies; nodes is valid in both
+// cases.
 func (m mode) footprint(t *FieldType) (f footprint, ok bool) {
 	f.nodes = 1
 	if t == nil {

@@ -34,8 +34,8 @@ func repeat(n int, t ntconv.FieldType) []ntconv.Field {
 	return out
 }
 
-// TestValuesAreBounded: what a payload refers to is at most the stated multiple of it, and a payload that wants more
-// gets an error. Without the limit the first case has 20^30 values.
+// TestValuesAreBounded checks that the located bytes are at most the documented multiple of the payload, and that a
+// payload with more yields an error. Without the limit the first case has 20^30 values.
 func TestValuesAreBounded(t *testing.T) {
 	var (
 		u8       = code(ntconv.TypeUint8)
@@ -78,8 +78,8 @@ func TestValuesAreBounded(t *testing.T) {
 	}
 }
 
-// TestLocationsWithinTheLimit: an ordinary event is not affected, however large, nor are up to 16 locations of the same
-// bytes.
+// TestLocationsWithinTheLimit checks that the limit affects neither ordinary events of any size nor up to 16 locations of
+// the same bytes.
 func TestLocationsWithinTheLimit(t *testing.T) {
 	text := of(ntconv.TypeRelLoc, code(ntconv.TypeUTF8Unit))
 	var words []ntconv.Value
@@ -111,8 +111,8 @@ func TestLocationsWithinTheLimit(t *testing.T) {
 	}
 }
 
-// TestFieldsAfterTheLimit: a location beyond the limit does not affect fields in place, and lists that the limit does
-// not concern keep their elements.
+// TestFieldsAfterTheLimit checks that a location beyond the limit affects neither fields in place nor lists without
+// locations.
 func TestFieldsAfterTheLimit(t *testing.T) {
 	layout := append(repeat(40, of(ntconv.TypeDataLoc, code(ntconv.TypeInt8))), field("last", of(ntconv.TypeArray, code(ntconv.TypeInt8))))
 	payload := append([]byte(strings.Repeat(string(at(0, 10_000)), 40)), 3, 0, 1, 2, 3)
@@ -136,7 +136,7 @@ func TestFieldsAfterTheLimit(t *testing.T) {
 	}
 }
 
-// TestValuesDoNotDependOnTheOrder: values have no state. What a value contains is the same whether it is visited at
+// TestValuesDoNotDependOnTheOrder checks that values have no state: their contents are the same if they are visited at
 // once, later, or without those before it.
 func TestValuesDoNotDependOnTheOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

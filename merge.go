@@ -8,16 +8,16 @@ import (
 	"strconv"
 )
 
-// Merge returns the events of all sources in the order of time; those of one time in the order of the sources. Each
-// source must be in the order of time. If the clocks differ, times are converted to the first source's frequency, or to
-// 1 GHz if the frequencies differ too, and rounded to the next tick. Sources whose wall clock is unknown begin with the
-// first one that is known.
+// Merge returns the events of all sources in time order; events of equal time are in the order of the sources. Each
+// source must be in time order. If the clocks differ, Merge converts times to the first source's frequency, or to 1 GHz
+// if the frequencies differ, and rounds up to the next tick. A source without a wall clock starts with the first source
+// that has one.
 //
-// A process belongs to one source: where the id of one was taken by another source, it gets the next free id, and its
-// own becomes the attribute "ntconv.pid". Where a source begins to number the events of a capture thread anew, the
-// result goes on. Merge of one source is that source.
+// A process whose ID is taken by another source gets the next free ID; its own goes into the attribute AttrPID. If a
+// source restarts the sequence numbers of a capture thread, the merged numbers continue. Merge drops table flushes,
+// because a flush would apply to all sources. Merge of one source returns that source.
 //
-// A source that fails does not end the others: their errors are returned, as one, when all have ended.
+// If a source fails, the others continue; Next returns the combined error after all sources have ended.
 func Merge(sources ...Source) Source {
 	if len(sources) == 1 {
 		return sources[0]
@@ -27,17 +27,18 @@ func Merge(sources ...Source) Source {
 	return m
 }
 
-// AttrPID is the attribute of a process whose id was changed by Merge: the id that was recorded.
+// AttrPID is the attribute with the recorded ID of a process whose ID Merge has changed.
 const AttrPID = "ntconv.pid"
 
+// A merged is the source that Merge returns.
 type merged struct {
 	info   *Info
-	inputs []*mergeInput // those that have not ended, as a heap by the time of their next event
+	inputs []*mergeInput // inputs that have not ended, as a heap by the time of their next event
 	begun  bool
-	out    *mergeInput // whose event was returned last
-	failed error       // of inputs
-	err    error       // of Next, once all have ended
-	// Ids that a process has, each with one behind it that may be free: none in between is.
+	out    *mergeInput // input of the event that Next returned last; nil if it is in the heap
+	failed error       // combined error of the inputs that have failed
+	err    error       // final error of Next, once all inputs have ended
+	// taken maps each ID that a process has to a higher ID that may be free. No ID between the two is free.
 	taken map[hostPID]uint64
 	event Event
 }
@@ -53,29 +54,29 @@ type mergeInput struct {
 	order     int
 	clock     Clock
 	to        Clock
-	same      bool // no conversion of times
+	same      bool // times need no conversion
 	next      *Event
 	time      Ticks
 	processes map[*Process]*Process
 	described map[hostPID]renamed
 	threads   map[*Thread]*mergedThread
-	restarts  int // how often the numbers of its events began anew
+	restarts  int // number of restarts of its sequence numbers
 	marks     map[*Mark]*Mark
 }
 
-// A mergedThread is what a thread of an input has become. In the result its events are numbered on where those of the
-// input begin anew: other inputs know nothing of the table that was flushed there.
+// A mergedThread is the merged counterpart of a thread of an input. If the input restarts its numbers after a flush of
+// its thread table, the merged numbers continue, because the flush is not part of the result.
 type mergedThread struct {
 	*Thread
-	shift    uint32 // of numbers
-	last     uint32 // number given to an event, lost or not; 0 if none was
-	restarts int    // of the input, when that was
+	shift    uint32 // merged number minus number of the input
+	last     uint32 // last merged number of an event, including lost ones; 0 before the first
+	restarts int    // restarts of the input at that time
 }
 
-// renamed is a process as it was first described, and as it is called.
+// A renamed is the first description of a process, and its merged counterpart.
 type renamed struct{ from, to *Process }
 
-// merge decides about the clock and makes the inputs.
+// merge chooses the clock and builds the inputs.
 func (m *merged) merge(sources []Source) *Info {
 	if len(sources) == 0 {
 		return &Info{Format: "nothing", Clock: Clock{Freq: 1e9}, PointerSize: 8}
@@ -111,7 +112,8 @@ func (m *merged) merge(sources []Source) *Info {
 		c := s.Info().Clock
 		m.inputs = append(m.inputs, &mergeInput{
 			src: s, order: n, clock: c, to: info.Clock, same: c == info.Clock,
-			processes: map[*Process]*Process{}, described: map[hostPID]renamed{}, threads: map[*Thread]*mergedThread{}, marks: map[*Mark]*Mark{},
+			processes: map[*Process]*Process{}, described: map[hostPID]renamed{},
+			threads: map[*Thread]*mergedThread{}, marks: map[*Mark]*Mark{},
 		})
 	}
 	return info
@@ -149,7 +151,7 @@ func (m *merged) Next() (*Event, error) {
 	return &m.event, nil
 }
 
-// advance reads the next event of an input and puts it back among the others, unless it has ended or failed.
+// advance reads the next event of an input and adds the input to the heap, unless it has ended or failed.
 func (m *merged) advance(in *mergeInput) {
 	e, err := in.src.Next()
 	if err != nil {
@@ -181,7 +183,7 @@ func (in *mergeInput) convert(t Ticks) Ticks {
 	return in.to.TicksAt(since)
 }
 
-// translate makes an event of an input one of the result.
+// translate converts an event of an input to an event of the result.
 func (m *merged) translate(in *mergeInput, e *Event) {
 	e.Time = in.time
 	e.Offset = -1
@@ -202,7 +204,7 @@ func (m *merged) translate(in *mergeInput, e *Event) {
 	if e.Mark == nil {
 		return
 	}
-	// The tables of one input say nothing about those of the others.
+	// Marks lose their flags, because a flush applies to the tables of one input only.
 	mark := in.marks[e.Mark]
 	if mark == nil {
 		mark = &Mark{Kind: e.Mark.Kind, Threads: make([]ThreadSeq, 0, len(e.Mark.Threads))}
@@ -214,7 +216,7 @@ func (m *merged) translate(in *mergeInput, e *Event) {
 			out := m.thread(in, t.Thread)
 			seq := t.Seq + out.shift
 			if int32(seq-out.last) > 0 {
-				out.last = seq // lost ones have had their numbers
+				out.last = seq // numbers of lost events count as used
 			}
 			mark.Threads = append(mark.Threads, ThreadSeq{out.Thread, seq})
 		}
@@ -249,7 +251,7 @@ func (m *merged) thread(in *mergeInput, t *Thread) *mergedThread {
 	return out
 }
 
-// process returns a process of an input under an id that no other input has.
+// process returns the merged counterpart of a process, with an ID that no other input has.
 func (m *merged) process(in *mergeInput, p *Process) *Process {
 	if p == nil {
 		return nil
@@ -259,7 +261,7 @@ func (m *merged) process(in *mergeInput, p *Process) *Process {
 		return out
 	}
 	key := hostPID{p.Host, p.PID}
-	if as, known := in.described[key]; known { // the same one, described again
+	if as, known := in.described[key]; known { // another description of the same process
 		if out = p; as.to != as.from {
 			c := *p
 			c.PID, c.Attrs = as.to.PID, as.to.Attrs
@@ -286,7 +288,7 @@ func (m *merged) take(k hostPID) {
 	}
 }
 
-// free returns the next free id from one on. What it passed over it need not look at again.
+// free returns the next free ID from an ID on. It updates the IDs that it has visited, so that later calls skip them.
 func (m *merged) free(from hostPID) uint64 {
 	at := from
 	for {
@@ -304,7 +306,7 @@ func (m *merged) free(from hostPID) uint64 {
 	return at.pid
 }
 
-// mergeHeap orders inputs by the time of their next event.
+// A mergeHeap orders inputs by the time of their next event, then by their position.
 type mergeHeap merged
 
 func (h *mergeHeap) Len() int { return len(h.inputs) }

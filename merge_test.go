@@ -21,7 +21,7 @@ func mergeEvent(th *ntconv.Thread, at ntconv.Ticks, seq uint32) *ntconv.Event {
 	return &ntconv.Event{Time: at, Seq: seq, Type: &ntconv.Type{Provider: "p"}, Thread: th, Capture: th, Offset: -1}
 }
 
-// Merge delivers every event of every source once, in the order of time, and those of one source in its order.
+// Merge delivers every event of every source once, in time order, and those of one source in its order.
 func TestMergeOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var sources []ntconv.Source
@@ -64,8 +64,8 @@ func TestMergeOrder(t *testing.T) {
 	})
 }
 
-// Where one input's thread table starts anew, and with it the numbers of its events, the numbers of the result go on:
-// those of the other input do not start anew. Losses stay what they were.
+// If one input flushes its thread table and restarts the numbers of its events, the merged numbers continue, because
+// those of the other input do not restart. Losses are unchanged.
 func TestMergeNumbersGoOn(t *testing.T) {
 	a, b := &ntconv.Thread{TID: 1}, &ntconv.Thread{TID: 2}
 	flush := func(at ntconv.Ticks, flags ntconv.MarkFlags, seq uint32) *ntconv.Event {
@@ -94,7 +94,7 @@ func TestMergeNumbersGoOn(t *testing.T) {
 	}
 }
 
-// The same moment on two clocks is the same tick of the result.
+// Equal times on two clocks are the same tick of the result.
 func TestMergeClocks(t *testing.T) {
 	a, b := &ntconv.Thread{Process: &ntconv.Process{PID: 1}}, &ntconv.Thread{Process: &ntconv.Process{PID: 2}}
 	slow := ntconvtest.NewSource(&ntconv.Info{Format: "a", PointerSize: 4, Clock: ntconv.Clock{Freq: 1000, Tick: 50, Wall: mergeWall.Add(time.Second)}},
@@ -127,7 +127,7 @@ func TestMergeOfOneAndNone(t *testing.T) {
 	}
 }
 
-// A source that fails does not take events of others along, and its error stays.
+// If a source fails, the events of the others are delivered, and its error is returned on each later call.
 func TestMergeError(t *testing.T) {
 	th := &ntconv.Thread{Process: &ntconv.Process{PID: 1}}
 	for _, c := range []struct {
@@ -164,7 +164,7 @@ func TestMergeError(t *testing.T) {
 	}
 }
 
-// Ids are those that asking for the next free one, one after another, would give.
+// The IDs are those of a search for the next free ID, one by one.
 func TestMergeProcessIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var sources []ntconv.Source
@@ -211,7 +211,7 @@ func TestMergeProcessIDs(t *testing.T) {
 	})
 }
 
-// Every id of many is taken: to look at all of them for each would be 10,000,000,000 steps.
+// All of many IDs are taken. Visiting all of them for each ID would need 10,000,000,000 steps.
 func TestMergeManyProcesses(t *testing.T) {
 	const n = 100_000
 	var sources []ntconv.Source

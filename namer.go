@@ -1,26 +1,32 @@
 package ntconv
 
-// A Namer knows the names of addresses and of processes. It learns from events as they pass, so answers get better
-// until the end of the trace: formats that aggregate ask in Close, formats that stream need a Namer that has seen the
-// trace.
+// A Namer resolves addresses to frames and describes processes and threads. It learns from the events it observes, and
+// .NET traces usually write symbols last: a sink that aggregates calls it in Close; a sink that writes each event at
+// once needs a Namer that has read the whole trace. Unless its documentation states otherwise, a Namer is not safe for
+// concurrent use.
 type Namer interface {
-	// AppendFrames appends the frames of s to dst, leaf first: the source's own where the stack has them, else one or
-	// more a PC. at is the time of an event with the stack: addresses are used again. A PC without a name gives a frame
-	// with FrameUnresolved, never nothing.
+	// AppendFrames appends the frames of s to dst, leaf first, and returns the extended slice. If s.Frames is set, it
+	// appends these frames unchanged. Otherwise each PC yields one frame, or several if functions were inlined there. p
+	// owns the addresses and may be nil. at is the time of the event that recorded s; it selects among successive
+	// owners of a reused address. A PC without a symbol yields a frame with FrameUnresolved and a placeholder name,
+	// never no frame.
 	AppendFrames(dst []Frame, p *Process, s *Stack, at Ticks) []Frame
-	// Epoch returns a number of what the addresses of s mean at a time, as far as is known now: of two times with equal
-	// numbers AppendFrames gives the same frames, for what comes in the order of time. It lets an aggregator tell equal
-	// stacks of different meaning apart before the names are known.
+	// Epoch identifies the owners that the addresses of s in p have at the given time. If two calls with the same p and
+	// s return the same number, AppendFrames, called after all events have been observed in time order, returns the
+	// same frames for both times. Different numbers may still mean equal frames. Aggregators call Epoch for each
+	// sample, before symbols are known, to keep equal stacks with different owners apart. A Namer without reused
+	// addresses returns 0.
 	Epoch(p *Process, s *Stack, at Ticks) uint32
-	// Mappings returns the known mappings of p by address.
+	// Mappings returns the known mappings of p, sorted by start address; those without addresses come first. The slice
+	// is shared and read-only.
 	Mappings(p *Process) []*Mapping
-	// Process returns what events told about p.
+	// Process returns what events reported about p; unknown members are zero.
 	Process(p *Process) ProcessInfo
-	// ThreadName returns the name that events gave t, else its own.
+	// ThreadName returns the name that events reported for t, or else t.Name.
 	ThreadName(t *Thread) string
 }
 
-// ProcessInfo is what a trace says about a process apart from its identity.
+// ProcessInfo is what events report about a process in addition to its Process.
 type ProcessInfo struct {
 	Name        string // executable without directory
 	CommandLine string

@@ -10,18 +10,19 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// Fields iterates over the payload of an event by the fields of its Type. It does not allocate. A field that cannot be
-// decoded is a ValueError, and so are all that follow it; fields behind the end of the payload are ValueNull.
+// Fields iterates over the fields of the payload according to the Type. It does not allocate. The values borrow the
+// payload. A field that cannot be decoded has the kind ValueError, and so do all fields after it. Fields after the end
+// of the payload are ValueNull. An event without a Type, such as a mark or a loss, has no fields.
 //
-// Self-describing .NET sources write bool in 1 byte and decimal in 8 although their metadata says the same as for
-// others. Where a type has such a field, the sizes under which the payload comes out even are taken. An event without a
-// Type, such as a mark or a loss, has no fields.
+// Self-describing .NET sources write bool in 1 byte and decimal in 8, although their metadata declares the usual 4 and
+// 16. For such types Fields uses the short sizes if only they consume the whole payload.
 //
-// Locations may overlap and refer to further locations. Their elements may take at most 16 times the payload plus 4096
-// bytes in total; a location beyond that is a ValueError. So iterating over all values, nested ones included, takes
-// time and output in proportion to the payload.
+// Locations may overlap and refer to further locations. Their elements may have at most 16 times the bytes of the
+// payload plus 4,096; a location beyond that is a ValueError. So iterating over all values, including nested ones,
+// needs time and output in proportion to the payload.
 func (e *Event) Fields() iter.Seq2[*Field, Value] {
-	return func(yield func(*Field, Value) bool) { eachField(e, yield) } // small enough to be inlined: nothing escapes
+	// Small enough to be inlined, so nothing escapes to the heap.
+	return func(yield func(*Field, Value) bool) { eachField(e, yield) }
 }
 
 func eachField(e *Event, yield func(*Field, Value) bool) {
@@ -36,7 +37,8 @@ func eachField(e *Event, yield func(*Field, Value) bool) {
 	d.each(e.Type.Fields, yield)
 }
 
-// Field returns the first field of that name of the payload, and false if there is none.
+// Field returns the first field of the payload with this name, and false if there is none. The value borrows the
+// payload.
 func (e *Event) Field(name string) (Value, bool) {
 	for f, v := range e.Fields() {
 		if f.Name == name {
@@ -46,7 +48,8 @@ func (e *Event) Field(name string) (Value, bool) {
 	return Value{}, false
 }
 
-// DecodeFields is Event.Fields with a layout from elsewhere: exactly as it says, with no guess about sizes.
+// DecodeFields is Event.Fields for a given layout. It uses the sizes of the layout and never the short ones. Any
+// pointer size except 4 counts as 8.
 func DecodeFields(fields []Field, payload []byte, pointerSize int) iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) {
 		d := decoder{b: payload, payload: payload, mode: modeOf(pointerSize)}
@@ -54,14 +57,14 @@ func DecodeFields(fields []Field, payload []byte, pointerSize int) iter.Seq2[*Fi
 	}
 }
 
-// narrow reports whether the payload comes out even with narrow sizes and not with the stated ones.
+// narrow reports whether the fields consume the whole payload only with the short sizes.
 func narrow(fields []Field, payload []byte, m mode) bool {
 	slim := m
 	slim.narrow = true
 	return !even(fields, payload, m) && even(fields, payload, slim)
 }
 
-// even reports whether the payload holds the fields and nothing else.
+// even reports whether the fields consume exactly the whole payload.
 func even(fields []Field, payload []byte, m mode) bool {
 	d := decoder{b: payload, payload: payload, mode: m, probe: true}
 	ok := true
@@ -72,44 +75,34 @@ func even(fields []Field, payload []byte, m mode) bool {
 	return ok && d.off == len(payload)
 }
 
-// A decoder walks over encoded values. b is the payload up to the end of what is decoded and off a position in it;
-// payload is the whole of it, where a location may point. After an error off is the end of b, so that every loop over
-// it ends.
+// A decoder reads encoded values. b is the payload up to the end of the value, off is the position of the next value in
+// b, and payload is the whole payload, to which locations refer. After an error off is len(b), so every loop ends.
 type decoder struct {
 	b       []byte
 	off     int
 	payload []byte
 	mode    mode
-	probe   bool   // errors need not say anything
-	charged uint32 // total of what locations and empty values cost so far, see maxLocatedPerByte
+	probe   bool   // the caller only checks whether there is an error, so errors need no details
+	charged uint32 // total charge for locations and empty values, see maxLocatedPerByte
 	err     error
 }
 
-// decoder returns a decoder over the inside of a list or an object.
+// decoder returns a decoder for the contents of a list or an object.
 func (v *Value) decoder() decoder {
 	return decoder{
-		b:       v.pay[:v.num+uint64(len(v.raw))],
-		off:     int(v.num),
-		payload: v.pay,
-		mode:    v.mode,
-		charged: v.charged,
+		b: v.pay[:v.num+uint64(len(v.raw))], off: int(v.num), payload: v.pay, mode: v.mode, charged: v.charged,
 	}
 }
 
-// inside returns a list or object value of the bytes from start to end. charged is the total before its first element.
+// inside returns a list or object value for the bytes from start to end. charged is the total before its first element.
 func (d *decoder) inside(kind ValueKind, t *FieldType, start, end int, charged uint32) Value {
 	return Value{
-		kind:    kind,
-		typ:     t,
-		num:     uint64(start),
-		raw:     d.payload[start:end:end],
-		pay:     d.payload,
-		mode:    d.mode,
-		charged: charged,
+		kind: kind, typ: t, num: uint64(start), raw: d.payload[start:end:end], pay: d.payload,
+		mode: d.mode, charged: charged,
 	}
 }
 
-// each decodes an object's members.
+// each decodes the members of an object.
 func (d *decoder) each(fields []Field, yield func(*Field, Value) bool) {
 	start := d.off
 	for i := range fields {
@@ -128,7 +121,7 @@ func (d *decoder) each(fields []Field, yield func(*Field, Value) bool) {
 	}
 }
 
-// sizeOrOne returns 0 only for types that may take no byte at all.
+// sizeOrOne returns 0 only for types whose values may have no bytes.
 func (m mode) sizeOrOne(t *FieldType) int {
 	switch t.Code {
 	case TypeFixedArray:
@@ -143,7 +136,7 @@ func (m mode) sizeOrOne(t *FieldType) int {
 	return 1
 }
 
-// fail records the first error.
+// fail records an error and returns its value.
 func (d *decoder) fail(err error) Value {
 	if d.probe {
 		d.err, d.off = err, len(d.b)
@@ -154,7 +147,7 @@ func (d *decoder) fail(err error) Value {
 	return errorValue(d.err)
 }
 
-// take returns the next n bytes, or nil if there are not as many.
+// take returns the next n bytes, or nil if fewer are left.
 func (d *decoder) take(n int) []byte {
 	if n < 0 || n > len(d.b)-d.off {
 		return nil
@@ -164,7 +157,8 @@ func (d *decoder) take(n int) []byte {
 	return b
 }
 
-// value decodes the next value. fields and start are those of the enclosing object: TypeCounted looks back.
+// value decodes the next value. fields and start are those of the enclosing object, because TypeCounted refers to an
+// earlier field.
 func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 	if n := t.Code.fixedSize(d.mode); n > 0 {
 		b := d.take(n)
@@ -210,7 +204,7 @@ func (d *decoder) value(t *FieldType, fields []Field, start int) Value {
 	return d.fail(errTypeCode)
 }
 
-// scalar decodes a value whose bytes are known to be there.
+// scalar decodes a value from its bytes.
 func (d *decoder) scalar(t *FieldType, b []byte) Value {
 	switch t.Code {
 	case TypeInt8:
@@ -257,7 +251,7 @@ func (d *decoder) scalar(t *FieldType, b []byte) Value {
 	return d.loc(t, binary.LittleEndian.Uint32(b))
 }
 
-// object walks over the members to find the end.
+// object decodes the members to find the end of the object.
 func (d *decoder) object(t *FieldType) Value {
 	start, charged := d.off, d.charged
 	d.each(t.Fields, func(_ *Field, v Value) bool { return d.err == nil })
@@ -303,7 +297,7 @@ func (d *decoder) varint(code TypeCode) Value {
 	return IntValue(int64(n>>1) ^ -int64(n&1))
 }
 
-// array decodes n elements in a row: text for code units, bytes for unsigned bytes, else a list.
+// array decodes n adjacent elements: code units to a string, unsigned bytes to bytes, and all others to a list.
 func (d *decoder) array(elem *FieldType, n int) Value {
 	if elem == nil {
 		return d.fail(errTypeCode)
@@ -331,7 +325,7 @@ func (d *decoder) array(elem *FieldType, n int) Value {
 	return d.run(elem, start, d.off, charged)
 }
 
-// run makes a value of the encoded elements from start to end. charged is the total before the first one.
+// run returns a value for the encoded elements from start to end. charged is the total before the first one.
 func (d *decoder) run(elem *FieldType, start, end int, charged uint32) Value {
 	raw := d.payload[start:end:end]
 	switch elem.Code {
@@ -345,7 +339,7 @@ func (d *decoder) run(elem *FieldType, start, end int, charged uint32) Value {
 	return d.inside(ValueList, elem, start, end, charged)
 }
 
-// countOf decodes the field with that index of the object that begins at start.
+// countOf decodes the field with that index in the object that starts at start.
 func (d *decoder) countOf(fields []Field, index, start int) (int, bool) {
 	if index >= len(fields) {
 		return 0, false

@@ -131,7 +131,7 @@ var decodings = []struct {
 	{"empty arrays", []ntconv.FieldType{of(ntconv.TypeArray, code(ntconv.TypeUTF16Unit)), of(ntconv.TypeArray, code(ntconv.TypeInt32))}, "0000 0000", `a:"" b:[]`},
 	{"array of strings", []ntconv.FieldType{of(ntconv.TypeArray, code(ntconv.TypeUTF16String))}, "0200 6100 0000 0000", `a:["a" ""]`},
 	{"array of arrays", []ntconv.FieldType{of(ntconv.TypeArray, of(ntconv.TypeArray, code(ntconv.TypeInt8))), code(ntconv.TypeUint8)}, "0300 0200 01 02 0000 0100 ff 07", "a:[[i1 i2] [] [i-1]] b:u7"},
-	{"array of texts", []ntconv.FieldType{of(ntconv.TypeArray, of(ntconv.TypeArray, code(ntconv.TypeUTF8Unit)))}, "0200 0100 61 0000", `a:["a" ""]`},
+	{"array of strings", []ntconv.FieldType{of(ntconv.TypeArray, of(ntconv.TypeArray, code(ntconv.TypeUTF8Unit)))}, "0200 0100 61 0000", `a:["a" ""]`},
 	{"fixed array", []ntconv.FieldType{fixed(2, code(ntconv.TypeUint16)), fixed(4, code(ntconv.TypeUTF8Unit)), code(ntconv.TypeUint8)}, "0100 0200 61620000 07", "a:[u1 u2] b:\"ab\\x00\\x00\" c:u7"},
 	{"fixed array of nothing", []ntconv.FieldType{fixed(0, code(ntconv.TypeUint16)), code(ntconv.TypeUint8)}, "07", "a:[] b:u7"},
 	{"fixed arrays nested", []ntconv.FieldType{fixed(2, fixed(2, code(ntconv.TypeInt8)))}, "01020304", "a:[[i1 i2] [i3 i4]]"},
@@ -164,7 +164,7 @@ var decodings = []struct {
 	{"ansi string", []ntconv.FieldType{code(ntconv.TypeANSIString), code(ntconv.TypeInt8)}, "61 e9 00 07", `a:"aé" b:i7`},
 	{"padding", []ntconv.FieldType{code(ntconv.TypePad64), code(ntconv.TypeInt8)}, "00000000 07", "a:null b:i7"},
 	{"counted", []ntconv.FieldType{code(ntconv.TypeUint16), code(ntconv.TypeInt8), {Code: ntconv.TypeCounted, Elem: &ntconv.FieldType{Code: ntconv.TypeInt16}}}, "0200 05 0100 ffff", "a:u2 b:i5 c:[i1 i-1]"},
-	{"counted by what is no number", []ntconv.FieldType{code(ntconv.TypeUTF16String), {Code: ntconv.TypeCounted, Elem: &ntconv.FieldType{Code: ntconv.TypeInt16}}}, "0000 01", `a:"" b:error(byte 2 of the payload: count is not an earlier integer field)`},
+	{"counted by a field that is not a number", []ntconv.FieldType{code(ntconv.TypeUTF16String), {Code: ntconv.TypeCounted, Elem: &ntconv.FieldType{Code: ntconv.TypeInt16}}}, "0000 01", `a:"" b:error(byte 2 of the payload: count is not an earlier integer field)`},
 	{"counted by a negative number", []ntconv.FieldType{code(ntconv.TypeInt8), {Code: ntconv.TypeCounted, Elem: &ntconv.FieldType{Code: ntconv.TypeInt16}}}, "ff 01", "a:i-1 b:error(byte 1 of the payload: count is not an earlier integer field)"},
 	{"counted by itself", []ntconv.FieldType{{Code: ntconv.TypeCounted, Elem: &ntconv.FieldType{Code: ntconv.TypeInt16}}}, "0100", "a:error(byte 0 of the payload: count is not an earlier integer field)"},
 	{"rest", []ntconv.FieldType{code(ntconv.TypeInt8), code(ntconv.TypeRest)}, "05 0102ff", "a:i5 b:x0102ff"},
@@ -225,7 +225,7 @@ func TestDecode32Bit(t *testing.T) {
 	}
 }
 
-// TestNarrowValues: self-describing .NET sources write bool in one byte and decimal in eight.
+// TestNarrowValues covers self-describing .NET sources, which write bool in one byte and decimal in eight.
 func TestNarrowValues(t *testing.T) {
 	five := "0000000000001440" // 5.0
 	cases := []struct {
@@ -246,7 +246,7 @@ func TestNarrowValues(t *testing.T) {
 	}
 	for _, c := range cases {
 		e := event(8, c.payload, c.types...)
-		for range 2 { // the second time from what the type remembers
+		for range 2 { // the second time from the cache in the type
 			if got := describeFields(e); got != c.want {
 				t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
 			}
@@ -261,7 +261,7 @@ func TestNarrowValues(t *testing.T) {
 	}
 }
 
-// TestTruncationAtEveryByte: what is complete stays as it is, and whatever follows is null or an error.
+// TestTruncationAtEveryByte checks that complete fields keep their values, and that all later ones are null or errors.
 func TestTruncationAtEveryByte(t *testing.T) {
 	for _, d := range decodings {
 		whole := event(8, d.payload, d.types...)
@@ -275,7 +275,7 @@ func TestTruncationAtEveryByte(t *testing.T) {
 			i, broken := 0, false
 			for f, v := range cut.Fields() {
 				text := describe(v)
-				// Locations may lose what they point at without a loss of the fields behind them.
+				// A location may lose its elements while the fields after it are complete.
 				switch v.Kind() {
 				case ntconv.ValueNull, ntconv.ValueError:
 					loc := f.Type.Code == ntconv.TypeRelLoc || f.Type.Code == ntconv.TypeDataLoc
@@ -367,7 +367,7 @@ func TestFieldByName(t *testing.T) {
 	}
 }
 
-// TestAccessorsOfOtherKinds: an accessor that does not fit returns zero.
+// TestAccessorsOfOtherKinds checks that an accessor for another kind returns zero.
 func TestAccessorsOfOtherKinds(t *testing.T) {
 	values := []ntconv.Value{
 		{}, ntconv.BoolValue(true), ntconv.IntValue(-5), ntconv.UintValue(5), ntconv.FloatValue(5), ntconv.StringValue("5"), ntconv.BytesValue([]byte{5}),

@@ -9,10 +9,10 @@ import (
 type Severity uint8
 
 const (
-	SeverityInfo   Severity = iota // nothing is missing
+	SeverityInfo   Severity = iota // no data is missing
 	SeverityNotice                 // the trace itself has a flaw, such as events that its recorder lost
-	SeverityLoss                   // something in the input could not be carried over
-	SeverityError                  // the input is damaged or cut off
+	SeverityLoss                   // a part of the input is missing in the output
+	SeverityError                  // the input is corrupt or truncated
 )
 
 // String returns the severity in lower case.
@@ -20,61 +20,60 @@ func (s Severity) String() string {
 	return nameOf([]string{"info", "notice", "loss", "error"}, int(s))
 }
 
-// Code names something that can happen to a trace on its way. What an entry of it counts stands beside each;
-// severities, and the words for people, are in the table of codes.
+// Code identifies a condition that a Report counts. Severity and Text return its severity and description.
 type Code uint8
 
 const (
-	// CodeTruncated: the input ends before the trace does. What came before was delivered.
+	// CodeTruncated counts inputs that end before the trace does. All complete events were delivered.
 	CodeTruncated Code = iota
-	// CodeCorrupt: damaged parts of the input, usually a block or the rest of one, were skipped.
+	// CodeCorrupt counts corrupt parts of the input that were skipped, usually a block or the rest of a block.
 	CodeCorrupt
-	// CodeEventsLost: events that the recorder lost, by the gaps in the sequence numbers of its threads.
+	// CodeEventsLost counts events that the recorder lost, from gaps in the sequence numbers of threads.
 	CodeEventsLost
-	// CodeSequenceBack: sequence numbers that went back without a restart, which are not taken for losses.
+	// CodeSequenceBack counts sequence numbers that decreased without a restart. They do not count as losses.
 	CodeSequenceBack
-	// CodeThreadReused: thread ids that came back for another thread.
+	// CodeThreadReused counts thread IDs that were reused for another thread.
 	CodeThreadReused
-	// CodeOutOfOrder counts events after a later event of their thread, after a barrier that they belong before, or after
-	// an event with FlagSorted that is later.
+	// CodeOutOfOrder counts events after a later event of their thread, after a barrier that they belong before, or
+	// after an event with FlagSorted that is later.
 	CodeOutOfOrder
-	// CodeWindowCap: windows beyond a limit of the reader, delivered in parts that are in order each.
+	// CodeWindowCap counts windows that exceeded a reader limit; they were delivered in parts, each in time order.
 	CodeWindowCap
-	// CodeUnknownBlock: blocks of a kind that is not known, delivered as KindOpaque.
+	// CodeUnknownBlock counts blocks of unknown kind, delivered as KindOpaque.
 	CodeUnknownBlock
-	// CodeUnknownThread: references to threads without a definition: a placeholder stands for them.
+	// CodeUnknownThread counts references to undefined threads, which a placeholder represents.
 	CodeUnknownThread
-	// CodeUnknownType: events of types without a definition: a placeholder stands for the type.
+	// CodeUnknownType counts events of undefined types, which a placeholder represents.
 	CodeUnknownType
-	// CodeUnknownLabels: references to label lists without a definition: the events have no labels.
+	// CodeUnknownLabels counts references to undefined label lists. The events have no labels.
 	CodeUnknownLabels
-	// CodeUnknownStack: references to stacks without a definition: the events have no stack.
+	// CodeUnknownStack counts references to undefined stacks. The events have no stack.
 	CodeUnknownStack
-	// CodeRedefined: ids that were defined again while in use. The last definition counts.
+	// CodeRedefined counts IDs that were defined again while in use. The last definition wins.
 	CodeRedefined
-	// CodeRowSkipped: rows of tables of which only a part, or nothing, was understood.
+	// CodeRowSkipped counts rows of metadata, thread or label list tables that could not be fully decoded.
 	CodeRowSkipped
-	// CodeEmptyBlock: event blocks without an event.
+	// CodeEmptyBlock counts event blocks without an event.
 	CodeEmptyBlock
-	// CodeBadHeader: values of the trace's header that make no sense and were replaced or passed over.
+	// CodeBadHeader counts invalid values in the trace's header, which were replaced or ignored.
 	CodeBadHeader
-	// CodeBadTime: times more than 100 years from the start of the trace.
+	// CodeBadTime counts times more than 100 years from the start of the trace.
 	CodeBadTime
-	// CodeStackCut: stacks that lost their outermost frames to a limit on depth.
+	// CodeStackCut counts stacks that exceeded the depth limit and lost their outermost frames.
 	CodeStackCut
 	// CodeTrailing counts bytes after the end of the trace that were not read, from the first one that is not zero.
 	CodeTrailing
-	// CodeUnresolved: addresses of stack frames that have no name.
+	// CodeUnresolved counts stack frames without a symbol, once per sample (Table.ReportUnresolved: once per address).
 	CodeUnresolved
-	// CodePayload: payloads that do not fit the layout of their event.
+	// CodePayload counts payloads that do not fit the layout of their event.
 	CodePayload
-	// CodeNoStack: samples without a stack.
+	// CodeNoStack counts samples without a stack.
 	CodeNoStack
-	// CodeNamesDropped: stack frames with names only, written to a format that has addresses only.
+	// CodeNamesDropped counts stack frames whose names a format with addresses only cannot represent.
 	CodeNamesDropped
-	// CodeRepaired: parts that break a rule of the format and whose meaning is clear.
+	// CodeRepaired counts format violations whose intent was clear and which were corrected.
 	CodeRepaired
-	// CodeNotCarried: parts of the input that the output has no place for.
+	// CodeNotCarried counts parts of the input that the output format cannot represent.
 	CodeNotCarried
 	// CodeRejected counts items, such as spans, that the receiver of an upload did not accept.
 	CodeRejected
@@ -84,23 +83,24 @@ const (
 	// CodeChanged counts readings of the input that differ from the first one: the input changed while it was read, or
 	// could not be read as far each time.
 	CodeChanged
-	// CodeUnknownKept counts event types with metadata of an unknown kind that were written as they are: TraceEvent
-	// refuses such a trace.
+	// CodeUnknownKept counts event types with metadata of an unknown kind that were copied. TraceEvent rejects such a
+	// trace.
 	CodeUnknownKept
-	// CodeUnknownDropped counts parts of the input of an unknown kind that were left out on request: optional metadata,
+	// CodeUnknownDropped counts parts of the input of an unknown kind that were omitted on request: optional metadata,
 	// fields, blocks.
 	CodeUnknownDropped
-	// CodeUnseen counts gaps in the samples of threads: rounds of the sample profiler saw other threads and not this one,
-	// so that the time belongs to no sample.
+	// CodeUnseen counts gaps in the samples of threads: rounds of the sample profiler saw other threads but not this
+	// one, so no sample accounts for the time.
 	CodeUnseen
-	// CodeEvents: events that were read.
+	// CodeEvents counts events that were read.
 	CodeEvents
-	// CodeNegativeWeight counts samples whose value is negative, as in the difference of two profiles. Their weight, which
-	// is unsigned, is 0; their values are kept.
+	// CodeNegativeWeight counts samples whose value is negative, as in the difference of two profiles. Their weight,
+	// which is unsigned, is 0; their values are kept.
 	CodeNegativeWeight
 	numCodes
 )
 
+// A codeSpec describes a code.
 type codeSpec struct {
 	name     string
 	severity Severity
@@ -108,7 +108,7 @@ type codeSpec struct {
 	one      string // the same, after a count of 1
 }
 
-// codes is the one table of what a Report can hold.
+// codes has the name, severity and description of each code.
 var codes = [numCodes]codeSpec{
 	CodeTruncated: {"truncated", SeverityError, "inputs end before the trace does",
 		"input ends before the trace does"},
@@ -121,8 +121,7 @@ var codes = [numCodes]codeSpec{
 	CodeThreadReused: {"thread-reused", SeverityInfo, "thread IDs were reused for another thread",
 		"thread ID was reused for another thread"},
 	CodeOutOfOrder: {
-		"out-of-order",
-		SeverityNotice,
+		"out-of-order", SeverityNotice,
 		"events appear too late in the input for time order, or after a barrier or a flag that excludes them",
 		"event appears too late in the input for time order, or after a barrier or a flag that excludes it",
 	},
@@ -169,14 +168,12 @@ var codes = [numCodes]codeSpec{
 	CodeDoubled: {"doubled", SeverityNotice, "spans may have been received twice because an answer was missing",
 		"span may have been received twice because an answer was missing"},
 	CodeChanged: {
-		"changed",
-		SeverityLoss,
+		"changed", SeverityLoss,
 		"readings of the input differ from the first one, so symbols, times or events may be missing",
 		"reading of the input differs from the first one, so symbols, times or events may be missing",
 	},
 	CodeUnknownKept: {
-		"unknown-kept",
-		SeverityNotice,
+		"unknown-kept", SeverityNotice,
 		"event types have metadata of an unknown kind, for which TraceEvent refuses the trace",
 		"event type has metadata of an unknown kind, for which TraceEvent refuses the trace",
 	},
@@ -187,15 +184,14 @@ var codes = [numCodes]codeSpec{
 	CodeEvents: {"events", SeverityInfo, "events were read",
 		"event was read"},
 	CodeNegativeWeight: {
-		"negative-weight",
-		SeverityNotice,
+		"negative-weight", SeverityNotice,
 		"samples have a negative value, for which PerfView shows 0",
 		"sample has a negative value, for which PerfView shows 0",
 	},
 }
 
-// spec returns the row of a code. A value that is not one of the constants, such as one that a later version defines,
-// has the severity of an error, so that no program mistakes it for harmless.
+// spec returns the row of a code. A value without a constant, such as a code of a later version, has the severity of an
+// error, so that no program mistakes it for harmless.
 func (c Code) spec() codeSpec {
 	if c < numCodes {
 		return codes[c]
@@ -204,17 +200,16 @@ func (c Code) spec() codeSpec {
 	return codeSpec{name, SeverityError, name, name}
 }
 
-// String returns the code's short name, which is stable. The name of a value that is not one of the constants is
-// "unknown(N)".
+// String returns the short name of the code, which is stable. The name of a value without a constant is "unknown(N)".
 func (c Code) String() string { return c.spec().name }
 
-// Severity returns how bad an entry with this code is.
+// Severity returns the severity of entries with this code.
 func (c Code) Severity() Severity { return c.spec().severity }
 
-// Text returns a phrase for display that a count can precede.
+// Text returns a phrase for display after a count, such as "events were read".
 func (c Code) Text() string { return c.spec().text }
 
-// TextFor returns a phrase for display that the count n can precede.
+// TextFor returns Text in the singular or plural for the count n.
 func (c Code) TextFor(n uint64) string {
 	if n == 1 {
 		return c.spec().one
@@ -222,15 +217,15 @@ func (c Code) TextFor(n uint64) string {
 	return c.spec().text
 }
 
-// Entry is one code of a Report with how often it happened and where it did first.
+// Entry is one code of a Report, with its count and its first position.
 type Entry struct {
 	Code   Code
 	Count  uint64
-	Offset int64 // byte position in the decompressed input of the first one, or -1
+	Offset int64 // byte offset of the first occurrence in the decompressed input, or -1
 	Detail string
 }
 
-// String returns the entry as one line for people.
+// String returns the entry as one human-readable line.
 func (e Entry) String() string {
 	s := fmt.Sprintf("%s: %d %s", e.Code, e.Count, e.Code.TextFor(e.Count))
 	if e.Offset >= 0 {
@@ -242,17 +237,18 @@ func (e Entry) String() string {
 	return s
 }
 
-// A Report counts what happened to a trace on its way. A nil *Report is valid and forgets everything. It is safe for
-// use by several goroutines.
+// A Report counts losses, flaws and repairs of a trace. A nil *Report is valid and discards everything. A Report is
+// safe for concurrent use.
 type Report struct {
 	mu      sync.Mutex
 	entries [numCodes]Entry
 }
 
-// Add counts n more of a code. offset is where in the input it happened, or -1.
+// Add adds n to the count of c. offset is the byte offset in the decompressed input, or -1. Only the first offset per
+// code is kept.
 func (r *Report) Add(c Code, n uint64, offset int64) { r.Note(c, n, offset, "") }
 
-// Note is Add with a detail for people; the first detail of a code is kept.
+// Note is Add with a human-readable detail. Only the first non-empty detail per code is kept.
 func (r *Report) Note(c Code, n uint64, offset int64, detail string) {
 	if r == nil || n == 0 {
 		return
@@ -269,7 +265,7 @@ func (r *Report) Note(c Code, n uint64, offset int64, detail string) {
 	e.Count += n
 }
 
-// Count returns how often a code was added.
+// Count returns the count of c.
 func (r *Report) Count(c Code) uint64 {
 	if r == nil {
 		return 0
@@ -295,7 +291,7 @@ func (r *Report) Entries() []Entry {
 	return out
 }
 
-// Worst returns the highest severity of all entries.
+// Worst returns the highest severity of all entries, or SeverityInfo without entries.
 func (r *Report) Worst() Severity {
 	worst := SeverityInfo
 	for _, e := range r.Entries() {

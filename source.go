@@ -6,41 +6,41 @@ import (
 	"iter"
 )
 
-// Info is what a source knows before its first event. It does not change afterwards; what is learned later comes as
-// events or stands in the Report.
+// Info describes a trace, as far as a source knows it before the first event. It does not change afterwards: a source
+// reports later information as events or in a Report.
 type Info struct {
-	Format      string // short name and version for people: "nettrace 4"
+	Format      string // short name and version for display: "nettrace 4"
 	Clock       Clock
-	PointerSize int   // of the machine: 4 or 8
-	Attrs       Attrs // HardwareThreadCount, ProcessId, ExpectedCPUSamplingRate (ns) ... as nettrace v6 names them
-	Aggregate   bool  // the source has no timeline: its events are sums
+	PointerSize int   // of the machine, in bytes: 4 or 8
+	Attrs       Attrs // with the names of nettrace v6: HardwareThreadCount, ProcessId, ExpectedCPUSamplingRate (ns) ...
+	Aggregate   bool  // event times are synthetic, because the events are aggregated samples
 }
 
-// A Source yields the events of a trace.
+// A Source yields the events of a trace. Unless its documentation states otherwise, it is not safe for concurrent use.
 //
-// The Event and its Payload are borrowed until the next call of the source's Next; everything else it points to is
+// The Event and its Payload are borrowed until the next call of Next. Everything else that the event points to is
 // shared, immutable and may be kept.
 type Source interface {
-	// Info returns the same value for the life of the source.
+	// Info returns the same pointer on each call. It is never nil; the result is shared and read-only.
 	Info() *Info
-	// Next returns the next event, and io.EOF after the last one. Any other error is final too: a source returns it
-	// again on every later call. All events that could be read before the error have been returned by then.
+	// Next returns the next event, or nil and an error: io.EOF after the last event. Every error is final: later calls
+	// return it again. Next returns all events that can be read before it returns an error.
 	Next() (*Event, error)
 }
 
-// A Sink takes the events of a trace. Write must not keep the event or its payload. Close finishes the format, but
-// makes nothing visible that the caller has not committed; no Write may follow it.
+// A Sink consumes the events of a trace. Write must not retain the event or its payload. Close writes buffered data and
+// completes the format; it does not close or commit the underlying io.Writer. Do not call Write after Close.
 type Sink interface {
 	Write(*Event) error
 	Close() error
 }
 
-// A Flusher is a sink that buffers: Flush writes everything so far to the underlying writer. A program that reads a
-// live source calls it when no event is waiting; Copy does not.
+// A Flusher is a sink with a buffer. Flush writes all buffered data to the underlying writer. A program that reads a
+// live source calls Flush when no event is available; Copy does not call it.
 type Flusher interface{ Flush() error }
 
-// SourceError marks an error of Copy that came from the source: what was written before it is sound, and the caller may
-// close and keep it. An error of Copy that is no SourceError came from the sink.
+// SourceError wraps an error of Copy that the source returned: the output so far is valid, and the caller may close and
+// keep it. Every other error of Copy is an error of the sink.
 type SourceError struct{ Err error }
 
 func (e *SourceError) Error() string { return e.Err.Error() }
@@ -48,9 +48,9 @@ func (e *SourceError) Error() string { return e.Err.Error() }
 // Unwrap returns the source's error.
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// Copy writes everything that src yields to dst and returns how many events dst has accepted. Events are what has the
-// kind KindEvent: marks, losses, definitions and opaque blocks are written, too, but not counted. Copy closes nothing.
-// An error of the source is returned as a *SourceError.
+// Copy writes all events of src to dst and returns the number of KindEvent events that dst has accepted. It also writes
+// marks, losses, definitions and opaque blocks, but does not count them. It closes neither. It returns an error of the
+// source as a *SourceError and an error of the sink unchanged; the end of the source is not an error.
 func Copy(dst Sink, src Source) (n int64, err error) {
 	for {
 		e, err := src.Next()
@@ -69,8 +69,8 @@ func Copy(dst Sink, src Source) (n int64, err error) {
 	}
 }
 
-// Events returns an iterator over the rest of a source. An error other than io.EOF comes last, with a nil event.
-// The event is borrowed as it is from Next.
+// Events returns an iterator over the remaining events of a source. The event is borrowed until the next iteration. An
+// error other than io.EOF is the last element, with a nil event.
 func Events(src Source) iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {
 		for {
@@ -88,7 +88,8 @@ func Events(src Source) iter.Seq2[*Event, error] {
 	}
 }
 
-// Filter returns a source with the events for which keep returns true. keep borrows the event.
+// Filter returns a source with the events for which keep returns true. keep borrows the event until it returns. Filter
+// also passes marks, losses and definitions to keep.
 func Filter(src Source, keep func(*Event) bool) Source { return &filter{src, keep} }
 
 type filter struct {
@@ -105,8 +106,8 @@ func (f *filter) Next() (*Event, error) {
 	}
 }
 
-// Tee returns a sink that gives every event to all sinks in order. Write stops at the first error; Close closes all
-// sinks and joins their errors.
+// Tee returns a sink that writes every event to all sinks in order. Write stops at the first error. Flush calls the
+// sinks that are Flushers, Close calls all sinks; both join the errors.
 func Tee(sinks ...Sink) Sink { return tee(sinks) }
 
 type tee []Sink
@@ -138,7 +139,8 @@ func (t tee) Close() error {
 	return errors.Join(errs...)
 }
 
-// Observe returns a source that shows every event to see before it is returned. see borrows the event.
+// Observe returns a source that passes every event to see before it returns the event. see borrows the event until it
+// returns.
 func Observe(src Source, see func(*Event)) Source { return &observer{src, see} }
 
 type observer struct {

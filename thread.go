@@ -4,13 +4,14 @@ import "strconv"
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// Attr is a key and a value that describe a trace, a type, a thread or a process.
+// Attr is an attribute of a trace, a type, a thread or a process.
 type Attr struct{ Key, Value string }
 
 // Attrs are attributes in the order of the input. A key may occur more than once.
 type Attrs []Attr
 
-// Get returns the last value of a key, as later entries replace earlier ones in every format that ntconv reads.
+// Get returns the last value of a key and whether the key exists. Later entries replace earlier ones in every format
+// that ntconv reads.
 func (a Attrs) Get(key string) (value string, ok bool) {
 	for i := len(a) - 1; i >= 0; i-- {
 		if a[i].Key == key {
@@ -20,56 +21,57 @@ func (a Attrs) Get(key string) (value string, ok bool) {
 	return "", false
 }
 
-// A Thread is a flow of execution that events are about: an operating system thread, or whatever the recorder counts as
-// one. It is immutable and compared by pointer: an operating system id that is used again is another Thread.
+// A Thread is a thread of execution: an operating system thread, or what the recorder treats as one. It is immutable
+// and compared by pointer: an operating system thread with a reused ID is another Thread.
 type Thread struct {
-	TID     uint64 // the operating system's id; all bits set if it was not recorded (TIDUnknown)
-	Name    string // as recorded in the trace's thread table; names learned from events are behind a Namer
+	TID     uint64 // ID in the operating system; TIDUnknown if it was not recorded
+	Name    string // as recorded in the trace's thread table; a Namer has the names that events report
 	Process *Process
 	Attrs   Attrs
 }
 
-// TIDUnknown is the TID of a thread whose id was not recorded.
+// TIDUnknown is the TID of a thread whose ID was not recorded.
 const TIDUnknown = ^uint64(0)
 
 // A Process owns threads and addresses. It is immutable and compared by pointer.
 type Process struct {
 	PID         uint64
-	Host        string // the machine, if the trace covers several; else empty
-	Name        string // as recorded by sources that know it; names learned from events are behind a Namer
-	PointerSize uint8  // 4 or 8; 0 if unknown
+	Host        string // the machine, if the trace covers several machines; otherwise empty
+	Name        string // as recorded by sources that know it; a Namer has the names that events report
+	PointerSize uint8  // in bytes: 4 or 8; 0 if unknown
 	Attrs       Attrs
-	// Mappings are known by sources that carry names in their stacks, whether or not a frame refers to them. Others
-	// learn them from events: ask a Namer.
+	// Mappings are set by sources whose stacks contain names, also if no frame refers to them. In other traces events
+	// report the mappings: Namer.Mappings returns them.
 	Mappings []*Mapping
 }
 
-// A Stack is a call stack, leaf first. PCs are the addresses as recorded; Frames stand where the source itself knows
-// names, and then PCs may be empty. It is immutable; a kept *Stack pins the block of stacks that it was cut from.
+// A Stack is a call stack, leaf first. PCs are the recorded addresses. Frames are set by sources that contain names;
+// then PCs may be empty. A Stack is immutable. It keeps the memory of its whole stack block alive.
 type Stack struct {
 	PCs    []uint64
 	Frames []Frame
 }
 
-// FrameFlags are properties of one Frame.
+// FrameFlags are properties of a Frame, as a bit set.
 type FrameFlags uint8
 
 const (
-	// FrameInlined: the frame was inlined into the next, outer one and has the same PC.
+	// FrameInlined means that the function was inlined into the next, outer frame, which has the same PC.
 	FrameInlined FrameFlags = 1 << iota
-	// FrameUnresolved: no name is known; Func carries a stand-in made from the mapping and the address.
+	// FrameUnresolved means that the address has no symbol. Func has a placeholder name, built from the mapping and the
+	// address.
 	FrameUnresolved
-	// FrameKernel: the code belongs to the operating system's kernel.
+	// FrameKernel means that the code belongs to the kernel of the operating system.
 	FrameKernel
-	// FrameManaged: the code belongs to a managed runtime.
+	// FrameManaged means that the code is managed code.
 	FrameManaged
-	// FrameFolded: several frames of the recorded stack were replaced by this one.
+	// FrameFolded means that this frame replaces several frames of the recorded stack.
 	FrameFolded
-	// FrameLabel: no code, but a label of the event that was made a frame for viewers which show no labels.
+	// FrameLabel means that the frame represents a label of the event, for viewers that do not show labels.
 	FrameLabel
 )
 
-// A Frame is one entry of a stack with the names that are known for it.
+// A Frame is an entry of a resolved stack.
 type Frame struct {
 	Func         *Function
 	Mapping      *Mapping // nil if unknown
@@ -78,36 +80,37 @@ type Frame struct {
 	Flags        FrameFlags
 }
 
-// A Function is a named piece of code: immutable and compared by pointer.
+// A Function is a function of a program. It is immutable and compared by pointer.
 type Function struct {
-	Name       string // for people
-	SystemName string // as the runtime or linker spells it; empty if it is the same
+	Name       string // human-readable
+	SystemName string // as the runtime or linker spells it; empty if it equals Name
 	File       string
 	StartLine  int32
 }
 
-// A Mapping is a piece of a file, or of generated code, in a process's address space: immutable and compared by
-// pointer.
+// A Mapping is a range of a process's address space that contains a part of a file or generated code. It is immutable
+// and compared by pointer.
 type Mapping struct {
-	Start, Limit uint64 // addresses; Limit is the first one behind it
+	Start, Limit uint64 // addresses from Start to Limit, excluding Limit
 	Offset       uint64 // byte offset in File that Start maps
 	File         string // path as recorded
-	BuildID      string // GNU build id or PDB signature and age, in hexadecimal
+	BuildID      string // GNU build ID, or PDB signature and age, in hexadecimal
 	Flags        MappingFlags
 }
 
-// MappingFlags say what is known about the code of a Mapping. Sources that do not tell leave them empty.
+// MappingFlags are properties of a Mapping, as a bit set. They are 0 if the source does not state them.
 type MappingFlags uint8
 
 const (
-	// MappingMain: the file is the program, not a library.
+	// MappingMain means that the file is the program, not a library.
 	MappingMain MappingFlags = 1 << iota
-	// MappingHasFunctions: names of functions were looked up, and none is left to be found.
+	// MappingHasFunctions means that function names have been resolved, so a symbolizer need not look for more
+	// (has_functions in profile.proto).
 	MappingHasFunctions
-	// MappingHasFiles: so were source files,
+	// MappingHasFiles means that source file names have been resolved (has_filenames).
 	MappingHasFiles
-	// MappingHasLines: line numbers,
+	// MappingHasLines means that line numbers have been resolved (has_line_numbers).
 	MappingHasLines
-	// MappingHasInlined: and what was inlined.
+	// MappingHasInlined means that inlined functions have been resolved (has_inline_frames).
 	MappingHasInlined
 )

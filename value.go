@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// ValueKind says what a Value holds.
+// ValueKind is the kind of a Value. The accessor for each kind is in its comment.
 type ValueKind uint8
 
 const (
@@ -25,44 +25,34 @@ const (
 	ValueTime                    // Time
 	ValueList                    // Elems
 	ValueObject                  // Fields
-	ValueError                   // Err: the payload does not fit the layout
+	ValueError                   // Err: the field cannot be decoded
 )
 
 var valueKindNames = []string{
-	"null",
-	"bool",
-	"int",
-	"uint",
-	"float",
-	"string",
-	"bytes",
-	"guid",
-	"time",
-	"list",
-	"object",
-	"error",
+	"null", "bool", "int", "uint", "float", "string", "bytes", "guid", "time", "list", "object", "error",
 }
 
 // String returns the kind's name in lower case.
 func (k ValueKind) String() string { return nameOf(valueKindNames, int(k)) }
 
-// A Value is a decoded field, or one to encode. A decoded value borrows the event's payload: it is valid as long as the
-// event is. Accessors cannot fail; one that does not fit the kind returns zero.
+// A Value is a decoded field, or a value to encode. A decoded Value borrows the event's payload and is valid as long as
+// the event is. Accessors cannot fail: an accessor for another kind returns zero. The zero Value has the kind
+// ValueNull.
 type Value struct {
 	kind    ValueKind
 	enc     encoding
 	mode    mode
 	charged uint32     // decoded list or object: total before its first element, see maxLocatedPerByte
-	num     uint64     // decoded list or object: position of raw in pay
-	raw     []byte     // encoded bytes of what has more than 8
-	typ     *FieldType // list: the element; object: itself
-	pay     []byte     // the payload, where nested locations may point
-	text    string     // string made by StringValue
-	list    []Value    // list or object made by ListValue or ObjectValue
+	num     uint64     // bits of a number; decoded list or object: position of raw in pay
+	raw     []byte     // encoded bytes of values with more than 8 bytes
+	typ     *FieldType // list: type of the elements; object: type of the object
+	pay     []byte     // the whole payload, because nested locations may refer to any part
+	text    string     // string of StringValue
+	list    []Value    // elements of ListValue or ObjectValue
 	err     error
 }
 
-// encoding of the characters of a string value.
+// An encoding is the encoding of a string value.
 type encoding uint8
 
 const (
@@ -71,8 +61,6 @@ const (
 	encUTF8
 	encLatin1
 )
-
-// Constructors of values to encode.
 
 // BoolValue returns a value of kind ValueBool.
 func BoolValue(b bool) Value {
@@ -95,33 +83,34 @@ func FloatValue(f float64) Value { return Value{kind: ValueFloat, num: math.Floa
 // StringValue returns a value of kind ValueString.
 func StringValue(s string) Value { return Value{kind: ValueString, text: s} }
 
-// BytesValue returns a value of kind ValueBytes that refers to b.
+// BytesValue returns a value of kind ValueBytes that aliases b.
 func BytesValue(b []byte) Value { return Value{kind: ValueBytes, raw: b} }
 
 // GUIDValue returns a value of kind ValueGUID.
 func GUIDValue(g GUID) Value { return Value{kind: ValueGUID, raw: g[:]} }
 
-// TimeValue returns a value of kind ValueTime, cut to 100 ns.
+// TimeValue returns a value of kind ValueTime, rounded down to 100 ns.
 func TimeValue(t time.Time) Value { return Value{kind: ValueTime, num: fileTime(t)} }
 
-// ListValue returns a value of kind ValueList that refers to elems.
+// ListValue returns a value of kind ValueList that aliases elems.
 func ListValue(elems ...Value) Value { return Value{kind: ValueList, list: elems} }
 
-// ObjectValue returns a value of kind ValueObject: one value a field of the object's type, in order.
+// ObjectValue returns a value of kind ValueObject that aliases fields: one value per field of the object's type, in
+// order.
 func ObjectValue(fields ...Value) Value { return Value{kind: ValueObject, list: fields} }
 
 func errorValue(err error) Value { return Value{kind: ValueError, err: err} }
 
-// Kind returns what the value holds.
+// Kind returns the kind of the value, which determines the accessor.
 func (v Value) Kind() ValueKind { return v.kind }
 
-// Bool returns a ValueBool.
+// Bool returns a ValueBool, and false for other kinds.
 func (v Value) Bool() bool { return v.kind == ValueBool && v.num != 0 }
 
-// Int returns a ValueInt, or a ValueUint as signed bits.
+// Int returns a ValueInt, or the bits of a ValueUint as a signed number, and 0 for other kinds.
 func (v Value) Int() int64 { return int64(v.Uint()) }
 
-// Uint returns a ValueUint, or a ValueInt as unsigned bits.
+// Uint returns a ValueUint, or the bits of a ValueInt as an unsigned number, and 0 for other kinds.
 func (v Value) Uint() uint64 {
 	if v.kind == ValueInt || v.kind == ValueUint {
 		return v.num
@@ -129,7 +118,7 @@ func (v Value) Uint() uint64 {
 	return 0
 }
 
-// Float returns a ValueFloat.
+// Float returns a ValueFloat, and 0 for other kinds.
 func (v Value) Float() float64 {
 	if v.kind == ValueFloat {
 		return math.Float64frombits(v.num)
@@ -137,7 +126,7 @@ func (v Value) Float() float64 {
 	return 0
 }
 
-// Bytes returns a ValueBytes. It is borrowed as the value is.
+// Bytes returns a ValueBytes, and nil for other kinds. The slice is borrowed, like the value, and read-only.
 func (v Value) Bytes() []byte {
 	if v.kind == ValueBytes {
 		return v.raw
@@ -145,7 +134,7 @@ func (v Value) Bytes() []byte {
 	return nil
 }
 
-// GUID returns a ValueGUID.
+// GUID returns a ValueGUID, and the zero GUID for other kinds.
 func (v Value) GUID() (g GUID) {
 	if v.kind == ValueGUID {
 		copy(g[:], v.raw)
@@ -153,7 +142,7 @@ func (v Value) GUID() (g GUID) {
 	return g
 }
 
-// Time returns a ValueTime in UTC.
+// Time returns a ValueTime in UTC, and the zero Time for other kinds.
 func (v Value) Time() time.Time {
 	if v.kind != ValueTime {
 		return time.Time{}
@@ -162,7 +151,7 @@ func (v Value) Time() time.Time {
 	return time.Unix(n/1e7-fileTimeEpoch, n%1e7*100).UTC()
 }
 
-// FileTime returns a ValueTime as 100 ns since 1601-01-01 UTC.
+// FileTime returns a ValueTime in units of 100 ns since 1601-01-01 UTC, and 0 for other kinds.
 func (v Value) FileTime() uint64 {
 	if v.kind == ValueTime {
 		return v.num
@@ -177,18 +166,18 @@ func fileTime(t time.Time) uint64 {
 	return uint64((t.Unix()+fileTimeEpoch)*1e7 + int64(t.Nanosecond()/100))
 }
 
-// Err returns why a ValueError could not be decoded.
+// Err returns why a ValueError could not be decoded, and nil for other kinds.
 func (v Value) Err() error { return v.err }
 
-// String returns a ValueString, all of its characters included. Lone surrogates and invalid UTF-8 become U+FFFD. For
-// other kinds it returns a text for debugging.
+// String returns a ValueString. Unpaired surrogates and invalid UTF-8 become U+FFFD. For other kinds it returns a
+// representation for debugging.
 func (v Value) String() string {
 	switch v.kind {
 	case ValueString:
 		if v.enc == encGo {
 			return v.text
 		}
-		var buf [128]byte // most strings fit, and cost one allocation
+		var buf [128]byte // most strings fit, so they need only one allocation
 		return string(v.AppendString(buf[:0]))
 	case ValueBool:
 		return fmt.Sprint(v.Bool())
@@ -210,7 +199,7 @@ func (v Value) String() string {
 	return v.kind.String()
 }
 
-// AppendString appends the characters of a ValueString to dst as UTF-8.
+// AppendString appends a ValueString to dst as UTF-8 and returns the extended slice. For other kinds it returns dst.
 func (v Value) AppendString(dst []byte) []byte {
 	if v.kind != ValueString {
 		return dst
@@ -233,7 +222,7 @@ func (v Value) AppendString(dst []byte) []byte {
 	return append(dst, v.text...)
 }
 
-// Len returns the number of elements of a ValueList, counting them if need be.
+// Len returns the number of elements of a ValueList, and 0 for other kinds. It decodes all elements if necessary.
 func (v Value) Len() int {
 	if v.list != nil {
 		return len(v.list)
@@ -245,8 +234,8 @@ func (v Value) Len() int {
 	return n
 }
 
-// Elems iterates over the elements of a ValueList. A list in which the limit on located bytes is exceeded (see
-// [Event.Fields]) ends with that element.
+// Elems iterates over the elements of a ValueList, and over none for other kinds. A list ends with the element that
+// exceeds the limit on located bytes (see [Event.Fields]).
 func (v Value) Elems() iter.Seq[Value] {
 	return func(yield func(Value) bool) { eachElem(&v, yield) }
 }
@@ -268,12 +257,13 @@ func eachElem(v *Value, yield func(Value) bool) {
 			return
 		}
 		if d.charged == overCharged && v.charged != overCharged {
-			return // otherwise an error per element would follow, far more than the payload has bytes
+			return // otherwise one error per element would follow, many more than the payload has bytes
 		}
 	}
 }
 
-// Fields iterates over the members of a decoded ValueObject. A constructed object has no names: it yields none.
+// Fields iterates over the members of a decoded ValueObject. It yields none for other kinds, and none for a value of
+// ObjectValue, which has no names.
 func (v Value) Fields() iter.Seq2[*Field, Value] {
 	return func(yield func(*Field, Value) bool) { eachMember(&v, yield) }
 }
@@ -286,7 +276,7 @@ func eachMember(v *Value, yield func(*Field, Value) bool) {
 	d.each(v.typ.Fields, yield)
 }
 
-// Field returns the first member of that name of a ValueObject.
+// Field returns the first member of a ValueObject with this name, and false if there is none.
 func (v Value) Field(name string) (Value, bool) {
 	for f, m := range v.Fields() {
 		if f.Name == name {

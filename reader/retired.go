@@ -41,7 +41,7 @@ func (r *retired[T]) put(key string, id uint64, value *T) {
 	r.bytes += flushedRowBytes + 2*len(key)
 }
 
-// take removes and returns the value for a row with that content and ID, or returns nil. exact means that IDs are kept
+// take removes and returns the value with that row content and ID, or returns nil. exact means that IDs are kept
 // across a flush, as package writer does: then only a value with the same ID matches.
 func (r *retired[T]) take(key string, id uint64, exact bool) *T {
 	list := r.rows[key]

@@ -19,7 +19,7 @@ import (
 )
 
 // phrases are file names with words that occur in messages about limits, previews and next steps.
-var phrases = []string{"block of flats", "threads in use", "label lists; too many fields", "name length", "preview", "a; record it again", "limit reached --max-ratio"}
+var phrases = []string{"block of flats", "threads in use", "label lists; too many fields", "name length", "preview", "a; record it again", "limit exceeded --max-ratio"}
 
 // Advice follows from what failed, not from words in the name of the input.
 func TestAdviceIgnoresNames(t *testing.T) {

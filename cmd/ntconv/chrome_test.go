@@ -53,7 +53,7 @@ func TestChromeInputs(t *testing.T) {
 		{"to parquet phases.json.gz -o tables", exitOK, "41 events"},
 		{"to pprof phases.json.gz -o none.pb.gz", exitEmpty, ""},
 		{"to nettrace cut.json -o cut.nettrace", exitIncomplete, "line 13, column 30: input is truncated"},
-		{"to nettrace damaged.json -o damaged.nettrace", exitIncomplete, "line 11, column 60: input is damaged: invalid JSON: want a value, got 'x'"},
+		{"to nettrace damaged.json -o damaged.nettrace", exitIncomplete, "line 11, column 60: input is corrupt: invalid JSON: want a value, got 'x'"},
 	} {
 		r := invoke(t, dir, nil, strings.Fields(c.args)...)
 		if r.code != c.code || !strings.Contains(r.stderr+r.stdout, c.want) {

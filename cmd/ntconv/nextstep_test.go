@@ -62,13 +62,13 @@ func TestNextStep(t *testing.T) {
 		next string
 	}{
 		{"info .", exitInput, "is a directory", "pass a file in it"},
-		{"info name", exitInput, "nettrace 4: byte 43: Object/NameLength: input is damaged: invalid value: -1, want 0 to 38", "copy the file again, or record again"},
+		{"info name", exitInput, "nettrace 4: byte 43: Object/NameLength: input is corrupt: invalid value: -1, want 0 to 38", "copy the file again, or record again"},
 		{"info header", exitInput, "nettrace: byte 12: stream header: unknown format: invalid value: 9, want 20, or 0 from version 6 on",
 			"check that this is the file that was recorded"},
 		{"info version", exitInput, "not supported: unknown kind: version 68 of object Trace, want 4", "a newer release of ntconv may read it"},
 		{"info begin", exitInput, "nettrace 4: byte 100: Trace block: input is truncated", "copy the file again, or record again"},
 		{"info --strict cut", exitInput, "truncated", "without --strict the valid part is read"},
-		{"info --strict id", exitInput, "input is damaged", "without --strict the valid part is read"},
+		{"info --strict id", exitInput, "input is corrupt", "without --strict the valid part is read"},
 		{"info --strict broken.zst", exitInput, "corrupt compressed data", "without --strict the valid part is read"},
 		{"info cut", exitIncomplete, "truncated", "what came before that was kept"},
 		{"verify cut cut", exitIncomplete, "truncated", "--ignore damage leaves that out"},

@@ -264,7 +264,7 @@ func TestRefused(t *testing.T) {
 		says string
 	}{
 		{func(d directory) { delete(d, "events") }, ntconv.ErrUnsupported, "the table events is missing; write the tables again"},
-		{func(d directory) { d["events"] = fileOf(t, []few{{1}}) }, ntconv.ErrCorrupt, "table events: input is damaged: the column ts_ns is missing"},
+		{func(d directory) { d["events"] = fileOf(t, []few{{1}}) }, ntconv.ErrCorrupt, "table events: input is corrupt: the column ts_ns is missing"},
 		{func(d directory) { d["events"] = fileOf(t, []other{{}}) }, ntconv.ErrUnsupported, "event_id"},
 		{future, ntconv.ErrUnsupported, `table trace_info: not supported: version "99" of the tables, want at most 1; use a later version`},
 		{futureRow, ntconv.ErrUnsupported, `table trace_info: not supported: version "2" of the tables, want at most 1; use a later version`},

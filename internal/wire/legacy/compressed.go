@@ -10,9 +10,9 @@ import (
 // ParseCompressed returns 0 if b ends within the header or a number in it has too many bytes; h is then undefined, and
 // [CompressedError] returns the cause.
 //
-// The rules are those of "Header compression". Where the specifications differ, ParseCompressed behaves like
-// TraceEvent: the sequence number increases by one, unless it is omitted and the metadata ID is 0. Times and sequence
-// numbers wrap. The function runs once per event: BenchmarkCompressed measures it.
+// The rules are those of "Header compression". Where the specifications differ, ParseCompressed follows
+// TraceEvent, where the sequence number increases by one, unless it is omitted and the metadata ID is 0. Times and
+// sequence numbers wrap. The function runs once per event: BenchmarkCompressed measures it.
 func ParseCompressed(b []byte, h *wire.EventHeader) int {
 	if len(b) == 0 {
 		return 0
