@@ -154,7 +154,7 @@ func TestOutputIsNotInput(t *testing.T) {
 		{"convert", "--to", "pprof", "-f", "cpu.pb.gz"},
 	} {
 		r := invoke(t, dir, nil, args...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, "which is the input") {
+		if r.code != exitUsage || !strings.Contains(r.stderr, "is the input itself") {
 			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
 		}
 		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, packed) {
@@ -201,7 +201,7 @@ func TestOutputNamedAsInput(t *testing.T) {
 	defer in.Close()
 	cmd := command(t, dir, "to", "nettrace", "-f", "-", "-o", "v.nettrace")
 	cmd.Stdin = in
-	if out, err := cmd.CombinedOutput(); exitCode(t, err) != exitUsage || !strings.Contains(string(out), "the input (standard input)") {
+	if out, err := cmd.CombinedOutput(); exitCode(t, err) != exitUsage || !strings.Contains(string(out), "the same file (standard input)") {
 		t.Errorf("from standard input: %v: %s", err, out)
 	}
 }
@@ -243,7 +243,7 @@ func TestInAndOut(t *testing.T) {
 			want string
 		}{
 			{[]string{"a", "b", "c"}, "want one input and one output (IN OUT), got 3 arguments: a b c"},
-			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs: x.nettrace, and y.nettrace with -o"},
+			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs given: x.nettrace, and y.nettrace with -o"},
 			{nil, "no input given"},
 			{[]string{in}, "no output given"},
 			{[]string{"", "x.nettrace"}, "input: the name is empty"},

@@ -140,7 +140,7 @@ func TestSeveralInputsOrAnOutput(t *testing.T) {
 		{"info a new.nettrace", several, out},
 		{"to nettrace a new.nettrace", "name the output with -o; if that is new.nettrace, use -o new.nettrace", ""},
 		{"to nettrace a b", "name the output with -o\n", ""},
-		{"convert a b.nettrace x.pb.gz", "ntconv to nettrace IN... -o both.nettrace makes one", ""},
+		{"convert a b.nettrace x.pb.gz", "to merge inputs, run: ntconv to nettrace IN... -o both.nettrace", ""},
 	} {
 		r := invoke(t, dir, nil, strings.Fields(c.args)...)
 		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) {
