@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/selection"
@@ -22,6 +23,13 @@ const (
 var groups = []string{groupOwn, groupSelection, groupInput, groupReport, groupLimits}
 
 const groupKey = "ntconv-group"
+
+// hasFlags reports whether a command gets its flags. Defining the flags of all commands takes longer than reading a small
+// trace. Therefore a command gets flags only if its name is a word of the command line: no other command can run or show
+// its help.
+func (a *app) hasFlags(cmd *cobra.Command) bool {
+	return a.words == nil || slices.Contains(a.words, cmd.Name())
+}
 
 // addGroup defines flags of a command and assigns them to a group of the help.
 func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {

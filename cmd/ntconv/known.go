@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/message"
@@ -118,7 +119,7 @@ func (k *knownNames) similar(expression string) (names []string) {
 	}
 	for _, f := range k.functions {
 		best := most + 1
-		for _, word := range words.FindAllString(f.Name, -1) {
+		for _, word := range words().FindAllString(f.Name, -1) {
 			if len(word) <= len(want)+most { // longer ones differ in more letters
 				best = min(best, distance(strings.ToLower(word), want))
 			}
@@ -136,7 +137,7 @@ func (k *knownNames) similar(expression string) (names []string) {
 	return names
 }
 
-var words = regexp.MustCompile(`[\pL\d_]+`)
+var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\d_]+`) })
 
 // distance returns the optimal string alignment distance: the number of insertions, deletions, replacements and swaps
 // of neighboring bytes that turn a into b.
