@@ -152,7 +152,7 @@ func TestVerify(t *testing.T) {
 		"cut twice":     {whole[:len(whole)*2/3], []string{cutFile, "-"}, exitIncomplete, []string{"equal as far as they can be read", "truncated"}},
 		"cut, ignored":  {whole[:len(whole)*2/3], []string{"--ignore", "damage", cutFile, "-"}, exitOK, []string{"equal: "}},
 		"selection":     {nil, []string{"--event", "Method*", "--ignore", "sequence,lost,marks,definitions", cpu, some}, exitOK, []string{"equal: "}},
-		"unused":        {nil, []string{"--where", "$id < 200", "--ignore", "sequence,lost,marks", cpu, few}, exitDifferent, []string{"first trace only: provider Microsoft-Windows-DotNETRuntime, id ", "--ignore definitions ignores"}},
+		"unused":        {nil, []string{"--where", "$id < 200", "--ignore", "sequence,lost,marks", cpu, few}, exitDifferent, []string{"first trace only: provider Microsoft-Windows-DotNETRuntime, ID ", "--ignore definitions ignores"}},
 		"selection not": {nil, []string{"--order", "file", "--event", "Method*", cpu, some}, exitDifferent, []string{"sequence number: "}},
 		"last second":   {nil, []string{"--from-time", "-1s", cpu, cpu}, exitOK, []string{"equal: "}},
 		"one":           {nil, []string{cpu}, exitUsage, []string{"want two traces to compare, got 1"}},
