@@ -247,8 +247,8 @@ func profileOf(t *testing.T, sel convert.Selection) *pprofile.Profile {
 }
 
 // TestSelectionKeepsWeights checks that the profiles of the threads of a trace, and those of the parts of its time, add
-// up to that of the trace: CopyTo shows the sink the samples that end the intervals of selected ones. Frames are resolved
-// although the selection holds no events with symbols.
+// up to that of the trace: CopyTo shows the sink the samples that end the intervals of selected ones. Frames are
+// resolved although the selection holds no events with symbols.
 func TestSelectionKeepsWeights(t *testing.T) {
 	sum := func(parts ...convert.Selection) map[int64]int64 {
 		total := map[int64]int64{}

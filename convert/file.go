@@ -38,7 +38,8 @@ type Result struct {
 	Selected int64    // events that the selection kept
 	// Summary is one line for display: the items written, and the events and the input that they were built from.
 	Summary string
-	// Report counts losses, skipped data and irregularities. It is Options.Report if that is not nil; otherwise it is new and belongs to the caller.
+	// Report counts losses, skipped data and irregularities. It is Options.Report if that is not nil; otherwise it is
+	// new and belongs to the caller.
 	Report *ntconv.Report
 }
 

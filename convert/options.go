@@ -20,7 +20,8 @@ import (
 // Options are the options for reading inputs. The zero value and nil read all events of inputs of any format, with the
 // limits of the command. Functions of this package do not change Options, except that they add to Report.
 type Options struct {
-	// Format is the name of the format of the inputs, one of the readable Formats. If empty, it is detected from the content.
+	// Format is the name of the format of the inputs, one of the readable Formats. If empty, it is detected from the
+	// content.
 	Format string
 	// Settings are the values of format-specific settings. The names are those of the flags of the command without
 	// hyphens: {"folded-value": "cpu/milliseconds"}, or {"kind": "cpu"} for File. The page of each format in docs lists

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Advice fits where the input comes from and why the output would be empty.
+// Advice depends on the origin of the input and on the reason why the output would be empty.
 func TestAdviceFitsTheInput(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "c.json", []byte(`[{"ph":"X","name":"a","ts":1,"dur":2,"pid":1,"tid":1}]`))
@@ -55,10 +55,10 @@ func TestMissingTypedTable(t *testing.T) {
 
 // Help states from when the times of timelines and of print count.
 func TestHelpStatesOriginOfTimes(t *testing.T) {
-	for _, verb := range []string{"print", "to chrome", "to perfetto", "to firefox", "to speedscope"} {
-		r := invoke(t, t.TempDir(), nil, append(strings.Fields(verb), "--help")...)
+	for _, command := range []string{"print", "to chrome", "to perfetto", "to firefox", "to speedscope"} {
+		r := invoke(t, t.TempDir(), nil, append(strings.Fields(command), "--help")...)
 		if text := strings.Join(strings.Fields(r.stdout), " "); !strings.Contains(text, "first item") || !strings.Contains(text, "start of the recording") {
-			t.Errorf("%s: %s", verb, r.stdout)
+			t.Errorf("%s: %s", command, r.stdout)
 		}
 	}
 }

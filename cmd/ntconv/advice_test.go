@@ -54,7 +54,7 @@ func TestAdviceIgnoresNames(t *testing.T) {
 	}
 }
 
-// large returns a trace with an event that Microsoft's reader does not read.
+// large returns a trace with an event that TraceEvent cannot read.
 func large(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -71,7 +71,7 @@ func large(t *testing.T) []byte {
 	return b.Bytes()
 }
 
-// Files of a preview are refused with two next steps, and the flag is the one that reads them.
+// Files of a preview are rejected with two next steps, and the flag is the one that reads them.
 func TestAdviceForPreviews(t *testing.T) {
 	f := corpus.SharedTrace(t, "nettrace/perfview-prerelease-v4")
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func TestAdviceForPreviews(t *testing.T) {
 	}
 }
 
-// The next step depends on the error's type and sentinels. Texts that contain the words of others change nothing.
+// The next step depends on the error's type and sentinels. Words of other errors in the message change nothing.
 func TestNextStepOfTypes(t *testing.T) {
 	words := "preview; record again, block of 5 bytes, threads in use"
 	for _, c := range []struct {

@@ -15,7 +15,18 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// An app is one run of the command: what the verbs share.
+// An app is the state of one run of the command, which its subcommands share.
+//
+// Other goroutines read some fields: the signal handler and the memory limit end the process while the command
+// continues.
+//
+//	field              set by                          read by
+//	ended              end, outOfMemory                run, collect: they leave the last message to the handler
+//	interruptMessage   onInterrupt, sayOnInterrupt     the handler of SIGINT and SIGTERM
+//	kept               keepsOnInterrupt                outOfMemory
+//	sent               showSending                     progress
+//	begun              begin                           outOfMemory, for its summary; sum belongs to the command
+//	cleaner, temps     the outputs and temporary files the handler, to remove them
 type app struct {
 	stdout, stderr io.Writer
 	help           textWriter
@@ -24,28 +35,28 @@ type app struct {
 	force      bool
 	failOnLoss bool
 	report     string // reportText or reportJSON
-	lines      bool   // lines go to standard output while the input is read
+	lines      bool   // lines are written to standard output while the input is read
 	from       string // format of the input, "" to recognize it
 	read       formats.ReadOptions
 	openers    *formats.Openers
 	limits     iox.Limits
 	quota      iox.Quota
-	memory     *memlimit.Limit // of the process: jobs share it
+	memory     *memlimit.Limit // of the process; jobs share it
 	pick       pickFlags
 	given      []givenFlag // flags of the command line for proposed commands
 	words      []string    // words of the command line, nil to build the flags of all commands
 	spans      spanUse
 
-	ended            atomic.Bool                   // a signal or the limit on memory is about to end the process
-	several          bool                          // the run makes several outputs visible, one after the other
-	interruptMessage atomic.Pointer[func() string] // what to say if the user interrupts now, nil for nothing
-	kept             atomic.Pointer[func() string] // what stays of the run if it is ended early, nil for nothing
-	sent             atomic.Pointer[func() string] // what the progress bar shows of an upload, nil for nothing
+	ended            atomic.Bool                   // a signal or the memory limit is about to end the process
+	several          bool                          // the run commits several outputs, one after the other
+	interruptMessage atomic.Pointer[func() string] // message if the user interrupts now; nil means none
+	kept             atomic.Pointer[func() string] // describes the output that remains if the run is ended early; nil means none
+	sent             atomic.Pointer[func() string] // describes an upload in the progress bar; nil means none
 	cleaner          *iox.Cleaner
 	temps            *temps
-	left             error                           // of the first output that could not be removed
-	sum              *summary.Summary                // nil until a verb has something to sum up
-	begun            atomic.Pointer[summary.Summary] // what sum was when the verb began, for other goroutines
+	left             error                           // error of the first output that could not be removed
+	sum              *summary.Summary                // nil until the command calls begin
+	begun            atomic.Pointer[summary.Summary] // copy of sum from begin, for other goroutines
 }
 
 const (
@@ -53,7 +64,7 @@ const (
 	reportJSON = "json"
 )
 
-// newApp returns a run with the defaults of all flags.
+// newApp returns the state of a run with the defaults of all flags.
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
 		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp},
@@ -62,7 +73,7 @@ func newApp(stdout, stderr io.Writer) *app {
 	}
 }
 
-// run is the command: it returns the exit code.
+// run executes the command line and returns the exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	a := newApp(stdout, stderr)
 	stop := a.catchSignals()
@@ -70,7 +81,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	defer a.temps.remove()
 	defer func() {
 		if r := recover(); r != nil {
-			_ = a.cleaner.AbortAll() // the panic says more
+			_ = a.cleaner.AbortAll() // the panic is more important
 			a.temps.remove()
 			panic(r)
 		}
@@ -84,13 +95,13 @@ func run(args []string, stdout, stderr io.Writer) int {
 		err = outputFailure(a.help.err)
 	}
 	if a.ended.Load() {
-		select {} // the error is a consequence of the signal, whose handler has the last word
+		select {} // wait: the handler of the signal prints the message and exits
 	}
 	return a.finish(cmd, err)
 }
 
-// command returns the root of the commands. args are the words of the command line: commands that they do not name have
-// no flags. With nil all commands have their flags.
+// command returns the root command. args are the words of the command line; commands that they do not name get no flags.
+// If args is nil, all commands get their flags.
 func (a *app) command(args []string) *cobra.Command {
 	a.words = args
 	root := &cobra.Command{
@@ -101,12 +112,12 @@ func (a *app) command(args []string) *cobra.Command {
 			"is the name of an input.",
 		Example: examples(
 			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
-			formats.Example{Remark: "a flame graph of it, in a browser", Line: "ntconv view trace.nettrace"},
-			formats.Example{Remark: "what else is in the trace", Line: "ntconv info trace.nettrace"},
+			formats.Example{Remark: "a flame graph in a browser", Line: "ntconv view trace.nettrace"},
+			formats.Example{Remark: "the contents of the trace", Line: "ntconv info trace.nettrace"},
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return noVerb(cmd, args[0])
+				return noCommand(cmd, args[0])
 			}
 			return nil
 		},
@@ -150,7 +161,7 @@ func (a *app) command(args []string) *cobra.Command {
 	return root
 }
 
-// finish tells how the run ended and returns the exit code. cmd is for errors of usage.
+// finish prints the error and the summary of the run and returns the exit code. cmd is the command for errors of usage.
 func (a *app) finish(cmd *cobra.Command, err error) int {
 	if err == nil {
 		err = a.left
@@ -178,7 +189,7 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 	return code
 }
 
-// A textWriter writes help and completion scripts to standard output, and keeps the error of the library's writes.
+// A textWriter writes help and completion scripts to standard output, and keeps the first error, which cobra ignores.
 type textWriter struct {
 	w   io.Writer
 	n   int64
@@ -197,7 +208,7 @@ func (t *textWriter) Write(p []byte) (int, error) {
 	return n, t.err
 }
 
-// terminal reports whether a stream is one that a person looks at.
+// terminal reports whether a stream is a terminal.
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isTerminal(f)

@@ -21,7 +21,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Flags of a collection. All but the first need the first.
+// Flags of a collection. The others require the first.
 const (
 	flagDataset   = "dataset"
 	flagPartition = "partition"
@@ -39,42 +39,27 @@ type collection struct {
 	jobs      int
 }
 
-// defaultJobs is half of the cores, because a conversion uses more than one: it decompresses, and writes each table, on
-// a goroutine of its own. It is at least 2, so that one job computes while another waits for the disk. Measured on 2
-// cores: a second job makes traces of 160 kB 1.2 to 2 times as fast and traces of 50 MB not at all, and takes a third
-// more memory.
+// defaultJobs is half of the cores, because a conversion uses several: decompression and each table run in goroutines
+// of their own. It is at least 2, so that one job computes while another waits for the disk. Measured on 2 cores: a
+// second job makes traces of 160 kB 1.2 to 2 times as fast and traces of 50 MB no faster, and needs a third more
+// memory.
 func defaultJobs() int { return max(2, runtime.GOMAXPROCS(0)/2) }
 
 func (d *collection) bind(flags *pflag.FlagSet) {
 	keys := dataset.JoinKeys(dataset.Keys())
-	flags.Var(
-		&d.dir,
-		flagDataset,
-		"add each input to the dataset in this `directory`, which is created if it does not exist; an input that it has is skipped",
-	)
-	flags.StringVar(
-		&d.partition,
-		flagPartition,
-		"",
+	flags.Var(&d.dir, flagDataset,
+		"add each input to the dataset in this `directory`, which is created if it does not exist; existing traces are skipped")
+	flags.StringVar(&d.partition, flagPartition, "",
 		"`keys` of the directories of a new dataset, outermost first: some of "+keys+
-			" (default: those of the dataset, "+dataset.JoinKeys(dataset.DefaultKeys())+" for a new one)",
-	)
-	flags.StringVar(
-		&d.service,
-		flagService,
-		"",
-		"`name` of the service of all inputs (default: derived from the command line of the process with most events)",
-	)
-	flags.StringVar(
-		&d.filesFrom,
-		flagFilesFrom,
-		"",
-		"read names of further inputs from this `file`, one per line; - is standard input",
-	)
+			" (default: those of the dataset, "+dataset.JoinKeys(dataset.DefaultKeys())+" for a new one)")
+	flags.StringVar(&d.service, flagService, "",
+		"`name` of the service of all inputs (default: derived from the command line of the process with most events)")
+	flags.StringVar(&d.filesFrom, flagFilesFrom, "",
+		"read names of further inputs from this `file`, one per line; - is standard input")
 	flags.IntVarP(&d.jobs, flagJobs, "j", defaultJobs(), "convert this many inputs at a time")
 }
 
-// check refuses flags that do not go together.
+// check rejects flags that cannot be combined.
 func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	if d.dir == "" {
 		for _, name := range []string{flagPartition, flagService, flagJobs, flagFilesFrom} {
@@ -89,16 +74,11 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	case c.out != "":
 		return failf(exitUsage, "-o %s: the inputs go into the dataset; omit -o or --%s", c.out, flagDataset)
 	case cmd.Flags().Changed("force"):
-		return failf(
-			exitUsage,
-			"-f: a dataset has each trace once; remove it with ntconv dataset rm before you add it again",
-		)
+		return failf(exitUsage,
+			"-f: a dataset has each trace once; remove it with ntconv dataset rm before you add it again")
 	case to != formats.ToDir:
-		return failf(
-			exitUsage,
-			"a trace in a dataset is a directory; omit the flags that ask for one file, or --%s",
-			flagDataset,
-		)
+		return failf(exitUsage,
+			"a trace in a dataset is a directory; omit the flags that ask for one file, or --%s", flagDataset)
 	case d.jobs < 1:
 		return failf(exitUsage, "--%s %d: want at least 1", flagJobs, d.jobs)
 	case d.filesFrom == "-" && slices.Contains(cmd.Flags().Args(), "-"):
@@ -107,17 +87,15 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	return nil
 }
 
-// anyInputs is the argument check of a command that can add its inputs to a dataset; alone is that without a dataset.
+// anyInputs is the argument check of a command that can add its inputs to a dataset. alone is the check without a
+// dataset.
 func (d *collection) anyInputs(alone cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case d.dir == "":
 			return alone(cmd, args)
 		case len(args) == 0 && d.filesFrom == "":
-			return fmt.Errorf(
-				"no input given: name traces, directories or patterns, or a list of them with --%s",
-				flagFilesFrom,
-			)
+			return fmt.Errorf("no input given: name traces, directories or patterns, or a list of them with --%s", flagFilesFrom)
 		}
 		return nil
 	}
@@ -165,7 +143,7 @@ func readNames(file string) (names []string, err error) {
 	return names, nil
 }
 
-// open opens the dataset, creates it if necessary, and removes what killed runs have left in it.
+// open opens or creates the dataset, and removes leftovers of killed runs.
 func (d *collection) open() (*dataset.Dataset, error) {
 	want := dataset.Config{Schema: tables.Version, Version: version(), Created: time.Now().UTC().Truncate(time.Second)}
 	if d.partition != "" {
@@ -189,7 +167,7 @@ func (d *collection) open() (*dataset.Dataset, error) {
 
 // collect adds inputs to a dataset.
 func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []string) error {
-	if _, err := a.planFor(cmd, c.to.Out, c.creator); err != nil { // what is wrong with flags is said once
+	if _, err := a.planFor(cmd, c.to.Out, c.creator); err != nil { // report errors of flags once, not for each input
 		return err
 	}
 	c.when = c.to.Out.Names
@@ -211,7 +189,7 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 	stop := run.progress(found.Names)
 	run.all(found.Names)
 	stop()
-	if !a.ended.Load() { // the handler, which has made the jobs end, has something to say
+	if !a.ended.Load() { // otherwise the handler has ended the jobs and prints its message
 		a.onInterrupt("")
 	}
 	a.sum.Done, a.sum.Report = true, []summary.Entry{}
@@ -223,7 +201,7 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 	return run.result.err()
 }
 
-// firstNames returns the first of some names for a message.
+// firstNames returns the first 3 names for a message, and the number of the others.
 func firstNames(names []string) string {
 	const most = 3
 	if len(names) <= most {

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// What became of an input of a collection.
+// Outcomes of an input of a collection.
 const (
 	statusAdded      = "added"
 	statusIncomplete = "incomplete" // added, but the input is truncated or damaged
@@ -21,7 +21,7 @@ const (
 	statusSkipped    = "not tried" // because the dataset cannot be written
 )
 
-// An addedTrace is what became of an input.
+// An addedTrace is the outcome of an input.
 type addedTrace struct {
 	Input  string `json:"input"`
 	Status string `json:"status"`
@@ -34,7 +34,7 @@ type addedTrace struct {
 	Error  string `json:"error,omitempty"`
 }
 
-// A collectionResult is what became of all inputs of a collection. It implements formats.Result.
+// A collectionResult is the outcome of all inputs of a collection. It implements formats.Result.
 type collectionResult struct {
 	traces        []addedTrace // in the order of the inputs
 	events, bytes int64        // of those that were added

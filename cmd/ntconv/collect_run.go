@@ -24,8 +24,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A collecting adds inputs to a dataset, several at a time. Each is a conversion of its own, with its own symbols, plan
-// and report.
+// A collecting adds inputs to a dataset, several at a time. Each conversion has its own symbols, plan and report.
 type collecting struct {
 	app        *app
 	cmd        *cobra.Command
@@ -63,7 +62,7 @@ func (r *collecting) all(names []string) {
 	}
 }
 
-// one adds an input, and shows its error.
+// one adds an input and prints its error.
 func (r *collecting) one(name string) addedTrace {
 	t := addedTrace{Input: name, Status: statusSkipped}
 	if r.full.Load() || r.app.ended.Load() {
@@ -95,8 +94,8 @@ func (r *collecting) one(name string) addedTrace {
 	return t
 }
 
-// errorOf returns the message of an input's error, which names the input. Of the errors of many tables, that of the
-// first is enough.
+// errorOf returns the message of the error of an input, with the name of the input. If several tables failed, it
+// returns the first error and the number of the others.
 func errorOf(name string, err error) string {
 	first, more := err, 0
 	for list := joined(first); len(list) > 0; list = joined(first) {
@@ -112,11 +111,11 @@ func errorOf(name string, err error) string {
 	return text
 }
 
-// joint is the type of what errors.Join returns.
+// joint is the type of the result of errors.Join.
 var joint = reflect.TypeOf(errors.Join(io.EOF))
 
-// joined returns the errors that errors.Join made the first joint error in the chain of err of. Other errors that wrap
-// several are one error: a sentinel among them is not the message.
+// joined returns the parts of the first error of errors.Join in the chain of err. An error that wraps several errors in
+// another way is one error, because a sentinel among them is not its message.
 func joined(err error) []error {
 	for ; err != nil; err = errors.Unwrap(err) {
 		if several, ok := err.(interface{ Unwrap() []error }); ok && reflect.TypeOf(err) == joint {
@@ -126,14 +125,14 @@ func joined(err error) []error {
 	return nil
 }
 
-// names reports whether the message of an error names an input.
+// names reports whether the message of err names the input.
 func names(err error, name string) bool {
 	var in *input.Error
 	var file *iox.Error
 	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name
 }
 
-// show writes the error of an input to standard error, which a report in JSON contains.
+// show prints the error of an input to standard error. A JSON report contains the error instead.
 func (r *collecting) show(t *addedTrace) {
 	if r.app.report == reportJSON || r.app.ended.Load() {
 		return
@@ -142,7 +141,7 @@ func (r *collecting) show(t *addedTrace) {
 	defer r.mu.Unlock()
 	clear := ""
 	if terminal(r.app.stderr) {
-		clear = "\r\x1b[K" // the progress bar, which is drawn again
+		clear = "\r\x1b[K" // erase the progress bar, which is drawn again later
 	}
 	fmt.Fprintf(r.app.stderr, "%sntconv: %s\n", clear, message.Visible(message.Shorten(t.Error)))
 }
@@ -191,8 +190,8 @@ func (r *collecting) add(t *addedTrace) error {
 	)
 }
 
-// claim waits until no other job of this run adds the trace of a UID, and returns what ends the claim. So two inputs
-// with the same content do not find each other busy.
+// claim waits until no other job of this run adds the trace with this UID, and returns a function that ends the claim.
+// Without it, two inputs with the same content would see each other as busy.
 func (r *collecting) claim(uid string) (release func()) {
 	for {
 		r.mu.Lock()
@@ -213,8 +212,8 @@ func (r *collecting) claim(uid string) (release func()) {
 	}
 }
 
-// forInput returns the state of the command for one of several inputs that are converted at a time. It shares with a
-// what ends with the process: temporary files and the outputs that a signal aborts.
+// forInput returns the state for one of several inputs that are converted concurrently. It shares with a the temporary
+// files, and limits that apply to the process.
 func (a *app) forInput() *app {
 	one := newApp(io.Discard, io.Discard)
 	one.quiet, one.failOnLoss, one.from, one.read, one.pick = true, a.failOnLoss, a.from, a.read, a.pick
@@ -225,7 +224,7 @@ func (a *app) forInput() *app {
 	return one
 }
 
-// progress shows how many inputs have been added.
+// progress shows the number of inputs that have been added.
 func (r *collecting) progress(names []string) (stop func()) {
 	a := r.app
 	if a.quiet || a.report == reportJSON || !terminal(a.stderr) {
@@ -247,7 +246,7 @@ func (r *collecting) progress(names []string) (stop func()) {
 	return showProgress(a.stderr, what, size, r.bytes.Load)
 }
 
-// kept says what stays if the run is ended early.
+// kept describes the traces that remain if the run is ended early.
 func (r *collecting) kept() string {
 	return fmt.Sprintf("%s added to %s, the same command adds the rest",
 		message.Count(r.count.Load(), "trace was", "traces were"), r.set.Dir())
@@ -263,7 +262,7 @@ type tracing struct {
 	tally      *procinfo.Tally // of the current pass
 }
 
-// plan adds to the plan of the conversion that processes are counted.
+// plan adds a stage to the plan of the conversion that counts the events of processes.
 func (t *tracing) plan(plan *pass.Plan) *pass.Plan {
 	t.conversion.plan(plan)
 	plan.Before = append(plan.Before, func(_ *pass.Pass, src ntconv.Source) ntconv.Source {
@@ -273,7 +272,7 @@ func (t *tracing) plan(plan *pass.Plan) *pass.Plan {
 	return plan
 }
 
-// A talliedSource shows every event to a tally.
+// A talliedSource passes every event to a tally.
 type talliedSource struct {
 	ntconv.Source
 	tally *procinfo.Tally
@@ -288,7 +287,7 @@ func (s *talliedSource) Next() (*ntconv.Event, error) {
 	return e, err
 }
 
-// convert writes the tables of a pass, and adds them to the dataset if they are right.
+// convert writes the tables of a pass, and adds them to the dataset if the pass succeeds.
 func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
 	c := *t.conversion
 	c.trace = &formats.Trace{UID: t.addition.UID(), Service: t.collection.service}
@@ -310,7 +309,7 @@ func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
 	return err
 }
 
-// manifest describes the trace of a pass. partial is why it is incomplete, or nil.
+// manifest describes the trace of a pass. partial is the error of an incomplete input, or nil.
 func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
 	m := &dataset.Manifest{
 		Size: t.size, Format: p.Info.Format, Events: p.Kept, Lost: int64(p.Report.Count(ntconv.CodeEventsLost)),

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// complete makes a flag complete to values. A flag that takes several completes each of them.
+// complete sets the completions of a flag. For a flag with comma-separated values, it completes each of them.
 func complete(cmd *cobra.Command, flag string, values []string) {
 	completeWith(cmd, flag, func() []string { return values })
 }
 
-// completeWith is complete for values that are made when a shell asks for them.
+// completeWith is complete for values that are computed only when a shell asks for completions.
 func completeWith(cmd *cobra.Command, flag string, values func() []string) {
 	completeBy(cmd, flag, func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		if !isList(cmd.Flag(flag)) {
@@ -23,7 +23,7 @@ func completeWith(cmd *cobra.Command, flag string, values func() []string) {
 		}
 		lists := completeList(values(), word)
 		if flag == formats.FlagSpanLink && strings.Contains(word, ",") {
-			lists = slices.DeleteFunc(lists, func(list string) bool { // these two are no kinds of evidence
+			lists = slices.DeleteFunc(lists, func(list string) bool { // auto and off cannot be part of a list
 				return strings.HasSuffix(list, ",auto") || strings.HasSuffix(list, ",off")
 			})
 		}
@@ -33,18 +33,17 @@ func completeWith(cmd *cobra.Command, flag string, values func() []string) {
 
 func completeBy(cmd *cobra.Command, flag string, values cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, values); err != nil {
-		panic(err) // the flag was not defined, or twice: a mistake in this package
+		panic(err) // a bug of this package: the flag is undefined, or has completions already
 	}
 }
 
-// isList reports whether a flag takes several values with commas between them.
+// isList reports whether the flag accepts comma-separated values.
 func isList(f *pflag.Flag) bool {
 	_, ok := f.Value.(pflag.SliceValue)
 	return ok && f.Value.Type() != "stringArray" || f.Name == formats.FlagSpanLink
 }
 
-// completeList returns the lists that continue a word by one of some values. The word is a list itself, of which the
-// last value is incomplete.
+// completeList returns the lists that continue word with one of values. word is a list whose last value is incomplete.
 func completeList(values []string, word string) (lists []string) {
 	done, last := "", word
 	if i := strings.LastIndexByte(word, ','); i >= 0 {
@@ -59,13 +58,13 @@ func completeList(values []string, word string) (lists []string) {
 	return lists
 }
 
-// completeNames makes the flags that select providers and events complete to names that are known.
+// completeNames sets the completions of --provider and --event to the known names.
 func completeNames(cmd *cobra.Command) {
 	completeWith(cmd, "provider", clr.ProviderNames)
 	completeWith(cmd, "event", clr.EventNames)
 }
 
-// inputCompletion completes file names that have an extension of the table.
+// inputCompletion completes names of files with an extension of a readable format.
 func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
@@ -73,13 +72,13 @@ func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra
 	return formats.InputExts(formats.Readable()), cobra.ShellCompDirectiveFilterFileExt
 }
 
-// isCompletion reports whether a command line is a shell's question how to complete another one.
+// isCompletion reports whether a shell asks for completions.
 func isCompletion(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// prepareCompletion prepares the flags of a command and of those below it for completion: the library shows their usage
-// as it is, with back quotes around the name of the value, and offers files for flags that say nothing.
+// prepareCompletion prepares the flags of a command and of its subcommands for completion: cobra shows their usage
+// including the back quotes around the name of the value, and completes file names for flags without completions.
 func prepareCompletion(cmd *cobra.Command) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		value, usage := pflag.UnquoteUsage(f)
@@ -100,7 +99,7 @@ func prepareCompletion(cmd *cobra.Command) {
 	}
 }
 
-// completeHelp completes the argument of help to commands and topics.
+// completeHelp completes the arguments of help to commands and topics.
 func completeHelp(root *cobra.Command) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, word string) (names []string, _ cobra.ShellCompDirective) {
 		cmd, rest, err := root.Find(args)

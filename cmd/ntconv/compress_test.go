@@ -45,8 +45,8 @@ func decompressed(t *testing.T, name string) []byte {
 	return data
 }
 
-// An output that is one file is compressed if its name ends with .gz or .zst: decompressed it is the output without that
-// extension. The same input gives the same bytes, because gzip headers have no time.
+// An output that is one file is compressed if its name ends with .gz or .zst: decompressed it is the output without
+// that extension. The same input gives the same bytes, because gzip headers have no time.
 func TestCompressedOutputs(t *testing.T) {
 	const file = "cpu-env"
 	written := 0

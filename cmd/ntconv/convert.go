@@ -30,7 +30,7 @@ func (a *app) convertCmd() *cobra.Command {
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
 			formats.Example{
-				Remark: "from and to a pipe",
+				Remark: "from a pipe to a pipe",
 				Line:   "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz",
 			},
 			formats.Example{
@@ -47,12 +47,8 @@ func (a *app) convertCmd() *cobra.Command {
 	a.addInputFlags(cmd)
 	showOrder(cmd, ordersOf(table))
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringVar(
-			&to,
-			"to",
-			"",
-			"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)",
-		)
+		flags.StringVar(&to, "to", "",
+			"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
 		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
@@ -73,7 +69,7 @@ func (a *app) convertCmd() *cobra.Command {
 	return cmd
 }
 
-// outputFormat returns the format that a user means.
+// outputFormat returns the format of the output from --to or the extension of out. Its errors list the formats.
 func outputFormat(to, out string) (*formats.Format, error) {
 	table := formats.Writable()
 	if to != "" {
@@ -83,10 +79,8 @@ func outputFormat(to, out string) (*formats.Format, error) {
 		return nil, fmt.Errorf("--to %s: no such format; these can be written: %s", to, formats.List(table))
 	}
 	if out == "" {
-		return nil, fmt.Errorf(
-			"no output given: name one whose extension tells the format, or give --to: %s",
-			formats.List(table),
-		)
+		return nil, fmt.Errorf("no output given: name one whose extension states the format, or use --to: %s",
+			formats.List(table))
 	}
 	if f := formats.ByFile(table, out); f != nil {
 		return f, nil
@@ -94,14 +88,11 @@ func outputFormat(to, out string) (*formats.Format, error) {
 	if f, compression := formats.ByOutput(out); f != nil && f.Out != nil && compression != "" {
 		return f, nil
 	}
-	return nil, fmt.Errorf(
-		"%s: the name does not tell the format; give --to, or one of these extensions: %s",
-		out,
-		formats.List(table),
-	)
+	return nil, fmt.Errorf("%s: the name does not state a format; use --to, or one of these extensions: %s",
+		out, formats.List(table))
 }
 
-// formatLines describes formats as outputs, one a line.
+// formatLines describes formats as outputs, one per line.
 func formatLines(table []*formats.Format) string {
 	var b strings.Builder
 	for _, f := range table {
@@ -110,7 +101,7 @@ func formatLines(table []*formats.Format) string {
 	return b.String()
 }
 
-// ordersOf tells which order of events each format is made of.
+// ordersOf describes the default order of events for each format.
 func ordersOf(table []*formats.Format) string {
 	var parts []string
 	for _, f := range table {
@@ -121,16 +112,16 @@ func ordersOf(table []*formats.Format) string {
 
 // A conversion is a request to write one format.
 type conversion struct {
-	in, out string   // out may be empty: see output
+	in, out string   // out may be empty, see output
 	others  []string // further inputs
 	to      *formats.Format
 	creator formats.Creator
-	names   *symbol.Options // nil if the format needs none
+	names   *symbol.Options // nil if the format needs no symbols
 	trace   *formats.Trace  // nil if the output is not part of a dataset
-	when    formats.Names   // when it needs them
-	symbols bool            // with a selection, events that symbolize it are written, too; see formats.Out.Subset
-	part    *subset.Filter  // what is written of a selection, nil for what is selected
-	byName  bool            // the name of the output decides whether it is a directory
+	when    formats.Names   // when the format needs symbols
+	symbols bool            // with a selection, also write events that symbolize it; see formats.Out.Subset
+	part    *subset.Filter  // selects the events to write; nil means the selected events only
+	byName  bool            // the name of the output determines whether it is a directory
 }
 
 // bind defines the flags of the format.
@@ -177,7 +168,7 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	}
 	a.sum.Naming = misnamed(c.to, outName)
 	c.plan(plan)
-	plan.Check = isStdout(outName) || outName == "" // what goes there cannot be taken back
+	plan.Check = isStdout(outName) || outName == "" // output that is written or sent cannot be taken back
 	part := c.subset(plan)
 	in, err := a.open(inputs, plan.NeedsAgain() || part != nil && part.NeedsLearn())
 	if err != nil {
@@ -190,14 +181,14 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	return a.convertSubset(c, plan, in, outName, part)
 }
 
-// plan asks for the symbols that the format needs.
+// plan requests the symbols that the format needs.
 func (c *conversion) plan(plan *pass.Plan) {
 	if c.names != nil {
 		plan.Names, plan.NamesFirst = c.names, c.when == formats.NamesFirst
 	}
 }
 
-// delivery returns the output of a conversion.
+// delivery returns the delivery of a conversion.
 func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	var sink formats.Sink
 	to, _ := c.creator.Destination()
@@ -226,7 +217,7 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	return d
 }
 
-// checkTerminal refuses to write a binary format to a terminal.
+// checkTerminal rejects a binary format for a terminal.
 func (a *app) checkTerminal(format string, binary bool, out string) error {
 	if binary && isStdout(out) && terminal(a.stdout) {
 		return failf(
@@ -238,7 +229,7 @@ func (a *app) checkTerminal(format string, binary bool, out string) error {
 	return nil
 }
 
-// binary reports whether the output is not for terminals.
+// binary reports whether the output must not go to a terminal.
 func (c *conversion) binary() bool {
 	if f, ok := c.creator.(formats.FormChooser); ok {
 		return f.Binary()

@@ -27,7 +27,7 @@ func (a *app) datasetCmd() *cobra.Command {
 			"ClickHouse read as one. ntconv to parquet --dataset DIR adds traces to it.",
 		Example: examples(
 			formats.Example{Remark: "add all traces of a directory", Line: "ntconv to parquet --dataset fleet traces/"},
-			formats.Example{Remark: "what is in it", Line: "ntconv dataset ls fleet"},
+			formats.Example{Remark: "list its traces", Line: "ntconv dataset ls fleet"},
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -41,7 +41,7 @@ func (a *app) datasetCmd() *cobra.Command {
 	return cmd
 }
 
-// oneDataset is the argument check of verbs that read one dataset.
+// oneDataset is the argument check of commands that read one dataset.
 func oneDataset(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("want the directory of one dataset, got %d arguments", len(args))
@@ -61,7 +61,7 @@ func dirCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.S
 func openDataset(dir string) (*dataset.Dataset, error) {
 	set, err := dataset.Open(dir)
 	if errors.Is(err, dataset.ErrNotDataset) {
-		err = fmt.Errorf("%w; name the directory that ntconv to parquet --dataset has made", err)
+		err = fmt.Errorf("%w; name a directory created by ntconv to parquet --dataset", err)
 	}
 	if err != nil {
 		return nil, fail(exitInput, err)
@@ -85,7 +85,7 @@ func (f *filterFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.older, "older-than", "", "select traces recorded longer ago than this `time`: 36h, 30d")
 }
 
-// filter returns what the flags and UIDs select.
+// filter returns the traces that the flags and UIDs select.
 func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filter, error) {
 	out := &dataset.Filter{UIDs: uids, Values: make(map[string]string)}
 	for _, text := range f.values {
@@ -152,7 +152,7 @@ func (a *app) datasetListCmd() *cobra.Command {
 		Use:   "ls DIR",
 		Short: "List the traces of a dataset",
 		Long: "List the traces of a dataset: UID, values of the partition keys, source, events, size of the tables, duration of the recording\n" +
-			"and events that its recorder lost. A * marks traces that are incomplete because their input was truncated or damaged.",
+			"and events that its recorder lost. A * marks traces that are incomplete because their input was truncated or corrupt.",
 		Example: examples(
 			formats.Example{Remark: "all traces", Line: "ntconv dataset ls fleet"},
 			formats.Example{
@@ -178,7 +178,7 @@ func (a *app) datasetListCmd() *cobra.Command {
 		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.BoolVar(&asJSON, "json", false, "print a JSON array, with all that is known about each trace")
+		flags.BoolVar(&asJSON, "json", false, "print a JSON array, with all members of each manifest")
 		filter.bind(flags)
 	})
 	return cmd
@@ -302,12 +302,12 @@ func (a *app) datasetRemoveCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm DIR [UID...]",
 		Short: "Remove traces from a dataset",
-		Long: "Remove traces from a dataset: those of the UIDs, or of their first digits, and of the flags; if both are given, the traces that\n" +
-			"both select. Each trace disappears at once and is then deleted. Nothing is asked; --dry-run shows what would be removed.",
+		Long: "Remove traces from a dataset, selected by UIDs or their first digits, by flags, or both; a trace must match all of them.\n" +
+			"Each trace disappears at once and is then deleted. There is no confirmation; --dry-run shows what would be removed.",
 		Example: examples(
 			formats.Example{Remark: "one trace", Line: "ntconv dataset rm fleet 1f0c0ffee1f0c0ff"},
 			formats.Example{
-				Remark: "what is older than 30 days of one service",
+				Remark: "traces of one service that are older than 30 days",
 				Line:   "ntconv dataset rm fleet --older-than 30d --where service=shop --dry-run",
 			},
 		),
@@ -347,7 +347,7 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 	if err != nil {
 		return fail(exitInput, err)
 	}
-	for _, uid := range uids { // before anything is removed
+	for _, uid := range uids { // check all UIDs before removing anything
 		if !slices.ContainsFunc(traces, func(t dataset.Trace) bool { return strings.HasPrefix(t.UID, uid) }) {
 			return failf(
 				exitEmpty,
@@ -398,13 +398,13 @@ func (a *app) removeEach(set *dataset.Dataset, traces []dataset.Trace, dryRun bo
 	return a.removed(set, done, busy, size, dryRun)
 }
 
-// removed says how many traces were removed.
+// removed prints how many traces were removed.
 func (a *app) removed(set *dataset.Dataset, done, busy int, size int64, dryRun bool) error {
-	verb := "removed"
+	action := "removed"
 	if dryRun {
-		verb = "would be removed"
+		action = "would be removed"
 	}
-	text := fmt.Sprintf("%s %s, %s", message.Count(int64(done), "trace"), verb, megabytes(size))
+	text := fmt.Sprintf("%s %s, %s", message.Count(int64(done), "trace"), action, megabytes(size))
 	fmt.Fprintln(a.stderr, message.Line(text))
 	if busy > 0 {
 		return failf(exitIncomplete, "%s: %s in use by another run, and not removed; try again when it has ended",
@@ -414,13 +414,13 @@ func (a *app) removed(set *dataset.Dataset, done, busy int, size int64, dryRun b
 }
 
 func removedLine(t *dataset.Trace, dryRun bool) string {
-	verb := "removed"
+	action := "removed"
 	if dryRun {
-		verb = "would remove"
+		action = "would remove"
 	}
 	source := ""
 	if t.Manifest != nil {
 		source = " (" + t.Manifest.Source + ")"
 	}
-	return message.Line(fmt.Sprintf("%s %s%s", verb, filepath.ToSlash(t.Path), source)) + "\n"
+	return message.Line(fmt.Sprintf("%s %s%s", action, filepath.ToSlash(t.Path), source)) + "\n"
 }

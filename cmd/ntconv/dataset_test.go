@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/dataset"
 )
 
-// fleet makes a directory of n different traces, each a recorded trace with a part of its end cut off, and returns its
+// fleet makes a directory of n different traces, each a recorded trace truncated at a different place, and returns its
 // name.
 func fleet(t *testing.T, dir string, n int) string {
 	t.Helper()
@@ -190,8 +190,7 @@ func TestDatasetCommands(t *testing.T) {
 	}
 }
 
-// What is learned about one trace, such as its spans, is nothing that traces that are converted at the same time know
-// or lose.
+// Traces that are converted concurrently do not share what was learned about one of them, such as its spans.
 func TestDatasetJobs(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"to", "parquet", "-q"}

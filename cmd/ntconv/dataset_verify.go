@@ -22,11 +22,11 @@ func (a *app) datasetVerifyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify DIR",
 		Short: "Check that every trace of a dataset is complete and unchanged",
-		Long: "Check a dataset: every trace is there once, with its manifest, in its place; its files have their sizes, hashes and rows; no other\n" +
-			"file is among them, and no killed run has left anything. Nothing is changed. The exit code is 3 if something is wrong, and the\n" +
-			"messages say what to do.",
+		Long: "Check a dataset: every trace exists once, in its directory, with its manifest; its files have the stated sizes, hashes and rows; there are\n" +
+			"no other files and no leftovers of killed runs. The dataset is not changed. If there is a problem, the exit code is 3, and the\n" +
+			"messages state the next step.",
 		Example: examples(
-			formats.Example{Remark: "is the dataset complete?", Line: "ntconv dataset verify fleet"},
+			formats.Example{Remark: "check that a dataset is complete", Line: "ntconv dataset verify fleet"},
 			formats.Example{
 				Remark: "for programs",
 				Line:   "ntconv dataset verify fleet --json | jq -r '.problems[].path'",
@@ -48,7 +48,7 @@ func (a *app) datasetVerifyCmd() *cobra.Command {
 	return cmd
 }
 
-// verifyDataset checks a dataset and prints what is wrong with it.
+// verifyDataset checks a dataset and prints the problems.
 func (a *app) verifyDataset(dir string, asJSON bool) error {
 	set, err := openDataset(dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func (a *app) verifyDataset(dir string, asJSON bool) error {
 	return nil
 }
 
-// datasetCheck returns how a dataset is verified, with progress.
+// datasetCheck returns the options of the verification, with progress.
 func (a *app) datasetCheck(set *dataset.Dataset) (check *dataset.Check, stop func()) {
 	var done atomic.Int64
 	check = &dataset.Check{Tables: checkTables, Done: func(bytes int64) { done.Add(bytes) }}
@@ -87,7 +87,7 @@ func (a *app) datasetCheck(set *dataset.Dataset) (check *dataset.Check, stop fun
 	return check, showProgress(a.stderr, func() string { return "verifying " + set.Dir() }, -1, done.Load)
 }
 
-// checkTables opens the tables of a trace, and compares their rows with the manifest.
+// checkTables opens the tables of a trace and compares their numbers of rows with the manifest.
 func checkTables(t *dataset.Trace) error {
 	for _, f := range t.Manifest.Files {
 		if filepath.Ext(f.Name) != ".parquet" {

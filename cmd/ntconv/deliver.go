@@ -15,20 +15,23 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// A delivery is an output of a pass.
+// A delivery is the output of a pass.
+//
+// The exit paths of deliver, in order: a fatal error aborts out; an empty output aborts it; otherwise out is committed,
+// and a partial error of the input is returned after the commit.
 type delivery struct {
 	name   string // of the output
 	to     formats.Destination
 	create func(*iox.Outputs) (ntconv.Sink, error)
-	// outputs, if not nil, returns what is written to in place of name.
+	// outputs, if not nil, returns the set of outputs instead of the one called name.
 	outputs func() (*iox.Outputs, error)
-	// empty returns, after the sink was closed, what the output holds none of, "" if it is not empty. An empty output
-	// is not kept.
+	// empty returns, after the sink was closed, the noun for what an empty output lacks, or "" if it is not empty. An
+	// empty output is aborted.
 	empty  func() string
-	advice string // for users whose output would be empty
+	advice string // next step if the output would be empty
 }
 
-// deliver runs a pass into an output: it keeps the output if that is right, and removes it otherwise.
+// deliver runs a pass into an output and commits it, or aborts it after an error.
 func (a *app) deliver(p *pass.Pass, d *delivery) error {
 	out, err := a.outputs(d)
 	if err != nil {
@@ -60,7 +63,7 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 	return err
 }
 
-// outputs returns the set that a delivery is written to.
+// outputs returns the set of outputs of a delivery.
 func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 	if d.to == formats.ToNothing {
 		return iox.NoOutputs(&a.quota), nil
@@ -90,22 +93,22 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 	return nil, fail(exitOutput, err)
 }
 
-// keep is deliver with an output and a sink.
+// keep is the part of deliver after output and sink have been created.
 func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs) error {
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
 		if s, ok := sink.(formats.Aborter); ok {
-			_ = s.Abort() // the files are removed
+			_ = s.Abort() // the files are removed anyway
 		}
 		if !out.Atomic() {
-			_ = out.Flush() // what went out must end where a write of the sink ends; fatal says more
+			_ = out.Flush() // flush, so that the output ends at the end of a write of the sink; fatal is more important
 		}
 		return errors.Join(a.sentBefore(fatal, d, sink), a.abort(out))
 	}
 	if what := d.empty(); what != "" {
 		return errors.Join(a.nothing(p, what, d.advice), a.abort(out))
 	}
-	own := !a.several && d.to != formats.ToNothing // other runs state what is kept of them
+	own := !a.several && d.to != formats.ToNothing // other runs have their own message
 	if own && out.Atomic() {
 		a.onInterrupt("interrupted while the output was being completed: it is complete, or as it was before")
 	}
@@ -121,8 +124,8 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 	return partial
 }
 
-// abort aborts an output. If that fails, something is left that the user must know of, also if the pass is made again
-// and succeeds.
+// abort aborts an output. It records the first error, because a leftover file must be reported even if a second pass
+// succeeds.
 func (a *app) abort(out *iox.Outputs) error {
 	err := out.Abort()
 	if err != nil && a.left == nil {
@@ -144,8 +147,8 @@ func (a *app) showSending(s formats.Sending) {
 	})
 }
 
-// sentBefore returns the error of a pass whose output is not kept. What was sent cannot be taken back, so the error of
-// an input says how much that was; that of the sink says so itself.
+// sentBefore adds to the error of an input how much was sent before it, because sent data cannot be taken back. An
+// error of the sink states it already.
 func (a *app) sentBefore(fatal error, d *delivery, sink ntconv.Sink) error {
 	s, ok := sink.(formats.Sending)
 	if !ok || d.to != formats.ToNothing {
@@ -160,7 +163,7 @@ func (a *app) sentBefore(fatal error, d *delivery, sink ntconv.Sink) error {
 	return fatal
 }
 
-// target returns what a sink of a pass may ask for.
+// target returns the Target for a sink of a pass.
 func target(p *pass.Pass) *formats.Target {
 	comments := []string{"converted by ntconv"}
 	if p.Filtered() {

@@ -14,8 +14,9 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// nothing is the error of a pass that leaves nothing to write: it says what to do, and what there is instead. advice
-// says how to record something, for inputs that tools of .NET record; "" means that recording again does not help.
+// nothing returns the error of a pass without output: the next step, and the contents of the input. advice says how to
+// record a trace with such contents; "" means that recording again does not help. It applies to inputs recorded by
+// tools of .NET.
 func (a *app) nothing(p *pass.Pass, what, advice string) error {
 	sel, format := p.Plan.Selection, p.Input.Format.In
 	if advice != "" && !format.Recorded {
@@ -53,7 +54,7 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 	return failf(exitEmpty, "%s: %s", p.Input.Name(), text)
 }
 
-// times says when the input was recorded.
+// times states when the input was recorded.
 func times(p *pass.Pass) string {
 	c := p.Info.Clock
 	first, last, _ := p.Recorded()
@@ -65,15 +66,15 @@ func times(p *pass.Pass) string {
 	return s
 }
 
-// inventoryAdvice says how to see what the input holds. What came through a pipe is gone.
+// inventoryAdvice returns the command that lists the contents of the input. A pipe cannot be read again.
 func (a *app) inventoryAdvice(p *pass.Pass) string {
 	if p.Input.FirstName() == iox.StdinName {
-		return "ntconv info lists what there is; keep the input in a file for that, or send it once more"
+		return "ntconv info lists processes and events; save the input to a file, or send it again"
 	}
-	return "ntconv info " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists what there is"
+	return "ntconv info " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists processes and events"
 }
 
-// otherKinds says which samples an input has, and which flag selects them.
+// otherKinds returns the samples of an input by kind, and the flags that select them.
 func otherKinds(samples []inventory.Extractable) string {
 	var has, flags []string
 	for _, x := range samples {
@@ -83,11 +84,10 @@ func otherKinds(samples []inventory.Extractable) string {
 	return "the trace has " + strings.Join(has, " and ") + ": use " + strings.Join(flags, " or ")
 }
 
-// content reads the input once more and says what it holds: the largest providers, what can be extracted, and the
-// samples of each kind.
+// content reads the input again and returns its largest providers, what can be extracted, and the samples of each kind.
 func (a *app) content(p *pass.Pass) (has, use string, samples []inventory.Extractable) {
 	v := inventory.New(p.Info)
-	_, err := p.Plan.Scan(p.Input, func(e *ntconv.Event) { _ = v.Write(e) }) // an inventory accepts everything
+	_, err := p.Plan.Scan(p.Input, func(e *ntconv.Event) { _ = v.Write(e) }) // Sink.Write of an inventory returns no errors
 	if err != nil {
 		return err.Error(), "", nil
 	}

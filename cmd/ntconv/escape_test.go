@@ -22,7 +22,7 @@ import (
 // messages, patterns and formats.
 const evil = "x\x9b31m\xff\u009b2J\x1b[31m\x07\u202e\u2066\u2028\u2029\u200b\ufeff\x7f\tt\nl\rq\"'\\%s$é"
 
-// evilTrace is a trace of version 6 in which every text is evil.
+// evilTrace is a trace of version 6 in which every string is evil.
 func evilTrace() []byte {
 	var out bytes.Buffer
 	s := wirestream.New(&out, wire.V6)
@@ -68,7 +68,7 @@ func evilTrace() []byte {
 	return out.Bytes()
 }
 
-// evilProfile is a profile in which every text is evil.
+// evilProfile is a profile in which every string is evil.
 func evilProfile(t *testing.T) []byte {
 	m := &profile.Mapping{ID: 1, Start: 0x1000, Limit: 0x2000, File: evil, BuildID: evil}
 	p := &profile.Profile{
@@ -109,7 +109,7 @@ func checkVisible(t *testing.T, what, text string, json bool) {
 	}
 }
 
-// No text of a trace, a profile or the command line reaches the terminal as it is.
+// Strings of a trace, a profile or the command line never reach the terminal unescaped.
 func TestNothingActsOnTheTerminal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: two hundred runs of the command")

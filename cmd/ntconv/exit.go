@@ -12,32 +12,32 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// Exit codes. Signals end the process with exitSignal plus their number.
+// Exit codes. If a signal ends the process, the code is exitSignal plus the number of the signal.
 const (
 	exitOK         = 0
-	exitUsage      = 1 // the command line
-	exitInput      = 2 // nothing could be read: not found, unknown format, unsupported, damaged from the start
-	exitIncomplete = 3 // converted, but the input was truncated or damaged, or --fail-on-loss found a loss; see exitDifferent too
-	exitEmpty      = 4 // nothing in the trace is what was asked for; no output was made
-	exitLimit      = 5 // a limit was reached; no output was made
-	exitOutput     = 6 // the destination failed
+	exitUsage      = 1 // invalid usage
+	exitInput      = 2 // the input cannot be read: not found, unknown format, unsupported, corrupt at its start
+	exitIncomplete = 3 // converted, but the input was truncated or corrupt, or --fail-on-loss found losses; see also exitDifferent
+	exitEmpty      = 4 // no matching data in the trace; nothing was written
+	exitLimit      = 5 // a limit was exceeded; nothing was written
+	exitOutput     = 6 // the output could not be written
 	exitSignal     = 128
 )
 
-// exitCodes is the text of the codes for the help.
+// exitCodes describes the codes in the help.
 const exitCodes = `  0  complete
-  1  wrong usage
-  2  the input cannot be read: not found, unknown format or version, damaged from the start
-  3  converted, but incomplete: the input is truncated or damaged (or --fail-on-loss, and events were lost); verify: the traces differ
-  4  nothing in the trace is what was asked for, and nothing was written
-  5  a limit was reached, and nothing was written
-  6  the destination failed
-  129, 130, 143 after signals (hangup, interrupt, terminate); 141 if the reader of standard output went away
+  1  invalid usage
+  2  the input cannot be read: not found, unknown format or version, corrupt at its start
+  3  converted, but incomplete: the input is truncated or corrupt (or events were lost, with --fail-on-loss); verify: the traces differ
+  4  no matching data in the trace; nothing was written
+  5  a limit was exceeded; nothing was written
+  6  the output could not be written
+  129, 130, 143 after signals (hangup, interrupt, terminate); 141 if the reader of standard output closed the pipe
 
-"Nothing was written" is about files and directories: one that existed is as before. Standard output and pipes cannot be taken back. With the
-codes 2 and 5 they hold what was written before the error: whole lines of print and of OTLP as JSON, or the beginning of a file in other formats,
-which is of no use. A limit of the input that a reading before the output reaches, as with --symbols, leaves nothing there, and neither does
---strict, unless the input is itself a pipe. After a signal, or if the destination failed, they may end anywhere.
+"Nothing was written" applies to files and directories: an existing one is unchanged. Standard output and pipes cannot be taken back. With the
+codes 2 and 5 they contain the output before the error: whole lines of print and of OTLP as JSON, or an unusable beginning of a file in other
+formats. They contain nothing if a limit of the input is exceeded in a pass before the output, as with --symbols, or with --strict, unless the
+input is itself a pipe. After a signal, or if the output could not be written, they may end anywhere.
 `
 
 // A failure is an error that has an exit code.
@@ -55,7 +55,7 @@ func failf(code int, format string, args ...any) error {
 	return &failure{code, fmt.Errorf(format, args...)}
 }
 
-// codeOf returns the exit code of an error: errors without one come from parsing the command line.
+// codeOf returns the exit code of an error. Errors without a code come from parsing the command line.
 func codeOf(err error) int {
 	var f *failure
 	switch {
@@ -67,19 +67,19 @@ func codeOf(err error) int {
 	return exitUsage
 }
 
-// inputFailure is an error of an input, as of type *input.Error: a limit, or nothing could be read. The next step is
-// put after it.
+// inputFailure returns the failure for an error of an input, such as an *input.Error, with the next step: exitLimit for
+// a limit, else exitInput.
 func inputFailure(err error, strict bool) error {
 	var flag *formats.FlagError
 	if errors.As(err, &flag) {
 		return fail(exitUsage, err)
 	}
 	if temp := (*tempfile.Error)(nil); errors.As(err, &temp) {
-		return fail(exitOutput, err) // the input is not to blame if it cannot be sorted
+		return fail(exitOutput, err) // not the fault of the input: a temporary file cannot be written
 	}
 	if isLimit(err) {
 		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
-			err = packed // the position of the reader in the decompressed data adds nothing
+			err = packed // the position in the decompressed data adds nothing
 		}
 		return limitFailure(err)
 	}
@@ -89,7 +89,7 @@ func inputFailure(err error, strict bool) error {
 	return fail(exitInput, err)
 }
 
-// limitFailure is an error of a limit. The flag that raises it is put after it, unless the error has a next step.
+// limitFailure returns the failure for an exceeded limit, with the flag that raises it, unless err has a next step.
 func limitFailure(err error) error {
 	var advised *ntconv.AdviceError
 	if flag := formats.LimitFlag(err); flag != "" && !errors.As(err, &advised) {
@@ -100,7 +100,7 @@ func limitFailure(err error) error {
 
 func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) }
 
-// show writes to standard output what a verb makes at once. Its errors are those of an output.
+// show writes text to standard output. Its errors are those of an output.
 func (a *app) show(text string) error {
 	if err := a.quota.Spend(len(text)); err != nil {
 		return limitFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: 0, Err: err})
@@ -112,8 +112,8 @@ func (a *app) show(text string) error {
 	return nil
 }
 
-// outputFailure is an error of a destination. A pipe whose reader went away, as head does, ends the command without
-// words. The connection of an upload is not such a pipe.
+// outputFailure returns the failure for an error of an output. If the reader of a pipe has closed it, as head does, the
+// command ends without a message; a closed connection of an upload is reported.
 func outputFailure(err error) error {
 	if of := (*iox.Error)(nil); errors.As(err, &of) && errors.Is(of, syscall.EPIPE) {
 		return fail(exitSignal+int(syscall.SIGPIPE), errQuiet)
@@ -121,5 +121,5 @@ func outputFailure(err error) error {
 	return fail(exitOutput, err)
 }
 
-// errQuiet is an error that is not shown.
+// errQuiet is an error without a message.
 var errQuiet = errors.New("")

@@ -342,7 +342,7 @@ func (r *faulty) check(clean, got *faultRun, f faultinject.Fault) error {
 	left = slices.DeleteFunc(left, func(name string) bool {
 		return strings.HasPrefix(name, "x/_staging/") && strings.HasSuffix(name, ".lock")
 	})
-	// What removes a directory opens and reads it first.
+	// Removing a directory opens and reads it first.
 	unremovable := got.Hit.Name == "unlinkat" || f.Persist && (got.Hit.Name == "openat" || got.Hit.Name == "getdents64")
 	if len(left) > 0 && (!unremovable || f.Kill) {
 		return fmt.Errorf("left: %q", left)
@@ -401,7 +401,7 @@ func (r *faulty) checkFailure(clean, got *faultRun, f faultinject.Fault, code in
 	return nil
 }
 
-// left returns what a run has left beside the destination.
+// left returns the files that a run has left next to the destination.
 func (r *faulty) left(root string) (names []string) {
 	for _, dir := range []string{"out", "tmp"} {
 		_ = filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {

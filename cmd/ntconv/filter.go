@@ -80,7 +80,8 @@ func (a *app) filterCmd() *cobra.Command {
 	return cmd
 }
 
-// subset returns what is written of a selection, nil for what is selected, or if nothing is.
+// subset returns the filter for the events to write, nil if only the selected events are written or there is no
+// selection.
 func (c *conversion) subset(plan *pass.Plan) *subset.Filter {
 	if !c.to.Out.Subset || plan.Selection.Empty() {
 		return nil
@@ -88,8 +89,7 @@ func (c *conversion) subset(plan *pass.Plan) *subset.Filter {
 	return subset.New(subset.Options{Symbols: c.symbols})
 }
 
-// convertSubset writes a selection of an input, and the events that the result needs so that its stacks can be
-// symbolized.
+// convertSubset writes the selected events of an input, and the events that symbolize their stacks.
 func (a *app) convertSubset(c *conversion, plan *pass.Plan, in *input.Input, name string, part *subset.Filter) error {
 	if part.NeedsLearn() {
 		if err := a.learn(in, plan, part); err != nil {
@@ -117,8 +117,8 @@ func (a *app) convertSubset(c *conversion, plan *pass.Plan, in *input.Input, nam
 	})
 }
 
-// learn reads an input once to find the processes with a selected event. It ignores errors after which an input can be
-// read in part, because the reading that follows reports them.
+// learn reads an input to find the processes with a selected event. It ignores errors after which an input is partly
+// usable, because the second reading reports them.
 func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
 	first := *plan
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
@@ -130,7 +130,7 @@ func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error
 	})
 }
 
-// subsetDetail describes what a subset holds in addition to the selected events, and what it omits.
+// subsetDetail describes the events that a subset has in addition to the selected events, and those that it omits.
 func subsetDetail(c subset.Counts) string {
 	s := ""
 	if c.Symbols > 0 {

@@ -44,7 +44,7 @@ type item struct {
 	names bool // gives names to addresses
 }
 
-// items reads a trace, in the order of time, and returns how many events it says were lost.
+// items reads a trace in time order, and returns how many events are lost according to the reader.
 func items(t *testing.T, data []byte) (list []item, lost int) {
 	t.Helper()
 	src, err := reader.New(bytes.NewReader(data), nil)
@@ -77,8 +77,8 @@ func items(t *testing.T, data []byte) (list []item, lost int) {
 	return list, lost
 }
 
-// namers are the events of the runtime that give names: methods, modules, code maps, the start of the runtime, the
-// process.
+// namers are the events of the runtime that symbolize addresses: methods, modules, code maps, the start of the runtime,
+// the process.
 var namers = func() []string {
 	list := []string{"Microsoft-DotNETCore-EventPipe/1"}
 	for _, id := range []int{141, 142, 143, 144, 151, 152, 153, 187, 190} {
@@ -87,7 +87,7 @@ var namers = func() []string {
 	return list
 }()
 
-// What filter leaves is what is selected and what gives names, numbered so that nothing looks lost.
+// filter keeps the selected events and those that symbolize them, renumbered so that no event counts as lost.
 func TestFilter(t *testing.T) {
 	for _, c := range []struct {
 		trace string
@@ -130,7 +130,8 @@ func TestFilter(t *testing.T) {
 					}
 				}
 				want := slices.DeleteFunc(slices.Clone(all), func(i item) bool { return !c.keep(i) && !(i.names && pids[i.pid]) })
-				// Recorders name code that processes share in events of one of them. Events ntconv/3 and ntconv/4 state weights.
+				// Recorders describe code that processes share in events of one of them. Events ntconv/3 and ntconv/4
+				// state weights.
 				own := slices.DeleteFunc(slices.Clone(got), func(i item) bool {
 					return !pids[i.pid] && (i.name == "Universal.System/4" || i.name == "Universal.System/5") || isWeight(i)
 				})
@@ -146,7 +147,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// referenceFindsNoLosses asks Microsoft's reader.
+// referenceFindsNoLosses checks the losses that TraceEvent reports.
 func referenceFindsNoLosses(t *testing.T, path string, events int) {
 	t.Helper()
 	if testing.Short() {
@@ -169,7 +170,7 @@ func referenceFindsNoLosses(t *testing.T, path string, events int) {
 	}
 }
 
-// Two traces without losses are one without losses: the first's thread table starts anew time and again.
+// Two traces without losses are merged without losses, although the first flushes its thread table repeatedly.
 func TestMergedTracesLoseNothing(t *testing.T) {
 	dir := t.TempDir()
 	a, b := corpus.Shared(t, "data", "nettrace", "roslyn-compile-v6.nettrace.zst"), corpus.Shared(t, "data", "nettrace", "onecollect-shop-cpu-v6.nettrace.zst")
@@ -183,7 +184,7 @@ func TestMergedTracesLoseNothing(t *testing.T) {
 }
 
 // One process cut out of a trace gives the same samples as one process selected from it, names of shared mappings
-// included. What the recording was cut from is known only when selecting.
+// included. The processes of a selection are known only after the whole input was read.
 func TestFilterKeepsNames(t *testing.T) {
 	for _, pid := range []string{"1598", "1599", "1600"} {
 		dir := t.TempDir()
@@ -211,7 +212,7 @@ func TestFilterKeepsNames(t *testing.T) {
 // isWeight reports whether an event states weights of samples.
 func isWeight(i item) bool { return i.name == "ntconv/3" || i.name == "ntconv/4" }
 
-// Without names to keep nothing but the selection is left, and the file is read once: a pipe gives the same bytes.
+// Without events that symbolize, only the selection is written, and the file is read once: a pipe gives the same bytes.
 func TestFilterWithoutSymbols(t *testing.T) {
 	dir := t.TempDir()
 	args := []string{"filter", "--provider", "Microsoft-DotNETCore-SampleProfiler", "--keep-symbols=false"}
@@ -236,7 +237,7 @@ func TestFilterWithoutSymbols(t *testing.T) {
 	}
 }
 
-// What the recorder lost stays lost, and what was left out does not add to it.
+// Events that the recorder lost stay lost, and filtered events do not add to them.
 func TestFilterKeepsLosses(t *testing.T) {
 	_, want := items(t, unpacked(t, "stress-drop"))
 	dir := t.TempDir()
@@ -291,7 +292,7 @@ func TestFilterFailures(t *testing.T) {
 	}
 }
 
-// All verbs that select take expressions, and say which could not hold.
+// All commands that select events accept expressions, and report those that cannot be true.
 func TestWhere(t *testing.T) {
 	dir := t.TempDir()
 	r := invoke(t, dir, nil, "print", "--json", "--where", "Type == 2", "--where", `$provider =~ "SampleProfiler$" || Nothing == 1`, trace(t, "cpu-env"))

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Groups of flags, as the help shows them.
+// Groups of flags in the help.
 const (
 	groupOwn       = "Flags"
 	groupSelection = "Selection of events"
@@ -24,14 +24,14 @@ var groups = []string{groupOwn, groupSelection, groupInput, groupReport, groupLi
 
 const groupKey = "ntconv-group"
 
-// hasFlags reports whether a command gets its flags. Defining the flags of all commands takes longer than to read a small
-// trace, so a command gets them only if a word of the command line is its name: no other command can run, or show its
-// help.
+// hasFlags reports whether a command gets its flags. Defining the flags of all commands takes longer than reading a small
+// trace. Therefore a command gets flags only if its name is a word of the command line: no other command can run or show
+// its help.
 func (a *app) hasFlags(cmd *cobra.Command) bool {
 	return a.words == nil || slices.Contains(a.words, cmd.Name())
 }
 
-// addGroup adds the flags that define makes to a verb, under a heading of the help.
+// addGroup defines flags of a command and assigns them to a group of the help.
 func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
 	set := pflag.NewFlagSet(group, pflag.ContinueOnError)
 	define(set)
@@ -44,7 +44,7 @@ func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
 	})
 }
 
-// addInputFlags adds what every verb that reads a trace has.
+// addInputFlags defines the flags of every command that reads a trace.
 func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupSelection, a.pick.bind)
 	addGroup(cmd, groupInput, func(flags *pflag.FlagSet) {
@@ -58,7 +58,7 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 		flags.Var(
 			formats.Choice(&a.report, reportText, reportJSON),
 			"report",
-			"summary as a line of text or as a JSON object",
+			"form of the summary: a line of text or a JSON object",
 		)
 	})
 	addGroup(cmd, groupLimits, a.bindLimits)
@@ -71,21 +71,16 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	})
 }
 
-// bindLimits defines the flags of the limits, which have a topic of their own in the help.
+// bindLimits defines the flags of the limits, which are described by the topic limits of the help.
 func (a *app) bindLimits(flags *pflag.FlagSet) {
 	a.read.BindLimits(flags)
-	formats.SizeFlag(
-		flags,
-		&a.memory.Max,
-		formats.FlagMemory,
-		"maximum live heap of the command, all jobs together; the peak may exceed it by 25%; 0 means no limit",
-	)
+	formats.SizeFlag(flags, &a.memory.Max, formats.FlagMemory,
+		"maximum live heap of the command, all jobs together; the peak may exceed it by 25%; 0 means no limit")
 	formats.BindCompression(flags, &a.limits)
 	formats.BindQuota(flags, &a.quota)
 }
 
-// addFormatFlags adds the flags of formats whose inputs may need them, unless the command has those of its formats
-// already.
+// addFormatFlags adds the flags of formats whose inputs may require them, unless the command has them already.
 func (a *app) addFormatFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	var needed []*formats.Format
 	for _, f := range formats.Readable() {
@@ -103,10 +98,10 @@ func (a *app) addFormatFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	cmd.PreRun = func(*cobra.Command, []string) { a.openers = openers }
 }
 
-// showOrder makes the help of a verb tell the order of events that is its default.
+// showOrder sets the default of --order in the help.
 func showOrder(cmd *cobra.Command, order string) { cmd.Flags().Lookup("order").DefValue = order }
 
-// A momentFlag is a flag that takes a time.
+// A momentFlag is a flag for a time.
 type momentFlag selection.Moment
 
 func (m *momentFlag) Set(s string) error {
@@ -131,45 +126,25 @@ type pickFlags struct {
 // flagDuring is the flag that selects events by spans.
 const flagDuring = "during"
 
-// lists tells how a flag takes several values.
-const lists = "; several as A,B or by the flag again"
+// lists describes flags with several values.
+const lists = "; comma-separated, repeatable"
 
 func (p *pickFlags) bind(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&p.opts.Providers, "provider", nil, "only events of `provider`s; * stands for any text"+lists)
-	flags.StringSliceVar(
-		&p.opts.Events,
-		"event",
-		nil,
-		"only these `event`s: name, number or provider/name; * stands for any text"+lists,
-	)
-	flags.UintSliceVar(
-		&p.pids,
-		"pid",
-		nil,
-		"only `process`es with this id; several as 15683,15684 or by the flag again",
-	)
-	flags.UintSliceVar(&p.tids, "tid", nil, "only `thread`s with this id"+lists)
+	flags.StringSliceVar(&p.opts.Providers, "provider", nil, "select events of these `provider`s; * matches any text"+lists)
+	flags.StringSliceVar(&p.opts.Events, "event", nil,
+		"select these `event`s: name, ID or provider/name; * matches any text"+lists)
+	flags.UintSliceVar(&p.pids, "pid", nil, "select events of the `process`es with these IDs, such as 15683,15684; repeatable")
+	flags.UintSliceVar(&p.tids, "tid", nil, "select events of the `thread`s with these IDs"+lists)
 	for _, name := range []string{"pid", "tid"} {
-		flags.Lookup(name).DefValue = "" // the library would tell an empty list
+		flags.Lookup(name).DefValue = "" // pflag would show an empty list
 	}
-	flags.Var(
-		(*momentFlag)(&p.opts.From),
-		"from-time",
-		"only from this `time` on: 1.5s after the start, -2s before the end, or a date and time (UTC if it names no zone)",
-	)
-	flags.Var((*momentFlag)(&p.opts.To), "to-time", "only before this `time`")
-	flags.StringArrayVar(
-		&p.where,
-		"where",
-		nil,
-		"only events for which this `expression` holds, as 'Size > 1000 && $time < 5s'; see ntconv help where",
-	)
-	flags.StringArrayVar(
-		&p.during,
-		flagDuring,
-		nil,
-		"select events that were recorded while a span was active for which this `expression` holds: 'span.name =~ \"GET /cart\"'; the input is read twice; see ntconv help where",
-	)
+	flags.Var((*momentFlag)(&p.opts.From), "from-time", "select events from this `time` on: 1.5s after the start, -2s before "+
+		"the end, or a date and time (UTC without a time zone)")
+	flags.Var((*momentFlag)(&p.opts.To), "to-time", "select events before this `time`")
+	flags.StringArrayVar(&p.where, "where", nil, "select events for which this `expression` is true, such as "+
+		"'Size > 1000 && $time < 5s'; see ntconv help where")
+	flags.StringArrayVar(&p.during, flagDuring, nil, "select events during spans for which this `expression` is true, such as "+
+		"'span.name =~ \"GET /cart\"'; reads the input twice; see ntconv help where")
 }
 
 // options returns the selection that the flags describe.

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// What is wrong with a flag or an input of folded stacks is said in its own words, with the exit code of its kind.
+// Errors of flags and inputs of folded stacks use the words of the format, with the exit code of their kind.
 func TestFolded(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"flat.folded": "main 1\nidle 2\n", "empty.folded": "", "two.folded": "main;read 3\nmain;write 4\n"} {

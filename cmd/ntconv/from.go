@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// fromCmd is ntconv from FORMAT to FORMAT: conversions of inputs whose content does not show their format. Commands and
-// flags of all pairs of formats would be most of the time that short runs take, so formats that are not among the
-// arguments have none, and no format has any without the argument "from"; nil means all.
+// fromCmd returns ntconv from FORMAT to FORMAT, for inputs whose content does not identify their format. Building
+// commands and flags for all pairs of formats would take most of the time of a short run. Therefore only formats that
+// are among args get commands, and only if args contain "from". nil args mean all formats.
 func (a *app) fromCmd(args []string) *cobra.Command {
 	table := formats.Readable()
 	cmd := &cobra.Command{

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// inputWords returns how a command that a message proposes refers to an input: the flags of this command line that
-// belong to the given groups, and the name. Every command that reads a trace has these flags, and without them the
-// proposed command might fail where this one did not.
+// inputWords returns the arguments that name an input in a proposed command: the flags of this command line that belong
+// to the given groups, and the name. Every command that reads a trace accepts these flags; without them the proposed
+// command could fail.
 func (a *app) inputWords(name string, groups ...string) string {
 	words := message.ShellWord(name)
 	for _, f := range slices.Backward(a.given) {
@@ -29,8 +29,8 @@ type givenFlag struct {
 	words string // quoted for a shell
 }
 
-// givenFlags returns the flags of the command line that state how the input is read, its limits and the selection, in
-// the order of their names. It omits --event and --provider, because proposed commands have their own.
+// givenFlags returns the flags of the command line that determine how the input is read, its limits and the selection,
+// sorted by name. It omits --event and --provider, because proposed commands have their own.
 func givenFlags(cmd *cobra.Command) (list []givenFlag) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		group := f.Annotations[groupKey]
@@ -45,7 +45,7 @@ func givenFlags(cmd *cobra.Command) (list []givenFlag) {
 	return list
 }
 
-// flagWords returns a flag with its value, once for each value of a list.
+// flagWords returns a flag with its value, repeated for each value of a list.
 func flagWords(f *pflag.Flag) string {
 	flag := func(value string) string {
 		if value == "" { // a limit of 0, which means no limit
@@ -77,11 +77,11 @@ func flagWords(f *pflag.Flag) string {
 	}
 }
 
-// csvField quotes a value of a flag that separates values by commas.
+// csvField quotes a value of a flag with comma-separated values.
 func csvField(value string) string {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	_ = w.Write([]string{value}) // a Builder accepts everything
+	_ = w.Write([]string{value}) // a Builder returns no errors
 	w.Flush()
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpWidth is the length of lines of help, which are wrapped if they are longer.
+// helpWidth is the maximum length of lines of help. Longer lines are wrapped.
 const helpWidth = 120
 
-// showHelp prints the help of a command: what it does in one line, usage and examples, then the description and the
-// flags in groups. Of the limits it only says where they are described. Topics have a description and examples alone.
+// showHelp prints the help of a command: its purpose, usage and examples, then the description and the flags in groups.
+// For limits it refers to their topic. Topics have a description and examples only.
 func showHelp(cmd *cobra.Command, _ []string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", cmd.Short)
@@ -32,8 +32,8 @@ func showHelp(cmd *cobra.Command, _ []string) {
 	fmt.Fprint(cmd.OutOrStdout(), b.String()) // the root command's writer keeps the error
 }
 
-// reflow returns text in lines of at most a width. Lines that begin with a blank stay as they are, and so do empty lines;
-// the lines between them are a paragraph.
+// reflow wraps text to lines of at most width. Empty lines and lines that begin with white space are not changed; the
+// lines between them form a paragraph.
 func reflow(text string, width int) string {
 	var b strings.Builder
 	column := 0 // of the current paragraph
@@ -64,7 +64,7 @@ func reflow(text string, width int) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// usageLines writes how a command is used, and examples.
+// usageLines writes the usage and the examples of a command.
 func usageLines(b *strings.Builder, cmd *cobra.Command) {
 	b.WriteString("Usage:\n")
 	if cmd.Runnable() && !cmd.HasAvailableSubCommands() {
@@ -78,7 +78,7 @@ func usageLines(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// subcommands writes the commands below a command, and the topics of help.
+// subcommands writes the subcommands of a command, and the topics of help.
 func subcommands(b *strings.Builder, cmd *cobra.Command) {
 	list := func(heading string, wanted func(*cobra.Command) bool) {
 		for _, c := range cmd.Commands() {
@@ -93,7 +93,7 @@ func subcommands(b *strings.Builder, cmd *cobra.Command) {
 	list("\nTopics, shown by ntconv help TOPIC:\n", (*cobra.Command).IsAdditionalHelpTopicCommand)
 }
 
-// flagGroups writes the flags of a command in groups, and where the limits are described.
+// flagGroups writes the flags of a command in groups, and a reference to the limits.
 func flagGroups(b *strings.Builder, cmd *cobra.Command) {
 	for _, group := range groups {
 		set := flagsOf(cmd, group)
@@ -107,7 +107,7 @@ func flagGroups(b *strings.Builder, cmd *cobra.Command) {
 	}
 }
 
-// flagsOf returns the flags of a verb that belong to a group.
+// flagsOf returns the flags of a command that belong to a group.
 func flagsOf(cmd *cobra.Command, group string) *pflag.FlagSet {
 	set := pflag.NewFlagSet(group, pflag.ContinueOnError)
 	set.SortFlags = false
@@ -123,7 +123,7 @@ func flagsOf(cmd *cobra.Command, group string) *pflag.FlagSet {
 	return set
 }
 
-// examples formats command lines for the help: the remark above the line.
+// examples formats command lines for the help, each with its remark above it.
 func examples(list ...formats.Example) string {
 	var b strings.Builder
 	for i, e := range list {
@@ -135,7 +135,7 @@ func examples(list ...formats.Example) string {
 	return b.String()
 }
 
-// addStandardCommands adds the library's own commands now, so that they get examples as every verb has.
+// addStandardCommands adds the commands of cobra now, so that they get examples like every command.
 func addStandardCommands(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -152,13 +152,13 @@ func addStandardCommands(root *cobra.Command) {
 			c.ValidArgsFunction = completeHelp(root)
 			show := c.Run
 			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
-				// The library would show the help of what it found up to a word that it does not know.
+				// By default cobra ignores unknown words after the last known command.
 				found, rest, err := root.Find(args)
 				switch {
 				case err != nil:
 					return err
 				case len(rest) > 0 && found == root:
-					return noVerb(root, rest[0])
+					return noCommand(root, rest[0])
 				case len(rest) > 0 && found.HasAvailableSubCommands():
 					return noSubcommand(found, rest[0])
 				}
@@ -172,7 +172,7 @@ func addStandardCommands(root *cobra.Command) {
 				}
 				return nil
 			}
-			// Without RunE the library does not check the arguments.
+			// Without RunE cobra does not check the arguments.
 			c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 			c.Short = "Print a script that makes a shell complete commands, flags and file names"
 			c.Long = "Print a script that makes a shell complete commands, flags and file names. " +

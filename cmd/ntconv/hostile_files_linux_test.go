@@ -20,8 +20,8 @@ var attacksOnFiles = []attack{
 	{file: "gz-in-gz.gz", args: "info IN", code: exitInput, out: 0, mib: 60, says: "compressed twice"},
 }
 
-// A frame is a zstd frame of uncompressed data that needs a window of 128 MiB, and an rleFrame one of many blocks of 128
-// KiB of one byte.
+// A frame is a zstd frame of uncompressed data that needs a window of 128 MiB, and an rleFrame one of many blocks of
+// 128 KiB of one byte.
 //
 // Source: RFC 8878, section 3.1.1.
 func frame(data string) string {
@@ -77,8 +77,8 @@ func zipArchive(t *testing.T, members int) string {
 	return b.String()
 }
 
-// Compressed inputs of some kilobytes cost little memory if they hold little, whatever their headers ask for, and in
-// proportion to what they hold otherwise. Before, 60 KB cost 350 MiB.
+// Compressed inputs of some kilobytes cost little memory if they hold little, regardless of the sizes in their headers,
+// and in proportion to what they hold otherwise. Before, 60 KB cost 350 MiB.
 func TestBombs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: the race detector multiplies time and memory")

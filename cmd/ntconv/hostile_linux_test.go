@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// An attack is a run of the command on an input that was made to hurt, and what the run may cost. IN in args represents
+// An attack is a run of the command on an adversarial input, and bounds on its cost. IN in args represents
 // the input, OUT for an output in an empty directory, @NAME for another input.
 type attack struct {
 	file string // of testdata/hostile
@@ -34,7 +34,7 @@ var attacks = slices.Concat(
 	attacksOnVerify,
 )
 
-// attacksOnPrinting are on what prints or stores payloads.
+// attacksOnPrinting are on commands that print or store payloads.
 var attacksOnPrinting = []attack{
 	{file: "locbomb.nettrace", args: "print IN", out: 16 << 10, mib: 100},
 	{file: "locbomb.nettrace", args: "print --json IN", out: 16 << 10, mib: 100},
@@ -42,7 +42,7 @@ var attacksOnPrinting = []attack{
 	{file: "dataloc.nettrace", args: "print --json IN", out: 4 << 20, mib: 120},
 }
 
-// Inputs that were made to hurt stay within bounds of memory and space, and end with the exit code that says what
+// Adversarial inputs stay within bounds of memory and space, and end with the exit code that says what
 // happened.
 func TestAttacks(t *testing.T) {
 	if testing.Short() {

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// attacksOnOutput are on what is written: how much, and what is there after an error.
+// attacksOnOutput are on outputs: their size, and their contents after an error.
 var attacksOnOutput = []attack{
 	{file: "stack-amplify.nettrace", args: "print --json --symbols IN -o OUT", code: 5, mib: 120, says: "output too large: limit 256 MiB"},
 	{file: "stack-amplify.nettrace", args: "to parquet --single IN -o OUT", code: 5, mib: 150, says: "raise --max-output"},
@@ -39,7 +39,7 @@ var attacksOnOutput = []attack{
 	{file: "dataloc.nettrace", args: "to firefox IN -o OUT.firefox.json", out: 4 << 20, mib: 100},
 }
 
-// What is on standard output after an error ends at the end of a line, and every line of JSON is whole.
+// After an error, standard output ends at the end of a line, and every line of JSON is complete.
 func TestLinesAreWhole(t *testing.T) {
 	for _, tt := range []struct {
 		file string
@@ -101,7 +101,7 @@ func TestStandardOutputIsFull(t *testing.T) {
 	}
 }
 
-// A run that fails wrote nothing: the destination is as before, and nothing is left beside it or in the directory for
+// A run that fails wrote nothing: the destination is as before, and nothing is left next to it or in the directory for
 // temporary files.
 func TestFailureLeavesNothing(t *testing.T) {
 	hostile := t.TempDir()
@@ -117,7 +117,7 @@ func TestFailureLeavesNothing(t *testing.T) {
 		"to perfetto -f": "x.perfetto-trace", "to firefox -f": "x.firefox.json", "to speedscope -f": "x.speedscope.json", "to parquet -f": "d.parquet/",
 		"to parquet --single -f": "x.parquet", "filter -f --tid 15673": "x.nettrace",
 	}
-	for verb, out := range outputs {
+	for words, out := range outputs {
 		for _, failure := range []struct {
 			name, in, flags string
 			code            int
@@ -138,7 +138,7 @@ func TestFailureLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := treeOf(t, dir)
-			line := fmt.Sprintf("%s %s %s -o %s", verb, failure.flags, failure.in, dest)
+			line := fmt.Sprintf("%s %s %s -o %s", words, failure.flags, failure.in, dest)
 			cmd := command(t, dir, strings.Fields(line)...)
 			cmd.Env = append(cmd.Environ(), "TMPDIR="+temp)
 			var errs bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// attacksOnVerify are on rewriting, comparing, and on what is printed. Each of those named again and ve was called
+// attacksOnVerify are on rewriting, comparing and printing. Each of those named again and ve was called
 // different before.
 var attacksOnVerify = []attack{
 	{file: "again-104286.nettrace", args: "to nettrace IN -o OUT.nettrace", out: 4 << 10, mib: 60},
@@ -26,7 +26,7 @@ var attacksOnVerify = []attack{
 	{file: "pprof-not-utf8.pb", args: "to nettrace IN -o OUT.nettrace", out: 128 << 10, mib: 60},
 }
 
-// What was called different though it was rewritten without loss is equal, in both orders, and is the same when it is
+// Inputs that were reported as different although they were rewritten without loss are equal, in both orders, also when
 // written again.
 func TestRewrittenIsEqual(t *testing.T) {
 	for _, name := range []string{"again-104286", "ve-areoneinthesecond", "ve-isdeclaredinthefirst", "ve-mark-590", "ve-opaque-319", "start-time"} {

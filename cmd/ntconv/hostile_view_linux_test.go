@@ -1,8 +1,8 @@
 package main
 
-// attacksOnViews are on the reports and pages of pprof: a profile that names files of this machine, one whose texts are
-// all scripts and commands for terminals, and one with two sample types of the same name. The pages have tests of their
-// own.
+// attacksOnViews are on the reports and pages of pprof: a profile that names files of this machine, one whose strings
+// are all scripts and commands for terminals, and one with two sample types of the same name. The pages have tests of
+// their own.
 var attacksOnViews = []attack{
 	{file: "readfile.pb.gz", args: "top IN", out: 1 << 10, mib: 100, says: "39 distinct samples"},
 	{file: "xss.pb", args: "top IN", out: 4 << 10, mib: 100, says: "8 distinct samples"},

@@ -20,11 +20,11 @@ func (a *app) infoCmd() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "info IN",
-		Short: "Show what a trace holds and what can be made of it",
-		Long: "Show what a trace holds: its format and clock, processes, threads, providers and events with counts and bytes,\n" +
-			"what was lost, and what can be extracted with which command.",
+		Short: "Show the contents of a trace, and commands that extract them",
+		Long: "Show the contents of a trace: format and clock, processes, threads, providers and events with counts and bytes, losses,\n" +
+			"and the commands that extract data from it.",
 		Example: examples(
-			formats.Example{Remark: "what is in the trace", Line: "ntconv info trace.nettrace"},
+			formats.Example{Remark: "the contents of a trace", Line: "ntconv info trace.nettrace"},
 			formats.Example{
 				Remark: "the events of one provider only",
 				Line:   "ntconv info --provider 'System.*' trace.nettrace",
@@ -35,7 +35,7 @@ func (a *app) infoCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !cmd.Flags().Changed("order") {
-				a.read.Order = reader.FileOrder // counts do not depend on it, and no window is held
+				a.read.Order = reader.FileOrder // counts do not depend on the order, and file order needs no window
 			}
 			return a.info(args[0], asJSON)
 		},
@@ -88,14 +88,14 @@ func (a *app) info(name string, asJSON bool) error {
 // A description is the output of ntconv info --json.
 type description struct {
 	File string `json:"file"`
-	Size int64  `json:"size,omitempty"` // as stored; absent for a pipe
+	Size int64  `json:"size,omitempty"` // stored bytes; absent for a pipe
 	inventory.Description
-	Notes  []string        `json:"notes,omitempty"` // on the command line, in view of the contents of the trace
+	Notes  []string        `json:"notes,omitempty"` // on flags of the command line that do not fit the trace
 	Losses []string        `json:"loss_notes,omitempty"`
 	Report []summary.Entry `json:"report"`
 }
 
-// describe returns the description of what a pass has counted. Words are how proposed commands refer to the input.
+// describe returns the description for the counts of a pass. words refer to the input in proposed commands.
 func describe(p *pass.Pass, v *inventory.Sink, words string) *description {
 	return &description{
 		File:        p.Input.Name(),
@@ -107,7 +107,7 @@ func describe(p *pass.Pass, v *inventory.Sink, words string) *description {
 	}
 }
 
-// writeJSON appends a value as indented JSON with nothing that a terminal acts on.
+// writeJSON appends a value as indented JSON without terminal control characters.
 func writeJSON(b *bytes.Buffer, value any) error {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)

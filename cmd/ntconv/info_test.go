@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/inventory"
 )
 
-// A list of the text that is cut says what has all of it.
+// A shortened list names the command that prints the whole list.
 func TestInfoSaysWhatHasAll(t *testing.T) {
 	short := regexp.MustCompile(`\d more(.*)`)
 	for name, lists := range map[string]int{"cpu-env": 1, "threads": 1, "empty": 0} {
@@ -92,7 +92,7 @@ func TestInfoJSON(t *testing.T) {
 	}
 }
 
-// A condition that could not hold is told, as by the verbs that have a summary.
+// A condition that cannot be true is reported, as by the commands with a summary.
 func TestInfoNotes(t *testing.T) {
 	for _, flags := range [][]string{{"info"}, {"info", "--json"}} {
 		args := append(flags, "--where", "Nothing == 1 || $size > 0", trace(t, "cpu-env"))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Whoever interrupts the command in its last moments learns what became of the output.
+// An interruption in the last moments of the command reports the state of the output.
 func TestInterruptedAtTheEnd(t *testing.T) {
 	in, dir := trace(t, "cpu-env"), t.TempDir()
 	for _, out := range []string{filepath.Join(dir, "x.nettrace"), os.DevNull} {

@@ -17,16 +17,16 @@ import (
 const (
 	maxSimilar = 3  // names of functions
 	maxKnown   = 10 // keys, or values of a key
-	maxWord    = 64 // bytes of an expression for which similar names are looked for
+	maxWord    = 64 // maximum bytes of an expression for which similar names are searched
 )
 
-// knownNames are the names in a profile that flags can select, for hints if a flag matches none.
+// knownNames are the names in a profile that flags can select, for hints if a flag matches none of them.
 type knownNames struct {
 	functions []*profile.Function
-	labels    map[string]map[string]bool // values by key; none are noted of numbers
+	labels    map[string]map[string]bool // values by key; empty for numeric labels
 }
 
-// learnNames returns the names in a profile. Labels are only noted if labels is set.
+// learnNames returns the names in a profile. It records labels only if labels is set.
 func learnNames(p *profile.Profile, labels bool) *knownNames {
 	k := &knownNames{functions: p.Function, labels: map[string]map[string]bool{}}
 	if !labels {
@@ -54,7 +54,7 @@ func learnNames(p *profile.Profile, labels bool) *knownNames {
 	return k
 }
 
-// hint returns what to say in addition if the value of a flag matches no sample.
+// hint returns a hint to append to the error if the value of an option matches no sample.
 func (k *knownNames) hint(option, value string) string {
 	switch option {
 	case "focus":
@@ -92,8 +92,8 @@ func (k *knownNames) keys() string {
 	return "labels of the samples are " + message.Line(strings.Join(keys, ", "))
 }
 
-// similar returns functions that an expression may mean: that match it if case is ignored, or else with a word that
-// differs in few letters.
+// similar returns functions that an expression may mean: functions that match case-insensitively, or else functions
+// with a word that differs in few letters.
 func (k *knownNames) similar(expression string) (names []string) {
 	folded, err := regexp.Compile("(?i)" + expression)
 	if err != nil {
@@ -115,7 +115,7 @@ func (k *knownNames) similar(expression string) (names []string) {
 	want := strings.ToLower(expression)
 	most := max(1, len(want)/4)
 	if len(want) < 3 || len(want) > maxWord {
-		return nil // a few letters are near to anything
+		return nil // a few letters are similar to any word
 	}
 	for _, f := range k.functions {
 		best := most + 1
@@ -139,8 +139,8 @@ func (k *knownNames) similar(expression string) (names []string) {
 
 var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\d_]+`) })
 
-// distance returns the number of edits that make b of a: a byte inserted, deleted or replaced, or two neighbors
-// exchanged (optimal string alignment).
+// distance returns the optimal string alignment distance: the number of insertions, deletions, replacements and swaps
+// of neighboring bytes that turn a into b.
 func distance(a, b string) int {
 	two, one, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range row {

@@ -96,7 +96,7 @@ func TestInfoHoldsNoWindows(t *testing.T) {
 	}
 }
 
-// What info says about traces is in its words: no thread 0, no scopes among messages, no heap dump where there is none.
+// info counts no thread 0, no scopes as messages, and no heap dump in traces without one.
 func TestInfoCounts(t *testing.T) {
 	truncated := corpus.SharedTrace(t, "nettrace/diagnostics-truncated").Data
 	for _, c := range []struct {

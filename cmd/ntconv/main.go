@@ -1,4 +1,4 @@
-// Command ntconv converts .NET traces (nettrace, netperf) into the formats of other tools, and shows what is in them.
+// Command ntconv converts .NET traces (nettrace, netperf) to the formats of other tools, and shows their contents.
 //
 //	ntconv convert trace.nettrace trace.pb.gz     the format follows from the extension
 //	ntconv to pprof trace.nettrace --kind cpu     the same, with the format's own flags
@@ -6,8 +6,8 @@
 //	ntconv print trace.nettrace --json            its events
 //	ntconv top trace.nettrace                     where the time went
 //
-// Only data goes to standard output. Messages and a line that sums up what was done go to standard error. The exit
-// codes stand in exit.go.
+// Only data is written to standard output. Messages and the summary line are written to standard error. exit.go defines
+// the exit codes.
 package main
 
 import (
@@ -22,19 +22,19 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		paceCollector()
 	}
-	log.SetOutput(io.Discard) // net/http logs what receivers do wrong; errors say what matters
+	log.SetOutput(io.Discard) // net/http logs protocol errors of receivers; its errors are enough
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// How much memory may be garbage, in percent of what is in use. The runtime collects first at 4 MiB times the
-// percentage: with firstGarbage at 32 MiB, which most traces never need, and where a collection would take a tenth of
-// the time of those that need a little less. Traces that need more keep much, and as much again is enough for them.
+// Values of GOGC: the maximum garbage in percent of the live heap. The first collection happens at 4 MiB times the
+// percentage: with firstGarbage at 32 MiB. Most traces never need that much, and for those that need a little less, a
+// collection would take 10% of the time. Larger heaps are mostly live, and 100 percent is enough.
 const (
 	firstGarbage = 800
 	laterGarbage = 100
 )
 
-// paceCollector makes the garbage collector start late, and run often from then on.
+// paceCollector makes the garbage collector start late, and run at its usual rate after the first collection.
 func paceCollector() {
 	debug.SetGCPercent(firstGarbage)
 	runtime.AddCleanup(new([16]byte), func(percent int) { debug.SetGCPercent(percent) }, laterGarbage)

@@ -90,7 +90,7 @@ func trace(t *testing.T, name string) string {
 	return path
 }
 
-// unpacked returns the bytes of a trace.
+// unpacked returns the decompressed bytes of a trace.
 func unpacked(t *testing.T, name string) []byte {
 	t.Helper()
 	return corpus.Trace(t, name).Data
@@ -167,7 +167,7 @@ func TestExitCodes(t *testing.T) {
 
 		{name: "no input", args: []string{"to", "pprof"}, code: 1, stderr: []string{"no input given", "ntconv to pprof --help"}},
 		{name: "two inputs", args: []string{"info", "a", "b"}, code: 1, stderr: []string{"ntconv info reads one input, got 2 (a b); to merge them, run: ntconv to nettrace a b -o both.nettrace"}},
-		{name: "unknown verb", args: []string{"explode"}, code: 1, stderr: []string{"explode", "--help"}},
+		{name: "unknown command", args: []string{"explode"}, code: 1, stderr: []string{"explode", "--help"}},
 		{name: "unknown flag", args: []string{"info", "--nope", cpu}, code: 1, stderr: []string{"--nope"}},
 		{name: "unknown format", args: []string{"to", "mp3", cpu}, code: 1, stderr: []string{"mp3", "pprof (.pb.gz"}},
 		{name: "unknown extension", args: []string{"convert", cpu, "x.mp3"}, code: 1, stderr: []string{"x.mp3", "--to"}},
@@ -186,7 +186,7 @@ func TestExitCodes(t *testing.T) {
 		{name: "strict and cut", stdin: cut, args: []string{"to", "pprof", "--strict", "-", "-o", "x"}, code: 2, stderr: []string{"truncated"}},
 
 		{name: "cut", stdin: cut, args: []string{"to", "pprof", "-", "-o", "x"}, code: 3, stderr: []string{"standard input: nettrace 4: byte ", "truncated", "kept", "x: wall profile"}, files: []string{"x"}},
-		{name: "losses told to fail", args: []string{"print", "--fail-on-loss", "-o", "x", trace(t, "stress-drop")}, code: 3, stderr: []string{"19,336"}, files: []string{"x"}},
+		{name: "losses fail with --fail-on-loss", args: []string{"print", "--fail-on-loss", "-o", "x", trace(t, "stress-drop")}, code: 3, stderr: []string{"19,336"}, files: []string{"x"}},
 
 		{name: "no samples", args: []string{"to", "pprof", trace(t, "threads")}, code: 4, stderr: []string{"no samples among 1,214 events (", "dotnet-trace collect"}},
 		{name: "no samples but spans", args: []string{"to", "pprof", trace(t, "sources")}, code: 4, stderr: []string{"no samples among 80 events (Shop-Free 46", "ntconv to otlp"}},
@@ -343,7 +343,7 @@ func TestPrintMarks(t *testing.T) {
 	}
 }
 
-// What is selected is what can be picked from everything by hand.
+// A selection prints the lines that a search in the whole output finds.
 func TestSelection(t *testing.T) {
 	dir := t.TempDir()
 	const sync = 2428275000097 // of the trace
@@ -382,7 +382,7 @@ func TestSelection(t *testing.T) {
 	}
 }
 
-// Names come from events that the selection leaves out.
+// Symbols come from events that are not selected.
 func TestSelectionKeepsNames(t *testing.T) {
 	r := invoke(t, t.TempDir(), nil, "top", "--provider", "Microsoft-DotNETCore-SampleProfiler", trace(t, "cpu-env"))
 	if r.code != exitOK || !strings.Contains(r.stdout, "Shop.Cpu.Spin") {
@@ -417,13 +417,13 @@ func TestTop(t *testing.T) {
 	}
 }
 
-// table cuts what stands above the list.
+// table removes the lines above the list.
 func table(report string) string {
 	_, rest, _ := strings.Cut(report, "      flat")
 	return rest
 }
 
-// A trace that is written again prints the same lines, and what a selection leaves out is not taken for lost.
+// A trace that is written again prints the same lines, and events that are not selected do not count as lost.
 func TestToNettrace(t *testing.T) {
 	for _, name := range []string{"sources", "cpu-norundown", "cpu-netperf3", "threads-reused", "three-processes-v6"} {
 		dir := t.TempDir()
@@ -471,7 +471,7 @@ func TestReportJSON(t *testing.T) {
 			t.Errorf("%q: code %d, %+v", c.args, r.code, s)
 		}
 		if !strings.Contains(r.stderr, `"report":[`) {
-			t.Errorf("%q: the report is no list: %s", c.args, r.stderr)
+			t.Errorf("%q: the report is not a list: %s", c.args, r.stderr)
 		}
 		if c.args[0] == "print" && (len(s.Report) == 0 || s.Report[0].Code != "truncated" || s.Report[0].Offset == nil) {
 			t.Errorf("%q: no truncation with its place in %+v", c.args, s.Report)
@@ -521,7 +521,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// Every verb says what it does and shows how, and its help goes to standard output.
+// Every command has a description and examples, and its help goes to standard output.
 func TestHelp(t *testing.T) {
 	root := newApp(io.Discard, io.Discard).command(nil)
 	n := 0
@@ -549,13 +549,13 @@ func TestHelp(t *testing.T) {
 	if n < 10 {
 		t.Errorf("%d commands", n)
 	}
-	for verb, order := range map[string]string{
+	for command, order := range map[string]string{
 		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "file", "top": "time", "verify": "time",
 		"convert": ordersOf(formats.Writable()), "to folded": "time", "from pprof to nettrace": "file",
 	} {
-		c, _, err := root.Find(strings.Fields(verb))
+		c, _, err := root.Find(strings.Fields(command))
 		if err != nil || !strings.Contains(c.Flags().FlagUsages(), "time or file (default "+order+")") {
-			t.Errorf("%s: the default of --order is not said to be %s: %v", verb, order, err)
+			t.Errorf("%s: the help does not state the default of --order as %s: %v", command, order, err)
 		}
 	}
 	for _, args := range [][]string{{"--help"}, {"help", "top"}, {"to", "pprof", "-h"}, {"help", "limits"}, {}, {"to"}} {

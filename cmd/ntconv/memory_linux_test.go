@@ -16,7 +16,7 @@ import (
 )
 
 // baseMiB is what a process of the command has in addition to what --max-memory limits: its program file and the
-// runtime, 25 MiB in "ntconv version", and what is allocated until the watch gets a processor.
+// runtime, 25 MiB in "ntconv version", and what is allocated until the watch gets a core.
 const baseMiB = 35
 
 // A phase is a run of the command in which something other than reading takes the memory, or reading takes it in one
@@ -66,7 +66,7 @@ var phases = []phase{
 	{"spans", "to parquet IN -o OUT.d/", exitLimit, ""},
 }
 
-// Whatever takes the memory, a process has no more than a quarter above its limit: it ends with 5, says what most of
+// Regardless of the user of memory, a process has at most 25% more than its limit: it ends with 5, says what most of
 // the memory is used for, and leaves nothing at the destination or among the temporary files.
 func TestMemoryOfPhases(t *testing.T) {
 	if testing.Short() {
@@ -97,7 +97,7 @@ func (p *phase) run(t *testing.T, in string) {
 		}
 		args = append(args, strings.Replace(arg, "OUT", filepath.Join(work, "out"), 1))
 	}
-	args = append(args[2:3:3], append(args[:2:2], args[3:]...)...) // the verb first
+	args = append(args[2:3:3], append(args[:2:2], args[3:]...)...) // the command first
 	cmd := command(t, work, args...)
 	peakOf := prepareMeter(t, cmd)
 	var errs bytes.Buffer
@@ -123,7 +123,7 @@ func (p *phase) run(t *testing.T, in string) {
 			t.Errorf("left %q", left)
 		}
 	}
-	t.Logf("exit code %d, %d MiB, %v of processor time: %s", code, peak, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), errs.String())
+	t.Logf("exit code %d, %d MiB, %v of CPU time: %s", code, peak, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), errs.String())
 }
 
 // memoryInputs make inputs of a few MB that need more memory than the limit of the runs, or a stream that does.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// More memory in use than --max-memory ends every verb with 5; nothing is written, and the error names the flag and, if
-// there is a word for it, what holds the memory.
+// If the live heap exceeds --max-memory, every command ends with 5 and writes nothing. The error names the flag and the
+// largest user of memory, if it is known.
 func TestMaxMemory(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "gcdump")

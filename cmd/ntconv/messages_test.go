@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// gzipped returns b packed.
+// gzipped returns b compressed with gzip.
 func gzipped(t *testing.T, b []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -28,7 +28,7 @@ func gzipped(t *testing.T, b []byte) []byte {
 	return out.Bytes()
 }
 
-// A profile is packed already: packed once more it is told for what it is.
+// A compressed profile that is compressed again is reported as compressed twice.
 func TestPackedTwice(t *testing.T) {
 	twice := gzipped(t, testProfile(t, "shop"))
 	dir := t.TempDir()
@@ -40,10 +40,10 @@ func TestPackedTwice(t *testing.T) {
 	}
 }
 
-// The help says what a verb does, and nothing of what it does not take.
+// The help describes the flags of a command, and no others.
 func TestHelpIsTrue(t *testing.T) {
 	for _, c := range []struct {
-		verb, has, hasNot string
+		command, has, hasNot string
 	}{
 		{"", "ntconv view trace.nettrace", "go tool pprof -http"},
 		{"top", "--drop-label", "--gzip-level"},
@@ -52,18 +52,18 @@ func TestHelpIsTrue(t *testing.T) {
 		{"to nettrace", "pprof profiles", "traces of .NET Core 3.0 and later"},
 		{"convert", "ntconv to FORMAT takes them", "are those of"},
 		{"verify", "ntconv to pprof", "\t"},
-		{"info", "with this id; several as 15683,15684 or by the flag again", "RFC 3339"},
+		{"info", "with these IDs, such as 15683,15684; repeatable", "RFC 3339"},
 		{"info", "provider/name; * matches any text; comma-separated, repeatable", "[]"},
 	} {
-		r := invoke(t, t.TempDir(), nil, append(strings.Fields(c.verb), "--help")...)
+		r := invoke(t, t.TempDir(), nil, append(strings.Fields(c.command), "--help")...)
 		text := strings.Join(strings.FieldsFunc(r.stdout, func(c rune) bool { return c == ' ' || c == '\n' }), " ") // unwrapped
 		if r.code != exitOK || !strings.Contains(text, c.has) || strings.Contains(text, c.hasNot) {
-			t.Errorf("%s: code %d, no %q or %q in:\n%s", c.verb, r.code, c.has, c.hasNot, r.stdout)
+			t.Errorf("%s: code %d, no %q or %q in:\n%s", c.command, r.code, c.has, c.hasNot, r.stdout)
 		}
 	}
 }
 
-// A profile and the trace that was made of it are compared as the help of verify says.
+// A profile and the trace that was converted from it are compared as the help of verify describes.
 func TestVerifyProfileAndTrace(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
@@ -82,7 +82,7 @@ func TestVerifyProfileAndTrace(t *testing.T) {
 	}
 }
 
-// Messages say what the user can see, and what to do next.
+// Messages state the finding in the words of the user, and the next step.
 func TestMessages(t *testing.T) {
 	cpu := unpacked(t, "cpu-env")
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -100,7 +100,7 @@ func TestMessages(t *testing.T) {
 	}{
 		{"summary of standard input", cpu, []string{"to", "pprof", "-", "-o", "x"}, exitOK, "events in standard input (nettrace 4)", " - "},
 		{"all events of standard input", cpu, []string{"to", "nettrace", "-", "-o", "x"}, exitOK, "events of standard input (nettrace 4)", " - "},
-		{"no folder", nil, []string{"to", "pprof", trace(t, "cpu-env"), "-o", "no/dir/x.pb.gz"}, exitOutput, "the folder no/dir does not exist", ""},
+		{"no directory", nil, []string{"to", "pprof", trace(t, "cpu-env"), "-o", "no/dir/x.pb.gz"}, exitOutput, "the directory no/dir does not exist", ""},
 		{"empty profile", nil, []string{"top", "empty.pb.gz"}, exitInput, "programs write a profile when the recording ends", "--duration"},
 		{"label of no sample", nil, []string{"to", "pprof", "--drop-label", "trace,thread id", "--drop-label", "activity_id,nosuch", trace(t, "cpu-env"), "-o", "x"}, exitOK,
 			"; --drop-label: no sample has the label trace or nosuch; available: pid, process, state\n", ""},
@@ -113,14 +113,14 @@ func TestMessages(t *testing.T) {
 		{"no label at all", nil, []string{"top", "--drop-label", "pid", "cpu.pb.gz"}, exitOK, "no sample has the label pid; the profile has no labels", ""},
 		{"no samples in a profile", nil, []string{"top", "nothing.pb.gz"}, exitEmpty, "nothing.pb.gz: the profile holds no samples; record again, for longer", "providers"},
 		{"nor for a trace", nil, []string{"to", "nettrace", "nothing.pb.gz", "-o", "x"}, exitEmpty, "the profile holds no samples", "trace holds"},
-		{"gone with the pipe", cpu, []string{"print", "--pid", "1", "-"}, exitEmpty, "ntconv info lists what there is; keep the input in a file", "info -"},
+		{"gone with the pipe", cpu, []string{"print", "--pid", "1", "-"}, exitEmpty, "ntconv info lists processes and events; save the input to a file", "info -"},
 		{"limit once", cpu, []string{"print", "--max-decompressed", "100KiB", trace(t, "cpu-env")}, exitLimit, "cpu-env.nettrace.zst: decompress zstd after 19060 bytes: decompressed data too large: limit 100 KiB, got 128 KiB; raise --max-decompressed\n", "nettrace 4"},
 		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is part of the name; --where '!($event =~ "^GC")' selects`, ""},
 		{"case of a field", nil, []string{"print", "--where", "methodflags > 0", trace(t, "cpu-env")}, exitEmpty, "no event has a field methodflags, but there is MethodFlags", ""},
 		{"no samples of a kind", nil, []string{"top", "--kind", "wall", trace(t, "cpu-v6")}, exitEmpty, "no wall samples among 1,125 events; the trace has ", "to pprof"},
 		{"no samples of a kind to view", nil, []string{"view", "--kind", "cpu", trace(t, "cpu-env")}, exitEmpty, "no cpu samples among 1,786 events; the trace has 194 wall samples: use --kind wall\n", "record"},
 		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
-		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},
+		{"bytes are not a time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},
 		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "on the stack for 100.0% of cpu time", ""},
 	} {
 		dir := t.TempDir()
@@ -153,7 +153,7 @@ func nameless(t *testing.T, value, unit string) []byte {
 	return b.Bytes()
 }
 
-// sampleless returns a profile that was written before anything happened.
+// sampleless returns a profile without samples.
 func sampleless(t *testing.T) []byte {
 	t.Helper()
 	p, err := profile.ParseData(nameless(t, "cpu", "nanoseconds"))
@@ -184,11 +184,11 @@ func TestNamesStayOnTheirLine(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir, "a.pb.gz", b.Bytes())
-	for verb, flags := range map[string][]string{"top": nil, "info": nil, "print": {"--symbols"}} {
-		r := invoke(t, dir, nil, append([]string{verb, "a.pb.gz"}, flags...)...)
+	for command, flags := range map[string][]string{"top": nil, "info": nil, "print": {"--symbols"}} {
+		r := invoke(t, dir, nil, append([]string{command, "a.pb.gz"}, flags...)...)
 		text := r.stdout + r.stderr
 		if r.code != exitOK || !strings.Contains(text, shown) || strings.ContainsAny(text, "\x1b\t\u202e") || strings.Contains(text, "\nNAME") {
-			t.Errorf("%s: code %d: %q", verb, r.code, text)
+			t.Errorf("%s: code %d: %q", command, r.code, text)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// namesInTheMiddle returns a trace whose rundown stands behind its first samples instead of at the end.
+// namesInTheMiddle returns a trace whose rundown follows its first samples instead of the last.
 func namesInTheMiddle(t *testing.T) []byte {
 	t.Helper()
 	r, err := reader.New(bytes.NewReader(unpacked(t, "cpu-env")), nil)
@@ -52,7 +52,7 @@ func namesInTheMiddle(t *testing.T) []byte {
 	at := ntconv.Ticks(0)
 	for _, e := range slices.Concat(parts[0], parts[1], parts[2]) {
 		at = max(at, e.Time)
-		e.Time = at // what stands later is later
+		e.Time = at // later events have later times
 		if err := w.Write(e); err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func namesInTheMiddle(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// TestNamesInTheMiddle: a trace with samples behind its rundown gets all names, though the first run passes over most.
+// TestNamesInTheMiddle: a trace with samples after its rundown gets all symbols, although the first pass skips most.
 func TestNamesInTheMiddle(t *testing.T) {
 	dir := t.TempDir()
 	in := write(t, dir, "in.nettrace", namesInTheMiddle(t))
@@ -91,7 +91,7 @@ func TestNamesInTheMiddle(t *testing.T) {
 	}
 }
 
-// TestInfoOfCutTrace: info shows what there is of a trace that is cut off, and exits as for all that is incomplete.
+// TestInfoOfCutTrace: info describes the valid part of a truncated trace, with the exit code of incomplete inputs.
 func TestInfoOfCutTrace(t *testing.T) {
 	for _, flags := range [][]string{{"info"}, {"info", "--json"}} {
 		r := invoke(t, t.TempDir(), nil, append(flags, trace(t, "stress-cut"))...)
@@ -109,7 +109,7 @@ func TestAnyOrder(t *testing.T) {
 	}
 	dir := t.TempDir()
 	free, _ := bothOrders(t, write(t, dir, "in.nettrace", unpacked(t, "jit")))
-	// Addresses are used again, in blocks that the file does not have in order.
+	// Addresses are reused, in blocks that are not in file order.
 	if byFile := invoke(t, dir, nil, "to", "pprof", "-q", "-o", "-", "--order", "file", "in.nettrace"); byFile.stdout == free.stdout {
 		t.Error("the order makes no difference, which shows nothing")
 	}
@@ -138,7 +138,7 @@ func checkAnyOrder(t *testing.T, files []corpus.File) (profiles int) {
 	return profiles
 }
 
-// bothOrders makes profiles of a trace in the order that the command prefers and in that of time.
+// bothOrders makes profiles of a trace in the order that the command prefers and in time order.
 func bothOrders(t *testing.T, in string) (free, byTime result) {
 	t.Helper()
 	args := []string{"to", "pprof", "-q", "--allow-prerelease", "-o", "-", in}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// TestNegativeWeights: PerfView shows 0 for negative values, as the difference of two profiles has them. A trace that is
-// written for it says how many there are; the values themselves are kept, and other formats need no such word.
+// TestNegativeWeights: PerfView shows 0 for negative values, which the difference of two profiles has. A trace that
+// is written for it says how many there are; the values themselves are kept, and other formats need no such word.
 func TestNegativeWeights(t *testing.T) {
 	dir := t.TempDir()
 	p := parseProfile(t, testProfile(t, "shop"))

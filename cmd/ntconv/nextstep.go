@@ -13,17 +13,16 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// nextStep returns what a user can do about an input that could not be read, and "" if the error says so itself. strict
-// tells that --strict is why nothing was kept.
+// nextStep returns the next step for an input that could not be read, or "" if the error states it. strict means that
+// --strict is the reason why no output was kept.
 func nextStep(err error, strict bool) string {
 	var advised *ntconv.AdviceError
 	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || input.IsTruncated(err)
 	var set *input.DatasetError
 	switch {
 	case errors.As(err, &set):
-		return "ntconv dataset ls " + message.ShellWord(
-			set.Dir,
-		) + " lists the directories of its traces, each of which is an input"
+		list := "ntconv dataset ls " + message.ShellWord(set.Dir)
+		return list + " lists the directories of its traces, each of which is an input"
 	case errors.Is(err, reader.ErrPrerelease):
 		return "or try --allow-prerelease"
 	case errors.As(err, &advised), formats.IsUnknown(err), errors.Is(err, fs.ErrNotExist):
@@ -37,7 +36,7 @@ func nextStep(err error, strict bool) string {
 	case damaged:
 		return "copy the file again, or record again"
 	case errors.Is(err, ntconv.ErrFormat):
-		return "check that this is the file that was recorded"
+		return "check that this is the recorded file"
 	case errors.Is(err, ntconv.ErrUnsupported):
 		return "a newer release of ntconv may read it"
 	}

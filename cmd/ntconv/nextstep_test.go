@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// stored returns the bytes of a trace as they lie in testdata: packed with zstd.
+// stored returns the bytes of a trace as stored in testdata: compressed with zstd.
 func stored(t *testing.T, name string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(trace(t, name))
@@ -20,7 +20,7 @@ func stored(t *testing.T, name string) []byte {
 	return b
 }
 
-// Compressed data that ends before it tells what is packed is told for what it is, and not for an empty file.
+// Compressed data that ends before its first content is reported as truncated, and not as an empty file.
 func TestPackedAndCut(t *testing.T) {
 	packed := map[string][]byte{"zstd": stored(t, "cpu-env"), "gzip": gzipped(t, unpacked(t, "cpu-env"))}
 	for name, whole := range packed {
@@ -64,14 +64,14 @@ func TestNextStep(t *testing.T) {
 		{"info .", exitInput, "is a directory", "pass a file in it"},
 		{"info name", exitInput, "nettrace 4: byte 43: Object/NameLength: input is corrupt: invalid value: -1, want 0 to 38", "copy the file again, or record again"},
 		{"info header", exitInput, "nettrace: byte 12: stream header: unknown format: invalid value: 9, want 20, or 0 from version 6 on",
-			"check that this is the file that was recorded"},
+			"check that this is the recorded file"},
 		{"info version", exitInput, "not supported: unknown kind: version 68 of object Trace, want 4", "a newer release of ntconv may read it"},
 		{"info begin", exitInput, "nettrace 4: byte 100: Trace block: input is truncated", "copy the file again, or record again"},
 		{"info --strict cut", exitInput, "truncated", "without --strict the valid part is read"},
 		{"info --strict id", exitInput, "input is corrupt", "without --strict the valid part is read"},
 		{"info --strict broken.zst", exitInput, "corrupt compressed data", "without --strict the valid part is read"},
-		{"info cut", exitIncomplete, "truncated", "what came before that was kept"},
-		{"verify cut cut", exitIncomplete, "truncated", "--ignore damage leaves that out"},
+		{"info cut", exitIncomplete, "truncated", "the part before it was kept"},
+		{"verify cut cut", exitIncomplete, "truncated", "--ignore damage ignores it"},
 	} {
 		r := invoke(t, dir, nil, strings.Fields(c.args)...)
 		line, _, _ := strings.Cut(r.stderr, "\n")
@@ -82,7 +82,7 @@ func TestNextStep(t *testing.T) {
 	}
 }
 
-// Whichever byte is damaged: an error that ends the run has a next step, and a value that is wrong is told with what it
+// Whichever byte is corrupt: an error that ends the run has a next step, and an invalid value is reported with what it
 // should be.
 func TestDamagedAnywhere(t *testing.T) {
 	failed, values := 0, 0

@@ -25,7 +25,7 @@ func accept(t *testing.T) string {
 	return s.URL + "/v1/traces"
 }
 
-// Each way in which sending can end has its exit code, and a message that says what became of the spans.
+// Each way in which sending can end has its exit code, and a message that says the state of the spans.
 func TestSendingExitCodes(t *testing.T) {
 	url := accept(t)
 	for name, c := range map[string]struct {

@@ -13,14 +13,15 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// checkReplaced refuses an output directory in place of one that holds an input, or files of other formats, with or
-// without -f: the directory is replaced as a whole, and what ntconv has not written cannot be made again.
+// checkReplaced rejects an output directory that would replace a directory with an input or with files of other
+// formats, even with -f: the directory is replaced as a whole, and files that ntconv has not written cannot be
+// restored.
 func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 	for _, in := range inputs {
 		if isInside(in, out) {
 			return failf(
 				exitUsage,
-				"%s: the output would take the place of the directory of the input (%s); name another output",
+				"%s: the output would replace the directory of the input (%s); choose another output",
 				out,
 				input.NameOf(in, 0),
 			)
@@ -30,14 +31,14 @@ func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return nil // there is none, or the creation of the output gives the error
-	case err != nil: // it may hold what -f must not delete
+	case err != nil: // it may contain files that -f must not delete
 		return outputFailure(&iox.Error{Name: out, Op: "create", Bytes: -1, Err: err})
 	}
 	for _, e := range entries {
 		if e.IsDir() || !hasExtension(to, e.Name()) {
 			return failf(
 				exitOutput,
-				"%s: create: the directory exists and holds %s, which is not of format %s, and -f would delete it; name another output",
+				"%s: create: the directory exists and holds %s, which is not of format %s, and -f would delete it; choose another output",
 				out,
 				e.Name(),
 				to.Name,
@@ -47,7 +48,7 @@ func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 	return nil
 }
 
-// hasExtension reports whether a name has an extension of a format, compressed or not.
+// hasExtension reports whether a name has an extension of a format, with or without that of a compression.
 func hasExtension(to *formats.Format, name string) bool {
 	for _, ext := range to.Exts {
 		if strings.HasSuffix(name, ext) || strings.Contains(name, ext+".") {
@@ -57,7 +58,7 @@ func hasExtension(to *formats.Format, name string) bool {
 	return false
 }
 
-// isInside reports whether a file is in a directory or in one below it.
+// isInside reports whether a file is in a directory or in one of its subdirectories.
 func isInside(name, dir string) bool {
 	at, err := filepath.Abs(name)
 	if err != nil || name == "-" {

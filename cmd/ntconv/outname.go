@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A fileName is a flag that takes the name of a file.
+// A fileName is a flag for a file name, which must not be empty.
 type fileName string
 
 func (n *fileName) Set(s string) error {
@@ -28,12 +28,12 @@ func (n *fileName) Set(s string) error {
 func (n *fileName) String() string { return string(*n) }
 func (n *fileName) Type() string   { return "file" }
 
-// bindOut defines the flag that names the output.
+// bindOut defines the flag --output.
 func (c *conversion) bindOut(flags *pflag.FlagSet, usage string) {
 	flags.VarP((*fileName)(&c.out), "output", "o", usage)
 }
 
-// take takes the arguments IN [OUT].
+// take sets input and output from the arguments IN [OUT].
 func (c *conversion) take(args []string) {
 	c.in = args[0]
 	if len(args) > 1 {
@@ -41,27 +41,27 @@ func (c *conversion) take(args []string) {
 	}
 }
 
-// inAndOut is the argument check of verbs that take IN [OUT], and OUT with -o as well.
+// inAndOut is the argument check of commands with the arguments IN [OUT] and the flag -o.
 func inAndOut(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) == 0:
 		return oneInput(cmd, args)
 	case len(args) > 2:
 		return fmt.Errorf(
-			"one input and one output, IN OUT, not %d arguments: %s; ntconv to nettrace IN... -o both.nettrace makes one of several inputs",
+			"want one input and one output (IN OUT), got %d arguments: %s; to merge inputs, run: ntconv to nettrace IN... -o both.nettrace",
 			len(args),
 			strings.Join(args, " "),
 		)
 	case len(args) == 2 && cmd.Flags().Changed("output"):
-		return fmt.Errorf("two outputs: %s, and %s with -o", args[1], cmd.Flag("output").Value)
+		return fmt.Errorf("two outputs given: %s, and %s with -o", args[1], cmd.Flag("output").Value)
 	case len(args) == 2 && args[1] == "":
 		return fmt.Errorf("output: %w", input.ErrNoName)
 	}
 	return nil
 }
 
-// output returns the name of the output. If the user gave none, the output is named after the input, and standard input
-// goes to standard output. It is an error if that name is the input itself.
+// output returns the name of the output. By default it is derived from the name of the input, and standard input is
+// converted to standard output. It is an error if the derived name is that of the input.
 func (c *conversion) output() (string, error) {
 	c.chooseByName()
 	to, flag := c.creator.Destination()
@@ -77,7 +77,7 @@ func (c *conversion) output() (string, error) {
 	case to == formats.ToFile && (strings.HasSuffix(c.out, "/") || strings.HasSuffix(c.out, string(filepath.Separator))):
 		return "", failf(
 			exitUsage,
-			"-o %s: the output is a file, and this is the name of a directory; name a file",
+			"-o %s: the output is a file, but the name is that of a directory; name a file",
 			c.out,
 		)
 	case c.out != "":
@@ -93,7 +93,7 @@ func (c *conversion) output() (string, error) {
 	if sameFile(c.in, name) {
 		return "", failf(
 			exitUsage,
-			"%s: the output would be called %s, which is the input; name another one with -o",
+			"%s: the default output %s is the input itself; choose another output with -o",
 			c.in,
 			name,
 		)
@@ -101,7 +101,7 @@ func (c *conversion) output() (string, error) {
 	return name, nil
 }
 
-// chooseByName lets the format decide by the name of the output what it writes.
+// chooseByName lets the format determine from the name of the output whether it is a directory.
 func (c *conversion) chooseByName() {
 	c.when = c.to.Out.Names
 	chooser, ok := c.creator.(formats.NameChooser)
@@ -117,8 +117,7 @@ func (c *conversion) chooseByName() {
 	c.when = chooser.ChooseByName(out, err == nil && info.IsDir())
 }
 
-// misnamed returns a note on an output whose name states another format or compression, "" if it does not. It is not an
-// error.
+// misnamed returns a note on an output whose name states another format or compression, or "". It is not an error.
 func misnamed(to *formats.Format, out string) string {
 	if isStdout(out) {
 		return ""
@@ -126,7 +125,7 @@ func misnamed(to *formats.Format, out string) string {
 	return to.Mismatch(out)
 }
 
-// checkCompression refuses the name of an output that states the format and a compression that its outputs do not have.
+// checkCompression rejects an output name with a compression that the format does not support.
 func checkCompression(to *formats.Format, out string) error {
 	named, compression := formats.ByOutput(out)
 	if named == nil || named.Name != to.Name || compression == "" || to.Compresses(compression) {
@@ -136,24 +135,24 @@ func checkCompression(to *formats.Format, out string) error {
 	return failf(exitUsage, "%s: %s is not compressed as a whole; name the output %s", out, to.Name, rest)
 }
 
-// checkOutput refuses, before anything is read, an output that would take the place of an input, with or without -f: a
-// recording cannot be made again. It refuses one in a folder that does not exist, too.
+// checkOutput rejects, before anything is read, an output that would replace an input, even with -f, because a
+// recording cannot be restored. It also rejects an output in a directory that does not exist.
 func checkOutput(out string, inputs ...string) error {
 	if isStdout(out) || out == "" {
 		return nil
 	}
-	// The folder as it was said: z/../x is for the system in z, and in none for package filepath.
+	// Keep the directory as it was given: the system resolves z in z/../x, but filepath.Clean removes it.
 	if dir, _ := filepath.Split(strings.TrimRight(out, string(filepath.Separator))); dir != "" && isAbsent(dir) {
 		if len(dir) > 1 {
 			dir = dir[:len(dir)-1]
 		}
-		return failf(exitOutput, "create %s: %w; the folder %s does not exist", out, fs.ErrNotExist, dir)
+		return failf(exitOutput, "create %s: %w; the directory %s does not exist", out, fs.ErrNotExist, dir)
 	}
 	for _, in := range inputs {
 		if sameFile(in, out) {
 			return failf(
 				exitUsage,
-				"%s: the output would take the place of the input (%s); name another output",
+				"%s: output and input are the same file (%s); choose another output",
 				out,
 				input.NameOf(in, 0),
 			)
@@ -162,8 +161,8 @@ func checkOutput(out string, inputs ...string) error {
 	return nil
 }
 
-// exists reports whether there is a file or folder of a name. isAbsent reports whether a name does not exist. A name
-// that cannot be examined may exist: whoever opens it gets the error.
+// isAbsent reports whether a name does not exist, and exists whether it does. Neither is true if a name cannot be
+// examined: opening it returns the error.
 func isAbsent(name string) bool {
 	_, err := os.Stat(name)
 	return errors.Is(err, fs.ErrNotExist)
@@ -174,7 +173,7 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// sameFile reports whether an input and an output are one file, by whatever names. Devices may well be both.
+// sameFile reports whether an input and an output are the same file, under any names. A device may be both.
 func sameFile(in, out string) bool {
 	x, err := os.Stat(in)
 	if in == "-" {

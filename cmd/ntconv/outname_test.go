@@ -154,7 +154,7 @@ func TestOutputIsNotInput(t *testing.T) {
 		{"convert", "--to", "pprof", "-f", "cpu.pb.gz"},
 	} {
 		r := invoke(t, dir, nil, args...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, "which is the input") {
+		if r.code != exitUsage || !strings.Contains(r.stderr, "is the input itself") {
 			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
 		}
 		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, packed) {
@@ -184,7 +184,7 @@ func TestOutputNamedAsInput(t *testing.T) {
 		{"print", "-f", "v.nettrace", "-o", "v.nettrace"},
 	} {
 		r := invoke(t, dir, nil, args...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, "take the place of the input") || !strings.Contains(r.stderr, "name another output") {
+		if r.code != exitUsage || !strings.Contains(r.stderr, "output and input are the same file") || !strings.Contains(r.stderr, "choose another output") {
 			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
 		}
 		if b, err := os.ReadFile(path); err != nil || !bytes.Equal(b, recording) {
@@ -201,19 +201,19 @@ func TestOutputNamedAsInput(t *testing.T) {
 	defer in.Close()
 	cmd := command(t, dir, "to", "nettrace", "-f", "-", "-o", "v.nettrace")
 	cmd.Stdin = in
-	if out, err := cmd.CombinedOutput(); exitCode(t, err) != exitUsage || !strings.Contains(string(out), "the input (standard input)") {
+	if out, err := cmd.CombinedOutput(); exitCode(t, err) != exitUsage || !strings.Contains(string(out), "the same file (standard input)") {
 		t.Errorf("from standard input: %v: %s", err, out)
 	}
 }
 
-// The folder of an output is looked for before the work, under the name that the system goes by.
+// The directory of an output is checked before any work, under the name that the system resolves.
 func TestOutputFolder(t *testing.T) {
-	for _, verb := range [][]string{{"to", "pprof"}, {"filter"}, {"print"}, {"convert"}} {
+	for _, command := range [][]string{{"to", "pprof"}, {"filter"}, {"print"}, {"convert"}} {
 		for _, dir := range []string{"z/..", "z"} {
 			at := t.TempDir()
-			r := invoke(t, at, nil, append(verb, trace(t, "empty"), "-o", dir+"/x.pb.gz")...)
-			if r.code != exitOutput || !strings.Contains(r.stderr, "the folder "+dir+" does not exist") {
-				t.Errorf("%s, %s: code %d: %s", verb, dir, r.code, r.stderr)
+			r := invoke(t, at, nil, append(command, trace(t, "empty"), "-o", dir+"/x.pb.gz")...)
+			if r.code != exitOutput || !strings.Contains(r.stderr, "the directory "+dir+" does not exist") {
+				t.Errorf("%s, %s: code %d: %s", command, dir, r.code, r.stderr)
 			}
 			if got := files(t, at); len(got) > 0 {
 				t.Errorf("files %q", got)
@@ -222,41 +222,41 @@ func TestOutputFolder(t *testing.T) {
 	}
 }
 
-// IN OUT and IN -o OUT are the same, and what is neither is told with all arguments.
+// IN OUT and IN -o OUT are equivalent, and other usage is an error with all arguments.
 func TestInAndOut(t *testing.T) {
 	in := trace(t, "cpu-env")
-	for _, verb := range []string{"filter", "convert"} {
+	for _, command := range []string{"filter", "convert"} {
 		dir := t.TempDir()
 		for _, args := range [][]string{{in, "a.nettrace"}, {in, "-o", "b.nettrace"}, {"--output", "c.nettrace", in}} {
-			if r := invoke(t, dir, nil, append([]string{verb}, args...)...); r.code != exitOK {
-				t.Errorf("%s %q: code %d: %s", verb, args, r.code, r.stderr)
+			if r := invoke(t, dir, nil, append([]string{command}, args...)...); r.code != exitOK {
+				t.Errorf("%s %q: code %d: %s", command, args, r.code, r.stderr)
 			}
 		}
 		a, errA := os.ReadFile(dir + "/a.nettrace")
 		for _, name := range []string{"b", "c"} {
 			if b, err := os.ReadFile(dir + "/" + name + ".nettrace"); errA != nil || err != nil || !bytes.Equal(a, b) {
-				t.Errorf("%s: %s: %d and %d bytes, %v, %v", verb, name, len(a), len(b), errA, err)
+				t.Errorf("%s: %s: %d and %d bytes, %v, %v", command, name, len(a), len(b), errA, err)
 			}
 		}
 		for _, c := range []struct {
 			args []string
 			want string
 		}{
-			{[]string{"a", "b", "c"}, "one input and one output, IN OUT, not 3 arguments: a b c"},
-			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs: x.nettrace, and y.nettrace with -o"},
+			{[]string{"a", "b", "c"}, "want one input and one output (IN OUT), got 3 arguments: a b c"},
+			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs given: x.nettrace, and y.nettrace with -o"},
 			{nil, "no input given"},
 			{[]string{in}, "no output given"},
 			{[]string{"", "x.nettrace"}, "input: the name is empty"},
 			{[]string{in, ""}, "output: the name is empty"},
 			{[]string{in, "-o", ""}, "--output\" flag: the name is empty"},
 		} {
-			r := invoke(t, dir, nil, append([]string{verb}, c.args...)...)
+			r := invoke(t, dir, nil, append([]string{command}, c.args...)...)
 			if r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
-				t.Errorf("%s %q: code %d: %s", verb, c.args, r.code, r.stderr)
+				t.Errorf("%s %q: code %d: %s", command, c.args, r.code, r.stderr)
 			}
 		}
 		if got := files(t, dir); len(got) != 3 {
-			t.Errorf("%s: files %q", verb, got)
+			t.Errorf("%s: files %q", command, got)
 		}
 	}
 }
@@ -277,16 +277,16 @@ func TestEmptyNames(t *testing.T) {
 	}
 }
 
-// An output whose name states another format gets a note. A name that states a compression that the format does not have
-// is refused.
+// An output whose name states another format gets a note. A name that states a compression that the format does not
+// have is refused.
 func TestMisnamedOutput(t *testing.T) {
 	in := trace(t, "cpu-env")
-	const packed = "says that it is compressed"
+	const misnamed = "states a compression"
 	for _, c := range []struct {
 		args []string
 		note string // none if empty
 	}{
-		{[]string{"to", "parquet", in, "-o", "z.gz"}, packed},
+		{[]string{"to", "parquet", in, "-o", "z.gz"}, misnamed},
 		{[]string{"to", "nettrace", in, "-o", "z.nettrace.zst"}, ""},
 		{[]string{"to", "nettrace", in, "-o", "z.GZ"}, ""},
 		{[]string{"to", "nettrace", in, "-o", "x.pb.gz"}, "the name x.pb.gz states the format pprof, but the content is nettrace"},

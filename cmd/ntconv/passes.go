@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// plan returns how inputs are read for a command that makes no format of its own.
+// plan returns the plan for a command that does not write a trace format.
 func (a *app) plan() (*pass.Plan, error) {
 	sel, err := a.pick.options()
 	if err != nil {
@@ -27,8 +27,8 @@ func (a *app) plan() (*pass.Plan, error) {
 	return plan, nil
 }
 
-// planFor returns how inputs are read for an output: in the order of the format unless the user has chosen one, and
-// with stacks as deep as its readers accept.
+// planFor returns the plan for an output: in the order of the format unless the user has chosen one, and with the stack
+// depth that its readers accept.
 func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Creator) (*pass.Plan, error) {
 	p, err := a.plan()
 	if err != nil {
@@ -56,7 +56,7 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 	return p, nil
 }
 
-// open opens inputs and recognizes their formats. again means that they will be read more than once.
+// open opens inputs and detects their formats. again means that they will be read more than once.
 func (a *app) open(names []string, again bool) (*input.Input, error) {
 	o := &input.Options{
 		Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, MaxTemp: a.read.MaxTemp, Copying: a.copying,
@@ -80,7 +80,7 @@ func (a *app) open(names []string, again bool) (*input.Input, error) {
 	return in, nil
 }
 
-// notOpened explains why an input could not be opened.
+// notOpened returns the failure for an input that could not be opened, with the next step.
 func (a *app) notOpened(err error) error {
 	var of *input.Error
 	if errors.As(err, &of) {
@@ -99,7 +99,7 @@ func (a *app) notOpened(err error) error {
 	return inputFailure(err, false)
 }
 
-// over makes a pass over inputs by their names.
+// over opens inputs by name and makes a pass over them.
 func (a *app) over(names []string, plan *pass.Plan, use func(*pass.Pass) error) error {
 	in, err := a.open(names, plan.NeedsAgain())
 	if err != nil {
@@ -123,8 +123,8 @@ func (a *app) follow(plan *pass.Plan, in *input.Input, use func(*pass.Pass) erro
 	return inputFailure(err, plan.Read.Strict)
 }
 
-// drain runs a pass into a sink and closes the sink. A fatal error ends the run at once, and nothing may be kept; a
-// partial error is reported after the output was kept.
+// drain runs a pass into a sink and closes the sink. After a fatal error the output must not be kept; a partial error
+// is returned after the output was kept.
 func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	fatal, partial = p.Drain(sink)
 	var src *ntconv.SourceError
@@ -133,7 +133,7 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	switch {
 	case errors.As(fatal, &of) && errors.As(of.Err, &flag):
 		return fail(exitUsage, flag), nil
-	case errors.As(fatal, &of) && memlimit.Cause(of.Err) != nil: // the input is to blame, and not the output
+	case errors.As(fatal, &of) && memlimit.Cause(of.Err) != nil: // an error of the input, not of the output
 		return fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: memlimit.Cause(of.Err)}), nil
 	case errors.As(fatal, &of) && isLimit(of.Err):
 		return limitFailure(of.Err), nil
@@ -147,7 +147,7 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 		a.states(stated(p.Report, src)...)
 		return nil, failf(
 			exitIncomplete,
-			"%w; what came before that was kept",
+			"%w; the part before it was kept",
 			&input.Error{Name: p.Input.Name(), Err: src.Err},
 		)
 	case partial != nil:
@@ -166,7 +166,7 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	return nil, partial
 }
 
-// stated returns the codes of which the error of an incomplete input states all that the report does.
+// stated returns the codes of the report about which the error of an incomplete input says all.
 func stated(r *ntconv.Report, partial error) (codes []ntconv.Code) {
 	if loss := (*pass.LossError)(nil); errors.As(partial, &loss) {
 		for _, e := range loss.Entries {
@@ -184,7 +184,7 @@ func stated(r *ntconv.Report, partial error) (codes []ntconv.Code) {
 	return codes
 }
 
-// states keeps the summary line from repeating what the error line states.
+// states removes codes from the summary line that the error line states.
 func (a *app) states(codes ...ntconv.Code) {
 	if a.sum != nil {
 		a.sum.Stated = append(a.sum.Stated, codes...)

@@ -37,7 +37,7 @@ func (a *app) printCmd() *cobra.Command {
 			"temporary file for that.",
 		Example: examples(
 			formats.Example{
-				Remark: "exceptions, with the stacks that threw them",
+				Remark: "exceptions with their stacks",
 				Line:   "ntconv print --event ExceptionThrown --symbols trace.nettrace",
 			},
 			formats.Example{
@@ -64,7 +64,7 @@ func (a *app) printCmd() *cobra.Command {
 		flags.BoolVar(&r.lines.Hex, "hex", false, "print the bytes of payloads")
 		flags.BoolVar(&r.lines.CRC, "crc", false, "print the CRC-32 of payloads")
 		flags.BoolVar(&r.lines.Stacks, "stacks", false, "print the addresses of stacks, leaf first")
-		flags.BoolVar(&r.symbols, "symbols", false, "print the names of stacks' addresses; the input is read twice")
+		flags.BoolVar(&r.symbols, "symbols", false, "print symbolized stacks; reads the input twice")
 		r.names = formats.NamesFlag(flags)
 		r.out = "-"
 		flags.VarP((*fileName)(&r.out), "output", "o", "output `file`")
@@ -118,8 +118,8 @@ type lineSink struct {
 	out     *iox.Member
 	printer *eventtext.Printer
 	json    bool
-	live    bool                     // what was printed should be seen soon
-	mark    func(*ntconv.Event) bool // which marks are printed
+	live    bool                     // flush soon, because the input is live
+	mark    func(*ntconv.Event) bool // reports whether a mark is printed
 	buf     []byte
 	n       int64 // events printed
 }
@@ -134,7 +134,7 @@ func newLineSink(out *iox.Member, p *pass.Pass, r *printing) *lineSink {
 	}
 }
 
-// lineBuffer is how many bytes of lines are gathered.
+// lineBuffer is the number of bytes of lines that are buffered.
 const lineBuffer = 64 << 10
 
 // Write implements ntconv.Sink.
@@ -156,7 +156,7 @@ func (s *lineSink) Write(e *ntconv.Event) error {
 	if len(s.buf) >= lineBuffer {
 		return s.write()
 	}
-	// A live source delivers a window at once and ends it with a mark; the next one may take its time.
+	// A live source delivers a window at once and ends it with a mark; the next window may take long.
 	if s.live && e.Kind == ntconv.KindMark {
 		if err := s.write(); err != nil {
 			return err

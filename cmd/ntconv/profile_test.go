@@ -40,7 +40,7 @@ func testProfile(t *testing.T, program string) []byte {
 	return b.Bytes()
 }
 
-// A profile becomes a trace and the same profile again, whatever it is called and however it is packed.
+// A profile becomes a trace and the same profile again, regardless of its name and compression.
 func TestProfileThereAndBack(t *testing.T) {
 	dir := t.TempDir()
 	data := testProfile(t, "shop")
@@ -125,16 +125,16 @@ func TestProfileFlags(t *testing.T) {
 	}
 }
 
-// A flag that does nothing is no secret, and one that cannot do what it says is wrong usage.
+// A flag without effect is reported, and an impossible value is invalid usage.
 func TestProfileFlagsWithoutEffect(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
 	write(t, dir, "b.pb.gz", []byte("heap profile: 1: 2 [ 3: 4 ] @ heap/1\n1: 2 [3: 4] @ 0x1000\n"))
 	nettrace := []string{"to", "nettrace", "-f", "-o", "x.nettrace"}
 	for _, c := range []struct {
-		verb, args []string
-		code       int
-		want       string
+		command, args []string
+		code          int
+		want          string
 	}{
 		{nettrace, []string{"--label-frames", "endpoint,color", "a.pb.gz"}, exitOK, "--label-frames: no sample has the label color; available: bytes, endpoint"},
 		{nettrace, []string{"--label-frames", "color", "a.pb.gz", "b.pb.gz"}, exitOK, "no sample has the label color; available: bytes, endpoint"},
@@ -145,7 +145,7 @@ func TestProfileFlagsWithoutEffect(t *testing.T) {
 		{nettrace, []string{"--sample-type", "cpu", "a.pb.gz", "b.pb.gz"}, exitUsage, "ntconv: b.pb.gz: --sample-type cpu: "},
 		{[]string{"top"}, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "--sample-type wall: the profile has no such sample type; available: samples, cpu\n"},
 	} {
-		r := invoke(t, dir, nil, append(c.verb, c.args...)...)
+		r := invoke(t, dir, nil, append(c.command, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
 			t.Errorf("%q: code %d, want %d and %q: %s", c.args, r.code, c.code, c.want, r.stderr)
 		}
@@ -155,7 +155,7 @@ func TestProfileFlagsWithoutEffect(t *testing.T) {
 	}
 }
 
-// Stacks are as deep as the readers of the output take, or as the user says.
+// Stacks have the maximum depth of the readers of the output, or that of the user.
 func TestDeepStacks(t *testing.T) {
 	dir := t.TempDir()
 	p, err := profile.ParseData(testProfile(t, "shop"))
@@ -202,7 +202,7 @@ func TestDeepStacks(t *testing.T) {
 	}
 }
 
-// Several profiles are one trace with a process each, and each comes out of it again.
+// Several profiles are one trace with a process each, and each is restored from it.
 func TestSeveralProfiles(t *testing.T) {
 	dir := t.TempDir()
 	programs := []string{"shop", "till", "shop2"}
@@ -236,7 +236,7 @@ func TestSeveralProfiles(t *testing.T) {
 	}
 }
 
-// Messages about several inputs tell of all, or of the one that they are about.
+// Messages about several inputs name all of them, or the one that they are about.
 func TestMessagesOfSeveralInputs(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "cpu.pb.gz", testProfile(t, "shop"))
@@ -294,7 +294,7 @@ func TestMessagesOfSeveralInputs(t *testing.T) {
 	}
 }
 
-// What cannot be read gets a reason and leaves no file.
+// An unreadable input gives an error with a reason, and no file.
 func TestBadProfiles(t *testing.T) {
 	dir := t.TempDir()
 	good := testProfile(t, "shop")

@@ -14,8 +14,8 @@ import (
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// progress shows how much of the input has been read, as long as a person watches standard error and no lines go to the
-// same terminal. The function that is returned takes the bar away.
+// progress shows how much of the input has been read, if standard error is a terminal and no lines are printed to the
+// same terminal. stop removes the bar.
 func (a *app) progress(in *input.Input, what string) (stop func()) {
 	if !a.showsProgress() {
 		return func() {}
@@ -34,7 +34,7 @@ func (a *app) showsProgress() bool {
 	return !a.quiet && a.report != reportJSON && terminal(a.stderr) && !(a.lines && terminal(a.stdout))
 }
 
-// copying shows how much of a pipe has been copied to a temporary file, as progress does.
+// copying is progress for copying a pipe to a temporary file.
 func (a *app) copying(copied func() int64) (stop func()) {
 	if !a.showsProgress() {
 		return func() {}
@@ -42,11 +42,11 @@ func (a *app) copying(copied func() int64) (stop func()) {
 	return showProgress(a.stderr, func() string { return "copying" }, -1, copied)
 }
 
-// progressEvery is how often progress is drawn.
+// progressEvery is the interval between two updates.
 const progressEvery = 200 * time.Millisecond
 
-// showProgress draws how many bytes of size have been read, after a description. A size that is not positive is
-// unknown. After stop has returned, nothing is drawn any more, and nothing is left on the line.
+// showProgress draws a description and how many bytes of size have been read. A size of 0 or less is unknown. stop
+// clears the line; nothing is drawn after it returns.
 func showProgress(w io.Writer, what func() string, size int64, read func() int64) (stop func()) {
 	p := progressLine{w: w, size: size, start: time.Now()}
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -70,30 +70,30 @@ func showProgress(w io.Writer, what func() string, size int64, read func() int64
 	}
 }
 
-// A progressLine is the last line of a terminal, which is drawn again and again.
+// A progressLine is the last line of a terminal, which is redrawn in place.
 type progressLine struct {
 	w     io.Writer
-	size  int64 // not positive if it is unknown
+	size  int64 // 0 or less if unknown
 	start time.Time
-	width int // columns that are drawn on
+	width int // columns in use
 	past  [progressPast]progressMark
-	marks int // how many were ever set
+	marks int // number of marks set so far
 }
 
-// A progressMark is how much had been read when a line was drawn. The rate is that since the oldest one that is kept.
+// A progressMark is the number of bytes read when a line was drawn. The rate is measured since the oldest kept mark.
 type progressMark struct {
 	at   time.Time
 	read int64
 }
 
 const (
-	progressPast  = 10 // marks: the rate is that of the last two seconds
+	progressPast  = 10 // marks; the rate is that of the last two seconds
 	progressWidth = 30 // columns of the bar
 
-	maxProgressLeft = 100 * 60 * 60 // seconds: a longer time is that of an input that has stopped
+	maxProgressLeft = 100 * 60 * 60 // seconds; a longer estimate means that the input has stopped
 )
 
-// draw replaces the line. An error of the terminal is not one of the command.
+// draw redraws the line. It ignores errors of the terminal.
 func (p *progressLine) draw(what string, read int64, now time.Time) {
 	since := progressMark{at: p.start}
 	if p.marks >= progressPast {
@@ -130,15 +130,14 @@ func (p *progressLine) draw(what string, read int64, now time.Time) {
 	p.width = max(p.width, width)
 }
 
-// clear leaves an empty line.
+// clear erases the line.
 func (p *progressLine) clear() {
 	if p.width > 0 {
 		fmt.Fprint(p.w, "\r", strings.Repeat(" ", p.width), "\r")
 	}
 }
 
-// columns returns how many columns of a terminal a text takes at most: characters beyond those of the West may take
-// two.
+// columns returns the maximum number of terminal columns of a text: characters beyond Latin scripts may take two.
 func columns(s string) (n int) {
 	for _, r := range s {
 		n++
@@ -149,7 +148,7 @@ func columns(s string) (n int) {
 	return n
 }
 
-// decimalBytes spells a number of bytes with three digits at most.
+// decimalBytes formats a number of bytes with at most three digits.
 func decimalBytes(n int64) string {
 	v, unit := float64(n), 0
 	units := [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}

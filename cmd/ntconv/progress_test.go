@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// Progress is gone when it is stopped, and nothing draws it again: what follows has the line for itself. Every drawing
-// tells the true rate, the first one too. Time is that of the bubble.
+// After stop, the progress line is empty and is not drawn again. Every drawing
+// shows the true rate, including the first one. Time is that of the bubble.
 func TestProgressEnds(t *testing.T) {
-	const rate = 50_000_000 // bytes a second
+	const rate = 50_000_000 // bytes per second
 	for _, size := range []int64{-1, 10 * rate} {
 		for length := 100 * time.Millisecond; length < 3*time.Second; length += 70 * time.Millisecond {
 			t.Run(fmt.Sprint(size, length), func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestProgressEnds(t *testing.T) {
 	}
 }
 
-// A source that gives nothing for a while does not stop the clock that is shown.
+// A source that delivers nothing for a while does not stop the displayed clock.
 func TestProgressWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer

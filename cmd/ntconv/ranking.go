@@ -16,12 +16,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A ranking is a request for a profile that is shown: as the functions that take most, or in a browser.
+// A ranking is a request for a profile that is shown as a list of functions or in a browser.
 type ranking struct {
 	in             string
 	base, diffBase string // inputs whose profile is subtracted; at most one of them is set
 	profile        *formats.Profile
-	labels         bool // labels of samples are shown
+	labels         bool // the view shows labels of samples
 	names          *symbol.Options
 	plan           *pass.Plan
 	options        pprofview.TopOptions
@@ -37,47 +37,31 @@ const (
 	flagTagLeaf   = "tagleaf"
 )
 
-// bind defines the flags that choose what the profile holds.
+// bind defines the flags for the contents of the profile.
 func (r *ranking) bind(flags *pflag.FlagSet) {
 	r.profile, r.names = formats.BindProfile(flags), formats.NamesFlag(flags)
 	r.bindFilter(flags)
 }
 
-// bindFilter defines the flags that select samples of the profile, and those that subtract another one. Their names are
-// those of pprof.
+// bindFilter defines the flags that select samples of the profile or subtract another profile. They have the names of
+// pprof.
 func (r *ranking) bindFilter(flags *pflag.FlagSet) {
 	f := &r.options.Filter
-	flags.StringVar(
-		&f.TagFocus,
-		flagTagFocus,
-		"",
-		"only samples with a label that matches this `expression`: KEY=REGEXP, REGEXP for key:value of any label, or "+
-			"KEY=MIN:MAX for numbers, such as latency=10ms:1s; as in pprof",
-	)
-	flags.StringVar(
-		&f.TagIgnore,
-		flagTagIgnore,
-		"",
-		"no samples with a label that matches this `expression`; see --"+flagTagFocus,
-	)
+	flags.StringVar(&f.TagFocus, flagTagFocus, "",
+		"select samples with a label that matches this `expression`: KEY=REGEXP, REGEXP for key:value of any label, or "+
+			"KEY=MIN:MAX for numbers, such as latency=10ms:1s; as in pprof")
+	flags.StringVar(&f.TagIgnore, flagTagIgnore, "",
+		"omit samples with a label that matches this `expression`; see --"+flagTagFocus)
 	const frames = "values of labels with these `keys`, comma-separated, become the "
 	flags.StringVar(&f.TagRoot, flagTagRoot, "", frames+"outermost frames")
 	flags.StringVar(&f.TagLeaf, flagTagLeaf, "", frames+"innermost frames")
-	flags.StringVar(
-		&r.base,
-		flagBase,
-		"",
-		"subtract the profile of this `input`, an earlier one of the same process; percentages are of the rest of both",
-	)
-	flags.StringVar(
-		&r.diffBase,
-		flagDiffBase,
-		"",
-		"subtract the profile of this `input`; percentages are of its total",
-	)
+	flags.StringVar(&r.base, flagBase, "", "subtract the profile of this `input`, an earlier one of the same process; "+
+		"percentages are of the remaining total of both")
+	flags.StringVar(&r.diffBase, flagDiffBase, "",
+		"subtract the profile of this `input`; percentages are of its total")
 }
 
-// take plans how the input is read.
+// take builds the plan to read the input.
 func (r *ranking) take(a *app, cmd *cobra.Command) (err error) {
 	if r.plan, err = a.plan(); err != nil {
 		return err
@@ -89,8 +73,8 @@ func (r *ranking) take(a *app, cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// profileOf returns the profile of the input, minus that of the base if there is one. partial is an error of an input
-// that could be read in part.
+// profileOf returns the profile of the input, minus that of the base if there is one. partial is the error of an input
+// that is incomplete.
 func (a *app) profileOf(cmd *cobra.Command, r *ranking) (made *profile.Profile, partial, err error) {
 	base, partialBase, err := a.baseOf(cmd, r)
 	if err != nil {
@@ -117,15 +101,15 @@ func (a *app) profileOf(cmd *cobra.Command, r *ranking) (made *profile.Profile, 
 	return made, partial, err
 }
 
-// baseOf returns the profile that is subtracted, nil if none is, and prints the summary of its input. partial is an
-// error of an input that could be read in part; it has been printed, too.
+// baseOf returns the profile to subtract, nil if there is none, and prints the summary of its input. partial is the
+// error of an incomplete input, which has been printed.
 func (a *app) baseOf(cmd *cobra.Command, r *ranking) (base *profile.Profile, partial, err error) {
 	b := *r
 	switch b.in = r.base + r.diffBase; {
 	case b.in == "":
 		return nil, nil, nil
 	case r.base != "" && r.diffBase != "":
-		return nil, nil, failf(exitUsage, "--%s and --%s: only one of them is possible", flagBase, flagDiffBase)
+		return nil, nil, failf(exitUsage, "--%s and --%s: use only one of them", flagBase, flagDiffBase)
 	case b.in == "-" && r.in == "-":
 		return nil, nil, failf(exitUsage, "only one of the inputs can be standard input")
 	}
@@ -141,7 +125,7 @@ func (a *app) baseOf(cmd *cobra.Command, r *ranking) (base *profile.Profile, par
 	return base, partial, nil
 }
 
-// profileAlone returns the profile of the input. partial is an error of an input that could be read in part.
+// profileAlone returns the profile of the input. partial is the error of an incomplete input.
 func (a *app) profileAlone(cmd *cobra.Command, r *ranking) (made *profile.Profile, partial, err error) {
 	if err := r.take(a, cmd); err != nil {
 		return nil, nil, err
@@ -161,7 +145,7 @@ func (a *app) profileAlone(cmd *cobra.Command, r *ranking) (made *profile.Profil
 func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial, err error) {
 	var b bytes.Buffer
 	t := target(p)
-	t.Comments = nil // pprof would show them
+	t.Comments = nil // pprof would print them
 	sink := r.profile.Create(a.memory.Writer(&b), p.Info, t)
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
@@ -177,7 +161,7 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	return made, partial, err
 }
 
-// reportFailure is an error of pprof's report or selection. command is the name of the command.
+// reportFailure returns the failure for an error of a report or selection of pprof. command is the name of the command.
 func (r *ranking) reportFailure(err error, command string, known *knownNames) error {
 	var missing *pprofview.SampleTypeError
 	var unmatched *pprofview.NoMatchError
@@ -193,7 +177,7 @@ func (r *ranking) reportFailure(err error, command string, known *knownNames) er
 	return fail(exitUsage, err)
 }
 
-// noteUnmatched adds notes to the summary on flags that match no sample.
+// noteUnmatched adds a note to the summary for each flag that matches no sample.
 func (a *app) noteUnmatched(r *ranking, options []string, known *knownNames) {
 	for _, option := range options {
 		f := &r.options.Filter

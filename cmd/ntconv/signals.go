@@ -14,9 +14,9 @@ import (
 	"github.com/ntconv/ntconv/internal/summary"
 )
 
-// catchSignals removes what is unfinished when the user interrupts, and ends the process. A second signal during that
-// ends it at once. Writing to a pipe that nobody reads becomes an error of the write, so that temporary files are
-// removed then too. The function that is returned ends the watch.
+// catchSignals removes unfinished outputs when the user interrupts, and ends the process. A second signal ends it at
+// once. Writing to a closed pipe becomes an error of the write, so that temporary files are removed in this case, too.
+// stop ends the handling of signals.
 func (a *app) catchSignals() (stop func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	ch := make(chan os.Signal, 1)
@@ -37,7 +37,7 @@ func (a *app) catchSignals() (stop func()) {
 		}
 		a.end(code, func() {
 			if message := a.interruptMessage.Load(); message != nil &&
-				s != syscall.SIGHUP { // a terminal that went away shows nothing
+				s != syscall.SIGHUP { // a closed terminal shows nothing
 				a.lastWords((*message)())
 			}
 		})
@@ -48,19 +48,19 @@ func (a *app) catchSignals() (stop func()) {
 	}
 }
 
-// end ends the process: it removes what is unfinished, says why, and exits. It is for goroutines other than that of the
-// verb, which goes on meanwhile. Only the first call ends the process; others wait for that.
+// end removes unfinished outputs, prints a message and exits. It runs on another goroutine than the command, which
+// continues meanwhile. Only the first call ends the process; other calls block.
 func (a *app) end(code int, say func()) {
 	if !a.ended.CompareAndSwap(false, true) {
 		select {}
 	}
-	_ = a.cleaner.AbortAll() // the process ends; what cannot be removed cannot be helped
+	_ = a.cleaner.AbortAll() // errors of the removal cannot be handled any more
 	a.temps.remove()
 	say()
 	os.Exit(code)
 }
 
-// lastWords writes a message to standard error, where a progress bar or ^C may be on the line.
+// lastWords prints a message to standard error, on a new line if a progress bar or ^C may be on the current one.
 func (a *app) lastWords(text string) {
 	text = "ntconv: " + message.Shorten(text)
 	if terminal(a.stderr) {
@@ -69,8 +69,8 @@ func (a *app) lastWords(text string) {
 	fmt.Fprintln(a.stderr, text)
 }
 
-// outOfMemory ends the process because more memory is in use than the limit permits, as the error of the verb would end
-// it.
+// outOfMemory ends the process because the live heap exceeds the limit. It prints the message and summary that an error
+// of the command would print.
 func (a *app) outOfMemory(err error) {
 	a.end(exitLimit, func() {
 		var sum summary.Summary
@@ -88,18 +88,18 @@ func (a *app) outOfMemory(err error) {
 			return
 		}
 		sum.Exit, sum.Error = exitLimit, err.Error()
-		_ = sum.WriteJSON(a.stderr) // the exit code says enough
+		_ = sum.WriteJSON(a.stderr) // the exit code is enough
 	})
 }
 
-// begin sets what the run sums up, when a verb begins.
+// begin sets the summary of the run.
 func (a *app) begin(sum *summary.Summary) {
 	a.sum = sum
 	first := *sum
 	a.begun.Store(&first)
 }
 
-// onInterrupt sets what is said if the user interrupts from now on, "" for nothing.
+// onInterrupt sets the message that is printed if the user interrupts from now on; "" means none.
 func (a *app) onInterrupt(text string) {
 	if text == "" {
 		a.interruptMessage.Store(nil)
@@ -114,14 +114,14 @@ func (a *app) sayOnInterrupt(text func() string) {
 	}
 }
 
-// keepsOnInterrupt is for a run of which something stays if it is interrupted or runs out of memory: kept says what
-// that is. It may be called on any goroutine.
+// keepsOnInterrupt is for runs whose output partly remains after an interruption or an exceeded memory limit. kept
+// describes that part and must be safe for concurrent use.
 func (a *app) keepsOnInterrupt(kept func() string) {
 	a.kept.Store(&kept)
 	a.sayOnInterrupt(func() string { return "interrupted; " + kept() })
 }
 
-// temps are temporary files and directories to be removed, and programs to be ended, before the process ends.
+// temps are temporary files and directories to remove, and programs to end, before the process ends.
 type temps struct {
 	mu       sync.Mutex
 	names    []string
@@ -129,7 +129,8 @@ type temps struct {
 	over     bool
 }
 
-// create creates a temporary file and removes its name at once where that works, else when the process ends.
+// create creates a temporary file and removes its name, at once if the system permits that, else before the process
+// ends.
 func (t *temps) create() (*os.File, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -143,7 +144,7 @@ func (t *temps) create() (*os.File, error) {
 	return f, err
 }
 
-// createDir creates a temporary directory, which is removed with all that it holds when the process ends.
+// createDir creates a temporary directory, which is removed with its contents before the process ends.
 func (t *temps) createDir() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -157,7 +158,8 @@ func (t *temps) createDir() (string, error) {
 	return name, err
 }
 
-// run runs a program to its end. It is killed if the process ends before, because it may read temporary files.
+// run runs a program to its end. If the process ends earlier, the program is killed, because it may read temporary
+// files.
 func (t *temps) run(cmd *exec.Cmd) error {
 	t.mu.Lock()
 	err := error(iox.ErrAborted)
@@ -181,7 +183,7 @@ func (t *temps) run(cmd *exec.Cmd) error {
 	return err
 }
 
-// remove ends all programs and removes all files. None is created afterwards.
+// remove ends all programs and removes all files. Later calls of create fail.
 func (t *temps) remove() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

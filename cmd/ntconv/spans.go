@@ -17,17 +17,21 @@ import (
 	"github.com/ntconv/ntconv/internal/summary"
 )
 
-// spanUse is what a command does with the spans of its input: it selects events by them, or labels samples with them.
+// spanUse is the use of spans by a command: to select events (--during), or to label samples.
+//
+//	during, evidence, name  set by selectDuring and linkSpans, before the first pass
+//	index                   set by learn, after which link and Keep may use it
+//	linker, pass            set by link for the current pass, read by remark, links and describe after it
 type spanUse struct {
 	during   []*match.Condition // --during
-	evidence active.Evidence    // of both
-	name     bool               // with the name of the span
+	evidence active.Evidence    // evidence for both uses
+	name     bool               // add the name of the span
 	index    *active.Index      // nil until the input has been read for it
 	linker   *active.Linker     // of the current pass, nil if no labels are added
 	pass     *pass.Pass         // the current pass, nil if there is nothing to link
 }
 
-// selectDuring makes a plan select events by spans. It changes nothing without --during.
+// selectDuring adds the selection of --during to a plan. It does nothing without the flag.
 func (a *app) selectDuring(plan *pass.Plan) error {
 	a.spans = spanUse{evidence: active.All}
 	for _, text := range a.pick.during {
@@ -44,8 +48,7 @@ func (a *app) selectDuring(plan *pass.Plan) error {
 	return nil
 }
 
-// linkSpans makes a plan select events by the evidence that the user has chosen, and add labels of spans to samples if
-// labels is set.
+// linkSpans sets the evidence that the user has chosen, and adds labels of spans to samples if labels is set.
 func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) error {
 	if o.Use == 0 {
 		if o.Name {
@@ -68,7 +71,7 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 	if !labels {
 		return nil
 	}
-	if len(a.spans.during) == 0 { // the index is there otherwise
+	if len(a.spans.during) == 0 { // otherwise selectDuring has planned the index
 		plan.Ahead = append(
 			plan.Ahead,
 			&pass.Ahead{
@@ -80,7 +83,7 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 	return nil
 }
 
-// learn makes the index of the spans of a trace.
+// learn builds the index of the spans of a trace.
 func (u *spanUse) learn(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 	var o active.Options
 	if len(u.during) > 0 {
@@ -92,7 +95,7 @@ func (u *spanUse) learn(info *ntconv.Info) (see func(*ntconv.Event), end func())
 	return u.index.Add, u.index.Finish
 }
 
-// link is the stage of a pass that adds labels to samples. It passes on the source of a trace that has no spans.
+// link is the stage of a pass that adds labels to samples. It returns src if the trace has no spans.
 func (u *spanUse) link(p *pass.Pass, src ntconv.Source) ntconv.Source {
 	u.pass, u.linker = p, nil
 	if u.index == nil || u.index.Len() == 0 {
@@ -106,7 +109,7 @@ func (u *spanUse) link(p *pass.Pass, src ntconv.Source) ntconv.Source {
 	return u.linker
 }
 
-// remark returns how many samples were linked to spans, after the pass. It is "" if the trace has no spans.
+// remark returns how many samples were linked to spans, after the pass; "" if the trace has no spans.
 func (u *spanUse) remark() string {
 	switch {
 	case u.linker == nil && u.pass != nil && u.pass.Unlearned:
@@ -131,7 +134,7 @@ func (u *spanUse) remark() string {
 	if len(by) > 0 {
 		text += " (" + strings.Join(by, ", ") + ")"
 	}
-	if evicted := u.evicted(); evicted != "" && len(u.during) == 0 { // Notes says it otherwise
+	if evicted := u.evicted(); evicted != "" && len(u.during) == 0 { // otherwise Notes states it
 		text += "; " + evicted
 	}
 	return text
@@ -152,7 +155,7 @@ func (u *spanUse) links() *summary.Links {
 	}
 }
 
-// evicted returns how many spans the index does not know to their end, "" for none.
+// evicted states how many open spans the index has evicted; "" if none.
 func (u *spanUse) evicted() string {
 	n := u.index.Evicted()
 	if n == 0 {
@@ -161,7 +164,7 @@ func (u *spanUse) evicted() string {
 	return message.Count(n, "span") + " ended early because too many were open"
 }
 
-// describe adds to a summary how samples were linked to spans.
+// describe adds the result of linking samples to a summary.
 func (u *spanUse) describe(s *summary.Summary) {
 	s.Result.Remark(u.remark())
 	s.Links = u.links()
@@ -179,10 +182,10 @@ func (u *spanUse) String() string {
 	return strings.Join(flags, " ")
 }
 
-// shownNames is how many names of spans a message shows.
+// shownNames is the maximum number of names of spans in a message.
 const shownNames = 5
 
-// Notes implements selection.During: how many spans were selected, and if none was, which there are.
+// Notes implements selection.During: the number of selected spans, or the names of spans if none was selected.
 func (u *spanUse) Notes() []string {
 	if u.index == nil {
 		return nil

@@ -87,7 +87,7 @@ func convertProfile(t *testing.T, args ...string) (*profile.Profile, []byte, str
 	return p, b, r.stderr
 }
 
-// totals adds up a column of a profile by the value of a label, "" for samples without it.
+// totals returns the totals of a column of a profile by the value of a label, "" for samples without it.
 func totals(p *profile.Profile, column int, key string) map[string]int64 {
 	m := map[string]int64{}
 	for _, s := range p.Sample {
@@ -207,7 +207,7 @@ func TestSpanLabelsOfPipe(t *testing.T) {
 	}
 }
 
-// --during selects what was recorded while a span was active, with the weights that it has in the whole trace.
+// --during selects the events of active spans, with the weights of the whole trace.
 func TestDuring(t *testing.T) {
 	path := spanTrace(t)
 	all, _, _ := convertProfile(t, "--span-name", path)
@@ -248,7 +248,7 @@ func TestDuring(t *testing.T) {
 	}
 }
 
-// If nothing matches, the message says what there is. Mistakes are found before the trace is read.
+// If nothing matches, the message lists the available names. Mistakes are found before the trace is read.
 func TestDuringNothing(t *testing.T) {
 	path, dir := spanTrace(t), t.TempDir()
 	for _, c := range []struct {
@@ -278,8 +278,8 @@ func TestDuringNothing(t *testing.T) {
 }
 
 // The time of the methods Busy.Scan and Busy.Pay is the time of the spans scan and pay in which the program called
-// them. What the program itself measured agrees in total; the sampler pauses for up to 40 ms, so it cannot agree for
-// every single span.
+// them. The totals agree with those that the program measured; single spans may differ, because the sampler pauses for
+// up to 40 ms.
 func TestSpanTruth(t *testing.T) {
 	path := corpus.Shared(t, "data", "otel", "otel-cpu.nettrace.zst")
 	var truth struct {

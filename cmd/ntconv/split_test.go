@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// Each member of a split trace is what filter makes of the process, but for marks before the process's first event, and
-// gives the same profile as a selection of the process from the whole trace.
+// Each member of a split trace equals the output of filter for the process, except for marks before the first event of
+// the process, and gives the same profile as a selection of the process from the whole trace.
 func TestSplitByProcess(t *testing.T) {
 	files := []string{trace(t, "cpu-env"), trace(t, "cpu-v6")}
 	for _, name := range []string{"onecollect-shop-cpu-cswitch-v6", "onecollect-3windows-v6", "roslyn-compile-v6"} {
@@ -57,7 +57,7 @@ func withoutLine(text, prefix string) string {
 	return b.String()
 }
 
-// A directory of traces appears whole or not at all, and takes the place of nothing without -f.
+// A directory of traces appears complete or not at all, and replaces nothing without -f.
 func TestSplitOutput(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "cpu-env")

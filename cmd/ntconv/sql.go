@@ -31,18 +31,16 @@ type question struct {
 	traces []string
 }
 
-// sqlForms are the forms of results: by the name of the flag, the option of DuckDB.
+// sqlForms are the forms of results: the value of the flag and the option of DuckDB.
 var sqlForms = []struct{ name, option string }{
-	{
-		"table",
-		"-box",
-	}, {"csv", "-csv"}, {"json", "-json"}, {"jsonlines", "-jsonlines"}, {"markdown", "-markdown"}, {"line", "-line"},
+	{"table", "-box"}, {"csv", "-csv"}, {"json", "-json"}, {"jsonlines", "-jsonlines"}, {"markdown", "-markdown"},
+	{"line", "-line"},
 }
 
 // sqlHelp is the help of ntconv sql.
 const sqlHelp = "Run a query in SQL over the tables of traces. The program duckdb, which must be installed, runs it: " + duckdbPlace + ".\n\n" +
-	"A TRACE is a trace or a profile, a directory of tables (ntconv to parquet), or a dataset (ntconv to parquet --dataset). What is not\n" +
-	"yet tables is converted to a temporary directory (in TMPDIR), with a typed table for every event type; to ask more than one question,\n" +
+	"A TRACE is a trace or a profile, a directory of tables (ntconv to parquet), or a dataset (ntconv to parquet --dataset). Other\n" +
+	"inputs are converted to a temporary directory (in TMPDIR), with a typed table for every event type; to run more than one query,\n" +
 	"convert once. Every table is a view over all traces, with a column trace: the name of the file. IDs count from 1 in every trace, so\n" +
 	"joins compare that column, too: JOIN stacks USING (trace, stack_id).\n\n" +
 	"In addition to the tables there are\n" +
@@ -50,7 +48,7 @@ const sqlHelp = "Run a query in SQL over the tables of traces. The program duckd
 	"  stack_text        each stack as one line\n" +
 	"  own_functions     the innermost function of each stack that is not in a module of .NET\n" +
 	"  sample_functions  one row per sample and function of its stack, to add up by thread, span or time\n" +
-	"  methods('wall')   what functions take themselves and in total\n\n" +
+	"  methods('wall')   self and total values of functions\n\n" +
 	"The result is a table on a terminal and CSV elsewhere; --format chooses."
 
 func (a *app) sqlCmd() *cobra.Command {
@@ -60,7 +58,7 @@ func (a *app) sqlCmd() *cobra.Command {
 		Short: "Run a query in SQL over the tables of traces, with DuckDB",
 		Long:  sqlHelp,
 		Example: examples(
-			formats.Example{Remark: "which tables there are", Line: "ntconv sql 'SHOW TABLES' trace.nettrace"},
+			formats.Example{Remark: "list the tables", Line: "ntconv sql 'SHOW TABLES' trace.nettrace"},
 			formats.Example{
 				Remark: "where the time went",
 				Line:   "ntconv sql \"FROM methods('wall') ORDER BY self DESC LIMIT 10\" trace.nettrace",
@@ -111,13 +109,13 @@ func (a *app) sqlCmd() *cobra.Command {
 	return cmd
 }
 
-// formAuto is the form that depends on what standard output is.
+// formAuto is a table on a terminal and CSV elsewhere.
 const formAuto = "auto"
 
 // duckdbPlace says where to get DuckDB.
 const duckdbPlace = "https://duckdb.org/docs/installation"
 
-// take takes the arguments [QUERY] TRACE...
+// take sets query and traces from the arguments [QUERY] TRACE...
 func (q *question) take(args []string) error {
 	if q.file == "" && !q.views {
 		if len(args) == 0 {
@@ -126,7 +124,7 @@ func (q *question) take(args []string) error {
 		q.query, args = args[0], args[1:]
 	}
 	if q.file != "" && q.views {
-		return errors.New("--views takes no query; leave out --file")
+		return errors.New("--views takes no query; omit --file")
 	}
 	if len(args) == 0 {
 		if exists(q.query) {
@@ -157,7 +155,7 @@ func (a *app) sqlViews(q *question) error {
 		if s == nil {
 			return failf(
 				exitUsage,
-				"%s: not a directory of tables; make one with: ntconv to parquet %s",
+				"%s: not a directory of tables; to create one, run: ntconv to parquet %s",
 				name,
 				message.ShellWord(name),
 			)
@@ -186,7 +184,7 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if strings.TrimSpace(q.query) == "" {
 		return failf(exitUsage, "the query is empty; ntconv sql 'SHOW TABLES' TRACE lists the tables")
 	}
-	a.several = true // temporary tables
+	a.several = true // the tables are temporary
 	a.begin(new(summary.Summary))
 	sources, partial, err := a.tablesOf(cmd, q.traces)
 	if err != nil {
@@ -199,7 +197,7 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if err := a.ask(program, q, sqlviews.Setup+sqlviews.Views(sources)); err != nil {
 		return err
 	}
-	a.sum.Done = converted // there is nothing to say about tables
+	a.sum.Done = converted // without a conversion there is no summary
 	return partial
 }
 
@@ -212,9 +210,9 @@ func readQuery(name string) (string, error) {
 	return string(b), err
 }
 
-// ask runs DuckDB with views and a query. The query goes through standard input, because arguments have a limit, and
-// the views through a file, because -init keeps DuckDB from reading the user's own settings, which could change the
-// form of the result.
+// ask runs DuckDB with the views and the query. The query is passed through standard input, because arguments have a
+// limit. The views are passed as a file with -init, which also prevents DuckDB from reading the user's settings, which
+// could change the form of the result.
 func (a *app) ask(program string, q *question, views string) error {
 	dir, err := a.temps.createDir()
 	if err == nil {
@@ -279,22 +277,22 @@ func (a *app) resultOptions(q *question) []string {
 	return []string{"-csv", "-nullvalue", ""}
 }
 
-// A resultWriter passes on what DuckDB prints.
+// A resultWriter passes the output of DuckDB to standard output.
 type resultWriter struct {
 	to    io.Writer
 	quota *iox.Quota
 	stop  func() // ends DuckDB
 	n     int64
 	err   error // the first one, which names the output
-	// escape means that a terminal shows the result: what it could take for a command is escaped, line by line.
+	// escape means that standard output is a terminal: control characters are escaped, line by line.
 	escape bool
-	rest   []byte // of a line, if escape is set
+	rest   []byte // incomplete last line, if escape is set
 }
 
-// maxRest bounds how much of a line waits for its end.
+// maxRest is the maximum number of bytes of an incomplete line that are buffered.
 const maxRest = 1 << 20
 
-// Write implements io.Writer. An error ends DuckDB, which may ignore that its pipe is closed.
+// Write implements io.Writer. After an error it kills DuckDB, which may ignore that its pipe is closed.
 func (w *resultWriter) Write(p []byte) (int, error) {
 	if !w.escape {
 		return w.pass(p)
@@ -312,7 +310,7 @@ func (w *resultWriter) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// flush writes what waits for the end of its line.
+// flush writes the incomplete last line.
 func (w *resultWriter) flush() {
 	if len(w.rest) > 0 && w.err == nil {
 		_, _ = w.pass([]byte(message.Visible(string(w.rest)))) // the error is w.err

@@ -25,10 +25,10 @@ const (
 	traceKey = "trace" // the last key of the directories of a dataset
 )
 
-// tablesAt returns what a directory of tables or a dataset holds, nil if name is neither.
+// tablesAt returns the tables of a directory of tables or of a dataset, nil if name is neither.
 func tablesAt(name string, names *traceNames) (*sqlviews.Source, error) {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return nil, nil // the conversion reports what is wrong with it
+		return nil, nil // the conversion reports the error
 	}
 	if exists(filepath.Join(name, dataset.ConfigName)) {
 		return datasetAt(name, names)
@@ -54,7 +54,7 @@ func tablesIn(dir string) (names []string, err error) {
 	return names, nil
 }
 
-// datasetAt returns what a dataset holds, whose traces are called after their UIDs.
+// datasetAt returns the tables of a dataset. Its traces are named by their UIDs.
 func datasetAt(dir string, names *traceNames) (*sqlviews.Source, error) {
 	set, err := openDataset(dir)
 	if err != nil {
@@ -87,9 +87,8 @@ func datasetAt(dir string, names *traceNames) (*sqlviews.Source, error) {
 				message.ShellWord(dir),
 			)
 		}
-		if uid := traces[i].UID; names.names.Add(
-			uid,
-		) != uid { // joins would match the rows of the one with those of the other
+		// Joins would match rows of different traces with equal UIDs.
+		if uid := traces[i].UID; names.names.Add(uid) != uid {
 			return nil, failf(exitUsage, "%s: trace %s is in more than one of the inputs; name it once", dir, uid)
 		}
 		for _, f := range traces[i].Manifest.Files {
@@ -113,8 +112,8 @@ func (t *traceNames) add(name string) string {
 	return t.names.Add(base)
 }
 
-// tablesOf returns the tables of all traces. It converts those that are not tables yet. partial is an error of a trace
-// that could be read in part.
+// tablesOf returns the tables of all traces. It converts inputs that are not tables. partial is the error of an
+// incomplete trace.
 func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []sqlviews.Source, partial, err error) {
 	names := new(traceNames)
 	dir := ""
@@ -156,9 +155,9 @@ func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []sqlviews.
 	return sources, partial, nil
 }
 
-// sizeBelow returns the bytes of the files in a directory, as far as they can be found: those that DuckDB reads.
+// sizeBelow returns the size of the files below a directory that can be examined, for the summary.
 func sizeBelow(dir string) (size int64) {
-	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // DuckDB reports what cannot be read
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // DuckDB reports unreadable files
 		if err != nil || d.IsDir() {
 			return nil
 		}
@@ -170,8 +169,7 @@ func sizeBelow(dir string) (size int64) {
 	return size
 }
 
-// refuseSelection returns an error if events are selected, which happens where a trace is converted, and name is tables
-// already.
+// refuseSelection returns an error if events are selected, because name consists of tables, which are not converted.
 func (a *app) refuseSelection(name string) error {
 	sel, err := a.pick.options()
 	if err != nil {
@@ -205,7 +203,7 @@ func (a *app) convertToTables(cmd *cobra.Command, in, dir string) error {
 	return err
 }
 
-// noTemp is an error of temporary files.
+// noTemp returns the failure for an error of temporary files.
 func noTemp(err error) error {
 	return fail(exitOutput, fmt.Errorf("%w; set TMPDIR to a directory with more space", err))
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// otherNames are what the verbs are called elsewhere.
+// otherNames are names of the commands in other tools.
 var otherNames = map[string][]string{
 	"to":      {"export"},
 	"convert": {"conv", "conversion"},
@@ -27,35 +27,35 @@ var otherNames = map[string][]string{
 	"verify":  {"diff", "cmp", "compare"},
 }
 
-// didYouMean returns a question for names that are near, and nothing if they are many: then --help serves better.
+// didYouMean returns a hint with names that are similar, or "" if there are none or too many.
 func didYouMean(names []string) string {
 	if len(names) == 0 || len(names) > 4 {
 		return ""
 	}
-	return "; did you mean " + strings.Join(names, " or ") + "?"
+	return "; similar: " + strings.Join(names, ", ")
 }
 
-// near returns the commands below one that a word may stand for. The library would take foo for top, too: two other
-// letters of three.
+// near returns the subcommands that a word may mean. Cobra alone would also suggest top for foo: two of three letters
+// differ.
 func near(cmd *cobra.Command, word string) []string {
 	return slices.DeleteFunc(cmd.SuggestionsFor(word), func(name string) bool {
 		if len(word) >= 4 || slices.Contains(otherNames[name], word) {
 			return false
 		}
-		// Of a longer name a short word is the beginning, or has its first and last letter.
+		// A short word must be the beginning of a longer name, or have its first and last letter.
 		longer := len(name) > len(word) && !strings.HasPrefix(name, word) && name[len(name)-1] != word[len(word)-1]
 		return word == "" || !strings.EqualFold(word[:1], name[:1]) || longer
 	})
 }
 
-// isFile reports whether a word of the command line is the name of a file, and not of a command.
+// isFile reports whether a word of the command line names a file rather than a command.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && !info.IsDir()
 }
 
-// noVerb is the error of a word in place of a verb.
-func noVerb(root *cobra.Command, word string) error {
+// noCommand returns the error for an unknown word in place of a command.
+func noCommand(root *cobra.Command, word string) error {
 	if f := formats.ByName(formats.Writable(), word); f != nil {
 		return fmt.Errorf("%q is a format, not a command; run: ntconv to %s IN", word, word)
 	}
@@ -73,7 +73,7 @@ func noSubcommand(cmd *cobra.Command, word string) error {
 	return fmt.Errorf("%s has no command %q%s", cmd.CommandPath(), word, didYouMean(near(cmd, word)))
 }
 
-// noFormat is the error of a word in place of a format that can be written.
+// noFormat returns the error for a word that is not a writable format.
 func noFormat(to *cobra.Command, word string) error {
 	if isFile(word) {
 		return fmt.Errorf("%s is a file; the format goes before it: ntconv to pprof %s", word, message.ShellWord(word))
@@ -86,7 +86,7 @@ func noFormat(to *cobra.Command, word string) error {
 	)
 }
 
-// addSuggestions makes all commands know what they may be called by mistake.
+// addSuggestions adds the other names and the suggestions to all commands.
 func addSuggestions(cmd *cobra.Command) {
 	cmd.SuggestionsMinimumDistance = 2
 	if !cmd.HasParent() || !cmd.Parent().HasParent() {
@@ -97,7 +97,7 @@ func addSuggestions(cmd *cobra.Command) {
 	}
 }
 
-// flagError explains what is wrong with a flag. args are those of the whole command line.
+// flagError returns the error for an invalid flag, with hints. args are the arguments of the whole command line.
 func flagError(cmd *cobra.Command, err error, args []string) error {
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -119,7 +119,7 @@ func flagError(cmd *cobra.Command, err error, args []string) error {
 	return fmt.Errorf("%w%s", err, didYouMean(flagsNear(cmd, name)))
 }
 
-// wanted says what a flag takes where the error would be one of a function of Go.
+// wanted replaces the errors of strconv and other packages by the form of value that the flag accepts.
 func wanted(err *pflag.InvalidValueError) error {
 	cause := errors.Unwrap(err)
 	var number *strconv.NumError
@@ -148,10 +148,10 @@ func wanted(err *pflag.InvalidValueError) error {
 	return fmt.Errorf("invalid argument %q for %q flag: %s", err.GetValue(), name, want)
 }
 
-// misplaced returns the error of flags before the verb, or with a verb that does not exist, and nil if all words are in
-// their places. err is that of the first flag.
+// misplaced returns the error for flags before a command, or for an unknown command; nil if all words are valid. err is
+// the error of the first flag.
 func misplaced(cmd *cobra.Command, args []string, err error) error {
-	what, missing := "command", noVerb
+	what, missing := "command", noCommand
 	if cmd.HasParent() {
 		args = args[slices.Index(args, cmd.Name())+1:]
 		what, missing = "format", noFormat
@@ -161,7 +161,7 @@ func misplaced(cmd *cobra.Command, args []string, err error) error {
 			continue
 		}
 		if sub, _, wrong := cmd.Find([]string{word}); wrong == nil && sub != cmd {
-			return fmt.Errorf("%w; flags stand behind the %s: %s FLAGS", err, what, sub.CommandPath())
+			return fmt.Errorf("%w; flags come after the %s: %s FLAGS", err, what, sub.CommandPath())
 		}
 	}
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -170,8 +170,8 @@ func misplaced(cmd *cobra.Command, args []string, err error) error {
 	return nil
 }
 
-// flagsNear returns the flags of a verb whose names are near one that it does not have. The library finds what is near
-// among commands only, so flags are made commands for it.
+// flagsNear returns the flags of a command with similar names. Cobra finds similar commands only, so flagsNear builds
+// commands from the flags.
 func flagsNear(cmd *cobra.Command, name string) []string {
 	if len(name) < 2 {
 		return nil
@@ -189,7 +189,7 @@ func flagsNear(cmd *cobra.Command, name string) []string {
 	return flags
 }
 
-// oneInput is the argument check of verbs that read one input.
+// oneInput is the argument check of commands that read one input.
 func oneInput(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
@@ -199,12 +199,12 @@ func oneInput(cmd *cobra.Command, args []string) error {
 	}
 	err := fmt.Errorf("%s reads one input, got %d (%s)", cmd.CommandPath(), len(args), strings.Join(args, " "))
 	if last := args[len(args)-1]; len(args) == 2 && cmd.Flag("output") != nil && meantAsOutput(cmd, last) {
-		return fmt.Errorf("%w; if %s is the output, say -o %s", err, last, message.ShellWord(last))
+		return fmt.Errorf("%w; if %s is the output, use -o %s", err, last, message.ShellWord(last))
 	}
 	return fmt.Errorf("%w; %s", err, wayForSeveral(cmd, args))
 }
 
-// wayForSeveral tells how a verb for one input gets several.
+// wayForSeveral returns the command that merges several inputs.
 func wayForSeveral(cmd *cobra.Command, args []string) string {
 	var in strings.Builder
 	for _, name := range args {
@@ -217,8 +217,8 @@ func wayForSeveral(cmd *cobra.Command, args []string) string {
 	)
 }
 
-// meantAsOutput reports whether an argument too many looks like the output of a verb: it has the name of one, and is
-// nothing that can be read, or the verb makes what its name says.
+// meantAsOutput reports whether a surplus argument looks like an output: it has the extension of an output, and does
+// not exist or states the format that the command writes.
 func meantAsOutput(cmd *cobra.Command, name string) bool {
 	f, _ := formats.ByOutput(name)
 	if cmd.Name() == "print" {

@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 )
 
-// A word or flag that does not exist gets the one that was meant, if that can be told.
+// An unknown command or flag is reported with similar ones, if there are few.
 func TestSuggestions(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "my trace", nil)
@@ -16,33 +16,33 @@ func TestSuggestions(t *testing.T) {
 		want string
 		not  string
 	}{
-		{"tpo", `no such command: "tpo"; did you mean to or top?`, ""},
-		{"tpo --cum T", "did you mean to or top?", "unknown flag"},
-		{"diff T T", "did you mean verify?", ""},
-		{"dump", "did you mean print?", ""},
-		{"explode", `no such command: "explode"` + "\n", "did you mean"},
+		{"tpo", `no such command: "tpo"; similar: to, top`, ""},
+		{"tpo --cum T", "similar: to, top", "unknown flag"},
+		{"diff T T", "similar: verify", ""},
+		{"dump", "similar: print", ""},
+		{"explode", `no such command: "explode"` + "\n", "similar"},
 		{"pprof T", `"pprof" is a format, not a command; run: ntconv to pprof IN`, ""},
 		{"pprof -o x T", "run: ntconv to pprof IN", "unknown"},
 		{"T", "missing command before T; to describe the file, run: ntconv info T", ""},
-		{"to prof T", "prof: no such format; these can be written: " + formats.List(formats.Writable()) + "; did you mean pprof?\n", ""},
-		{"to prof -f T", "; did you mean pprof?\n", "unknown"},
+		{"to prof T", "prof: no such format; these can be written: " + formats.List(formats.Writable()) + "; similar: pprof\n", ""},
+		{"to prof -f T", "; similar: pprof\n", "unknown"},
 		{"to T", "the format goes before it: ntconv to pprof T", ""},
-		{"-q info T", "'q' in -q; flags stand behind the command: ntconv info FLAGS", ""},
-		{"--quiet info T", "unknown flag: --quiet; flags stand behind the command", ""},
-		{"to -f pprof T", "flags stand behind the format: ntconv to pprof FLAGS", ""},
-		{"to pprof --kinds wall T", "unknown flag: --kinds; did you mean --kind?", ""},
-		{"print --symbol T", "did you mean --symbols?", ""},
-		{"print -symbols T", "did you mean --symbols?", ""},
-		{"print --max T", "unknown flag: --max\n", "did you mean"},
-		{"print --zzzzzzz T", "unknown flag: --zzzzzzz\n", "did you mean"},
-		{"info -z T", "-z\n", "did you mean"},
+		{"-q info T", "'q' in -q; flags come after the command: ntconv info FLAGS", ""},
+		{"--quiet info T", "unknown flag: --quiet; flags come after the command", ""},
+		{"to -f pprof T", "flags come after the format: ntconv to pprof FLAGS", ""},
+		{"to pprof --kinds wall T", "unknown flag: --kinds; similar: --kind", ""},
+		{"print --symbol T", "similar: --symbols", ""},
+		{"print -symbols T", "similar: --symbols", ""},
+		{"print --max T", "unknown flag: --max\n", "similar"},
+		{"print --zzzzzzz T", "unknown flag: --zzzzzzz\n", "similar"},
+		{"info -z T", "-z\n", "similar"},
 		{"help foo", `no such command: "foo"` + "\n", "Usage"},
-		{"foo", `no such command: "foo"` + "\n", "did you mean"},
-		{"cmp T T", "did you mean verify?", ""},
-		{"rpint T", "did you mean print?", ""},
-		{"completion bsh", `ntconv completion has no command "bsh"; did you mean bash?`, ""},
-		{"help tpo", "did you mean to or top?", ""},
-		{"help to prof", `ntconv to has no command "prof"; did you mean pprof?`, ""},
+		{"foo", `no such command: "foo"` + "\n", "similar"},
+		{"cmp T T", "similar: verify", ""},
+		{"rpint T", "similar: print", ""},
+		{"completion bsh", `ntconv completion has no command "bsh"; similar: bash`, ""},
+		{"help tpo", "similar: to, top", ""},
+		{"help to prof", `ntconv to has no command "prof"; similar: pprof`, ""},
 	} {
 		write(t, dir, "T", nil)
 		r := invoke(t, dir, nil, strings.Fields(c.args)...)
@@ -51,7 +51,7 @@ func TestSuggestions(t *testing.T) {
 		}
 	}
 	if r := invoke(t, dir, nil, "my trace"); !strings.Contains(r.stderr, "run: ntconv info 'my trace'\n") {
-		t.Errorf("a file in place of a verb: %s", r.stderr)
+		t.Errorf("a file in place of a command: %s", r.stderr)
 	}
 	for _, args := range []string{"help", "help to pprof", "help where", "help top", "help completion", "completion"} {
 		words := strings.Fields(args)
@@ -61,7 +61,7 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// What is wrong with the value of a flag is said in words of the command line.
+// Errors of flag values use the words of the command line.
 func TestFlagValues(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -85,7 +85,7 @@ func TestFlagValues(t *testing.T) {
 	}
 }
 
-// Times may be given as info prints them, and what is wrong with them is told before the trace is read or with what it
+// Times may be given as info prints them, and errors in them are reported before the trace is read or with what it
 // holds.
 func TestTimes(t *testing.T) {
 	cpu, dir := trace(t, "cpu-env"), t.TempDir()
@@ -109,8 +109,8 @@ func TestTimes(t *testing.T) {
 		{"--from-time=1h", exitEmpty, " after the start, " + recorded},
 		{"--to-time=2001-01-01T00:00:00Z", exitEmpty, "; its events are from "},
 	} {
-		for _, verb := range []string{"print", "to pprof", "filter"} {
-			args := append(strings.Fields(verb+" "+c.flags), cpu, "-o", "x")
+		for _, command := range []string{"print", "to pprof", "filter"} {
+			args := append(strings.Fields(command+" "+c.flags), cpu, "-o", "x")
 			r := invoke(t, dir, nil, args...)
 			if r.code != c.code || !strings.Contains(r.stderr, c.want) {
 				t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
@@ -118,7 +118,7 @@ func TestTimes(t *testing.T) {
 		}
 	}
 	if r := invoke(t, dir, unpacked(t, "cpu-env"), "print", "--pid", "1", "-"); strings.Contains(r.stderr, "its events are") {
-		t.Errorf("times, of which nobody asked: %s", r.stderr)
+		t.Errorf("times without a flag for times: %s", r.stderr)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestSeveralInputsOrAnOutput(t *testing.T) {
 	for _, name := range []string{"a", "b.nettrace", "old.pb.gz"} {
 		write(t, dir, name, unpacked(t, "cpu-env"))
 	}
-	const out, several = "is the output, say -o ", "ntconv to nettrace "
+	const out, several = "is the output, use -o ", "ntconv to nettrace "
 	for _, c := range []struct{ args, want, not string }{
 		{"to pprof a b.nettrace", several + "a b.nettrace -o both.nettrace && ntconv to pprof both.nettrace", out},
 		{"top a b.nettrace", several + "a b.nettrace -o both.nettrace && ntconv top both.nettrace", out},
@@ -138,9 +138,9 @@ func TestSeveralInputsOrAnOutput(t *testing.T) {
 		{"to pprof a b.nettrace x.pb.gz", several, out},
 		{"print a new.txt", "if new.txt " + out + "new.txt", several},
 		{"info a new.nettrace", several, out},
-		{"to nettrace a new.nettrace", "name the output with -o; if that is new.nettrace, say -o new.nettrace", ""},
+		{"to nettrace a new.nettrace", "name the output with -o; if that is new.nettrace, use -o new.nettrace", ""},
 		{"to nettrace a b", "name the output with -o\n", ""},
-		{"convert a b.nettrace x.pb.gz", "ntconv to nettrace IN... -o both.nettrace makes one", ""},
+		{"convert a b.nettrace x.pb.gz", "to merge inputs, run: ntconv to nettrace IN... -o both.nettrace", ""},
 	} {
 		r := invoke(t, dir, nil, strings.Fields(c.args)...)
 		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) {

@@ -110,8 +110,8 @@ func TestUploadProgress(t *testing.T) {
 	}
 }
 
-// progressOf returns what a terminal shows of a command that waits in the middle of its input, which is truncated, until
-// its progress says what.
+// progressOf returns what a terminal shows of a command that waits in the middle of its input, which is truncated,
+// until its progress says what.
 func progressOf(t *testing.T, what string, args ...string) string {
 	t.Helper()
 	master, slave := openTerminal(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// toCmd is ntconv to FORMAT. from is the format of the inputs, nil to recognize it.
+// toCmd returns ntconv to FORMAT. from is the format of the inputs, nil to detect it.
 func (a *app) toCmd(from *formats.Format) *cobra.Command {
 	table := formats.Writable()
 	cmd := &cobra.Command{
@@ -97,7 +97,7 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	return cmd
 }
 
-// hideInputFlags hides the flags that have no effect on inputs of one format, nil if any is read.
+// hideInputFlags hides the flags without effect on inputs of format from; nil means any format.
 func hideInputFlags(cmd *cobra.Command, from *formats.Format) {
 	if from == nil {
 		return
@@ -114,13 +114,13 @@ func (a *app) readAs(from *formats.Format) error {
 		return nil
 	}
 	if a.from != "" && a.from != from.Name {
-		return fmt.Errorf("--from %s: ntconv from %s names the format; leave out --from", a.from, from.Name)
+		return fmt.Errorf("--from %s: ntconv from %s names the format; omit --from", a.from, from.Name)
 	}
 	a.from = from.Name
 	return nil
 }
 
-// convertAll makes one output of all inputs.
+// convertAll writes one output from all inputs.
 func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) error {
 	c.in, c.others = inputs[0], inputs[1:]
 	plan, err := a.planFor(cmd, c.to.Out, c.creator)
@@ -144,7 +144,7 @@ func longHelp(f *formats.Format) string {
 	) + ownHelp(f.Out)
 }
 
-// compressionHelp returns which names of outputs ask for compression.
+// compressionHelp describes which names of outputs select a compression.
 func compressionHelp(f *formats.Format) string {
 	if len(f.Out.Compressions) == 0 {
 		return ""
@@ -153,7 +153,7 @@ func compressionHelp(f *formats.Format) string {
 	return fmt.Sprintf("\nA file whose name ends in %s is compressed with %s.", strings.Join(f.Out.Compressions, " or "), names)
 }
 
-// ownHelp returns what the help of a format says in addition.
+// ownHelp returns the part of the help that the format adds.
 func ownHelp(out *formats.Out) string {
 	if out.Help == "" {
 		return ""
@@ -161,7 +161,7 @@ func ownHelp(out *formats.Out) string {
 	return "\n\n" + out.Help
 }
 
-// someInputs is the argument check of commands that make one output of all inputs.
+// someInputs is the argument check of commands that merge inputs.
 func someInputs(_ *cobra.Command, args []string) error {
 	if i := slices.Index(args, "-"); i >= 0 && slices.Contains(args[i+1:], "-") {
 		return errors.New("only one of the inputs can be standard input")
@@ -169,17 +169,17 @@ func someInputs(_ *cobra.Command, args []string) error {
 	return oneInput(nil, args[:min(1, len(args))])
 }
 
-// planSeveral checks what several inputs need, and makes them come in time order.
+// planSeveral checks the requirements of several inputs, and selects time order.
 func planSeveral(cmd *cobra.Command, plan *pass.Plan, out string) error {
 	if out == "" {
 		err := errors.New("several inputs: name the output with -o")
 		if last := cmd.Flags().Args()[cmd.Flags().NArg()-1]; meantAsOutput(cmd, last) {
-			err = fmt.Errorf("%w; if that is %s, say -o %s", err, last, message.ShellWord(last))
+			err = fmt.Errorf("%w; if that is %s, use -o %s", err, last, message.ShellWord(last))
 		}
 		return fail(exitUsage, err)
 	}
 	if plan.Read.Order != reader.ByTime && cmd.Flags().Changed("order") {
-		return fail(exitUsage, errors.New("several inputs go into one output in the order of time; leave out --order"))
+		return fail(exitUsage, errors.New("several inputs are merged in time order; omit --order"))
 	}
 	plan.Read.Order, plan.AnyOrder = reader.ByTime, false
 	return nil

@@ -19,9 +19,9 @@ func (a *app) topCmd() *cobra.Command {
 	asJSON := false
 	cmd := &cobra.Command{
 		Use:   "top IN",
-		Short: "List the functions that take most of the samples",
-		Long: "List the functions that take most of the samples of a trace or of a pprof profile, as go tool pprof -top does:\n" +
-			"flat is what a function takes itself, cum what it takes with everything that it calls.\n\n" + topDetails,
+		Short: "List the functions with most samples",
+		Long: "List the functions with most samples of a trace or of a pprof profile, as go tool pprof -top does:\n" +
+			"flat is the time (or other value) of the function itself, cum includes its callees.\n\n" + topDetails,
 		Example:           topExamples(),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
@@ -34,20 +34,20 @@ func (a *app) topCmd() *cobra.Command {
 		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.IntVarP(&r.options.Count, "count", "n", 20, "number of `functions`; 0 for all")
-		flags.BoolVar(&r.options.Cum, "cum", false, "sort by what functions take with everything that they call")
+		flags.IntVarP(&r.options.Count, "count", "n", 20, "maximum number of `functions`; 0 means all")
+		flags.BoolVar(&r.options.Cum, "cum", false, "sort by cumulative values, which include callees")
 		flags.StringVar(
 			&r.options.Focus,
 			"focus",
 			"",
-			"only samples with a function that fits this regular `expression`",
+			"keep only stacks with a function that matches this regular `expression`",
 		)
 		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with exact values")
 		flags.StringVar(
 			&r.options.SampleType,
 			"sample-type",
 			"",
-			"`name` of the value to rank by, NAME#2 for the second with a name (default: the profile's own)",
+			"`name` of the sample type to rank by, NAME#2 for the second with that name (default: as the profile states)",
 		)
 		r.bind(flags)
 	})
@@ -59,32 +59,32 @@ func topExamples() string {
 	return examples(
 		formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
 		formats.Example{
-			Remark: "with what is called from there, the first 50",
+			Remark: "the first 50 by cumulative time",
 			Line:   "ntconv top --cum -n 50 trace.nettrace",
 		},
 		formats.Example{
-			Remark: "only stacks with a function whose name fits",
+			Remark: "only stacks with a matching function",
 			Line:   "ntconv top --focus 'Serializ' trace.nettrace",
 		},
 		formats.Example{
-			Remark: "only what ran in some requests",
+			Remark: "only samples during some requests",
 			Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
 		},
 		formats.Example{
-			Remark: "what changed since an earlier recording, in percent of that",
+			Remark: "changes since an earlier recording, in percent of it",
 			Line:   "ntconv top --diff-base old.nettrace new.nettrace",
 		},
-		formats.Example{Remark: "a profile that was converted before", Line: "ntconv top trace.pb.gz"},
+		formats.Example{Remark: "an existing profile", Line: "ntconv top trace.pb.gz"},
 	)
 }
 
-// topDetails is what the help says about differences and JSON.
+// topDetails is the part of the help about differences and JSON.
 const topDetails = `Percentages are of all samples, including those that --focus, --tagfocus and --tagignore drop.
 
---diff-base OLD subtracts the profile of another trace or profile. Functions that take more than in OLD have positive
-values, those that take less have negative ones, and percentages are of the total of OLD, without a sign. --base OLD is
+--diff-base OLD subtracts the profile of another trace or profile. Functions with more than in OLD have positive
+values, functions with less have negative values, and percentages are of the total of OLD, without a sign. --base OLD is
 for profiles of one process that continue each other: samples with equal stacks and labels are subtracted first, and
-percentages are of the rest of both. Both work as in pprof. All flags apply to both inputs, and each input has its own
+percentages are of the remaining total of both. Both work as in pprof. All flags apply to both inputs, and each input has its own
 summary on standard error.
 
 --json prints one object:
@@ -121,7 +121,7 @@ func (a *app) top(cmd *cobra.Command, r *ranking, asJSON bool) error {
 	return partial
 }
 
-// report returns a profile of a kind as text or as JSON.
+// report returns a profile as text or as JSON. unmatched are the options that match no sample.
 func (r *ranking) report(p *profile.Profile, kind string, asJSON bool) (text string, unmatched []string, err error) {
 	if !asJSON {
 		return pprofview.Top(p, &r.options)
@@ -138,7 +138,7 @@ func (r *ranking) report(p *profile.Profile, kind string, asJSON bool) (text str
 	return text, unmatched, err
 }
 
-// rankingJSON is what top --json prints. The help of top describes it.
+// rankingJSON is the output of top --json. The help of top describes it.
 type rankingJSON struct {
 	Input      string    `json:"input"`
 	Base       string    `json:"base,omitempty"`
@@ -160,7 +160,7 @@ type rowJSON struct {
 	CumPercent  float64 `json:"cum_percent"`
 }
 
-// encode adds a ranking to the object and returns it as JSON.
+// encode adds the rows of a ranking and returns the object as JSON.
 func (o *rankingJSON) encode(ranked *pprofview.Ranking) (string, error) {
 	o.SampleType, o.Unit = ranked.SampleType.Type, ranked.SampleType.Unit
 	o.Total, o.Functions, o.Rows = ranked.Total, ranked.Functions, []rowJSON{}

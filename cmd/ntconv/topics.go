@@ -9,12 +9,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// topics returns the topics of help. They are commands that cannot be run.
+// topics returns the topics of help, which are commands that cannot be run.
 func topics() []*cobra.Command {
 	return []*cobra.Command{exitCodesTopic(), formatsTopic(), limitsTopic(), whereTopic()}
 }
 
-// formatsTopic is the help on formats.
+// formatsTopic is the help topic on formats.
 func formatsTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "formats",
@@ -30,14 +30,14 @@ ntconv to FORMAT, whose help describes the format's own flags.`,
 	}
 }
 
-// limitsTopic is the help on limits, which all commands have that read a trace.
+// limitsTopic is the help topic on the limits of all commands that read a trace.
 func limitsTopic() *cobra.Command {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	newApp(nil, nil).bindLimits(flags)
 	return &cobra.Command{
 		Use:   "limits",
 		Short: "Limits on memory and sizes, and the flags that change them",
-		Long: "Inputs are not trusted: limits prevent a corrupt or malicious input from filling memory or disk.\n" +
+		Long: "Inputs are untrusted: limits prevent a corrupt or malicious input from filling memory or disk.\n" +
 			"The defaults suit large traces. If an input exceeds a limit, the error names the flag of the limit, and the exit\n" +
 			"code is 5. Every command that reads a trace has these flags:\n\n" +
 			flags.FlagUsagesWrapped(helpWidth) + "\n" +
@@ -49,7 +49,7 @@ func limitsTopic() *cobra.Command {
 	}
 }
 
-// exitCodesTopic is the help on exit codes.
+// exitCodesTopic is the help topic on exit codes.
 func exitCodesTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "exit-codes",
@@ -73,7 +73,7 @@ func readLines(table []*formats.Format) string {
 	return b.String()
 }
 
-// whereTopic is the help on expressions.
+// whereTopic is the help topic on expressions.
 func whereTopic() *cobra.Command {
 	return &cobra.Command{
 		Use:   "where",
@@ -96,7 +96,7 @@ func whereTopic() *cobra.Command {
 	}
 }
 
-// whereHelp describes expressions. The help wraps its paragraphs.
+// whereHelp describes the expressions. The help wraps its paragraphs.
 const whereHelp = `--where 'EXPRESSION' selects events by their contents, in addition to the other flags of a selection.
 If it is given more than once, all expressions must be true.
 

@@ -53,7 +53,7 @@ func TestFailingWrites(t *testing.T) {
 	}
 }
 
-// A copy of standard input that finds no room is told as that.
+// A full disk during the copy of standard input is reported as such.
 func TestNoRoomForCopy(t *testing.T) {
 	dir := t.TempDir()
 	cmd := command(t, dir, "print", "--symbols", "-")
@@ -120,7 +120,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// Who interrupts is told what became of the output: lines that were printed cannot be taken back. The server of view
+// An interruption reports the state of the output: printed lines cannot be taken back. The server of view
 // ends that way.
 func TestInterruptedWithLines(t *testing.T) {
 	for _, c := range []struct {
@@ -191,7 +191,7 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
-// Every verb tells in the same words that standard output takes no more.
+// Every command reports a failed write to standard output in the same words.
 func TestStdoutFull(t *testing.T) {
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 	if err != nil {

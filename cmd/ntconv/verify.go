@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// exitDifferent is the code of two traces that differ: that both could be read is what it has in common with a
-// conversion that is incomplete.
+// exitDifferent is the exit code for two traces that differ. As for an incomplete conversion, both inputs could be
+// read.
 const exitDifferent = exitIncomplete
 
 // A verification is a request to compare two traces.
@@ -42,35 +42,35 @@ func (a *app) verifyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify A B",
 		Short: "Compare two traces: equal, or where they first differ",
-		Long: "Compare two traces, event by event: times, sequence numbers, threads and processes, processors, types with all fields,\n" +
-			"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may be of different versions and packed differently.\n" +
-			"Where bytes stand in the files is not compared, nor are sequence points that only mark the order, nor whether a default (such as\n" +
-			"keywords of 0) is written out. In time order, sequence numbers of a thread are not compared after one that does not agree with the\n" +
-			"losses: the thread's events are then not in the order in which it numbered them. Losses are always compared.\n\n" +
+		Long: "Compare two traces, event by event: times, sequence numbers, threads and processes, CPUs, types with all fields,\n" +
+			"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may have different versions and compressions.\n" +
+			"Byte offsets are not compared, nor are sequence points that only mark the order, nor whether a default (such as\n" +
+			"keywords of 0) is written out. In time order, sequence numbers of a thread are not compared after one that contradicts the\n" +
+			"losses: the events of the thread are then not in the order of their numbers. Losses are always compared.\n\n" +
 			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
 			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
-			"truncated or damaged is compared as far as it can be read, and the exit code is 3 even if that is equal.\n\n" +
+			"truncated or corrupt is compared as far as it can be read, and the exit code is 3 even if that part is equal.\n\n" +
 			"Two profiles (pprof, folded, speedscope without times) are compared as profiles: the totals of samples with equal threads, stacks\n" +
 			"and labels, in any order. A pprof profile is not equal to a trace that was converted from it, which has other events: compare it\n" +
 			"with the profile that ntconv to pprof writes of that trace.\n\n" +
-			"--ignore overlooks:\n" + list.String(),
+			"Aspects for --ignore:\n" + list.String(),
 		Example: examples(
 			formats.Example{
-				Remark: "was a trace rewritten without loss?",
+				Remark: "check that a trace was rewritten without loss",
 				Line:   "ntconv to nettrace old.nettrace -o new.nettrace && ntconv verify old.nettrace new.nettrace",
 			},
 			formats.Example{
-				Remark: "the same, in the order of the files",
+				Remark: "the same, in file order",
 				Line:   "ntconv to nettrace old.nettrace -o - | ntconv verify --order file old.nettrace -",
 			},
 			formats.Example{
-				Remark: "is a selection of events what it should be?",
+				Remark: "check a selection of events",
 				Line:   "ntconv verify --pid 4711 --ignore sequence,lost,marks,definitions all.nettrace one.nettrace",
 			},
 		),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fmt.Errorf("two traces to compare, not %d", len(args))
+				return fmt.Errorf("want two traces to compare, got %d", len(args))
 			}
 			if args[0] == "-" && args[1] == "-" {
 				return errors.New("only one of the traces can be standard input")
@@ -89,7 +89,7 @@ func (a *app) verifyCmd() *cobra.Command {
 		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringSliceVar(&v.ignore, "ignore", nil, "overlook `aspect`s: "+strings.Join(names, ", "))
+		flags.StringSliceVar(&v.ignore, "ignore", nil, "ignore these `aspect`s: "+strings.Join(names, ", "))
 	})
 	complete(cmd, "ignore", names)
 	a.addInputFlags(cmd)
@@ -97,8 +97,8 @@ func (a *app) verifyCmd() *cobra.Command {
 	return cmd
 }
 
-// options returns what the comparison overlooks. It always overlooks errors, so that the traces are compared up to
-// them.
+// options returns the options of the comparison. It always ignores errors of the sources, so that the traces are
+// compared up to them.
 func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 	o := &streameq.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
 	for _, name := range v.ignore {
@@ -146,7 +146,7 @@ func (a *app) verify(v *verification) error {
 	a.sum.Format, a.sum.Events, a.sum.Selected = sides[0].src.Info().Format, equal, equal
 	a.sum.Report = summary.Entries(&sides[0].report)
 	for _, s := range sides {
-		if isLimit(s.failed) { // nothing is known of the rest
+		if isLimit(s.failed) { // the rest is unknown
 			return inputFailure(&input.Error{Name: s.in.Name(), Err: s.failed}, false)
 		}
 	}
@@ -163,7 +163,7 @@ func (a *app) verify(v *verification) error {
 	return a.show(fmt.Sprintf("equal: %s%s\n", message.Count(equal, unit), order))
 }
 
-// incomplete returns the error of traces that are equal but not complete, unless the user ignores that.
+// incomplete returns the error of traces that are equal but not complete, unless --ignore damage is set.
 func (v *verification) incomplete(sides *[2]*side, equal int64, unit string) error {
 	if slices.Contains(v.ignore, "damage") {
 		return nil
@@ -181,16 +181,16 @@ func (v *verification) incomplete(sides *[2]*side, equal int64, unit string) err
 	return nil
 }
 
-// compare reads the sources of both sides.
+// compare reads and compares the sources of both sides.
 func (a *app) compare(sides *[2]*side, opts *streameq.Options) (equal int64, err error) {
 	stop := a.progress(sides[0].in, "comparing")
 	defer stop()
 	return streameq.Streams(sides[0].src, sides[1].src, opts)
 }
 
-// compareFiles compares the sides again in file order, where flags that are wrong about time order have no effect: with
-// such flags, the order by time depends on how a file is divided into blocks. It returns an error unless the traces are
-// equal and have such flags.
+// compareFiles compares the sides again in file order, which ignores the flags about time order. If these flags are
+// wrong, time order depends on how a file is divided into blocks. It returns an error unless the traces are equal and
+// have wrong flags.
 func (a *app) compareFiles(v *verification, plan *pass.Plan, sides *[2]*side) (equal int64, err error) {
 	files := *plan
 	files.Read.Order = reader.FileOrder
@@ -229,7 +229,7 @@ func isDifference(err error) bool {
 // differs returns the error of traces that differ.
 func differs(sides *[2]*side, err error) error {
 	if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
-		err = fmt.Errorf("%w; --ignore definitions overlooks what no event uses", err)
+		err = fmt.Errorf("%w; --ignore definitions ignores definitions that no event uses", err)
 	}
 	return failf(
 		exitDifferent,
@@ -246,8 +246,8 @@ type side struct {
 	src    ntconv.Source
 	stream input.Ending
 	report ntconv.Report
-	failed error // of src
-	// excluded counts events that are earlier than an event before them with FlagSorted.
+	failed error // error of src
+	// excluded counts events that are earlier than a preceding event with FlagSorted.
 	excluded int64
 }
 
@@ -264,7 +264,7 @@ func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 	return s, nil
 }
 
-// start begins a reading of the input. If it fails, nothing but the input has to be closed.
+// start begins a reading of the input. If it fails, only the input must be closed.
 func (s *side) start(plan *pass.Plan) error {
 	var last ntconv.Ticks
 	var err error
@@ -286,13 +286,13 @@ func (s *side) start(plan *pass.Plan) error {
 		return fail(exitUsage, err)
 	}
 	if !plan.Selection.Empty() {
-		src = profile.WithoutWeights(src) // they describe a selection, and only one side may be one
+		src = profile.WithoutWeights(src) // these events exist only if a side is a selection
 	}
 	s.src = ntconv.Filter(&errorRecorder{Source: src, side: s, sorted: math.MinInt64}, keep)
 	return nil
 }
 
-// profile reports whether the input is a profile, whose samples may be added up.
+// profile reports whether the input is a profile, so that its samples are compared as totals.
 func (s *side) profile() bool {
 	is := s.in.Format.In.Profile
 	return is != nil && is(s.src.Info())
@@ -303,10 +303,10 @@ func (s *side) close() {
 	s.in.Close()
 }
 
-// damage returns what keeps the trace from being complete, or nil.
+// damage returns the reason why the trace is incomplete, or nil.
 func (s *side) damage() error {
 	if s.failed != nil {
-		return fmt.Errorf("%w; --ignore damage leaves that out", &input.Error{Name: s.in.Name(), Err: s.failed})
+		return fmt.Errorf("%w; --ignore damage ignores it", &input.Error{Name: s.in.Name(), Err: s.failed})
 	}
 	if err := pass.Loss(&s.report); err != nil {
 		return fmt.Errorf("%s: %w", s.in.Name(), err)
@@ -314,7 +314,7 @@ func (s *side) damage() error {
 	return nil
 }
 
-// An errorRecorder is the source of a side, which notes how it ends.
+// An errorRecorder is the source of a side. It records how the source ends.
 type errorRecorder struct {
 	ntconv.Source
 	side   *side

@@ -13,7 +13,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// profilesAtHand returns profiles of Go, C++ and Java in all formats that google/pprof reads, of .NET, and hostile ones.
+// profilesAtHand returns profiles of Go, C++ and Java in all formats that google/pprof reads, of .NET, and hostile
+// ones.
 func profilesAtHand(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	list = append(corpus.GoogleFiles(t), corpus.Path("go-cpu.pb.gz"))

@@ -15,7 +15,7 @@ import (
 )
 
 // Every trace of testdata, rewritten in either order, is the same trace, gives the same profile, and is not changed by
-// another rewriting. In the order of files not even the order of reading matters.
+// another rewriting. In file order not even the order of reading matters.
 func TestRewriting(t *testing.T) {
 	for _, f := range someTraces(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -44,8 +44,8 @@ func TestRewriting(t *testing.T) {
 	}
 }
 
-// TestDefaultOrder: what is written as a trace stands in the order of the input unless the user asks for another one,
-// and is no larger than what it was made of: not at all where there are stacks, 2 % elsewhere.
+// TestDefaultOrder: a trace is written in the order of the input unless the user asks for another one,
+// and is not larger than its input: not at all with stacks, at most 2% larger without.
 func TestDefaultOrder(t *testing.T) {
 	for _, f := range someTraces(t) {
 		t.Run(f.Name, func(t *testing.T) {
@@ -82,11 +82,11 @@ func TestSizeByDefault(t *testing.T) {
 			original := write(t, dir, "original.nettrace", f.Data)
 			got := convertedBy(t, dir, original, "to", "nettrace", "--allow-prerelease")
 			checkSize(t, f, len(got))
-			// Those are in the order of time in any case, and known to be: memory for their stacks need not grow to the
+			// Those are always in time order, and known to be: memory for their stacks need not grow to the
 			// end.
 			if bytes.Contains(f.Data[:32], []byte("!FastSerialization")) && !bytes.HasPrefix(f.Data, []byte("Nettrace")) {
 				if byTime := convertedBy(t, dir, original, "to", "nettrace", "--order", "time"); !bytes.Equal(got, byTime) {
-					t.Errorf("%d bytes in the order of the file and %d by time are not the same", len(got), len(byTime))
+					t.Errorf("%d bytes in file order and %d by time are not the same", len(got), len(byTime))
 				}
 			}
 		})
@@ -111,11 +111,11 @@ func checkSize(t *testing.T, f corpus.File, got int) {
 	}
 }
 
-// cutOff are traces that end in the middle. That is told in the comments of their profiles; what is rewritten has an
+// cutOff are truncated traces. The comments of their profiles state that; a rewritten trace has an
 // end.
 var cutOff = map[string]bool{"crash": true, "stress-cut": true}
 
-// convertedBy returns what a verb writes, nil if there is nothing to write.
+// convertedBy returns the output of a command, nil if it is empty.
 func convertedBy(t *testing.T, dir, in string, args ...string) []byte {
 	t.Helper()
 	r := invoke(t, dir, nil, append(args, "-q", "-o", "-", in)...)
@@ -152,10 +152,10 @@ func TestVerify(t *testing.T) {
 		"cut twice":     {whole[:len(whole)*2/3], []string{cutFile, "-"}, exitIncomplete, []string{"equal as far as they can be read", "truncated"}},
 		"cut, ignored":  {whole[:len(whole)*2/3], []string{"--ignore", "damage", cutFile, "-"}, exitOK, []string{"equal: "}},
 		"selection":     {nil, []string{"--event", "Method*", "--ignore", "sequence,lost,marks,definitions", cpu, some}, exitOK, []string{"equal: "}},
-		"unused":        {nil, []string{"--where", "$id < 200", "--ignore", "sequence,lost,marks", cpu, few}, exitDifferent, []string{"first trace only: provider Microsoft-Windows-DotNETRuntime, id ", "--ignore definitions overlooks"}},
+		"unused":        {nil, []string{"--where", "$id < 200", "--ignore", "sequence,lost,marks", cpu, few}, exitDifferent, []string{"first trace only: provider Microsoft-Windows-DotNETRuntime, ID ", "--ignore definitions ignores"}},
 		"selection not": {nil, []string{"--order", "file", "--event", "Method*", cpu, some}, exitDifferent, []string{"sequence number: "}},
 		"last second":   {nil, []string{"--from-time", "-1s", cpu, cpu}, exitOK, []string{"equal: "}},
-		"one":           {nil, []string{cpu}, exitUsage, []string{"two traces to compare, not 1"}},
+		"one":           {nil, []string{cpu}, exitUsage, []string{"want two traces to compare, got 1"}},
 		"stdin twice":   {nil, []string{"-", "-"}, exitUsage, []string{"only one of the traces"}},
 		"bad aspect":    {nil, []string{"--ignore", "colors", cpu, cpu}, exitUsage, []string{"--ignore colors", "--help"}},
 		"no such file":  {nil, []string{cpu, "nowhere"}, exitInput, []string{"nowhere"}},

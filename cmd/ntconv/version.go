@@ -22,8 +22,8 @@ func versionCmd(a *app) *cobra.Command {
 	}
 }
 
-// versionText tells what the binary says about itself: the module's version where it was installed with go install, and
-// the commit where it was built in a checkout.
+// versionText returns the text of ntconv version: the version of the module if it was installed with go install, and
+// the commit if it was built in a checkout.
 func versionText() string {
 	commit := ""
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -46,7 +46,7 @@ func versionText() string {
 	return fmt.Sprintf("ntconv %s%s\n%s %s/%s\n", version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
-// version returns the version of the module, "unknown" if the binary does not state it.
+// version returns the version of the module, "unknown" if the binary does not contain it.
 func version() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info.Main.Version

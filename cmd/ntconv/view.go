@@ -21,7 +21,7 @@ type viewing struct {
 	pages pprofview.ServerOptions // of viewPprof
 }
 
-// viewPprof is what shows a profile if no viewer is named.
+// viewPprof is the default viewer: the pages of pprof.
 const viewPprof = "pprof"
 
 // Flags of pprof's pages.
@@ -54,7 +54,7 @@ func (a *app) viewCmd() *cobra.Command {
 		flags.Var(
 			formats.Choice(&v.where, append([]string{viewPprof}, viewer.Names()...)...),
 			"in",
-			"what shows the trace: pprof's own pages or a web application",
+			"viewer: pprof's own pages or a web application",
 		)
 		flags.BoolVar(
 			&v.open,
@@ -68,7 +68,7 @@ func (a *app) viewCmd() *cobra.Command {
 			&v.port,
 			"port",
 			0,
-			"`number` of the port to listen on (default: a free one, or the only one that the application permits)",
+			"`number` of the port to listen on (default: a free port, or the only port that the application permits)",
 		)
 		v.bind(flags)
 	})
@@ -89,7 +89,7 @@ under the same number: use --port 8080 and ssh -L 8080:127.0.0.1:8080.
 The pages show the samples that --tagfocus and --tagignore select, and percentages are of these samples. With --base and
 --diff-base the pages show a difference, as ntconv top does; ntconv top --help describes it.
 
-Profiles are not trusted. ntconv opens no file that a profile names, except source files in the directories of --source:
+Profiles are untrusted. ntconv opens no file that a profile names, except source files in the directories of --source:
 the page Source looks up each name there, first the whole name and then the name without its first directories. It does
 not follow symbolic links that lead out of the directory. ntconv runs no program on files that a profile names, so there
 is no disassembly. --graph permits running the program dot of Graphviz, which draws the call graph from text, for at
@@ -105,9 +105,9 @@ such connections. For more flags, use ntconv to FORMAT and open its output from 
 func viewExamples() string {
 	return examples(
 		formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
-		formats.Example{Remark: "of the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
+		formats.Example{Remark: "the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
 		formats.Example{
-			Remark: "what changed since an earlier recording",
+			Remark: "changes since an earlier recording",
 			Line:   "ntconv view --diff-base old.nettrace new.nettrace",
 		},
 		formats.Example{
@@ -150,9 +150,9 @@ func (a *app) view(cmd *cobra.Command, v *viewing) error {
 	}
 	defer server.Close()
 	a.sum.Done = true
-	a.finish(nil, partial) // now: what comes to its end is the server
+	a.finish(nil, partial) // print the summary now, because the server runs until it is interrupted
 	a.sum = nil
-	a.onInterrupt("") // that is how it ends
+	a.onInterrupt("") // an interruption is the normal end
 	if err := a.present(v, server.Address()); err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (a *app) view(cmd *cobra.Command, v *viewing) error {
 	return nil
 }
 
-// checkPort refuses numbers that are no ports.
+// checkPort rejects invalid port numbers.
 func (v *viewing) checkPort() error {
 	if v.port < 0 || v.port > 65535 {
 		return fail(exitUsage, fmt.Errorf("--port %d: want 1 to 65535", v.port))
@@ -170,8 +170,8 @@ func (v *viewing) checkPort() error {
 	return nil
 }
 
-// listen listens on the port that the user chose, or else on the one that is given, 0 for a free one. Loopback only: a
-// trace may be confidential.
+// listen listens on the port that the user has chosen, or else on the given one; 0 means a free port. It listens on the
+// loopback interface only, because a trace may be confidential.
 func (v *viewing) listen(port int) (net.Listener, error) {
 	if v.port != 0 {
 		port = v.port
@@ -179,14 +179,14 @@ func (v *viewing) listen(port int) (net.Listener, error) {
 	ln, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		if v.port != 0 {
-			err = fmt.Errorf("%w; give another --port, or none for one that is free", err)
+			err = fmt.Errorf("%w; choose another --port, or omit it for a free port", err)
 		}
 		return nil, fail(exitOutput, err)
 	}
 	return ln, nil
 }
 
-// present prints an address, and opens it if the user asked for that.
+// present prints an address, and opens it if the user has asked for it.
 func (a *app) present(v *viewing, address string) error {
 	if err := a.show(address + "\n"); err != nil {
 		return err

@@ -24,13 +24,13 @@ func viewerTitles() string {
 	return strings.Join(titles[:len(titles)-1], ", ") + " or " + titles[len(titles)-1]
 }
 
-// viewIn converts a trace for a web application and serves it to the application's page until that has fetched it.
+// viewIn converts a trace for a web application and serves it until the page of the application has fetched it.
 func (a *app) viewIn(cmd *cobra.Command, v *viewing) error {
 	w := viewer.ByName(v.where)
 	if err := v.checkFlags(cmd, w); err != nil {
 		return err
 	}
-	ln, err := v.listenFor(w) // first: a conversion takes time, and a port that is in use ends the command
+	ln, err := v.listenFor(w) // listen first, because a port in use must fail before a long conversion
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (a *app) viewIn(cmd *cobra.Command, v *viewing) error {
 	a.sum.Output = "" // a temporary file
 	a.finish(nil, partial)
 	a.sum = nil
-	a.onInterrupt("") // that is how it ends if no page fetches the trace
+	a.onInterrupt("") // the normal end if no page fetches the trace
 	if err := a.present(v, s.Address()); err != nil {
 		return err
 	}
@@ -54,12 +54,12 @@ func (a *app) viewIn(cmd *cobra.Command, v *viewing) error {
 		return fail(exitOutput, fmt.Errorf("view: %w", err))
 	}
 	if partial != nil {
-		return fail(codeOf(partial), errQuiet) // the message was shown before the address
+		return fail(codeOf(partial), errQuiet) // the message was printed before the address
 	}
 	return nil
 }
 
-// checkFlags refuses flags that have no effect on what a web application shows.
+// checkFlags rejects flags without effect on a web application.
 func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 	if err := v.checkPort(); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 	return nil
 }
 
-// listenFor listens on a port to which the page of a web application may connect.
+// listenFor listens on a port to which the page of the web application may connect.
 func (v *viewing) listenFor(w *viewer.Viewer) (net.Listener, error) {
 	ln, err := v.listen(w.Port)
 	if err != nil && w.Port != 0 {
@@ -104,7 +104,7 @@ func (v *viewing) listenFor(w *viewer.Viewer) (net.Listener, error) {
 	return ln, err
 }
 
-// convertFor converts a trace to a temporary file. partial is an error of an input that could be read in part.
+// convertFor converts a trace to a temporary file. partial is the error of an incomplete input.
 func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *viewer.Viewer) (file *viewer.File, partial, err error) {
 	to := formats.ByName(formats.Writable(), w.Format)
 	dir, err := a.temps.createDir()
@@ -116,7 +116,7 @@ func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *viewer.Viewer) (file
 		base = to.OutputFor(v.in)
 	}
 	file = &viewer.File{Path: filepath.Join(dir, "trace"+to.Exts[0]), Name: base}
-	if slices.Contains(to.Out.Compressions, ".gz") { // the directory may be in memory
+	if slices.Contains(to.Out.Compressions, ".gz") { // compressed, because the temporary directory may be in memory
 		file.Path, file.Gzip = file.Path+".gz", true
 	}
 	c := conversion{in: v.in, out: file.Path, to: to, creator: to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError))}
@@ -155,6 +155,6 @@ func openBrowser(address string) error {
 	if err := program.Start(); err != nil {
 		return err
 	}
-	go func() { _ = program.Wait() }() // so that it does not stay as a zombie
+	go func() { _ = program.Wait() }() // wait, so that no zombie process remains
 	return nil
 }

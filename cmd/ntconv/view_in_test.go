@@ -145,8 +145,8 @@ func free(port int) bool {
 	return ln.Close() == nil
 }
 
-// view --in hands the page of the viewer what ntconv to writes, says the same about it, ends, and leaves nothing
-// behind.
+// view --in serves the output of ntconv to with the same summary, ends after the page has fetched it, and leaves no
+// files.
 func TestViewIn(t *testing.T) {
 	for _, v := range viewer.All() {
 		if v.Port != 0 && !free(v.Port) {
@@ -197,7 +197,7 @@ func TestViewInPartial(t *testing.T) {
 	}
 }
 
-// What makes no sense is refused with a next step, before anything is read.
+// Invalid flags are rejected with a next step, before anything is read.
 func TestViewInRefused(t *testing.T) {
 	dir, in := t.TempDir(), trace(t, "cpu-env")
 	for _, c := range []struct {
@@ -232,7 +232,7 @@ func TestViewInRefused(t *testing.T) {
 	}
 }
 
-// --open gives the address to the program that opens it, and a browser that cannot be started is no error.
+// --open passes the address to the program that opens it. If no browser can be started, that is not an error.
 func TestViewOpen(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell on this system")

@@ -114,8 +114,7 @@ func TestView(t *testing.T) {
 	}
 }
 
-// Of a file that a profile names, only one below a directory of --source is shown; pprof's settings are neither needed
-// nor read.
+// A file that a profile names is shown only if it is below a directory of --source. The settings of pprof are not read.
 func TestViewSource(t *testing.T) {
 	dir := t.TempDir()
 	in := write(t, dir, "readfile.pb.gz", corpus.Hostile(t, "readfile.pb.gz").Data) // its functions are in /etc/passwd

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// view tells what is missing as the other verbs do, before it serves.
+// view reports missing data like the other commands, before it serves.
 func TestViewSummary(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "cpu-norundown")

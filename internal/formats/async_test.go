@@ -47,8 +47,8 @@ func numbered(n int) []*ntconv.Event {
 	return list
 }
 
-// TestBehind: the sink gets all events as they were written and in order, though they are gone when it looks.
-func TestBehind(t *testing.T) {
+// TestAsync: the sink gets all events unchanged and in order, although the caller overwrites each after Write.
+func TestAsync(t *testing.T) {
 	for _, n := range []int{0, 1, asyncEvents - 1, asyncEvents, 10*asyncEvents + 3} {
 		want := numbered(n)
 		dst := &failing{n: -1}
@@ -66,8 +66,8 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestBehindFails: an error comes out, whichever event it is about, and nothing is written or closed after it.
-func TestBehindFails(t *testing.T) {
+// TestAsyncFails: the error of any event is returned, and nothing is written or closed after it.
+func TestAsyncFails(t *testing.T) {
 	events := numbered(8 * asyncEvents)
 	for _, n := range []int{0, 1, asyncEvents, 3 * asyncEvents, len(events) - 1} {
 		dst := &failing{n: n}

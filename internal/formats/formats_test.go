@@ -450,7 +450,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// checkHelp fails unless an error says where, what was expected, and what to do.
+// checkHelp fails unless an error states the expected formats and the next step.
 func checkHelp(t *testing.T, err error) {
 	t.Helper()
 	for _, part := range []string{"unknown format: want nettrace, netperf, pprof, folded, ", " or speedscope, got ", "; "} {
@@ -463,7 +463,7 @@ func checkHelp(t *testing.T, err error) {
 	}
 }
 
-// A trace is recognized by the few bytes that a live one may have.
+// A trace is recognized by the first bytes, because a live trace may not have more.
 func TestSniffQuickly(t *testing.T) {
 	for _, path := range traces(t) {
 		if strings.Contains(path, "netperf") {
@@ -729,7 +729,7 @@ func TestPprofFlags(t *testing.T) {
 	}
 }
 
-// What JSON tools write is told from traces, whatever the file is called.
+// JSON of other tools is distinguished from traces regardless of the file name.
 func TestJSONIsNoTrace(t *testing.T) {
 	b, err := json.Marshal(map[string]any{"a": []int{1, 2}})
 	if err != nil {

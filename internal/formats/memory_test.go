@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/importers/parquet"
 )
 
-// What is held of an input at a time follows the memory of the command only where that is small, and the error then
+// The memory for one input follows --max-memory only if that is small, and the error then
 // names its flag.
 func TestShare(t *testing.T) {
 	for _, tt := range []struct {

@@ -10,7 +10,8 @@ import (
 // A Result describes what a sink has written, in the terms of its format. encoding/json encodes it as an object whose
 // members become members of the summary. Its methods are valid after Close of the sink.
 type Result interface {
-	// Empty returns the plural noun for what an empty output lacks, such as "samples", or "" if the output is not empty.
+	// Empty returns the plural noun for what an empty output lacks, such as "samples", or "" if the output is not
+	// empty.
 	Empty() string
 	// Line returns the first part of the summary line: the output, and the events it was built from.
 	Line(r Read) string

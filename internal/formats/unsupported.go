@@ -157,7 +157,7 @@ func documentInputs() []unsupportedInput {
 	}
 }
 
-// unsupportedText returns descriptions of texts of unknown formats. They are tried last.
+// unsupportedText describes text of unknown formats. It is tried last.
 func unsupportedText() []unsupportedInput {
 	return []unsupportedInput{
 		{jsonWith(), "JSON", "convert the trace that it was derived from"},

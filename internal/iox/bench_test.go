@@ -58,7 +58,7 @@ func BenchmarkStream(b *testing.B) {
 	}
 }
 
-// Writing made data, plain or through gzip, with the compression in the caller or behind.
+// BenchmarkOutput writes generated data, uncompressed, compressed by the caller, or compressed in a write-behind.
 func BenchmarkOutput(b *testing.B) {
 	data := benchContent()
 	produce := func(w io.Writer) {
@@ -68,7 +68,7 @@ func BenchmarkOutput(b *testing.B) {
 			w.Write(p)
 		}
 	}
-	for _, mode := range []string{"plain", "gzip", "gzip behind"} {
+	for _, mode := range []string{"plain", "gzip", "gzip write-behind"} {
 		b.Run(mode, func(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			dir := b.TempDir()

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// What was written before a Flush can be read although the data is not complete, and all of it after Close.
+// Data written before a Flush can be read although the stream is incomplete, and all of it after Close.
 func TestCompressor(t *testing.T) {
 	for _, ext := range []string{".gz", ".zst"} {
 		var out bytes.Buffer

@@ -137,7 +137,7 @@ func (f *faultFile) Close() error {
 	return err
 }
 
-// The loop SQLite made known: fail the first call, the second, and so on, until a run completes. Whichever call
+// As in the tests of SQLite, the first call fails, then the second, and so on, until a run completes. Whichever call
 // fails, the run says so, the destination is as before, and nothing is left.
 func TestEveryFailingCall(t *testing.T) {
 	noLeaks(t)
@@ -206,7 +206,7 @@ func TestEveryFailingCall(t *testing.T) {
 	}
 }
 
-// produce is what a command does with an output.
+// produce writes an output as a command does.
 func produce(dest, payload string, opts OutputOptions) (err error) {
 	o, err := Create(dest, opts)
 	if err != nil {
@@ -223,7 +223,7 @@ func produce(dest, payload string, opts OutputOptions) (err error) {
 	return o.Commit()
 }
 
-// A temporary file that cannot be removed is reported with its name: somebody has to do it by hand.
+// A temporary file that cannot be removed is reported with its name, so that the user can remove it.
 type stickyFS struct{ osFS }
 
 func (stickyFS) remove(string) error { return errInjected }

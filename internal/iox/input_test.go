@@ -73,7 +73,7 @@ func matches(r io.Reader, want []byte) error {
 	return err
 }
 
-// The file that was opened is the one that is read, whatever its name means by then.
+// The file that was opened is the one that is read, even if its name was given to another file.
 func TestStreamOfAReplacedFile(t *testing.T) {
 	name := writeFile(t, []byte("old content"))
 	in, err := Open(name, InputOptions{})
@@ -159,7 +159,7 @@ func TestCompressedFileHasNoRandomAccess(t *testing.T) {
 	}
 }
 
-// The progress bar asks from its own goroutine. The race detector is the judge here; the count is checked too.
+// The progress bar asks from its own goroutine. The race detector must report nothing, and the count must be right.
 func TestReadIsSafeFromAnotherGoroutine(t *testing.T) {
 	noLeaks(t)
 	data := gz(t, noise(2<<20))

@@ -149,7 +149,7 @@ func open(t testing.TB, r io.Reader, opts InputOptions) (*Input, io.ReadCloser) 
 func noLeaks(t testing.TB) {
 	t.Cleanup(func() {
 		var stacks string
-		for range 500 { // a goroutine that was told to end may need a moment
+		for range 500 { // a goroutine that was stopped may need a moment
 			stacks = ours()
 			if stacks == "" {
 				return

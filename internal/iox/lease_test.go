@@ -28,8 +28,8 @@ type noLockFS struct{ osFS }
 
 func (noLockFS) lock(string) (io.Closer, error) { return nil, errors.ErrUnsupported }
 
-// What a live run writes to stays, however old its time stamps are: another run sees its lock. Without locks the run
-// renews the time stamps. As soon as the run is dead, both are removed.
+// The files of a live run are kept regardless of their time stamps, because another run sees the lock. Without locks
+// the run renews the time stamps. As soon as the run is dead, both are removed.
 func TestLiveOutputsStay(t *testing.T) {
 	for _, sys := range []fileSystem{osFS{}, noLockFS{}} {
 		if _, ok := sys.(noLockFS); !ok && !filelock.RemovesOpenFiles {

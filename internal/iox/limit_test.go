@@ -114,7 +114,7 @@ func TestRatioZeroMeansNone(t *testing.T) {
 	}
 }
 
-// A limit lets exactly as many bytes through as it says, and content of exactly that size is no error.
+// A limit permits exactly the stated number of bytes, and content of exactly that size is not an error.
 func TestOutputLimitIsExact(t *testing.T) {
 	text := seq(1, 5000)
 	for name, data := range map[string][]byte{"gzip": gz(t, text), "zstd": zst(t, text), "plain": text} {

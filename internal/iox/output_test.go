@@ -124,12 +124,12 @@ func TestOutputDoesNotOverwrite(t *testing.T) {
 
 	o := create(t, dest, OutputOptions{})
 	o.Write([]byte("new"))
-	os.WriteFile(dest, []byte("somebody else's"), 0o600)
+	os.WriteFile(dest, []byte("another user's"), 0o600)
 	err := o.Commit()
 	if again := o.Commit(); !errors.Is(err, fs.ErrExist) || again != err {
 		t.Errorf("Commit over a file that appeared: %v, again %v", err, again)
 	}
-	if got := temps(t, dir); content(t, dest) != "somebody else's" || len(got) != 0 {
+	if got := temps(t, dir); content(t, dest) != "another user's" || len(got) != 0 {
 		t.Errorf("left: %q, %q", content(t, dest), got)
 	}
 }
@@ -208,12 +208,12 @@ func TestStaleTempsAreRemoved(t *testing.T) {
 		os.WriteFile(filepath.Join(dir, name), nil, 0o600)
 		os.Chtimes(filepath.Join(dir, name), f.when, f.when)
 	}
-	folder := filepath.Join(dir, tempName("out", 4))
-	os.Mkdir(folder, 0o700)
-	os.Chtimes(folder, old, old)
+	directory := filepath.Join(dir, tempName("out", 4))
+	os.Mkdir(directory, 0o700)
+	os.Chtimes(directory, old, old)
 	t.Chdir(dir)
 	o := create(t, "out", OutputOptions{})
-	if _, err := os.Stat(folder); err != nil {
+	if _, err := os.Stat(directory); err != nil {
 		t.Errorf("a directory was removed: %v", err)
 	}
 	for name, f := range files {

@@ -51,7 +51,7 @@ func TestOutputMode(t *testing.T) {
 	}
 }
 
-// A link stays a link, and the file behind it is replaced where it lives, by force only; a link to nothing is
+// A symbolic link is kept, and its target is replaced in its directory, only with Force; a dangling link is
 // never followed.
 func TestOutputThroughSymlink(t *testing.T) {
 	here, there := t.TempDir(), t.TempDir()

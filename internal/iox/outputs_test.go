@@ -84,7 +84,7 @@ func fill(o *Outputs, files map[string]string) error {
 	return nil
 }
 
-// produceTree is what a command does with a set.
+// produceTree writes a set as a command does.
 func produceTree(dest string, files map[string]string, opts OutputsOptions) (err error) {
 	opts.Dir = true
 	o, err := CreateOutputs(dest, opts)
@@ -363,7 +363,8 @@ func TestEmptyDirectory(t *testing.T) {
 	}
 }
 
-// What must not be lost is refused even by force: the current directory, the home directory, their parents, roots.
+// Directories that must not be lost are rejected even with Force: the current directory, the home directory, their
+// parents, roots.
 func TestProtectedDirectories(t *testing.T) {
 	dir := t.TempDir()
 	home, cwd := filepath.Join(dir, "home", "me"), filepath.Join(dir, "work", "here")
@@ -415,7 +416,7 @@ func TestStaleTreesAreRemoved(t *testing.T) {
 	}
 }
 
-// A signal comes while several goroutines write members: nothing is left, and every writer learns it.
+// A signal comes while several goroutines write members: nothing is left, and every writer gets an error.
 func TestAbortWhileMembersAreWritten(t *testing.T) {
 	for i := range 20 {
 		dir := t.TempDir()

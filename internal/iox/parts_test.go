@@ -117,18 +117,18 @@ func TestMemberErrors(t *testing.T) {
 	}
 }
 
-// What has no random access says what to do.
+// The error of an input without random access states the next step.
 func TestRandomAccessAdvice(t *testing.T) {
 	dir := t.TempDir()
 	stored := openWith(t, writeFile(t, gz(t, []byte("x"))), InputOptions{})
-	folder := openWith(t, dir, InputOptions{Dir: true})
+	directory := openWith(t, dir, InputOptions{Dir: true})
 	pipe, _ := FromReader("pipe", once(strings.NewReader("x")), InputOptions{})
-	for in, want := range map[*Input]string{stored: "gzip data", folder: "pass a file in it", pipe: "copy it to a file first"} {
+	for in, want := range map[*Input]string{stored: "gzip data", directory: "pass a file in it", pipe: "copy it to a file first"} {
 		_, _, err := in.At()
 		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
-		if _, err := in.Members(); in != folder && !errors.Is(err, errors.ErrUnsupported) {
+		if _, err := in.Members(); in != directory && !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("members: %v", err)
 		}
 	}

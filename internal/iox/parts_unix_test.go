@@ -20,7 +20,7 @@ func TestDirectoryInputWithSpecialFiles(t *testing.T) {
 	writeTree(t, dir, map[string]string{"a": "x", "sub/b": "y"})
 	os.WriteFile(filepath.Join(base, "secret"), []byte("secret"), 0o600)
 	for link, to := range map[string]string{
-		"inside": "a", "up": "../secret", "abs": filepath.Join(base, "secret"), "folder": "..", "loop": "loop", "nothing": "absent", "self": ".", "subdir": "sub",
+		"inside": "a", "up": "../secret", "abs": filepath.Join(base, "secret"), "directory": "..", "loop": "loop", "nothing": "absent", "self": ".", "subdir": "sub",
 	} {
 		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestDirectoryInputWithSpecialFiles(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}
-	for _, name := range []string{"up", "abs", "folder", "folder/secret", "loop", "nothing", "self/up", "subdir/../../secret"} {
+	for _, name := range []string{"up", "abs", "directory", "directory/secret", "loop", "nothing", "self/up", "subdir/../../secret"} {
 		if m, err := in.Member(name); err == nil {
 			t.Errorf("%s: opened %s", name, m.Name())
 		}
@@ -59,7 +59,7 @@ func TestDirectoryInputWithSpecialFiles(t *testing.T) {
 	}
 }
 
-// The handle is the directory that was opened, whatever its name means by then.
+// The handle is the directory that was opened, even if its name was given to another directory.
 func TestReplacedDirectoryInput(t *testing.T) {
 	base := t.TempDir()
 	dir := filepath.Join(base, "trace")

@@ -54,8 +54,8 @@ func checkExceeded(t *testing.T, err error, value int64) {
 	}
 }
 
-// All members of a set share a quota, which counts bytes before they are compressed. What exceeds it is not written,
-// and after Abort nothing is there.
+// All members of a set share a quota, which counts bytes before they are compressed. A write that exceeds it writes
+// nothing, and after Abort nothing is there.
 func TestOutputsQuota(t *testing.T) {
 	zeros := make([]byte, 1000)
 	for _, ext := range []string{"", ".gz", ".zst"} {

@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 )
 
-// endless gives bytes for ever and counts them.
+// endless delivers bytes forever and counts them.
 type endless struct {
 	given  atomic.Int64
 	closed bool
@@ -54,7 +54,7 @@ func TestReadAheadIsBoundedAndEndsWithClose(t *testing.T) {
 	}
 }
 
-// slow is a disk that takes its time.
+// slow is a slow disk.
 type slow struct {
 	release chan struct{}
 	reading atomic.Bool

@@ -24,8 +24,8 @@ func skippable(data string) []byte {
 	return join([]byte{0x5e, 0x2a, 0x4d, 0x18, byte(len(data)), 0, 0, 0}, []byte(data))
 }
 
-// packings are ways to store content, each with what a stream of it must give.
-func packings(t testing.TB) map[string][2][]byte {
+// encodings are ways to store content, each with what a stream of it must give.
+func encodings(t testing.TB) map[string][2][]byte {
 	text, rnd := seq(1, 20000), noise(300<<10)
 	return map[string][2][]byte{
 		"empty":               {nil, nil},
@@ -50,7 +50,7 @@ func packings(t testing.TB) map[string][2][]byte {
 
 func TestStreamGivesTheContentHoweverItArrives(t *testing.T) {
 	noLeaks(t)
-	for name, p := range packings(t) {
+	for name, p := range encodings(t) {
 		for _, c := range choppers {
 			in, s := open(t, once(c.chop(bytes.NewReader(p[0]))), InputOptions{})
 			got, err := io.ReadAll(s)
@@ -134,7 +134,7 @@ func TestStreamCutAtEveryByte(t *testing.T) {
 			_, s := open(t, once(bytes.NewReader(whole[:cut])), InputOptions{})
 			got, err := io.ReadAll(s)
 			if !bytes.HasPrefix(full, got) || len(got) < had {
-				t.Fatalf("%s cut at %d: %d bytes are no prefix at least as long as %d", c.name, cut, len(got), had)
+				t.Fatalf("%s cut at %d: %d bytes, want a prefix at least as long as %d", c.name, cut, len(got), had)
 			}
 			had = len(got)
 			clean := false
@@ -316,7 +316,7 @@ func TestPipeReadReturnsWhatArrived(t *testing.T) {
 
 // Arbitrary bytes: no panic; chopping changes nothing; what the standard library's gzip accepts is the same here.
 func FuzzStream(f *testing.F) {
-	for _, p := range packings(f) {
+	for _, p := range encodings(f) {
 		f.Add(p[0][:min(len(p[0]), 4096)])
 	}
 	f.Add(join([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0x88, 7, 0, 0}))

@@ -167,7 +167,7 @@ type stuckFS struct{ osFS }
 
 func (stuckFS) removeAll(string) error { return errInjected }
 
-// What cannot be removed is reported by its name, whether it is the new tree or the old one.
+// A tree that cannot be removed is reported by its name, whether it is the new or the old one.
 func TestTreeReportsWhatItLeaves(t *testing.T) {
 	dir := t.TempDir()
 	dest := filepath.Join(dir, "out")

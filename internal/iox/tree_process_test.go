@@ -88,7 +88,7 @@ func TestKilledWhileWritingDirectory(t *testing.T) {
 	}
 }
 
-// killedTree tells what a killed run left at the destination.
+// killedTree returns what a killed run left at the destination.
 func killedTree(t *testing.T, dir string, got, old, files map[string]string) string {
 	t.Helper()
 	aside, _ := filepath.Glob(filepath.Join(dir, ".ntconv-*"+asideSuffix))

@@ -63,7 +63,7 @@ func isZip(r io.ReaderAt) bool {
 	return n == len(head) && (string(head[:]) == "PK\x03\x04" || string(head[:]) == "PK\x05\x06")
 }
 
-// newArchive selects the regular files with valid names. Of several files with one name, it selects the first.
+// newArchive selects the regular files with valid names. If several have one name, it selects the first.
 func newArchive(r *zip.Reader, size int64) (*archive, error) {
 	if len(r.File) > maxMembers {
 		return nil, errTooMany
