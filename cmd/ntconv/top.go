@@ -42,7 +42,7 @@ func (a *app) topCmd() *cobra.Command {
 		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with exact values")
 		flags.StringVar(
 			&r.options.SampleType,
-			"sample-type",
+			flagSampleType,
 			"",
 			"`name` of the value to rank by, NAME#2 for the second with a name (default: the profile's own)",
 		)
