@@ -17,13 +17,14 @@ import (
 
 const sampler = "Microsoft-DotNETCore-SampleProfiler"
 
-// isSample reports whether an event of the reference is one of a profile: of .NET's sampler, or of the processor's
-// clock.
+// isSample reports whether an event of the reference is a sample of a profile: of .NET's sample profiler, or of a
+// machine-wide CPU profiler.
 func isSample(l *line) bool {
 	return l.Provider == sampler && l.ID == 0 || l.Provider == "Universal.Events" && l.Name == "cpu"
 }
 
-// samplesOf returns the samples of a dump. It looks for their providers in the text first, since most lines are others.
+// samplesOf returns the samples of a dump. It first searches the text for their providers, because most lines are other
+// events.
 func samplesOf(t *testing.T, dump []byte) []*line {
 	t.Helper()
 	var few bytes.Buffer
@@ -35,7 +36,8 @@ func samplesOf(t *testing.T, dump []byte) []*line {
 	return slices.DeleteFunc(readLines(t, few.Bytes()), func(l *line) bool { return !isSample(l) })
 }
 
-// convert makes a profile of a trace and reads it with pprof's own library. It is nil if the trace has no samples.
+// convert converts a trace to a profile and reads it with pprof's own library. It returns nil if the trace has no
+// samples.
 func convert(t *testing.T, tr trace, samples int, flags ...string) (p *profile.Profile, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), tr.name+".pb.gz")
@@ -71,10 +73,12 @@ func convert(t *testing.T, tr trace, samples int, flags ...string) (p *profile.P
 	return p, path
 }
 
-// Every trace converts as it should, to a profile that holds every sample of the trace, with all of each thread's time.
+// Every trace converts with the expected exit code to a profile that contains every sample of the trace and the whole
+// time of each thread.
 func TestProfiles(t *testing.T) {
 	for _, tr := range ownTraces(t) {
-		t.Run(tr.name, func(t *testing.T) { checkProfile(t, tr, 1e9) }) // .NET's clock on Linux, see ../testdata/README.md
+		// .NET's clock on Linux, see ../testdata/README.md.
+		t.Run(tr.name, func(t *testing.T) { checkProfile(t, tr, 1e9) })
 	}
 }
 
@@ -94,7 +98,7 @@ func checkProfile(t *testing.T, tr trace, freq float64) {
 	if tr.events != "" {
 		samples = samplesOf(t, unzstd(t, tr.events))
 	}
-	if truncated[tr.name] && len(samples) > 0 { // the reference does not have all
+	if truncated[tr.name] && len(samples) > 0 { // the reference does not have all of them
 		samples = samplesOf(t, printed(t, tr))
 	}
 	p, _ := convert(t, tr, len(samples))
@@ -114,14 +118,14 @@ func checkProfile(t *testing.T, tr trace, freq float64) {
 	case "cpu":
 		checkCPU(t, p.Period, samples, count, nanos)
 	default:
-		t.Errorf("the profile is of %s", kind)
+		t.Errorf("the profile has the kind %s", kind)
 	}
 }
 
-// A thread by the ids of the system.
+// A thread is identified by the IDs of the operating system.
 type thread struct{ pid, tid int64 }
 
-// checkWall compares the time of each thread with what the reference's samples allow.
+// checkWall checks that the time of each thread is in the range that the reference's samples permit.
 func checkWall(t *testing.T, tr trace, samples []*line, freq float64, count map[thread]int64, nanos map[thread]float64) {
 	t.Helper()
 	slices.SortStableFunc(samples, func(a, b *line) int { return cmp.Compare(a.Ticks, b.Ticks) })
@@ -131,10 +135,10 @@ func checkWall(t *testing.T, tr trace, samples []*line, freq float64, count map[
 		byProcess[id.pid] = append(byProcess[id.pid], sighting{id, float64(l.Ticks) * 1e9 / freq})
 		threads[id]++
 	}
-	rounds := !strings.Contains(tr.path, "netperf") // there each thread records its own samples, in no known order
+	rounds := !strings.Contains(tr.path, "netperf") // there each thread records its own samples, in an unknown order
 	for _, list := range byProcess {
 		for id, allowed := range allowedTimes(list, rounds) {
-			if tr.name == "threads-reused" { // threads that share an ID are apart in time
+			if tr.name == "threads-reused" { // threads with the same ID do not overlap in time
 				allowed = span{0, list[len(list)-1].at - list[0].at + 1e9}
 			}
 			slack := 1e9 / freq * float64(threads[id]+1) // clocks of 3 MHz round
@@ -162,10 +166,11 @@ type sighting struct {
 // A span is a range of times in nanoseconds.
 type span struct{ low, high float64 }
 
-// allowedTimes returns how long the samples of each thread may last in all. A sample lasts until the next one of its
-// thread. If another thread was seen three times meanwhile, a whole round did not see this one, and the sample ends at
-// the first sample after a pause of the profiler. If another one was seen twice, both are possible, because the trace
-// does not say where a round begins. The last sample lasts at most for the median interval, or ends in this way.
+// allowedTimes returns the permitted range of each thread's time. A sample lasts until the next sample of its thread. If
+// the profiler sampled another thread three times in between, at least one whole round did not include this thread, and
+// the sample ends at the first sample after a pause of the profiler. If it sampled another thread twice, both ends are
+// possible, because the trace does not contain the start of a round. The last sample lasts at most for the median
+// interval, or ends in the same way.
 func allowedTimes(all []sighting, rounds bool) map[thread]span {
 	sums, first, last := map[thread]span{}, map[thread]int{}, map[thread]int{}
 	gaps, every := map[thread][]float64{}, []float64{}
@@ -177,9 +182,9 @@ func allowedTimes(all []sighting, rounds bool) map[thread]span {
 			last[id] = i
 			continue
 		}
-		s, most := sums[id], all[next].at-all[i].at
+		s, whole := sums[id], all[next].at-all[i].at
 		pause, seen := meanwhile(all, i, next)
-		low, high := most, most
+		low, high := whole, whole
 		if rounds && seen >= 2 {
 			low = pause
 		}
@@ -212,9 +217,9 @@ func allowedTimes(all []sighting, rounds bool) map[thread]span {
 	return sums
 }
 
-// meanwhile returns the time from sample i to the first sample after a pause of the profiler, and how often the thread
-// that was seen most was seen between the samples i and next.
-func meanwhile(list []sighting, i, next int) (pause float64, most int) {
+// meanwhile returns the time from sample i to the first sample after a pause of the profiler, and the largest number of
+// samples that any thread has between the samples i and next.
+func meanwhile(list []sighting, i, next int) (pause float64, count int) {
 	pause = list[min(next, len(list)-1)].at - list[i].at
 	seen, found := map[thread]int{}, false
 	for k := i + 1; k < next; k++ {
@@ -222,17 +227,18 @@ func meanwhile(list []sighting, i, next int) (pause float64, most int) {
 			pause, found = list[k].at-list[i].at, true
 		}
 		seen[list[k].thread]++
-		most = max(most, seen[list[k].thread])
+		count = max(count, seen[list[k].thread])
 	}
-	return pause, most
+	return pause, count
 }
 
-// checkCPU compares the time of each thread with the number of its samples and the weight that the recorder gave them.
+// checkCPU compares the time of each thread with the number of its samples and the weights that the recorder assigned.
 func checkCPU(t *testing.T, period int64, samples []*line, count map[thread]int64, nanos map[thread]float64) {
 	t.Helper()
 	want := map[thread]int64{}
 	for _, l := range samples {
-		want[thread{int64(l.PID), int64(l.TID)}] += int64(number(l.fields(t)["Value"])) // it may stand for several
+		// One event may represent several samples.
+		want[thread{int64(l.PID), int64(l.TID)}] += int64(number(l.fields(t)["Value"]))
 	}
 	for id, n := range want {
 		if count[id] != n || nanos[id] <= 0 {
@@ -249,7 +255,8 @@ func checkCPU(t *testing.T, period int64, samples []*line, count map[thread]int6
 
 var arity = regexp.MustCompile("`[0-9]")
 
-// checkNames checks that names are for people to read: none missing, none in the notation of metadata. That one is in SystemName.
+// checkNames checks that names are display names: none is missing, and none is in the notation of metadata, which
+// belongs into SystemName.
 func checkNames(t *testing.T, p *profile.Profile) {
 	t.Helper()
 	for _, f := range p.Function {
@@ -259,8 +266,8 @@ func checkNames(t *testing.T, p *profile.Profile) {
 	}
 }
 
-// What go tool pprof shows is the names of the profile, overloads and type arguments included: it takes the parameters of a name
-// for those of C++ where it can.
+// go tool pprof shows the names of the profile, including overloads and type arguments, although it treats the
+// parameters in a name as those of C++ where possible.
 func TestTopShowsNames(t *testing.T) {
 	for name, expect := range map[string][]string{
 		"cpu-env": {
@@ -289,7 +296,7 @@ func TestTopShowsNames(t *testing.T) {
 				delete(shown, f.Name)
 			}
 			for name := range shown {
-				t.Errorf("pprof shows %q, which is no function of the profile", name)
+				t.Errorf("pprof shows %q, which is not a function of the profile", name)
 			}
 			for _, name := range expect {
 				if !slices.ContainsFunc(p.Function, func(f *profile.Function) bool { return f.Name == name }) {
@@ -300,7 +307,7 @@ func TestTopShowsNames(t *testing.T) {
 	}
 }
 
-// Overloads are lines of their own.
+// Overloads appear as separate lines.
 func TestTopTellsOverloadsApart(t *testing.T) {
 	p, _ := convert(t, find(t, "roslyn-compile-net10"), 1)
 	parameters := map[string]map[string]bool{}

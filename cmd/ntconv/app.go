@@ -33,6 +33,7 @@ type app struct {
 	memory     *memlimit.Limit // of the process: jobs share it
 	pick       pickFlags
 	given      []givenFlag // flags of the command line for proposed commands
+	words      []string    // words of the command line, nil to build the flags of all commands
 	spans      spanUse
 
 	ended            atomic.Bool                   // a signal or the limit on memory is about to end the process
@@ -88,8 +89,10 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return a.finish(cmd, err)
 }
 
-// command returns the root of the verbs. args are for messages.
+// command returns the root of the commands. args are the words of the command line: commands that they do not name have
+// no flags. With nil all commands have their flags.
 func (a *app) command(args []string) *cobra.Command {
+	a.words = args
 	root := &cobra.Command{
 		Use:   "ntconv",
 		Short: "Convert and inspect .NET traces",

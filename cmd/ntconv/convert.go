@@ -41,6 +41,9 @@ func (a *app) convertCmd() *cobra.Command {
 		Args:              inAndOut,
 		ValidArgsFunction: inputCompletion,
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	a.addInputFlags(cmd)
 	showOrder(cmd, ordersOf(table))
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {

@@ -174,6 +174,9 @@ func (a *app) datasetListCmd() *cobra.Command {
 			return a.listDataset(set, chosen, asJSON)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&asJSON, "json", false, "print a JSON array, with all that is known about each trace")
 		filter.bind(flags)
@@ -319,6 +322,9 @@ func (a *app) datasetRemoveCmd() *cobra.Command {
 		},
 		ValidArgsFunction: dirCompletion,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.removeTraces(&r, args[0], args[1:]) },
+	}
+	if !a.hasFlags(cmd) {
+		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		r.filter.bind(flags)

@@ -36,6 +36,9 @@ func (a *app) datasetVerifyCmd() *cobra.Command {
 		ValidArgsFunction: dirCompletion,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.verifyDataset(args[0], asJSON) },
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&asJSON, "json", false, "print a JSON object")
 	})

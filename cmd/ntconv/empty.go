@@ -31,7 +31,7 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 			text += "; " + times(p)
 		}
 		advice = strings.Join(append(p.Selector.Notes(), a.inventoryAdvice(p)), "; ")
-	case p.Input.Again():
+	case p.Input.Rereadable():
 		has, use, kinds := a.content(p)
 		if kind := formats.ProfileKind(a.sum.Result); len(kinds) > 0 && kind != "" {
 			text = fmt.Sprintf("no %s %s among %s; %s", kind, what, message.Count(p.Total, "event"), otherKinds(kinds))

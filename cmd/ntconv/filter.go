@@ -66,6 +66,9 @@ func (a *app) filterCmd() *cobra.Command {
 			return a.convert(&f, plan)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		f.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/selection"
@@ -22,6 +23,13 @@ const (
 var groups = []string{groupOwn, groupSelection, groupInput, groupReport, groupLimits}
 
 const groupKey = "ntconv-group"
+
+// hasFlags reports whether a command gets its flags. Defining the flags of all commands takes longer than to read a small
+// trace, so a command gets them only if a word of the command line is its name: no other command can run, or show its
+// help.
+func (a *app) hasFlags(cmd *cobra.Command) bool {
+	return a.words == nil || slices.Contains(a.words, cmd.Name())
+}
 
 // addGroup adds the flags that define makes to a verb, under a heading of the help.
 func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
@@ -70,7 +78,7 @@ func (a *app) bindLimits(flags *pflag.FlagSet) {
 		flags,
 		&a.memory.Max,
 		formats.FlagMemory,
-		"memory of the whole command, all its jobs together; the peak may exceed it by 25%; 0 for any",
+		"maximum live heap of the command, all jobs together; the peak may exceed it by 25%; 0 means no limit",
 	)
 	formats.BindCompression(flags, &a.limits)
 	formats.BindQuota(flags, &a.quota)

@@ -40,6 +40,9 @@ func (a *app) infoCmd() *cobra.Command {
 			return a.info(args[0], asJSON)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with all threads and events")
 	})

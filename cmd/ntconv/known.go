@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/glob"
@@ -113,7 +114,7 @@ func (k *knownNames) similar(expression string) (names []string) {
 			continue
 		}
 		best := len(f.Name) + len(want)
-		for _, word := range words.FindAllString(f.Name, -1) {
+		for _, word := range words().FindAllString(f.Name, -1) {
 			if len(word) <= len(want)+most { // longer ones differ in more letters
 				best = min(best, glob.Distance(strings.ToLower(word), want))
 			}
@@ -137,4 +138,4 @@ func (k *knownNames) similar(expression string) (names []string) {
 	return names
 }
 
-var words = regexp.MustCompile(`[\pL\d_]+`)
+var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\d_]+`) })

@@ -56,6 +56,9 @@ func (a *app) printCmd() *cobra.Command {
 			return a.print(&r)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&r.json, "json", false, "print JSON lines")
 		flags.BoolVar(&r.lines.Hex, "hex", false, "print the bytes of payloads")
@@ -126,7 +129,7 @@ func newLineSink(out *iox.Member, p *pass.Pass, r *printing) *lineSink {
 		out:     out,
 		printer: eventtext.New(p.Info.Clock, r.lines),
 		json:    r.json,
-		live:    !p.Input.Again(),
+		live:    !p.Input.Rereadable(),
 		mark:    p.Selector.KeepMark,
 	}
 }

@@ -85,6 +85,9 @@ func (a *app) sqlCmd() *cobra.Command {
 			return a.sql(cmd, &q)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	forms := []string{formAuto}
 	for _, f := range sqlForms {
 		forms = append(forms, f.name)

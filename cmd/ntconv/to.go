@@ -71,6 +71,9 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 			return a.convertAll(cmd, &c, args)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		c.bindOut(flags, "output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")

@@ -30,6 +30,9 @@ func (a *app) topCmd() *cobra.Command {
 			return a.top(cmd, &r, asJSON)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.IntVarP(&r.options.Count, "count", "n", 20, "number of `functions`; 0 for all")
 		flags.BoolVar(&r.options.Cum, "cum", false, "sort by what functions take with everything that they call")

@@ -85,6 +85,9 @@ func (a *app) verifyCmd() *cobra.Command {
 			return a.verify(&v)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.StringSliceVar(&v.ignore, "ignore", nil, "overlook `aspect`s: "+strings.Join(names, ", "))
 	})
@@ -197,7 +200,7 @@ func (a *app) compareFiles(v *verification, plan *pass.Plan, sides *[2]*side) (e
 	}
 	var again [2]*side
 	for i, s := range sides {
-		if !s.in.Again() || s.in.Format.In.Ordered {
+		if !s.in.Rereadable() || s.in.Format.In.Ordered {
 			return 0, errors.ErrUnsupported
 		}
 		again[i] = &side{in: s.in}

@@ -47,6 +47,9 @@ func (a *app) viewCmd() *cobra.Command {
 			return a.view(cmd, &v)
 		},
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.Var(
 			formats.Choice(&v.where, append([]string{viewPprof}, viewer.Names()...)...),

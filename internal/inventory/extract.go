@@ -45,7 +45,7 @@ func (x *Extractable) Noun() string {
 type extractable struct {
 	what    string // plural noun
 	count   counter
-	command string  // IN is the trace
+	command string  // IN represents the trace
 	printed counter // of the events that the command prints, nil if they are the items
 	kind    string  // of samples
 }
@@ -78,8 +78,8 @@ func event(provider string, names ...string) counter {
 	return all(func(t *typeCount) bool { return t.typ.Provider == provider && slices.Contains(names, t.name) })
 }
 
-// form is event for events that are forms of the same items, of which a trace may have several: it counts the form with
-// most events.
+// form is event for events that are alternative forms of the same items. A trace may contain several forms; form counts
+// the one with the most events.
 func form(provider string, names ...string) counter {
 	return func(types map[*ntconv.Type]*typeCount) (n int64) {
 		for _, name := range names {
@@ -103,7 +103,7 @@ func cpuSamples() counter {
 // logging is the provider of log messages, and of the starts and ends of their scopes.
 const logging = "Microsoft-Extensions-Logging"
 
-// labeled counts events with the ID of a span, but for those that are spans themselves.
+// labeled counts events with the ID of a span, except for spans themselves.
 func labeled(t *typeCount) int64 {
 	if span.IsEvent(t.typ) {
 		return 0
@@ -122,10 +122,10 @@ func ends(t *typeCount) int64 {
 	return t.stops
 }
 
-// spans is the command for spans. It is right only if the trace has one that has ended.
+// spans is the command for spans. It applies only if the trace has a span that has ended.
 const spans = "ntconv to otlp IN"
 
-// extractables returns all kinds in the order of the list that users see.
+// extractables returns all kinds, in the order of the displayed list.
 func extractables() []extractable {
 	return []extractable{
 		{what: "samples of threads (wall clock)", count: class(clr.ClassSample), command: "ntconv top --kind wall IN",
@@ -182,7 +182,7 @@ func extractables() []extractable {
 }
 
 // Extract returns the kinds of data that the trace contains. Call it after Close. input is how commands refer to the
-// trace: flags and a file name, quoted for a shell.
+// trace: flags and a file name, quoted for a shell. The result is not nil.
 func (v *Sink) Extract(input string) []Extractable {
 	list := []Extractable{}
 	for _, x := range extractables() {

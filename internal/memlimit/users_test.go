@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// withoutUse are the packages whose memory has no use of its own, and why.
+// withoutUse lists the packages whose memory has no use of its own, with the reason.
 var withoutUse = map[string]string{
 	"":                      "the model: its allocations are those of a caller",
 	"/cmd/ntconv":           "what is large is held by what it calls",

@@ -21,12 +21,12 @@ func (e *IncompatibleError) Error() string {
 }
 
 // Difference returns the samples of p minus those of base, as go tool pprof -base does, for the sample types that both
-// have. The shown sample type must be among them: the one with the given name, or the
-// default of p if the name is "". Equal samples with equal values disappear. The time and the duration are those of p.
+// have. The shown sample type must be among them: the one with the given name, or the default of p if the name is "".
+// Equal samples with equal values disappear. The time and the duration are those of p.
 //
-// Percentages of reports are of the sum of the absolute values. That is nearly the sum of both totals if labels or
-// addresses differ, as those of two processes do. If relative is set, percentages are of the total of base, as with
-// go tool pprof -diff_base: then samples of base have the label "pprof::base", and no samples disappear.
+// Percentages of reports refer to the total of the absolute values. This is nearly the total of both profiles if labels
+// or addresses differ, as those of two processes do. If relative is set, percentages refer to the total of base, as
+// with go tool pprof -diff_base: the samples of base then have the label "pprof::base", and no samples disappear.
 //
 // The error is an *IncompatibleError, or one of merging invalid profiles. Difference takes ownership of both profiles.
 func Difference(p, base *profile.Profile, sampleType string, relative bool) (*profile.Profile, error) {
@@ -38,7 +38,7 @@ func Difference(p, base *profile.Profile, sampleType string, relative bool) (*pr
 			incompatible.Common = append(incompatible.Common, p.SampleType[i].Type)
 		}
 	}
-	shown, err := p.SampleIndexByName(sampleType) // profiles of other kinds may count samples, too
+	shown, err := p.SampleIndexByName(sampleType) // profiles of other kinds may also count samples
 	if err != nil || !slices.Contains(incompatible.Base, incompatible.Has[shown]) {
 		return nil, incompatible
 	}
@@ -51,7 +51,7 @@ func Difference(p, base *profile.Profile, sampleType string, relative bool) (*pr
 	if p.PeriodType == nil {
 		p.PeriodType = &profile.ValueType{}
 	}
-	base.PeriodType, base.Period = p.PeriodType, p.Period // Merge wants them equal
+	base.PeriodType, base.Period = p.PeriodType, p.Period // Merge requires equal period types
 	base.DefaultSampleType = p.DefaultSampleType
 	if relative {
 		base.SetLabel("pprof::base", []string{"true"})
