@@ -127,12 +127,20 @@ func TestMessages(t *testing.T) {
 		{"other sample types", nil, []string{"top", "--diff-base", "cpu.pb.gz", trace(t, "cpu-env")}, exitEmpty, "the sample types differ: samples/count, wall/nanoseconds, and cpu/nanoseconds in the base; they have none in common\n", "--kind"},
 		{"a sample type of both", nil, []string{"top", "--diff-base", "a.pb.gz", trace(t, "cpu-env")}, exitEmpty, "; use --sample-type samples\n", "--kind"},
 		{"the sample type of both", nil, []string{"top", "--sample-type", "samples", "--diff-base", "a.pb.gz", trace(t, "cpu-env")}, exitOK, "", "--kind"},
+		{"empty file", nil, []string{"top", "empty.nettrace"}, exitInput, "empty.nettrace: the file is empty; ", "want"},
+		{"bytes of no format", nil, []string{"top", "bytes"}, exitInput, " got the bytes 03 04 ", "--from"},
+		{"compression with the file and command", nil, []string{"to", "pprof", "it's.xz", "-o", "x"}, exitInput, `; decompress it: xz -dc 'it'\''s.xz' | ntconv to pprof -`, "FILE"},
+		{"compression of one of two inputs", nil, []string{"verify", "a.pb.gz", "it's.xz"}, exitInput, ` | ntconv info -`, "FILE"},
+		{"compression of the output", nil, []string{"to", "chrome", trace(t, "cpu-env"), "-o", "x.json.xz"}, exitUsage, "x.json.xz: ntconv compresses outputs with gzip and zstd only; name the output x.json\n", ""},
 		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
 		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},
 		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "on the stack for 100.0% of cpu time", ""},
 	} {
 		dir := t.TempDir()
 		write(t, dir, "empty.pb.gz", nil)
+		write(t, dir, "empty.nettrace", nil)
+		write(t, dir, "bytes", []byte{3, 4, 9, 2})
+		write(t, dir, "it's.xz", []byte("\xfd7zXZ\x00\x00\x04"))
 		write(t, dir, "a.pb.gz", testProfile(t, "shop"))
 		write(t, dir, "nothing.pb.gz", sampleless(t))
 		write(t, dir, "heap.pb.gz", nameless(t, "inuse_space", "bytes"))

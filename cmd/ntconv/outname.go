@@ -129,6 +129,10 @@ func misnamed(to *formats.Format, out string) string {
 // checkCompression refuses the name of an output that states the format and a compression that its outputs do not have.
 func checkCompression(to *formats.Format, out string) error {
 	named, compression := formats.ByOutput(out)
+	if rest := strings.TrimSuffix(out, filepath.Ext(out)); formats.IsForeignCompression(filepath.Ext(out)) &&
+		formats.ByFile(formats.All(), rest) != nil {
+		return failf(exitUsage, "%s: ntconv compresses outputs with gzip and zstd only; name the output %s", out, rest)
+	}
 	if named == nil || named.Name != to.Name || compression == "" || to.Compresses(compression) {
 		return nil
 	}
