@@ -100,7 +100,7 @@ func TestMessages(t *testing.T) {
 	}{
 		{"summary of standard input", cpu, []string{"to", "pprof", "-", "-o", "x"}, exitOK, "events in standard input (nettrace 4)", " - "},
 		{"all events of standard input", cpu, []string{"to", "nettrace", "-", "-o", "x"}, exitOK, "events of standard input (nettrace 4)", " - "},
-		{"no folder", nil, []string{"to", "pprof", trace(t, "cpu-env"), "-o", "no/dir/x.pb.gz"}, exitOutput, "the folder no/dir does not exist", ""},
+		{"no folder", nil, []string{"to", "pprof", trace(t, "cpu-env"), "-o", "no/dir/x.pb.gz"}, exitOutput, "no/dir/x.pb.gz: directory no/dir does not exist\n", ""},
 		{"empty profile", nil, []string{"top", "empty.pb.gz"}, exitInput, "programs write a profile when the recording ends", "--duration"},
 		{"label of no sample", nil, []string{"to", "pprof", "--drop-label", "trace,thread id", "--drop-label", "activity_id,nosuch", trace(t, "cpu-env"), "-o", "x"}, exitOK,
 			"; --drop-label: no sample has the label trace or nosuch; available: pid, process, state\n", ""},
@@ -132,6 +132,7 @@ func TestMessages(t *testing.T) {
 		{"compression with the file and command", nil, []string{"to", "pprof", "it's.xz", "-o", "x"}, exitInput, `; decompress it: xz -dc 'it'\''s.xz' | ntconv to pprof -`, "FILE"},
 		{"compression of one of two inputs", nil, []string{"verify", "a.pb.gz", "it's.xz"}, exitInput, ` | ntconv info -`, "FILE"},
 		{"compression of the output", nil, []string{"to", "chrome", trace(t, "cpu-env"), "-o", "x.json.xz"}, exitUsage, "x.json.xz: ntconv compresses outputs with gzip and zstd only; name the output x.json\n", ""},
+		{"verify of one input", nil, []string{"verify", "a.pb.gz"}, exitUsage, "verify reads two inputs, got 1\n", ""},
 		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
 		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},
 		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "on the stack for 100.0% of cpu time", ""},

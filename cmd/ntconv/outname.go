@@ -151,7 +151,7 @@ func checkOutput(out string, inputs ...string) error {
 		if len(dir) > 1 {
 			dir = dir[:len(dir)-1]
 		}
-		return failf(exitOutput, "create %s: %w; the folder %s does not exist", out, fs.ErrNotExist, dir)
+		return failf(exitOutput, "%s: directory %s does not exist", out, dir)
 	}
 	for _, in := range inputs {
 		if sameFile(in, out) {

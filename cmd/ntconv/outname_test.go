@@ -212,7 +212,7 @@ func TestOutputFolder(t *testing.T) {
 		for _, dir := range []string{"z/..", "z"} {
 			at := t.TempDir()
 			r := invoke(t, at, nil, append(verb, trace(t, "empty"), "-o", dir+"/x.pb.gz")...)
-			if r.code != exitOutput || !strings.Contains(r.stderr, "the folder "+dir+" does not exist") {
+			if r.code != exitOutput || !strings.Contains(r.stderr, "directory "+dir+" does not exist") {
 				t.Errorf("%s, %s: code %d: %s", verb, dir, r.code, r.stderr)
 			}
 			if got := files(t, at); len(got) > 0 {
