@@ -44,6 +44,7 @@ type app struct {
 	memory     *memlimit.Limit // of the process; jobs share it
 	pick       pickFlags
 	given      []givenFlag // flags of the command line for proposed commands
+	piped      string      // the command that a proposed pipe ends with
 	words      []string    // words of the command line, nil to build the flags of all commands
 	spans      spanUse
 
@@ -68,7 +69,7 @@ const (
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
 		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp},
-		limits: *iox.DefaultLimits(), openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
+		limits: *iox.DefaultLimits(), piped: "ntconv info", openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
 		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + formats.FlagMemory},
 	}
 }
@@ -124,6 +125,9 @@ func (a *app) command(args []string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			a.given = givenFlags(cmd)
+			if cmd.Args != nil && cmd.Args(cmd, []string{"-"}) == nil {
+				a.piped = cmd.CommandPath()
+			}
 			a.read.Memory = a.memory.Max
 			a.memory.End = a.outOfMemory
 			a.memory.Start()

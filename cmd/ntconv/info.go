@@ -68,6 +68,9 @@ func (a *app) info(name string, asJSON bool) error {
 			p.Report.Add(ntconv.CodeOutOfOrder, late.Events, late.Offset)
 		}
 		a.sum.Read(p)
+		if p.Kept == 0 && p.Total > 0 && !plan.Selection.Empty() {
+			return a.nothing(p, "events", "")
+		}
 		d := describe(p, v, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits))
 		var b bytes.Buffer
 		if !asJSON {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/glob"
 	"github.com/ntconv/ntconv/internal/message"
 )
 
@@ -99,34 +100,34 @@ func (k *knownNames) similar(expression string) (names []string) {
 	if err != nil {
 		return nil
 	}
-	for _, f := range k.functions {
-		if folded.MatchString(f.Name) && len(names) < maxSimilar && !slices.Contains(names, f.Name) {
-			names = append(names, f.Name)
-		}
-	}
-	if len(names) > 0 {
-		return names
-	}
 	type near struct {
 		name     string
 		distance int
 	}
-	var all []near
+	var matching, all []near
 	want := strings.ToLower(expression)
 	most := max(1, len(want)/4)
-	if len(want) < 3 || len(want) > maxWord {
-		return nil // a few letters are similar to any word
-	}
+	short := len(want) < 3 || len(want) > maxWord // a few letters are similar to any word
 	for _, f := range k.functions {
-		best := most + 1
+		matches := folded.MatchString(f.Name)
+		if short && !matches {
+			continue
+		}
+		best := len(f.Name) + len(want)
 		for _, word := range words().FindAllString(f.Name, -1) {
 			if len(word) <= len(want)+most { // longer ones differ in more letters
-				best = min(best, distance(strings.ToLower(word), want))
+				best = min(best, glob.Distance(strings.ToLower(word), want))
 			}
 		}
-		if best <= most {
+		switch {
+		case matches:
+			matching = append(matching, near{f.Name, best})
+		case best <= most:
 			all = append(all, near{f.Name, best})
 		}
+	}
+	if len(matching) > 0 {
+		all = matching
 	}
 	slices.SortStableFunc(all, func(a, b near) int { return cmp.Compare(a.distance, b.distance) })
 	for _, n := range all {
@@ -138,27 +139,3 @@ func (k *knownNames) similar(expression string) (names []string) {
 }
 
 var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL\d_]+`) })
-
-// distance returns the optimal string alignment distance: the number of insertions, deletions, replacements and swaps
-// of neighboring bytes that turn a into b.
-func distance(a, b string) int {
-	two, one, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		two, one, row = one, row, two
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := one[j]
-			if a[i] != b[j] {
-				replaced++
-			}
-			row[j+1] = min(replaced, row[j]+1, one[j+1]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], two[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
-}

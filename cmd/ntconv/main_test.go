@@ -179,7 +179,7 @@ func TestExitCodes(t *testing.T) {
 		{name: "no such file", args: []string{"info", "nowhere"}, code: 2, stderr: []string{"nowhere", "no such file"}},
 		{name: "a directory", args: []string{"info", "."}, code: 2},
 		{name: "format given as input", args: []string{"convert", "pprof", "x.pb.gz"}, code: 2, stderr: []string{"ntconv to pprof IN"}},
-		{name: "empty input", stdin: []byte{}, args: []string{"info", "-"}, code: 2, stderr: []string{"standard input: unknown format", "empty"}},
+		{name: "empty input", stdin: []byte{}, args: []string{"info", "-"}, code: 2, stderr: []string{"standard input: standard input is empty; ", "empty"}},
 		{name: "text", stdin: []byte("hello\n"), args: []string{"to", "pprof", "-", "-o", "x"}, code: 2, stderr: []string{"got text", "want nettrace"}},
 		{name: "cut in the header", stdin: cut[:30], args: []string{"to", "pprof", "-", "-o", "x"}, code: 2, stderr: []string{"truncated"}},
 		{name: "cut before the first event", stdin: cut[:200], args: []string{"print", "-", "-o", "x"}, code: 2},

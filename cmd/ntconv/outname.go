@@ -128,6 +128,10 @@ func misnamed(to *formats.Format, out string) string {
 // checkCompression rejects an output name with a compression that the format does not support.
 func checkCompression(to *formats.Format, out string) error {
 	named, compression := formats.ByOutput(out)
+	if rest := strings.TrimSuffix(out, filepath.Ext(out)); formats.IsForeignCompression(filepath.Ext(out)) &&
+		formats.ByFile(formats.All(), rest) != nil {
+		return failf(exitUsage, "%s: ntconv compresses outputs with gzip and zstd only; name the output %s", out, rest)
+	}
 	if named == nil || named.Name != to.Name || compression == "" || to.Compresses(compression) {
 		return nil
 	}
@@ -146,7 +150,7 @@ func checkOutput(out string, inputs ...string) error {
 		if len(dir) > 1 {
 			dir = dir[:len(dir)-1]
 		}
-		return failf(exitOutput, "create %s: %w; the directory %s does not exist", out, fs.ErrNotExist, dir)
+		return failf(exitOutput, "%s: directory %s does not exist", out, dir)
 	}
 	for _, in := range inputs {
 		if sameFile(in, out) {

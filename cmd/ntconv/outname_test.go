@@ -212,7 +212,7 @@ func TestOutputFolder(t *testing.T) {
 		for _, dir := range []string{"z/..", "z"} {
 			at := t.TempDir()
 			r := invoke(t, at, nil, append(command, trace(t, "empty"), "-o", dir+"/x.pb.gz")...)
-			if r.code != exitOutput || !strings.Contains(r.stderr, "the directory "+dir+" does not exist") {
+			if r.code != exitOutput || !strings.Contains(r.stderr, "directory "+dir+" does not exist") {
 				t.Errorf("%s, %s: code %d: %s", command, dir, r.code, r.stderr)
 			}
 			if got := files(t, at); len(got) > 0 {

@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/memlimit"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
@@ -92,6 +93,10 @@ func (a *app) notOpened(err error) error {
 		case errors.Is(err, os.ErrNotExist) && formats.ByName(formats.Writable(), of.Name) != nil:
 			return failf(exitInput, "%w; to write %s, run: ntconv to %s IN", err, of.Name, of.Name)
 		}
+	}
+	var unknown *formats.Unknown
+	if errors.As(err, &unknown) && of != nil && of.Name != iox.StdinName && of.Name != "-" {
+		err = &input.Error{Name: of.Name, Err: unknown.For(message.ShellWord(of.Name), a.piped)}
 	}
 	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) && !isLimit(err) {
 		return fail(exitOutput, spool)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -35,6 +36,8 @@ const (
 	flagTagIgnore = "tagignore"
 	flagTagRoot   = "tagroot"
 	flagTagLeaf   = "tagleaf"
+
+	flagSampleType = "sample-type" // of top
 )
 
 // bind defines the flags for the contents of the profile.
@@ -88,17 +91,29 @@ func (a *app) profileOf(cmd *cobra.Command, r *ranking) (made *profile.Profile, 
 		partial = partialBase
 	}
 	name := r.base + r.diffBase
-	made, err = pprofview.Difference(made, base, r.diffBase != "")
+	made, err = pprofview.Difference(made, base, r.options.SampleType, r.diffBase != "")
 	var incompatible *pprofview.IncompatibleError
 	switch {
 	case errors.As(err, &incompatible):
-		err = failf(exitEmpty, "%s - %s: %w; choose a --kind that both have", input.NameOf(r.in, 0), name, err)
+		err = failf(exitEmpty, "%s - %s: %w; %s", input.NameOf(r.in, 0), name, err, commonTypes(cmd, incompatible.Common))
 	case err != nil:
 		err = failf(exitInput, "%s - %s: %w", input.NameOf(r.in, 0), name, err)
 	case len(made.Sample) == 0:
 		err = failf(exitEmpty, "%s - %s: no difference, all samples are equal", input.NameOf(r.in, 0), name)
 	}
 	return made, partial, err
+}
+
+// commonTypes says which sample types two profiles have in common.
+func commonTypes(cmd *cobra.Command, common []string) string {
+	switch flag := cmd.Flag(flagSampleType); {
+	case len(common) == 0:
+		return "they have none in common"
+	case flag == nil:
+		return "both have " + strings.Join(common, ", ")
+	default:
+		return "use --" + flagSampleType + " " + strings.Join(common, " or --"+flagSampleType+" ")
+	}
 }
 
 // baseOf returns the profile to subtract, nil if there is none, and prints the summary of its input. partial is the

@@ -45,7 +45,7 @@ func (a *app) topCmd() *cobra.Command {
 		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with exact values")
 		flags.StringVar(
 			&r.options.SampleType,
-			"sample-type",
+			flagSampleType,
 			"",
 			"`name` of the sample type to rank by, NAME#2 for the second with that name (default: as the profile states)",
 		)

@@ -204,7 +204,7 @@ func TestTopBase(t *testing.T) {
 		{"--base " + older + " " + older, exitEmpty, ": no difference, all samples are equal"},
 		{"--base " + older + " --diff-base " + older + " " + newer, exitUsage, "only one of them"},
 		{"--base - -", exitUsage, "only one of the inputs can be standard input"},
-		{"--base " + trace(t, "cpu-v6") + " " + newer, exitEmpty, "cpu/nanoseconds in the base; choose a --kind that both have"},
+		{"--base " + trace(t, "cpu-v6") + " " + newer, exitEmpty, "cpu/nanoseconds in the base; use --sample-type samples"},
 		{"--base nosuch.nettrace " + newer, exitInput, "nosuch.nettrace"},
 		{"--base " + cut + " " + newer, exitIncomplete, "cut.nettrace"},
 	} {

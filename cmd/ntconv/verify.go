@@ -70,7 +70,7 @@ func (a *app) verifyCmd() *cobra.Command {
 		),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fmt.Errorf("want two traces to compare, got %d", len(args))
+				return fmt.Errorf("verify reads two inputs, got %d", len(args))
 			}
 			if args[0] == "-" && args[1] == "-" {
 				return errors.New("only one of the traces can be standard input")

@@ -155,7 +155,7 @@ func TestVerify(t *testing.T) {
 		"unused":        {nil, []string{"--where", "$id < 200", "--ignore", "sequence,lost,marks", cpu, few}, exitDifferent, []string{"first trace only: provider Microsoft-Windows-DotNETRuntime, ID ", "--ignore definitions ignores"}},
 		"selection not": {nil, []string{"--order", "file", "--event", "Method*", cpu, some}, exitDifferent, []string{"sequence number: "}},
 		"last second":   {nil, []string{"--from-time", "-1s", cpu, cpu}, exitOK, []string{"equal: "}},
-		"one":           {nil, []string{cpu}, exitUsage, []string{"want two traces to compare, got 1"}},
+		"one":           {nil, []string{cpu}, exitUsage, []string{"verify reads two inputs, got 1"}},
 		"stdin twice":   {nil, []string{"-", "-"}, exitUsage, []string{"only one of the traces"}},
 		"bad aspect":    {nil, []string{"--ignore", "colors", cpu, cpu}, exitUsage, []string{"--ignore colors", "--help"}},
 		"no such file":  {nil, []string{cpu, "nowhere"}, exitInput, []string{"nowhere"}},

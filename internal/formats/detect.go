@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
 )
 
 const (
@@ -50,6 +51,13 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	unsupported := func(list []unsupportedInput) error {
 		for _, f := range list {
 			if f.matches(strings.ToLower(name), head) {
+				if len(head) == 0 {
+					subject := "the file"
+					if name == iox.StdinName {
+						subject = name
+					}
+					return &Unknown{What: f.what, Err: &textError{subject + " is empty; " + f.next}}
+				}
 				return &Unknown{
 					What: f.what,
 					Err:  fmt.Errorf("%w: want %s, got %s; %s", ntconv.ErrFormat, want, f.what, f.next),
@@ -72,7 +80,7 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 		return nil, err
 	}
 	return nil, &Unknown{Err: fmt.Errorf(
-		"%w: want %s, got the bytes % x; check that this is the recorded file, or name its format with --from",
+		"%w: want %s, got the bytes % x; check that this is the recorded file",
 		ntconv.ErrFormat, want, head[:min(8, len(head))],
 	)}
 }
@@ -87,6 +95,19 @@ func (e *Unknown) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause, which wraps ntconv.ErrFormat.
 func (e *Unknown) Unwrap() error { return e.Err }
+
+// A textError is an error of the format with a text of its own. It wraps ntconv.ErrFormat.
+type textError struct{ text string }
+
+func (e *textError) Error() string { return e.text }
+func (e *textError) Unwrap() error { return ntconv.ErrFormat }
+
+// For returns the error with the file in the commands that it proposes, and with command in place of ntconv info. Both
+// are quoted for a shell.
+func (e *Unknown) For(file, command string) error {
+	text := strings.ReplaceAll(e.Err.Error(), "ntconv info -", command+" -")
+	return &Unknown{What: e.What, Err: &textError{strings.ReplaceAll(text, " FILE", " "+file)}}
+}
 
 // IsUnknown reports whether err wraps an *Unknown.
 func IsUnknown(err error) bool {

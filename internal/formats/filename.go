@@ -15,6 +15,11 @@ const (
 	extZstd = ".zst"
 )
 
+// IsForeignCompression reports whether an extension with its dot is that of a compression that ntconv does not write.
+func IsForeignCompression(ext string) bool {
+	return slices.Contains([]string{".xz", ".bz2", ".lz4", ".lzma", ".zip", ".7z", ".br"}, strings.ToLower(ext))
+}
+
 // InputExts returns the extensions of the formats without the leading dot, each also with the extension of each
 // compression, for the completion of file names.
 func InputExts(table []*Format) []string {

@@ -8,31 +8,37 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// An IncompatibleError means that a base lacks the sample type that a profile shows by default.
+// An IncompatibleError means that a base lacks the sample type that is shown of a profile.
 type IncompatibleError struct {
 	Has, Base []string // names and units of the sample types
+	Common    []string // names of the sample types that both have
 }
 
 // Error implements error.
 func (e *IncompatibleError) Error() string {
 	has, base := strings.Join(e.Has, ", "), strings.Join(e.Base, ", ")
-	return fmt.Sprintf("other sample types: %s, and %s in the base", has, base)
+	return fmt.Sprintf("the sample types differ: %s, and %s in the base", has, base)
 }
 
 // Difference returns the samples of p minus those of base, as go tool pprof -base does, for the sample types that both
-// have. The default sample type of p must be among them. Equal samples with equal values disappear. The time and the
-// duration are those of p.
+// have. The shown sample type must be among them: the one with the given name, or the default of p if the name is "".
+// Equal samples with equal values disappear. The time and the duration are those of p.
 //
 // Percentages of reports refer to the total of the absolute values. This is nearly the total of both profiles if labels
 // or addresses differ, as those of two processes do. If relative is set, percentages refer to the total of base, as
 // with go tool pprof -diff_base: the samples of base then have the label "pprof::base", and no samples disappear.
 //
 // The error is an *IncompatibleError, or one of merging invalid profiles. Difference takes ownership of both profiles.
-func Difference(p, base *profile.Profile, relative bool) (*profile.Profile, error) {
+func Difference(p, base *profile.Profile, sampleType string, relative bool) (*profile.Profile, error) {
 	nameTypes(p)
 	nameTypes(base)
 	incompatible := &IncompatibleError{Has: typeNames(p), Base: typeNames(base)}
-	shown, err := p.SampleIndexByName("") // profiles of other kinds may also count samples
+	for i, name := range incompatible.Has {
+		if slices.Contains(incompatible.Base, name) {
+			incompatible.Common = append(incompatible.Common, p.SampleType[i].Type)
+		}
+	}
+	shown, err := p.SampleIndexByName(sampleType) // profiles of other kinds may also count samples
 	if err != nil || !slices.Contains(incompatible.Base, incompatible.Has[shown]) {
 		return nil, incompatible
 	}

@@ -223,7 +223,7 @@ func TestDifference(t *testing.T) {
 		return p
 	}
 	for relative, total := range map[bool]int64{false: 10, true: 115} {
-		d, err := Difference(labeled(), base(), relative)
+		d, err := Difference(labeled(), base(), "", relative)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,19 +235,19 @@ func TestDifference(t *testing.T) {
 			t.Errorf("relative %v: %+v", relative, r)
 		}
 	}
-	d, err := Difference(labeled(), labeled(), false)
+	d, err := Difference(labeled(), labeled(), "", false)
 	if err != nil || len(d.Sample) != 0 {
 		t.Errorf("equal profiles differ: %v %v", err, d)
 	}
 	var incompatible *IncompatibleError
 	other := labeled()
 	other.SampleType = []*profile.ValueType{{Type: "alloc", Unit: "bytes"}, {Type: "wall", Unit: "seconds"}}
-	if _, err := Difference(labeled(), other, false); !errors.As(err, &incompatible) || !strings.Contains(fmt.Sprint(err), "alloc/bytes") {
+	if _, err := Difference(labeled(), other, "", false); !errors.As(err, &incompatible) || !strings.Contains(fmt.Sprint(err), "alloc/bytes") {
 		t.Error(err)
 	}
 	one := labeled() // sample types that only one profile has are dropped
 	one.SampleType = []*profile.ValueType{{Type: "alloc", Unit: "bytes"}, {Type: "wall", Unit: "milliseconds"}}
-	if d, err = Difference(labeled(), one, true); err != nil || len(d.SampleType) != 1 || d.SampleType[0].Type != "wall" {
+	if d, err = Difference(labeled(), one, "", true); err != nil || len(d.SampleType) != 1 || d.SampleType[0].Type != "wall" {
 		t.Errorf("%v %v", err, d)
 	}
 }

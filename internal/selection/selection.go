@@ -72,6 +72,8 @@ type Selector struct {
 	last     *ntconv.Type          // type of lastOK
 	lastOK   bool
 	where    []*where.Matcher
+
+	providers, events, pids, tids matchList
 }
 
 // Notes returns what the user should know about conditions that no event so far could satisfy, one string per line.
@@ -84,6 +86,9 @@ func (s *Selector) Notes() []string {
 					"--where '!($event =~ \"^GC\")' selects events whose names do not begin with GC")
 			}
 		}
+	}
+	for _, l := range []*matchList{&s.providers, &s.events, &s.pids, &s.tids} {
+		notes = append(notes, l.notes()...)
 	}
 	for _, m := range s.where {
 		for _, n := range m.Notes() {
@@ -116,6 +121,8 @@ func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) 
 		to:    math.MaxInt64,
 		types: make(map[*ntconv.Type]bool),
 	}
+	s.providers, s.events = newMatchList("provider", o.Providers, true), newMatchList("event", o.Events, true)
+	s.pids, s.tids = newMatchList("pid", numbers(o.PIDs), false), newMatchList("tid", numbers(o.TIDs), false)
 	var err error
 	if o.From.kind != momentNone {
 		if s.from, err = o.From.ticks(clock, last); err != nil {
@@ -181,10 +188,27 @@ func (s *Selector) Clip(first, last ntconv.Ticks) (from, to ntconv.Ticks) {
 func (s *Selector) inTime(t ntconv.Ticks) bool { return t >= s.from && (!s.bounded || t < s.to) }
 
 func (s *Selector) thread(t *ntconv.Thread) bool {
-	if len(s.opts.TIDs) > 0 && (t == nil || !slices.Contains(s.opts.TIDs, t.TID)) {
+	if len(s.opts.TIDs) > 0 {
+		if t == nil {
+			return false
+		}
+		i := slices.Index(s.opts.TIDs, t.TID)
+		if i < 0 {
+			return false
+		}
+		s.tids.matched[i] = true
+	}
+	if len(s.opts.PIDs) == 0 {
+		return true
+	}
+	if t == nil || t.Process == nil {
 		return false
 	}
-	return len(s.opts.PIDs) == 0 || t != nil && t.Process != nil && slices.Contains(s.opts.PIDs, t.Process.PID)
+	i := slices.Index(s.opts.PIDs, t.Process.PID)
+	if i >= 0 {
+		s.pids.matched[i] = true
+	}
+	return i >= 0
 }
 
 func (s *Selector) content(e *ntconv.Event) bool {
@@ -211,15 +235,18 @@ func (s *Selector) typeOf(e *ntconv.Event) bool {
 
 func (s *Selector) matchType(e *ntconv.Event) bool {
 	provider := e.Type.Provider
-	if len(s.opts.Providers) > 0 &&
-		!slices.ContainsFunc(s.opts.Providers, func(p string) bool { return glob.Match(p, provider) }) {
-		return false
+	if len(s.opts.Providers) > 0 {
+		s.providers.see(provider)
+		if !s.providers.match(func(p string) bool { return glob.Match(p, provider) }) {
+			return false
+		}
 	}
 	if len(s.opts.Events) == 0 {
 		return true
 	}
 	name, id := s.schemas.Of(e).Name, strconv.FormatUint(uint64(e.Type.ID), 10)
-	return slices.ContainsFunc(s.opts.Events, func(p string) bool { return glob.MatchEvent(p, provider, name, id) })
+	s.events.see(name)
+	return s.events.match(func(p string) bool { return glob.MatchEvent(p, provider, name, id) })
 }
 
 // String returns the flags that describe the selection, for messages.
