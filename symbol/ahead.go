@@ -15,8 +15,14 @@ type spelling struct{ raw, display string } // display is empty if names are raw
 // A speller makes names of texts. Several may work on one table at the same time while nothing changes it.
 type speller struct {
 	t       *Table
+	names   *dotnet.Speller
 	scratch []byte
+
+	namespace text   // of the last method,
+	typ       string // and as a string
 }
+
+func newSpeller(t *Table) speller { return speller{t: t, names: dotnet.NewSpeller()} }
 
 // utf16 returns recorded text as a string.
 func (s *speller) utf16(b []byte) string {
@@ -26,17 +32,16 @@ func (s *speller) utf16(b []byte) string {
 
 func (s *speller) method(m *method) (n spelling) {
 	texts := s.t.texts
-	d := dotnet.Method{
-		Namespace: s.utf16(
-			texts.get(m.namespace),
-		), Name: s.utf16(texts.get(m.name)), Signature: s.utf16(texts.get(m.param)),
+	if m.namespace != s.namespace { // neighbors are mostly of one type
+		s.namespace, s.typ = m.namespace, s.utf16(texts.get(m.namespace))
 	}
+	d := dotnet.Method{Namespace: s.typ, Name: s.utf16(texts.get(m.name)), Signature: s.utf16(texts.get(m.param))}
 	n.raw = d.Raw()
 	switch s.t.names {
 	case NamesPretty:
-		n.display = d.Pretty()
+		n.display = s.names.Pretty(d)
 	case NamesShort:
-		n.display = d.Short()
+		n.display = s.names.Short(d)
 	}
 	return n
 }
@@ -56,7 +61,7 @@ func (t *Table) nameAhead(p *process) {
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
-			s := speller{t: t}
+			s := newSpeller(t)
 			for i := w * len(list) / workers; i < (w+1)*len(list)/workers; i++ {
 				names[i] = s.method(&p.methods.list[list[i]])
 			}

@@ -20,18 +20,38 @@ func (m Method) Raw() string {
 }
 
 // Pretty returns the name for reading; see the package comment. It is Raw where the notation is not understood.
-func (m Method) Pretty() string {
-	return m.display(false)
-}
+func (m Method) Pretty() string { return new(Speller).Pretty(m) }
 
 // Short returns the name as Pretty spells it, without the namespace and without type arguments:
 // Dictionary.TryInsert(string, int). It is Raw where the notation is not understood.
-func (m Method) Short() string { return m.display(true) }
+func (m Method) Short() string { return new(Speller).Short(m) }
 
-func (m Method) display(short bool) string {
+// A Speller makes the names of many methods, which share most types of parameters. The zero Speller makes names without
+// keeping those of types. It is not safe for concurrent use.
+type Speller struct {
+	b     []byte            // buffer of the printer
+	types map[string]string // printer.known
+}
+
+// NewSpeller returns a Speller that keeps the names of types.
+func NewSpeller() *Speller { return &Speller{types: make(map[string]string)} }
+
+// Bounds of Speller.types.
+const (
+	maxKnown     = 1 << 12
+	maxKnownSize = 256
+)
+
+// Pretty returns m.Pretty().
+func (s *Speller) Pretty(m Method) string { return s.display(m, false) }
+
+// Short returns m.Short().
+func (s *Speller) Short(m Method) string { return s.display(m, true) }
+
+func (s *Speller) display(m Method, short bool) string {
 	ret, params := cutParams(m.Signature)
-	if s, ok := pretty(m.Namespace, m.Name, ret, params, short); ok {
-		return s
+	if name, ok := s.pretty(m.Namespace, m.Name, ret, params, short); ok {
+		return name
 	}
 	return m.Raw()
 }

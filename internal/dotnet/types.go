@@ -43,6 +43,8 @@ type printer struct {
 	short         bool       // the name has no namespace, and its cuts are removed
 	cuts          []cut      // where type arguments are, sorted by lo; only recorded if short is set
 	machine       bool       // the type is a state machine
+
+	known map[string]string // types of parameters to their names, nil if they are not kept
 }
 
 // A cut is a part of printer.b that short names do not show. It is removed at the end only, because the signature may
