@@ -1,28 +1,30 @@
-# What a developer does, one target each; "make help" lists them. Nothing but Go and make is needed, and a C compiler for race.
+# One target per task of a developer; "make help" lists them. They need Go and make, and race also needs a C compiler.
 # Tools are pinned in go.mod and run with go tool.
 
 GO        ?= go
 # Flags for go test in the targets test, race and e2e.
 TESTFLAGS ?=
-# How much each fuzz target runs, a count (50000x) or a time (5m). A count is the default: up to Go 1.26 a time that ends can fail a target with "context deadline exceeded" and no
-# input (go.dev/issue/75804), and a time goes by with the inputs found earlier before anything new is tried.
+# Extent of fuzzing per target: a count (50000x) or a time (5m). The default is a count. Up to Go 1.26 a target may fail
+# with "context deadline exceeded" and without an input when its time ends (go.dev/issue/75804), and part of the time is
+# spent on inputs found earlier.
 FUZZTIME  ?= 50000x
-# Mutants of small files that are read: their number, the number of the first one, the seed, how many processes share them, and
-# comma-separated beginnings of the names of targets. A seed and a number make the same mutant again.
+# Mutants of small files: their number, the number of the first one, the seed, the number of processes, and
+# comma-separated prefixes of target names. A seed and a number always produce the same mutant.
 MUTANTS   ?= 10000000
 FIRST     ?= 0
 SEED      ?= 1
 WORKERS   ?= 1
 TARGETS   ?=
-# What is measured, where, and for how long each.
+# Benchmarks to run, their packages, and the time per benchmark.
 BENCH     ?= .
 BENCHPKGS ?= ./internal/wire/... ./reader ./writer ./symbol ./internal/profile ./internal/span/... ./exporters/... ./importers/...
 BENCHTIME ?= 1s
-# The vulnerability check and its database. It is run at a version and is no tool of go.mod, because its modules would be those of ntconv.
+# The vulnerability check and its database. The check is run at a fixed version and is not a tool of go.mod, because its
+# modules would become dependencies of ntconv.
 VULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VULNDB    ?= https://vuln.go.dev
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# Where binaries go. They are static: without cgo, names of hosts and users are looked up by Go code.
+# Directory of binaries. They are static: without cgo, Go code looks up the names of hosts and users.
 BIN       ?= bin
 DEMO      ?= testdata/cpu-env.nettrace.zst
 
@@ -48,11 +50,11 @@ test: ## Run all tests
 
 .PHONY: race
 race: ## Run the tests with the race detector, the long ones shortened
-	@# Without GORACE every command that a test runs would sleep for a second at its end.
+	@# Without this setting, every command that a test runs would sleep for a second at its end.
 	GORACE=atexit_sleep_ms=10 $(GO) test -race -short $(TESTFLAGS) ./...
 
 .PHONY: e2e
-e2e: ## Test the command and its output against the programs that read it
+e2e: ## Test the command and its output with the programs that read it
 	cd e2e && $(GO) test $(TESTFLAGS) ./...
 
 .PHONY: lint
@@ -65,7 +67,7 @@ lint: ## Check format, go vet and staticcheck
 	cd e2e && $(GO) vet ./... && ../bin/staticcheck ./...
 
 .PHONY: generate
-generate: ## Write generated files anew
+generate: ## Regenerate files
 	$(GO) generate ./...
 
 .PHONY: fuzz
@@ -74,7 +76,7 @@ fuzz: ## Fuzz every target for FUZZTIME inputs (or a time)
 	awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 } /^FAIL./ { print "failed", $$2 }' | { \
 		bad=0; \
 		while read -r package target; do \
-			if [ "$$package" = failed ]; then echo "$$target does not build: go vet ./... says why"; bad=1; continue; fi; \
+			if [ "$$package" = failed ]; then echo "$$target does not build; for the reason, run: go vet ./..."; bad=1; continue; fi; \
 			echo "$(GO) test -run '^$$' -fuzz '^$$target$$' -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$package"; \
 			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x $$package < /dev/null || bad=1; \
 		done; \
@@ -82,7 +84,7 @@ fuzz: ## Fuzz every target for FUZZTIME inputs (or a time)
 	}
 
 .PHONY: mutate
-mutate: ## Read MUTANTS damaged copies of small files with every reader, importer, exporter and comparison
+mutate: ## Read MUTANTS corrupt copies of small files with every reader, importer, exporter and comparison
 	@$(GO) test -c -o bin/mutate.test ./internal/testing/mutate
 	@cd internal/testing/mutate && share=$$(($(MUTANTS) / $(WORKERS))) && pids= && bad=0 && \
 	for w in $$(seq 0 $$(($(WORKERS) - 1))); do \
@@ -94,7 +96,7 @@ mutate: ## Read MUTANTS damaged copies of small files with every reader, importe
 	for p in $$pids; do wait $$p || bad=1; done; exit $$bad
 
 .PHONY: growth
-growth: ## Check that time and memory of the command grow no faster than n log n, for every kind of table
+growth: ## Check that steps and memory of the command grow no faster than n log n, for every kind of table
 	$(GO) test $(TESTFLAGS) -count=1 -timeout 60m ./internal/testing/growth -args -sample 1
 
 .PHONY: vulncheck
@@ -108,27 +110,27 @@ vulncheck: ## Look for known vulnerabilities in the code that ntconv calls; skip
 	esac
 
 .PHONY: licenses
-licenses: ## List the licenses of what is compiled in, check that they are allowed, and write THIRD_PARTY.md
+licenses: ## List the licenses of compiled modules, check that they are allowed, and write THIRD_PARTY.md
 	$(GO) run ./.ci/licenses -platforms '$(PLATFORMS)' -o THIRD_PARTY.md
 
 .PHONY: bench
-bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME say what
+bench: ## Measure ns/event, MB/s, allocations and ratios; BENCH, BENCHPKGS and BENCHTIME select them
 	@$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -benchtime $(BENCHTIME) $(BENCHPKGS) | awk -f .ci/bench.awk
 
 .PHONY: faults
-faults: ## Make every system call of the command fail in turn, and kill it at each; on Linux, takes half an hour
+faults: ## Make every system call of the command fail in turn, and kill it at each; Linux only, takes half an hour
 	$(GO) test ./cmd/ntconv -run TestFaults -faults -v -timeout 4h
 
 .PHONY: big
-big: ## Convert streams of 512 MiB and of more than 4 GiB, and 1,000,000 spans, and compare the peaks of their memory
+big: ## Convert streams of 512 MiB and of more than 4 GiB, and 1,000,000 spans, and compare their peak memory
 	$(GO) test ./internal/testing/tracegen -run TestPeak -big -v -timeout 4h
 
 .PHONY: speed
-speed: ## Measure the command beside dotnet-trace, where the reference data lies beside the checkout
+speed: ## Compare the speed of the command with dotnet-trace; needs the reference data next to the checkout
 	cd e2e && $(GO) run ./speed
 
 .PHONY: cover
-cover: ## Measure which statements the tests reach: bin/cover.html
+cover: ## Measure the test coverage of statements: bin/cover.html
 	@mkdir -p bin
 	$(GO) test -short -coverpkg ./... -coverprofile bin/cover.out ./...
 	$(GO) tool cover -html bin/cover.out -o bin/cover.html
@@ -144,5 +146,5 @@ cross: ## Build for every platform into bin/
 	done
 
 .PHONY: clean
-clean: ## Remove what was built
+clean: ## Remove build results
 	rm -rf bin

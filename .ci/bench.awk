@@ -1,5 +1,6 @@
-# Passes on what go test -bench prints, and adds at the end what the reader costs as a multiple of the plain loop on the same
-# file, the fastest run of each: the ratio says more than nanoseconds on a machine that nobody else has. Fails if the benchmarks do.
+# Prints the output of go test -bench, followed by the cost of the reader as a multiple of the plain loop on the same
+# file. It compares the fastest run of each, because a ratio depends less on other load than nanoseconds do. It fails if
+# the benchmarks fail.
 { print; fflush() }
 /^FAIL/ || /^--- FAIL/ { failed = 1 }
 / ns\/event/ {
@@ -11,7 +12,7 @@
 	if (sub(/^BenchmarkPlainLoop\/(nettrace\/)?/, "", name)) {
 		sub(/\.nettrace$/, "", name)
 		plain[name] = ns
-	} else if (sub(/^BenchmarkCompressed\/(nettrace\/)?/, "", name)) { # of version 6, which has no plainer loop
+	} else if (sub(/^BenchmarkCompressed\/(nettrace\/)?/, "", name)) { # version 6 has no plainer loop
 		sub(/\.nettrace$/, "", name)
 		if (!(name in plain))
 			plain[name] = ns

@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/selection"
 )
 
-// plain returns an error of an input, a selection or a sink without what is for users of the command: the names of
-// flags and the advice to use one. A LimitError in its chain says which limit was exceeded.
+// plain converts an error of an input, a selection or a sink for library users: it removes names of flags and advice to
+// use them. It keeps an ntconv.LimitError in the chain, which identifies the exceeded limit.
 func plain(name string, err error) error {
 	var unknown *formats.Unknown
 	var where *selection.WhereError
@@ -36,7 +36,7 @@ func plain(name string, err error) error {
 	return err
 }
 
-// unknownFormat returns the error of an input of no known format.
+// unknownFormat returns the error for an input of an unknown format.
 func unknownFormat(name string, u *formats.Unknown) error {
 	got := ""
 	if u.What != "" {
@@ -49,8 +49,8 @@ func unknownFormat(name string, u *formats.Unknown) error {
 // A settingError is an error of a value in Options.Settings.
 type settingError struct{ err *formats.FlagError }
 
-// Error calls flags of the command by the names that they have as settings.
+// Error replaces the names of flags by those of settings.
 func (e *settingError) Error() string { return e.err.Setting() }
 
-// Unwrap returns the error in the words of the command.
+// Unwrap returns the error with the names of flags.
 func (e *settingError) Unwrap() error { return e.err }

@@ -19,35 +19,35 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// An Output says what File writes. The zero value and nil choose the format by the name and replace no file.
+// An Output describes the output of File. The zero value and nil derive the format from the name, and replace no file.
 type Output struct {
-	// Format is the name of the output's format, one of Formats. Empty: it follows from the extension.
+	// Format is the name of the format, one of the writable Formats. If empty, the extension of the name determines it.
 	Format string
-	// Overwrite replaces an existing file, or an existing directory with all that it holds.
+	// Overwrite permits replacing an existing file, or an existing directory with its contents.
 	Overwrite bool
-	// MaxBytes is the maximum number of bytes that are written, before compression: 1,000 times the decompressed input
-	// and at least 256 MiB if it is 0. A negative number means no limit.
+	// MaxBytes is the maximum number of bytes written, before compression. 0 means 1,000 times the decompressed input,
+	// and at least 256 MiB; a negative number means no limit.
 	MaxBytes int64
 }
 
-// A Result describes what File has written.
+// A Result describes the output that File has written.
 type Result struct {
-	Format   string   // of the output
-	Members  []string // files of an output that is a directory, nil if it is one file
-	Events   int64    // of the input
-	Selected int64    // of these
-	// Summary is one line for display: what was written, from how many events of which input.
+	Format   string   // name of the format of the output
+	Members  []string // names of the files in an output directory, nil for a file
+	Events   int64    // events read
+	Selected int64    // events that the selection kept
+	// Summary is one line for display: the items written, and the events and the input that they were built from.
 	Summary string
-	// Report has counted what was lost, skipped or odd. It is Options.Report if that is not nil.
+	// Report counts losses, skipped data and irregularities. It is Options.Report if that is not nil; otherwise it is new and belongs to the caller.
 	Report *ntconv.Report
 }
 
-// ErrEmpty means that an input holds nothing that the output has a place for, or that nothing was selected. No output
-// was written.
+// ErrEmpty means that no event was selected, or that the input has no contents for the output format. No output was
+// written.
 var ErrEmpty = errors.New("nothing to write")
 
-// An IncompleteError means that the output was written, but that the input is truncated or corrupt, or that it holds
-// what the output has no place for.
+// An IncompleteError means that the output was written, but the input is truncated or corrupt, or has contents that the
+// output format cannot store.
 type IncompleteError struct{ Err error }
 
 func (e *IncompleteError) Error() string { return "incomplete output: " + e.Err.Error() }
@@ -55,14 +55,17 @@ func (e *IncompleteError) Error() string { return "incomplete output: " + e.Err.
 // Unwrap returns the cause.
 func (e *IncompleteError) Unwrap() error { return e.Err }
 
-// File reads an input and writes a file or a directory of another format, as the command does: the same events give the
-// same output. Several inputs become one trace, in the order of time, if the format is one for traces.
+// File reads inputs, selects events and writes an output called name: a file, or a directory for some formats. The
+// output is the same as that of the command. Several inputs are merged into one trace in time order, if the output is a
+// trace format. o and out may be nil.
 //
-// The output appears when it is complete, or not at all. If an input is incomplete, the output holds what came before
-// the defect, and File returns the Result and an *IncompleteError. All other errors mean that nothing was written. If
-// ctx is canceled, the error is context.Cause(ctx).
+// The output appears when it is complete, or not at all. If an input is incomplete, the output has the events before
+// the defect, and File returns a Result and an *IncompleteError. After all other errors the Result is nil and no output
+// was written: ErrEmpty, ntconv.ErrFormat for an unknown format, ntconv.ErrLimit if an input or the output exceeds a
+// limit, fs.ErrNotExist for a missing input, fs.ErrExist for an existing output without Overwrite, and
+// context.Cause(ctx) after ctx was canceled.
 //
-// Formats that send what they make, such as OTLP to a collector, are written to files. Package exporters/otlp sends.
+// Formats that can be sent, such as OTLP, are only written to files. To send spans, use package exporters/otlp.
 func File(ctx context.Context, name string, o *Options, out *Output, inputs ...string) (*Result, error) {
 	if out == nil {
 		out = new(Output)
@@ -90,7 +93,7 @@ func File(ctx context.Context, name string, o *Options, out *Output, inputs ...s
 	return f.result, err
 }
 
-// A file is one call of File.
+// A file is the state of one call of File.
 type file struct {
 	*config
 	name    string
@@ -99,12 +102,12 @@ type file struct {
 	creator formats.Creator
 	plan    *pass.Plan
 	spans   spans
-	names   *symbol.Options // nil if the format needs no symbols
-	part    *subset.Filter  // what a trace of a selection needs in addition, nil if the output is something else
+	names   *symbol.Options // for symbols; nil if the format needs none
+	part    *subset.Filter  // adds the events that symbolize a selection; nil if the output does not store them
 	result  *Result
 }
 
-// prepare checks what was asked for and plans the reading.
+// prepare checks the arguments and plans the reading.
 func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err error) {
 	if f.to, err = f.format(); err != nil {
 		return err
@@ -119,7 +122,7 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 		return input.ErrNoName
 	}
 	if len(inputs) > 1 && !f.to.Out.Merges {
-		return fmt.Errorf("%d inputs: %s holds one", len(inputs), f.to.Name)
+		return fmt.Errorf("%d inputs given: %s accepts one", len(inputs), f.to.Name)
 	}
 	chosen, err := f.Select.options()
 	if err != nil {
@@ -155,7 +158,7 @@ func (f *file) format() (*formats.Format, error) {
 	return to, nil
 }
 
-// planOutput plans what the output needs: symbols, spans, and what else must be known ahead.
+// planOutput adds to the plan the symbols, spans and passes that the output needs.
 func (f *file) planOutput() error {
 	when := f.to.Out.Names
 	if chooser, ok := f.creator.(formats.NameChooser); ok {
@@ -208,8 +211,8 @@ func (f *file) open(inputs []string) (*input.Input, error) {
 	return input.Open(names, opts)
 }
 
-// learnSubset reads the input for the processes with a selected event, whose symbols a trace of the selection holds. The
-// reading that follows reports the errors after which an input can be read in part.
+// learnSubset reads the input to find the processes with a selected event, whose symbols the output needs. It ignores
+// errors after which an input is partly usable, because the second reading reports them.
 func (f *file) learnSubset(in *input.Input) error {
 	if f.part == nil || !f.part.NeedsLearn() {
 		return nil
@@ -228,7 +231,7 @@ func (f *file) learnSubset(in *input.Input) error {
 	})
 }
 
-// write makes one pass into the output. Plan.Do may call it again.
+// write runs one pass into the output. Plan.Do may call it a second time.
 func (f *file) write(p *pass.Pass) error {
 	to, _ := f.creator.Destination()
 	out, err := iox.CreateOutputs(f.name, iox.OutputsOptions{
@@ -245,19 +248,19 @@ func (f *file) write(p *pass.Pass) error {
 	fatal, partial := p.Drain(sink)
 	if fatal != nil {
 		if s, ok := sink.(formats.Aborter); ok {
-			_ = s.Abort() // the files are removed
+			_ = s.Abort() // the files are removed anyway
 		}
 		return errors.Join(fatal, out.Abort())
 	}
 	return f.commit(p, sink, out, partial)
 }
 
-// commit makes the output visible unless it is empty, and describes it.
+// commit commits the output unless it is empty, and sets the Result.
 func (f *file) commit(p *pass.Pass, sink formats.Sink, out *iox.Outputs, partial error) error {
 	made := sink.Result()
 	what := made.Empty()
 	if f.part != nil && f.part.Counts().Selected == 0 {
-		what = "events" // those that it would need to be symbolized are not selected
+		what = "events" // the events that symbolize are not selected ones
 	}
 	if what != "" {
 		err := fmt.Errorf("%s: %w: no %s in %d of %d events", p.Input.Name(), ErrEmpty, what, p.Kept, p.Total)
@@ -282,7 +285,7 @@ func (f *file) commit(p *pass.Pass, sink formats.Sink, out *iox.Outputs, partial
 	return nil
 }
 
-// report adds what a pass has counted to the report of the caller.
+// report adds the counts of a pass to the report of the caller, if there is one.
 func (f *file) report(p *pass.Pass) *ntconv.Report {
 	if f.Report == nil {
 		return p.Report
@@ -293,7 +296,7 @@ func (f *file) report(p *pass.Pass) *ntconv.Report {
 	return f.Report
 }
 
-// target returns what a sink may ask for.
+// target returns the Target for the sink of a pass.
 func (f *file) target(p *pass.Pass) *formats.Target {
 	comments := []string{"converted by ntconv"}
 	if p.Filtered() {

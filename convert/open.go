@@ -13,38 +13,39 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A Source yields the selected events of an input. It is an ntconv.Source and not safe for concurrent use. Close ends
-// its use.
+// A Source yields the selected events of an input. It implements ntconv.Source and is not safe for concurrent use. Call
+// Close after the last use.
 type Source struct {
 	config *config
 	in     *input.Input
-	src    ntconv.Source // of the selected events
+	src    ntconv.Source // source of the selected events
 	end    input.Ending
 	info   *ntconv.Info
-	names  *symbol.Table       // nil if Options.Symbols is
+	names  *symbol.Table       // nil if Options.Symbols is nil
 	pick   *selection.Selector // the selection, bound to the trace
-	watch  func(*ntconv.Event) // of the Watcher that CopyTo writes to
-	err    error               // how the source ended
+	watch  func(*ntconv.Event) // Watch of the sink of CopyTo, or nil
+	err    error               // error of the last Next; sticky
 	closed bool
 }
 
-// Open opens a file or a directory with the tables of a trace. It recognizes the format by the content, decompresses
-// gzip and zstd, and reads the header. The caller closes the Source.
+// Open opens a file, or a directory with the tables of a trace. It detects the format from the content, decompresses
+// gzip and zstd, and reads the header. o may be nil. The caller closes the Source.
 //
-// If ctx is canceled, Next returns context.Cause(ctx) within 64 events. A read that waits for data, as from a FIFO,
-// ends first.
+// After ctx is canceled, Next returns context.Cause(ctx) within 64 events. A read that waits for data, as from a FIFO,
+// is not interrupted.
 //
-// An input of no known format is an error that wraps ntconv.ErrFormat; a file that does not exist wraps fs.ErrNotExist.
+// The error wraps ntconv.ErrFormat if the format is unknown, ntconv.ErrLimit if the header exceeds a limit, and
+// fs.ErrNotExist if the file does not exist.
 func Open(ctx context.Context, name string, o *Options) (*Source, error) {
 	if name == "-" {
-		name = "./-" // a file: standard input is OpenReader(ctx, "standard input", os.Stdin, o)
+		name = "./-" // a file called -; for standard input, use OpenReader(ctx, "standard input", os.Stdin, o)
 	}
 	return open(ctx, name, o, func(in *input.Options) (*input.Input, error) { return input.Open([]string{name}, in) })
 }
 
-// OpenReader is Open for what the caller has opened, which the caller closes after the Source. name is what errors call
-// it. An r that has the methods ReadAt and Size of a bytes.Reader, or is a regular file, can be read again and at
-// random, which Parquet needs.
+// OpenReader is Open for a reader, which the caller closes after the Source. Errors use name. If r is a regular file,
+// or has the methods ReadAt and Size of a bytes.Reader, it can be read repeatedly and at random, which Parquet
+// requires.
 func OpenReader(ctx context.Context, name string, r io.Reader, o *Options) (*Source, error) {
 	return open(ctx, name, o, func(in *input.Options) (*input.Input, error) { return input.FromReader(name, r, in) })
 }
@@ -80,7 +81,7 @@ func open(
 	return s, nil
 }
 
-// begin starts the reading.
+// begin opens the source of the input and binds the selection to its clock.
 func (s *Source) begin(c *config, chosen *selection.Options) error {
 	read := c.read()
 	var last ntconv.Ticks
@@ -106,7 +107,7 @@ func (s *Source) begin(c *config, chosen *selection.Options) error {
 	return nil
 }
 
-// lastTime reads an input for the time of its last event. If the input ends early, the reading that follows says so.
+// lastTime returns the time of the last event. It ignores errors of the input, because the second reading reports them.
 func lastTime(in *input.Input, read formats.ReadOptions) (last ntconv.Ticks, err error) {
 	read.Report = nil
 	src, end, err := in.Source(&read)
@@ -126,7 +127,7 @@ func lastTime(in *input.Input, read formats.ReadOptions) (last ntconv.Ticks, err
 	return last, nil
 }
 
-// keep shows an event to the Watcher of CopyTo, and reports whether the event is selected.
+// keep passes an event to the Watcher of CopyTo, and reports whether the event is selected.
 func (s *Source) keep(e *ntconv.Event) bool {
 	if s.watch != nil {
 		s.watch(e)
@@ -134,13 +135,14 @@ func (s *Source) keep(e *ntconv.Event) bool {
 	return s.pick.Keep(e)
 }
 
-// Info implements ntconv.Source.
+// Info implements ntconv.Source. The result is valid after Close.
 func (s *Source) Info() *ntconv.Info { return s.info }
 
-// Format returns the name of the input's format, as in Formats.
+// Format returns the name of the format of the input, one of the readable Formats.
 func (s *Source) Format() string { return s.in.Format.Name }
 
-// Next implements ntconv.Source. At the end of the trace it also compares the checksum of compressed data.
+// Next implements ntconv.Source. The event is borrowed until the next call of Next or Close. At the end of the trace,
+// Next also verifies the checksum of compressed data.
 func (s *Source) Next() (*ntconv.Event, error) {
 	if s.err != nil {
 		return nil, s.err
@@ -157,8 +159,8 @@ func (s *Source) Next() (*ntconv.Event, error) {
 	return e, err
 }
 
-// Namer returns a Namer that has learned from all events read so far, selected or not. .NET traces usually write
-// symbols last, so a sink asks it in Close. It returns ntconv.NoNames() if Options.Symbols is nil.
+// Namer returns a Namer that has observed all events read so far, selected or not. .NET traces usually write symbols
+// last, so a sink that aggregates calls it in Close. If Options.Symbols is nil, Namer returns ntconv.NoNames().
 func (s *Source) Namer() ntconv.Namer {
 	if s.names == nil {
 		return ntconv.NoNames()
@@ -166,9 +168,9 @@ func (s *Source) Namer() ntconv.Namer {
 	return s.names
 }
 
-// CopyTo writes the rest of the selected events to a sink and returns how many events there were, as ntconv.Copy does.
-// A sink that is an ntconv.Watcher also sees the events that are not selected, so a selection does not change the
-// weights of samples. CopyTo closes neither.
+// CopyTo writes the remaining selected events to a sink and returns their number, like ntconv.Copy. A sink that is an
+// ntconv.Watcher also sees the other events, so that a selection does not change the weights of samples. CopyTo closes
+// neither the sink nor s.
 func (s *Source) CopyTo(sink ntconv.Sink) (int64, error) {
 	if w, ok := sink.(ntconv.Watcher); ok {
 		s.watch = w.Watch
@@ -177,8 +179,8 @@ func (s *Source) CopyTo(sink ntconv.Sink) (int64, error) {
 	return ntconv.Copy(sink, s)
 }
 
-// Close closes what Open has opened and removes temporary files. It may be called more than once; Next then returns
-// an error that wraps os.ErrClosed.
+// Close closes the files that Open has opened and removes temporary files. Next then returns an error that wraps
+// os.ErrClosed. Later calls do nothing and return nil.
 func (s *Source) Close() error {
 	if s.closed {
 		return nil

@@ -17,32 +17,33 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// Options say how inputs are read and what is selected of them. The zero value and nil read all events of inputs of any
-// format, with the limits of the command. A call copies the Options and does not change them.
+// Options are the options for reading inputs. The zero value and nil read all events of inputs of any format, with the
+// limits of the command. Functions of this package do not change Options, except that they add to Report.
 type Options struct {
-	// Format is the name of the inputs' format, one of Formats. Empty: it is recognized by the content.
+	// Format is the name of the format of the inputs, one of the readable Formats. If empty, it is detected from the content.
 	Format string
-	// Settings are values of the formats' own settings, by the name that a flag of the command has without its hyphens:
-	// {"folded-value": "cpu/milliseconds"}, or {"kind": "cpu"} for File. The page of a format in docs lists them.
+	// Settings are the values of format-specific settings. The names are those of the flags of the command without
+	// hyphens: {"folded-value": "cpu/milliseconds"}, or {"kind": "cpu"} for File. The page of each format in docs lists
+	// them.
 	Settings map[string]string
-	// Select chooses the events.
+	// Select selects events.
 	Select Selection
-	// Order is the order of events from Open. File uses the order that suits the output.
+	// Order is the order of events from Open. File ignores it and uses the order of the output format.
 	Order reader.Order
-	// Strict rejects inputs that Microsoft's TraceEvent library rejects.
+	// Strict rejects inputs that TraceEvent (Microsoft's library) rejects.
 	Strict bool
 	// AllowPrerelease reads traces of .NET Core 3.0 previews, whose detection is heuristic.
 	AllowPrerelease bool
-	// Limits bound what an input can make a reader hold.
+	// Limits bound the memory that an input can make a reader use.
 	Limits reader.Limits
 	// Decompression bounds inputs that are compressed with gzip or zstd.
 	Decompression ntconv.DecompressionLimits
-	// MaxTemp is the maximum size of each temporary file in bytes, 64 GiB if it is 0; a negative number means no limit.
-	// A temporary file holds the copy of an input that must be read twice and cannot be, or records that are sorted.
+	// MaxTemp is the maximum size of each temporary file in bytes. 0 means 64 GiB; a negative number means no limit.
+	// Temporary files are copies of inputs that must be read twice but cannot be, and records to sort.
 	MaxTemp int64
-	// Symbols, if not nil, makes Open provide a Namer that learns from all events. File needs no such request.
+	// Symbols, if not nil, enables Source.Namer. File ignores it and resolves symbols if the output needs them.
 	Symbols *symbol.Options
-	// Report, if not nil, counts what was lost, skipped or odd.
+	// Report, if not nil, counts losses, skipped data and irregularities.
 	Report *ntconv.Report
 }
 
@@ -51,11 +52,11 @@ func Formats() (readable, writable []string) {
 	return formats.NamesOf(formats.Readable()), formats.NamesOf(formats.Writable())
 }
 
-// A config is Options made ready.
+// A config is the prepared Options of one call.
 type config struct {
 	Options
 	ctx     context.Context
-	flags   *pflag.FlagSet // the formats' own settings; nothing parses arguments
+	flags   *pflag.FlagSet // format-specific settings; no arguments are parsed
 	openers *formats.Openers
 	quota   iox.Quota
 	temps   []string // names of temporary files that could not be removed while they are open
@@ -74,12 +75,12 @@ func newConfig(ctx context.Context, o *Options, bind func(*pflag.FlagSet)) (*con
 	for name, value := range c.Settings {
 		f := c.flags.Lookup(name)
 		if f == nil {
-			return nil, fmt.Errorf("setting %q: not a setting of the formats; there are %s", name, c.settings())
+			return nil, fmt.Errorf("setting %q: no format has this setting; available: %s", name, c.settings())
 		}
 		if err := f.Value.Set(value); err != nil {
 			return nil, fmt.Errorf("setting %q: value %q: %w", name, value, err)
 		}
-		f.Changed = true // formats distinguish a default that was asked for
+		f.Changed = true // formats distinguish an explicit default value
 	}
 	return c, nil
 }
@@ -91,7 +92,7 @@ func (c *config) settings() string {
 	return strings.Join(names, ", ")
 }
 
-// input returns the options of the inputs. again asks for inputs that can be read more than once.
+// input returns the options for opening inputs. again requests inputs that can be read more than once.
 func (c *config) input(again bool) (*input.Options, error) {
 	o := &input.Options{
 		Again: again, Limits: iox.LimitsOf(c.Decompression), Openers: c.openers, Temp: c.temporary,
@@ -109,7 +110,7 @@ func (c *config) input(again bool) (*input.Options, error) {
 	return o, nil
 }
 
-// read returns the options of a reading.
+// read returns the options for one pass.
 func (c *config) read() formats.ReadOptions {
 	return formats.ReadOptions{
 		Order: c.Order, Strict: c.Strict, AllowPrerelease: c.AllowPrerelease, Limits: c.Limits, Report: c.Report,
@@ -119,7 +120,7 @@ func (c *config) read() formats.ReadOptions {
 
 func (c *config) maxTemp() int64 { return max(cmp.Or(c.MaxTemp, formats.DefaultTemp), 0) }
 
-// temporary creates the file for the copy of an input. It has no name where the system allows that.
+// temporary creates the file for the copy of an input. It removes the name at once if the system permits that.
 func (c *config) temporary() (*os.File, error) {
 	f, err := os.CreateTemp("", "ntconv-*")
 	if err == nil && os.Remove(f.Name()) != nil {
@@ -128,17 +129,17 @@ func (c *config) temporary() (*os.File, error) {
 	return f, err
 }
 
-// remove removes the files of temporary. Call it once they are closed.
+// remove removes the files of temporary. Call it after they are closed.
 func (c *config) remove() {
 	for _, name := range c.temps {
-		_ = os.Remove(name) // the system cleans its directory for temporary files
+		_ = os.Remove(name) // ignored, because the system cleans its temporary directory
 	}
 }
 
-// checkEvery is how many events a source delivers between two looks at its context. One look costs a few nanoseconds.
+// checkEvery is the number of events between two checks of the context, which cost a few nanoseconds each.
 const checkEvery = 64
 
-// A cancelable source ends when its context does.
+// A cancelable source ends when its context is canceled.
 type cancelable struct {
 	ntconv.Source
 	ctx   context.Context

@@ -5,7 +5,7 @@ import (
 	"runtime/debug"
 )
 
-// version returns the version of this module in the program, "unknown" if the program does not say it.
+// version returns the version of this module in the program, "unknown" if the binary does not contain it.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

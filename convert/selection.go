@@ -10,26 +10,26 @@ import (
 	"github.com/ntconv/ntconv/internal/where"
 )
 
-// A Selection says which events are wanted, by the rules of the command's flags: everything that is set must hold, and
-// of a list one entry must. The zero value selects every event.
+// A Selection selects events by the rules of the command's flags: an event must satisfy every member that is set, and
+// at least one entry of a list, except Where, where all must be true. The zero value selects every event.
 //
-// A selection does not change weights of samples: a sample ends the interval of the one before it on its thread even if
-// it is not selected.
+// A selection does not change the weights of samples, because a sample also ends the interval of the previous sample of
+// its thread if it is not selected.
 type Selection struct {
-	// Providers are names of providers, case-insensitive; * matches any text and ? one character.
+	// Providers are names of providers, case-insensitive. * matches any text and ? one character.
 	Providers []string
-	// Events are names of events, or their IDs, or "provider/name", with the same patterns.
+	// Events are names of events, IDs, or "provider/name", with the same patterns.
 	Events []string
 	// PIDs and TIDs are IDs of processes and threads.
 	PIDs, TIDs []uint64
-	// From and To bound the time of events: From is included, To is not.
+	// From and To bound the time of events: From is inclusive, To is exclusive.
 	From, To Moment
-	// Where are expressions over fields and properties of events, as "Size > 1000 && $time < 5s". The command's topic
-	// "ntconv help where" specifies the language.
+	// Where are expressions over fields and properties of events, such as "Size > 1000 && $time < 5s". "ntconv help
+	// where" describes the language.
 	Where []string
 }
 
-// A Moment is a point in time of any trace. The zero Moment is unset.
+// A Moment is a point in time, relative to a trace or as a date. The zero Moment is unset.
 type Moment struct {
 	kind momentKind
 	wall time.Time
@@ -45,18 +45,18 @@ const (
 	onWall
 )
 
-// AfterStart returns the moment d after the start of the trace, where its clock was read.
+// AfterStart returns the moment d after the start of the trace, the time of its clock reading.
 func AfterStart(d time.Duration) Moment { return Moment{kind: fromStart, dist: d} }
 
-// BeforeEnd returns the moment d before the last event of the trace. Because the end must be known first, the input is
-// read twice; an input that can be read only once is copied to a temporary file.
+// BeforeEnd returns the moment d before the last event of the trace. It requires two passes over the input; an input
+// that can be read only once is copied to a temporary file.
 func BeforeEnd(d time.Duration) Moment { return Moment{kind: fromEnd, dist: d} }
 
-// At returns the moment of a date and time. A trace whose clock has no date does not accept it.
+// At returns the moment of a date and time. Reading fails if the clock of the trace has no date.
 func At(t time.Time) Moment { return Moment{kind: onWall, wall: t} }
 
-// ParseMoment reads a moment as the command's flags do: "1.5s" after the start, "-2s" before the end, or a date and
-// time such as "2026-11-21T06:52:53.5Z", in UTC if it has no zone.
+// ParseMoment parses a moment in the form of the command's flags: "1.5s" after the start, "-2s" before the end, or a
+// date and time such as "2026-11-21T06:52:53.5Z", in UTC without a time zone.
 func ParseMoment(s string) (Moment, error) {
 	m, err := selection.ParseMoment(s)
 	if err != nil {
@@ -72,7 +72,7 @@ func ParseMoment(s string) (Moment, error) {
 	}
 }
 
-// String returns the moment as ParseMoment reads it, "" if it is unset.
+// String returns the moment in the form that ParseMoment accepts, "" if it is unset.
 func (m Moment) String() string { return m.internal().String() }
 
 // internal returns the moment for package selection.

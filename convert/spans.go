@@ -8,13 +8,13 @@ import (
 	"github.com/ntconv/ntconv/internal/span/active"
 )
 
-// spans adds labels of spans to samples, if the trace has spans.
+// spans adds labels of spans to samples if the trace has spans.
 type spans struct {
-	index *active.Index // nil until the input has been read for it
+	index *active.Index // nil until learn is called
 	opts  active.LinkOptions
 }
 
-// plan adds to a plan what the labels need.
+// plan adds to a plan the pass and the stage that the labels need.
 func (s *spans) plan(p *pass.Plan, o *formats.SpanLabels) {
 	if o.Use == 0 {
 		return
@@ -26,7 +26,7 @@ func (s *spans) plan(p *pass.Plan, o *formats.SpanLabels) {
 	p.Before = append(p.Before, s.link)
 }
 
-// learn makes the index of the spans of a trace.
+// learn builds the index of the spans of a trace.
 func (s *spans) learn(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 	s.index = active.New(info, new(active.Options))
 	return s.index.Add, s.index.Finish

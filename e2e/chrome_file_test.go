@@ -7,14 +7,15 @@ import (
 	"testing"
 )
 
-// chromeTrace is what a file of Chrome's trace format holds, counted by the letters of its events and nothing else.
+// A chromeTrace contains the number of elements in a file of Chrome's trace format, counted only by the phases of the
+// events.
 type chromeTrace struct {
-	complete, begins, helpers int64 // X; B; of B: those that only hold the beginning of an arrow
+	complete, begins, helpers int64 // X; B; the part of B that only starts an arrow
 	async, asyncInstants      int64 // b; n
-	onThreads, elsewhere      int64 // i of a thread; of a process, or of all
+	onThreads, elsewhere      int64 // i of a thread; i of a process or of all
 	counterValues             int64
 	flows, bound              int64 // arrows by f; by flow_in
-	samples, idle             int64 // of V8 profiles; of samples: those that say that nothing runs
+	samples, idle             int64 // samples of V8 profiles; the part of them in the idle node
 	profiles                  map[[2]int64]int64
 	processes                 map[int64]string
 	threads                   map[[2]int64]string
@@ -101,7 +102,7 @@ func (c *chromeTrace) name(t *testing.T, e *chromeEvent) {
 	}
 }
 
-// chunk counts the samples of a part of a V8 profile.
+// chunk counts the samples in a chunk of a V8 profile.
 func (c *chromeTrace) chunk(t *testing.T, e *chromeEvent, idle map[string]map[int64]bool) {
 	t.Helper()
 	if e.Name == "Profile" {

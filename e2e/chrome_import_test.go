@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// imported returns what the command finds in a trace file of Chrome's format. Arrows without an end in a slice are not
-// shown.
+// imported returns the elements that the command finds in a file of Chrome's trace format. Arrows whose ends are
+// outside of slices are not shown.
 func imported(t *testing.T, path string) (c timelineCounts) {
 	t.Helper()
 	r := run(t, command, "to", "perfetto", path, "-o", filepath.Join(t.TempDir(), "out"), "--report", "json")
@@ -19,9 +19,8 @@ func imported(t *testing.T, path string) (c timelineCounts) {
 	return c
 }
 
-// What catapult finds in files that were written by hand is what the command imports: slices and instants of either
-// kind, values of counters, arrows, and samples. Catapult counts the samples that say that nothing runs, and stops at a
-// stack within an event.
+// catapult and the command find the same elements in handwritten files: slices and instants of both kinds, counter
+// values, arrows, and samples. catapult counts idle samples and stops at a stack inside an event.
 func TestCatapultReadsWhatIsImported(t *testing.T) {
 	t.Parallel()
 	needBrowser(t)
@@ -30,21 +29,22 @@ func TestCatapultReadsWhatIsImported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Phases that catapult does not know or keeps elsewhere, and an arrow to a thread without slices.
+	// Phases that catapult does not support or stores elsewhere, and an arrow to a thread without slices.
 	unknown := regexp.MustCompile(`(?m)^\{"ph":"[VvZ()PRSTpFNODcf]".*\n|^.*"stack":\[.*\n`)
 	known := filepath.Join(t.TempDir(), "phases.json")
 	if err := os.WriteFile(known, unknown.ReplaceAll(phases, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	files := []string{sample("chrome.json"), filepath.Join(dir, "crash.json"), filepath.Join(dir, "v8.json"), known}
-	idle, lone := []int64{0, 0, 2, 0}, []int64{0, 0, 1, 0} // a profile without samples is an instant here, and nothing there
+	// Ntconv shows a profile without samples as an instant, catapult does not show it.
+	idle, unsampled := []int64{0, 0, 2, 0}, []int64{0, 0, 1, 0}
 	for i, got := range catapult(t, files...) {
 		c := imported(t, files[i])
 		if got.Error != "" {
 			t.Errorf("%s: %s", files[i], got.Error)
 		}
 		compareCounts(t, files[i]+": imported, in catapult", []count{
-			{"slices and instants", c.Slices + c.Instants - lone[i], got.Slices + got.Async + got.Instants},
+			{"slices and instants", c.Slices + c.Instants - unsampled[i], got.Slices + got.Async + got.Instants},
 			{"counter values", c.Counters, got.CounterValues},
 			{"arrows", c.Flows, got.Flows},
 			{"samples", c.Samples, got.Samples - idle[i]},
@@ -52,8 +52,8 @@ func TestCatapultReadsWhatIsImported(t *testing.T) {
 	}
 }
 
-// What to chrome writes is imported with as many slices, instants, values of counters, samples and arrows as the file
-// has. What only holds the beginning or the end of an arrow is neither a slice nor an instant.
+// The output of to chrome is imported with as many slices, instants, values of counters, samples and arrows as the file
+// has. An event that only starts or ends an arrow is neither a slice nor an instant.
 func TestChromeIsImported(t *testing.T) {
 	t.Parallel()
 	for _, l := range timelines(t, "chrome", tracesForTimelines(t)) {

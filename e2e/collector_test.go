@@ -17,18 +17,18 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// builder makes collectors. Newer versions refer to modules that the proxy does not have.
+// builder builds collectors. Newer versions depend on modules that the proxy does not have.
 const builder = "go.opentelemetry.io/collector/cmd/builder@v0.161.0"
 
-// A program is the path of a collector, or why there is none.
+// A program is the path of a collector, or the reason why it is missing.
 type program struct {
 	path    string
 	err     error
 	missing bool // its modules cannot be downloaded
 }
 
-// collectorProgram is the collector of collector/builder.yaml, which is kept in the user's cache: building it takes
-// minutes.
+// collectorProgram returns the collector of collector/builder.yaml. It keeps the program in the user's cache, because
+// building it takes minutes.
 var collectorProgram = sync.OnceValue(buildCollector)
 
 func buildCollector() (p program) {
@@ -77,7 +77,7 @@ func buildCollector() (p program) {
 	return p
 }
 
-// A collector is a running OpenTelemetry Collector that writes what it receives to a file.
+// A collector is a running OpenTelemetry Collector that writes received spans to a file.
 type collector struct {
 	grpc, http string // URLs
 	file       string
@@ -87,8 +87,7 @@ type collector struct {
 	log        lockedBuffer
 }
 
-// newCollector starts a collector, or skips the test if there is none. The lines of settings are added to those of both
-// protocols.
+// newCollector starts a collector, or skips the test if there is none. settings are lines to add to both protocols.
 func newCollector(t *testing.T, settings ...string) *collector {
 	t.Helper()
 	if testing.Short() {
@@ -157,13 +156,13 @@ func (c *collector) start(t *testing.T) {
 	}
 }
 
-// kill ends the collector as a crash does.
+// kill kills the collector, as a crash would.
 func (c *collector) kill() {
 	_ = c.cmd.Process.Kill() // it may have ended
 	_ = c.cmd.Wait()
 }
 
-// freePort returns an address of this machine where nothing listens.
+// freePort returns an unused local address.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -174,7 +173,7 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// eventually waits until something is true, for at most 30 seconds.
+// eventually waits at most 30 seconds until a condition is true.
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -188,7 +187,7 @@ func eventually(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// A spanSet counts spans by everything that is known of them: resource, scope and span as OTLP/JSON.
+// A spanSet counts spans by all of their data: resource, scope and span as OTLP/JSON.
 type spanSet map[string]int
 
 func (s spanSet) add(t *testing.T, traces ptrace.Traces) {
@@ -222,7 +221,7 @@ func (s spanSet) total() (n int) {
 	return n
 }
 
-// received returns the spans that the collector has written so far.
+// received returns the spans that the collector has written.
 func (c *collector) received(t *testing.T) spanSet {
 	t.Helper()
 	b, err := os.ReadFile(c.file)
@@ -264,6 +263,6 @@ func sameSpans(t *testing.T, what string, got, want spanSet) {
 		}
 	}
 	if len(want) == 0 {
-		t.Errorf("%s: nothing to compare with", what)
+		t.Errorf("%s: no spans to compare", what)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// certificates writes PEM files of an authority, and of a certificate for this machine and its key that the authority
-// has signed.
+// certificates writes PEM files of an authority, and of a key and a certificate for this machine that the authority has
+// signed.
 func certificates(t *testing.T) (ca, cert, key string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -57,7 +57,8 @@ func certificates(t *testing.T) (ca, cert, key string) {
 	return ca, cert, key
 }
 
-// A collector with TLS that wants a certificate gets one, and nothing is sent to one whose certificate is not trusted.
+// A collector that requires client certificates accepts the command's certificate. The command sends nothing to a
+// collector whose certificate is not trusted.
 func TestCollectorTLS(t *testing.T) {
 	ca, cert, key := certificates(t)
 	c := newCollector(t, "        tls:", "          cert_file: "+cert, "          key_file: "+key, "          client_ca_file: "+ca)

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// command is the path of ntconv, built once for all tests.
+// command returns the path of ntconv, which is built once for all tests.
 var command string
 
 func TestMain(m *testing.M) {
@@ -32,20 +32,20 @@ func buildAndRun(m *testing.M) (int, error) {
 	defer os.RemoveAll(dir)
 	command = filepath.Join(dir, "ntconv.exe")
 	build := exec.Command("go", "build", "-o", command, "./cmd/ntconv")
-	build.Dir = ".." // with the versions of ntconv's own go.mod
+	build.Dir = ".." // with the versions in ntconv's own go.mod
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("building the command: %w\n%s", err, out)
 	}
 	return m.Run(), nil
 }
 
-// A result is how a run of a command ended.
+// A result is the result of a command run.
 type result struct {
 	code           int
 	stdout, stderr []byte
 }
 
-// run runs a command to its end. That it cannot be started is fatal, a nonzero exit code is not.
+// run runs a command to its end. It is fatal if the command cannot start, but not if the exit code is not 0.
 func run(t *testing.T, name string, args ...string) result {
 	t.Helper()
 	var out, msg bytes.Buffer
@@ -58,15 +58,15 @@ func run(t *testing.T, name string, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.Bytes(), msg.Bytes()}
 }
 
-// A trace is a file to test on.
+// A trace is a test file.
 type trace struct {
 	name, path string
-	events     string // the reference's event lines, "" if it has none for this file
-	stacks     string // the reference's stacks, the same
+	events     string // event lines of the reference, "" if it has none for this file
+	stacks     string // stacks of the reference, "" if it has none for this file
 	truth      []string
 }
 
-// shared returns a path below the folder of traces and reference output that ntconv does not own, or skips the test.
+// shared returns a path in the directory of shared traces and reference output, or skips the test.
 func shared(t *testing.T, elem ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{sharedRoot()}, elem...)...)
@@ -76,7 +76,7 @@ func shared(t *testing.T, elem ...string) string {
 	return path
 }
 
-// sharedRoot is the directory of what shared returns, which may be absent.
+// sharedRoot is the directory used by shared, which may be absent.
 func sharedRoot() string {
 	if root := os.Getenv("NTCONV_SHARED"); root != "" {
 		return root
@@ -84,7 +84,7 @@ func sharedRoot() string {
 	return filepath.Join("..", "..", "shared")
 }
 
-// sharedTraces lists every trace that is stored there.
+// sharedTraces lists all shared traces.
 func sharedTraces(t *testing.T) []trace {
 	t.Helper()
 	var list []trace
@@ -104,7 +104,7 @@ func sharedTraces(t *testing.T) []trace {
 	return list
 }
 
-// ownTraces lists the traces of testdata.
+// ownTraces lists the traces in testdata.
 func ownTraces(t *testing.T) []trace {
 	t.Helper()
 	var list []trace
@@ -124,7 +124,7 @@ func ownTraces(t *testing.T) []trace {
 	return list
 }
 
-// find returns the trace with a name: of testdata if it is there, else a shared one, or skips.
+// find returns the trace with a name in testdata or in the shared traces, or skips the test.
 func find(t *testing.T, name string) trace {
 	t.Helper()
 	named := func(tr trace) bool { return tr.name == name }

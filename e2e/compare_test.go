@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// computed are fields of the reference that are not in the payload: it works them out, masks or invents them.
+// computed are fields of the reference that are not in the payload, because it derives, masks or synthesizes them.
 var computed = map[string]bool{
 	"OptimizationTier": true, "MethodFlags": true, "TotalHeapSize": true, "TotalPromoted": true, "Depth": true, "ModuleILFileName": true,
 	"ObjectName": true, "TypeParameterCount": true, "TypeParameters": true, "LoaderModuleID": true, "CompactMechanisms": true,
@@ -17,26 +17,26 @@ var computed = map[string]bool{
 	"Promoted": true, "ID": true, "Data": true,
 }
 
-// junkLabels are what one-collect puts on events without meaning it, and what the reference shows as part of the head.
+// junkLabels are labels that one-collect writes without a meaning, and that the reference shows as part of the header.
 var junkLabels = map[string]bool{"Error": true, "OpCode": true, "Keywords": true, "Level": true, "Version": true}
 
-// An observed difference is one field of one event of which the reference and ntconv say different things.
+// An observed difference is a field of an event that the reference and ntconv show differently.
 type observed struct {
 	tr        trace
 	want, got *line
 	field     string
-	a, b      any  // the reference's value and ours
-	absent    bool // we have no such field
+	a, b      any  // values of the reference and of ntconv
+	absent    bool // ntconv does not have the field
 }
 
-// A comparison is how two dumps of a trace differ.
+// A comparison contains the differences between two dumps of a trace.
 type comparison struct {
 	missing, extra, paired int
 	differ, absent         int
 }
 
-// compareEvents pairs the events of two dumps and hands every difference to see. It compares more than the reference's
-// own script does where that is free: nothing is left out that the script sees.
+// compareEvents pairs the events of two dumps and calls see for every difference. It covers everything that the
+// reference's own script compares, and more where that is cheap.
 func compareEvents(t *testing.T, tr trace, want, got []*line, see func(*observed)) comparison {
 	t.Helper()
 	var c comparison
@@ -96,10 +96,12 @@ func compareEvent(t *testing.T, tr trace, want, got *line, see func(*observed)) 
 func comparePayload(t *testing.T, tr trace, want, got *line, see func(*observed)) {
 	p, q := want.fields(t), got.fields(t)
 	if inner, ok := p[""].(map[string]any); ok && len(p) == 1 && len(q) != 1 {
-		p, _ = inner["Payload"].(map[string]any) // event counters: the reference nests the only field under an empty name
+		// Event counters: the reference nests the only field under an empty name.
+		p, _ = inner["Payload"].(map[string]any)
 	}
 	for field, v := range p {
-		if computed[field] || want.ID == 298 && (field == "MethodToken" || field == "MethodNamespace") { // 298: the reference is 2 bytes off
+		// 298: the reference reads at an offset of 2 bytes.
+		if computed[field] || want.ID == 298 && (field == "MethodToken" || field == "MethodNamespace") {
 			continue
 		}
 		w, ok := q[field]
@@ -117,8 +119,8 @@ func hex(t *testing.T, text string) uint64 {
 	return n
 }
 
-// same compares values as the reference's script does: integers by their bits, since some unsigned ones are shown as
-// signed, and numbers that one side writes as text by their value.
+// same compares values like the reference's script: integers by their bits, because some unsigned ones are shown as
+// signed, and numbers that one side writes as strings by their value.
 func same(a, b any) bool {
 	if x, ok := integer(a); ok {
 		if y, ok := integer(b); ok {
@@ -157,7 +159,7 @@ func same(a, b any) bool {
 	return a == nil && b == nil
 }
 
-// integer returns the value of an integer, of a truth value, or of text that is one.
+// integer returns the value of an integer, a boolean, or a string that contains one.
 func integer(v any) (*big.Int, bool) {
 	switch v := v.(type) {
 	case bool:
@@ -176,7 +178,7 @@ func integer(v any) (*big.Int, bool) {
 	return nil, false
 }
 
-// isWrap reports whether a number is a whole turn of an integer type.
+// isWrap reports whether a difference is a multiple of 2^n for an integer type.
 func isWrap(n *big.Int) bool {
 	n.Abs(n)
 	return n.TrailingZeroBits() == uint(n.BitLen()-1) && (n.BitLen() == 9 || n.BitLen() == 17 || n.BitLen() == 33 || n.BitLen() == 65)

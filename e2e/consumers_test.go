@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// Programs that show timelines and profiles read what ntconv writes for them: catapult (chrome://tracing), speedscope,
-// the trace engine of DevTools, and the Firefox Profiler. Scripts run their importers and print what they found; this
-// file runs the scripts.
+// Programs that show timelines and profiles read the output of ntconv: catapult (chrome://tracing), speedscope, the
+// trace engine of DevTools, and the Firefox Profiler. Scripts run their importers and print the result; this file runs
+// the scripts.
 
-// A catapultTrace is what catapult found in a trace file.
+// A catapultTrace is the result of catapult for a trace file.
 type catapultTrace struct {
 	Error          string
 	Warnings       []string
-	Slices         int64 // of threads
+	Slices         int64 // slices of threads
 	Async          int64
-	Instants       int64 // of processes and of all; those of threads are slices
+	Instants       int64 // instants of processes and global ones; catapult shows those of threads as slices
 	CounterValues  int64
 	Flows, Samples int64
 	Begin, End     float64 // milliseconds
@@ -40,7 +40,7 @@ type catapultThread struct {
 	Slices, Async, Samples int64
 }
 
-// A devtoolsTrace is what the trace engine found.
+// A devtoolsTrace is the result of the trace engine.
 type devtoolsTrace struct {
 	Error              string
 	Warnings           []string
@@ -52,13 +52,13 @@ type devtoolsTrace struct {
 	}
 }
 
-// A speedscopeFile is what speedscope found in a file.
+// A speedscopeFile is the result of speedscope for a file.
 type speedscopeFile struct {
 	Error    string
-	Log      []string // how it recognized the file
+	Log      []string // how speedscope recognized the file
 	Warnings []string
 	Profiles []speedscopeProfile
-	Exported *speedscopeFile // what speedscope exports of it, imported again
+	Exported *speedscopeFile // speedscope's own export, imported again
 }
 
 type speedscopeProfile struct {
@@ -68,7 +68,7 @@ type speedscopeProfile struct {
 	Frames     map[string][2]float64 // by name: self, total
 }
 
-// A firefoxProfile is what the Firefox Profiler found.
+// A firefoxProfile is the result of the Firefox Profiler.
 type firefoxProfile struct {
 	Error    string
 	Warnings []string
@@ -77,10 +77,10 @@ type firefoxProfile struct {
 		Samples, Markers        int64
 	}
 	WeightType string
-	Functions  map[string][2]float64 // of the thread with most samples
+	Functions  map[string][2]float64 // functions of the thread with most samples
 }
 
-// needNode skips the test without Node and a package of package.json.
+// needNode skips the test if Node or the packages of package.json are missing.
 func needNode(t *testing.T, name string) {
 	t.Helper()
 	if _, err := exec.LookPath("node"); err != nil {
@@ -91,7 +91,7 @@ func needNode(t *testing.T, name string) {
 	}
 }
 
-// needBrowser skips the test without Chromium and what drives it.
+// needBrowser skips the test if Chromium or its driver is missing.
 func needBrowser(t *testing.T) {
 	t.Helper()
 	needNode(t, "puppeteer-core")
@@ -144,7 +144,8 @@ func inSpeedscope(t *testing.T, files ...string) []speedscopeFile {
 
 func inFirefox(t *testing.T, files ...string) []firefoxProfile {
 	t.Helper()
-	node := filepath.Join("firefox", "node_modules", ".bin", "node") // profiler-cli needs a later one than most systems have
+	// Profiler-cli needs a later version than most systems have.
+	node := filepath.Join("firefox", "node_modules", ".bin", "node")
 	if _, err := os.Stat(node); err != nil {
 		t.Skip("not installed (npm --prefix e2e/firefox ci): ", err)
 	}
@@ -153,7 +154,7 @@ func inFirefox(t *testing.T, files ...string) []firefoxProfile {
 
 func sample(name string) string { return filepath.Join("testdata", "timeline", name) }
 
-// broken writes a file of testdata with a replacement, and returns its name.
+// broken writes a copy of a file in testdata with a replacement, and returns its name.
 func broken(t *testing.T, name, old, with string) string {
 	t.Helper()
 	text, err := os.ReadFile(sample(name))
@@ -170,7 +171,7 @@ func broken(t *testing.T, name, old, with string) string {
 	return path
 }
 
-// The counts of catapult are those of a file that was written by hand, and it reports what is wrong.
+// catapult counts the elements of a handwritten file correctly, and reports errors in it.
 func TestCatapultCounts(t *testing.T) {
 	t.Parallel()
 	got := catapult(t, sample("chrome.json"),
@@ -190,7 +191,7 @@ func TestCatapultCounts(t *testing.T) {
 	}
 }
 
-// The trace engine finds the samples of a file, and fails for one that is broken.
+// The trace engine finds the samples of a file, and rejects an invalid one.
 func TestDevToolsCounts(t *testing.T) {
 	t.Parallel()
 	got := devtools(t, sample("chrome.json"), broken(t, "chrome.json", `{"displayTimeUnit"`, `{{"displayTimeUnit"`),
@@ -204,8 +205,8 @@ func TestDevToolsCounts(t *testing.T) {
 	}
 }
 
-// speedscope weighs functions as the file says, and reads what it exports as the same. What is wrong with a file is
-// reported.
+// speedscope computes the weights of functions that the file states, and reads its own export as an equal profile. It
+// reports errors in a file.
 func TestSpeedscopeWeights(t *testing.T) {
 	t.Parallel()
 	got := inSpeedscope(t, sample("speedscope.json"), sample("chrome.json"), sample("firefox.json"),
@@ -224,7 +225,7 @@ func TestSpeedscopeWeights(t *testing.T) {
 	}
 }
 
-// compareExport reports differences between a file and what speedscope exports of it.
+// compareExport reports differences between a file and speedscope's export of it.
 func compareExport(t *testing.T, s *speedscopeFile) {
 	t.Helper()
 	if s.Exported == nil || s.Exported.Error != "" || len(s.Exported.Warnings) > 0 || len(s.Exported.Profiles) != len(s.Profiles) {
@@ -236,7 +237,7 @@ func compareExport(t *testing.T, s *speedscopeFile) {
 		if e.Name != p.Name || e.Unit != p.Unit || !sameWeight(e.Total, p.Total) {
 			t.Errorf("profile %s is exported as %s in %s with a total of %v, want %s, %v", p.Name, e.Name, e.Unit, e.Total, p.Unit, p.Total)
 		}
-		for name := range e.Frames { // of ours, those without weight are omitted
+		for name := range e.Frames { // the export omits our frames without weight
 			if _, ok := p.Frames[name]; !ok {
 				t.Errorf("profile %s: %s is in the export only", p.Name, name)
 			}
@@ -249,14 +250,13 @@ func compareExport(t *testing.T, s *speedscopeFile) {
 	}
 }
 
-// sameWeight reports whether numbers differ by no more than adding them up in another order does.
+// sameWeight reports whether the difference of two numbers is at most the rounding error of adding in another order.
 func sameWeight(a, b float64) bool {
 	d := a - b
 	return d <= 1e-9*(1+a) && -d <= 1e-9*(1+a)
 }
 
-// The Firefox Profiler counts the samples and markers of a file that was written by hand. What is wrong with a file is
-// reported.
+// The Firefox Profiler counts the samples and markers of a handwritten file correctly. It reports errors in a file.
 func TestFirefoxCounts(t *testing.T) {
 	t.Parallel()
 	got := inFirefox(t, sample("firefox.json"), sample("chrome.json"), broken(t, "firefox.json", `"stackTable":`, `"stacks":`),
@@ -265,7 +265,7 @@ func TestFirefoxCounts(t *testing.T) {
 	if f.Error != "" || len(f.Warnings) > 0 || len(f.Threads) != 1 || f.Threads[0].Samples != 3 || f.Threads[0].Markers != 1 || f.Functions["Foo"] != [2]float64{2, 2} {
 		t.Errorf("%+v", f)
 	}
-	// Samples less than half a millisecond after the one before are dropped, by a constant of its importer.
+	// Its importer has a constant that drops samples less than half a millisecond after the previous one.
 	if c := got[1]; c.Error != "" || len(c.Threads) != 2 || c.Threads[0].Name != "main" || c.Threads[0].Samples != 1 {
 		t.Errorf("%+v", c)
 	}

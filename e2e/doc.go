@@ -1,7 +1,8 @@
-// Package e2e tests ntconv from outside: the built command and the public packages against Microsoft's own reader, the
-// tools that consume what ntconv writes, and programs that measured themselves while they were recorded.
+// Package e2e tests ntconv as a whole: it compares the built command and the public packages with Microsoft's
+// TraceEvent library, with the programs that read ntconv's output, and with programs that measured themselves while
+// they were recorded.
 //
-// It is a module of its own, so that what only these tests need stays out of ntconv's go.mod. Tests on ../testdata
-// always run. Those that need more traces, the reference output for them, Python, Node or the reference reader itself
-// look in the folder that NTCONV_SHARED names, or in ../../shared, and skip with a message where it is absent.
+// It is a separate module, so that its dependencies are not in ntconv's go.mod. Tests of ../testdata always run. Tests
+// that need more traces, reference output, Python, Node or the program that runs TraceEvent look in the directory
+// NTCONV_SHARED or ../../shared, and skip with a message if it is absent.
 package e2e

@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of ../docs/differences.md anew; what has no reason still fails")
+var update = flag.Bool("update", false, "rewrite the tables of ../docs/differences.md; differences without a reason still fail")
 
 const documentPath = "../docs/differences.md"
 
-// Heads of the tables of docs/differences.md. The tables are the lists of what may differ: tests read them.
+// Header rows of the tables in docs/differences.md. The tables list all permitted differences: tests read them.
 const (
 	valuesHead  = "| file | event | field | events | TraceEvent shows | reason |\n|---|---|---|---:|---|---|\n"
 	extraHead   = "| file | events of TraceEvent | of ntconv |\n|---|---:|---:|\n"
@@ -21,7 +21,7 @@ const (
 	reasonsHead = "| reason | |\n|---|---|\n"
 )
 
-// readTable returns the cells of a table of the document, a slice a row.
+// readTable returns the cells of a table in the document, one slice per row.
 func readTable(t *testing.T, head string) [][]string {
 	t.Helper()
 	text, err := os.ReadFile(documentPath)
@@ -47,12 +47,11 @@ func readTable(t *testing.T, head string) [][]string {
 	return rows
 }
 
-// checkTable compares the rows of a table that belong to a file (or all of them, if file is "") with those that a test
-// found.
+// checkTable compares the rows of a table for a file (or all rows, if file is "") with the rows that a test found.
 func checkTable(t *testing.T, head, file string, found [][]string) {
 	t.Helper()
 	if *update {
-		return // it is being written
+		return // the table is being rewritten
 	}
 	want := map[string]bool{}
 	for _, row := range readTable(t, head) {
@@ -68,7 +67,7 @@ func checkTable(t *testing.T, head, file string, found [][]string) {
 		delete(want, text)
 	}
 	for text := range want {
-		t.Errorf("%s has what is not so: %s", documentPath, text)
+		t.Errorf("%s has a wrong row: %s", documentPath, text)
 	}
 }
 
@@ -96,32 +95,32 @@ func writeTable(t *testing.T, head string, rows [][]string) {
 	}
 }
 
-// Every reason that a table gives is told, and every one told is given.
-func TestReasonsAreTold(t *testing.T) {
-	var told [][]string
+// Each reason in a table is defined in reasons, and each of these occurs in a table.
+func TestReasonsAreDefined(t *testing.T) {
+	var defined [][]string
 	for _, r := range reasons {
-		told = append(told, []string{r.id, r.text})
+		defined = append(defined, []string{r.id, r.text})
 	}
 	for _, r := range moduleReasons {
-		told = append(told, []string{r.id, r.text})
+		defined = append(defined, []string{r.id, r.text})
 	}
 	if *update {
-		writeTable(t, reasonsHead, told)
+		writeTable(t, reasonsHead, defined)
 	}
-	checkTable(t, reasonsHead, "", told)
+	checkTable(t, reasonsHead, "", defined)
 	given := map[string]bool{}
 	for _, head := range []string{valuesHead, modulesHead} {
 		for _, row := range readTable(t, head) {
 			given[row[len(row)-1]] = true
 		}
 	}
-	for _, row := range told {
+	for _, row := range defined {
 		if !given[row[0]] {
-			t.Errorf("nothing differs for the reason %s", row[0])
+			t.Errorf("no difference has the reason %s", row[0])
 		}
 		delete(given, row[0])
 	}
 	for id := range given {
-		t.Errorf("no such reason: %s", id)
+		t.Errorf("unknown reason: %s", id)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A difference is a row of docs/differences.md: events of a file differ in a field, for one reason.
+// A difference is a row of docs/differences.md: a field that differs in events of a file, for one reason.
 type difference struct {
 	file, event, field string
 	absent             bool
@@ -28,7 +28,8 @@ func differenceRows(count map[difference]int) (rows [][]string) {
 	return rows
 }
 
-// differencesOf compares what ntconv prints of a trace with the reference, and fails for all that no reason explains.
+// differencesOf compares the output of ntconv print with the reference. It fails for differences that no reason
+// explains.
 func differencesOf(t *testing.T, tr trace, got []byte) (comparison, map[difference]int) {
 	t.Helper()
 	count := map[difference]int{}
@@ -37,7 +38,7 @@ func differencesOf(t *testing.T, tr trace, got []byte) (comparison, map[differen
 		id := explain(t, d)
 		if id == "" {
 			if unexplained++; unexplained <= 5 {
-				t.Errorf("%s at %d, thread %d: %s is %v, the reference has %v", d.want.kind(), d.want.Ticks, d.want.TID, d.field, d.b, d.a)
+				t.Errorf("%s at %d, thread %d: %s is %v, want %v as in the reference", d.want.kind(), d.want.Ticks, d.want.TID, d.field, d.b, d.a)
 			}
 			return
 		}
@@ -47,12 +48,12 @@ func differencesOf(t *testing.T, tr trace, got []byte) (comparison, map[differen
 		t.Errorf("and %d more", unexplained-5)
 	}
 	if c.missing > 0 || c.extra > 0 && !truncated[tr.name] {
-		t.Errorf("%d events missing, %d that the reference does not have", c.missing, c.extra)
+		t.Errorf("%d events missing, %d events not in the reference", c.missing, c.extra)
 	}
 	return c, count
 }
 
-// extraRow is the row of a trace of which ntconv reads more than the reference.
+// extraRow returns the row for a trace of which ntconv reads more than the reference.
 func extraRow(tr trace, c comparison) [][]string {
 	if c.extra == 0 {
 		return nil
@@ -67,20 +68,19 @@ func printFlags(tr trace) []string {
 	return []string{"--crc"}
 }
 
-// Every event of every trace of testdata has the head, the payload's bytes and the values that Microsoft's reader gives
-// it.
+// Every event of every trace in testdata has the same header, payload bytes and values as with TraceEvent.
 func TestEvents(t *testing.T) {
 	for _, tr := range ownTraces(t) {
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
 			got := printed(t, tr, printFlags(tr)...)
-			if tr.events == "" { // cut in its first block: the reference has nothing
+			if tr.events == "" { // truncated in its first block: the reference has no events
 				checkTable(t, extraHead, tr.name, extraRow(tr, comparison{extra: len(readLines(t, got))}))
 				return
 			}
 			c, count := differencesOf(t, tr, got)
 			if c.paired == 0 {
-				t.Error("nothing compared")
+				t.Error("no events compared")
 			}
 			checkTable(t, valuesHead, tr.name, differenceRows(count))
 			checkTable(t, extraHead, tr.name, extraRow(tr, c))
@@ -88,7 +88,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// The same for all traces, and by the reference's own script.
+// The same for all traces, and with the reference's own script.
 func TestEventsOfAllTraces(t *testing.T) {
 	traces := sharedTraces(t)
 	var mu sync.Mutex
@@ -124,7 +124,7 @@ func TestEventsOfAllTraces(t *testing.T) {
 
 var scriptSays = regexp.MustCompile(`^reference (\d+) events, candidate (\d+), paired (\d+), missing (\d+), extra (\d+), values that differ (\d+), fields under no such name (\d+)\n`)
 
-// checkScript runs the reference's script, which must count exactly the differences that have a reason.
+// checkScript runs the reference's script. It must count exactly the differences that have a reason.
 func checkScript(t *testing.T, tr trace, got []byte, c comparison) {
 	t.Helper()
 	counts := runScript(t, "compare.py", scriptSays, tr.events, got)
@@ -139,7 +139,8 @@ func checkScript(t *testing.T, tr trace, got []byte, c comparison) {
 	}
 }
 
-// runScript compares a dump with one of the reference by one of its scripts and returns the numbers that it prints.
+// runScript compares a dump with that of the reference, using a script of the reference, and returns the printed
+// numbers.
 func runScript(t *testing.T, script string, says *regexp.Regexp, reference string, got []byte) []int {
 	t.Helper()
 	for _, tool := range []string{"python3", "zstd"} {

@@ -21,7 +21,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// speedscope is what speedscope finds in folded stacks: for each frame its own weight, and that with its callees.
+// A speedscope contains the weights that speedscope computes for folded stacks: for each frame its own, and that
+// including callees.
 type speedscope struct {
 	Lines  int
 	Total  int64
@@ -92,8 +93,8 @@ func weights(p *profile.Profile, column int) speedscope {
 	return s
 }
 
-// TestSpeedscopeReadsFoldedStacks checks that speedscope finds in the folded stacks of a trace the functions and times
-// that google's library finds in its pprof profile.
+// TestSpeedscopeReadsFoldedStacks checks that speedscope finds the same functions and times in the folded stacks of a
+// trace as google's library in its pprof profile.
 func TestSpeedscopeReadsFoldedStacks(t *testing.T) {
 	for _, name := range []string{"cpu-env", "jit", "cpu-v6", "three-processes-v6", "waits-v6"} {
 		t.Run(name, func(t *testing.T) {
@@ -123,9 +124,8 @@ func TestSpeedscopeReadsFoldedStacks(t *testing.T) {
 	}
 }
 
-// TestFoldedStacksOfSpeedscope checks that the example that speedscope comes with, which stackcollapse-perf.pl --all
-// has written, means the same to speedscope after ntconv has read and written it. The example has one frame whose name
-// is a space.
+// TestFoldedStacksOfSpeedscope checks that speedscope computes the same weights for its own example, written by
+// stackcollapse-perf.pl --all, after ntconv has read and written it. One frame of the example has a space as its name.
 func TestFoldedStacksOfSpeedscope(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join("node_modules", "speedscope", "dist", "release", "*collapsed*.txt"))
 	if len(files) != 1 {
@@ -150,8 +150,8 @@ func TestFoldedStacksOfSpeedscope(t *testing.T) {
 	}
 }
 
-// TestMicrosoftReadsFoldedStacks checks that Microsoft's reader finds each line of a text that became a trace as a
-// sample with a whole stack.
+// TestMicrosoftReadsFoldedStacks checks that TraceEvent finds each line of folded stacks that were converted to a trace
+// as a sample with a complete stack.
 func TestMicrosoftReadsFoldedStacks(t *testing.T) {
 	tool := traceevent(t)
 	text, err := os.ReadFile(filepath.Join("..", "importers", "folded", "testdata", "stackcollapse-perf.folded"))
@@ -191,7 +191,7 @@ func TestMicrosoftReadsFoldedStacks(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(string(text)) {
-		_, stack, _ := strings.Cut(line[:strings.LastIndexByte(line, ' ')], ";") // after the process
+		_, stack, _ := strings.Cut(line[:strings.LastIndexByte(line, ' ')], ";") // the stack after the process
 		if stack = strings.NewReplacer("_[k]", "", "_[j]", "", "_[i]", "").Replace(stack); !found[stack] {
 			t.Errorf("%s is not among %q", stack, slices.Sorted(maps.Keys(found)))
 		}

@@ -18,8 +18,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// profiles returns profiles by name: those that google/pprof tests itself with, one of a Go program, and what ntconv
-// makes of traces.
+// profiles returns profiles by name: the test files of google/pprof, a profile of a Go program, and profiles that
+// ntconv creates from traces.
 func profiles(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{"go-cpu": filepath.Join("..", "testdata", "go-cpu.pb.gz")}
@@ -58,7 +58,7 @@ func profiles(t *testing.T) map[string]string {
 	return found
 }
 
-// readProfile reads a profile with google's own library.
+// readProfile reads a profile with google's library.
 func readProfile(t *testing.T, path string) *profile.Profile {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -72,7 +72,7 @@ func readProfile(t *testing.T, path string) *profile.Profile {
 	return p
 }
 
-// Microsoft's reader finds in a profile that became a trace every sample, and every frame under its name.
+// TraceEvent finds every sample of a profile that was converted to a trace, and every frame with its name.
 func TestMicrosoftReadsProfiles(t *testing.T) {
 	reader := traceevent(t)
 	all := profiles(t)
@@ -92,8 +92,8 @@ func TestMicrosoftReadsProfiles(t *testing.T) {
 	}
 }
 
-// dotnet-trace, which has an older reader, takes traces of profiles and knows the names in them. Its report lists those
-// as calls of each event alone, and its Speedscope files have only what .NET's own sampler recorded, as with all
+// dotnet-trace, which contains an older TraceEvent, reads traces of profiles and shows their names. Its report lists
+// them as calls of each event alone. Its Speedscope files contain only samples of .NET's sample profiler, as with all
 // machine-wide traces.
 func TestDotnetTraceReadsProfiles(t *testing.T) {
 	tool := traceevent(t)
@@ -108,7 +108,7 @@ func TestDotnetTraceReadsProfiles(t *testing.T) {
 				}
 				report := run(t, tool, "report", path, "topN", "-n", "100000", "--inclusive")
 				if text := append(report.stdout, report.stderr...); report.code != 0 || bytes.Contains(text, []byte("ERROR")) {
-					t.Fatalf("report: exit code %d: %.500s", report.code, text)
+					t.Fatalf("dotnet-trace report: exit code %d: %.500s", report.code, text)
 				}
 				if want := map[string]string{"go-cpu": " shop!main.fib ", "cpu-env": " Cpu.Spin(double) "}[name]; !bytes.Contains(report.stdout, []byte(want)) {
 					t.Errorf("the report does not name %s:\n%.3000s", want, report.stdout)
@@ -122,7 +122,7 @@ func TestDotnetTraceReadsProfiles(t *testing.T) {
 	}
 }
 
-// Several profiles in one trace are all there, each in a process of its own.
+// A trace of several profiles contains all of them, each as a separate process.
 func TestMicrosoftReadsSeveralProfiles(t *testing.T) {
 	reader := traceevent(t)
 	all := profiles(t)
@@ -141,7 +141,7 @@ func TestMicrosoftReadsSeveralProfiles(t *testing.T) {
 	checkNamedStacks(t, run(t, reader, "stacks", path), both)
 }
 
-// checkSummary compares the number of samples, and that nothing is lost or out of order.
+// checkSummary compares the number of samples, and checks that no event is lost or out of order.
 func checkSummary(t *testing.T, r result, samples int) {
 	t.Helper()
 	var s struct {
@@ -149,7 +149,7 @@ func checkSummary(t *testing.T, r result, samples int) {
 		Providers                  map[string]map[string][2]int
 	}
 	if r.code != 0 {
-		t.Fatalf("the reference refuses it: %s", r.stderr)
+		t.Fatalf("the reference rejects it: %s", r.stderr)
 	}
 	if err := json.Unmarshal(r.stdout, &s); err != nil {
 		t.Fatal(err)
@@ -163,10 +163,10 @@ func checkSummary(t *testing.T, r result, samples int) {
 	}
 }
 
-// address is what stands in for a name where there is none.
+// address matches the placeholder for a frame without a symbol.
 var address = regexp.MustCompile(`^(.*\+)?0x[0-9a-f]+$`)
 
-// checkNamedStacks compares the stacks of all samples, each as modules and names.
+// checkNamedStacks compares the stacks of all samples by modules and names.
 func checkNamedStacks(t *testing.T, r result, p *profile.Profile) {
 	t.Helper()
 	if r.code != 0 {
@@ -194,7 +194,7 @@ func checkNamedStacks(t *testing.T, r result, p *profile.Profile) {
 				}
 				fmt.Fprintf(&b, "%s!%s\n", module(f[1]), name)
 			}
-			got[strings.ToLower(b.String())]++ // modules it shows in lower case
+			got[strings.ToLower(b.String())]++ // the reference shows modules in lower case
 		}
 	}
 	for text, n := range want {
@@ -228,7 +228,7 @@ func stackOf(s *profile.Sample, module func(string) string) string {
 	return b.String()
 }
 
-// moduleName is what the reference calls a file.
+// moduleName returns the name that the reference shows for a file.
 func moduleName(file string) string {
 	base := file[strings.LastIndexAny(file, `/\`)+1:]
 	for _, ext := range []string{".dll", ".exe"} {
@@ -239,8 +239,8 @@ func moduleName(file string) string {
 	return base
 }
 
-// moduleText returns what a module is called in a comparison: frames without a file go by the name of their process,
-// whichever of the processes that is.
+// moduleText returns the name of a module for comparisons: frames without a file have the name of their process, for
+// any process.
 func moduleText(t *testing.T, dump []byte) func(string) string {
 	t.Helper()
 	processes := map[string]bool{"": true}

@@ -17,7 +17,7 @@ import (
 
 const runtimeProvider = "Microsoft-Windows-DotNETRuntime"
 
-// A line is an event as one line of JSON, by the reference or by ntconv print --json.
+// A line is an event as one line of JSON, from the reference or from ntconv print --json.
 type line struct {
 	Ticks      int64  `json:"ticks"`
 	PID        uint64 `json:"pid"`
@@ -36,13 +36,13 @@ type line struct {
 	Size       int    `json:"size"`
 	CRC        string `json:"crc32"`
 	PayloadHex string `json:"payload_hex"`
-	// As text: decoding it would take most of the time, and in most events both have the same text.
+	// The payload stays a string: decoding it would take most of the time, and in most events both strings are equal.
 	Labels  json.RawMessage `json:"labels"`
 	Payload json.RawMessage `json:"payload"`
 	Stack   json.RawMessage `json:"stack"`
 }
 
-// A pairKey is what pairs the events of two dumps.
+// A pairKey identifies corresponding events of two dumps.
 type pairKey struct {
 	ticks    int64
 	tid      uint64
@@ -56,7 +56,7 @@ func (l *line) key() pairKey {
 	return pairKey{l.Ticks, l.TID, l.Provider, l.ID, l.Version, l.Size}
 }
 
-// kind names the events that are alike in a list of differences.
+// kind returns a name for similar events in a list of differences.
 func (l *line) kind() string { return fmt.Sprintf("%s %d/%d", l.Provider, l.ID, l.Version) }
 
 // fields decodes the payload.
@@ -80,7 +80,7 @@ func decode(t *testing.T, text []byte, v any) {
 	}
 }
 
-// readLines reads a dump of events, in its order.
+// readLines reads a dump of events in order.
 func readLines(t *testing.T, dump []byte) []*line {
 	t.Helper()
 	var list []*line
@@ -91,7 +91,7 @@ func readLines(t *testing.T, dump []byte) []*line {
 			t.Fatalf("%v: %.200s", err, text)
 		}
 		if l.Provider == runtimeProvider && l.ID == 65524 {
-			l.ID = 39 // the reference has a number of its own for one kind of GCDynamicEvent
+			l.ID = 39 // the reference uses its own number for one kind of GCDynamicEvent
 		}
 		if names[l.Provider] == "" {
 			names[l.Provider] = l.Provider
@@ -102,7 +102,7 @@ func readLines(t *testing.T, dump []byte) []*line {
 	return list
 }
 
-// byKey groups events that the reference and ntconv describe alike. Those with one key are ordered by their content.
+// byKey groups the events of a dump by pairKey. Events with the same key are sorted by their contents.
 func byKey(list []*line) map[pairKey][]*line {
 	m := make(map[pairKey][]*line, len(list))
 	for _, l := range list {
@@ -118,7 +118,7 @@ func byKey(list []*line) map[pairKey][]*line {
 	return m
 }
 
-// unzstd returns the content of a packed file.
+// unzstd returns the contents of a zstd file.
 func unzstd(t *testing.T, path string) []byte {
 	t.Helper()
 	f, err := os.Open(path)
@@ -138,7 +138,7 @@ func unzstd(t *testing.T, path string) []byte {
 	return b
 }
 
-// printed runs ntconv print and returns what it printed. The exit code must be the trace's.
+// printed runs ntconv print and returns its output. The exit code must be that of the trace.
 func printed(t *testing.T, tr trace, flags ...string) []byte {
 	t.Helper()
 	r := run(t, command, append([]string{"print", "--json", "-q", tr.path}, flags...)...)
@@ -156,10 +156,10 @@ const (
 	nothing    = 4
 )
 
-// truncated are the traces that end too early.
+// truncated are the traces whose end is missing.
 var truncated = map[string]bool{"diagnostics-truncated": true, "crash": true, "stress-cut": true, "stress-killed": true}
 
-// exitCode is what reading a trace to its end must give.
+// exitCode returns the expected exit code for reading a trace to its end.
 func exitCode(name string) int {
 	switch {
 	case strings.Contains(name, "prerelease"):

@@ -8,23 +8,23 @@ import (
 	"testing"
 )
 
-// moduleReasons are why the module of a frame is not the one that the reference shows. The method is always the same.
+// moduleReasons explain why the module of a frame differs from the reference. The method is always the same.
 var moduleReasons = []struct{ id, text string }{
-	{"no-module-event", "The trace has no event about the module of this method, as in recordings without rundown or with lost rundown events. TraceEvent invents the name ManagedModule, ntconv shows none."},
-	{"generated-code", "The code is none of a method (a stub), and its symbol names no module. TraceEvent makes the name unknown up, ntconv shows none."},
-	{"module-of-symbol", "The method lies in memory without a file, and its symbol names the module: `[Module] Type::Method`. ntconv shows that, TraceEvent none."},
+	{"no-module-event", "The trace has no event about the module of this method, as in recordings without rundown or with lost rundown events. TraceEvent shows the placeholder ManagedModule, ntconv shows no module."},
+	{"generated-code", "The code is a stub, not a method, and its symbol contains no module. TraceEvent shows the placeholder unknown, ntconv shows no module."},
+	{"module-of-symbol", "The method is in memory that is not mapped from a file, and its symbol contains the module: `[Module] Type::Method`. ntconv shows this module, TraceEvent shows none."},
 }
 
-// A moduleProof holds what a trace says about modules and methods, from the reference's list of its events.
+// A moduleProof contains the modules and methods of a trace, from the reference's list of its events.
 type moduleProof struct {
 	t        *testing.T
 	events   func() []*line
 	loaded   bool
-	modules  map[string]bool // ids of modules that the trace has an event about
+	modules  map[string]bool // IDs of modules with an event in the trace
 	methods  []method
 	symbols  []symbolEvent
-	nameless map[string]bool            // ids of mappings without a file
-	known    map[frameDifference]string // of a frame without its method
+	nameless map[string]bool            // IDs of mappings without a file
+	known    map[frameDifference]string // known differences of a frame without its method
 }
 
 type method struct {
@@ -41,7 +41,7 @@ func newModuleProof(t *testing.T, tr trace) *moduleProof {
 	return &moduleProof{t: t, events: func() []*line { return readLines(t, unzstd(t, tr.events)) }}
 }
 
-// load reads the events. Few traces have differences, so it waits for the first one.
+// load reads the events when the first difference occurs, because few traces have any.
 func (p *moduleProof) load() {
 	if p.loaded {
 		return
@@ -73,7 +73,7 @@ func (p *moduleProof) learnRuntime(f map[string]any) {
 	}
 }
 
-// explain returns the reason why a frame's module differs, or "".
+// explain returns the reason why the module of a frame differs, or "".
 func (p *moduleProof) explain(d frameDifference) string {
 	if bare(d.theirs[2]) != bare(d.ours[2]) {
 		return ""
@@ -114,7 +114,7 @@ func (p *moduleProof) hasSymbol(pc uint64, is func(symbolEvent) bool) bool {
 	return slices.ContainsFunc(p.symbols, func(s symbolEvent) bool { return s.start <= pc && pc <= s.last && is(s) })
 }
 
-// number returns an unsigned integer, which the reference shows as a number.
+// number returns an unsigned integer that the reference shows as a JSON number.
 func number(v any) uint64 {
 	n, _ := v.(json.Number)
 	u, _ := strconv.ParseUint(n.String(), 0, 64)

@@ -12,12 +12,12 @@ import (
 	"go.opentelemetry.io/collector/pdata/ptrace"
 )
 
-// spanTraces are traces of testdata with spans of several kinds, and more if there are shared traces.
+// spanTraces are traces of testdata with spans of several kinds, and shared traces if available.
 func spanTraces(t *testing.T) []trace {
 	return append([]trace{find(t, "spans-stop"), find(t, "activities")}, spansInBlocks(t)...)
 }
 
-// spansInBlocks are shared traces with spans in several blocks of one window, if there are any.
+// spansInBlocks are shared traces with spans in several blocks of one window, if available.
 func spansInBlocks(t *testing.T) (list []trace) {
 	t.Helper()
 	for _, name := range []string{"spans-http", "spans-both"} {
@@ -54,7 +54,7 @@ func protobuf(t *testing.T, b []byte) spanSet {
 	return set
 }
 
-// delimited reads messages, each after its length.
+// delimited reads messages, each preceded by its length.
 func delimited(t *testing.T, b []byte) spanSet {
 	t.Helper()
 	set := spanSet{}
@@ -70,7 +70,7 @@ func delimited(t *testing.T, b []byte) spanSet {
 	return set
 }
 
-// The Collector's own package reads every form of a file, and finds the same spans in all of them.
+// The Collector's own package reads every form of a file, and finds the same spans in each.
 func TestCollectorReadsFiles(t *testing.T) {
 	for _, tr := range spanTraces(t) {
 		want := protobuf(t, convertSpans(t, tr.path, "a.binpb"))

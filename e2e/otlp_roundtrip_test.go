@@ -56,7 +56,7 @@ func allTypes(t *testing.T) []byte {
 	return b
 }
 
-// OTLP that becomes a trace and OTLP again is what it was, by the Collector's own package.
+// OTLP that is converted to a trace and back has the same contents, according to the Collector's own package.
 func TestOTLPRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "types.binpb")
 	if err := os.WriteFile(path, allTypes(t), 0o600); err != nil {
@@ -65,8 +65,8 @@ func TestOTLPRoundTrip(t *testing.T) {
 	roundTrip(t, path, protobuf(t, allTypes(t)))
 }
 
-// The example of opentelemetry-proto (examples/trace.json) has upper-case IDs and times that are numbers, in JSON over
-// several lines.
+// The example of opentelemetry-proto (examples/trace.json) has upper-case IDs, times as numbers, and JSON over several
+// lines.
 const protoExample = `{
   "resourceSpans": [{
     "resource": {"attributes": [{"key": "service.name", "value": {"stringValue": "my.service"}}]},
@@ -82,7 +82,7 @@ const protoExample = `{
 }
 `
 
-// The same for the example of the protocol.
+// The example of the protocol round-trips.
 func TestOTLPOfProtoExample(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.json")
 	if err := os.WriteFile(path, []byte(protoExample), 0o600); err != nil {
@@ -97,7 +97,7 @@ func TestOTLPOfProtoExample(t *testing.T) {
 	checkTraceEvent(t, roundTrip(t, path, want), 1)
 }
 
-// The same for what an SDK has sent, and Microsoft's TraceEvent library reads the trace in between without complaint.
+// The output of an SDK round-trips, and TraceEvent reads the intermediate trace without an error.
 func TestOTLPOfSDK(t *testing.T) {
 	inputs := 0
 	for _, path := range glob(t, filepath.Join(shared(t, "data"), "otel", "*.otlp.binpb")) {
@@ -119,7 +119,7 @@ func TestOTLPOfSDK(t *testing.T) {
 	}
 }
 
-// Microsoft's TraceEvent library reads spans of all types, also one that is larger than an event can be.
+// TraceEvent reads spans of all types, including one that is larger than an event can be.
 func TestTraceEventReadsSpans(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "types.binpb")
 	if err := os.WriteFile(path, allTypes(t), 0o600); err != nil {

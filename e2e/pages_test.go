@@ -13,25 +13,25 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// visitedPages is what a browser saw of ntconv view.
+// visitedPages is what a browser observed of ntconv view.
 type visitedPages struct {
 	Refused int64  // status of a visit without the token
-	Entered string // where a visit with it leads
-	Linked  string // where a link with it leads
+	Entered string // address reached by a visit with the token
+	Linked  string // address reached by a link with the token
 	Cookies []struct {
 		Name, SameSite, Path string
 		HTTPOnly, Session    bool
 	}
-	Dialogs, Violations, Errors, Foreign []string // what no page may do
+	Dialogs, Violations, Errors, Foreign []string // must be empty for every page
 	Pages                                map[string]visitedPage
 	Types                                []chosenType
-	Attacks                              []string // what pages of other origins got
-	Answers                              []int64  // status of the answers to them
+	Attacks                              []string // responses to pages of other origins
+	Answers                              []int64  // status codes of these responses
 }
 
-// A chosenType is a sample type in the menu of a page, and the page after it was clicked.
+// A chosenType is a sample type in the menu of a page, and the page after a click on it.
 type chosenType struct {
-	Name, SI string // SI is in the address
+	Name, SI string // SI is part of the address
 	Status   int64
 }
 
@@ -67,8 +67,8 @@ func visit(t *testing.T, flags []string, paths ...string) visitedPages {
 	return script[visitedPages](t, 1, "node", append([]string{"pages.mjs", strings.TrimSpace(address)}, paths...)...)[0]
 }
 
-// A profile whose texts are all scripts runs none of them on any page, pages of other origins get nothing, and the
-// pages work under their policy: clicks, search, sorting and the choice of sample types.
+// A profile whose strings are all scripts runs none of them on any page, pages of other origins receive nothing, and
+// the pages work under their content security policy: clicks, search, sorting and the choice of sample types.
 func TestPagesOfHostileProfile(t *testing.T) {
 	dir := t.TempDir()
 	in, source := filepath.Join(dir, "xss.pb"), filepath.Join(dir, "src")
@@ -78,7 +78,7 @@ func TestPagesOfHostileProfile(t *testing.T) {
 	if err := os.Mkdir(source, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	const code = "<script>alert('source')</script>" // the profile says that its functions are in /etc/passwd
+	const code = "<script>alert('source')</script>" // the profile states that its functions are in /etc/passwd
 	if err := os.WriteFile(filepath.Join(source, "passwd"), []byte(strings.Repeat(code+"\n", 8)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestPagesOfHostileProfile(t *testing.T) {
 	got.check(t, code)
 }
 
-// check checks what the pages of xss.pb show.
+// check checks the contents of the pages for xss.pb.
 func (got *visitedPages) check(t *testing.T, code string) {
 	t.Helper()
 	const name = "<script>alert('n1')</script>"

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// unknownField matches what protoc prints for a field that the schema does not have.
+// unknownField matches protoc's output for a field that is not in the schema.
 var unknownField = regexp.MustCompile(`(?m)^ *[0-9]+(:| \{)`)
 
-// protoc decodes every output of ntconv to perfetto, and finds as many slices, instants, values, samples and flows as
-// the summary states. The schema is perfetto.proto; NTCONV_PERFETTO_PROTO names another one, as perfetto_trace.proto of
-// Perfetto's repository.
+// protoc decodes every output of to perfetto, and finds as many slices, instants, values, samples and flows as the
+// summary states. The schema is perfetto.proto; NTCONV_PERFETTO_PROTO selects another one, such as perfetto_trace.proto
+// of Perfetto's repository.
 func TestPerfettoSchema(t *testing.T) {
 	if _, err := exec.LookPath("protoc"); err != nil {
 		t.Skip("protoc is missing: install protobuf-compiler")
@@ -38,7 +38,7 @@ func decodePerfetto(t *testing.T, schema, file, form string) {
 	out := filepath.Join(t.TempDir(), "out.perfetto-trace")
 	r := run(t, command, "to", "perfetto", "--plain", "--samples", form, "--report", "json", file, "-o", out)
 	if r.code == 4 {
-		return // nothing but rundown, so no output
+		return // only rundown, so there is no output
 	}
 	var want struct{ Slices, Instants, Counters, Samples, Flows, Items int64 }
 	if err := json.Unmarshal(r.stderr, &want); err != nil {
@@ -61,7 +61,7 @@ func decodePerfetto(t *testing.T, schema, file, form string) {
 	count := func(pattern string) int64 {
 		return int64(len(regexp.MustCompile(`(?m)^ +`+pattern).FindAll(text, -1)))
 	}
-	// An instant with a flow and nothing else is the end of an arrow inside a slice.
+	// An instant that only has a flow is the end of an arrow inside a slice.
 	arrows := count(`type: TYPE_INSTANT(\n +[a-z_]+: [0-9]+)*\n +(terminating_)?flow_ids:`)
 	for _, c := range []struct {
 		what      string

@@ -12,24 +12,24 @@ import (
 	"testing"
 )
 
-// A reason is why ntconv and the reference say different things, and how to tell that it is so from the event itself.
-// Only what a reason explains may differ.
+// A reason explains a difference between ntconv and the reference, and recognizes it from the event itself. Only
+// explained differences are permitted.
 type reason struct {
 	id, text string
 	explains func(t *testing.T, d *observed) bool
 }
 
 var reasons = []reason{
-	{"looked-up", "TraceEvent looks the name of the type up among other events. It is not in the payload, which has the type's id; ntconv shows that.", isLookedUp},
-	{"newest-layout", "TraceEvent shows the fields of an event's newest version for all versions, as zero or empty where the version in the file has no such field. ntconv shows what the version has.", isNewestLayout},
-	{"other-name", "TraceEvent has a name of its own for the field. ntconv shows the name in the event's metadata, with the same value.", isOtherName},
-	{"same-id", "Two event types of this provider have the same id. TraceEvent decodes all events with the fields of the one declared last, ntconv each with its own.", isSameID},
-	{"tracepoint", "The recorder declares `char comm[16]` as one byte and stops there, so TraceEvent shows one letter. ntconv shows the bytes of a kernel record that follow its four common fields.", isTracepoint},
-	{"own-fields", "The event carries a runtime event's id but declares fields of its own. TraceEvent decodes it by the runtime's layout and reads past the payload, ntconv by the declared fields.", isOwnFields},
-	{"plain-numbers", "one-collect writes number labels as they are, not zigzag encoded as the format says. ntconv recognizes its traces, TraceEvent does not: 300 becomes 150.", isPlainNumber},
-	{"netperf-related", "TraceEvent reads the related activity id of a netperf event from the wrong place: the bytes it shows are part of the payload, of the stack or of the next event. The header has none.", isFromElsewhere},
+	{"looked-up", "TraceEvent finds the name of the type in other events. The payload contains only the ID of the type, which ntconv shows.", isLookedUp},
+	{"newest-layout", "TraceEvent shows the fields of an event's newest version for all versions, as zero or empty if the version in the file lacks the field. ntconv shows the fields of that version.", isNewestLayout},
+	{"other-name", "TraceEvent uses another name for the field. ntconv shows the name in the event's metadata, with the same value.", isOtherName},
+	{"same-id", "Two event types of this provider have the same ID. TraceEvent decodes all events with the fields that were declared last, ntconv each event with the fields of its type.", isSameID},
+	{"tracepoint", "The recorder declares `char comm[16]` as one byte and omits the later fields, so TraceEvent shows one letter. ntconv shows the bytes of the kernel record after its four common fields.", isTracepoint},
+	{"own-fields", "The event has the ID of a runtime event but declares other fields. TraceEvent decodes it with the layout of the runtime and reads past the payload, ntconv with the declared fields.", isOwnFields},
+	{"plain-numbers", "one-collect writes number labels without the zigzag encoding that the format requires. ntconv recognizes its traces, TraceEvent does not: 300 becomes 150.", isPlainNumber},
+	{"netperf-related", "TraceEvent reads the related activity ID of a netperf event at a wrong offset: the bytes belong to the payload, the stack or the next event. The header has no such ID.", isFromElsewhere},
 	{"decimal", "TraceEvent does not decode decimals.", isDecimal},
-	{"bool-array", "TraceEvent takes each bool of an array for four bytes and loses its place. ntconv's values are those the program wrote.", isAsWritten},
+	{"bool-array", "TraceEvent reads four bytes for each bool of an array, so all later values are wrong. ntconv shows the values that the program wrote.", isAsWritten},
 }
 
 func explain(t *testing.T, d *observed) string {
@@ -56,8 +56,8 @@ func isZero(v any) bool {
 	return v == nil || v == "" || ok && n == "0"
 }
 
-// manifest returns the fields of every runtime event, by its kind, as the runtime's own manifests give them; empty
-// where the shared folder is absent.
+// manifest returns the fields of every runtime event, by its kind, from the runtime's own manifests. The result is
+// empty if the shared directory is absent.
 var manifest = sync.OnceValue(func() map[string]string {
 	root := os.Getenv("NTCONV_SHARED")
 	if root == "" {
@@ -91,7 +91,7 @@ func isOtherName(t *testing.T, d *observed) bool {
 		same(d.a, d.got.fields(t)["ContinueWithTaskId"])
 }
 
-// The reference shows fields of Configuration for events that have the two fields of EventCounters.
+// The reference shows fields of Configuration for events with the two fields of EventCounters.
 func isSameID(t *testing.T, d *observed) bool {
 	return d.want.kind() == "Microsoft-AspNetCore-Server-Kestrel 11/0" && d.absent && d.want.Name == "Configuration" && d.got.Name == "EventCounters"
 }
@@ -103,7 +103,7 @@ func isTracepoint(t *testing.T, d *observed) bool {
 }
 
 func isOwnFields(t *testing.T, d *observed) bool {
-	// 100 as four bytes, then "A" and its end in UTF-16.
+	// 100 in four bytes, then "A" and its terminator in UTF-16.
 	return strings.HasPrefix(d.tr.name, "onecollect-") && d.want.kind() == runtimeProvider+" 10/0" && d.want.Size == 8 &&
 		string(d.got.Payload) == `{"AllocationAmount":100,"TypeName":"A"}`
 }
@@ -154,7 +154,8 @@ func isFromElsewhere(t *testing.T, d *observed) bool {
 	return false
 }
 
-// nextHeader is how far behind an event TraceEvent's idea of its related activity id can end.
+// nextHeader is the maximum distance in bytes from the end of an event at which TraceEvent may read its related
+// activity ID.
 const nextHeader = 32
 
 // guid returns the bytes of a GUID in the order of files.
@@ -175,10 +176,11 @@ func isNetperf(tr trace) bool {
 func isDecimal(t *testing.T, d *observed) bool {
 	theirs, _ := d.a.(map[string]any)
 	ours, _ := d.b.(map[string]any)
-	return d.got.Name == "Type decimal" && theirs["V"] == "[UNSUPPORTED TYPE]" && ours["V"] == json.Number("12.34") // Sources.cs
+	// Sources.cs.
+	return d.got.Name == "Type decimal" && theirs["V"] == "[UNSUPPORTED TYPE]" && ours["V"] == json.Number("12.34")
 }
 
-// isAsWritten holds for arrays of which the program wrote down what it put into them.
+// isAsWritten applies to arrays whose values the program reported.
 func isAsWritten(t *testing.T, d *observed) bool {
 	if d.want.Provider != "Shop-SelfDescribing" || d.got.Name != "Arrays" {
 		return false
@@ -198,7 +200,7 @@ func isAsWritten(t *testing.T, d *observed) bool {
 	return false
 }
 
-// joined returns a list of characters as text, if other is text.
+// joined returns a list of characters as a string, if other is a string.
 func joined(v, other any) any {
 	list, _ := v.([]any)
 	if _, ok := other.(string); !ok {
@@ -212,7 +214,7 @@ func joined(v, other any) any {
 	return s.String()
 }
 
-// readTruth reads what a program wrote down about itself.
+// readTruth reads the report of a program about itself.
 func readTruth(t *testing.T, path string, v any) {
 	t.Helper()
 	b, err := os.ReadFile(path)

@@ -24,7 +24,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// A lockedBuffer is a buffer that may be read while it is written.
+// A lockedBuffer is a buffer that can be read while it is being written.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -42,19 +42,19 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// A receiver takes spans as a test wants, over HTTP or gRPC.
+// A receiver accepts or rejects spans as a test specifies, over HTTP or gRPC.
 type receiver struct {
 	coltracepb.UnimplementedTraceServiceServer
 	url string
-	// refuse, if not nil, answers a request in another way than by accepting it. n counts requests from 0. It returns
-	// false to accept.
+	// refuse, if not nil, may answer a request instead of accepting it. n is the number of the request, counting from
+	// 0. It returns false if the request is to be accepted.
 	refuse func(n, size, spans int, w http.ResponseWriter) bool
 	// remote is the same for gRPC.
 	remote func(n, spans int) (*coltracepb.ExportTraceServiceResponse, error)
 
 	mu       sync.Mutex
 	requests int
-	taken    map[string]int // spans by ID
+	taken    map[string]int // number of copies per span ID
 }
 
 func newReceiver(t *testing.T) *receiver {
@@ -90,7 +90,7 @@ func countSpans(m *coltracepb.ExportTraceServiceRequest) (n int) {
 	return n
 }
 
-// next returns the number of a request.
+// next returns the number of the current request.
 func (r *receiver) next() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -110,7 +110,7 @@ func (r *receiver) take(m *coltracepb.ExportTraceServiceRequest) {
 	}
 }
 
-// spans returns how many spans were taken, those taken twice counted twice.
+// spans returns the number of accepted spans, including repeated ones.
 func (r *receiver) spans() (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -134,7 +134,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 }
 
-// Export implements the service of gRPC.
+// Export implements the gRPC service.
 func (r *receiver) Export(_ context.Context, m *coltracepb.ExportTraceServiceRequest) (*coltracepb.ExportTraceServiceResponse, error) {
 	n := r.next()
 	if r.remote != nil {
@@ -149,11 +149,11 @@ func (r *receiver) Export(_ context.Context, m *coltracepb.ExportTraceServiceReq
 	return &coltracepb.ExportTraceServiceResponse{}, nil
 }
 
-// An outcome is how a run must end. The trace has 600 spans, which are 6 batches.
+// An outcome is the expected result of a run. The trace has 600 spans in 6 batches.
 type outcome struct {
 	code     int
 	text     []string // parts of the message
-	spans    int      // taken; -1 for any number
+	spans    int      // accepted spans; -1 for any number
 	distinct int
 	report   string // members of the JSON summary
 	within   time.Duration
@@ -162,7 +162,7 @@ type outcome struct {
 
 const outcomeSpans, outcomeBatch = 600, 100
 
-// checkOutcome sends the spans of a trace, once for the message and once for the JSON summary.
+// checkOutcome sends the spans of a trace twice: to check the message, and to check the JSON summary.
 func checkOutcome(t *testing.T, path string, make func(t *testing.T) *receiver, want *outcome) {
 	t.Helper()
 	for _, report := range []string{"text", "json"} {
@@ -200,7 +200,7 @@ func checkOutcome(t *testing.T, path string, make func(t *testing.T) *receiver, 
 	}
 }
 
-// answer sends a status and headers, which are keys and values.
+// answer sends a status and headers, which are alternating keys and values.
 func answer(w http.ResponseWriter, status int, header ...string) bool {
 	for i := 0; i < len(header); i += 2 {
 		w.Header().Set(header[i], header[i+1])
@@ -209,7 +209,7 @@ func answer(w http.ResponseWriter, status int, header ...string) bool {
 	return true
 }
 
-// Whatever an HTTP receiver answers, no span is lost or doubled without a report, and the command ends.
+// For any answer of an HTTP receiver, no span is lost or repeated without a report, and the command ends.
 func TestHTTPReceivers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spans.nettrace")
 	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
@@ -349,7 +349,7 @@ func TestGRPCReceivers(t *testing.T) {
 	}
 }
 
-// An interrupt ends an upload that waits, and the message says how many spans were sent.
+// An interrupt ends an upload that waits. The message states the number of sent spans.
 func TestInterruptedUpload(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spans.nettrace")
 	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
@@ -390,7 +390,7 @@ func TestInterruptedUpload(t *testing.T) {
 	}
 }
 
-// A wrong endpoint is an error that says what to check, soon.
+// An invalid endpoint causes an error with the next step, without a long wait.
 func TestNoReceiver(t *testing.T) {
 	path := find(t, "spans-stop").path
 	for _, protocol := range []string{"grpc", "http/protobuf", "http/json"} {

@@ -11,21 +11,21 @@ import (
 	"testing"
 )
 
-var rewriteAll = flag.Bool("rewrite-all", false, "let Microsoft's reader compare every shared trace with its rewritten one, not only a few")
+var rewriteAll = flag.Bool("rewrite-all", false, "compare every shared trace with its rewritten copy by TraceEvent, not only some")
 
-// rewritten are the traces that Microsoft's reader compares without -rewrite-all: small ones of every version, with
-// stacks, activities, threads that end and ids that come back, labels, several processes, and an end that is missing.
+// rewritten are the traces that are compared without -rewrite-all: small ones of every version, with stacks,
+// activities, threads that end and reused thread IDs, labels, several processes, and a missing end.
 var rewritten = []string{
 	"activities", "cpu-env", "onecollect-small-v6", "sources-netperf3", "stress-cut", "threads-reused",
 }
 
-// otherLabels are the traces whose number labels are not written as the format says. ntconv recognizes the recorder,
-// and writes them as the format says: Microsoft's reader shows half of a number for the original, and the number for
+// otherLabels are the traces whose numeric labels do not use the encoding of the format. ntconv recognizes the recorder
+// and rewrites them in the specified encoding: TraceEvent shows half of a number for the original, and the number for
 // the rewritten trace (plain-numbers in docs/differences.md).
 var otherLabels = map[string]bool{"onecollect-small-v6": true, "onecollect-3windows-v6": true}
 
-// Microsoft's reader sees the same events in a rewritten trace as in the original, its tools name the same frames and
-// make the same files, and what ntconv makes of both is the same.
+// TraceEvent reads the same events from a rewritten trace as from the original, its tools show the same frames and
+// write the same files, and ntconv converts both to equal profiles.
 func TestRewrittenTraces(t *testing.T) {
 	tool := shared(t, "oracle", "traceevent")
 	if r := run(t, tool, "summary", shared(t, "data", "vectors", "ParseMinimalTraceV6.nettrace")); r.code != 0 {
@@ -41,14 +41,14 @@ func TestRewrittenTraces(t *testing.T) {
 				c.verify(t)
 				c.events(t)
 				if truncated[tr.name] || order != "time" && !*rewriteAll {
-					return // Microsoft's tools refuse what is cut off
+					return // Microsoft's tools reject truncated traces
 				}
 				c.lost(t)
 				c.stacks(t)
 				c.output(t, "report", "FILE", "topN", "-n", "20")
 				c.output(t, "report", "FILE", "topN", "-n", "20", "--inclusive")
 				if isNetperf(tr) {
-					return // dotnet-trace convert takes no netperf
+					return // dotnet-trace convert does not support netperf
 				}
 				c.converted(t, "Speedscope")
 				c.converted(t, "Chromium")
@@ -57,8 +57,8 @@ func TestRewrittenTraces(t *testing.T) {
 	}
 }
 
-// A rewriting is a trace and what ntconv makes of it. The files lie in folders of their own under the same name, which
-// the tools write into their output.
+// A rewriting is a trace and the copy that ntconv writes. The files have the same name in different directories,
+// because the tools write the name into their output.
 type rewriting struct {
 	tool  string
 	trace trace
@@ -89,7 +89,7 @@ func newRewriting(t *testing.T, tool string, tr trace, order string) *rewriting 
 	return c
 }
 
-// verify compares both by ntconv itself, and their profiles.
+// verify compares the files with ntconv, and compares their profiles.
 func (c *rewriting) verify(t *testing.T) {
 	t.Helper()
 	if r := run(t, command, "verify", "--ignore", "damage", "--order", c.order, c.files[0], c.files[1]); r.code != complete {
@@ -104,7 +104,7 @@ func (c *rewriting) verify(t *testing.T) {
 	}
 }
 
-// both runs the tool on both files and returns what it prints. FILE in args is the file.
+// both runs the tool on both files and returns its output. FILE in args represents the file.
 func (c *rewriting) both(t *testing.T, args ...string) (out [2]result) {
 	t.Helper()
 	for i, file := range c.files {
@@ -115,7 +115,7 @@ func (c *rewriting) both(t *testing.T, args ...string) (out [2]result) {
 	return out
 }
 
-// output requires the same output for both files.
+// output requires equal output for both files.
 func (c *rewriting) output(t *testing.T, args ...string) {
 	t.Helper()
 	r := c.both(t, args...)
@@ -123,12 +123,11 @@ func (c *rewriting) output(t *testing.T, args ...string) {
 		t.Errorf("%q: exit codes %d and %d: %s%s", args, r[0].code, r[1].code, r[0].stderr, r[1].stderr)
 	}
 	if !bytes.Equal(r[0].stdout, r[1].stdout) {
-		t.Errorf("%q: %d bytes for the original, other %d bytes for the rewritten trace", args, len(r[0].stdout), len(r[1].stdout))
+		t.Errorf("%q: %d bytes for the original, %d different bytes for the rewritten trace", args, len(r[0].stdout), len(r[1].stdout))
 	}
 }
 
-// events requires the same events of both files. Of a trace that is cut off, Microsoft's reader shows less than ntconv
-// reads.
+// events requires equal events in both files. For a truncated trace, TraceEvent shows fewer events than ntconv reads.
 func (c *rewriting) events(t *testing.T) {
 	t.Helper()
 	r := c.both(t, "events", "FILE")
@@ -142,21 +141,21 @@ func (c *rewriting) events(t *testing.T) {
 	other := 0
 	n := compareEvents(t, c.trace, readLines(t, r[0].stdout), readLines(t, r[1].stdout), func(d *observed) {
 		switch {
-		case isNetperf(c.trace) && d.field == "related_activity_id": // read from the wrong place: netperf-related
+		case isNetperf(c.trace) && d.field == "related_activity_id": // read at a wrong offset: netperf-related
 		case otherLabels[c.trace.name] && strings.HasPrefix(d.field, "labels."): // plain-numbers
 		default:
 			if other++; other <= 5 {
-				t.Errorf("%s at %d: %s is %v, the original has %v", d.want.kind(), d.want.Ticks, d.field, d.b, d.a)
+				t.Errorf("%s at %d: %s is %v, want %v as in the original", d.want.kind(), d.want.Ticks, d.field, d.b, d.a)
 			}
 		}
 	})
 	if n.missing > 0 || n.extra > 0 && !truncated[c.trace.name] {
-		t.Errorf("%d events are missing, %d are more", n.missing, n.extra)
+		t.Errorf("%d events are missing, %d are additional", n.missing, n.extra)
 	}
 }
 
-// lost requires that Microsoft's reader counts as many lost events in both. Before version 6 it takes a thread id that
-// comes back for a step of the numbers; rewritten, such threads are told apart.
+// lost requires that TraceEvent counts as many lost events in both files. Before version 6 it mistakes a reused thread
+// ID for a jump of the sequence numbers; the rewritten trace separates such threads.
 func (c *rewriting) lost(t *testing.T) {
 	t.Helper()
 	var lost [2]int
@@ -167,7 +166,7 @@ func (c *rewriting) lost(t *testing.T) {
 	}
 	if c.trace.name == "threads-reused" {
 		if lost[0] == 0 {
-			t.Error("nothing looks lost in the original, which docs/rewriting.md says")
+			t.Error("no event appears lost in the original, contrary to docs/rewriting.md")
 		}
 		lost[0] = 0
 	}
@@ -176,8 +175,8 @@ func (c *rewriting) lost(t *testing.T) {
 	}
 }
 
-// stacks requires the same stacks with the same names. Written by time, events of the same tick may come in another
-// order.
+// stacks requires the same stacks with the same names. In a file in time order, events of the same tick may be in
+// another order.
 func (c *rewriting) stacks(t *testing.T) {
 	t.Helper()
 	r := c.both(t, "stacks", "FILE")
@@ -190,8 +189,8 @@ func (c *rewriting) stacks(t *testing.T) {
 	}
 }
 
-// sortedStacks returns the lines of a dump of stacks in order, those of events with the frames in place of the stack's
-// number.
+// sortedStacks returns the sorted lines of a dump of stacks. Lines of events contain the frames instead of the number
+// of the stack.
 func sortedStacks(t *testing.T, dump []byte) (lines []string) {
 	t.Helper()
 	frames := map[string]string{}
@@ -207,7 +206,7 @@ func sortedStacks(t *testing.T, dump []byte) (lines []string) {
 		}
 		decode(t, text, &row)
 		if row.Stack == nil {
-			lines = append(lines, string(text)) // a process with its modules
+			lines = append(lines, string(text)) // a process and its modules
 			continue
 		}
 		frames[string(row.Stack)] = string(row.Frames)
@@ -216,7 +215,7 @@ func sortedStacks(t *testing.T, dump []byte) (lines []string) {
 	return lines
 }
 
-// converted requires that dotnet-trace makes the same file of both.
+// converted requires that dotnet-trace converts both files to the same file.
 func (c *rewriting) converted(t *testing.T, format string) {
 	t.Helper()
 	var out [2][]byte
@@ -234,6 +233,6 @@ func (c *rewriting) converted(t *testing.T, format string) {
 		}
 	}
 	if !bytes.Equal(out[0], out[1]) {
-		t.Errorf("dotnet-trace convert --format %s makes another file of the rewritten trace", format)
+		t.Errorf("dotnet-trace convert --format %s writes another file for the rewritten trace", format)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// answers check the answers of docs/sql.md, by the title of the question: with what the recorded programs measured
-// themselves (truth), with the events that TraceEvent reads, or with the profile of ntconv to pprof, which pprof's
+// answers checks the answers in docs/sql.md, by the title of the question: against the measurements of the recorded
+// programs (truth), against the events that TraceEvent reads, or against the profile of ntconv to pprof, which pprof's
 // library reads.
 var answers = map[string]func(*testing.T, question, []row){
 	"Which functions take the time?":                         checkMethods,
@@ -42,11 +42,12 @@ var answers = map[string]func(*testing.T, question, []row){
 func near(t *testing.T, what string, got, want, limit float64) {
 	t.Helper()
 	if !(math.Abs(got-want) <= limit) {
-		t.Errorf("%s: got %v, want %v to %v", what, got, want, limit)
+		t.Errorf("%s: got %v, want %v with a tolerance of %v", what, got, want, limit)
 	}
 }
 
-// rounded is the limit for numbers that a query rounds to a tenth, and sums of weights that are rounded to nanoseconds.
+// rounded is the tolerance for numbers that a query rounds to a tenth, and for sums of weights that are rounded to
+// nanoseconds.
 const rounded = 0.0501
 
 // profileOf converts the first recording of a question to a profile.
@@ -69,14 +70,14 @@ func names(s *profile.Sample) (list []string) {
 // wallMS returns the wall-clock time of a sample.
 func wallMS(s *profile.Sample) float64 { return float64(s.Value[1]) / 1e6 }
 
-// truthOf reads what the program of a recording measured.
+// truthOf reads the measurements of a recorded program.
 func truthOf[T any](t *testing.T, name string) (v T) {
 	t.Helper()
 	readTruth(t, filepath.Join("..", "testdata", name+".truth.json"), &v)
 	return v
 }
 
-// eventsOf returns the events of a recording that TraceEvent calls by a name.
+// eventsOf returns the events of a recording with the given TraceEvent name.
 func eventsOf(t *testing.T, trace string, names ...string) []*line {
 	t.Helper()
 	return slices.DeleteFunc(readLines(t, unzstd(t, find(t, trace).events)), func(l *line) bool { return !slices.Contains(names, l.Name) })
@@ -104,8 +105,8 @@ func checkMethods(t *testing.T, q question, rows []row) {
 	}
 }
 
-// timedShares returns what the thread of the timed methods measured, in percent, and how many points samples may differ
-// from it.
+// timedShares returns the shares that the thread of the timed methods measured, in percent, and the tolerance of
+// samples in percentage points.
 func timedShares(t *testing.T, name string) (want share, limit float64) {
 	t.Helper()
 	truth := truthOf[cpuTruth](t, name)
@@ -114,13 +115,13 @@ func timedShares(t *testing.T, name string) (want share, limit float64) {
 			for i, method := range timed {
 				want[i] = float64(number(th.Detail[method]))
 			}
-			_, limit = wallShare(timedSamples(readStacks(t, find(t, name).stacks), thread{truth.PID, th.TID}))
+			_, limit = wallShare(timedSamples(readStacks(t, find(t, name).stacks), thread{truth.PID, th.TID}), 0)
 		}
 	}
 	return want.percent(), max(2, limit)
 }
 
-// shareOf returns the shares of the timed methods that a column has.
+// shareOf returns the shares of the timed methods in a column.
 func shareOf(t *testing.T, rows []row, column string) (s share) {
 	t.Helper()
 	for _, r := range rows {
@@ -133,7 +134,7 @@ func shareOf(t *testing.T, rows []row, column string) (s share) {
 	return s.percent()
 }
 
-// 2: the program measured how long the thread was in each of the timed methods.
+// 2: the program measured the time of the thread in each of the timed methods.
 func checkThread(t *testing.T, q question, rows []row) {
 	want, limit := timedShares(t, q.traces[0])
 	if d := shareOf(t, rows, "total_ms").distance(want); !(d <= limit) {
@@ -141,7 +142,7 @@ func checkThread(t *testing.T, q question, rows []row) {
 	}
 }
 
-// 3: the program says which thread did what and how long.
+// 3: the program reports the activity of each thread and its duration.
 func checkThreads(t *testing.T, q question, rows []row) {
 	in := map[string]string{"Thread.Sleep": "Thread.Sleep(", "cpu": "Shop.Cpu.Spin(", "Thread.Join": "Thread.Join(", "Monitor.Wait": "Monitor.Wait(", "WaitHandle.WaitOne": "WaitHandle.WaitOne"}
 	truth := truthOf[waitsTruth](t, q.traces[0])
@@ -200,7 +201,7 @@ func checkCallers(t *testing.T, q question, rows []row) {
 }
 
 // 5: the profile has the same samples with the same spans. The program measured the time of both functions: samples
-// show all of it, and divide it as well as the pauses of the sampler of up to 25 ms allow.
+// cover all of it, and divide it as accurately as pauses of the sample profiler of up to 25 ms permit.
 func checkRequests(t *testing.T, q question, rows []row) {
 	want := map[[2]string]float64{}
 	for _, s := range profileOf(t, q, "--span-name").Sample {
@@ -228,8 +229,10 @@ func checkRequests(t *testing.T, q question, rows []row) {
 		}
 	}
 	near(t, "both", scan+pay, measuredScan+measuredPay, 0.05*(measuredScan+measuredPay))
-	near(t, "Scan in scan", scan, measuredScan, 0.25*measuredScan)
-	near(t, "Pay in pay", pay, measuredPay, 0.25*measuredPay)
+	// The methods change 15 times, at any point of intervals of 3 to 31 ms between samples. Twice the deviation of the sum
+	// is 38 ms.
+	near(t, "Scan in scan", scan, measuredScan, 38)
+	near(t, "Pay in pay", pay, measuredPay, 38)
 }
 
 type busyTruth struct {

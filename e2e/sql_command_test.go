@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// sqlResult runs ntconv sql with DuckDB to its end, however it ends. It must leave no temporary files.
+// sqlResult runs ntconv sql with DuckDB and returns its result. The run must leave no temporary files.
 func sqlResult(t *testing.T, args ...string) result {
 	t.Helper()
 	program, err := duckdb()
@@ -32,7 +32,7 @@ func sqlResult(t *testing.T, args ...string) result {
 
 const countEvents = "SELECT provider, event, count(*) AS events, count(payload) AS payloads FROM events GROUP BY ALL ORDER BY ALL"
 
-// A query has the same result over traces, over their tables, and over a dataset of them.
+// A query has the same result for traces, for their tables, and for a dataset of them.
 func TestSQLInputs(t *testing.T) {
 	traces := []string{find(t, "alloc-verbose").path, find(t, "exceptions").path}
 	fresh := sqlResult(t, append([]string{"-q", countEvents}, traces...)...)
@@ -69,7 +69,7 @@ func TestSQLInputs(t *testing.T) {
 	checkFleetView(t, fleet)
 }
 
-// checkFleetView runs the statement of docs/sql.md that makes a view over a dataset without ntconv.
+// checkFleetView runs the statement of docs/sql.md that defines a view over a dataset without ntconv.
 func checkFleetView(t *testing.T, fleet string) {
 	t.Helper()
 	page, err := os.ReadFile("../docs/sql.md")
@@ -91,10 +91,10 @@ func checkFleetView(t *testing.T, fleet string) {
 	}
 }
 
-// The views that are printed work in a DuckDB of one's own.
+// The printed views work in a separate DuckDB session.
 func TestSQLViews(t *testing.T) {
-	folders := &tableFolders{dir: t.TempDir()}
-	dir := folders.of(t, "alloc-verbose")
+	tables := &tableDirs{dir: t.TempDir()}
+	dir := tables.of(t, "alloc-verbose")
 	program, err := duckdb()
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestSQLViews(t *testing.T) {
 	}
 }
 
-// A selection applies where a trace is converted, and a trace that is cut is told after its result.
+// A selection applies when a trace is converted. The message about a truncated trace follows the result.
 func TestSQLOfParts(t *testing.T) {
 	path := find(t, "cpu-default").path
 	r := sqlResult(t, "-q", "--tid", "15722", "--format", "json", "SELECT count(*) AS n, count(DISTINCT tid) AS threads FROM samples", path)
@@ -135,7 +135,7 @@ func TestSQLOfParts(t *testing.T) {
 	}
 }
 
-// DuckDB's message reaches the user with the next step, and nothing is on standard output.
+// The user gets DuckDB's message with the next step, and standard output is empty.
 func TestSQLMistakes(t *testing.T) {
 	path := find(t, "empty").path
 	for query, want := range map[string]string{"SELEC 1": "Parser Error", "SELECT x FROM nothing": "Catalog Error", "SELECT nothing FROM events": "Binder Error"} {

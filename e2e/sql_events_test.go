@@ -35,8 +35,8 @@ func bytesOf(t *testing.T, l *line) float64 {
 }
 func typeOf(t *testing.T, l *line) string { return text(l.fields(t)["TypeName"]) }
 
-// 6: TraceEvent reads the same sums, and the program allocated as much of each type, as far as one sample per 100 KB
-// can tell.
+// 6: TraceEvent reads the same sums. The program allocated as much of each type, within the accuracy of one sample per
+// 100 KB.
 func checkAllocations(t *testing.T, q question, rows []row) {
 	want := map[string]float64{}
 	for _, e := range ticksOf(t, q) {
@@ -54,7 +54,7 @@ func checkAllocations(t *testing.T, q question, rows []row) {
 	for _, r := range rows {
 		name, bytes := r.text(t, "type"), r.number(t, "bytes")
 		near(t, name, bytes, want[name], 0)
-		if m, ok := measured[name]; ok && name != "System.String" { // the runtime allocates strings, too
+		if m, ok := measured[name]; ok && name != "System.String" { // the runtime also allocates strings
 			found++
 			const interval = 102_400
 			near(t, name+", measured", bytes, m, interval+2*math.Sqrt(m*interval))
@@ -65,7 +65,7 @@ func checkAllocations(t *testing.T, q question, rows []row) {
 	}
 }
 
-// start returns the ticks at the start of a recording, by ntconv info.
+// start returns the tick at the start of a recording, as ntconv info prints it.
 func start(t *testing.T, name string) int64 {
 	t.Helper()
 	r := run(t, command, "info", "--json", find(t, name).path)
@@ -94,7 +94,7 @@ func checkAllocationsOverTime(t *testing.T, q question, rows []row) {
 	}
 }
 
-// 8: types of the program that only one of its functions allocates have all bytes that TraceEvent reads.
+// 8: types that only one function of the program allocates have all bytes that TraceEvent reads.
 func checkAllocators(t *testing.T, q question, rows []row) {
 	want := map[string]float64{}
 	for _, e := range ticksOf(t, q) {
@@ -112,7 +112,7 @@ func checkAllocators(t *testing.T, q question, rows []row) {
 	}
 }
 
-// 9: the program counted its collections, and the runtime the time of their pauses.
+// 9: the program counted its collections, and the runtime measured their pauses.
 func checkPauses(t *testing.T, q question, rows []row) {
 	truth := truthOf[allocTruth](t, q.traces[0])
 	near(t, "pauses", rows[0].number(t, "pauses"), float64(len(truth.Induced)), 0)
@@ -151,7 +151,7 @@ type exceptionsTruth struct {
 	}
 }
 
-// 11: the program threw as many of each type.
+// 11: the program threw as many exceptions of each type.
 func checkExceptions(t *testing.T, q question, rows []row) {
 	truth := truthOf[exceptionsTruth](t, q.traces[0])
 	want := map[string]float64{}
@@ -233,8 +233,8 @@ func checkWaits(t *testing.T, q question, rows []row) {
 	}
 }
 
-// durations returns those of the spans that the programs measured, in milliseconds by display name, and the number of
-// errors.
+// durations returns the durations in milliseconds of the spans that the programs measured, by display name, and the
+// number of errors.
 func durations(t *testing.T, traces ...string) (ms map[string][]float64, errors map[string]float64) {
 	t.Helper()
 	ms, errors = map[string][]float64{}, map[string]float64{}
@@ -254,7 +254,7 @@ func durations(t *testing.T, traces ...string) (ms map[string][]float64, errors 
 	return ms, errors
 }
 
-// quantile interpolates between the neighbors, as quantile_cont does.
+// quantile interpolates between the neighbors, like quantile_cont.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
@@ -264,7 +264,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// 16: the program measured how long its spans took. Samples cannot show more than that.
+// 16: the program measured the durations of its spans. Samples cannot exceed them.
 func checkSlowest(t *testing.T, q question, rows []row) {
 	truth := truthOf[busyTruth](t, q.traces[0])
 	var baskets []truthSpan
@@ -296,7 +296,7 @@ func checkSlowest(t *testing.T, q question, rows []row) {
 	}
 }
 
-// 17: the program measured how long its spans took, and which failed.
+// 17: the program measured the durations of its spans, and counted the failed ones.
 func checkOperations(t *testing.T, q question, rows []row) {
 	ms, errors := durations(t, q.traces...)
 	for _, r := range rows {
@@ -312,7 +312,7 @@ func checkOperations(t *testing.T, q question, rows []row) {
 	}
 }
 
-// 20: the same over two recordings. Spans of libraries are not among those that the program measured.
+// 20: the same for two recordings. The program did not measure spans of libraries.
 func checkFleet(t *testing.T, q question, rows []row) {
 	ms, _ := durations(t, q.traces...)
 	found := 0

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// duckdb builds the stand-in for DuckDB's command line program and puts it on the PATH of the test process.
+// duckdb builds ./duckdb, which replaces DuckDB's command line program, and puts it on the PATH of the test process.
 var duckdb = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(filepath.Dir(command), "duckdb")
 	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./duckdb").CombinedOutput()
@@ -23,7 +23,7 @@ var duckdb = sync.OnceValues(func() (string, error) {
 	return filepath.Join(dir, "duckdb"), nil
 })
 
-// sql runs ntconv sql and returns what it prints.
+// sql runs ntconv sql and returns its output.
 func sql(t *testing.T, args ...string) string {
 	t.Helper()
 	program, err := duckdb()
@@ -64,19 +64,19 @@ func questions(t *testing.T, page string) (list []question) {
 		list = append(list, q)
 	}
 	if headings := regexp.MustCompile(`(?m)^## \d+\. `).FindAllString(page, -1); len(headings) != len(list) {
-		t.Errorf("docs/sql.md has %d questions, and %d are complete", len(headings), len(list))
+		t.Errorf("docs/sql.md has %d questions, of which %d are complete", len(headings), len(list))
 	}
 	return list
 }
 
-// tableFolders converts recordings to tables once for all questions.
-type tableFolders struct {
+// A tableDirs converts recordings to tables once for all questions.
+type tableDirs struct {
 	dir  string
 	made map[string]string
 }
 
 // of returns the directory of the tables of a recording.
-func (f *tableFolders) of(t *testing.T, name string) string {
+func (f *tableDirs) of(t *testing.T, name string) string {
 	t.Helper()
 	if dir, ok := f.made[name]; ok {
 		return dir
@@ -93,8 +93,8 @@ func (f *tableFolders) of(t *testing.T, name string) string {
 	return dir
 }
 
-// TestSQLDocument: each query of docs/sql.md gives the result that stands below it, and the answer is right by what the
-// recorded program measured itself, or by another way to the same number.
+// TestSQLDocument: each query of docs/sql.md yields the result that follows it, and the answer agrees with the
+// measurements of the recorded program, or with an independent computation.
 func TestSQLDocument(t *testing.T) {
 	const file = "../docs/sql.md"
 	b, err := os.ReadFile(file)
@@ -106,23 +106,23 @@ func TestSQLDocument(t *testing.T) {
 	if len(list) != len(answers) {
 		t.Errorf("%d questions and %d answers", len(list), len(answers))
 	}
-	folders := &tableFolders{dir: t.TempDir()}
+	tables := &tableDirs{dir: t.TempDir()}
 	for _, q := range list {
 		t.Run(q.number, func(t *testing.T) {
 			var dirs []string
 			for _, name := range q.traces {
-				dirs = append(dirs, folders.of(t, name))
+				dirs = append(dirs, tables.of(t, name))
 			}
 			got := sql(t, append([]string{"--format", "table", q.query}, dirs...)...)
 			if got != q.result {
-				t.Errorf("%s\ngives\n%swhere docs/sql.md has\n%s", q.query, got, q.result)
+				t.Errorf("%s\nyields\n%swant the result in docs/sql.md\n%s", q.query, got, q.result)
 				if *update {
 					page = strings.Replace(page, q.query+"```\n\n```text\n"+q.result, q.query+"```\n\n```text\n"+got, 1)
 				}
 			}
 			check, ok := answers[q.title]
 			if !ok {
-				t.Fatalf("no answer is known to %q", q.title)
+				t.Fatalf("no check for the answer to %q", q.title)
 			}
 			check(t, q, rowsOf(t, sql(t, append([]string{"--format", "json", q.query}, dirs...)...)))
 		})
@@ -134,7 +134,7 @@ func TestSQLDocument(t *testing.T) {
 	}
 }
 
-// A row is a row of a result by the names of its columns.
+// A row is a row of a result, by column name.
 type row map[string]any
 
 func rowsOf(t *testing.T, text string) (rows []row) {
@@ -146,7 +146,7 @@ func rowsOf(t *testing.T, text string) (rows []row) {
 	return rows
 }
 
-// number returns a column that holds a number.
+// number returns a column that contains a number.
 func (r row) number(t *testing.T, column string) float64 {
 	t.Helper()
 	n, ok := r[column].(float64)
@@ -156,7 +156,7 @@ func (r row) number(t *testing.T, column string) float64 {
 	return n
 }
 
-// text returns a column that holds a string.
+// text returns a column that contains a string.
 func (r row) text(t *testing.T, column string) string {
 	t.Helper()
 	s, ok := r[column].(string)

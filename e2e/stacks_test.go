@@ -12,10 +12,10 @@ import (
 	"testing"
 )
 
-// A frame is an address, its module and its method, as text.
+// A frame is an address, its module and its method, as strings.
 type frame [3]string
 
-// A stackKey is what pairs stacks. The reference's list of stacks has no event ids.
+// A stackKey identifies corresponding stacks. The reference's list of stacks has no event IDs.
 type stackKey struct {
 	ticks    int64
 	tid      uint64
@@ -26,7 +26,7 @@ func (k stackKey) String() string {
 	return fmt.Sprintf("%s at %d, thread %d", k.provider, k.ticks, k.tid)
 }
 
-// referenceStacks are the stacks that Microsoft's reader shows, by event.
+// referenceStacks are the stacks that TraceEvent shows, by event.
 type referenceStacks struct {
 	frames map[int][]frame
 	events map[stackKey][]int
@@ -65,17 +65,17 @@ func parseStacks(t *testing.T, dump []byte) *referenceStacks {
 	return r
 }
 
-// A stackComparison counts what the reference's script counts.
+// A stackComparison contains the counts of the reference's script.
 type stackComparison struct{ stacks, missing, frames, named, extra int }
 
-// A frameDifference is a frame that the reference names otherwise.
+// A frameDifference is a frame with another module or method in the reference.
 type frameDifference struct{ theirs, ours frame }
 
-// compareStacks compares the stacks of all events and hands every frame that is named otherwise to see.
+// compareStacks compares the stacks of all events and calls see for every frame that differs.
 func compareStacks(t *testing.T, tr trace, want *referenceStacks, got []*line, see func(frameDifference)) stackComparison {
 	t.Helper()
 	var c stackComparison
-	parsed := map[string][]frame{} // most stacks are of many events
+	parsed := map[string][]frame{} // most stacks belong to many events
 	for _, l := range got {
 		if len(l.Stack) <= len("[]") {
 			continue
@@ -90,7 +90,7 @@ func compareStacks(t *testing.T, tr trace, want *referenceStacks, got []*line, s
 		i := slices.IndexFunc(ids, func(id int) bool { return sameAddresses(want.frames[id], ours) })
 		if i < 0 {
 			if c.extra++; !isHidden(l) && !truncated[tr.name] {
-				t.Errorf("%s at %d, thread %d: the reference has no such stack", l.kind(), l.Ticks, l.TID)
+				t.Errorf("%s at %d, thread %d: the stack is not in the reference", l.kind(), l.Ticks, l.TID)
 			}
 			continue
 		}
@@ -116,7 +116,7 @@ func sameAddresses(a, b []frame) bool {
 	return slices.EqualFunc(a, b, func(x, y frame) bool { return strings.TrimPrefix(x[0], "0x") == strings.TrimPrefix(y[0], "0x") })
 }
 
-// bare is the name of a method without its parameters.
+// bare returns the name of a method without its parameters.
 func bare(name string) string {
 	if !strings.HasPrefix(name, "(") {
 		name, _, _ = strings.Cut(name, "(")
@@ -124,7 +124,7 @@ func bare(name string) string {
 	return strings.ReplaceAll(name, " ", "")
 }
 
-// isHidden reports whether the reference shows no stacks of such events: those of the rundown and of methods.
+// isHidden reports whether the reference hides the stacks of such events: those of the rundown and of methods.
 func isHidden(l *line) bool {
 	switch {
 	case l.Provider == runtimeProvider+"Rundown":
@@ -135,7 +135,7 @@ func isHidden(l *line) bool {
 	return false
 }
 
-// modulesOf compares the stacks of a trace, fails for what no reason explains, and returns the rest as rows of
+// modulesOf compares the stacks of a trace, fails for unexplained differences, and returns the others as rows of
 // docs/differences.md.
 func modulesOf(t *testing.T, tr trace, got []byte) (stackComparison, [][]string) {
 	t.Helper()
@@ -146,7 +146,7 @@ func modulesOf(t *testing.T, tr trace, got []byte) (stackComparison, [][]string)
 		id := proof.explain(d)
 		if id == "" {
 			if unexplained++; unexplained <= 5 {
-				t.Errorf("%v, the reference has %v", d.ours, d.theirs)
+				t.Errorf("got %v, want %v as in the reference", d.ours, d.theirs)
 			}
 			return
 		}
@@ -171,11 +171,11 @@ func orNone(module string) string {
 
 var stackFlags = []string{"--stacks", "--symbols", "--names", "raw"}
 
-// Every address of every stack of testdata has the module and the method that Microsoft's reader gives it.
+// Every address of every stack in testdata has the same module and method as with TraceEvent.
 func TestStacks(t *testing.T) {
 	for _, tr := range ownTraces(t) {
 		if tr.stacks == "" {
-			continue // cut in its first block: the reference has nothing
+			continue // truncated in its first block: the reference has no events
 		}
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
@@ -187,7 +187,7 @@ func TestStacks(t *testing.T) {
 
 var stackScriptSays = regexp.MustCompile(`^reference (\d+) stacks, missing (\d+), other addresses (\d+); (\d+) frames, (\d+) named otherwise; only in the candidate (\d+)\n`)
 
-// The same for all traces, and by the reference's own script.
+// The same for all traces, and with the reference's own script.
 func TestStacksOfAllTraces(t *testing.T) {
 	traces := sharedTraces(t)
 	var mu sync.Mutex

@@ -25,7 +25,7 @@ func readArrow(t *testing.T, files []string) (list []reading) {
 	return list
 }
 
-// arrow fills in what arrow-go says about the file.
+// arrow stores the results of arrow-go for the file.
 func (r *reading) arrow(t *testing.T) error {
 	f, err := file.OpenParquetFile(r.File, false)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *reading) arrow(t *testing.T) error {
 	return nil
 }
 
-// arrowWeight returns what a value adds to the sum of its column.
+// arrowWeight returns the contribution of a value to the sum of its column.
 func arrowWeight(t *testing.T, a arrow.Array, i int) *big.Int {
 	switch a := a.(type) {
 	case *array.Int64:

@@ -17,25 +17,26 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 )
 
-// A reading is what a reader of Parquet finds in a file.
+// A reading is the result of a Parquet reader for a file.
 type reading struct {
 	File    string
 	Reader  string
 	Rows    int64
 	Columns map[string]columnSum
-	Wrong   []string // what the metadata of the file says and is not so
+	Wrong   []string // false statements in the metadata of the file
 	Error   string
 }
 
-// A columnSum is the number of NULLs of a column and the sum of its numbers (timestamps in microseconds), or of the
-// lengths of its texts, lists and maps. Sum is nil where a reader cannot tell.
+// A columnSum is the number of NULLs in a column and the sum of its numbers (timestamps in microseconds), or of the
+// lengths of its strings, lists and maps. Sum is nil if a reader cannot determine it.
 type columnSum struct {
 	Nulls int64
 	Sum   *string
 }
 
 // Independent readers find the same numbers in every table: DuckDB, arrow-go, hyparquet, arrow-rs and polars. No number
-// comes from the code that wrote the files. Statistics, page indexes, bloom filters and the stated order are true.
+// comes from the code that wrote the files. Statistics, page indexes, bloom filters and the stated sort order are
+// correct.
 func TestReadersOfTables(t *testing.T) {
 	dir := t.TempDir()
 	var files []string
@@ -47,7 +48,7 @@ func TestReadersOfTables(t *testing.T) {
 	}
 	node := make(chan []reading)
 	go func() {
-		defer close(node) // also where the test ends
+		defer close(node) // also when the test fails
 		node <- readNode(t, files)
 	}()
 	readings := map[string][]reading{}
@@ -78,7 +79,8 @@ func tablesOf(t *testing.T, name, out string) (files []string) {
 		{"-o", out + ".single.parquet"},
 	} {
 		r := run(t, command, append([]string{"to", "parquet", "--allow-prerelease", name}, args...)...)
-		if vector := filepath.Base(filepath.Dir(name)) == "vectors"; vector && r.code != 0 && r.code != 3 { // many have no event or are malformed
+		// Many have no event or are malformed.
+		if vector := filepath.Base(filepath.Dir(name)) == "vectors"; vector && r.code != 0 && r.code != 3 {
 			t.Logf("%s: no tables: %s", name, r.stderr)
 			return nil
 		}
@@ -91,8 +93,8 @@ func tablesOf(t *testing.T, name, out string) (files []string) {
 	return append(files, out+".raw/events.parquet", out+".single.parquet")
 }
 
-// tracesForTables returns the traces of testdata, and with NTCONV_ALL_TABLES the reference data, too, which takes
-// minutes.
+// tracesForTables returns the traces in testdata. With NTCONV_ALL_TABLES it also returns the reference data, which
+// takes minutes.
 func tracesForTables(t *testing.T) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join("..", "testdata", "*.nettrace.zst"))
@@ -105,7 +107,7 @@ func tracesForTables(t *testing.T) []string {
 			if len(more) == 0 {
 				t.Errorf("no trace is %s", pattern)
 			}
-			for _, name := range more { // the reference data has recordings of testdata, too
+			for _, name := range more { // the reference data includes recordings of testdata
 				if !slices.ContainsFunc(list, func(have string) bool { return filepath.Base(have) == filepath.Base(name) }) {
 					list = append(list, name)
 				}
@@ -115,7 +117,7 @@ func tracesForTables(t *testing.T) []string {
 	return list
 }
 
-// agree compares what readers found in a file.
+// agree compares the results of readers for a file.
 func agree(t *testing.T, name string, list []reading) bool {
 	t.Helper()
 	if len(list) < 2 {
@@ -140,7 +142,7 @@ func agree(t *testing.T, name string, list []reading) bool {
 			ok = false
 		}
 		if first.Rows == 0 {
-			continue // some readers name no columns without rows
+			continue // some readers report no columns without rows
 		}
 		if a, b := slices.Sorted(maps.Keys(first.Columns)), slices.Sorted(maps.Keys(r.Columns)); !slices.Equal(a, b) {
 			t.Errorf("%s: columns %v for %s, %v for %s", name, a, first.Reader, b, r.Reader)
@@ -218,7 +220,7 @@ func readDuckDB(t *testing.T, files []string) (list []reading) {
 	return list
 }
 
-// query fills in what DuckDB says about the file.
+// query stores the results of DuckDB for the file.
 func (r *reading) query(ctx context.Context, db *databasesql.DB) error {
 	from := " FROM read_parquet('" + strings.ReplaceAll(r.File, "'", "''") + "')"
 	columns, err := db.QueryContext(ctx, "SELECT column_name, column_type FROM (DESCRIBE SELECT *"+from+")")
@@ -254,7 +256,7 @@ func (r *reading) query(ctx context.Context, db *databasesql.DB) error {
 	return nil
 }
 
-// weight returns what a value of a type adds to the sum of its column, as SQL.
+// weight returns the contribution of a value to the sum of its column, as SQL.
 func weight(typ, column string) string {
 	switch {
 	case strings.HasSuffix(typ, "[]"):
@@ -267,7 +269,7 @@ func weight(typ, column string) string {
 		return "strlen(" + column + ")" // in bytes
 	case typ == "BLOB":
 		return "octet_length(" + column + ")"
-	case typ == "DOUBLE": // only whole numbers that JavaScript has exactly are added up
+	case typ == "DOUBLE": // only integers that JavaScript represents exactly
 		return "CASE WHEN " + column + " = floor(" + column + ") AND abs(" + column + ") <= 9007199254740991 THEN " + column + "::HUGEINT END"
 	}
 	return column + "::HUGEINT"

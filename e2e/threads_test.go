@@ -9,21 +9,21 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// A recording is what the reader says of a trace of a program that counts what it writes.
+// A recording is the reader's result for a trace of a program that numbers its events.
 type recording struct {
 	events []numbered
 	lost   uint64
 	err    error
 }
 
-// A numbered event is one in which the program wrote who writes and how often it has.
+// A numbered event is one in which the program wrote its thread number and the count of the event.
 type numbered struct {
 	name   string
 	thread *ntconv.Thread
 	number [2]int64
 }
 
-// record reads a trace with the library. Fields are the two numbers that every event of provider has.
+// record reads a trace with the library. fields are the names of the two numbers in every event of provider.
 func record(t *testing.T, tr trace, order reader.Order, provider string) (r recording) {
 	t.Helper()
 	f, err := os.Open(tr.path)
@@ -62,7 +62,7 @@ func inBothOrders(t *testing.T, name string, test func(t *testing.T, tr trace, o
 	t.Run("file order", func(t *testing.T) { test(t, tr, reader.FileOrder) })
 }
 
-// Threads are told apart as the program that started them did, those included whose id was used before.
+// The reader distinguishes threads as the program that started them did, including threads with a reused ID.
 func TestThreads(t *testing.T) {
 	for _, name := range []string{"threads", "threads-reused"} {
 		inBothOrders(t, name, func(t *testing.T, tr trace, order reader.Order) {
@@ -91,7 +91,7 @@ func TestThreads(t *testing.T) {
 				}
 			}
 			if len(r.events) != truth.Threads || len(threads) != truth.Threads || len(used) != truth.DistinctTids || reused != truth.ReusedTids {
-				t.Errorf("%d events of %d threads, %d thread ids, %d of them again; want %+v", len(r.events), len(threads), len(used), reused, truth)
+				t.Errorf("%d events of %d threads, %d thread ids, %d of them reused; want %+v", len(r.events), len(threads), len(used), reused, truth)
 			}
 			if r.lost != 0 || r.err != nil {
 				t.Errorf("%d events lost, %v; the program lost none", r.lost, r.err)
@@ -105,15 +105,15 @@ type stressTruth struct {
 	Threads []struct{ Thread, TID, Ticks, Done int64 }
 }
 
-// ticks checks that what is there of each thread is what it wrote in this order, and returns how many events are there
-// and how many are missing before the last one of each thread.
+// ticks checks that the events of each thread are in the order in which the thread wrote them. It returns the number of
+// existing events, and of those missing before the last one of each thread.
 func (truth *stressTruth) ticks(t *testing.T, r recording) (there, missing map[int64]int64) {
 	t.Helper()
 	there, missing = map[int64]int64{}, map[int64]int64{}
 	last := map[int64]int64{}
 	for _, e := range r.events {
 		thread, number := e.number[0], e.number[1]
-		if e.name == "Done" { // with the number of ticks before it
+		if e.name == "Done" { // it contains the number of ticks before it
 			number++
 		}
 		if number <= last[thread] {
@@ -131,8 +131,8 @@ func (truth *stressTruth) ticks(t *testing.T, r recording) (there, missing map[i
 	return there, missing
 }
 
-// Of a buffer that ran over, losses are never more than what was written and is not there, and never less than the gaps
-// between what is there.
+// If a buffer overflows, the reported losses are at most the number of missing events, and at least the number of
+// missing events between existing ones.
 func TestLosses(t *testing.T) {
 	inBothOrders(t, "stress-drop", func(t *testing.T, tr trace, order reader.Order) {
 		var truth stressTruth
@@ -146,12 +146,12 @@ func TestLosses(t *testing.T) {
 			gaps += missing[th.Thread]
 		}
 		if r.err != nil || kept == 0 || int64(r.lost) < gaps || int64(r.lost) > written-kept {
-			t.Errorf("%d of %d events, %d said to be lost, %d missing in between; %v", kept, written, r.lost, gaps, r.err)
+			t.Errorf("%d of %d events, %d reported as lost, %d missing in between; %v", kept, written, r.lost, gaps, r.err)
 		}
 	})
 }
 
-// Of a stream, all is there that the program wrote before it was killed or cut off.
+// A truncated stream, or one of a killed program, contains all events that the program wrote before its end.
 func TestStreams(t *testing.T) {
 	for _, name := range []string{"stress-streamed", "stress-killed", "stress-cut"} {
 		inBothOrders(t, name, func(t *testing.T, tr trace, order reader.Order) {

@@ -11,24 +11,24 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/perfettocheck"
 )
 
-// A timeline is a trace that was converted to a format that shows it over time.
+// A timeline is a trace that was converted to a timeline format.
 type timeline struct {
 	name, path string
 	counts     timelineCounts
 }
 
-// timelineCounts is what the command says about it with --report json.
+// timelineCounts are the counts of the command in --report json.
 type timelineCounts struct {
 	Items, Slices, Instants, Counters, Samples, Flows int64
 }
 
-// losses returns how many items are neither of the others: places where events are missing.
+// losses returns the number of items that are neither samples nor of another kind: marks for lost events.
 func (c *timelineCounts) losses() int64 {
 	return c.Items - c.Slices - c.Instants - c.Counters - c.Samples
 }
 
-// tracesForTimelines returns the traces of testdata, and with NTCONV_ALL_TABLES the reference data, too, which takes
-// minutes.
+// tracesForTimelines returns the traces in testdata. With NTCONV_ALL_TABLES it also returns the reference data, which
+// takes minutes.
 func tracesForTimelines(t *testing.T) []trace {
 	list := ownTraces(t)
 	if os.Getenv("NTCONV_ALL_TABLES") != "" {
@@ -37,14 +37,14 @@ func tracesForTimelines(t *testing.T) []trace {
 	return list
 }
 
-// timelines converts traces to a format. Those that hold nothing for it are not in the result.
+// timelines converts traces to a format. The result omits traces without content for it.
 func timelines(t *testing.T, format string, traces []trace, flags ...string) (list []timeline) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, tr := range traces {
 		path := filepath.Join(dir, tr.name+".json")
 		if ifExists(path) != "" {
-			continue // the reference data has the traces of testdata, too
+			continue // the reference data includes the traces of testdata
 		}
 		r := run(t, command, append([]string{"to", format, tr.path, "-o", path, "--report", "json", "--allow-prerelease"}, flags...)...)
 		switch r.code {
@@ -70,8 +70,8 @@ func pathsOf(list []timeline) (paths []string) {
 	return paths
 }
 
-// catapult reads every result of to chrome without a warning, and finds as many slices, samples, counter values, arrows
-// and names as the file and the command's report say.
+// catapult reads every output of to chrome without a warning, and finds as many slices, samples, counter values, arrows
+// and names as the file and the command's report state.
 func TestChromeInCatapult(t *testing.T) {
 	t.Parallel()
 	needBrowser(t)
@@ -83,7 +83,8 @@ func TestChromeInCatapult(t *testing.T) {
 			t.Errorf("%s: %s, %d warnings: %.2000q", l.name, got.Error, len(got.Warnings), got.Warnings)
 		}
 		compareCounts(t, l.name+": in catapult, of the file", []count{
-			{"slices", got.Slices, file.complete + file.begins + file.onThreads}, // an instant of a thread is a slice there
+			// Catapult shows an instant of a thread as a slice.
+			{"slices", got.Slices, file.complete + file.begins + file.onThreads},
 			{"asynchronous slices", got.Async, file.async + file.asyncInstants},
 			{"instants", got.Instants, file.elsewhere},
 			{"counter values", got.CounterValues, file.counterValues},
@@ -118,8 +119,7 @@ func TestChromeInCatapult(t *testing.T) {
 	}
 }
 
-// compareWithPerfetto applies the rules by which Perfetto reads a file, and compares what it finds with what catapult
-// found.
+// compareWithPerfetto checks a file against the rules of Perfetto, and compares the result with that of catapult.
 func compareWithPerfetto(t *testing.T, l *timeline, got *catapultTrace) {
 	t.Helper()
 	f, err := os.Open(l.path)
@@ -138,7 +138,7 @@ func compareWithPerfetto(t *testing.T, l *timeline, got *catapultTrace) {
 	})
 }
 
-// A count is a number that a consumer found, and the one that it should have found.
+// A count is a number that a consumer found, and the expected number.
 type count struct {
 	what      string
 	got, want int64
@@ -153,7 +153,7 @@ func compareCounts(t *testing.T, where string, list []count) {
 	}
 }
 
-// The other forms of the file are read without a warning, too, with the samples in their place.
+// catapult reads the other forms of the file without a warning, with the samples at the right time.
 func TestChromeForms(t *testing.T) {
 	t.Parallel()
 	needBrowser(t)
@@ -187,7 +187,7 @@ func TestChromeForms(t *testing.T) {
 	}
 }
 
-// The trace engine of DevTools reads every result of to chrome, with all samples.
+// The trace engine of DevTools reads every output of to chrome, with all samples.
 func TestChromeInDevTools(t *testing.T) {
 	t.Parallel()
 	needNode(t, "@paulirish/trace_engine")
@@ -208,8 +208,8 @@ func TestChromeInDevTools(t *testing.T) {
 	}
 }
 
-// speedscope reads every result of to speedscope and to chrome without a warning, weighs functions the same in both,
-// and reads what it exports as the same.
+// speedscope reads every output of to speedscope and to chrome without a warning, computes the same weights from both,
+// and reads its own export as an equal profile.
 func TestTimelinesInSpeedscope(t *testing.T) {
 	t.Parallel()
 	needNode(t, "speedscope")
@@ -225,7 +225,7 @@ func TestTimelinesInSpeedscope(t *testing.T) {
 			continue
 		}
 		compareExport(t, &got)
-		// Samples of CPU time weigh their period, which a V8 profile cannot say.
+		// The weight of a sample of CPU time is its period, which a V8 profile cannot represent.
 		if slices.ContainsFunc(got.Profiles, func(p speedscopeProfile) bool { return strings.HasSuffix(p.Name, ": wall") }) {
 			weights[l.name] = ownWeights(got.Profiles, "slices")
 		}
@@ -253,8 +253,8 @@ func TestTimelinesInSpeedscope(t *testing.T) {
 	}
 }
 
-// ownWeights adds up what functions weigh themselves, in nanoseconds, over the profiles of threads. It omits profiles
-// whose names end in a word, and that of all threads, which has the same samples.
+// ownWeights adds up the weights of functions themselves, in nanoseconds, over the profiles of threads. It omits
+// profiles whose names end in a given word, and the profile of all threads, which repeats the samples.
 func ownWeights(profiles []speedscopeProfile, omit string) map[string]float64 {
 	sum := make(map[string]float64)
 	for _, p := range profiles {
@@ -272,8 +272,8 @@ func ownWeights(profiles []speedscopeProfile, omit string) map[string]float64 {
 	return sum
 }
 
-// compareWeights compares the weights of functions in the V8 profiles of a file, which are whole microseconds from one
-// sample to the next, with those of the format of speedscope.
+// compareWeights compares the weights of functions in the V8 profiles of a file, in whole microseconds between samples,
+// with those in the speedscope format.
 func compareWeights(t *testing.T, l *timeline, want, got map[string]float64) {
 	t.Helper()
 	rounding := 1000 * float64(l.counts.Samples)
@@ -283,13 +283,13 @@ func compareWeights(t *testing.T, l *timeline, want, got map[string]float64) {
 		}
 	}
 	for name, w := range got {
-		if _, ok := want[name]; !ok && name != "(no stack)" { // a sample without frames
+		if _, ok := want[name]; !ok && name != "(no stack)" { // samples without frames
 			t.Errorf("%s: %s weighs %v ns in a V8 profile only", l.name, name, w)
 		}
 	}
 }
 
-// The Firefox Profiler reads results of to firefox and to chrome without a warning. From the first it has the samples
+// The Firefox Profiler reads outputs of to firefox and to chrome without a warning. In the former it finds the samples
 // and markers that the report counts.
 func TestTimelinesInFirefox(t *testing.T) {
 	t.Parallel()

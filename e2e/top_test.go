@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// rows returns the lines of a report of the functions that take most, below the header, without their ends.
+// rows returns the function lines of a top report, below the header, without trailing spaces.
 func rows(t *testing.T, report []byte) string {
 	t.Helper()
 	_, table, ok := strings.Cut(string(report), "cum   cum%\n")
@@ -15,7 +15,7 @@ func rows(t *testing.T, report []byte) string {
 	return table
 }
 
-// TestTopIsPprof: top shows what go tool pprof shows with the same filters, and of the same difference.
+// TestTopIsPprof: top prints the same as go tool pprof with the same filters, and for the same difference.
 func TestTopIsPprof(t *testing.T) {
 	_, path := convert(t, find(t, "waits"), 1)
 	_, base := convert(t, find(t, "cpu-env"), 1)
@@ -36,7 +36,7 @@ func TestTopIsPprof(t *testing.T) {
 			continue
 		}
 		if rows(t, got.stdout) != rows(t, want.stdout) {
-			t.Errorf("%s: top shows\n%s\nwhere pprof shows\n%s", flags, got.stdout, want.stdout)
+			t.Errorf("%s: top shows\n%s\nwant as pprof\n%s", flags, got.stdout, want.stdout)
 		}
 	}
 }

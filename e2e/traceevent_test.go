@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-var canRun sync.Map // whether the reference reader starts, by its path
+var canRun sync.Map // by path: whether the program that runs TraceEvent starts
 
-// traceevent returns the path of Microsoft's reader, or skips the test where it is absent or does not run.
+// traceevent returns the path of the program that runs TraceEvent, or skips the test if it is absent or does not start.
 func traceevent(t *testing.T) string {
 	t.Helper()
 	path := shared(t, "oracle", "traceevent")
@@ -21,13 +21,13 @@ func traceevent(t *testing.T) string {
 	return path
 }
 
-// Microsoft's reader reads what ntconv writes, and finds in it what it finds in the original.
+// TraceEvent reads rewritten traces, and finds the same contents as in the original.
 func TestMicrosoftReadsWhatIsWritten(t *testing.T) {
 	reader := traceevent(t)
 	values := readTable(t, valuesHead)
 	for _, tr := range ownTraces(t) {
 		if tr.events == "" {
-			continue // cut in its first block: there is nothing to compare with
+			continue // truncated in its first block, so there is nothing to compare with
 		}
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
@@ -37,22 +37,23 @@ func TestMicrosoftReadsWhatIsWritten(t *testing.T) {
 			}
 			events := run(t, reader, "events", written)
 			if events.code != 0 {
-				t.Fatalf("the reference refuses it: %s", events.stderr)
+				t.Fatalf("the reference rejects it: %s", events.stderr)
 			}
 			c := compareEvents(t, tr, readLines(t, unzstd(t, tr.events)), readLines(t, events.stdout), func(d *observed) {
 				if !isListed(values, d, "netperf-related", "plain-numbers") {
-					t.Errorf("%s at %d: %s is %v, and %v in the original", d.want.kind(), d.want.Ticks, d.field, d.b, d.a)
+					t.Errorf("%s at %d: %s is %v, want %v as in the original", d.want.kind(), d.want.Ticks, d.field, d.b, d.a)
 				}
 			})
 			if c.missing > 0 || c.extra > 0 && !truncated[tr.name] {
-				t.Errorf("%d events missing, %d more", c.missing, c.extra)
+				t.Errorf("%d events missing, %d additional", c.missing, c.extra)
 			}
 			sameStacks(t, tr, run(t, reader, "stacks", written))
 		})
 	}
 }
 
-// isListed reports whether docs/differences.md says that the reference is wrong here: about the copy it need not be.
+// isListed reports whether docs/differences.md lists the difference as an error of the reference, which may not occur
+// with the copy.
 func isListed(values [][]string, d *observed, reasons ...string) bool {
 	for _, row := range values {
 		if row[0] == d.tr.name && row[1] == d.want.kind() && row[2] == "`"+d.field+"`" && strings.Contains(strings.Join(reasons, " "), row[5]) {
@@ -62,7 +63,7 @@ func isListed(values [][]string, d *observed, reasons ...string) bool {
 	return false
 }
 
-// sameStacks checks that the reference names all addresses in the copy as in the original.
+// sameStacks checks that the reference resolves all addresses in the copy as in the original.
 func sameStacks(t *testing.T, tr trace, copied result) {
 	t.Helper()
 	if copied.code != 0 {
@@ -76,7 +77,7 @@ func sameStacks(t *testing.T, tr trace, copied result) {
 	}
 }
 
-// stackTexts counts stacks, each with its event and names as text.
+// stackTexts counts stacks, each as a string with its event and names.
 func stackTexts(r *referenceStacks) map[string]int {
 	m := map[string]int{}
 	for k, ids := range r.events {

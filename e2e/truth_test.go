@@ -10,8 +10,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// cpuTruth is what the program of the cpu-* recordings measured: the wall time that a thread spent in each of three
-// methods.
+// cpuTruth is the report of the program in the cpu-* recordings: the wall-clock time that a thread spent in each of
+// three methods.
 type cpuTruth struct {
 	PID     int64
 	Threads []struct {
@@ -21,10 +21,10 @@ type cpuTruth struct {
 	}
 }
 
-// timed are the methods that measured themselves. They take turns on one thread.
+// timed are the methods that measured themselves. They alternate on one thread.
 var timed = []string{"Shop.Cpu.Heavy", "Shop.Cpu.Medium", "Shop.Cpu.Light"}
 
-// A share is what each timed method has of the time of all three, in percent.
+// A share contains the share of each timed method in the time of all three, in percent.
 type share [3]float64
 
 func (s share) percent() share {
@@ -42,9 +42,9 @@ func (s share) distance(other share) (d float64) {
 	return d
 }
 
-// The share of each method is the one that the samples give it, by the stacks and the times that Microsoft's reader
-// sees, to a tenth of a point; and the one that the program measured, to two points or to what its samples can tell.
-// .NET's sampler pauses for up to 25 ms when processors are busy, and the methods take turns every few milliseconds.
+// The share of each method agrees with the samples, by the stacks and times that TraceEvent reads, to 0.1 percentage
+// points. It agrees with the measurement of the program to 2 points, or to the accuracy of the samples. .NET's sample
+// profiler pauses for up to 25 ms if the CPUs are busy, and the methods alternate every few milliseconds.
 func TestShares(t *testing.T) {
 	for _, name := range []string{"cpu-env", "cpu-default", "cpu-norundown", "cpu-sampleronly", "cpu-netperf3", "cpu-v6", "three-processes-v6"} {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func checkShares(t *testing.T, p *profile.Profile, stacks *referenceStacks, id t
 	want = want.percent()
 	got := profileShare(p, id).percent()
 	samples := timedSamples(stacks, id)
-	rule, limit := wallShare(samples)
+	rule, limit := wallShare(samples, profileTime(p, id))
 	if p.SampleType[1].Type == "cpu" {
 		rule, limit = countShare(samples)
 	}
@@ -81,13 +81,13 @@ func checkShares(t *testing.T, p *profile.Profile, stacks *referenceStacks, id t
 		t.Errorf("thread %v: shares %.2f, the reference's samples give %.2f", id, got, rule.percent())
 	}
 	limit = max(2, limit)
-	t.Logf("thread %v: shares %.1f, measured %.1f, %d samples can tell to %.1f points", id, got, want, len(samples), limit)
+	t.Logf("thread %v: shares %.1f, measured %.1f, %d samples are accurate to %.1f points", id, got, want, len(samples), limit)
 	if d := got.distance(want); !(d <= limit) {
 		t.Errorf("thread %v: shares %.1f, the program measured %.1f, which is more than %.1f points off", id, got, want, limit)
 	}
 }
 
-// profileShare adds up the profile's second value.
+// profileShare adds up the second value of the profile.
 func profileShare(p *profile.Profile, id thread) (sum share) {
 	for _, s := range p.Sample {
 		if s.NumLabel["thread id"][0] != id.tid || s.NumLabel["pid"][0] != id.pid {
@@ -105,7 +105,7 @@ func profileShare(p *profile.Profile, id thread) (sum share) {
 	return sum
 }
 
-// A timedSample is when a thread was seen, and in which of the timed methods; -1 is none.
+// A timedSample is the time of a sample and the timed method in it, or -1.
 type timedSample struct {
 	at     int64
 	method int
@@ -129,14 +129,23 @@ func timedSamples(r *referenceStacks, id thread) (list []timedSample) {
 	return list
 }
 
-// wallShare gives each sample the time to the next one, and the last one the median of these. limit is twice the
-// deviation if the change from a method to another comes at any point of the interval in which it lies, in percent.
-func wallShare(list []timedSample) (sum share, limit float64) {
-	var gaps []float64
+// profileTime adds up the second value of all samples of a thread.
+func profileTime(p *profile.Profile, id thread) (sum float64) {
+	for _, s := range p.Sample {
+		if s.NumLabel["thread id"][0] == id.tid && s.NumLabel["pid"][0] == id.pid {
+			sum += float64(s.Value[1])
+		}
+	}
+	return sum
+}
+
+// wallShare gives each sample the time to the next one, and the last one the rest of the thread's time, which
+// TestProfiles checks. limit is twice the standard deviation in percent, if the change from one method to another occurs
+// at a random point of its interval.
+func wallShare(list []timedSample, lived float64) (sum share, limit float64) {
 	var total, squares float64
 	for i := range len(list) - 1 {
 		gap := float64(list[i+1].at - list[i].at)
-		gaps = append(gaps, gap)
 		total += gap
 		if list[i].method != list[i+1].method {
 			squares += gap * gap / 12
@@ -145,15 +154,14 @@ func wallShare(list []timedSample) (sum share, limit float64) {
 			sum[list[i].method] += gap
 		}
 	}
-	slices.Sort(gaps)
 	if last := list[len(list)-1].method; last >= 0 {
-		sum[last] += gaps[(len(gaps)-1)/2]
+		sum[last] += lived - total
 	}
 	return sum, 200 * math.Sqrt(squares) / total
 }
 
-// countShare gives each sample the same weight. limit is twice the deviation of the commonest share if only the samples
-// of different turns on a processor are independent.
+// countShare gives each sample the same weight. limit is twice the standard deviation of the largest share if only
+// samples of different time slices on a CPU are independent.
 func countShare(list []timedSample) (sum share, limit float64) {
 	const period = 1_000_000
 	turns := 0.0

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A collector has the spans that a file has, whatever way they were sent.
+// A collector receives the spans of a file, for every way of sending them.
 func TestCollectorReceives(t *testing.T) {
 	c := newCollector(t)
 	for _, tr := range spanTraces(t) {
@@ -39,7 +39,7 @@ func TestCollectorReceives(t *testing.T) {
 	}
 }
 
-// The environment of OpenTelemetry says where spans go, and a file that is named takes precedence.
+// The environment variables of OpenTelemetry select the endpoint; a named output file takes precedence.
 func TestCollectorByEnvironment(t *testing.T) {
 	c := newCollector(t)
 	tr := find(t, "spans-stop")
@@ -68,7 +68,7 @@ func TestCollectorByEnvironment(t *testing.T) {
 	}
 }
 
-// A feeder runs ntconv to otlp with a pipe as input, as tail -f gives it.
+// A feeder runs ntconv to otlp with a pipe as input, as with tail -f.
 type feeder struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -92,7 +92,7 @@ func feed(t *testing.T, data []byte, args ...string) *feeder {
 	return f
 }
 
-// to feeds everything up to a byte.
+// to feeds all bytes up to an offset.
 func (f *feeder) to(t *testing.T, end int) {
 	t.Helper()
 	if _, err := f.in.Write(f.data[f.fed:end]); err != nil {
@@ -111,13 +111,13 @@ func (f *feeder) end(t *testing.T) int {
 	return f.wait(t)
 }
 
-// wait returns the exit code of a command that must end within a minute.
+// wait returns the exit code of a command, which must end within a minute.
 func (f *feeder) wait(t *testing.T) int {
 	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = f.cmd.Wait() // the exit code says it
+		_ = f.cmd.Wait() // the exit code is checked below
 	}()
 	select {
 	case <-done:
@@ -139,7 +139,7 @@ func generated(t *testing.T, n int) []byte {
 	return out
 }
 
-// blocks returns where the objects of a trace of version 4 begin: up to there all blocks are complete.
+// blocks returns the offsets of the objects in a trace of version 4: the blocks before each offset are complete.
 func blocks(data []byte) (starts []int) {
 	for _, m := range regexp.MustCompile(`(?:EventBlock|MetadataBlock|StackBlock|SPBlock)`).FindAllIndex(data, -1) {
 		starts = append(starts, m[0]-3-3*4) // three tags, two versions and the length of the name
@@ -147,7 +147,7 @@ func blocks(data []byte) (starts []int) {
 	return append(starts, len(data))
 }
 
-// blockAt returns the last beginning of a block before or at a byte.
+// blockAt returns the last start of a block at or before an offset.
 func blockAt(data []byte, n int) (start int) {
 	for _, at := range blocks(data) {
 		if at <= n {
@@ -157,7 +157,7 @@ func blockAt(data []byte, n int) (start int) {
 	return start
 }
 
-// prefixSpans returns how many spans the first bytes of a trace hold.
+// prefixSpans returns the number of spans in the first bytes of a trace.
 func prefixSpans(t *testing.T, data []byte, n int) int {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "prefix.nettrace")
@@ -165,7 +165,7 @@ func prefixSpans(t *testing.T, data []byte, n int) int {
 		t.Fatal(err)
 	}
 	r := run(t, command, "to", "otlp", "--order", "file", file, "-o", "-")
-	if r.code == 2 || r.code == 4 { // nothing yet
+	if r.code == 2 || r.code == 4 { // no spans yet
 		return 0
 	}
 	if r.code != 0 && r.code != 3 {
@@ -174,7 +174,7 @@ func prefixSpans(t *testing.T, data []byte, n int) int {
 	return jsonLines(t, r.stdout).total()
 }
 
-// A collector that is killed and started again while spans arrive gets all of them once: those that it had written
+// A collector that is killed and restarted while spans arrive receives each of them once: those that it had written
 // before, and those that the command could not send meanwhile.
 func TestCollectorRestarts(t *testing.T) {
 	data := generated(t, 4000)
@@ -188,7 +188,7 @@ func TestCollectorRestarts(t *testing.T) {
 		eventually(t, "the collector has written the first spans", func() bool { return c.received(t).total() == first })
 		c.kill()
 		rest := make(chan error, 1)
-		go func() { // the command stops reading when it cannot send
+		go func() { // the command stops reading while it cannot send
 			_, err := f.in.Write(data[third:])
 			rest <- errors.Join(err, f.in.Close())
 		}()
@@ -203,7 +203,8 @@ func TestCollectorRestarts(t *testing.T) {
 		message := f.stderr.String()
 		eventually(t, "the collector has all spans", func() bool { return c.received(t).total() >= 4000 })
 		got := c.received(t)
-		// A request that was sent into the connection before its end was noticed may have arrived: it is reported, and
+		// A request sent before the command noticed the end of the connection may have arrived: the command reports it,
+		// but the collector has not stored it.
 		// did not.
 		if len(got) != 4000 || got.total() != 4000 && !strings.Contains(message, "twice") || !strings.Contains(message, "4,000 spans sent") || !strings.Contains(message, "repeated") {
 			t.Errorf("%s: %d spans, %d different: %s", protocol, got.total(), len(got), message)
@@ -211,7 +212,7 @@ func TestCollectorRestarts(t *testing.T) {
 	}
 }
 
-// A collector that is killed for good ends the command with an error that says how many spans it has.
+// If a collector is killed and not restarted, the command ends with an error that states the number of delivered spans.
 func TestCollectorDies(t *testing.T) {
 	data := generated(t, 4000)
 	half := blockAt(data, len(data)/2)
@@ -228,7 +229,7 @@ func TestCollectorDies(t *testing.T) {
 	}
 }
 
-// A span leaves when the bytes of its event have arrived, although no more come.
+// A span is sent when the bytes of its event have arrived, even if no more bytes follow.
 func TestSpansLeaveAsTheyArrive(t *testing.T) {
 	traces := map[string][]byte{"generated": generated(t, 1000)}
 	for _, tr := range spansInBlocks(t) {

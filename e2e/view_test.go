@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// A fetched file is what a page in a browser got.
+// A fetched is the response that a page in a browser received.
 type fetchedFile struct {
 	Status   int64
 	Type     string
@@ -26,7 +26,7 @@ type fetchedFile struct {
 	SHA256   string
 }
 
-// play makes a page in a browser fetch what ntconv view offers.
+// play lets a page in a browser fetch the file that ntconv view offers.
 func play(t *testing.T, address ...string) fetchedFile {
 	t.Helper()
 	return script[fetchedFile](t, 1, "node", append([]string{"play.mjs"}, address...)...)[0]
@@ -50,15 +50,15 @@ func gunzipFile(t *testing.T, path string) []byte {
 	return b
 }
 
-// A page of the viewer's origin, with the rules of its real page, fetches what ntconv to writes from the address that
-// ntconv view prints. A page of another origin gets nothing, although the user permits it to connect to this machine.
-// Then the command ends.
+// A page of the viewer's origin, with the security policy of the real page, fetches the output of ntconv to from the
+// address that ntconv view prints. A page of another origin receives nothing, although the user permits it to connect
+// to this machine. Then the command ends.
 func TestViewersFetch(t *testing.T) {
 	needBrowser(t)
 	in := find(t, "cpu-env").path
 	for _, name := range []string{"perfetto", "firefox", "speedscope"} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "out.gz") // the page gets it decompressed
+			path := filepath.Join(t.TempDir(), "out.gz") // the page receives it decompressed
 			if r := run(t, command, "to", name, in, "-o", path); r.code != 0 {
 				t.Fatalf("%s", r.stderr)
 			}

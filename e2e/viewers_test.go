@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A second implementation of pprof's format, in JavaScript, reads the same as pprof's own library.
+// A second implementation of pprof's format, in JavaScript, reads the same contents as pprof's own library.
 func TestJavaScriptReadsProfiles(t *testing.T) {
 	if _, err := exec.LookPath("node"); err != nil {
 		t.Skip("no Node: ", err)
@@ -48,7 +48,7 @@ func TestJavaScriptReadsProfiles(t *testing.T) {
 				names = append(names, f.Name)
 			}
 			slices.Sort(names)
-			slices.Sort(got.Names) // by bytes, as here
+			slices.Sort(got.Names) // in byte order, as in names
 			if !slices.Equal(got.Types, types) || got.Default != p.DefaultSampleType || got.Samples != len(p.Sample) || got.Frames != frames || !got.Whole {
 				t.Errorf("read as %v, default %s, %d samples, %d frames, all of them named: %v", got.Types, got.Default, got.Samples, got.Frames, got.Whole)
 			}

@@ -44,8 +44,8 @@ func repeated(blocks int, sorted bool) []byte {
 	return out.Bytes()
 }
 
-// TestAllocations: events cost no allocation. What more events cost, sequence points and stacks included, is counted by
-// reading a trace and one twice as long.
+// TestAllocations checks that events cost no allocation. It compares the allocations for a trace with those for a trace
+// twice as long, so that it counts what additional events cost, including sequence points and stacks.
 func TestAllocations(t *testing.T) {
 	const blocks = 200
 	for _, sorted := range []bool{true, false} {
@@ -72,10 +72,10 @@ func TestAllocations(t *testing.T) {
 			long, more := count(repeated(2*blocks, sorted))
 			perWindow := 0.0
 			if !sorted {
-				perWindow = 4 // two arrays of stacks, the mark and its list
+				perWindow = 4 // two arrays of stacks, the mark and its thread list
 			}
 			if allowed := perWindow*blocks/4 + 4; more-base > allowed {
-				t.Errorf("sorted %v, order %v: %d more events cost %.0f allocations, at most %.0f are right", sorted, order, long-short, more-base, allowed)
+				t.Errorf("sorted %v, order %v: %d more events cost %.0f allocations, want at most %.0f", sorted, order, long-short, more-base, allowed)
 			}
 		}
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 )
 
-// BenchmarkReader reads whole traces in memory, and as streams, which costs a copy: small ones of testdata, and larger
-// ones where they lie beside the checkout. Compare them with BenchmarkPlainLoop of internal/wire on the same file,
-// which does not read tables, check anything or find what an event refers to.
+// BenchmarkReader reads whole traces in memory, and as streams, which costs a copy. It reads small traces of testdata,
+// and larger ones if they exist next to the checkout. Compare the results with BenchmarkPlainLoop of internal/wire for
+// the same file, which does not read tables, check anything or resolve references.
 func BenchmarkReader(b *testing.B) {
 	bench := func(name string, load func(*testing.B) []byte) {
 		b.Run(name+"/file", func(b *testing.B) { benchRead(b, load(b), FileOrder, NewBytes) })

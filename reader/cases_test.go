@@ -14,10 +14,10 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/wiretext"
 )
 
-var update = flag.Bool("update", false, "write the outcomes in testdata/cases anew; the test fails all the same")
+var update = flag.Bool("update", false, "rewrite the outcomes in testdata/cases; the test still fails")
 
-// TestCases reads traces in text form. Each file says what it shows, the trace, and what comes out of it by time and in
-// strict mode: events, what was counted, and the error.
+// TestCases reads traces in text form. Each file contains a description, the trace, and the outcome in time order and
+// in strict mode: events, report and error.
 func TestCases(t *testing.T) {
 	files, _ := filepath.Glob("testdata/cases/*.txt")
 	if len(files) < 20 {
@@ -49,7 +49,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// outcome reads a trace by time and says what came out.
+// outcome reads a trace in time order and returns its events, report and error as text.
 func outcome(data []byte, opts *Options) string {
 	var b strings.Builder
 	opts.Report = &ntconv.Report{}
@@ -76,7 +76,7 @@ func outcome(data []byte, opts *Options) string {
 	return b.String()
 }
 
-// describe returns an event in one line.
+// describe returns an event as one line.
 func describe(e *ntconv.Event) string {
 	switch e.Kind {
 	case ntconv.KindDefine:

@@ -9,26 +9,27 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// A row is an event header with its references resolved to slots. It holds no pointers, so the rows of a window cost
-// the garbage collector nothing.
+// A row is an event header with its references resolved to slots. It contains no pointers, so the garbage collector
+// does not scan the rows of a window. thread, capture, stack and labels are slots; meta is an ID, because types are
+// resolved at delivery.
 type row struct {
 	time    int64
-	block   uint32 // index of the window's block
-	header  uint32 // position of the event in the block
-	payload uint32 // position of the payload in the block
-	size    uint32 // of the payload
-	meta    uint32 // metadata id
+	block   uint32 // index in window.blocks
+	header  uint32 // byte position of the event in the block
+	payload uint32 // byte position of the payload in the block
+	size    uint32 // of the payload, in bytes
+	meta    uint32 // metadata ID
 	thread  uint32
 	capture uint32
 	stack   uint32
 	labels  uint32
 	seq     uint32
-	lost    uint32 // events of the capture thread that are missing before this one
+	lost    uint32 // lost events of the capture thread before this one; of a mark, see flagMark
 	cpu     int32
 	flags   ntconv.Flags
 }
 
-// encoding is how the events of a block are written.
+// An encoding is the layout of the events in a block.
 type encoding uint8
 
 const (
@@ -40,21 +41,21 @@ const (
 	encVersion3
 )
 
-// eventBlock is the block whose events are being read.
+// An eventBlock is the block whose events are being read. body is nil between blocks.
 type eventBlock struct {
-	body     []byte
-	pos      int
-	offset   int64 // of body[0]
-	enc      encoding
-	partial  bool
-	held     bool             // by the window
-	direct   bool             // the next event may be taken the quick way
-	announce uint8            // flags of a header that brings other activity ids
-	ahead    uint8            // a byte further on, read so that memory is there in time
-	h        wire.EventHeader // of the last event
+	body       []byte
+	pos        int
+	offset     int64 // of body[0]
+	enc        encoding
+	partial    bool
+	held       bool             // the window holds the block
+	direct     bool             // nextFast may read the next event
+	announce   uint8            // flags of headers with activity IDs, which need the slow path
+	prefetched uint8            // prefetched byte; never read
+	h          wire.EventHeader // of the previous event; the start values of the next one
 }
 
-// openEvents begins an event block. It returns false if the block has no events.
+// openEvents starts an event block. It returns false if the block has no events.
 func (r *Reader) openEvents(b *block) (bool, error) {
 	e := &r.events
 	*e = eventBlock{body: b.body, offset: b.offset, partial: b.partial}
@@ -89,7 +90,8 @@ func (r *Reader) openEvents(b *block) (bool, error) {
 	return c.Len() > 0, nil
 }
 
-// step reads the next event of the block into w. It returns false at the end of the block.
+// step reads the next event of the block into w. It returns false at the end of the block. w must be Reader.row: it
+// holds the slots of the previous event.
 func (r *Reader) step(w *row) (bool, error) {
 	if r.events.enc == encVersion3 {
 		return r.stepVersion3(w)
@@ -100,8 +102,8 @@ func (r *Reader) step(w *row) (bool, error) {
 	return true, r.resolve(w, &r.events.h)
 }
 
-// parse decodes the header of the next event of the block and finds its payload. It returns false at the end of the
-// block.
+// parse decodes the header of the next event of the block and locates its payload. It returns false at the end of the
+// block, and if the event does not fit into the block.
 func (r *Reader) parse(w *row) (bool, error) {
 	e := &r.events
 	b := e.body[e.pos:]
@@ -123,7 +125,7 @@ func (r *Reader) parse(w *row) (bool, error) {
 		n = legacy.ParseUncompressed(b, h)
 	}
 	if n <= 0 || uint64(h.PayloadSize) > uint64(len(b)-n) {
-		return false, r.cutEvent(b, n)
+		return false, r.truncatedEvent(b, n)
 	}
 	w.header = uint32(e.pos)
 	w.payload = uint32(e.pos + n)
@@ -136,8 +138,9 @@ func (r *Reader) parse(w *row) (bool, error) {
 	return true, nil
 }
 
-// cutEvent ends the block at an event that does not fit into it. If the input ends there that is no news.
-func (r *Reader) cutEvent(b []byte, n int) error {
+// truncatedEvent ends the block at an event that does not fit into it. n is the length of the event's header, or not
+// positive if the header could not be decoded. If the input ends inside the block, the error of the input suffices.
+func (r *Reader) truncatedEvent(b []byte, n int) error {
 	e := &r.events
 	at := e.offset + int64(e.pos)
 	e.pos = len(e.body)
@@ -157,19 +160,41 @@ func (r *Reader) cutEvent(b []byte, n int) error {
 	if err == nil {
 		err = &bin.Error{Offset: at, Where: "event header", Err: bin.ErrShort}
 	}
-	return r.damaged(wire.KindEvent, err)
+	return r.corrupt(wire.KindEvent, err)
 }
 
-// memo has the references of the event before in the same block, whose slots are still in the row: most events repeat
-// them. A reference to something that is not defined is not remembered, so that it is counted for each event.
+// A memo holds the IDs in the header of the previous event of the block; Reader.row holds their slots. Most events
+// repeat them, so a lookup becomes a comparison. An ID without a definition clears known, so that it is counted for
+// each event.
+//
+// The reader's caches, who sets them, and who invalidates them:
+//
+//	cache                        set by                              invalidated by
+//	memo                         refs, resolve, stackRef,            openEvents (new block), renew (thread ID reused);
+//	                             nextFast, gather, fastCapture,      known: refs and stackRef for an ID without a
+//	                             fastStack                           definition, refs in encLegacyUncompressed
+//	shown                        show, fillEvent, nextFast,          valid: advance (new block), Next before a
+//	                             showCapture                         sequence point, show for an undefined type
+//	events.direct                startFastPath, nextFast             nextFast if it gives up, openEvents, fail
+//	threadTable.cache            find                                version, changed by add, remove and flush
+//	labelTable.activity, parent  activityLabels                      labelTable.flush
+//	labelTable.activities        activityLabels                      labelTable.flush
+//	labelTable.interned          newLabels                           never; newLabels starts over at maxInterned
+//	stackTable.interned          inlineStack (version 3)             stackTable.flush, also at maxInterned
+//	typeTable.unknown            placeholder                         never; placeholder starts over at 4,096
+//	retired (types, threads)     typeTable.flush, threadTable.flush  take; put starts over at maxRetiredBytes
+//
+// labelTable.flush and stackTable.flush run at each sequence point. For versions 3 to 5 bound also calls
+// labelTable.flush, between windows. All slots of a memo or a row stay valid until the rows of the window are
+// delivered.
 type memo struct {
 	capture, thread uint64
 	stack, labels   uint32
-	known           bool // all four are remembered
+	known           bool // all four IDs are set and defined
 }
 
-// resolve turns the references of a header into slots and counts sequence numbers. w still holds those of the event
-// before.
+// resolve converts the IDs of a header to slots and checks its sequence number. On entry w holds the slots of the
+// previous event.
 func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
 	w.flags = 0
 	if h.Sorted {
@@ -205,7 +230,7 @@ func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
 		}
 		s = &r.threads.list[w.capture]
 		if !m.known && h.Thread == h.CaptureThread {
-			w.thread = w.capture // a new thread with an old id
+			w.thread = w.capture // renew: a new thread with a reused ID
 		}
 	}
 	if s.seq = h.Sequence; s.seq == 0 {
@@ -217,7 +242,7 @@ func (r *Reader) resolve(w *row, h *wire.EventHeader) (err error) {
 	return nil
 }
 
-// refs finds the slots of all references of a header.
+// refs resolves all references of a header and sets memo.
 func (r *Reader) refs(w *row, h *wire.EventHeader) (err error) {
 	sorted := w.flags
 	w.flags = 0
@@ -235,17 +260,17 @@ func (r *Reader) refs(w *row, h *wire.EventHeader) (err error) {
 	} else if err := r.labelRef(h.LabelList, w); err != nil {
 		return err
 	}
-	if w.flags != 0 || r.events.enc == encLegacyUncompressed { // the latter has no flags to announce another activity
+	if w.flags != 0 || r.events.enc == encLegacyUncompressed { // such headers have no flags for activity IDs
 		r.memo.known = false
 	}
 	w.flags |= sorted
 	return nil
 }
 
-// at returns the place of an event of the current block in the input.
+// at returns the offset of an event of the current block in the decompressed input.
 func (r *Reader) at(w *row) int64 { return r.events.offset + int64(w.header) }
 
-// stackRef finds the slot of a stack.
+// stackRef resolves a stack ID. ID 0 means no stack and needs no definition.
 func (r *Reader) stackRef(id uint32, w *row) {
 	slot, ok := r.stacks.slots.get(uint64(id))
 	w.stack, r.memo.stack = slot, id
@@ -255,7 +280,7 @@ func (r *Reader) stackRef(id uint32, w *row) {
 	}
 }
 
-// labelRef finds the slot of a label list. List 0 is always empty.
+// labelRef resolves a label list ID. List 0 is always empty.
 func (r *Reader) labelRef(id uint32, w *row) error {
 	w.labels = 0
 	if id == 0 {
@@ -266,17 +291,18 @@ func (r *Reader) labelRef(id uint32, w *row) error {
 		return nil
 	}
 	w.flags |= ntconv.FlagPlaceholder
-	return r.tolerate(ntconv.CodeUnknownLabels, r.at(w), "label list id", undefined{"id", uint64(id)})
+	return r.tolerate(ntconv.CodeUnknownLabels, r.at(w), "label list ID", undefined{"ID", uint64(id)})
 }
 
-// shown has the slots of the reader's event, so that only references that change are written.
+// shown holds the slots that the pointers in Reader.event were loaded from, so that only references that change are
+// stored.
 type shown struct {
 	thread, capture, stack, labels, meta uint32
-	valid                                bool // no table has changed since
+	valid                                bool // false after any change of a table: all pointers must be stored
 }
 
-// deliver makes the reader's event of a row and of the block that it lies in, and returns it or what must come before
-// it: definitions that it brought along, and the news that events are missing.
+// deliver sets the event from a row and from the block that contains it. It returns the event, or the first of the
+// events that precede it: queued definitions and the loss before it.
 func (r *Reader) deliver(w *row, body []byte, offset int64) (*ntconv.Event, error) {
 	e := &r.event
 	e.Flags = w.flags
@@ -289,7 +315,7 @@ func (r *Reader) deliver(w *row, body []byte, offset int64) (*ntconv.Event, erro
 		return nil, err
 	}
 	if w.time < r.latest {
-		r.late(e)
+		r.markLate(e)
 	} else {
 		r.latest = w.time
 	}
@@ -299,19 +325,15 @@ func (r *Reader) deliver(w *row, body []byte, offset int64) (*ntconv.Event, erro
 	return e, nil
 }
 
-// show sets what the event refers to, where it is not what the event before referred to: storing a pointer is dear
-// while the garbage collector runs.
+// show updates only the references that changed: storing a pointer is expensive while the garbage collector runs (write
+// barrier).
 func (r *Reader) show(w *row) error {
 	e := &r.event
 	s := &r.shown
 	if !s.valid {
 		*s = shown{
-			thread:  ^w.thread,
-			capture: ^w.capture,
-			stack:   ^w.stack,
-			labels:  ^w.labels,
-			meta:    ^w.meta,
-			valid:   !r.general,
+			thread: ^w.thread, capture: ^w.capture, stack: ^w.stack, labels: ^w.labels, meta: ^w.meta,
+			valid: !r.slowPathOnly,
 		}
 	}
 	if s.thread != w.thread {
@@ -337,21 +359,22 @@ func (r *Reader) show(w *row) error {
 	if e.Type = r.types.find(w.meta); e.Type != nil {
 		return nil
 	}
-	s.valid = false // each event without a type is counted
+	s.valid = false // count every event of an undefined type
 	e.Type = r.types.placeholder(w.meta)
 	e.Flags |= ntconv.FlagPlaceholder
-	return r.tolerate(ntconv.CodeUnknownType, e.Offset, "metadata id", undefined{"id", uint64(w.meta)})
+	return r.tolerate(ntconv.CodeUnknownType, e.Offset, "metadata ID", undefined{"ID", uint64(w.meta)})
 }
 
-// late counts an event that is older than one before it. Files need not be in order of time.
-func (r *Reader) late(e *ntconv.Event) {
+// markLate flags and counts an event that is earlier than a delivered one. In file order that is not a flaw.
+func (r *Reader) markLate(e *ntconv.Event) {
 	if r.opts.Order == ByTime {
 		e.Flags |= ntconv.FlagLate
 		r.report.Add(ntconv.CodeOutOfOrder, 1, e.Offset)
 	}
 }
 
-// afterQueue puts the event behind what must come before it, and returns the first of that.
+// afterQueue queues the event after its loss and everything that is queued already, and returns the first event of the
+// queue.
 func (r *Reader) afterQueue(e *ntconv.Event, lost uint32) *ntconv.Event {
 	if lost > 0 {
 		r.push(lostEvent(e.Capture, lost, int64(e.Time), e.Offset))

@@ -11,7 +11,8 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// A truncated trace yields all events before its end, then an error that says so. The report has counted it.
+// A truncated trace yields all complete events, then an error that wraps ErrTruncated. The report counts the
+// truncation.
 func ExampleNew() {
 	file, err := os.Open("../testdata/stress-cut.nettrace.zst")
 	if err != nil {
@@ -51,7 +52,7 @@ func readSmall(trace io.Reader) (events int64, err error) {
 	return ntconv.Copy(ntconv.Tee(), src)
 }
 
-// Limits bound what a trace can make the reader hold. The error says which limit was exceeded, and by what.
+// Limits bound the memory that a reader uses for a trace. The error names the limit that the trace exceeded.
 func ExampleLimits() {
 	file, err := os.Open("../testdata/cpu-env.nettrace.zst")
 	if err != nil {

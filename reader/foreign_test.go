@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// TestForeignInput checks that inputs of other formats are called that, in words and not by the numbers that the reader
-// finds in them.
+// TestForeignInput checks that the error for input of another format says so, and does not quote the numbers that the
+// reader finds there.
 func TestForeignInput(t *testing.T) {
 	for name, head := range map[string]string{
 		"PNG":  "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x01\x00",
@@ -28,9 +28,9 @@ func TestForeignInput(t *testing.T) {
 			t.Errorf("%s: in memory %v, as a stream %v", name, inMemory, err)
 		}
 	}
-	// What begins as a trace is one, and damaged or too new.
-	damaged := append([]byte("Nettrace"), bytes.Repeat([]byte{9}, 60)...)
-	if _, err := reader.NewBytes(damaged, nil); err == nil || strings.Contains(err.Error(), "not a nettrace") {
-		t.Errorf("a damaged header: %v", err)
+	// Input that starts like a trace is corrupt or of an unknown version.
+	corrupt := append([]byte("Nettrace"), bytes.Repeat([]byte{9}, 60)...)
+	if _, err := reader.NewBytes(corrupt, nil); err == nil || strings.Contains(err.Error(), "not a nettrace") {
+		t.Errorf("a corrupt header: %v", err)
 	}
 }

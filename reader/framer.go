@@ -12,30 +12,30 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// A block is a piece of the input with one kind of rows. body is borrowed until the next block is read.
+// A block is one part of the input with rows of one kind. body is borrowed until the next block is read.
 type block struct {
 	kind    wire.Kind
 	offset  int64 // of body[0]
 	body    []byte
-	partial bool  // the input ends within the block
-	fault   error // nothing can be read behind the block
+	partial bool  // the input ends inside the block
+	fault   error // error that ends the trace after this block
 }
 
 func (b *block) cursor() bin.Cursor { return bin.New(b.body, b.offset) }
 
-// A framer cuts an input into blocks.
+// A framer splits an input into blocks.
 type framer struct {
 	in     *input
 	format string // for errors: "nettrace 4"
 	header wire.StreamHeader
-	limit  int        // bytes of a block
-	cursor bin.Cursor // of parse: one of its own for each block would be allocated
+	limit  int        // maximum size of a block in bytes
+	cursor bin.Cursor // argument of parse; a local variable would be allocated for each block
 }
 
-// open reads the stream header.
+// open reads the stream header. It decompresses the input if necessary.
 func (f *framer) open(limits ntconv.DecompressionLimits) error {
 	f.format = "nettrace"
-	if err := f.in.unpack(limits); err != nil {
+	if err := f.in.decompress(limits); err != nil {
 		return err
 	}
 	start := f.in.offset
@@ -57,7 +57,7 @@ func (f *framer) open(limits ntconv.DecompressionLimits) error {
 		return f.at(err, fmt.Errorf("%w: the input is empty", ntconv.ErrFormat))
 	case errors.Is(err, bin.ErrShort):
 		return f.at(err, ntconv.ErrTruncated)
-	case errors.Is(err, bin.ErrValue) && f.header.Version == wire.V3: // it does not begin with wire.Magic
+	case errors.Is(err, bin.ErrValue) && f.header.Version == wire.V3: // the input does not start with wire.Magic
 		return &ntconv.FormatError{Format: f.format, Offset: start,
 			Err: fmt.Errorf("%w: not a nettrace or netperf stream", ntconv.ErrFormat)}
 	case errors.Is(err, bin.ErrValue):
@@ -66,9 +66,9 @@ func (f *framer) open(limits ntconv.DecompressionLimits) error {
 	return err
 }
 
-// parse runs a parser on what has arrived and again with more bytes as long as they are too few. It takes nothing from
-// the input. At the end of the input the error wraps ErrShort and io.ErrUnexpectedEOF; an error of the stream is
-// returned as it is.
+// parse calls a parser with the buffered bytes, and again with more bytes while the parser returns ErrShort. It takes
+// nothing from the input. At the end of the input the error wraps ErrShort and io.ErrUnexpectedEOF; other errors of the
+// stream are returned unchanged.
 func (f *framer) parse(least int, parse func(*bin.Cursor) error) error {
 	b := f.in.peek(least)
 	for {
@@ -87,7 +87,8 @@ func (f *framer) parse(least int, parse func(*bin.Cursor) error) error {
 	}
 }
 
-// at returns an error with the place of a wire error and a sentinel of the model.
+// at converts an error of package wire to a *FormatError that wraps sentinel. Offset and Where come from the error if
+// it has them.
 func (f *framer) at(err, sentinel error) error {
 	out := &ntconv.FormatError{Format: f.format, Offset: f.in.offset, Err: sentinel}
 	var located *bin.Error
@@ -100,7 +101,7 @@ func (f *framer) at(err, sentinel error) error {
 	return out
 }
 
-// ended turns the end of the input into ErrTruncated; other errors of the stream stay what they are.
+// ended converts the end of the input to ErrTruncated. Other errors of the stream are wrapped with the offset.
 func (f *framer) ended(err error, where string) error {
 	if err == nil || err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &ntconv.FormatError{Format: f.format, Offset: f.in.offset, Where: where, Err: ntconv.ErrTruncated}
@@ -108,8 +109,8 @@ func (f *framer) ended(err error, where string) error {
 	return fmt.Errorf("%s: byte %d: %w", f.format, f.in.offset, err)
 }
 
-// next returns the next block. The block of kind wire.KindEnd is the last. A block that the input cuts off is returned
-// with partial set, and the next call returns the error.
+// next returns the next block. The last block has the kind wire.KindEnd. If the input ends inside a block, next returns
+// the block with partial set, and the next call returns the error.
 func (f *framer) next() (block, error) {
 	if f.header.Objects() {
 		return f.object()
@@ -126,7 +127,7 @@ func (f *framer) next() (block, error) {
 	return f.body(h.Kind, h.Size)
 }
 
-// body reads the bytes of a block.
+// body reads the body of a block.
 func (f *framer) body(kind wire.Kind, size int) (block, error) {
 	b := block{kind: kind, offset: f.in.offset}
 	var err error
@@ -140,8 +141,7 @@ func (f *framer) tooLarge(at int64, kind wire.Kind, size int64) error {
 		Err: &ntconv.LimitError{Limit: LimitBlockBytes, Value: int64(f.limit), Asked: size, Unit: "bytes"}}
 }
 
-// object returns the next object of versions 3 to 5 as a block. The tag behind the body of the one before is read
-// first.
+// object returns the next object of versions 3 to 5 as a block. It also reads the tag that ends the object.
 func (f *framer) object() (block, error) {
 	at := f.in.offset
 	var o legacy.Object
@@ -166,21 +166,17 @@ func (f *framer) object() (block, error) {
 	}
 	if o.Kind == wire.KindTrace && f.header.Version == wire.V3 && (o.Version == 1 || o.Version == 2) {
 		return block{}, &ntconv.FormatError{
-			Format: fmt.Sprintf("netperf %d", o.Version),
-			Offset: at,
-			Where:  "object " + o.Name,
+			Format: fmt.Sprintf("netperf %d", o.Version), Offset: at, Where: "object " + o.Name,
 			Err: &ntconv.AdviceError{
-				Err: fmt.Errorf(
-					"%w: this format of .NET Core 2.0 is not read",
-					ntconv.ErrUnsupported,
-				), Advice: "record with .NET Core 2.1 or later",
+				Err:    fmt.Errorf("%w: this format of .NET Core 2.0 is not read", ntconv.ErrUnsupported),
+				Advice: "record with .NET Core 2.1 or later",
 			},
 		}
 	}
 	if err := o.Supported(f.header.Version > wire.V3); err != nil {
 		return block{}, f.at(&bin.Error{Offset: at, Where: "object " + o.Name, Err: err}, ntconv.ErrUnsupported)
 	}
-	if int64(o.Size) > int64(f.limit) || o.Size == math.MaxInt32 { // one more byte is read
+	if int64(o.Size) > int64(f.limit) || o.Size == math.MaxInt32 { // the end tag is one more byte
 		return block{}, f.tooLarge(at, o.Kind, int64(o.Size))
 	}
 	f.in.skip(int(size))

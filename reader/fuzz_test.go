@@ -20,7 +20,7 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// seeds adds small real traces to a fuzz target, and the conformance vectors where they lie beside the checkout.
+// seeds adds small real traces to a fuzz target, and the conformance vectors where they exist next to the checkout.
 func seeds(f *testing.F) {
 	for _, file := range corpus.Traces(f) {
 		if len(file.Data) < 16<<10 { // larger ones make the fuzzer slow
@@ -48,7 +48,7 @@ func seeds(f *testing.F) {
 	}
 }
 
-// FuzzRead holds the laws of any input, and compares the reader with a plain one.
+// FuzzRead checks the properties that hold for any input, and compares the reader with a simple one.
 func FuzzRead(f *testing.F) {
 	seeds(f)
 	l := newLaws()
@@ -62,7 +62,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// FuzzChop: how an input is cut into reads makes no difference to events, errors and the report.
+// FuzzChop checks that the sizes of reads affect neither events, errors nor the report.
 func FuzzChop(f *testing.F) {
 	f.Add([]byte("Nettrace"), uint8(1))
 	f.Add([]byte("Nettrace\x14\x00\x00\x00!FastSerialisation.1"), uint8(5))
@@ -86,9 +86,9 @@ func FuzzChop(f *testing.F) {
 	})
 }
 
-// FuzzStream makes a well-formed trace of its input, so that the reader's tables and its window are exercised rather
-// than its refusals. Besides the laws of any input, in time order each window is the stable sort of what file order
-// gives, if the marks of sorted events are true.
+// FuzzStream builds a well-formed trace from its input, to exercise the tables and the window rather than the error
+// paths. In addition to the properties of any input, each window in time order must be the stable sort of the same
+// events in file order, if the flags of sorted events are correct.
 func FuzzStream(f *testing.F) {
 	f.Add(uint8(4), []byte("\x00\x01\x02\x03\x04\x05\x06\x07\x08"))
 	f.Add(uint8(6), []byte("\x05\x01\x02\x00\x01\x10\x00\x81\x00\x06\x33\x00\x01\x44\x03\x00\x55\x02\x04\x07\x01"))
@@ -108,10 +108,10 @@ func FuzzStream(f *testing.F) {
 			t.Fatal(err)
 		}
 		if errors.Is(l.End, ntconv.ErrUnsupported) {
-			return // by chance it can be read as the work of a preview, too
+			return // it also happens to be valid as a trace of a preview
 		}
 		if l.End != nil {
-			t.Fatalf("a sound trace is not read to its end: %v", l.End)
+			t.Fatalf("a valid trace is not read to its end: %v", l.End)
 		}
 		if err := comparePlain(data); err != nil {
 			t.Fatal(err)
@@ -127,7 +127,7 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// perform makes a trace of a program: an operation a byte, with operands behind it.
+// perform builds a trace from a program. Each operation is one byte, followed by its operands.
 func perform(v wire.Version, program []byte) []byte {
 	var out bytes.Buffer
 	s := wirestream.New(&out, v)
@@ -191,7 +191,7 @@ func performThreads(s *wirestream.Stream, v wire.Version, id, tid byte) {
 	}
 }
 
-// compareSorted checks that time order is a stable sort of each window, if the marks of sorted events are true.
+// compareSorted checks that time order is a stable sort of each window, if the flags of sorted events are correct.
 func compareSorted(data []byte) error {
 	type item struct {
 		time   ntconv.Ticks
@@ -238,7 +238,7 @@ func compareSorted(data []byte) error {
 	return nil
 }
 
-// TestPlain compares the reader with a plain one on real traces.
+// TestPlain compares the reader with a simple one on real traces.
 func TestPlain(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		if err := comparePlain(f.Data); err != nil {
@@ -257,8 +257,8 @@ func TestPlain(t *testing.T) {
 	})
 }
 
-// comparePlain compares what a lenient reader delivers in file order with what a reader makes of the same blocks that
-// remembers nothing from one event to the next. Versions 4 to 6; the others pass.
+// comparePlain compares the events of a lenient reader in file order with those of a reader that keeps no state between
+// events. It compares versions 4 to 6 and accepts the others.
 func comparePlain(data []byte) error {
 	r, err := New(bytes.NewReader(data), &Options{Order: FileOrder})
 	if err != nil || r.frame.header.Version == wire.V3 {
@@ -297,7 +297,7 @@ func nextEvent(r *Reader) (*ntconv.Event, error) {
 	}
 }
 
-// plainReader is a slow reader of blocks: maps of rows, and nothing else.
+// A plainReader is a slow reader of blocks without any cache: it has maps of rows only.
 type plainReader struct {
 	legacy  bool
 	pointer int
@@ -306,7 +306,7 @@ type plainReader struct {
 	stacks  map[uint32][]byte
 	labels  map[uint32][]wire.Label
 	events  []plainEvent // of the last block
-	flush   func()       // what to forget after the last block
+	flush   func()       // the tables to clear after the last block
 }
 
 type typeRow struct {
@@ -327,7 +327,7 @@ func newPlainReader(legacy bool, pointer int) *plainReader {
 	}
 }
 
-// block takes in a block, or as much of it as can be understood.
+// block processes a block up to the first part that cannot be parsed.
 func (p *plainReader) block(b *wiretest.Block) {
 	c := b.Cursor()
 	p.flush = nil
@@ -410,7 +410,7 @@ func (p *plainReader) sequencePoint(c *bin.Cursor) {
 			clear(p.types)
 		}
 	}
-	_ = err // what was understood of it counts
+	_ = err // the part before the error counts
 }
 
 func (p *plainReader) eventBlock(b *wiretest.Block, yield func(plainEvent)) {
@@ -444,7 +444,7 @@ func (p *plainReader) eventBlock(b *wiretest.Block, yield func(plainEvent)) {
 	}
 }
 
-// compare compares an event with what the reader made of it.
+// compare compares an event with the event that the reader delivered.
 func (w *plainEvent) compare(e *ntconv.Event, p *plainReader) error {
 	h := &w.header
 	typ, known := p.types[h.MetadataID]

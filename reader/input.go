@@ -12,40 +12,42 @@ import (
 const (
 	// firstBuffer is the size of the buffer for headers and small blocks.
 	firstBuffer = 64 << 10
-	// firstRead is how much is asked for where a header is needed.
+	// firstRead is the minimum size of a read for a header.
 	firstRead = 8 << 10
-	// largeBlock is the size from which blocks are read into memory of their own: through the buffer they would be
+	// largeBlock is the size from which blocks are read into memory of their own. Through the buffer they would be
 	// copied.
 	largeBlock = 16 << 10
-	// smallMemory is the least that is allocated for a large block, so that it does for most blocks that come later.
-	smallMemory = 128 << 10
-	// growth bounds how much memory a length in the input can cost beyond what has arrived.
+	// minLarge is the minimum allocation for a large block, so that most later blocks fit as well.
+	minLarge = 128 << 10
+	// growth bounds the memory that is allocated ahead of the bytes that have arrived, because a length in the input
+	// may be wrong.
 	growth = 1 << 20
 )
 
-// input hands out the bytes of a stream in pieces that stay valid until the next call. It asks the stream for more only
-// when it has fewer bytes than needed, with one Read at a time.
+// An input returns the bytes of a stream in pieces. A piece is valid until the next call. If fewer bytes are buffered
+// than needed, input calls Read, once at a time, so it never waits for bytes that are not needed.
 type input struct {
 	r      io.Reader
-	buf    []byte // buf[i:j] has arrived and is not taken
+	buf    []byte // buf[i:j] is read but not taken
 	i, j   int
 	large  []byte // memory of the last large block
 	lent   bool   // the last take returned large
 	memory bool   // buf is the whole input, which does not change
-	offset int64  // of buf[i] in the decompressed stream
-	err    error  // of r, to be returned once the buffer is used up
+	offset int64  // of buf[i], in bytes of the decompressed stream
+	err    error  // error of r, returned once the buffer is empty
 }
 
 func newInput(r io.Reader) *input {
 	return &input{r: r, buf: make([]byte, firstBuffer)}
 }
 
-// newMemory returns an input that hands out data itself.
+// newMemory returns an input whose pieces are slices of data.
 func newMemory(data []byte) *input {
 	return &input{r: bytes.NewReader(nil), buf: data, j: len(data), err: io.EOF, memory: true}
 }
 
-// more reads once. It makes room for want bytes in all, but for no more than growth at a time.
+// more calls Read once. It grows the buffer for want bytes in all, but by no more than growth, or half of the buffer,
+// at a time.
 func (in *input) more(want int) error {
 	if in.err != nil {
 		return in.err
@@ -59,14 +61,15 @@ func (in *input) more(want int) error {
 		copy(grown, in.buf[:in.j])
 		in.buf = grown
 	}
-	// What is read here of a large block has to be copied, so headers are read with little behind them.
+	// Bytes of a large block that are read here must be copied later, so a header is read with few bytes after it.
 	end := min(len(in.buf), max(in.i+want, in.j+firstRead))
 	n, err := in.read(in.buf[in.j:end])
 	in.j += n
 	return err
 }
 
-// read reads once into b. It returns an error only if nothing was read; the stream's error is kept for later.
+// read calls Read once, and again while Read returns neither bytes nor an error. It returns an error only if no bytes
+// were read; the error of the stream is kept for later calls.
 func (in *input) read(b []byte) (int, error) {
 	for tries := 0; in.err == nil; tries++ {
 		var n int
@@ -80,7 +83,7 @@ func (in *input) read(b []byte) (int, error) {
 	return 0, in.err
 }
 
-// peek returns what has arrived and was not taken, at least n bytes unless the stream ends.
+// peek returns all bytes that are buffered and not taken: at least n bytes, unless the stream ends.
 func (in *input) peek(n int) []byte {
 	for in.j-in.i < n {
 		if in.more(n) != nil {
@@ -90,7 +93,7 @@ func (in *input) peek(n int) []byte {
 	return in.buf[in.i:in.j]
 }
 
-// take returns the next n bytes, or fewer and the stream's error if it ends before.
+// take returns the next n bytes. If the stream ends before, it returns the remaining bytes and the error of the stream.
 func (in *input) take(n int) ([]byte, error) {
 	if in.lent = n >= largeBlock && n > in.j-in.i && !in.memory; in.lent {
 		return in.takeLarge(n)
@@ -104,14 +107,14 @@ func (in *input) take(n int) ([]byte, error) {
 	return b[:n:n], nil
 }
 
-// takeLarge is take with memory of its own, which grows as the bytes arrive.
+// takeLarge is take for large blocks. It reads into in.large, which grows as bytes arrive.
 func (in *input) takeLarge(n int) ([]byte, error) {
 	b := append(in.large[:0], in.buf[in.i:in.j]...)
 	in.skip(in.j - in.i)
 	var err error
 	for len(b) < n && err == nil {
 		if len(b) == cap(b) {
-			b = slices.Grow(b, max(min(n-len(b), max(growth, len(b)/2)), smallMemory-len(b)))
+			b = slices.Grow(b, max(min(n-len(b), max(growth, len(b)/2)), minLarge-len(b)))
 		}
 		var m int
 		m, err = in.read(b[len(b):min(cap(b), n)])
@@ -122,7 +125,8 @@ func (in *input) takeLarge(n int) ([]byte, error) {
 	return b[:len(b):len(b)], err
 }
 
-// keep returns the memory of the last take if it may be kept, in exchange for other memory; nil if it may not.
+// keep returns the memory of the last take, so that the caller may keep it, and uses instead for the next large block.
+// It returns nil if the last take returned a part of the buffer.
 func (in *input) keep(instead []byte) []byte {
 	if !in.lent {
 		return nil
@@ -137,19 +141,20 @@ func (in *input) skip(n int) {
 	in.offset += int64(n)
 }
 
-// unpack replaces the stream by its decompressed content if it begins as gzip or zstd data do.
-func (in *input) unpack(limits ntconv.DecompressionLimits) error {
+// decompress replaces the stream by its decompressed content if it starts as gzip or zstd data do.
+func (in *input) decompress(limits ntconv.DecompressionLimits) error {
 	b := in.peek(4)
-	packed := len(b) >= 3 && b[0] == 0x1f && b[1] == 0x8b && b[2] == 8 ||
+	compressed := len(b) >= 3 && b[0] == 0x1f && b[1] == 0x8b && b[2] == 8 ||
 		len(b) >= 4 && (string(b[:4]) == "\x28\xb5\x2f\xfd" || b[0]&0xf0 == 0x50 && string(b[1:4]) == "\x2a\x4d\x18")
-	if !packed {
+	if !compressed {
 		return nil
 	}
 	head := b
-	if !in.memory { // buf is used again
+	if !in.memory { // buf is reused
 		head = bytes.Clone(b)
 	}
-	src, err := iox.FromReader("input", &replay{head: head, r: in.r, err: in.err}, iox.InputOptions{Limits: iox.LimitsOf(limits)})
+	src, err := iox.FromReader("input", &replay{head: head, r: in.r, err: in.err},
+		iox.InputOptions{Limits: iox.LimitsOf(limits)})
 	if err != nil {
 		return err
 	}
@@ -165,11 +170,11 @@ func (in *input) unpack(limits ntconv.DecompressionLimits) error {
 	return nil
 }
 
-// replay yields bytes that were read before, then the rest of a reader.
+// replay returns head first, which was read before, and then the rest of r.
 type replay struct {
 	head []byte
 	r    io.Reader
-	err  error // the reader's, if it has ended
+	err  error // the error of r, if it has ended
 }
 
 // Layer implements iox.Layered.

@@ -25,8 +25,8 @@ import (
 
 var seed = maphash.MakeSeed()
 
-// digest is the content of one event as a number. Everything that an event refers to is in it but the identity of
-// pointers; TestDigest changes every member of the model.
+// digest hashes the content of an event and of everything that it refers to, but not the identity of pointers.
+// TestDigest changes every member of the model.
 func digest(e *ntconv.Event) uint64 {
 	var d digester
 	d.h.SetSeed(seed)
@@ -75,7 +75,7 @@ func (d *digester) text(v ...string) {
 	}
 }
 
-// has notes whether there is a value.
+// has adds whether a value is present.
 func (d *digester) has(is bool) bool {
 	if is {
 		d.h.WriteByte(1)
@@ -169,11 +169,11 @@ func digestsOf(r *Reader, err error) (out []uint64, _ error) {
 	return out, nil
 }
 
-// tail is how many bytes before the cut the events of a prefix are compared by content; those further in front are
-// counted, because no reader can know of the cut when it delivers them.
+// tail is the distance from the end of a prefix, in bytes, within which its events are compared by content. Earlier
+// events are only counted, because no reader knows of the end when it delivers them.
 const tail = 256 << 10
 
-// checkPrefix reads the first n bytes of a trace whose events are known, and returns how many events they give.
+// checkPrefix reads the first n bytes of a trace whose events are known, and returns the number of events in them.
 func checkPrefix(t *testing.T, data []byte, n int, whole []uint64) (events int) {
 	t.Helper()
 	r, err := New(bytes.NewReader(data[:n]), &Options{Order: FileOrder})
@@ -204,7 +204,8 @@ const (
 	somePrefixes            = 1 << 10
 )
 
-// TestPrefixes: a prefix of a trace gives, in file order, a prefix of its events, and no fewer than a shorter one.
+// TestPrefixes checks that a prefix of a trace yields a prefix of its events in file order, and no fewer events than a
+// shorter prefix.
 func TestPrefixes(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		if len(f.Data) > mediumTrace {
@@ -228,8 +229,8 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// prefixLengths returns the lengths of the prefixes to read of a trace of size bytes, in ascending order: all, or one at
-// random of each of equal parts. Short mode reads a 29th.
+// prefixLengths returns the lengths of the prefixes to read of a trace of size bytes, in ascending order: all, or one
+// at random of each of equal parts. Short mode reads a 29th.
 func prefixLengths(size int, short bool) (list []int) {
 	r := rand.New(rand.NewPCG(uint64(size), 0))
 	parts := size
@@ -248,7 +249,8 @@ func prefixLengths(size int, short bool) (list []int) {
 	return list
 }
 
-// TestPrefixLengths: all prefixes of small traces are read, and of others no more than a multiple of the size in bytes.
+// TestPrefixLengths checks that all prefixes of small traces are read, and prefixes of other traces up to a multiple of
+// the trace size in bytes.
 func TestPrefixLengths(t *testing.T) {
 	for _, size := range []int{0, 1, 100, smallTrace, smallTrace + 1, 30 << 10, mediumTrace} {
 		list := prefixLengths(size, false)
@@ -271,10 +273,13 @@ var edges = flag.Int64("edges", 40<<20, "bytes of prefixes to read for each trac
 
 // TestPrefixesAtBlockEdges does the same around the block edges of large traces, 16 bytes to either side.
 func TestPrefixesAtBlockEdges(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	edgesOf(t, corpus.Traces(t))
 	t.Run("shared", func(t *testing.T) {
 		if testing.Short() {
-			t.Skip("short mode: reference data is left out")
+			t.Skip("short mode: reference data is skipped")
 		}
 		edgesOf(t, corpus.SharedTraces(t))
 	})
@@ -319,7 +324,7 @@ func blockEdges(t *testing.T, data []byte) (edges []int) {
 	}
 }
 
-// TestChopped: a reader does not depend on how its input is cut.
+// TestChopped checks that the result does not depend on the sizes of reads.
 func TestChopped(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		for _, order := range []Order{FileOrder, ByTime} {
@@ -334,21 +339,22 @@ func TestChopped(t *testing.T) {
 	}
 }
 
-// TestBytes: a trace in memory gives what it gives as a stream, packed or not, and is neither copied nor changed.
+// TestBytes checks that a trace in memory yields the same as a stream, compressed or not, and is neither copied nor
+// changed.
 func TestBytes(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
-		var packed bytes.Buffer
-		w := gzip.NewWriter(&packed)
+		var compressed bytes.Buffer
+		w := gzip.NewWriter(&compressed)
 		if _, err := w.Write(f.Data); err != nil || w.Close() != nil {
 			t.Fatal(err)
 		}
 		before := bytes.Clone(f.Data)
 		for _, order := range []Order{FileOrder, ByTime} {
 			want, wantErr := digests(bytes.NewReader(f.Data), &Options{Order: order})
-			for i, data := range [][]byte{f.Data, packed.Bytes()} {
+			for i, data := range [][]byte{f.Data, compressed.Bytes()} {
 				got, err := digestsOf(NewBytes(data, &Options{Order: order}))
 				if !slices.Equal(got, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
-					t.Errorf("%s, packed %d: %d events, %v; want %d, %v", f.Name, i, len(got), err, len(want), wantErr)
+					t.Errorf("%s, compressed %d: %d events, %v; want %d, %v", f.Name, i, len(got), err, len(want), wantErr)
 				}
 			}
 			r, err := NewBytes(f.Data, &Options{Order: order})
@@ -374,7 +380,7 @@ func within(part, whole []byte) bool {
 	return at >= start && at+uintptr(len(part)) <= start+uintptr(len(whole))
 }
 
-// TestTimeOrder: time order is the stable sort by time of what lies between two sequence points in file order.
+// TestTimeOrder checks that time order is the stable sort by time of the events between two sequence points.
 func TestTimeOrder(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		want := sortedWindows(t, f.Data)
@@ -424,7 +430,7 @@ func sortedWindows(t *testing.T, data []byte) (out []uint64) {
 	return out
 }
 
-// TestErrorStays: a source returns its last error again and again.
+// TestErrorStays checks that Next returns the last error again on later calls.
 func TestErrorStays(t *testing.T) {
 	data := corpus.Trace(t, "crash").Data
 	for n := 0; n < len(data); n += 97 {
@@ -442,7 +448,7 @@ func TestErrorStays(t *testing.T) {
 	}
 }
 
-// TestReadError: an error of the input comes out as it is, after the events before it.
+// TestReadError checks that Next returns an error of the input unchanged, after the events before it.
 func TestReadError(t *testing.T) {
 	boom := errors.New("boom")
 	data := corpus.Trace(t, "activities").Data
@@ -453,7 +459,7 @@ func TestReadError(t *testing.T) {
 			t.Fatalf("after %d bytes: %v, want the error of the input", n, err)
 		}
 		if !slices.Equal(got, whole[:len(got)]) {
-			t.Fatalf("after %d bytes: %d events are no prefix", n, len(got))
+			t.Fatalf("after %d bytes: %d events are not a prefix", n, len(got))
 		}
 	}
 }
@@ -462,7 +468,8 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-// TestLive: events of a window come out before the writer sends anything behind the block that releases them.
+// TestLive checks that the events of a window are delivered before the reader needs any byte after the block that
+// releases them.
 func TestLive(t *testing.T) {
 	for _, name := range []string{"cpu-v6", "stress-drop", "cpu-netperf3"} {
 		data := corpus.Trace(t, name).Data
@@ -493,7 +500,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// maxHeader is more than any block header has.
+// maxHeader exceeds the length of every block header.
 const maxHeader = 128
 
 func edgeAfter(edges []int, offset, end int) int {
@@ -504,7 +511,7 @@ func edgeAfter(edges []int, offset, end int) int {
 	return end
 }
 
-// gated hands out one byte a Read and remembers how far it got.
+// A gated reader returns one byte per Read and records the highest offset that was read.
 type gated struct {
 	data            []byte
 	furthest, limit int
@@ -519,7 +526,7 @@ func (g *gated) Read(p []byte) (int, error) {
 	return 1, nil
 }
 
-// TestDigest: a change of any member that an event refers to changes its digest.
+// TestDigest checks that a change of any member that an event refers to changes its digest.
 func TestDigest(t *testing.T) {
 	digestsOfAll := func(tr *ntconvtest.Trace) (list []uint64) {
 		for _, e := range tr.Events {
@@ -533,7 +540,7 @@ func TestDigest(t *testing.T) {
 		case m.IsStruct() || strings.HasPrefix(m.Path, "Info"):
 			continue
 		case m.Name == "Type.layout" || strings.HasPrefix(m.Name, "Labels.") && m.Name != "Labels.list":
-			continue // made from other members
+			continue // computed from other members
 		case m.Value.Kind() == reflect.Pointer && m.Value.IsNil():
 			continue // a stack or label list may be missing or empty
 		}
@@ -541,7 +548,7 @@ func TestDigest(t *testing.T) {
 		changed := members.Trace()
 		members.Change(members.Of(changed)[i])
 		if slices.Equal(digestsOfAll(changed), digestsOfAll(members.Trace())) {
-			t.Errorf("%s (%s): a change is not seen", m.Path, m.Name)
+			t.Errorf("%s (%s): a change does not change the digest", m.Path, m.Name)
 		}
 	}
 	if tested < 100 {

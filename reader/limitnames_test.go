@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// TestLimitNames: every member of Limits either causes an error with the constant that is named after it, or no error
-// at all.
+// TestLimitNames checks that every member of Limits causes either an error with the constant named after the member, or
+// no error.
 func TestLimitNames(t *testing.T) {
 	limits := map[string]struct {
 		name  string // empty: no error
@@ -55,7 +55,7 @@ func TestLimitNames(t *testing.T) {
 	}
 }
 
-// TestCompressionLimit: the limits of decompression are errors of the same kind.
+// TestCompressionLimit checks that exceeding a limit of decompression is the same kind of error.
 func TestCompressionLimit(t *testing.T) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -45,15 +45,15 @@ func levels(value int64) ntconv.LimitError {
 	return ntconv.LimitError{Limit: LimitFieldDepth, Value: value, Asked: value + 1, Unit: "levels"}
 }
 
-// TestLimits: exceeding a limit is an error with the place, the name of the limit, its value and what was asked for.
-// Events before that place are delivered.
+// TestLimits checks that exceeding a limit is an error with the offset, the name of the limit, its value and the value
+// that the input needs. Events before that offset are delivered.
 func TestLimits(t *testing.T) {
 	for _, test := range []struct {
 		shape  string
 		n      int
 		limits Limits
 		want   ntconv.LimitError // Asked 0: any number above Value
-		before int               // how many events are delivered at least
+		before int               // minimum number of delivered events
 	}{
 		{"block-size-max", 1, Limits{}, size(LimitBlockBytes, 64<<20, math.MaxInt32), 1},
 		{"no-barrier", 50_000, Limits{BlockBytes: 1000}, size(LimitBlockBytes, 1000, 102_410), 1},
@@ -107,7 +107,7 @@ func exceeds(err error, want ntconv.LimitError) bool {
 	return *l == want
 }
 
-// TestNameLimit: names of 65,536 UTF-16 units are read, longer ones end the trace.
+// TestNameLimit checks that names of 65,536 UTF-16 units are read and that longer ones end the trace.
 func TestNameLimit(t *testing.T) {
 	const most = 1 << 16
 	for _, test := range []struct {
@@ -159,7 +159,7 @@ func count(data []byte, opts *Options) (n int, err error) {
 	return n, nil
 }
 
-// TestStackDepth: what is beyond the limit of a stack is cut off at its root, and counted.
+// TestStackDepth checks that a stack beyond the limit loses its outermost frames and is counted.
 func TestStackDepth(t *testing.T) {
 	for _, v := range []wire.Version{wire.V3, wire.V4, wire.V6} {
 		var b bytes.Buffer
@@ -191,8 +191,8 @@ func TestStackDepth(t *testing.T) {
 	}
 }
 
-// TestWindowLimits: a window that is full is delivered in parts, each in order, with nothing missing and a note, and
-// never holds more than its limit.
+// TestWindowLimits checks that a full window is delivered in parts, each in time order, completely and with a note, and
+// that it never exceeds its limit.
 func TestWindowLimits(t *testing.T) {
 	for _, test := range []struct {
 		shape  string
@@ -232,7 +232,8 @@ func TestWindowLimits(t *testing.T) {
 	}
 }
 
-// TestWindowMemory: the limit on bytes is one on memory. Small blocks are read into pieces that are larger than they.
+// TestWindowMemory checks that WindowBytes limits the memory, not the bytes in use: small blocks are read into larger
+// pieces of memory.
 func TestWindowMemory(t *testing.T) {
 	var b bytes.Buffer
 	s := wirestream.New(&b, wire.V4)
@@ -270,10 +271,10 @@ func TestWindowMemory(t *testing.T) {
 	}
 }
 
-// costs is what reading a stream takes.
+// costs is the memory that reading a stream needs.
 type costs struct {
 	allocated, objects uint64
-	live               int64 // what the reader holds at the end
+	live               int64 // bytes that the reader holds at the end
 }
 
 func measure(t *testing.T, data []byte, order Order) (c costs) {
@@ -294,7 +295,7 @@ func measure(t *testing.T, data []byte, order Order) (c costs) {
 	return costs{after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs, int64(end.HeapAlloc) - int64(before.HeapAlloc)}
 }
 
-// holding are the shapes of which a reader must hold something of every thing: up to a limit, see TestLimits.
+// holding lists the shapes for which a reader must hold memory per item, up to a limit (TestLimits).
 var holding = map[string]bool{
 	"no-barrier": true, "block-per-event": true, "release": true, // events, until a barrier
 	"threads": true, "threads-v4": true, "types": true, "types-v4": true, "type-redefined": true, "fields": true,
@@ -305,10 +306,13 @@ var holding = map[string]bool{
 	"activities":      true, "activities-waiting": true, "labels-distinct": true, // 65,536 of them
 }
 
-// TestShapes: twice as much of anything costs no more than twice the memory, and where nothing has to be remembered no
-// more memory is held.
+// TestShapes checks that twice the input needs at most twice the memory, and no more live memory if the reader need not
+// hold anything per item.
 func TestShapes(t *testing.T) {
-	const n = 3 * 4096 // the reader forgets types that were never defined whenever it has 4,096
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
+	const n = 3 * 4096 // the reader clears its placeholders of types at 4,096
 	for _, s := range tracegen.Shapes() {
 		if !s.Many {
 			continue
@@ -328,8 +332,8 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestWork: work that allocates nothing is not seen by TestShapes. These are the shapes that made it quadratic once, of
-// a size at which that takes minutes.
+// TestWork covers work that allocates nothing, which TestShapes does not notice. The time for these shapes was
+// quadratic once; at this size that would take minutes.
 func TestWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: reads half a million blocks")
@@ -342,8 +346,8 @@ func TestWork(t *testing.T) {
 	}
 }
 
-// TestWaitingThreads: where no barrier comes, the threads and activities of events that wait make the window be
-// delivered before they reach their limit.
+// TestWaitingThreads checks that the reader delivers the window before the threads and activities of its events exceed
+// their limit, even if no sequence point follows.
 func TestWaitingThreads(t *testing.T) {
 	for _, test := range []struct {
 		shape  string
@@ -372,7 +376,7 @@ func TestWaitingThreads(t *testing.T) {
 	}
 }
 
-// TestRetired: what a sequence point flushed is remembered, but not all of it for ever.
+// TestRetired checks that the memory of flushed rows is bounded.
 func TestRetired(t *testing.T) {
 	var r retired[int]
 	for i := range 200_000 {
@@ -392,8 +396,8 @@ func TestRetired(t *testing.T) {
 	}
 }
 
-// TestLies: sizes and numbers that the input does not live up to cost nothing.
-func TestLies(t *testing.T) {
+// TestFalseSizes checks that sizes and counts that exceed the input cause no large allocation.
+func TestFalseSizes(t *testing.T) {
 	l := newLaws()
 	for _, s := range tracegen.Shapes() {
 		if s.Many {
@@ -411,7 +415,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// TestStrictBeforeCut: in a block that the input cuts off an error comes before the news of the end.
+// TestStrictBeforeCut checks that an error in a truncated block precedes the error of the truncation.
 func TestStrictBeforeCut(t *testing.T) {
 	for _, order := range []Order{FileOrder, ByTime} {
 		for _, sorted := range []bool{true, false} {
@@ -432,7 +436,7 @@ func TestStrictBeforeCut(t *testing.T) {
 	}
 }
 
-// TestThreadZero: a thread id of 0 is one like any other, also as the first of the trace.
+// TestThreadZero checks that the reader treats thread ID 0 as any other ID, also for the first event of a trace.
 func TestThreadZero(t *testing.T) {
 	for _, v := range []wire.Version{wire.V3, wire.V4} {
 		var b bytes.Buffer

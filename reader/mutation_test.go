@@ -13,14 +13,14 @@ import (
 )
 
 var (
-	mutations    = flag.Uint64("mutations", 2500, "number of damaged traces of TestMutations")
+	mutations    = flag.Uint64("mutations", 2500, "number of corrupt traces of TestMutations")
 	mutationSeed = flag.Uint64("mutation-seed", 1, "seed of TestMutations")
 )
 
-// TestMutations compares what the reader delivers of damaged traces with what a plain one delivers, and its fast path
-// with the slow one. The laws of all readings are those of the campaign in package mutate.
+// TestMutations compares the events of corrupt traces with those of a simple reader, and the fast paths with the slow
+// path. Package mutate has the properties that hold for every input.
 func TestMutations(t *testing.T) {
-	m, options := mutate.New(mutate.Traces(t)), quickOptions()
+	m, options := mutate.New(mutate.Traces(t)), pathOptions()
 	accepted := uint64(0)
 	for n := range *mutations {
 		data := m.Mutant(*mutationSeed, n)
@@ -53,7 +53,7 @@ func protect(f func() error) (err error) {
 	return f()
 }
 
-// newLaws returns the laws of all inputs, for this reader.
+// newLaws returns the properties that hold for every input, for this reader.
 func newLaws() *laws.Checker {
 	return laws.New(func(data []byte, how laws.Reading, report *ntconv.Report) (ntconv.Source, error) {
 		o := &Options{Strict: how.Strict, Report: report}

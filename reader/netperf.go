@@ -7,7 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// stepVersion3 is step for netperf blocks, whose events carry their stack, and whose metadata stands among the events.
+// stepVersion3 is step for netperf blocks. Their events contain their stack, and metadata rows are stored as events
+// with metadata ID 0.
 func (r *Reader) stepVersion3(w *row) (bool, error) {
 	e := &r.events
 	for e.pos < len(e.body) {
@@ -20,9 +21,9 @@ func (r *Reader) stepVersion3(w *row) (bool, error) {
 			if e.partial {
 				return false, nil
 			}
-			return false, r.damaged(wire.KindEvent, err)
+			return false, r.corrupt(wire.KindEvent, err)
 		}
-		if err != nil { // the event is whole, but its stack is deeper than Microsoft's reader allows
+		if err != nil { // the event is complete, but its stack is deeper than TraceEvent allows
 			if err := r.tolerate(ntconv.CodeStackCut, at, "event", err); err != nil {
 				return false, err
 			}
@@ -39,7 +40,8 @@ func (r *Reader) stepVersion3(w *row) (bool, error) {
 	return false, nil
 }
 
-// resolveVersion3 is resolve for netperf events: they have no sequence numbers and no processors, and stand in order.
+// resolveVersion3 is resolve for netperf events. They have no sequence numbers and no CPU numbers, and appear in time
+// order.
 func (r *Reader) resolveVersion3(w *row, ev *legacy.EventV3) (err error) {
 	h := &ev.Header
 	w.flags, w.seq, w.lost, w.cpu = ntconv.FlagSorted, 0, 0, ntconv.CPUUnknown

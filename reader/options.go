@@ -10,26 +10,26 @@ import (
 type Order uint8
 
 const (
-	// ByTime delivers events by time, ties in file order. It holds the rows and blocks of one window: what lies between
-	// two sequence points, bounded by Limits.WindowEvents and Limits.WindowBytes. It costs about half as much again as
-	// FileOrder.
+	// ByTime delivers events by time, and events of equal time in file order. The Reader holds the rows and blocks of
+	// one window: the events between two sequence points, bounded by Limits.WindowEvents and Limits.WindowBytes. ByTime
+	// takes about 1.5 times the time of FileOrder.
 	ByTime Order = iota
-	// FileOrder delivers events as they stand in the input. Every prefix of an input gives a prefix of the events.
+	// FileOrder delivers events in the order of the input. Every prefix of an input yields a prefix of the events.
 	FileOrder
 )
 
-// Options configure a Reader. The zero value is ready to use.
+// Options configure a Reader. The zero value selects the defaults: time order, lenient, default limits.
 type Options struct {
 	Order  Order
-	Strict bool           // accept and refuse as Microsoft's reader does
-	Report *ntconv.Report // counts what is lost, skipped or odd; may be nil
+	Strict bool           // accept and reject the input that Microsoft's TraceEvent library accepts and rejects
+	Report *ntconv.Report // counts losses, flaws and skipped parts; nil means no report
 	Limits Limits
-	// Decompression has the limits for input that is compressed with gzip or zstd.
+	// Decompression bounds the decompression of gzip and zstd input.
 	Decompression ntconv.DecompressionLimits
-	// AllowPrerelease reads files of pre-release runtimes, whose event headers have no processor number. Without it
-	// they are refused.
+	// AllowPrerelease reads files of previews of .NET Core 3.0, whose event headers have no CPU number. Otherwise New
+	// or Next returns an error that wraps ErrPrerelease. Detection is heuristic.
 	AllowPrerelease bool
-	// LabelNumbers says how the numbers of integer labels are encoded.
+	// LabelNumbers selects the encoding of the numbers in integer labels.
 	LabelNumbers LabelNumbers
 }
 
@@ -37,31 +37,33 @@ type Options struct {
 type LabelNumbers uint8
 
 const (
-	// LabelsAuto takes unsigned numbers where the trace describes Universal.System events and does not say
-	// ntconv.labels=zigzag: the recorder of such traces writes them so. Otherwise the specification's zigzag.
+	// LabelsAuto decodes numbers as unsigned if the trace defines Universal.System events, because their recorder
+	// writes them this way, unless the trace attribute ntconv.labels is "zigzag". All other traces use the zigzag
+	// encoding of the specification.
 	LabelsAuto LabelNumbers = iota
-	// LabelsZigzag takes signed numbers, as the specification has them: 0, -1, 1, -2 are stored as 0, 1, 2, 3.
+	// LabelsZigzag decodes signed numbers as the specification requires: 0, -1, 1, -2 are stored as 0, 1, 2, 3.
 	LabelsZigzag
-	// LabelsUnsigned takes the stored numbers as they are.
+	// LabelsUnsigned uses the stored numbers unchanged.
 	LabelsUnsigned
 )
 
-// Limits bound what an input can make a Reader hold. A zero member means its default. If an input exceeds a limit, New
-// or Next returns an error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member:
-// LimitTypes for Types. Three members are not the cause of errors: the reader truncates stacks to StackDepth and
-// delivers a window above WindowEvents or WindowBytes in parts. It reports both.
+// Limits bound the memory that a Reader uses for one input. Zero or a negative value selects the default. If an input
+// exceeds a limit, New or Next returns an error that wraps ntconv.ErrLimit, with an *ntconv.LimitError whose Limit is
+// the constant named after the member: LimitTypes for Types. Three members do not cause errors: the Reader truncates
+// stacks to StackDepth (ntconv.CodeStackCut) and delivers a window above WindowEvents or WindowBytes in parts
+// (ntconv.CodeWindowCap).
 type Limits struct {
 	BlockBytes   int // one block: 64 MiB (version 6 cannot exceed 16 MiB)
 	Types        int // metadata rows in use: 1,000,000
 	Fields       int // fields of one metadata row, nested ones included: 4,096
 	FieldDepth   int // nesting of a field's type: 32
-	Name         int // length of a provider, event or field name: 65,536 (UTF-16 units; bytes in version 6, whose rows are no longer)
+	Name         int // a provider, event or field name in UTF-16 units; in version 6, bytes: 65,536
 	Threads      int // threads in use: 1,000,000
 	LabelLists   int // label lists of one window: 1,000,000
-	StackDepth   int // addresses kept of one stack; the outermost are cut: 10,000
-	TableBytes   int // about what types and threads in use and a window's stacks and label lists take: 1 GiB
-	WindowEvents int // time order: events held: 8,000,000
-	WindowBytes  int // time order: bytes held, of blocks and of 64 for each event: 512 MiB
+	StackDepth   int // addresses of one stack, from the leaf; outer ones are dropped: 10,000
+	TableBytes   int // estimated bytes of types and threads in use and of the window's stacks and label lists: 1 GiB
+	WindowEvents int // time order: events in the window: 8,000,000
+	WindowBytes  int // time order: bytes of the window's blocks, plus 64 bytes per event: 512 MiB
 }
 
 // Names of the limits in ntconv.LimitError.Limit, one per member of Limits that can cause an error.
@@ -81,6 +83,7 @@ const (
 	LimitWindow = iox.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
 )
 
+// withDefaults returns l with the default for each member that is not positive.
 func (l Limits) withDefaults() Limits {
 	def := func(v *int, d int) {
 		if *v <= 0 {

@@ -16,10 +16,10 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// A Reader yields the events of one nettrace or netperf input. It is for use by one goroutine.
+// A Reader yields the events of one nettrace or netperf input. It is not safe for concurrent use.
 //
-// The Event and its Payload are borrowed until the next call of the source's Next; everything else it points to is
-// shared, immutable and may be kept.
+// Next returns the same Event each time: the Event and its Payload are borrowed until the next call of Next. Everything
+// else that the Event points to is shared, immutable and may be kept.
 type Reader struct {
 	opts   Options
 	limits Limits
@@ -29,12 +29,12 @@ type Reader struct {
 	info   ntconv.Info
 
 	legacy   bool   // before version 6
-	ours     bool   // written by ntconv
-	unsigned bool   // numbers of integer labels are not zigzag
-	pid      uint64 // of threads that do not name a process
-	earliest int64  // ticks that are plausible: earliest to earliest+span
+	byNtconv bool   // written by ntconv
+	unsigned bool   // numbers of integer labels are stored without zigzag encoding
+	pid      uint64 // process of threads whose row has no process ID
+	earliest int64  // plausible ticks are earliest to earliest+span
 	span     uint64
-	latest   int64 // time of the latest event delivered
+	latest   int64 // latest time of a delivered event
 
 	types   typeTable
 	threads threadTable
@@ -42,40 +42,43 @@ type Reader struct {
 	labels  labelTable
 	seqs    []wire.ThreadSeq
 
-	events  eventBlock // file order: being read
+	events  eventBlock // the event block that is being read
 	window  window     // time order
-	barrier block      // a sequence point that waits for the window to be delivered
+	barrier block      // a sequence point to process once the window is delivered
 	waiting bool       // barrier is set
 
-	prerelease bool // event headers have no processor number
-	probes     int  // blocks looked at for signs of that
+	prerelease bool // event headers have no CPU number
+	probes     int  // blocks examined for that
 
-	queue   []ntconv.Event // to be delivered before anything else
-	head    int
-	event   ntconv.Event // what Next lends out; always of KindEvent
-	shown   shown
-	row     row
-	memo    memo
-	err     error // the input has ended with it
-	general bool  // tests: every event takes the long way
-	ended   bool  // what follows the end of the trace has been examined
-	early   bool  // err is that of a block that the input cuts off: its events are still to come
+	queue        []ntconv.Event // queue[head:] is delivered before anything else
+	head         int
+	event        ntconv.Event // the event that Next returns, always of KindEvent
+	shown        shown
+	row          row
+	memo         memo
+	err          error // the error that ended the input, returned once everything else is delivered
+	slowPathOnly bool  // set by tests: no event takes a fast path
+	ended        bool  // the bytes after the end of the trace have been examined
+	early        bool  // err belongs to a truncated block whose events are not yet delivered
 }
 
 var (
 	errEmptyBlock = errors.New("event block without an event")
-	errStackAgain = errors.New("stack id is already in use")
+	errStackAgain = errors.New("stack ID is already in use")
 )
 
-// New reads the header of a trace, decompressing it if it is packed with gzip or zstd. An error wraps ntconv.ErrFormat
-// if the input is something else, ErrUnsupported if it is of a version that cannot be read, and ErrTruncated if it ends
-// too early. opts may be nil.
+// New reads the header of a trace and returns a Reader for its events. It decompresses input that starts as gzip or
+// zstd data do. opts may be nil, which means the zero Options. New reads from in on demand and does not close it.
+//
+// The error wraps ntconv.ErrFormat if the input is something else, ErrUnsupported if it is a version that cannot be
+// read, ErrCorrupt if the first block is not a valid Trace block, ErrTruncated if the input ends too early, and
+// ErrLimit if it exceeds a limit. Errors of in are wrapped.
 func New(in io.Reader, opts *Options) (*Reader, error) {
 	return open(newInput(in), opts)
 }
 
-// NewBytes is [New] for a trace in memory, which is not copied unless it is packed. data is borrowed as long as the
-// Reader is used.
+// NewBytes is [New] for a trace in memory. Uncompressed data is not copied: payloads are slices of data. The Reader
+// borrows data for as long as it is used, and the caller must not change data in that time.
 func NewBytes(data []byte, opts *Options) (*Reader, error) {
 	return open(newMemory(data), opts)
 }
@@ -110,13 +113,13 @@ func open(in *input, opts *Options) (*Reader, error) {
 	return r, r.traceBlock(&b)
 }
 
-// Info returns what the header says.
+// Info returns the description of the trace from its header. The result is shared, is never nil and does not change.
 func (r *Reader) Info() *ntconv.Info { return &r.info }
 
-// Offset returns how many bytes of the decompressed input have been read.
+// Offset returns the byte offset in the decompressed input up to which the Reader has read.
 func (r *Reader) Offset() int64 { return r.in.offset }
 
-// traceBlock makes Info of the Trace block.
+// traceBlock sets Info from the Trace block.
 func (r *Reader) traceBlock(b *block) (err error) {
 	c := b.cursor()
 	var t wire.Trace
@@ -145,53 +148,47 @@ func (r *Reader) traceBlock(b *block) (err error) {
 	return nil
 }
 
-// unknownTime is what ntconv's writer writes where it knows no time.
+// unknownTime is the start time that package writer stores if the start time is unknown.
 var unknownTime = time.Date(1601, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// wallTime converts the header's time, and returns the zero Time if it is none.
+// wallTime converts the start time of a header. It returns the zero Time for unknownTime and for a value that is not a
+// date.
 func wallTime(s wire.SystemTime) time.Time {
-	t := time.Date(
-		int(s[wire.Year]),
-		time.Month(s[wire.Month]),
-		int(s[wire.Day]),
-		int(s[wire.Hour]),
-		int(s[wire.Minute]),
-		int(s[wire.Second]),
-		int(s[wire.Millisecond])*1e6,
-		time.UTC,
-	)
-	sound := t.Year() == int(s[wire.Year]) && t.Month() == time.Month(s[wire.Month]) && t.Day() == int(s[wire.Day]) &&
+	t := time.Date(int(s[wire.Year]), time.Month(s[wire.Month]), int(s[wire.Day]),
+		int(s[wire.Hour]), int(s[wire.Minute]), int(s[wire.Second]), int(s[wire.Millisecond])*1e6, time.UTC)
+	valid := t.Year() == int(s[wire.Year]) && t.Month() == time.Month(s[wire.Month]) && t.Day() == int(s[wire.Day]) &&
 		t.Hour() == int(s[wire.Hour]) && t.Minute() == int(s[wire.Minute]) && t.Second() == int(s[wire.Second])
-	if !sound || s[wire.Year] < 1601 || s[wire.Millisecond] < 0 || s[wire.Millisecond] > 999 || t.Equal(unknownTime) {
+	if !valid || s[wire.Year] < 1601 || s[wire.Millisecond] < 0 || s[wire.Millisecond] > 999 || t.Equal(unknownTime) {
 		return time.Time{}
 	}
 	return t
 }
 
-// maxFrequency is the fastest clock that makes sense: a tick a picosecond.
+// maxFrequency is the highest plausible clock frequency: one tick per picosecond.
 const maxFrequency = 1_000_000_000_000
 
 // century is 100 years in seconds.
 const century = 36525 * 24 * 3600
 
-// checkHeader replaces what makes no sense in Info and derives what depends on it.
+// checkHeader replaces implausible values in Info, with a note in the report, and sets the members of r that depend on
+// Info.
 func (r *Reader) checkHeader(offset int64) {
 	note := func(format string, args ...any) {
 		r.report.Note(ntconv.CodeBadHeader, 1, offset, fmt.Sprintf(format, args...))
 	}
 	labels, _ := r.info.Attrs.Get("ntconv.labels")
-	r.ours = labels == "zigzag"
+	r.byNtconv = labels == "zigzag"
 	r.info.Attrs = slices.DeleteFunc(r.info.Attrs, func(a ntconv.Attr) bool { return a.Key == attrSequence })
 	aggregate, _ := r.info.Attrs.Get("ntconv.aggregate")
 	r.info.Aggregate = aggregate == "true"
 	c := &r.info.Clock
-	if start, ok := r.info.Attrs.Get("ntconv.start"); ok && r.ours && c.Wall.IsZero() {
+	if start, ok := r.info.Attrs.Get("ntconv.start"); ok && r.byNtconv && c.Wall.IsZero() {
 		if ms, err := strconv.ParseInt(start, 10, 64); err == nil {
 			c.Wall = time.UnixMilli(ms).UTC()
 		}
 	}
-	if c.Wall.IsZero() && !r.ours { // ntconv has a time for none
-		note("the start time is no date")
+	if c.Wall.IsZero() && !r.byNtconv { // ntconv's writer stores unknownTime on purpose
+		note("the start time is not a date")
 	}
 	if c.Freq <= 0 || c.Freq > maxFrequency {
 		note("clock frequency %d", c.Freq)
@@ -212,19 +209,23 @@ func (r *Reader) checkHeader(offset int64) {
 	}
 }
 
-// Next returns the next event, and io.EOF after the last one. An input that ends before the trace does gives
-// ntconv.ErrTruncated after all complete events. After the last event Next reads the input to its end: an input that
-// continues with another trace gives an error that wraps ntconv.ErrUnsupported. Bytes from the first one that is not
-// zero are counted with ntconv.CodeTrailing.
+// Next returns the next event, borrowed until the next call of Next, or nil and an error. After the last event the
+// error is io.EOF; later calls return the same error. All events before an error are delivered first.
+//
+// The error wraps ntconv.ErrTruncated if the input ends before the trace does, ErrCorrupt for a format violation that
+// the Reader cannot skip, ErrLimit if the trace exceeds a limit, and ErrUnsupported for a part that it cannot read.
+// After the last event Next reads the input to its end: another trace there is an error that wraps
+// ntconv.ErrUnsupported; other bytes are counted with ntconv.CodeTrailing, beginning with the first byte that is not
+// zero.
 func (r *Reader) Next() (*ntconv.Event, error) {
 	if r.events.direct {
-		if e := r.nextDirect(); e != nil {
+		if e := r.nextFast(); e != nil {
 			return e, nil
 		}
 	}
-	if w := &r.window; w.turn.at < w.turn.end && r.head == len(r.queue) {
-		if e := r.lend(&w.rows[w.turn.at]); e != nil {
-			w.turn.at++
+	if w := &r.window; w.batch.at < w.batch.end && r.head == len(r.queue) {
+		if e := r.fillEvent(&w.rows[w.batch.at]); e != nil {
+			w.batch.at++
 			w.done++
 			return e, nil
 		}
@@ -261,7 +262,8 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 	}
 }
 
-// fail makes err the last word of the source, after the events that were read before it.
+// fail ends the input with err and releases the window: Next returns err after the events that have been read. The
+// first error wins, except that io.EOF and the error of a truncated block may be replaced.
 func (r *Reader) fail(err error) {
 	if r.err != nil && r.err != io.EOF && !r.early {
 		return
@@ -276,12 +278,12 @@ func (r *Reader) fail(err error) {
 	r.window.release(0, true)
 }
 
-// nextEvent returns the next event of the block in file order, or of the window in time order; nil if there is none
-// now.
+// nextEvent returns the next released event of the window or, if there is none, the next event of the block. It returns
+// nil if the block is exhausted or if it has queued something that precedes the event.
 func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	w := &r.window
 	if row := w.next(); row != nil {
-		if e := r.lend(row); e != nil {
+		if e := r.fillEvent(row); e != nil {
 			return e, nil
 		}
 		if row.flags&flagMark != 0 {
@@ -297,8 +299,8 @@ func (r *Reader) nextEvent() (*ntconv.Event, error) {
 	return r.nextInBlock()
 }
 
-// nextInBlock returns the next event of the block. In time order it is one for which nothing earlier can follow; the
-// first one of which that is not known goes to the window with all that follow.
+// nextInBlock returns the next event of the block. In time order it delivers sorted events at once, because no earlier
+// event can follow. At the first event that is not sorted it moves this event and the rest of the block to the window.
 func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 	w := &r.row
 	ok, err := r.step(w)
@@ -311,20 +313,21 @@ func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 			r.fail(err)
 		}
 		if r.head < len(r.queue) {
-			return nil, nil // what the block brought along is defined first
+			return nil, nil // definitions from the block precede its events
 		}
-		return r.nextEvent() // what the window releases
+		return r.nextEvent() // the block is empty now: the event is one that the window released
 	}
 	e, err := r.deliver(w, r.events.body, r.events.offset)
-	r.goDirect()
+	r.startFastPath()
 	return e, err
 }
 
-// advance reads the next block.
+// advance reads the next block, unless the window must be delivered first. A block may change any table, so the next
+// event is filled in completely.
 func (r *Reader) advance() error {
 	r.window.trim()
 	r.shown.valid = false
-	if crowded, err := r.bound(); crowded || err != nil {
+	if windowFull, err := r.bound(); windowFull || err != nil {
 		return err
 	}
 	b, err := r.frame.next()
@@ -350,7 +353,7 @@ func (r *Reader) endAfter(err error) {
 	r.events, r.early = events, true
 }
 
-// read handles one block.
+// read processes one block.
 func (r *Reader) read(b *block) error {
 	switch b.kind {
 	case wire.KindEvent:
@@ -373,28 +376,22 @@ func (r *Reader) read(b *block) error {
 	case wire.KindLabelList:
 		return r.labelBlock(b)
 	case wire.KindTrace:
-		r.report.Note(ntconv.CodeBadHeader, 1, b.offset, "a second Trace block was passed over")
+		r.report.Note(ntconv.CodeBadHeader, 1, b.offset, "a second Trace block was skipped")
 		return nil
 	case wire.KindEnd:
 		return io.EOF
 	}
 	r.report.Add(ntconv.CodeUnknownBlock, 1, b.offset)
 	if !b.partial {
-		r.after(
-			ntconv.Event{
-				Kind:    ntconv.KindOpaque,
-				CPU:     ntconv.CPUUnknown,
-				Seq:     uint32(b.kind),
-				Offset:  b.offset,
-				Payload: b.body,
-			},
-		)
+		r.after(ntconv.Event{
+			Kind: ntconv.KindOpaque, CPU: ntconv.CPUUnknown, Seq: uint32(b.kind), Offset: b.offset, Payload: b.body,
+		})
 	}
 	return nil
 }
 
-// readEvents begins an event block. In time order its events go through the window, unless nothing waits there and they
-// are sorted.
+// readEvents starts an event block. If rows wait in the window, all events of the block join them. Otherwise
+// nextInBlock delivers its sorted events directly.
 func (r *Reader) readEvents(b *block) error {
 	if err := r.checkPrerelease(b); err != nil {
 		return err
@@ -410,8 +407,9 @@ func (r *Reader) readEvents(b *block) error {
 	return nil
 }
 
-// fill reads the rest of the block into the window, after the current row if it is to be kept, and releases what is
-// safe. A window that is full is delivered before the block goes on.
+// fill reads the rest of the block into the window and releases all rows up to the latest sorted event. If keep is set,
+// it adds the current row first. If the window reaches its limit, fill stops and releases everything; the rest of the
+// block follows once that is delivered.
 func (r *Reader) fill(keep bool) error {
 	w := &r.window
 	offset := r.events.offset
@@ -419,7 +417,7 @@ func (r *Reader) fill(keep bool) error {
 	if keep {
 		w.add(&r.row)
 	}
-	w.promise = false
+	w.hasSorted = false
 	var err error
 	for w.left() < r.limits.WindowEvents {
 		if r.gather(); w.left() >= r.limits.WindowEvents {
@@ -436,15 +434,15 @@ func (r *Reader) fill(keep bool) error {
 	case w.left() >= r.limits.WindowEvents || w.size() >= r.limits.WindowBytes:
 		r.report.Add(ntconv.CodeWindowCap, 1, offset)
 		w.release(0, true)
-	case r.err != nil: // the last block of an input that is cut off
+	case r.err != nil: // the last block of a truncated input
 		w.release(0, true)
-	case w.promise:
-		w.release(w.promised, false)
+	case w.hasSorted:
+		w.release(w.sortedUpTo, false)
 	}
 	return err
 }
 
-// hold gives the block to the window, if it is not there already.
+// hold gives the block to the window, unless the window has it already: then fill continues in the same block.
 func (r *Reader) hold() {
 	w, e := &r.window, &r.events
 	if e.held { // all its rows in the window are delivered
@@ -463,7 +461,8 @@ func (r *Reader) hold() {
 	r.row.block = w.hold(heldBlock{e.body, e.offset, !r.in.memory})
 }
 
-// legacyMetadataBlock reads the events of a metadata block of versions 4 and 5, each of which holds a row.
+// legacyMetadataBlock reads a metadata block of versions 4 and 5. It is laid out as an event block; the payload of each
+// event is one metadata row.
 func (r *Reader) legacyMetadataBlock(b *block) error {
 	if err := r.checkPrerelease(b); err != nil {
 		return err
@@ -499,7 +498,7 @@ func (r *Reader) legacyMetadataBlock(b *block) error {
 	return nil
 }
 
-// push queues an event.
+// push queues an event. It overwrites events that pop has returned only once the queue is empty.
 func (r *Reader) push(e ntconv.Event) {
 	if r.head == len(r.queue) {
 		r.queue, r.head = r.queue[:0], 0
@@ -507,13 +506,13 @@ func (r *Reader) push(e ntconv.Event) {
 	r.queue = append(r.queue, e)
 }
 
-// queueDefine queues the definition of a type or a thread.
+// queueDefine queues the KindDefine event of a type or thread.
 func (r *Reader) queueDefine(e ntconv.Event) {
 	e.Kind, e.CPU = ntconv.KindDefine, ntconv.CPUUnknown
 	r.push(e)
 }
 
-// pop returns the next queued event.
+// pop returns the next queued event. The queue must not be empty.
 func (r *Reader) pop() *ntconv.Event {
 	e := &r.queue[r.head]
 	r.head++

@@ -9,13 +9,13 @@ import (
 )
 
 // jump handles a sequence number that does not follow the last number of its capture thread. It returns the slot of the
-// thread, which is another slot if the thread ID was reused, and how many events are missing.
+// thread, which is another slot if the thread ID was reused, and the number of lost events.
 //
 // Recorders number the events of a thread from 1 and count each event that they try to record ("Event Sequence Numbers"
 // in the specification of version 4). So the last number of a thread without events is 0 in all versions, and a first
 // number n reveals n-1 losses. Before version 6 a number that restarts at 1 belongs to a new thread with a reused ID.
 // Any other step back is an anomaly, not a loss of two billion events. The first number of a placeholder reveals
-// nothing, because the thread may have been declared, and have had events, in a part of the input that is corrupt.
+// nothing, because the thread may have been declared, and have had events, in a corrupt part of the input.
 func (r *Reader) jump(slot uint32, seq uint32, offset int64) (_, lost uint32, err error) {
 	s := &r.threads.list[slot]
 	missing := seq - (s.seq + 1)
@@ -36,7 +36,8 @@ func (r *Reader) jump(slot uint32, seq uint32, offset int64) (_, lost uint32, er
 	return slot, 0, nil
 }
 
-// sequencePoint handles a barrier. All events before it have been delivered.
+// sequencePoint processes a sequence point. All events before it have been delivered, so it may flush tables and reuse
+// slots.
 func (r *Reader) sequencePoint(b *block) (err error) {
 	c := b.cursor()
 	var sp wire.SequencePoint
@@ -55,14 +56,11 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 		}
 	}
 	if n := len(sp.Threads); n > r.limits.Threads {
-		return r.exceeded(
-			b.offset,
-			"sequence point",
-			ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(n)},
-		)
+		return r.exceeded(b.offset, "sequence point",
+			ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(n)})
 	}
 	mark := &ntconv.Mark{Kind: ntconv.MarkSequencePoint, Flags: ntconv.MarkFlags(sp.Flags)}
-	r.threads.settle()
+	r.threads.freeLeaving()
 	r.window.barrier()
 	if len(sp.Threads) > 0 {
 		mark.Threads = make([]ntconv.ThreadSeq, 0, len(sp.Threads))
@@ -74,15 +72,9 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 		}
 		mark.Threads = append(mark.Threads, ntconv.ThreadSeq{Thread: th, Seq: ts.Sequence})
 	}
-	r.push(
-		ntconv.Event{
-			Kind:   ntconv.KindMark,
-			CPU:    ntconv.CPUUnknown,
-			Time:   ntconv.Ticks(sp.Time),
-			Offset: b.offset,
-			Mark:   mark,
-		},
-	)
+	r.push(ntconv.Event{
+		Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: ntconv.Ticks(sp.Time), Offset: b.offset, Mark: mark,
+	})
 	r.stacks.flush()
 	r.labels.flush()
 	if sp.Flags&wire.FlushThreads != 0 {
@@ -94,8 +86,8 @@ func (r *Reader) sequencePoint(b *block) (err error) {
 	return nil
 }
 
-// checkpoint compares a number that a sequence point lists with the thread's last one and returns the thread. A thread
-// that is first seen here lost all its events.
+// checkpoint compares a number that a sequence point lists with the last number of the thread and returns the thread. A
+// thread that first appears here lost all its events.
 func (r *Reader) checkpoint(ts wire.ThreadSeq, time, offset int64) (*ntconv.Thread, error) {
 	var flags ntconv.Flags
 	slot, err := r.threadSlot(ts.Thread, offset, &flags)
@@ -103,7 +95,7 @@ func (r *Reader) checkpoint(ts wire.ThreadSeq, time, offset int64) (*ntconv.Thre
 		return nil, err
 	}
 	s := &r.threads.list[slot]
-	if s.ghost {
+	if s.placeholder {
 		return s.thread, nil
 	}
 	if s.seen && s.seq != ts.Sequence {
@@ -121,26 +113,21 @@ func (r *Reader) checkpoint(ts wire.ThreadSeq, time, offset int64) (*ntconv.Thre
 	return s.thread, nil
 }
 
-// lose counts events that a mark reveals to be missing.
+// lose counts losses that a sequence point reveals, and queues them as an event.
 func (r *Reader) lose(th *ntconv.Thread, n uint32, time, offset int64) {
 	r.report.Add(ntconv.CodeEventsLost, uint64(n), offset)
 	r.push(lostEvent(th, n, time, offset))
 }
 
-// lostEvent says that n events of a thread are missing.
+// lostEvent returns a KindLost event: n events of a thread are lost.
 func lostEvent(th *ntconv.Thread, n uint32, time, offset int64) ntconv.Event {
 	return ntconv.Event{
-		Kind:    ntconv.KindLost,
-		CPU:     ntconv.CPUUnknown,
-		Lost:    n,
-		Time:    ntconv.Ticks(time),
-		Offset:  offset,
-		Capture: th,
+		Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: n, Time: ntconv.Ticks(time), Offset: offset, Capture: th,
 	}
 }
 
-// removeThreads handles a block that ends threads. What it tells comes after the events read so far: in time order it
-// waits until those are delivered.
+// removeThreads processes a block that ends threads. Its mark and losses follow the events read so far: in time order
+// they wait until these events are delivered.
 func (r *Reader) removeThreads(b *block) error {
 	mark := &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved}
 	var events []ntconv.Event
@@ -155,7 +142,8 @@ func (r *Reader) removeThreads(b *block) error {
 		}
 		slot, ok := r.threads.slots.get(ts.Thread)
 		if !ok {
-			if err := r.tolerate(ntconv.CodeUnknownThread, at, "RemoveThread", undefined{"index", ts.Thread}); err != nil {
+			err := r.tolerate(ntconv.CodeUnknownThread, at, "RemoveThread", undefined{"index", ts.Thread})
+			if err != nil {
 				return err
 			}
 			continue
@@ -172,17 +160,16 @@ func (r *Reader) removeThreads(b *block) error {
 		r.threads.remove(ts.Thread, slot)
 	}
 	if len(mark.Threads) > 0 {
-		events = append(
-			events,
-			ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Offset: b.offset, Mark: mark},
-		)
+		events = append(events, ntconv.Event{
+			Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Offset: b.offset, Mark: mark,
+		})
 	}
 	r.after(events...)
 	return nil
 }
 
-// after delivers what has no time of its own after the events read so far: in time order it waits until those are
-// delivered. Payloads are those of the current block.
+// after delivers events that have no time of their own after all events read so far. If the window has rows, it copies
+// their payloads, which are borrowed from the current block, and adds the events to the window.
 func (r *Reader) after(events ...ntconv.Event) {
 	w := &r.window
 	switch {
@@ -201,7 +188,8 @@ func (r *Reader) after(events ...ntconv.Event) {
 	}
 }
 
-// pushMarks queues what has no time of its own. The time of losses and marks is that of the latest event.
+// pushMarks queues events that have no time of their own. Losses and marks get the time of the latest event, or the
+// clock's start if there is none.
 func (r *Reader) pushMarks(events []ntconv.Event) {
 	for _, e := range events {
 		if e.Kind != ntconv.KindOpaque {

@@ -9,16 +9,16 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// A stackTable maps the stack ids of one window to stacks. Slot 0 is no stack.
+// A stackTable maps the stack IDs of one window to stacks. Slot 0 is the empty stack (nil).
 type stackTable struct {
 	slots slotTable
 	list  []*ntconv.Stack
-	bytes int // about what all that takes
-	// interned has the stacks of version 3, whose events carry them in full, by content.
+	bytes int // estimated memory of the table
+	// interned maps the content of stacks to slots in version 3, whose events contain their stack.
 	interned map[string]uint32
 }
 
-// flush forgets all stacks. The caller has delivered all rows.
+// flush removes all stacks. The caller has delivered all rows.
 func (t *stackTable) flush() {
 	t.slots.reset()
 	clear(t.list)
@@ -26,7 +26,7 @@ func (t *stackTable) flush() {
 	t.interned, t.bytes = nil, 0
 }
 
-// stackBlock reads a stack block: one allocation for its addresses, one for its stacks.
+// stackBlock reads a stack block. It allocates one array for the addresses and one for the stacks.
 func (r *Reader) stackBlock(b *block) error {
 	c := b.cursor()
 	head, err := wire.ParseStackHeader(&c)
@@ -46,12 +46,12 @@ func (r *Reader) stackBlock(b *block) error {
 		first := len(pcs)
 		pcs = r.appendPCs(pcs, raw, at)
 		if !t.slots.set(uint64(id), uint32(len(t.list))) {
-			if err := r.tolerate(ntconv.CodeRedefined, at, "stack id", errStackAgain); err != nil {
+			if err := r.tolerate(ntconv.CodeRedefined, at, "stack ID", errStackAgain); err != nil {
 				return err
 			}
 		}
 		if first == len(pcs) {
-			t.slots.set(uint64(id), 0) // the runtime's id 1 is an empty stack
+			t.slots.set(uint64(id), 0) // the runtime writes an empty stack as ID 1
 			continue
 		}
 		stacks = append(stacks, ntconv.Stack{PCs: pcs[first:len(pcs):len(pcs)]})
@@ -61,7 +61,7 @@ func (r *Reader) stackBlock(b *block) error {
 	return nil
 }
 
-// appendPCs appends the addresses of a stack row. dst has room for them.
+// appendPCs appends the addresses of a stack row, at most Limits.StackDepth. dst has the capacity for them.
 func (r *Reader) appendPCs(dst []uint64, raw []byte, offset int64) []uint64 {
 	size := r.info.PointerSize
 	n := len(raw) / size
@@ -81,10 +81,10 @@ func (r *Reader) appendPCs(dst []uint64, raw []byte, offset int64) []uint64 {
 	return dst
 }
 
-// littleEndian reports the byte order of this machine.
+// littleEndian reports whether this machine stores the low byte first.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// appendWords appends little-endian words of 8 bytes.
+// appendWords appends 8-byte little-endian words. On a little-endian machine it copies them as bytes.
 func appendWords(dst []uint64, raw []byte) []uint64 {
 	n := len(raw) / 8
 	if !littleEndian || cap(dst)-len(dst) < n {
@@ -94,12 +94,12 @@ func appendWords(dst []uint64, raw []byte) []uint64 {
 		return dst
 	}
 	dst = dst[:len(dst)+n]
-	// dst is aligned and as long as raw; raw may lie anywhere.
+	// The added part of dst is aligned and as long as raw; raw need not be aligned.
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&dst[len(dst)-n])), 8*n), raw)
 	return dst
 }
 
-// inlineStack returns the slot of a stack that stands in a version 3 event.
+// inlineStack returns the slot of a stack that is stored in a version 3 event.
 func (r *Reader) inlineStack(raw []byte, offset int64) uint32 {
 	t := &r.stacks
 	if len(raw) < r.info.PointerSize {
@@ -120,28 +120,28 @@ func (r *Reader) inlineStack(raw []byte, offset int64) uint32 {
 	return slot
 }
 
-// maxInterned bounds the stacks of version 3 and the label lists that are remembered.
+// maxInterned is the maximum number of interned stacks (version 3) and of interned label lists.
 const maxInterned = 1 << 16
 
-// maxInternedBytes bounds their content.
+// maxInternedBytes bounds the memory of their content.
 const maxInternedBytes = 64 << 20
 
-// A labelTable maps the label list ids of one window to labels. Slot 0 is no labels.
+// A labelTable maps the label list IDs of one window to labels. Slot 0 is the empty list (nil).
 type labelTable struct {
 	slots slotTable
 	list  []*ntconv.Labels
-	bytes int // about what all that takes
-	// interned has lists by content, over all windows: recorders repeat the same few.
+	bytes int // estimated memory of the table
+	// interned maps the content of lists to labels, across windows: recorders repeat a few lists.
 	interned      map[string]*ntconv.Labels
 	internedBytes int
-	// activities has the labels made of the two ids that versions 3 to 5 have, in this window.
+	// activities maps the two activity IDs of versions 3 to 5 to the slot of their labels, within this window.
 	activities map[[32]byte]uint32
 
-	activity, parent [16]byte // ids of the event before, and
-	lastSlot         uint32   // the slot of their labels
+	activity, parent [16]byte // activity IDs of the previous event
+	lastSlot         uint32   // slot of their labels
 }
 
-// flush forgets all label lists. The caller has delivered all rows.
+// flush removes all label lists. The caller has delivered all rows.
 func (t *labelTable) flush() {
 	t.slots.reset()
 	clear(t.list)
@@ -170,14 +170,11 @@ func (r *Reader) labelBlock(b *block) error {
 			if err := r.rowError(c.Err()); err != nil {
 				return err
 			}
-			raw = rest.Rest() // a list of unknown length: what was understood of it is the last of the block
+			raw = rest.Rest() // the length of the list is unknown, so it is the last one of the block
 		}
 		if len(t.list) > r.limits.LabelLists {
-			return r.exceeded(
-				at,
-				"label list",
-				ntconv.LimitError{Limit: LimitLabelLists, Value: int64(r.limits.LabelLists), Asked: int64(len(t.list))},
-			) // the first entry is the empty list
+			return r.exceeded(at, "label list", // the list starts with the empty one, so Asked is one more
+				ntconv.LimitError{Limit: LimitLabelLists, Value: int64(r.limits.LabelLists), Asked: int64(len(t.list))})
 		}
 		labels, ok := t.interned[string(raw)]
 		if !ok {
@@ -192,15 +189,15 @@ func (r *Reader) labelBlock(b *block) error {
 	return nil
 }
 
-// newLabels makes the labels of a list and remembers them.
+// newLabels decodes a label list and interns it. raw is borrowed.
 func (r *Reader) newLabels(raw []byte, offset int64) *ntconv.Labels {
 	c := bin.New(raw, offset)
-	parsed, _ := wire.ParseLabels(&c, nil, r.unsigned) // an unknown kind at the end was reported by the caller
+	parsed, _ := wire.ParseLabels(&c, nil, r.unsigned) // labelBlock has reported an unknown kind at the end
 	list := make([]ntconv.Label, 0, len(parsed))
-	unit := false // the label before was one: the next is not another, even of an empty one
+	unit := false // the previous label was a unit, so this one is not, even if that unit was empty
 	for i := range parsed {
 		l := &parsed[i]
-		if n := len(list); r.ours && n > 0 && !unit && isUnit(&list[n-1], l) {
+		if n := len(list); r.byNtconv && n > 0 && !unit && isUnit(&list[n-1], l) {
 			list[n-1].Unit, unit = l.Str, true
 			continue
 		}
@@ -219,15 +216,17 @@ func (r *Reader) newLabels(raw []byte, offset int64) *ntconv.Labels {
 	return labels
 }
 
-// unitSuffix makes a key of the label by which ntconv's writer keeps the unit of the label before.
+// unitSuffix is appended to the key of a number label to form the key of the string label in which package writer
+// stores its unit.
 const unitSuffix = "#unit"
 
+// isUnit reports whether l, the label after before, holds the unit of before.
 func isUnit(before *ntconv.Label, l *wire.Label) bool {
 	return before.Kind == ntconv.LabelInt && before.Unit == "" && l.Kind == wire.LabelString &&
 		l.Key == before.Key+unitSuffix
 }
 
-// activityLabels returns the slot of labels made of the ids in an event header of versions 3 to 5.
+// activityLabels returns the slot of the labels for the activity IDs in an event header of versions 3 to 5.
 func (r *Reader) activityLabels(h *wire.EventHeader) uint32 {
 	t := &r.labels
 	if h.Activity == t.activity && h.Related == t.parent {

@@ -12,62 +12,64 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// Attributes of thread rows by which ntconv's writer keeps what the format has no place for.
+// Attributes of thread rows in which package writer stores members of the model that the format lacks.
 const (
 	attrHost        = "host.name"
 	attrPointerSize = "ntconv.pointer-size"
 	attrProcessName = "ntconv.process-name"
-	attrProcess     = "ntconv.process." // and the key of an attribute of the process
+	attrProcess     = "ntconv.process." // prefix of an attribute of the process
 )
 
-// attrSequence is an attribute of traces that early versions of ntconv rewrote. It stated that the numbers before the
-// first of a thread are no losses, which was wrong, so it is removed: else a rewritten trace would differ from its
-// original.
+// attrSequence is an attribute in traces that early versions of ntconv rewrote. It stated that the numbers before a
+// thread's first one are not losses. That was wrong, so the reader removes it: otherwise a rewritten trace would differ
+// from its original.
 const attrSequence = "ntconv.sequence"
 
-// A threadTable maps thread indexes (version 6) or ids (before) to threads and their sequence numbers.
+// A threadTable maps thread indexes (version 6) or thread IDs (before) to threads and their last sequence numbers.
 type threadTable struct {
 	slots slotTable
 	list  []threadState
-	free  []uint32 // slots that no row of a window refers to
-	// leaving are slots of removed threads: free once the window is delivered.
+	free  []uint32 // slots that no row of the window refers to
+	// leaving holds the slots of removed threads. Rows may refer to them until the window is delivered.
 	leaving   []uint32
 	retired   retired[ntconv.Thread]
 	processes map[processKey]*ntconv.Process
-	added     uint64 // threads so far
+	added     uint64 // number of threads added so far
 
-	// cache has slots by a hash of their id: events switch between a few threads. version says whether an entry is
-	// still true; it changes with every change of the table. It is not an intern.Cache: with the version in the key of
-	// one, traces that reuse thread IDs take 8 to 10% longer to read.
+	// cache maps IDs to slots by a hash of the ID: events switch between a few threads. An entry is valid if it has the
+	// current version, which changes with every change of the table. An intern.Cache with the version in its key would
+	// be 8 to 10% slower for traces that reuse thread IDs.
 	cache   [1 << cacheBits]cachedSlot
 	version uint32
-	bytes   int // about what all that takes
+	bytes   int // estimated memory of the table
 }
 
+// A cachedSlot is an entry of threadTable.cache.
 type cachedSlot struct {
 	id      uint64
 	slot    uint32
 	version uint32
 }
 
-// threadState is what the reader knows about a thread.
+// A threadState is the state of one thread in the reader.
 type threadState struct {
-	thread *ntconv.Thread
-	key    string // threadKey; empty if the thread was not declared
-	id     uint64
-	number uint64 // of the thread among all that were added
-	seq    uint32 // number of the last event captured by the thread
-	seen   bool   // seq is valid: always, except for a placeholder before its first event
-	ghost  bool   // a placeholder: referred to, but not declared
-	before []incarnation
+	thread      *ntconv.Thread
+	key         string // threadKey; empty for a thread without a row
+	id          uint64
+	number      uint64        // position of the thread in the order of declaration
+	seq         uint32        // sequence number of the last event that the thread captured
+	seen        bool          // seq is valid; false only for a placeholder before its first event
+	placeholder bool          // the thread has no row (version 6)
+	before      []incarnation // earlier threads with this ID, oldest first
 }
 
-// incarnation is a thread that had the same id before.
+// An incarnation is an earlier thread with the same ID, and its last sequence number.
 type incarnation struct {
 	thread *ntconv.Thread
 	seq    uint32
 }
 
+// A processKey identifies a process. Threads whose rows have equal process properties share a Process.
 type processKey struct {
 	pid        uint64
 	host, name string
@@ -77,34 +79,34 @@ type processKey struct {
 
 const cacheBits = 8
 
-// cacheIndex spreads ids, which on Windows are multiples of four.
+// cacheIndex hashes an ID. IDs on Windows are multiples of four, so their low bits do not suffice.
 func cacheIndex(id uint64) uint64 { return id * 0x9E3779B97F4A7C15 >> (64 - cacheBits) }
 
-// cached returns the slot of a declared thread if it was looked up lately.
+// cached returns the slot of a declared thread if the cache has it.
 func (t *threadTable) cached(id uint64) (uint32, bool) {
 	c := &t.cache[cacheIndex(id)]
 	return c.slot, c.id == id && c.version == t.version && len(t.list) > 0
 }
 
-// declared returns the slot of a thread that was declared.
+// declared returns the slot of a thread, unless the thread is a placeholder.
 func (t *threadTable) declared(id uint64) (uint32, bool) {
 	slot, ok := t.find(id)
-	return slot, ok && !t.list[slot].ghost
+	return slot, ok && !t.list[slot].placeholder
 }
 
-// find returns the slot of a thread.
+// find returns the slot of a thread and stores it in the cache, unless the thread is a placeholder.
 func (t *threadTable) find(id uint64) (uint32, bool) {
 	slot, ok := t.slots.get(id)
-	if ok && !t.list[slot].ghost {
+	if ok && !t.list[slot].placeholder {
 		t.cache[cacheIndex(id)] = cachedSlot{id, slot, t.version}
 	}
 	return slot, ok
 }
 
-// size returns how many slots are in use. Those of removed threads are until the window is delivered.
+// size returns the number of slots in use. Slots of removed threads are in use until the window is delivered.
 func (t *threadTable) size() int { return len(t.list) - len(t.free) }
 
-// add gives an id a slot with a new state.
+// add assigns a slot to an ID and stores the state of its thread there.
 func (t *threadTable) add(id uint64, s threadState) uint32 {
 	s.id, s.number = id, t.added
 	t.added++
@@ -122,23 +124,23 @@ func (t *threadTable) add(id uint64, s threadState) uint32 {
 	return slot
 }
 
-// remove forgets an id. Its slot is used again once the window is delivered.
+// remove deletes an ID. Its slot is reused once the window is delivered.
 func (t *threadTable) remove(id uint64, slot uint32) {
 	t.slots.remove(id)
 	t.leaving = append(t.leaving, slot)
 	t.version++
 }
 
-// flush forgets all indexes. The caller has delivered all rows.
+// flush deletes all IDs and moves the declared threads to retired. The caller has delivered all rows.
 func (t *threadTable) flush() {
 	var live []*threadState
 	for i := range t.list {
 		s := &t.list[i]
-		if slot, ok := t.slots.get(s.id); ok && slot == uint32(i) && !s.ghost && s.thread != nil {
+		if slot, ok := t.slots.get(s.id); ok && slot == uint32(i) && !s.placeholder && s.thread != nil {
 			live = append(live, s)
 		}
 	}
-	// In the order of their declaration: which slots are free when depends on the order of events.
+	// Sort by declaration. The order of slots would depend on when the events that freed them were delivered.
 	slices.SortFunc(live, func(a, b *threadState) int { return cmp.Compare(a.number, b.number) })
 	for _, s := range live {
 		t.retired.put(s.key, s.id, s.thread)
@@ -148,8 +150,8 @@ func (t *threadTable) flush() {
 	t.version++
 }
 
-// settle makes the slots of removed threads usable again. The caller has delivered all rows.
-func (t *threadTable) settle() {
+// freeLeaving makes the slots of removed threads available again. The caller has delivered all rows.
+func (t *threadTable) freeLeaving() {
 	for _, slot := range t.leaving {
 		t.bytes -= threadBytes + 2*len(t.list[slot].key)
 		t.list[slot] = threadState{}
@@ -157,7 +159,7 @@ func (t *threadTable) settle() {
 	t.free, t.leaving = append(t.free, t.leaving...), t.leaving[:0]
 }
 
-// process returns the process with these properties.
+// process returns the shared process with these properties.
 func (t *threadTable) process(k processKey, attrs ntconv.Attrs) *ntconv.Process {
 	if len(attrs) > 0 {
 		k.attrs = fmt.Sprintf("%q", attrs)
@@ -173,15 +175,16 @@ func (t *threadTable) process(k processKey, attrs ntconv.Attrs) *ntconv.Process 
 	return p
 }
 
-// threadSlot returns the slot of a thread that an event or a mark refers to. flags gets FlagPlaceholder if the thread
-// had to be invented. Before version 6 threads have no rows: the first reference defines them.
+// threadSlot returns the slot of the thread that an event or a mark refers to. Before version 6 threads have no rows,
+// so the first reference defines the thread. In version 6 threadSlot adds a placeholder for an undefined index and sets
+// FlagPlaceholder in flags.
 func (r *Reader) threadSlot(id uint64, offset int64, flags *ntconv.Flags) (uint32, error) {
 	if slot, ok := r.threads.cached(id); ok {
 		return slot, nil
 	}
 	slot, ok := r.threads.find(id)
 	if ok {
-		if r.threads.list[slot].ghost {
+		if r.threads.list[slot].placeholder {
 			*flags |= ntconv.FlagPlaceholder
 			r.report.Add(ntconv.CodeUnknownThread, 1, offset)
 		}
@@ -197,28 +200,25 @@ func (r *Reader) threadSlot(id uint64, offset int64, flags *ntconv.Flags) (uint3
 		return 0, err
 	}
 	*flags |= ntconv.FlagPlaceholder
-	ghost := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: r.threads.process(r.defaultProcess(), nil)}
-	return r.threads.add(id, threadState{thread: ghost, ghost: true, seen: false}), nil
+	th := &ntconv.Thread{TID: ntconv.TIDUnknown, Process: r.threads.process(r.defaultProcess(), nil)}
+	return r.threads.add(id, threadState{thread: th, placeholder: true}), nil
 }
 
-// defaultProcess is the process of threads that do not name theirs.
+// defaultProcess returns the key of the process of threads whose rows have no process ID.
 func (r *Reader) defaultProcess() processKey {
 	return processKey{pid: r.pid, pointers: uint8(r.info.PointerSize)}
 }
 
-// roomForThread returns an error if there are too many threads for another one.
+// roomForThread returns an error if another thread would exceed Limits.Threads.
 func (r *Reader) roomForThread(offset int64) error {
 	if r.threads.size() >= r.limits.Threads {
-		return r.exceeded(
-			offset,
-			"thread",
-			ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(r.threads.size()) + 1},
-		)
+		return r.exceeded(offset, "thread",
+			ntconv.LimitError{Limit: LimitThreads, Value: int64(r.limits.Threads), Asked: int64(r.threads.size()) + 1})
 	}
 	return nil
 }
 
-// addLegacyThread defines a thread of versions 3 to 5 at its first use.
+// addLegacyThread defines a thread of versions 3 to 5 at its first reference and returns its slot.
 func (r *Reader) addLegacyThread(id uint64, offset int64) (uint32, error) {
 	if err := r.roomForThread(offset); err != nil {
 		return 0, err
@@ -229,7 +229,8 @@ func (r *Reader) addLegacyThread(id uint64, offset int64) (uint32, error) {
 	return slot, nil
 }
 
-// renew makes the thread of a slot a new one with the same id, which has been seen, and returns its slot.
+// renew replaces the thread of a slot by a new thread with the same ID and returns the slot of the new thread. The old
+// slot is kept for rows in the window.
 func (r *Reader) renew(slot uint32, offset int64) (uint32, error) {
 	old := r.threads.list[slot]
 	fresh, err := r.addLegacyThread(old.id, offset)
@@ -248,7 +249,7 @@ func (r *Reader) renew(slot uint32, offset int64) (uint32, error) {
 	return fresh, nil
 }
 
-// maxIncarnations is how many earlier threads of one id are remembered, to recognize their numbers in sequence points.
+// maxIncarnations bounds the earlier threads of one ID that are kept to recognize their numbers in sequence points.
 const maxIncarnations = 8
 
 // threadBlock reads the rows of a version 6 thread block.
@@ -274,11 +275,11 @@ func (r *Reader) threadBlock(b *block) error {
 	return nil
 }
 
-// declare enters a thread row.
+// declare defines the thread of a row. A row that a flush removed and that reappears denotes the same thread.
 func (r *Reader) declare(row *wire.Thread, offset int64) error {
 	t := &r.threads
 	slot, had := t.slots.get(row.Index)
-	if had && !t.list[slot].ghost {
+	if had && !t.list[slot].placeholder {
 		err := fmt.Errorf("index %d is already in use", row.Index)
 		if err := r.tolerate(ntconv.CodeRedefined, offset, "thread index", err); err != nil {
 			return err
@@ -292,7 +293,7 @@ func (r *Reader) declare(row *wire.Thread, offset int64) error {
 	}
 	th := r.newThread(row)
 	key := threadKey(th)
-	if old := t.retired.take(key, row.Index, r.ours); old != nil {
+	if old := t.retired.take(key, row.Index, r.byNtconv); old != nil {
 		th = old
 	} else {
 		r.queueDefine(ntconv.Event{Thread: th, Offset: offset})
@@ -301,7 +302,8 @@ func (r *Reader) declare(row *wire.Thread, offset int64) error {
 	return nil
 }
 
-// threadKey returns what a thread is recognized by: what its row says, however it says it.
+// threadKey encodes the properties of a thread. Rows with equal properties have equal keys, even if they are encoded
+// differently.
 func threadKey(th *ntconv.Thread) string {
 	p := th.Process
 	key := bin.AppendVaruint(bin.AppendVaruint(nil, th.TID), p.PID)
@@ -315,13 +317,13 @@ func threadKey(th *ntconv.Thread) string {
 	return string(key)
 }
 
-// newThread makes a thread of a row. Attributes of ntconv's own become members.
+// newThread converts a thread row. Attributes that package writer added become members of the thread or its process.
 func (r *Reader) newThread(row *wire.Thread) *ntconv.Thread {
 	th := &ntconv.Thread{TID: ntconv.TIDUnknown, Name: row.Name}
 	if row.Has.Has(wire.ThreadTID) {
 		th.TID = row.TID
 	}
-	var attrs ntconv.Attrs // of the process
+	var attrs ntconv.Attrs // attributes of the process
 	k := r.defaultProcess()
 	if row.Has.Has(wire.ThreadPID) {
 		k.pid = row.PID

@@ -11,10 +11,9 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// trailing examines what follows the end of the trace. Zeros are padding and mean nothing; all other bytes are counted.
-// Another trace is an error in addition, because a caller without a Report would not notice that it is missing. It is
-// called after the last event has
-// been delivered, so a live stream that stays open delays only the end.
+// trailing examines the bytes after the end of the trace. Zeros are padding; all other bytes are counted with
+// ntconv.CodeTrailing. Another trace is an error in addition, because a caller without a Report would not notice that
+// it is missing. Next calls trailing after the last event, so a live stream that stays open delays only io.EOF.
 func (r *Reader) trailing() error {
 	end := r.in.offset
 	for {
@@ -45,8 +44,8 @@ func (r *Reader) trailing() error {
 		}}
 }
 
-// unread returns the error that ended the input, unless that is its regular end. What follows the trace is unknown
-// then.
+// unread returns the error that ended the input, or nil if it ended regularly. After such an error the bytes after the
+// trace are unknown.
 func (r *Reader) unread() error {
 	if r.in.err == nil || r.in.err == io.EOF {
 		return nil

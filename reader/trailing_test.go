@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// TestTrailing: bytes after the end of a trace never change its events. Zeros are not reported, another trace is an
-// error with the next step, and all other bytes are counted with their offset.
+// TestTrailing checks that bytes after the end of a trace never change its events. Zeros are not reported, another
+// trace is an error with the next step, and all other bytes are counted with their offset.
 func TestTrailing(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range corpus.Traces(t) {
@@ -77,11 +77,11 @@ func TestTrailing(t *testing.T) {
 	}
 }
 
-// TestTrailingCompressed: members of gzip form one input, so another trace in the second one is noticed, and a checksum
-// after the end of the trace is verified.
+// TestTrailingCompressed checks that gzip members form one input, so the reader notices another trace in the second
+// member and verifies a checksum after the end of the trace.
 func TestTrailingCompressed(t *testing.T) {
 	data := corpus.Traces(t)[0].Data
-	packed := func(b []byte) []byte {
+	compressed := func(b []byte) []byte {
 		var out bytes.Buffer
 		w := gzip.NewWriter(&out)
 		if _, err := w.Write(b); err != nil {
@@ -92,7 +92,7 @@ func TestTrailingCompressed(t *testing.T) {
 		}
 		return out.Bytes()
 	}
-	one := packed(data)
+	one := compressed(data)
 	if _, _, err := readAll(append(bytes.Clone(one), one...), nil); !errors.Is(err, ntconv.ErrUnsupported) {
 		t.Errorf("two members: %v", err)
 	}
@@ -106,7 +106,7 @@ func TestTrailingCompressed(t *testing.T) {
 	}
 }
 
-// TestTrailingWait: a live stream that stays open delays only the end of the trace, not its last event.
+// TestTrailingWait checks that a live stream that stays open delays only the end of the trace, not its last event.
 func TestTrailingWait(t *testing.T) {
 	data := corpus.Traces(t)[0].Data
 	_, want, err := readAll(data, nil)

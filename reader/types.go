@@ -10,44 +10,44 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// A typeTable maps metadata ids to types.
+// A typeTable maps metadata IDs to types.
 type typeTable struct {
 	current intern.IDs[*ntconv.Type]
-	list    []*ntconv.Type // of all definitions
-	keys    []string       // content of the row of each slot
-	ids     []uint32       // of each slot
-	bytes   int            // about what all that takes
+	list    []*ntconv.Type // types of all definitions since the last flush
+	keys    []string       // row content of each entry of list
+	ids     []uint32       // metadata ID of each entry of list
+	bytes   int            // estimated memory of the table
 	retired retired[ntconv.Type]
-	unknown map[uint32]*ntconv.Type // placeholders
+	unknown map[uint32]*ntconv.Type // placeholders for IDs without a definition
 }
 
-// near returns the type with that metadata ID if it is a small one. It is small enough to become part of the fast
-// paths.
+// near returns the type with this metadata ID, or nil if the lookup needs find. It is small enough to be inlined into
+// the fast paths.
 func (t *typeTable) near(id uint32) *ntconv.Type { return t.current.Near(uint64(id)) }
 
-// find returns the type with that metadata ID, or nil.
+// find returns the type with this metadata ID, or nil.
 func (t *typeTable) find(id uint32) *ntconv.Type { return t.current.Get(uint64(id)) }
 
-// set gives an ID a type.
+// set assigns a type to an ID.
 func (t *typeTable) set(id uint32, typ *ntconv.Type, key string) {
 	t.current.Set(uint64(id), typ)
 	t.list, t.keys, t.ids = append(t.list, typ), append(t.keys, key), append(t.ids, id)
 }
 
-// placeholder returns the type that stands for an id without a definition.
+// placeholder returns the type that represents an ID without a definition.
 func (t *typeTable) placeholder(id uint32) *ntconv.Type {
 	typ := t.unknown[id]
 	if typ == nil {
 		if t.unknown == nil || len(t.unknown) >= 4096 {
 			t.unknown = map[uint32]*ntconv.Type{}
 		}
-		typ = &ntconv.Type{ID: id, Description: fmt.Sprintf("undefined metadata id %d", id)}
+		typ = &ntconv.Type{ID: id, Description: fmt.Sprintf("undefined metadata ID %d", id)}
 		t.unknown[id] = typ
 	}
 	return typ
 }
 
-// flush forgets all ids.
+// flush deletes all IDs and moves their types to retired.
 func (t *typeTable) flush() {
 	for i, typ := range t.list {
 		t.retired.put(t.keys[i], uint64(t.ids[i]), typ)
@@ -56,34 +56,34 @@ func (t *typeTable) flush() {
 	t.list, t.keys, t.ids, t.bytes = nil, nil, nil, 0
 }
 
-// defineType gives a metadata id its type and queues the definition if it is a new one.
+// defineType defines the type of a metadata ID. It queues the definition, unless key is that of a type that was
+// flushed: then the type is the same one. key is the content of the row.
 func (r *Reader) defineType(id uint32, key string, make func() *ntconv.Type, offset int64) error {
 	t := &r.types
 	if len(t.list) >= r.limits.Types {
-		return r.exceeded(
-			offset,
-			"metadata",
-			ntconv.LimitError{Limit: LimitTypes, Value: int64(r.limits.Types), Asked: int64(len(t.list)) + 1},
-		)
+		return r.exceeded(offset, "metadata",
+			ntconv.LimitError{Limit: LimitTypes, Value: int64(r.limits.Types), Asked: int64(len(t.list)) + 1})
 	}
 	if t.find(id) != nil {
-		if err := r.tolerate(ntconv.CodeRedefined, offset, "metadata", fmt.Errorf("metadata id %d is already in use", id)); err != nil {
+		err := fmt.Errorf("metadata ID %d is already in use", id)
+		if err := r.tolerate(ntconv.CodeRedefined, offset, "metadata", err); err != nil {
 			return err
 		}
 	}
-	typ := t.retired.take(key, uint64(id), r.ours)
+	typ := t.retired.take(key, uint64(id), r.byNtconv)
 	if typ == nil {
 		typ = make()
 		r.queueDefine(ntconv.Event{Type: typ, Offset: offset})
 	}
 	t.set(id, typ, key)
 	t.bytes += typeBytes + 2*len(key) + fieldsBytes(typ.Fields)
-	if typ.Provider == universalSystem && r.opts.LabelNumbers == LabelsAuto && !r.ours {
+	if typ.Provider == universalSystem && r.opts.LabelNumbers == LabelsAuto && !r.byNtconv {
 		r.unsigned = true
 	}
 	return nil
 }
 
+// universalSystem is the provider of machine-wide traces, see LabelsAuto.
 const universalSystem = "Universal.System"
 
 // metadataBlock reads the rows of a version 6 metadata block.
@@ -120,7 +120,7 @@ func (r *Reader) metadataBlock(b *block) error {
 	return nil
 }
 
-// rowComplete reports whether a row with a 16-bit size in front is all there.
+// rowComplete reports whether b holds a complete row that starts with its 16-bit size.
 func rowComplete(b []byte) bool {
 	return len(b) >= 2 && len(b)-2 >= int(b[0])|int(b[1])<<8
 }
@@ -129,11 +129,12 @@ func (r *Reader) wireLimits() wire.Limits {
 	return wire.Limits{Depth: r.limits.FieldDepth, Fields: r.limits.Fields, Name: r.limits.Name}
 }
 
-// newType makes a type of a version 6 row.
+// newType converts a version 6 metadata row.
 func newType(m *wire.Metadata) *ntconv.Type {
 	t := &ntconv.Type{
 		Provider: m.Provider, ID: m.EventID, Name: m.Name, Fields: newFields(m.Fields),
-		Opcode: m.Opcode, HasOpcode: m.Has.Has(wire.OptOpcode), Keywords: m.Keywords, Level: m.Level, Version: m.Version,
+		Opcode: m.Opcode, HasOpcode: m.Has.Has(wire.OptOpcode),
+		Keywords: m.Keywords, Level: m.Level, Version: m.Version,
 		GUID: ntconv.GUID(m.ProviderGUID), Message: m.Message, Description: m.Description, Attrs: newAttrs(m.KeyValues),
 	}
 	t.Extra, t.OptionalExtra = clone(m.Extra), clone(m.OptionalExtra)
@@ -178,7 +179,7 @@ func clone(b []byte) []byte {
 	return append([]byte(nil), b...)
 }
 
-// legacyMetadata defines a type by a row of versions 3 to 5.
+// legacyMetadata defines a type from a metadata row of versions 3 to 5.
 func (r *Reader) legacyMetadata(row []byte, offset int64) error {
 	c := bin.New(row, offset)
 	m, err := legacy.ParseMetadata(&c, r.wireLimits())

@@ -19,10 +19,10 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// A deviation is a conformance vector on which this reader differs from Microsoft's on purpose in strict mode.
+// A deviation is a conformance vector for which strict mode differs from Microsoft's TraceEvent library on purpose.
 type deviation struct {
 	why    string
-	lost   int64 // the right number of lost events; the reference's is not compared
+	lost   int64 // the correct number of lost events; that of TraceEvent is not compared
 	early  bool  // events before the error are delivered
 	header bool  // the header is not compared
 	field  string
@@ -37,9 +37,9 @@ var deviations = map[string]deviation{
 	"V6ParseMultipleThreadBlocks":   {why: "losses are counted by the event's own capture thread"},
 	"V6ParseSimpleThreadBlock":      {why: "losses are counted by the event's own capture thread"},
 	"V6DoubleRemoveThreadBlockThrowsException": {
-		why: "events before an error are delivered; a number that goes back is no loss", early: true},
+		why: "events before an error are delivered; a number that goes back is not a loss", early: true},
 	"V6MismatchedRemoveThreadBlockThrowsException": {why: "events before an error are delivered", early: true},
-	"V6SecondTraceBlock":                           {why: "the header is settled before the first event: a second one does not replace it", header: true},
+	"V6SecondTraceBlock":                           {why: "the header is final before the first event: a second one does not replace it", header: true},
 	"V6RelLocOfStruct":                             {why: "the reference cannot read a location of fixed-length arrays", field: "ra"},
 }
 
@@ -83,7 +83,7 @@ type expectedEvent struct {
 	}
 }
 
-// stackText is a stack's addresses; of a long one the first eight.
+// stackText formats the addresses of a stack, at most the first eight.
 type stackText []string
 
 func (s *stackText) UnmarshalJSON(b []byte) error {
@@ -96,7 +96,7 @@ func (s *stackText) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// TestVectors holds strict mode against what Microsoft's reader makes of each small stream.
+// TestVectors compares strict mode with the outcome of TraceEvent for each small stream.
 func TestVectors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "vectors"), "*.nettrace"))
 	if err != nil || len(files) < 100 {
@@ -110,7 +110,7 @@ func TestVectors(t *testing.T) {
 	}
 	for name := range deviations {
 		if !seen[name] {
-			t.Errorf("deviation %s: there is no such vector", name)
+			t.Errorf("deviation %s: the vector does not exist", name)
 		}
 	}
 }
@@ -120,12 +120,12 @@ func testVector(t *testing.T, file, name string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(strings.TrimSuffix(file, ".nettrace") + ".expect.json")
+	raw, err := os.ReadFile(strings.TrimSuffix(file, ".nettrace") + ".expect.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var want expectation
-	if err := json.Unmarshal(text, &want); err != nil {
+	if err := json.Unmarshal(raw, &want); err != nil {
 		t.Fatal(err)
 	}
 	report := &ntconv.Report{}
@@ -135,7 +135,7 @@ func testVector(t *testing.T, file, name string) {
 		t.Fatalf("error %v, want outcome %v", err, want.Outcome)
 	}
 	if err != nil && !errors.As(err, new(*ntconv.FormatError)) {
-		t.Errorf("error %v has no place", err)
+		t.Errorf("error %v has no offset", err)
 	}
 	if r != nil && want.FormatVersion != 0 && !deviates.header {
 		checkHeader(t, r, &want)
@@ -180,11 +180,11 @@ func checkHeader(t *testing.T, r *Reader, want *expectation) {
 	}
 }
 
-// compareEvents compares events that may differ in order where ticks are equal.
+// compareEvents compares lists of events. Events of equal time may have different order.
 func compareEvents(t *testing.T, got []*ntconv.Event, want []expectedEvent, skip string) {
 	inOrder := slices.IsSortedFunc(want, func(a, b expectedEvent) int { return cmp.Compare(a.Ticks, b.Ticks) })
 	if inOrder && !slices.IsSortedFunc(got, func(a, b *ntconv.Event) int { return cmp.Compare(a.Time, b.Time) }) {
-		t.Errorf("events are not in the order of time")
+		t.Errorf("events are not in time order")
 	}
 	key := func(ticks int64, tid uint64, seq uint32) string {
 		return fmt.Sprintf("%020d %d %d", ticks, uint32(tid), seq)
@@ -221,7 +221,7 @@ func compareEvent(got *ntconv.Event, want *expectedEvent, skip string) string {
 	}
 	check("ticks", int64(got.Time), want.Ticks)
 	check("provider", got.Type.Provider, want.Provider)
-	check("id", uint16(got.Type.ID), uint16(want.ID)) // the reference keeps 16 bits
+	check("id", uint16(got.Type.ID), uint16(want.ID)) // TraceEvent keeps 16 bits
 	check("version", got.Version(), want.Version)
 	if want.Opcode != got.Opcode() && !(impliedOpcode(got) == want.Opcode) {
 		check("opcode", got.Opcode(), want.Opcode)
@@ -253,7 +253,7 @@ func compareEvent(got *ntconv.Event, want *expectedEvent, skip string) string {
 	return strings.Join(diff, "; ")
 }
 
-// impliedOpcode is what the reference makes of a name without an opcode that ends in Start or Stop.
+// impliedOpcode returns the opcode that TraceEvent derives from a name that ends in Start or Stop.
 func impliedOpcode(e *ntconv.Event) uint8 {
 	switch name := strings.ToLower(e.Type.Name); {
 	case e.Type.HasOpcode:
@@ -273,7 +273,7 @@ func idText(e *ntconv.Event, kind ntconv.LabelKind) string {
 	return ntconv.GUID(id).String()
 }
 
-// compareFields compares decoded payloads. Events without fields of their own are the business of other packages.
+// compareFields compares decoded payloads. Other packages test events whose fields are not in the trace.
 func compareFields(got *ntconv.Event, want *expectedEvent, skip string) (diff []string) {
 	if len(got.Type.Fields) == 0 {
 		return nil
@@ -307,7 +307,7 @@ func compareFields(got *ntconv.Event, want *expectedEvent, skip string) (diff []
 	return diff
 }
 
-// plain returns a value in the shape of the expectation files.
+// plain converts a value to the representation of the expectation files.
 func plain(v ntconv.Value) any {
 	switch v.Kind() {
 	case ntconv.ValueNull:
@@ -338,8 +338,8 @@ func plain(v ntconv.Value) any {
 	return v.String()
 }
 
-// TestVectorsLenient reads every vector in lenient mode: only what is no trace at all, or not of a version that can be
-// read, or broken in its framing, is refused, and never less than in strict mode is delivered.
+// TestVectorsLenient reads every vector in lenient mode. The reader rejects only input that is not a trace, has an
+// unknown version, or has corrupt framing, and delivers at least the events of strict mode.
 func TestVectorsLenient(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "vectors"), "*.nettrace"))
 	for _, file := range files {
@@ -362,7 +362,7 @@ func TestVectorsLenient(t *testing.T) {
 	}
 }
 
-// TestOldFormatsAreNamed: the formats of .NET Core 2.0 are refused by their name.
+// TestOldFormatsAreNamed checks that the error for a format of .NET Core 2.0 names the format.
 func TestOldFormatsAreNamed(t *testing.T) {
 	for vector, name := range map[string]string{"V1IsUnsupported": "netperf 1:", "V2IsUnsupported": "netperf 2:"} {
 		data, err := os.ReadFile(filepath.Join(corpus.Shared(t, "data", "vectors"), vector+".nettrace"))

@@ -9,39 +9,58 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A window orders events by time. Rows are kept in file order and cut into runs of non-decreasing time; a heap merges
-// the runs. Ties go by file order.
+// A window sorts events by time. It keeps rows in file order, split into runs of non-decreasing time; a heap merges the
+// runs. Rows of equal time keep their file order.
 //
-// A sorted event at time T promises that nothing earlier follows in the file: everything up to T may be delivered. A
-// barrier, the end of the input and a full window release everything.
+// A sorted event at time T guarantees that no earlier event follows in the file: rows up to T can be released. A
+// barrier (sequence point), the end of the input and a full window release everything.
+//
+// A row is added, released, batched, delivered and trimmed, in this order. While rows are released (open), no row is
+// added.
+//
+//	field              set by                                     cleared by
+//	rows, runs         begin, grow; gather appends rows directly  trim (delivered rows), reset (all)
+//	heap               begin, nextBatch                           exhaust (end of a run), trim (rebuilt), reset
+//	last               grow, gather                               barrier
+//	joins              begin                                      exhaust of the last run, reset
+//	high               begin                                      barrier
+//	open, bound        release                                    nextBatch, if no released row is left
+//	batch, done        nextBatch; next and Next advance them      trim (done), reset
+//	hasSorted          keep                                       fill, at its start
+//	sortedUpTo         keep                                       never; valid if hasSorted
+//	blocks, bytes      hold; mark adds to bytes                   trim and trimBlocks call recycle; takeMarks, discard
+//	spare, idle        recycle                                    memory, shed
+//	maxBytes           hold                                       shed
+//	marks              mark                                       takeMarks, discard
 type window struct {
-	rows     []row
-	runs     []run
-	last     int64  // time of the last row
-	joins    bool   // a row may join the run of the last row: not all of that is delivered
-	heap     []head // of all runs with rows that are not delivered, by time and then position
-	turn     turn
-	blocks   []heldBlock
-	spare    [][]byte // memory of blocks that are delivered
-	idle     int      // bytes of spare
-	bytes    int      // memory of blocks and of marks
-	most     int      // largest bytes since all was delivered
-	done     int      // rows delivered
-	open     bool     // rows up to bound are released
-	bound    int64
-	promise  bool           // a row was sorted since fill began
-	promised int64          // latest time of those that were
-	marks    []ntconv.Event // that wait for the rows before them, see mark
-	high     int64          // latest time of the rows before the last run, since the last barrier
+	rows       []row
+	runs       []run
+	last       int64  // time of the last row since the last barrier
+	joins      bool   // the last run is not exhausted, so a later row may join it
+	heap       []head // one entry per run that is not exhausted, by time and then position
+	batch      batch
+	blocks     []heldBlock
+	spare      [][]byte // memory of delivered blocks, for reuse
+	idle       int      // capacity of spare in bytes
+	bytes      int      // capacity of blocks, and memory of marks, in bytes
+	maxBytes   int      // maximum of bytes since the window was last empty
+	done       int      // number of delivered rows
+	open       bool     // rows up to the time bound are released
+	bound      int64
+	hasSorted  bool           // a row was flagged as sorted since fill started
+	sortedUpTo int64          // latest time of the rows flagged as sorted
+	marks      []ntconv.Event // events without a time that wait for the rows before them, see mark
+	high       int64          // latest time of the rows before the last run since the last barrier
 }
 
-// run is a stretch of rows with non-decreasing times. While the run has a head, its next is the one that counts.
+// A run is a range of rows with non-decreasing times. While the heap has an entry for the run, the entry holds the
+// current next row, and run.next is outdated.
 type run struct{ next, end uint32 }
 
-// head is the next row of a run, in the form that is compared fastest.
+// A head is the heap entry of a run: its next row, in a form that needs two comparisons.
 type head struct {
 	time int64
-	row  uint64 // its position in the upper half, its run in the lower
+	row  uint64 // index of the row in the upper half, index of the run in the lower half
 }
 
 func headOf(time int64, next, run uint32) head {
@@ -52,26 +71,27 @@ func (h *head) next() uint32 { return uint32(h.row >> 32) }
 
 func (h *head) run() uint32 { return uint32(h.row) }
 
-// turn is a stretch of rows of one run that come before those of all others, and are out of the heap.
-type turn struct{ at, end int }
+// A batch is the range of rows of the first run that precede the rows of all other runs. The heap entry of the run is
+// already past the batch.
+type batch struct{ at, end int }
 
-// heldBlock is a block with rows that are not delivered.
+// A heldBlock is a block with rows that are not delivered.
 type heldBlock struct {
 	body   []byte
 	offset int64
-	own    bool // body is the window's
+	own    bool // the window owns body and may recycle it
 }
 
-// pending reports whether rows wait for delivery.
+// pending reports whether the window has rows that are not delivered.
 func (w *window) pending() bool { return w.left() > 0 }
 
-// left returns how many rows are not delivered.
+// left returns the number of rows that are not delivered.
 func (w *window) left() int { return len(w.rows) - w.done }
 
-// size returns how many bytes blocks and rows take.
+// size returns the bytes that blocks, marks and rows use, for Limits.WindowBytes.
 func (w *window) size() int { return w.bytes + len(w.rows)*int(unsafe.Sizeof(row{})) }
 
-// memory returns memory of a block that is delivered, or nil.
+// memory removes the memory of a delivered block from spare and returns it. It returns nil if there is none.
 func (w *window) memory() (mem []byte) {
 	if n := len(w.spare); n > 0 {
 		mem, w.spare[n-1], w.spare = w.spare[n-1], nil, w.spare[:n-1]
@@ -80,17 +100,18 @@ func (w *window) memory() (mem []byte) {
 	return mem
 }
 
-// hold keeps a block and returns its index.
+// hold keeps a block and returns its index in blocks.
 func (w *window) hold(b heldBlock) uint32 {
 	w.blocks = append(w.blocks, b)
 	w.bytes += cap(b.body)
-	w.most = max(w.most, w.bytes)
+	w.maxBytes = max(w.maxBytes, w.bytes)
 	return uint32(len(w.blocks) - 1)
 }
 
-// add appends a row in file order. Nothing may be released at that time.
+// add appends a row in file order. No rows may be released at that time.
 func (w *window) add(r *row) {
-	// Member by member: the members of r have just been stored one by one, and a copy as a whole would wait for them.
+	// Copy member by member. A wide copy could not use store forwarding, because the members of r were stored one by
+	// one.
 	d := w.grow(r.time)
 	d.time, d.block, d.header, d.payload, d.size = r.time, r.block, r.header, r.payload, r.size
 	d.meta, d.thread, d.capture, d.stack, d.labels = r.meta, r.thread, r.capture, r.stack, r.labels
@@ -100,13 +121,12 @@ func (w *window) add(r *row) {
 	}
 }
 
-// flagMark is a flag of rows that are no events: they hold the place of as many of the window's marks as their member
-// lost says.
+// flagMark marks a row that is not an event: it is the placeholder for the next row.lost entries of window.marks.
 const flagMark ntconv.Flags = 1 << 7
 
-// mark keeps what is no event, and so has no time, until the rows that are in front of it in the file have been
-// delivered: it takes the time of the latest of them. Its place among the events so depends on these alone, not on how
-// they were cut into blocks. Rows wait.
+// mark appends events that have no time, such as marks and losses. They wait until all rows before them in the file are
+// delivered and get the latest time of these rows. So their place among the events depends only on the file order, not
+// on block boundaries. At least one row must be waiting.
 func (w *window) mark(events ...ntconv.Event) {
 	time := max(w.high, w.last)
 	block := w.rows[len(w.rows)-1].block
@@ -117,13 +137,13 @@ func (w *window) mark(events ...ntconv.Event) {
 	w.marks = append(w.marks, events...)
 }
 
-// barrier begins another window: what was before it no longer matters for the place of a mark.
+// barrier starts a new window: times before it do not affect later marks.
 func (w *window) barrier() { w.high, w.last = math.MinInt64, math.MinInt64 }
 
-// markBytes is about what a mark takes.
+// markBytes estimates the memory of a mark.
 func markBytes(e *ntconv.Event) int { return int(unsafe.Sizeof(*e)) + cap(e.Payload) }
 
-// takeMarks returns the first marks, for which a row held the place.
+// takeMarks removes and returns the first n marks. The caller has reached their placeholder row.
 func (w *window) takeMarks(n uint32) []ntconv.Event {
 	marks := w.marks[:n]
 	for i := range marks {
@@ -135,14 +155,14 @@ func (w *window) takeMarks(n uint32) []ntconv.Event {
 	return marks
 }
 
-// keep notes that a sorted row has come.
+// keep records the time of a sorted row, up to which fill releases rows.
 func (w *window) keep(time int64) {
-	if !w.promise || time > w.promised {
-		w.promise, w.promised = true, time
+	if !w.hasSorted || time > w.sortedUpTo {
+		w.hasSorted, w.sortedUpTo = true, time
 	}
 }
 
-// grow appends a row of a time, which is to be filled in.
+// grow appends a row with the given time and returns it. The caller sets its members.
 func (w *window) grow(time int64) *row {
 	n := len(w.rows)
 	if !w.joins || time < w.last {
@@ -153,10 +173,10 @@ func (w *window) grow(time int64) *row {
 	return &w.rows[n]
 }
 
-// room returns rows with room for one more.
+// room returns rows with capacity for at least one more.
 func room(rows []row) []row {
 	if n := len(rows); n == cap(rows) {
-		more := max(n, firstRows) // append by itself would copy more often
+		more := max(n, firstRows) // append alone would grow by less and copy more often
 		if n >= manyRows {
 			more = n / 2
 		}
@@ -165,14 +185,14 @@ func room(rows []row) []row {
 	return rows
 }
 
-// firstRows is for how many rows a window gets room at first. From manyRows on, 64 MiB, room is not doubled: half of it
-// may stay unused.
+// firstRows is the initial capacity. From manyRows on (64 MiB) the capacity grows by half instead of doubling, because
+// up to half of it may remain unused.
 const (
 	firstRows = 1 << 10
 	manyRows  = 1 << 20
 )
 
-// begin starts a run with row n, the next one.
+// begin starts a run with the next row, n.
 func (w *window) begin(time int64, n int) {
 	w.high = max(w.high, w.last)
 	w.endRun(n)
@@ -182,14 +202,14 @@ func (w *window) begin(time int64, n int) {
 	w.up(len(w.heap) - 1)
 }
 
-// endRun notes that the last run ends in front of row n. While rows are added it has no end.
+// endRun sets the end of the last run to row n. The end of the last run is not maintained while rows are added.
 func (w *window) endRun(n int) {
 	if last := len(w.runs) - 1; last >= 0 {
 		w.runs[last].end = uint32(n)
 	}
 }
 
-// release allows delivery up to time t, or of everything.
+// release allows the delivery of rows up to time t, or of all rows.
 func (w *window) release(t int64, all bool) {
 	if w.open, w.bound = true, t; all {
 		w.bound = math.MaxInt64
@@ -197,20 +217,20 @@ func (w *window) release(t int64, all bool) {
 	w.endRun(len(w.rows))
 }
 
-// next returns the earliest released row. If there is none it returns nil, and nothing is released any more: rows to
-// come wait again. The row is valid until the next call of a method that changes the window.
+// next returns the earliest released row, or nil if there is none. After nil nothing is released: new rows wait for the
+// next call of release. The row is valid until the next call of a method that changes the window.
 func (w *window) next() *row {
-	if w.turn.at == w.turn.end && !w.take() {
+	if w.batch.at == w.batch.end && !w.nextBatch() {
 		return nil
 	}
-	r := &w.rows[w.turn.at]
-	w.turn.at++
+	r := &w.rows[w.batch.at]
+	w.batch.at++
 	w.done++
 	return r
 }
 
-// take begins the next turn, and reports whether there is one.
-func (w *window) take() bool {
+// nextBatch sets the next batch and reports whether there is one.
+func (w *window) nextBatch() bool {
 	h := w.heap
 	if !w.open || len(h) == 0 || h[0].time > w.bound {
 		w.open = false
@@ -226,7 +246,7 @@ func (w *window) take() bool {
 	first, run := h[0].next(), h[0].run()
 	end := w.runs[run].end
 	stop := w.gallop(first, end, &until)
-	w.turn = turn{int(first), int(stop)}
+	w.batch = batch{int(first), int(stop)}
 	if stop == end {
 		h[0] = headOf(0, stop, run)
 		w.exhaust()
@@ -234,7 +254,7 @@ func (w *window) take() bool {
 		return true
 	}
 	moved := headOf(w.rows[stop].time, stop, run)
-	if second == 0 || moved.before(&h[second]) { // the bound ended the turn
+	if second == 0 || moved.before(&h[second]) { // the batch ends at the bound, so the run stays first
 		h[0] = moved
 		return true
 	}
@@ -243,15 +263,16 @@ func (w *window) take() bool {
 	return true
 }
 
-// gallop returns the first row behind first, which is before until, that is not before it; at most end. Turns are of a
-// few rows in some traces, of thousands in others.
+// gallop returns the first row in (first, end) that is not before until, or else end. It scans 8 rows, doubles its
+// step, then bisects: batches have two rows in traces with many threads, thousands in others. Row first is before
+// until.
 func (w *window) gallop(first, end uint32, until *head) uint32 {
-	latest, behind := until.time, until.next()
+	latest, position := until.time, until.next()
 	before := func(n uint32) bool {
 		t := w.rows[n].time
-		return t < latest || t == latest && n < behind
+		return t < latest || t == latest && n < position
 	}
-	low := first + 1 // all in front of it are before until
+	low := first + 1 // invariant: all rows from first to low-1 are before until
 	for near := min(end, first+8); low < near; low++ {
 		if !before(low) {
 			return low
@@ -261,7 +282,7 @@ func (w *window) gallop(first, end uint32, until *head) uint32 {
 	for low < end && before(min(low+step, end)-1) {
 		low, step = min(low+step, end), 2*step
 	}
-	for high := min(low+step, end); low < high; { // the row in front of high is not before until
+	for high := min(low+step, end); low < high; { // row high-1 is not before until, or high is end
 		if mid := (low + high) / 2; before(mid) {
 			low = mid + 1
 		} else {
@@ -271,31 +292,31 @@ func (w *window) gallop(first, end uint32, until *head) uint32 {
 	return low
 }
 
-// exhaust takes the first head off the heap. The order of the heap is to be restored.
+// exhaust removes the first entry, whose run has no more rows, from the heap. The caller must call down(0).
 func (w *window) exhaust() {
 	h := w.heap[0]
 	w.runs[h.run()].next = h.next()
 	if int(h.next()) == len(w.rows) {
-		w.joins = false // what is added now waits for another release
+		w.joins = false // rows added from now on wait for the next release
 	}
 	n := len(w.heap) - 1
 	w.heap[0] = w.heap[n]
 	w.heap = w.heap[:n]
 }
 
-// before orders heads: by time, and by position. It has no branches, which would often be guessed wrong.
+// before compares heads by time, then by position. It is branch-free, because the branches would often be mispredicted.
 func (h *head) before(g *head) bool {
 	return h.less(g) != 0
 }
 
-// less is 1 if h is before g, and else 0.
+// less returns 1 if h is before g, and 0 otherwise.
 func (h *head) less(g *head) int {
 	_, borrow := bits.Sub64(h.row, g.row, 0)
 	_, borrow = bits.Sub64(uint64(h.time)^1<<63, uint64(g.time)^1<<63, borrow)
 	return int(borrow)
 }
 
-// child returns the first of the heads below position i of the heap, which has one.
+// child returns the lesser child of position i of the heap. Position i must have a child.
 func (w *window) child(i int) int {
 	h, c := w.heap, 2*i+1
 	if c+1 < len(h) {
@@ -304,7 +325,7 @@ func (w *window) child(i int) int {
 	return c
 }
 
-// up restores the heap above position i.
+// up sifts the entry at position i up to its place.
 func (w *window) up(i int) {
 	h := w.heap
 	for i > 0 {
@@ -317,8 +338,8 @@ func (w *window) up(i int) {
 	}
 }
 
-// down restores the heap below position i. It does not stop where the head belongs, which would often be guessed wrong,
-// but goes on to the end: below that place each head is put where it was.
+// down sifts the head at position i down to a leaf. It does not stop early, because that branch would often be
+// mispredicted; below its final place it writes each head back unchanged.
 func (w *window) down(i int) {
 	h := w.heap
 	if i >= len(h) {
@@ -337,8 +358,8 @@ func (w *window) down(i int) {
 	h[i] = moved
 }
 
-// trim forgets what is delivered, once that is all or the larger part: the rest is moved together, which costs no more
-// than the delivery did.
+// trim drops delivered rows, if all or at least half of the rows are delivered. It moves the remaining rows together,
+// which costs no more than their delivery.
 func (w *window) trim() {
 	if w.left() == 0 {
 		for i := range w.blocks {
@@ -375,7 +396,7 @@ func (w *window) trim() {
 	}
 }
 
-// trimBlocks gives up blocks without rows. Rows and blocks are both in file order.
+// trimBlocks recycles blocks without rows. Rows and blocks are both in file order.
 func (w *window) trimBlocks() {
 	at, n := 0, uint32(0)
 	for i := range w.blocks {
@@ -394,12 +415,12 @@ func (w *window) trimBlocks() {
 	w.blocks = w.blocks[:n]
 }
 
-// reset forgets all rows. They are delivered.
+// reset removes all rows. The caller has delivered them.
 func (w *window) reset() {
-	w.rows, w.runs, w.heap, w.done, w.turn, w.joins = w.rows[:0], w.runs[:0], w.heap[:0], 0, turn{}, false
+	w.rows, w.runs, w.heap, w.done, w.batch, w.joins = w.rows[:0], w.runs[:0], w.heap[:0], 0, batch{}, false
 }
 
-// discard forgets everything that is not delivered.
+// discard removes all rows and marks that are not delivered.
 func (w *window) discard() {
 	for i := range w.marks {
 		w.bytes -= markBytes(&w.marks[i])
@@ -408,9 +429,9 @@ func (w *window) discard() {
 	w.trim()
 }
 
-// recycle keeps the memory of a delivered block for the next ones. Without that, a stream whose windows are as large as
-// their limit would take it twice: for the window that fills, and for blocks of the one before that the garbage
-// collector has not found yet.
+// recycle keeps the memory of a delivered block for later blocks. Otherwise a stream whose windows are as large as
+// their limit would use twice the limit: for the window that fills, and for blocks of the previous window that the
+// garbage collector has not freed yet.
 func (w *window) recycle(b *heldBlock) {
 	if b.body == nil {
 		return
@@ -423,14 +444,14 @@ func (w *window) recycle(b *heldBlock) {
 	b.body = nil
 }
 
-// shed gives up memory beyond what the window has just needed, so that one large window among small ones does not hold
-// it for ever. All rows are delivered.
+// shed frees spare memory beyond the maximum that the last window needed, so that one large window does not hold its
+// memory forever. The caller has delivered all rows.
 func (w *window) shed() {
-	if w.most == 0 {
+	if w.maxBytes == 0 {
 		return
 	}
-	for n := len(w.spare); w.idle > w.most && n > 0; n-- {
+	for n := len(w.spare); w.idle > w.maxBytes && n > 0; n-- {
 		w.memory()
 	}
-	w.most = 0
+	w.maxBytes = 0
 }

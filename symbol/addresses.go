@@ -9,47 +9,49 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Made-up addresses. Every mapping of the source has regions of its own, every distinct frame a slot in one:
+// Synthetic addresses. Each mapping of the source has regions of its own, and each distinct frame has a slot in a
+// region:
 //
-//	region  firstRegion + n*regionSize    of a mapping; a mapping that fills it gets another one. No two of a trace are the
-//	                                      same: processes of the model may be one process of the file
-//	slot    region + n*slotSize           the symbol covers all of it
-//	PC      slot + slotSize/2             what stands in stacks
+//	region  firstRegion + n*regionSize    of one mapping; a mapping that fills its region gets another one. Regions
+//	                                      are unique in the trace, because processes of the model may be one process
+//	                                      of the file
+//	slot    region + n*slotSize           the range of the symbol
+//	PC      slot + slotSize/2             the address in stacks
 const (
 	firstRegion = 0x2000_0000_0000
-	lastRegion  = 0x3fff_ffff_ffff // real mappings that reach between these are not used
-	regionSize  = 1 << 20          // small, so that 33 million fit
+	lastRegion  = 0x3fff_ffff_ffff // real mappings that overlap this range are not used
+	regionSize  = 1 << 20          // small, so that there are 33 million
 	maxRegions  = (lastRegion + 1 - firstRegion) / regionSize
 	slotSize    = 16
 )
 
-// LimitRegions is the name of the limit on synthetic address ranges in ntconv.LimitError.Limit. Each mapping needs one
-// or more.
+// LimitRegions is the value of ntconv.LimitError.Limit if synthetic address ranges are exhausted. Each mapping needs at
+// least one range.
 const LimitRegions = "synthetic address ranges"
 
-// A synthetic is a process that gets addresses.
+// A synthetic is a process whose frames get addresses.
 type synthetic struct {
-	thread  *ntconv.Thread // its definitions are about this one, as in one-collect's files
+	thread  *ntconv.Thread // the thread of its definitions, as in files of one-collect
 	seq     uint32
 	name    string
 	frames  map[ntconv.Frame]uint64   // addresses, by frame
-	chains  map[uint64][]ntconv.Frame // what stands at real addresses, leaf first
+	chains  map[uint64][]ntconv.Frame // frames at real addresses, leaf first
 	regions map[*ntconv.Mapping]*region
-	real    map[*ntconv.Mapping]*region // nil for those that cannot be used
-	used    []region                    // by real mappings, in order
+	real    map[*ntconv.Mapping]*region // nil for mappings that cannot be used
+	used    []region                    // ranges of real mappings, sorted
 	stacks  map[*ntconv.Stack]*ntconv.Stack
 }
 
-// recentAddress is the address of a frame that was met before: the few that make up most stacks find themselves here.
+// recentAddress is an entry of a cache of frame addresses: few frames make up most stacks.
 type recentAddress struct {
 	in    *synthetic
 	frame ntconv.Frame
 	pc    uint64
 }
 
-// is compares member by member, which is faster than comparing frames as a whole: with intern.Cache, which does that, a
-// nettrace file of a profile takes 4% more instructions and 5% more time.
-func (r *recentAddress) is(p *synthetic, f *ntconv.Frame) bool {
+// matches compares member by member, which is faster than comparing whole frames: with intern.Cache, which does that,
+// converting a profile to nettrace takes 4% more instructions and 5% more time.
+func (r *recentAddress) matches(p *synthetic, f *ntconv.Frame) bool {
 	g := &r.frame
 	return g.PC == f.PC && g.Func == f.Func && g.Line == f.Line && g.Column == f.Column && g.Flags == f.Flags &&
 		g.Mapping == f.Mapping &&
@@ -58,25 +60,24 @@ func (r *recentAddress) is(p *synthetic, f *ntconv.Frame) bool {
 
 const recentBits = 15
 
-// A region is where the frames of a mapping have addresses.
+// A region is a range of addresses for the frames of a mapping.
 type region struct{ id, start, next, limit uint64 }
 
-// addProcess introduces a process and the mappings that it is known to have. Its name is the file of the outermost
-// frame, if nothing else tells: PerfView takes stacks that end elsewhere for broken.
+// addProcess defines a process and its known mappings. If the process has no name, it is named after the file of the
+// outermost frame: PerfView treats stacks that end elsewhere as broken.
 func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 	of := e.Thread.Process
 	p := &synthetic{
 		thread: &ntconv.Thread{TID: 0, Process: of},
 		frames: make(map[ntconv.Frame]uint64), chains: make(map[uint64][]ntconv.Frame),
-		regions: make(
-			map[*ntconv.Mapping]*region,
-		), real: make(map[*ntconv.Mapping]*region), stacks: make(map[*ntconv.Stack]*ntconv.Stack),
+		regions: make(map[*ntconv.Mapping]*region), real: make(map[*ntconv.Mapping]*region),
+		stacks: make(map[*ntconv.Stack]*ntconv.Stack),
 	}
 	s.processes[of] = p
 	pid := uint64(0)
 	if of != nil {
 		p.name, pid = of.Name, of.PID
-		if recorded, ok := of.Attrs.Get(ntconv.AttrPID); ok { // of another trace than others
+		if recorded, ok := of.Attrs.Get(ntconv.AttrPID); ok { // of a merged trace
 			pid, _ = strconv.ParseUint(recorded, 10, 64)
 		}
 	}
@@ -86,7 +87,7 @@ func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 		}
 	}
 	s.define(e, p, s.system[0], ntconv.UintValue(pid), ntconv.StringValue(s.cut(p.name)), ntconv.StringValue(""))
-	for _, m := range s.introduce(of) {
+	for _, m := range s.announceMappings(of) {
 		if s.mode == AddressesSynthetic || s.realRegion(e, p, m) == nil {
 			s.addRegion(e, p, m)
 		}
@@ -94,16 +95,16 @@ func (s *synthesizer) addProcess(e *ntconv.Event) *synthetic {
 	return p
 }
 
-// mappingList is the identity of a list of mappings.
+// mappingList identifies a list of mappings by its first element and length.
 type mappingList struct {
 	first **ntconv.Mapping
 	n     int
 }
 
-// introduce returns the mappings that a process has from the start, whether frames use them or not. Others get theirs
-// when a frame does: of processes that share a list, one tells all of it, and the others which one is the program. All
-// of it for each would be a product that no input holds.
-func (s *synthesizer) introduce(p *ntconv.Process) []*ntconv.Mapping {
+// announceMappings returns the mappings of p to define at once, whether or not frames use them; others are defined when
+// a frame uses them. If processes share a list, the first defines all mappings and each of the others only its
+// main program. Defining all of them for each process would write a product of both counts, which no input contains.
+func (s *synthesizer) announceMappings(p *ntconv.Process) []*ntconv.Mapping {
 	if p == nil || len(p.Mappings) == 0 {
 		return nil
 	}
@@ -119,7 +120,7 @@ func (s *synthesizer) introduce(p *ntconv.Process) []*ntconv.Mapping {
 	return p.Mappings
 }
 
-// addresses returns the addresses of an event's stack.
+// addresses returns the addresses of the stack of e.
 func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
 	frames := e.Stack.Frames
 	pcs := make([]uint64, 0, len(frames))
@@ -129,7 +130,7 @@ func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
 		for frames[n-1].Flags&ntconv.FrameInlined != 0 && n < len(frames) {
 			n++
 		}
-		if n > 1 && n <= maxInlined && inlined+n <= maxInlined && s.mode == AddressesReal { // a Table restores so many
+		if n > 1 && n <= maxInlined && inlined+n <= maxInlined && s.mode == AddressesReal { // a Table's bounds
 			if pc, ok := s.together(e, p, frames[:n]); ok {
 				pcs, frames, inlined = append(pcs, pc), frames[n:], inlined+n
 				continue
@@ -143,14 +144,14 @@ func (s *synthesizer) addresses(e *ntconv.Event, p *synthetic) []uint64 {
 	return pcs
 }
 
-// address returns the address of a frame. alone says that nothing was inlined into it.
+// address returns the address of a frame. alone reports that nothing is inlined into it.
 func (s *synthesizer) address(e *ntconv.Event, p *synthetic, f *ntconv.Frame, alone bool) uint64 {
 	at := (f.PC + uint64(f.Line)) * hashFactor >> (64 - recentBits)
 	first, second := &s.recent[at], &s.recent[at^1]
-	if first.is(p, f) {
+	if first.matches(p, f) {
 		return first.pc
 	}
-	if second.is(p, f) {
+	if second.matches(p, f) {
 		return second.pc
 	}
 	pc := p.frames[*f]
@@ -163,11 +164,11 @@ func (s *synthesizer) address(e *ntconv.Event, p *synthetic, f *ntconv.Frame, al
 	return pc
 }
 
-// addFrame gives a frame an address.
+// addFrame assigns an address to a frame and defines it.
 func (s *synthesizer) addFrame(e *ntconv.Event, p *synthetic, f *ntconv.Frame, alone bool) uint64 {
 	if alone && s.mode != AddressesSynthetic && s.usable(e, p, f) {
 		p.chains[f.PC] = []ntconv.Frame{*f}
-		// What has no name may be given one later by a tool that finds the file.
+		// A tool that finds the file may resolve an unresolved frame, so it gets no symbol.
 		if f.Flags&ntconv.FrameUnresolved == 0 {
 			s.defineSymbol(e, p, p.real[f.Mapping].id, f.PC, f.PC+1, nameOf(f))
 		}
@@ -185,7 +186,8 @@ func (s *synthesizer) addFrame(e *ntconv.Event, p *synthetic, f *ntconv.Frame, a
 	return slot + slotSize/2
 }
 
-// together returns the real address of a frame and of those inlined into it, if it can be used for them.
+// together returns the real address of frames, of which all but the last are inlined into the last, if they can share
+// it.
 func (s *synthesizer) together(e *ntconv.Event, p *synthetic, frames []ntconv.Frame) (uint64, bool) {
 	outer := &frames[len(frames)-1]
 	if chain := p.chains[outer.PC]; chain != nil {
@@ -207,16 +209,16 @@ func (s *synthesizer) together(e *ntconv.Event, p *synthetic, frames []ntconv.Fr
 	return outer.PC, true
 }
 
-// usable reports whether a frame's own address can stand for it: nothing else does, and it lies well inside its
-// mapping. Microsoft's reader counts the last byte of a mapping as outside, and that of dotnet-trace (3.1.23) finds no
-// symbol of a single byte: each has two, and so its neighbours cannot be others.
+// usable reports whether f can keep its own address: the address lies inside the mapping, and it and its neighbors
+// represent no other frame. TraceEvent treats the last byte of a mapping as outside, and the one in dotnet-trace 3.1.23
+// finds no symbols of one byte, so each symbol covers two bytes.
 func (s *synthesizer) usable(e *ntconv.Event, p *synthetic, f *ntconv.Frame) bool {
 	m := f.Mapping
 	return m != nil && f.PC != 0 && f.PC >= m.Start && f.PC < m.Limit && f.PC+1 < m.Limit &&
 		p.chains[f.PC-1] == nil && p.chains[f.PC] == nil && p.chains[f.PC+1] == nil && s.realRegion(e, p, m) != nil
 }
 
-// realRegion maps m where it says that it is, or returns nil where that is impossible or another mapping is.
+// realRegion maps m at its own addresses. It returns nil if the range is invalid or overlaps another mapping.
 func (s *synthesizer) realRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
 	r, known := p.real[m]
 	if known {
@@ -241,7 +243,7 @@ func (s *synthesizer) realRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mappin
 	return r
 }
 
-// addRegion maps m, which may be nil, to made-up addresses.
+// addRegion maps m, which may be nil, to a new range of synthetic addresses. If no range is left, it sets s.err.
 func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping) *region {
 	start := firstRegion + s.regions*regionSize
 	if start > lastRegion && s.err == nil {
@@ -254,8 +256,8 @@ func (s *synthesizer) addRegion(e *ntconv.Event, p *synthetic, m *ntconv.Mapping
 	return r
 }
 
-// defineMapping says what lies in a region. A file without a name is called like the process: PerfView takes stacks
-// that begin there for broken else.
+// defineMapping defines the mapping of a region. A mapping without a file gets the name of the process, because
+// PerfView would treat stacks that begin there as broken.
 func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, offset uint64, m *ntconv.Mapping) {
 	s.mappings++
 	c, file := ntconv.Mapping{}, p.name
@@ -271,32 +273,11 @@ func (s *synthesizer) defineMapping(e *ntconv.Event, p *synthetic, r *region, of
 		s.define(e, p, s.system[5], ntconv.UintValue(metadata),
 			ntconv.StringValue(`{"type":"ELF","build_id":"`+c.BuildID+`"}`), ntconv.StringValue(""))
 	}
-	s.define(
-		e,
-		p,
-		s.system[3],
-		ntconv.UintValue(r.id),
-		ntconv.UintValue(r.start),
-		ntconv.UintValue(r.limit-1),
-		ntconv.UintValue(offset),
-		ntconv.StringValue(cut(file)),
-		ntconv.UintValue(metadata),
-	)
-	s.define(
-		e,
-		p,
-		s.mappingType,
-		ntconv.UintValue(r.id),
-		truth(m != nil),
-		ntconv.UintValue(c.Start),
-		ntconv.UintValue(c.Limit),
-		ntconv.UintValue(
-			c.Offset,
-		),
-		ntconv.StringValue(s.cut(c.File)),
-		ntconv.StringValue(s.cut(c.BuildID)),
-		ntconv.UintValue(uint64(c.Flags)),
-	)
+	s.define(e, p, s.system[3], ntconv.UintValue(r.id), ntconv.UintValue(r.start), ntconv.UintValue(r.limit-1),
+		ntconv.UintValue(offset), ntconv.StringValue(cut(file)), ntconv.UintValue(metadata))
+	s.define(e, p, s.mappingType, ntconv.UintValue(r.id), truth(m != nil),
+		ntconv.UintValue(c.Start), ntconv.UintValue(c.Limit), ntconv.UintValue(c.Offset),
+		ntconv.StringValue(s.cut(c.File)), ntconv.StringValue(s.cut(c.BuildID)), ntconv.UintValue(uint64(c.Flags)))
 }
 
 func (s *synthesizer) defineSymbol(e *ntconv.Event, p *synthetic, mapping, start, end uint64, name string) {
@@ -305,31 +286,17 @@ func (s *synthesizer) defineSymbol(e *ntconv.Event, p *synthetic, mapping, start
 	s.symbols++
 }
 
-// defineFrame says what an address stands for. inner is the number of frames that do so before this one: what is
-// inlined.
+// defineFrame defines the frame that an address represents. inner is the number of frames of the same address that
+// precede it because they are inlined into it.
 func (s *synthesizer) defineFrame(e *ntconv.Event, p *synthetic, pc uint64, inner int, f *ntconv.Frame) {
 	fn := f.Func
 	if fn == nil {
 		fn = &ntconv.Function{Name: nameOf(f)}
 	}
-	s.define(
-		e,
-		p,
-		s.frameType,
-		ntconv.UintValue(pc),
-		ntconv.UintValue(f.PC),
-		ntconv.UintValue(uint64(f.Flags)),
-		ntconv.IntValue(int64(f.Line)),
-		ntconv.IntValue(int64(f.Column)),
-		truth(f.Func != nil),
-		ntconv.IntValue(
-			int64(fn.StartLine),
-		),
-		ntconv.StringValue(s.cut(fn.Name)),
-		ntconv.StringValue(s.cut(fn.SystemName)),
-		ntconv.StringValue(s.cut(fn.File)),
-		ntconv.UintValue(uint64(inner)),
-	)
+	s.define(e, p, s.frameType, ntconv.UintValue(pc), ntconv.UintValue(f.PC), ntconv.UintValue(uint64(f.Flags)),
+		ntconv.IntValue(int64(f.Line)), ntconv.IntValue(int64(f.Column)), truth(f.Func != nil),
+		ntconv.IntValue(int64(fn.StartLine)), ntconv.StringValue(s.cut(fn.Name)), ntconv.StringValue(s.cut(fn.SystemName)),
+		ntconv.StringValue(s.cut(fn.File)), ntconv.UintValue(uint64(inner)))
 }
 
 // truth returns 1 for true and 0 for false.
@@ -348,7 +315,8 @@ func nameOf(f *ntconv.Frame) string {
 	return f.Func.Name
 }
 
-// isBuildID reports whether a build id is like GNU's. Go's own are not.
+// isBuildID reports whether a build ID is written like a GNU build ID, in lower-case hexadecimal. Go's own build IDs
+// are not.
 func isBuildID(s string) bool {
 	b, err := hex.DecodeString(s)
 	return err == nil && len(b) > 0 && s == strings.ToLower(s)

@@ -9,33 +9,34 @@ import (
 	"github.com/ntconv/ntconv/internal/dotnet"
 )
 
-// A spelling is what the texts of a managed method come to.
-type spelling struct{ raw, display string } // display is empty if names are raw
+// A spelling holds the spelled names of a managed method.
+type spelling struct{ raw, display string } // display is empty with NamesRaw
 
-// A speller makes names of texts. Several may work on one table at the same time while nothing changes it.
+// A speller spells the names of methods. Several spellers may work on one table concurrently as long as nothing changes
+// the table.
 type speller struct {
 	t       *Table
 	names   *dotnet.Speller
 	scratch []byte
 
-	namespace text   // of the last method,
-	typ       string // and as a string
+	namespace stringID // of the previous method
+	typ       string   // the same as a string
 }
 
 func newSpeller(t *Table) speller { return speller{t: t, names: dotnet.NewSpeller()} }
 
-// utf16 returns recorded text as a string.
+// utf16 returns recorded UTF-16 as a string.
 func (s *speller) utf16(b []byte) string {
 	s.scratch = bin.DecodeUTF16(s.scratch[:0], b)
 	return string(s.scratch)
 }
 
 func (s *speller) method(m *method) (n spelling) {
-	texts := s.t.texts
-	if m.namespace != s.namespace { // neighbors are mostly of one type
-		s.namespace, s.typ = m.namespace, s.utf16(texts.get(m.namespace))
+	table := s.t.strings
+	if m.namespace != s.namespace { // consecutive methods are mostly of one type
+		s.namespace, s.typ = m.namespace, s.utf16(table.get(m.namespace))
 	}
-	d := dotnet.Method{Namespace: s.typ, Name: s.utf16(texts.get(m.name)), Signature: s.utf16(texts.get(m.param))}
+	d := dotnet.Method{Namespace: s.typ, Name: s.utf16(table.get(m.name)), Signature: s.utf16(table.get(m.param))}
 	n.raw = d.Raw()
 	switch s.t.names {
 	case NamesPretty:
@@ -46,11 +47,11 @@ func (s *speller) method(m *method) (n spelling) {
 	return n
 }
 
-// worthAhead is how many names are worth a goroutine.
+// worthAhead is the number of names that justifies starting a goroutine.
 const worthAhead = 256
 
-// nameAhead names the methods that Want was told of, on all processors: spelling is most of the work of AppendFrames
-// where every method is met once or twice.
+// nameAhead spells the names of the methods that contain wanted addresses, on all cores. Spelling dominates
+// AppendFrames if most methods are resolved only once or twice.
 func (t *Table) nameAhead(p *process) {
 	list := p.wantedMethods()
 	workers := min(runtime.GOMAXPROCS(0), len(list)/worthAhead)
@@ -69,7 +70,7 @@ func (t *Table) nameAhead(p *process) {
 	}
 	wait.Wait()
 	if len(p.memo) == 0 {
-		p.memo = make(map[memoKey]named, len(list))
+		p.memo = make(map[memoKey]resolvedName, len(list))
 	}
 	if len(t.funcs) == 0 {
 		t.funcs = make(map[ntconv.Function]*ntconv.Function, len(list))
@@ -79,7 +80,7 @@ func (t *Table) nameAhead(p *process) {
 	}
 }
 
-// wantedMethods returns the newest methods at the wanted addresses that have a name and were not yet asked for.
+// wantedMethods returns the newest methods at the wanted addresses that have a name and are not in the memo.
 func (p *process) wantedMethods() (list []uint32) {
 	p.wanted.sort()
 	for pcs := p.wanted.pcs; len(pcs) > 0; {
@@ -88,7 +89,7 @@ func (p *process) wantedMethods() (list []uint32) {
 			pcs = pcs[1:]
 			continue
 		}
-		if _, ok := p.memo[memoKey{entry: s.owner}]; !ok && p.methods.list[s.owner].named() {
+		if _, ok := p.memo[memoKey{entry: s.owner}]; !ok && p.methods.list[s.owner].hasName() {
 			list = append(list, s.owner)
 		}
 		for len(pcs) > 0 && pcs[0] <= s.last {

@@ -9,11 +9,11 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// heapOf returns the bytes that a value holds on to.
+// heapOf returns the size of the heap that a value retains, in bytes.
 func heapOf[T any](make func() T) (T, uint64) {
 	var before, after runtime.MemStats
 	runtime.GC()
-	runtime.GC() // pools let go at the second
+	runtime.GC() // sync.Pool releases its values in the second cycle
 	runtime.ReadMemStats(&before)
 	keep := make()
 	runtime.GC()
@@ -60,7 +60,7 @@ func BenchmarkObserve(b *testing.B) {
 	}
 }
 
-// BenchmarkAppendFrames measures naming all stacks of a trace with a table that knows all of it, per frame.
+// BenchmarkAppendFrames measures resolving all stacks of a trace with a table that has seen the whole trace, per frame.
 func BenchmarkAppendFrames(b *testing.B) {
 	for _, name := range []string{"roslyn-compile-net10", "roslyn-compile-v6"} {
 		b.Run(name, func(b *testing.B) {
@@ -86,7 +86,7 @@ func BenchmarkAppendFrames(b *testing.B) {
 	}
 }
 
-// BenchmarkEpoch measures asking for the epoch of every stack while the trace passes, per event with a stack.
+// BenchmarkEpoch measures computing the epoch of every stack as events are read, per event with a stack.
 func BenchmarkEpoch(b *testing.B) {
 	for _, name := range []string{"roslyn-compile-net10", "jit"} {
 		b.Run(name, func(b *testing.B) {

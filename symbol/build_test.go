@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A stream makes events as recorders write them: payloads by the layouts of their manifests.
+// A stream writes events as recorders do, with payloads in the layouts of their manifests.
 type stream struct {
 	tb    failer
 	table *symbol.Table
@@ -26,14 +26,14 @@ func newStream(tb failer, t *symbol.Table) *stream {
 	return &stream{tb: tb, table: t, proc: &ntconv.Process{PID: 42, PointerSize: 8}, types: map[typeKey]*ntconv.Type{}}
 }
 
-// in returns a stream of another process into the same table.
+// in returns a stream of another process that feeds the same table.
 func (s *stream) in(p *ntconv.Process) *stream {
 	c := *s
 	c.proc = p
 	return &c
 }
 
-// event shows the table an event, and spoils the payload afterwards as its owner would.
+// event shows an event to the table and overwrites the payload afterwards, as its owner would.
 func (s *stream) event(at ntconv.Ticks, provider string, id uint32, version uint8, values ...ntconv.Value) {
 	s.tb.Helper()
 	key := typeKey{provider, id, version}
@@ -65,7 +65,7 @@ type code struct {
 
 const testModule = 0x9000
 
-// method announces code by one of the verbose method events.
+// method reports code with one of the verbose method events.
 func (s *stream) method(at ntconv.Ticks, action clr.MethodAction, c code) {
 	s.tb.Helper()
 	provider, id := methodEvent(action, 143)
@@ -74,7 +74,7 @@ func (s *stream) method(at ntconv.Ticks, action clr.MethodAction, c code) {
 		ntconv.StringValue("void  (int32)"), ntconv.UintValue(0), ntconv.UintValue(0))
 }
 
-// bareMethod is method by an event without names.
+// bareMethod reports code with an event without names.
 func (s *stream) bareMethod(at ntconv.Ticks, action clr.MethodAction, c code) {
 	s.tb.Helper()
 	provider, id := methodEvent(action, 141)
@@ -140,7 +140,7 @@ func (s *stream) frame(pc uint64, at ntconv.Ticks) ntconv.Frame {
 	return frames[0]
 }
 
-// want checks the name of an address.
+// want checks the name that an address resolves to.
 func (s *stream) want(pc uint64, at ntconv.Ticks, name string) {
 	s.tb.Helper()
 	if f := s.frame(pc, at); f.Func.Name != name {
@@ -152,7 +152,7 @@ func (s *stream) epoch(pcs ...uint64) uint32 {
 	return s.table.Epoch(s.proc, &ntconv.Stack{PCs: pcs}, math.MaxInt64)
 }
 
-// failer is what tests and rapid's tests have in common.
+// failer is the part of testing.TB that rapid.T also has.
 type failer interface {
 	Helper()
 	Errorf(format string, args ...any)

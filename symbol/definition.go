@@ -6,16 +6,16 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Definitions are events of ntconv's own provider. They stand beside the Universal.System events that Synthesize makes
-// and keep what those cannot say, so that a frame comes back from a file as it went in:
+// Definitions are events of ntconv's own provider. They follow the Universal.System events that Synthesize writes and
+// hold what those cannot, so that frames round-trip exactly:
 //
-//	Mapping  what the mapping of that id was in the source, if anything: its real addresses, its build id, its flags
-//	Frame    what is behind an address of a stack: the original address and flags, line, column, and the function. It has the
-//	         name that the symbol has, too: symbols of a merged trace go by ids that both parts may have. Where one address
-//	         stands for several frames, Inner counts those that came before: they are inlined into this one
+//	Mapping  the mapping in the source that the mapping ID represents, if any: real addresses, build ID and flags
+//	Frame    the frame that an address of a stack represents: original address and flags, line, column, function. It
+//	         repeats the name of the symbol, because the parts of a merged trace may use the same symbol IDs. If one
+//	         address represents several frames, Inner is the number of the preceding ones, inlined into it
 //
-// Their fields have types that recorders write, variable-length numbers and counted UTF-8, for no other reason than
-// that a reader which does not know a type code refuses the whole file: dotnet-trace 10.0.7 does so with TypeBool8.
+// The fields use only types that recorders write, variable-length integers and counted UTF-8: a reader that does not
+// know a type code rejects the whole file, as dotnet-trace 10.0.7 does for TypeBool8.
 const (
 	definitionProvider = "ntconv"
 	mappingDefinition  = "Mapping"
@@ -26,7 +26,7 @@ func field(name string, code ntconv.TypeCode) ntconv.Field {
 	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: code}}
 }
 
-// textField is UTF-8 behind a 16-bit count.
+// textField returns a field of UTF-8 after a 16-bit count.
 func textField(name string) ntconv.Field {
 	return ntconv.Field{
 		Name: name,
@@ -51,19 +51,20 @@ func frameDefinitionType() *ntconv.Type {
 	}}
 }
 
-// Bounds on what few bytes of a trace can become. The deepest inlining of compilers is some dozens of functions.
+// Bounds on the memory that a few bytes of a trace can cause. Compilers inline at most some dozens of functions at one
+// address.
 const (
-	maxInlined           = 1 << 10 // frames of one address; and of those of a stack, whatever its depth
-	maxInlinedPerAddress = 8       // in addition, on average over the addresses of a stack
+	maxInlined           = 1 << 10 // frames of one address, and also of one stack regardless of its depth
+	maxInlinedPerAddress = 8       // added to maxInlined for each address of a stack
 )
 
-// maxInlinedOf returns how many inlined functions a stack of so many addresses may have.
+// maxInlinedOf returns how many inlined functions a stack with the given number of addresses may have.
 func maxInlinedOf(addresses int) int { return maxInlined + maxInlinedPerAddress*addresses }
 
-// omittedName is the name of the frame that represents omitted ones.
+// omittedName is the name of the frame that replaces omitted inlined functions.
 const omittedName = "[inlined functions omitted]"
 
-// omitInlined returns the frame that represents those that are inlined at an address, and counts the address, once.
+// omitInlined returns the frame that replaces the functions inlined at pc. It counts each address once.
 func (t *Table) omitInlined(d *definition, pc uint64) ntconv.Frame {
 	if !d.omitted {
 		d.omitted = true
@@ -76,8 +77,8 @@ func (t *Table) omitInlined(d *definition, pc uint64) ntconv.Frame {
 	}
 }
 
-// ReportOmitted counts the addresses whose inlined functions AppendFrames omitted from a stack, because it had too
-// many.
+// ReportOmitted adds to r the number of addresses whose inlined functions AppendFrames has omitted so far because a
+// stack had too many of them. r may be nil.
 func (t *Table) ReportOmitted(r *ntconv.Report) {
 	r.Note(ntconv.CodeNotCarried, uint64(t.omitted), -1, fmt.Sprintf(
 		"inlined functions of addresses were omitted from stacks that have more than %d of them, and %d per address",
@@ -86,16 +87,17 @@ func (t *Table) ReportOmitted(r *ntconv.Report) {
 	))
 }
 
-// A definition is what a Frame event said.
+// A definition is the content of a Frame event. The definitions of one address form a list from the leaf outwards; the
+// table points to the leaf, which also describes the list.
 type definition struct {
-	frame    ntconv.Frame // without Func and Mapping until complete
+	frame    ntconv.Frame // Func and Mapping are set by restore
 	fn       ntconv.Function
-	named    bool
-	complete bool
-	omitted  bool        // of a first one: some stack does not show those that are inlined here
-	outer    *definition // the frame that this one is inlined into, if it has the same address
-	last     *definition // of a first one: the outermost
-	more     uint64      // of a first one: how many there are beside it
+	hasFunc  bool
+	complete bool        // frame is final: its mapping had a definition
+	omitted  bool        // leaf only: AppendFrames replaced the list in some stack
+	outer    *definition // the frame at the same address that this one is inlined into, or nil
+	last     *definition // leaf only: the outermost frame
+	more     uint64      // leaf only: number of further frames
 }
 
 func definitionLearner(typ *ntconv.Type) learner {
@@ -110,7 +112,8 @@ func definitionLearner(typ *ntconv.Type) learner {
 	return nil
 }
 
-// fields calls see with every field of a definition, and reports false if some are missing.
+// fields calls see for each field of a definition. It reports false, and notes the problem, if the payload is
+// truncated.
 func (t *Table) fields(e *ntconv.Event, see func(name string, v ntconv.Value)) bool {
 	n := 0
 	for f, v := range e.Fields() {
@@ -122,7 +125,7 @@ func (t *Table) fields(e *ntconv.Event, see func(name string, v ntconv.Value)) b
 		n++
 	}
 	if n == 0 {
-		t.unreadable(e, e.Type.Name+" definition is cut off")
+		t.unreadable(e, e.Type.Name+" definition is truncated")
 	}
 	return n > 0
 }
@@ -143,7 +146,7 @@ func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 		case "Column":
 			d.frame.Column = int32(v.Int())
 		case "Named":
-			d.named = v.Uint() != 0
+			d.hasFunc = v.Uint() != 0
 		case "StartLine":
 			d.fn.StartLine = int32(v.Int())
 		case "Name":
@@ -163,7 +166,7 @@ func (t *Table) learnFrameDefinition(e *ntconv.Event) {
 	if inner > 0 {
 		leaf := p.defined[address]
 		if leaf == nil || inner != leaf.more+1 || inner >= maxInlined {
-			t.unreadable(e, "Frame definition without those that are inlined into it")
+			t.unreadable(e, "Frame definition without the frames inlined into it")
 			return
 		}
 		leaf.last.outer = d
@@ -207,7 +210,7 @@ func (t *Table) learnMappingDefinition(e *ntconv.Event) {
 	p := t.processOf(e)
 	n := p.native.ids[mappingKey{p.host, id}].mapping
 	if n == nil {
-		t.unreadable(e, "Mapping definition of a mapping that is not there")
+		t.unreadable(e, "Mapping definition of an unknown mapping")
 		return
 	}
 	n.restored, n.shown = true, nil
@@ -216,7 +219,7 @@ func (t *Table) learnMappingDefinition(e *ntconv.Event) {
 	}
 }
 
-// original returns the one mapping of that content.
+// original returns the unique mapping of p that equals m.
 func (p *process) original(m ntconv.Mapping) *ntconv.Mapping {
 	if p.originals == nil {
 		p.originals = make(map[ntconv.Mapping]*ntconv.Mapping)
@@ -230,7 +233,8 @@ func (p *process) original(m ntconv.Mapping) *ntconv.Mapping {
 	return c
 }
 
-// restore returns the frame that an address of a synthetic stack stands for.
+// restore returns the frame that d defines for the address pc of a synthesized stack. The result is cached in d once
+// the mapping at pc has a definition; until then, later events may still change it.
 func (t *Table) restore(p *process, pc uint64, at ntconv.Ticks, d *definition) ntconv.Frame {
 	if d.complete {
 		return d.frame
@@ -238,7 +242,7 @@ func (t *Table) restore(p *process, pc uint64, at ntconv.Ticks, d *definition) n
 	m := p.native.at(pc, at)
 	d.frame.Mapping = t.show(m)
 	d.complete = m != nil && m.restored
-	if d.named {
+	if d.hasFunc {
 		d.frame.Func = t.function(d.fn)
 	}
 	return d.frame

@@ -1,23 +1,25 @@
-// Package symbol gives addresses names.
+// Package symbol resolves addresses to frames, and synthesizes addresses for frames that have none.
 //
-// A [Table] watches the events of a trace and learns from those that name code: method and module events of the .NET
-// runtime, and the processes, mappings and symbols of machine-wide traces (Universal.System). It answers as an
-// [ntconv.Namer]. Names may come after the samples that need them, and they usually do.
+// A [Table] observes the events of a trace and learns from those that describe code: method and module events of the
+// .NET runtime, and processes, mappings and symbols of machine-wide traces (provider Universal.System). It implements
+// [ntconv.Namer]. Symbols usually follow the samples that need them.
 //
 // # Time
 //
-// Addresses are used again: dynamic methods come and go at one address, and files are mapped where others were. Every
-// answer is for a time. An address belongs to what came to it last before that time, else to what came first after it;
-// what no event announced, but a rundown found at the end, was there since its predecessor went, or always.
-// [Table.Epoch] numbers the changes, so that samples can be summed up before their names are known.
+// Addresses are reused: dynamic methods are compiled and freed at one address, and files are mapped where other files
+// were. Each answer therefore applies to a time. An address belongs to its last owner at that time, or else to the
+// first owner after it. Code that no load event announced and that only a rundown describes is taken to exist since its
+// predecessor was unloaded, or always if it has none. [Table.Epoch] numbers the changes of owner, so that samples can
+// be aggregated before symbols are known.
 //
-// # Addresses without names
+// # Addresses without symbols
 //
-// get a stand-in, libfoo.so+0x1234 in a mapped file (an offset in the file), else the plain address, and the flag
-// ntconv.FrameUnresolved.
+// An unresolved address gets a placeholder name and the flag ntconv.FrameUnresolved. The placeholder is
+// libfoo.so+0x1234 inside a mapped file, where the number is an offset in the file, and the address otherwise.
 //
 // # Sources without addresses
 //
-// [Synthesize] turns frames that have only names, as those of pprof profiles, into addresses and events that name them,
-// for formats that hold nothing else. A Table that reads them back gives the same frames.
+// [Synthesize] gives addresses to frames that have only names, such as those of pprof profiles, and adds events that
+// describe these addresses. Formats that store only addresses need it. A Table that reads the events returns equal
+// frames.
 package symbol

@@ -10,7 +10,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A Table learns symbols from the events that pass it. .NET writes most of them last, so stacks are resolved at the end.
+// A Table learns symbols from the events that pass it. .NET writes most of them last, so stacks are resolved at the
+// end.
 func ExampleWatch() {
 	file, err := os.Open("../testdata/exceptions.nettrace.zst")
 	if err != nil {

@@ -10,33 +10,37 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// named is what an entry is called.
-type named struct {
+// resolvedName is the name of an entry, and what follows from it.
+type resolvedName struct {
 	fn      *ntconv.Function
-	mapping *ntconv.Mapping // of managed code only: for native code the address decides
+	mapping *ntconv.Mapping // managed code only: the mapping of native code depends on the address
 	flags   ntconv.FrameFlags
 }
 
-// memoKey is an entry of symbols, or of the process's methods if in is nil.
+// memoKey identifies an entry of in, or of the process's methods if in is nil.
 type memoKey struct {
 	in    *symbols
 	entry uint32
 }
 
-// unresolvedKey is an address without a name. Stand-ins differ by what is mapped there.
+// unresolvedKey identifies an address without a symbol. The placeholder depends on the mapping at the address.
 type unresolvedKey struct {
 	in *process
 	pc uint64
 	at *ntconv.Mapping
 }
 
-// AppendFrames appends the frames of s to dst, leaf first: the source's own where it has them, else one a PC with the
-// name that the address had at that time. Addresses above the leaf are return addresses: they may lie right behind the
-// caller's code, so where an address has no name, the one before it may have one.
+// AppendFrames appends the frames of s to dst, leaf first, and returns the extended slice. If s.Frames is set, it
+// appends these frames unchanged; if s is nil, nothing. Otherwise each PC yields one frame, or several if functions
+// were inlined there. p owns the addresses and may be nil; at is the time of the event that recorded s and selects
+// among successive owners of an address.
 //
-// Equal names give the same *ntconv.Function, and the same code the same *ntconv.Mapping. It does not allocate for code
-// that was asked for before. Placeholders of addresses without a symbol are made again after thousands of others: a
-// trace without symbols may have millions of addresses.
+// All addresses above the leaf are return addresses, which may lie just after the caller's code. If such an address has
+// no symbol, the address before it is resolved.
+//
+// Equal functions share one *ntconv.Function and equal mappings one *ntconv.Mapping; both stay valid and must not be
+// modified. Resolving an address again does not allocate. Placeholders are the exception: the table keeps some
+// thousands of them and recreates the others, because a trace without symbols may have millions of addresses.
 func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) []ntconv.Frame {
 	if s == nil {
 		return dst
@@ -66,7 +70,7 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 			}
 			f := t.frame(proc, pc, at, i > 0)
 			if t.epoch(proc, pc) != 0 {
-				dst = append(dst, f) // another time may have another answer
+				dst = append(dst, f) // another time may have another owner
 				continue
 			}
 			t.cache.Put(pc, &key, f)
@@ -78,7 +82,7 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 	return dst
 }
 
-// A cacheKey is an address whose frame is the same at all times.
+// A cacheKey identifies an address whose frame is the same at all times.
 type cacheKey struct {
 	in      *process
 	pc      uint64
@@ -89,19 +93,19 @@ type cacheKey struct {
 const (
 	cacheBits  = 13
 	cacheSize  = 1 << cacheBits
-	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio: neighbors fall far apart
+	hashFactor = 0x9e3779b97f4a7c15 // 2^64 divided by the golden ratio spreads neighboring addresses
 )
 
-// Epoch returns a number of what the addresses of s mean at a time, which changes where code was loaded, mapped or
-// named where other code was, or was unloaded. It is 0, and costs one comparison, while nothing of that happened in any
-// process. What the table learns after the call of times before it may change the number; otherwise AppendFrames gives
-// the same frames for all times with the same number.
+// Epoch identifies the owners that the addresses of s in p have at the given time. If two calls with the same p and s
+// return the same number, AppendFrames returns the same frames for both times. Different numbers may still mean equal
+// frames. Without reused addresses it returns 0 at the cost of one comparison. Events observed later may change the
+// number for earlier times.
 func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) uint32 {
 	if t.epochs == 0 || s == nil || len(s.Frames) > 0 {
 		return 0
 	}
 	proc := t.process(p)
-	var m meaning
+	var m epochHash
 	for _, pc := range s.PCs {
 		if t.epoch(proc, pc) != 0 {
 			t.addMeaning(&m, proc, pc, at)
@@ -110,11 +114,11 @@ func (t *Table) Epoch(p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) uint3
 	return m.number()
 }
 
-// Settle makes Epoch exact until the next event: before, it may have one number for all meanings of an address but the
-// newest. It reports whether that was possible, and whether the table would be the same if all events had come in the
-// order of time.
+// Settle makes Epoch exact until the next event is observed; before, one number may cover all earlier owners of an
+// address. It returns false if an earlier Epoch call gave up its search, or if the symbols would differ had all events
+// arrived in time order.
 func (t *Table) Settle() bool {
-	settled := !t.late
+	settled := !t.outOfOrder
 	for _, p := range t.processes {
 		settled = p.methods.when.settle() && p.native.when.settle() && settled
 	}
@@ -124,7 +128,7 @@ func (t *Table) Settle() bool {
 	return settled
 }
 
-// epoch returns the number of the last change of meaning of an address: 0 if it has the same one at all times.
+// epoch returns the number of the last change of owner of pc or pc-1, or 0 if they have the same owners at all times.
 func (t *Table) epoch(p *process, pc uint64) uint32 {
 	if t.epochs == 0 {
 		return 0
@@ -136,31 +140,32 @@ func (t *Table) epoch(p *process, pc uint64) uint32 {
 	return n
 }
 
-// addMeaning adds all changes that decide about an address at a time.
-func (t *Table) addMeaning(m *meaning, p *process, pc uint64, at ntconv.Ticks) {
-	p.methods.when.meaning(m, pc, at)
-	p.native.when.meaning(m, pc, at)
+// addMeaning adds to m the changes of owner that decide how pc is resolved at a time.
+func (t *Table) addMeaning(m *epochHash, p *process, pc uint64, at ntconv.Ticks) {
+	p.methods.when.addEpochs(m, pc, at)
+	p.native.when.addEpochs(m, pc, at)
 	if t.symbolsAt == 0 {
 		return
 	}
 	if in := p.native.at(pc, at); in != nil {
 		for _, s := range in.syms {
-			s.when.meaning(m, pc, at)
+			s.when.addEpochs(m, pc, at)
 		}
 	}
-	for _, s := range t.wideAround(p, pc) {
+	for _, s := range t.outsideAround(p, pc) {
 		if s != nil {
-			s.when.meaning(m, pc, at)
+			s.when.addEpochs(m, pc, at)
 		}
 	}
 }
 
-// ReportUnresolved counts every address that AppendFrames met so far without a name, once each.
+// ReportUnresolved adds to r the number of distinct addresses that AppendFrames found no symbol for so far. r may be
+// nil.
 func (t *Table) ReportUnresolved(r *ntconv.Report) {
 	r.Add(ntconv.CodeUnresolved, t.nameless.count, -1)
 }
 
-// frame names an address. returns is set for return addresses.
+// frame resolves one address. returns is true for return addresses.
 func (t *Table) frame(p *process, pc uint64, at ntconv.Ticks, returns bool) ntconv.Frame {
 	if d := p.defined[pc]; d != nil {
 		return t.restore(p, pc, at, d)
@@ -183,13 +188,13 @@ func (t *Table) frame(p *process, pc uint64, at ntconv.Ticks, returns bool) ntco
 		return f
 	}
 	t.nameless.add(key)
-	f.Func = &ntconv.Function{Name: standIn(shown, pc)}
+	f.Func = &ntconv.Function{Name: placeholder(shown, pc)}
 	t.unresolved.Put(pc, &key, f.Func)
 	return f
 }
 
-// An unresolvedSet counts distinct addresses without a symbol. It keeps 64-bit hashes of them, half of each as the
-// number of an index.
+// An unresolvedSet counts distinct addresses without a symbol. It stores only 64-bit hashes: the upper half as the ID
+// in the index, the lower half as the hash of the index.
 type unresolvedSet struct {
 	seed  maphash.Seed
 	index intern.Index
@@ -209,7 +214,7 @@ func (s *unresolvedSet) add(k unresolvedKey) {
 	s.count++
 }
 
-// lookup finds the name of an address whose mapping is m.
+// lookup resolves an address whose mapping is m to a method or a symbol.
 func (t *Table) lookup(p *process, m *mapping, pc uint64, at ntconv.Ticks) (ntconv.Frame, bool) {
 	if i, ok := p.methods.when.at(pc, at); ok {
 		key := memoKey{entry: i}
@@ -246,23 +251,23 @@ func kernelFlag(m *mapping, pc uint64) ntconv.FrameFlags {
 	return 0
 }
 
-// standIn returns a name for an address that has none.
-func standIn(m *ntconv.Mapping, pc uint64) string {
+// placeholder returns the placeholder name of an address without a symbol.
+func placeholder(m *ntconv.Mapping, pc uint64) string {
 	if m == nil || m.File == "" {
 		return "0x" + strconv.FormatUint(pc, 16)
 	}
 	return dotnet.ShortModule(m.File) + "+0x" + strconv.FormatUint(pc-m.Start+m.Offset, 16)
 }
 
-// nameMethod makes the name of managed code.
-func (t *Table) nameMethod(p *process, m *method, s spelling) named {
-	n := named{flags: ntconv.FrameManaged}
+// nameMethod resolves managed code. s is the spelling of m.
+func (t *Table) nameMethod(p *process, m *method, s spelling) resolvedName {
+	n := resolvedName{flags: ntconv.FrameManaged}
 	short := ""
 	if mod := p.modules.of(m); mod != nil {
 		n.mapping = p.file(mod.file, mod.buildID)
 		short = dotnet.ShortModule(mod.file)
 	}
-	if !m.named() {
+	if !m.hasName() {
 		n.flags |= ntconv.FrameUnresolved
 		n.fn = t.function(ntconv.Function{Name: tokenName(short, m)})
 		return n
@@ -271,7 +276,7 @@ func (t *Table) nameMethod(p *process, m *method, s spelling) named {
 	return n
 }
 
-// tokenName stands in for the name of code of which only the metadata token is known.
+// tokenName returns the placeholder name of code of which only the metadata token is known.
 func tokenName(module string, m *method) string {
 	if module == "" || m.token == 0 {
 		return "0x" + strconv.FormatUint(m.start, 16)
@@ -279,12 +284,12 @@ func tokenName(module string, m *method) string {
 	return module + "!0x" + strconv.FormatUint(uint64(m.token), 16)
 }
 
-// nameSymbol makes the name of a symbol: that of a .NET method if it is spelled like one.
-func (t *Table) nameSymbol(p *process, name text) named {
-	s := strings.ToValidUTF8(string(t.texts.get(name)), "\uFFFD")
+// nameSymbol resolves a symbol. If the name is spelled like that of a .NET method, the result is managed code.
+func (t *Table) nameSymbol(p *process, name stringID) resolvedName {
+	s := strings.ToValidUTF8(string(t.strings.get(name)), "\uFFFD")
 	sym, ok := dotnet.ParseSymbol(s)
 	if !ok {
-		return named{fn: t.function(ntconv.Function{Name: s})}
+		return resolvedName{fn: t.function(ntconv.Function{Name: s})}
 	}
 	n := spelling{raw: sym.Raw()}
 	switch t.names {
@@ -293,21 +298,21 @@ func (t *Table) nameSymbol(p *process, name text) named {
 	case NamesShort:
 		n.display = sym.Short()
 	}
-	return named{
+	return resolvedName{
 		fn:      t.managed(n, sym.Module),
 		mapping: t.assembly(p, sym.Module),
 		flags:   ntconv.FrameManaged,
 	}
 }
 
-// managed returns the function of a .NET method. Name and SystemName always differ where both are set: pprof takes a
-// function whose names are equal for one that it should demangle, which cuts overloads and type arguments off.
+// managed returns the function of a .NET method. Name and SystemName always differ if both are set: pprof demangles a
+// function whose two names are equal, which would remove overloads and type arguments.
 func (t *Table) managed(n spelling, module string) *ntconv.Function {
 	if t.names == NamesRaw {
 		return t.function(ntconv.Function{Name: n.raw})
 	}
 	f := ntconv.Function{Name: n.display, SystemName: n.raw}
-	if f.Name == "" { // there is text that nothing is left of
+	if f.Name == "" { // the pretty spelling of malformed text may be empty
 		f.Name = n.raw
 	}
 	if module != "" {
@@ -319,7 +324,7 @@ func (t *Table) managed(n spelling, module string) *ntconv.Function {
 	return t.function(f)
 }
 
-// function returns the one function of that content.
+// function returns the unique function that equals f.
 func (t *Table) function(f ntconv.Function) *ntconv.Function {
 	p := t.funcs[f]
 	if p == nil {

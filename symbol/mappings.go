@@ -9,31 +9,31 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// mappingKey is the id of a mapping, or of the metadata of one. Ids count per recording. A forked child has its
-// parent's mappings under the same ids, and a symbol is for all processes that have its mapping. Only a trace merged
-// from several has an id twice; then the mappings differ in address or file.
+// mappingKey is the ID of a mapping or of its metadata. IDs are unique within a recording. A forked child has its
+// parent's mappings under the same IDs, and a symbol applies to all processes with its mapping. Only a trace merged
+// from several recordings has an ID twice; then the mappings differ in address or file.
 type mappingKey struct {
 	host string
 	id   uint64
 }
 
-// A mapping is a file, or generated code, in a process.
+// A mapping is a file, or a region of generated code, mapped into a process.
 type mapping struct {
-	ntconv.Mapping // Limit is the first address behind it; File and BuildID as they will be shown
+	ntconv.Mapping // Limit is exclusive; File and BuildID as shown
 	last           uint64
 	metadata       mappingKey
-	syms           []*symbols      // one a mapping id: a mapping that grows gets another one
-	shown          *ntconv.Mapping // made on demand
-	restored       bool            // shown, which may be nil, is what a definition said
+	syms           []*symbols      // one per mapping ID: a mapping that grows gets further IDs
+	shown          *ntconv.Mapping // created on demand by Table.show
+	restored       bool            // a definition set shown, which may be nil
 }
 
-// doubleMapper is what the runtime's writable alias of generated code is mapped from. It is no module.
+// doubleMapper is the file of the runtime's writable alias of generated code. The alias is not a module.
 const doubleMapper = "/memfd:doublemapper"
 
-// isKernel reports whether the mapping is one-collect's for the kernel.
+// isKernel reports whether the mapping is the one that one-collect writes for the kernel.
 func (m *mapping) isKernel() bool { return m.File == "vmlinux" }
 
-// isGenerated reports whether a mapping of that name may hold one piece of code today and another one tomorrow.
+// isGenerated reports whether a mapping with this file name may hold different code at different times.
 func isGenerated(file string) bool {
 	return file == "" || file[0] == '[' || strings.HasPrefix(file, "/memfd:") || strings.HasPrefix(file, "//anon")
 }
@@ -41,21 +41,21 @@ func isGenerated(file string) bool {
 // kernelStart is the lowest address of the kernel on x64 and arm64, where user addresses have at most 48 bits.
 const kernelStart = 0xffff_8000_0000_0000
 
-// A nativeMap is the mappings of a process over time.
+// A nativeMap is the set of mappings of a process over time.
 type nativeMap struct {
-	list []*mapping
-	when timeline             // entries are indexes of list
-	ids  map[mappingKey]bound // the latest one of each
-	wide wideSymbols          // of these mappings
+	list    []*mapping
+	when    timeline             // entries are indexes of list
+	ids     map[mappingKey]bound // the latest of each ID
+	outside outsideSymbols       // symbols outside their mapping
 
-	assemblies map[string]*mapping // the first of each name, see assemblyKey; of the first indexed entries of list
+	assemblies map[string]*mapping // the first of each name (assemblyKey) among the first indexed entries of list
 	indexed    int
 }
 
-// mostGrown is how many ids a mapping that grows may have had.
-const mostGrown = 256
+// maxGrown bounds the mapping IDs of one mapping that grows.
+const maxGrown = 256
 
-// bound is what an id stands for in a process.
+// bound is what a mapping ID refers to in a process.
 type bound struct {
 	mapping *mapping
 	syms    *symbols
@@ -64,7 +64,7 @@ type bound struct {
 func (t *Table) learnMapping(e *ntconv.Event) {
 	var m clr.Mapping
 	if !clr.ParseMapping(e, &m) || m.End < m.Start || m.End-m.Start >= 1<<63 {
-		t.unreadable(e, "ProcessMapping is cut off or has an impossible range")
+		t.unreadable(e, "ProcessMapping is truncated or has an invalid range")
 		return
 	}
 	p := t.processOf(e)
@@ -80,14 +80,14 @@ func (t *Table) learnMapping(e *ntconv.Event) {
 	}
 	s := t.symbolsOf(mappingKey{p.host, m.ID}, n)
 	s.cover(m.End)
-	s.noteWide()
+	s.noteOutside()
 	n.syms = []*symbols{s}
 	p.native.learn(n, e.Time, &t.epochs)
-	p.forget() // managed names may find their file now
+	p.forget() // managed names may now find their file
 	p.assemblies = nil
 }
 
-// learn adds a mapping. One of the same file that begins where another one does is that one, grown.
+// learn adds a mapping. A mapping with the same file and start as the current owner of its start extends that owner.
 func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
 	syms := n.syms[0]
 	known := s.ids[syms.key].syms == syms
@@ -96,15 +96,15 @@ func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
 	}
 	if !known {
 		syms.users = append(syms.users, s)
-		if syms.wide {
-			s.wide.add(syms)
+		if syms.outsideMapping {
+			s.outside.add(syms)
 		}
 	}
 	s.ids[syms.key] = bound{n, syms}
 	if old := s.when.now.find(n.Start); old != nil {
 		if o := s.list[old.owner]; o.Start == n.Start && o.File == n.File && o.Offset == n.Offset {
 			s.ids[syms.key] = bound{o, syms}
-			if !known && len(o.syms) < mostGrown {
+			if !known && len(o.syms) < maxGrown {
 				o.syms = append(o.syms, syms)
 			}
 			if n.last > o.last {
@@ -122,8 +122,8 @@ func (s *nativeMap) learn(n *mapping, now ntconv.Ticks, epochs *uint32) {
 	s.place(span{start: n.Start, last: n.last, from: now, owner: uint32(len(s.list) - 1)}, now, epochs)
 }
 
-// place makes an entry the owner of its addresses. Among mappings of one time the smaller one wins: the kernel's covers
-// others.
+// place makes an entry the owner of its addresses. Among mappings of the same time the smaller ones win, because the
+// mapping of the kernel covers others.
 func (s *nativeMap) place(n span, now ntconv.Ticks, epochs *uint32) {
 	taken, inside, count := false, true, 0
 	s.when.now.overlapping(n.start, n.last, func(o *span) bool {
@@ -133,7 +133,7 @@ func (s *nativeMap) place(n span, now ntconv.Ticks, epochs *uint32) {
 				o.last-o.start < n.last-n.start
 		}
 		count++
-		inside = inside && count <= mostInside
+		inside = inside && count <= maxInside
 		return !taken || inside
 	})
 	if taken && inside {
@@ -147,8 +147,8 @@ func (s *nativeMap) place(n span, now ntconv.Ticks, epochs *uint32) {
 	s.when.put(n)
 }
 
-// at returns the mapping of an address, or nil. The recorded end of a mapping is inside, whether it was meant so or
-// not.
+// at returns the mapping of an address, or nil. The recorded end belongs to the mapping even if the recorder meant it
+// as exclusive.
 func (s *nativeMap) at(pc uint64, when ntconv.Ticks) *mapping {
 	if i, ok := s.when.at(pc, when); ok {
 		return s.list[i]
@@ -159,7 +159,7 @@ func (s *nativeMap) at(pc uint64, when ntconv.Ticks) *mapping {
 	return nil
 }
 
-// show returns the mapping as it is given out.
+// show returns the exported form of m: nil if m is nil or is not a module.
 func (t *Table) show(m *mapping) *ntconv.Mapping {
 	if m == nil || !m.restored && strings.HasPrefix(m.File, doubleMapper) {
 		return nil
@@ -172,8 +172,8 @@ func (t *Table) show(m *mapping) *ntconv.Mapping {
 	return m.shown
 }
 
-// mappings returns all mappings of a process by address, the managed modules, which have none, first. own are those
-// that it came with.
+// mappings returns all mappings of a process, sorted by address; those of managed modules come first because they have
+// none. own are the mappings that the source provided.
 func (t *Table) mappings(p *process, own []*ntconv.Mapping) []*ntconv.Mapping {
 	out := slices.Clone(own)
 	for _, m := range p.files {

@@ -16,14 +16,14 @@ func TestMappingsAndSymbols(t *testing.T) {
 	s.process(0, "shop", false)
 	s.metadata(0, 1, `{"type":"ELF","build_id":"5F1E0C","debug_link":""}`)
 	s.mapping(0, 0, 0x400000, 0x40ffff, 0x1000, "/usr/bin/shop", 1)              // end: the last address
-	s.mapping(0, 1, 0x7f0000000000, 0x7f0000010000, 0, "/usr/lib/libc.so.6", 0)  // end: the first one behind
-	s.mapping(0, 2, 0x7f0000010000, 0x7f0000020000, 0x2000, "/usr/lib/b.so", 99) // metadata that is not there
+	s.mapping(0, 1, 0x7f0000000000, 0x7f0000010000, 0, "/usr/lib/libc.so.6", 0)  // end: exclusive
+	s.mapping(0, 2, 0x7f0000010000, 0x7f0000020000, 0x2000, "/usr/lib/b.so", 99) // metadata that does not exist
 	s.mapping(0, 3, 0xffff800000000000, ^uint64(0), 0, "vmlinux", 0)
 	s.symbol(0, 0, 0x400100, 0x4001ff, "main.main") // end: the last address
 	s.symbol(0, 0, 0x400200, 0x400300, "main.work") // end: start + size
 	s.symbol(0, 0, 0x400300, 0x400300, "one")
 	s.symbol(0, 1, 0x7f0000000100, 0x7f00000001ff, "malloc")
-	s.symbol(0, 1, 0x7f0000000100, 0x7f00000001ff, "__libc_malloc") // another name of the same
+	s.symbol(0, 1, 0x7f0000000100, 0x7f00000001ff, "__libc_malloc") // an alias
 	s.symbol(0, 3, 0xffffffff81000000, 0xffffffff810000ff, "do_idle")
 
 	exe := &ntconv.Mapping{Start: 0x400000, Limit: 0x410000, Offset: 0x1000, File: "/usr/bin/shop", BuildID: "5f1e0c"}
@@ -63,7 +63,7 @@ func TestMappingsAndSymbols(t *testing.T) {
 	}
 }
 
-// TestSharedMappings: a symbol is for every process that has its mapping, whether that came before or after.
+// TestSharedMappings checks that a symbol applies to every process with its mapping, before and after the symbol.
 func TestSharedMappings(t *testing.T) {
 	parent := newStream(t, symbol.New(nil))
 	child, other := parent.in(&ntconv.Process{PID: 43}), parent.in(&ntconv.Process{PID: 44})
@@ -101,14 +101,14 @@ func TestMappingsOverTime(t *testing.T) {
 	s.want(0x17000, 15, "a.so+0x7000")
 	s.want(0x17000, 30, "b.so+0x7000")
 
-	// A mapping that grows is the same one, under another id.
+	// A mapping that grows keeps its identity under another ID.
 	s.mapping(30, 2, 0x50000, 0x51000, 0, "[heap]", 0)
 	s.symbol(31, 2, 0x50010, 0x5001f, "x")
 	before := s.frame(0x50010, 32).Mapping
 	s.mapping(40, 3, 0x50000, 0x58000, 0, "[heap]", 0)
 	s.symbol(41, 3, 0x57000, 0x5700f, "y")
 	if s.epoch(0x50010) != 0 {
-		t.Error("growing is no redefinition")
+		t.Error("growth is treated as a redefinition")
 	}
 	s.want(0x50010, 50, "x")
 	s.want(0x57000, 50, "y")
@@ -162,10 +162,10 @@ func TestGeneratedCode(t *testing.T) {
 	if f = s.frame(0x20010, 1); f.Func.Name != "Shop.Cart.Straddle()" {
 		t.Errorf("symbol of the mapping before: %+v", *f.Func)
 	}
-	s.want(0x10510, 1, "0x10510") // no module to be an offset of
+	s.want(0x10510, 1, "0x10510") // no module, so no offset in one
 	s.want(0x20510, 1, "0x20510")
 
-	// Generated code is replaced; a file's code only gets further names.
+	// Generated code is replaced; code of a file only gets aliases.
 	s.symbol(50, 0, 0x10100, 0x10200, "void [shop] Shop.Cart::Other()[Tier0]")
 	s.symbol(50, 2, 0x30100, 0x30200, "first")
 	s.symbol(60, 2, 0x30100, 0x30200, "second")
@@ -260,14 +260,14 @@ func TestProcessInfo(t *testing.T) {
 	}
 	s.process(30, "next", true)
 	if got := s.table.Process(s.proc); got != (ntconv.ProcessInfo{Name: "next", Start: 30}) {
-		t.Errorf("process id used again: %+v", got)
+		t.Errorf("reused process ID: %+v", got)
 	}
 	if got := s.table.ThreadName(&ntconv.Thread{Name: "main"}); got != "main" || s.table.ThreadName(nil) != "" {
 		t.Errorf("thread name %q", got)
 	}
 }
 
-// TestSymbolRangeVectors: the files that made Microsoft's reader throw once.
+// TestSymbolRangeVectors uses files that made TraceEvent throw.
 func TestSymbolRangeVectors(t *testing.T) {
 	for _, name := range []string{"InvalidSymbolRange", "ZeroSizeSymbolRange"} {
 		path := corpus.Shared(t, "data", "vectors", "ConvertNettrace_With"+name+"_DoesNotThrow.nettrace")

@@ -21,7 +21,7 @@ type symbolMetadata struct {
 func (t *Table) learnMetadata(e *ntconv.Event) {
 	var m clr.MappingMetadata
 	if !clr.ParseMappingMetadata(e, &m) {
-		t.unreadable(e, "ProcessMappingMetadata is cut off")
+		t.unreadable(e, "ProcessMappingMetadata is truncated")
 		return
 	}
 	id := buildID(m.Symbol)
@@ -32,8 +32,8 @@ func (t *Table) learnMetadata(e *ntconv.Event) {
 	t.metadata[mappingKey{p.host, m.ID}] = id
 }
 
-// buildID returns the build id in SymbolMetadata, or "". Recorders build the text without escaping, so it may be no
-// JSON.
+// buildID returns the build ID in SymbolMetadata, or "". Recorders write the text without escaping, so it may be
+// invalid JSON.
 func buildID(text []byte) string {
 	var s symbolMetadata
 	if len(text) == 0 || json.Unmarshal(text, &s) != nil {

@@ -9,58 +9,57 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// forever is the end of code that was not said to be gone.
+// forever is the end of code without an unload event.
 const forever = ntconv.Ticks(math.MaxInt64)
 
-// A method is one piece of managed code in memory. The record has no pointers: a trace's rundown names tens of
-// thousands of methods, of which few are ever asked for.
+// A method is one piece of managed code in memory. The record contains no pointers, which keeps it out of the garbage
+// collector's scans: the rundown of a trace describes tens of thousands of methods, and few of them are ever resolved.
 type method struct {
 	start                  uint64
 	size, token            uint32
 	id, module             uint64
-	from, end              ntconv.Ticks // from is always if no event said when it came
-	namespace, name, param text         // as recorded; all 0 if no event said
+	from, end              ntconv.Ticks // from is always if no event reported the load
+	namespace, name, param stringID     // as recorded; all 0 if unknown
 }
 
-func (m *method) last() uint64 { return m.start + uint64(m.size) - 1 }
-func (m *method) named() bool  { return m.namespace|m.name|m.param != 0 }
+func (m *method) last() uint64  { return m.start + uint64(m.size) - 1 }
+func (m *method) hasName() bool { return m.namespace|m.name|m.param != 0 }
 
-// is reports whether a later event speaks of the same code. The method's id does not decide: the runtime uses it again
-// for the next dynamic method, at the same address. Events without names have nothing else.
-func (m *method) is(n *method) bool {
+// sameCode reports whether n describes the same code as m. The method ID is not sufficient: the runtime reuses it for
+// the next dynamic method at the same address. It decides only if one of the two has no name.
+func (m *method) sameCode(n *method) bool {
 	if m.start != n.start || m.size != n.size {
 		return false
 	}
-	if m.named() && n.named() {
+	if m.hasName() && n.hasName() {
 		return m.namespace == n.namespace && m.name == n.name && m.param == n.param
 	}
 	return m.id == n.id
 }
 
-// methods is the managed code of a process over time.
+// methods is the managed code of a process over time. Its entries come from four kinds of events, in any order:
 //
-// Entries come from four kinds of events, in any order:
-//
-//	load           the code is there from now on
-//	unload         the code was there up to now. Without a load before, it always was, or since its predecessor went
-//	rundown start  the code is there, like an unload it does not say since when
+//	load           the code exists from now on
+//	unload         the code existed until now; without a load event, always or since its predecessor was unloaded
+//	rundown start  the code exists; like an unload, the event does not say since when
 //	rundown end    the same
 //
-// What was announced already is announced again by most of them; that changes nothing but adds names to an entry
-// without.
+// Most of these events describe code that is already known. They change nothing, except that they add the name to an
+// entry without one.
 type methods struct {
 	list []method
 	when timeline // entries are indexes of list
 }
 
-// learn adds what an event of a time said about n. It reports whether an entry got its name only now.
+// learn adds the content of an event about n at the given time. If ok, entry renamed got its name only now, and a
+// memoized placeholder for it is stale.
 func (s *methods) learn(n method, action clr.MethodAction, now ntconv.Ticks, epochs *uint32) (renamed uint32, ok bool) {
-	if o := s.when.now.find(n.start); o != nil && s.list[o.owner].is(&n) {
-		return s.again(o.owner, &n, action, now, epochs)
+	if o := s.when.now.find(n.start); o != nil && s.list[o.owner].sameCode(&n) {
+		return s.update(o.owner, &n, action, now, epochs)
 	}
 	since, taken, live := s.before(n.start, n.last(), now, action == clr.MethodUnloaded)
 	if action == clr.MethodUnloaded && live {
-		s.when.late = true // others have its place already
+		s.when.outOfOrder = true // the addresses already have a later owner
 		return 0, false
 	}
 	n.from, n.end = since, forever
@@ -93,8 +92,8 @@ func roomy[E any](list []E) []E {
 	return list
 }
 
-// again takes in an event about an entry that is there already.
-func (s *methods) again(
+// update applies an event about an entry that already exists. The results are those of learn.
+func (s *methods) update(
 	owner uint32,
 	n *method,
 	action clr.MethodAction,
@@ -105,11 +104,11 @@ func (s *methods) again(
 	m.end = forever
 	if action == clr.MethodUnloaded {
 		m.end = now
-		// From here on the place is free for code that no event announces, so this is a change of meaning.
+		// From now on the addresses are free for code that no event announces, so their owner changes.
 		*epochs++
 		s.when.renumber(m.start, m.last(), owner, *epochs)
 	}
-	if m.named() || !n.named() {
+	if m.hasName() || !n.hasName() {
 		return 0, false
 	}
 	m.namespace, m.name, m.param = n.namespace, n.name, n.param
@@ -117,16 +116,15 @@ func (s *methods) again(
 	return owner, true
 }
 
-// before looks at who had the addresses up to now: since when they are free, whether there was somebody, and whether
-// somebody still is there. Where several went at different times, they count as free from now on: one time must do for
-// all of them, and it must be one at which all of them change their epoch. With first it only looks for somebody who
-// still is there, and assumes that there is somebody among many: the event then changes nothing, so nothing else bounds
-// the time for such events.
+// before examines the previous owners of [start, last]: since is when the range became free, taken whether it had an
+// owner, live whether one is still loaded. If owners were unloaded at different times, since is now, because all
+// addresses of the range must change their epoch together. With first, before stops at the first live owner, and
+// assumes a live one if there are many: such an event changes nothing, so only this bound limits the time spent on it.
 func (s *methods) before(start, last uint64, now ntconv.Ticks, first bool) (since ntconv.Ticks, taken, live bool) {
 	since = always
 	count := 0
 	s.when.now.overlapping(start, last, func(o *span) bool {
-		if count++; first && count > mostInside {
+		if count++; first && count > maxInside {
 			live = true
 			return false
 		}
@@ -141,25 +139,25 @@ func (s *methods) before(start, last uint64, now ntconv.Ticks, first bool) (sinc
 	return since, taken, live
 }
 
-// A module is what method events call by an id: the address of a structure of the runtime, which may be used again.
+// A module is what a module ID of method events refers to. The ID is the address of a runtime structure, and the
+// runtime may reuse it.
 type module struct {
-	file    string // path; a mere name for dynamic modules
+	file    string // path; dynamic modules have only a name
 	buildID string
 	from    ntconv.Ticks
 }
 
-// modules are by ID.
+// modules holds the modules by ID.
 type modules map[uint64]*moduleHistory
 
-// A moduleHistory is the modules that had an ID, in the order in which they were learned.
+// A moduleHistory lists the modules that had one ID, in the order in which they were learned.
 type moduleHistory struct {
 	list []module
-	// latest are the indexes of modules that are the last ones in list for some time: none that was learned later came
-	// before. Their times ascend.
+	// latest holds the indexes of modules that no module learned later precedes in time. Their times ascend.
 	latest []uint32
 }
 
-// add adds a module.
+// add appends a module.
 func (h *moduleHistory) add(n module) {
 	k := len(h.latest)
 	for k > 0 && h.list[h.latest[k-1]].from >= n.from {
@@ -169,7 +167,7 @@ func (h *moduleHistory) add(n module) {
 	h.list = append(h.list, n)
 }
 
-// at returns the last module in the list that came no later than a time, or else the first one.
+// at returns the last module of the list that was loaded at or before when, or else the first module.
 func (h *moduleHistory) at(when ntconv.Ticks) *module {
 	k := sort.Search(len(h.latest), func(k int) bool { return h.list[h.latest[k]].from > when })
 	if k == 0 {
@@ -178,8 +176,9 @@ func (h *moduleHistory) at(when ntconv.Ticks) *module {
 	return &h.list[h.latest[k-1]]
 }
 
-// learn adds a module. It reports whether that changes anything, and whether one that is newer came before it.
-func (s modules) learn(id uint64, n module) (changed, late bool) {
+// learn adds a module. changed reports whether the table differs afterwards, outOfOrder whether a newer module was
+// learned before this one.
+func (s modules) learn(id uint64, n module) (changed, outOfOrder bool) {
 	h := s[id]
 	if h == nil {
 		h = new(moduleHistory)
@@ -193,13 +192,13 @@ func (s modules) learn(id uint64, n module) (changed, late bool) {
 			last.buildID = n.buildID
 			return true, false
 		}
-		late = n.from < list[len(list)-1].from
+		outOfOrder = n.from < list[len(list)-1].from
 	}
 	h.add(n)
-	return true, late
+	return true, outOfOrder
 }
 
-// of returns the module that a method belongs to, or nil.
+// of returns the module of a method, or nil if it is unknown.
 func (s modules) of(m *method) *module {
 	h := s[m.module]
 	if h == nil {

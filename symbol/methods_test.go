@@ -21,15 +21,15 @@ func TestAddressReuse(t *testing.T) {
 	a, b, c := code{0x1000, 0x80, 1, "A"}, code{0x1000, 0x80, 1, "B"}, code{0x1040, 0x80, 2, "C"}
 	s.method(10, clr.MethodLoaded, a)
 	s.method(20, clr.MethodUnloaded, a)
-	s.method(30, clr.MethodLoaded, b) // the same id: the runtime gives it to the next dynamic method
-	s.method(40, clr.MethodLoaded, c) // over the end of B, which nobody said was gone
+	s.method(30, clr.MethodLoaded, b) // the same ID: the runtime reuses it for the next dynamic method
+	s.method(40, clr.MethodLoaded, c) // over the end of B, which was not unloaded
 	for _, w := range []struct {
 		pc   uint64
 		at   ntconv.Ticks
 		name string
 	}{
 		{0x1000, 5, "A"}, {0x1000, 10, "A"}, {0x1000, 19, "A"},
-		{0x1000, 25, "A"}, // nobody's: the last one
+		{0x1000, 25, "A"}, // no owner: the last one
 		{0x1000, 30, "B"}, {0x103f, 100, "B"},
 		{0x1040, 5, "A"}, {0x1040, 15, "A"}, {0x1040, 35, "B"}, {0x1040, 40, "C"}, {0x10bf, 1, "C"},
 	} {
@@ -41,7 +41,7 @@ func TestAddressReuse(t *testing.T) {
 
 func TestCodeThatNobodyLoaded(t *testing.T) {
 	a, b := code{0x1000, 0x80, 1, "A"}, code{0x1000, 0x80, 2, "B"}
-	t.Run("unload", func(t *testing.T) { // as InvokeStub methods are in a session that began later
+	t.Run("unload", func(t *testing.T) { // like InvokeStub methods in a session that began later
 		s := newStream(t, symbol.New(rawNames))
 		s.method(20, clr.MethodUnloaded, a)
 		s.method(40, clr.MethodUnloaded, b)
@@ -134,9 +134,9 @@ func TestEpoch(t *testing.T) {
 	}
 }
 
-// TestEpochLaw is what Epoch promises to those who sum up samples: stacks with equal addresses and equal epochs have
-// equal frames, whenever the samples were taken, once the trace has ended; and that holds for numbers that are asked
-// for then, too.
+// TestEpochLaw checks the property that aggregation by epoch depends on: stacks with equal addresses and equal epochs
+// have equal frames at the end of the trace, regardless of the times of their samples. This also holds for epochs
+// computed at the end.
 func TestEpochLaw(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStream(t, symbol.New(rawNames))
@@ -172,7 +172,7 @@ func TestEpochLaw(t *testing.T) {
 					t.Fatalf("%x with epoch %d: at %d %s, at %d %s", k.pcs, k.epoch, times[0], show(first), at, show(f))
 				}
 			}
-			now := map[uint32][]ntconv.Frame{} // numbers that are asked for when all is known
+			now := map[uint32][]ntconv.Frame{} // epochs computed when the table is complete
 			for at := range ntconv.Ticks(62) {
 				epoch := s.table.Epoch(s.proc, stack, at)
 				f := s.table.AppendFrames(nil, s.proc, stack, at)
@@ -192,7 +192,7 @@ func show(frames []ntconv.Frame) (s string) {
 	return s
 }
 
-// TestOrderOfRundown: names that come before, between or after the samples are the same.
+// TestOrderOfRundown checks that symbols written before, between or after the samples give the same frames.
 func TestOrderOfRundown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var methods []code
@@ -205,7 +205,7 @@ func TestOrderOfRundown(t *testing.T) {
 		}
 		two := newStream(t, symbol.New(rawNames))
 		for i, m := range rapid.Permutation(methods).Draw(t, "order") {
-			two.frame(m.start, 5) // answers so far must not stick
+			two.frame(m.start, 5) // earlier results must not be cached
 			two.method(ntconv.Ticks(100+i), clr.MethodRundownEnd, m)
 		}
 		for _, m := range methods {
@@ -253,7 +253,7 @@ func TestModules(t *testing.T) {
 		t.Errorf("mappings %+v", m)
 	}
 
-	// The id of a collected module is given to the next one.
+	// The ID of a collected module is reused.
 	s.module(50, testModule, "/app/plugin.dll", ntconv.GUID{})
 	s.method(51, clr.MethodLoaded, code{0x2000, 0x80, 1, "B"})
 	if f := s.frame(0x2000, 60); f.Mapping == nil || f.Mapping.File != "/app/plugin.dll" {
@@ -264,7 +264,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestSameFunction: one method at several addresses, in several tiers, is one function.
+// TestSameFunction checks that a method at several addresses, in several tiers, is one function.
 func TestSameFunction(t *testing.T) {
 	s := newStream(t, symbol.New(nil))
 	s.method(1, clr.MethodLoaded, code{0x1000, 0x80, 1, "A"})
@@ -276,7 +276,7 @@ func TestSameFunction(t *testing.T) {
 	}
 }
 
-// TestSettle: a table says whether it would be the same if all events had come in the order of time.
+// TestSettle checks that Settle reports whether the table would be the same if all events had arrived in time order.
 func TestSettle(t *testing.T) {
 	a, b := code{0x1000, 0x80, 1, "A"}, code{0x1000, 0x80, 2, "B"}
 	for name, c := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/dotnet"
 )
 
-// A process is what the table knows about one.
+// A process is the table's state of one process.
 type process struct {
 	host string
 	info ntconv.ProcessInfo
@@ -17,13 +17,13 @@ type process struct {
 	methods methods
 	wanted  wanted
 	modules modules
-	files   map[fileKey]*ntconv.Mapping // of managed modules
+	files   map[fileKey]*ntconv.Mapping // managed modules
 	native  nativeMap
 
-	assemblies map[string]*ntconv.Mapping // by name, where only the name is known
-	memo       map[memoKey]named
+	assemblies map[string]*ntconv.Mapping // modules of which only the name is known
+	memo       map[memoKey]resolvedName
 	defined    map[uint64]*definition             // by synthetic address
-	originals  map[ntconv.Mapping]*ntconv.Mapping // what mapping definitions said
+	originals  map[ntconv.Mapping]*ntconv.Mapping // contents of mapping definitions
 }
 
 type fileKey struct{ file, buildID string }
@@ -33,11 +33,12 @@ func newProcess(host string) *process {
 		host:    host,
 		modules: make(modules),
 		files:   make(map[fileKey]*ntconv.Mapping),
-		memo:    make(map[memoKey]named),
+		memo:    make(map[memoKey]resolvedName),
 	}
 }
 
-// file returns the mapping that stands for a managed module. Its addresses are not recorded.
+// file returns the mapping that represents a managed module, or nil if path is empty. It has no addresses, because
+// events do not report them.
 func (p *process) file(path, buildID string) *ntconv.Mapping {
 	if path == "" {
 		return nil
@@ -50,8 +51,8 @@ func (p *process) file(path, buildID string) *ntconv.Mapping {
 	return m
 }
 
-// assembly returns the mapping that stands for a managed module of which only the name is known: the file of that name,
-// if it is mapped.
+// assembly returns the mapping of a managed module of which only the name is known. It has the path of the mapped file
+// with that name if there is one.
 func (t *Table) assembly(p *process, name string) *ntconv.Mapping {
 	if f, ok := p.assemblies[name]; ok {
 		return f
@@ -67,7 +68,7 @@ func (t *Table) assembly(p *process, name string) *ntconv.Mapping {
 	return f
 }
 
-// assembly returns the first mapping of an assembly of that name, or nil.
+// assembly returns the first mapped assembly with that name, or nil.
 func (s *nativeMap) assembly(name string) *mapping {
 	for ; s.indexed < len(s.list); s.indexed++ {
 		m := s.list[s.indexed]
@@ -95,15 +96,15 @@ func assemblyKey(name string) string {
 	}, name)
 }
 
-// forget discards names that may have changed. It makes a new map, because clearing one takes as long as it once was
-// large.
+// forget discards memoized names that may have changed. It replaces the map, because clear takes time proportional to
+// the largest size that the map ever had.
 func (p *process) forget() {
 	if len(p.memo) > 0 {
-		p.memo = make(map[memoKey]named)
+		p.memo = make(map[memoKey]resolvedName)
 	}
 }
 
-// isAssembly tells shop.dll from the native program shop, which starts it.
+// isAssembly distinguishes shop.dll from the native program shop that starts it.
 func isAssembly(file string) bool {
 	i := strings.LastIndexByte(file, '.')
 	return i >= 0 && (strings.EqualFold(file[i:], ".dll") || strings.EqualFold(file[i:], ".exe"))
@@ -112,7 +113,7 @@ func isAssembly(file string) bool {
 func (t *Table) learnProcess(e *ntconv.Event) {
 	var m clr.Process
 	if !clr.ParseProcess(e, &m) {
-		t.unreadable(e, "process event is cut off")
+		t.unreadable(e, "process event is truncated")
 		return
 	}
 	p := t.processOf(e)
@@ -138,7 +139,7 @@ func (t *Table) learnCommandLine(e *ntconv.Event) {
 	}
 }
 
-// executable returns the file name of a command line's first word.
+// executable returns the file name of the first word of a command line.
 func executable(line string) string {
 	line = strings.TrimSpace(line)
 	word := line
@@ -150,8 +151,8 @@ func executable(line string) string {
 	return word[strings.LastIndexAny(word, `/\`)+1:]
 }
 
-// Process returns what events told about p. The name is the recorder's where there is one, else that of the command
-// line, else p's own.
+// Process returns what events reported about p; unknown members are zero. Name is the recorded process name, or else
+// the executable of the command line, or else p.Name. p may be nil.
 func (t *Table) Process(p *ntconv.Process) ntconv.ProcessInfo {
 	var info ntconv.ProcessInfo
 	if s := t.processes[keyOf(p)]; s != nil {
@@ -166,7 +167,7 @@ func (t *Table) Process(p *ntconv.Process) ntconv.ProcessInfo {
 	return info
 }
 
-// ThreadName returns the thread's own name: no event of any known recorder carries one.
+// ThreadName returns th.Name, because no known recorder writes an event with thread names. th may be nil.
 func (t *Table) ThreadName(th *ntconv.Thread) string {
 	if th == nil {
 		return ""
@@ -174,8 +175,8 @@ func (t *Table) ThreadName(th *ntconv.Thread) string {
 	return th.Name
 }
 
-// Mappings returns the known mappings of p by address, those of managed modules first: their addresses are not
-// recorded.
+// Mappings returns the known mappings of p, sorted by start address. Those of managed modules come first: they have no
+// addresses. The mappings stay valid and must not be modified. p may be nil.
 func (t *Table) Mappings(p *ntconv.Process) []*ntconv.Mapping {
 	var own []*ntconv.Mapping
 	if p != nil {

@@ -7,30 +7,29 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A span is a run of addresses, both ends included, with one owner since a time. epoch is the number of the last change
-// of meaning that these addresses saw, 0 if there was none.
+// A span is a range of addresses, both ends included, with one owner since from. epoch is the number of the last change
+// of owner of these addresses, or 0 if there was none.
 type span struct {
 	start, last  uint64
 	from         ntconv.Ticks
 	owner, epoch uint32
 }
 
-// spans is a set of disjoint spans by address. It is cut into blocks, so that adding one in the middle moves little:
+// spans is a set of disjoint spans, sorted by address. It is divided into blocks, so that an insertion moves few spans:
 //
-//	blocks  [ a b c d ][ e f ][ g h i ]      every block has 1 to maxBlock spans
+//	blocks  [ a b c d ][ e f ][ g h i ]      each block has 1 to maxBlock spans
 //
-// No operation leaves more than two spans more than before, whatever it covers: memory is bounded by the number of
-// calls.
+// An operation adds at most two spans regardless of the range it covers, so the number of calls bounds the memory.
 type spans struct {
 	blocks [][]span
 }
 
 const maxBlock = 128
 
-// place is the position of a span: len(blocks), 0 behind the last one.
+// A place is the position of a span. The place after the last span is {len(blocks), 0}.
 type place struct{ block, at int }
 
-// seek returns the place of the first span that ends at or behind addr.
+// seek returns the place of the first span whose last address is at least addr.
 func (s *spans) seek(addr uint64) place {
 	b := sort.Search(len(s.blocks), func(i int) bool {
 		block := s.blocks[i]
@@ -51,7 +50,7 @@ func (s *spans) seek(addr uint64) place {
 	return place{b, lo}
 }
 
-// get returns the span at a place, and nil behind the last one. It is valid until the set changes.
+// get returns the span at p, or nil after the last span. The pointer is valid until the set changes.
 func (s *spans) get(p place) *span {
 	if p.block >= len(s.blocks) {
 		return nil
@@ -59,7 +58,7 @@ func (s *spans) get(p place) *span {
 	return &s.blocks[p.block][p.at]
 }
 
-// next returns the place behind p.
+// next returns the place after p.
 func (s *spans) next(p place) place {
 	if p.at++; p.at >= len(s.blocks[p.block]) {
 		return place{p.block + 1, 0}
@@ -67,7 +66,7 @@ func (s *spans) next(p place) place {
 	return p
 }
 
-// find returns the span that addr lies in, or nil.
+// find returns the span that contains addr, or nil.
 func (s *spans) find(addr uint64) *span {
 	if f := s.get(s.seek(addr)); f != nil && f.start <= addr {
 		return f
@@ -75,8 +74,8 @@ func (s *spans) find(addr uint64) *span {
 	return nil
 }
 
-// overlapping calls see for every span that shares an address with [start, last], until see returns false. see may
-// change what does not decide about the order.
+// overlapping calls see for each span that shares an address with [start, last], in order, until see returns false. see
+// may change a span's owner, epoch and from, but not its range.
 func (s *spans) overlapping(start, last uint64, see func(*span) bool) {
 	for p := s.seek(start); ; p = s.next(p) {
 		o := s.get(p)
@@ -86,11 +85,11 @@ func (s *spans) overlapping(start, last uint64, see func(*span) bool) {
 	}
 }
 
-// mostInside is how many spans may lie where another one only fills the gaps. All else takes the place of what it
-// covers, so that the work is paid for by those that were put there; this is not, and inputs may lie.
-const mostInside = 4096
+// maxInside bounds how many spans may lie inside one that only fills the gaps. put replaces the spans that it covers,
+// so its cost is amortized over their insertion; fill keeps them, so malformed input could make every call slow.
+const maxInside = 4096
 
-// put makes n the owner of its addresses. What other spans lose to it goes to lost.
+// put makes n the owner of its addresses. It calls lost for each piece that a previous owner loses.
 func (s *spans) put(n span, lost func(span)) {
 	from := s.seek(n.start)
 	keep := make([]span, 0, 3)
@@ -121,7 +120,7 @@ func (s *spans) put(n span, lost func(span)) {
 	s.splice(from, end, keep)
 }
 
-// fill makes n the owner of those of its addresses that have none.
+// fill makes n the owner of those of its addresses that have no owner.
 func (s *spans) fill(n span) {
 	at := n.start
 	for {
@@ -149,12 +148,12 @@ func (s *spans) fill(n span) {
 	s.splice(p, p, []span{n})
 }
 
-// splice replaces the spans from one place to another.
+// splice replaces the spans in [from, to) by the given ones.
 func (s *spans) splice(from, to place, by []span) {
 	if from.block == len(s.blocks) {
 		if from.block == 0 {
 			s.blocks = append(s.blocks, nil)
-		} else { // behind the last span: extend the last block
+		} else { // past the last span: extend the last block
 			from = place{from.block - 1, len(s.blocks[from.block-1])}
 		}
 		to = from
@@ -173,14 +172,14 @@ func (s *spans) splice(from, to place, by []span) {
 	s.split(from.block)
 }
 
-// split restores the bounds on the size of a block.
+// split restores the bounds on the size of block b.
 func (s *spans) split(b int) {
 	block := s.blocks[b]
 	switch n := len(block); {
 	case n == 0:
 		s.blocks = slices.Delete(s.blocks, b, b+1)
 	case n > maxBlock:
-		// The last block takes what comes in order of address, so it is split unevenly.
+		// Spans usually arrive in address order, so the last block keeps most of its spans full.
 		half := n / 2
 		if b == len(s.blocks)-1 {
 			half = n - n/8

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// check verifies what spans promise about themselves: order, bounds of blocks, no empty span.
+// check verifies the invariants of spans: sorted, blocks within their bounds, no empty span.
 func (s *spans) check() error {
 	var prev *span
 	for i, b := range s.blocks {
@@ -36,7 +36,7 @@ func (s *spans) len() (n int) {
 	return n
 }
 
-// TestSpansAgainstTable compares spans with a table of one entry an address.
+// TestSpansAgainstTable compares spans with a table of one entry per address.
 func TestSpansAgainstTable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const size = 200
@@ -93,7 +93,7 @@ func TestSpansAgainstTable(t *testing.T) {
 	})
 }
 
-// TestSpansManyBlocks: the same with so many spans that blocks split, in three orders.
+// TestSpansManyBlocks does the same with so many spans that blocks split, in three orders.
 func TestSpansManyBlocks(t *testing.T) {
 	const n = 3000
 	for name, at := range map[string]func(int) int{
@@ -113,7 +113,7 @@ func TestSpansManyBlocks(t *testing.T) {
 					t.Fatalf("span %d: %+v", k, f)
 				}
 				if f := s.find(k*10 + 6); f != nil {
-					t.Fatalf("behind span %d: %+v", k, f)
+					t.Fatalf("after span %d: %+v", k, f)
 				}
 			}
 			taken := 0
@@ -125,7 +125,7 @@ func TestSpansManyBlocks(t *testing.T) {
 	}
 }
 
-// TestTimelineAgainstList compares answers with those found by looking at everything that ever happened.
+// TestTimelineAgainstList compares lookups with a linear search through all changes.
 func TestTimelineAgainstList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type entry struct {
@@ -150,7 +150,7 @@ func TestTimelineAgainstList(t *testing.T) {
 					if want < 0 || e.from <= when {
 						want = i
 					} else if all[want].from == e.from {
-						continue // both come later: the first one
+						continue // both are later: the first one
 					}
 				}
 				got, ok := line.at(addr, when)
@@ -163,9 +163,9 @@ func TestTimelineAgainstList(t *testing.T) {
 }
 
 func TestTexts(t *testing.T) {
-	x := newTexts()
+	x := newStringTable()
 	var want [][]byte
-	var ids []text
+	var ids []stringID
 	for i := range 5000 {
 		b := bytes.Repeat([]byte(fmt.Sprint(i%3000, "-")), 1+i%3000%40)
 		if i%3000 == 77 {
@@ -174,20 +174,20 @@ func TestTexts(t *testing.T) {
 		want, ids = append(want, b), append(ids, x.add(slices.Clone(b)))
 	}
 	if x.add(nil) != 0 || x.get(0) != nil {
-		t.Error("the empty text is not 0")
+		t.Error("the empty string is not 0")
 	}
 	for i, id := range ids {
 		if !bytes.Equal(x.get(id), want[i]) {
-			t.Fatalf("text %d is %q, want %q", i, x.get(id), want[i])
+			t.Fatalf("string %d is %q, want %q", i, x.get(id), want[i])
 		}
 		if i >= 3000 && id != ids[i-3000] {
-			t.Fatalf("text %d was stored twice", i)
+			t.Fatalf("string %d was stored twice", i)
 		}
 	}
 }
 
-// TestSettledMeaning: once settled, times with the same meaning have the same owner; and what comes out of order is
-// noticed.
+// TestSettledMeaning checks that, once settled, times with equal epochs have the same owner, and that events out of
+// order are detected.
 func TestSettledMeaning(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var line timeline
@@ -205,8 +205,8 @@ func TestSettledMeaning(t *testing.T) {
 				latest[a] = n.from
 			}
 			line.put(n)
-			var m meaning
-			line.meaning(&m, start, n.from-1) // in between, so that the past is in order in part
+			var m epochHash
+			line.addEpochs(&m, start, n.from-1) // in between, so that part of the past is sorted
 		}
 		if line.settle() == late {
 			t.Fatalf("late: %v, settled: %v", late, !late)
@@ -214,13 +214,13 @@ func TestSettledMeaning(t *testing.T) {
 		for addr := range uint64(50) {
 			owners := map[uint32][2]uint32{}
 			for when := ntconv.Ticks(-1); when < 42; when++ {
-				var m meaning
-				line.meaning(&m, addr+1, when)
+				var m epochHash
+				line.addEpochs(&m, addr+1, when)
 				before, _ := line.at(addr, when)
 				at, _ := line.at(addr+1, when)
 				got := [2]uint32{before, at}
 				if first, ok := owners[m.number()]; ok && first != got {
-					t.Fatalf("address %d: number %d stands for owners %v, and %v at %d", addr+1, m.number(), first, got, when)
+					t.Fatalf("address %d: number %d represents owners %v, and %v at %d", addr+1, m.number(), first, got, when)
 				}
 				owners[m.number()] = got
 			}
@@ -228,15 +228,15 @@ func TestSettledMeaning(t *testing.T) {
 	})
 }
 
-// TestWantedInTurns: stacks and methods of a rundown that take turns do not make it sort again and again.
+// TestWantedInTurns checks that stacks and rundown methods that alternate do not cause a sort each time.
 func TestWantedInTurns(t *testing.T) {
 	w := wanted{on: true, pcs: []uint64{1 << 40}}
-	for i := range uint64(10 * mostSorts) {
+	for i := range uint64(10 * maxSorts) {
 		m := clr.Method{Action: clr.MethodRundownEnd, Start: 0x1000 + i*64, Size: 64}
 		w.drops(&m)
-		w.late([]uint64{1})
+		w.countSkipped([]uint64{1})
 	}
-	if w.on || w.sorts > mostSorts {
+	if w.on || w.sorts > maxSorts {
 		t.Errorf("on: %v after %d sorts", w.on, w.sorts)
 	}
 }

@@ -8,32 +8,34 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// Addresses says which addresses frames get that have only names.
+// Addresses selects the addresses that Synthesize gives to frames.
 type Addresses uint8
 
 const (
-	// AddressesMixed: a frame keeps the address that it was recorded with if it is the only one there, nothing was
-	// inlined into it, and its mapping is a real one. Others get made-up addresses.
+	// AddressesMixed keeps the recorded address of a frame if it is the only frame there, nothing is inlined into it,
+	// and its mapping has real addresses. Other frames get synthetic addresses.
 	AddressesMixed Addresses = iota
-	// AddressesReal: frames that were inlined also keep the address of the function that they are in. Tools that know
-	// nothing of ntconv's definitions show that function alone.
+	// AddressesReal also keeps the recorded address if functions are inlined there: they share the address of the
+	// enclosing function. Tools that do not know ntconv's definitions show only that function.
 	AddressesReal
-	// AddressesSynthetic: all addresses are made up.
+	// AddressesSynthetic gives every frame a synthetic address.
 	AddressesSynthetic
 )
 
-// SynthesizeOptions are options of Synthesize. The zero value is the default.
+// SynthesizeOptions are options of Synthesize. The zero value selects the defaults.
 type SynthesizeOptions struct {
 	Addresses Addresses
-	Report    *ntconv.Report // counts names and files that are too long for definitions; may be nil
+	Report    *ntconv.Report // receives notes about truncated names and files; may be nil
 }
 
-// Synthesize returns src with addresses for stacks that have only names, for formats where a stack is a list of
-// addresses. Each frame of such a stack, inlined ones included, gets an address; before the first event that needs it
-// come events that say what it stands for: Universal.System's ExistingProcess, ProcessMapping and ProcessSymbol, which
-// other tools understand, and definitions of provider "ntconv" with what those cannot say. A Table that observes them
-// gives frames equal to the source's. Everything else passes unchanged. Memory grows with distinct frames. opts may be
-// nil.
+// Synthesize returns src with addresses for stacks that have only frames, for formats that store a stack as a list of
+// addresses. Each frame of such a stack, inlined frames included, gets an address. Before the first event that uses an
+// address, the source returns events that describe it: ExistingProcess, ProcessMapping and ProcessSymbol of
+// Universal.System, which other tools understand, and definitions of provider "ntconv" for what these cannot express. A
+// Table that observes them returns frames equal to those of src. All other events pass unchanged.
+//
+// Memory grows with the number of distinct frames. Next returns an ntconv.LimitError with the limit LimitRegions if
+// synthetic addresses are exhausted, and the errors of src. opts may be nil. The source is not safe for concurrent use.
 func Synthesize(src ntconv.Source, opts *SynthesizeOptions) ntconv.Source {
 	info := *src.Info()
 	info.PointerSize = 8
@@ -44,8 +46,8 @@ type synthesizedSource struct {
 	src  ntconv.Source
 	info *ntconv.Info
 	s    *synthesizer
-	next int           // of s.queue
-	held *ntconv.Event // waits behind the queue
+	next int           // index in s.queue
+	held *ntconv.Event // returned after the queue
 }
 
 func (s *synthesizedSource) Info() *ntconv.Info { return s.info }
@@ -77,7 +79,8 @@ func (s *synthesizedSource) Next() (*ntconv.Event, error) {
 	return &s.s.queue[0], nil
 }
 
-// SynthesizeTo returns a sink that passes events on to dst as Synthesize does. Its Close closes dst.
+// SynthesizeTo returns a sink that transforms events as Synthesize does and writes them to dst. Close closes dst. opts
+// may be nil.
 func SynthesizeTo(dst ntconv.Sink, opts *SynthesizeOptions) ntconv.Sink {
 	return &synthesizingSink{dst, newSynthesizer(opts)}
 }
@@ -100,20 +103,20 @@ func (s *synthesizingSink) Write(e *ntconv.Event) error {
 	return s.Sink.Write(e)
 }
 
-// A synthesizer gives addresses to the stacks of a stream.
+// A synthesizer adds addresses to the stacks of a stream.
 type synthesizer struct {
 	mode        Addresses
 	report      *ntconv.Report
 	processes   map[*ntconv.Process]*synthetic
-	introduced  map[mappingList][]*ntconv.Mapping // lists that a process told, with the program among them
+	introduced  map[mappingList][]*ntconv.Mapping // announced lists and their main program
 	recent      []recentAddress
-	known       int    // frames of stacks that were remembered since all were forgotten
-	regions     uint64 // with made-up addresses; these are unique in the trace
-	mappings    uint64 // so many so far, which are their ids
+	known       int    // frames in the stacks of all processes since these were last discarded
+	regions     uint64 // number of synthetic regions; they are unique in the trace
+	mappings    uint64 // number of mappings so far, which is the next ID
 	symbols     uint64
 	frameType   *ntconv.Type
 	mappingType *ntconv.Type
-	system      [6]*ntconv.Type // Universal.System by id
+	system      [6]*ntconv.Type // Universal.System, by ID
 
 	queue []ntconv.Event // definitions that the event of the last apply needs
 	out   ntconv.Event
@@ -133,8 +136,8 @@ func newSynthesizer(opts *SynthesizeOptions) *synthesizer {
 	return s
 }
 
-// apply returns an event with the addresses of its stack, and queues the definitions of new ones. The result is
-// borrowed until the next call.
+// apply returns e with the addresses of its stack and queues the definitions of new addresses. The result is borrowed
+// until the next call of apply.
 func (s *synthesizer) apply(e *ntconv.Event) *ntconv.Event {
 	s.queue = s.queue[:0]
 	named := e.Stack != nil && len(e.Stack.Frames) > 0
@@ -160,18 +163,18 @@ func (s *synthesizer) apply(e *ntconv.Event) *ntconv.Event {
 	return &s.out
 }
 
-// Bounds on the stacks that are known by pointer: of a process, and frames of those of all processes.
+// Bounds on the stacks that are recognized by pointer: stacks per process, and frames in the stacks of all processes.
 const (
-	mostStacks      = 1 << 12
-	mostKnownFrames = 1 << 18
+	maxStacks      = 1 << 12
+	maxKnownFrames = 1 << 18
 )
 
-// remember keeps the addresses of a stack: its pointer may come again.
+// remember caches the addresses of a stack, because sources reuse the pointer of an equal stack.
 func (s *synthesizer) remember(p *synthetic, of, addresses *ntconv.Stack) {
-	if len(p.stacks) == mostStacks {
+	if len(p.stacks) == maxStacks {
 		clear(p.stacks)
 	}
-	if s.known += len(of.Frames); s.known > mostKnownFrames {
+	if s.known += len(of.Frames); s.known > maxKnownFrames {
 		for _, each := range s.processes {
 			clear(each.stacks)
 		}
@@ -180,14 +183,14 @@ func (s *synthesizer) remember(p *synthetic, of, addresses *ntconv.Stack) {
 	p.stacks[of] = addresses
 }
 
-// define queues an event that the addresses need, at the time of e.
+// define queues a definition with the time of e.
 func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, values ...ntconv.Value) {
 	var buf []byte
 	if n := len(s.queue); n < cap(s.queue) {
 		buf = s.queue[:n+1][n].Payload[:0]
 	}
 	payload, err := ntconv.AppendFields(buf, typ.Fields, values, 8)
-	if err != nil && s.err == nil { // never: values are made for the fields, and texts are cut
+	if err != nil && s.err == nil { // cannot happen: the values match the fields, and strings are truncated
 		s.err = fmt.Errorf("definition %s: %w", typ.Name, err)
 	}
 	p.seq++
@@ -197,29 +200,30 @@ func (s *synthesizer) define(e *ntconv.Event, p *synthetic, typ *ntconv.Type, va
 	})
 }
 
-// cut is the function, and counts what it shortens: for what a Table makes names of, so that it is counted once.
+// The method cut truncates like the function and counts truncated strings. It is for the strings that a Table restores,
+// so that each string is counted once.
 func (s *synthesizer) cut(text string) string {
 	c := cut(text)
 	if len(c) < len(text) {
-		s.report.Note(ntconv.CodeNotCarried, 1, -1, "text of a name, file or build id behind its first 65,535 bytes")
+		s.report.Note(ntconv.CodeNotCarried, 1, -1, "text of a name, file or build ID beyond the first 65,535 bytes")
 	}
 	return c
 }
 
-// cut shortens a text to what a 16-bit count allows, at the start of a character.
+// cut truncates a string to the 65,535 bytes that a 16-bit count allows, at a character boundary.
 func cut(s string) string {
-	const most = 0xffff
-	if len(s) <= most {
+	const maxBytes = 0xffff
+	if len(s) <= maxBytes {
 		return s
 	}
-	n := most
+	n := maxBytes
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	return s[:n]
 }
 
-// systemTypes returns the event types of Universal.System by id, with the layouts that their readers go by.
+// systemTypes returns the event types of Universal.System, indexed by ID, with the layouts that its readers expect.
 func systemTypes() (types [6]*ntconv.Type) {
 	u := ntconv.TypeVarUint
 	process := []ntconv.Field{field("NamespaceId", u), textField("Name"), textField("NamespaceName")}
@@ -231,10 +235,8 @@ func systemTypes() (types [6]*ntconv.Type) {
 		{"ProcessCreate", process},
 		{"ProcessExit", nil},
 		{"ProcessMapping", []ntconv.Field{
-			field(
-				"Id",
-				u,
-			), field("StartAddress", u), field("EndAddress", u), field("FileOffset", u), textField("FileName"), field("MetadataId", u),
+			field("Id", u), field("StartAddress", u), field("EndAddress", u), field("FileOffset", u),
+			textField("FileName"), field("MetadataId", u),
 		}},
 		{"ProcessSymbol", []ntconv.Field{
 			field("Id", u), field("MappingId", u), field("StartAddress", u), field("EndAddress", u), textField("Name"),

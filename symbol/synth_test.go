@@ -23,17 +23,17 @@ func isDefinition(e *ntconv.Event) bool {
 	return e.Type != nil && (e.Type.Provider == "ntconv" || e.Type.Provider == "Universal.System")
 }
 
-// sameFrame compares frames by content: what came back from a file has pointers of its own.
+// sameFrame compares frames by content: frames read from a file have pointers of their own.
 func sameFrame(a, b ntconv.Frame) bool {
 	fa, fb, ma, mb := a.Func, b.Func, a.Mapping, b.Mapping
 	a.Func, a.Mapping, b.Func, b.Mapping = nil, nil, nil, nil
 	return a == b && (fa == nil) == (fb == nil) && (fa == nil || *fa == *fb) && (ma == nil) == (mb == nil) && (ma == nil || *ma == *mb)
 }
 
-// backFromFile returns a stack as it comes back from a file: addresses only.
+// backFromFile returns a stack as it is read from a file, with addresses only.
 func backFromFile(s *ntconv.Stack) *ntconv.Stack { return &ntconv.Stack{PCs: slices.Clone(s.PCs)} }
 
-// checkSynthesis states what Synthesize promises about a source of these events.
+// checkSynthesis checks the contract of Synthesize for a source of these events.
 func checkSynthesis(t failer, info *ntconv.Info, opts *symbol.SynthesizeOptions, events []*ntconv.Event) {
 	got, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.Poison(ntconvtest.NewSource(info, events...)), opts))
 	if err != nil {
@@ -72,7 +72,7 @@ func checkSynthesis(t failer, info *ntconv.Info, opts *symbol.SynthesizeOptions,
 	}
 }
 
-// checkStack: the names are known when the stack comes, and they are the source's.
+// checkStack checks that the stack resolves to the frames of the source when it is returned.
 func checkStack(t failer, table *symbol.Table, want, got *ntconv.Event) {
 	frames := table.AppendFrames(nil, got.Thread.Process, backFromFile(got.Stack), got.Time)
 	if len(frames) != len(want.Stack.Frames) {
@@ -154,7 +154,7 @@ func frameEvent(p *ntconv.Process, frames ...ntconv.Frame) *ntconv.Event {
 	return &ntconv.Event{Time: 100, Type: &ntconv.Type{Provider: "pprof", Name: "sample"}, Thread: th, Capture: th, Stack: &ntconv.Stack{Frames: frames}}
 }
 
-// TestSynthesizeForOthers: a tool that knows nothing of our definitions finds processes, files and names.
+// TestSynthesizeForOthers checks that a tool that ignores ntconv's definitions finds processes, files and names.
 func TestSynthesizeForOthers(t *testing.T) {
 	exe := &ntconv.Mapping{Start: 0x400000, Limit: 0x500000, File: "/opt/app/shop", BuildID: "5f1e0c9a"}
 	libc := &ntconv.Mapping{Start: 0x7f0000000000, Limit: 0x7f0000100000, File: "/lib/libc.so.6"}
@@ -205,8 +205,8 @@ func TestSynthesizeCutsLongTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := report.Count(ntconv.CodeNotCarried); n != 4 { // also the process, which is called like the mapping
-		t.Errorf("%d texts were counted, want 4: %v", n, report.Entries())
+	if n := report.Count(ntconv.CodeNotCarried); n != 4 { // also the process, which has the name of the mapping
+		t.Errorf("%d strings were counted, want 4: %v", n, report.Entries())
 	}
 	table := symbol.New(nil)
 	for _, e := range got {
@@ -232,7 +232,7 @@ func TestSynthesizeError(t *testing.T) {
 	}
 }
 
-// TestSynthesizeThroughFile: what was written to a file and read back has the frames of the source.
+// TestSynthesizeThroughFile checks that frames round-trip through a file.
 func TestSynthesizeThroughFile(t *testing.T) {
 	for _, f := range ntconvtest.Fixtures() {
 		t.Run(f.Name, func(t *testing.T) {
@@ -275,7 +275,7 @@ func TestSynthesizeThroughFile(t *testing.T) {
 	}
 }
 
-// TestInlinedChainsAreBounded: a file cannot make more frames of an address, and of a stack, than makes sense.
+// TestInlinedChainsAreBounded checks the bounds on frames per address and per stack that a file can cause.
 func TestInlinedChainsAreBounded(t *testing.T) {
 	m := &ntconv.Mapping{Start: 0x1000, Limit: 0x9000, File: "f"}
 	chain := func(n int) (frames []ntconv.Frame) {
@@ -317,7 +317,7 @@ func TestInlinedChainsAreBounded(t *testing.T) {
 	}
 }
 
-// Stacks that are known by pointer are bounded by their frames: 8,190 take 0.4 MB.
+// The stacks recognized by pointer are bounded by their frames: 8,190 frames take 0.4 MB.
 func TestKnownStacksAreBounded(t *testing.T) {
 	const stacks, depth = 500, 8190
 	th := &ntconv.Thread{Process: &ntconv.Process{PID: 1}}
@@ -345,7 +345,7 @@ type discard struct{}
 func (discard) Write(*ntconv.Event) error { return nil }
 func (discard) Close() error              { return nil }
 
-// Mappings that lie nowhere, however many, do not reach into real ones: the names of real addresses stay.
+// Mappings without an address, however many, do not affect the symbols of real addresses.
 func TestManyMappingsWithoutAddresses(t *testing.T) {
 	const n = 1<<15 + 1
 	real := &ntconv.Mapping{Start: 0x4000_0000_0000, Limit: 0x4000_4000_0000, File: "real"}
@@ -359,7 +359,7 @@ func TestManyMappingsWithoutAddresses(t *testing.T) {
 	})
 }
 
-// Where made-up addresses end, the source does.
+// The source ends with an error when synthetic addresses are exhausted.
 func TestNoMoreAddresses(t *testing.T) {
 	p := &ntconv.Process{PID: 1}
 	var events []*ntconv.Event
@@ -376,7 +376,7 @@ func TestNoMoreAddresses(t *testing.T) {
 	}
 }
 
-// Processes with the same mappings do not each tell all of them, and a Table has them all.
+// Processes with the same mappings do not each define all of them, but a Table has all of them.
 func TestSharedMappingsAreToldOnce(t *testing.T) {
 	const mappings, processes = 300, 100
 	var list []*ntconv.Mapping
@@ -393,10 +393,10 @@ func TestSharedMappingsAreToldOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, told, files := symbol.New(nil), 0, map[string]bool{}
+	table, defined, files := symbol.New(nil), 0, map[string]bool{}
 	for _, e := range got {
 		if table.Observe(e); isDefinition(e) && e.Type.Name == "Mapping" {
-			told++
+			defined++
 		}
 	}
 	for _, e := range events {
@@ -404,7 +404,8 @@ func TestSharedMappingsAreToldOnce(t *testing.T) {
 			files[m.File] = true
 		}
 	}
-	if told > mappings+processes || len(files) != mappings {
-		t.Errorf("%d mappings were told, and %d of %d are known", told, len(files), mappings)
+	if defined > mappings+processes || len(files) != mappings {
+		t.Errorf("%d mappings were defined, and %d of %d are known",
+			defined, len(files), mappings)
 	}
 }

@@ -10,75 +10,86 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Names says how names of .NET methods are spelled.
+// Names selects the spelling of .NET method names.
 type Names uint8
 
 const (
-	// NamesPretty: for reading, as in C#. Function.SystemName holds the module and Microsoft's spelling.
+	// NamesPretty spells names for display, as in C#. Function.SystemName holds the module and the spelling of
+	// NamesRaw.
 	NamesPretty Names = iota
-	// NamesRaw: as Microsoft's tools show them, Namespace.Type.Method(parameters), or Type::Method(parameters) where
-	// they come from a perf map.
+	// NamesRaw spells names as Microsoft's tools do: Namespace.Type.Method(parameters), or Type::Method(parameters) if
+	// the name comes from a perf map. Function.SystemName is empty.
 	NamesRaw
-	// NamesShort means the names of NamesPretty without the namespace and without type arguments: List.Add(int).
-	// Different methods may have the same name. Function.SystemName is as for NamesPretty.
+	// NamesShort omits the namespace and the type arguments from the names of NamesPretty, as in List.Add(int).
+	// Different methods may have the same name. Function.SystemName is that of NamesPretty.
 	NamesShort
 )
 
-// Options of a Table. The zero value is the default.
+// Options configure a Table. The zero value selects the defaults.
 type Options struct {
 	Names  Names
-	Report *ntconv.Report // of events that cannot be understood; may be nil
+	Report *ntconv.Report // receives notes about events that cannot be decoded; may be nil
 }
 
-// A Table learns names of addresses from the events of a trace and answers for them. It is an ntconv.Namer.
+// A Table learns symbols from the events of a trace and resolves addresses with them. It implements ntconv.Namer.
 //
-// Observe must see the events in stream order. Answers may be asked for at any time and get better with every event;
-// those that matter come from a table that has seen the whole trace. A table keeps no event and no payload. Its memory
-// grows with the names in the trace, not with its samples; of an address without a symbol that was asked for, it keeps
-// 11 to 21 bytes.
+// Observe must see the events in stream order. Addresses can be resolved at any time, but .NET traces usually write
+// symbols last, so only a Table that has seen the whole trace resolves all of them. A Table keeps no event and no
+// payload. Its memory grows with the number of symbols in the trace, not with the number of samples, and by 11 to 21
+// bytes for each distinct address without a symbol that it was asked to resolve.
 //
-// A Table must not be used by several goroutines at once.
+// A Table is not safe for concurrent use.
+//
+// Some results are cached, and these events and calls invalidate the caches:
+//
+//	state               set by                   invalidated by
+//	skipTypes           Observe, unrelated type  never: a type is related or not
+//	cache               AppendFrames             version, which every related event increments
+//	process.memo        AppendFrames, nameAhead  new module or mapping (all entries), late name of a method (its entry)
+//	process.assemblies  assembly                 new mapping
+//	mapping.shown       show                     growth of the mapping, its definition
+//	timeline.levels     order                    never: new past spans form further levels
 type Table struct {
 	names  Names
 	report *ntconv.Report
 
-	dull     [4]*ntconv.Type // types of no interest that came last: most events stop there
-	dulls    uint
-	learners map[*ntconv.Type]learner
-	schemas  schema.Table
-	version  uint32 // counts what was learned
+	skipTypes [4]*ntconv.Type // recent types that define nothing: most events are skipped here
+	nextSkip  uint
+	learners  map[*ntconv.Type]learner
+	schemas   schema.Table
+	version   uint32 // number of related events so far
 
 	processes map[processKey]*process
-	recent    *ntconv.Process // whose entry is
+	recent    *ntconv.Process // process of found
 	found     *process
 
-	texts     *texts
+	strings   *stringTable
 	symbols   map[symbolsKey]*symbols
-	first     map[mappingKey]*symbols // of each id; for symbols that come before their mapping
-	entries   int                     // of all symbols
-	indexed   int                     // of them, in the indexes of processes
+	first     map[mappingKey]*symbols // per ID, also for symbols recorded before their mapping
+	entries   int                     // symbols in all mappings
+	indexed   int                     // symbols in the indexes of processes, see outsideSymbols
 	metadata  map[mappingKey]string
-	epochs    uint32 // number of the last change of meaning in any process
-	symbolsAt uint32 // the same for symbols alone
+	epochs    uint32 // number of the last change of owner in any process
+	symbolsAt uint32 // value of epochs at the last change of a symbol; 0 if none
 
-	missed  int  // addresses that were wanted too late
-	omitted int  // addresses whose inlined functions are not in all stacks
-	late    bool // a module came after one that is newer
-	rundown bool // a type describes methods at the end of the recording
+	missed     int  // addresses announced after their methods were skipped
+	omitted    int  // addresses with inlined functions that are not in all stacks
+	outOfOrder bool // a module followed a newer one
+	rundown    bool // some type describes methods at the end of the recording
 
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved intern.Cache[unresolvedKey, *ntconv.Function] // recent placeholders: few addresses make up most stacks
 	nameless   unresolvedSet
-	cache      intern.Cache[cacheKey, ntconv.Frame] // most frames have few addresses
+	cache      intern.Cache[cacheKey, ntconv.Frame] // few addresses make up most frames
 
 	method  clr.Method // scratch
 	speller speller
 }
 
-// A learner takes in an event of the types it is for.
+// A learner adds the content of an event to the table.
 type learner func(*Table, *ntconv.Event)
 
-// New returns an empty table. opts may be nil.
+// New returns an empty Table. opts may be nil.
 func New(opts *Options) *Table {
 	if opts == nil {
 		opts = &Options{}
@@ -88,7 +99,7 @@ func New(opts *Options) *Table {
 		report:     opts.Report,
 		learners:   make(map[*ntconv.Type]learner),
 		processes:  make(map[processKey]*process),
-		texts:      newTexts(),
+		strings:    newStringTable(),
 		cache:      intern.NewCache[cacheKey, ntconv.Frame](cacheBits),
 		symbols:    make(map[symbolsKey]*symbols),
 		first:      make(map[mappingKey]*symbols),
@@ -101,10 +112,11 @@ func New(opts *Options) *Table {
 	return t
 }
 
-// Watch returns src with every event shown to t before it is returned.
+// Watch returns a source that shows each event of src to t before returning it.
 func Watch(src ntconv.Source, t *Table) ntconv.Source { return ntconv.Observe(src, t.Observe) }
 
-// Scan shows t the rest of src. What was learned before an error stays.
+// Scan shows the remaining events of src to t. It returns nil at the end of src, or else the error of src; the table
+// keeps what it has learned.
 func (t *Table) Scan(src ntconv.Source) error {
 	for {
 		e, err := src.Next()
@@ -118,9 +130,9 @@ func (t *Table) Scan(src ntconv.Source) error {
 	}
 }
 
-// Observe learns from an event. It borrows the event and costs next to nothing for events without names.
+// Observe learns from e, which it borrows. For an event that defines nothing it costs a few comparisons.
 func (t *Table) Observe(e *ntconv.Event) {
-	if e.Type == t.dull[0] || e.Type == t.dull[1] || e.Type == t.dull[2] || e.Type == t.dull[3] ||
+	if e.Type == t.skipTypes[0] || e.Type == t.skipTypes[1] || e.Type == t.skipTypes[2] || e.Type == t.skipTypes[3] ||
 		e.Kind != ntconv.KindEvent {
 		return
 	}
@@ -131,15 +143,16 @@ func (t *Table) Observe(e *ntconv.Event) {
 		t.rundown = t.rundown || clr.IsMethodRundownEnd(e.Type)
 	}
 	if learn == nil {
-		t.dull[t.dulls%uint(len(t.dull))] = e.Type
-		t.dulls++
+		t.skipTypes[t.nextSkip%uint(len(t.skipTypes))] = e.Type
+		t.nextSkip++
 		return
 	}
 	t.version++
 	learn(t, e)
 }
 
-// HasRundown implements ntconv.RundownReporter.
+// HasRundown reports whether the events so far include a type that describes methods at the end of the recording. It
+// implements ntconv.RundownReporter.
 func (t *Table) HasRundown() bool { return t.rundown }
 
 func learnerOf(typ *ntconv.Type) learner {
@@ -164,13 +177,13 @@ func learnerOf(typ *ntconv.Type) learner {
 	return definitionLearner(typ)
 }
 
-// unreadable counts an event that should have told something.
+// unreadable counts an event that defines something but cannot be decoded.
 func (t *Table) unreadable(e *ntconv.Event, why string) {
 	t.report.Note(ntconv.CodePayload, 1, e.Offset, why)
 }
 
-// processKey tells processes apart. It is no pointer, so that a table filled by one reader of a file answers for
-// another.
+// processKey identifies a process. It is not a pointer, so a table filled from one reader of a file can serve another
+// reader of it.
 type processKey struct {
 	host string
 	pid  uint64
@@ -183,7 +196,7 @@ func keyOf(p *ntconv.Process) processKey {
 	return processKey{p.Host, p.PID}
 }
 
-// process returns what is known about a process, which may be nil.
+// process returns the state of p, which may be nil. It creates the state if necessary.
 func (t *Table) process(p *ntconv.Process) *process {
 	if t.found != nil && t.recent == p {
 		return t.found
@@ -198,7 +211,7 @@ func (t *Table) process(p *ntconv.Process) *process {
 	return s
 }
 
-// processOf returns what is known about an event's process.
+// processOf returns the state of the process of e.
 func (t *Table) processOf(e *ntconv.Event) *process {
 	if e.Thread == nil {
 		return t.process(nil)
@@ -213,15 +226,15 @@ func (t *Table) learnMethod(e *ntconv.Event) {
 		return
 	}
 	if !clr.ParseMethod(e, m) {
-		t.unreadable(e, "method event is cut off")
+		t.unreadable(e, "method event is truncated")
 		return
 	}
 	if m.Size == 0 || m.Start > ^uint64(0)-uint64(m.Size) {
-		return // no code, as for methods of which only the signature was loaded
+		return // no code, for example only the signature was loaded
 	}
 	n := method{start: m.Start, size: m.Size, token: m.Token, id: m.MethodID, module: m.ModuleID}
 	if m.Verbose {
-		n.namespace, n.name, n.param = t.texts.add(m.Namespace), t.texts.add(m.Name), t.texts.add(m.Signature)
+		n.namespace, n.name, n.param = t.strings.add(m.Namespace), t.strings.add(m.Name), t.strings.add(m.Signature)
 	}
 	if owner, ok := p.methods.learn(n, m.Action, e.Time, &t.epochs); ok {
 		delete(p.memo, memoKey{entry: owner})
@@ -231,17 +244,17 @@ func (t *Table) learnMethod(e *ntconv.Event) {
 func (t *Table) learnModule(e *ntconv.Event) {
 	var m clr.Module
 	if !clr.ParseModule(e, &m) {
-		t.unreadable(e, "module event is cut off")
+		t.unreadable(e, "module event is truncated")
 		return
 	}
-	file := m.ILPath // a mere name for dynamic modules, and empty for some precompiled ones
+	file := m.ILPath // only a name for dynamic modules, and empty for some precompiled ones
 	if len(file) == 0 {
 		file = m.NativePath
 	}
 	n := module{file: t.speller.utf16(file), buildID: pdbID(m.Signature, m.Age), from: e.Time}
 	p := t.processOf(e)
-	changed, late := p.modules.learn(m.ModuleID, n)
-	if t.late = t.late || late; changed {
+	changed, outOfOrder := p.modules.learn(m.ModuleID, n)
+	if t.outOfOrder = t.outOfOrder || outOfOrder; changed {
 		p.forget()
 	}
 }

@@ -25,8 +25,8 @@ func interesting() (types []*ntconv.Type) {
 	return types
 }
 
-// dull returns events that tell nothing about names, of as many types as traces have hot ones.
-func dull() (events []*ntconv.Event) {
+// unrelatedEvents returns events that define nothing, of as many types as traces have hot ones.
+func unrelatedEvents() (events []*ntconv.Event) {
 	th := &ntconv.Thread{TID: 1, Process: &ntconv.Process{PID: 42}}
 	for i := range 4 {
 		events = append(events, &ntconv.Event{
@@ -43,7 +43,7 @@ func TestAllocations(t *testing.T) {
 	s.method(2, clr.MethodLoaded, code{0x2000, 0x80, 1, "B"})
 	s.mapping(1, 1, 0x400000, 0x40ffff, 0, "/bin/app", 0)
 	s.symbol(1, 1, 0x400100, 0x4001ff, "main")
-	events := dull()
+	events := unrelatedEvents()
 	stack := &ntconv.Stack{PCs: []uint64{0x1010, 0x2010, 0x400110, 0x400900, 0x99999}}
 	frames := make([]ntconv.Frame, 0, len(stack.PCs))
 	for _, redefined := range []bool{false, true} {
@@ -82,7 +82,7 @@ func TestSourcesOwnFrames(t *testing.T) {
 }
 
 func TestScanAndWatch(t *testing.T) {
-	events := dull()
+	events := unrelatedEvents()
 	events[1].Kind = ntconv.KindDefine
 	events = append(events, &ntconv.Event{Kind: ntconv.KindMark, Mark: &ntconv.Mark{}})
 	got, err := ntconvtest.Record(symbol.Watch(ntconvtest.Poison(ntconvtest.NewSource(nil, events...)), symbol.New(nil)))
@@ -104,7 +104,7 @@ func TestScanAndWatch(t *testing.T) {
 	}
 }
 
-// FuzzObserve: no payload makes a table panic, change the event, or fail to name an address.
+// FuzzObserve checks that no payload makes a table panic, change the event, or return no frame for an address.
 func FuzzObserve(f *testing.F) {
 	types := interesting()
 	own, err := ntconvtest.Record(symbol.Synthesize(ntconvtest.NewSource(nil, frameEvent(&ntconv.Process{PID: 1}, ntconv.Frame{Func: &ntconv.Function{Name: "f"}, PC: 5})), nil))
@@ -148,7 +148,7 @@ func FuzzObserve(f *testing.F) {
 		}
 		for i, f := range frames {
 			if f.Func == nil && defined {
-				continue // as the definition says
+				continue // as its definition specifies
 			}
 			if f.Func == nil || f.Func.Name == "" && !defined || f.PC != stack.PCs[i] && !defined {
 				t.Fatalf("frame %d: %+v", i, f)

@@ -9,50 +9,56 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// always is the from of what was there before the trace began.
+// always is the from of owners that existed before the trace began.
 const always = ntconv.Ticks(math.MinInt64)
 
-// A timeline answers which of many numbered entries an address belonged to at a time. The newest owner of each address
-// stands in now; what it took from others is kept in past, because addresses are used again.
+// A timeline maps an address and a time to an entry. now holds the newest owner of each range, past the ranges that
+// earlier owners lost. Each change of owner gets an epoch from a counter that only grows: the latest epoch of an
+// address is in its span in now, earlier ones are in past.
 //
-// Every change of meaning has a number, its epoch, taken from a counter that only grows: the latest one of an address
-// is in its span, those before in past.
+//	field       set by           invalidated by
+//	now         put, renumber    put, which moves lost ranges to past
+//	past        put              never; order only permutes it
+//	levels      order            put: past[levels' end:] is unsorted until the next order
+//	run, reach  order            order, for the levels that it merges
+//	outOfOrder  put, methods     never
+//	inexact     addEpochs        never
 type timeline struct {
 	now    spans
-	past   []former
-	levels []int // ends of the parts of past that are in order and have their aids set, the largest first; see order
+	past   []pastSpan
+	levels []int // ends of the sorted parts of past, the largest part first; see order
 
-	// late: something came after what is newer, so that now is not what it would be if all had come in the order of
-	// time. vague: meaning did not look for an answer to its end.
-	late, vague bool
+	// outOfOrder reports that some event followed a newer one, so that now differs from what time order would have
+	// given. inexact reports that addEpochs gave up a search.
+	outOfOrder, inexact bool
 
-	changed bool // some span has an epoch, all of them in [low, high]
+	changed bool // some span in [low, high] has an epoch; no span outside has one
 	low     uint64
 	high    uint64
 }
 
-// A former is what an owner had before another one took it.
-type former struct {
+// A pastSpan is a range that an owner lost to a later one.
+type pastSpan struct {
 	start, last uint64
 	from        ntconv.Ticks
 	owner       uint32
 	epoch       uint32
-	run         uint32 // index of the first one of its level with the same start
-	reach       uint64 // largest last of its level up to here
+	run         uint32 // index of the first span of its level with the same start
+	reach       uint64 // largest last of its level up to this span
 }
 
-// put makes n the newest owner of its addresses.
+// put makes n the newest owner of its addresses and moves the ranges of earlier owners to past.
 func (t *timeline) put(n span) {
 	t.now.put(n, func(o span) {
-		t.late = t.late || o.from > n.from && o.owner != n.owner
-		t.past = append(t.past, former{start: o.start, last: o.last, from: o.from, owner: o.owner, epoch: o.epoch})
+		t.outOfOrder = t.outOfOrder || o.from > n.from && o.owner != n.owner
+		t.past = append(t.past, pastSpan{start: o.start, last: o.last, from: o.from, owner: o.owner, epoch: o.epoch})
 	})
 	if n.epoch != 0 {
 		t.note(n.start, n.last)
 	}
 }
 
-// renumber gives a range that keeps its owner a new epoch, or as much of it as an honest input can have.
+// renumber sets the epoch of a range that keeps its owner. It stops after maxInside spans, more than a valid trace has.
 func (t *timeline) renumber(start, last uint64, owner, epoch uint32) {
 	count := 0
 	t.now.overlapping(start, last, func(s *span) bool {
@@ -60,7 +66,7 @@ func (t *timeline) renumber(start, last uint64, owner, epoch uint32) {
 			s.epoch = epoch
 		}
 		count++
-		return count < mostInside
+		return count < maxInside
 	})
 	t.note(start, last)
 }
@@ -72,7 +78,7 @@ func (t *timeline) note(start, last uint64) {
 	t.low, t.high = min(t.low, start), max(t.high, last)
 }
 
-// epoch returns the largest epoch of addr and of the address before it, which may decide about a return address.
+// epoch returns the larger epoch of addr and addr-1; addr-1 matters for return addresses.
 func (t *timeline) epoch(addr uint64) uint32 {
 	if !t.changed || addr < t.low || addr-1 > t.high {
 		return 0
@@ -91,10 +97,9 @@ func (t *timeline) epoch(addr uint64) uint32 {
 	return n
 }
 
-// meaning adds the change that addr, and the one that the address before it, which may decide about a return address,
-// had its meaning from at a time. Where the past is not in order, or it would take too long to find out, all meanings
-// but the newest are one.
-func (t *timeline) meaning(m *meaning, addr uint64, when ntconv.Ticks) {
+// addEpochs adds to m the epochs in force at addr and addr-1 at the given time; addr-1 matters for return addresses. If
+// past is not sorted, or the search takes too many steps, all owners but the newest share one value.
+func (t *timeline) addEpochs(m *epochHash, addr uint64, when ntconv.Ticks) {
 	if !t.changed || addr < t.low || addr-1 > t.high {
 		return
 	}
@@ -106,8 +111,8 @@ func (t *timeline) meaning(m *meaning, addr uint64, when ntconv.Ticks) {
 		case s.from <= when || len(t.past) == 0:
 			m.add(s.epoch)
 		case t.sorted() == len(t.past) || len(t.past) > 2*t.sorted():
-			f, found := t.search(s, a, when, mostRuns)
-			if t.vague = t.vague || !found; !found {
+			f, found := t.search(s, a, when, maxRuns)
+			if t.inexact = t.inexact || !found; !found {
 				f.epoch = ^s.epoch
 			}
 			m.add(f.epoch)
@@ -117,7 +122,7 @@ func (t *timeline) meaning(m *meaning, addr uint64, when ntconv.Ticks) {
 	}
 }
 
-// at returns the entry that addr belonged to: the last one that came not after the time, else the first one after it.
+// at returns the owner of addr at a time: the last one that began at or before it, or else the first one after it.
 func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 	s := t.now.find(addr)
 	if s == nil {
@@ -130,27 +135,27 @@ func (t *timeline) at(addr uint64, when ntconv.Ticks) (owner uint32, ok bool) {
 	return f.owner, true
 }
 
-// mostRuns and maxSearched are how much of the past meaning and at look at for an answer. Only where something large
-// once lay over all else it is not enough.
+// Bounds on the runs of past that addEpochs and at examine. They are exceeded only if a large range once covered many
+// others.
 const (
-	mostRuns    = 64
+	maxRuns     = 64
 	maxSearched = 128
 )
 
-// maxTooShort is how many owners search looks at that began at one address and ended before another one.
+// maxTooShort bounds how many owners search examines that began at the right address but ended before addr.
 const maxTooShort = 256
 
-// search is at for an address whose newest owner, that of s, came after the time. It looks at so many runs of the past
-// and reports whether that was enough.
-func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks, most int) (best former, found bool) {
-	best = former{from: s.from, owner: s.owner, epoch: s.epoch}
+// search returns the owner of addr at a time that precedes s, the newest owner. It examines at most the given number of
+// runs of past and reports whether that was sufficient; if not, best is the best owner found so far.
+func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks, limit int) (best pastSpan, found bool) {
+	best = pastSpan{from: s.from, owner: s.owner, epoch: s.epoch}
 	t.order()
 	begin, tooShort := 0, maxTooShort
 	for _, end := range t.levels {
 		level := t.past[begin:end]
 		i := sort.Search(len(level), func(i int) bool { return level[i].start > addr }) - 1
-		for ; i >= 0 && level[i].reach >= addr; most-- {
-			if most == 0 || tooShort <= 0 {
+		for ; i >= 0 && level[i].reach >= addr; limit-- {
+			if limit == 0 || tooShort <= 0 {
 				return best, false
 			}
 			run := int(level[i].run) - begin
@@ -164,28 +169,28 @@ func (t *timeline) search(s *span, addr uint64, when ntconv.Ticks, most int) (be
 	return best, true
 }
 
-// A meaning is the changes that some addresses have their meaning from, as one number. Its zero value is that of
-// addresses that never changed.
-type meaning struct {
+// An epochHash combines the epochs in force for several addresses into one number. The zero value represents addresses
+// that never changed their owner.
+type epochHash struct {
 	changed bool
 	hash    uint64
 }
 
-func (m *meaning) add(epoch uint32) {
+func (m *epochHash) add(epoch uint32) {
 	m.changed = m.changed || epoch != 0
-	m.hash = (m.hash ^ uint64(epoch)) * hashFactor // what does not change counts for its place
+	m.hash = (m.hash ^ uint64(epoch)) * hashFactor // an unchanged address still contributes its position
 	m.hash ^= m.hash>>32 + 1
 }
 
-func (m *meaning) number() uint32 {
+func (m *epochHash) number() uint32 {
 	if !m.changed {
 		return 0
 	}
 	return uint32(m.hash) | 1
 }
 
-// better reports whether a is a better answer than b for a time.
-func better(a, b former, when ntconv.Ticks) bool {
+// better reports whether a is a better owner than b at a time.
+func better(a, b pastSpan, when ntconv.Ticks) bool {
 	if (a.from <= when) != (b.from <= when) {
 		return a.from <= when
 	}
@@ -195,9 +200,9 @@ func better(a, b former, when ntconv.Ticks) bool {
 	return a.from < b.from
 }
 
-// pick returns the best answer among formers with the same start, which are in order of from. It takes from tooShort
-// those that do not have the address.
-func pick(run []former, addr uint64, when ntconv.Ticks, tooShort *int) *former {
+// pick returns the best owner in run, whose spans have the same start and ascending from, or nil. It decrements
+// tooShort for each span that ends before addr.
+func pick(run []pastSpan, addr uint64, when ntconv.Ticks, tooShort *int) *pastSpan {
 	n := sort.Search(len(run), func(i int) bool { return run[i].from > when })
 	for i := n - 1; i >= 0 && *tooShort > 0; i-- {
 		if run[i].last >= addr {
@@ -214,13 +219,14 @@ func pick(run []former, addr uint64, when ntconv.Ticks, tooShort *int) *former {
 	return nil
 }
 
-// settle makes meaning exact, and reports whether nothing was late or vague.
+// settle sorts the past, so that addEpochs is exact. It returns false if it has been inexact before, or if events were
+// out of order.
 func (t *timeline) settle() bool {
 	t.order()
-	return !t.late && !t.vague
+	return !t.outOfOrder && !t.inexact
 }
 
-// sorted returns how much of past is in order.
+// sorted returns how many spans of past are in sorted levels.
 func (t *timeline) sorted() int {
 	if n := len(t.levels); n > 0 {
 		return t.levels[n-1]
@@ -228,8 +234,9 @@ func (t *timeline) sorted() int {
 	return 0
 }
 
-// order sorts what is new in the past, and sets its aids. It is a level of its own until as much is new again: names
-// may be asked for between all events, and then sorting everything each time would take quadratic time.
+// order sorts the new spans of past and sets their run and reach. They form a level of their own until as many are new
+// again: addresses may be resolved between any two events, and sorting the whole past each time would take quadratic
+// time.
 func (t *timeline) order() {
 	if t.sorted() == len(t.past) {
 		return
@@ -247,7 +254,7 @@ func (t *timeline) order() {
 	}
 	t.levels = append(t.levels, len(t.past))
 	level := t.past[begin:]
-	slices.SortStableFunc(level, func(a, b former) int {
+	slices.SortStableFunc(level, func(a, b pastSpan) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.from, b.from))
 	})
 	reach := uint64(0)

@@ -50,7 +50,7 @@ func scanned(tb testing.TB, b []byte, opts *symbol.Options) *symbol.Table {
 	return t
 }
 
-// A refFrame is a frame as Microsoft's reader names it.
+// A refFrame is a frame as TraceEvent resolves it.
 type refFrame struct {
 	pc             uint64
 	module, method string
@@ -62,7 +62,7 @@ type refKey struct {
 	provider string
 }
 
-// A reference is what Microsoft's reader says about the stacks of a trace.
+// A reference is what TraceEvent reports about the stacks of a trace.
 type reference struct {
 	stacks [][]refFrame
 	events map[refKey][]int
@@ -117,7 +117,7 @@ func readReference(tb testing.TB, name string) *reference {
 	}
 }
 
-// take returns the reference's frames for an event with these addresses, once each, or nil.
+// take removes and returns the reference's frames for an event with these addresses, or nil.
 func (r *reference) take(e *ntconv.Event) []refFrame {
 	k := refKey{e.Time, e.Thread.TID & 0xffffffff, e.Type.Provider}
 	for i, id := range r.events[k] {
@@ -129,7 +129,7 @@ func (r *reference) take(e *ntconv.Event) []refFrame {
 	return nil
 }
 
-// bare is a method's name without parameters, as the reference is compared.
+// bare returns a method's name without parameters, which is what the reference is compared by.
 func bare(name string) string {
 	if !strings.HasPrefix(name, "(") {
 		name, _, _ = strings.Cut(name, "(")
@@ -148,7 +148,7 @@ func moduleOf(f *ntconv.Frame) string {
 //
 //	ManagedModule  the trace has no event about the module: it was recorded without rundown
 //	UNKNOWN        generated code that is not a method's
-//	(empty)        generated code in a mapping without a name, even if the symbol names the module, which we take then
+//	(empty)        generated code in a mapping without a name, even if the symbol names the module, which ntconv uses then
 func sameModule(want string, f *ntconv.Frame) bool {
 	switch have := moduleOf(f); strings.ToLower(want) {
 	case "managedmodule", "unknown":
@@ -160,7 +160,7 @@ func sameModule(want string, f *ntconv.Frame) bool {
 	}
 }
 
-// TestNamesAsReference compares the name of every address of every stack with what Microsoft's reader says.
+// TestNamesAsReference compares the name of every address of every stack with TraceEvent.
 func TestNamesAsReference(t *testing.T) {
 	found, err := filepath.Glob(filepath.Join(corpus.Shared(t, "oracle", "stacks"), "*.jsonl.zst"))
 	if err != nil || len(found) == 0 {
@@ -230,8 +230,8 @@ func compareNames(t *testing.T, name string) {
 
 func isTruncated(err error) bool { return errors.Is(err, ntconv.ErrTruncated) }
 
-// TestSummingUp: summing up samples by stack and epoch, while the trace passes or with all names known first, and
-// naming them at its end at the time of the first one, gives each sample the names of its own time.
+// TestSummingUp aggregates samples by stack and epoch, as events are read or with all symbols known in advance, and
+// resolves each group at the end, at the time of its first sample. Each sample must have the frames of its own time.
 func TestSummingUp(t *testing.T) {
 	for _, name := range []string{"jit", "jit-maps", "cpu-default", "cpu-v6", "waits-v6", "three-processes-v6", "onecollect-3windows-v6", "roslyn-compile-v6"} {
 		b := trace(t, name)
@@ -249,7 +249,7 @@ func TestSummingUp(t *testing.T) {
 
 func sumUp(t *testing.T, b []byte, table *symbol.Table, src ntconv.Source) {
 	keys, first, epochs := map[string]int{}, []ntconv.Ticks{}, map[uint32]bool{}
-	var samples []int // key of each
+	var samples []int // key of each sample
 	for e, err := range ntconv.Events(src) {
 		if err != nil {
 			t.Fatal(err)
@@ -278,13 +278,13 @@ func sumUp(t *testing.T, b []byte, table *symbol.Table, src ntconv.Source) {
 		own = table.AppendFrames(own[:0], e.Thread.Process, e.Stack, e.Time)
 		samples = samples[1:]
 		if !slices.EqualFunc(summed, own, sameFrame) {
-			t.Fatalf("event at %d: summed up %s, on its own %s", e.Time, show(summed), show(own))
+			t.Fatalf("event at %d: aggregated %s, on its own %s", e.Time, show(summed), show(own))
 		}
 	}
 	t.Logf("%d sums, %d epochs", len(first), len(epochs))
 }
 
-// TestReusedAddress: the trace has 12 methods at one address, and each of them where it was.
+// TestReusedAddress uses a trace with 12 methods at one address, one after another.
 func TestReusedAddress(t *testing.T) {
 	b := trace(t, "jit")
 	table := scanned(t, b, rawNames)
@@ -314,7 +314,7 @@ func TestReusedAddress(t *testing.T) {
 	}
 }
 
-// TestMemory: a rundown of 20,000 methods costs a few megabytes.
+// TestMemory checks that a rundown of 20,000 methods takes a few megabytes.
 func TestMemory(t *testing.T) {
 	b := trace(t, "roslyn-compile-net10")
 	table, heap := heapOf(func() *symbol.Table { return scanned(t, b, nil) })

@@ -13,41 +13,42 @@ func wantedCode(i uint64) code {
 	return code{start: 0x10000 + i*0x100, size: 0x80, id: i + 1, name: fmt.Sprintf("M%d", i)}
 }
 
-// TestWant: a table that was told which addresses matter names them as one that was not, does not keep the rest of a
-// rundown, and counts what is wanted too late.
+// TestWant checks that a table with announced addresses resolves them like a table without, skips the rest of a
+// rundown, and counts late announcements.
 func TestWant(t *testing.T) {
-	plain, told := newStream(t, symbol.New(nil)), newStream(t, symbol.New(nil))
+	plain, announced := newStream(t, symbol.New(nil)), newStream(t, symbol.New(nil))
 	const methods = 200
 	stack := &ntconv.Stack{PCs: []uint64{wantedCode(7).start}}
 	for i := uint64(3); i < methods; i += 10 {
-		stack.PCs = append(stack.PCs, wantedCode(i).start+0x80) // the byte behind the code: where a call at its end returns to
+		stack.PCs = append(stack.PCs, wantedCode(i).start+0x80) // just after the code, where a call at its end returns to
 	}
-	told.table.Want(told.proc, stack)
+	announced.table.Want(announced.proc, stack)
 	for i := range uint64(methods) {
-		for _, s := range []*stream{plain, told} {
+		for _, s := range []*stream{plain, announced} {
 			s.method(ntconv.Ticks(i), clr.MethodRundownEnd, wantedCode(i))
 		}
 	}
 	want := plain.table.AppendFrames(nil, plain.proc, stack, 0)
-	got := told.table.AppendFrames(nil, told.proc, stack, 0)
+	got := announced.table.AppendFrames(nil, announced.proc, stack, 0)
 	for i := range want {
 		if want[i].Flags&ntconv.FrameUnresolved != 0 || got[i].Func.Name != want[i].Func.Name {
 			t.Fatalf("address %#x is %q, want %q", stack.PCs[i], got[i].Func.Name, want[i].Func.Name)
 		}
 	}
-	if f := told.frame(wantedCode(4).start, 0); f.Flags&ntconv.FrameUnresolved == 0 {
+	if f := announced.frame(wantedCode(4).start, 0); f.Flags&ntconv.FrameUnresolved == 0 {
 		t.Errorf("%s is kept, which no stack has", f.Func.Name)
 	}
-	if told.table.Missed() != 0 {
-		t.Errorf("%d addresses are said to be missed", told.table.Missed())
+	if announced.table.Missed() != 0 {
+		t.Errorf("%d addresses are reported as missed", announced.table.Missed())
 	}
-	told.table.Want(told.proc, &ntconv.Stack{PCs: []uint64{wantedCode(3).start, wantedCode(4).start, wantedCode(5).start + 0x7f, 1}})
-	if told.table.Missed() != 2 {
-		t.Errorf("%d addresses are said to be missed, want 2", told.table.Missed())
+	announced.table.Want(announced.proc, &ntconv.Stack{PCs: []uint64{wantedCode(3).start, wantedCode(4).start, wantedCode(5).start + 0x7f, 1}})
+	if announced.table.Missed() != 2 {
+		t.Errorf("%d addresses are reported as missed, want 2", announced.table.Missed())
 	}
 }
 
-// TestWantOnlyPassesOverRundown: what is announced while the trace runs is kept, because stacks with it may come.
+// TestWantOnlyPassesOverRundown checks that methods described before the final rundown are kept, because later stacks
+// may contain them.
 func TestWantOnlyPassesOverRundown(t *testing.T) {
 	s := newStream(t, symbol.New(nil))
 	s.table.Want(s.proc, &ntconv.Stack{PCs: []uint64{1}})
@@ -60,8 +61,8 @@ func TestWantOnlyPassesOverRundown(t *testing.T) {
 	}
 }
 
-// TestWantGivesUp: where stacks and names take turns everything is kept after a while, so that the cost stays in
-// proportion to the trace.
+// TestWantGivesUp checks that a table keeps all methods after many alternations of stacks and methods, so that its cost
+// stays proportional to the trace.
 func TestWantGivesUp(t *testing.T) {
 	s := newStream(t, symbol.New(nil))
 	const rounds = 200

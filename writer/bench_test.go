@@ -9,11 +9,13 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// BenchmarkWrite writes the events of a trace from memory: what the reader costs is not in it.
+// BenchmarkWrite writes the events of a trace from memory, without the cost of the reader.
 func BenchmarkWrite(b *testing.B) {
 	for _, name := range []string{
-		"nettrace/perfview-dotnetcore3.0-win-x64", "nettrace/perfview-only-managed-samples", "nettrace/onecollect-3windows-v6", // samples
-		"nettrace/roslyn-compile-net10", "nettrace/roslyn-compile-v6", "nettrace/perfview-heartratemonitor-arm32", "own/cpu-default", // payload
+		"nettrace/perfview-dotnetcore3.0-win-x64", "nettrace/perfview-only-managed-samples", // samples
+		"nettrace/onecollect-3windows-v6",
+		"nettrace/roslyn-compile-net10", "nettrace/roslyn-compile-v6", // payloads
+		"nettrace/perfview-heartratemonitor-arm32", "own/cpu-default",
 	} {
 		b.Run(name, func(b *testing.B) {
 			f := corpus.SharedTrace(b, name)

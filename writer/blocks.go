@@ -10,39 +10,40 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// A block gathers rows of one kind. buf begins with room for the block header and for what a block of that kind has in
-// front of its rows.
+// A block gathers rows of one kind. buf starts with space for the block header and for the header of the rows.
 type block struct {
 	kind  wire.Kind
 	head  int // bytes before the first row
 	buf   []byte
-	start int // of the block in buf, behind those that are complete
-	extra int // bytes of buf that there are only because it holds more than one block
+	start int // start of the last block in buf; the blocks before it are sealed
+	extra int // bytes that buf needs only because it has more than one block
 	rows  int
 }
 
+// newBlock returns an empty block whose rows follow a header of head bytes.
 func newBlock(kind wire.Kind, head int) block {
 	return block{kind: kind, head: wire.BlockHeaderSize + head, buf: make([]byte, wire.BlockHeaderSize+head)}
 }
 
-// clear forgets the rows.
+// clear removes all rows and keeps the memory.
 func (b *block) clear() { b.buf, b.start, b.extra, b.rows = b.buf[:b.head], 0, 0, 0 }
 
-// size is that of one block with all rows. It decides where blocks are cut, and so does not depend on how many there
-// are.
+// size returns the size that one block with all rows would have. It decides when blocks are written, so it must not
+// depend on how many blocks buf holds.
 func (b *block) size() int { return len(b.buf) - b.extra }
 
-// room reports whether n more bytes fit. Where they would not fit into an empty block either it returns an error.
+// room reports whether n more bytes fit. If they exceed even an empty block it returns an error.
 func (b *block) room(n int) (bool, error) {
-	const most = wire.BlockHeaderSize + wire.MaxBlockSize
-	if b.head+n > most {
+	const limit = wire.BlockHeaderSize + wire.MaxBlockSize
+	if b.head+n > limit {
 		return false, fmt.Errorf("%v block: %w", b.kind, &ntconv.LimitError{
-			Limit: LimitBlock, Value: wire.MaxBlockSize, Asked: int64(b.head + n - wire.BlockHeaderSize), Unit: "bytes"})
+			Limit: LimitBlock, Value: wire.MaxBlockSize, Asked: int64(b.head + n - wire.BlockHeaderSize), Unit: "bytes",
+		})
 	}
-	return b.size()+n <= most, nil
+	return b.size()+n <= limit, nil
 }
 
-// makeRoom makes room for n bytes in a block, writing all blocks if need be.
+// makeRoom makes room for n bytes in a block. It writes all blocks if necessary.
 func (w *Writer) makeRoom(b *block, n int) error {
 	ok, err := b.room(n)
 	if ok || err != nil {
@@ -51,19 +52,20 @@ func (w *Writer) makeRoom(b *block, n int) error {
 	return w.flush()
 }
 
-// A definitionBlock gathers rows that say their own numbers. They are written in the order of these, whatever the order
-// in which things were met: what is written again comes out the same, though a reader announces things earlier than
-// they are used, or, after a flush, not again.
+// A definitionBlock gathers rows that contain their ID, and writes them sorted by ID. So rewriting a trace yields the
+// same bytes, although a reader announces definitions before their first use or, after a flush, not again.
 type definitionBlock struct {
 	block
 	ids []rowAt
 }
 
+// A rowAt locates a row in the buffer.
 type rowAt struct {
 	id         uint32
 	start, end int
 }
 
+// add copies a row into the block.
 func (b *definitionBlock) add(id uint32, row []byte) {
 	if b.rows == 0 {
 		b.ids = b.ids[:0]
@@ -74,7 +76,7 @@ func (b *definitionBlock) add(id uint32, row []byte) {
 	b.rows++
 }
 
-// finish puts the rows in order.
+// finish sorts the rows by ID.
 func (b *definitionBlock) finish() *block {
 	byID := func(x, y rowAt) int { return cmp.Compare(x.id, y.id) }
 	if b.rows == 0 || slices.IsSortedFunc(b.ids, byID) {
@@ -89,32 +91,43 @@ func (b *definitionBlock) finish() *block {
 	return &b.block
 }
 
-// eventBlock gathers events with compressed headers, in more than one block where it must: see beginTurn and divide.
+// An eventBlock gathers events with compressed headers, in several blocks if necessary: see beginTurn and divide.
+// append makes each header relative to the previous one; the first header of each block is relative to a header of
+// zeros.
+//
+//	field             set by                               cleared by
+//	sealed            seal                                 reset, divide (which seals again)
+//	heads, last       next and append, alternating         reset, divide; begin zeroes the previous header
+//	min, max          append, begin                        begin
+//	capture           append                               never; unused while the block is empty
+//	sorted            append, unless asRecorded            takeBack (wrong flags), reset (written), divide
+//	taken             takeBack                             reset
+//	flushed, claimed  claim, from append and reset         never: written flags stay
 type eventBlock struct {
 	block
-	sealed   int                 // rows of the blocks that are complete
-	heads    [2]wire.EventHeader // of the last event and the next, by turns
+	sealed   int                 // rows of the sealed blocks
+	heads    [2]wire.EventHeader // headers of the last event and of the next one, alternating
 	last     int
-	min, max uint64 // times, in the order of signed numbers
-	capture  uint64 // thread of the last event
+	min, max uint64 // times of the block, compared as signed numbers
+	capture  uint64 // capture thread of the last event
 
-	// asRecorded means that flags are those of the input and stay, even if an earlier event follows: readers then deliver
-	// the events as they do those of the input.
+	// asRecorded means that the flags are those of the input and stay, even if an earlier event follows, so that
+	// readers deliver the events as they deliver those of the input.
 	asRecorded bool
-	// sorted are the events in buf that this writer has flagged as sorted, by time and position. An event that is earlier
-	// than one of them shows that the flag is wrong, and takeBack removes it.
+	// sorted lists the events in buf that this writer has flagged as sorted, by time and position. If a later event is
+	// earlier than one of them, the flag is wrong, and takeBack removes it.
 	sorted  []sortedEvent
-	taken   bool  // flags in buf have been taken back
-	flushed int64 // latest time of the sorted events whose flags stay: they are written, or asRecorded
-	claimed bool  // flushed means something
+	taken   bool  // takeBack has removed flags in buf
+	flushed int64 // latest time of the sorted events whose flags are final: written, or asRecorded
+	claimed bool  // flushed is valid
 }
 
 type sortedEvent struct {
 	time int64
-	pos  int // of the flags byte
+	pos  int // position of the flags byte in buf
 }
 
-// reset begins a new block: the first event's header is relative to a header of zeros.
+// reset starts a new block after all events are written. Their flags are final now.
 func (b *eventBlock) reset() {
 	if b.buf == nil {
 		b.block = newBlock(wire.KindEvent, wire.MinEventBlockHeaderSize)
@@ -127,23 +140,23 @@ func (b *eventBlock) reset() {
 	}
 }
 
-// claim notes that the flag of a sorted event stays.
+// claim records the time of a sorted event whose flag is final.
 func (b *eventBlock) claim(t int64) {
 	if !b.claimed || t > b.flushed {
 		b.flushed, b.claimed = t, true
 	}
 }
 
-// finish fills in the header.
+// finish fills in the header of the last block.
 func (b *eventBlock) finish() *block {
 	h := wire.EventBlockHeader{Flags: wire.FlagCompressed, Min: b.min, Max: b.max}
 	wire.AppendEventBlockHeader(b.buf[:b.start+wire.BlockHeaderSize], &h)
 	return &b.block
 }
 
-// beginTurn begins a new block for an event that is not sorted and follows events of another capture thread:
-// Microsoft's reader notes a new capture thread only at sorted events and where a block begins. Else it would queue the
-// event behind those of the other thread, and take the step between their numbers for losses.
+// beginTurn starts a new block for an event that is not sorted and follows events of another capture thread. TraceEvent
+// notices a new capture thread only at sorted events and at the start of a block. Otherwise it would queue the event
+// after those of the other thread, and mistake the step between their sequence numbers for losses.
 func (b *eventBlock) beginTurn(capture uint64, sorted bool) error {
 	if sorted || b.rows == 0 || capture == b.capture {
 		return nil
@@ -151,8 +164,8 @@ func (b *eventBlock) beginTurn(capture uint64, sorted bool) error {
 	return b.seal()
 }
 
-// seal ends the block and begins another one behind it. They are written together, so that the definitions of all of
-// them come first: where a source announces its definitions must not decide where they are written.
+// seal ends the block and starts another one after it in buf. Sealed blocks are written together, so that all their
+// definitions precede them: their position must not depend on where the source announces its definitions.
 func (b *eventBlock) seal() error {
 	b.finish()
 	if err := putBlockHeader(b.buf[b.start:], b.kind); err != nil {
@@ -164,8 +177,8 @@ func (b *eventBlock) seal() error {
 	return nil
 }
 
-// begin makes the first event's header relative to a header of zeros. What that and the beginning of the block take
-// more than the event would have taken in the block before is extra.
+// begin makes the first header of a block relative to a header of zeros. extra counts the bytes by which the new block
+// and this header exceed the header that the event would have had in the previous block.
 func (b *eventBlock) begin(prev, h *wire.EventHeader) {
 	b.min, b.max = h.Time, h.Time
 	if b.sealed == 0 {
@@ -177,9 +190,9 @@ func (b *eventBlock) begin(prev, h *wire.EventHeader) {
 	b.extra += len(wire.AppendCompressed(scratch[:0], prev, h))
 }
 
-// divide writes the events again where flags have been taken back: a thread that took its turn with a sorted event
-// needs a block of its own if the event is not sorted after all. That is done once, when blocks are written, as one
-// event may take back the flags of many and the next again.
+// divide writes the events again if takeBack has removed flags: an event that is no longer sorted may need a block of
+// its own. This happens only once, when blocks are written, because one event may clear the flags of many events, and
+// the next event those of others.
 func (b *eventBlock) divide() error {
 	if !b.taken {
 		return nil
@@ -189,7 +202,7 @@ func (b *eventBlock) divide() error {
 	b.sealed, b.heads, b.sorted = 0, [2]wire.EventHeader{}, b.sorted[:0]
 	for start := 0; start <= last; {
 		end := len(old)
-		if start < last { // else the header is not written yet
+		if start < last { // the last block has no header yet
 			end = start + wire.BlockHeaderSize + wire.ParseBlockHeader(old[start:]).Size
 		}
 		var h wire.EventHeader
@@ -207,11 +220,11 @@ func (b *eventBlock) divide() error {
 	return nil
 }
 
-// next returns the header of the next event, to be filled in before append.
+// next returns the header of the next event. The caller sets all its members before it calls append.
 func (b *eventBlock) next() *wire.EventHeader { return &b.heads[1-b.last] }
 
-// takeBack clears the flags that an event of time t proves wrong, and reports whether there are any. See divide for what
-// follows from it.
+// takeBack clears the flags that an event at time t proves wrong, and reports whether there were any. divide then
+// writes the events again.
 func (b *eventBlock) takeBack(t int64) (late bool) {
 	for n := len(b.sorted); n > 0 && t < b.sorted[n-1].time; n-- {
 		b.buf[b.sorted[n-1].pos] &^= wire.IsSorted
@@ -220,7 +233,7 @@ func (b *eventBlock) takeBack(t int64) (late bool) {
 	return late
 }
 
-// append adds the event whose header next has returned.
+// append adds an event. The caller has filled in the header that next returned.
 func (b *eventBlock) append(payload []byte) {
 	prev, h := &b.heads[b.last], &b.heads[1-b.last]
 	t := int64(h.Time)
@@ -244,7 +257,7 @@ func (b *eventBlock) append(payload []byte) {
 	b.rows++
 }
 
-// maxHeader is the size of the largest compressed event header.
+// maxHeader is the size of the largest compressed event header in bytes.
 const maxHeader = 1 + 6*5 + 3*10
 
 // event writes an event.
@@ -275,7 +288,7 @@ func (w *Writer) event(e *ntconv.Event) error {
 		return err
 	}
 	b := &w.events
-	// There is room for one header more, since another event may come to begin a block.
+	// Reserve another header: the first event of a block may get longer if divide starts a block there.
 	if err := w.makeRoom(&b.block, 2*maxHeader+len(e.Payload)); err != nil {
 		return err
 	}
@@ -284,12 +297,9 @@ func (w *Writer) event(e *ntconv.Event) error {
 	if err := b.beginTurn(uint64(capture.id), sorted); err != nil {
 		return err
 	}
-	h := b.next() // only now: all of the above may have begun a new block
-	h.MetadataID, h.CaptureThread, h.Thread, h.StackID, h.LabelList = meta, uint64(
-		capture.id,
-	), uint64(
-		about.id,
-	), stack, labels
+	h := b.next() // only now, because any call above may have started a new block
+	h.MetadataID, h.StackID, h.LabelList = meta, stack, labels
+	h.CaptureThread, h.Thread = uint64(capture.id), uint64(about.id)
 	h.Time, h.CPU, h.PayloadSize = uint64(e.Time), uint32(e.CPU), uint32(len(e.Payload))
 	h.Sequence = capture.next(e, &w.opts)
 	h.Sorted = sorted
@@ -305,8 +315,8 @@ func (w *Writer) event(e *ntconv.Event) error {
 	return w.flush()
 }
 
-// sorted reports whether no later event is earlier, as far as the source or Options.Ordered can be believed: an event
-// that comes late itself shows that more may.
+// sorted reports whether an event can be flagged as sorted. It trusts the flag of the source or, with Options.Ordered,
+// the order of the events until one arrives late.
 func (w *Writer) sorted(e *ntconv.Event) bool {
 	if w.opts.Ordered {
 		w.late = w.late || int64(e.Time) < w.latest
@@ -315,8 +325,8 @@ func (w *Writer) sorted(e *ntconv.Event) bool {
 	return e.Flags&ntconv.FlagSorted != 0
 }
 
-// checkOrder counts an event that is earlier than the flags or barriers before it allow. late means that flags have been
-// taken back for it. A source that delivers an event with FlagLate has counted it.
+// checkOrder counts an event that is earlier than an earlier flag or sequence point allows. late means that takeBack
+// has removed flags because of it. A source that sets FlagLate has counted the event already.
 func (w *Writer) checkOrder(e *ntconv.Event, late bool) {
 	t := int64(e.Time)
 	w.latest = max(w.latest, t)
@@ -327,12 +337,12 @@ func (w *Writer) checkOrder(e *ntconv.Event, late bool) {
 	}
 	detail := ""
 	if b.asRecorded {
-		detail = "an event before it has the flag that none earlier follows; both are written as recorded"
+		detail = "a preceding event is flagged as sorted; both are written as recorded"
 	}
 	w.opts.Report.Note(ntconv.CodeOutOfOrder, 1, e.Offset, detail)
 }
 
-// appendWord appends an address of the trace's size.
+// appendWord appends an address of 4 or 8 bytes.
 func appendWord(dst []byte, v uint64, size int) []byte {
 	if size == 4 {
 		return bin.AppendU32(dst, uint32(v))

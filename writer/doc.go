@@ -2,46 +2,48 @@
 //
 // # Definitions follow use
 //
-// A type or thread is numbered and described the first time an event, a mark or a KindDefine event refers to its
-// pointer, a stack or label list the first time its content is met in a window. Nothing has to be announced, so
-// whatever is left out upstream leaves no trace here.
+// The writer assigns an ID to a type or thread, and writes its row, when the first event, mark or KindDefine event
+// refers to its pointer. It does the same for a stack or label list when its content first appears in a window. Callers
+// need not announce anything, so definitions that only filtered events use are not written.
 //
 // # Blocks and windows
 //
-// Events and the rows that they need are gathered into one block a kind. When one of them is large enough all are
-// written, definitions first. Stacks and label lists keep their numbers until the next sequence point; types and
-// threads keep them to the end, so that a reader recognizes a row that comes back after a flush. Where capture threads
-// take turns with events that are not flagged as sorted, each turn is an event block: Microsoft's reader would not
-// notice it elsewhere. That holds too for flags that the writer takes back because a later event of the same blocks is
-// earlier. When to write does not depend on either, so that what is written again is cut in the same places.
+// The writer gathers events and their rows into one block per kind. When a block is full it writes all blocks,
+// definitions first. Stacks and label lists keep their IDs until the next sequence point. Types and threads keep them
+// to the end, so that a reader recognizes a row that reappears after a flush.
 //
-// Marks of the source become sequence points and RemoveThread blocks as they are. Between them the writer ends a window
-// of its own accord only if it is told that events come in the order of time: a sequence point promises that.
+// Where events of different capture threads alternate and are not flagged as sorted, each change of the thread starts
+// an event block: Microsoft's TraceEvent library notices the change only there. This also applies to events whose
+// sorted flag the writer removes, because a later event in the same blocks is earlier. The decision when to write
+// depends on neither, so that rewriting a trace yields the same blocks.
 //
-// # What the format has no place for
+// Marks of the source become sequence points and RemoveThread blocks. Between them the writer ends a window only with
+// Options.Ordered, because a sequence point states that no earlier event follows.
 //
-// Key/values of the trace and attributes of threads hold it, under names that begin with "ntconv." (and "host.name"):
+// # Members that the format lacks
 //
-//	trace   ntconv.labels=zigzag       numbers of labels are written as the specification says, and units as follows
+// The writer stores them in key/values of the trace and in attributes of threads, under names that start with "ntconv."
+// (and "host.name"):
+//
+//	trace   ntconv.labels=zigzag       numbers of labels have the zigzag encoding of the specification; units as below
 //	trace   ntconv.aggregate=true      Info.Aggregate
-//	trace   ntconv.start=MILLISECONDS  start of the trace since 1970, where its year is not 1601 to 9999: Microsoft's reader opens no such trace
-//	label   KEY#unit                   a string label behind the number label KEY: its unit
+//	trace   ntconv.start=MILLISECONDS  start since 1970 if its year is not 1601 to 9999, which TraceEvent cannot open
+//	label   KEY#unit                   a string label after the number label KEY: its unit
 //	thread  host.name                  Process.Host
 //	thread  ntconv.process-name        Process.Name
-//	thread  ntconv.pointer-size        Process.PointerSize, where it is not that of the trace
+//	thread  ntconv.pointer-size        Process.PointerSize, if it differs from that of the trace
 //	thread  ntconv.process.KEY         Process.Attrs
 //
-// Package reader puts them back. KindLost events are not written: gaps in the sequence numbers say the same. Events
-// without a sequence number get one. Names of stack frames are not written, only addresses; they are counted in
-// Options.Report.
+// Package reader restores them. The writer does not write KindLost events, because gaps in the sequence numbers
+// represent them. It assigns sequence numbers to events without one. It writes only the addresses of stacks and counts
+// the frame names that it drops in Options.Report.
 //
-// Types that the source's reader could not understand are written as they were found and counted, because Microsoft's
-// reader refuses the trace, unless Options.DropUnknown leaves out what it refuses.
+// The writer copies types that the source's reader could not fully parse, and counts them, because TraceEvent rejects
+// the trace. With Options.DropUnknown it omits these parts.
 //
 // # Limits
 //
-// Microsoft's reader corrupts payloads above 65,535 bytes and stacks above 8,190 addresses. They are refused with an
+// TraceEvent corrupts payloads above 65,535 bytes and stacks above 8,190 addresses. The writer rejects them with an
 // ntconv.LimitError unless Options.AllowLarge is set. Rows with a 16-bit size (types, fields, threads) and blocks of 16
-// MiB cannot be exceeded at all. An event that is refused leaves the writer as it was: the caller may go on with the
-// next.
+// MiB have fixed limits. A rejected event leaves the writer unchanged, so the caller may continue with the next event.
 package writer

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// A trace made by hand: one event type with one field, and one event.
+// A trace built from scratch: one event type with one field, and one event.
 func Example() {
 	request := &ntconv.Type{Provider: "Shop", ID: 1, Name: "Request", Fields: []ntconv.Field{
 		{Name: "milliseconds", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}},

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// one returns an event that can be written.
+// one returns a valid event.
 func one() *ntconv.Event {
 	e, _ := ticks(1, 0).Next()
 	return e
@@ -100,9 +100,9 @@ func TestLimits(t *testing.T) {
 				t.Errorf("%s: %v has no data", c.name, err)
 			}
 			if err != nil && !allow && !(strings.Contains(err.Error(), c.says) && strings.Contains(err.Error(), "event 2 (byte 7 of the input)")) {
-				t.Errorf("%s: the error does not say %q and where: %v", c.name, c.says, err)
+				t.Errorf("%s: the error does not contain %q and the position: %v", c.name, c.says, err)
 			}
-			// The writer goes on as if the refused event had never been offered.
+			// The writer continues as if the rejected event had not been written.
 			good.Seq, good.Time = 2, good.Time+1
 			if err != nil {
 				if err := w.Write(good); err != nil {
@@ -133,7 +133,7 @@ func TestEventsThatLackSomething(t *testing.T) {
 		e := one()
 		change(e)
 		if err := w.Write(e); err == nil {
-			t.Errorf("an event without its %s is accepted", name)
+			t.Errorf("an event without a %s is accepted", name)
 		}
 	}
 	if _, err := writer.New(io.Discard, &ntconv.Info{}, nil); err == nil {
@@ -141,7 +141,7 @@ func TestEventsThatLackSomething(t *testing.T) {
 	}
 }
 
-// TestBlocksStayBelow16MiB: with the largest block size, every kind of block is cut before it is too large.
+// TestBlocksStayBelow16MiB checks that no kind of block exceeds the format's limit with the largest block size.
 func TestBlocksStayBelow16MiB(t *testing.T) {
 	var buf bytes.Buffer
 	w, err := writer.New(&buf, ntconvtest.NewSource(nil).Info(), &writer.Options{BlockBytes: 1 << 30})
@@ -171,15 +171,15 @@ func TestBlocksStayBelow16MiB(t *testing.T) {
 	}
 	for _, k := range []wire.Kind{wire.KindStack, wire.KindEvent} {
 		if size := r.blockSize[k]; size < 15e6 {
-			t.Errorf("%v blocks are no larger than %d bytes: the test does not reach the limit", k, size)
+			t.Errorf("%v blocks have at most %d bytes: the test does not reach the limit", k, size)
 		}
 	}
 }
 
-// failing is a writer that fails from its n-th call on, after half of the bytes.
+// A failing writer writes half of the bytes and fails, from its n-th call on.
 type failing struct {
 	left  int
-	short bool // say nothing of it
+	short bool // return no error
 }
 
 var errDisk = errors.New("disk full")
@@ -254,7 +254,7 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// buffered is a destination that has to be flushed.
+// A buffered destination needs to be flushed.
 type buffered struct {
 	bytes.Buffer
 	flushed int
@@ -263,7 +263,7 @@ type buffered struct {
 
 func (b *buffered) Flush() error { b.flushed = b.Len(); return b.err }
 
-// TestFlush: everything written so far can be read at the other end.
+// TestFlush checks that a reader gets every event that was written before Flush.
 func TestFlush(t *testing.T) {
 	var out buffered
 	w, err := writer.New(&out, ntconvtest.NewSource(nil).Info(), nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// TestLosses: the reader counts exactly the events that a recorder omitted, in both orders, and so it does after the
+// TestLosses checks that the reader counts exactly the events that a recorder omitted, in both orders, also after the
 // trace has been rewritten. The recorder numbers each event that it tries to record and omits bursts of them, at the
 // beginning of a thread, later, and at its end. It reuses thread IDs before version 6.
 func TestLosses(t *testing.T) {

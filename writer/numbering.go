@@ -2,33 +2,33 @@ package writer
 
 import "github.com/ntconv/ntconv"
 
-// threadState is what the writer knows about a thread.
+// A threadState is the state of a thread in the writer.
 type threadState struct {
 	entry
 	numbering
 }
 
-// A numbering numbers the events that a thread captured.
+// A numbering assigns sequence numbers to the events that a thread captured.
 type numbering struct {
-	seq    uint32 // number of the last event, as written; 0 before the first
-	lost   uint32 // events that are missing since then, as the source says
-	counts bool   // the numbers of the source are not used any more, see next
+	seq    uint32 // last number that was written; 0 before the first event
+	lost   uint32 // losses since then that the source reported
+	counts bool   // count events instead of using the numbers of the source, see next
 }
 
-// next returns the number to write for the thread's next event. Events without one get the next: a number of zero, over
-// and over, would look like two billion losses.
+// next returns the number to write for the thread's next event. It counts events without a number, because readers
+// would take a repeated zero as two billion losses.
 //
-// In the order of time the events of a thread may have another order than in the input. Where their numbers would tell
-// readers of other losses than the source tells of, they are counted from there on.
+// In time order the events of a thread may have a different order than in the input. If their numbers would reveal
+// other losses than the source reports, next ignores the source's numbers from then on and counts.
 func (n *numbering) next(e *ntconv.Event, o *Options) uint32 {
 	if e.Seq != n.seq+1 || n.lost != 0 {
 		return n.step(e, o)
 	}
-	n.seq++ // nearly always; step would return the same
+	n.seq++ // fast path; step would return the same
 	return n.seq
 }
 
-// step is next for any event.
+// step is the slow path of next.
 func (n *numbering) step(e *ntconv.Event, o *Options) uint32 {
 	seq := e.Seq
 	numbered := seq != 0 || e.Flags&ntconv.FlagNumbered != 0
@@ -40,7 +40,7 @@ func (n *numbering) step(e *ntconv.Event, o *Options) uint32 {
 	return seq
 }
 
-// bound returns the number to write for the thread in a mark.
+// bound returns the number to write for the thread in a mark. seq is that of the source, or 0.
 func (n *numbering) bound(seq uint32, o *Options) uint32 {
 	n.counts = n.counts || o.Ordered && seq != 0 && max(int32(seq-n.seq), 0) != int32(n.lost)
 	switch {
@@ -53,7 +53,7 @@ func (n *numbering) bound(seq uint32, o *Options) uint32 {
 	return seq
 }
 
-// revealed returns how many events readers take for lost where the number before the next is last.
+// revealed returns the number of losses that readers infer if last is the number before the next one.
 func (n *numbering) revealed(last uint32) uint32 {
 	if missing := last - n.seq; int32(missing) > 0 {
 		return missing

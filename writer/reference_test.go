@@ -13,8 +13,8 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// traceEvent runs Microsoft's reader on a file and returns what it prints.
-func traceEvent(t *testing.T, verb string, trace []byte) []byte {
+// traceEvent runs TraceEvent on a file and returns its output.
+func traceEvent(t *testing.T, command string, trace []byte) []byte {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("runs another program")
@@ -24,18 +24,18 @@ func traceEvent(t *testing.T, verb string, trace []byte) []byte {
 	if err := os.WriteFile(path, trace, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(tool, verb, path).Output()
+	out, err := exec.Command(tool, command, path).Output()
 	if err != nil {
 		if probe := exec.Command(tool, "summary", corpus.Shared(t, "data", "vectors", "ParseMinimalTraceV6.nettrace")); probe.Run() != nil {
 			t.Skipf("the reference reader cannot be run: %v", err)
 		}
-		t.Fatalf("the reference reader refuses what was written: %v\n%s", err, out)
+		t.Fatalf("TraceEvent rejects the written trace: %v\n%s", err, out)
 	}
 	return out
 }
 
-// TestReferenceReadsRealTraces: Microsoft's reader sees the same events and values in what was written as in the
-// original.
+// TestReferenceReadsRealTraces checks that TraceEvent reads the same events and values from a rewritten trace as from
+// the original.
 func TestReferenceReadsRealTraces(t *testing.T) {
 	for _, name := range []string{"nettrace/countercow-aspnet-net9", "own/threads-reused", "own/sources", "own/activities", "own/three-processes-v6"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestReferenceReadsRealTraces(t *testing.T) {
 	}
 }
 
-// TestReferenceReadsFixtures: Microsoft's reader finds every event in what was written, and no losses.
+// TestReferenceReadsFixtures checks that TraceEvent reads every event of a written trace, and no losses.
 func TestReferenceReadsFixtures(t *testing.T) {
 	traces := map[string]ntconvtest.Trace{}
 	for _, f := range ntconvtest.Fixtures() {

@@ -16,9 +16,9 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// FuzzRewrite: whatever strict reading accepts is rewritten as a trace that is equal, in file order and in time order;
-// rewriting it again gives the same bytes; and rewriting it in time order loses no event that file order does not lose.
-// The input is a trace, or a program that makes one.
+// FuzzRewrite checks that rewriting a trace that strict mode accepts yields an equal trace, in file order and in time
+// order. Rewriting the result again yields the same bytes. Rewriting in time order loses no more events than rewriting
+// in file order. The input is a trace, or a program that builds one.
 func FuzzRewrite(f *testing.F) {
 	for _, name := range []string{"again-104286", "ve-areoneinthesecond", "ve-isdeclaredinthefirst", "ve-mark-590", "ve-opaque-319"} {
 		f.Add(corpus.Hostile(f, name+".nettrace").Data, false, uint8(0))
@@ -26,7 +26,8 @@ func FuzzRewrite(f *testing.F) {
 	for i := range 8 {
 		f.Add(bytes.Repeat([]byte{0x10, byte(40 * i), 0x81, 0x07, byte(i), 0x35, 0x29, 0xfa, 0x48, byte(3 * i), 0x9b, 0x6c, 0xad}, 2+i), true, uint8(i))
 	}
-	for _, p := range []string{ // numbers that wrap, flushed threads of equal rows, a mark behind a barrier that is not kept
+	// Numbers that wrap, flushed threads of equal rows, a mark after a sequence point that is not written.
+	for _, p := range []string{
 		"U\xd3\x0f\x11\x9f'\x05C2MF\x95P\x91", "j\x9d\xe51\x05\xd1\xca\xac\x86\xb9\x80\xabxk\x1a\xa2=CV", "\x14 \x1b#\xff\xcd\xce\xb0\xdf\xf7l\xf0", "  !XrN\x15\xac\xa8\xcd\x15",
 	} {
 		f.Add([]byte(p), true, uint8(0))
@@ -41,7 +42,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// A tally is what a trace says in one order.
+// A tally summarizes a trace in one order.
 type tally struct {
 	lost  uint64
 	moved bool // an event is earlier than one before it that is flagged as sorted
@@ -50,7 +51,7 @@ type tally struct {
 	namesakes bool
 }
 
-// strictly opens a trace as strict reading does.
+// strictly opens a trace in strict mode.
 func strictly(b []byte, order reader.Order) (*reader.Reader, error) {
 	return reader.New(bytes.NewReader(b), &reader.Options{Order: order, Strict: true})
 }
@@ -85,8 +86,8 @@ func tallyOf(b []byte, order reader.Order) (out tally, err error) {
 	return out, nil
 }
 
-// checkRewriting checks the laws of FuzzRewrite. A trace that strict reading refuses, and one whose rows do not fit,
-// passes.
+// checkRewriting checks the properties of FuzzRewrite. It accepts a trace that strict mode rejects and a trace whose
+// rows exceed the limits of the format.
 func checkRewriting(data []byte, opts *writer.Options) error {
 	was, err := tallyOf(data, reader.FileOrder)
 	if err != nil {
@@ -99,9 +100,9 @@ func checkRewriting(data []byte, opts *writer.Options) error {
 	again, err := rewritten(once, reader.FileOrder, opts)
 	switch {
 	case err != nil:
-		return fmt.Errorf("written again: %w", err)
-	case !was.namesakes && !bytes.Equal(again, once): // where types share a name, definitions may move up with each writing
-		return errors.New("written again it has other bytes")
+		return fmt.Errorf("rewrite again: %w", err)
+	case !was.namesakes && !bytes.Equal(again, once): // definitions of types that share a name may move up each time
+		return errors.New("rewriting it again changes its bytes")
 	}
 	if err := equalIn(reader.FileOrder, data, once, nil); err != nil {
 		return fmt.Errorf("in file order: %w", err)
@@ -114,10 +115,10 @@ func checkRewriting(data []byte, opts *writer.Options) error {
 	}
 	now, err := tallyOf(byTime, reader.FileOrder)
 	if err != nil || now.lost != was.lost {
-		return fmt.Errorf("rewritten in time order %d events are lost, not %d: %v", now.lost, was.lost, err)
+		return fmt.Errorf("rewritten in time order: %d events lost, want %d: %v", now.lost, was.lost, err)
 	}
 	if was.moved {
-		return nil // time order is then a matter of the blocks
+		return nil // time order then depends on the blocks
 	}
 	for _, b := range [][]byte{once, byTime} {
 		if err := equalIn(reader.ByTime, data, b, &streameq.Options{Sorted: true, EmptyMarks: true}); err != nil {
@@ -127,7 +128,7 @@ func checkRewriting(data []byte, opts *writer.Options) error {
 	return nil
 }
 
-// tooLarge drops the errors of limits of the format: a row of the writer may be larger than that of the input.
+// tooLarge drops errors for limits of the format: a row may be larger than the row in the input.
 func tooLarge(err error) error {
 	if errors.Is(err, ntconv.ErrLimit) {
 		return nil
@@ -165,8 +166,8 @@ func rewritten(b []byte, order reader.Order, opts *writer.Options) ([]byte, erro
 	return out.Bytes(), err
 }
 
-// A traceProgram makes a trace of bytes: an operation per byte, with operands after it. It refers only to what is
-// defined.
+// A traceProgram builds a trace from bytes: each operation is one byte, followed by its operands. The trace refers only
+// to defined IDs.
 type traceProgram struct {
 	*wirestream.Stream
 	code    []byte
@@ -174,14 +175,14 @@ type traceProgram struct {
 	h       wire.EventHeader
 	types   []uint32
 	threads []uint64
-	next    uint64 // index of the next thread
-	stacks  uint32 // defined in the window
+	next    uint64 // next thread index
+	stacks  uint32 // number of stacks defined in the window
 	labels  uint32
 	seq     map[uint64]uint32
 	sorted  uint64
 }
 
-// strictTrace returns the trace of a program.
+// strictTrace returns the trace that a program builds.
 func strictTrace(program []byte) []byte {
 	var out bytes.Buffer
 	p := &traceProgram{Stream: wirestream.New(&out, wire.V6), code: program, seq: map[uint64]uint32{}, h: wire.EventHeader{Time: 1 << 30}}
@@ -223,7 +224,7 @@ func (p *traceProgram) byte() (b byte) {
 	return b
 }
 
-// event adds an event. Mostly it is the next of its thread, and one that is flagged as sorted mostly is.
+// event adds an event. In most cases it has the next number of its thread, and its sorted flag is correct.
 func (p *traceProgram) event(how byte) {
 	if len(p.types) == 0 {
 		p.typ(how)
@@ -259,7 +260,7 @@ func (p *traceProgram) event(how byte) {
 	p.block.Add(h, []byte("abc")[:step&3])
 }
 
-// typ defines a type: one of few, so that some are equal, and some say explicitly what is so anyway.
+// typ defines one of a few types, so that some are equal. Some rows state default values explicitly.
 func (p *traceProgram) typ(how byte) {
 	p.block.Flush()
 	id := uint32(p.byte())%32 + 1
@@ -280,7 +281,7 @@ func (p *traceProgram) typ(how byte) {
 	p.types = append(p.types, id)
 }
 
-// thread defines a thread: one of few, too.
+// thread defines one of a few threads.
 func (p *traceProgram) thread(how byte) {
 	p.block.Flush()
 	p.next++
@@ -306,14 +307,14 @@ func (p *traceProgram) remove(i int) {
 	p.threads = append(p.threads[:i], p.threads[i+1:]...)
 	delete(p.seq, index)
 	if p.byte()&1 == 0 {
-		p.next = index - 1 // its index is used again, if it can be
+		p.next = index - 1 // reuse its index if possible
 		for _, other := range p.threads {
 			p.next = max(p.next, other)
 		}
 	}
 }
 
-// bound returns a number for a mark: mostly that of the last event.
+// bound returns a number for a mark: in most cases that of the last event.
 func (p *traceProgram) bound(index uint64) uint32 {
 	switch b := p.byte(); {
 	case b < 16:
@@ -358,7 +359,7 @@ func (p *traceProgram) label(how byte) {
 	p.labels++
 }
 
-// Every trace of a program is accepted by strict reading, or else FuzzRewrite would pass it.
+// TestProgramsAreAccepted checks that strict mode accepts the trace of every program: FuzzRewrite would skip other traces.
 func TestProgramsAreAccepted(t *testing.T) {
 	state := uint32(1)
 	random := func() byte {

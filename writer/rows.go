@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// Attributes of thread rows for what the format has no place for; package reader knows them too.
+// Attributes of thread rows for members that the format lacks. Package reader has the same names.
 const (
 	attrHost        = "host.name"
 	attrPointerSize = "ntconv.pointer-size"
@@ -19,18 +19,20 @@ const (
 	attrProcess     = "ntconv.process."
 )
 
-// text returns what readers make of a text: bytes that are not UTF-8 become U+FFFD. So what is written again does not
-// change.
-func text(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// validUTF8 replaces bytes that are not UTF-8 by U+FFFD, as readers do, so that rewriting a trace does not change it.
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// metadataRow makes the row of a type.
+// metadataRow converts a type to a metadata row.
 func metadataRow(t *ntconv.Type, id uint32) (m wire.Metadata, err error) {
 	m = wire.Metadata{
-		ID: id, Provider: text(t.Provider), EventID: t.ID, Name: text(t.Name), Opcode: t.Opcode, Level: t.Level, Version: t.Version, Keywords: t.Keywords,
-		ProviderGUID: t.GUID, Message: text(t.Message), Description: text(t.Description), Extra: t.Extra, OptionalExtra: t.OptionalExtra,
+		ID: id, Provider: validUTF8(t.Provider), EventID: t.ID, Name: validUTF8(t.Name),
+		Opcode: t.Opcode, Level: t.Level, Version: t.Version, Keywords: t.Keywords, ProviderGUID: t.GUID,
+		Message: validUTF8(t.Message), Description: validUTF8(t.Description),
+		Extra: t.Extra, OptionalExtra: t.OptionalExtra,
 	}
 	for kind, has := range [...]bool{
-		wire.OptOpcode: t.HasOpcode, wire.OptKeywords: t.Keywords != 0, wire.OptMessage: t.Message != "", wire.OptDescription: t.Description != "",
+		wire.OptOpcode: t.HasOpcode, wire.OptKeywords: t.Keywords != 0,
+		wire.OptMessage: t.Message != "", wire.OptDescription: t.Description != "",
 		wire.OptProviderGUID: !t.GUID.IsZero(), wire.OptLevel: t.Level != 0, wire.OptVersion: t.Version != 0,
 	} {
 		if has {
@@ -38,16 +40,17 @@ func metadataRow(t *ntconv.Type, id uint32) (m wire.Metadata, err error) {
 		}
 	}
 	for _, a := range t.Attrs {
-		m.KeyValues = append(m.KeyValues, wire.KeyValue{Key: text(a.Key), Value: text(a.Value)})
+		m.KeyValues = append(m.KeyValues, wire.KeyValue{Key: validUTF8(a.Key), Value: validUTF8(a.Value)})
 	}
 	m.Fields, err = fieldRows(t.Fields)
 	return m, err
 }
 
+// fieldRows converts a field list.
 func fieldRows(fields []ntconv.Field) (out []wire.Field, err error) {
 	for i := range fields {
-		f := wire.Field{Name: text(fields[i].Name), Extra: fields[i].Extra}
-		if fields[i].Type.Code == 0 { // not understood by the reader; its bytes are in Extra
+		f := wire.Field{Name: validUTF8(fields[i].Name), Extra: fields[i].Extra}
+		if fields[i].Type.Code == 0 { // the source's reader could not parse the type; Extra has its bytes
 			f.Opaque = true
 		} else if f.Type, err = fieldType(&fields[i].Type); err != nil {
 			return nil, fmt.Errorf("field %q: %w", f.Name, err)
@@ -57,12 +60,13 @@ func fieldRows(fields []ntconv.Field) (out []wire.Field, err error) {
 	return out, nil
 }
 
+// fieldType converts a field type. The error wraps ntconv.ErrUnsupported if the format has no such type.
 func fieldType(t *ntconv.FieldType) (out wire.Type, err error) {
 	out = wire.Type{Code: wire.TypeCode(t.Code), Count: t.Count}
 	spec := out.Code.Spec()
 	switch {
 	case spec.Name == "":
-		return out, fmt.Errorf("%v stands in no nettrace file: %w", t.Code, ntconv.ErrUnsupported)
+		return out, fmt.Errorf("%v does not exist in nettrace: %w", t.Code, ntconv.ErrUnsupported)
 	case spec.Elem && t.Elem == nil:
 		return out, fmt.Errorf("%v without an element type: %w", t.Code, ntconv.ErrUnsupported)
 	case spec.Elem:
@@ -77,9 +81,9 @@ func fieldType(t *ntconv.FieldType) (out wire.Type, err error) {
 	return out, err
 }
 
-// threadRow makes the row of a thread. native is the pointer size of the trace.
+// threadRow converts a thread to a row. native is the pointer size of the trace in bytes.
 func threadRow(th *ntconv.Thread, index uint64, native uint8) wire.Thread {
-	row := wire.Thread{Index: index, Name: text(th.Name), TID: th.TID}
+	row := wire.Thread{Index: index, Name: validUTF8(th.Name), TID: th.TID}
 	if th.Name != "" {
 		row.Has |= 1 << wire.ThreadName
 	}
@@ -87,7 +91,7 @@ func threadRow(th *ntconv.Thread, index uint64, native uint8) wire.Thread {
 		row.Has |= 1 << wire.ThreadTID
 	}
 	attr := func(key, value string) {
-		row.KeyValues = append(row.KeyValues, wire.KeyValue{Key: text(key), Value: text(value)})
+		row.KeyValues = append(row.KeyValues, wire.KeyValue{Key: validUTF8(key), Value: validUTF8(value)})
 	}
 	for _, a := range th.Attrs {
 		attr(a.Key, a.Value)
@@ -113,70 +117,58 @@ func threadRow(th *ntconv.Thread, index uint64, native uint8) wire.Thread {
 	return row
 }
 
-// appendStack appends a stack's row: its size in bytes and its addresses.
+// appendStack appends a stack row: its size in bytes and its addresses. It counts frame names, which the format lacks.
 func (w *Writer) appendStack(dst []byte, s *ntconv.Stack) ([]byte, error) {
 	pcs := s.PCs
 	if len(s.Frames) > 0 {
 		if len(pcs) == 0 {
-			return dst, fmt.Errorf(
-				"stack of %d frames without addresses: %w: addresses must be made up first",
-				len(s.Frames),
-				ntconv.ErrUnsupported,
-			)
+			return dst, fmt.Errorf("stack of %d frames without addresses: %w: synthesize addresses first",
+				len(s.Frames), ntconv.ErrUnsupported)
 		}
 		w.opts.Report.Add(ntconv.CodeNamesDropped, uint64(len(s.Frames)), -1)
 	}
 	n := len(pcs) * w.large
 	if n > maxStackBytes && !w.opts.AllowLarge {
 		return dst, &ntconv.LimitError{
-			Limit: LimitStack,
-			Value: int64(maxStackBytes / w.large),
-			Asked: int64(len(pcs)),
-			Unit:  "addresses",
+			Limit: LimitStack, Value: int64(maxStackBytes / w.large), Asked: int64(len(pcs)), Unit: "addresses",
 		}
 	}
 	dst = bin.AppendU32(dst, uint32(n))
 	for _, pc := range pcs {
 		if w.large == 4 && pc > math.MaxUint32 {
-			return dst, fmt.Errorf(
-				"stack with address %#x in a trace of 4-byte addresses: %w",
-				pc,
-				ntconv.ErrUnsupported,
-			)
+			return dst, fmt.Errorf("stack with address %#x in a trace of 4-byte addresses: %w",
+				pc, ntconv.ErrUnsupported)
 		}
 		dst = appendWord(dst, pc, w.large)
 	}
 	return dst, nil
 }
 
-// unitSuffix makes a key of the label that holds the unit of the label before.
+// unitSuffix is appended to the key of a number label to form the key of the string label that holds its unit.
 const unitSuffix = "#unit"
 
-// looksLikeUnit reports whether a reader would take the label after a number for its unit. An empty unit in front keeps
-// them apart.
+// looksLikeUnit reports whether a reader would mistake next for the unit of number. appendLabels then writes an empty
+// unit between them.
 func looksLikeUnit(number, next *ntconv.Label) bool {
 	return next.Kind == ntconv.LabelString && next.Key == number.Key+unitSuffix
 }
 
-// appendLabels makes the rows of a label list. A unit becomes a label of its own.
+// appendLabels appends the rows of a label list. A unit becomes a label of its own.
 func appendLabels(dst []wire.Label, list []ntconv.Label) ([]wire.Label, error) {
 	for i := range list {
 		l := &list[i]
 		if l.Kind < ntconv.LabelActivityID || l.Kind > ntconv.LabelVersion {
 			return dst, fmt.Errorf("label of kind %d: %w", l.Kind, ntconv.ErrUnsupported)
 		}
-		dst = append(
-			dst,
-			wire.Label{
-				Kind:  wire.LabelKind(l.Kind),
-				Value: wire.Value{Key: text(l.Key), Str: text(l.Str), Num: l.Num, ID: l.ID},
-			},
-		)
+		dst = append(dst, wire.Label{
+			Kind:  wire.LabelKind(l.Kind),
+			Value: wire.Value{Key: validUTF8(l.Key), Str: validUTF8(l.Str), Num: l.Num, ID: l.ID},
+		})
 		if l.Kind == ntconv.LabelInt && (l.Unit != "" || i+1 < len(list) && looksLikeUnit(l, &list[i+1])) {
-			dst = append(
-				dst,
-				wire.Label{Kind: wire.LabelString, Value: wire.Value{Key: text(l.Key + unitSuffix), Str: text(l.Unit)}},
-			)
+			dst = append(dst, wire.Label{
+				Kind:  wire.LabelString,
+				Value: wire.Value{Key: validUTF8(l.Key + unitSuffix), Str: validUTF8(l.Unit)},
+			})
 		}
 	}
 	return dst, nil

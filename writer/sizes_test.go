@@ -16,18 +16,18 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-var update = flag.Bool("update", false, "write the table of ../docs/rewriting.md anew")
+var update = flag.Bool("update", false, "rewrite the table of ../docs/rewriting.md")
 
-const sizesHead = "| trace | bytes | version 6, in the order of the file | | by time | |\n|---|---:|---:|---:|---:|---:|\n"
+const sizesHead = "| trace | bytes | version 6, file order | | time order | |\n|---|---:|---:|---:|---:|---:|\n"
 
-// sizeRow writes a trace in both orders and returns its row of the table of sizes. In the order of the file, the output
-// is at most 2 % larger than the input, and not larger at all if the trace has stacks.
+// sizeRow rewrites a trace in both orders and returns its row of the table of sizes. In file order, the output is at
+// most 2% larger than the input, and not larger if the trace has stacks.
 func sizeRow(t *testing.T, f corpus.File) string {
 	t.Helper()
 	stacks := false
 	r := read(t, f.Data)
 	src := ntconv.Observe(r, func(e *ntconv.Event) { stacks = stacks || e.Stack != nil })
-	inOrder := strings.HasPrefix(r.Info().Format, "netperf") // which the command knows too
+	inOrder := strings.HasPrefix(r.Info().Format, "netperf") // the command does the same
 	file := len(write(t, src, &writer.Options{Ordered: inOrder}))
 	byTime, err := reader.New(bytes.NewReader(f.Data), &reader.Options{AllowPrerelease: true})
 	if err != nil {
@@ -42,7 +42,7 @@ func sizeRow(t *testing.T, f corpus.File) string {
 	return fmt.Sprintf("| %s | %d | %d | %s | %d | %s |\n", f.Name, n, file, ratio(file), ordered, ratio(ordered))
 }
 
-// TestSizes: the table of the documentation is true, for the traces of testdata and for those beside the checkout.
+// TestSizes checks the table in the documentation for the traces of testdata and those next to the checkout.
 func TestSizes(t *testing.T) {
 	path := filepath.Join("..", "docs", "rewriting.md")
 	page, err := os.ReadFile(path)
@@ -70,7 +70,7 @@ func TestSizes(t *testing.T) {
 	check := func(files []corpus.File) {
 		for _, f := range files {
 			if row := sizeRow(t, f); !strings.Contains(after, row) {
-				t.Errorf("%s lacks the row, or it is another one there (go test ./writer -run TestSizes -update):\n%s", path, row)
+				t.Errorf("%s lacks this row (update it with go test ./writer -run TestSizes -update):\n%s", path, row)
 			}
 		}
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// rows is what a file holds, read with nothing but the parsers of the format: a second opinion beside the reader.
+// rows holds the rows of a file, read only with the parsers of the format: an independent check of the reader.
 type rows struct {
 	trace     wire.Trace
-	kinds     []wire.Kind // of the blocks in order, the end included
+	kinds     []wire.Kind // kinds of the blocks in order, including the end
 	events    []wire.EventHeader
 	points    []wire.SequencePoint
 	removed   []wire.ThreadSeq
@@ -32,8 +32,8 @@ type rows struct {
 	blockSize map[wire.Kind]int
 }
 
-// parse reads a file and checks what every file must keep: definitions before use, numbers that begin at 1 in every
-// window, blocks with events and with true times, and an end.
+// parse reads a file and checks the invariants of every file: definitions precede their use, IDs start at 1 in every
+// window, event blocks have events and correct times, and the file has an end.
 func parse(t tb, b []byte) *rows {
 	t.Helper()
 	r := &rows{blockSize: map[wire.Kind]int{}}
@@ -79,7 +79,7 @@ func parse(t tb, b []byte) *rows {
 				var m wire.Metadata
 				m, err = wire.ParseMetadata(&body, wire.Limits{})
 				if body.Err() == nil {
-					err = nil // a type that the source's reader did not understand either was written as it was
+					err = nil // the source's reader could not parse this type either; it was copied
 				}
 				define("metadata", uint64(m.ID))
 				r.metadata = append(r.metadata, m)
@@ -172,7 +172,7 @@ func (r *rows) eventBlock(t tb, body *bin.Cursor, use func(string, uint64)) {
 		r.events = append(r.events, h)
 	}
 	if n == 0 || int64(head.Min) != least || int64(head.Max) != most {
-		t.Fatalf("block of %d events from %d to %d says %d to %d", n, least, most, int64(head.Min), int64(head.Max))
+		t.Fatalf("block of %d events from %d to %d has the times %d to %d", n, least, most, int64(head.Min), int64(head.Max))
 	}
 	r.perBlock = append(r.perBlock, n)
 }
@@ -209,12 +209,12 @@ func TestBytesAreDeterministic(t *testing.T) {
 		tr := eventgen.Traces().Draw(t, "trace")
 		a := write(t, tr.Source(), nil)
 		if b := write(t, ntconvtest.Poison(tr.Source()), nil); !bytes.Equal(a, b) {
-			t.Fatal("the same events gave other bytes")
+			t.Fatal("the same events yielded different bytes")
 		}
 	})
 }
 
-// ticks returns a source of n events of one thread, a tick apart, each with a stack of its own.
+// ticks returns a source of n events of one thread, one tick apart, each with its own stack.
 func ticks(n int, flags ntconv.Flags) *ntconvtest.SliceSource {
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "tick"}
 	th := &ntconv.Thread{TID: 7, Process: &ntconv.Process{PID: 1}}
@@ -231,7 +231,7 @@ func ticks(n int, flags ntconv.Flags) *ntconvtest.SliceSource {
 func TestSequencePointsOnlyWhereOrderIsProven(t *testing.T) {
 	r := parse(t, write(t, ticks(100, 0), &writer.Options{BlockBytes: 1000}))
 	if len(r.points) != 0 || len(r.perBlock) < 8 || r.stacks != 10 {
-		t.Errorf("no order promised: %d sequence points, %d blocks, %d stacks", len(r.points), len(r.perBlock), r.stacks)
+		t.Errorf("not ordered: %d sequence points, %d blocks, %d stacks", len(r.points), len(r.perBlock), r.stacks)
 	}
 	b := write(t, ticks(100, 0), &writer.Options{BlockBytes: 1000, Ordered: true})
 	r = parse(t, b)
@@ -247,7 +247,7 @@ func TestSequencePointsOnlyWhereOrderIsProven(t *testing.T) {
 	}
 	for i, e := range r.events {
 		if !e.Sorted {
-			t.Errorf("event %d is not said to be sorted", i)
+			t.Errorf("event %d is not flagged as sorted", i)
 		}
 	}
 	if err := ntconvtest.EqualStreams(ticks(100, 0), read(t, b), &ntconvtest.Options{EmptyMarks: true, Sorted: true}); err != nil {
@@ -255,9 +255,9 @@ func TestSequencePointsOnlyWhereOrderIsProven(t *testing.T) {
 	}
 }
 
-// TestBrokenPromiseOfOrder: after an event that is too early no more sequence points are inserted, and no event is said
-// to be sorted.
-func TestBrokenPromiseOfOrder(t *testing.T) {
+// TestOrderedIsWrong checks that after an event that is too early the writer inserts no more sequence points and flags
+// no event as sorted.
+func TestOrderedIsWrong(t *testing.T) {
 	src := ticks(100, 0)
 	events, _ := ntconvtest.Record(src)
 	events[50].Time = 5
@@ -273,9 +273,9 @@ func TestBrokenPromiseOfOrder(t *testing.T) {
 	}
 }
 
-// TestOrderedIsTruthful: of events that come in order all are said to be sorted, and of others none that an earlier one
-// follows, unless the flag was written already; that is counted.
-func TestOrderedIsTruthful(t *testing.T) {
+// TestOrderedFlags checks that the writer flags all events as sorted if they are in order. Otherwise it flags no event
+// that an earlier one follows, unless the flag is already written; then it counts the earlier event.
+func TestOrderedFlags(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := eventgen.Traces().Draw(t, "trace")
 		if rapid.Bool().Draw(t, "in order") {
@@ -299,16 +299,16 @@ func TestOrderedIsTruthful(t *testing.T) {
 			}
 		}
 		if ordered && sorted < len(r.events) {
-			t.Fatalf("%d events are in order, and %d are said to be", len(r.events), sorted)
+			t.Fatalf("%d events are in order, but %d are flagged", len(r.events), sorted)
 		}
 		if wrong > report.Count(ntconv.CodeOutOfOrder) {
-			t.Fatalf("%d events belie a flag, %d are counted", wrong, report.Count(ntconv.CodeOutOfOrder))
+			t.Fatalf("%d events contradict a flag, but %d are counted", wrong, report.Count(ntconv.CodeOutOfOrder))
 		}
 	})
 }
 
-// TestThreadsTakeTurns: an event of another capture thread begins a block unless it is sorted.
-func TestThreadsTakeTurns(t *testing.T) {
+// TestAlternatingThreads checks that an event of another capture thread starts a block unless it is sorted.
+func TestAlternatingThreads(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(8, 0))
 	other := *events[0].Thread
 	for i, e := range events {
@@ -328,8 +328,8 @@ func TestThreadsTakeTurns(t *testing.T) {
 	}
 }
 
-// TestFalseFlagsOfTheInput: flags that an input sets wrongly stay as they are, so that readers deliver the same, and each
-// event that one of them excludes is counted.
+// TestFalseFlagsOfTheInput checks that wrong flags of the input are kept, so that readers deliver the same events, and
+// that each event that contradicts a flag is counted.
 func TestFalseFlagsOfTheInput(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(6, ntconv.FlagSorted))
 	events[3].Time = 1001 // not before event 1, but before event 2
@@ -346,8 +346,8 @@ func TestFalseFlagsOfTheInput(t *testing.T) {
 	}
 }
 
-// TestSortedIsTakenBack: flags that the writer set itself are taken back while the block is not written, and each event
-// that shows that one was wrong is counted, unless its source has counted it.
+// TestSortedIsTakenBack checks that the writer removes its own wrong flags from blocks that are not written yet, and
+// that it counts each event that proves a flag wrong, unless the source has counted the event.
 func TestSortedIsTakenBack(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(6, 0))
 	events[3].Time = 1001 // not before event 1, but before event 2
@@ -388,7 +388,7 @@ func TestAttributesOnTheWire(t *testing.T) {
 	}
 	r = parse(t, write(t, ntconvtest.Fixtures()[0].Source(), nil))
 	if th := r.threads[0]; th.Has.Has(wire.ThreadTID) {
-		t.Errorf("a thread whose id is unknown has id %d", th.TID)
+		t.Errorf("a thread with an unknown ID has the ID %d", th.TID)
 	}
 	list := r.labels[0]
 	if len(list) != 7 || list[1].Kind != wire.LabelNumber || list[2].Kind != wire.LabelString || list[2].Key != "bytes#unit" || list[2].Str != "bytes" {
@@ -419,7 +419,7 @@ func TestNumbersAreMadeUp(t *testing.T) {
 	}
 }
 
-// TestRenumber: what was filtered out does not look lost, and what was lost still does.
+// TestRenumber checks that filtered events do not look lost, and that lost events still do.
 func TestRenumber(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := eventgen.Traces().Draw(t, "trace")
@@ -441,7 +441,7 @@ func TestRenumber(t *testing.T) {
 		for _, e := range got {
 			found += uint64(e.Lost)
 		}
-		// Losses at the end of a thread, with no event or mark behind them, cannot be told.
+		// Losses at the end of a thread, with no event or mark after them, cannot be detected.
 		if found > lost {
 			t.Fatalf("%d events are lost, but %d look lost", lost, found)
 		}
@@ -450,21 +450,21 @@ func TestRenumber(t *testing.T) {
 
 func TestWallClock(t *testing.T) {
 	src := ntconvtest.Fixtures()[3]
-	src.Info.Clock.Wall = src.Info.Clock.Wall.Add(123456) // 0.1 ms and some
+	src.Info.Clock.Wall = src.Info.Clock.Wall.Add(123456) // a fraction of a millisecond
 	r := read(t, write(t, src.Source(), nil))
 	at := ntconv.Ticks(5000)
 	if got, want := r.Info().Clock.Time(at), src.Info.Clock.Time(at); want.Sub(got) < 0 || want.Sub(got) > 200 {
 		t.Errorf("%v became %v", want, got)
 	}
-	src = ntconvtest.Fixtures()[2] // has none
+	src = ntconvtest.Fixtures()[2] // has no wall-clock time
 	if got := read(t, write(t, src.Source(), nil)).Info().Clock.Wall; !got.IsZero() {
 		t.Errorf("an unknown time became %v", got)
 	}
 }
 
-// TestNamesakesAreKeptApart: a row with the name of an earlier one stands behind the events that the earlier one
+// TestNamesakes checks that a row with the name of an earlier one is written after the events that the earlier row
 // describes.
-func TestNamesakesAreKeptApart(t *testing.T) {
+func TestNamesakes(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(3, 0))
 	again := &ntconv.Type{Provider: "P", ID: 1, Name: "tock"}
 	events[2].Type = again

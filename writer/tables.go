@@ -10,27 +10,27 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// entry is the number of a type or thread. It is described again when a mark has made readers forget it, under the same
-// number.
+// An entry is the ID of a type or thread. If a flush makes readers discard the row, the writer writes it again with the
+// same ID.
 type entry struct {
 	id    uint32
-	epoch uint32 // in which it was described last
+	epoch uint32 // epoch of its table in which the row was last written
 }
 
-// typeTable numbers types, counting from 1. Like the other tables it knows only the last pointer before it asks its
-// map: with the last four, traces whose threads take turns take 6 to 16% longer to write, because which of them matches
-// is unpredictable.
+// A typeTable assigns IDs to types, from 1. Like the other tables it compares with the last pointer only before it uses
+// its map. A comparison with the last four pointers costs 6 to 16% in traces whose threads alternate, because it is
+// unpredictable which one matches.
 type typeTable struct {
 	definitionBlock
 	ids   map[*ntconv.Type]entry
-	names map[eventName]*ntconv.Type // described last
+	names map[eventName]*ntconv.Type // the type of each name whose row was written last
 	next  uint32
 	epoch uint32
 	last  *ntconv.Type
 	id    uint32 // of last
 }
 
-// eventName is what Microsoft's reader takes for the identity of a type.
+// An eventName identifies a type in TraceEvent.
 type eventName struct {
 	provider string
 	id       uint32
@@ -41,10 +41,10 @@ func (t *typeTable) init() {
 	t.ids, t.names = map[*ntconv.Type]entry{}, map[eventName]*ntconv.Type{}
 }
 
-// forget says that readers have forgotten all types.
-func (t *typeTable) forget() { t.epoch, t.last = t.epoch+1, nil }
+// flushed records that readers have discarded all types: their rows are written again.
+func (t *typeTable) flushed() { t.epoch, t.last = t.epoch+1, nil }
 
-// typ returns the number of a type and describes it if need be.
+// typ returns the ID of a type and writes its row if necessary.
 func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 	t := &w.types
 	if typ == t.last && typ != nil {
@@ -81,8 +81,8 @@ func (w *Writer) typ(typ *ntconv.Type) (uint32, error) {
 	return e.id, nil
 }
 
-// beforeNamesake writes all events so far if a type has the name of another one: Microsoft's reader describes events by
-// the last row of that name that it has met.
+// beforeNamesake writes all events so far if a type has the name of another one. TraceEvent describes events by the
+// last row of that name.
 func (w *Writer) beforeNamesake(typ *ntconv.Type) error {
 	name := eventName{typ.Provider, typ.ID}
 	last := w.types.names[name]
@@ -93,7 +93,7 @@ func (w *Writer) beforeNamesake(typ *ntconv.Type) error {
 	return nil
 }
 
-// clip shortens a text for an error.
+// clip truncates a string for an error message.
 func clip(s string) string {
 	if len(s) > 100 {
 		return s[:100] + "..."
@@ -101,7 +101,7 @@ func clip(s string) string {
 	return s
 }
 
-// threadTable numbers threads, counting from 1, and their events.
+// A threadTable assigns IDs to threads, from 1, and sequence numbers to their events.
 type threadTable struct {
 	definitionBlock
 	states map[*ntconv.Thread]*threadState
@@ -116,16 +116,17 @@ func (t *threadTable) init() {
 	t.states = map[*ntconv.Thread]*threadState{}
 }
 
-// forget says that readers have forgotten all threads. Their events are counted from 1 again.
-func (t *threadTable) forget() { t.epoch, t.last = t.epoch+1, nil }
+// flushed records that readers have discarded all threads: their rows are written again, and their events are numbered
+// from 1 again.
+func (t *threadTable) flushed() { t.epoch, t.last = t.epoch+1, nil }
 
-// remove says that a thread has ended. Its number is not used again: not all readers can bear that.
+// remove records that a thread has ended. Its ID is not reused, because not all readers support that.
 func (t *threadTable) remove(th *ntconv.Thread) {
 	delete(t.states, th)
 	t.last = nil
 }
 
-// thread returns the number and the state of a thread and describes it if need be. The result is good until the next
+// thread returns the ID and the state of a thread and writes its row if necessary. The result is valid until the next
 // mark.
 func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 	t := &w.threads
@@ -160,7 +161,7 @@ func (w *Writer) thread(th *ntconv.Thread) (*threadState, error) {
 	return s, nil
 }
 
-// contentTable numbers rows of a window by their content, counting from 1.
+// A contentTable assigns IDs to rows by their content, from 1 in each window.
 type contentTable struct {
 	block
 	known   intern.Bytes
@@ -171,29 +172,26 @@ func (t *contentTable) init(kind wire.Kind) {
 	t.block = newBlock(kind, 8)
 }
 
-// finish fills in the header.
+// finish fills in the header of the rows: the range of their IDs.
 func (t *contentTable) finish() *block {
 	r := wire.IDRange{First: uint32(t.known.Len()+1) - uint32(t.rows), Count: uint32(t.rows)}
 	wire.AppendIDRange(t.buf[:wire.BlockHeaderSize], r)
 	return &t.block
 }
 
-// forget begins a new window.
-func (t *contentTable) forget() { t.known.Reset() }
+// flushed starts a new window.
+func (t *contentTable) flushed() { t.known.Reset() }
 
-// add returns the number of the row in scratch and writes it if it is new in the window.
+// add returns the ID of the row in scratch and adds the row to the block if it is new in the window.
 func (w *Writer) add(t *contentTable) (uint32, error) {
 	if id := t.known.Find(t.scratch); id != 0 {
 		return id, nil
 	}
 	if t.known.Len() == math.MaxUint32-1 {
-		return 0, fmt.Errorf(
-			"%v block: %w",
-			t.kind,
-			&ntconv.LimitError{Limit: LimitRows, Value: math.MaxUint32 - 1, Asked: math.MaxUint32},
-		)
+		return 0, fmt.Errorf("%v block: %w", t.kind,
+			&ntconv.LimitError{Limit: LimitRows, Value: math.MaxUint32 - 1, Asked: math.MaxUint32})
 	}
-	if err := w.makeRoom(&t.block, len(t.scratch)); err != nil { // may begin a new window
+	if err := w.makeRoom(&t.block, len(t.scratch)); err != nil { // may start a new window
 		return 0, err
 	}
 	t.buf = append(t.buf, t.scratch...)
@@ -201,11 +199,11 @@ func (w *Writer) add(t *contentTable) (uint32, error) {
 	return t.known.Add(t.scratch), nil
 }
 
-// maxPointers bounds how many pointers are remembered beside the content: sources that make a new stack or label list
-// for every event would fill the memory with them.
+// maxPointers bounds the pointers that a table keeps in addition to the content. Some sources create a new stack or
+// label list for every event.
 const maxPointers = 1 << 16
 
-// stackTable numbers the stacks of a window.
+// A stackTable assigns IDs to the stacks of a window.
 type stackTable struct {
 	contentTable
 	seen map[*ntconv.Stack]uint32
@@ -218,13 +216,13 @@ func (t *stackTable) init() {
 	t.seen = map[*ntconv.Stack]uint32{}
 }
 
-func (t *stackTable) forget() {
-	t.contentTable.forget()
+func (t *stackTable) flushed() {
+	t.contentTable.flushed()
 	clear(t.seen)
 	t.last = nil
 }
 
-// stack returns the number of a stack, 0 for none.
+// stack returns the ID of a stack, or 0 if it is nil or empty.
 func (w *Writer) stack(s *ntconv.Stack) (uint32, error) {
 	t := &w.stacks
 	if s == t.last && s != nil {
@@ -251,7 +249,7 @@ func (w *Writer) stack(s *ntconv.Stack) (uint32, error) {
 	return id, nil
 }
 
-// labelTable numbers the label lists of a window.
+// A labelTable assigns IDs to the label lists of a window.
 type labelTable struct {
 	contentTable
 	seen map[*ntconv.Labels]uint32
@@ -265,13 +263,13 @@ func (t *labelTable) init() {
 	t.seen = map[*ntconv.Labels]uint32{}
 }
 
-func (t *labelTable) forget() {
-	t.contentTable.forget()
+func (t *labelTable) flushed() {
+	t.contentTable.flushed()
 	clear(t.seen)
 	t.last = nil
 }
 
-// labelList returns the number of a label list, 0 for an empty one.
+// labelList returns the ID of a label list, or 0 if it is nil or empty.
 func (w *Writer) labelList(l *ntconv.Labels) (uint32, error) {
 	t := &w.labels
 	if l == t.last && l != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// microsoftLosses counts lost events as Microsoft's reader does: it takes events for those of the thread of the last
-// sorted event, or of the first in the block. Where numbers step back it counts a negative number.
+// microsoftLosses counts lost events as TraceEvent does: it attributes events to the capture thread of the last sorted
+// event, or of the first event in the block. It counts a negative number if numbers go back.
 func microsoftLosses(r *rows) (lost int64) {
 	numbers := map[uint64]uint32{}
 	events := r.events
@@ -33,9 +33,9 @@ func microsoftLosses(r *rows) (lost int64) {
 	return lost
 }
 
-// turnTaking draws events of up to four threads that take turns. Times mostly go on but may go back, whatever the flags
-// say.
-func turnTaking(t *rapid.T) (events []*ntconv.Event, lost int64) {
+// alternating generates events of up to four threads that alternate. Most times increase, but some go back, regardless
+// of the flags.
+func alternating(t *rapid.T) (events []*ntconv.Event, lost int64) {
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "turn"}
 	process := &ntconv.Process{PID: 1}
 	threads := make([]*ntconv.Thread, rapid.IntRange(1, 4).Draw(t, "threads"))
@@ -79,12 +79,11 @@ func falseFlags(r *rows) (n uint64) {
 	return n
 }
 
-// TestLateEvents: however threads take turns, and whatever flags are wrong or Options.Ordered, nothing looks lost that
-// is not, for Microsoft's reader and for ours; flags are true or reported; and what is written again has the same
-// bytes.
+// TestLateEvents checks events of alternating threads with wrong flags, with and without Options.Ordered: no event
+// looks lost to TraceEvent or to package reader, each flag is correct or reported, and rewriting yields the same bytes.
 func TestLateEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		events, lost := turnTaking(t)
+		events, lost := alternating(t)
 		src := func() *ntconvtest.SliceSource { return ntconvtest.NewSource(nil, events...) }
 		opts := writer.Options{
 			BlockBytes:  rapid.SampledFrom([]int{0, 0, 1, 50, 100, 300}).Draw(t, "block size"),
@@ -96,7 +95,7 @@ func TestLateEvents(t *testing.T) {
 		once := write(t, ntconvtest.Poison(src()), &opts)
 		r := parse(t, once)
 		if got := microsoftLosses(r); got != lost {
-			t.Fatalf("Microsoft's reader finds that %d events are lost, and %d are", got, lost)
+			t.Fatalf("TraceEvent counts %d lost events, want %d", got, lost)
 		}
 		if n := falseFlags(r); n > report.Count(ntconv.CodeOutOfOrder) {
 			t.Fatalf("%d events are earlier than a sorted one, %v are reported", n, report.Count(ntconv.CodeOutOfOrder))
@@ -110,13 +109,13 @@ func TestLateEvents(t *testing.T) {
 		}
 		opts.Ordered = opts.Ordered && rapid.Bool().Draw(t, "ordered again")
 		if again := write(t, read(t, once), &opts); !bytes.Equal(again, once) {
-			t.Fatal("written again it has other bytes")
+			t.Fatal("rewriting it changes its bytes")
 		}
 	})
 }
 
-// TestTurnsWithoutFlags: an event that takes back flags gives every turn of those events a block of its own, and no
-// other.
+// TestTurnsWithoutFlags checks that an event that removes flags gives each run of unflagged events of one thread a
+// block of its own, and no other event.
 func TestTurnsWithoutFlags(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(8, 0))
 	other := *events[0].Thread
@@ -136,12 +135,12 @@ func TestTurnsWithoutFlags(t *testing.T) {
 			t.Errorf("late by %d: blocks of %v events, want %v", 1007-c.late, r.perBlock, c.want)
 		}
 		if lost := microsoftLosses(r); lost != 0 {
-			t.Errorf("late by %d: Microsoft's reader finds that %d events are lost", 1007-c.late, lost)
+			t.Errorf("late by %d: TraceEvent counts %d lost events", 1007-c.late, lost)
 		}
 	}
 }
 
-// TestLargeBlocksAreDivided: that holds for blocks that are nearly as large as blocks can be.
+// TestLargeBlocksAreDivided checks the same for blocks close to the maximum size.
 func TestLargeBlocksAreDivided(t *testing.T) {
 	events, _ := ntconvtest.Record(ticks(279, 0))
 	other := *events[0].Thread
@@ -154,7 +153,7 @@ func TestLargeBlocksAreDivided(t *testing.T) {
 	events[len(events)-1].Time = 1000
 	b := write(t, ntconvtest.NewSource(nil, events...), &writer.Options{BlockBytes: 1 << 30, Ordered: true})
 	r := parse(t, b)
-	if lost := microsoftLosses(r); lost != 0 || len(r.perBlock) != len(events) { // the last event takes back all flags
+	if lost := microsoftLosses(r); lost != 0 || len(r.perBlock) != len(events) { // the last event removes all flags
 		t.Errorf("%d blocks of %d events, %d lost", len(r.perBlock), len(events), lost)
 	}
 	if err := ntconvtest.EqualStreams(ntconvtest.NewSource(nil, events...), read(t, b), &ntconvtest.Options{Sorted: true}); err != nil {

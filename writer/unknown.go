@@ -2,8 +2,8 @@ package writer
 
 import "github.com/ntconv/ntconv"
 
-// known returns the type without what the source's reader did not understand, if Options.DropUnknown is set, and else
-// the type. first says that the type is described for the first time, so that it is counted once.
+// known returns t or, if Options.DropUnknown is set, a copy without the parts that the source's reader could not parse.
+// first means that the row of the type is written for the first time; only then known counts the type.
 func (w *Writer) known(t *ntconv.Type, first bool) *ntconv.Type {
 	at := firstOpaque(t.Fields)
 	dropped := len(t.Fields) - at
@@ -26,8 +26,7 @@ func (w *Writer) known(t *ntconv.Type, first bool) *ntconv.Type {
 	return t
 }
 
-// firstOpaque returns the index of the first field of which not all is understood, and the number of fields if there is
-// none.
+// firstOpaque returns the index of the first field that could not be fully parsed, or len(fields) if there is none.
 func firstOpaque(fields []ntconv.Field) int {
 	for i := range fields {
 		if opaque(&fields[i].Type) {
@@ -37,6 +36,7 @@ func firstOpaque(fields []ntconv.Field) int {
 	return len(fields)
 }
 
+// opaque reports whether a part of t could not be parsed.
 func opaque(t *ntconv.FieldType) bool {
 	return t.Code == 0 || t.Elem != nil && opaque(t.Elem) || firstOpaque(t.Fields) < len(t.Fields)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// unknownTrace has an event of a type that a change makes odd, and a block of unknown kind.
+// unknownTrace has an event of a type that the argument modifies, and a block of unknown kind.
 func unknownTrace(t *testing.T, change func(m *wire.Metadata)) []byte {
 	var out bytes.Buffer
 	s := wirestream.New(&out, wire.V6)
@@ -31,14 +31,14 @@ func unknownTrace(t *testing.T, change func(m *wire.Metadata)) []byte {
 	return out.Bytes()
 }
 
-// What Microsoft's reader refuses is counted where it is written, and left out with DropUnknown: then that reader, and
-// ours if it is strict, read the trace. The reader decides in each case, where it can be run.
+// TestDropUnknown checks that parts that TraceEvent rejects are counted, and omitted with DropUnknown: then TraceEvent, and
+// package reader in strict mode, read the trace. If TraceEvent is available, the test runs it for each case.
 func TestDropUnknown(t *testing.T) {
 	opaque := wire.Field{Name: "b", Opaque: true, Extra: []byte{99, 2, 3}}
 	for name, c := range map[string]struct {
 		change  func(m *wire.Metadata)
 		refused bool
-		dropped uint64 // the block included
+		dropped uint64 // including the block
 		fields  int
 	}{
 		"nothing":         {func(*wire.Metadata) {}, false, 1, 1},

@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// Keys of the trace that tell a reader how the writer wrote.
+// Keys of the trace that describe to a reader how the trace was written.
 const (
 	keyLabels    = "ntconv.labels"
 	zigzag       = "zigzag"
@@ -22,15 +22,16 @@ const (
 	keyStart     = "ntconv.start"
 )
 
-// A Writer writes one trace. It is for use by one goroutine. A block, or several, go out with one call of the
-// underlying Write: it needs no buffer in front.
+// A Writer writes one trace. It is not safe for concurrent use. It passes whole blocks to the underlying Write, so that
+// writer needs no buffer. The Writer keeps the pointers of types and threads to the end, and those of stacks and label
+// lists until the next sequence point.
 type Writer struct {
 	out    io.Writer
 	opts   Options
-	large  int // bytes of an address
+	large  int // size of an address in bytes
 	native uint8
-	n      int64 // events that were offered
-	err    error // of out: everything after it fails alike
+	n      int64 // number of calls of Write, for errors
+	err    error // error of out; every later call returns it
 	closed bool
 
 	events  eventBlock
@@ -39,17 +40,19 @@ type Writer struct {
 	stacks  stackTable
 	labels  labelTable
 
-	latest    int64 // time of the latest event
-	inserted  int64 // time of the latest sequence point that was inserted
-	after     int64 // n when that was
-	unordered bool  // an event came before inserted: no more are inserted
-	late      bool  // an event came before latest: Options.Ordered was wrong
+	latest    int64 // latest time of an event
+	inserted  int64 // time of the last sequence point that the writer inserted
+	after     int64 // n at that time
+	unordered bool  // an event was earlier than inserted: insert no more
+	late      bool  // an event was earlier than latest: Options.Ordered was wrong
 }
 
 var errClosed = errors.New("the writer is closed")
 
-// New writes the beginning of a trace. info must be what the source of the events says: its clock must have a
-// frequency, and its pointer size is that of all addresses. opts may be nil.
+// New writes the header of a trace to w and returns a Writer for its events. info describes the source of the events;
+// New does not retain it. Its clock must have a positive frequency, and its pointer size is that of all addresses: 4,
+// or 8 for any other value. opts may be nil, which means the zero Options. New returns an error for an invalid clock,
+// for attributes that exceed a block (it wraps ntconv.ErrLimit), and the error of w.
 func New(w io.Writer, info *ntconv.Info, opts *Options) (*Writer, error) {
 	if info.Clock.Freq <= 0 {
 		return nil, fmt.Errorf("clock frequency %d: must be positive", info.Clock.Freq)
@@ -79,7 +82,7 @@ func New(w io.Writer, info *ntconv.Info, opts *Options) (*Writer, error) {
 	return wr, wr.write(b)
 }
 
-// traceRow makes the Trace row of an Info.
+// traceRow converts an Info to the Trace row.
 func traceRow(info *ntconv.Info, pointerSize int) wire.Trace {
 	wall, tick := wholeMillisecond(info.Clock)
 	t := wire.Trace{
@@ -90,7 +93,7 @@ func traceRow(info *ntconv.Info, pointerSize int) wire.Trace {
 	}
 	for _, a := range info.Attrs {
 		if a.Key != keyLabels && a.Key != keyAggregate && a.Key != keyStart {
-			t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: text(a.Key), Value: text(a.Value)})
+			t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: validUTF8(a.Key), Value: validUTF8(a.Value)})
 		}
 	}
 	t.KeyValues = append(t.KeyValues, wire.KeyValue{Key: keyLabels, Value: zigzag})
@@ -103,8 +106,8 @@ func traceRow(info *ntconv.Info, pointerSize int) wire.Trace {
 	return t
 }
 
-// wholeMillisecond returns the last whole millisecond of the wall clock up to the clock's Tick and its tick, as the
-// format has no room for more.
+// wholeMillisecond returns the last whole millisecond of the wall clock up to c.Tick, and its tick. The format stores
+// milliseconds only.
 func wholeMillisecond(c ntconv.Clock) (time.Time, ntconv.Ticks) {
 	rest := time.Duration(c.Wall.Nanosecond()) % time.Millisecond
 	if c.Wall.IsZero() || rest == 0 {
@@ -113,34 +116,30 @@ func wholeMillisecond(c ntconv.Clock) (time.Time, ntconv.Ticks) {
 	return c.Wall.Add(-rest), c.TicksAt(-rest)
 }
 
-// unknownTime stands for a time that is unknown; package reader knows it too. It is the second day that Microsoft's
-// reader can convert to a file time, in whatever time zone: with an earlier one it opens no trace that has stacks.
+// unknownTime represents an unknown time; package reader has the same value. It is the second day that TraceEvent can
+// convert to a file time in every time zone. With an earlier time TraceEvent cannot open traces that have stacks.
 var unknownTime = time.Date(1601, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// inRange reports whether Microsoft's reader can open a trace that starts at a time.
+// inRange reports whether TraceEvent can open a trace that starts at t.
 func inRange(t time.Time) bool { return t.UTC().Year() >= 1601 && t.UTC().Year() <= 9999 }
 
-// systemTime converts a time; one that is unknown, or not in range, becomes unknownTime.
+// systemTime converts a time. A time that is unknown or out of range becomes unknownTime.
 func systemTime(t time.Time) (s wire.SystemTime) {
 	if t = t.UTC(); !inRange(t) {
 		t = unknownTime
 	}
-	s[wire.Year], s[wire.Month], s[wire.Day], s[wire.DayOfWeek] = int16(
-		t.Year(),
-	), int16(
-		t.Month(),
-	), int16(
-		t.Day(),
-	), int16(
-		t.Weekday(),
-	)
+	s[wire.Year], s[wire.Month], s[wire.Day] = int16(t.Year()), int16(t.Month()), int16(t.Day())
+	s[wire.DayOfWeek] = int16(t.Weekday())
 	s[wire.Hour], s[wire.Minute], s[wire.Second] = int16(t.Hour()), int16(t.Minute()), int16(t.Second())
 	s[wire.Millisecond] = int16(t.Nanosecond() / 1e6)
 	return s
 }
 
-// Write writes an event, a mark, a declaration, or a block of unknown kind. An error that is not of the underlying
-// writer concerns the event alone.
+// Write writes an event, a mark, a definition, or a block of unknown kind. It does not retain e or its payload.
+//
+// An error of the underlying writer is final: every later call returns it. Any other error concerns only this event,
+// which is not written, and leaves the Writer usable: it wraps ntconv.ErrLimit if the event exceeds a limit of the
+// format and ntconv.ErrUnsupported if nettrace cannot represent it.
 func (w *Writer) Write(e *ntconv.Event) (err error) {
 	switch {
 	case w.err != nil:
@@ -174,7 +173,8 @@ func (w *Writer) Write(e *ntconv.Event) (err error) {
 	return fmt.Errorf("event %d: %w", w.n, err)
 }
 
-// Flush writes all events so far, and flushes the underlying writer if that can be flushed.
+// Flush writes all events so far, and calls Flush of the underlying writer if that is an ntconv.Flusher. The Writer
+// remains usable. More calls make a larger trace, because blocks get smaller.
 func (w *Writer) Flush() error {
 	if err := w.flush(); err != nil {
 		return err
@@ -185,8 +185,8 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Close writes the rest of the trace. It does not close the underlying writer. After an error of that one it returns
-// the error again.
+// Close writes the rest of the trace. It does not close the underlying writer. It returns the error of the underlying
+// writer, also if it is called again. Do not call Write after Close.
 func (w *Writer) Close() error {
 	if w.closed {
 		return w.err
@@ -199,6 +199,7 @@ func (w *Writer) Close() error {
 	return w.write(end)
 }
 
+// write writes b to the underlying writer, unless that has failed before.
 func (w *Writer) write(b []byte) error {
 	if w.err == nil {
 		var n int
@@ -209,12 +210,14 @@ func (w *Writer) write(b []byte) error {
 	return w.err
 }
 
-// flush writes the blocks that hold anything: definitions first, then the events that use them.
+// flush writes all blocks that have rows: definitions first, then the events that use them.
 func (w *Writer) flush() error {
 	if err := w.events.divide(); err != nil {
 		return err
 	}
-	for _, b := range []*block{w.types.finish(), w.threads.finish(), w.stacks.finish(), w.labels.finish(), w.events.finish()} {
+	for _, b := range []*block{
+		w.types.finish(), w.threads.finish(), w.stacks.finish(), w.labels.finish(), w.events.finish(),
+	} {
 		if b.rows == 0 {
 			continue
 		}
@@ -230,24 +233,24 @@ func (w *Writer) flush() error {
 	return w.err
 }
 
-// full reports whether it is time to write the blocks. Types and threads do not count: sources may announce them long
-// before they are used, and what is written again must be cut in the same places.
+// full reports whether the blocks must be written. Types and threads do not count: sources may announce them long
+// before their first use, and rewriting a trace must yield the same blocks.
 func (w *Writer) full() bool {
-	most := w.opts.BlockBytes
-	return w.events.size() >= most || len(w.stacks.buf) >= most || len(w.labels.buf) >= most ||
+	limit := w.opts.BlockBytes
+	return w.events.size() >= limit || len(w.stacks.buf) >= limit || len(w.labels.buf) >= limit ||
 		w.events.sealed+w.events.rows >= w.opts.BlockEvents
 }
 
-// endWindow makes readers, and this writer, forget stacks and label lists: a sequence point has been written.
+// endWindow discards stacks and label lists after a sequence point, as readers do.
 func (w *Writer) endWindow() {
-	w.stacks.forget()
-	w.labels.forget()
+	w.stacks.flushed()
+	w.labels.flushed()
 }
 
 // mark writes a sequence point or a RemoveThread block.
 func (w *Writer) mark(e *ntconv.Event) error {
 	if e.Mark == nil {
-		return errors.New("mark without its content")
+		return errors.New("mark event without a Mark")
 	}
 	if w.repeats(e) {
 		return nil
@@ -279,13 +282,14 @@ func (w *Writer) mark(e *ntconv.Event) error {
 	return fmt.Errorf("%v: %w", e.Mark.Kind, ntconv.ErrUnsupported)
 }
 
-// repeats reports whether e is a sequence point that says no more than one that was inserted just before: so what was
-// written once, sequence points included, is written the same again.
+// repeats reports whether e is a sequence point that adds nothing to the one that the writer has just inserted. So
+// rewriting a trace with inserted sequence points does not duplicate them.
 func (w *Writer) repeats(e *ntconv.Event) bool {
 	return w.after > 0 && w.n == w.after+1 && int64(e.Time) == w.inserted && e.Mark.Kind == ntconv.MarkSequencePoint &&
 		e.Mark.Flags == 0 && len(e.Mark.Threads) == 0
 }
 
+// sequencePoint writes all events and a sequence point, and starts a new window.
 func (w *Writer) sequencePoint(sp wire.SequencePoint) error {
 	b := wire.AppendSequencePoint(make([]byte, wire.BlockHeaderSize), &sp)
 	if err := w.writeAlone(b, wire.KindSequencePoint); err != nil {
@@ -293,10 +297,10 @@ func (w *Writer) sequencePoint(sp wire.SequencePoint) error {
 	}
 	w.endWindow()
 	if sp.Flags&wire.FlushThreads != 0 {
-		w.threads.forget()
+		w.threads.flushed()
 	}
 	if sp.Flags&wire.FlushMetadata != 0 {
-		w.types.forget()
+		w.types.flushed()
 	}
 	return nil
 }
@@ -312,7 +316,7 @@ func (w *Writer) define(e *ntconv.Event) (err error) {
 	return err
 }
 
-// lost remembers that events are missing. The number of the thread's next event will say so.
+// lost adds losses to those of the thread. A gap before the number of its next event represents them.
 func (w *Writer) lost(e *ntconv.Event) error {
 	s, err := w.thread(e.Capture)
 	if err == nil {
@@ -321,7 +325,7 @@ func (w *Writer) lost(e *ntconv.Event) error {
 	return err
 }
 
-// opaque copies a block of a kind that only other programs know.
+// opaque copies a block of a kind that this package does not know.
 func (w *Writer) opaque(e *ntconv.Event) error {
 	kind := wire.Kind(e.Seq)
 	if w.opts.DropUnknown && !kind.Known() {
@@ -335,7 +339,7 @@ func (w *Writer) opaque(e *ntconv.Event) error {
 	return w.writeAlone(append(b, e.Payload...), kind)
 }
 
-// writeAlone writes everything so far and then a block.
+// writeAlone writes all events so far and then a block. b starts with space for the block header.
 func (w *Writer) writeAlone(b []byte, kind wire.Kind) error {
 	if err := putBlockHeader(b, kind); err != nil {
 		return err
@@ -346,7 +350,7 @@ func (w *Writer) writeAlone(b []byte, kind wire.Kind) error {
 	return w.write(b)
 }
 
-// putBlockHeader fills in the header of a block for which b has room in front.
+// putBlockHeader fills in the block header at the start of b.
 func putBlockHeader(b []byte, kind wire.Kind) error {
 	_, err := wire.AppendBlockHeader(b[:0], wire.BlockHeader{Kind: kind, Size: len(b) - wire.BlockHeaderSize})
 	if err != nil {
@@ -355,7 +359,7 @@ func putBlockHeader(b []byte, kind wire.Kind) error {
 	return err
 }
 
-// limited returns err with a limit of the model in place of one of the wire.
+// limited converts a limit error of package wire in err to an *ntconv.LimitError. It returns other errors unchanged.
 func limited(err error) error {
 	var l *bin.LimitError
 	if !errors.As(err, &l) {

@@ -19,7 +19,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// write writes a source and returns the bytes.
+// write writes the events of a source and returns the bytes.
 func write(t tb, src ntconv.Source, opts *writer.Options) []byte {
 	t.Helper()
 	var buf bytes.Buffer
@@ -37,7 +37,7 @@ func write(t tb, src ntconv.Source, opts *writer.Options) []byte {
 	return buf.Bytes()
 }
 
-// tb is what tests and rapid's checks have in common.
+// A tb is a test or a check of package rapid.
 type tb interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -94,13 +94,13 @@ func TestRealTracesComeBack(t *testing.T) {
 				t.Error(err)
 			}
 			if again := write(t, read(t, b), nil); !bytes.Equal(again, b) {
-				t.Error("written, read and written again the bytes differ")
+				t.Error("rewriting it again changes its bytes")
 			}
 		})
 	}
 }
 
-// TestRealTracesByTime writes traces in the order of time, with the sequence points that this allows.
+// TestRealTracesByTime writes traces in time order, with the sequence points that this allows.
 func TestRealTracesByTime(t *testing.T) {
 	byTime := func(b []byte) *reader.Reader {
 		r, err := reader.New(bytes.NewReader(b), &reader.Options{Order: reader.ByTime, AllowPrerelease: true})
@@ -117,10 +117,10 @@ func TestRealTracesByTime(t *testing.T) {
 			t.Errorf("%s: %v", f.Name, err)
 		}
 		if again := write(t, byTime(b), &writer.Options{BlockBytes: 10_000, Ordered: true}); !bytes.Equal(again, b) {
-			t.Errorf("%s: written, read and written again the bytes differ", f.Name)
+			t.Errorf("%s: rewriting it again changes its bytes", f.Name)
 		}
 		if report.Count(ntconv.CodeOutOfOrder) == 0 {
-			// What is in order in the file comes in the same order by time.
+			// If the file is in time order, both orders are equal.
 			if err := ntconvtest.EqualStreams(read(t, b), byTime(b), opts); err != nil {
 				t.Errorf("%s: read by time: %v", f.Name, err)
 			}
@@ -128,8 +128,8 @@ func TestRealTracesByTime(t *testing.T) {
 	}
 }
 
-// TestVectorsComeBack copies small files that stretch the format, as far as they can be read.
-func TestVectorsComeBack(t *testing.T) {
+// TestVectors rewrites small files with rare features of the format, up to the first error of the reader.
+func TestVectors(t *testing.T) {
 	dir := corpus.Shared(t, "data", "vectors")
 	paths, err := filepath.Glob(filepath.Join(dir, "*.nettrace"))
 	if err != nil || len(paths) < 100 {
@@ -156,12 +156,12 @@ func TestVectorsComeBack(t *testing.T) {
 		b := write(t, ntconvtest.Poison(src), &writer.Options{AllowLarge: true})
 		parse(t, b)
 		opts := &ntconvtest.Options{Errors: true}
-		opts.Sorted = strings.Contains(path, "NegativeTimestampDelta") // it has a flag that is not true
+		opts.Sorted = strings.Contains(path, "NegativeTimestampDelta") // it has a wrong flag
 		if err := ntconvtest.EqualStreams(open(), read(t, b), opts); err != nil {
 			t.Errorf("%s: %v", filepath.Base(path), err)
 		}
 		if again := write(t, read(t, b), &writer.Options{AllowLarge: true}); !bytes.Equal(again, b) {
-			t.Errorf("%s: written, read and written again the bytes differ", filepath.Base(path))
+			t.Errorf("%s: rewriting it again changes its bytes", filepath.Base(path))
 		}
 	}
 	if opened < 90 {
@@ -179,7 +179,7 @@ func TestWritingDoesNotAllocate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var some []*ntconv.Event // definitions are paid for once
+	var some []*ntconv.Event // definitions allocate once
 	for _, e := range events {
 		if err := w.Write(e); err != nil {
 			t.Fatal(err)
@@ -204,12 +204,13 @@ func TestWritingDoesNotAllocate(t *testing.T) {
 		}
 		i++
 	}); n > 0 {
-		t.Errorf("%v allocations an event", n)
+		t.Errorf("%v allocations per event", n)
 	}
 }
 
-// FuzzCopy: whatever can be read can be written to a sound file, and its events read the same again. Streams are not
-// compared as a whole: damaged files may say that two equal rows are two threads in ways that no sound file can.
+// FuzzCopy checks that every trace that can be read can be written as a valid file with the same events. It does not
+// compare whole streams: in a corrupt file two equal rows can be two threads in ways that a valid file cannot
+// represent.
 func FuzzCopy(f *testing.F) {
 	for _, fix := range ntconvtest.Fixtures() {
 		f.Add(write(f, fix.Source(), nil), true)
@@ -225,13 +226,13 @@ func FuzzCopy(f *testing.F) {
 				return nil
 			}
 			return ntconv.Filter(r, func(e *ntconv.Event) bool {
-				e.Flags &^= ntconv.FlagSorted // may be wrong, and is taken back then
+				e.Flags &^= ntconv.FlagSorted // may be wrong; the writer then removes it
 				return e.Kind != ntconv.KindDefine && e.Kind != ntconv.KindLost
 			})
 		}
 		src := open(b)
 		if src == nil || bytes.Contains(b, []byte("#unit")) || bytes.Contains(b, []byte("ntconv.p")) {
-			return // names of our own, with values that we do not write
+			return // reserved names with values that the writer does not use
 		}
 		opts := &writer.Options{AllowLarge: true}
 		if small {

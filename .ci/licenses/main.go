@@ -1,5 +1,5 @@
-// Command licenses lists the licenses of the modules that are compiled into ntconv on any platform, and fails if one is
-// not among those that may be. With -o it writes the texts, which binaries are distributed with; with -check it
+// Command licenses lists the licenses of the modules that are compiled into ntconv on any platform. It fails if a
+// license is not allowed. With -o it writes the license files, which are distributed with binaries; with -check it
 // compares them with the file.
 package main
 
@@ -20,8 +20,8 @@ import (
 	"strings"
 )
 
-// allowed are the licenses that a binary under the license of ntconv may contain, each with a passage that only its
-// text has.
+// allowed are the licenses that a binary under the license of ntconv may contain, each with a passage that identifies
+// its text.
 var allowed = []struct{ name, passage string }{
 	{"Apache-2.0", "apache license version 2.0, january 2004"},
 	{
@@ -36,7 +36,7 @@ var allowed = []struct{ name, passage string }{
 	},
 }
 
-// refused are passages of licenses that a text may contain in addition to those allowed.
+// refused are passages of licenses that are not allowed, even if the text also contains an allowed license.
 var refused = []string{
 	"gnu general public license",
 	"gnu lesser general public license",
@@ -47,8 +47,8 @@ var refused = []string{
 }
 
 func main() {
-	out := flag.String("o", "", "write the texts to this `file`")
-	check := flag.String("check", "", "compare the texts with this `file`")
+	out := flag.String("o", "", "write the license files to this `file`")
+	check := flag.String("check", "", "compare the license files with this `file`")
 	platforms := flag.String("platforms", runtime.GOOS+"/"+runtime.GOARCH, "os/arch `pairs`, with spaces between them")
 	flag.Parse()
 	if err := run(strings.Fields(*platforms), *out, *check); err != nil {
@@ -79,11 +79,8 @@ func run(platforms []string, out, check string) error {
 	}
 	if check != "" {
 		if have, err := os.ReadFile(check); err != nil || !bytes.Equal(have, text) {
-			return fmt.Errorf(
-				"%s is not up to date (%w): run make licenses",
-				check,
-				cmp.Or(err, errors.New("it differs")),
-			)
+			return fmt.Errorf("%s is not up to date (%w): run make licenses",
+				check, cmp.Or(err, errors.New("it differs")))
 		}
 	}
 	return nil
@@ -92,12 +89,12 @@ func run(platforms []string, out, check string) error {
 // A module is a dependency, or the standard library.
 type module struct {
 	path, version, dir string
-	packages           map[string]bool // directories of packages that are compiled
+	packages           map[string]bool // directories of the compiled packages
 	license            string
-	texts              []string // of all files with licenses and notices
+	licenseTexts              []string // contents of all files with licenses and notices
 }
 
-// compiled returns the modules of the packages that the command consists of.
+// compiled returns the modules that contain packages of the command.
 func compiled(platforms []string) ([]*module, error) {
 	goroot, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
@@ -153,7 +150,7 @@ func compiled(platforms []string) ([]*module, error) {
 
 var licenseFile = regexp.MustCompile(`(?i)^(.*[-_])?(licen[cs]e|copying|notice|patents)([-_.].*)?$`)
 
-// read finds the texts in the directory of the module and in those that lead to compiled packages.
+// read collects license files from the directory of the module and from the parent directories of compiled packages.
 func (m *module) read() error {
 	dirs := map[string]bool{m.dir: true}
 	for p := range m.packages {
@@ -176,7 +173,7 @@ func (m *module) read() error {
 				return err
 			}
 			text := strings.TrimSpace(strings.ReplaceAll(string(data), "\r\n", "\n"))
-			m.texts = append(m.texts, text)
+			m.licenseTexts = append(m.licenseTexts, text)
 			if lower := strings.ToLower(e.Name()); strings.Contains(lower, "notice") ||
 				strings.Contains(lower, "patents") {
 				continue
@@ -203,7 +200,7 @@ func sorted(set map[string]bool) (list []string) {
 	return list
 }
 
-// classify returns the name of the license that a text is, or an error if it may not be compiled in.
+// classify returns the name of a license, or an error if it is not allowed.
 func classify(text string) (string, error) {
 	words := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	for _, r := range refused {
@@ -219,30 +216,30 @@ func classify(text string) (string, error) {
 	return "", errors.New("an unknown license")
 }
 
-// document returns the file that lists modules and texts, each text once.
+// document returns the file that lists modules and license files, each distinct file once.
 func document(modules []*module) []byte {
 	var b bytes.Buffer
 	b.WriteString(
 		"# Third-party software\n\nBinaries of ntconv contain these modules. `make licenses` writes this file.\n\n| module | version | license |\n|---|---|---|\n",
 	)
 	users := map[string][]string{}
-	var texts []string
+	var distinct []string
 	for _, m := range modules {
 		version := m.version
 		if version == "" {
 			version = "the version that built the binary"
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", m.path, version, m.license)
-		for _, t := range m.texts {
+		for _, t := range m.licenseTexts {
 			if users[t] == nil {
-				texts = append(texts, t)
+				distinct = append(distinct, t)
 			}
 			if !slices.Contains(users[t], m.path) {
 				users[t] = append(users[t], m.path)
 			}
 		}
 	}
-	for _, t := range texts {
+	for _, t := range distinct {
 		fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n", strings.Join(users[t], ", "), t)
 	}
 	return b.Bytes()

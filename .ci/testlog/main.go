@@ -1,7 +1,6 @@
-// Testlog reads what go test -json prints and shows what matters of it: the line that go test closes each package with,
-// the output of tests that failed, and at the end how many tests were skipped and for want of what. It fails if a test
-// failed, and if one was skipped for a reason that is not in the list: whatever a fresh clone holds must be tested
-// there.
+// Testlog reads the output of go test -json and prints its essential parts: the final line of each package, the output
+// of failed tests, and the number of skipped tests by reason. It fails if a test failed, or if a test was skipped for a
+// reason that is not in the list, because everything in a fresh clone must be tested there.
 package main
 
 import (
@@ -15,17 +14,17 @@ import (
 	"strings"
 )
 
-// wants lists what a test may be skipped for the want of, by words in its message.
+// wants lists the permitted reasons for skipping a test, with words in the messages of skipped tests.
 var wants = []struct {
 	what  string
 	words []string
 }{
 	{
-		"reference data, which lies beside the checkout (../shared or NTCONV_SHARED)",
+		"reference data, which is next to the checkout (../shared or NTCONV_SHARED)",
 		[]string{"reference data", "NTCONV_SHARED", "reference output"},
 	},
 	{
-		"Microsoft's reader, an external program that lies there too",
+		"the program that runs TraceEvent, which is part of the reference data",
 		[]string{"reference reader", "runs another program"},
 	},
 	{
@@ -35,7 +34,7 @@ var wants = []struct {
 	{"Chromium, for consumers that are web pages", []string{"no Chromium"}},
 	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
 	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
-	{"the time that it takes: a flag asks for it, or -short does without", []string{"-big converts", "short mode"}},
+	{"time: a flag enables the test, or -short disables it", []string{"-big converts", "short mode"}},
 	{
 		"a permission or ability of the operating system",
 		[]string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"},
@@ -45,18 +44,18 @@ var wants = []struct {
 // An event is a line of go test -json (go doc test2json).
 type event struct {
 	Action, Package, Test, Output string
-	ImportPath                    string // of what was not built
+	ImportPath                    string // package that was not built
 }
 
 type test struct{ pkg, name string }
 
-// A log is what was read so far.
+// A log is the state of the output read so far.
 type log struct {
 	out     io.Writer
 	output  map[test]*strings.Builder
 	passed  int
 	failed  []test
-	skipped [][]test // by want
+	skipped [][]test // indexed like wants
 	unknown []test
 }
 
@@ -77,7 +76,7 @@ func (l *log) read(r io.Reader) error {
 	for s.Scan() {
 		var e event
 		if json.Unmarshal(s.Bytes(), &e) != nil {
-			fmt.Fprintln(l.out, s.Text()) // of make or of the go command itself
+			fmt.Fprintln(l.out, s.Text()) // output of make or of the go command itself
 			continue
 		}
 		l.add(&e)
@@ -94,7 +93,7 @@ func (l *log) add(e *event) {
 		if e.Output != "PASS\n" {
 			fmt.Fprint(l.out, e.Output)
 		}
-	case e.Action == "output" && strings.HasPrefix(e.Output, "=== "): // that a test runs, pauses or goes on
+	case e.Action == "output" && strings.HasPrefix(e.Output, "=== "): // reports that a test runs, pauses or continues
 	case e.Action == "output":
 		b := l.output[t]
 		if b == nil {
@@ -116,14 +115,14 @@ func (l *log) add(e *event) {
 
 func (l *log) fail(t test) {
 	inside := func(f test) bool { return f.pkg == t.pkg && (t.name == "" || strings.HasPrefix(f.name, t.name+"/")) }
-	if !slices.ContainsFunc(l.failed, inside) { // what failed inside of it is told already
+	if !slices.ContainsFunc(l.failed, inside) { // a failure inside of it has been reported
 		l.failed = append(l.failed, t)
 	}
 	l.show(t)
 	if t.name != "" {
 		return
 	}
-	var unfinished []string // tests in which the program ended: one of them has the reason
+	var unfinished []string // running when the program ended: one of them is the cause
 	for other := range l.output {
 		if other.pkg == t.pkg {
 			unfinished = append(unfinished, other.name)
@@ -135,7 +134,7 @@ func (l *log) fail(t test) {
 	}
 }
 
-// show prints what a test has put out, once.
+// show prints the output of a test, once.
 func (l *log) show(t test) {
 	if b := l.output[t]; b != nil {
 		fmt.Fprint(l.out, b)
@@ -161,7 +160,7 @@ func (l *log) skip(t test) {
 	fmt.Fprint(l.out, text)
 }
 
-// finish prints the sum and reports whether all is well.
+// finish prints the totals and reports whether the tests succeeded.
 func (l *log) finish() bool {
 	total := len(l.unknown)
 	for _, list := range l.skipped {
@@ -170,7 +169,7 @@ func (l *log) finish() bool {
 	fmt.Fprintf(l.out, "tests: %d passed, %d failed, %d skipped\n", l.passed, len(l.failed), total)
 	for i, list := range l.skipped {
 		if len(list) > 0 {
-			fmt.Fprintf(l.out, "skipped: %d for want of %s\n", len(list), wants[i].what)
+			fmt.Fprintf(l.out, "skipped: %d, missing: %s\n", len(list), wants[i].what)
 		}
 	}
 	var errs []error

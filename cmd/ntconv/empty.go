@@ -2,10 +2,12 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
@@ -29,8 +31,13 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 			text += "; " + times(p)
 		}
 		advice = strings.Join(append(p.Selector.Notes(), a.inventoryAdvice(p)), "; ")
-	case p.Input.Again():
-		has, use := a.content(p)
+	case p.Input.Rereadable():
+		has, use, kinds := a.content(p)
+		if kind := formats.ProfileKind(a.sum.Result); len(kinds) > 0 && kind != "" {
+			text = fmt.Sprintf("no %s %s among %s; %s", kind, what, message.Count(p.Total, "event"), otherKinds(kinds))
+			advice = ""
+			break
+		}
 		text += " (" + has + ")"
 		if advice != "" && use != "" {
 			advice += "; "
@@ -66,12 +73,23 @@ func (a *app) inventoryAdvice(p *pass.Pass) string {
 	return "ntconv info " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists what there is"
 }
 
-// content reads the input once more and says what it holds: the largest providers, and what can be extracted.
-func (a *app) content(p *pass.Pass) (has, use string) {
+// otherKinds says which samples an input has, and which flag selects them.
+func otherKinds(samples []inventory.Extractable) string {
+	var has, flags []string
+	for _, x := range samples {
+		has = append(has, message.Count(x.Events, x.Kind+" sample"))
+		flags = append(flags, "--kind "+x.Kind)
+	}
+	return "the trace has " + strings.Join(has, " and ") + ": use " + strings.Join(flags, " or ")
+}
+
+// content reads the input once more and says what it holds: the largest providers, what can be extracted, and the
+// samples of each kind.
+func (a *app) content(p *pass.Pass) (has, use string, samples []inventory.Extractable) {
 	v := inventory.New(p.Info)
 	_, err := p.Plan.Scan(p.Input, func(e *ntconv.Event) { _ = v.Write(e) }) // an inventory accepts everything
 	if err != nil {
-		return err.Error(), ""
+		return err.Error(), "", nil
 	}
 	_ = v.Close() // as above
 	list := v.Providers()
@@ -86,13 +104,17 @@ func (a *app) content(p *pass.Pass) (has, use string) {
 		has += provider.Name + " " + message.Group(provider.Events)
 	}
 	for i, x := range v.Extract(a.inputWords(p.Input.FirstName(), groupInput, groupLimits)) {
-		if i == 2 {
-			break
+		same := func(other inventory.Extractable) bool { return other.Kind == x.Kind }
+		if x.Kind != "" && !slices.ContainsFunc(samples, same) {
+			samples = append(samples, x)
+		}
+		if i >= 2 {
+			continue
 		}
 		if i > 0 {
 			use += "; "
 		}
 		use += "for its " + x.What + ": " + x.Command
 	}
-	return has, use
+	return has, use, samples
 }

@@ -78,7 +78,7 @@ func (a *app) bindLimits(flags *pflag.FlagSet) {
 		flags,
 		&a.memory.Max,
 		formats.FlagMemory,
-		"memory of the whole command, all its jobs together; the peak may exceed it by 25%; 0 for any",
+		"maximum live heap of the command, all jobs together; the peak may exceed it by 25%; 0 means no limit",
 	)
 	formats.BindCompression(flags, &a.limits)
 	formats.BindQuota(flags, &a.quota)

@@ -22,8 +22,8 @@ func TestFolded(t *testing.T) {
 		code int
 		want string
 	}{
-		{"to folded --sample-type nothing two.folded -o -", exitUsage, "--sample-type nothing: the profile has no such type; it has samples\n"},
-		{"to folded --unit seconds two.folded -o -", exitUsage, "--unit seconds: values of type samples are in count; omit it"},
+		{"to folded --sample-type nothing two.folded -o -", exitUsage, "--sample-type nothing: the profile has no such sample type; available: samples\n"},
+		{"to folded --unit seconds two.folded -o -", exitUsage, "--unit seconds: values of type samples are in count; omit the flag"},
 		{"to folded --unit seconds " + corpus.Path("go-cpu.pb.gz") + " -o -", exitUsage, "--unit seconds: the total of every stack is less than half of that; choose a smaller unit"},
 		{"to folded two.folded -o -", exitOK, "2 distinct stacks from 2 of 2 events in two.folded (folded)"},
 		{"to folded flat.folded -o -", exitInput, "--from"},

@@ -17,7 +17,7 @@ var attacksOnFiles = []attack{
 	{file: "gz-in-gz.gz", args: "info --from nettrace --max-ratio 50 IN", code: exitLimit, out: 0, mib: 100, says: "raise --max-ratio"},
 	{file: "gz-in-gz.gz", args: "info --from nettrace IN", code: exitLimit, out: 0, mib: 100, says: "raise --max-ratio"},
 	{file: "gz-in-gz.gz", args: "top --from pprof IN", code: exitLimit, out: 0, mib: 300, says: "raise --max-ratio"},
-	{file: "gz-in-gz.gz", args: "info IN", code: exitInput, out: 0, mib: 60, says: "packed twice"},
+	{file: "gz-in-gz.gz", args: "info IN", code: exitInput, out: 0, mib: 60, says: "compressed twice"},
 }
 
 // A frame is a zstd frame of uncompressed data that needs a window of 128 MiB, and an rleFrame one of many blocks of 128

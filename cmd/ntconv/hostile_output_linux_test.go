@@ -19,9 +19,9 @@ var attacksOnOutput = []attack{
 	{file: "stack-amplify.nettrace", args: "print --symbols --max-output 1MiB IN", code: 5, out: 1 << 20, mib: 100, says: "limit 1 MiB"},
 	{file: "inlined.nettrace", args: "print --json --symbols --max-output 8MiB IN", code: 5, out: 8 << 20, mib: 150, says: "raise --max-output"},
 	{file: "limit-partial-stdout.nettrace", args: "print --json --symbols --crc --hex IN", code: 5, mib: 100, says: "raise --max-fields"},
-	{file: "strict-partial-stdout.nettrace", args: "print --json --strict --symbols --crc --hex IN", code: 2, mib: 150, says: "stack id is already in use"},
-	{file: "strict-partial-stdout.nettrace", args: "print --json --strict IN", code: 2, mib: 150, says: "stack id is already in use"},
-	{file: "strict-partial-stdout.nettrace", args: "to nettrace --strict IN -o -", code: 2, mib: 150, says: "stack id is already in use"},
+	{file: "strict-partial-stdout.nettrace", args: "print --json --strict --symbols --crc --hex IN", code: 2, mib: 150, says: "stack ID is already in use"},
+	{file: "strict-partial-stdout.nettrace", args: "print --json --strict IN", code: 2, mib: 150, says: "stack ID is already in use"},
+	{file: "strict-partial-stdout.nettrace", args: "to nettrace --strict IN -o -", code: 2, mib: 150, says: "stack ID is already in use"},
 
 	{file: "locbomb.nettrace", args: "to parquet IN -o OUT/", out: 64 << 10, mib: 100},
 	{file: "locbomb.nettrace", args: "to chrome IN -o OUT.trace.json", out: 16 << 10, mib: 100},
@@ -35,7 +35,7 @@ var attacksOnOutput = []attack{
 	{file: "dataloc.nettrace", args: "print IN", out: 4 << 20, mib: 120},
 	{file: "dataloc.nettrace", args: "to parquet IN -o OUT/", out: 8 << 20, mib: 120},
 	{file: "dataloc.nettrace", args: "to chrome IN -o OUT.trace.json", out: 4 << 20, mib: 120},
-	{file: "dataloc.nettrace", args: "to perfetto IN -o OUT.perfetto-trace", out: 4 << 20, mib: 120, says: "1 payload that does not fit"},
+	{file: "dataloc.nettrace", args: "to perfetto IN -o OUT.perfetto-trace", out: 4 << 20, mib: 120, says: "1 payload does not fit"},
 	{file: "dataloc.nettrace", args: "to firefox IN -o OUT.firefox.json", out: 4 << 20, mib: 100},
 }
 

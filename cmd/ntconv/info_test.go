@@ -121,3 +121,37 @@ func TestInfoSuggestions(t *testing.T) {
 		}
 	}
 }
+
+// The commands that info proposes print as many events as their rows say.
+func TestProposedCommandsPrintWhatInfoCounts(t *testing.T) {
+	checked, more := 0, 0
+	for _, name := range []string{"waits", "waits-v6", "exceptions", "gcdump", "counters", "alloc-verbose", "cpu-v6"} {
+		dir := t.TempDir()
+		in := trace(t, name)
+		var d struct {
+			Extract []inventory.Extractable `json:"extract"`
+		}
+		if r := invoke(t, dir, nil, "info", "--json", in); json.Unmarshal([]byte(r.stdout), &d) != nil || len(d.Extract) == 0 {
+			t.Fatalf("%s: %s%s", name, r.stdout, r.stderr)
+		}
+		for _, x := range d.Extract {
+			args, isPrint := strings.CutPrefix(x.Command, "ntconv print ")
+			if !isPrint {
+				continue
+			}
+			want := x.Events
+			if x.Printed > 0 {
+				want, more = x.Printed, more+1
+			}
+			args = strings.ReplaceAll(strings.ReplaceAll(args, "--symbols ", ""), "'", "")
+			r := invoke(t, dir, nil, append([]string{"print"}, strings.Fields(args)...)...)
+			if n := int64(strings.Count(r.stdout, "\n")); n != want {
+				t.Errorf("%s: %d events, want %d", x.Command, n, want)
+			}
+			checked++
+		}
+	}
+	if checked < 5 || more < 3 {
+		t.Errorf("only %d commands, %d of them with more events", checked, more)
+	}
+}

@@ -34,7 +34,7 @@ func TestPackedTwice(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.pb.gz.gz", twice)
 	for _, r := range []result{invoke(t, dir, nil, "info", "a.pb.gz.gz"), invoke(t, dir, twice, "info", "-")} {
-		if r.code != exitInput || !strings.Contains(r.stderr, "packed twice") || !strings.Contains(r.stderr, "gzip -dc") {
+		if r.code != exitInput || !strings.Contains(r.stderr, "compressed twice") || !strings.Contains(r.stderr, "gzip -dc") {
 			t.Errorf("code %d: %s", r.code, r.stderr)
 		}
 	}
@@ -53,7 +53,7 @@ func TestHelpIsTrue(t *testing.T) {
 		{"convert", "ntconv to FORMAT takes them", "are those of"},
 		{"verify", "ntconv to pprof", "\t"},
 		{"info", "with this id; several as 15683,15684 or by the flag again", "RFC 3339"},
-		{"info", "provider/name; * stands for any text; several as A,B or by the flag again", "[]"},
+		{"info", "provider/name; * matches any text; comma-separated, repeatable", "[]"},
 	} {
 		r := invoke(t, t.TempDir(), nil, append(strings.Fields(c.verb), "--help")...)
 		text := strings.Join(strings.FieldsFunc(r.stdout, func(c rune) bool { return c == ' ' || c == '\n' }), " ") // unwrapped
@@ -101,22 +101,24 @@ func TestMessages(t *testing.T) {
 		{"summary of standard input", cpu, []string{"to", "pprof", "-", "-o", "x"}, exitOK, "events in standard input (nettrace 4)", " - "},
 		{"all events of standard input", cpu, []string{"to", "nettrace", "-", "-o", "x"}, exitOK, "events of standard input (nettrace 4)", " - "},
 		{"no folder", nil, []string{"to", "pprof", trace(t, "cpu-env"), "-o", "no/dir/x.pb.gz"}, exitOutput, "the folder no/dir does not exist", ""},
-		{"empty profile", nil, []string{"top", "empty.pb.gz"}, exitInput, "the program that was to write the profile", "--duration"},
+		{"empty profile", nil, []string{"top", "empty.pb.gz"}, exitInput, "programs write a profile when the recording ends", "--duration"},
 		{"label of no sample", nil, []string{"to", "pprof", "--drop-label", "trace,thread id", "--drop-label", "activity_id,nosuch", trace(t, "cpu-env"), "-o", "x"}, exitOK,
-			"; --drop-label: no sample has a label trace or nosuch; there are pid, process, state\n", ""},
+			"; --drop-label: no sample has the label trace or nosuch; available: pid, process, state\n", ""},
 		{"labels of a profile without threads' names", nil, []string{"to", "pprof", "--drop-label", "nosuch", trace(t, "cpu-env"), "-o", "x"}, exitOK,
-			"no sample has a label nosuch; there are pid, process, state, thread id\n", "host"},
+			"no sample has the label nosuch; available: pid, process, state, thread id\n", "host"},
 		{"label of every sample", nil, []string{"top", "--drop-label", "thread id,pid", trace(t, "cpu-env")}, exitOK, "samples", "--drop-label"},
 		{"label of a profile", nil, []string{"top", "--drop-label", "endpoint", "a.pb.gz"}, exitOK, "samples", "--drop-label"},
 		{"label of no profile", nil, []string{"top", "--drop-label", "endpoint,region,pid", "a.pb.gz"}, exitOK,
-			"; --drop-label: no sample has a label region or pid; there are bytes\n", ""},
-		{"no label at all", nil, []string{"top", "--drop-label", "pid", "cpu.pb.gz"}, exitOK, "no sample has a label pid; there are no others", ""},
-		{"no samples in a profile", nil, []string{"top", "nothing.pb.gz"}, exitEmpty, "nothing.pb.gz: the profile holds no samples; write it again", "providers"},
+			"; --drop-label: no sample has the label region or pid; available: bytes\n", ""},
+		{"no label at all", nil, []string{"top", "--drop-label", "pid", "cpu.pb.gz"}, exitOK, "no sample has the label pid; the profile has no labels", ""},
+		{"no samples in a profile", nil, []string{"top", "nothing.pb.gz"}, exitEmpty, "nothing.pb.gz: the profile holds no samples; record again, for longer", "providers"},
 		{"nor for a trace", nil, []string{"to", "nettrace", "nothing.pb.gz", "-o", "x"}, exitEmpty, "the profile holds no samples", "trace holds"},
 		{"gone with the pipe", cpu, []string{"print", "--pid", "1", "-"}, exitEmpty, "ntconv info lists what there is; keep the input in a file", "info -"},
 		{"limit once", cpu, []string{"print", "--max-decompressed", "100KiB", trace(t, "cpu-env")}, exitLimit, "cpu-env.nettrace.zst: decompress zstd after 19060 bytes: decompressed data too large: limit 100 KiB, got 128 KiB; raise --max-decompressed\n", "nettrace 4"},
-		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is taken for a part of the name; --where '!($event =~ "^GC")' selects`, ""},
+		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is part of the name; --where '!($event =~ "^GC")' selects`, ""},
 		{"case of a field", nil, []string{"print", "--where", "methodflags > 0", trace(t, "cpu-env")}, exitEmpty, "no event has a field methodflags, but there is MethodFlags", ""},
+		{"no samples of a kind", nil, []string{"top", "--kind", "wall", trace(t, "cpu-v6")}, exitEmpty, "no wall samples among 1,125 events; the trace has ", "to pprof"},
+		{"no samples of a kind to view", nil, []string{"view", "--kind", "cpu", trace(t, "cpu-env")}, exitEmpty, "no cpu samples among 1,786 events; the trace has 194 wall samples: use --kind wall\n", "record"},
 		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
 		{"bytes are no time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},
 		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "on the stack for 100.0% of cpu time", ""},

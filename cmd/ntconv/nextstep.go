@@ -31,7 +31,7 @@ func nextStep(err error, strict bool) string {
 	case errors.Is(err, fs.ErrPermission):
 		return "make it readable for your user"
 	case errors.Is(err, syscall.EISDIR):
-		return "name a file in it"
+		return "pass a file in it"
 	case damaged && strict:
 		return "without --strict the valid part is read"
 	case damaged:

@@ -27,7 +27,7 @@ func TestPackedAndCut(t *testing.T) {
 		for _, n := range []int{4, 5, 10, 100} {
 			dir := t.TempDir()
 			write(t, dir, "cut", whole[:n])
-			want := fmt.Sprintf("decompress %s after %d bytes: compressed data ends early", name, n)
+			want := fmt.Sprintf("decompress %s after %d bytes: compressed data is truncated", name, n)
 			for _, r := range []result{invoke(t, dir, nil, "info", "cut"), invoke(t, dir, whole[:n], "top", "-"), invoke(t, dir, nil, "print", "--strict", "cut")} {
 				if r.code != exitInput || !strings.Contains(r.stderr, want) || !strings.HasSuffix(r.stderr, "; copy the file again, or record again\n") {
 					t.Errorf("%d bytes of %s: code %d: %s", n, name, r.code, r.stderr)
@@ -61,7 +61,7 @@ func TestNextStep(t *testing.T) {
 		want string // between the name and the next step
 		next string
 	}{
-		{"info .", exitInput, "is a directory", "name a file in it"},
+		{"info .", exitInput, "is a directory", "pass a file in it"},
 		{"info name", exitInput, "nettrace 4: byte 43: Object/NameLength: input is damaged: invalid value: -1, want 0 to 38", "copy the file again, or record again"},
 		{"info header", exitInput, "nettrace: byte 12: stream header: unknown format: invalid value: 9, want 20, or 0 from version 6 on",
 			"check that this is the file that was recorded"},

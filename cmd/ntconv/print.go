@@ -129,7 +129,7 @@ func newLineSink(out *iox.Member, p *pass.Pass, r *printing) *lineSink {
 		out:     out,
 		printer: eventtext.New(p.Info.Clock, r.lines),
 		json:    r.json,
-		live:    !p.Input.Again(),
+		live:    !p.Input.Rereadable(),
 		mark:    p.Selector.KeepMark,
 	}
 }

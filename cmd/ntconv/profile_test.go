@@ -136,14 +136,14 @@ func TestProfileFlagsWithoutEffect(t *testing.T) {
 		code       int
 		want       string
 	}{
-		{nettrace, []string{"--label-frames", "endpoint,color", "a.pb.gz"}, exitOK, "--label-frames: no sample has a label color; there are bytes, endpoint"},
-		{nettrace, []string{"--label-frames", "color", "a.pb.gz", "b.pb.gz"}, exitOK, "no sample has a label color; there are bytes, endpoint"},
+		{nettrace, []string{"--label-frames", "endpoint,color", "a.pb.gz"}, exitOK, "--label-frames: no sample has the label color; available: bytes, endpoint"},
+		{nettrace, []string{"--label-frames", "color", "a.pb.gz", "b.pb.gz"}, exitOK, "no sample has the label color; available: bytes, endpoint"},
 		{nettrace, []string{"--sample-type", "cpu", "--label-frames", "x", trace(t, "cpu-env")}, exitOK,
 			"--sample-type has no effect: no input is of format pprof; --label-frames has no effect"},
 		{nettrace, []string{"--addresses", "mixed", trace(t, "cpu-env")}, exitOK, "--addresses has no effect: no stack"},
-		{nettrace, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "ntconv: a.pb.gz: --sample-type wall: the profile has no such type; it has samples, cpu\n"},
+		{nettrace, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "ntconv: a.pb.gz: --sample-type wall: the profile has no such sample type; available: samples, cpu\n"},
 		{nettrace, []string{"--sample-type", "cpu", "a.pb.gz", "b.pb.gz"}, exitUsage, "ntconv: b.pb.gz: --sample-type cpu: "},
-		{[]string{"top"}, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "--sample-type wall: the profile has no such type; it has samples, cpu\n"},
+		{[]string{"top"}, []string{"--sample-type", "wall", "a.pb.gz"}, exitUsage, "--sample-type wall: the profile has no such sample type; available: samples, cpu\n"},
 	} {
 		r := invoke(t, dir, nil, append(c.verb, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
@@ -312,10 +312,10 @@ func TestBadProfiles(t *testing.T) {
 		code int
 		want string
 	}{
-		{"truncated gzip", good[:len(good)-20], exitInput, "compressed data ends early"},
-		{"dangling location", pack([]byte(head + "\x12\x07\x0a\x01\x09\x12\x02\x01\x02" + "\x32\x00\x32\x01a\x32\x01b")), exitInput, "sample 0: input is damaged: location 9 is not there"},
+		{"truncated gzip", good[:len(good)-20], exitInput, "compressed data is truncated"},
+		{"dangling location", pack([]byte(head + "\x12\x07\x0a\x01\x09\x12\x02\x01\x02" + "\x32\x00\x32\x01a\x32\x01b")), exitInput, "sample 0: input is damaged: unknown location 9"},
 		{"string table", pack(append([]byte(head), bytes.Repeat([]byte("\x32\x00"), 10_000_000)...)), exitLimit, "string table: too many strings: limit 4000000, got 4000001\n"},
-		{"text", []byte("just a text\n"), exitInput, "this is text"},
+		{"text", []byte("just a text\n"), exitInput, "got text"},
 		{"legacy text that is cut", []byte("heap profile: 1: 2 [ 3: 4 ] @ heap/1\n1: x\n"), exitInput, "older formats"},
 	} {
 		write(t, dir, "bad.pb.gz", c.data)

@@ -200,7 +200,7 @@ func (a *app) compareFiles(v *verification, plan *pass.Plan, sides *[2]*side) (e
 	}
 	var again [2]*side
 	for i, s := range sides {
-		if !s.in.Again() || s.in.Format.In.Ordered {
+		if !s.in.Rereadable() || s.in.Format.In.Ordered {
 			return 0, errors.ErrUnsupported
 		}
 		again[i] = &side{in: s.in}

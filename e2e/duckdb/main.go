@@ -1,11 +1,11 @@
-// Command duckdb behaves as the duckdb command line program for the arguments that ntconv sql uses, so that tests need
-// no installed DuckDB.
+// Command duckdb implements the arguments of the duckdb command line program that ntconv sql uses, so that tests do not
+// depend on an installed DuckDB.
 //
-// It is used in place of that program: the SQL is executed by DuckDB itself, linked as a library, but arguments, output
-// modes and exit codes are implemented here, after https://duckdb.org/docs/stable/clients/cli/arguments. It knows
-// -init, -c, -f, -cmd, -bail, -batch, -readonly, -no-stdin, -nullvalue and the output modes -box, -csv, -json,
-// -jsonlines, -markdown, -line and -list, and refuses all others. As the program does since version 1.3, it prints "--
-// Loading resources from FILE" to standard error for -init.
+// It replaces that program: DuckDB itself executes the SQL, linked as a library, but arguments, output modes and exit
+// codes are implemented here, following https://duckdb.org/docs/stable/clients/cli/arguments. It supports -init, -c,
+// -f, -cmd, -bail, -batch, -readonly, -no-stdin, -nullvalue and the output modes -box, -csv, -json, -jsonlines,
+// -markdown, -line and -list, and rejects all others. Like the program since version 1.3, it prints "-- Loading
+// resources from FILE" to standard error for -init.
 package main
 
 import (
@@ -29,24 +29,24 @@ func main() {
 	}
 	out := bufio.NewWriter(os.Stdout)
 	if err := errors.Join(o.run(out, os.Stderr), out.Flush()); err != nil {
-		fmt.Fprintln(os.Stderr, err) // it begins with its kind, as "Parser Error"
+		fmt.Fprintln(os.Stderr, err) // the error begins with its kind, such as "Parser Error"
 		os.Exit(1)
 	}
 }
 
-// options are the arguments of the command line.
+// options are the parsed arguments of the command line.
 type options struct {
 	database string
 	readOnly bool
 	mode     string
 	null     string
 	initFile string
-	commands []string // SQL of -cmd, before standard input
-	scripts  []string // SQL of -c and -f: standard input is not read
+	commands []string // SQL of -cmd, executed before standard input
+	scripts  []string // SQL of -c and -f, executed instead of standard input
 	noStdin  bool
 }
 
-// parseArguments accepts options with one hyphen or two, as the program does.
+// parseArguments accepts options with one or two hyphens, like the program.
 func parseArguments(args []string) (*options, error) {
 	o := &options{mode: "box", null: "NULL"}
 	for len(args) > 0 {
@@ -87,7 +87,7 @@ func parseArguments(args []string) (*options, error) {
 	return o, nil
 }
 
-// take sets an option that has a value.
+// take sets an option with a value.
 func (o *options) take(name, value string) error {
 	switch name {
 	case "init":
@@ -110,7 +110,7 @@ func (o *options) take(name, value string) error {
 	return nil
 }
 
-// run executes all scripts in the order of the program.
+// run executes all scripts in the order used by the program.
 func (o *options) run(out, messages io.Writer) error {
 	dsn := o.database
 	if dsn == ":memory:" {
@@ -157,7 +157,7 @@ func (o *options) run(out, messages io.Writer) error {
 	return nil
 }
 
-// execute runs a statement and prints its rows if it is one that has rows.
+// execute runs a statement and prints its rows, if it returns rows.
 func (o *options) execute(conn driver.Conn, statement string, out io.Writer) error {
 	ctx := context.Background()
 	prepared, err := conn.(driver.ConnPrepareContext).PrepareContext(ctx, statement)
@@ -201,7 +201,8 @@ func (o *options) execute(conn driver.Conn, statement string, out io.Writer) err
 	return result.print(out, o.mode)
 }
 
-// split returns the statements of a script. A semicolon in a string, a quoted name or a comment ends none.
+// split returns the statements of a script. A semicolon in a string, a quoted name or a comment does not end a
+// statement.
 func split(script string) (statements []string) {
 	start := 0
 	add := func(end int) {
@@ -239,7 +240,7 @@ func skip(s string, i int) int {
 	}
 	switch {
 	case s[i] == '\'', s[i] == '"':
-		return until(i+1, s[i:i+1]) // a doubled quote is two strings side by side
+		return until(i+1, s[i:i+1]) // a doubled quote appears as two adjacent strings
 	case s[i] == '$' && next == '$':
 		return until(i+2, "$$")
 	case s[i] == '-' && next == '-':
@@ -250,7 +251,7 @@ func skip(s string, i int) int {
 	return i + 1
 }
 
-// blank reports whether text holds nothing but space and comments.
+// blank reports whether text consists of white space and comments.
 func blank(text string) bool {
 	for i := 0; i < len(text); {
 		switch c := text[i]; {

@@ -19,13 +19,13 @@ import (
 
 // A table is the result of a statement.
 type table struct {
-	null  string // for NULL, except in JSON
+	null  string // text for NULL, except in JSON
 	names []string
-	types []string // in SQL
+	types []string // SQL types
 	rows  [][]driver.Value
 }
 
-// print writes the table in an output mode of the program.
+// print writes the table in an output mode.
 func (t *table) print(w io.Writer, mode string) error {
 	switch mode {
 	case "csv":
@@ -42,7 +42,7 @@ func (t *table) print(w io.Writer, mode string) error {
 	return t.grid(w, "│ ", " │ ", " │", "├─", "─┼─", "─┤", "─")
 }
 
-// cells returns the values as text.
+// cells returns the values as strings.
 func (t *table) cells() [][]string {
 	rows := make([][]string, len(t.rows))
 	for i, row := range t.rows {
@@ -122,7 +122,7 @@ func (t *table) json(w io.Writer, array bool) error {
 	return err
 }
 
-// jsonValue returns a value of a column.
+// jsonValue returns a value of a column for JSON.
 func (t *table) jsonValue(column int, v driver.Value) string {
 	if _, ok := v.(time.Time); ok {
 		v = t.text(column, v)
@@ -130,7 +130,7 @@ func (t *table) jsonValue(column int, v driver.Value) string {
 	return jsonValue(v)
 }
 
-// jsonValue returns numbers and booleans as they are, and all else as a string.
+// jsonValue returns numbers and booleans unchanged, and all other values as strings.
 func jsonValue(v driver.Value) string {
 	switch x := v.(type) {
 	case nil:
@@ -153,7 +153,7 @@ func jsonValue(v driver.Value) string {
 	return string(b)
 }
 
-// grid writes columns of equal width; numbers are to the right.
+// grid writes columns of equal width; numbers are right-aligned.
 func (t *table) grid(w io.Writer, left, middle, right, ruleLeft, ruleMiddle, ruleRight, rule string) error {
 	cells := t.cells()
 	width := make([]int, len(t.names))
@@ -203,7 +203,7 @@ func (t *table) grid(w io.Writer, left, middle, right, ruleLeft, ruleMiddle, rul
 	return err
 }
 
-// markdownRule is the line below the names, which also says that numbers are to the right.
+// markdownRule returns the line below the column names, which also marks right-aligned columns.
 func (t *table) markdownRule(rules []string, number []bool) string {
 	var b strings.Builder
 	for k, r := range rules {
@@ -224,7 +224,7 @@ func isNumber(v driver.Value) bool {
 	return false
 }
 
-// text returns a value of a column.
+// text returns a value of a column as a string.
 func (t *table) text(column int, v driver.Value) string {
 	if at, ok := v.(time.Time); ok {
 		switch t.types[column] {
@@ -237,7 +237,7 @@ func (t *table) text(column int, v driver.Value) string {
 	return text(v)
 }
 
-// text returns a value as DuckDB casts it to VARCHAR, for the types that the queries of this module have.
+// text returns a value as DuckDB casts it to VARCHAR, for the types that the queries of this module return.
 func text(v driver.Value) string {
 	switch x := v.(type) {
 	case nil:
@@ -271,7 +271,7 @@ func text(v driver.Value) string {
 	return fmt.Sprint(v)
 }
 
-// float returns a number with a point or an exponent, which distinguishes it from an integer.
+// float returns a number with a decimal point or an exponent, to distinguish it from an integer.
 func float(x float64, bits int) string {
 	s := strconv.FormatFloat(x, 'f', -1, bits)
 	if abs := math.Abs(x); abs != 0 && (abs < 1e-4 || abs >= 1e15) {

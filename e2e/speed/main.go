@@ -1,11 +1,10 @@
-// Speed runs ntconv and dotnet-trace on the same traces, one after the other, and prints how long each takes and how
-// much memory.
+// Speed runs ntconv and dotnet-trace on the same traces, one after the other, and prints their time and memory.
 //
 //	go run ./speed [-runs 5] [-shared ../../shared] [FILE ...]
 //
-// Both convert the whole trace to a format that viewers read: ntconv to pprof, dotnet-trace (of Microsoft's reference
-// archive) to speedscope. Times are those of the whole command, of which the median is shown; memory is the largest
-// resident size of any run.
+// Both convert the whole trace to a format for viewers: ntconv to pprof, dotnet-trace (in Microsoft's reference
+// archive) to speedscope. The time is the median for the whole command; the memory is the largest resident size of any
+// run.
 package main
 
 import (
@@ -19,8 +18,7 @@ import (
 	"time"
 )
 
-// traces are what is measured unless files are named: the first is the one with most samples, and in the others the
-// start of a program weighs more.
+// traces are the default files: the first has the most samples; in the others the start of the program has more weight.
 var traces = []string{
 	"perfview-dotnetcore3.0-win-x64", "roslyn-compile-net10", "perfview-heartratemonitor-arm32", "perfview-only-managed-samples",
 	"filtrace-exceptions-net10",
@@ -28,7 +26,7 @@ var traces = []string{
 
 func main() {
 	runs := flag.Int("runs", 5, "measured runs of each command")
-	root := flag.String("shared", shared(), "folder of traces and of the reference reader")
+	root := flag.String("shared", shared(), "directory of traces and of dotnet-trace")
 	flag.Parse()
 	if err := measure(*root, *runs, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "speed:", err)
@@ -61,7 +59,7 @@ func measure(root string, runs int, files []string) error {
 		}
 	}
 	fmt.Println(
-		"| trace | MB | dotnet-trace | ntconv | times faster | times less processor | dotnet-trace peak | ntconv peak |",
+		"| trace | MB | dotnet-trace | ntconv | times faster | times less CPU time | dotnet-trace peak | ntconv peak |",
 	)
 	fmt.Println("|---|---:|---:|---:|---:|---:|---:|---:|")
 	for _, file := range files {
@@ -83,21 +81,22 @@ func unpackAll(root, dir string) (files []string, err error) {
 	return files, nil
 }
 
-// unpack runs zstd, since what this process itself ever held would count as a peak of those that it starts.
+// unpack decompresses a file with zstd in a separate process, because memory of this process would count as a peak of
+// the processes that it starts.
 func unpack(from, to string) error {
 	cmd := exec.Command("zstd", "-dqf", from, "-o", to)
 	cmd.Stderr = os.Stderr
 	return cmd.Run()
 }
 
-// A cost is that of one run.
+// A cost is the cost of one run.
 type cost struct {
 	wall, processor time.Duration
 	peak            int64 // bytes
 }
 
-// compare runs both commands in turn, so that what else the machine does hits both alike. The first run of each is not
-// measured: the reference unpacks itself then, and files come into memory.
+// compare runs both commands alternately, so that other load on the machine affects both. The first run of each is not
+// measured, because dotnet-trace extracts itself then, and files are read into memory.
 func compare(root, dir, ntconv, file string, runs int) error {
 	var theirs, ours []cost
 	for i := range runs + 1 {
@@ -151,7 +150,7 @@ func run(name string, args ...string) (cost, error) {
 	return cost{time.Since(start), p.UserTime() + p.SystemTime(), peak(p)}, nil
 }
 
-// summary is the median of times and the highest peak.
+// summary returns the median of times and the highest peak.
 func summary(list []cost) (c cost) {
 	var wall, processor []time.Duration
 	for _, r := range list {

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// Numbers of the fields in profile.proto.
+// Field numbers of profile.proto.
 const (
 	fieldSampleType        protowire.Number = 1
 	fieldSample            protowire.Number = 2
@@ -28,18 +28,19 @@ const (
 	fieldDocURL            protowire.Number = 15
 )
 
-// flushBytes is how much an encoder gathers before it writes.
+// flushBytes is the number of bytes that an encoder buffers before it writes.
 const flushBytes = 64 << 10
 
-// An encoder appends the fields of a Profile message to a stream. The first error of the stream is kept and ends it.
+// An encoder writes the fields of a Profile message to a stream. It keeps the first error of the stream and then writes
+// nothing more.
 type encoder struct {
 	w       io.Writer
 	out     []byte // not yet written
-	msg     []byte // the message at hand
-	sub     []byte // one inside of it
+	msg     []byte // scratch: the current message
+	sub     []byte // scratch: a message inside msg
 	locs    []uint64
-	labels  []encodedLabel  // of the last sample, by place: most are the same again
-	keys    map[string]bool // of labels, nil if they are not noted
+	labels  []encodedLabel  // labels of the previous sample by position: most repeat
+	keys    map[string]bool // keys of labels; nil if they are not recorded
 	samples int
 	err     error
 }
@@ -63,7 +64,7 @@ func (e *encoder) put(field protowire.Number, msg []byte) {
 	}
 }
 
-// number appends a number as a field of the profile, zero included: elements of a list count.
+// number appends a number as a field of the profile, including zero, because it may be an element of a list.
 func (e *encoder) number(field protowire.Number, n uint64) {
 	e.out = protowire.AppendTag(e.out, field, protowire.VarintType)
 	e.out = protowire.AppendVarint(e.out, n)
@@ -74,7 +75,7 @@ func appendBytes(dst []byte, field protowire.Number, b []byte) []byte {
 	return protowire.AppendBytes(dst, b)
 }
 
-// appendNumber appends a field of a message; zero is the default and left out.
+// appendNumber appends a field of a message. It omits zero, which is the default.
 func appendNumber(dst []byte, field protowire.Number, n uint64) []byte {
 	if n == 0 {
 		return dst
@@ -122,7 +123,7 @@ type encodedLabel struct {
 	field []byte
 }
 
-// label returns Label{key = 1, str = 2, num = 3, num_unit = 4} as a field, valid until the next label in that place.
+// label returns Label{key = 1, str = 2, num = 3, num_unit = 4} as a field, valid until the next label at that position.
 func (e *encoder) label(place int, l *ntconv.Label, t *tables) []byte {
 	if place == len(e.labels) {
 		e.labels = append(e.labels, encodedLabel{})
@@ -146,7 +147,7 @@ func (e *encoder) label(place int, l *ntconv.Label, t *tables) []byte {
 	return last.field
 }
 
-// tables appends everything that samples refer to but the strings.
+// tables appends everything that samples refer to, except the strings.
 func (e *encoder) tables(t *tables) {
 	for i := range t.ordered {
 		e.mapping(uint64(i+1), t.ordered[i], t)
@@ -202,7 +203,7 @@ func (e *encoder) function(id uint64, f *function) {
 	e.put(fieldFunction, e.msg)
 }
 
-// header appends the fields that a profile has once.
+// header appends the fields that occur once in a profile.
 func (e *encoder) header(p *profile.Profile, info *ntconv.Info, t *tables) {
 	if start := info.Clock.Time(p.Start); !start.IsZero() && start.Unix() > 0 && start.Year() < 2262 {
 		e.out = appendNumber(e.out, fieldTimeNanos, uint64(start.UnixNano()))

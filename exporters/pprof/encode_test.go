@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/pprof"
 )
 
-// randomEvents returns samples of that many different stacks.
+// randomEvents returns samples of the given number of different stacks.
 func randomEvents(n, stacks int) []*ntconv.Event {
 	rng := rand.New(rand.NewPCG(3, 4))
 	var list []*ntconv.Stack
@@ -35,7 +35,7 @@ func randomEvents(n, stacks int) []*ntconv.Event {
 	return events
 }
 
-// Whatever names, lines, addresses, labels and values there are, pprof's library reads back what was written.
+// pprof's library reads back what was written, for all names, lines, addresses, labels and values.
 func FuzzEncode(f *testing.F) {
 	f.Add([]byte("a\x00b"), uint64(1), int32(3), uint8(0))
 	f.Add([]byte("\xff\xfe name"), uint64(1<<63), int32(-1), uint8(0xff))
@@ -64,7 +64,7 @@ func FuzzEncode(f *testing.F) {
 	})
 }
 
-// fuzzStack cuts data into pieces that become names and labels.
+// fuzzStack splits data into names and labels.
 func fuzzStack(data []byte, pc uint64, line int32, bits uint8) (*ntconv.Stack, []ntconv.Label) {
 	s := &ntconv.Stack{}
 	var labels []ntconv.Label
@@ -107,7 +107,7 @@ func checkFrames(t *testing.T, got *profile.Sample, s *ntconv.Stack) {
 	}
 }
 
-// checkNumbers makes sure that a label with a number is there even if it is zero.
+// checkNumbers checks that labels with the number zero are written.
 func checkNumbers(t *testing.T, p *profile.Profile, labels []ntconv.Label) {
 	t.Helper()
 	for _, l := range labels {

@@ -5,10 +5,10 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// What follows writes profiles that were profiles before. Where others need names for every frame, and system names
-// only where they differ, these get what was there.
+// The functions of this file write imported profiles. They restore the original contents, whereas other profiles get
+// names for every frame, and system names only where they differ.
 
-// newMapping returns a mapping that nothing is known of but what it says itself.
+// newMapping returns a mapping with only the properties of p.
 func (t *tables) newMapping(p *ntconv.Mapping) mapping {
 	m := mapping{Mapping: *p}
 	if t.verbatim {
@@ -19,8 +19,8 @@ func (t *tables) newMapping(p *ntconv.Mapping) mapping {
 	return m
 }
 
-// importedMappings adds the mappings that no location refers to, and returns the number of the program that has most of
-// the profile, or 0 if no mapping says that it is one.
+// importedMappings adds the mappings that no location refers to. It returns the number of the main program of the
+// process with the greatest weight, or 0 if no mapping is marked as the main program.
 func (t *tables) importedMappings(heaviest *ntconv.Process, all []*ntconv.Process, namer ntconv.Namer) (first uint32) {
 	type list struct {
 		first **ntconv.Mapping
@@ -48,7 +48,7 @@ func (t *tables) importedMappings(heaviest *ntconv.Process, all []*ntconv.Proces
 	return first
 }
 
-// addMappings adds all mappings of a process, and returns the number of the one that says that it is the program, or 0.
+// addMappings adds all mappings of a process, and returns the number of the one marked as the main program, or 0.
 func (t *tables) addMappings(list []*ntconv.Mapping) (program uint32) {
 	for _, m := range list {
 		if id := t.addMapping(m); m.Flags&ntconv.MappingMain != 0 {
@@ -58,7 +58,7 @@ func (t *tables) addMappings(list []*ntconv.Mapping) (program uint32) {
 	return program
 }
 
-// importedHeader appends the fields that a profile has once.
+// importedHeader appends the fields that occur once in a profile.
 func (e *encoder) importedHeader(o *origin.Origin, t *tables) {
 	e.out = appendNumber(e.out, fieldDropFrames, t.text(o.DropFrames))
 	e.out = appendNumber(e.out, fieldKeepFrames, t.text(o.KeepFrames))

@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A profile says of each sample of which process it is, and has one list of mappings: what many of both cost is their
-// sum and not their product, which would be 10^10 steps here.
+// A profile names the process of each sample and has one list of mappings. The cost of many of both must be their sum
+// and not their product, which would be 10^10 steps here.
 func TestMappingsOfManyProcesses(t *testing.T) {
 	const n = 100_000
 	list := make([]*ntconv.Mapping, n)

@@ -6,14 +6,14 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// A Kind selects what a profile counts.
+// A Kind is the kind of samples that a profile contains.
 type Kind uint8
 
 // The kinds of profiles.
 const (
 	// Auto selects the first of Wall, CPU and Imported for which the trace has samples, and Wall if it has none.
 	Auto Kind = iota
-	// Wall is wall-clock time of managed threads, running or waiting, as the sample profiler of .NET records it.
+	// Wall is wall-clock time of managed threads, running or waiting, from .NET's sample profiler.
 	Wall
 	// CPU is CPU time from a machine-wide profiler.
 	CPU
@@ -23,7 +23,7 @@ const (
 	numKinds
 )
 
-// kinds are the kinds as package profile knows them.
+// kinds maps kinds to those of package profile.
 var kinds = [numKinds]profile.Kind{Auto: profile.Auto, Wall: profile.Wall, CPU: profile.CPU, Imported: profile.Imported}
 
 // String returns the name of the kind: auto, wall, cpu or imported.
@@ -34,13 +34,14 @@ func (k Kind) String() string {
 	return kinds[k].String()
 }
 
-// ParseKind returns the kind with the given name: auto, wall, cpu or imported.
+// ParseKind returns the kind with the given name: auto, wall, cpu or imported. For other names it returns Auto and an
+// error.
 func ParseKind(name string) (Kind, error) {
 	k, err := profile.ParseKind(name)
 	return kindOf(k), err
 }
 
-// internal returns the kind for package profile. A value that is not one of the constants is Auto.
+// internal returns the kind for package profile. A value other than the constants is treated as Auto.
 func (k Kind) internal() profile.Kind {
 	if k >= numKinds {
 		k = Auto
@@ -48,7 +49,7 @@ func (k Kind) internal() profile.Kind {
 	return kinds[k]
 }
 
-// kindOf returns the kind that package profile knows as kind.
+// kindOf returns the kind for a kind of package profile.
 func kindOf(kind profile.Kind) Kind {
 	for k := range numKinds {
 		if kinds[k] == kind {

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// A function is what a profile says about one. Its strings are numbers in the string table.
+// A function is a Function message. Its strings are numbers of the string table.
 type function struct {
 	name, system, file uint32
 	startLine          int32
@@ -17,7 +17,7 @@ type function struct {
 // A functionTable numbers functions by content from 1.
 type functionTable struct {
 	list  []function
-	names []uint32 // numbers of functions that have only a name, by the number of the name
+	names []uint32 // functions with only a name, by the number of the name; 0 means none
 	index intern.Index
 	key   secret
 }
@@ -45,17 +45,17 @@ func (t *functionTable) add(f function) uint32 {
 	return id
 }
 
-// A line is a function of a location.
+// A line is a Line message.
 type line struct {
 	function     uint32
 	line, column int32
 }
 
-// A location is an address with its lines. Nearly all have one line that is only a function.
+// A location is an address with its lines. Nearly all locations have one line with only a function.
 type location struct {
 	address uint64
-	mapping uint32 // number in tables.mappings from 1, or 0, times 2; plus 1 if frames were folded
-	code    uint32 // number of the only function, or index in locationTable.runs and the bit isRun
+	mapping uint32 // number in tables.mappings or 0, times 2; plus 1 if frames were folded
+	code    uint32 // number of the only function, or isRun plus an index in locationTable.runs
 }
 
 const isRun = 1 << 31
@@ -63,21 +63,21 @@ const isRun = 1 << 31
 func (l *location) mappingID() uint32 { return l.mapping >> 1 }
 func (l *location) folded() bool      { return l.mapping&1 != 0 }
 
-// A locationTable numbers locations by content from 1. A trace without symbols has one per address, so they are small,
-// and have no pointers.
+// A locationTable numbers locations by content from 1. A trace without symbols has one location per address, so
+// locations are small and contain no pointers.
 type locationTable struct {
 	list  []location
 	runs  []run
 	lines []line // of runs
 	index intern.Index
 	key   secret
-	one   [1]line // of linesOf
+	one   [1]line // result of linesOf
 }
 
 // A run is lines[from:to].
 type run struct{ from, to uint32 }
 
-// add returns the number of a location, whose lines it borrows.
+// add returns the number of a location. It borrows lines.
 func (t *locationTable) add(address uint64, mapping uint32, folded bool, lines []line) uint32 {
 	l := location{address: address, mapping: mapping<<1 | uint32(boolBit(folded))}
 	hash := t.key.fold(address, uint64(l.mapping))
@@ -121,7 +121,7 @@ func boolBit(b bool) byte {
 	return 0
 }
 
-// A secret makes hashes that no input can be made for.
+// A secret is a random key for hashes, so that no input can be constructed to have colliding hashes.
 type secret uint64
 
 func (k *secret) fold(a, b uint64) uint64 {

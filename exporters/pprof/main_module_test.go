@@ -25,7 +25,7 @@ func TestFirstMapping(t *testing.T) {
 		{"named after the process", ntconv.ProcessInfo{Name: "Web"}, []*ntconv.Mapping{core, host, lib, web}, web.File},
 		{"named after the program file", ntconv.ProcessInfo{Name: "Web.exe"}, []*ntconv.Mapping{core, host, lib, web}, web.File},
 		{"run by dotnet", ntconv.ProcessInfo{Name: "dotnet", CommandLine: `/usr/bin/dotnet exec "/srv/Web.dll" --urls Lib.dll`}, []*ntconv.Mapping{core, host, lib, web}, web.File},
-		{"program that is no module", ntconv.ProcessInfo{Name: "shop"}, []*ntconv.Mapping{core, host, lib, web}, "shop"},
+		{"program that is not a module", ntconv.ProcessInfo{Name: "shop"}, []*ntconv.Mapping{core, host, lib, web}, "shop"},
 		{"command line that names no module", ntconv.ProcessInfo{CommandLine: `dotnet "/srv/My Till.dll" Lib`}, []*ntconv.Mapping{core, host, web}, "My Till"},
 		{"run by dotnet, without a command line", ntconv.ProcessInfo{Name: "dotnet"}, []*ntconv.Mapping{core, host, lib, web}, host.File},
 		{"run by dotnet, without modules", ntconv.ProcessInfo{Name: "dotnet"}, nil, "dotnet"},
@@ -45,7 +45,7 @@ func TestFirstMapping(t *testing.T) {
 	}
 }
 
-// A recording without rundown has no modules. Its profile has the name of the process, which no library can have.
+// A recording without rundown has no modules. Its profile has the name of the process, which is not that of a library.
 func TestProfileIsNamedAfterProcess(t *testing.T) {
 	for trace, want := range map[string]string{
 		"cpu-norundown": "shop", // a command line of shop
@@ -58,7 +58,7 @@ func TestProfileIsNamedAfterProcess(t *testing.T) {
 	}
 }
 
-// Without assemblies it is the module that most of the time is spent in.
+// Without assemblies it is the module with the most time.
 func TestFirstMappingOfNativeCode(t *testing.T) {
 	libc := &ntconv.Mapping{Start: 1, Limit: 2, File: "/lib/libc.so.6"}
 	perl := &ntconv.Mapping{Start: 3, Limit: 4, File: "/usr/bin/perl"}
@@ -69,8 +69,8 @@ func TestFirstMappingOfNativeCode(t *testing.T) {
 	}
 }
 
-// A frame that is marked as inlined may have a mapping that differs from that of its location: the profile does not
-// refer to it, and it cannot be the first.
+// An inlined frame may have a mapping that differs from that of its location. The profile does not refer to this
+// mapping, so it cannot be the first one.
 func TestFirstMappingIsOneOfALocation(t *testing.T) {
 	outer := &ntconv.Mapping{Start: 1, Limit: 2, File: "/srv/Outer.dll"}
 	inner := &ntconv.Mapping{Start: 3, Limit: 4, File: "/srv/Inner.dll"}
@@ -82,7 +82,7 @@ func TestFirstMappingIsOneOfALocation(t *testing.T) {
 	}{
 		{"none has one", nil, nil},
 		{"the location has another", outer, []string{outer.File}},
-		{"the location's is no assembly", native, []string{native.File}},
+		{"the location's is not an assembly", native, []string{native.File}},
 	} {
 		frames := []ntconv.Frame{
 			{Func: &ntconv.Function{Name: "inner"}, PC: 3, Mapping: inner, Flags: ntconv.FrameInlined},

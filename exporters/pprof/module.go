@@ -10,18 +10,19 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// mainModule finds the mapping to put first, which pprof shows as the file that was profiled.
+// A mainModule determines the mapping to write first, which pprof shows as the profiled file.
 type mainModule struct {
 	processes map[*ntconv.Process]int64
-	order     []*ntconv.Process         // as met
-	roots     map[*ntconv.Mapping]int64 // assemblies that the managed part of a stack begins in
-	leaves    map[*ntconv.Mapping]int64
+	order     []*ntconv.Process         // in the order of their first samples
+	roots     map[*ntconv.Mapping]int64 // assemblies in which the managed part of a stack begins
+	leaves    map[*ntconv.Mapping]int64 // modules of the innermost frames
 }
 
-// count takes a sample into account with one of its values.
+// count adds a sample with one of its values.
 func (m *mainModule) count(s *profile.Sample, value int) {
 	if m.processes == nil {
-		m.processes, m.roots, m.leaves = map[*ntconv.Process]int64{}, map[*ntconv.Mapping]int64{}, map[*ntconv.Mapping]int64{}
+		m.processes = map[*ntconv.Process]int64{}
+		m.roots, m.leaves = map[*ntconv.Mapping]int64{}, map[*ntconv.Mapping]int64{}
 	}
 	if s.Process != nil {
 		if _, ok := m.processes[s.Process]; !ok {
@@ -42,11 +43,11 @@ func (m *mainModule) count(s *profile.Sample, value int) {
 	}
 }
 
-// choose returns the number of the mapping in the tables, or 0 if there is none at all. It is the module that the
-// process with most of the profile is named after, or else a program that its command line names. If the trace has no
-// such module, it is a mapping without addresses that has the name of the process, because a library would be mistaken
-// for the program. If the process has no name, it is the assembly that most of its managed stacks begin in, which is
-// where Main is (other threads begin in the runtime's library), or else the module that most of it ends in.
+// choose returns the number of the first mapping in the tables, or 0 if there are no mappings. It is the module named
+// like the process with the greatest weight, or else a program in its command line. If the trace has no such module,
+// choose adds a mapping without addresses that has the name of the process, because pprof would show a library as the
+// program. If the process has no name, it is the assembly in which most managed stacks begin, which contains Main
+// (stacks of other threads begin in the runtime's library), or else the module of the most leaves.
 func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
 	if p := m.process(); p != nil && namer != nil {
 		if mod := program(p, namer); mod != nil {
@@ -59,15 +60,15 @@ func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
 	return heaviest(m.leaves, t)
 }
 
-// program returns the module of the program that a process runs. It is a mapping with nothing but the name of the
-// process if there is no such module, and nil if the process has no name.
+// program returns the module of the program that a process runs. Without such a module it returns a mapping with only
+// the name of the process, or nil if the process has no name.
 func program(p *ntconv.Process, namer ntconv.Namer) *ntconv.Mapping {
 	info, modules := namer.Process(p), namer.Mappings(p)
 	names := programs(p, info)
 	about := procinfo.Process{Name: cmp.Or(info.Name, p.Name), Command: info.CommandLine}
 	name := about.Service()
 	if name == procinfo.UnknownService {
-		name = "" // dotnet runs programs of other names, but nothing says which
+		name = "" // dotnet runs programs with other names, which are unknown here
 		if about.Name != "" || about.Command != "" {
 			name = host
 			names = append(names, host)
@@ -98,14 +99,13 @@ func (m *mainModule) process() (best *ntconv.Process) {
 	return best
 }
 
-// heaviest returns the number of the mapping with the greatest weight, the first in the tables if there are several, or
-// 0. It ignores mappings that the tables do not have: an inlined frame may have a mapping that differs from that of its
-// location.
+// heaviest returns the number of the mapping with the greatest weight, the first one if several are equal, or 0. It
+// ignores mappings that the tables do not contain: an inlined frame may have another mapping than its location.
 func heaviest(weights map[*ntconv.Mapping]int64, t *tables) (best uint32) {
 	sums := make([]int64, len(t.mappings)+1)
 	for p, n := range weights {
 		if id, ok := t.findMapping(p); ok {
-			sums[id] += n + 1 // that of a sample may be nothing
+			sums[id] += n + 1 // the value of a sample may be 0
 		}
 	}
 	for id := range uint32(len(sums)) {
@@ -118,7 +118,7 @@ func heaviest(weights map[*ntconv.Mapping]int64, t *tables) (best uint32) {
 
 func isCoreLib(file string) bool { return strings.HasPrefix(baseName(file), "System.Private.CoreLib") }
 
-// isAssembly reports whether a file holds managed code, going by its name.
+// isAssembly reports whether the name of a file is that of an assembly.
 func isAssembly(file string) bool {
 	switch strings.ToLower(path.Ext(baseName(file))) {
 	case ".dll", ".exe":
@@ -127,7 +127,7 @@ func isAssembly(file string) bool {
 	return false
 }
 
-// programs returns names that the main module may have, the best first.
+// programs returns possible names of the main module, the best first.
 func programs(p *ntconv.Process, info ntconv.ProcessInfo) []string {
 	var list []string
 	for _, name := range append([]string{info.Name, p.Name}, strings.Fields(info.CommandLine)...) {
@@ -141,12 +141,12 @@ func programs(p *ntconv.Process, info ntconv.ProcessInfo) []string {
 	return list
 }
 
-// isProgram reports whether a module is the program of that name: with the same file name, or as an assembly.
+// isProgram reports whether a file is the program with that name, either exactly or as its assembly.
 func isProgram(file, name string) bool {
 	base := baseName(file)
 	return base == name || base == name+".dll" || base == name+".exe" ||
 		path.Ext(name) == ".exe" && base == strings.TrimSuffix(name, ".exe")+".dll"
 }
 
-// baseName returns the last element of a path of any system.
+// baseName returns the last element of a path of any operating system.
 func baseName(file string) string { return file[strings.LastIndexAny(file, `/\`)+1:] }

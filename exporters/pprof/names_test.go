@@ -15,8 +15,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// pprof's own symbolizer, which runs over every profile, must leave the names of overloads and of generic
-// instantiations alone: they hold what it takes for C++ parameters and template arguments.
+// pprof's own symbolizer, which processes every profile, must not change the names of overloads and generic
+// instantiations, although they look like C++ parameters and template arguments.
 func TestNamesSurviveSymbolizer(t *testing.T) {
 	names := []string{
 		"Shop.Main(string[])", "Shop.Main(string[], int)", "List<int>.Add(int)", "List<string>.Add(string)", "System::Odd(int)",
@@ -41,7 +41,7 @@ func TestNamesSurviveSymbolizer(t *testing.T) {
 	}
 }
 
-// report returns what pprof prints about a profile, with its default symbolizer.
+// report returns pprof's report on a profile, with its default symbolizer.
 func report(t *testing.T, p *profile.Profile, args ...string) string {
 	t.Helper()
 	var out memory

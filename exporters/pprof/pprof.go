@@ -1,15 +1,15 @@
-// Package pprof writes profiles in the format of profile.proto, compressed with gzip, as go tool pprof, Perfetto,
-// speedscope, Pyroscope and Parca read it.
+// Package pprof writes profiles in the format of profile.proto, compressed with gzip, for go tool pprof, Perfetto,
+// speedscope, Pyroscope and Parca.
 //
-// Samples of a trace are summed up by stack, thread and labels while events pass, and written when the sink is closed,
-// because the names of a .NET trace usually come last. Memory follows the number of distinct stacks, never that of
-// events. The output is the same byte for byte whenever the events are.
+// A Sink aggregates samples by stack, thread and labels as events are written, and writes the profile in Close, because
+// the symbols of a .NET trace usually come last. Its memory grows with the number of distinct stacks, not with the
+// number of events. Equal events produce equal bytes.
 //
 // # Names
 //
-// The name of a function is the one for people. A system name is written only where it differs: pprof takes functions
-// whose two names are the same for mangled C++ and cuts off what looks like parameters and template arguments, so that
-// overloads and generic instantiations of .NET would become one.
+// The name of a function is for display. The system name is written only if it differs: pprof treats a function whose
+// two names are equal as mangled C++ and removes what looks like parameters and template arguments, which would merge
+// overloads and generic instantiations of .NET.
 package pprof
 
 import (
@@ -26,26 +26,26 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// Options changes what is written. The zero value is a good choice.
+// Options configure a Sink. The zero value selects the defaults.
 type Options struct {
 	Kind   Kind
-	Report *ntconv.Report // what happened to the trace so far; its entries become comments, but not of an imported profile
-	// DropLabels lists keys of labels to leave out. Samples are not told apart by them, which makes profiles smaller:
-	// host, process, pid, thread, "thread id" (and with it thread), state, activity_id, trace_id, span_id, or an
-	// event's own key.
+	Report *ntconv.Report // becomes comments (not of an imported profile) and receives notes; may be nil
+	// DropLabels lists label keys to omit; samples that differ only in these labels are merged, which makes profiles
+	// smaller. Keys are host, process, pid, thread, "thread id" (which also drops thread), state, activity_id,
+	// trace_id, span_id, or keys of event labels.
 	DropLabels []string
-	// Level of gzip from 1, the fastest, to 9; 0 means 1.
+	// Level is the gzip level from 1, the fastest, to 9; 0 means 1. Close returns an error for other values.
 	Level int
-	// Uncompressed leaves out gzip.
+	// Uncompressed omits the compression.
 	Uncompressed bool
-	// Span, if not nil, tells on Close from when to when the trace was recorded, of which the events may be a part: the
-	// duration of the profile. Otherwise the events tell it.
+	// Span, if not nil, returns the time range of the recording, from which Close computes the duration of the profile.
+	// Set it if the sink receives only a selection of the events. Otherwise the events determine the range.
 	Span func() (first, last ntconv.Ticks, ok bool)
-	// Comments come first among the profile's comments: what made it, from what.
+	// Comments are the first comments of the profile, such as its origin.
 	Comments []string
 }
 
-// Sink is a profile to be. It is not safe for use by several goroutines.
+// A Sink aggregates events to one profile. It is not safe for concurrent use.
 type Sink struct {
 	w     io.Writer
 	info  *ntconv.Info
@@ -62,39 +62,37 @@ var (
 	_ ntconv.Watcher        = (*Sink)(nil)
 )
 
-// New returns a sink that writes one profile to w when it is closed. It does not close w. A nil namer knows only the
-// names that stacks carry themselves.
+// New returns a Sink that writes one profile to w in Close; it does not close w. info describes the trace. namer
+// resolves the stacks; if it is nil, only stacks with frames of their own have names. opts may be nil.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := &Sink{w: w, info: info, namer: namer}
 	if opts != nil {
 		s.o = *opts
 	}
-	s.build = profile.New(
-		info,
-		namer,
-		&profile.Options{Kind: s.o.Kind.internal(), Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span},
-	)
+	s.build = profile.New(info, namer, &profile.Options{
+		Kind: s.o.Kind.internal(), Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span,
+	})
 	return s
 }
 
-// Write counts an event. It never fails.
+// Write adds an event, which it borrows. It always returns nil.
 func (s *Sink) Write(e *ntconv.Event) error {
 	s.build.Add(e)
 	return nil
 }
 
-// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next one of its thread, whether
-// or not that one is written. Call it for every event of the trace, and Write with the same event next if the event is
-// selected. Where all events are written it changes nothing and need not be called. It borrows the event until it
-// returns.
+// Watch notes an event that a selection may omit: a sample of kind Wall lasts until the next sample of its thread,
+// selected or not. If a selection omits events, call Watch for every event, followed by Write with the same event if it
+// is selected. If nothing is omitted, Watch changes nothing and is not necessary. It borrows e.
 func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
 
-// OrderMatters reports whether the events in another order might have given another profile: sums do not depend on it,
-// but the meaning of addresses that are used again does, and so does the time that a sample stands for if samples of
-// its thread came out of the order of time. It is for between the last event and Close.
+// OrderMatters reports whether the same events in time order could have produced a different profile. Totals do not
+// depend on the order, but owners of reused addresses do, and the weights of samples of a thread that are out of order.
+// Call it after the last Write and before Close.
 func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
 
-// Close writes the profile.
+// Close writes the profile. It returns errors of the underlying writer and an invalid Options.Level. The Sink must not
+// be used afterwards, except for Summary and LabelKeys.
 func (s *Sink) Close() error {
 	if s.o.Uncompressed {
 		return s.write(s.w)
@@ -107,12 +105,12 @@ func (s *Sink) Close() error {
 	if err != nil {
 		return fmt.Errorf("pprof: level of compression: %w", err)
 	}
-	behind := iox.NewWriteBehind(iox.Spending(s.w, z)) // compressing takes as long as a third of the rest
-	defer behind.Stop()
-	if err := s.write(behind); err != nil {
+	async := iox.NewWriteBehind(iox.Spending(s.w, z)) // compression takes a third of the time of the rest
+	defer async.Stop()
+	if err := s.write(async); err != nil {
 		return err
 	}
-	if err := behind.Close(); err != nil {
+	if err := async.Close(); err != nil {
 		return fmt.Errorf("pprof: write: %w", err)
 	}
 	if err := z.Close(); err != nil {
@@ -121,8 +119,8 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// write puts out samples first and what they refer to behind them: the order of a message's fields is free, and so
-// nothing but the tables has to be kept.
+// write writes samples before the tables that they refer to. The fields of a message may be in any order, so only the
+// tables must be kept in memory.
 func (s *Sink) write(w io.Writer) error {
 	p := s.build.Finish()
 	t := newTables()
@@ -158,7 +156,7 @@ func (s *Sink) write(w io.Writer) error {
 	for _, c := range s.comments(p, imported) {
 		e.number(fieldComment, t.text(c))
 	}
-	e.strings(t) // last: everything else adds to them
+	e.strings(t) // last, because everything else adds strings
 	e.flush()
 	if e.err != nil {
 		return fmt.Errorf("pprof: write: %w", e.err)
@@ -166,8 +164,8 @@ func (s *Sink) write(w io.Writer) error {
 	return nil
 }
 
-// comments returns what made the profile, what was lost on the way, and how much has no name. One that was imported has
-// its own.
+// comments returns the comments of the profile: those of the options, losses, and the share of unresolved frames. An
+// imported profile keeps its own comments.
 func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
 	if imported != nil {
 		return imported.Comments

@@ -18,7 +18,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/pprof"
 )
 
-// The traces of these tests have a clock of 10 MHz: 100 ns a tick.
+// The traces of these tests have a clock of 10 MHz: 100 ns per tick.
 func testInfo() *ntconv.Info {
 	return &ntconv.Info{
 		Format: "test 1",
@@ -39,7 +39,7 @@ func sample(t *ntconv.Thread, at ntconv.Ticks, s *ntconv.Stack) *ntconv.Event {
 		Payload: binary.LittleEndian.AppendUint32(nil, 2)}
 }
 
-// table is a Namer over fixed frames by address.
+// table is a Namer with fixed frames by address.
 type table struct {
 	frames  map[uint64][]ntconv.Frame
 	modules []*ntconv.Mapping
@@ -71,8 +71,8 @@ func (n *table) in(m *ntconv.Mapping, pc uint64, names ...string) *table {
 	return n
 }
 
-// export writes a profile of some events and reads it with pprof's own library. Every event is lent in the same place
-// and overwritten as soon as it was seen.
+// export writes a profile of some events and reads it with pprof's own library. Each event is passed in the same
+// memory, which is overwritten afterwards.
 func export(t testing.TB, info *ntconv.Info, namer ntconv.Namer, o *pprof.Options, events ...*ntconv.Event) *profile.Profile {
 	t.Helper()
 	p, err := profile.ParseData(encode(t, info, namer, o, events...))
@@ -108,7 +108,7 @@ func encode(t testing.TB, info *ntconv.Info, namer ntconv.Namer, o *pprof.Option
 	return out.Bytes()
 }
 
-// describe returns a sample as text: values, lines from the leaf with "+" between those of one location, labels.
+// describe returns a sample as a string: values, lines from the leaf with "+" between those of one location, labels.
 func describe(s *profile.Sample) string {
 	var frames, labels []string
 	for _, l := range s.Location {
@@ -139,7 +139,7 @@ func TestProfile(t *testing.T) {
 	namer.frames[0x1010][0].Func.SystemName = "Shop.Price"
 	report := &ntconv.Report{}
 	report.Add(ntconv.CodeEventsLost, 3, 99)
-	report.Add(ntconv.CodeThreadReused, 1, 5) // not in the comments, because it only informs
+	report.Add(ntconv.CodeThreadReused, 1, 5) // not in the comments, because it is only informational
 	leaf := &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}
 	p := export(t, testInfo(), namer, &pprof.Options{Report: report, Comments: []string{"ntconv test"}},
 		sample(till, 1000, leaf), sample(idle, 1500, &ntconv.Stack{PCs: []uint64{0x1020}}), sample(till, 2000, &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}),
@@ -168,7 +168,7 @@ func TestProfile(t *testing.T) {
 	checkTables(t, p)
 }
 
-// zeroIndexes replaces the indexes that the library keeps beside texts.
+// zeroIndexes clears the string indexes that the library stores next to the strings.
 func zeroIndexes(s string) string {
 	s = strings.ReplaceAll(s, "count 1 2", "count 0 0")
 	return strings.ReplaceAll(s, "nanoseconds 3 4", "nanoseconds 0 0")
@@ -215,7 +215,7 @@ func TestEmptyTrace(t *testing.T) {
 	}
 }
 
-// A profile of any kind can be made of a trace without samples of that kind: it is empty, and valid.
+// A trace without samples of a kind produces an empty, valid profile of that kind.
 func TestNoSamplesOfKind(t *testing.T) {
 	for _, kind := range []pprof.Kind{pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported} {
 		event := &ntconv.Event{Kind: ntconv.KindEvent, Time: 1, Type: &ntconv.Type{Provider: "Shop", Name: "Sale"}}
@@ -226,8 +226,8 @@ func TestNoSamplesOfKind(t *testing.T) {
 	}
 }
 
-// The sum of a thread's wall times is the time between its first and last sample and the median interval, and every
-// sample event is counted once.
+// The wall times of a thread add up to the time between its first and last sample plus the median interval, and every
+// sample event counts once.
 func TestTimesAddUp(t *testing.T) {
 	namer := (&table{}).name(1, "a").name(2, "b").name(3, "c")
 	var events []*ntconv.Event
@@ -256,7 +256,7 @@ func TestTimesAddUp(t *testing.T) {
 	}
 }
 
-// The same events give the same bytes, compressed or not.
+// Equal events produce equal bytes, compressed or not.
 func TestOutputIsDeterministic(t *testing.T) {
 	events := randomEvents(3000, 40)
 	for _, o := range []pprof.Options{{}, {Uncompressed: true}, {Level: 6}, {DropLabels: []string{"thread id"}}} {
@@ -315,14 +315,14 @@ func TestSummary(t *testing.T) {
 	}
 	want := pprof.Summary{
 		Kind: pprof.Wall, Events: 2, Samples: 2, Functions: 2, Locations: 1, Main: pprof.SampleType{Type: "wall", Unit: "nanoseconds"},
-		Total: 1_000_000, Frames: 6, // there is no interval between two samples at the same time
+		Total: 1_000_000, Frames: 6, // two simultaneous samples have no interval
 	}
 	if got := s.Summary(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-// The counts of a summary are those that a reader of the profile comes to.
+// The counts of a summary equal those that a reader of the profile computes.
 func TestSummaryOfUnresolvedFrames(t *testing.T) {
 	var out bytes.Buffer
 	s := pprof.New(&out, testInfo(), nil, &pprof.Options{Uncompressed: true})
@@ -380,7 +380,7 @@ func TestKinds(t *testing.T) {
 	if _, err := pprof.ParseKind("walls"); err == nil {
 		t.Error("walls was accepted")
 	}
-	// Options are not checked: an unknown kind is Auto.
+	// Options are not validated: an unknown kind is Auto.
 	s := pprof.New(io.Discard, testInfo(), nil, &pprof.Options{Kind: 99})
 	_ = s.Write(sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
 	if err := s.Close(); err != nil || s.Summary().Kind != pprof.Wall || pprof.Kind(99).String() != "Kind(99)" {

@@ -16,14 +16,14 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// referenceSample is an event of a sampler as Microsoft's reader sees it. Its clock has 1 GHz in all of these traces.
+// A referenceSample is a sample event as TraceEvent decodes it. Its clock has 1 GHz in all of these traces.
 type referenceSample struct {
 	ticks    float64
 	pid, tid int64
 	stack    string // addresses, leaf first
 }
 
-// referenceSamples reads them in the order in which that reader delivers them: by time.
+// referenceSamples reads the samples in the order in which TraceEvent delivers them, which is time order.
 func referenceSamples(t *testing.T, name string) (list []referenceSample) {
 	t.Helper()
 	stacks := map[int]string{}
@@ -59,15 +59,15 @@ func referenceSamples(t *testing.T, name string) (list []referenceSample) {
 	return list
 }
 
-// values are the count and the nanoseconds of a stack of a thread, of which so many may be wrong.
+// values are the count and the nanoseconds of a stack of a thread, and the permitted error.
 type values struct {
 	count int64
 	nanos float64
 	slack float64
 }
 
-// wallReference adds samples up as wall-clock time. The last sample of a thread lasts at most its median interval, and
-// at least until the next round began, if there was another one: internal/profile has the tests of what it lasts exactly.
+// wallReference adds up samples as wall-clock time. The last sample of a thread lasts at most its median interval, and
+// at least until the next round began, if there was another one; internal/profile tests the exact length.
 func wallReference(list []referenceSample) map[string]*values {
 	sums := map[string]*values{}
 	byThread := map[int64][]referenceSample{}
@@ -109,7 +109,7 @@ func wallReference(list []referenceSample) map[string]*values {
 }
 
 // nextRound returns the time of the first sample after a pause that follows s: the profiler waits for a millisecond
-// between two rounds. It returns the time of s if there is none.
+// between two rounds. Without such a sample it returns the time of s.
 func nextRound(list []referenceSample, s referenceSample) float64 {
 	before := s.ticks
 	for _, o := range list {
@@ -121,7 +121,7 @@ func nextRound(list []referenceSample, s referenceSample) float64 {
 	return s.ticks
 }
 
-// cpuReference adds samples up as processor time, a millisecond each.
+// cpuReference adds up samples as CPU time, a millisecond each.
 func cpuReference(list []referenceSample) map[string]*values {
 	sums := map[string]*values{}
 	for _, s := range list {
@@ -135,7 +135,7 @@ func cpuReference(list []referenceSample) map[string]*values {
 	return sums
 }
 
-// profileSums adds a profile up by thread and addresses.
+// profileSums adds up a profile by thread and addresses.
 func profileSums(t *testing.T, p *profile.Profile) map[string]*values {
 	t.Helper()
 	sums := map[string]*values{}
@@ -154,7 +154,7 @@ func profileSums(t *testing.T, p *profile.Profile) map[string]*values {
 	return sums
 }
 
-// What Microsoft's reader delivers, added up by hand, is what the profile says of every stack of every thread.
+// The profile has the totals of TraceEvent's samples for every stack of every thread.
 func TestSumsAgreeWithReference(t *testing.T) {
 	for _, name := range []string{"cpu-default", "cpu-env", "cpu-netperf3", "cpu-norundown", "jit", "cpu-v6", "waits-v6", "three-processes-v6"} {
 		for _, order := range []reader.Order{reader.ByTime, reader.FileOrder} {

@@ -8,27 +8,27 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// A stringTable numbers strings from 1 by content; the empty string is 0. It keeps placeholders of addresses, such as
+// A stringTable numbers strings by content from 1; the empty string is 0. It stores placeholders of addresses, such as
 // 0x7f00 and libfoo.so+0x12, as numbers: a trace without symbols has one per address.
 type stringTable struct {
-	n       uint32
-	texts   intern.Table[string]
-	textIDs []uint32 // numbers of texts
+	n           uint32
+	interned    intern.Table[string]
+	internedIDs []uint32 // number of each string in interned
 
 	prefixes intern.Table[string] // of placeholders
-	index    intern.Index         // of list, plus 1
+	index    intern.Index         // maps hashes to indexes of list, plus 1
 	list     []placeholder
 	key      secret
 }
 
-// A placeholder is a string that ends in 0x and a number in hexadecimal, the shortest way.
+// A placeholder is a string that ends in 0x and a hexadecimal number without leading zeros.
 type placeholder struct {
 	number uint64
-	prefix uint32 // number in prefixes, 0 if it is empty
+	prefix uint32 // number in prefixes; 0 if empty
 	id     uint32
 }
 
-// text returns the number of a string. Invalid UTF-8 cannot be stored in a profile and is replaced.
+// text returns the number of a string. It replaces invalid UTF-8, which a profile cannot store.
 func (t *stringTable) text(s string) uint32 {
 	if s == "" {
 		return 0
@@ -36,18 +36,21 @@ func (t *stringTable) text(s string) uint32 {
 	if at := placeholderAt(s); at >= 0 {
 		return t.placeholder(s, at)
 	}
+	if id := t.interned.Find(s); id != 0 {
+		return t.internedIDs[id-1]
+	}
 	if !utf8.ValidString(s) { // ToValidUTF8 takes several times as long for a valid string
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	id, fresh := t.texts.Add(s)
+	id, fresh := t.interned.Add(s)
 	if fresh {
 		t.n++
-		t.textIDs = append(t.textIDs, t.n)
+		t.internedIDs = append(t.internedIDs, t.n)
 	}
-	return t.textIDs[id-1]
+	return t.internedIDs[id-1]
 }
 
-// placeholderAt returns the index of 0x in a placeholder, -1 if s is another string.
+// placeholderAt returns the index of 0x in a placeholder, or -1 if s is another string.
 func placeholderAt(s string) int {
 	i := len(s)
 	for i > 0 && len(s)-i < 16 && (s[i-1] >= '0' && s[i-1] <= '9' || s[i-1] >= 'a' && s[i-1] <= 'f') {
@@ -56,13 +59,13 @@ func placeholderAt(s string) int {
 	switch {
 	case i < 2 || i == len(s) || s[i-2:i] != "0x", i > 2 && s[i-3] != '+':
 		return -1
-	case s[i] == '0' && i+1 < len(s): // its number has a shorter form
+	case s[i] == '0' && i+1 < len(s): // the number is not in its shortest form
 		return -1
 	}
 	return i - 2
 }
 
-// placeholder is text for a placeholder with 0x at an index.
+// placeholder returns the number of a placeholder with 0x at an index.
 func (t *stringTable) placeholder(s string, at int) uint32 {
 	p := placeholder{}
 	p.number, _ = strconv.ParseUint(s[at+2:], 16, 64)
@@ -82,14 +85,14 @@ func (t *stringTable) placeholder(s string, at int) uint32 {
 	return p.id
 }
 
-// all yields the strings in the order of their numbers, valid until the next one.
+// all yields the strings in the order of their numbers. Each is valid until the next one.
 func (t *stringTable) all(yield func([]byte) bool) {
-	texts, list := t.textIDs, t.list
+	ids, list := t.internedIDs, t.list
 	var b []byte
 	for range t.n {
-		if len(list) == 0 || len(texts) > 0 && texts[0] < list[0].id {
-			b = append(b[:0], t.texts.At(uint32(len(t.textIDs)-len(texts)+1))...)
-			texts = texts[1:]
+		if len(list) == 0 || len(ids) > 0 && ids[0] < list[0].id {
+			b = append(b[:0], t.interned.At(uint32(len(t.internedIDs)-len(ids)+1))...)
+			ids = ids[1:]
 		} else {
 			b = b[:0]
 			if p := list[0].prefix; p != 0 {

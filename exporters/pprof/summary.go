@@ -11,13 +11,13 @@ type Summary struct {
 	Locations int
 
 	Main       SampleType // the sample type that viewers show first; zero if the profile has none
-	Total      int64      // sum of the values of Main
+	Total      int64      // total of the values of Main
 	Frames     int64      // frames of the stacks of all events; of kind Imported, of all samples
 	Unresolved Unresolved
-	Others     []Kind // further kinds of samples in the trace, if the kind was not chosen by the Options
+	Others     []Kind // other kinds with samples, if Options.Kind is Auto
 }
 
-// A SampleType is what one value of each sample counts, and its unit, as in profile.proto: {"wall", "nanoseconds"}.
+// A SampleType is the name and unit of a sample type, as in profile.proto: {"wall", "nanoseconds"}.
 type SampleType struct{ Type, Unit string }
 
 // Unresolved counts the frames without a symbol. Such a frame has a placeholder for a name. All counts are 0 if every
@@ -36,12 +36,11 @@ type Unresolved struct {
 	Rundown bool   // the Namer is an ntconv.RundownReporter, and the trace has a rundown
 }
 
-// Summary returns the description of the profile. It is complete after Close, and zero before.
+// Summary returns the description of the profile. Before Close it is zero.
 func (s *Sink) Summary() Summary { return s.done }
 
-// LabelKeys returns the keys of the labels that samples of the profile have, sorted. They are noted only if
-// Options.DropLabels is not empty, so that callers can say which labels there are instead. The result is complete after
-// Close, and nil before.
+// LabelKeys returns the sorted keys of the labels of the profile's samples, so that callers can list the available
+// keys. It returns nil before Close and if Options.DropLabels is empty.
 func (s *Sink) LabelKeys() []string { return s.labelKeys }
 
 func summarize(p *profile.Profile, t *tables, samples int) Summary {
@@ -51,7 +50,8 @@ func summarize(p *profile.Profile, t *tables, samples int) Summary {
 		others = append(others, kindOf(k))
 	}
 	return Summary{
-		Kind: kindOf(p.Kind), Others: others, Events: p.Events, Samples: samples, Functions: len(t.functions.list), Locations: len(t.locations.list),
+		Kind: kindOf(p.Kind), Others: others, Events: p.Events, Samples: samples,
+		Functions: len(t.functions.list), Locations: len(t.locations.list),
 		Main: SampleType(p.MainType()), Total: u.Total, Frames: u.Frames,
 		Unresolved: Unresolved{
 			Frames: u.Unnamed, NoModule: u.Reasons[profile.NoModule], NoMethod: u.Reasons[profile.NoMethod],

@@ -5,31 +5,38 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// tables numbers what samples refer to. Everything is told apart by content, so that a definition which a source or a
-// namer made twice is written once; maps by pointer before that spare the look at the content. They are emptied when
-// they outgrow what they point to, as they would with a namer that makes everything anew whenever it is asked.
+// tables numbers the objects that samples refer to by content, so that an object that a source or a namer created twice
+// is written once. Maps keyed by pointer avoid most comparisons of contents. They are cleared if they outgrow the
+// tables, which happens with a namer that creates new objects for each call.
+//
+//	state        set by      cleared by
+//	functionIDs  function    remember, at 4 times the functions plus 1024
+//	mappingIDs   addMapping  remember, likewise
+//	frameIDs     frame       frame, at maxFrameIDs
+//	recent       frame       - (entries are overwritten)
+//	ordered, mapping.id   orderMappings, after the last sample   -
 type tables struct {
-	verbatim bool // nothing is added to, or left out of, what frames say: see imported.go
+	verbatim bool // write frames unchanged, see imported.go
 	strings  stringTable
 
 	functions   functionTable
 	functionIDs map[*ntconv.Function]uint32
-	nameless    *ntconv.Function // stands for a frame's missing function
+	nameless    *ntconv.Function // represents the missing function of a frame
 
 	mappings    []mapping
 	mappingIDs  map[*ntconv.Mapping]uint32
-	mappingKeys intern.Table[ntconv.Mapping] // with the numbers of mappings
-	ordered     []*mapping                   // as they are written
+	mappingKeys intern.Table[ntconv.Mapping] // has the numbers of mappings
+	ordered     []*mapping                   // in the order in which they are written
 
 	locations locationTable
-	frameIDs  map[ntconv.Frame]uint64            // locations of one frame, at most maxFrameIDs
-	recent    intern.Cache[ntconv.Frame, uint64] // some of them: most stacks consist of few frames
-	lines     []line                             // of the location at hand
+	frameIDs  map[ntconv.Frame]uint64            // locations with one frame, at most maxFrameIDs
+	recent    intern.Cache[ntconv.Frame, uint64] // some of frameIDs: few frames make up most stacks
+	lines     []line                             // scratch: of the current location
 }
 
 type mapping struct {
 	ntconv.Mapping
-	id                               uint32 // as written
+	id                               uint32 // ID in the output
 	functions, files, lines, inlined bool
 }
 
@@ -43,10 +50,10 @@ func newTables() *tables {
 	}
 }
 
-// text returns the index of a string in the string table. Invalid UTF-8 cannot be stored there and is replaced.
+// text returns the index of a string in the string table. It replaces invalid UTF-8, which a profile cannot store.
 func (t *tables) text(s string) uint64 { return uint64(t.strings.text(s)) }
 
-// appendLocations appends the ids of a stack's locations, leaf first. A frame and the frames inlined into it are one.
+// appendLocations appends the IDs of a stack's locations, leaf first. A frame and the frames inlined into it share one.
 func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
 	for len(frames) > 0 {
 		if t.verbatim && frames[0].Flags&ntconv.FrameLabel != 0 {
@@ -69,11 +76,11 @@ func (t *tables) appendLocations(dst []uint64, frames []ntconv.Frame) []uint64 {
 
 const recentBits = 13
 
-// maxFrameIDs bounds the frames that are found without a look at their contents. Programs have fewer; a trace without
-// symbols may have one per address, each of which would cost more here than as a location.
+// maxFrameIDs bounds the frames that are found without comparing locations. Programs have fewer frames; a trace without
+// symbols may have one per address, and an entry takes more memory than a location.
 const maxFrameIDs = 1 << 16
 
-// frame returns the id of the location of a frame by itself.
+// frame returns the ID of the location of a single frame.
 func (t *tables) frame(f *ntconv.Frame) uint64 {
 	hash := f.PC + uint64(f.Line)
 	if id := t.recent.Get(hash, f); id != nil {
@@ -91,7 +98,7 @@ func (t *tables) frame(f *ntconv.Frame) uint64 {
 	return id
 }
 
-// remember adds to a map of pointers to one of n things.
+// remember adds to a map keyed by pointers to n distinct objects. It clears a map that is much larger.
 func remember[K comparable, V any](m map[K]V, k K, v V, n int) {
 	if len(m) > 4*n+1<<10 {
 		clear(m)
@@ -99,7 +106,7 @@ func remember[K comparable, V any](m map[K]V, k K, v V, n int) {
 	m[k] = v
 }
 
-// run finds a location by content: everything that is written of it.
+// run returns the ID of the location of a frame and the frames inlined into it.
 func (t *tables) run(run []ntconv.Frame) uint64 {
 	outer := &run[len(run)-1]
 	mapping, folded := t.mapping(outer), false
@@ -116,8 +123,8 @@ func (t *tables) run(run []ntconv.Frame) uint64 {
 	return uint64(t.locations.add(outer.PC, mapping, folded, t.lines))
 }
 
-// describe notes what the mapping of a location is known by. A native mapping all of whose frames are stand-ins has no
-// functions, so that pprof looks for its symbols; it could not find any in an assembly.
+// describe updates the flags of a location's mapping. A native mapping with only placeholder frames has no functions,
+// so that pprof looks for its symbols; it could not find any for an assembly.
 func (t *tables) describe(mapping uint32, run []ntconv.Frame) {
 	if mapping == 0 || t.verbatim {
 		return
@@ -134,8 +141,8 @@ func (t *tables) describe(mapping uint32, run []ntconv.Frame) {
 	}
 }
 
-// function returns the number of a frame's function, counting from 1. Placeholders are not found by pointer: nearly all
-// addresses without a symbol have one of their own.
+// function returns the number of a frame's function, starting at 1. Placeholders are not cached by pointer, because
+// nearly all addresses without a symbol have distinct ones.
 func (t *tables) function(frame *ntconv.Frame) uint32 {
 	p := frame.Func
 	if p == nil {
@@ -158,10 +165,10 @@ func (t *tables) function(frame *ntconv.Frame) uint32 {
 	return id
 }
 
-// noName is the name of functions without a name, which consumers would not show.
+// noName is the name of functions without a name, which consumers would not display.
 const noName = "(no name)"
 
-// mapping returns the number of a frame's mapping, counting from 1, or 0.
+// mapping returns the number of a frame's mapping, starting at 1, or 0.
 func (t *tables) mapping(frame *ntconv.Frame) uint32 {
 	if frame.Mapping == nil {
 		return 0
@@ -169,7 +176,7 @@ func (t *tables) mapping(frame *ntconv.Frame) uint32 {
 	return t.addMapping(frame.Mapping)
 }
 
-// findMapping returns the number of a mapping, counting from 1, and false if the tables do not have it.
+// findMapping returns the number of a mapping, starting at 1. ok is false if the tables do not contain it.
 func (t *tables) findMapping(p *ntconv.Mapping) (id uint32, ok bool) {
 	if id, ok = t.mappingIDs[p]; !ok {
 		id = t.mappingKeys.Find(*p)
@@ -190,7 +197,7 @@ func (t *tables) addMapping(p *ntconv.Mapping) uint32 {
 	return id
 }
 
-// addProgram adds a mapping that no location may refer to: then none of its names is missing.
+// addProgram adds a mapping that locations may not refer to. It has functions, so that pprof does not look for symbols.
 func (t *tables) addProgram(p *ntconv.Mapping) uint32 {
 	n := len(t.mappings)
 	id := t.addMapping(p)
@@ -200,8 +207,8 @@ func (t *tables) addProgram(p *ntconv.Mapping) uint32 {
 	return id
 }
 
-// orderMappings puts the mapping with a number first, if there is one, and leaves the others as they are. The id of a
-// mapping is its place: some consumers count on that.
+// orderMappings moves the mapping with number first, if it is not 0, to the front and keeps the order of the others.
+// The ID of a mapping is its position, because some consumers assume this.
 func (t *tables) orderMappings(first uint32) {
 	t.ordered = t.ordered[:0]
 	if first > 0 {

@@ -24,7 +24,7 @@ func unpack(t *testing.T, file string) []byte {
 	return corpus.Read(t, corpus.Path(file))
 }
 
-// convert makes a profile of a recorded trace, in one pass.
+// convert builds a profile from a recorded trace in one pass.
 func convert(t *testing.T, name string, order reader.Order, o *pprof.Options) *profile.Profile {
 	t.Helper()
 	src, err := reader.New(bytes.NewReader(unpack(t, name+".nettrace.zst")), &reader.Options{Order: order, Report: o.Report})
@@ -76,7 +76,7 @@ func readTruth(t *testing.T, name string) (v truth) {
 	return v
 }
 
-// inclusive returns the wall time of a thread's samples that pass through a function whose name contains a text.
+// inclusive returns the wall time of a thread's samples with a function whose name contains a string.
 func inclusive(p *profile.Profile, tid int64, part string) (sum float64) {
 	for _, s := range p.Sample {
 		if id := s.NumLabel["thread id"]; len(id) != 1 || id[0] != tid {
@@ -92,10 +92,10 @@ func inclusive(p *profile.Profile, tid int64, part string) (sum float64) {
 	return sum
 }
 
-// The time of every thread is the one that the program measured, and that of every method has the share that it
-// measured, to two and a half points. Samples cannot always tell that well: a pause of the sampler hides what happens
-// in it, so each interval may be wrong by about half of itself. Threads of 50 samples or less are given what that comes
-// to.
+// The time of every thread is the one that the program measured, and that of every method has the measured share within
+// two and a half percentage points. Samples are not always that accurate: a pause of the sample profiler hides what
+// happens during it, so each interval may be wrong by about half of its length. Threads with 50 samples or less get the
+// tolerance that follows from this.
 func TestSharesAreTrue(t *testing.T) {
 	for name, points := range map[string]float64{"cpu-default": 2.5, "cpu-env": 0, "cpu-netperf3": 0, "cpu-norundown": 0} {
 		p := convert(t, name, reader.ByTime, &pprof.Options{})
@@ -126,13 +126,13 @@ func checkShares(t *testing.T, name string, p *profile.Profile, th truthThread, 
 	for _, part := range parts {
 		got, want := 100*inclusive(p, th.TID, part+"(")/total, 100*th.Detail[part].(float64)/measured
 		if math.Abs(got-want) > tolerance {
-			t.Errorf("%s: %s has %.1f %%, measured %.1f %%, tolerance %.1f", name, part, got, want, tolerance)
+			t.Errorf("%s: %s has %.1f%%, measured %.1f%%, tolerance %.1f", name, part, got, want, tolerance)
 		}
 	}
 }
 
-// tolerance returns by how many points a share may be wrong: twice the deviation of a sum of intervals that are each
-// wrong by up to a half of themselves.
+// tolerance returns the permitted error of a share in percentage points: twice the deviation of a sum of intervals that
+// are each wrong by up to half of their length.
 func tolerance(samples []referenceSample, tid int64) float64 {
 	var sum, squares, last float64
 	for _, s := range samples {

@@ -11,13 +11,14 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// TestWantChangesNothing: a table that is told which stacks matter makes the same profile as one that keeps every name.
+// TestWantChangesNothing checks that a table that knows the wanted stacks gives the same profile as one that keeps all
+// symbols.
 func TestWantChangesNothing(t *testing.T) {
 	files := corpus.Traces(t)
 	check := func(t *testing.T, files []corpus.File) {
 		for _, f := range files {
-			told, missed := wantProfile(t, f, false)
-			if whole, _ := wantProfile(t, f, true); !bytes.Equal(told, whole) {
+			wanted, missed := wantProfile(t, f, false)
+			if whole, _ := wantProfile(t, f, true); !bytes.Equal(wanted, whole) {
 				t.Errorf("%s: the profiles differ", f.Name)
 			}
 			if missed != 0 {
@@ -29,7 +30,7 @@ func TestWantChangesNothing(t *testing.T) {
 	t.Run("shared", func(t *testing.T) { check(t, corpus.SharedTraces(t)) })
 }
 
-// wantProfile converts a trace. With hide the table does not learn which stacks matter.
+// wantProfile converts a trace. With hide, the table does not learn which stacks are wanted.
 func wantProfile(t *testing.T, f corpus.File, hide bool) ([]byte, int) {
 	t.Helper()
 	r, err := reader.New(bytes.NewReader(f.Data), nil)

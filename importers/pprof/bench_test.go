@@ -17,8 +17,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// largeProfile returns a profile of that many samples with 20 to 39 frames each, of 5,000 functions, and two labels. A
-// stack is that of four samples. It is put together by hand: pprof's library would need gigabytes for that.
+// largeProfile returns a profile with the given number of samples, of 20 to 39 frames each, 5,000 functions, and two
+// labels. Four samples share a stack. It is encoded by hand, because pprof's library would need gigabytes.
 func largeProfile(samples int) []byte {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var out, msg, sub []byte
@@ -76,7 +76,7 @@ func packed(b []byte) []byte {
 	return out.Bytes()
 }
 
-// BenchmarkToNettrace is the whole way from a packed profile to a nettrace file.
+// BenchmarkToNettrace measures the conversion of a compressed profile to a nettrace file.
 func BenchmarkToNettrace(b *testing.B) {
 	const samples = 200_000
 	data := packed(largeProfile(samples))
@@ -103,8 +103,8 @@ func BenchmarkToNettrace(b *testing.B) {
 	b.ReportMetric(float64(size.n)/samples, "B/sample")
 }
 
-// BenchmarkRead is the way from an uncompressed profile to events, of profiles that are mostly samples or mostly
-// tables.
+// BenchmarkRead measures the conversion of an uncompressed profile to events, for profiles that are mostly samples or
+// mostly tables.
 func BenchmarkRead(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -133,7 +133,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// manyFunctions returns a profile of that many functions, each with a location of two lines and a sample.
+// manyFunctions returns a profile with the given number of functions, each with a location of two lines and a sample.
 func manyFunctions(n int) []byte {
 	p := handmade()
 	for i := range uint64(n) {
@@ -154,8 +154,8 @@ func (c *counter) Write(b []byte) (int, error) {
 
 var _ io.Writer = (*counter)(nil)
 
-// A stack is in the file once a window: another sample of it is small if it comes soon, and costs 8 bytes a frame
-// otherwise.
+// A stack appears in the file once per window: another sample of the stack is small within the window, and takes 8
+// bytes per frame otherwise.
 func TestSizeOfStacks(t *testing.T) {
 	const depth = 24
 	p := &profile.Profile{SampleType: []*profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}, DurationNanos: 1e10, TimeNanos: 1e18}

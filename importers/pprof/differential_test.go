@@ -18,9 +18,9 @@ import (
 	"github.com/ntconv/ntconv/importers/pprof"
 )
 
-// checkLikeGoogle states the law: what the library of google/pprof accepts as profile.proto is read, with the same
-// contents. There are two exceptions: inputs that exceed a limit, and encodings that protobuf forbids and the library
-// does not check (field number 0, varints of more than 64 bits). Errors have a place in the input.
+// checkLikeGoogle checks that what google/pprof's library accepts as profile.proto is read with the same contents.
+// There are two exceptions: inputs that exceed a limit, and encodings that protobuf forbids and the library does not
+// check (field number 0, varints of more than 64 bits). Errors have a place in the input.
 func checkLikeGoogle(t failer, data []byte) {
 	t.Helper()
 	src, err := pprof.New(bytes.NewReader(data), &pprof.Options{Limits: pprof.Limits{Bytes: 1 << 24, Frames: 1 << 16}})
@@ -29,7 +29,7 @@ func checkLikeGoogle(t failer, data []byte) {
 		wantErr = want.CheckValid()
 	}
 	if err != nil {
-		if wantErr == nil && !errors.Is(err, ntconv.ErrLimit) && !strings.Contains(err.Error(), "no protobuf") {
+		if wantErr == nil && !errors.Is(err, ntconv.ErrLimit) && !strings.Contains(err.Error(), "invalid protobuf") {
 			t.Fatalf("google/pprof accepts the profile: %v\n% x", err, data)
 		}
 		if place := new(ntconv.FormatError); !errors.As(err, &place) || place.Offset < 0 || place.Offset > int64(len(data)) {
@@ -68,28 +68,28 @@ func checkLikeGoogle(t failer, data []byte) {
 
 // hasValidTexts reports whether all strings that samples refer to are UTF-8.
 func hasValidTexts(p *profile.Profile) bool {
-	var texts []string
+	var all []string
 	for _, t := range p.SampleType {
-		texts = append(texts, t.Type, t.Unit)
+		all = append(all, t.Type, t.Unit)
 	}
 	for _, m := range p.Mapping {
-		texts = append(texts, m.File, m.BuildID)
+		all = append(all, m.File, m.BuildID)
 	}
 	for _, f := range p.Function {
-		texts = append(texts, f.Name, f.SystemName, f.Filename)
+		all = append(all, f.Name, f.SystemName, f.Filename)
 	}
 	for _, s := range p.Sample {
 		for key, values := range s.Label {
-			texts = append(append(texts, key), values...)
+			all = append(append(all, key), values...)
 		}
 		for key := range s.NumLabel {
-			texts = append(append(texts, key), s.NumUnit[key]...)
+			all = append(append(all, key), s.NumUnit[key]...)
 		}
 	}
-	return !slices.ContainsFunc(texts, func(s string) bool { return !utf8.ValidString(s) })
+	return !slices.ContainsFunc(all, func(s string) bool { return !utf8.ValidString(s) })
 }
 
-// eventText returns an event as sampleText would return the sample that it was.
+// eventText returns an event as sampleText would return its original sample.
 func eventText(e *ntconv.Event) string {
 	var b strings.Builder
 	first := true
@@ -152,7 +152,7 @@ func sampleText(s *profile.Sample) string {
 	}
 	slices.Sort(list)
 	fmt.Fprintf(&b, "%v", list)
-	narrow := func(n int64) int32 { // what does not fit is noted
+	narrow := func(n int64) int32 { // numbers that do not fit are noted
 		if int64(int32(n)) != n {
 			return 0
 		}
@@ -188,8 +188,8 @@ func fieldsOf(data []byte) (list [][]byte) {
 	return list
 }
 
-// mutated draws a profile in which fields, at the top and in messages, are in another order, repeated, missing, or
-// changed. Most of what can be wrong in a profile, or is right and unusual, is one of these.
+// mutated draws a profile with fields, at the top and in messages, in another order, repeated, missing, or changed.
+// These cover most errors and most unusual but valid profiles.
 func mutated(t *rapid.T, data []byte) []byte {
 	fields := slices.Clone(fieldsOf(data))
 	for range rapid.IntRange(0, 3).Draw(t, "changes") {
@@ -214,7 +214,7 @@ func mutated(t *rapid.T, data []byte) []byte {
 			if n, kind, _ := protowire.ConsumeTag(fields[i]); kind == protowire.VarintType {
 				fields[i] = number(n, rapid.OneOf(rapid.Uint64Range(0, 9), rapid.Uint64()).Draw(t, "value"))
 			}
-		case "length": // with more bytes than it needs
+		case "length": // with redundant bytes
 			if n, kind, k := protowire.ConsumeTag(fields[i]); kind == protowire.BytesType {
 				b, _ := protowire.ConsumeBytes(fields[i][k:])
 				size := protowire.AppendVarint(nil, uint64(len(b)))
@@ -255,7 +255,7 @@ func TestLikeGoogle(t *testing.T) {
 	}
 }
 
-// FuzzLikeGoogle states the same for any input.
+// FuzzLikeGoogle checks the same for any input.
 func FuzzLikeGoogle(f *testing.F) {
 	for _, data := range [][]byte{
 		handmade(message(3, number(1, 1)), message(4, number(1, 1), number(2, 1), message(4, number(1, 1))), message(2, number(1, 1), number(2, 7), message(3, number(1, 1), number(3, 4)))),

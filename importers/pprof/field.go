@@ -10,15 +10,15 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// errWire is the error of a malformed encoding, as opposed to malformed contents.
-var errWire = fmt.Errorf("%w: no protobuf", ntconv.ErrCorrupt)
+// errWire is the error for an invalid encoding, in contrast to invalid contents.
+var errWire = fmt.Errorf("%w: invalid protobuf", ntconv.ErrCorrupt)
 
-// located adds to an error the byte offset in the decompressed profile and the name of the element there.
+// located returns err with a byte offset in the decompressed profile and the name of the element there.
 func located(offset int, where string, err error) error {
 	return &ntconv.FormatError{Format: "pprof", Offset: int64(offset), Where: where, Err: err}
 }
 
-// limit returns an error if n exceeds the limit with the given name.
+// limit returns an *ntconv.LimitError if n exceeds the limit with the given name.
 func limit(at int, where, name string, n, most int) error {
 	if n <= most {
 		return nil
@@ -26,17 +26,17 @@ func limit(at int, where, name string, n, most int) error {
 	return located(at, where, &ntconv.LimitError{Limit: name, Value: int64(most), Asked: int64(n)})
 }
 
-// A field of a message. All offsets are those of bytes in the decompressed profile.
+// A field is a field of a message. All offsets are byte offsets in the decompressed profile.
 type field struct {
 	number   protowire.Number
 	kind     protowire.Type
 	value    uint64 // of a varint
 	at       int    // of the tag
-	length   int    // of what follows the tag: the length of bytes, or a number
-	from, to int    // of the bytes, or of the encoded number: a packed list and a single number are read in the same way
+	length   int    // offset after the tag: of the length of bytes, or of a number
+	from, to int    // of the bytes, or of the encoded number: packed lists and single numbers are read alike
 }
 
-// read decodes the field at an offset, which is not the end of the data, and returns the offset of the next field.
+// read decodes the field at an offset before the end of data and returns the offset of the next field.
 func (f *field) read(data []byte, at int) (next int, err error) {
 	f.at = at
 	tag, n := data[at], 1
@@ -76,8 +76,8 @@ func (f *field) read(data []byte, at int) (next int, err error) {
 	return f.to, nil
 }
 
-// number decodes the varint at the start of b and returns its length, or a negative error of protowire. Most have one
-// byte.
+// number decodes the varint at the start of b and returns its length, or a negative error code of protowire. Its fast
+// path is for varints of one byte, which are most of them.
 func number(b []byte) (v uint64, n int) {
 	if len(b) > 0 && b[0] < 0x80 {
 		return uint64(b[0]), 1
@@ -85,7 +85,7 @@ func number(b []byte) (v uint64, n int) {
 	return protowire.ConsumeVarint(b)
 }
 
-// wireError returns the error with a negative code of protowire.
+// wireError returns the error for a negative code of protowire.
 func wireError(at, code int) error {
 	err := protowire.ParseError(code)
 	if errors.Is(err, io.ErrUnexpectedEOF) { // the data ends
@@ -94,20 +94,19 @@ func wireError(at, code int) error {
 	return located(at, "field", fmt.Errorf("%w: %w", errWire, err))
 }
 
-// A cursor visits the fields of a message one after the other. Its methods record the first error, which ends the
-// visit.
+// A cursor iterates over the fields of a message. Its methods record the first error, which ends the iteration.
 type cursor struct {
-	field          // the current one
-	m     *message // whose data holds the message
+	field          // the current field
+	m     *message // data contains the message
 	what  string   // the kind of message, for errors
-	n     int      // its number among those of its kind
+	n     int      // index of the message among those of its kind, or negative
 	begin int      // offset of the length of the message
 	pos   int      // offset of the next field
 	end   int      // offset of the end of the message
 	err   error
 }
 
-// open returns a cursor at the first field of the message whose length is at an offset. The scan has checked the
+// open returns a cursor before the first field of the message whose length is at offset at. The scan has validated the
 // length.
 func (m *message) open(what string, n int, at uint32) cursor {
 	size, k := number(m.data[at:])
@@ -115,7 +114,7 @@ func (m *message) open(what string, n int, at uint32) cursor {
 	return cursor{m: m, what: what, n: n, begin: int(at), pos: from, end: from + int(size)}
 }
 
-// next advances to the next field. It returns false after the last one and after an error.
+// next advances to the next field. It returns false after the last field and after an error.
 func (c *cursor) next() bool {
 	if c.err != nil || c.pos >= c.end {
 		return false
@@ -124,7 +123,7 @@ func (c *cursor) next() bool {
 	return c.err == nil
 }
 
-// where names the message in errors.
+// where returns the name of the message for errors.
 func (c *cursor) where() string {
 	if c.n < 0 {
 		return c.what
@@ -132,14 +131,15 @@ func (c *cursor) where() string {
 	return fmt.Sprintf("%s %d", c.what, c.n)
 }
 
-// fail records an error at an offset, unless there is one.
+// fail records an error at an offset, unless there is an earlier one.
 func (c *cursor) fail(at int, format string, args ...any) {
 	if c.err == nil {
 		c.err = located(at, c.where(), fmt.Errorf("%w: "+format, append([]any{ntconv.ErrCorrupt}, args...)...))
 	}
 }
 
-// uint returns the number of the current field.
+// uint returns the current field as a number. Like the methods below, it records an error if the wire type does not
+// match.
 func (c *cursor) uint() uint64 {
 	if c.kind != protowire.VarintType {
 		c.fail(c.at, "field %d of wire type %d", c.number, c.kind)
@@ -151,7 +151,7 @@ func (c *cursor) int() int64 { return int64(c.uint()) }
 
 func (c *cursor) bool() bool { return c.uint() != 0 }
 
-// message returns a cursor over the current field, which is a message.
+// message returns a cursor over the current field, which must be a message.
 func (c *cursor) message(what string) cursor {
 	if c.kind != protowire.BytesType {
 		c.fail(c.at, "%s of wire type %d", what, c.kind)
@@ -160,7 +160,7 @@ func (c *cursor) message(what string) cursor {
 	return cursor{m: c.m, what: what, n: -1, begin: c.length, pos: c.from, end: c.to}
 }
 
-// list returns the encoded numbers of the current field, which is a list of numbers, packed or not.
+// list returns the encoded numbers of the current field, which must be a list of numbers, packed or not.
 func (c *cursor) list() []byte {
 	if c.kind != protowire.VarintType && c.kind != protowire.BytesType {
 		c.fail(c.at, "numbers of wire type %d", c.kind)
@@ -169,18 +169,18 @@ func (c *cursor) list() []byte {
 	return c.m.data[c.from:c.to]
 }
 
-// malformed records that the current field is not a list of numbers, with a negative code of protowire.
+// malformed records that the current field is not a list of numbers, given a negative code of protowire.
 func (c *cursor) malformed(code int) {
 	if c.err == nil {
 		c.err = located(c.at, c.where(), fmt.Errorf("%w: list of numbers: %w", errWire, protowire.ParseError(code)))
 	}
 }
 
-// text returns an entry of the string table to which the message refers.
+// text returns an entry of the string table that the message refers to.
 func (c *cursor) text(i int64) string {
-	s, ok := c.m.texts.at(i)
+	s, ok := c.m.strings.at(i)
 	if !ok {
-		c.fail(c.begin, "string %d of %d", i, c.m.texts.count())
+		c.fail(c.begin, "string %d of %d", i, c.m.strings.count())
 	}
 	return s
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/eventgen"
 )
 
-// generated draws a profile with everything that real ones rarely have: no mappings or overlapping ones, no functions,
+// generated draws a profile with features that are rare in real ones: no mappings or overlapping ones, no functions,
 // inlining, address 0, negative values, many labels.
 func generated(t *rapid.T) *profile.Profile {
 	n := func(label string, most int) int { return rapid.IntRange(0, most).Draw(t, label) }
@@ -49,8 +49,8 @@ func generateTables(t *rapid.T, p *profile.Profile) {
 		start := rapid.Uint64Range(0, 4).Draw(t, "start") << 12
 		p.Mapping = append(p.Mapping, &profile.Mapping{
 			ID: uint64(i)*7 + 1, Start: start, Limit: start + rapid.SampledFrom([]uint64{0, 1, 0x1000, 0x2000, 1 << 63}).Draw(t, "size"),
-			// Equal files at different places would be moved onto each other by Compact, in an order that depends on
-			// that of samples.
+			// Compact would move equal files at different places onto each other, in an order that depends on that of
+			// the samples.
 			Offset: uint64(n("offset", 2)) << 12, File: fmt.Sprint(i, text.Draw(t, "file")), BuildID: rapid.SampledFrom([]string{"", fmt.Sprintf("00f%x", i)}).Draw(t, "build id"),
 			HasFunctions: rapid.Bool().Draw(t, "functions"), HasFilenames: rapid.Bool().Draw(t, "files"),
 			HasLineNumbers: rapid.Bool().Draw(t, "lines"), HasInlineFrames: rapid.Bool().Draw(t, "inlined"),

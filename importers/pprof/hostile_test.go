@@ -17,7 +17,7 @@ import (
 	"github.com/ntconv/ntconv/importers/pprof"
 )
 
-// What google/pprof does not write is put together from fields.
+// Profiles that google/pprof does not write are encoded by field.
 
 func number(n protowire.Number, v uint64) []byte {
 	return protowire.AppendVarint(protowire.AppendTag(nil, n, protowire.VarintType), v)
@@ -45,7 +45,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// A stack that would have two hundred million frames has 10,000.
+// A stack with two hundred million frames is truncated to 10,000.
 func TestLongStackIsNotMade(t *testing.T) {
 	data := handmade(
 		message(4, number(1, 1), bytes.Repeat(message(4, number(1, 1)), 100_000)),
@@ -79,7 +79,7 @@ func longStacks(samples uint64) []byte {
 	return handmade(fields...)
 }
 
-// Frames are counted as stacks are cut, and how many there may be goes by the size of the profile.
+// Frames are counted after truncation, and their limit depends on the size of the profile.
 func TestFramesGoByTheProfilesSize(t *testing.T) {
 	if _, err := pprof.New(bytes.NewReader(longStacks(120)), nil); err != nil {
 		t.Error(err)
@@ -89,7 +89,7 @@ func TestFramesGoByTheProfilesSize(t *testing.T) {
 	}
 }
 
-// Stacks that are kept because they may come again are bounded by their frames: 8,190 take 0.3 MB.
+// Cached stacks are bounded by their frames: 8,190 frames take 0.3 MB.
 func TestKeptStacksAreBounded(t *testing.T) {
 	src, err := pprof.New(bytes.NewReader(longStacks(500)), &pprof.Options{Limits: pprof.Limits{Frames: 1 << 30}})
 	if err != nil {
@@ -113,7 +113,7 @@ func TestKeptStacksAreBounded(t *testing.T) {
 	runtime.KeepAlive(src)
 }
 
-// Real profiles have less than one frame for each byte; the limit is two and more.
+// Real profiles have less than one frame per byte; the limit is more than two.
 func TestFramesOfRealProfiles(t *testing.T) {
 	for _, f := range googleProfiles(t) {
 		data, err := os.ReadFile(f)
@@ -140,7 +140,7 @@ func TestFramesOfRealProfiles(t *testing.T) {
 	}
 }
 
-// However many comments are left out, what is kept is looked at once, and it is the shortest ones in their order.
+// The attributes keep the shortest comments in their order, and the time is linear in the number of dropped comments.
 func TestManyComments(t *testing.T) {
 	fields := [][]byte{}
 	want := []string{}
@@ -178,7 +178,7 @@ func TestManyComments(t *testing.T) {
 	}
 }
 
-// Lengths may have more bytes than they need, and rows may stand in any order.
+// Lengths may have redundant bytes, and rows may appear in any order.
 func TestUnusualEncodings(t *testing.T) {
 	padded := func(n protowire.Number, b []byte) []byte {
 		return slices.Concat(protowire.AppendTag(nil, n, protowire.BytesType), []byte{byte(len(b)) | 0x80, 0x80, 0}, b)
@@ -197,7 +197,7 @@ func TestUnusualEncodings(t *testing.T) {
 	}
 }
 
-// The report names what is wrong first, and does so every time.
+// The report names the first defect, deterministically.
 func TestReportOfMissingMappings(t *testing.T) {
 	fields := [][]byte{}
 	for i := range uint64(8) {

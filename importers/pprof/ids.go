@@ -2,13 +2,13 @@ package pprof
 
 import "github.com/ntconv/ntconv/internal/intern"
 
-// ids are the IDs of rows, each with its place among them. Most profiles count from 1.
+// ids maps the IDs of rows to their places in a table. Most profiles number them from 1.
 type ids struct {
 	places intern.IDs[uint32] // place + 1
-	count  int                // of places
+	count  int                // number of places
 }
 
-// add gives an ID the next place. It returns false if the ID has a place already.
+// add assigns the next place to an ID. It returns false if the ID has a place already.
 func (t *ids) add(id uint64) bool {
 	if t.places.Get(id) != 0 {
 		return false
@@ -18,7 +18,7 @@ func (t *ids) add(id uint64) bool {
 	return true
 }
 
-// find returns the place of an ID.
+// find returns the place of an ID. ok is false if it has none.
 func (t *ids) find(id uint64) (place uint32, ok bool) {
 	if place = t.places.Get(id); place == 0 {
 		return 0, false

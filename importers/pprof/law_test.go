@@ -49,7 +49,7 @@ func toNettrace(t failer, data []byte, o *pprof.Options, s *symbol.SynthesizeOpt
 	return file.Bytes()
 }
 
-// fromNettrace returns the profile that is made of a nettrace file, which the strict reader must accept.
+// fromNettrace returns the profile of a nettrace file, which the strict reader must accept.
 func fromNettrace(t failer, file []byte) *profile.Profile {
 	t.Helper()
 	report := new(ntconv.Report)
@@ -65,7 +65,7 @@ func fromNettrace(t failer, file []byte) *profile.Profile {
 	return p
 }
 
-// exported returns the profile of a source. As in the command, everything that reads and writes has the same report.
+// exported returns the profile of a source. As in the command, readers and writers share one report.
 func exported(t failer, src ntconv.Source, namer ntconv.Namer, report *ntconv.Report) *profile.Profile {
 	t.Helper()
 	var out bytes.Buffer
@@ -83,7 +83,7 @@ func exported(t failer, src ntconv.Source, namer ntconv.Namer, report *ntconv.Re
 	return p
 }
 
-// canon returns a profile as text that does not depend on the order of samples and on ids.
+// canon returns a profile as a string that does not depend on the order of samples and on IDs.
 func canon(p *profile.Profile) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "period %v %d default %q time %d duration %d drop %q keep %q doc %q comments %q\n", valueType(p.PeriodType), p.Period,
@@ -137,7 +137,7 @@ func labels(s *profile.Sample) string {
 	return strings.Join(list, " ")
 }
 
-// checkRoundTrip states the law: a profile that becomes a nettrace file and a profile again is the same, compacted.
+// checkRoundTrip checks that a profile is restored, in compact form, from the nettrace file that it was converted to.
 func checkRoundTrip(t failer, data []byte) {
 	t.Helper()
 	p, err := profile.ParseData(data)
@@ -145,7 +145,7 @@ func checkRoundTrip(t failer, data []byte) {
 		t.Fatalf("not a profile: %v", err)
 	}
 	if len(p.Sample) == 0 {
-		p.Mapping = nil // nobody has them
+		p.Mapping = nil // no location refers to them
 	}
 	want := canon(p.Compact())
 	report := new(ntconv.Report)
@@ -164,7 +164,7 @@ func checkRoundTrip(t failer, data []byte) {
 	}
 }
 
-// difference shows where two texts part.
+// difference shows where two strings first differ.
 func difference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range max(len(a), len(b)) {

@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/importers/pprof"
 )
 
-// The library compares each address of an older profile with each mapping, so a profile with many of both is refused.
+// The library compares each address of an older profile with each mapping, so a profile with many of both is rejected.
 func TestLookupLimit(t *testing.T) {
 	legacy := func(n int) []byte {
 		var b bytes.Buffer

@@ -17,8 +17,8 @@ const (
 	LimitLabelText = "label text of a sample" // Limits.LabelText, in bytes
 	LimitFrames    = "frames in all stacks"   // Limits.Frames
 
-	// LimitLookups limits the mappings of a profile in one of the older formats times its addresses, because each is
-	// compared with each. No member of Limits changes it.
+	// LimitLookups limits the product of mappings and addresses of a profile in one of the older formats, because the
+	// library compares each address with each mapping. No member of Limits changes it.
 	LimitLookups = "mappings times addresses"
 
 	// The limits of compressed input are those of Options.Decompression.
@@ -27,28 +27,28 @@ const (
 	LimitWindow = iox.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
 )
 
-// maxLookups is within two seconds. Profiles with 10,000 mappings and 100,000 addresses are within it.
+// maxLookups keeps the conversion below two seconds. Profiles with 10,000 mappings and 100,000 addresses are within it.
 const maxLookups = 1 << 30
 
-// Limits bound what a profile can make the importer hold. Zero is the default of a field. If a profile exceeds a limit,
-// New returns an error with an *ntconv.LimitError in its chain, whose Limit is the constant named after the member;
-// stacks are truncated to Stack frames instead, and the report counts them.
+// Limits bound the memory of the importer. Zero selects the default that each member states. If a profile exceeds a
+// limit, New returns an error that wraps an *ntconv.LimitError, whose Limit is the constant named after the member.
+// Stacks are truncated to Stack frames instead, and the report counts them.
 type Limits struct {
-	Bytes     int   // decompressed size: 1 GiB
+	Bytes     int   // decompressed size in bytes: 1 GiB
 	Strings   int   // entries of the string table: 4,000,000
 	Samples   int   // 20,000,000
 	Locations int   // 4,000,000, and as many functions
 	Lines     int   // of all locations: 4,000,000
 	Mappings  int   // 100,000
-	Types     int   // types of values: 500
+	Types     int   // sample types: 500
 	Comments  int   // 10,000
 	Labels    int   // of one sample: 10,000
-	LabelText int   // bytes of keys and texts of one sample's labels: 1 MiB
-	Stack     int   // frames of a stack; outer ones are cut: 10,000. Microsoft's reader of nettrace files takes 8,190
-	Frames    int64 // of all stacks as they are cut: 1,048,576, and 2 for each byte of the decompressed profile
+	LabelText int   // bytes of the keys and strings of one sample's labels: 1 MiB
+	Stack     int   // frames of a stack; outer ones are dropped: 10,000. TraceEvent's limit for nettrace files is 8,190
+	Frames    int64 // of all truncated stacks: 1,048,576, plus 2 per byte of the decompressed profile
 }
 
-// Defaults returns the limits with the default where a field is zero, but for Frames, whose default goes by the
+// Defaults returns the limits with the defaults in place of zeros, except for Frames, whose default depends on the
 // profile.
 func (l Limits) Defaults() Limits {
 	set := func(v *int, n int) {
@@ -70,9 +70,9 @@ func (l Limits) Defaults() Limits {
 	return l
 }
 
-// frames returns how many frames all stacks of a profile of that many bytes may have. To name a location again costs a
-// byte, whatever is inlined there, and those who read the source may keep every frame: internal/profile keeps 4 bytes
-// of each. Real profiles have less than one for each byte.
+// frames returns the limit on the frames of all stacks of a profile of the given size in bytes. A reference to a
+// location takes one byte regardless of the number of functions inlined there, and consumers may keep every frame:
+// internal/profile keeps 4 bytes per frame. Real profiles have less than one frame per byte.
 func (l Limits) frames(size int) int64 {
 	if l.Frames > 0 {
 		return l.Frames

@@ -29,7 +29,7 @@ func rich() *profile.Profile {
 	return p
 }
 
-// Every member of Limits either causes an error with the constant that is named after it, or no error at all.
+// Every member of Limits either causes an error with the constant named after it, or no error at all.
 func TestLimitNames(t *testing.T) {
 	data := raw(t, rich())
 	limits := map[string]struct {
@@ -66,7 +66,7 @@ func TestLimitNames(t *testing.T) {
 			t.Errorf("Limits.%s = 1: %v, want %q and %d", f.Name, err, want.name, want.asked)
 		}
 	}
-	// Limits.Locations bounds the functions, too.
+	// Limits.Locations also bounds the functions.
 	p := rich()
 	p.Location = p.Location[:1]
 	for _, s := range p.Sample {
@@ -78,8 +78,8 @@ func TestLimitNames(t *testing.T) {
 	}
 }
 
-// TestDecompressionLimits checks that a profile which is compressed above the default ratio is refused, and read by a
-// program that raises the limit.
+// TestDecompressionLimits checks that a profile compressed beyond the default ratio is rejected, and accepted with a
+// higher limit.
 func TestDecompressionLimits(t *testing.T) {
 	p := simple(1, 2)
 	p.Comments = []string{string(make([]byte, 80<<20))} // zeros

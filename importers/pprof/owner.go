@@ -9,47 +9,55 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// sortLabels brings labels into the order that they are written in.
+// sortLabels sorts labels into the order in which they are written.
 func sortLabels(list []ntconv.Label) {
 	slices.SortStableFunc(list, func(a, b ntconv.Label) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
 }
 
-// owners are the processes and threads that samples are about, going by their labels.
+// owners are the processes and threads of samples, derived from their labels.
+//
+// prepare calls count for every sample and then name; only after that, thread and tags return results.
+//
+//	field      set by            read by
+//	taken      countThread       numberThreads
+//	ids        countThread (0), numberThreads   thread
+//	processes  count; name completes them       thread, tags
+//	threads    thread            thread
 type owners struct {
 	m         *message
 	processes map[uint64]*owner
 	threads   map[threadKey]*ntconv.Thread
 
-	taken map[uint64]bool      // ids of threads that samples tell, up to mostThreads
-	ids   map[threadKey]uint64 // that were given to threads which have only names
-	named []threadKey          // those threads, in the order of their first samples
+	taken map[uint64]bool      // thread IDs in labels, up to maxThreads
+	ids   map[threadKey]uint64 // IDs for threads that have only names
+	named []threadKey          // the threads of ids, in the order of their first samples
 }
 
-// An owner is a process with what decides about its name.
+// An owner is a process and what its name depends on.
 type owner struct {
 	process *ntconv.Process
-	roots   map[*ntconv.Mapping]int // stacks that begin in a file
-	named   string                  // by a label
-	tags    *ntconv.Mapping
+	roots   map[*ntconv.Mapping]int // number of stacks by the file of their outermost frame
+	named   string                  // name in a label
+	tags    *ntconv.Mapping         // mapping of frames that are labels
 }
 
-// A threadKey tells threads apart.
+// A threadKey identifies a thread.
 type threadKey struct {
 	pid, tid uint64
 	name     string
-	byName   bool // no label tells the id
+	byName   bool // no label contains the thread ID
 }
 
-// What is not real is as good as any number. Samples of further processes and threads are said to be of the process
-// without a label, and of its first thread; their labels stay what they are.
+// Labels are untrusted, so the numbers of processes and threads are bounded. Samples beyond the bounds belong to the
+// default process and to the first thread of their process; their labels stay unchanged.
 const (
-	mostProcesses = 10_000
-	mostThreads   = 100_000
+	maxProcesses = 10_000
+	maxThreads   = 100_000
 )
 
-// defaultPID is the id of the process of samples that do not tell.
+// defaultPID is the ID of the process of samples without a process label.
 const defaultPID = 1
 
 func newOwners(m *message) owners {
@@ -59,8 +67,8 @@ func newOwners(m *message) owners {
 	}
 }
 
-// ownerOf returns what the labels of a sample say. A thread of which nothing is known has the id of its process, and
-// one that has only a name has none.
+// ownerOf returns the process and thread in the labels of a sample. A thread without any label has the ID of its
+// process; the ID of a thread that has only a name follows later.
 func ownerOf(s *sample) (k threadKey, process string) {
 	k.pid = defaultPID
 	tid, hasTID := uint64(0), false
@@ -86,21 +94,21 @@ func ownerOf(s *sample) (k threadKey, process string) {
 	return k, process
 }
 
-// countThread takes the thread of a sample into account.
+// countThread counts the thread of a sample.
 func (o *owners) countThread(k threadKey) {
 	if !k.byName {
-		if len(o.taken) < mostThreads {
+		if len(o.taken) < maxThreads {
 			o.taken[k.tid] = true
 		}
 		return
 	}
-	if _, known := o.ids[k]; !known && len(o.ids) < mostThreads {
+	if _, known := o.ids[k]; !known && len(o.ids) < maxThreads {
 		o.ids[k] = 0
 		o.named = append(o.named, k)
 	}
 }
 
-// numberThreads gives ids to threads that have only names: 1, 2, 3 and so on, but none that another thread has.
+// numberThreads assigns IDs to the threads that have only names: 1, 2, 3 and so on, except IDs of other threads.
 func (o *owners) numberThreads() {
 	id := uint64(0)
 	for _, k := range o.named {
@@ -110,7 +118,7 @@ func (o *owners) numberThreads() {
 	}
 }
 
-// id returns a label as an id of the operating system.
+// id returns a label as an ID of the operating system. ok is false if it is not one.
 func (l *label) id() (uint64, bool) {
 	if !l.numeric {
 		n, err := strconv.ParseUint(l.text, 10, 63)
@@ -119,11 +127,11 @@ func (l *label) id() (uint64, bool) {
 	return uint64(l.number), l.number >= 0
 }
 
-// count takes a sample into account.
+// count counts the owner of a sample.
 func (o *owners) count(s *sample) {
 	k, name := ownerOf(s)
 	p := o.processes[k.pid]
-	if p == nil && len(o.processes) >= mostProcesses {
+	if p == nil && len(o.processes) >= maxProcesses {
 		k.pid = defaultPID
 		p = o.processes[k.pid]
 	}
@@ -140,7 +148,7 @@ func (o *owners) count(s *sample) {
 	}
 }
 
-// name makes the processes when all samples were counted.
+// name creates the processes after all samples were counted.
 func (o *owners) name() {
 	o.numberThreads()
 	for pid, p := range o.processes {
@@ -166,7 +174,8 @@ func (o *owners) name() {
 	}
 }
 
-// isOuter reports whether PerfView takes a stack that begins in a file for whole, whatever the process is called.
+// isOuter reports whether PerfView treats a stack that begins in a file as complete, regardless of the name of the
+// process.
 func isOuter(file string) bool {
 	name := strings.ToLower(baseName(file))
 	return name == "libc" || name == "ntdll.dll" || strings.HasPrefix(name, "libc.") ||
@@ -174,7 +183,7 @@ func isOuter(file string) bool {
 		strings.HasPrefix(name, "ld-musl-")
 }
 
-// before orders mappings of equal weight, so that a profile always gives the same trace.
+// before orders mappings of equal weight, so that the output is deterministic.
 func before(a, b *ntconv.Mapping) bool {
 	return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Start, b.Start)) < 0
 }
@@ -190,7 +199,7 @@ func (o *owners) thread(s *sample) *ntconv.Thread {
 		id = o.ids[k]
 	}
 	t := o.threads[k]
-	if t == nil && (len(o.threads) >= mostThreads || k.byName && id == 0) {
+	if t == nil && (len(o.threads) >= maxThreads || k.byName && id == 0) {
 		k, id = threadKey{pid: k.pid, tid: k.pid}, k.pid
 		t = o.threads[k]
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A written trace is what PerfView's rules are about.
+// A written is a written trace with what PerfView's rules refer to.
 type written struct {
 	info    *ntconv.Info
 	events  []*ntconv.Event
@@ -30,7 +30,7 @@ type written struct {
 	entries map[*ntconv.Process]*entry
 }
 
-// An entry is what the events say about a process.
+// An entry is what the events contain about a process.
 type entry struct {
 	name     string
 	mappings map[uint64]mapped
@@ -45,7 +45,7 @@ type mapped struct {
 	at   ntconv.Ticks
 }
 
-// readWritten takes a file apart.
+// readWritten decodes a file.
 func readWritten(t *testing.T, file []byte) *written {
 	t.Helper()
 	w := &written{report: new(ntconv.Report), entries: map[*ntconv.Process]*entry{}}
@@ -98,7 +98,7 @@ func base(file string) string {
 	return file
 }
 
-// A perfViewRule is something that PerfView needs, and what happens without it. check returns what breaks it.
+// A perfViewRule is a requirement of PerfView and the consequence of breaking it. check returns the violation.
 type perfViewRule struct {
 	name, without string
 	check         func(w *written) error
@@ -126,10 +126,10 @@ func no(bad bool, format string, args ...any) error {
 	return nil
 }
 
-// perfViewRules are in the order of what a reader meets. That threads, types and label lists are defined once and
-// before their use is what the strict reader checks.
+// perfViewRules are in the order in which a reader encounters them. The strict reader checks that threads, types and
+// label lists are defined once and before their use.
 var perfViewRules = []perfViewRule{
-	{"blocks are of known kinds", "they are passed over", func(w *written) error {
+	{"blocks are of known kinds", "they are skipped", func(w *written) error {
 		for _, k := range w.kinds {
 			if !k.Known() {
 				return fmt.Errorf("block of kind %d", k)
@@ -143,8 +143,8 @@ var perfViewRules = []perfViewRule{
 				continue
 			}
 			for _, f := range e.Type.Fields {
-				// Universal.System has the first two. Signed numbers, which values can be, came into the format with
-				// the unsigned ones.
+				// Universal.System uses the first two. Signed numbers, which values can be, were added to the format
+				// together with the unsigned ones.
 				text := f.Type.Code == ntconv.TypeArray && f.Type.Elem.Code == ntconv.TypeUTF8Unit
 				if f.Type.Code != ntconv.TypeVarUint && !text && f.Type.Code != ntconv.TypeVarInt {
 					return fmt.Errorf("event %d (%s/%s): field %s is %v", i, e.Type.Provider, e.Type.Name, f.Name, f.Type.Code)
@@ -161,7 +161,7 @@ var perfViewRules = []perfViewRule{
 		}
 		return no(len(w.blocks) == 0, "no event blocks")
 	}},
-	{"the clock does not begin at zero", "times cannot be told from none", func(w *written) error {
+	{"the clock does not begin at zero", "times cannot be distinguished from missing ones", func(w *written) error {
 		return no(w.info.Clock.Tick <= 0 || w.info.Clock.Freq != 1e9, "clock %+v", w.info.Clock)
 	}},
 	{"the number of processors is known", "views of threads read beyond an array", func(w *written) error {
@@ -176,7 +176,7 @@ var perfViewRules = []perfViewRule{
 	{"no event is before the start", "its time is negative", each(func(w *written, e *ntconv.Event) error {
 		return no(e.Time < w.info.Clock.Tick, "%d is before %d", e.Time, w.info.Clock.Tick)
 	})},
-	{"all events are marked as sorted, and are", "they come in the order of the file", func(w *written) error {
+	{"all events are marked as sorted, and are", "they appear in file order", func(w *written) error {
 		last := ntconv.Ticks(0)
 		return each(func(_ *written, e *ntconv.Event) error {
 			err := no(e.Flags&ntconv.FlagSorted == 0 || e.Time < last, "at %d after %d, flags %d", e.Time, last, e.Flags)
@@ -274,7 +274,7 @@ var perfViewRules = []perfViewRule{
 		ok := clr.ParseSymbol(e, &v)
 		m, there := p.mappings[v.MappingID]
 		p.symbols, p.names = append(p.symbols, v), append(p.names, bytes.Clone(v.Name))
-		// The last byte of a mapping is outside of the module that PerfView makes of it.
+		// PerfView treats the last byte of a mapping as outside the module.
 		return no(!ok || !there || m.at > e.Time || v.End < v.Start || v.Start < m.Start || v.Start >= m.End, "%+v in %+v", v, m)
 	})},
 	{"a symbol has two bytes at least", "dotnet-trace finds none of its addresses", func(w *written) error {
@@ -322,7 +322,7 @@ var perfViewRules = []perfViewRule{
 	})},
 }
 
-// module returns what PerfView calls the module of an address.
+// module returns PerfView's name of the module of an address.
 func (p *entry) module(pc uint64) string {
 	for _, m := range p.mappings {
 		if m.Start <= pc && pc < m.End {
@@ -337,8 +337,8 @@ func attr(list ntconv.Attrs, key string) string {
 	return s
 }
 
-// TestPerfViewRules checks what is made of a Go program's profile, with and without labels as frames, and of one
-// without mappings.
+// TestPerfViewRules checks a converted profile of a Go program, with and without labels as frames, and one without
+// mappings.
 func TestPerfViewRules(t *testing.T) {
 	goProfile, err := os.ReadFile(corpus.Path("go-cpu.pb.gz"))
 	if err != nil {
@@ -372,7 +372,7 @@ func TestPerfViewRules(t *testing.T) {
 	}
 }
 
-// TestPerfViewOfLabeledProcess: a process that a label names has whole stacks with the label as a frame.
+// TestPerfViewOfLabeledProcess checks that a process named by a label has complete stacks, with the label as a frame.
 func TestPerfViewOfLabeledProcess(t *testing.T) {
 	p := simple(1)
 	p.Mapping[0].File = "/usr/share/dotnet/System.Private.CoreLib.dll"
@@ -380,7 +380,7 @@ func TestPerfViewOfLabeledProcess(t *testing.T) {
 	for _, frames := range [][]string{nil, {"process"}} {
 		w := readWritten(t, toNettrace(t, raw(t, p), &pprof.Options{LabelFrames: frames}, nil))
 		var err error
-		for _, rule := range perfViewRules { // earlier ones collect what the last one, about stacks, looks at
+		for _, rule := range perfViewRules { // earlier rules collect what the last one, about stacks, examines
 			err = rule.check(w)
 		}
 		if (err == nil) != (frames != nil) {

@@ -1,26 +1,26 @@
-// Package pprof reads profiles in the format of profile.proto, and the older text and binary formats that google/pprof
-// reads, as a source of events.
+// Package pprof reads profiles in the format of profile.proto, and in the older text and binary formats that
+// google/pprof reads, as a source of events.
 //
-// Every sample becomes one event Universal.Events/cpu, which PerfView knows. Its first field, Value, is the weight: the
-// value of one type of the profile, in milliseconds where it is a time. A field for every type follows, with the value
-// as it is. What else a profile says about itself stands in the attributes of the event's type (docs/pprof.md lists
-// them), and exporters/pprof makes the same profile of it again.
+// Each sample becomes one event Universal.Events/cpu, which PerfView supports. Its first field, Value, is the weight:
+// the value of one sample type, converted to milliseconds if it is a time. A field with the unchanged value of each
+// sample type follows. The attributes of the event's type contain all other properties of the profile (docs/pprof.md
+// lists them); exporters/pprof restores the profile from them.
 //
 // # Names
 //
-// Stacks have frames with names and no PCs. A format that holds only addresses needs symbol.Synthesize.
+// Stacks have frames with names and no PCs. A format that stores only addresses needs symbol.Synthesize.
 //
 // # Time
 //
 // A sample with a label end_timestamp_ns, timestamp_ns or timestamp (nanoseconds since 1970) has that time. All others
-// are spread evenly over the profile's duration, in their order.
+// are distributed evenly over the profile's duration, in file order.
 //
 // # Processes and threads
 //
-// Labels pid, "thread id" and thread, in their usual spellings, say whose a sample is. Without them there is one
-// process with ID 1 and one thread. Threads that have only names get IDs of their own. A process has the name that a
-// label (process, process_name, "process name") states. Without one it has the name of the file that most of its stacks
-// begin in, because PerfView treats other stacks as broken.
+// The labels pid, "thread id" and thread, in their usual spellings, identify the process and thread of a sample.
+// Without them there is one process with ID 1 and one thread. Threads that have only names get synthetic IDs. The name
+// of a process is that of a label (process, process_name, "process name"), or else that of the file in which most of
+// its stacks begin, because PerfView treats other stacks as broken.
 package pprof
 
 import (
@@ -37,28 +37,30 @@ import (
 	"github.com/ntconv/ntconv/internal/pproflegacy"
 )
 
-// Options change how a profile is read. The zero value is a good choice.
+// Options configure the importer. The zero value selects the defaults.
 type Options struct {
-	// SampleType is the type of value that becomes the weight of an event, by name. Empty: the one that the profile
-	// shows first. If several types have the same name, NAME#2 is the second of them, NAME#3 the third.
+	// SampleType is the name of the sample type that becomes the weight of an event. If it is empty, this is the
+	// default sample type of the profile. If several sample types have the same name, NAME#2 selects the second of
+	// them, NAME#3 the third.
 	SampleType string
-	// LabelFrames are keys of labels that are also made frames, the first one outermost, for viewers that show no
-	// labels.
+	// LabelFrames lists keys of labels that also become frames, the first one outermost, for viewers that do not
+	// display labels.
 	LabelFrames []string
-	// OnLabel, if not nil, is called by New for every label of every sample, in their order, with the key of the label.
-	// It shows which keys a profile has before the first event, for example whether those of LabelFrames exist.
+	// OnLabel, if not nil, is called by New with the key of every label of every sample, in order. It shows which keys
+	// a profile has before the first event, for example whether those of LabelFrames exist.
 	OnLabel func(key string)
-	Limits  Limits
-	// Decompression has the limits for profiles that are compressed with gzip or zstd. Limits.Bytes holds in addition.
+	Limits  Limits // zero members select defaults
+	// Decompression limits profiles that are compressed with gzip or zstd. Limits.Bytes applies in addition.
 	Decompression ntconv.DecompressionLimits
-	Report        *ntconv.Report // may be nil
+	Report        *ntconv.Report // receives notes about repaired and omitted contents; may be nil
 }
 
-// New reads a profile, compressed with gzip, zstd or not at all, and returns it as events. It reads r to its end. The
-// source holds the decompressed profile and its decoded tables.
+// New reads a profile, uncompressed or compressed with gzip or zstd, and returns it as a source of events. It reads r
+// to its end and does not close it. opts may be nil. The source holds the decompressed profile and its decoded tables;
+// it is not safe for concurrent use. Events are borrowed until the next call of Next.
 //
-// A defect of the profile is an *ntconv.FormatError with its place, which wraps ntconv.ErrTruncated, ErrCorrupt,
-// ErrLimit, or ErrFormat if the input is empty. If the profile does not have Options.SampleType, the error is a
+// A defect of the profile is an *ntconv.FormatError with its location. It wraps ntconv.ErrTruncated, ErrCorrupt,
+// ErrLimit, or ErrFormat if the input is empty. If the profile lacks Options.SampleType, the error is a
 // *SampleTypeError. Errors of r are returned unchanged.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	var o Options
@@ -90,38 +92,32 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	return s, nil
 }
 
-// readAll reads at most that many bytes.
+// readAll reads at most the given number of bytes.
 func readAll(r io.Reader, most int) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
 	var read *iox.Error
 	if errors.As(err, &read) && read.Op == "read" {
-		err = read.Err // r knows its name
+		err = read.Err // the error of r already names its input
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(data) > most {
-		return nil, located(
-			most,
-			"profile",
-			&ntconv.LimitError{Limit: LimitBytes, Value: int64(most), Asked: int64(len(data)), Unit: "bytes"},
-		)
+		return nil, located(most, "profile",
+			&ntconv.LimitError{Limit: LimitBytes, Value: int64(most), Asked: int64(len(data)), Unit: "bytes"})
 	}
 	return data, nil
 }
 
-// decode reads a profile in any of its formats.
+// decode decodes a profile in any of its formats.
 func decode(data []byte, o *Options) (*message, error) {
 	m, err := decodeProto(data, o)
 	if err == nil || !pproflegacy.Match(data) {
 		return m, err
 	}
 	if n := pproflegacy.Lookups(data); n > maxLookups {
-		return nil, located(
-			0,
-			"profile in one of the older formats",
-			&ntconv.LimitError{Limit: LimitLookups, Value: maxLookups, Asked: n},
-		)
+		return nil, located(0, "profile in one of the older formats",
+			&ntconv.LimitError{Limit: LimitLookups, Value: maxLookups, Asked: n})
 	}
 	if data, err = pproflegacy.Convert(data); err != nil {
 		return nil, located(0, "profile in one of the older formats", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
@@ -129,7 +125,8 @@ func decode(data []byte, o *Options) (*message, error) {
 	return decodeProto(data, o)
 }
 
-// A source yields the samples of a message.
+// A source returns the samples of a message as events. prepare sets all fields up to order, which then stay constant;
+// Next sets the others.
 type source struct {
 	*message
 	o    *Options
@@ -140,10 +137,10 @@ type source struct {
 	typ     *ntconv.Type
 	capture *ntconv.Thread
 	owners  owners
-	times   []int64  // by sample, nanoseconds since 1970 or untimed; nil if no sample has a time of its own
-	order   []uint32 // of samples by time; nil: as they are
+	times   []int64  // per sample, nanoseconds since 1970 or untimed; nil if no sample has its own time
+	order   []uint32 // of samples by time; nil means file order
 
-	defined  bool // the type was delivered
+	defined  bool // Next has returned the type
 	next     int
 	sample   sample
 	event    ntconv.Event
@@ -153,13 +150,13 @@ type source struct {
 	tagNames map[tagKey]*ntconv.Function
 }
 
-// syncTick is the tick at which traces begin. It is not zero, which some readers take for unknown.
+// syncTick is the tick at which traces begin. It is not 0, because some readers treat 0 as unknown.
 const syncTick = 1_000_000_000
 
-// prepare looks at all samples and finds out what must be known before the first event.
+// prepare decodes all samples once and determines everything that must be known before the first event.
 func (s *source) prepare() error {
 	var err error
-	if s.origin, err = s.header.origin(&s.texts); err != nil {
+	if s.origin, err = s.header.origin(&s.strings); err != nil {
 		return err
 	}
 	if err := s.chooseWeight(); err != nil {
@@ -173,11 +170,8 @@ func (s *source) prepare() error {
 			return err
 		}
 		if frames += min(s.depth(s.sample.locations), int64(s.limits.Stack)); frames > most {
-			return located(
-				int(s.samples[i]),
-				fmt.Sprintf("sample %d", i),
-				&ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames},
-			)
+			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i),
+				&ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames})
 		}
 		s.weight.Try(s.sample.values[s.weight.Column])
 		s.owners.count(&s.sample)
@@ -194,7 +188,7 @@ func (s *source) prepare() error {
 	return nil
 }
 
-// chooseWeight finds the type of value that becomes the weight.
+// chooseWeight finds the sample type that becomes the weight.
 func (s *source) chooseWeight() error {
 	column := s.origin.Main()
 	if name := s.o.SampleType; name != "" {
@@ -211,17 +205,17 @@ func (s *source) chooseWeight() error {
 	return nil
 }
 
-// A SampleTypeError says that a profile has no values of the type that Options.SampleType names.
+// A SampleTypeError means that a profile lacks the sample type of Options.SampleType.
 type SampleTypeError struct {
 	Name string
-	Has  []string // types that it has
+	Has  []string // names of the profile's sample types
 }
 
 func (e *SampleTypeError) Error() string {
 	return fmt.Sprintf("sample type %s: the profile has no such type; it has %s", e.Name, strings.Join(e.Has, ", "))
 }
 
-// describe makes what all events share.
+// describe sets the properties that all events share.
 func (s *source) describe() {
 	s.typ = &ntconv.Type{
 		Provider: clr.UniversalEvents, ID: 1, Name: "cpu",
@@ -236,7 +230,7 @@ func (s *source) describe() {
 	s.info = ntconv.Info{
 		Format: "pprof", PointerSize: 8, Aggregate: s.times == nil,
 		Clock: ntconv.Clock{Freq: 1e9, Tick: syncTick, Wall: s.start()},
-		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // all samples are said to be of processor 0
+		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // all samples have CPU 0
 	}
 	if n := s.origin.Period; n > 0 && s.origin.PeriodType.Unit == "nanoseconds" {
 		s.info.Attrs = append(s.info.Attrs, ntconv.Attr{Key: "ExpectedCPUSamplingRate", Value: fmt.Sprint(n)})
@@ -244,31 +238,31 @@ func (s *source) describe() {
 	s.sort()
 }
 
-// Attributes of the type that say what the weight is.
+// Attributes of the type that describe the weight.
 const (
-	AttrWeight     = origin.AttrWeight     // the type of value
-	AttrWeightUnit = origin.AttrWeightUnit // the unit that it is in
+	AttrWeight     = origin.AttrWeight     // the sample type of the weight
+	AttrWeightUnit = origin.AttrWeightUnit // the unit of the weight
 )
 
-// mostAttrs bounds the text of a type's attributes: a row of a nettrace file has 65,535 bytes.
-const mostAttrs = 48 << 10
+// maxAttrs bounds the size of a type's attributes: a row of a nettrace file has at most 65,535 bytes.
+const maxAttrs = 48 << 10
 
-// shorten leaves out texts that a profile has more of than a type can hold, longest comments first.
+// shorten drops the longest comments and expressions until the attributes fit into the type.
 func (s *source) shorten() {
 	o := &s.origin
 	attrs := o.Attrs()
 	size := sizeOf(attrs)
-	if size <= mostAttrs {
+	if size <= maxAttrs {
 		return
 	}
-	keys := attrs[len(attrs)-len(o.Comments):] // they are numbered: without a comment, the last one goes
+	keys := attrs[len(attrs)-len(o.Comments):] // numbered, so dropping a comment removes the last key
 	byLength := make([]int, len(o.Comments))
 	for i := range byLength {
 		byLength[i] = i
 	}
 	slices.SortStableFunc(byLength, func(a, b int) int { return len(o.Comments[b]) - len(o.Comments[a]) })
 	out := make([]bool, len(o.Comments))
-	for size > mostAttrs {
+	for size > maxAttrs {
 		text := &o.DropFrames
 		for _, t := range []*string{&o.KeepFrames, &o.DocURL} {
 			if len(*t) > len(*text) {
@@ -285,10 +279,10 @@ func (s *source) shorten() {
 			*text = ""
 			size -= with - sizeOf(o.Attrs())
 		default:
-			size = 0 // the limit on types of values keeps the rest small
+			size = 0 // the limit on sample types bounds the other attributes
 			continue
 		}
-		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "comments and expressions of more than 48 KiB")
+		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "comments and expressions beyond 48 KiB")
 	}
 	var kept []string
 	for i, c := range o.Comments {
@@ -309,7 +303,7 @@ func sizeOf(attrs ntconv.Attrs) (n int) {
 func (s *source) Info() *ntconv.Info { return &s.info }
 
 func (s *source) Next() (*ntconv.Event, error) {
-	if !s.defined { // so that what a profile without samples says about itself is not lost
+	if !s.defined { // a definition preserves the properties of a profile without samples
 		s.defined = true
 		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.typ}
 		return &s.event, nil
@@ -323,7 +317,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 	}
 	s.next++
 	if err := s.read(i, &s.sample); err != nil {
-		return nil, err // never: prepare has read it
+		return nil, err // cannot happen: prepare has decoded the sample
 	}
 	thread := s.owners.thread(&s.sample)
 	s.payload = s.weight.AppendTo(s.payload[:0], s.sample.values)

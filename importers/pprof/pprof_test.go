@@ -21,7 +21,7 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// simple returns a profile with one sample a value of its only type, which is cpu in nanoseconds.
+// simple returns a profile with one sample per value of its only type, which is cpu in nanoseconds.
 func simple(values ...int64) *profile.Profile {
 	m := &profile.Mapping{ID: 1, Start: 0x1000, Limit: 0x9000, File: "/srv/shop"}
 	f := &profile.Function{ID: 1, Name: "main.main"}
@@ -45,7 +45,7 @@ func raw(t *testing.T, p *profile.Profile) []byte {
 	return b.Bytes()
 }
 
-// events returns the events of a profile but for the definition before them.
+// events returns the events of a profile after their definition.
 func events(t *testing.T, data []byte, o *pprof.Options) (*ntconv.Info, []*ntconv.Event) {
 	t.Helper()
 	src, err := pprof.New(bytes.NewReader(data), o)
@@ -57,7 +57,7 @@ func events(t *testing.T, data []byte, o *pprof.Options) (*ntconv.Info, []*ntcon
 		t.Fatal(err)
 	}
 	if len(got) == 0 || got[0].Kind != ntconv.KindDefine {
-		t.Fatalf("%d events, the first is no definition", len(got))
+		t.Fatalf("%d events, the first is not a definition", len(got))
 	}
 	if _, err := src.Next(); err != io.EOF {
 		t.Errorf("after the end: %v", err)
@@ -76,7 +76,7 @@ func field(t *testing.T, e *ntconv.Event, name string) ntconv.Value {
 	return ntconv.Value{}
 }
 
-// The content decides how a profile is packed, and how it arrives makes no difference.
+// The content determines the compression, and the sizes of reads do not matter.
 func TestPacking(t *testing.T) {
 	plain := raw(t, simple(1e7, 2e7))
 	z, err := zstd.NewWriter(nil)
@@ -113,8 +113,8 @@ func TestTimestamps(t *testing.T) {
 		p.Sample[i].NumLabel, p.Sample[i].NumUnit = map[string][]int64{key: {at}}, map[string][]string{key: {unit}}
 	}
 	stamp(0, "end_timestamp_ns", p.TimeNanos+900, "")
-	stamp(1, "timestamp", p.TimeNanos-50, "nanoseconds") // before the profile says that it begins
-	stamp(3, "timestamp", 12, "")                        // no time: 1970 is too far away
+	stamp(1, "timestamp", p.TimeNanos-50, "nanoseconds") // before the start of the profile
+	stamp(3, "timestamp", 12, "")                        // not a time: 1970 is too far away
 	info, got := events(t, raw(t, p), nil)
 	var order []string
 	for _, e := range got {
@@ -202,8 +202,8 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// Threads that have only names are told apart by ids that no other one has. Their labels stay as they are, which is the
-// law of the round trip.
+// Threads that have only names get IDs that no other thread has. Their labels stay unchanged, as the round trip
+// requires.
 func TestNamedThreads(t *testing.T) {
 	p := simple(1, 1, 1, 1, 1, 1)
 	for i, name := range []string{"main", "worker", "", "main", "gc", "main"} {
@@ -219,7 +219,7 @@ func TestNamedThreads(t *testing.T) {
 	for _, e := range got {
 		who = append(who, fmt.Sprintf("%d/%d %s", e.Thread.Process.PID, e.Thread.TID, e.Thread.Name))
 	}
-	// 1 is the thread of samples that do not tell, and 3 is gc.
+	// 1 is the thread of samples without labels, and 3 is gc.
 	if want := "1/2 main|1/4 worker|1/1 |1/2 main|1/3 gc|42/5 main"; strings.Join(who, "|") != want {
 		t.Errorf("%q, want %q", strings.Join(who, "|"), want)
 	}
@@ -237,11 +237,11 @@ func TestProcessNames(t *testing.T) {
 		label string
 		want  string
 	}{
-		{[]string{"/srv/shop", "/usr/lib/libfoo.so"}, "", "shop"}, // as many begin in each
+		{[]string{"/srv/shop", "/usr/lib/libfoo.so"}, "", "shop"}, // equal counts
 		{[]string{"/srv/shop", "/lib/libc.so.6"}, "", "shop"},
 		{[]string{"/lib/libc-2.15.so"}, "till", "till"},
 		{[]string{`C:\srv\shop.exe`}, "", "shop.exe"},
-		{[]string{"/usr/share/dotnet/System.Private.CoreLib.dll"}, "shop", "shop"}, // the threads of its pool begin there
+		{[]string{"/usr/share/dotnet/System.Private.CoreLib.dll"}, "shop", "shop"}, // pool threads begin there
 		{[]string{`C:\srv\shop.exe`}, "till", "till"},
 		{[]string{""}, "", "process"},
 	} {
@@ -284,7 +284,7 @@ func TestLabelFrames(t *testing.T) {
 	}
 }
 
-// Profilers for .NET write a function with id 0 and mean it.
+// Profilers for .NET write a function with ID 0 and refer to it.
 func TestReservedFunctionID(t *testing.T) {
 	number := func(dst []byte, f protowire.Number, v uint64) []byte {
 		return protowire.AppendVarint(protowire.AppendTag(dst, f, protowire.VarintType), v)
@@ -321,7 +321,7 @@ func TestReservedFunctionID(t *testing.T) {
 	}
 }
 
-// Errors say where and why.
+// Errors contain the location and the reason.
 func TestErrors(t *testing.T) {
 	good := raw(t, simple(1, 2))
 	with := func(change func(*profile.Profile)) []byte {
@@ -342,13 +342,13 @@ func TestErrors(t *testing.T) {
 		{"a group", []byte("\x0b\x0c"), pprof.Limits{}, ntconv.ErrCorrupt, "wire type 3"},
 		{"a number for a sample", []byte("\x10\x01"), pprof.Limits{}, ntconv.ErrCorrupt, "field 2"},
 		{"text", []byte("some text\n"), pprof.Limits{}, nil, "byte "},
-		{"no types", with(func(p *profile.Profile) { p.SampleType = nil }), pprof.Limits{}, ntconv.ErrCorrupt, "what its values are"},
+		{"no types", with(func(p *profile.Profile) { p.SampleType = nil }), pprof.Limits{}, ntconv.ErrCorrupt, "samples without sample types"},
 		{"values", with(func(p *profile.Profile) { p.Sample[1].Value = []int64{1, 2} }), pprof.Limits{}, ntconv.ErrCorrupt, "sample 1: input is damaged: 2 values for 1 types"},
-		{"location", with(func(p *profile.Profile) { p.Sample[1].Location = []*profile.Location{{ID: 99}} }), pprof.Limits{}, ntconv.ErrCorrupt, "sample 1: input is damaged: location 99 is not there"},
-		{"function", with(func(p *profile.Profile) { p.Location[0].Line[0].Function = &profile.Function{ID: 5} }), pprof.Limits{}, ntconv.ErrCorrupt, "location 0/line: input is damaged: function 5"},
-		{"location 0", with(func(p *profile.Profile) { p.Location[0].ID = 0 }), pprof.Limits{}, ntconv.ErrCorrupt, "location 0: input is damaged: id 0"},
-		{"twice", with(func(p *profile.Profile) { p.Location = append(p.Location, p.Location[0]) }), pprof.Limits{}, ntconv.ErrCorrupt, "location 1: input is damaged: id 1"},
-		{"concatenated", append(slices.Clone(good), good...), pprof.Limits{}, ntconv.ErrCorrupt, "id 1 is not the first"},
+		{"location", with(func(p *profile.Profile) { p.Sample[1].Location = []*profile.Location{{ID: 99}} }), pprof.Limits{}, ntconv.ErrCorrupt, "sample 1: input is damaged: unknown location 99"},
+		{"function", with(func(p *profile.Profile) { p.Location[0].Line[0].Function = &profile.Function{ID: 5} }), pprof.Limits{}, ntconv.ErrCorrupt, "location 0/line: input is damaged: unknown function 5"},
+		{"location 0", with(func(p *profile.Profile) { p.Location[0].ID = 0 }), pprof.Limits{}, ntconv.ErrCorrupt, "location 0: input is damaged: ID 0"},
+		{"twice", with(func(p *profile.Profile) { p.Location = append(p.Location, p.Location[0]) }), pprof.Limits{}, ntconv.ErrCorrupt, "location 1: input is damaged: duplicate ID 1"},
+		{"concatenated", append(slices.Clone(good), good...), pprof.Limits{}, ntconv.ErrCorrupt, "duplicate ID 1"},
 		{"strings", good, pprof.Limits{Strings: 2}, ntconv.ErrLimit, "string table"},
 		{"samples", good, pprof.Limits{Samples: 1}, ntconv.ErrLimit, "samples"},
 		{"lines", with(func(p *profile.Profile) { p.Location[0].Line = append(p.Location[0].Line, p.Location[0].Line[0]) }), pprof.Limits{Lines: 1}, ntconv.ErrLimit, "lines"},
@@ -368,14 +368,14 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A reader's own error is what is returned.
+// An error of the reader is returned unchanged.
 func TestReadError(t *testing.T) {
 	if _, err := pprof.New(iotest.ErrReader(io.ErrClosedPipe), nil); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("%v", err)
 	}
 }
 
-// What has no place is told.
+// Contents that the model cannot represent are reported.
 func TestNotCarried(t *testing.T) {
 	p := simple(1)
 	p.Comments = []string{"short", strings.Repeat("long ", 10_000)}
@@ -395,7 +395,7 @@ func TestNotCarried(t *testing.T) {
 	}
 }
 
-// FuzzNew: whatever the input is, it is a profile that comes back, or an error with a place.
+// FuzzNew checks that any input either round-trips or causes an error with a location.
 func FuzzNew(f *testing.F) {
 	p := simple(1, -2)
 	p.Sample[0].Label, p.Sample[0].NumLabel = map[string][]string{"k": {"v"}}, map[string][]int64{"n": {3}}
@@ -431,7 +431,7 @@ func FuzzNew(f *testing.F) {
 				}
 			}
 		}
-		// The library is the judge of what it reads; it is more lenient with what nobody refers to.
+		// The library decides what is valid; it is more lenient with rows that nothing refers to.
 		p, err := profile.ParseData(data)
 		if err != nil || !comesBack(p) {
 			return
@@ -443,13 +443,13 @@ func FuzzNew(f *testing.F) {
 	})
 }
 
-// comesBack reports whether a profile has nothing that is known not to come back.
+// comesBack reports whether a profile has nothing that is known not to round-trip.
 func comesBack(p *profile.Profile) bool {
 	var b bytes.Buffer
 	if len(p.SampleType) == 0 { // it says nothing
 		return false
 	}
-	if p.WriteUncompressed(&b) != nil || b.Len() > mostText || !isUTF8(p) {
+	if p.WriteUncompressed(&b) != nil || b.Len() > maxText || !isUTF8(p) {
 		return false
 	}
 	for _, l := range p.Location {
@@ -482,7 +482,7 @@ func comesBack(p *profile.Profile) bool {
 	return true
 }
 
-const mostText = 32 << 10
+const maxText = 32 << 10
 
 func isUTF8(p *profile.Profile) bool {
 	return strings.ToValidUTF8(canon(p), "") == canon(p) && !strings.Contains(canon(p), `\x`)

@@ -20,11 +20,11 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// work keeps processors and locks busy.
+// work keeps CPUs and locks busy.
 func work(d time.Duration) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	mu.Lock() // some wait for it, however many processors there are
+	mu.Lock() // with any number of CPUs, some goroutines wait for it
 	time.AfterFunc(d/10, mu.Unlock)
 	end := time.Now().Add(d)
 	for i := range 4 {
@@ -47,7 +47,7 @@ func work(d time.Duration) {
 
 var sink []byte
 
-// goProfiles makes one profile of each kind that the Go runtime has.
+// goProfiles returns one profile of each kind that the Go runtime has.
 func goProfiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	defer func(rate int) { runtime.MemProfileRate = rate }(runtime.MemProfileRate)
@@ -56,7 +56,7 @@ func goProfiles(t *testing.T) map[string][]byte {
 	defer runtime.SetBlockProfileRate(0)
 	defer runtime.SetMutexProfileFraction(runtime.SetMutexProfileFraction(1))
 	profiles := map[string][]byte{}
-	// A busy machine may not give the program any time: then once more.
+	// A busy machine may give the program no time, so the test repeats.
 	for range 50 {
 		var cpu bytes.Buffer
 		if err := rpprof.StartCPUProfile(&cpu); err != nil {
@@ -95,7 +95,7 @@ func TestGoRuntimeProfilesComeBack(t *testing.T) {
 	}
 }
 
-// What ntconv makes of .NET traces comes back, too.
+// Profiles that ntconv builds from .NET traces also round-trip.
 func TestExportedTracesComeBack(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		t.Run(f.Name, func(t *testing.T) { checkExported(t, f) })
@@ -117,7 +117,7 @@ func checkExported(t *testing.T, f corpus.File) {
 	t.Helper()
 	r, err := reader.New(bytes.NewReader(f.Data), nil)
 	if errors.Is(err, ntconv.ErrUnsupported) {
-		return // a preview's format
+		return // the format of a preview
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func checkExported(t *testing.T, f corpus.File) {
 	table := symbol.New(nil)
 	var out bytes.Buffer
 	s := export.New(&out, r.Info(), table, &export.Options{Comments: []string{"a comment"}})
-	_, _ = ntconv.Copy(s, symbol.Watch(r, table)) // traces that are cut off have samples before that
+	_, _ = ntconv.Copy(s, symbol.Watch(r, table)) // truncated traces have samples before their end
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A sample is a decoded Sample message. It is used again for the next one.
+// A sample is a decoded Sample message. Its memory is reused for the next one.
 type sample struct {
 	locations []uint32 // places in tables.frames, leaf first
 	values    []int64
 	labels    []label
-	rawLabels []byte // what labels were decoded from, all of it
+	rawLabels []byte // the encoded labels, which identify the list
 	stackKey  []byte
 }
 
@@ -25,9 +25,10 @@ type label struct {
 	numeric         bool
 }
 
-// read decodes sample i. Errors say what is wrong where.
+// read decodes sample i into out. Errors are of type *ntconv.FormatError.
 func (s *source) read(i int, out *sample) error {
-	out.locations, out.values, out.labels, out.rawLabels = out.locations[:0], out.values[:0], out.labels[:0], out.rawLabels[:0]
+	out.locations, out.values = out.locations[:0], out.values[:0]
+	out.labels, out.rawLabels = out.labels[:0], out.rawLabels[:0]
 	c := s.open("sample", i, s.samples[i])
 	from := c.pos
 	for c.next() {
@@ -56,11 +57,8 @@ func (s *source) read(i int, out *sample) error {
 		return located(from, c.where(), &ntconv.LimitError{Limit: LimitLabels, Value: int64(most), Asked: int64(n)})
 	}
 	if most := s.limits.LabelText; text > most {
-		return located(
-			from,
-			c.where(),
-			&ntconv.LimitError{Limit: LimitLabelText, Value: int64(most), Asked: int64(text), Unit: "bytes"},
-		)
+		return located(from, c.where(),
+			&ntconv.LimitError{Limit: LimitLabelText, Value: int64(most), Asked: int64(text), Unit: "bytes"})
 	}
 	return nil
 }
@@ -77,7 +75,7 @@ func (s *source) locationList(c *cursor, out *sample) {
 		}
 		place, ok := s.message.locations.find(id)
 		if !ok {
-			c.fail(c.at, "location %d is not there", id)
+			c.fail(c.at, "unknown location %d", id)
 			return
 		}
 		out.locations, list = append(out.locations, place), list[n:]
@@ -98,8 +96,8 @@ func valueList(c *cursor, out *sample) {
 	}
 }
 
-// label decodes the current field of a sample, a label. As in pprof's own library, a label without a string, a number
-// and a unit is none.
+// label decodes the current field of a sample, a label. A label without a string, a number and a unit is ignored, as in
+// pprof's own library.
 func (s *source) label(sample *cursor, out *sample) {
 	var key, text, unit, number int64
 	c := sample.message("label")
@@ -129,8 +127,8 @@ func (s *source) label(sample *cursor, out *sample) {
 	out.labels, sample.err = append(out.labels, l), c.err
 }
 
-// labelList returns the labels of a sample as the model has them: texts before numbers, each in the order of their
-// keys, as pprof's library would write them.
+// labelList returns the labels of a sample in the order in which pprof's library would write them: strings before
+// numbers, each sorted by key.
 func (s *source) labelList(in *sample) *ntconv.Labels {
 	if len(in.labels) == 0 {
 		return nil
@@ -151,7 +149,7 @@ func (s *source) labelList(in *sample) *ntconv.Labels {
 	return labels
 }
 
-// stack returns the stack of a sample, and nil if it has none.
+// stack returns the stack of a sample, or nil if it has none.
 func (s *source) stack(in *sample, p *ntconv.Process) *ntconv.Stack {
 	key := in.stackKey[:0]
 	for _, place := range in.locations {
@@ -179,9 +177,9 @@ func (s *source) stack(in *sample, p *ntconv.Process) *ntconv.Stack {
 	return st
 }
 
-// framesOf returns the frames of locations, with room for those of labels, and reports whether outer ones were cut. A
-// location may have any number of frames, and a stack may name it any number of times: no more are made than a stack
-// may have.
+// framesOf returns the frames of locations, with capacity for those of labels, and reports whether it dropped outer
+// frames. A location may have any number of frames, and a stack may refer to it any number of times, so framesOf stops
+// at the limit on the frames of a stack.
 func (s *source) framesOf(locations []uint32) (frames []ntconv.Frame, cut bool) {
 	most := max(0, s.limits.Stack-len(s.o.LabelFrames))
 	n := s.depth(locations)
@@ -199,7 +197,7 @@ func (s *source) framesOf(locations []uint32) (frames []ntconv.Frame, cut bool) 
 	return frames, n > int64(most)
 }
 
-// depth returns how many frames locations have.
+// depth returns the number of frames of locations.
 func (s *source) depth(locations []uint32) (n int64) {
 	for _, place := range locations {
 		n += int64(s.frames.count(place))
@@ -207,14 +205,14 @@ func (s *source) depth(locations []uint32) (n int64) {
 	return n
 }
 
-// tagKey is a label as a frame.
+// A tagKey identifies a frame that is a label.
 type tagKey struct {
 	label string
 	in    *ntconv.Process
 }
 
-// appendTags appends frames for the labels that are wanted as such. Their file has the name of the process, without
-// which PerfView would take the stacks for broken.
+// appendTags appends frames for the labels in Options.LabelFrames. Their file has the name of the process; otherwise
+// PerfView would treat the stacks as broken.
 func (s *source) appendTags(frames []ntconv.Frame, in *sample, p *ntconv.Process) []ntconv.Frame {
 	for i := len(s.o.LabelFrames) - 1; i >= 0; i-- {
 		key := s.o.LabelFrames[i]
@@ -229,10 +227,9 @@ func (s *source) appendTags(frames []ntconv.Frame, in *sample, p *ntconv.Process
 					name += " " + l.unit
 				}
 			}
-			frames = append(
-				frames,
-				ntconv.Frame{Func: s.tag(tagKey{name, p}), Mapping: s.owners.tags(p), Flags: ntconv.FrameLabel},
-			)
+			frames = append(frames, ntconv.Frame{
+				Func: s.tag(tagKey{name, p}), Mapping: s.owners.tags(p), Flags: ntconv.FrameLabel,
+			})
 			break
 		}
 	}
@@ -251,13 +248,13 @@ func (s *source) tag(k tagKey) *ntconv.Function {
 	return f
 }
 
-// A cache keeps what was made of some bytes, until others take its place: most of a profile's stacks and labels are the
-// same again soon, or never. Few bytes can make a long stack, so what is kept is bounded by its size too.
+// A cache keeps values decoded from bytes until other values replace them: most stacks and labels of a profile repeat
+// soon or never. A few bytes can produce a long stack, so the cache is also bounded by the size of its values.
 type cache[V any] struct {
 	seed  maphash.Seed
 	slots []cacheSlot[V]
-	at    *cacheSlot[V] // of the last get
-	size  int           // of all values
+	at    *cacheSlot[V] // slot of the last get
+	size  int           // total of all values
 }
 
 type cacheSlot[V any] struct {
@@ -268,7 +265,7 @@ type cacheSlot[V any] struct {
 
 const (
 	cacheSlots = 1 << 12
-	mostCached = 1 << 18 // frames or labels
+	maxCached  = 1 << 18 // frames or labels
 )
 
 func (c *cache[V]) get(key []byte) (v V, ok bool) {
@@ -282,10 +279,10 @@ func (c *cache[V]) get(key []byte) (v V, ok bool) {
 	return c.at.value, true
 }
 
-// put keeps what was made of the bytes of the last get. size is how many frames or labels that is.
+// put stores the value of the key passed to the last get. size is its number of frames or labels.
 func (c *cache[V]) put(key []byte, v V, size int) {
 	c.size += size - c.at.size
-	if c.size > mostCached {
+	if c.size > maxCached {
 		clear(c.slots)
 		c.size = size
 	}

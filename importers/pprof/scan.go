@@ -33,66 +33,63 @@ const (
 	fieldDocURL     protowire.Number = 15
 )
 
-// A message is a Profile message. Samples, most of its bytes, stay encoded and are decoded one by one. The message
+// A message is a Profile message. Samples, most of its bytes, stay encoded and are decoded one at a time. The message
 // keeps data, an offset of 4 bytes per sample, and the decoded tables.
 type message struct {
 	data      []byte
 	limits    *Limits
 	header    header
-	samples   []uint32 // offsets of their lengths in data
-	texts     texts
+	samples   []uint32 // offsets of the samples' lengths in data
+	strings   stringTable
 	mappings  []*ntconv.Mapping
 	locations ids
 	frames    frames // by place of a location
 }
 
-// A header holds the fields that a profile has once, and the short lists. Strings are numbers of entries of the string
+// A header holds the fields that occur once in a profile, and the short lists. Strings are indexes into the string
 // table, which may follow later in the file.
 type header struct {
 	numbers    [fieldDocURL + 1]int64 // by field
-	offsets    [fieldDocURL + 1]int   // of the fields in numbers
+	offsets    [fieldDocURL + 1]int   // offsets of the fields of numbers
 	secondTime int                    // offset of a second field time_nanos; 0 if there is none
 	types      []valueType
 	periodType valueType
 	comments   []int64
-	commentsAt int // offset of the first
+	commentsAt int // offset of the first comment
 }
 
 // A valueType is a ValueType message.
 type valueType struct {
-	typ, unit int64 // strings
+	typ, unit int64 // indexes of strings
 	at        int
 }
 
-// A scan reads the fields of a message once. Tables may be anywhere in the file and refer to each other. So the scan
-// notes only the offset of each row, 4 bytes, and decodes each row once after the last field: strings, mappings,
+// A scan reads the fields of a message once. Tables may appear anywhere in the file and refer to each other. The scan
+// therefore stores only the offset of each row, 4 bytes, and decodes each row after the last field: strings, mappings,
 // functions, locations.
 type scan struct {
 	m *message
 	// Offsets of the lengths of rows.
-	texts, mappings, functions, locations []uint32
-	textBytes                             int
+	strings, mappings, functions, locations []uint32
+	textBytes                               int
 
 	mappingIDs  ids
 	functionIDs ids
-	byPlace     []ntconv.Function   // functions
+	byPlace     []ntconv.Function   // functions by place
 	zero        *ntconv.Function    // the function with the reserved ID 0, or nil
-	missing     map[uint64]struct{} // mappings that locations refer to and that are not in the profile
+	missing     map[uint64]struct{} // mapping IDs of locations that the profile does not define
 	lines       int
-	notes       ntconv.Report // for the report of the options, if the profile is valid
+	notes       ntconv.Report // passed to Options.Report if the profile is valid
 }
 
-// decodeProto reads a Profile message.
+// decodeProto decodes a Profile message.
 func decodeProto(data []byte, o *Options) (*message, error) {
 	if len(data) == 0 {
-		return nil, located(0, "profile", fmt.Errorf("%w: it is empty", ntconv.ErrFormat))
+		return nil, located(0, "profile", fmt.Errorf("%w: empty input", ntconv.ErrFormat))
 	}
 	if uint64(len(data)) > math.MaxUint32 {
-		return nil, located(
-			0,
-			"profile",
-			&ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"},
-		)
+		return nil, located(0, "profile",
+			&ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"})
 	}
 	s := &scan{m: &message{data: data, limits: &o.Limits}}
 	c := cursor{m: s.m, what: "profile", n: -1, end: len(data)}
@@ -117,11 +114,8 @@ func (s *scan) field(c *cursor) {
 	switch c.number {
 	case fieldSampleType, fieldSample, fieldMapping, fieldLocation, fieldFunction, fieldString, fieldPeriodType:
 		if c.kind != protowire.BytesType {
-			c.err = located(
-				c.at,
-				fmt.Sprintf("field %d", c.number),
-				fmt.Errorf("%w: a number in place of a message", errWire),
-			)
+			c.err = located(c.at, fmt.Sprintf("field %d", c.number),
+				fmt.Errorf("%w: a number in place of a message", errWire))
 			return
 		}
 	}
@@ -130,12 +124,12 @@ func (s *scan) field(c *cursor) {
 		s.m.samples = append(s.m.samples, offset)
 		c.err = limit(c.at, "samples", LimitSamples, len(s.m.samples), l.Samples)
 	case fieldString:
-		if len(s.texts) == 0 && c.from != c.to {
+		if len(s.strings) == 0 && c.from != c.to {
 			c.err = located(c.at, "string 0", fmt.Errorf("%w: must be empty", ntconv.ErrCorrupt))
 			return
 		}
-		s.texts, s.textBytes = append(s.texts, offset), s.textBytes+c.to-c.from
-		c.err = limit(c.at, "string table", LimitStrings, len(s.texts), l.Strings)
+		s.strings, s.textBytes = append(s.strings, offset), s.textBytes+c.to-c.from
+		c.err = limit(c.at, "string table", LimitStrings, len(s.strings), l.Strings)
 	case fieldMapping:
 		s.mappings = append(s.mappings, offset)
 		c.err = limit(c.at, "mappings", LimitMappings, len(s.mappings), l.Mappings)
@@ -150,7 +144,8 @@ func (s *scan) field(c *cursor) {
 	}
 }
 
-// headerField processes the current field if it is not a row of a table. The last of several numbers of a field counts.
+// headerField processes the current field if it is not a row of a table. If a number occurs several times, the last one
+// wins.
 func (s *scan) headerField(c *cursor) {
 	h, l := &s.m.header, s.m.limits
 	switch c.number {
@@ -199,8 +194,8 @@ func (s *scan) valueType(profile *cursor, what string) valueType {
 	return t
 }
 
-// origin returns the description that the profile has of itself. t is the string table.
-func (h *header) origin(t *texts) (o origin.Origin, err error) {
+// origin returns the properties of the profile. t is the string table.
+func (h *header) origin(t *stringTable) (o origin.Origin, err error) {
 	text := func(i int64, at int, where string) string {
 		s, ok := t.at(i)
 		if !ok && err == nil {
@@ -218,31 +213,23 @@ func (h *header) origin(t *texts) (o origin.Origin, err error) {
 	}
 	o.PeriodType = pair(h.periodType, "period type")
 	o.Default = field(fieldDefault, "default sample type")
-	o.DropFrames, o.KeepFrames, o.DocURL = field(
-		fieldDropFrames,
-		"drop_frames",
-	), field(
-		fieldKeepFrames,
-		"keep_frames",
-	), field(
-		fieldDocURL,
-		"doc_url",
-	)
+	o.DropFrames, o.KeepFrames = field(fieldDropFrames, "drop_frames"), field(fieldKeepFrames, "keep_frames")
+	o.DocURL = field(fieldDocURL, "doc_url")
 	for _, c := range h.comments {
 		o.Comments = append(o.Comments, text(c, h.commentsAt, "comment"))
 	}
 	return o, err
 }
 
-// texts is the string table: a copy of all entries as one string, and where each of them ends.
-type texts struct {
+// A stringTable holds all entries of the string table as one string, and the end of each entry.
+type stringTable struct {
 	all  string
 	ends []uint32
 }
 
-// newTexts returns the entries whose lengths are at the given offsets. It reuses the slice of offsets. Bytes that are
-// not UTF-8 become U+FFFD, as in all that ntconv reads: a trace holds only UTF-8.
-func newTexts(m *message, offsets []uint32, size int) texts {
+// newStringTable returns the entries whose lengths are at the given offsets. It reuses the slice of offsets. Invalid
+// UTF-8 becomes U+FFFD, as everywhere in ntconv, because a trace contains only UTF-8.
+func newStringTable(m *message, offsets []uint32, size int) stringTable {
 	var b strings.Builder
 	b.Grow(size)
 	for i, at := range offsets {
@@ -255,13 +242,13 @@ func newTexts(m *message, offsets []uint32, size int) texts {
 		}
 		offsets[i] = uint32(b.Len())
 	}
-	return texts{b.String(), slices.Clip(offsets)}
+	return stringTable{b.String(), slices.Clip(offsets)}
 }
 
-func (t *texts) count() int { return len(t.ends) }
+func (t *stringTable) count() int { return len(t.ends) }
 
-// at returns an entry, and false if there is none with that number.
-func (t *texts) at(i int64) (string, bool) {
+// at returns entry i. ok is false if it does not exist.
+func (t *stringTable) at(i int64) (string, bool) {
 	if i == 0 || uint64(i) >= uint64(len(t.ends)) {
 		return "", i == 0
 	}

@@ -9,32 +9,28 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// frames are the frames of all locations, innermost first, in one slice.
+// frames holds the frames of all locations, innermost first, in one slice.
 type frames struct {
 	list   []ntconv.Frame
-	starts []uint32 // of each location in list, and the end
+	starts []uint32 // start of each location in list, and the end
 }
 
 // of returns the frames of the location at a place. There is at least one.
 func (f *frames) of(place uint32) []ntconv.Frame { return f.list[f.starts[place]:f.starts[place+1]] }
 
-// count returns how many frames the location at a place has.
+// count returns the number of frames of the location at a place.
 func (f *frames) count(place uint32) int { return int(f.starts[place+1] - f.starts[place]) }
 
-// tables decodes all tables after the last field, in an order in which each row refers only to rows that are decoded.
+// tables decodes all tables after the last field, in an order in which each row refers only to decoded rows.
 func (s *scan) tables() error {
 	m := s.m
 	if len(m.header.types) == 0 && len(m.samples) > 0 {
-		return located(
-			int(m.samples[0]),
-			"sample 0",
-			fmt.Errorf("%w: the profile does not say what its values are", ntconv.ErrCorrupt),
-		)
+		return located(int(m.samples[0]), "sample 0", fmt.Errorf("%w: samples without sample types", ntconv.ErrCorrupt))
 	}
-	if len(s.texts) == 0 {
-		return located(len(m.data), "string table", fmt.Errorf("%w: it is missing", ntconv.ErrCorrupt))
+	if len(s.strings) == 0 {
+		return located(len(m.data), "string table", fmt.Errorf("%w: missing", ntconv.ErrCorrupt))
 	}
-	m.texts = newTexts(m, s.texts, s.textBytes)
+	m.strings = newStringTable(m, s.strings, s.textBytes)
 	for _, decode := range []func() error{s.decodeMappings, s.decodeFunctions, s.decodeLocations} {
 		if err := decode(); err != nil {
 			return err
@@ -44,19 +40,19 @@ func (s *scan) tables() error {
 		return located(at, "time_nanos", fmt.Errorf("%w: two profiles are concatenated", ntconv.ErrCorrupt))
 	}
 	if s.zero != nil {
-		s.notes.Note(ntconv.CodeRepaired, 1, -1, "a function with the reserved id 0")
+		s.notes.Note(ntconv.CodeRepaired, 1, -1, "a function with the reserved ID 0")
 	}
 	return nil
 }
 
-// register gives the ID of a row the next place in a table.
+// register assigns the next place in a table to the ID of a row. It records an error if the ID is 0 or not unique.
 func (c *cursor) register(id uint64, table *ids) {
 	switch {
 	case c.err != nil:
 	case id == 0:
-		c.fail(c.tag(), "id 0 is reserved")
+		c.fail(c.tag(), "ID 0 is reserved")
 	case !table.add(id):
-		c.fail(c.tag(), "id %d is not the first one", id)
+		c.fail(c.tag(), "duplicate ID %d", id)
 	}
 }
 
@@ -104,8 +100,8 @@ func (s *scan) decodeMappings() error {
 	return nil
 }
 
-// decodeFunctions accepts one function with the reserved ID 0: profilers for .NET write one. Lines without a function
-// are its lines.
+// decodeFunctions accepts one function with the reserved ID 0, because profilers for .NET write one. Lines without a
+// function refer to it.
 func (s *scan) decodeFunctions() error {
 	s.byPlace = make([]ntconv.Function, len(s.functions))
 	for i, at := range s.functions {
@@ -144,7 +140,7 @@ func (s *scan) decodeFunctions() error {
 func (s *scan) decodeLocations() error {
 	f := &s.m.frames
 	f.starts = make([]uint32, 0, len(s.locations)+1)
-	f.list = make([]ntconv.Frame, 0, len(s.locations)) // most have one
+	f.list = make([]ntconv.Frame, 0, len(s.locations)) // most locations have one frame
 	for i, at := range s.locations {
 		f.starts = append(f.starts, uint32(len(f.list)))
 		if err := s.location(i, at); err != nil {
@@ -226,13 +222,13 @@ func (s *scan) line(location *cursor, i int) (ntconv.Frame, error) {
 	if place, ok := s.functionIDs.find(function); ok {
 		frame.Func = &s.byPlace[place]
 	} else if function != 0 || s.zero == nil {
-		return frame, located(location.at, fmt.Sprintf("location %d/line", i), fmt.Errorf("%w: function %d is not there", ntconv.ErrCorrupt, function))
+		return frame, located(location.at, fmt.Sprintf("location %d/line", i), fmt.Errorf("%w: unknown function %d", ntconv.ErrCorrupt, function))
 	}
 	return frame, nil
 }
 
-// mapping returns the mapping with an ID that a location refers to at an offset, or nil. It notes each missing mapping
-// once.
+// mapping returns the mapping with an ID, or nil. at is the offset of the location's reference. It notes each missing
+// mapping once.
 func (s *scan) mapping(id uint64, at int) *ntconv.Mapping {
 	if id == 0 {
 		return nil
@@ -245,17 +241,13 @@ func (s *scan) mapping(id uint64, at int) *ntconv.Mapping {
 			s.missing = map[uint64]struct{}{}
 		}
 		s.missing[id] = struct{}{}
-		s.notes.Note(
-			ntconv.CodeRepaired,
-			1,
-			int64(at),
-			fmt.Sprintf("locations in mapping %d, which is not there, are in none", id),
-		)
+		s.notes.Note(ntconv.CodeRepaired, 1, int64(at),
+			fmt.Sprintf("unknown mapping %d; its locations get no mapping", id))
 	}
 	return nil
 }
 
-// int32 returns a line number. It notes numbers beyond 32 bits.
+// int32 returns a line number. It notes numbers beyond 32 bits and returns 0 for them.
 func (s *scan) int32(n int64) int32 {
 	if c := int32(n); int64(c) == n {
 		return c
@@ -264,7 +256,7 @@ func (s *scan) int32(n int64) int32 {
 	return 0
 }
 
-// placeholder returns a name for an address without a function.
+// placeholder returns a placeholder name for an address without a function.
 func placeholder(m *ntconv.Mapping, pc uint64) string {
 	if m == nil || m.File == "" {
 		return "0x" + strconv.FormatUint(pc, 16)
@@ -272,7 +264,7 @@ func placeholder(m *ntconv.Mapping, pc uint64) string {
 	return baseName(m.File) + "+0x" + strconv.FormatUint(pc-m.Start+m.Offset, 16)
 }
 
-// baseName returns the last element of a path of any system.
+// baseName returns the last element of a path of any operating system.
 func baseName(file string) string {
 	return path.Base(strings.ReplaceAll(file, `\`, "/"))
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// untimed marks samples without a time of their own.
+// untimed marks samples without their own time.
 const untimed = math.MinInt64
 
-// mostAway bounds how far a label's time may be from that of the profile: numbers of another meaning are no times.
-const mostAway = 366 * 24 * int64(time.Hour)
+// maxAway bounds the distance of a label's time from the profile's time. A number further away is not a time.
+const maxAway = 366 * 24 * int64(time.Hour)
 
-// time notes the time of a sample that has one.
+// time stores the time of sample i if one of its labels contains it.
 func (s *source) time(i int, in *sample) {
 	for j := range in.labels {
 		l := &in.labels[j]
@@ -28,7 +28,7 @@ func (s *source) time(i int, in *sample) {
 		default:
 			continue
 		}
-		if t := s.origin.Time; t > 0 && (l.number-t > mostAway || t-l.number > mostAway) {
+		if t := s.origin.Time; t > 0 && (l.number-t > maxAway || t-l.number > maxAway) {
 			continue
 		}
 		if s.times == nil {
@@ -42,7 +42,7 @@ func (s *source) time(i int, in *sample) {
 	}
 }
 
-// start returns the time at which the trace begins: that of the profile, or of an earlier sample.
+// start returns the start of the trace: that of the profile, or of an earlier sample.
 func (s *source) start() time.Time {
 	first := s.origin.Time
 	for _, t := range s.times {
@@ -75,7 +75,7 @@ func (s *source) tick(i int) ntconv.Ticks {
 	return syncTick + ntconv.Ticks(since)
 }
 
-// sort finds the order of samples if some have a time of their own.
+// sort determines the order of samples if some have their own time.
 func (s *source) sort() {
 	if s.times == nil {
 		return

@@ -2,7 +2,7 @@ package bin
 
 import "math"
 
-// AddClamped returns a+b, or the nearest value that an int64 can hold.
+// AddClamped returns a+b, clamped to the range of int64.
 func AddClamped[T ~int64](a, b T) T {
 	s := a + b
 	switch {
@@ -14,7 +14,7 @@ func AddClamped[T ~int64](a, b T) T {
 	return s
 }
 
-// SubClamped returns a-b, or the nearest value that an int64 can hold.
+// SubClamped returns a-b, clamped to the range of int64.
 func SubClamped[T ~int64](a, b T) T {
 	d := a - b
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A sum is the exact one, clamped to the range of its type.
+// TestAddClamped compares sums with exact sums, clamped to the range of the type.
 func TestAddClamped(t *testing.T) {
 	values := []int64{math.MinInt64, math.MinInt64 + 1, -2, -1, 0, 1, 2, math.MaxInt64 - 1, math.MaxInt64}
 	for _, a := range values {

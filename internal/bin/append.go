@@ -15,7 +15,7 @@ func AppendU32(dst []byte, v uint32) []byte { return binary.LittleEndian.AppendU
 // AppendU64 appends v in eight bytes.
 func AppendU64(dst []byte, v uint64) []byte { return binary.LittleEndian.AppendUint64(dst, v) }
 
-// AppendVaruint appends v as LEB128 in as few bytes as possible. It serves varuint32 and varuint64 alike.
+// AppendVaruint appends v as LEB128 in as few bytes as possible, for both varuint32 and varuint64.
 func AppendVaruint(dst []byte, v uint64) []byte {
 	for v >= 0x80 {
 		dst = append(dst, byte(v)|0x80)
@@ -27,13 +27,13 @@ func AppendVaruint(dst []byte, v uint64) []byte {
 // AppendVarint appends v zigzag-encoded.
 func AppendVarint(dst []byte, v int64) []byte { return AppendVaruint(dst, uint64(v)<<1^uint64(v>>63)) }
 
-// AppendString appends s with its length in bytes as a varuint. The bytes of s are copied as they are.
+// AppendString appends s after its length in bytes as a varuint. It copies the bytes of s unchanged.
 func AppendString(dst []byte, s string) []byte {
 	return append(AppendVaruint(dst, uint64(len(s))), s...)
 }
 
-// AppendUTF16Z appends s as NUL-terminated UTF-16LE. The encoding cannot hold a NUL: s ends before its first one. Bytes
-// that are not UTF-8 become U+FFFD.
+// AppendUTF16Z appends s as NUL-terminated UTF-16LE. The encoding cannot represent a NUL, so s ends before its first
+// NUL. Bytes that are not UTF-8 become U+FFFD.
 func AppendUTF16Z(dst []byte, s string) []byte {
 	s, _, _ = strings.Cut(s, "\x00")
 	return append(AppendUTF16(dst, s), 0, 0)

@@ -31,9 +31,8 @@ var steps = []step{
 	{"rest", func(c *bin.Cursor, d []byte) []byte { return append(d, c.Rest()...) }},
 }
 
-// TestCopy: any sequence of fixed-size reads followed by the matching appends copies the input, as far as no read
-// failed; the first read that does not fit fails, at its own offset and under its own name, and everything after it
-// reads as zero.
+// TestCopy checks that any sequence of fixed-size reads with the matching appends copies the input up to the first read
+// that fails. That read fails with its own offset and name, and all later reads return zero.
 func TestCopy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.SliceOfN(rapid.Byte(), 0, 64).Draw(t, "in")
@@ -70,12 +69,13 @@ func TestCopy(t *testing.T) {
 	})
 }
 
-// TestRoundTrip: each Append is the inverse of its getter, and no strict prefix of what it writes can be read.
+// TestRoundTrip checks that each Append is the inverse of its getter, and that no strict prefix of its output can be
+// read.
 func TestRoundTrip(t *testing.T) {
-	text := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("aĀĠ\U0001F600\ufffd"))))
+	strs := rapid.StringOf(rapid.OneOf(rapid.Rune(), rapid.SampledFrom([]rune("aĀĠ\U0001F600\ufffd"))))
 	rapid.Check(t, func(t *rapid.T) {
 		u, i := rapid.Uint64().Draw(t, "u"), rapid.Int64().Draw(t, "i")
-		s := text.Draw(t, "s")
+		s := strs.Draw(t, "s")
 		z := strings.ReplaceAll(s, "\x00", "")
 		for _, p := range []struct {
 			name string
@@ -101,7 +101,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestVaruintForms fixes what the round trip cannot: long forms, dropped high bits, and the limit on length.
+// TestVaruintForms checks redundant bytes, dropped high bits and the limit on length, which the round trip cannot
+// check.
 func TestVaruintForms(t *testing.T) {
 	ff := func(n int) string { return strings.Repeat("\xff", n) }
 	for _, tt := range []struct {
@@ -187,7 +188,7 @@ func TestLengths(t *testing.T) {
 		"negative skip":         func(c *bin.Cursor) { c.Skip(-5) },
 		"negative sub":          func(c *bin.Cursor) { c.Sub(-5) },
 		"string beyond the end": func(c *bin.Cursor) { _ = c.String() },
-		"text without NUL":      func(c *bin.Cursor) { c.UTF16Z() },
+		"UTF-16 without NUL":    func(c *bin.Cursor) { c.UTF16Z() },
 	} {
 		c := bin.New([]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 1, 1}, 100)
 		read(c.At(name))
@@ -198,7 +199,8 @@ func TestLengths(t *testing.T) {
 	}
 }
 
-// TestSub: a bad row does not spoil the block around it, but a row that reaches beyond the block spoils both.
+// TestSub checks that an error in a row does not affect its block, but that a row that extends beyond the block fails
+// both.
 func TestSub(t *testing.T) {
 	c := bin.New([]byte{1, 2, 3, 4}, 10)
 	row := c.Sub(2)
@@ -243,8 +245,7 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// FuzzText: decoding never yields invalid UTF-8, takes everything up to the terminator, and encoding what was decoded
-// decodes to the same again.
+// FuzzText checks that decoding yields valid UTF-8 and reads up to the terminator, and that the result round-trips.
 func FuzzText(f *testing.F) {
 	f.Add([]byte("a\x00\x3d\xd8\x00\xde\x00\x00"))
 	f.Add([]byte("\x03\xff\xfea"))
@@ -266,7 +267,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// TestVaruintShort: numbers of up to four bytes are what Varuint says; longer ones are left to it.
+// TestVaruintShort compares numbers of up to four bytes with Varuint, and checks that longer ones are reported.
 func TestVaruintShort(t *testing.T) {
 	for n := range uint64(1 << 20) {
 		v := n * n * 7 // up to 2^43
@@ -283,7 +284,7 @@ func TestVaruintShort(t *testing.T) {
 			t.Fatalf("%d: %d up to %d, want %d up to %d", v, got, end, want, stop)
 		}
 	}
-	// Bytes that a number could do without.
+	// Redundant bytes.
 	if v, end := bin.VaruintShort([]byte("\x81\x80\x80\x00"), 0); v != 1 || end != 4 {
 		t.Errorf("%d up to %d", v, end)
 	}

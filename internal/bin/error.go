@@ -5,25 +5,25 @@ import (
 	"fmt"
 )
 
-// The causes that an [Error] wraps.
+// Sentinels that an [Error] wraps.
 var (
-	// ErrShort means that a field reaches beyond the bytes of what encloses it.
+	// ErrShort means that a field extends beyond the end of the row, block or input that contains it.
 	ErrShort = errors.New("not enough bytes")
 	// ErrOverflow means that a variable-length number has too many bytes.
 	ErrOverflow = errors.New("variable-length number too long")
-	// ErrValue means that a field has a value the format forbids.
+	// ErrValue means that a field has a value that the format forbids.
 	ErrValue = errors.New("invalid value")
-	// ErrLimit means that a field is legal but exceeds a limit of the caller or of the format. The error in the chain
-	// is a [LimitError].
+	// ErrLimit means that a field is valid but exceeds a limit of the caller or of the format. The error in the chain
+	// is a [*LimitError].
 	ErrLimit = errors.New("limit exceeded")
-	// ErrUnknown means that a kind, type code or name is not one the format defines.
+	// ErrUnknown means that the format does not define a kind, type code, version or name.
 	ErrUnknown = errors.New("unknown kind")
 )
 
-// An Error says where reading failed and why.
+// An Error is a failure to read a field, with its position and cause.
 type Error struct {
-	Offset int64  // of the field's first byte, in the whole decompressed input
-	Where  string // the field's name; may be empty
+	Offset int64  // of the field's first byte in the decompressed input
+	Where  string // name of the field; may be empty
 	Err    error  // wraps one of the sentinels of this package
 }
 
@@ -36,11 +36,11 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// A LimitError reports which limit a field or a row exceeds. It wraps [ErrLimit]. The packages that know the model turn
-// it into a LimitError of the model, which has the same members.
+// A LimitError states which limit a field or a row exceeds. It wraps [ErrLimit]. Package reader and package writer
+// convert it to the LimitError of the model, which has the same members.
 type LimitError struct {
 	Limit string // name of the limit
-	Value int64  // the limit in effect
+	Value int64  // the limit that was in effect
 	Asked int64  // the size or count that exceeded it
 	Unit  string // of Value and Asked; empty for a count
 }

@@ -1,7 +1,7 @@
 package bin
 
-// sizes holds the bytes of a value by type code (nettrace-v6, "MetadataBlock", Type format). Where the specification
-// and TraceEvent disagree it follows TraceEvent: a DateTime has 8 bytes, and Decimal exists.
+// sizes holds the bytes of a value by type code (nettrace-v6, "MetadataBlock", Type format). Where TraceEvent differs
+// from the specification, sizes follows TraceEvent: a DateTime has 8 bytes, and Decimal exists.
 var sizes = [256]uint8{
 	3:  4,  // Boolean32
 	4:  2,  // UTF16CodeUnit
@@ -24,6 +24,6 @@ var sizes = [256]uint8{
 	26: 1,  // Boolean8
 }
 
-// FixedSize returns the size in bytes of a value with that type code. It is 0 if the size depends on the value or on
-// the rest of the type, and if the code is not defined.
+// FixedSize returns the size in bytes of a value with this type code. It returns 0 if the size depends on the value or
+// on the rest of the type, or if the code is not defined.
 func FixedSize(typeCode uint8) int { return int(sizes[typeCode]) }

@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// String reads a string of format version 6: its length in bytes as a varuint32, then UTF-8. Every maximal invalid run
-// becomes one U+FFFD, so the result is always valid UTF-8.
+// String reads a string of format version 6: its length in bytes as a varuint32, then UTF-8. Each maximal invalid run
+// becomes one U+FFFD, so the result is valid UTF-8.
 func (c *Cursor) String() string { return strings.ToValidUTF8(string(c.StringBytes()), "\uFFFD") }
 
-// StringBytes reads what [Cursor.String] reads and returns the undecoded bytes, borrowed.
+// StringBytes is [Cursor.String] without decoding. The result is borrowed.
 func (c *Cursor) StringBytes() []byte { return c.take(c.lengthPrefix()) }
 
-// UTF16Z reads NUL-terminated UTF-16LE. A surrogate without its partner becomes U+FFFD, so the result is always valid
-// UTF-8. The terminator is looked for on the two-byte grid that starts at the current offset; without one the cursor
-// fails with [ErrShort].
+// UTF16Z reads NUL-terminated UTF-16LE. An unpaired surrogate becomes U+FFFD, so the result is valid UTF-8. The
+// terminator is the first zero unit, counted in units of two bytes from the current offset. Without a terminator the
+// cursor fails with [ErrShort].
 func (c *Cursor) UTF16Z() string { return UTF16String(c.UTF16ZBytes()) }
 
-// UTF16ZBytes reads what [Cursor.UTF16Z] reads and returns the undecoded bytes without the terminator, borrowed.
+// UTF16ZBytes is [Cursor.UTF16Z] without decoding. The result is borrowed and excludes the terminator.
 func (c *Cursor) UTF16ZBytes() []byte {
 	text, rest, ok := CutUTF16(c.b[c.i:])
 	if !ok {
@@ -38,7 +38,7 @@ func CutUTF16(b []byte) (text, rest []byte, ok bool) {
 	i := 0
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
-		// The lowest bit set marks the first of four units that is zero; units above it may be marked in error.
+		// The lowest set bit is that of the first zero unit. Bits of the units above it may be wrong.
 		if zero := (x - ones) &^ x & tops; zero != 0 {
 			i += bits.TrailingZeros64(zero) / 16 * 2
 			return b[:i:i], b[i+2:], true
@@ -58,8 +58,8 @@ func UTF16String(b []byte) string {
 	return string(DecodeUTF16(buf[:0], b))
 }
 
-// DecodeUTF16 appends UTF-16LE to dst as UTF-8 and returns the extended slice. A surrogate without its partner becomes
-// U+FFFD; an odd last byte is ignored.
+// DecodeUTF16 appends UTF-16LE to dst as UTF-8 and returns the extended slice. An unpaired surrogate becomes U+FFFD. An
+// odd last byte is ignored.
 func DecodeUTF16(dst, b []byte) []byte {
 	for len(b) >= 2 {
 		for len(b) >= 8 { // fast path: four ASCII units
@@ -85,7 +85,7 @@ func DecodeUTF16(dst, b []byte) []byte {
 					r, b = pair, b[2:]
 				}
 			}
-			dst = utf8.AppendRune(dst, r) // a lone surrogate becomes U+FFFD
+			dst = utf8.AppendRune(dst, r) // an unpaired surrogate becomes U+FFFD
 		}
 	}
 	return dst

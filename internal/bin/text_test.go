@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// TestDecodeUTF16 compares with the standard library on text of all shapes.
+// TestDecodeUTF16 compares the result with the standard library for strings of all shapes.
 func TestDecodeUTF16(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	shapes := []func() uint16{
@@ -36,7 +36,7 @@ func TestDecodeUTF16(t *testing.T) {
 	}
 }
 
-// TestCutUTF16 compares with a search unit by unit, on bytes in which zeros are frequent.
+// TestCutUTF16 compares the result with a search unit by unit, for bytes with many zeros.
 func TestCutUTF16(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	alphabet := []byte{0, 0, 1, 2, 0x80, 0xff}

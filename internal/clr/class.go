@@ -2,16 +2,16 @@ package clr
 
 import "github.com/ntconv/ntconv"
 
-// A Class says what an event is about and with that, which view reads it.
+// A Class is the kind of information in an event, and thereby the view that reads it.
 type Class uint8
 
 const (
 	ClassNone                     Class = iota
-	ClassMethod                         // ParseMethod: code comes, goes, or was there
+	ClassMethod                         // ParseMethod: code was loaded, unloaded or existed
 	ClassModule                         // ParseModule
 	ClassDomainModule                   // no view
 	ClassILMap                          // no view
-	ClassSample                         // ParseSample: a thread was seen running
+	ClassSample                         // ParseSample: the sample profiler saw a thread
 	ClassRuntimeStart                   // no view: the field CommandLine names the process
 	ClassProcessInfo                    // no view: the field CommandLine names the process
 	ClassUniversalProcess               // ParseProcess
@@ -19,9 +19,9 @@ const (
 	ClassUniversalMapping               // ParseMapping
 	ClassUniversalSymbol                // ParseSymbol
 	ClassUniversalMappingMetadata       // ParseMappingMetadata
-	ClassUniversalCPU                   // Value: weight of a processor sample, 1
-	ClassUniversalCSwitch               // Value: clock ticks that the thread was off the processor until now
-	ClassUniversalOther                 // Value, in a unit that only the name tells
+	ClassUniversalCPU                   // Value: weight of a CPU sample, 1
+	ClassUniversalCSwitch               // Value: clock ticks since the thread lost its CPU
+	ClassUniversalOther                 // Value, in a unit that only the name implies
 )
 
 var classNames = [...]string{
@@ -30,7 +30,7 @@ var classNames = [...]string{
 	"universal cswitch", "universal other",
 }
 
-// String returns the class's name in lower case.
+// String returns the name of the class in lower case.
 func (c Class) String() string {
 	if int(c) < len(classNames) {
 		return classNames[c]
@@ -38,8 +38,8 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// ClassOf returns the class of all events of a type. It costs a few nanoseconds; consumers that see millions of events
-// keep the answer per *Type.
+// ClassOf returns the class of all events of a type. A call takes a few nanoseconds; consumers of millions of events
+// cache the result per *Type. It is safe for concurrent use.
 func ClassOf(t *ntconv.Type) Class {
 	switch t.Provider {
 	case Runtime:
@@ -62,7 +62,7 @@ func ClassOf(t *ntconv.Type) Class {
 	return ClassNone
 }
 
-// The same id means different things in the two providers (nettrace-in-practice, 3.2).
+// The two providers use the same IDs for different events (nettrace-in-practice, 3.2).
 func runtimeClass(id uint32) Class {
 	switch id {
 	case 141, 142, 143, 144:
@@ -95,7 +95,7 @@ func rundownClass(id uint32) Class {
 	return ClassNone
 }
 
-// Universal.System goes by id whatever the metadata says (nettrace-in-practice, 4.1).
+// The events of Universal.System are identified by ID, regardless of the metadata (nettrace-in-practice, 4.1).
 func systemClass(id uint32) Class {
 	switch id {
 	case 0, 1:

@@ -2,9 +2,9 @@ package clr
 
 import "github.com/ntconv/ntconv"
 
-// LayoutOf returns what the tables say about the events of a type with that version, or nil. Events of the native
-// runtime and of Universal.System are found by ID. Other providers renumber part of their events in each process: their
-// events are found by name if they have one.
+// LayoutOf returns the layout of the events of a type with that version, or nil. It finds events of the native runtime
+// and of Universal.System by ID. Other providers renumber some of their events in each process, so it finds these by
+// name if they have one.
 func LayoutOf(t *ntconv.Type, version uint8) *Layout {
 	switch p := providerIndex(t.Provider); {
 	case p < 0:
@@ -19,7 +19,7 @@ func LayoutOf(t *ntconv.Type, version uint8) *Layout {
 	return nil
 }
 
-// dynamicEvents is the provider of the tables that has the layouts of the data of GCDynamicEvents, by name.
+// dynamicEvents is the provider of the layouts of GCDynamicEvent data, which are found by name.
 const dynamicEvents = Runtime + "/GCDynamicEvent"
 
 // DynamicLayout returns the layout of the data of a GCDynamicEvent with that name, or nil. It does not keep name.

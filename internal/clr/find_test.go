@@ -33,8 +33,8 @@ func utf16z(s string) string {
 // mapping is a ProcessMapping as one-collect writes it, with its undeclared tail (universal, 9).
 const mapping = "\x00\x80\x80\x80\x02\xff\xff\x83\x02\x80\x20\x14\x00/usr/local/bin/myapp\x01\x00\x00\x00\x00"
 
-// FuzzLayouts decodes any payload by any layout: it ends, with as many fields as the layout has, and whatever decodes
-// without error encodes to the beginning of the payload again.
+// FuzzLayouts decodes any payload with any layout: decoding ends with as many fields as the layout has, and all that
+// decodes without an error encodes to the beginning of the payload.
 func FuzzLayouts(f *testing.F) {
 	for i := range index {
 		f.Add(uint16(i), false, []byte("\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00a\x00\x00\x00b\x00\x00\x00c\x00\x00\x00"))

@@ -10,13 +10,13 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Layout describes one version of one event. Layouts are shared and immutable: equal arguments of [Lookup] give the
-// same pointer.
+// A Layout describes one version of one event. Layouts are shared and must not be modified: equal arguments of [Lookup]
+// return the same pointer.
 type Layout struct {
 	Provider      string
 	ID            uint32
 	Version       uint8
-	Symbol        string // as the manifest spells it, with a suffix in most versions but the first: GCStart_V2
+	Symbol        string // as in the manifest; most versions after the first have a suffix: GCStart_V2
 	Task          string
 	Opcode, Level uint8
 	Keywords      uint64
@@ -26,19 +26,18 @@ type Layout struct {
 	maps []fieldMap
 }
 
-// fieldMap gives the values of a field names. Nested fields are in the same list: no event has the same name twice with
-// different maps.
+// A fieldMap names the values of a field. The list includes nested fields, because no event has two fields with the
+// same name and different maps.
 type fieldMap struct {
 	field string
-	text  string // a line of mapText
+	text  string // one line of mapText
 }
 
 // Name returns the symbol without its version suffix: GCAllocationTick for GCAllocationTick_V4.
 func (l *Layout) Name() string { return l.name }
 
-// MapName returns the name of a field's value, and "" if the field has no names or the value has none. Where the field
-// is a bit set, the names of its bits are joined by | and bits without a name are appended in hexadecimal. Only joining
-// allocates.
+// MapName returns the name of a field's value, or "" if the field or the value has no name. For a bit set, it joins the
+// names of the bits with | and appends the bits without a name in hexadecimal. Only joining allocates.
 func (l *Layout) MapName(field string, value uint64) string {
 	for i := range l.maps {
 		if m := &l.maps[i]; m.field == field {
@@ -51,7 +50,7 @@ func (l *Layout) MapName(field string, value uint64) string {
 	return ""
 }
 
-// HasMap reports whether values of a field have names.
+// HasMap reports whether the values of a field have names.
 func (l *Layout) HasMap(field string) bool {
 	return slices.ContainsFunc(l.maps, func(m fieldMap) bool { return m.field == field })
 }
@@ -89,7 +88,7 @@ func join(a, b string) string {
 	return a + "|" + b
 }
 
-// pairs iterates over number=name; in that base.
+// pairs iterates over a list of number=name; with numbers in the given base.
 func pairs(text string, base int) func(func(uint64, string) bool) {
 	return func(yield func(uint64, string) bool) {
 		for text != "" {
@@ -104,29 +103,29 @@ func pairs(text string, base int) func(func(uint64, string) bool) {
 	}
 }
 
-// provider is a group of events in index.
+// A provider is a range of events in index.
 type provider struct {
 	name, guid  string
-	native      bool // events of the runtime itself: no names and no fields in a trace, ids are fixed
+	native      bool // part of the runtime: no names and no fields in a trace, fixed IDs
 	first, last int  // in index
-	maps        int  // first line in mapText
+	maps        int  // index of its first line in mapText
 }
 
-// entry is what the tables say about an event without a look at its text.
+// An entry holds what the tables contain about an event without parsing its text.
 type entry struct {
 	keywords      uint64
-	pos           uint32 // of its line in layoutText
+	pos           uint32 // byte offset of its line in layoutText
 	id            uint16
 	version       uint8
 	opcode, level uint8
 }
 
-// layouts caches what index leads to. A trace uses a few dozen of them, so each is made when it is asked for.
+// layouts caches the layouts of index. A trace uses a few dozen of them, so each is created on demand.
 var layouts [len(index)]atomic.Pointer[Layout]
 
-// Lookup returns the layout of an event, or nil if the event is unknown. Of an unknown version the next lower one is
-// taken, as new versions only add fields at the end; if there is none, the next higher one. It does not allocate after
-// the first call for a layout.
+// Lookup returns the layout of an event, or nil if the event is unknown. If the version is unknown, it returns the next
+// lower version, because new versions only append fields, or else the next higher one. Only the first call for a layout
+// allocates.
 func Lookup(provider string, id uint32, version uint8) *Layout {
 	p := providerIndex(provider)
 	if p < 0 {
@@ -152,7 +151,7 @@ func lookup(p int, id uint32, version uint8) *Layout {
 	return load(p, providers[p].first+i)
 }
 
-// lookupName returns the layout of an event of that name, whatever its id. The rule for versions is that of Lookup.
+// lookupName returns the layout of an event by name, regardless of its ID. It chooses the version as Lookup does.
 func lookupName(p int, name string, version uint8) *Layout {
 	best := -1
 	for i := providers[p].first; i < providers[p].last; i++ {
@@ -167,7 +166,8 @@ func lookupName(p int, name string, version uint8) *Layout {
 	return load(p, best)
 }
 
-// load returns layout i of index, which belongs to provider p. Two goroutines may make the same one; the first wins.
+// load returns layout i of index, which belongs to provider p. If two goroutines create the same layout, both use the
+// first one stored.
 func load(p, i int) *Layout {
 	if l := layouts[i].Load(); l != nil {
 		return l
@@ -189,7 +189,7 @@ func parseLayout(p int, e *entry) *Layout {
 	return l
 }
 
-// unversioned cuts off _V and digits.
+// unversioned removes the suffix _V and digits.
 func unversioned(symbol string) string {
 	head := strings.TrimRight(symbol, "0123456789")
 	if base, ok := strings.CutSuffix(head, "_V"); ok && len(head) < len(symbol) {

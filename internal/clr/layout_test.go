@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A textEvent is an event line of a text, read by other code than the generator's.
+// A textEvent is an event line of a text file, parsed by code other than the generator's.
 type textEvent struct {
 	provider, symbol, task, keywords, fields string
 	id                                       uint32
@@ -23,7 +23,7 @@ type textEvent struct {
 
 func (e textEvent) String() string { return fmt.Sprintf("%s %d/%d", e.provider, e.id, e.version) }
 
-// textEvents reads one of the texts, and its keywords by provider and name.
+// textEvents parses a text file and returns its events and its keywords by provider and name.
 func textEvents(t *testing.T, file string) (events []textEvent, keywords map[string]uint64) {
 	t.Helper()
 	b, err := os.ReadFile("gen/" + file)
@@ -62,15 +62,15 @@ func textEvents(t *testing.T, file string) (events []textEvent, keywords map[str
 	return events, keywords
 }
 
-var texts = []struct {
+var textFiles = []struct {
 	file   string
 	events int
 }{{"clr-events.txt", 447}, {"managed-events.txt", 148}, {"unlisted-events.txt", 25}}
 
-// allLayouts returns every layout that the texts describe.
+// allLayouts returns every layout that the text files describe.
 func allLayouts(t *testing.T) []*Layout {
 	var all []*Layout
-	for _, text := range texts {
+	for _, text := range textFiles {
 		events, _ := textEvents(t, text.file)
 		for _, e := range events {
 			l := Lookup(e.provider, e.id, e.version)
@@ -85,7 +85,7 @@ func allLayouts(t *testing.T) []*Layout {
 
 func TestEveryLineHasItsLayout(t *testing.T) {
 	total := 0
-	for _, text := range texts {
+	for _, text := range textFiles {
 		events, keywords := textEvents(t, text.file)
 		if len(events) != text.events {
 			t.Errorf("%s: %d events, want %d", text.file, len(events), text.events)
@@ -116,7 +116,8 @@ func TestEveryLineHasItsLayout(t *testing.T) {
 	}
 }
 
-// plain is a text's list of fields without blanks and maps and with one spelling for byte arrays and padding.
+// plain returns a list of fields of a text file without spaces and maps, and with one spelling for byte arrays and
+// padding.
 func plain(fields string) string {
 	for {
 		head, tail, ok := strings.Cut(fields, "<")
@@ -138,7 +139,7 @@ var spellings = map[ntconv.TypeCode]string{
 	ntconv.TypeGUID: "GUID", ntconv.TypeDateTime: "FILETIME", ntconv.TypeVarUint: "VarUInt", ntconv.TypePad64: "Padding64",
 }
 
-// spell writes fields as the texts do.
+// spell writes fields as the text files do.
 func spell(fields []ntconv.Field) string {
 	var out []string
 	for _, f := range fields {
@@ -164,7 +165,7 @@ func spellType(t *ntconv.FieldType, of []ntconv.Field) string {
 	return spellings[t.Code]
 }
 
-// A maker invents values of a layout together with the text that they must print after decoding.
+// A maker generates values of a layout with their expected string form after decoding.
 type maker struct {
 	r   *rand.Rand
 	ptr int
@@ -200,11 +201,11 @@ func (m *maker) list(elem *ntconv.FieldType, n int) (ntconv.Value, string) {
 		}
 		return ntconv.BytesValue(b), fmt.Sprintf("%x", b)
 	}
-	values, texts := make([]ntconv.Value, n), make([]string, n)
+	values, strs := make([]ntconv.Value, n), make([]string, n)
 	for i := range n {
-		values[i], texts[i] = m.value(elem)
+		values[i], strs[i] = m.value(elem)
 	}
-	return ntconv.ListValue(values...), "[" + strings.Join(texts, " ") + "]"
+	return ntconv.ListValue(values...), "[" + strings.Join(strs, " ") + "]"
 }
 
 func (m *maker) value(t *ntconv.FieldType) (ntconv.Value, string) {
@@ -273,8 +274,8 @@ func (m *maker) compound(t *ntconv.FieldType) (ntconv.Value, string) {
 	case ntconv.TypeFixedArray:
 		return m.list(t.Elem, int(t.Count))
 	case ntconv.TypeObject:
-		values, texts := m.fields(t.Fields)
-		return ntconv.ObjectValue(values...), "{" + strings.Join(texts, " ") + "}"
+		values, strs := m.fields(t.Fields)
+		return ntconv.ObjectValue(values...), "{" + strings.Join(strs, " ") + "}"
 	}
 	return ntconv.StringValue(string(text)), strconv.Quote(string(text))
 }
@@ -300,7 +301,7 @@ func show(v ntconv.Value) string {
 	return v.String()
 }
 
-// payload invents a payload of a layout.
+// payload generates a payload of a layout.
 func (m *maker) payload(t *testing.T, l *Layout) (payload []byte, want []string) {
 	t.Helper()
 	values, want := m.fields(l.Fields)
@@ -337,7 +338,7 @@ func TestLayoutsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTruncation cuts a payload of every layout at every byte: what decodes are the whole fields before the cut.
+// TestTruncation truncates a payload of every layout at every byte: the fields before the cut decode, and no others.
 func TestTruncation(t *testing.T) {
 	m := maker{rand.New(rand.NewPCG(2, 2)), 8}
 	for _, l := range allLayouts(t) {
@@ -349,9 +350,9 @@ func TestTruncation(t *testing.T) {
 				if v.Kind() == ntconv.ValueError || v.Kind() == ntconv.ValueNull {
 					bad = true
 				} else if bad && f.Type.Code != ntconv.TypeCounted && f.Type.Code != ntconv.TypePad64 {
-					t.Errorf("%s.%s cut at %d: %v behind the cut", l.Symbol, f.Name, n, v)
+					t.Errorf("%s.%s truncated at %d: %v after the cut", l.Symbol, f.Name, n, v)
 				} else if got := f.Name + "=" + show(v); !bad && got != want[i] {
-					// A cut between two members of a nested object leaves it with null members.
+					// A cut between two members of a nested object leaves null members.
 					if bad = strings.Contains(got, "=null"); !bad {
 						t.Errorf("%s cut at %d: %s, want %s", l.Symbol, n, got, want[i])
 					}
@@ -365,7 +366,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// event returns an event of a layout as a trace has it: runtime events without a name, others with one.
+// event returns an event of a layout as in a trace: runtime events have no name, others do.
 func event(l *Layout, payload []byte) *ntconv.Event {
 	t := &ntconv.Type{Provider: l.Provider, ID: l.ID, Version: l.Version}
 	if !IsRuntime(l.Provider) {

@@ -7,19 +7,19 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// MethodAction says what happened to a method's code.
+// A MethodAction is what happened to the code of a method.
 type MethodAction uint8
 
 const (
-	MethodLoaded       MethodAction = iota // the code is there from the event's time on
-	MethodUnloaded                         // the code is gone after it. At a process's end everything is said to be unloaded
-	MethodRundownStart                     // the code was there when the session began
-	MethodRundownEnd                       // the code was there when the session ended
+	MethodLoaded       MethodAction = iota // the code exists from the event's time on
+	MethodUnloaded                         // the code does not exist afterwards; an exiting process unloads everything
+	MethodRundownStart                     // the code existed when the session began
+	MethodRundownEnd                       // the code existed when the session ended
 )
 
 var methodActionNames = [...]string{"load", "unload", "rundown start", "rundown end"}
 
-// String returns the action's name in lower case.
+// String returns the name of the action in lower case.
 func (a MethodAction) String() string { return methodActionNames[a&3] }
 
 // Bits of Method.Flags.
@@ -30,23 +30,23 @@ const (
 )
 
 // A Method is the payload of MethodLoad, MethodUnload, MethodDCStart, MethodDCEnd and their verbose forms
-// (nettrace-in-practice, 3.3). Text is UTF-16 without terminator, borrowed from the event.
+// (nettrace-in-practice, 3.3). Strings are UTF-16 without a terminator, borrowed from the event.
 type Method struct {
 	MethodID, ModuleID uint64
 	Start              uint64 // address of the code
 	Size               uint32 // bytes of the code
 	Token              uint32 // 0 for dynamic methods
-	Flags              uint32 // bits 7-9 are the tier, 28-31 tell hot from cold parts
+	Flags              uint32 // bits 7-9 are the tier, 28-31 distinguish hot and cold parts
 	Instance           uint16 // of the runtime in the process; 0 in version 0
 	Action             MethodAction
-	Verbose            bool   // names are there
+	Verbose            bool   // the event has the names
 	ReJITID            uint64 // from version 2 on
 	Namespace          []byte // full name of the type; nil when not verbose
 	Name               []byte
 	Signature          []byte
 }
 
-// ParseMethod reads an event of class ClassMethod; m is overwritten. It returns false if the event is none, or if its
+// ParseMethod decodes an event of class ClassMethod into m. It returns false if the event has another class or its
 // payload is too short.
 func ParseMethod(e *ntconv.Event, m *Method) bool {
 	if !ParseMethodCode(e, m) {
@@ -62,7 +62,7 @@ func ParseMethod(e *ntconv.Event, m *Method) bool {
 			return false
 		}
 	}
-	// Later versions only append.
+	// Later versions only append fields.
 	if len(b) >= 2 {
 		m.Instance = binary.LittleEndian.Uint16(b)
 	}
@@ -78,11 +78,11 @@ func IsMethodRundownEnd(t *ntconv.Type) bool {
 	return t.Provider == Rundown && (t.ID == 142 || t.ID == 144)
 }
 
-// methodCodeSize is the length of what all method events begin with.
+// methodCodeSize is the size of the fields that all method events begin with, in bytes.
 const methodCodeSize = 36
 
-// ParseMethodCode is ParseMethod up to the texts, which take most of its time: ids, where the code lies, and what
-// happened.
+// ParseMethodCode decodes only the fields before the names, which take most of the time of ParseMethod. It returns
+// false if the event has another class or its payload is too short.
 func ParseMethodCode(e *ntconv.Event, m *Method) bool {
 	b := e.Payload
 	id := e.Type.ID
@@ -98,24 +98,21 @@ func ParseMethodCode(e *ntconv.Event, m *Method) bool {
 		return false
 	}
 	*m = Method{
-		MethodID: binary.LittleEndian.Uint64(
-			b,
-		), ModuleID: binary.LittleEndian.Uint64(b[8:]), Start: binary.LittleEndian.Uint64(b[16:]),
-		Size: binary.LittleEndian.Uint32(
-			b[24:],
-		), Token: binary.LittleEndian.Uint32(b[28:]), Flags: binary.LittleEndian.Uint32(b[32:]),
+		MethodID: binary.LittleEndian.Uint64(b), ModuleID: binary.LittleEndian.Uint64(b[8:]),
+		Start: binary.LittleEndian.Uint64(b[16:]), Size: binary.LittleEndian.Uint32(b[24:]),
+		Token: binary.LittleEndian.Uint32(b[28:]), Flags: binary.LittleEndian.Uint32(b[32:]),
 		Action: action + MethodAction(id-141)&1, Verbose: id >= 143,
 	}
 	return true
 }
 
-// A Sample is the payload of the sample profiler's event: the event's thread was seen with the event's stack. Samples
-// count wall time, not processor time.
+// A Sample is the payload of the sample profiler's event: the profiler saw the event's thread with the event's stack.
+// Samples measure wall-clock time, not CPU time.
 type Sample struct {
-	Type uint32 // Layout.MapName has the names: 1 means that the thread was in native code or waiting (nettrace-in-practice, 3.6)
+	Type uint32 // names in Layout.MapName; 1 means in native code or waiting (nettrace-in-practice, 3.6)
 }
 
-// ParseSample reads an event of class ClassSample. It returns false if the payload is too short.
+// ParseSample decodes an event of class ClassSample. It returns false if the payload is too short.
 func ParseSample(e *ntconv.Event, s *Sample) bool {
 	if len(e.Payload) < 4 {
 		return false

@@ -7,21 +7,21 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A Module is what a symbol table needs of ModuleLoad, ModuleUnload, ModuleDCStart and ModuleDCEnd
-// (nettrace-in-practice, 3.4). It says nothing about where the module lies in memory. Text is UTF-16 without
+// A Module holds the fields of ModuleLoad, ModuleUnload, ModuleDCStart and ModuleDCEnd that a symbol table needs
+// (nettrace-in-practice, 3.4). The events do not contain the address of the module. Strings are UTF-16 without a
 // terminator, borrowed from the event.
 type Module struct {
 	ModuleID   uint64
-	ILPath     []byte // file of the assembly; a mere name for dynamic modules
-	NativePath []byte // file of its precompiled code, if it has its own
-	// Signature and Age identify the managed PDB, from version 2 on; zero if the payload does not hold them and the
-	// PDB's path.
+	ILPath     []byte // file of the assembly; only a name for dynamic modules
+	NativePath []byte // file of its precompiled code, if that is another file
+	// Signature and Age identify the managed PDB, from version 2 on. They are zero if the payload does not contain them
+	// and the PDB's path.
 	Signature ntconv.GUID
 	Age       uint32
 }
 
-// ParseModule reads an event of class ClassModule; m is overwritten. It returns false if the payload is too short. A
-// payload that ends inside the debug information still gives the part before it.
+// ParseModule decodes an event of class ClassModule into m. It returns false if the payload is too short. If the
+// payload ends inside the debug information, m has the fields before it.
 func ParseModule(e *ntconv.Event, m *Module) bool {
 	b := e.Payload
 	if len(b) < 24 {

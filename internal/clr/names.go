@@ -9,7 +9,7 @@ import (
 func ProviderNames() []string {
 	var names []string
 	for _, p := range providers {
-		if !strings.Contains(p.name, "/") { // events of one ID that differ by a name in their payload
+		if !strings.Contains(p.name, "/") { // a provider of layouts that a name in the payload selects
 			names = append(names, p.name)
 		}
 	}
@@ -17,7 +17,7 @@ func ProviderNames() []string {
 	return names
 }
 
-// EventNames returns the names of all events that have layouts, sorted and distinct, as Layout.Name returns them.
+// EventNames returns the names of all events that have layouts, as Layout.Name returns them, sorted and distinct.
 func EventNames() []string {
 	var names []string
 	for _, e := range index {

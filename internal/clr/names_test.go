@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The lists hold every provider and every event that Lookup knows, once.
+// The lists contain every provider and every event that Lookup knows, once.
 func TestNames(t *testing.T) {
 	names, events := ProviderNames(), EventNames()
 	for _, p := range []string{Runtime, "Microsoft-DotNETCore-SampleProfiler", "System.Net.Http"} {

@@ -6,7 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// letters are the types of the compact form in layoutText.
+// letters maps the letters of the compact form in layoutText to types.
 var letters = [128]ntconv.TypeCode{
 	'?': ntconv.TypeBool32, 'i': ntconv.TypeInt32, 'B': ntconv.TypeUint8, 'H': ntconv.TypeUint16, 'I': ntconv.TypeUint32,
 	'l': ntconv.TypeInt64, 'L': ntconv.TypeUint64, 'd': ntconv.TypeFloat64, 'P': ntconv.TypePointer,
@@ -14,18 +14,18 @@ var letters = [128]ntconv.TypeCode{
 	'v': ntconv.TypeVarUint, '_': ntconv.TypePad64,
 }
 
-// layoutParser reads the compact form:
+// A layoutParser parses the compact form:
 //
 //	fields = field { " " field }
 //	field  = name ":" type [ "<" map ">" ]
 //	type   = letter                 a scalar
-//	       | "s"                    UTF-8 text with a 16-bit byte count
-//	       | "*" index element      counted by the field of that index in the same list
-//	       | "#" number element     that many
+//	       | "s"                    UTF-8 with a 16-bit byte count
+//	       | "*" index element      counted by the field with that index in the same list
+//	       | "#" number element     exactly that many
 //	       | "@" element            with a 16-bit count
 //	       | "(" fields ")"
 //
-// The text is made by gen and known to be right: there are no errors.
+// The generator writes the text, so it is known to be valid and there are no errors.
 type layoutParser struct {
 	text string
 	maps int
@@ -83,7 +83,7 @@ func (p *layoutParser) number() int {
 	return n
 }
 
-// take skips a character if it comes next.
+// take skips the character c if it is next.
 func (p *layoutParser) take(c byte) bool {
 	if p.text == "" || p.text[0] != c {
 		return false
@@ -94,7 +94,7 @@ func (p *layoutParser) take(c byte) bool {
 
 func mapLine(n int) string { return textLine(mapText, n) }
 
-// textLine returns line n of a text, without its end.
+// textLine returns line n of a text, without its newline.
 func textLine(text string, n int) string {
 	for range n {
 		_, text, _ = strings.Cut(text, "\n")

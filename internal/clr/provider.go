@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Names of providers whose events mean something beyond their fields.
+// Names of the providers whose events have a special meaning.
 const (
 	Runtime          = "Microsoft-Windows-DotNETRuntime"
 	Rundown          = "Microsoft-Windows-DotNETRuntimeRundown"
@@ -22,19 +22,19 @@ const (
 	UniversalEvents  = "Universal.Events"
 )
 
-// IsRuntime reports whether a provider is part of the native runtime (its four manifests and the sample profiler):
-// traces hold neither names nor fields of its events, and their ids are fixed.
+// IsRuntime reports whether a provider is part of the native runtime (its four manifests and the sample profiler).
+// Traces contain neither names nor fields of its events, and their IDs are fixed.
 func IsRuntime(provider string) bool {
 	p := providerIndex(provider)
 	return p >= 0 && providers[p].native
 }
 
-// sourceNamespace begins the hash of names of event sources.
+// sourceNamespace is the prefix of hashed names of event sources.
 const sourceNamespace = "\x48\x2C\x2D\xB2\xC3\x90\x47\xC8\x87\xF8\x1A\x15\xBF\xC1\x30\xFB"
 
-// ProviderGUID returns the id of a provider: the fixed one of well-known providers, else the one that .NET derives from
-// the name (SHA-1 of a namespace and the upper-cased name in big-endian UTF-16, marked as version 5). A leading * is
-// ignored; an empty name has the zero id.
+// ProviderGUID returns the ID of a provider: the fixed one of well-known providers, otherwise the one that .NET derives
+// from the name (SHA-1 of a namespace and the upper-case name in big-endian UTF-16, marked as version 5). It ignores a
+// leading *; an empty name has the zero ID.
 func ProviderGUID(name string) ntconv.GUID {
 	name = strings.TrimPrefix(name, "*")
 	if name == "" {
@@ -63,7 +63,7 @@ func hashGUID(name string) (g ntconv.GUID) {
 	return g
 }
 
-// invariantUpper is unicode.ToUpper but for the two letters that .NET does not turn into ASCII.
+// invariantUpper is unicode.ToUpper except for the two letters that .NET does not map to ASCII.
 func invariantUpper(r rune) rune {
 	if r == 'ı' || r == 'ſ' {
 		return r
@@ -71,8 +71,8 @@ func invariantUpper(r rune) rune {
 	return unicode.ToUpper(r)
 }
 
-// AppendKeywords appends the names of a provider's keywords to dst, joined by |. Bits without a name are appended in
-// hexadecimal; none at all appends nothing.
+// AppendKeywords appends the names of a provider's keywords to dst, joined by |, and then the bits without a name in
+// hexadecimal. For 0 it appends nothing.
 func AppendKeywords(dst []byte, provider string, keywords uint64) []byte {
 	start := len(dst)
 	add := func(name string) {

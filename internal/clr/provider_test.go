@@ -34,7 +34,7 @@ func TestProviderGUID(t *testing.T) {
 	}
 }
 
-// TestGUIDsOfTables checks the texts against the rule: only these providers have an id of their own.
+// TestGUIDsOfTables checks the text files against the rule: only these providers have fixed IDs.
 func TestGUIDsOfTables(t *testing.T) {
 	own := map[string]bool{
 		"Microsoft-Windows-DotNETRuntime": true, "Microsoft-Windows-DotNETRuntimeRundown": true, "Microsoft-Windows-DotNETRuntimePrivate": true,

@@ -31,7 +31,7 @@ var providers = [...]provider{
 	{name: "Microsoft-Windows-DotNETRuntime/GCDynamicEvent", guid: "00000000-0000-0000-0000-000000000000", native: false, first: 619, last: 620, maps: 41},
 }
 
-// providerIndex returns the place of a provider in providers, or -1.
+// providerIndex returns the index of a provider in providers, or -1.
 func providerIndex(name string) int {
 	switch name {
 	case "Microsoft-Windows-DotNETRuntime":
@@ -88,7 +88,7 @@ func providerIndex(name string) int {
 	return -1
 }
 
-// index is sorted by provider, id and version.
+// index is sorted by provider, ID and version.
 var index = [...]entry{
 	// Microsoft-Windows-DotNETRuntime
 	{0x1, 0, 1, 0, 1, 4},
@@ -737,7 +737,7 @@ var index = [...]entry{
 	{0x0, 54789, 1, 0, 0, 4},
 }
 
-// layoutText has a line an event: symbol, task and fields in the compact form.
+// layoutText has one line per event: symbol, task and fields in the compact form.
 const layoutText = "" +
 	"GCStart\tGarbageCollection\tCount:I Reason:I<3>\n" +
 	"GCStart_V1\tGarbageCollection\tCount:I Depth:I Reason:I<3> Type:I<2> ClrInstanceID:H\n" +
@@ -1360,7 +1360,7 @@ const layoutText = "" +
 	"cswitch\tcswitch\tValue:v\n" +
 	"CommittedUsage\tGarbageCollection\tVersion:H TotalCommittedInUse:L TotalCommittedInGlobalDecommit:L TotalCommittedInFree:L TotalCommittedInGlobalFree:L TotalBookkeepingCommitted:L\n"
 
-// mapText has a line a map: = for values or | for bits, then number=name;.
+// mapText has one line per map: = for values or | for bits, then number=name;.
 const mapText = "" +
 	"=0=SmallObjectHeap;1=LargeObjectHeap;2=ReadOnlyHeap;\n" +
 	"=0=Small;1=Large;\n" +
@@ -1404,7 +1404,7 @@ const mapText = "" +
 	"|1=HotRange;2=WarmRange;4=ColdRange;8=HotColdSortedRange;\n" +
 	"=0=Error;1=External;2=Managed;\n"
 
-// keywordText has a line a provider: mask=name; with the mask in hexadecimal.
+// keywordText has one line per provider: mask=name; with the mask in hexadecimal.
 const keywordText = "" +
 	"1=GCKeyword;2=GCHandleKeyword;4=AssemblyLoaderKeyword;8=LoaderKeyword;10=JitKeyword;20=NGenKeyword;40=StartEnumerationKeyword;80=EndEnumerationKeyword;400=SecurityKeyword;800=AppDomainResourceManagementKeyword;1000=JitTracingKeyword;2000=InteropKeyword;4000=ContentionKeyword;8000=ExceptionKeyword;10000=ThreadingKeyword;20000=JittedMethodILToNativeMapKeyword;40000=OverrideAndSuppressNGenEventsKeyword;80000=TypeKeyword;100000=GCHeapDumpKeyword;200000=GCSampledObjectAllocationHighKeyword;400000=GCHeapSurvivalAndMovementKeyword;800000=GCHeapCollectKeyword;800000=ManagedHeapCollectKeyword;1000000=GCHeapAndTypeNamesKeyword;2000000=GCSampledObjectAllocationLowKeyword;20000000=PerfTrackKeyword;40000000=StackKeyword;80000000=ThreadTransferKeyword;100000000=DebuggerKeyword;200000000=MonitoringKeyword;400000000=CodeSymbolsKeyword;800000000=EventSourceKeyword;1000000000=CompilationKeyword;2000000000=CompilationDiagnosticKeyword;4000000000=MethodDiagnosticKeyword;8000000000=TypeDiagnosticKeyword;10000000000=JitInstrumentationDataKeyword;20000000000=ProfilerKeyword;40000000000=WaitHandleKeyword;80000000000=AllocationSamplingKeyword;100000000000=Session3;200000000000=Session2;400000000000=Session1;800000000000=Session0;\n" +
 	"1=GCRundownKeyword;8=LoaderRundownKeyword;10=JitRundownKeyword;20=NGenRundownKeyword;40=StartRundownKeyword;100=EndRundownKeyword;800=AppDomainResourceManagementRundownKeyword;10000=ThreadingKeyword;20000=JittedMethodILToNativeMapRundownKeyword;40000=OverrideAndSuppressNGenEventsRundownKeyword;20000000=PerfTrackRundownKeyword;40000000=StackKeyword;1000000000=CompilationKeyword;\n" +

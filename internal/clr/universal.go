@@ -7,38 +7,39 @@ import (
 )
 
 // Views of machine-wide traces (universal, 1.3 and 1.8; nettrace-in-practice, 4.2). The process is that of the event's
-// thread. Payloads may be longer than a view says: one-collect leaves an undeclared tail. Text is UTF-8, borrowed from
-// the event.
+// thread. Payloads may be longer than a view expects, because one-collect appends undeclared bytes. Strings are UTF-8,
+// borrowed from the event.
 
 // A Process is the payload of ExistingProcess and ProcessCreate.
 type Process struct {
-	NamespaceID   uint64 // the process's id inside its own id namespace; 0 if unknown
+	NamespaceID   uint64 // the process's ID inside its own PID namespace; 0 if unknown
 	Name          []byte // at most 15 bytes on Linux
 	NamespaceName []byte // one-collect always writes Unknown
-	Existing      bool   // it ran before the session began. May be repeated, once a thread
+	Existing      bool   // the process existed before the session; may be repeated, once per thread
 }
 
-// ParseProcess reads an event of class ClassUniversalProcess; p is overwritten. It returns false if the payload is too
-// short. So do the other views of Universal.System.
+// ParseProcess decodes an event of class ClassUniversalProcess into p. Like the other views of Universal.System, it
+// returns false if the payload is too short.
 func ParseProcess(e *ntconv.Event, p *Process) bool {
 	c := cursor{b: e.Payload}
 	*p = Process{NamespaceID: c.uvarint(), Name: c.text(), NamespaceName: c.text(), Existing: e.Type.ID == 0}
 	return !c.short
 }
 
-// A Mapping is the payload of ProcessMapping: a piece of a file, or of generated code, in the process's address space.
+// A Mapping is the payload of ProcessMapping: a part of a file, or generated code, in the address space of a process.
 type Mapping struct {
-	// ID is unique in its process only: a forked child repeats its parent's mappings under the same ids.
+	// ID is unique only within its process: a forked child repeats its parent's mappings with the same IDs.
 	ID uint64
-	// Start and End are as recorded. One-collect means End to be the last address; PerfView takes it for the first one
-	// behind. An End that is a multiple of the page size is the latter. See Limit.
+	// Start and End are as recorded. One-collect writes the last address as End; PerfView treats End as the first
+	// address after the mapping. An End that is a multiple of the page size is the latter. See Limit.
 	Start, End uint64
-	Offset     uint64 // in File of what lies at Start, in bytes
+	Offset     uint64 // file offset of Start, in bytes
 	File       []byte // empty for generated code; vmlinux for the kernel
-	MetadataID uint64 // of a MappingMetadata; 0 if there is none
+	MetadataID uint64 // ID of a MappingMetadata; 0 if there is none
 }
 
-// Limit returns the first address behind the mapping, whichever way End was meant, and all bits set where that is 2^64.
+// Limit returns the first address after the mapping for both meanings of End, or the largest address if it would be
+// 2^64.
 func (m *Mapping) Limit() uint64 {
 	if m.End&0xfff == 0xfff && m.End != ^uint64(0) {
 		return m.End + 1
@@ -46,7 +47,7 @@ func (m *Mapping) Limit() uint64 {
 	return m.End
 }
 
-// ParseMapping reads an event of class ClassUniversalMapping; m is overwritten.
+// ParseMapping decodes an event of class ClassUniversalMapping into m. It returns false if the payload is too short.
 func ParseMapping(e *ntconv.Event, m *Mapping) bool {
 	c := cursor{b: e.Payload}
 	*m = Mapping{
@@ -60,39 +61,40 @@ func ParseMapping(e *ntconv.Event, m *Mapping) bool {
 	return !c.short
 }
 
-// A Symbol is the payload of ProcessSymbol: a named range of addresses inside a mapping. It often comes after the
-// samples that need it, and it is repeated for each process that shares the mapping.
+// A Symbol is the payload of ProcessSymbol: a named range of addresses inside a mapping. It often follows the samples
+// that need it, and it is repeated for each process that shares the mapping.
 type Symbol struct {
 	ID, MappingID uint64
-	// Start and End are addresses, End the last one of the symbol. For generated code it is one too far.
+	// Start and End are addresses. End is the last address of the symbol, or the next one for generated code.
 	Start, End uint64
 	Name       []byte
 }
 
-// ParseSymbol reads an event of class ClassUniversalSymbol; s is overwritten.
+// ParseSymbol decodes an event of class ClassUniversalSymbol into s. It returns false if the payload is too short.
 func ParseSymbol(e *ntconv.Event, s *Symbol) bool {
 	c := cursor{b: e.Payload}
 	*s = Symbol{ID: c.uvarint(), MappingID: c.uvarint(), Start: c.uvarint(), End: c.uvarint(), Name: c.text()}
 	return !c.short
 }
 
-// A MappingMetadata is the payload of ProcessMappingMetadata. Both texts are JSON or empty; one-collect does not escape
-// file names in them, so that the JSON may be broken.
+// A MappingMetadata is the payload of ProcessMappingMetadata. Both strings are JSON or empty. The JSON may be invalid,
+// because one-collect does not escape file names in it.
 type MappingMetadata struct {
 	ID      uint64
-	Symbol  []byte // where symbols of the file are found: build id, PDB name and signature
+	Symbol  []byte // where to find symbols of the file: build ID, PDB name and signature
 	Version []byte
 }
 
-// ParseMappingMetadata reads an event of class ClassUniversalMappingMetadata; m is overwritten.
+// ParseMappingMetadata decodes an event of class ClassUniversalMappingMetadata into m. It returns false if the payload
+// is too short.
 func ParseMappingMetadata(e *ntconv.Event, m *MappingMetadata) bool {
 	c := cursor{b: e.Payload}
 	*m = MappingMetadata{ID: c.uvarint(), Symbol: c.text(), Version: c.text()}
 	return !c.short
 }
 
-// Value returns the number that an event of Universal.Events carries: 1 for cpu, clock ticks off the processor for
-// cswitch, else a count, bytes or ticks, which the file does not tell. It returns false if there is none.
+// Value returns the number in an event of Universal.Events: 1 for cpu, clock ticks without a CPU for cswitch, otherwise
+// a count, bytes or ticks, which the file does not specify. It returns false if there is no number.
 func Value(e *ntconv.Event) (uint64, bool) {
 	if e.Type.Provider != UniversalEvents {
 		return 0, false
@@ -108,7 +110,7 @@ func Value(e *ntconv.Event) (uint64, bool) {
 	return n, !c.short
 }
 
-// cursor reads a payload. After the first failure everything is zero.
+// A cursor reads a payload. After the first failure, it returns zero values.
 type cursor struct {
 	b     []byte
 	short bool
@@ -124,7 +126,7 @@ func (c *cursor) uvarint() uint64 {
 	return n
 }
 
-// text returns text behind a 16-bit count.
+// text returns a string after a 16-bit count.
 func (c *cursor) text() []byte {
 	if len(c.b) < 2 {
 		c.short, c.b = true, nil

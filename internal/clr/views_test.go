@@ -12,8 +12,9 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// checkAgain encodes decoded values: they give the payload's beginning. Text with lone surrogates, invalid UTF-8, bool
-// values other than 1 and varints of more bytes than needed are not kept exactly: then a second decoding must agree.
+// checkAgain encodes decoded values and compares them with the beginning of the payload. Strings with unpaired
+// surrogates, invalid UTF-8, booleans other than 0 and 1, and overlong varints do not round-trip exactly; then a second
+// decoding must agree.
 func checkAgain(t *testing.T, e *ntconv.Event, l *Layout, values []ntconv.Value, whole bool) {
 	t.Helper()
 	if !whole {
@@ -35,7 +36,7 @@ func checkAgain(t *testing.T, e *ntconv.Event, l *Layout, values []ntconv.Value,
 	}
 }
 
-// generic decodes an event by its layout into text by field name; absent fields are not in it.
+// generic decodes an event with its layout to strings by field name; absent fields are omitted.
 func generic(e *ntconv.Event) (out map[string]string, whole bool) {
 	out, whole = map[string]string{}, true
 	for f, v := range values(e) {
@@ -52,7 +53,7 @@ func generic(e *ntconv.Event) (out map[string]string, whole bool) {
 	return out, whole
 }
 
-// view reads an event by the view that its class names, into text by field name of the layout. Zero stands for absent.
+// view decodes an event with the view of its class to strings by the field names of the layout. Zero means absent.
 func view(e *ntconv.Event) (out map[string]string, ok bool) {
 	wide := func(b []byte) string { return string(bin.DecodeUTF16(nil, b)) }
 	narrow := func(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
@@ -106,8 +107,8 @@ func view(e *ntconv.Event) (out map[string]string, ok bool) {
 
 var zeroes = map[string]bool{"": true, "0": true, ntconv.GUID{}.String(): true}
 
-// checkViews compares the view of an event with what its layout says. A view may accept what is cut off inside fields
-// of later versions; it must not refuse what decodes, and not accept what is cut before.
+// checkViews compares the view of an event with its layout. A view may accept a payload truncated inside fields of
+// later versions. It must not reject a payload that decodes, nor accept one truncated earlier.
 func checkViews(t *testing.T, e *ntconv.Event) {
 	t.Helper()
 	got, ok := view(e)
@@ -123,14 +124,15 @@ func checkViews(t *testing.T, e *ntconv.Event) {
 		return
 	}
 	for name, v := range want {
-		// Strings of the two differ in where they put U+FFFD for invalid UTF-8.
+		// The two place U+FFFD differently in invalid UTF-8.
 		if g, read := got[name]; read && g != v && !(zeroes[g] && !whole) && !strings.ContainsRune(v, utf8.RuneError) {
 			t.Fatalf("%s.%s: %q, by the layout %q", LayoutOf(e.Type, e.Version()).Name(), name, g, v)
 		}
 	}
 }
 
-// TestViewsAgreeWithLayouts compares every view of every version with generic decoding, whole and cut at each byte.
+// TestViewsAgreeWithLayouts compares every view of every version with generic decoding, complete and truncated at each
+// byte.
 func TestViewsAgreeWithLayouts(t *testing.T) {
 	m := maker{rand.New(rand.NewPCG(4, 4)), 8}
 	seen := map[Class]int{}
@@ -174,7 +176,7 @@ func TestViewsAgreeWithLayouts(t *testing.T) {
 	}
 }
 
-// TestShortPayloads states how much each view needs at least.
+// TestShortPayloads states the minimum size that each view needs.
 func TestShortPayloads(t *testing.T) {
 	for _, c := range []struct {
 		typ  ntconv.Type
@@ -225,11 +227,11 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// TestClasses takes the meaning of each id from the tables' symbols.
+// TestClasses derives the class of each ID from the symbols of the tables.
 func TestClasses(t *testing.T) {
 	want := func(l *Layout) Class {
 		name := l.Name()
-		if strings.HasSuffix(name, "V2") { // of the desktop runtime before version 4
+		if strings.HasSuffix(name, "V2") { // desktop runtime before version 4
 			return ClassNone
 		}
 		switch l.Provider {

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// An ExistsError means that a trace is in the dataset already.
+// An ExistsError means that the dataset already contains the trace. It wraps fs.ErrExist.
 type ExistsError struct{ Trace Trace }
 
 func (e *ExistsError) Error() string { return e.Trace.Path + ": the dataset has this trace" }
@@ -21,26 +21,30 @@ func (e *ExistsError) Error() string { return e.Trace.Path + ": the dataset has 
 // Unwrap returns fs.ErrExist.
 func (e *ExistsError) Unwrap() error { return fs.ErrExist }
 
-// An Addition is a trace that is being added. Commit or Abort must be called. Outputs and Commit are for one goroutine;
-// Abort may be called from any.
+// An Addition is a trace that is being added. The caller must end it with Commit or Abort. Call Outputs and Commit from
+// one goroutine; Abort may be called from any goroutine, at any time.
+//
+// begin sets lock and dir, which do not change afterwards. mu guards out, set by Outputs, and ended, set by end, which
+// runs once: for Commit or for Abort, whichever comes first.
 type Addition struct {
 	d       *Dataset
 	uid     string
-	sum     string // SHA-256 of the content
+	sum     string // SHA-256 sum of the content, in hexadecimal
 	cleaner *iox.Cleaner
 
 	mu    sync.Mutex
 	lock  *lock
-	dir   string // in which the trace is made
+	dir   string // staging directory of this addition
 	out   *iox.Outputs
-	ended bool // committed or aborted
+	ended bool // by Commit or Abort
 }
 
-// doneName is the name of the complete directory of a trace below that of its Addition.
+// doneName is the name of the directory inside Addition.dir that Commit renames to its final place.
 const doneName = "trace"
 
-// Begin begins to add the trace whose content has a SHA-256 sum. The error is an *ExistsError if the dataset has the
-// trace, and ErrBusy if another run is adding or removing it. The cleaner can abort the addition; it may be nil.
+// Begin starts to add the trace whose content has the given SHA-256 sum, and takes the lock of its UID. The error is an
+// *ExistsError if the dataset has the trace, and wraps ErrBusy if another run is adding or removing it. The cleaner,
+// which may be nil, aborts the addition when the process is interrupted.
 func (d *Dataset) Begin(sum []byte, cleaner *iox.Cleaner) (*Addition, error) {
 	a := &Addition{d: d, uid: UIDOf(sum), sum: hex.EncodeToString(sum), cleaner: cleaner}
 	if err := cleaner.Add(a, a.begin); err != nil {
@@ -49,7 +53,7 @@ func (d *Dataset) Begin(sum []byte, cleaner *iox.Cleaner) (*Addition, error) {
 	return a, nil
 }
 
-// begin takes the lock and creates the directory.
+// begin takes the lock and creates the staging directory.
 func (a *Addition) begin() (err error) {
 	if a.lock, err = a.d.lock(a.uid); err != nil {
 		return err
@@ -70,22 +74,20 @@ func (a *Addition) begin() (err error) {
 	return os.Mkdir(a.dir, 0o777)
 }
 
-// exists returns the error for a trace that is in the dataset.
+// exists returns the error for a trace that the dataset contains at path.
 func (a *Addition) exists(path string) error {
 	t := Trace{UID: a.uid, Path: path}
 	t.Manifest, t.Err = readManifest(path)
 	if t.Err == nil && t.Manifest.SHA256 != a.sum {
 		return fmt.Errorf(
 			"%s: another trace has the same UID: its content has the SHA-256 sum %s, that of the new one is %s; add the new one to another dataset",
-			path,
-			t.Manifest.SHA256,
-			a.sum,
+			path, t.Manifest.SHA256, a.sum,
 		)
 	}
 	return &ExistsError{t}
 }
 
-// stagingDir returns a new name for a directory in _staging.
+// stagingDir returns an unused name for a directory in _staging.
 func (d *Dataset) stagingDir(uid string) string {
 	return filepath.Join(d.staging(), fmt.Sprintf("%s-%016x", uid, rand.Uint64()))
 }
@@ -93,26 +95,24 @@ func (d *Dataset) stagingDir(uid string) string {
 // UID returns the UID of the trace.
 func (a *Addition) UID() string { return a.uid }
 
-// Outputs returns a directory for the tables, which the caller commits or aborts. If it was aborted, Outputs may be
-// called again. The options decide about their limits.
+// Outputs returns a directory for the tables. The caller commits or aborts it, and may call Outputs again after
+// aborting. The options set limits of the outputs. After Commit or Abort of the addition the error is iox.ErrAborted.
 func (a *Addition) Outputs(o iox.OutputOptions) (*iox.Outputs, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.ended {
 		return nil, iox.ErrAborted
 	}
-	out, err := iox.CreateOutputs(
-		filepath.Join(a.dir, doneName),
-		iox.OutputsOptions{OutputOptions: o, Dir: true},
-	)
+	out, err := iox.CreateOutputs(filepath.Join(a.dir, doneName), iox.OutputsOptions{OutputOptions: o, Dir: true})
 	if err == nil {
 		a.out = out
 	}
 	return out, err
 }
 
-// Commit adds the trace, whose Outputs were committed, to the dataset. It completes the manifest: UID, SHA256 and
-// Files. It returns the directory of the trace. If it fails, the dataset is as before.
+// Commit adds the trace to the dataset and returns its directory. The Outputs must have been committed. Commit sets
+// UID, SHA256 and Files in m and writes the manifest. If it fails, the trace does not appear in the dataset. After
+// Abort the error is iox.ErrAborted.
 func (a *Addition) Commit(m *Manifest) (path string, err error) {
 	done := filepath.Join(a.dir, doneName)
 	m.UID, m.SHA256 = a.uid, a.sum
@@ -131,7 +131,7 @@ func (a *Addition) Commit(m *Manifest) (path string, err error) {
 	return path, errors.Join(err, a.end())
 }
 
-// publish makes the trace visible.
+// publish makes the trace visible by renaming its directory.
 func (a *Addition) publish(done string, p *Properties) (path string, err error) {
 	for range 100 {
 		parent := a.d.dir
@@ -151,12 +151,12 @@ func (a *Addition) publish(done string, p *Properties) (path string, err error) 
 		if !errors.Is(err, fs.ErrNotExist) {
 			return "", err
 		}
-		// Another process has removed the last trace of a directory, and then the directory.
+		// Another process removed the last trace of a parent directory, and then that directory. Try again.
 	}
 	return "", err
 }
 
-// makeDir creates a directory that the dataset does not lose after a crash.
+// makeDir creates a directory and syncs its parent, so that it survives a crash.
 func (d *Dataset) makeDir(dir, parent string) error {
 	err := os.Mkdir(dir, 0o777)
 	_, synced := d.synced.LoadOrStore(dir, true)
@@ -169,7 +169,7 @@ func (d *Dataset) makeDir(dir, parent string) error {
 	return iox.SyncDir(parent)
 }
 
-// Abort gives up: nothing of the trace remains. After Commit, or a second time, it does nothing.
+// Abort removes everything of the addition and releases the lock. It does nothing after Commit or another Abort.
 func (a *Addition) Abort() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -179,7 +179,7 @@ func (a *Addition) Abort() error {
 	return a.end()
 }
 
-// end removes what is unfinished and releases the lock.
+// end removes the staging directory and releases the lock. The caller holds a.mu and has checked a.ended.
 func (a *Addition) end() error {
 	a.ended = true
 	var err error
@@ -192,9 +192,9 @@ func (a *Addition) end() error {
 	return err
 }
 
-// removeBusy removes a directory in which another goroutine may still create a file: a signal ends an addition that is
-// being committed. What is created while the directory is read makes the removal fail; once it is gone, nothing can be
-// created in it.
+// removeBusy removes a directory in which another goroutine may still create a file, because a signal may end an
+// addition during Commit. If a file appears during the removal, the removal fails and is repeated. Once the directory
+// is removed, no file can be created in it.
 func removeBusy(dir string) error {
 	var err error
 	for range 10 {

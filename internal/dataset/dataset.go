@@ -1,26 +1,26 @@
-// Package dataset keeps the tables of many traces in one directory tree that query engines read as one partitioned
+// Package dataset stores the tables of many traces in one directory tree that query engines read as one partitioned
 // dataset.
 //
-//	DIR/_dataset.json                                      what the dataset is: Config
+//	DIR/_dataset.json                                      Config: version of the layout, partition keys
 //	DIR/day=2026-11-21/service=shop/trace=1f0c0ffee1f0c0ff the directory of a trace
 //	    events.parquet, ...                                its tables
-//	    _trace.json                                        what it is: Manifest
+//	    _trace.json                                        its Manifest
 //	DIR/_staging/                                          traces that are being added or removed, and locks
 //
-// Engines that read Hive-style partitions ignore names that begin with an underscore or a dot.
+// Query engines that read Hive-style partitions ignore names that begin with an underscore or a dot.
 //
 // # Invariants
 //
-// A trace appears by one rename of its complete directory, and disappears by one rename. Its files, their directory and
-// its manifest are on the disk before it appears. So every directory of a trace outside of _staging is complete, at any
-// moment and after any crash.
+// A trace appears by one rename of its complete directory, and disappears by one rename. Its files, its manifest and
+// their directory are synced to disk before it appears. Therefore every directory of a trace outside of _staging is
+// complete at any moment and after any crash.
 //
-// A trace is identified by its UID, a hash of its content. Whoever adds or removes a trace holds the lock of its UID,
-// and looks for the trace in the whole dataset while holding it, so a trace is in a dataset once, whichever processes
-// add it at the same time. The operating system releases the locks of a process that ends, so everything in _staging
-// without a locked UID is left over from a run that was killed; Clean removes it.
+// A trace is identified by its UID, a hash of its content. A process that adds or removes a trace holds the lock of its
+// UID, and searches the whole dataset for the trace while holding it. So a trace occurs at most once, even if several
+// processes add it concurrently. The operating system releases the locks of a process that ends. Therefore everything
+// in _staging whose UID is not locked was left by a killed run; Clean removes it.
 //
-// The package knows directories and files; what the tables hold is decided elsewhere.
+// The package handles directories and files; package tables defines their contents.
 package dataset
 
 import (
@@ -38,7 +38,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// Names in a dataset.
+// File and directory names in a dataset.
 const (
 	ConfigName   = "_dataset.json"
 	ManifestName = "_trace.json"
@@ -46,20 +46,20 @@ const (
 	traceKey     = "trace" // key of the innermost directories
 )
 
-// Layout is the version of the layout of directories that this package reads and writes.
+// Layout is the version of the directory layout that this package reads and writes.
 const Layout = 1
 
-// ErrNotDataset means that a directory is not a dataset.
+// ErrNotDataset means that the directory is not a dataset.
 var ErrNotDataset = errors.New("not a dataset")
 
-// ErrMismatch means that a dataset has other keys or another schema than what is to be added.
+// ErrMismatch means that an existing dataset has other partition keys or another schema version than requested.
 var ErrMismatch = errors.New("the dataset differs")
 
-// A Config is what a dataset states about itself in ConfigName. It does not change once it is written.
+// A Config is the contents of ConfigName. It does not change after the dataset has been created.
 type Config struct {
-	Layout    int       `json:"layout"`    // version of the layout
-	Schema    int       `json:"schema"`    // version of the tables of all traces
-	Partition []Key     `json:"partition"` // keys of the directories, outermost first
+	Layout    int       `json:"layout"`    // version of the directory layout
+	Schema    int       `json:"schema"`    // schema version of the tables of all traces
+	Partition []Key     `json:"partition"` // partition keys, outermost first
 	Version   string    `json:"ntconv_version"`
 	Created   time.Time `json:"created"`
 }
@@ -69,13 +69,13 @@ type Dataset struct {
 	dir    string
 	config Config
 	index  index
-	synced sync.Map // directories whose names are on the disk
+	synced sync.Map // directories whose names have been synced to disk
 }
 
-// Dir returns the directory as the user named it.
+// Dir returns the directory as the user specified it.
 func (d *Dataset) Dir() string { return d.dir }
 
-// Config returns what the dataset states about itself. The caller must not change its list of keys.
+// Config returns the contents of ConfigName. The caller must not change its Partition.
 func (d *Dataset) Config() Config { return d.config }
 
 // Open opens an existing dataset. The error wraps ErrNotDataset if the directory has no ConfigName.
@@ -97,10 +97,7 @@ func Open(dir string) (*Dataset, error) {
 	if d.config.Layout != Layout {
 		return nil, fmt.Errorf(
 			"%s: the dataset has layout %d, this release reads layout %d; use the release that wrote it (ntconv %s)",
-			dir,
-			d.config.Layout,
-			Layout,
-			d.config.Version,
+			dir, d.config.Layout, Layout, d.config.Version,
 		)
 	}
 	if err := checkKeys(d.config.Partition); err != nil {
@@ -110,9 +107,10 @@ func Open(dir string) (*Dataset, error) {
 	return d, nil
 }
 
-// Create opens a dataset, and creates it if it does not exist. want has the wanted schema and keys; without keys, those
-// of an existing dataset are used, and DefaultKeys for a new one. It is an error if an existing dataset has another
-// schema or other keys, or if the directory holds something else than a dataset.
+// Create opens a dataset, and creates it if it does not exist. want contains the requested schema version and partition
+// keys. Without keys, an existing dataset keeps its own, and a new one gets DefaultKeys. The error wraps ErrMismatch if
+// an existing dataset has another schema version or other keys, and ErrNotDataset if the directory contains other
+// files.
 func Create(dir string, want Config) (*Dataset, error) {
 	if err := checkKeys(want.Partition); err != nil {
 		return nil, err
@@ -120,8 +118,8 @@ func Create(dir string, want Config) (*Dataset, error) {
 	d, err := Open(dir)
 	if errors.Is(err, ErrNotDataset) || errors.Is(err, fs.ErrNotExist) {
 		made := create(dir, want)
-		if d, err = Open(dir); err != nil &&
-			made != nil { // another process may have created it, and added traces, in the meantime
+		// If create failed, another process may have created the dataset, and added traces, in the meantime.
+		if d, err = Open(dir); err != nil && made != nil {
 			return nil, made
 		}
 	}
@@ -131,26 +129,20 @@ func Create(dir string, want Config) (*Dataset, error) {
 	if has := d.config.Partition; len(want.Partition) > 0 && !slices.Equal(has, want.Partition) {
 		return nil, fmt.Errorf(
 			"%s: %w: it is partitioned by %s, not by %s; omit --partition, or add to another dataset",
-			dir,
-			ErrMismatch,
-			JoinKeys(has),
-			JoinKeys(want.Partition),
+			dir, ErrMismatch, JoinKeys(has), JoinKeys(want.Partition),
 		)
 	}
 	if d.config.Schema != want.Schema {
 		return nil, fmt.Errorf(
 			"%s: %w: its tables have schema version %d, this release writes version %d; add to a new dataset",
-			dir,
-			ErrMismatch,
-			d.config.Schema,
-			want.Schema,
+			dir, ErrMismatch, d.config.Schema, want.Schema,
 		)
 	}
 	return d, nil
 }
 
-// create makes a directory a dataset. Another process may do the same: the first one wins, and the others use its
-// Config.
+// create makes a directory a dataset. If several processes do this concurrently, the first one succeeds and the others
+// read its Config.
 func create(dir string, c Config) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return &iox.Error{Name: dir, Op: "create", Bytes: -1, Err: err}
@@ -178,8 +170,8 @@ func create(dir string, c Config) error {
 	return err
 }
 
-// writeJSON writes a new file, which appears complete and is on the disk afterwards. The error wraps fs.ErrExist if
-// there is one.
+// writeJSON creates a file that appears complete and has been synced to disk when writeJSON returns. The error wraps
+// fs.ErrExist if the file exists.
 func writeJSON(name string, value any) error {
 	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
@@ -198,5 +190,5 @@ func writeJSON(name string, value any) error {
 // hidden reports whether query engines ignore a name.
 func hidden(name string) bool { return strings.HasPrefix(name, "_") || strings.HasPrefix(name, ".") }
 
-// staging returns the directory of what is unfinished.
+// staging returns the directory of unfinished additions and removals.
 func (d *Dataset) staging() string { return filepath.Join(d.dir, stagingName) }

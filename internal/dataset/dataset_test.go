@@ -19,7 +19,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// TestMain makes the test binary a process that adds traces, if the environment says so.
+// TestMain runs a child process that adds traces if an environment variable is set.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("DATASET_CHILD"); dir != "" {
 		childMain(dir)
@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// childMain adds traces in a random order, and says which outcome each had.
+// childMain adds traces in a random order and prints the outcome of each.
 func childMain(dir string) {
 	d, err := Create(dir, Config{Schema: 1})
 	if err == nil {
@@ -44,7 +44,7 @@ func childMain(dir string) {
 	}
 }
 
-// add adds trace i with a number of files, and returns the outcome.
+// add adds trace i with the given number of files and returns the outcome.
 func add(d *Dataset, i, files int) string {
 	sum := sha256.Sum256([]byte(strconv.Itoa(i)))
 	a, err := d.Begin(sum[:], nil)
@@ -94,7 +94,7 @@ func newDataset(t *testing.T) *Dataset {
 	return d
 }
 
-// clean fails unless the dataset has a number of traces and nothing is wrong with it.
+// clean fails unless the dataset has the given number of traces and Verify finds no problem.
 func clean(t *testing.T, d *Dataset, traces int) {
 	t.Helper()
 	v, err := d.Verify(&Check{})
@@ -137,7 +137,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// TestOutputLimits: the check and the quota of the outputs of an addition end its writing.
+// TestOutputLimits: the check and the quota of an addition's outputs stop writing.
 func TestOutputLimits(t *testing.T) {
 	d := newDataset(t)
 	refused := errors.New("limit exceeded")
@@ -165,7 +165,7 @@ func TestOutputLimits(t *testing.T) {
 	}
 }
 
-// An aborted addition leaves nothing, at any stage; a Cleaner aborts all that are open.
+// An aborted addition leaves nothing, at any stage. A Cleaner aborts all open additions.
 func TestAbort(t *testing.T) {
 	d := newDataset(t)
 	sum := sha256.Sum256([]byte("x"))
@@ -208,7 +208,7 @@ func TestAbort(t *testing.T) {
 	clean(t, d, 0)
 }
 
-// A dataset keeps its keys and its schema, and a directory with other files does not become a dataset.
+// A dataset keeps its keys and schema, and a directory with other files does not become a dataset.
 func TestCreate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "fleet")
 	if _, err := Open(dir); !errors.Is(err, fs.ErrNotExist) {
@@ -247,7 +247,7 @@ func TestCreate(t *testing.T) {
 	}
 }
 
-// Several goroutines and processes that add the same traces at once: each trace is added exactly once.
+// Several goroutines and processes add the same traces concurrently: each trace is added exactly once.
 func TestConcurrent(t *testing.T) {
 	d := newDataset(t)
 	const traces = 40
@@ -292,8 +292,8 @@ func child(dir string, traces int) *exec.Cmd {
 	return cmd
 }
 
-// Processes are killed at random moments. What is in the dataset is complete at any time, and at the end every trace is
-// in it once and nothing is left.
+// Processes are killed at random moments. All traces in the dataset are complete at any time. At the end each trace is
+// in the dataset once and nothing else remains.
 func TestKilled(t *testing.T) {
 	d := newDataset(t)
 	const traces = 60
@@ -327,7 +327,7 @@ func TestKilled(t *testing.T) {
 	clean(t, d, traces)
 }
 
-// killChildren starts two processes, and kills them after both have added a trace.
+// killChildren starts two processes and kills them after both have added a trace.
 func killChildren(t *testing.T, dir string, traces int) {
 	t.Helper()
 	var running []*exec.Cmd
@@ -340,10 +340,10 @@ func killChildren(t *testing.T, dir string, traces int) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it has begun
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it has started
 			t.Fatal(err)
 		}
-		go func() { // never blocks the child
+		go func() { // so that the child never blocks
 			b := make([]byte, 1024)
 			for {
 				if _, err := out.Read(b); err != nil {

@@ -10,26 +10,27 @@ import (
 	"time"
 )
 
-// An index knows which traces are in the dataset. Other processes add and remove traces, so it looks at the directories
-// whenever it is asked; it reads again only those whose time has changed.
+// An index finds the traces of a dataset. Other processes add and remove traces, so every lookup checks the
+// modification time of each directory. Only directories whose time has changed are read again. Its methods are safe for
+// concurrent use.
 type index struct {
 	dataset *Dataset
 	mu      sync.Mutex
 	known   map[string]*listing // by path
 }
 
-// A listing is what a directory contains.
+// A listing is the cached contents of a directory.
 type listing struct {
 	modified time.Time
-	trusted  bool     // a later change would have changed modified
-	names    []string // of the subdirectories that belong to the dataset
+	trusted  bool     // a later change would have changed modified, so names need not be read again
+	names    []string // subdirectories that belong to the dataset
 }
 
-// racy is how long after a change a directory may change again without a change of its time: file systems have clocks
-// of up to 2 s (FAT).
+// racy is how long after a change a directory may change again with the same modification time: file systems have a
+// resolution of up to 2 s (FAT). A listing that was read earlier is not trusted.
 const racy = 3 * time.Second
 
-// each calls f for the directory of each trace, until f returns an error.
+// each calls f with each trace, until f returns an error, which each returns.
 func (x *index) each(f func(uid, path string) error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -62,8 +63,8 @@ func (x *index) walk(dir string, keys []Key, f func(uid, path string) error) err
 	return nil
 }
 
-// list returns the subdirectories of a directory for a key. A directory that does not exist has none: another process
-// has removed it.
+// list returns the subdirectories of dir for a key. It returns none if dir does not exist, because another process may
+// have removed it.
 func (x *index) list(dir string, key Key) ([]string, error) {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,10 +91,10 @@ func (x *index) list(dir string, key Key) ([]string, error) {
 	return l.names, nil
 }
 
-// errFound ends a walk.
+// errFound stops a walk.
 var errFound = errors.New("found")
 
-// find returns the directory of a trace, "" if it is not in the dataset.
+// find returns the directory of a trace, and "" if it is not in the dataset.
 func (x *index) find(uid string) (path string, err error) {
 	err = x.each(func(other, at string) error {
 		if other == uid {
@@ -111,12 +112,12 @@ func (x *index) find(uid string) (path string, err error) {
 // A Trace is a trace in a dataset.
 type Trace struct {
 	UID      string
-	Path     string    // of its directory, beginning with that of the dataset
+	Path     string    // path of its directory, including that of the dataset
 	Manifest *Manifest // nil if Err is not nil
 	Err      error     // why the manifest cannot be read
 }
 
-// Traces returns all traces in the order of their paths.
+// Traces returns all traces, sorted by path. A trace whose manifest cannot be read has Trace.Err.
 func (d *Dataset) Traces() ([]Trace, error) {
 	var list []Trace
 	err := d.index.each(func(uid, path string) error {
@@ -128,7 +129,7 @@ func (d *Dataset) Traces() ([]Trace, error) {
 		t.Manifest, t.Err = readManifest(t.Path)
 		if errors.Is(t.Err, fs.ErrNotExist) {
 			if _, err := os.Stat(t.Path); errors.Is(err, fs.ErrNotExist) {
-				continue // removed in the meantime
+				continue // another process has removed it
 			}
 		}
 		kept = append(kept, t)
@@ -136,7 +137,7 @@ func (d *Dataset) Traces() ([]Trace, error) {
 	return kept, err
 }
 
-// relative returns the directory of a trace relative to the dataset.
+// relative returns the path of a trace relative to the dataset.
 func (d *Dataset) relative(path string) string {
 	rel, err := filepath.Rel(d.dir, path)
 	if err != nil {

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// A Key is what a level of directories states about the traces below it.
+// A Key is a partition key: one level of directories, whose names state a property of the traces in them.
 type Key string
 
-// Keys. Those of time are in UTC and of the start of the recording: year=2026, month=2026-11, day=2026-11-21, hour=06.
+// Partition keys. Keys of time use the start of the recording in UTC: year=2026, month=2026-11, day=2026-11-21,
+// hour=06.
 const (
 	Year    Key = "year"
 	Month   Key = "month"
@@ -23,16 +24,16 @@ const (
 	Arch    Key = "arch"
 )
 
-// Keys returns all keys.
+// Keys returns all partition keys.
 func Keys() []Key { return []Key{Year, Month, Day, Hour, Service, Process, Host, OS, Arch} }
 
-// DefaultKeys returns the keys of a dataset whose creator has chosen none.
+// DefaultKeys returns the keys of a new dataset if the user has chosen none.
 func DefaultKeys() []Key { return []Key{Day, Service} }
 
-// nullValue is the value of a key that is unknown, as Hive writes it. Query engines read it as NULL.
+// nullValue is the directory value of an unknown property, as in Hive. Query engines read it as NULL.
 const nullValue = "__HIVE_DEFAULT_PARTITION__"
 
-// Properties are what the keys are about. Empty members are unknown, and so is the zero time.
+// Properties are the values of the keys. An empty member or the zero time means unknown.
 type Properties struct {
 	Start   time.Time `json:"start,omitzero"` // of the recording
 	Service string    `json:"service,omitempty"`
@@ -42,7 +43,7 @@ type Properties struct {
 	Arch    string    `json:"arch,omitempty"`
 }
 
-// value returns the value of a key, "" if it is unknown.
+// value returns the value of a key, and "" if it is unknown.
 func (k Key) value(p *Properties) string {
 	layout := ""
 	switch k {
@@ -71,10 +72,10 @@ func (k Key) value(p *Properties) string {
 	return p.Start.UTC().Format(layout)
 }
 
-// directory returns the name of the directory of traces with these properties.
+// directory returns the directory name for the value of a key.
 func (k Key) directory(p *Properties) string { return string(k) + "=" + escape(k.value(p)) }
 
-// ParseKeys returns the keys in a list that is separated by commas.
+// ParseKeys parses a comma-separated list of keys. An unknown or repeated key is an error.
 func ParseKeys(list string) ([]Key, error) {
 	var keys []Key
 	for name := range strings.SplitSeq(list, ",") {
@@ -104,12 +105,12 @@ func checkKeys(keys []Key) error {
 	return nil
 }
 
-// maxValue is the number of bytes of a value in a directory name: file systems take 255 bytes for a name, and a byte
-// may become three.
+// maxValue is the maximum size of a value in bytes before escaping. File systems accept names of 255 bytes, and
+// escaping turns a byte into up to three.
 const maxValue = 80
 
-// escape returns a value as Hive writes it in the name of a directory: bytes that mean something to a file system or to
-// Hive, and those that are not ASCII, are percent-encoded. Long values are truncated.
+// escape returns a value as Hive writes it in a directory name: special characters of file systems and of Hive, and
+// bytes that are not ASCII, are percent-encoded. Longer values are truncated to maxValue bytes.
 func escape(value string) string {
 	if value == "" {
 		return nullValue
@@ -128,8 +129,8 @@ func escape(value string) string {
 	return b.String()
 }
 
-// isPlain reports whether a byte of a value stays as it is. A dot is escaped at the edge of a value, and a space
-// everywhere, because Windows removes those at the end of a name.
+// isPlain reports whether a byte of a value needs no escaping. A dot at the start or end of a value and all spaces are
+// escaped, because Windows removes them at the end of a name.
 func isPlain(c byte, edge bool) bool {
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
@@ -140,7 +141,7 @@ func isPlain(c byte, edge bool) bool {
 	return false
 }
 
-// unescape is the inverse of escape. ok is false if the text is malformed.
+// unescape is the inverse of escape. ok is false if text is malformed.
 func unescape(text string) (value string, ok bool) {
 	if text == nullValue {
 		return "", true

@@ -10,19 +10,20 @@ import (
 	"github.com/ntconv/ntconv/internal/filelock"
 )
 
-// lockSuffix ends the name of a lock file, after the UID.
+// lockSuffix is the suffix of lock files, after the UID.
 const lockSuffix = ".lock"
 
-// ErrBusy means that another process, or another goroutine, is adding or removing the trace.
+// ErrBusy means that another process, or another goroutine of this one, is adding or removing the trace.
 var ErrBusy = errors.New("another run is adding or removing this trace")
 
-// A lock is the right to add or remove the trace of a UID. The operating system releases it if the process ends.
+// A lock is the exclusive right to add or remove the trace with a UID. The operating system releases it when the
+// process ends.
 type lock struct {
 	f    *os.File
 	path string
 }
 
-// lock takes the lock of a UID. It does not wait: the error is ErrBusy if the lock is taken.
+// lock takes the lock of a UID. It does not wait: the error wraps ErrBusy if another run holds the lock.
 func (d *Dataset) lock(uid string) (*lock, error) {
 	if err := os.MkdirAll(d.staging(), 0o777); err != nil {
 		return nil, err
@@ -38,12 +39,13 @@ func (d *Dataset) lock(uid string) (*lock, error) {
 			switch {
 			case errors.Is(err, filelock.ErrLocked):
 				err = ErrBusy
-			case errors.Is(err, errors.ErrUnsupported): // without locks, two processes could add one trace twice
+			case errors.Is(err, errors.ErrUnsupported): // without locks, two processes could add the same trace twice
 				err = fmt.Errorf("datasets need file locks: %w", err)
 			}
 			return nil, err
 		}
-		// The owner removes the file before it releases the lock, so this may be the lock of a file without a name.
+		// The owner removes the file before it releases the lock, so f may be a file that no longer has a name. Then
+		// another process can create and lock a new file, and the lock of f is worthless.
 		mine, err := f.Stat()
 		if err != nil {
 			f.Close()
@@ -61,11 +63,11 @@ func (d *Dataset) lock(uid string) (*lock, error) {
 	return nil, fmt.Errorf("%s: other processes keep removing it", path)
 }
 
-// release gives the lock up. Where an open file can be removed, its name goes first: another process may take the lock
-// at once.
+// release releases the lock. If the system can remove open files, release removes the name first, because another
+// process may take the lock as soon as it is released.
 func (l *lock) release() {
 	if filelock.RemovesOpenFiles {
-		_ = os.Remove(l.path) // if it stays, Clean removes it
+		_ = os.Remove(l.path) // if this fails, Clean removes the file
 		l.f.Close()
 		return
 	}

@@ -15,19 +15,19 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// A Manifest is what the directory of a trace states about it in ManifestName.
+// A Manifest describes a trace. It is stored as ManifestName in the directory of the trace.
 type Manifest struct {
 	UID    string `json:"uid"`    // the first uidDigits digits of SHA256; the directory is named after it
 	SHA256 string `json:"sha256"` // of the decompressed content of the trace, in hexadecimal
 	Source string `json:"source"` // name of the input
 	Size   int64  `json:"size"`   // stored bytes of the input, -1 if unknown
-	Format string `json:"format"` // of the input, with its version
+	Format string `json:"format"` // format and version of the input
 	Properties
 	Duration   time.Duration `json:"duration_ns"` // from the start of the recording to its last event
-	Events     int64         `json:"events"`      // in the tables
-	Lost       int64         `json:"lost_events"` // by the recorder
+	Events     int64         `json:"events"`      // events in the tables
+	Lost       int64         `json:"lost_events"` // events that the recorder lost
 	Incomplete string        `json:"incomplete,omitempty"`
-	Selection  string        `json:"selection,omitempty"` // of events, "" if all are in the tables
+	Selection  string        `json:"selection,omitempty"` // selection of events; "" if the tables have all
 	Schema     int           `json:"schema"`              // version of the tables
 	Version    string        `json:"ntconv_version"`
 	Added      time.Time     `json:"added"`
@@ -41,7 +41,7 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// TableBytes returns the size of all files.
+// TableBytes returns the total size of all files in bytes.
 func (m *Manifest) TableBytes() (n int64) {
 	for _, f := range m.Files {
 		n += f.Size
@@ -49,11 +49,11 @@ func (m *Manifest) TableBytes() (n int64) {
 	return n
 }
 
-// uidDigits is the number of hexadecimal digits of a UID: two of a million traces have the same one with a probability
-// of 3 in 10^8.
+// uidDigits is the number of hexadecimal digits of a UID. With a million traces, two have the same UID with a
+// probability of 3 in 10^8.
 const uidDigits = 16
 
-// UIDOf returns the UID for a SHA-256 sum.
+// UIDOf returns the UID for a SHA-256 sum, which must have 32 bytes.
 func UIDOf(sum []byte) string { return hex.EncodeToString(sum)[:uidDigits] }
 
 // IsUID reports whether text has the form of a UID.
@@ -69,7 +69,7 @@ func IsUID(text string) bool {
 	return true
 }
 
-// maxManifest bounds the bytes of a manifest: a trace with 5,000 typed tables has one of 1 MB.
+// maxManifest is the maximum size of a manifest in bytes. A trace with 5,000 typed tables has a manifest of 1 MB.
 const maxManifest = 64 << 20
 
 // readManifest reads the manifest in the directory of a trace.
@@ -86,7 +86,7 @@ func readManifest(dir string) (*Manifest, error) {
 	return m, nil
 }
 
-// listFiles returns the files of a trace, without the manifest. Sizes and hashes are those that are on the disk.
+// listFiles returns the files of a trace without the manifest, with the sizes and hashes of the files on disk.
 func listFiles(dir string) ([]File, error) {
 	var files []File
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
@@ -117,7 +117,7 @@ func listFiles(dir string) ([]File, error) {
 	return files, err
 }
 
-// describeFile returns the size and the hash of a file.
+// describeFile returns the size and hash of a file.
 func describeFile(path string) (File, error) {
 	f, err := os.Open(path)
 	if err != nil {

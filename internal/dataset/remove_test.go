@@ -21,7 +21,7 @@ func uidOf(i int) string {
 	return UIDOf(sum[:])
 }
 
-// A trace that is removed is gone with the directories that it was the last one in, and can be added again.
+// Removing a trace also removes directories that become empty. The trace can be added again.
 func TestRemove(t *testing.T) {
 	d := newDataset(t)
 	for i := range 3 {
@@ -32,7 +32,7 @@ func TestRemove(t *testing.T) {
 	}
 	clean(t, d, 2)
 	if _, err := os.Stat(filepath.Join(d.Dir(), "day=2026-11-21")); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the directory of the day is still there: %v", err)
+		t.Errorf("the directory of the day still exists: %v", err)
 	}
 	if err := d.Remove(uidOf(1)); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
@@ -43,7 +43,7 @@ func TestRemove(t *testing.T) {
 	clean(t, d, 3)
 }
 
-// Adding and removing at the same time, with directories that appear and disappear, loses no trace.
+// Adding and removing traces concurrently, with directories that appear and disappear, loses no trace.
 func TestAddWhileRemoving(t *testing.T) {
 	d := newDataset(t)
 	var all sync.WaitGroup
@@ -66,17 +66,17 @@ func TestAddWhileRemoving(t *testing.T) {
 	clean(t, d, 40)
 }
 
-// A damage is something that is done to a dataset or to the directory of one of its traces.
-type damage struct {
+// A mutation is a change to a dataset or to the directory of one of its traces.
+type mutation struct {
 	name string
 	do   func(d *Dataset, dir string) error
 	says string // what Verify says about it
 }
 
-// damages returns what may happen to a dataset, and what is no damage.
-func damages() []damage {
+// mutations returns changes that Verify must report, and changes that it must accept.
+func mutations() []mutation {
 	write := func(name, text string) error { return os.WriteFile(name, []byte(text), 0o600) }
-	return []damage{
+	return []mutation{
 		{"nothing", func(*Dataset, string) error { return nil }, ""},
 		{"hidden files", func(d *Dataset, dir string) error {
 			return errors.Join(write(filepath.Join(dir, "_note"), ""), write(filepath.Join(d.Dir(), "_SUCCESS"), ""))
@@ -86,7 +86,7 @@ func damages() []damage {
 		}, "has changed"},
 		{"truncated", func(_ *Dataset, dir string) error { return os.Truncate(filepath.Join(dir, "table1.parquet"), 5) }, "has 5 bytes, want 32"},
 		{"missing", func(_ *Dataset, dir string) error { return os.Remove(filepath.Join(dir, "table1.parquet")) }, "missing"},
-		{"too much", func(_ *Dataset, dir string) error { return write(filepath.Join(dir, "x.parquet"), "") }, "not one of the trace"},
+		{"too much", func(_ *Dataset, dir string) error { return write(filepath.Join(dir, "x.parquet"), "") }, "does not belong to the trace"},
 		{"no manifest", func(_ *Dataset, dir string) error { return os.Remove(filepath.Join(dir, ManifestName)) }, "no _trace.json"},
 		{"broken manifest", func(_ *Dataset, dir string) error { return os.Truncate(filepath.Join(dir, ManifestName), 20) }, "unexpected EOF"},
 		{"manifest with a path to the outside", func(_ *Dataset, dir string) error {
@@ -105,12 +105,12 @@ func damages() []damage {
 		{"foreign directory", func(d *Dataset, _ string) error { return os.Mkdir(filepath.Join(d.Dir(), "backup"), 0o700) }, "day=VALUE"},
 		{"killed run", func(d *Dataset, _ string) error {
 			return os.Mkdir(filepath.Join(d.staging(), uidOf(5)+"-0123456789abcdef"), 0o700)
-		}, "left by a run"},
+		}, "left by a killed run"},
 		{"foreign file in staging", func(d *Dataset, _ string) error { return write(filepath.Join(d.staging(), "x"), "") }, "does not belong here"},
 	}
 }
 
-// Verify names everything that is changed, missing or too much, and nothing else.
+// Verify reports everything that is changed, missing or added, and nothing else.
 func TestVerify(t *testing.T) {
 	place := func(d *Dataset) string {
 		path, err := d.index.find(uidOf(1))
@@ -119,7 +119,7 @@ func TestVerify(t *testing.T) {
 		}
 		return path
 	}
-	for _, c := range damages() {
+	for _, c := range mutations() {
 		d := newDataset(t)
 		add(d, 1, 2)
 		add(d, 2, 2)
@@ -140,7 +140,7 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A trace that another run removes while it is verified is not there, and not damaged.
+// Verify does not report a trace that another run removes meanwhile.
 func TestVerifyWhileRemoving(t *testing.T) {
 	d := newDataset(t)
 	for i := range 3 {
@@ -161,7 +161,7 @@ func TestVerifyWhileRemoving(t *testing.T) {
 	}
 }
 
-// Verify reports leftovers in one order.
+// Verify reports leftovers in a fixed order.
 func TestVerifyOrder(t *testing.T) {
 	d := newDataset(t)
 	add(d, 0, 1)
@@ -184,7 +184,7 @@ func TestVerifyOrder(t *testing.T) {
 	}
 }
 
-// A value in the name of a directory is restored, unless it is too long, and is always one name.
+// A value round-trips through the name of a directory, unless it is too long. The result is always a single name.
 func TestEscape(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.String().Draw(t, "value")
@@ -199,7 +199,7 @@ func TestEscape(t *testing.T) {
 	})
 }
 
-// A filter selects by the beginning of a UID, by the time of the recording, and by the values in the path.
+// A filter selects by a UID prefix, by the time of the recording, and by partition values.
 func TestFilter(t *testing.T) {
 	d := newDataset(t)
 	for i := range 6 {

@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// stagingUID returns the UID that a name in _staging belongs to, "" if it is not one of ours. dir means that it is a
-// directory of a trace.
+// stagingUID returns the UID for a name in _staging, and "" if ntconv did not create the name. dir distinguishes a
+// staging directory from a lock file.
 func stagingUID(name string) (uid string, dir bool) {
 	if len(name) < uidDigits || !IsUID(name[:uidDigits]) {
 		return "", false
@@ -26,7 +26,7 @@ func stagingUID(name string) (uid string, dir bool) {
 	return "", false
 }
 
-// leftovers returns the names in _staging by UID, and those that are not ours.
+// leftovers returns the directory names in _staging by UID, and the names that ntconv did not create.
 func (d *Dataset) leftovers() (dirs map[string][]string, foreign []string, err error) {
 	entries, err := os.ReadDir(d.staging())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,8 +46,8 @@ func (d *Dataset) leftovers() (dirs map[string][]string, foreign []string, err e
 	return dirs, foreign, err
 }
 
-// Clean removes what killed runs have left in _staging, and returns how many unfinished traces that were. What other
-// runs are working on stays: they hold its lock.
+// Clean removes leftovers of killed runs from _staging and returns the number of unfinished traces among them. It keeps
+// traces that other runs are working on, because those runs hold their locks.
 func (d *Dataset) Clean() (removed int, err error) {
 	dirs, _, err := d.leftovers()
 	if err != nil {
@@ -70,8 +70,9 @@ func (d *Dataset) Clean() (removed int, err error) {
 	return removed, err
 }
 
-// Remove removes the trace of a UID from the dataset. It disappears by one rename before its files are deleted. The
-// error is ErrBusy if another run is adding or removing it, and wraps fs.ErrNotExist if it is not in the dataset.
+// Remove removes the trace with a UID from the dataset. One rename makes it invisible before its files are deleted. The
+// error wraps ErrBusy if another run is adding or removing the trace, and fs.ErrNotExist if the dataset does not have
+// it.
 func (d *Dataset) Remove(uid string) error {
 	l, err := d.lock(uid)
 	if err != nil {
@@ -94,7 +95,7 @@ func (d *Dataset) Remove(uid string) error {
 	err = errors.Join(err, os.RemoveAll(gone))
 	for range d.config.Partition {
 		d.synced.Delete(parent)
-		if os.Remove(parent) != nil { // it has other traces
+		if os.Remove(parent) != nil { // it still has other traces
 			break
 		}
 		parent = filepath.Dir(parent)
@@ -102,14 +103,15 @@ func (d *Dataset) Remove(uid string) error {
 	return err
 }
 
-// A Filter selects traces.
+// A Filter selects traces. All of its conditions must hold; the zero value selects every trace.
 type Filter struct {
-	UIDs   []string
-	Before time.Time         // recorded before this time, or added before it if the start of the recording is unknown; zero for any time
-	Values map[string]string // of keys in the path, decoded
+	UIDs []string
+	// Recorded before this time; if the start of the recording is unknown, added before it; zero matches any time.
+	Before time.Time
+	Values map[string]string // decoded values of partition keys
 }
 
-// Match reports whether a filter selects a trace.
+// Match reports whether the filter selects a trace of d.
 func (f *Filter) Match(d *Dataset, t *Trace) bool {
 	if len(f.UIDs) > 0 && !hasUID(f.UIDs, t.UID) {
 		return false
@@ -135,7 +137,7 @@ func (f *Filter) Match(d *Dataset, t *Trace) bool {
 	return true
 }
 
-// hasUID reports whether one of a list is a UID or its beginning.
+// hasUID reports whether a UID begins with an element of the list.
 func hasUID(list []string, uid string) bool {
 	for _, u := range list {
 		if u != "" && strings.HasPrefix(uid, u) {
@@ -145,7 +147,7 @@ func hasUID(list []string, uid string) bool {
 	return false
 }
 
-// Values returns the values of the keys that the path of a trace states. That of an unknown value is "".
+// Values returns the decoded values of the partition keys in the path of a trace. An unknown value is "".
 func (d *Dataset) Values(path string) map[string]string {
 	values := make(map[string]string)
 	for part := range strings.SplitSeq(filepath.ToSlash(d.relative(path)), "/") {

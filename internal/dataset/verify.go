@@ -11,23 +11,23 @@ import (
 	"strings"
 )
 
-// A Problem is something wrong with a dataset.
+// A Problem is a defect of a dataset.
 type Problem struct {
-	Path string `json:"path"`          // relative to the dataset
-	UID  string `json:"uid,omitempty"` // of the trace, "" if the problem is not about one
-	Text string `json:"problem"`       // what is wrong, and what to do unless UID states the trace to remove and to add again
+	Path string `json:"path"`          // path relative to the dataset
+	UID  string `json:"uid,omitempty"` // UID of the trace; "" if the problem does not concern a single trace
+	Text string `json:"problem"`       // what is wrong; also the next step, unless UID is set: then remove the trace and add it again
 }
 
-// Check says how a dataset is verified.
+// Check contains optional callbacks of Verify.
 type Check struct {
-	// Tables, if not nil, checks the files of a trace, whose sizes and hashes are right. It may be called for a trace
-	// of another schema.
+	// Tables, if not nil, checks the contents of the files of a trace, after their sizes and hashes have been checked.
+	// It may be called for a trace with another schema version.
 	Tables func(t *Trace) error
-	// Done, if not nil, is called after each trace.
+	// Done, if not nil, is called after each trace with the number of bytes of its files.
 	Done func(bytes int64)
 }
 
-// Verified is the result of a verification.
+// Verified is the result of Verify.
 type Verified struct {
 	Traces   int       `json:"traces"`
 	Files    int       `json:"files"`
@@ -39,14 +39,13 @@ type Verified struct {
 
 func (v *Verified) add(d *Dataset, path, uid, format string, args ...any) {
 	v.Problems = append(
-		v.Problems,
-		Problem{Path: filepath.ToSlash(d.relative(path)), UID: uid, Text: fmt.Sprintf(format, args...)},
+		v.Problems, Problem{Path: filepath.ToSlash(d.relative(path)), UID: uid, Text: fmt.Sprintf(format, args...)},
 	)
 }
 
-// Verify checks that every trace is complete and as it was added, that no trace is there twice, that nothing else is in
-// its directories, and that no killed run has left anything. It changes nothing. The error is that of a directory that
-// cannot be read.
+// Verify checks that every trace is complete and unchanged since it was added, that no trace occurs twice, that the
+// directories of traces contain nothing else, and that no killed run has left files. It changes nothing. Verify returns
+// an error only if it cannot read a directory; defects are in Verified.
 func (d *Dataset) Verify(check *Check) (*Verified, error) {
 	v := &Verified{Problems: []Problem{}}
 	if err := d.verifyTree(v, d.dir, d.config.Partition); err != nil {
@@ -61,21 +60,13 @@ func (d *Dataset) Verify(check *Check) (*Verified, error) {
 		t, before := &traces[i], *v
 		v.Traces++
 		if other, twice := first[t.UID]; twice {
-			v.add(
-				d,
-				t.Path,
-				"",
-				"the trace is in the dataset twice, also in %s; delete one of the two directories",
-				filepath.ToSlash(d.relative(other)),
-			)
+			v.add(d, t.Path, "", "the trace is in the dataset twice, also in %s; delete one of the two directories",
+				filepath.ToSlash(d.relative(other)))
 		}
 		first[t.UID] = t.Path
 		d.verifyTrace(v, t, check)
-		if _, err := os.Stat(t.Path); errors.Is(
-			err,
-			fs.ErrNotExist,
-		) { // another run has removed the trace in the meantime
-			*v = before
+		if _, err := os.Stat(t.Path); errors.Is(err, fs.ErrNotExist) {
+			*v = before // another run has removed the trace in the meantime
 			delete(first, t.UID)
 		}
 		if check.Done != nil && t.Manifest != nil {
@@ -85,7 +76,7 @@ func (d *Dataset) Verify(check *Check) (*Verified, error) {
 	return v, d.verifyStaging(v)
 }
 
-// verifyTree looks for what does not belong in the directories above those of the traces.
+// verifyTree reports entries that do not belong in the directories above those of traces.
 func (d *Dataset) verifyTree(v *Verified, dir string, keys []Key) error {
 	key := Key(traceKey)
 	if len(keys) > 0 {
@@ -107,19 +98,13 @@ func (d *Dataset) verifyTree(v *Verified, dir string, keys []Key) error {
 				return err
 			}
 		case !IsUID(value):
-			v.add(
-				d,
-				path,
-				"",
-				"not the UID of a trace: want %d hexadecimal digits; move it out of the dataset",
-				uidDigits,
-			)
+			v.add(d, path, "", "not the UID of a trace: want %d hexadecimal digits; move it out of the dataset", uidDigits)
 		}
 	}
 	return nil
 }
 
-// verifyTrace checks one trace.
+// verifyTrace checks one trace: its manifest, its place and its files.
 func (d *Dataset) verifyTrace(v *Verified, t *Trace, check *Check) {
 	m := t.Manifest
 	if errors.Is(t.Err, fs.ErrNotExist) {
@@ -131,17 +116,10 @@ func (d *Dataset) verifyTrace(v *Verified, t *Trace, check *Check) {
 		return
 	}
 	if m.UID != t.UID || !strings.HasPrefix(m.SHA256, t.UID) {
-		v.add(d, t.Path, t.UID, "the manifest is that of trace %s", m.UID)
+		v.add(d, t.Path, t.UID, "the manifest belongs to trace %s", m.UID)
 	}
 	if m.Schema != d.config.Schema {
-		v.add(
-			d,
-			t.Path,
-			t.UID,
-			"the tables have schema version %d, those of the dataset have version %d",
-			m.Schema,
-			d.config.Schema,
-		)
+		v.add(d, t.Path, t.UID, "the tables have schema version %d, want %d as in the dataset", m.Schema, d.config.Schema)
 	}
 	if want := d.place(m); want != d.relative(t.Path) {
 		v.add(d, t.Path, t.UID, "the trace belongs in %s", filepath.ToSlash(want))
@@ -156,7 +134,7 @@ func (d *Dataset) verifyTrace(v *Verified, t *Trace, check *Check) {
 	}
 }
 
-// place returns the directory of a trace relative to the dataset.
+// place returns the directory in which a trace belongs, relative to the dataset.
 func (d *Dataset) place(m *Manifest) string {
 	var parts []string
 	for _, key := range d.config.Partition {
@@ -196,7 +174,7 @@ func (d *Dataset) verifyFiles(v *Verified, t *Trace) {
 		}
 		name, err := filepath.Rel(t.Path, path)
 		if err == nil && !listed[filepath.ToSlash(name)] {
-			v.add(d, path, "", "the file is not one of the trace; move it out of the dataset")
+			v.add(d, path, "", "the file does not belong to the trace; move it out of the dataset")
 		}
 		return err
 	})
@@ -205,7 +183,7 @@ func (d *Dataset) verifyFiles(v *Verified, t *Trace) {
 	}
 }
 
-// verifyStaging looks for what killed runs have left.
+// verifyStaging reports leftovers of killed runs, and names that ntconv did not create.
 func (d *Dataset) verifyStaging(v *Verified) error {
 	dirs, foreign, err := d.leftovers()
 	if err != nil {
@@ -224,18 +202,14 @@ func (d *Dataset) verifyStaging(v *Verified) error {
 			continue
 		}
 		for _, name := range dirs[uid] {
-			v.add(
-				d,
-				filepath.Join(d.staging(), name),
-				"",
-				"left by a run that was killed; the next ntconv to parquet --dataset removes it",
-			)
+			v.add(d, filepath.Join(d.staging(), name), "",
+				"left by a killed run; the next ntconv to parquet --dataset removes it")
 		}
 	}
 	return nil
 }
 
-// busy reports whether another run holds the lock of a UID. It takes the lock for a moment.
+// busy reports whether another run holds the lock of a UID. It takes and releases the lock.
 func (d *Dataset) busy(uid string) (bool, error) {
 	if _, err := os.Stat(filepath.Join(d.staging(), uid+lockSuffix)); err != nil {
 		return false, nil

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A display name is the raw name or not much longer than what it was made of, and always the same. The short name is no
-// longer.
+// A display name is the raw name or not much longer than its input, and deterministic. The short name is not longer.
 func FuzzPretty(f *testing.F) {
 	for _, m := range []Method{
 		{"A.B`1+C`2[System.__Canon,System.Int32,System.ValueTuple`2[D,E]]", "M", "instance generic void  (!0,!!1&,class F`1<!2>[],fnptr void(int32)*)"},
@@ -36,12 +35,12 @@ func FuzzPretty(f *testing.F) {
 			}
 		}
 		if again := prettySymbol(got); again != got && !strings.Contains(m.Raw(), "::") {
-			t.Errorf("%+v: %q taken for a symbol", m, got)
+			t.Errorf("%+v: %q mistaken for a symbol", m, got)
 		}
 	})
 }
 
-// A symbol's parts are the symbol: nothing of it is lost but blanks. What has no parts is left alone.
+// Joining the parts of a symbol restores it, except for spaces. A name that is not a symbol remains unchanged.
 func FuzzParseSymbol(f *testing.F) {
 	f.Add("instance void [A] B.C`1[D]::M(class [E]F<!0>)[Tier]")
 	f.Add("v8::f(int) [clone .part.0] [clone .cold]")
@@ -61,7 +60,7 @@ func FuzzParseSymbol(f *testing.F) {
 		whole := s.Return + "[" + s.Module + "]" + s.Raw() + "[" + s.Tier + "]"
 		blank := func(s string) string { return strings.ReplaceAll(s, " ", "") }
 		if blank(whole) != blank(in) {
-			t.Errorf("%q came apart as %q", in, whole)
+			t.Errorf("%q was split into %q", in, whole)
 		}
 		if got := s.Pretty(); got != s.Raw() && len(got) > 4*len(in)+64 {
 			t.Errorf("%q: %d bytes long", in, len(got))
@@ -69,7 +68,7 @@ func FuzzParseSymbol(f *testing.F) {
 	})
 }
 
-// Splitting a name never panics, and the parts are no longer than the names.
+// Splitting a name never panics, and the parts are not longer than the names.
 func FuzzSplit(f *testing.F) {
 	f.Add("System.Collections.Generic.List<T>.Add(T)", "System.Collections.Generic.List`1[System.__Canon].Add(!0)")
 	f.Add("App.Worker.FetchAsync [async]", "App.Worker+<FetchAsync>d__5.MoveNext()")

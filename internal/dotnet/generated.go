@@ -2,8 +2,8 @@ package dotnet
 
 import "strings"
 
-// Names that Roslyn makes begin with '<' and the name of the source method, which may itself be such a name, and then
-// say by a letter what they are (GeneratedNameKind in Roslyn's sources).
+// Names that Roslyn generates begin with '<' and the name of the source method, which may itself be such a name. A
+// letter follows that identifies the kind of the member (GeneratedNameKind in Roslyn's sources).
 //
 //	<Run>b__5_0, <Run>b__0   lambda: numbers of the method and of the lambda; only the latter inside <>c__DisplayClass5_0
 //	<Run>g__Local|5_0        local function
@@ -12,18 +12,18 @@ import "strings"
 //	<>c, <>c__5              class of the lambdas that capture nothing; the latter in generic methods
 //	<>c__DisplayClass5_0     class of captured variables
 //	<File>F12AB__Name        type local to a file
-//	<>f__AnonymousType0      <>m__Finally1, <>z__ReadOnlyArray: other things, with a name that reads well alone
+//	<>f__AnonymousType0      <>m__Finally1, <>z__ReadOnlyArray: other members, whose names are readable without a method
 
 type kind uint8
 
 const (
-	kindOther   kind = iota // not known: the name stays as it is
-	kindNamed               // has a name of its own, belongs to no method
-	kindMethod              // under the source method
-	kindMachine             // a state machine, which is the source method
+	kindOther   kind = iota // unknown: the name remains unchanged
+	kindNamed               // has its own name and no source method
+	kindMethod              // belongs to the source method
+	kindMachine             // a state machine, which represents the source method
 )
 
-// generated writes what a compiler-made name stands for, and nothing if that is not known.
+// generated writes the display name of a compiler-generated name. It writes nothing if the kind is kindOther.
 func (p *printer) generated(s string) kind {
 	n, ok := skipGroup(s)
 	if !ok || n == len(s) || p.depth > maxDepth {
@@ -54,7 +54,8 @@ func (p *printer) generated(s string) kind {
 		p.str(name)
 		return kindMethod
 	case letter == 'd' && (tail == "" || hasName):
-		p.source(strings.ReplaceAll(inner, "-", ".")) // dots of System.IFoo.Bar, which a type's name cannot have
+		// These are the dots of System.IFoo.Bar, which the name of a type cannot contain.
+		p.source(strings.ReplaceAll(inner, "-", "."))
 		return kindMachine
 	case letter == 'F':
 		if i := strings.Index(tail, "__"); i > 0 && i+2 < len(tail) &&
@@ -66,7 +67,7 @@ func (p *printer) generated(s string) kind {
 	return kindOther
 }
 
-// source writes the name between the angle brackets: the method in the source text, with its type arguments.
+// source writes the name in the angle brackets: the source method, with its type arguments.
 func (p *printer) source(s string) {
 	p.depth++
 	defer func() { p.depth-- }()
@@ -78,7 +79,7 @@ func (p *printer) source(s string) {
 	p.pending = nil
 }
 
-// isClosure reports whether a type is one of the classes that hold lambdas and captured variables.
+// isClosure reports whether a type is a class that contains lambdas and captured variables.
 func isClosure(segment string) bool {
 	return segment == "<>c" || strings.HasPrefix(segment, "<>c__")
 }

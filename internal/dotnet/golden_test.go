@@ -59,7 +59,7 @@ func TestGoldenSymbols(t *testing.T) {
 	}
 }
 
-// What the real traces at hand do not hold: each row is how Roslyn or the runtime spells something.
+// Cases that the real traces do not contain: each row is a spelling of Roslyn or the runtime.
 func TestPretty(t *testing.T) {
 	for _, c := range []struct{ typ, method, sig, want string }{
 		// top-level statements, async Main
@@ -70,7 +70,7 @@ func TestPretty(t *testing.T) {
 		{"Program+<<Main>$>d__0", "MoveNext", "instance void  ()", "Program.Main [async]"},
 		{"Program+<>c+<<<Main>$>b__0_1>d", "MoveNext", "instance void  ()", "Program.Main.lambda_1 [async]"},
 
-		// state machines: of what kind is only known with a return type
+		// state machines: only the return type shows their kind
 		{"A.B+<M>d__4", "MoveNext", "", "A.B.M [MoveNext]"},
 		{"A.B+<M>d__4", "MoveNext", "()", "A.B.M [MoveNext]"},
 		{"A.B+<M>d__4`1[System.Int32]", "MoveNext", "instance bool  ()", "A.B.M<int> [iterator]"},
@@ -94,7 +94,7 @@ func TestPretty(t *testing.T) {
 		{"A.B+<>c__DisplayClass3_0", "M", "void  ()", "A.B.<>c__DisplayClass3_0.M()"},
 		{"<>c", "<M>b__0", "void  ()", "<>c.M.lambda_0()"},
 
-		// other things the compiler makes
+		// other generated members
 		{"R", "<Clone>$", "instance class R  ()", "R.Clone()"},
 		{"A.<Files_cs>F0F51E_not_hexadecimal__T", "M", "void  ()", "A.<Files_cs>F0F51E_not_hexadecimal__T.M()"},
 		{"A.<Files_cs>F0F51E__T", "M", "void  (class <Files_cs>F0F51E__U)", "A.T.M(U)"},
@@ -119,7 +119,7 @@ func TestPretty(t *testing.T) {
 		{"A.B", "M", "void  (!0,!1)", "A.B.M(T, T2)"},
 		{"O`1+N`2+P[System.Int32,System.Byte,System.Char]", "M", "", "O<int>.N<byte, char>.P.M"},
 
-		// the rest of the notation of signatures
+		// other elements of signatures
 		{"A", "M", "vararg void  (int32,...)", "A.M(int, __arglist)"},
 		{"A", "M", "void  (native int,native unsigned int,unsigned int,int)", "A.M(nint, nuint, nuint, nint)"},
 		{"A", "M", "void (class [System.Runtime]System.Func`2<int32, string> modreq([System.Runtime]System.X), typedref)", "A.M(Func<int, string>, TypedReference)"},
@@ -130,7 +130,7 @@ func TestPretty(t *testing.T) {
 		{"A", "M", "void  (class int8x,class boolean,class System.Int32x)", "A.M(int8x, boolean, Int32x)"},
 		{"A", "op_Implicit", "class A  (pMT: 00007FFE79FD1328<pMT: 00007FFE79F1CB98,wchar>[]&)", "A.op_Implicit(ref ?<?, char>[])"},
 
-		// whatever DynamicMethod is called
+		// arbitrary names of DynamicMethod
 		{"dynamicClass", "lambda_method12", "class System.Object  (class System.Runtime.CompilerServices.Closure)", "dynamicClass.lambda_method12(Closure)"},
 		{"dynamicClass", "get a.b, (c) <d> [e", "void  ()", "dynamicClass.get a.b, (c) <d> [e()"},
 		{"dynamicClass", "", "", "dynamicClass."},

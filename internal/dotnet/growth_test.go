@@ -15,10 +15,10 @@ import (
 	"testing"
 )
 
-// A spelled is a call of the package: a function with its arguments.
+// A spelled is a call of a function of the package, with its arguments.
 type spelled struct{ Call, A, B, C string }
 
-// repeated are names in which something is repeated n times. % represents n copies of the text in braces after it.
+// repeated lists names in which a part is repeated n times. % represents n copies of the text in the braces after it.
 var repeated = []spelled{
 	{"pretty", "N", "m", "void (%{a,}a)"},
 	{"pretty", "N", "m", "void (%{a,}a%{ })"},
@@ -125,7 +125,7 @@ var repeated = []spelled{
 	{"module", "%{/}%{a}%{.dll}", "", ""},
 }
 
-// copies returns a pattern with n copies of what it repeats.
+// copies returns a pattern with n copies of its repeated part.
 func copies(pattern string, n int) string {
 	for {
 		before, rest, ok := strings.Cut(pattern, "%{")
@@ -137,7 +137,7 @@ func copies(pattern string, n int) string {
 	}
 }
 
-// Spelling a name takes a number of steps in proportion to its length, whatever is repeated in it.
+// The number of steps for a name is proportional to its length, regardless of the repeated part.
 func TestGrowth(t *testing.T) {
 	const n = 4000
 	var names []spelled
@@ -155,7 +155,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// countSteps returns the steps of calls: executed blocks, bytes that functions of package strings look at, and 8 allocated bytes each.
+// countSteps returns the steps of calls: executed blocks, bytes that functions of package strings examine, and one step
+// per 8 allocated bytes.
 func countSteps(t *testing.T, names []spelled) (steps []int) {
 	t.Helper()
 	dir := t.TempDir()
@@ -202,7 +203,7 @@ func countSteps(t *testing.T, names []spelled) (steps []int) {
 	return steps
 }
 
-// counted returns a source file in which every block counts its executions, and package strings is that of testdata.
+// counted returns a source file in which every block counts its executions, and package strings is the one in testdata.
 func counted(t *testing.T, file string) []byte {
 	t.Helper()
 	set := token.NewFileSet()
@@ -220,7 +221,7 @@ func counted(t *testing.T, file string) []byte {
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
-		case *ast.SwitchStmt: // its body has clauses only
+		case *ast.SwitchStmt: // its body contains only clauses
 			for _, c := range n.Body.List {
 				clause := c.(*ast.CaseClause)
 				clause.Body = step(clause.Body)

@@ -2,7 +2,7 @@ package dotnet
 
 import "strings"
 
-// keyword returns C#'s word for a type of the System namespace, or "".
+// keyword returns the C# keyword for a type of the namespace System, or "".
 func keyword(name string) string {
 	name, ok := strings.CutPrefix(name, "System.")
 	if !ok {
@@ -35,9 +35,9 @@ func keyword(name string) string {
 	return ""
 }
 
-// primitive returns C#'s word for the primitive type at the start of s, and how much of s is the type's name in a
-// signature. Method events write "unsigned int8", perf maps "uint8"; in method events "int" is the native integer,
-// int32 the other.
+// primitive returns the C# keyword for the primitive type at the start of a signature, and the length of the type's
+// name in s, or "" and 0. Method events write "unsigned int8", perf maps "uint8". In method events "int" is the native
+// integer, and int32 the 32-bit one.
 func primitive(s string) (string, int) {
 	end := wordEnd(s, 0)
 	for word := s[:end]; (word == "unsigned" || word == "native") && strings.HasPrefix(s[end:], " "); {
@@ -47,7 +47,8 @@ func primitive(s string) (string, int) {
 	return primitiveWord(s[:end]), end
 }
 
-// wordEnd returns the end of the letters and digits from i on; any other name character makes it no word at all.
+// wordEnd returns the index after the letters and digits from i on. It returns i if another character of names follows,
+// because then they are only the start of a name.
 func wordEnd(s string, i int) int {
 	from := i
 	for i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || s[i] >= '0' && s[i] <= '9') {

@@ -2,15 +2,15 @@ package dotnet
 
 import "strings"
 
-// A Method is a method as MethodLoadVerbose and its relatives name it (provider Microsoft-Windows-DotNETRuntime and its
-// rundown).
+// A Method contains the names of a method in a MethodLoadVerbose event or a similar one (provider
+// Microsoft-Windows-DotNETRuntime and its rundown provider).
 type Method struct {
-	Namespace string // full name of the type, despite the field's name in the manifest: "System.Collections.Generic.List`1[System.__Canon]"
+	Namespace string // full name of the type, although the manifest calls the field MethodNamespace: "System.Collections.Generic.List`1[System.__Canon]"
 	Name      string // "Add", ".ctor", "<Run>b__0"
 	Signature string // return type and parameters: "instance void  (!0)"
 }
 
-// Raw returns the name that TraceEvent gives the method: type, method, and the signature from its first parenthesis on.
+// Raw returns the name that TraceEvent shows: type, method, and the signature from its first parenthesis on.
 func (m Method) Raw() string {
 	args := ""
 	if i := strings.IndexByte(m.Signature, '('); i >= 0 {
@@ -19,21 +19,21 @@ func (m Method) Raw() string {
 	return m.Namespace + "." + m.Name + args
 }
 
-// Pretty returns the name for reading; see the package comment. It is Raw where the notation is not understood.
+// Pretty returns the display name, as the package comment describes it. It returns Raw if a notation is unknown.
 func (m Method) Pretty() string { return new(Speller).Pretty(m) }
 
-// Short returns the name as Pretty spells it, without the namespace and without type arguments:
-// Dictionary.TryInsert(string, int). It is Raw where the notation is not understood.
+// Short returns Pretty without the namespace and without type arguments: Dictionary.TryInsert(string, int). It returns
+// Raw if a notation is unknown.
 func (m Method) Short() string { return new(Speller).Short(m) }
 
-// A Speller makes the names of many methods, which share most types of parameters. The zero Speller makes names without
-// keeping those of types. It is not safe for concurrent use.
+// A Speller returns the names of many methods, and keeps those of their parameter types because methods share most of
+// them. The zero Speller keeps no names. A Speller is not safe for concurrent use.
 type Speller struct {
 	b     []byte            // buffer of the printer
 	types map[string]string // printer.known
 }
 
-// NewSpeller returns a Speller that keeps the names of types.
+// NewSpeller returns a Speller that keeps the names of parameter types.
 func NewSpeller() *Speller { return &Speller{types: make(map[string]string)} }
 
 // Bounds of Speller.types.
@@ -56,8 +56,8 @@ func (s *Speller) display(m Method, short bool) string {
 	return m.Raw()
 }
 
-// cutParams splits a signature before the parenthesis that matches the one at its end; params is empty if there is none.
-// The first parenthesis will not do: a function pointer as return type has its own.
+// cutParams splits a signature before the parenthesis that matches the last one; params is empty if there is none. It
+// cannot split at the first parenthesis, because a function pointer as the return type contains one.
 func cutParams(sig string) (ret, params string) {
 	sig = strings.TrimRight(sig, " ")
 	if !strings.HasSuffix(sig, ")") {

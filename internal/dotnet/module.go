@@ -2,8 +2,8 @@ package dotnet
 
 import "strings"
 
-// ShortModule returns the file name of a module without directory, .dll, .exe and .ni.dll. Directories may be separated
-// by / or \. Other extensions belong to the name, as in libcoreclr.so.
+// ShortModule returns the file name of a module without directory and without .dll, .exe and .ni.dll. Directories may
+// be separated by / or \. Other extensions are kept, as in libcoreclr.so.
 func ShortModule(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]
 	if n, ok := cutSuffixFold(name, ".dll"); ok {
@@ -14,7 +14,7 @@ func ShortModule(path string) string {
 	return name
 }
 
-// cutSuffixFold cuts an ASCII suffix of any case, unless nothing would be left.
+// cutSuffixFold removes an ASCII suffix, ignoring case, unless nothing would remain.
 func cutSuffixFold(s, suffix string) (string, bool) {
 	n := len(s) - len(suffix)
 	if n <= 0 || !strings.EqualFold(s[n:], suffix) {

@@ -7,13 +7,13 @@ import (
 
 const canonName = "System.__Canon"
 
-// pretty translates a name; ok is false where the notation is not understood. A short name has no namespace and no type
-// arguments.
+// pretty returns the display name of a method. ok is false if a notation is unknown. A short name has no namespace and
+// no type arguments.
 //
-//  1. Translate the type's arguments, which the signature may repeat.
-//  2. Write the type, keeping back the arguments of closure classes and state machines for
-//  3. the method: its source method, what it is inside of it, and its type arguments.
-//  4. Write the parameters, or what kind of state machine it is, whose parameters nobody wrote.
+//  1. Translate the type arguments, which the signature may repeat.
+//  2. Write the type. Arguments of closure classes and state machines become pending.
+//  3. Write the method: the source method with the pending arguments, the generated member in it, and its type arguments.
+//  4. Write the parameters. A state machine has a mark instead, because its parameters are not recorded.
 func (s *Speller) pretty(typeName, method, ret, params string, short bool) (name string, ok bool) {
 	size := len(typeName) + len(method) + len(params)
 	p := printer{b: slices.Grow(s.b[:0], size+64), limit: 4*size + 64, short: short, known: s.types}
@@ -22,7 +22,7 @@ func (s *Speller) pretty(typeName, method, ret, params string, short bool) (name
 	return name, ok
 }
 
-// whole writes a name and returns it.
+// whole writes the whole name and returns it without its cuts.
 func (p *printer) whole(typeName, method, ret, params string) (name string, ok bool) {
 	p.canons = strings.Count(typeName, canonName) + strings.Count(method, canonName)
 	p.local = isLocal(method)
@@ -35,7 +35,7 @@ func (p *printer) whole(typeName, method, ret, params string) (name string, ok b
 		p.char('.')
 	}
 	switch {
-	case typeName == "dynamicClass": // names at the whim of whoever called new DynamicMethod
+	case typeName == "dynamicClass": // arbitrary names, chosen by callers of new DynamicMethod
 		p.plain(method)
 	case strings.HasPrefix(method, "<") && p.generated(method) != kindOther:
 	default:
@@ -58,11 +58,11 @@ func (p *printer) done(start int) (string, bool) {
 	return string(p.b[start:]), true
 }
 
-// shown returns the buffer from an index on without its cuts. It overwrites the buffer.
+// shown returns the buffer from start on, without its cuts. It overwrites the buffer.
 func (p *printer) shown(start int) []byte {
 	out, at := p.b[start:start], start
 	for _, c := range p.cuts {
-		if c.lo >= at { // not within the previous cut, nor before start
+		if c.lo >= at { // neither inside the previous cut nor before start
 			out = append(out, p.b[at:c.lo]...)
 			at = c.hi
 		}
@@ -70,8 +70,7 @@ func (p *printer) shown(start int) []byte {
 	return append(out, p.b[at:]...)
 }
 
-// machineMark tells async methods, whose MoveNext returns nothing, from iterators, whose MoveNext says whether there is
-// a next.
+// machineMark distinguishes async methods, whose MoveNext returns void, from iterators, whose MoveNext returns bool.
 func machineMark(ret string) string {
 	switch strings.TrimSpace(strings.TrimPrefix(ret, "instance")) {
 	case "void":
@@ -82,7 +81,8 @@ func machineMark(ret string) string {
 	return " [MoveNext]"
 }
 
-// declaring writes the type that a method belongs to, with its namespace, and returns where in the buffer it begins.
+// declaring writes the declaring type of a method, with its namespace, and returns the index in the buffer at which it
+// begins. It sets args, lettered and machine.
 func (p *printer) declaring(s string) (start int) {
 	name, args, rest, ok := cutType(s)
 	if s == "" {
@@ -108,12 +108,12 @@ func (p *printer) declaring(s string) (start int) {
 	return start
 }
 
-// typeArity adds up the type parameters that the parts of a nested type's name announce.
+// typeArity returns the total number of type parameters that the segments of a nested type's name declare.
 func typeArity(name string) (sum int) {
 	if strings.IndexByte(name, '`') < 0 {
 		return 0
 	}
-	for name != "" { // searching for the next backtick per part would take quadratic time if only the last part has one
+	for name != "" { // searching for the next backtick from each segment would take quadratic time if only the last one has any
 		end := segmentEnd(name)
 		_, n := cutArity(name[:end])
 		sum += n
@@ -122,7 +122,8 @@ func typeArity(name string) (sum int) {
 	return sum
 }
 
-// path writes a type's name: the parts of a nested type, each with its own of the arguments. In short form it loses its namespace.
+// path writes the name of a type, possibly nested. Each segment takes its own part of args. The short form has no
+// namespace.
 func (p *printer) path(name string, args []argument, short bool) {
 	if args == nil {
 		args = letters('T', min(typeArity(name), maxArity))
@@ -133,7 +134,7 @@ func (p *printer) path(name string, args []argument, short bool) {
 		end := segmentEnd(name)
 		last := end == len(name)
 		base, n := cutArity(name[:end])
-		if !own { // as in the runtime's "Enumerator<!0>", which has its outer type's parameters and not its outer type's name
+		if !own { // as in the runtime's "Enumerator<!0>", which has the type parameters of its outer type, but not the name of the outer type
 			if n = 0; last {
 				n = len(args)
 			}
@@ -149,7 +150,7 @@ func (p *printer) path(name string, args []argument, short bool) {
 	}
 }
 
-// namespace writes the namespace of a name, unless the short form is asked for, and returns the name without it.
+// namespace writes the namespace of a name, unless the name is short, and returns the rest of the name.
 func (p *printer) namespace(s string, short bool) string {
 	i := lastOuter(s, '.')
 	if i <= 0 {
@@ -161,10 +162,10 @@ func (p *printer) namespace(s string, short bool) string {
 	return s[i+1:]
 }
 
-// segmentAt says where in a type's name a segment stands.
+// A segmentAt is the position of a segment in the name of a type.
 type segmentAt struct{ first, last, short bool }
 
-// segment writes one part of a nested type's name.
+// segment writes one segment of a nested type's name.
 func (p *printer) segment(base string, args []argument, at segmentAt) {
 	if isClosure(base) && !at.first && (!at.last || p.local && !at.short) {
 		p.pending = append(p.pending, args...)
@@ -192,8 +193,8 @@ func (p *printer) segment(base string, args []argument, at segmentAt) {
 	p.list(args)
 }
 
-// member writes a method's name as it stands in metadata. What has a dot in it implements an interface's member explicitly;
-// brackets at the end are the method's type arguments.
+// member writes the name of a method as metadata spells it. A name with a dot explicitly implements a member of an
+// interface. Brackets at the end contain the type arguments of the method.
 func (p *printer) member(s string) {
 	if i := strings.IndexByte(s, '['); i > 0 && strings.HasSuffix(s, "]") {
 		if elems, rest, ok := cutGroup(s[i:]); ok && rest == "" && len(elems) > 0 {
@@ -218,7 +219,7 @@ func (p *printer) member(s string) {
 	p.list(p.margs)
 }
 
-// plain writes a name, with letters for the number of type parameters that a backtick announces, as in InvokeStub_KeyValuePair`2.get_Key.
+// plain writes a name, with letters in place of the arity after a backtick, as in InvokeStub_KeyValuePair`2.get_Key.
 func (p *printer) plain(s string) {
 	for {
 		i := strings.IndexByte(s, '`')
@@ -240,8 +241,8 @@ func (p *printer) plain(s string) {
 	}
 }
 
-// generic writes the type parameters of a generic method, of which method events only tell that they exist, and a
-// signature which of them it uses.
+// generic writes the type parameters of a generic method. Method events state only that a method is generic; its
+// signature shows how many type parameters it uses.
 func (p *printer) generic(ret, params string) {
 	count := max(variables(ret), variables(params))
 	if count == 0 {
@@ -259,7 +260,7 @@ func (p *printer) generic(ret, params string) {
 	p.list(p.margs)
 }
 
-// variables returns one more than the highest number of a method's type parameter (!!2) in a signature.
+// variables returns one more than the highest type parameter of a method (!!2) in a signature.
 func variables(s string) (count int) {
 	for {
 		i := strings.Index(s, "!!")
@@ -277,7 +278,8 @@ func variables(s string) (count int) {
 	}
 }
 
-// params writes the parameter list. A local function's last parameters are the structs of its captured variables.
+// params writes the parameter list. It omits the last parameters of a local function, which are structs of captured
+// variables.
 func (p *printer) params(s string) {
 	if s == "" {
 		return
@@ -302,8 +304,8 @@ func (p *printer) params(s string) {
 	p.char(')')
 }
 
-// param writes the type of a parameter. Its name does not depend on the method if it contains no type parameter, unless
-// the length of the name exceeds the limit within it. Short names have cuts, which known does not have.
+// param writes the type of a parameter. If the type contains no type parameter, its name depends on the method only by
+// the limit on the length of p.b. Short names have cuts, which known does not contain.
 func (p *printer) param(s string) {
 	name, ok := p.known[s]
 	if ok && !p.short && !p.failed && len(p.b)+len(name) <= p.limit {

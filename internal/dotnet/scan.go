@@ -2,8 +2,8 @@ package dotnet
 
 import "strings"
 
-// skipGroup returns the index after the bracket that closes the one at s[0]. All kinds of brackets nest in each other,
-// so they are counted as one kind: a name like <A[B>c does not come from a compiler.
+// skipGroup returns the index after the bracket that closes the one at s[0]. All kinds of brackets are counted
+// together: a name like <A[B>c does not come from a compiler.
 func skipGroup(s string) (int, bool) {
 	depth := 0
 	for i := range len(s) {
@@ -19,8 +19,9 @@ func skipGroup(s string) (int, bool) {
 	return 0, false
 }
 
-// cutGroup splits the bracket group at the start of s at its outer commas. An empty group has no elements. It looks at
-// each byte a fixed number of times: groups come from untrusted files and may have any number of commas and blanks.
+// cutGroup splits the bracket group at the start of s at its outer commas. An empty group has no elements. It examines
+// each byte a bounded number of times: groups come from untrusted files and may contain any number of commas and
+// spaces.
 func cutGroup(s string) (elems []string, rest string, ok bool) {
 	depth, from := 0, 1
 	for i := range len(s) {
@@ -94,8 +95,8 @@ func lastOuter(s string, c byte) int {
 	return -1
 }
 
-// nameEnd returns where the type name at the start of s ends. A '<' that begins an identifier belongs to the name of
-// something compiler-made (<>c, <Run>d__3); anywhere else it opens type arguments and ends the name.
+// nameEnd returns the index after the type name at the start of s. A '<' at the start of an identifier belongs to a
+// compiler-generated name (<>c, <Run>d__3); any other '<' starts type arguments and ends the name.
 func nameEnd(s string) int {
 	begins := true
 	for i := 0; i < len(s); i++ {
@@ -115,7 +116,7 @@ func nameEnd(s string) int {
 		case '.', '+', '/':
 			begins = true
 		case '\\':
-			i++ // the runtime escapes what is special in a name
+			i++ // the runtime escapes special characters in names
 			begins = false
 		default:
 			begins = false
@@ -144,7 +145,7 @@ func segmentEnd(s string) int {
 	return len(s)
 }
 
-// cutArity splits the number of type parameters off a name: List`1.
+// cutArity splits a name such as List`1 into the name and the number of type parameters.
 func cutArity(s string) (string, int) {
 	i := strings.LastIndexByte(s, '`')
 	if i < 0 {
@@ -157,10 +158,10 @@ func cutArity(s string) (string, int) {
 	return s[:i], n
 }
 
-// maxArity bounds what is believed of a backtick's number; C# compilers refuse far fewer type parameters than this.
+// maxArity is the largest accepted number after a backtick; C# compilers accept far fewer type parameters.
 const maxArity = 255
 
-// number parses a short decimal.
+// number parses a short decimal number.
 func number(s string) (int, bool) {
 	if s == "" || len(s) > 5 {
 		return 0, false
@@ -175,7 +176,8 @@ func number(s string) (int, bool) {
 	return n, true
 }
 
-// isArray reports whether the bracket group at the start of s is an array's rank, not a list of arguments: [], [,], [0...,0...], [*].
+// isArray reports whether the bracket group at the start of s is the rank of an array, not a list of arguments: [],
+// [,], [0...,0...], [*].
 func isArray(s string) bool {
 	i := strings.IndexByte(s, ']')
 	return i > 0 && strings.Trim(s[1:i], "0123456789.,* ") == ""

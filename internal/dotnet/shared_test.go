@@ -42,7 +42,7 @@ func eachLine(t *testing.T, path string, f func([]byte)) {
 	}
 }
 
-// A naming is what the events of one trace name.
+// A naming contains the names in the events of one trace.
 type naming struct {
 	methods map[Method]bool
 	symbols map[string]bool
@@ -73,7 +73,7 @@ func readNaming(t *testing.T, path string) naming {
 	return c
 }
 
-// TestAllTraces checks the names of every trace of which there is reference output.
+// TestAllTraces checks the names in every trace with reference output.
 func TestAllTraces(t *testing.T) {
 	dir := corpus.Shared(t, "oracle")
 	files, err := filepath.Glob(filepath.Join(dir, "events", "*.jsonl.zst"))
@@ -89,14 +89,14 @@ func TestAllTraces(t *testing.T) {
 	}
 	t.Logf("%d frames of .NET methods have TraceEvent's names", managed)
 	if managed < 100000 {
-		t.Errorf("%d frames of .NET methods: the reference output is not what it was", managed)
+		t.Errorf("%d frames of .NET methods: the reference output has changed", managed)
 	}
 	names.check(t)
 }
 
-// checkFrames checks that every frame that TraceEvent could name has the raw name of a method or symbol of its trace,
-// and that every module it shows is the short name of a file or stands in a symbol. It returns the number of frames of
-// .NET methods.
+// checkFrames checks that every frame that TraceEvent could resolve has the raw name of a method or symbol of its
+// trace, and that every module that it shows is the short name of a file or occurs in a symbol. It returns the number
+// of frames of .NET methods.
 func checkFrames(t *testing.T, trace string, c naming, path string) (managed int) {
 	raw, native, modules := map[string]bool{}, map[string]bool{"": true}, map[string]bool{"": true, "unknown": true}
 	for m := range c.methods {
@@ -138,13 +138,14 @@ func checkFrames(t *testing.T, trace string, c naming, path string) (managed int
 	return managed
 }
 
-// A tally collects the names for reading of all traces.
+// A tally collects the display names of all traces.
 type tally struct {
-	total, hidden           int // raw names, counted a trace, and how many of them share their name for reading with an earlier one
+	// Raw names, counted per trace, and how many of them share their display name with an earlier one.
+	total, hidden           int
 	fromEvents, fromSymbols map[string]bool
 }
 
-// add checks that all names of a trace are understood, balanced, and without leftovers of the notations.
+// add checks that all names of a trace are translated, balanced, and free of the input notations.
 func (n *tally) add(t *testing.T, trace string, c naming) {
 	check := func(raw, pretty string) {
 		if strings.ContainsAny(pretty, "`!+/") || !balanced(pretty) {
@@ -155,7 +156,7 @@ func (n *tally) add(t *testing.T, trace string, c naming) {
 	for m := range c.methods {
 		raw, pretty := m.Raw(), m.Pretty()
 		check(raw, pretty)
-		raws[raw+"\t"+pretty] = true // with pretty, because methods that differ only in return type share the raw name
+		raws[raw+"\t"+pretty] = true // together with pretty, because methods that differ only in return type share the raw name
 		pretties[pretty], n.fromEvents[pretty] = true, true
 	}
 	n.total += len(raws)
@@ -170,12 +171,12 @@ func (n *tally) add(t *testing.T, trace string, c naming) {
 	}
 }
 
-// check: nearly all methods of a trace have a name of their own, and what both notations name, they name alike. (The programs behind the
-// symbols were also recorded with method events.)
+// check: nearly all methods of a trace have a distinct display name, and names in both notations yield the same one.
+// (The programs with symbols were also recorded with method events.)
 func (n *tally) check(t *testing.T) {
-	t.Logf("%d raw names within their traces, %d of them hidden behind another's name", n.total, n.hidden)
+	t.Logf("%d raw names within their traces, %d of them with the display name of another", n.total, n.hidden)
 	if n.hidden*200 > n.total {
-		t.Errorf("%d of %d names are hidden behind another's: more than 0.5 %%", n.hidden, n.total)
+		t.Errorf("%d of %d names have the display name of another: more than 0.5%%", n.hidden, n.total)
 	}
 	both := 0
 	for name := range n.fromSymbols {
@@ -183,9 +184,9 @@ func (n *tally) check(t *testing.T) {
 			both++
 		}
 	}
-	t.Logf("%d names from symbols, %d of them also from method events", len(n.fromSymbols), both)
+	t.Logf("%d names from symbols, %d of them also in method events", len(n.fromSymbols), both)
 	if both*100 < len(n.fromSymbols)*95 {
-		t.Errorf("of %d names from symbols only %d are names from method events too", len(n.fromSymbols), both)
+		t.Errorf("of %d names from symbols only %d are also in method events", len(n.fromSymbols), both)
 	}
 }
 

@@ -31,10 +31,10 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// cutAngles removes what is in angle brackets, except in the types of function pointers.
+// cutAngles removes the contents of angle brackets, except in types of function pointers.
 func cutAngles(s string) string {
 	var b strings.Builder
-	var cut []bool // of the brackets that are open: whether their contents are removed
+	var cut []bool // for each open bracket: whether its contents are removed
 	removed := 0
 	for i := range len(s) {
 		switch s[i] {
@@ -60,7 +60,7 @@ func cutAngles(s string) string {
 	return b.String()
 }
 
-// A short name is the pretty name without the namespace of the type and without what is in angle brackets.
+// A short name is the pretty name without the namespace of the type and without the contents of angle brackets.
 func TestShortIsPrettyWithCuts(t *testing.T) {
 	cuts, namespaces := 0, 0
 	for _, r := range readTable(t, "testdata/methods.tsv", 4) {
@@ -68,7 +68,7 @@ func TestShortIsPrettyWithCuts(t *testing.T) {
 		want, outer := cutAngles(m.Pretty()), m.Namespace
 		switch {
 		case m.Pretty() == m.Raw(), strings.Contains(m.Pretty(), "<>"), strings.Contains(m.Pretty(), "<PrivateImplementationDetails>"):
-			continue // not understood, or a name of the compiler with brackets of its own
+			continue // an unknown notation, or a compiler-generated name that contains brackets
 		case want != m.Pretty():
 			cuts++
 		}
@@ -84,6 +84,6 @@ func TestShortIsPrettyWithCuts(t *testing.T) {
 		}
 	}
 	if cuts < 30 || namespaces < 50 {
-		t.Errorf("%d names with type arguments, %d with namespaces: too few to show anything", cuts, namespaces)
+		t.Errorf("%d names with type arguments, %d with namespaces: too few for a test", cuts, namespaces)
 	}
 }

@@ -2,16 +2,16 @@ package dotnet
 
 import "strings"
 
-// Parts are the parts of the name of a method.
+// Parts are the parts of a method's name.
 type Parts struct {
 	Namespace string // "System.Collections.Generic", empty if the type has none
-	Type      string // "List<int>", with the types that it is nested in: "Outer.Inner"
+	Type      string // "List<int>"; a nested type includes its outer types: "Outer.Inner"
 	Method    string // "Add", without parameters
 }
 
-// Split returns the parts of a method with a display name and the name that Raw returns, which may follow the name of
-// its module and "!". raw may be empty; then nested types cannot be distinguished from namespaces. A name without a
-// type has only a method.
+// Split splits the display name of a method into parts. raw is the result of Raw, optionally preceded by the name of
+// the module and "!". If raw is empty, nested types cannot be distinguished from namespaces. A name without a type has
+// only a method.
 func Split(name, raw string) Parts {
 	if raw == "" {
 		raw = name
@@ -34,8 +34,8 @@ func Split(name, raw string) Parts {
 	return p
 }
 
-// withoutModule returns raw without the module before "!". Generic parameters are spelled with "!", too, but only within type arguments and
-// parameters.
+// withoutModule returns raw without the module before "!". Generic parameters also contain "!", but only inside type
+// arguments and parameters.
 func withoutModule(raw string) string {
 	if i := strings.IndexByte(raw, '!'); i > 0 && !strings.ContainsAny(raw[:i], "`[<(+") {
 		return raw[i+1:]
@@ -43,7 +43,7 @@ func withoutModule(raw string) string {
 	return raw
 }
 
-// splitRaw returns the type with namespace, and the method, of a raw name.
+// splitRaw splits a raw name into the full name of the type and the method.
 func splitRaw(raw, name string) (full, method string) {
 	raw, _ = cutParams(raw)
 	if full, method, ok := strings.Cut(raw, "::"); ok {
@@ -54,8 +54,8 @@ func splitRaw(raw, name string) (full, method string) {
 			return full, special[1:]
 		}
 	}
-	// Names of nested types and type arguments end at the next dot. The method that implements a member of an interface
-	// contains more.
+	// Names of nested types and type arguments end at the next dot. A method that implements a member of an interface
+	// contains more dots.
 	if i := strings.LastIndexAny(raw, "+`]"); i >= 0 {
 		if dot := i + 1 + firstOutside(raw[i+1:], '.'); dot > i {
 			return raw[:dot], raw[dot+1:]
@@ -65,7 +65,8 @@ func splitRaw(raw, name string) (full, method string) {
 	if last <= 0 {
 		return "", raw
 	}
-	// The display name has only the last part of the interface's name, so it does not begin with what would be the type.
+	// The display name contains only the last part of the interface's name, so it does not begin with the text before
+	// the last dot.
 	common := commonPrefix(name, raw)
 	for dot := last; dot > 0; dot = lastDot(raw[:dot]) {
 		if dot < common {
@@ -75,7 +76,7 @@ func splitRaw(raw, name string) (full, method string) {
 	return raw[:last], raw[last+1:]
 }
 
-// commonPrefix returns how many bytes a and b begin with in common.
+// commonPrefix returns the length of the common prefix of a and b in bytes.
 func commonPrefix(a, b string) int {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -86,7 +87,7 @@ func commonPrefix(a, b string) int {
 	return n
 }
 
-// lastDot returns the index of the last dot outside of brackets, -1 if there is none.
+// lastDot returns the index of the last dot outside of brackets, and -1 if there is none.
 func lastDot(s string) int {
 	depth := 0
 	for i := len(s) - 1; i >= 0; i-- {
@@ -104,8 +105,8 @@ func lastDot(s string) int {
 	return -1
 }
 
-// nesting returns how many types a raw name without namespace names: compilers nest types whose names begin with <, which display names
-// do not have.
+// nesting returns the number of nested types in a raw name without namespace. It does not count types whose names begin
+// with <, because display names omit these.
 func nesting(raw string) (n int) {
 	for i, part := range strings.Split(raw, "+") {
 		if i > 0 && strings.HasPrefix(part, "<") {
@@ -119,7 +120,7 @@ func nesting(raw string) (n int) {
 	return n
 }
 
-// splitDisplay returns the type, which consists of n nested types, and the method of a display name.
+// splitDisplay splits a display name into the type, which consists of n nested types, and the method.
 func splitDisplay(name, namespace string, n int) (typ, method string, ok bool) {
 	rest := name
 	if namespace != "" {
@@ -145,7 +146,7 @@ func splitDisplay(name, namespace string, n int) (typ, method string, ok bool) {
 	return typ, method, method != ""
 }
 
-// firstOutside returns the index of the first c outside of brackets, -1 if there is none.
+// firstOutside returns the index of the first c outside of brackets, and -1 if there is none.
 func firstOutside(s string, c byte) int {
 	depth := 0
 	for i := range len(s) {

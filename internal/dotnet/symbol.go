@@ -2,23 +2,24 @@ package dotnet
 
 import "strings"
 
-// A Symbol is a method as perf maps and ProcessSymbol events name it:
+// A Symbol contains the parts of a method name in a perf map or a ProcessSymbol event:
 //
 //	Return [Module] Type::Method(Args)[Tier]
 type Symbol struct {
-	Return string // "instance void"; may name assemblies itself: "valuetype [System.Runtime]System.Nullable`1<int32>"
+	Return string // "instance void"; it may also contain assemblies: "valuetype [System.Runtime]System.Nullable`1<int32>"
 	Module string // assembly name without directory and extension
-	Type   string // as in Method.Namespace: nested types by +, type arguments in brackets
+	Type   string // as in Method.Namespace: nested types separated by +, type arguments in brackets
 	Method string
-	Args   string // with its parentheses
+	Args   string // parameters, including the parentheses
 	Tier   string // as recorded, such as "PreJIT" or "OptimizedTier1"
 }
 
-// ParseSymbol takes a symbol apart. It reports false for everything else, so for the names of native, kernel and script code.
+// ParseSymbol splits a symbol into its parts. It returns false for all other names, such as those of native, kernel and
+// script code.
 //
-// The module is the first bracket group between blanks, the tier the group at the end: the rule of TraceEvent (its tests are
-// UniversalSymbolParsingTest). Beyond that rule, a "::" is required, and a tier may have no blanks, because gcc's
-// " [clone .part.0]" has the same shape.
+// The module is the first bracket group between spaces, and the tier is the group at the end, as in TraceEvent (its
+// tests are UniversalSymbolParsingTest). In addition, ParseSymbol requires a "::" and rejects a tier with spaces,
+// because " [clone .part.0]" of gcc has the same form.
 func ParseSymbol(s string) (Symbol, bool) {
 	body, ok := strings.CutSuffix(s, "]")
 	if !ok {
@@ -43,9 +44,10 @@ func ParseSymbol(s string) (Symbol, bool) {
 	return Symbol{Return: ret, Module: module, Type: typ, Method: method, Args: args, Tier: tier}, true
 }
 
-// cutModule splits at the first bracket group that has a blank on either side. "class [Asm]Type" has none after the group.
+// cutModule splits at the first bracket group with a space on either side. In "class [Asm]Type" no space follows the
+// group.
 func cutModule(s string) (ret, module, text string, ok bool) {
-	end := 0 // index of the first ']' at or after at: groups may share it, so it is not searched for again
+	end := 0 // index of the first ']' at or after at; it may end several groups, so the search is not repeated
 	for at := 1; at < len(s); {
 		i := strings.Index(s[at:], " [")
 		if i < 0 {
@@ -68,16 +70,15 @@ func cutModule(s string) (ret, module, text string, ok bool) {
 	return "", "", "", false
 }
 
-// Raw returns the name that TraceEvent gives the method: the symbol without return type, module and tier.
+// Raw returns the name that TraceEvent shows: the symbol without return type, module and tier.
 func (s Symbol) Raw() string { return s.Type + "::" + s.Method + s.Args }
 
-// Pretty returns the name for reading; see the package comment. It is Raw where the notation is not understood.
+// Pretty returns the display name, as the package comment describes it. It returns Raw if a notation is unknown.
 func (s Symbol) Pretty() string {
 	return s.display(false)
 }
 
-// Short returns the name as Pretty spells it, without the namespace and without type arguments. It is Raw where the
-// notation is not understood.
+// Short returns Pretty without the namespace and without type arguments. It returns Raw if a notation is unknown.
 func (s Symbol) Short() string { return s.display(true) }
 
 func (s Symbol) display(short bool) string {

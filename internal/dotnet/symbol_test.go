@@ -43,7 +43,7 @@ func TestSymbolParts(t *testing.T) {
 	}
 }
 
-// The first six are UniversalSymbolParsingTest's, without its null.
+// The first six cases are those of UniversalSymbolParsingTest, without its null.
 func TestNoSymbol(t *testing.T) {
 	for _, s := range []string{
 		"regular_symbol_name",
@@ -59,7 +59,7 @@ func TestNoSymbol(t *testing.T) {
 		"std::vector<int, std::allocator<int> >::operator[](unsigned long)", "operator new[]", "[vdso]", "[kernel.kallsyms]",
 	} {
 		if sym, ok := ParseSymbol(s); ok {
-			t.Errorf("%q: taken for .NET: %+v", s, sym)
+			t.Errorf("%q: mistaken for .NET: %+v", s, sym)
 		}
 		if got := prettySymbol(s); got != s {
 			t.Errorf("%q became %q", s, got)
@@ -74,7 +74,8 @@ func TestRaw(t *testing.T) {
 	}{
 		{Method{"A.B", "M", "instance void  (int32,string)"}, "A.B.M(int32,string)"},
 		{Method{"A.B", "M", ""}, "A.B.M"},
-		{Method{"A.B", "M", "fnptr void(int32)  ()"}, "A.B.M(int32)  ()"}, // TraceEvent cuts at the first parenthesis
+		// TraceEvent truncates the signature at the first parenthesis.
+		{Method{"A.B", "M", "fnptr void(int32)  ()"}, "A.B.M(int32)  ()"},
 		{Method{"", "", ""}, "."},
 	} {
 		if got := c.m.Raw(); got != c.want {

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// An argument is a generic argument: a letter, text to be translated, or a piece of the buffer that holds its
-// translation.
+// An argument is a generic argument in one of three forms: a letter, a source string that is not translated yet, or a
+// part of the buffer that contains its translation.
 type argument struct {
-	letter byte // T or U, and
-	n, of  int  // the number among how many, from 0
+	letter byte // T or U if not 0;
+	n, of  int  // then index and number of the letters
 
-	src string // text, if not empty
+	src string // source string if not empty
 
-	lo, hi int // piece of printer.b
+	lo, hi int // otherwise the part printer.b[lo:hi]
 }
 
-// letters makes the names of n parameters without known arguments.
+// letters returns n type parameters without known arguments.
 func letters(c byte, n int) (args []argument) {
 	for i := range n {
 		args = append(args, argument{letter: c, n: i, of: n})
@@ -26,29 +26,39 @@ func letters(c byte, n int) (args []argument) {
 	return args
 }
 
-// A printer translates one name. Its buffer begins with the translated type arguments, which are needed again wherever
-// the signature says !0; the name itself follows.
+// A printer translates one name. Its buffer b begins with the translated type arguments, which are copied wherever the
+// signature contains !0; the name follows.
+//
+// Who sets the state, and who uses it:
+//
+//	args, lettered  declaring sets them; variable resolves !0 with args, and letters depend on lettered
+//	margs           member or generic; variable resolves !!0
+//	canon           named, for each System.__Canon in order
+//	pending         segment adds to it; the next segment or source method writes and clears it
+//	machine         segment, for the last segment of the type; whole then writes a mark instead of MoveNext
+//	cuts            list and repeat append, insert moves, shown applies them
 type printer struct {
 	b      []byte
-	limit  int  // length of b at which to give up: arguments can be repeated without end
-	depth  int  // nesting of types, bounded because it is the stack's depth
-	failed bool // the notation was not understood: the caller uses the raw name
+	limit  int  // give up if b is longer, because a short input can repeat arguments without bound
+	depth  int  // nesting of types, bounded because the printer recurses
+	failed bool // a notation is unknown, so the caller uses the raw name
 
-	canons, canon int        // how often System.__Canon stands among the arguments, and how many have a letter
-	args          []argument // !0, !1, ...: arguments of the type and the types around it
+	canons, canon int        // number of System.__Canon among the arguments, and how many of them have a letter
+	args          []argument // !0, !1, ...: arguments of the type and its outer types
 	margs         []argument // !!0, !!1, ...
-	lettered      bool       // one of args has a letter for a name
-	pending       []argument // arguments of a closure class or state machine: they belong to the method around it, which is next
-	local         bool       // the method is a lambda or a local function, so that closure classes disappear
-	short         bool       // the name has no namespace, and its cuts are removed
-	cuts          []cut      // where type arguments are, sorted by lo; only recorded if short is set
-	machine       bool       // the type is a state machine
+	lettered      bool       // the name of one of args is a letter
+	// Arguments of a closure class or state machine; they belong to its source method, which follows.
+	pending []argument
+	local   bool  // the method is a lambda or a local function, so that closure classes disappear
+	short   bool  // omit the namespace, and remove cuts
+	cuts    []cut // positions of type arguments, sorted by lo; recorded only if short is set
+	machine bool  // the type is a state machine
 
-	known map[string]string // types of parameters to their names, nil if they are not kept
+	known map[string]string // names of parameter types by their recorded spelling; nil if they are not kept
 }
 
-// A cut is a part of printer.b that short names do not show. It is removed at the end only, because the signature may
-// repeat what it contains.
+// A cut is a part of printer.b that short names omit. Only done removes it, because the signature may repeat its
+// contents.
 type cut struct{ lo, hi int }
 
 const maxDepth = 40
@@ -66,7 +76,7 @@ func (p *printer) insert(at int, s string) {
 	}
 }
 
-// typ writes a type, in either notation. It must be all of s.
+// typ writes a type in either notation. s must contain nothing else.
 func (p *printer) typ(s string) {
 	if p.depth++; p.depth > maxDepth || len(p.b) > p.limit {
 		p.fail()
@@ -78,7 +88,7 @@ func (p *printer) typ(s string) {
 	p.depth--
 }
 
-// modifiers drops the words before a type that say nothing about which type it is.
+// modifiers removes words before a type that do not identify it.
 func modifiers(s string) string {
 	for {
 		word, rest, ok := strings.Cut(s, " ")
@@ -100,7 +110,7 @@ func modifiers(s string) string {
 	}
 }
 
-// element writes the type at the start of s without what follows (ranks, pointers, ref), which it returns.
+// element writes the type at the start of s and returns the rest (ranks, pointers, ref).
 func (p *printer) element(s string) (rest string) {
 	switch {
 	case s == "":
@@ -133,7 +143,7 @@ func (p *printer) element(s string) (rest string) {
 	return rest
 }
 
-// cutType splits s after the type name at its start and the arguments behind it, in angle or square brackets.
+// cutType splits s after the type name at its start and its arguments, which are in angle or square brackets.
 func cutType(s string) (name string, args []argument, rest string, ok bool) {
 	n := nameEnd(s)
 	name, rest = s[:n], s[n:]
@@ -152,8 +162,8 @@ func cutType(s string) (name string, args []argument, rest string, ok bool) {
 	return name, args, rest, ok && name != "" && len(elems) > 0
 }
 
-// assembly drops the assembly in "[Assembly]Type", and in the argument "[Type, Assembly, Version=...]" of reflection's
-// full names.
+// assembly drops the assembly in "[Assembly]Type", and in "[Type, Assembly, Version=...]", an argument in full names of
+// reflection.
 func (p *printer) assembly(s string) string {
 	elems, rest, ok := cutGroup(s)
 	if !ok || len(elems) == 0 {
@@ -164,14 +174,14 @@ func (p *printer) assembly(s string) string {
 		p.typ(elems[0])
 		return ""
 	}
-	if rest[0] == '[' { // "[A][B]" is nothing, and would recurse as deep as it is long
+	if rest[0] == '[' { // "[A][B]" is invalid, and would recurse once per pair of brackets
 		p.fail()
 		return ""
 	}
 	return p.element(rest)
 }
 
-// address writes the type of which only the address of its method table is known.
+// address writes a type of which only the address of its method table is known.
 func (p *printer) address(s string) string {
 	n := 0
 	for n < len(s) && (s[n] == 'x' || s[n] >= '0' && s[n] <= '9' || s[n] >= 'a' && s[n] <= 'f' || s[n] >= 'A' && s[n] <= 'F') {
@@ -211,7 +221,7 @@ func (p *printer) pointer(s string) string {
 	return rest
 }
 
-// suffix writes ranks and pointers, and turns a final & into a leading ref at start.
+// suffix writes ranks and pointers. A final & becomes a ref that is inserted at start.
 func (p *printer) suffix(s string, start int) {
 	for s = strings.TrimLeft(s, " "); s != ""; s = strings.TrimLeft(s, " ") {
 		switch {
@@ -243,7 +253,7 @@ func (p *printer) suffix(s string, start int) {
 	}
 }
 
-// variable writes what a type parameter stands for: !1 of the type, !!1 of the method.
+// variable writes the argument of a type parameter: !1 of the type, !!1 of the method.
 func (p *printer) variable(s string) (rest string) {
 	args, s := p.args, s[1:]
 	method := strings.HasPrefix(s, "!")
@@ -260,7 +270,7 @@ func (p *printer) variable(s string) (rest string) {
 		p.fail()
 	case n < len(args):
 		p.argument(args[n])
-	default: // the type's name does not tell of its parameters
+	default: // the name of the type does not state its parameters
 		c := byte('T')
 		if method && p.lettered {
 			c = 'U'
@@ -270,7 +280,7 @@ func (p *printer) variable(s string) (rest string) {
 	return s[end:]
 }
 
-// letter names the n-th of count type parameters that have no known argument.
+// letter writes the name of type parameter n of count, which has no known argument.
 func (p *printer) letter(c byte, n, count int) {
 	p.char(c)
 	if count > 1 {
@@ -289,7 +299,7 @@ func (p *printer) argument(a argument) {
 	}
 }
 
-// repeat appends a part of the buffer, with its cuts.
+// repeat appends a part of the buffer, including its cuts.
 func (p *printer) repeat(lo, hi int) {
 	by := len(p.b) - lo
 	p.b = append(p.b, p.b[lo:hi]...)
@@ -299,14 +309,14 @@ func (p *printer) repeat(lo, hi int) {
 	}
 }
 
-// list writes type arguments, nothing if there are none, and leaves in args where it wrote them.
+// list writes type arguments, or nothing if args is empty, and stores the positions of the translations in args.
 func (p *printer) list(args []argument) {
 	if len(args) == 0 {
 		return
 	}
 	i, lo := len(p.cuts), len(p.b)
 	if p.short {
-		p.cuts = append(p.cuts, cut{lo, lo}) // before those of the arguments, so that cuts stay sorted
+		p.cuts = append(p.cuts, cut{lo, lo}) // before the cuts of the arguments, so that cuts remain sorted
 	}
 	p.brackets('<', args, '>')
 	if p.short {
@@ -331,7 +341,7 @@ func (p *printer) brackets(open byte, args []argument, end byte) {
 	p.char(end)
 }
 
-// named writes a type as argument or parameter: by its short name, and as C# spells it where it has a way of its own.
+// named writes a type as an argument or parameter: in C# notation if it has one, and otherwise by its short name.
 func (p *printer) named(name string, args []argument) {
 	short, _ := cutArity(name)
 	switch {
@@ -353,7 +363,8 @@ func (p *printer) named(name string, args []argument) {
 		p.brackets('(', args, ')')
 		return
 	}
-	if i := lastOuter(name, '/'); i >= 0 { // perf maps name the outer types in signatures, method events do not: be alike
+	// Perf maps include outer types in signatures, method events do not; omit them in both.
+	if i := lastOuter(name, '/'); i >= 0 {
 		name = name[i+1:]
 	}
 	outer := p.pending

@@ -1,7 +1,7 @@
-// Package filelock has locks of files and directories that the operating system releases when the process ends.
+// Package filelock locks files and directories. The operating system releases the locks when the process ends.
 package filelock
 
 import "errors"
 
-// ErrLocked means that another open file holds the lock.
+// ErrLocked means that the file is locked through another open file, in this or another process.
 var ErrLocked = errors.New("locked by another process")

@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// RemovesOpenFiles reports whether a file or directory can be renamed and removed while it is open.
+// RemovesOpenFiles reports whether an open file or directory can be renamed and removed.
 const RemovesOpenFiles = true
 
-// Lock fails with an error that wraps errors.ErrUnsupported.
+// Lock returns an error that wraps errors.ErrUnsupported.
 func Lock(f *os.File) error {
 	return &os.PathError{Op: "lock", Path: f.Name(), Err: fmt.Errorf("%w on this system", errors.ErrUnsupported)}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A file is locked by one open file at a time, until that is closed.
+// Only one open file can hold the lock of a file. Closing it releases the lock.
 func TestLock(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a")
 	var files [2]*os.File

@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// RemovesOpenFiles reports whether a file or directory can be renamed and removed while it is open.
+// RemovesOpenFiles reports whether an open file or directory can be renamed and removed.
 const RemovesOpenFiles = true
 
-// Lock locks a file or directory exclusively until f is closed. It does not wait: the error is ErrLocked if another
-// open file holds the lock, and wraps errors.ErrUnsupported if the file system has no locks or none for this way of
-// opening the file.
+// Lock locks a file or directory exclusively until f is closed. It does not wait: it returns ErrLocked if another open
+// file holds the lock. The error wraps errors.ErrUnsupported if the file system does not support locks, or not for the
+// mode in which f was opened.
 func Lock(f *os.File) error {
 	for {
 		switch err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err {
@@ -24,9 +24,9 @@ func Lock(f *os.File) error {
 			return ErrLocked
 		case syscall.EINTR:
 		case syscall.EBADF, syscall.EINVAL, syscall.ENOLCK:
-			// Network file systems lock only what is open for writing, and some lock nothing.
+			// Network file systems may require a file that is open for writing, and some support no locks at all.
 			return &os.PathError{Op: "lock", Path: f.Name(), Err: fmt.Errorf("%w: %w", errors.ErrUnsupported, err)}
-		default: // ENOSYS and ENOTSUP are errors.ErrUnsupported
+		default: // ENOSYS and ENOTSUP already wrap errors.ErrUnsupported
 			return &os.PathError{Op: "lock", Path: f.Name(), Err: err}
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// RemovesOpenFiles reports whether a file or directory can be renamed and removed while it is open.
+// RemovesOpenFiles reports whether an open file or directory can be renamed and removed.
 const RemovesOpenFiles = false
 
-// Lock locks a file exclusively until f is closed; a directory cannot be locked. It does not wait: the error is
-// ErrLocked if another open file holds the lock.
+// Lock locks a file exclusively until f is closed; it cannot lock a directory. It does not wait: it returns ErrLocked
+// if another open file holds the lock.
 func Lock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, new(windows.Overlapped))

@@ -2,29 +2,38 @@ package formats
 
 import "github.com/ntconv/ntconv"
 
-// An asyncSink writes to a sink in a goroutine, so that reading the next events overlaps with writing those before.
-// Events reach the sink in order. An error of the sink is returned by a later Write or by Close, and nothing is written
-// after it. The goroutine lives until Close, or until the process ends if what was written is not wanted.
+// An asyncSink passes events to a sink in a goroutine, so that reading the next events overlaps with writing the
+// previous ones. Events reach the sink in order. A later Write or Close returns an error of the sink; no event is
+// written after an error. The goroutine ends in Close. If the output is discarded, no caller closes the sink and the
+// goroutine lives until the process ends.
+//
+// A batch belongs to one side at a time, so the fields of a batch need no lock:
+//
+//	cur             Write fills it
+//	in channel full run takes it, writes its events and clears it
+//	in channel free Write takes it as the next cur
+//
+// Write and Close are not safe for concurrent use.
 type asyncSink struct {
 	dst    ntconv.Sink
 	cur    *events
 	free   chan *events
 	full   chan *events
-	failed chan error // of dst; closed at the end of the goroutine
-	err    error      // the same, once it came out
+	failed chan error // an error of dst, at most one; closed when the goroutine ends
+	err    error      // the error that Write has received from failed
 }
 
-// Batches of events: three of them, so that neither side waits for the other where both vary.
+// Limits of batches. With three batches, neither side waits for the other if the speed of both varies.
 const (
 	asyncBatches = 3
 	asyncEvents  = 512
 	asyncBytes   = 256 << 10
 )
 
-// events are copies, with their payloads.
+// events are copies of events and their payloads. ends[i] is the end of the payload of list[i] in payloads.
 type events struct {
 	list     []ntconv.Event
-	ends     []int // of the payload of each
+	ends     []int // end offsets in payloads
 	payloads []byte
 }
 
@@ -43,7 +52,8 @@ func newAsyncSink(dst ntconv.Sink) *asyncSink {
 	return b
 }
 
-// run ends with the first error. Batches that come later wait in the channel, which has room for all there are.
+// run ends with the first error. Later batches wait in the channel full, which has room for all batches, so that Write
+// never blocks there.
 func (b *asyncSink) run() {
 	defer close(b.failed)
 	for batch := range b.full {
@@ -56,6 +66,7 @@ func (b *asyncSink) run() {
 	}
 }
 
+// writeTo sets the payload of each event only now, because appending to payloads may have moved it.
 func (l *events) writeTo(dst ntconv.Sink) error {
 	from := 0
 	for i := range l.list {
@@ -69,7 +80,7 @@ func (l *events) writeTo(dst ntconv.Sink) error {
 	return nil
 }
 
-// Write copies the event.
+// Write copies the event and its payload. It returns an error of an earlier event.
 func (b *asyncSink) Write(e *ntconv.Event) error {
 	if b.err != nil {
 		return b.err
@@ -90,7 +101,7 @@ func (b *asyncSink) Write(e *ntconv.Event) error {
 	}
 }
 
-// Close writes what is left and closes the sink.
+// Close writes the last batch, waits until the goroutine has ended, and closes the sink if no write failed.
 func (b *asyncSink) Close() error {
 	if b.err != nil {
 		return b.err

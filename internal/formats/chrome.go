@@ -80,13 +80,9 @@ func bindChrome(flags *pflag.FlagSet) *chromeCreator {
 	o := &c.options
 	flags.Var(&choice[chrome.Samples]{&o.Samples, []choiceValue[chrome.Samples]{
 		{"v8", chrome.V8}, {"stackframes", chrome.StackFrames}, {"slices", chrome.Slices}, {"none", chrome.NoSamples},
-	}}, flagSamples, "form of the samples: profiles of V8, the members samples and stackFrames, slices, or none")
-	flags.BoolVar(
-		&o.Array,
-		flagArray,
-		false,
-		"write the array form: viewers can read it although its end is missing, but it has no metadata",
-	)
+	}}, flagSamples, "form of samples: v8 (profiles of V8), stackframes (the members samples and stackFrames), slices or none")
+	flags.BoolVar(&o.Array, flagArray, false,
+		"write the array form, which viewers can read without its end, but which has no metadata")
 	flags.BoolVar(&o.NoArgs, "no-args", false, "omit payloads, labels and attributes")
 	flags.BoolVar(&o.Stacks, flagStacks, false, "add the stacks of events, which only chrome://tracing shows")
 	SizeFlag(flags, &c.split, flagSplit, "write a directory of files of about this size, as 200MB, before compression")
@@ -101,26 +97,20 @@ func (c *chromeCreator) Destination() (Destination, string) {
 	return ToFile, ""
 }
 
-// minSplit is the smallest size of a part: the names of threads are in each.
+// minSplit is the minimum size of a part, because each part repeats the names of threads.
 const minSplit = 64 << 10
 
 func (c *chromeCreator) check() error {
 	o := &c.options
 	switch {
 	case o.Array && o.Stacks:
-		return &FlagError{fmt.Sprintf("--%s: the array form has no place for stacks; omit --%s", flagStacks, flagArray)}
+		return &FlagError{fmt.Sprintf("--%s: the array form cannot hold stacks; omit --%s", flagStacks, flagArray)}
 	case o.Array && o.Samples == chrome.StackFrames:
-		return &FlagError{
-			fmt.Sprintf("--%s stackframes: the array form has no place for them; omit --%s", flagSamples, flagArray),
-		}
+		return &FlagError{fmt.Sprintf("--%s stackframes: the array form cannot hold them; omit --%s", flagSamples, flagArray)}
 	case c.split > 0 && o.Samples == chrome.StackFrames:
-		return &FlagError{
-			fmt.Sprintf(
-				"--%s stackframes: they cannot be split; choose another form or omit --%s",
-				flagSamples,
-				flagSplit,
-			),
-		}
+		return &FlagError{fmt.Sprintf(
+			"--%s stackframes: this form cannot be split; choose another form or omit --%s", flagSamples, flagSplit,
+		)}
 	case c.split > 0 && c.split < minSplit:
 		return &FlagError{
 			fmt.Sprintf("--%s %s: want at least %s", flagSplit, formatSize(c.split), formatSize(minSplit)),
@@ -134,11 +124,8 @@ func (c *chromeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 		return nil, err
 	}
 	o := c.options
-	o.Tracks, o.MinDuration, o.Rundown, o.SpanIDReversed = chrome.Tracks(
-		c.tracks,
-	), int64(
-		c.minDuration,
-	), c.rundown, c.spanIDReversed
+	o.Tracks, o.MinDuration = chrome.Tracks(c.tracks), int64(c.minDuration)
+	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
 	o.Report, o.MaxTemp, o.Source, o.Version = t.Report, t.MaxTemp, t.Input, t.Version
 	if c.split > 0 {
 		create := func(part int) (io.WriteCloser, error) { return createPart(out, part) }
@@ -151,7 +138,7 @@ func (c *chromeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	return chromeSink{chrome.New(w, info, t.Namer, &o), finish}, nil
 }
 
-// A compressedMember is a member of a directory that is compressed with gzip.
+// A compressedMember is a gzip-compressed member of a directory. Close also closes the member.
 type compressedMember struct {
 	iox.Compressor
 	member io.Closer
@@ -171,7 +158,7 @@ func createPart(out *iox.Outputs, part int) (io.WriteCloser, error) {
 
 func (c compressedMember) Close() error { return errors.Join(c.Compressor.Close(), c.member.Close()) }
 
-// A chromeSink writes a trace and completes the compression.
+// A chromeSink writes a trace. Close also completes the compression.
 type chromeSink struct {
 	*chrome.Sink
 	finish func() error // nil if the sink closes the files

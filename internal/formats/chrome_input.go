@@ -39,19 +39,21 @@ func (chromeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 
 func (chromeOpener) Notes() []string { return nil }
 
-// isChrome reports whether a text that begins with head is a file of Chrome's trace event format, or a profile of V8:
-// it is an array whose first element has a phase, or an object with a member that only such files have.
+// isChrome reports whether a text that begins with head is in Chrome's trace event format or is a profile of V8: an
+// array whose first element has a phase, or an object with a member that only such files have.
 func isChrome(head []byte) bool {
 	found, _ := sniffChrome(head)
 	return found
 }
 
-// hasMetadataFirst reports whether head ends in a member metadata, before the list of events can be seen.
+// hasMetadataFirst reports whether head ends in a member named metadata, before the list of events is visible.
 func hasMetadataFirst(head []byte) bool {
 	_, inMetadata := sniffChrome(head)
 	return inMetadata
 }
 
+// sniffChrome reads members of the outermost object until one decides. inMetadata means that head ends inside the value
+// of the member metadata.
 func sniffChrome(head []byte) (found, inMetadata bool) {
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
 	dec := jsontext.NewDecoder(

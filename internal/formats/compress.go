@@ -6,9 +6,8 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// createCompressed creates the file of an output, and a compressor that writes to it if the name of the output ends
-// with the extension of a compression. Call finish after the last write: it completes the compression and does not close
-// the file.
+// createCompressed creates the file of an output. w compresses if the name of the output ends with the extension of a
+// compression. Call finish after the last write: it completes the compression and does not close the file.
 func createCompressed(out *iox.Outputs) (w io.Writer, finish func() error, err error) {
 	member, err := out.Create("")
 	if err != nil {

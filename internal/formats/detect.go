@@ -9,13 +9,13 @@ import (
 )
 
 const (
-	// SniffSize is how many bytes of an input are enough to recognize a live trace, which may not have more yet.
+	// SniffSize is the number of bytes that suffice to recognize a live trace, which may not have written more yet.
 	SniffSize = 8
-	// HeadSize is how many bytes Detect should see; inputs that are shorter are given whole.
+	// HeadSize is the number of bytes that Detect needs; it gets shorter inputs as a whole.
 	HeadSize = 4096
 )
 
-// SniffDir returns the format of the table whose directories have these members, or nil.
+// SniffDir returns the first format of the table that accepts a directory with these members, or nil.
 func SniffDir(table []*Format, members []string) *Format {
 	for _, f := range table {
 		if f.In.SniffDir != nil && f.In.SniffDir(members) {
@@ -25,7 +25,7 @@ func SniffDir(table []*Format, members []string) *Format {
 	return nil
 }
 
-// Sniff returns the format of the table whose inputs begin with head, or nil.
+// Sniff returns the first format of the table whose magic number head begins with, or nil.
 func Sniff(table []*Format, head []byte) *Format {
 	for _, f := range table {
 		if f.In.Sniff != nil && f.In.Sniff(head) {
@@ -35,26 +35,30 @@ func Sniff(table []*Format, head []byte) *Format {
 	return nil
 }
 
-// Detect returns the format of the table that an input is of. head is its beginning, decompressed: if that is packed
-// still, the input is packed twice. name is the input's name; its extension decides nothing, but serves to name what
-// cannot be read. The error says what the input seems to be and what to do with it; it wraps ntconv.ErrFormat.
+// Detect returns the format of an input. head is the beginning of its decompressed content; if head is still
+// compressed, the input was compressed twice. name is the name of the input; the extension does not decide the format,
+// but distinguishes files that ntconv cannot read. The error is an *Unknown, which says what the input seems to be and
+// what to do with it, and wraps ntconv.ErrFormat.
+//
+// The order matters: magic numbers first, then files that are known and unsupported, then hints, because a hint may
+// match a file that only resembles its format.
 func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	if f := Sniff(table, head); f != nil {
 		return f, nil
 	}
-	want := "expected " + strings.Join(NamesOf(table), " or ")
+	want := orList(NamesOf(table))
 	unsupported := func(list []unsupportedInput) error {
 		for _, f := range list {
-			if f.is(strings.ToLower(name), head) {
+			if f.matches(strings.ToLower(name), head) {
 				return &Unknown{
 					What: f.what,
-					Err:  fmt.Errorf("this is %s, %s: %w; %s", f.what, want, ntconv.ErrFormat, f.next),
+					Err:  fmt.Errorf("%w: want %s, got %s; %s", ntconv.ErrFormat, want, f.what, f.next),
 				}
 			}
 		}
 		return nil
 	}
-	for _, list := range [][]unsupportedInput{unsupportedInputs(strings.ToLower(name)), packedInputs(), documentInputs()} {
+	for _, list := range [][]unsupportedInput{unsupportedInputs(strings.ToLower(name)), compressedInputs(), documentInputs()} {
 		if err := unsupported(list); err != nil {
 			return nil, err
 		}
@@ -67,29 +71,34 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	if err := unsupported(unsupportedText()); err != nil {
 		return nil, err
 	}
-	return nil, &Unknown{
-		Err: fmt.Errorf(
-			"%s, and found % x: %w; check that this is the file that was recorded, or name its format with --from",
-			want,
-			head[:min(8, len(head))],
-			ntconv.ErrFormat,
-		),
-	}
+	return nil, &Unknown{Err: fmt.Errorf(
+		"%w: want %s, got the bytes % x; check that this is the recorded file, or name its format with --from",
+		ntconv.ErrFormat, want, head[:min(8, len(head))],
+	)}
 }
 
-// Unknown is the error of Detect.
+// Unknown is the error of Detect. It wraps ntconv.ErrFormat.
 type Unknown struct {
-	What string // what the input seems to be; "" if that is unknown too
+	What string // what the input seems to be, such as "a PNG image"; "" if that is unknown
 	Err  error
 }
 
-func (e *Unknown) Error() string { return "byte 0: " + e.Err.Error() }
+func (e *Unknown) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause, which wraps ntconv.ErrFormat.
 func (e *Unknown) Unwrap() error { return e.Err }
 
-// IsUnknown reports whether err says that the format of an input is not known.
+// IsUnknown reports whether err wraps an *Unknown.
 func IsUnknown(err error) bool {
 	var u *Unknown
 	return errors.As(err, &u)
+}
+
+// orList returns names separated by commas, with "or" before the last name.
+func orList(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
 }

@@ -15,7 +15,8 @@ const (
 	extZstd = ".zst"
 )
 
-// InputExts returns the extensions of files of the formats, also compressed ones, without the first dot.
+// InputExts returns the extensions of the formats without the leading dot, each also with the extension of each
+// compression, for the completion of file names.
 func InputExts(table []*Format) []string {
 	var exts []string
 	for _, f := range table {
@@ -30,20 +31,20 @@ func InputExts(table []*Format) []string {
 	return exts
 }
 
-// ByFile returns the format of the table whose extension a file has, the longest one if several match, or nil.
+// ByFile returns the format of the table with the longest extension that matches the name file, or nil.
 func ByFile(table []*Format, file string) *Format {
 	f, _ := byExt(table, file)
 	return f
 }
 
-// cutExt returns a file's name without the extension of a format, the longest one if several match, and whether it has
-// one.
+// cutExt removes the longest extension of a format from a name. It returns false if no extension matches.
 func cutExt(table []*Format, file string) (string, bool) {
 	f, n := byExt(table, file)
 	return file[:len(file)-n], f != nil
 }
 
-// byExt returns the format of a file by its extension, and the length of the extension.
+// byExt returns the format of the longest matching extension, and the length of that extension; nil and 0 if none
+// matches.
 func byExt(table []*Format, file string) (best *Format, longest int) {
 	base := strings.ToLower(filepath.Base(file))
 	for _, f := range table {
@@ -56,8 +57,8 @@ func byExt(table []*Format, file string) (best *Format, longest int) {
 	return best, longest
 }
 
-// CutCompression returns a file's name without the extension of a compression, and that extension in lower case, "" if
-// it has none.
+// CutCompression removes the extension of a compression from a name. It returns the extension in lower case, "" if the
+// name has none.
 func CutCompression(name string) (rest, ext string) {
 	for _, ext := range compressionExts() {
 		if n := len(name) - len(ext); n > 0 && strings.EqualFold(name[n:], ext) {
@@ -67,8 +68,9 @@ func CutCompression(name string) (rest, ext string) {
 	return name, ""
 }
 
-// ByOutput returns the format that the name of an output states, or nil, and the extension of a compression after that
-// of the format. It is "" if there is none or if it is part of the format's extension, as in .pb.gz.
+// ByOutput returns the format that the name of an output states, or nil, and the extension of a compression that
+// follows the extension of the format. compression is "" if there is none or if it belongs to the format's extension,
+// as in .pb.gz.
 func ByOutput(out string) (f *Format, compression string) {
 	if f = ByFile(All(), out); f != nil {
 		return f, ""
@@ -77,33 +79,32 @@ func ByOutput(out string) (f *Format, compression string) {
 	return ByFile(All(), rest), compression
 }
 
-// Compresses reports whether outputs of the format with an extension as returned by ByOutput are compressed in this way.
+// Compresses reports whether outputs of the format are compressed in the way that ext, as returned by ByOutput, states.
 func (f *Format) Compresses(ext string) bool {
 	return strings.HasSuffix(f.Exts[0], ext) || f.Out != nil && slices.Contains(f.Out.Compressions, ext)
 }
 
-// Mismatch returns a remark if the name of an output of the format states another format or compression, "" if it does
-// not.
+// Mismatch returns a remark if the name of an output of format f states another format or compression, else "".
 func (f *Format) Mismatch(out string) string {
-	named, compression := ByOutput(out)
+	stated, compression := ByOutput(out)
 	switch {
-	case named != nil && named.Name != f.Name:
-		return fmt.Sprintf("the name %s says %s, but this is %s", out, named.Name, f.Name)
+	case stated != nil && stated.Name != f.Name:
+		return fmt.Sprintf("the name %s states the format %s, but the content is %s", out, stated.Name, f.Name)
 	case compression != "" && !f.Compresses(compression):
-		return fmt.Sprintf("the name %s says that it is compressed, but it is not", out)
+		return fmt.Sprintf("the name %s states a compression, but the content is not compressed", out)
 	}
 	return ""
 }
 
-// OutputFor returns the name of an output that is named after its input: in the current directory, with the extension
-// of the format. trace.nettrace.gz becomes trace.pb.gz. The result may be the name of the input.
+// OutputFor returns the default name of the output for an input: in the current directory, with the extension of the
+// format. trace.nettrace.gz becomes trace.pb.gz. The result may be the name of the input itself.
 func (f *Format) OutputFor(in string) string { return stem(filepath.Base(in)) + f.Exts[0] }
 
-// DirFor returns the name of the directory that an input becomes if no output is named.
+// DirFor returns the default name of the output directory for an input, with a trailing separator.
 func DirFor(in string) string { return stem(filepath.Base(in)) + string(filepath.Separator) }
 
-// stem returns a name without the extensions of a format and of a compression after it. It looks for a format first,
-// because the extension .pb.gz ends like that of a compression.
+// stem removes the extensions of a format and of a compression after it. It tries the format first, because the
+// extension .pb.gz ends like that of a compression.
 func stem(base string) string {
 	if s, ok := cutExt(All(), base); ok {
 		return s

@@ -20,7 +20,7 @@ func firefoxFormat() *Format {
 			Doc:          "a trace for the Firefox Profiler and Perfetto: samples, markers, counters and allocations per thread",
 			Help:         firefoxHelp,
 			Names:        NamesLast,
-			Order:        reader.ByTime, // what lasts must begin before it ends
+			Order:        reader.ByTime, // a slice must begin before it ends
 			Compressions: compressionExts(),
 			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindFirefox(flags) },
@@ -38,8 +38,8 @@ func firefoxFormat() *Format {
 	}
 }
 
-const firefoxHelp = `Slices (spans, garbage collections, compilations, waits) and events become markers of their thread, with their payload as fields. What
-concerns a process as a whole is shown with the process, which is a thread of its own in the file. The page reads files with the extension .gz.
+const firefoxHelp = `Slices (spans, garbage collections, compilations, waits) and events become markers of their thread, with their payload as fields. Data
+of a process as a whole is shown with the process, which is a thread of its own in the file. The page reads files with the extension .gz.
 
 Times count from the first item, not from the start of the recording as in ntconv print.`
 
@@ -75,7 +75,7 @@ type firefoxSink struct {
 	finish func() error // of the compression
 }
 
-// Close completes the compression, too.
+// Close also completes the compression.
 func (s *firefoxSink) Close() error {
 	if err := s.Sink.Close(); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// firefoxIn returns the reading half of the row of firefox.
+// firefoxIn returns the reading half of firefox.
 func firefoxIn() *In {
 	return &In{
 		Sniff:   isFirefox,
@@ -14,7 +14,7 @@ func firefoxIn() *In {
 		Bind:    func(*pflag.FlagSet) Opener { return firefoxOpener{} },
 		NoEvents: Advice{
 			"a Firefox profile without samples and markers",
-			"check that the recording was not stopped at once",
+			"check that the recording was not stopped at its start",
 		},
 	}
 }
@@ -35,7 +35,7 @@ func (firefoxOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	src, err := firefox.New(r, opts)
 	if err != nil {
-		return nil, err // and not a Source that is a nil pointer
+		return nil, err // a nil *firefox.Reader would not be a nil Source
 	}
 	return src, nil
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ReadOptions are the options of all formats that can be read. The flags of a single format belong to its Opener.
+// ReadOptions are the options that all readable formats share. The flags of a single format belong to its Opener. The
+// zero value reads in time order with the default limits.
 type ReadOptions struct {
 	Order           reader.Order
 	Strict          bool
@@ -26,25 +27,21 @@ type ReadOptions struct {
 	Report          *ntconv.Report
 	// MaxTemp is the maximum size of each temporary file in bytes, 0 means no limit.
 	MaxTemp int64
-	// Memory is the limit on the memory of the command in bytes, 0 for none. What is held of an input at a time takes a
-	// part of it at most.
+	// Memory is the limit on the live heap of the command in bytes; 0 means no limit. share derives from it how much of
+	// one input may be in memory at a time.
 	Memory int64
-	// OutputDepth is the number of frames per stack that the output accepts, 0 for any number. DepthAdvice names the
-	// flag that lifts it.
+	// OutputDepth is the maximum number of frames per stack that the output accepts; 0 means no limit. DepthAdvice
+	// names the flag that lifts it.
 	OutputDepth int
 	DepthAdvice string
 }
 
-// BindRead defines the flags that say how an input is read.
+// BindRead defines the flags for reading an input: --order, --strict and --allow-prerelease.
 func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
 	flags.Var(orderChoice(&o.Order), "order", "order of events: time or file")
-	flags.BoolVar(&o.Strict, "strict", false, "refuse what Microsoft's reader refuses, and write nothing then")
-	flags.BoolVar(
-		&o.AllowPrerelease,
-		"allow-prerelease",
-		false,
-		"read files of .NET Core 3.0 previews, which cannot be told for certain",
-	)
+	flags.BoolVar(&o.Strict, "strict", false, "reject input that TraceEvent rejects, and write no output")
+	flags.BoolVar(&o.AllowPrerelease, "allow-prerelease", false,
+		"read traces of .NET Core 3.0 previews; detection is heuristic")
 }
 
 func orderChoice(o *reader.Order) *choice[reader.Order] {
@@ -54,17 +51,17 @@ func orderChoice(o *reader.Order) *choice[reader.Order] {
 	}
 }
 
-// OrderName returns what --order calls an order.
+// OrderName returns the value of --order for o: "time" or "file".
 func OrderName(o reader.Order) string { return orderChoice(&o).String() }
 
 // A limitFlag is a flag and the limit that it sets.
 type limitFlag struct {
-	limit string // name of the limit in ntconv.LimitError; empty if exceeding the limit is not an error
+	limit string // name of the limit in ntconv.LimitError; empty if exceeding the limit drops data and is not an error
 	name  string // of the flag
 	bind  func(flags *pflag.FlagSet, name string)
 }
 
-// limitFlags returns the flags of the limits on what an input can make the reader hold.
+// limitFlags returns the flags for the limits of the reader. Each flag sets a member of l.
 func limitFlags(l *reader.Limits) []limitFlag {
 	size := func(v *int, def, what string) func(*pflag.FlagSet, string) {
 		return func(flags *pflag.FlagSet, name string) { flags.Var((*sizeValue)(v), name, what+" (default "+def+")") }
@@ -73,106 +70,80 @@ func limitFlags(l *reader.Limits) []limitFlag {
 		return func(flags *pflag.FlagSet, name string) { flags.Var((*countValue)(v), name, what+" (default "+def+")") }
 	}
 	return []limitFlag{
-		{reader.LimitBlockBytes, "max-block", size(&l.BlockBytes, "64MiB", "size of a block")},
-		{reader.LimitTypes, "max-types", count(&l.Types, "1000000", "event types in use")},
-		{reader.LimitFields, "max-fields", count(&l.Fields, "4096", "fields of an event type")},
-		{reader.LimitFieldDepth, "max-field-depth", count(&l.FieldDepth, "32", "nesting of a field")},
-		{
-			reader.LimitName,
-			"max-name",
-			count(&l.Name, "65536", "length of a provider, event or field name: UTF-16 units, or bytes in version 6"),
-		},
-		{reader.LimitThreads, "max-threads", count(&l.Threads, "1000000", "threads in use")},
-		{reader.LimitLabelLists, "max-label-lists", count(&l.LabelLists, "1000000", "label lists of a window")},
-		{"", "max-stack", count(&l.StackDepth, "10000", "addresses of a stack; outer ones are cut")},
-		{
-			reader.LimitTableBytes,
-			"max-tables",
-			size(&l.TableBytes, "1GiB", "memory of event types, threads, stacks and label lists in use"),
-		},
-		{
-			"",
-			"max-window-events",
-			count(&l.WindowEvents, "8000000", "events held to bring them in order; more come out unordered"),
-		},
-		{
-			"",
-			"max-window",
-			size(&l.WindowBytes, "512MiB", "bytes held to bring events in order; more come out unordered"),
-		},
+		{reader.LimitBlockBytes, "max-block", size(&l.BlockBytes, "64MiB", "maximum size of a block")},
+		{reader.LimitTypes, "max-types", count(&l.Types, "1000000", "maximum number of event types in use")},
+		{reader.LimitFields, "max-fields", count(&l.Fields, "4096", "maximum number of fields per event type")},
+		{reader.LimitFieldDepth, "max-field-depth", count(&l.FieldDepth, "32", "maximum nesting depth of a field")},
+		{reader.LimitName, "max-name", count(&l.Name, "65536",
+			"maximum length of a provider, event or field name: UTF-16 units, or bytes in version 6")},
+		{reader.LimitThreads, "max-threads", count(&l.Threads, "1000000", "maximum number of threads in use")},
+		{reader.LimitLabelLists, "max-label-lists", count(&l.LabelLists, "1000000",
+			"maximum number of label lists per window")},
+		{"", "max-stack", count(&l.StackDepth, "10000", "maximum stack depth; outer frames are dropped")},
+		{reader.LimitTableBytes, "max-tables", size(&l.TableBytes, "1GiB",
+			"maximum memory for event types, threads, stacks and label lists in use")},
+		{"", "max-window-events", count(&l.WindowEvents, "8000000",
+			"maximum number of events buffered to sort them; larger windows are sorted in parts")},
+		{"", "max-window", size(&l.WindowBytes, "512MiB",
+			"maximum bytes buffered to sort events; larger windows are sorted in parts")},
 	}
 }
 
-// compressionFlags returns the flags of the limits on compressed input.
+// compressionFlags returns the flags for the limits on compressed input.
 func compressionFlags(l *iox.Limits) []limitFlag {
 	size := func(v *int64, what string) func(*pflag.FlagSet, string) {
 		return func(flags *pflag.FlagSet, name string) { SizeFlag(flags, v, name, what) }
 	}
 	return []limitFlag{
 		{iox.LimitRatio, "max-ratio", func(flags *pflag.FlagSet, name string) {
-			flags.Int64Var(
-				&l.Ratio,
-				name,
-				l.Ratio,
-				"decompressed bytes for each compressed byte, beyond 64 MiB; 0 for any",
-			)
+			flags.Int64Var(&l.Ratio, name, l.Ratio,
+				"maximum ratio of decompressed to compressed bytes beyond 64 MiB; 0 means no limit")
 		}},
-		{iox.LimitOutput, "max-decompressed", size(&l.Output, "decompressed bytes; 0 for any")},
-		{iox.LimitWindow, "max-zstd-window", size(&l.Window, "window of zstd data; 0 for any")},
+		{iox.LimitOutput, "max-decompressed", size(&l.Output, "maximum number of decompressed bytes; 0 means no limit")},
+		{iox.LimitWindow, "max-zstd-window", size(&l.Window, "maximum window size of zstd data; 0 means no limit")},
 	}
 }
 
-// quotaFlags returns the flag of the limit on what is written.
+// quotaFlags returns the flag for the limit on the output.
 func quotaFlags(q *iox.Quota) []limitFlag {
 	return []limitFlag{{iox.LimitWritten, "max-output", func(flags *pflag.FlagSet, name string) {
-		flags.Var(
-			(*quotaValue)(q),
-			name,
-			fmt.Sprintf(
-				"bytes written or sent in all, before compression; 0 for any (default %d times the decompressed input, and at least %s)",
-				iox.QuotaRatio,
-				formatSize(iox.QuotaFloor),
-			),
-		)
+		flags.Var((*quotaValue)(q), name, fmt.Sprintf("maximum bytes written or sent, before compression; 0 means no limit "+
+			"(default %d times the decompressed input, and at least %s)", iox.QuotaRatio, formatSize(iox.QuotaFloor)))
 	}}}
 }
 
-// BindQuota defines the flag of the limit on what is written.
+// BindQuota defines --max-output, which sets the limit of q.
 func BindQuota(flags *pflag.FlagSet, q *iox.Quota) {
 	for _, f := range quotaFlags(q) {
 		f.bind(flags, f.name)
 	}
 }
 
-// DefaultTemp is the usual value of ReadOptions.MaxTemp: 64 GiB.
+// DefaultTemp is the default of ReadOptions.MaxTemp: 64 GiB.
 const DefaultTemp = 64 << 30
 
 // flagSpool is the flag that sets ReadOptions.MaxTemp.
 const flagSpool = "max-spool"
 
-// BindLimits defines the flags of the limits on what an input can make the reader hold, in memory and in temporary
-// files.
+// BindLimits defines the flags for the limits of the reader and for the size of temporary files.
 func (o *ReadOptions) BindLimits(flags *pflag.FlagSet) {
 	for _, f := range limitFlags(&o.Limits) {
 		f.bind(flags, f.name)
 	}
-	SizeFlag(
-		flags,
-		&o.MaxTemp,
-		flagSpool,
-		"size of each temporary file: the copy of a pipe that is read twice, or records to sort; 0 for any",
-	)
+	SizeFlag(flags, &o.MaxTemp, flagSpool,
+		"maximum size of each temporary file: the copy of a pipe that is read twice, or records to sort; 0 means no limit")
 }
 
-// BindCompression defines the flags of the limits on compressed input. Their defaults are the values of l.
+// BindCompression defines the flags for the limits on compressed input. The values of l are the defaults.
 func BindCompression(flags *pflag.FlagSet, l *iox.Limits) {
 	for _, f := range compressionFlags(l) {
 		f.bind(flags, f.name)
 	}
 }
 
-// LimitFlag returns the flag that raises the limit which err reports, such as "--max-types": one of BindLimits,
-// BindCompression or BindQuota, or --max-memory. It returns "" if no such flag does.
+// LimitFlag returns the flag that raises the limit of an ntconv.LimitError in err, such as "--max-types": one of
+// BindLimits, BindCompression or BindQuota, or --max-memory. It returns "" if err wraps no LimitError or no flag raises
+// its limit.
 func LimitFlag(err error) string {
 	var exceeded *ntconv.LimitError
 	if !errors.As(err, &exceeded) {
@@ -189,7 +160,7 @@ func LimitFlag(err error) string {
 	switch exceeded.Limit {
 	case tempfile.LimitSize:
 		return "--" + flagSpool
-	// of profiles in JSON, which have some of the flags' limits under names of their own
+	// Importers of JSON profiles report these limits of flags under names of their own.
 	case sampled.LimitTables:
 		return "--max-tables"
 	case sampled.LimitThreads:
@@ -198,18 +169,18 @@ func LimitFlag(err error) string {
 	return ""
 }
 
-// SizeFlag defines a flag that takes a number of bytes, as "64MiB".
+// SizeFlag defines a flag for a number of bytes with an optional unit, such as "64MiB". The value of v is the default.
 func SizeFlag(flags *pflag.FlagSet, v *int64, name, usage string) {
 	flags.Var((*size64Value)(v), name, usage)
 }
 
-// A choiceValue is a value that a flag calls by name.
+// A choiceValue is a named value of a choice.
 type choiceValue[T comparable] struct {
 	name  string
 	value T
 }
 
-// A choice is a flag that takes one of several names.
+// A choice is a flag whose value is one of several names.
 type choice[T comparable] struct {
 	value   *T
 	choices []choiceValue[T]
@@ -237,7 +208,7 @@ func (c *choice[T]) String() string {
 	return ""
 }
 
-// Type returns the names, which the help shows in place of a type.
+// Type returns the names separated by "|". The help shows them in place of a type, and Choices splits them.
 func (c *choice[T]) Type() string {
 	var names []string
 	for _, n := range c.choices {
@@ -246,7 +217,7 @@ func (c *choice[T]) Type() string {
 	return strings.Join(names, "|")
 }
 
-// kindChoice returns the flag that chooses one of the kinds of profiles of an exporter.
+// kindChoice returns the flag that selects one of the profile kinds of an exporter.
 func kindChoice[K interface {
 	comparable
 	fmt.Stringer
@@ -258,7 +229,7 @@ func kindChoice[K interface {
 	return c
 }
 
-// Choice returns a flag that takes one of several names; the first is the default.
+// Choice returns a flag whose value is one of names, and sets value to the default, the first name.
 func Choice(value *string, names ...string) pflag.Value {
 	c := &choice[string]{value: value}
 	for _, n := range names {
@@ -268,7 +239,7 @@ func Choice(value *string, names ...string) pflag.Value {
 	return c
 }
 
-// Choices returns the values of a flag that takes one of several names, for completion, and nil for other flags.
+// Choices returns the values that completion offers for a flag made by Choice or another choice, nil for other flags.
 func Choices(f *pflag.Flag) []string {
 	if !strings.Contains(f.Value.Type(), "|") {
 		return nil
@@ -344,7 +315,7 @@ var errSize = fmt.Errorf("want a number of bytes, which may end in KiB, MiB, GiB
 
 var sizeUnits = [...]string{"", "K", "M", "G", "T"}
 
-// parseSize reads "4096", "64MiB", "64M" or "64mb"; all units are powers of 1024.
+// parseSize parses "4096", "64MiB", "64M" or "64mb". All units are powers of 1024.
 func parseSize(s string) (int64, error) {
 	digits := strings.TrimRight(s, "KMGTiBkmgtb")
 	n, err := strconv.ParseInt(digits, 10, 64)
@@ -363,6 +334,7 @@ func parseSize(s string) (int64, error) {
 	return 0, errSize
 }
 
+// formatSize returns n in the largest unit that divides it, and "" for 0, so that help shows no default for "no limit".
 func formatSize(n int64) string {
 	if n == 0 {
 		return ""
@@ -378,7 +350,7 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10) + sizeUnits[i] + "iB"
 }
 
-// NamesFlag defines the flag that chooses how methods are spelled, for commands that show symbols.
+// NamesFlag defines the flag --names for commands that show symbols. The result is valid after the flags are parsed.
 func NamesFlag(flags *pflag.FlagSet) *symbol.Options {
 	o := new(symbol.Options)
 	flags.Var(&choice[symbol.Names]{

@@ -47,7 +47,7 @@ func foldedFormat() *Format {
 					"ntconv to folded --kind cpu --unit milliseconds --root process trace.nettrace",
 				},
 				{
-					"what was allocated according to a profile of a Go program",
+					"the allocations in a profile of a Go program",
 					"ntconv to folded --sample-type alloc_space heap.pb.gz",
 				},
 			},
@@ -55,7 +55,7 @@ func foldedFormat() *Format {
 	}
 }
 
-// A rootsValue is a flag that takes a list of process and thread.
+// A rootsValue is a flag for process, thread or both.
 type rootsValue struct{ process, thread *bool }
 
 func (r rootsValue) Set(s string) error {
@@ -86,17 +86,9 @@ type foldedCreator struct {
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	c := new(foldedCreator)
 	o := &c.options
-	flags.Var(
-		kindChoice(&o.Kind, folded.Auto, folded.Wall, folded.CPU, folded.Imported),
-		"kind",
-		"profile kind: wall (time of managed threads), cpu (CPU time of a machine-wide trace), imported (the original profile)",
-	)
-	flags.StringVar(
-		&o.SampleType,
-		flagSampleType,
-		"",
-		"`name` of the sample type whose values are written (default: the one that viewers show first)",
-	)
+	flags.Var(kindChoice(&o.Kind, folded.Auto, folded.Wall, folded.CPU, folded.Imported), "kind", kindUsage)
+	flags.StringVar(&o.SampleType, flagSampleType, "",
+		"`name` of the sample type whose values are written (default: the sample type that viewers show first)")
 	units := &choice[string]{value: &o.Unit}
 	for _, unit := range []string{"nanoseconds", "microseconds", "milliseconds", "seconds"} {
 		units.choices = append(units.choices, choiceValue[string]{unit, unit})
@@ -131,8 +123,7 @@ type foldedSink struct {
 	finish func() error // of the compression
 }
 
-// Close also completes the compression. It turns an error of an option that does not fit the samples into one of its
-// flag.
+// Close also completes the compression. If an option does not fit the samples, it returns a FlagError.
 func (s foldedSink) Close() error {
 	err := s.Sink.Close()
 	var missing *folded.SampleTypeError
@@ -141,23 +132,13 @@ func (s foldedSink) Close() error {
 	case errors.As(err, &missing):
 		return MissingSampleType(missing.Name, missing.Has)
 	case errors.As(err, &unit) && unit.Small:
-		return &FlagError{
-			fmt.Sprintf(
-				"--%s %s: the total of every stack is less than half of that; choose a smaller unit",
-				flagUnit,
-				unit.Unit,
-			),
-		}
+		return &FlagError{fmt.Sprintf(
+			"--%s %s: the total of every stack is less than half of that; choose a smaller unit", flagUnit, unit.Unit,
+		)}
 	case errors.As(err, &unit):
-		return &FlagError{
-			fmt.Sprintf(
-				"--%s %s: values of type %s are in %s; omit it",
-				flagUnit,
-				unit.Unit,
-				unit.Values.Type,
-				unit.Values.Unit,
-			),
-		}
+		return &FlagError{fmt.Sprintf(
+			"--%s %s: values of type %s are in %s; omit the flag", flagUnit, unit.Unit, unit.Values.Type, unit.Values.Unit,
+		)}
 	case err != nil:
 		return err
 	}
@@ -180,7 +161,7 @@ func (s foldedSink) Result() Result {
 	}
 }
 
-// A foldedOpener has the flags that say what the numbers and the outermost frames of folded stacks are.
+// A foldedOpener has the flags that describe the numbers and the outermost frames of folded stacks.
 type foldedOpener struct {
 	options importer.Options
 	value   string
@@ -188,29 +169,14 @@ type foldedOpener struct {
 
 func bindFoldedInput(flags *pflag.FlagSet) Opener {
 	f := new(foldedOpener)
-	flags.StringVar(
-		&f.value,
-		"folded-value",
-		"samples/count",
-		"of folded stacks: `TYPE/UNIT` of the numbers, as cpu/nanoseconds",
-	)
-	flags.IntVar(
-		&f.options.Column,
-		"folded-column",
-		0,
-		"of folded stacks: `number` of the column, 1 or 2, of lines that compare two profiles",
-	)
-	flags.IntVar(
-		&f.options.Decimals,
-		"folded-decimals",
-		0,
-		"of folded stacks: decimal `digits` of the numbers that are kept, 0 to 18",
-	)
-	flags.Var(
-		rootsValue{&f.options.ProcessRoot, &f.options.ThreadRoot},
-		"folded-root",
-		"of folded stacks: the outermost frames are the process, the thread or both",
-	)
+	flags.StringVar(&f.value, "folded-value", "samples/count",
+		"for folded stacks: `TYPE/UNIT` of the numbers, such as cpu/nanoseconds")
+	flags.IntVar(&f.options.Column, "folded-column", 0,
+		"for folded stacks that compare two profiles: `number` of the column, 1 or 2")
+	flags.IntVar(&f.options.Decimals, "folded-decimals", 0,
+		"for folded stacks: decimal `digits` of the numbers that are kept, 0 to 18")
+	flags.Var(rootsValue{&f.options.ProcessRoot, &f.options.ThreadRoot}, "folded-root",
+		"for folded stacks: the outermost frames are the process, the thread or both")
 	return f
 }
 
@@ -218,16 +184,11 @@ func (f *foldedOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	opts := f.options
 	name, unit, ok := strings.Cut(f.value, "/")
 	if !ok || name == "" || unit == "" || strings.Contains(unit, "/") {
-		return nil, &FlagError{fmt.Sprintf("--folded-value %s: want TYPE/UNIT, as cpu/nanoseconds", f.value)}
+		return nil, &FlagError{fmt.Sprintf("--folded-value %s: want TYPE/UNIT, such as cpu/nanoseconds", f.value)}
 	}
 	if opts.Column < 0 || opts.Column > 2 || opts.Decimals < 0 || opts.Decimals > 18 {
-		return nil, &FlagError{
-			fmt.Sprintf(
-				"--folded-column %d --folded-decimals %d: want a column of 1 or 2 and at most 18 digits",
-				opts.Column,
-				opts.Decimals,
-			),
-		}
+		return nil, &FlagError{fmt.Sprintf("--folded-column %d --folded-decimals %d: want a column of 1 or 2 and at most 18 digits",
+			opts.Column, opts.Decimals)}
 	}
 	opts.SampleType, opts.Unit, opts.Report = name, unit, o.Report
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// isFolded reports whether an input that begins with head is folded stacks: lines of frames separated by semicolons, a
-// space and a number. The format has no magic number, so every complete line must be one, and at least one must have
-// two frames. Frames without a letter or with spaces around them occur in tables and source code separated by
-// semicolons, but not in stacks.
+// isFolded reports whether an input that begins with head consists of folded stacks: lines of frames separated by
+// semicolons, a space and a number. The format has no magic number, so every complete line must be a stack, and at
+// least one must have two frames. Frames without a letter or with spaces around them occur in tables and source code
+// separated by semicolons, but not in stacks.
 func isFolded(head []byte) bool {
 	if !isFoldedText(head) {
 		return false
@@ -39,8 +39,8 @@ func isFolded(head []byte) bool {
 	return deep
 }
 
-// isFoldedText reports whether head has no control characters but tabs and ends of lines. Names need not be UTF-8: some
-// producers write them as they find them.
+// isFoldedText reports whether head has no control characters except tabs and line ends. Names need not be UTF-8,
+// because some producers write the bytes of names unchanged.
 func isFoldedText(head []byte) bool {
 	invalid := 0
 	for i := 0; i < len(head); {
@@ -56,7 +56,7 @@ func isFoldedText(head []byte) bool {
 	return invalid <= 1+len(head)/16
 }
 
-// cutNumber removes the last word of a line, which must be a number, and what separates it.
+// cutNumber removes the last word of a line, which must be a number, and the white space before it.
 func cutNumber(line []byte) (stack []byte, ok bool) {
 	at := bytes.LastIndexAny(line, " \t")
 	if at <= 0 {
@@ -71,8 +71,7 @@ func cutNumber(line []byte) (stack []byte, ok bool) {
 	return stack, len(stack) > 0
 }
 
-// areFrames reports whether the parts of a stack could be names of functions. A last separator without a name is
-// accepted.
+// areFrames reports whether the parts of a stack could be function names. It accepts a trailing semicolon.
 func areFrames(stack []byte) bool {
 	for first := true; len(stack) > 0; first = false {
 		var name []byte
@@ -87,7 +86,7 @@ func areFrames(stack []byte) bool {
 	return true
 }
 
-// hasLetter reports whether a name has a character that numbers, dates and amounts do not have.
+// hasLetter reports whether a name has a character other than those of numbers, dates and amounts.
 func hasLetter(name []byte) bool {
 	return len(bytes.Trim(name, "0123456789.,:+-/%$'\"")) > 0
 }

@@ -344,20 +344,20 @@ func TestDetect(t *testing.T) {
 		{"a", "", "--duration"},
 		{"a.nettrace", "", "empty"},
 		{"a.pb.gz", "", "empty"},
-		{"A.PB.GZ", "", "the program that was to write the profile"},
-		{"a.pb", "", "the program that was to write the profile"},
+		{"A.PB.GZ", "", "programs write a profile when the recording ends"},
+		{"a.pb", "", "programs write a profile when the recording ends"},
 		{"a", "\x00\x00\x00", "zeros"},
-		{"a", "Nettra", "ends inside"},
-		{"a.pb.gz.zst", "\x1f\x8b\x08\x00\x00", "packed twice, inside with gzip"},
-		{"a.pb.gz.zst", "\x28\xb5\x2f\xfd\x04", "packed twice, inside with zstd"},
+		{"a", "Nettra", "truncated within"},
+		{"a.pb.gz.zst", "\x1f\x8b\x08\x00\x00", "compressed twice, inside with gzip"},
+		{"a.pb.gz.zst", "\x28\xb5\x2f\xfd\x04", "compressed twice, inside with zstd"},
 		{"a", "PERFILE2xxxx", "perf.data"},
-		{"a", netperf2, "this is netperf of .NET Core 2.0 (version 1 or 2), expected"},
+		{"a", netperf2, "got netperf of .NET Core 2.0 (version 1 or 2); "},
 		{"a", strings.Replace(netperf2, "\x01\x02", "\x01\x03", 1), "netperf"}, // a preview of version 3
-		{"a", "\x0d\x00\x00\x00!EventTrace.1\x05\x05\x01", "this is netperf of a .NET Core preview (EventTrace), expected"},
+		{"a", "\x0d\x00\x00\x00!EventTrace.1\x05\x05\x01", "got netperf of a .NET Core preview (EventTrace); "},
 		{"a", strings.Replace(netperf3, "\x05\x00\x00\x00Trace", "\x0a\x00\x00\x00EventTrace", 1), "netperf of a .NET Core preview"},
 		{"a", strings.Replace(netperf3, "\x05\x00\x00\x00Trace", "\x08\x00\x00\x00TraceLog", 1), "an .etlx file"},
 		{"a.etlx", serialization + "\x05\x05", "an .etlx file"},
-		{"a", "\xfd7zXZ\x00\x00\x04", "this is an xz file, "},
+		{"a", "\xfd7zXZ\x00\x00\x04", "got an xz file; "},
 		{"a", "\xfd7zXZ\x00\x00\x04", "; decompress it: xz -dc FILE | ntconv info -"},
 		{"a", "BZh91AY&SY\x12", "a bzip2 file"},
 		{"a", "BZh9\x17\x72\x45\x38\x50\x90", "bzip2 -dc FILE |"},
@@ -370,7 +370,7 @@ func TestDetect(t *testing.T) {
 		{"a", "7z\xbc\xaf\x27\x1c\x00", "7-Zip"},
 		{"a", "Rar!\x1a\x07\x00", "RAR"},
 		{"a", "MSCF\x00\x00\x00\x00", "cabinet"},
-		{"a", "\x89PNG\r\n\x1a\n\x00", "this is a PNG image, "},
+		{"a", "\x89PNG\r\n\x1a\n\x00", "got a PNG image; "},
 		{"a", "\xff\xd8\xff\xe0", "JPEG"},
 		{"a", "GIF89a", "GIF"},
 		{"a", "%PDF-1.7\n", "PDF document"},
@@ -453,7 +453,7 @@ func TestDetect(t *testing.T) {
 // checkHelp fails unless an error says where, what was expected, and what to do.
 func checkHelp(t *testing.T, err error) {
 	t.Helper()
-	for _, part := range []string{"byte 0", "expected nettrace or netperf or pprof or folded", "; "} {
+	for _, part := range []string{"unknown format: want nettrace, netperf, pprof, folded, ", " or speedscope, got ", "; "} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%v: no %q", err, part)
 		}

@@ -7,12 +7,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// sniffDepth is how deep the values are that visitJSON visits.
+// sniffDepth is the maximum depth of the values that visitJSON visits.
 const sniffDepth = 5
 
-// visitJSON calls visit for the values of a JSON text that begins with head, in their order, until visit returns false
-// or head ends. The path is made of the names of members, with dots between them, and [] for the elements of a list:
-// profiles[].type. text is the value of a string, "" for other kinds.
+// visitJSON calls visit for each value of a JSON text that begins with head, in file order, until visit returns false
+// or head ends. path joins the names of members with dots and has [] for the elements of a list: profiles[].type. text
+// is the value of a string, "" for other kinds.
 func visitJSON(head []byte, visit func(path, text string) bool) {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
 	dec := jsontext.NewDecoder(
@@ -20,7 +20,7 @@ func visitJSON(head []byte, visit func(path, text string) bool) {
 		jsontext.AllowDuplicateNames(true),
 		jsontext.AllowInvalidUTF8(true),
 	)
-	var prefixes [sniffDepth + 1]string // of the values at a depth
+	var prefixes [sniffDepth + 1]string // paths of the values, by depth
 	for {
 		depth := dec.StackDepth()
 		kind, length := dec.StackIndex(depth)
@@ -60,13 +60,13 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// isJSON reports whether head could begin an object or a list.
+// isJSON reports whether head begins with one of the bytes of open, after a byte order mark and white space.
 func isJSON(head []byte, open string) bool {
 	t := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
 	return len(t) > 0 && strings.IndexByte(open, t[0]) >= 0
 }
 
-// hasPaths returns a test for a JSON object that has a value at each of the paths near its beginning.
+// hasPaths returns a test for a JSON object that has a value at each of the paths within head.
 func hasPaths(paths ...string) func(string, []byte) bool {
 	return func(_ string, head []byte) bool {
 		if !isJSON(head, "{") {
@@ -86,8 +86,8 @@ func hasPaths(paths ...string) func(string, []byte) bool {
 	}
 }
 
-// isSpeedscope reports whether an input that begins with head is a file of speedscope: it states the schema, or has
-// profiles or frames as speedscope has them. Some writers put the schema last.
+// isSpeedscope reports whether an input that begins with head is a speedscope file: it states the schema, or has
+// profiles or frames in the form of speedscope. Some writers put the schema last.
 func isSpeedscope(head []byte) (is bool) {
 	if !isJSON(head, "{") {
 		return false
@@ -107,14 +107,16 @@ func isSpeedscope(head []byte) (is bool) {
 	return is
 }
 
-// firefoxMeta are members of the member meta of Firefox profiles, processed ones and those of the recorder.
+// firefoxMeta are members of the member meta of Firefox profiles, processed or raw.
 var firefoxMeta = map[string]bool{
-	"meta.interval": true, "meta.startTime": true, "meta.processType": true, "meta.stackwalk": true, "meta.product": true, "meta.categories": true,
-	"meta.version": true, "meta.markerSchema": true, "meta.sampleUnits": true, "meta.extensions": true, "meta.oscpu": true, "meta.abi": true,
-	"meta.profilingStartTime": true, "meta.symbolicated": true, "meta.debug": true, "meta.logicalCPUs": true,
+	"meta.interval": true, "meta.startTime": true, "meta.processType": true, "meta.stackwalk": true, "meta.product": true,
+	"meta.categories": true, "meta.version": true, "meta.markerSchema": true, "meta.sampleUnits": true,
+	"meta.extensions": true, "meta.oscpu": true, "meta.abi": true, "meta.profilingStartTime": true,
+	"meta.symbolicated": true, "meta.debug": true, "meta.logicalCPUs": true,
 }
 
-// isFirefox reports whether an input that begins with head is a profile of Firefox, processed or as recorded.
+// isFirefox reports whether an input that begins with head is a Firefox profile, processed or raw: it states the
+// version of processed profiles, or has at least 3 of firefoxMeta.
 func isFirefox(head []byte) bool {
 	if !isJSON(head, "{") {
 		return false

@@ -11,8 +11,8 @@ import (
 
 const flagDropLabel = "drop-label"
 
-// sampleLabels are the keys that samples may have whatever their events have, but for those of profiles that were
-// imported.
+// sampleLabels are the keys that samples may have in addition to those of their events. Imported samples have only the
+// labels of their profile.
 var sampleLabels = []string{
 	profile.LabelHost,
 	profile.LabelPID,
@@ -22,18 +22,18 @@ var sampleLabels = []string{
 	profile.LabelThreadID,
 }
 
-// droppedLabels are keys of labels that a user wants to drop.
+// droppedLabels finds keys of --drop-label that no sample has.
 type droppedLabels struct {
-	keys []string        // nothing is noted if there are none
-	seen map[string]bool // those of keys that events have
-	last *ntconv.Labels
+	keys []string        // of --drop-label; if empty, see does nothing
+	seen map[string]bool // the keys that events have
+	last *ntconv.Labels  // of the previous event with labels: equal pointers need no second look
 }
 
 func newDroppedLabels(keys []string) *droppedLabels {
 	return &droppedLabels{keys: keys, seen: map[string]bool{}}
 }
 
-// see notes which of the keys an event has.
+// see records which of the keys the event has.
 func (d *droppedLabels) see(e *ntconv.Event) {
 	if len(d.keys) == 0 || e.Labels == nil || e.Labels == d.last {
 		return
@@ -46,8 +46,8 @@ func (d *droppedLabels) see(e *ntconv.Event) {
 	}
 }
 
-// notes names the keys that no sample has, and lists those that samples have in the profile as it was written. Imported
-// profiles have only labels of their own.
+// notes returns a note on the keys that no sample has, with the keys that the written samples have. imported means that
+// the profile has only imported samples.
 func (d *droppedLabels) notes(written []string, imported bool) []string {
 	missing := slices.DeleteFunc(
 		slices.Clone(d.keys),
@@ -56,16 +56,16 @@ func (d *droppedLabels) notes(written []string, imported bool) []string {
 	if len(missing) == 0 {
 		return nil
 	}
-	has := "there are no others"
+	has := "the profile has no labels"
 	if len(written) > 0 {
-		has = "there are " + firstKeys(written)
+		has = "available: " + firstKeys(written)
 	}
 	return []string{
-		fmt.Sprintf("--%s: no sample has a label %s; %s", flagDropLabel, strings.Join(missing, " or "), has),
+		fmt.Sprintf("--%s: no sample has the label %s; %s", flagDropLabel, strings.Join(missing, " or "), has),
 	}
 }
 
-// firstKeys returns the first of some keys as a list, and how many more there are.
+// firstKeys returns the first 10 keys as a list, and how many more there are.
 func firstKeys(keys []string) string {
 	const shown = 10
 	text := strings.Join(keys[:min(shown, len(keys))], ", ")

@@ -8,18 +8,17 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// FlagMemory is the name of the flag that limits the memory of the command.
+// FlagMemory is the name of the flag that limits the live heap of the command.
 const FlagMemory = "max-memory"
 
-// What of the memory of a command one value of an input may take, and the events that a window holds. A value is in
-// memory as text, as the text that grows, and as what it means, and a window is not all that a conversion holds.
+// Divisors of the memory limit: one value of an input may take 1/valueShare of it, the events of a window
+// 1/windowShare. A value is in memory up to three times: as input text, in the buffer that grows, and decoded.
 const (
 	valueShare  = 4
 	windowShare = 2
 )
 
-// share returns the limit of what is held at a time: its default, or a part of the memory of the command if that is
-// less.
+// share returns a limit on what is in memory at a time: def, or 1/part of the memory limit if that is less.
 func (o *ReadOptions) share(def int, part int64) int {
 	if o.Memory <= 0 {
 		return def
@@ -27,7 +26,7 @@ func (o *ReadOptions) share(def int, part int64) int {
 	return int(min(int64(def), max(o.Memory/part, 1)))
 }
 
-// windowed returns the limits of the reader of traces.
+// windowed returns the limits of the reader, with the window reduced to its share of the memory limit.
 func (o *ReadOptions) windowed() reader.Limits {
 	l := o.Limits
 	if l.WindowBytes == 0 {
@@ -39,7 +38,7 @@ func (o *ReadOptions) windowed() reader.Limits {
 // windowBytes is the default of reader.Limits.WindowBytes.
 const windowBytes = 512 << 20
 
-// followsMemory reports whether a limit with that name and value was lowered because of the memory of the command.
+// followsMemory reports whether share has lowered the limit with that name to value, so that --max-memory raises it.
 func followsMemory(limit string, value int64) bool {
 	switch limit {
 	case chrome.LimitValue:

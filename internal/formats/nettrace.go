@@ -39,13 +39,13 @@ func Nettrace() *Format {
 			Weights:      true,
 			Subset:       true,
 			Compressions: compressionExts(),
-			Order:        reader.FileOrder, // what a rewrite must not change, and smaller: threads take turns less often
+			Order:        reader.FileOrder, // a rewrite must not change it; the file is smaller, because threads alternate less often
 			Advice:       noEvents.Next,
 			Bind:         bindNettrace,
 			Examples: []Example{
 				{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
 				{
-					"the same, with the events in the order of time",
+					"the same, with the events in time order",
 					"ntconv to nettrace --order time trace.nettrace -o new.nettrace",
 				},
 				{
@@ -63,7 +63,7 @@ func Nettrace() *Format {
 	}
 }
 
-// netperf returns the row of netperf, which is read by the same reader.
+// netperf returns the row of netperf, which package reader reads as well.
 func netperf() *Format {
 	return &Format{
 		Name: "netperf",
@@ -81,7 +81,7 @@ func netperf() *Format {
 
 var noEvents = Advice{"the trace holds no events", "record again, with providers that write events"}
 
-// A nettraceOpener opens both formats: the reader distinguishes them itself.
+// A nettraceOpener opens both formats, because the reader distinguishes them.
 type nettraceOpener struct{}
 
 func (nettraceOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
@@ -104,7 +104,7 @@ func (nettraceOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 
 func (nettraceOpener) Notes() []string { return nil }
 
-// nettraceDepth is the number of frames per stack that Microsoft's TraceEvent library reads.
+// nettraceDepth is the maximum number of frames per stack that TraceEvent (Microsoft's library) reads.
 const nettraceDepth = 8190
 
 // A nettraceCreator has the flags of ntconv to nettrace.
@@ -119,24 +119,17 @@ type nettraceCreator struct {
 
 func bindNettrace(flags *pflag.FlagSet) Creator {
 	c := &nettraceCreator{given: func() bool { return flags.Changed("addresses") }}
-	flags.BoolVar(
-		&c.writer.AllowLarge,
-		"allow-large",
-		false,
-		"write payloads above 65,535 bytes and stacks above 8,190 frames, which Microsoft's reader cannot read",
-	)
-	flags.BoolVar(
-		&c.writer.DropUnknown,
-		"drop-unknown",
-		false,
-		"leave out blocks, optional metadata and fields of unknown kinds; Microsoft's reader refuses the latter two",
-	)
+	flags.BoolVar(&c.writer.AllowLarge, "allow-large", false,
+		"write payloads above 65,535 bytes and stacks above 8,190 frames, which TraceEvent cannot read")
+	flags.BoolVar(&c.writer.DropUnknown, "drop-unknown", false,
+		"drop blocks, optional metadata and fields of unknown kinds; TraceEvent rejects the latter two")
 	flags.Var(&choice[symbol.Addresses]{
 		value: &c.addresses,
 		choices: []choiceValue[symbol.Addresses]{
 			{"mixed", symbol.AddressesMixed}, {"real", symbol.AddressesReal}, {"synthetic", symbol.AddressesSynthetic},
 		},
-	}, "addresses", "of inputs that hold names: keep addresses that stand for one frame (mixed), also those where functions were inlined (real), or make up all")
+	}, "addresses", "addresses for stacks of names: keep those of single frames (mixed), also of inlined frames (real), "+
+		"or synthesize all (synthetic)")
 	flags.BoolVar(
 		&c.describe,
 		"describe",
@@ -157,7 +150,7 @@ func (c *nettraceCreator) StackDepth() (int, string) {
 	if c.writer.AllowLarge {
 		return 0, ""
 	}
-	return nettraceDepth, "--allow-large keeps more than 8190 frames of a stack, up to --max-stack, for readers other than Microsoft's"
+	return nettraceDepth, "--allow-large keeps more than 8190 frames of a stack, up to --max-stack, for readers other than TraceEvent"
 }
 
 func (c *nettraceCreator) Destination() (Destination, string) {
@@ -208,23 +201,23 @@ func (c *nettraceCreator) sink(w io.Writer, finish func() error, info *ntconv.In
 	}, nil
 }
 
-// A nettraceSink counts what it writes.
+// A nettraceSink counts the events that it writes, and moves the synthesis of addresses to a goroutine.
 type nettraceSink struct {
-	ntconv.Sink
-	finish func() error // of the compression, or nil
-	named  bool         // stacks have names
-	events int64
-	typ    *ntconv.Type // seen last
-	weight int          // origin.WeightColumn of typ, -1 at first
-	units  []string     // of weights
+	ntconv.Sink              // synthesizes addresses; from the first stack of names on, in an asyncSink
+	finish      func() error // completes the compression, or nil
+	hasNames    bool         // a stack of the input has frames, and Sink is an asyncSink
+	events      int64
+	typ         *ntconv.Type // of the previous event
+	weight      int          // origin.WeightColumn of typ; -1 if typ is nil or has no weight
+	units       []string     // of weights, without duplicates
 
 	addresses bool // --addresses was given
 	report    *ntconv.Report
 }
 
 func (s *nettraceSink) Write(e *ntconv.Event) error {
-	if !s.named && e.Stack != nil && len(e.Stack.Frames) > 0 {
-		s.named, s.Sink = true, newAsyncSink(s.Sink) // finding addresses takes longer than reading
+	if !s.hasNames && e.Stack != nil && len(e.Stack.Frames) > 0 {
+		s.hasNames, s.Sink = true, newAsyncSink(s.Sink) // finding addresses takes longer than reading
 	}
 	if e.Kind == ntconv.KindEvent {
 		s.events++
@@ -241,7 +234,7 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 	return allowLarge(s.Sink.Write(e))
 }
 
-// Close reports errors of events, too: what is written in another goroutine may fail late.
+// Close also returns errors of events, because asyncSink reports them late.
 func (s *nettraceSink) Close() error {
 	if err := s.Sink.Close(); err != nil || s.finish == nil {
 		return allowLarge(err)
@@ -249,7 +242,7 @@ func (s *nettraceSink) Close() error {
 	return s.finish()
 }
 
-// allowLarge returns the error of a writer with the flag that makes it accept what it has refused, where there is one.
+// allowLarge adds the flag --allow-large to errors of the writer that it avoids. It returns other errors unchanged.
 func allowLarge(err error) error {
 	var exceeded *ntconv.LimitError
 	if errors.As(err, &exceeded) && (exceeded.Limit == writer.LimitPayload || exceeded.Limit == writer.LimitStack) {
@@ -266,20 +259,20 @@ func (s *nettraceSink) Result() Result {
 	if len(s.units) > 1 || len(s.units) == 1 && s.units[0] != "milliseconds" {
 		detail = "weights are " + strings.Join(s.units, " and ") + ", which PerfView calls ms"
 	}
-	if s.addresses && !s.named {
-		detail = "--addresses has no effect: no stack of the input is made of names"
+	if s.addresses && !s.hasNames {
+		detail = "--addresses has no effect: no stack of the input has names"
 	}
 	if s.report.Count(ntconv.CodeUnknownKept) > 0 {
 		if detail != "" {
 			detail += "; "
 		}
-		detail += "--drop-unknown leaves out metadata of unknown kinds, for which TraceEvent refuses the trace"
+		detail += "--drop-unknown drops metadata of unknown kinds, for which TraceEvent rejects the trace"
 	}
 	return newEventsResult(s.events, detail)
 }
 
-// WeightUnit returns the unit of the weights of a profile's samples, "" if it has none or events of the type are not
-// such samples.
+// WeightUnit returns the unit of the weights of a profile's samples, such as "bytes". It returns "" if t is nil, or is
+// not a type of such samples, or they have no weight.
 func WeightUnit(t *ntconv.Type) string {
 	if t == nil {
 		return ""
@@ -295,7 +288,7 @@ const serialization = "\x14\x00\x00\x00!FastSerialization.1"
 // differ from later files in nothing else.
 const eventPipeFile = "Microsoft.DotNet.Runtime.EventPipeFile"
 
-// isNetperf recognizes version 3. Readers say more about a newer version.
+// isNetperf recognizes version 3 and later. The reader reports newer versions as unsupported.
 func isNetperf(head []byte) bool {
 	switch serializedType(head) {
 	case "Trace":
@@ -306,8 +299,9 @@ func isNetperf(head []byte) bool {
 	return false
 }
 
-// serializedType returns the name of the first object's type of such a stream, "" if head holds none: two tags, the tag
-// of the type's own type, version and minimum reader version, and a counted string (nettrace-v4-v5, "Objects").
+// serializedType returns the name of the first object's type in a stream of FastSerialization, "" if head does not hold
+// it. Its layout is two tags, the tag of the type's own type, version, minimum reader version, and a counted string
+// (nettrace-v4-v5, "Objects").
 func serializedType(head []byte) string {
 	const at = len(serialization) + 3 + 8
 	if !bytes.HasPrefix(head, []byte(serialization)) || len(head) < at+4 {

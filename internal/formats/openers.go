@@ -9,14 +9,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Openers has the Opener of each format that a command reads, and with it the values of the formats' own flags. Open is
-// safe for concurrent use.
+// Openers has the Opener of each format that a command reads, with the values of the formats' own flags. Open is safe
+// for concurrent use; call Notes after the last Open.
 type Openers struct {
 	mu   sync.Mutex // guards list and boundOpener.used
 	list []*boundOpener
 }
 
-// A boundOpener is an Opener with the flags that the user could give for it.
+// A boundOpener is an Opener with the flags that it defined.
 type boundOpener struct {
 	format *Format
 	flags  *pflag.FlagSet
@@ -24,8 +24,8 @@ type boundOpener struct {
 	used   bool
 }
 
-// BindOpeners defines the flags of the reading halves of formats. A flag whose name is taken, by the output, is not
-// defined again.
+// BindOpeners defines the flags of the reading halves of the formats. A flag that exists already, defined by the
+// output, is not defined again.
 func BindOpeners(flags *pflag.FlagSet, table ...*Format) *Openers {
 	o := new(Openers)
 	for _, f := range table {
@@ -41,12 +41,13 @@ func BindOpeners(flags *pflag.FlagSet, table ...*Format) *Openers {
 	return o
 }
 
-// Open opens an input of a format. Formats whose flags were not bound have the default values.
+// Open opens an input of a format. A format that is not among those of BindOpeners gets the default values of its
+// flags.
 func (o *Openers) Open(f *Format, in Input, opts *ReadOptions) (ntconv.Source, error) {
 	return o.opener(f).Open(in, opts)
 }
 
-// opener returns the Opener of a format, and notes that it is used.
+// opener returns the Opener of a format and marks it as used.
 func (o *Openers) opener(f *Format) Opener {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -60,8 +61,8 @@ func (o *Openers) opener(f *Format) Opener {
 	return o.list[i].opener
 }
 
-// Notes returns, after all inputs have been read, which flags had no effect and what else users should know about the
-// flags.
+// Notes returns one sentence per flag without effect, and other notes on flags. Call it after all inputs have been
+// read.
 func (o *Openers) Notes() (notes []string) {
 	for _, b := range o.list {
 		if b.used {
@@ -70,17 +71,14 @@ func (o *Openers) Notes() (notes []string) {
 		}
 		b.flags.VisitAll(func(f *pflag.Flag) {
 			if f.Changed {
-				notes = append(
-					notes,
-					fmt.Sprintf("--%s has no effect: no input is of format %s", f.Name, b.format.Name),
-				)
+				notes = append(notes, fmt.Sprintf("--%s has no effect: no input is of format %s", f.Name, b.format.Name))
 			}
 		})
 	}
 	return notes
 }
 
-// stackDepth returns the number of frames per stack that an importer reads, whose own default is given.
+// stackDepth returns the maximum number of frames per stack for an importer whose default is def.
 func (o *ReadOptions) stackDepth(def int) int {
 	if o.Limits.StackDepth > 0 {
 		def = o.Limits.StackDepth
@@ -91,7 +89,7 @@ func (o *ReadOptions) stackDepth(def int) int {
 	return def
 }
 
-// DepthNotes returns what to do about stacks that lost frames to a limit on depth.
+// DepthNotes returns the flag that keeps more frames, if stacks lost frames to a limit on depth; else nil.
 func (o *ReadOptions) DepthNotes(r *ntconv.Report) []string {
 	switch {
 	case r.Count(ntconv.CodeStackCut) == 0:

@@ -89,7 +89,7 @@ type otlpCreator struct {
 	maxEvents countValue
 	maxOpen   countValue
 	link      *connectionFlags
-	known     []*ntconv.Event // that describe processes
+	known     []*ntconv.Event // events of the first pass that describe processes, at most maxKnown
 }
 
 const (
@@ -105,24 +105,18 @@ const formAuto = "auto"
 func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	c := &otlpCreator{flags: flags, link: bindConnection(flags)}
 	o := &c.options
-	flags.Var(
-		Choice(&c.form, formAuto, "json", "proto", "delimited"),
-		flagForm,
-		"form of a file: JSON lines, one protobuf message, or a length and a protobuf message per batch (default: by extension, else JSON lines)",
-	)
+	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf "+
+		"message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
 	flags.Lookup(flagForm).DefValue = ""
-	flags.Var(
-		(*spansValue)(&o.Sources),
-		"spans",
-		"which events become spans: labels, activities, pairs, gc, jit, contention, exceptions, requests, default or all; comma-separated. Imported spans and slices of Chrome traces are always included",
-	)
+	flags.Var((*spansValue)(&o.Sources), "spans", "events that become spans: labels, activities, pairs, gc, jit, contention, "+
+		"exceptions, requests, default or all; comma-separated. Imported spans and slices of Chrome traces are always included")
 	flags.Var(
 		&choice[otlp.AttributeTypes]{
 			&o.Attributes,
 			[]choiceValue[otlp.AttributeTypes]{{"text", otlp.Text}, {"convention", otlp.Convention}},
 		},
 		"attributes",
-		"types of attributes that the trace holds as text: all strings, or by the semantic conventions of OpenTelemetry",
+		"types of attributes that the trace stores as strings: all strings (text), or by the semantic conventions of OpenTelemetry (convention)",
 	)
 	flags.Var(&choice[otlp.Unfinished]{&o.Unfinished, []choiceValue[otlp.Unfinished]{
 		{"drop", otlp.DropUnfinished}, {"open", otlp.OpenUnfinished}, {"close", otlp.CloseUnfinished},
@@ -133,10 +127,10 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 			[]choiceValue[otlp.ByteOrder]{{"be", otlp.BigEndian}, {"le", otlp.LittleEndian}},
 		},
 		"span-id-order",
-		"order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse",
+		"byte order of the label SpanId in the trace: be as in the W3C text form, le reversed",
 	)
-	flags.Var(&c.maxEvents, "max-span-events", "events of a span that is made from labels (default 128)")
-	flags.Var(&c.maxOpen, flagMaxOpenSpans, "spans that are open at a time (default 100000)")
+	flags.Var(&c.maxEvents, "max-span-events", "maximum number of events per span that is built from labels (default 128)")
+	flags.Var(&c.maxOpen, flagMaxOpenSpans, "maximum number of open spans (default 100000)")
 	flags.BoolVar(
 		&o.OmitExporter,
 		"omit-exporter",
@@ -147,7 +141,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 		&o.ServiceName,
 		flagServiceName,
 		"",
-		"`name` of the service for all processes and imported spans (default: by the command line of each)",
+		"`name` of the service for all processes and imported spans (default: from the command line of each)",
 	)
 	flags.StringArrayVar(
 		&c.resource,
@@ -167,19 +161,14 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 		false,
 		"add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)",
 	)
-	flags.Var(&c.batch, "batch", "spans of a batch (default 512)")
-	flags.Var(&c.bytes, "batch-bytes", "size of a batch, before compression (default 3.5MiB)")
-	flags.DurationVar(
-		&c.flush,
-		flagFlushEvery,
-		0,
-		"longest `time` that a span waits for its batch to fill (default 500ms, for files no limit)",
-	)
+	flags.Var(&c.batch, "batch", "spans per batch (default 512)")
+	flags.Var(&c.bytes, "batch-bytes", "maximum size of a batch, before compression (default 3.5MiB)")
+	flags.DurationVar(&c.flush, flagFlushEvery, 0,
+		"maximum `time` that a span waits for its batch to fill (default 500ms, for files no limit)")
 	return c
 }
 
-// Destination implements Creator. A file is written if the user names one; without an endpoint and a file the
-// environment decides.
+// Destination implements Creator. If neither --endpoint nor -o is given, the environment decides.
 func (c *otlpCreator) Destination() (Destination, string) {
 	switch {
 	case c.flags.Changed(flagEndpoint): // also to "": a script whose variable is empty wants no file
@@ -193,8 +182,8 @@ func (c *otlpCreator) Destination() (Destination, string) {
 	return ToFile, ""
 }
 
-// Ahead implements Creator. .NET writes the command line of a process at the end, and the first batch needs it. Most
-// recordings show an Activity when it ends, and an interval of the runtime in it needs its ID before.
+// Ahead implements Creator. .NET writes the command line of a process at the end, but the first batch needs it. Most
+// recordings show an Activity only when it ends, but an interval of the runtime within it needs its ID earlier.
 func (c *otlpCreator) Ahead() (list []Ahead) {
 	if c.options.ServiceName == "" {
 		list = append(list, Ahead{Learn: c.learnProcesses, AnyOrder: true, Optional: true})
@@ -213,7 +202,7 @@ func (c *otlpCreator) learnProcesses(*ntconv.Info) (see func(*ntconv.Event), end
 	}, func() {}
 }
 
-// learnSpans finds out when each span was active.
+// learnSpans records when each span was active.
 func (c *otlpCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 	c.setLimits()
 	spans := otlp.NewActiveSpans(info, &c.options)
@@ -223,11 +212,11 @@ func (c *otlpCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), en
 	}
 }
 
-// maxKnown limits the events that are kept of an earlier reading: one or two per process, and per thread in some
-// traces.
+// maxKnown is the maximum number of events that are kept from the first pass: one or two per process, and per thread in
+// some traces.
 const maxKnown = 100_000
 
-// describesProcess reports whether events of a type say what a process is.
+// describesProcess reports whether events of type t describe a process.
 func describesProcess(t *ntconv.Type) bool {
 	switch clr.ClassOf(t) {
 	case clr.ClassProcessInfo, clr.ClassUniversalProcess, clr.ClassRuntimeStart:
@@ -247,7 +236,7 @@ func (c *otlpCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Si
 	return c.file(out, info, t)
 }
 
-// complete sets the options that are not flags of their own.
+// complete sets the options that do not correspond to one flag. Its errors are those of flags.
 func (c *otlpCreator) complete(t *Target) error {
 	o := &c.options
 	o.Report = t.Report
@@ -268,18 +257,17 @@ func (c *otlpCreator) complete(t *Target) error {
 		}
 		o.Resource = append(o.Resource, ntconv.Attr{Key: key, Value: value})
 	}
-	o.ImportedResource = append(
-		o.ImportedResource,
-		o.Resource...) // the environment does not describe the programs of an import
+	// The environment describes the processes of the trace, not the programs of imported spans.
+	o.ImportedResource = append(o.ImportedResource, o.Resource...)
 	return nil
 }
 
-// setLimits sets the limits that decide which spans there are.
+// setLimits sets the limits that determine the set of spans. Both passes must use the same limits.
 func (c *otlpCreator) setLimits() {
 	c.options.MaxEvents, c.options.MaxOpen = int(c.maxEvents), int(c.maxOpen)
 }
 
-// defaultFlush is how long spans wait for their batch to fill if someone may be waiting for them.
+// defaultFlush is the maximum time that spans wait for their batch to fill if a receiver may be waiting for them.
 const defaultFlush = 500 * time.Millisecond
 
 // file returns a sink that writes spans to a file.
@@ -311,7 +299,7 @@ func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink
 	return sink, nil
 }
 
-// prepare shows the sink what an earlier reading has learned, and its result what the flags decide.
+// prepare passes the events of the first pass to the sink, and sets the members of its result that the flags determine.
 func (c *otlpCreator) prepare(s *otlpSink) {
 	s.result.fate = fateOf(c.options.Unfinished)
 	s.result.live = c.options.Active == nil
@@ -320,7 +308,7 @@ func (c *otlpCreator) prepare(s *otlpSink) {
 	}
 }
 
-// formOf returns the form of a file with a name.
+// formOf returns the form of a file with that name, without the extension of a compression.
 func (c *otlpCreator) formOf(name string) otlp.Form {
 	form := c.form
 	if form == formAuto {
@@ -338,12 +326,12 @@ func (c *otlpCreator) formOf(name string) otlp.Form {
 	return otlp.JSONLines
 }
 
-// Binary implements FormChooser, for standard output: it has no extension.
+// Binary implements FormChooser for standard output, which has no extension.
 func (c *otlpCreator) Binary() bool { return c.formOf("") != otlp.JSONLines }
 
-// A flushed writes to an output whose reader may be waiting: each write, which is a batch, reaches it at once.
+// A flushed writes to an output whose reader may be waiting: it flushes after each write, which is one batch.
 type flushed struct {
-	w      io.Writer // member, or what compresses to it
+	w      io.Writer // member, or a compressor that writes to it
 	member *iox.Member
 }
 

@@ -15,19 +15,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A spansValue is a flag that takes a list of what becomes spans.
+// A spansValue is a flag for a list of sources of spans.
 type spansValue otlp.Sources
 
-// intervals are the sources of intervals of the runtime.
+// intervals are the sources of intervals of the runtime, in contrast to spans of the program.
 const intervals = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
 
 // spanSources returns the names of --spans in the order in which help and errors show them.
 func spanSources() []choiceValue[otlp.Sources] {
 	return []choiceValue[otlp.Sources]{
-		{
-			"labels",
-			otlp.Labels,
-		}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}, {"gc", otlp.GC}, {"jit", otlp.JIT},
+		{"labels", otlp.Labels}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}, {"gc", otlp.GC}, {"jit", otlp.JIT},
 		{"contention", otlp.Contention}, {"exceptions", otlp.Exceptions}, {"requests", otlp.Requests},
 		{"default", otlp.DefaultSources}, {"all", otlp.DefaultSources | intervals},
 	}
@@ -66,7 +63,7 @@ func (v *spansValue) String() string {
 
 func (v *spansValue) Type() string { return "list" }
 
-// A wordValue is a flag that takes one of several words. Its value is checked later, with that of the environment
+// A wordValue is a flag for one of several words. config checks its value together with that of the environment
 // variable.
 type wordValue struct {
 	value *string
@@ -77,8 +74,8 @@ func (v *wordValue) Set(s string) error { *v.value = s; return nil }
 func (v *wordValue) String() string     { return *v.value }
 func (v *wordValue) Type() string       { return v.words }
 
-// connectionFlags are the flags that say where and how spans are sent. Each has an environment variable of
-// OpenTelemetry, which counts if the flag is not given.
+// connectionFlags are the flags that determine where and how spans are sent. Each has an environment variable of
+// OpenTelemetry, which applies if the flag is not given.
 type connectionFlags struct {
 	flags         *pflag.FlagSet
 	endpoint      string
@@ -104,61 +101,33 @@ const (
 	flagRetryFor    = "retry-for"
 )
 
-// connectionNames returns the names of all flags but --endpoint.
+// connectionNames returns the names of all connection flags except --endpoint.
 func connectionNames() []string {
 	return []string{
-		flagProtocol,
-		flagHeader,
-		flagCompression,
-		flagCA,
-		flagCert,
-		flagKey,
-		flagSkipVerify,
-		flagTimeout,
-		flagRetryFor,
+		flagProtocol, flagHeader, flagCompression, flagCA, flagCert, flagKey, flagSkipVerify, flagTimeout, flagRetryFor,
 	}
 }
 
 func bindConnection(flags *pflag.FlagSet) *connectionFlags {
 	f := &connectionFlags{flags: flags}
-	flags.StringVar(
-		&f.endpoint,
-		flagEndpoint,
-		"",
-		"send to the collector at this `URL` or HOST:PORT; https uses TLS, and so does HOST:PORT except for this machine (default: OTEL_EXPORTER_OTLP_ENDPOINT, if -o is not given)",
-	)
-	flags.Var(
-		&wordValue{&f.protocol, "grpc|http/protobuf|http/json"},
-		flagProtocol,
-		"how spans are sent (default: http/protobuf for port 4318 or a URL with a path, else grpc)",
-	)
-	flags.StringArrayVar(
-		&f.headers,
-		flagHeader,
-		nil,
-		"send this header `key=value` with each batch; repeatable. OTEL_EXPORTER_OTLP_HEADERS keeps secrets out of the list of processes",
-	)
-	flags.Var(&wordValue{&f.compression, "gzip|none"}, flagCompression, "compression of what is sent (default none)")
-	flags.StringVar(
-		&f.ca,
-		flagCA,
-		"",
-		"PEM `file` of the authority of the collector's certificate (default: those of the system)",
-	)
+	flags.StringVar(&f.endpoint, flagEndpoint, "", "send to the collector at this `URL` or HOST:PORT; https uses TLS, and so "+
+		"does HOST:PORT except for this machine (default: OTEL_EXPORTER_OTLP_ENDPOINT, if -o is not given)")
+	flags.Var(&wordValue{&f.protocol, "grpc|http/protobuf|http/json"}, flagProtocol,
+		"protocol (default: http/protobuf for port 4318 or a URL with a path, else grpc)")
+	flags.StringArrayVar(&f.headers, flagHeader, nil, "send this header `key=value` with each batch; repeatable. "+
+		"OTEL_EXPORTER_OTLP_HEADERS keeps secrets out of the list of processes")
+	flags.Var(&wordValue{&f.compression, "gzip|none"}, flagCompression, "compression of requests (default none)")
+	flags.StringVar(&f.ca, flagCA, "", "PEM `file` of the certificate authority of the collector (default: those of the system)")
 	flags.StringVar(&f.cert, flagCert, "", "PEM `file` of a client certificate")
 	flags.StringVar(&f.key, flagKey, "", "PEM `file` of its key")
 	flags.BoolVar(&f.skipVerify, flagSkipVerify, false, "accept any certificate of the collector")
-	flags.DurationVar(&f.timeout, flagTimeout, otlpclient.DefaultTimeout, "longest `time` for one request")
-	flags.DurationVar(
-		&f.retryFor,
-		flagRetryFor,
-		otlpclient.DefaultRetryFor,
-		"longest `time` for which a batch is sent again; 0 sends it once. Unless given, at most 5s until the collector has answered for the first time",
-	)
+	flags.DurationVar(&f.timeout, flagTimeout, otlpclient.DefaultTimeout, "maximum `time` for one request")
+	flags.DurationVar(&f.retryFor, flagRetryFor, otlpclient.DefaultRetryFor, "maximum `time` to retry a batch; 0 sends it "+
+		"once. Unless given, at most 5s until the collector has answered for the first time")
 	return f
 }
 
-// endpointVariable returns the name of the environment variable that holds an endpoint for traces, "" if there is none.
+// endpointVariable returns the name of the environment variable that holds an endpoint for traces, "" if none is set.
 func endpointVariable(getenv func(string) string) string {
 	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
 		if strings.TrimSpace(getenv(name)) != "" {
@@ -168,7 +137,7 @@ func endpointVariable(getenv func(string) string) string {
 	return ""
 }
 
-// unused returns notes on flags that have no effect because a file is written.
+// unused returns one note per connection flag that was given although a file is written.
 func (f *connectionFlags) unused() (notes []string) {
 	for _, name := range connectionNames() {
 		if f.flags.Changed(name) {
@@ -178,7 +147,7 @@ func (f *connectionFlags) unused() (notes []string) {
 	return notes
 }
 
-// config returns what the flags and the environment say. Flags take precedence.
+// config merges the flags with the environment. Flags take precedence. The error names the flag or variable.
 func (f *connectionFlags) config() (*otlpclient.Config, error) {
 	c, err := otlpclient.FromEnvironment(os.Getenv)
 	if err != nil {
@@ -227,7 +196,7 @@ func positive(ok bool) error {
 	return nil
 }
 
-// client returns a client for the endpoint. Its errors are those of flags, and contain no value that may be secret.
+// client returns a client for the endpoint. Its errors are FlagErrors without values that may be secret.
 func (f *connectionFlags) client() (*otlpclient.Client, error) {
 	c, err := f.config()
 	if err != nil {
@@ -240,13 +209,8 @@ func (f *connectionFlags) client() (*otlpclient.Client, error) {
 	if client.Plain() {
 		for _, name := range []string{flagCA, flagCert, flagKey, flagSkipVerify} {
 			if f.flags.Changed(name) {
-				return nil, &FlagError{
-					fmt.Sprintf(
-						"--%s has no effect on %s, which does not use TLS; use https://",
-						name,
-						client.Endpoint(),
-					),
-				}
+				return nil, &FlagError{fmt.Sprintf("--%s has no effect on %s, which does not use TLS; use https://",
+					name, client.Endpoint())}
 			}
 		}
 	}
@@ -261,9 +225,9 @@ func (f *connectionFlags) given(flag string) string {
 	return ""
 }
 
-// resourceFromEnvironment sets the resource that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe, where no flag
-// does, and returns notes on it. SDKs describe their own process with these variables. ntconv has no spans of its own,
-// so they describe what it sends.
+// resourceFromEnvironment sets the resource that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe, unless a flag
+// sets it, and returns notes on the variables it used. SDKs describe their own process with these variables; ntconv has
+// no spans of its own, so the variables describe the processes of the trace.
 func resourceFromEnvironment(o *otlp.Options, getenv func(string) string) (notes []string, err error) {
 	const nameVariable, listVariable = "OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES"
 	list, err := otlpclient.ParseList(getenv(listVariable))

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// otlpIn returns the reading half of OTLP. Other signals than traces are recognized, too, so that the importer refuses
-// them by name.
+// otlpIn returns the reading half of OTLP. It also recognizes metrics, logs and profiles, so that the importer can name
+// the signal that it rejects.
 func otlpIn() *In {
 	return &In{
-		// A message has no magic number, but Recognize wants so much structure that no other known format passes.
+		// A message has no magic number, but no other known format passes the structural checks of Recognize.
 		Sniff: otlp.Recognize,
 		Bind:  func(*pflag.FlagSet) Opener { return otlpOpener{} },
 		NoBytes: Advice{

@@ -32,28 +32,28 @@ func (c *otlpCreator) upload(out *iox.Outputs, info *ntconv.Info, t *Target) (Si
 	}
 	sink.result.Endpoint = client.Endpoint()
 	o.Progress, o.Spend = sink.sent.Store, out.Spend
-	// The context does not end: a signal ends the process, and the flags bound the time of each batch.
+	// The context is never canceled: a signal ends the process, and the flags bound the time of each batch.
 	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
 	c.prepare(sink)
 	return sink, nil
 }
 
-// A Sending is a Sink that sends what it makes elsewhere while the input is read.
+// A Sending is a Sink that sends its output over the network while the input is read.
 type Sending interface {
 	Sink
-	// Sent returns how much has been sent so far, and where to. It is safe for concurrent use.
+	// Sent returns what has been sent so far, as "12 spans", and the endpoint. It is safe for concurrent use.
 	Sent() (what, where string)
 }
 
 // An otlpSink writes or sends spans.
 type otlpSink struct {
 	*otlp.Sink
-	finish func() error // completes what is below the sink; nil if there is nothing to complete
+	finish func() error // completes the compression or closes the client; nil if neither is necessary
 	sent   atomic.Int64
 	result spansResult
 }
 
-// Close ends the sink and completes what is below it.
+// Close ends the sink, then completes the compression or closes the client.
 func (s *otlpSink) Close() error {
 	err := s.Sink.Close()
 	if s.finish != nil {
@@ -73,7 +73,7 @@ func (s *otlpSink) Result() Result {
 	return r
 }
 
-// spansResult is the result of an output of spans.
+// spansResult is the result of an output of spans. The comments of otlp.Summary describe the counts.
 type spansResult struct {
 	made
 	Endpoint    string `json:"endpoint,omitempty"`
@@ -101,7 +101,7 @@ type spansResult struct {
 	fate        string // of unfinished spans
 }
 
-// set sets the counts and the detail.
+// set copies the counts of the summary and adds the remarks.
 func (r *spansResult) set(s otlp.Summary) {
 	r.made = made{Items: s.Sent, Unit: "span"}
 	r.Spans, r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Spans, s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
@@ -132,26 +132,17 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
 	if s.Intervals > 0 {
-		r.Remark(
-			fmt.Sprintf(
-				"%s of %s linked to spans",
-				message.Group(s.Linked),
-				message.Count(s.Intervals, "interval of the runtime", "intervals of the runtime"),
-			),
-		)
+		r.Remark(fmt.Sprintf("%s of %s linked to spans", message.Group(s.Linked),
+			message.Count(s.Intervals, "interval of the runtime", "intervals of the runtime")))
 	}
 	if r.live && s.Linked < s.Intervals {
-		r.Remark(
-			"spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file",
-		)
+		r.Remark("spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file")
 	}
-	add(
-		s.Unnamed,
-		"as unknown_service:dotnet, because the trace names the program at its end and the input can be read only once; set --"+flagServiceName,
-	)
+	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program at its end and the input can be read "+
+		"only once; set --"+flagServiceName)
 }
 
-// fateOf returns what happens to unfinished spans.
+// fateOf describes the handling of unfinished spans for the summary.
 func fateOf(u otlp.Unfinished) string {
 	switch u {
 	case otlp.OpenUnfinished:
@@ -162,7 +153,7 @@ func fateOf(u otlp.Unfinished) string {
 	return "omitted (--unfinished keeps them)"
 }
 
-// Empty returns what is missing. Spans that were rejected are not missing.
+// Empty implements Result. Rejected spans are not missing.
 func (r *spansResult) Empty() string {
 	switch {
 	case r.Spans > 0:

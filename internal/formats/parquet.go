@@ -60,14 +60,14 @@ the dataset has, whatever its name and compression, is skipped. So a run that wa
 and several runs can add to one dataset at the same time. An input that cannot be read keeps no other from being added; the exit code is
 the worst of all. ntconv dataset lists, removes and verifies traces.`
 
-// A parquetCreator has the flags of ntconv to parquet.
+// A parquetCreator has the flags of ntconv to parquet, and the index of spans of one input (PerInput).
 type parquetCreator struct {
 	plain
 	options parquet.Options
 	flags   *pflag.FlagSet
-	link    active.Evidence // what may link a sample to a span
-	single  bool            // the flag
-	toFile  bool            // the name of the output asks for one file
+	link    active.Evidence // evidence that may link a sample to a span; 0 means no links
+	single  bool            // --single was given
+	toFile  bool            // the name of the output is that of one file
 }
 
 const (
@@ -80,25 +80,12 @@ const (
 
 func bindParquet(flags *pflag.FlagSet) *parquetCreator {
 	c := &parquetCreator{flags: flags}
-	flags.BoolVar(
-		&c.single,
-		flagSingle,
-		false,
-		"write one file of events with all names instead of a directory of tables",
-	)
+	flags.BoolVar(&c.single, flagSingle, false, "write one file of events with all names instead of a directory of tables")
 	flags.BoolVar(&c.options.Raw, flagRaw, false, "write the payloads of events as bytes instead of JSON")
-	flags.StringSliceVar(
-		&c.options.Typed,
-		flagTyped,
-		nil,
-		"write a table with a column per field for this `provider/event`, for all, or for none; repeatable (default: frequent events)",
-	)
-	flags.Int64Var(
-		&c.options.TypedRows,
-		flagTypedRows,
-		0,
-		"number of events from which a type is frequent (default 1000)",
-	)
+	flags.StringSliceVar(&c.options.Typed, flagTyped, nil, "write a table with a column per field for this `provider/event`, "+
+		"for all, or for none; repeatable (default: frequent events)")
+	flags.Int64Var(&c.options.TypedRows, flagTypedRows, 0,
+		"minimum number of events that makes a type frequent (default 1000)")
 	bindSpanLink(flags, &c.link)
 	return c
 }
@@ -118,7 +105,7 @@ func (c *parquetCreator) ChooseByName(out string, isDir bool) Names {
 
 func (c *parquetCreator) isSingle() bool { return c.single || c.toFile }
 
-// Destination implements Creator. No flag asks for the directory.
+// Destination implements Creator. A directory is the default, so the "flag" is a phrase.
 func (c *parquetCreator) Destination() (Destination, string) {
 	if c.isSingle() {
 		return ToFile, ""
@@ -133,8 +120,8 @@ func (c *parquetCreator) ForInput() Creator {
 	return &own
 }
 
-// Ahead implements Creator. Most recordings show an Activity when it ends, and the samples and intervals in it need its
-// IDs before.
+// Ahead implements Creator. Most recordings show an Activity only when it ends, but samples and intervals within it
+// need its IDs earlier.
 func (c *parquetCreator) Ahead() []Ahead {
 	c.options.Active = nil // of an earlier input
 	if c.link == 0 || c.isSingle() {
@@ -143,7 +130,7 @@ func (c *parquetCreator) Ahead() []Ahead {
 	return []Ahead{{Learn: c.learnSpans, Shows: active.NewDetector().Shows, Again: c.flags.Changed(FlagSpanLink)}}
 }
 
-// learnSpans finds out when each span was active.
+// learnSpans records when each span was active.
 func (c *parquetCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 	index := active.New(info, nil)
 	return index.Add, func() {
@@ -178,19 +165,13 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 		return parquetSink{sink, o.Raw, o.Active != nil}, nil
 	}
 	if o.Raw {
-		return nil, fmt.Errorf(
-			"--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s",
-			flagRaw,
-			flagRaw,
-		)
+		return nil, fmt.Errorf("--%s: one file of events has no column for it; write a directory with -o DIR/, or omit --%s",
+			flagRaw, flagRaw)
 	}
 	for _, name := range []string{flagTyped, flagTypedRows} {
 		if c.flags.Changed(name) {
-			return nil, fmt.Errorf(
-				"--%s: one file of events has no typed tables; write a directory with -o DIR/, or omit --%s",
-				name,
-				name,
-			)
+			return nil, fmt.Errorf("--%s: one file of events has no typed tables; write a directory with -o DIR/, or omit --%s",
+				name, name)
 		}
 	}
 	w, err := out.Create("")
@@ -207,7 +188,7 @@ func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 type parquetSink struct {
 	*parquet.Sink
 	raw    bool
-	linked bool // the spans of the trace are known
+	linked bool // samples were linked to the spans of the trace
 }
 
 func (s parquetSink) Result() Result {
@@ -217,22 +198,15 @@ func (s parquetSink) Result() Result {
 	}
 	var notes []string
 	if s.linked && d.Samples > 0 {
-		notes = append(
-			notes,
-			fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")),
-		)
+		notes = append(notes,
+			fmt.Sprintf("%s of %s linked to spans", message.Group(d.Linked), message.Count(d.Samples, "sample")))
 	}
 	if d.Raw > 0 && !s.raw {
-		notes = append(
-			notes,
-			message.Count(d.Raw, "payload")+" kept as bytes in addition, because JSON does not restore them",
-		)
+		notes = append(notes,
+			message.Count(d.Raw, "payload")+" kept as bytes in addition, because JSON does not restore them")
 	}
 	if len(d.Unmatched) > 0 {
-		notes = append(
-			notes,
-			fmt.Sprintf("no event with fields matches --%s %s", flagTyped, strings.Join(d.Unmatched, ",")),
-		)
+		notes = append(notes, fmt.Sprintf("no event with fields matches --%s %s", flagTyped, strings.Join(d.Unmatched, ",")))
 	}
 	r.Text = strings.Join(notes, "; ")
 	return r

@@ -23,22 +23,15 @@ const flagMap = "map"
 // parquetIn returns the reading half of Parquet.
 func parquetIn() *In {
 	return &In{
-		// The second one is a file whose footer is encrypted, which the importer refuses by name.
+		// PARE begins a file with an encrypted footer, for which the importer has an error of its own.
 		Sniff: func(head []byte) bool {
 			return bytes.HasPrefix(head, []byte("PAR1")) || bytes.HasPrefix(head, []byte("PARE"))
 		},
 		SniffDir: func(members []string) bool { return len(parquetMembers(members)) > 0 },
 		Bind: func(flags *pflag.FlagSet) Opener {
 			o := &parquetOpener{notes: map[string]bool{}}
-			flags.StringToStringVar(
-				&o.mapping,
-				flagMap,
-				nil,
-				"of Parquet files of other programs: `role=column` pairs, as time=ts:us,name=event,duration=dur; roles: "+strings.Join(
-					parquet.Roles(),
-					", ",
-				),
-			)
+			flags.StringToStringVar(&o.mapping, flagMap, nil, "for Parquet files of other programs: `role=column` pairs, such as "+
+				"time=ts:us,name=event,duration=dur; roles: "+strings.Join(parquet.Roles(), ", "))
 			flags.Lookup(flagMap).DefValue = "" // without it the help shows "default []"
 			return o
 		},
@@ -52,7 +45,7 @@ func parquetIn() *In {
 type parquetOpener struct {
 	mapping map[string]string
 
-	mu    sync.Mutex // several inputs may be open at a time
+	mu    sync.Mutex // guards notes: inputs may be opened concurrently
 	notes map[string]bool
 }
 
@@ -79,7 +72,7 @@ func (p *parquetOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	return src, err
 }
 
-// note remembers the roles that columns have, if the user has not chosen all of them.
+// note records the roles of the columns for Notes, unless the user has chosen all of them.
 func (p *parquetOpener) note(name string, m parquet.Mapping) {
 	if maps.Equal(p.mapping, m) {
 		return
@@ -101,18 +94,17 @@ func (p *parquetOpener) Notes() []string {
 	return slices.Sorted(maps.Keys(p.notes))
 }
 
-// parquetMembers returns the members of a directory that are tables. The tables of a trace are all in one directory; in
-// other directories, names that begin with an underscore or a dot are not data, as for Hive and Spark.
+// parquetMembers returns the members of a directory that are tables. If events.parquet is one of them, the directory is
+// a trace and only its top level counts; in other directories, names that begin with an underscore or a dot are not
+// data, as in Hive and Spark.
 func parquetMembers(members []string) (list []string) {
 	for _, m := range members {
 		if isParquetName(m) && !strings.Contains("/"+m, "/_") && !strings.Contains("/"+m, "/.") {
 			list = append(list, m)
 		}
 	}
-	if top := slices.DeleteFunc(slices.Clone(list), func(m string) bool { return strings.Contains(m, "/") }); slices.Contains(
-		top,
-		"events.parquet",
-	) {
+	top := slices.DeleteFunc(slices.Clone(list), func(m string) bool { return strings.Contains(m, "/") })
+	if slices.Contains(top, "events.parquet") {
 		return top
 	}
 	return list
@@ -128,7 +120,7 @@ func parquetTables(in Input) (parquet.Tables, error) {
 		return parquet.File(cmp.Or(strings.TrimSuffix(base, path.Ext(base)), base), r, size), nil
 	}
 	members, none := in.Members()
-	if none != nil && !errors.Is(none, errors.ErrUnsupported) { // it is a directory that cannot be listed
+	if none != nil && !errors.Is(none, errors.ErrUnsupported) { // a directory that cannot be listed
 		err = none
 	}
 	if none != nil || len(members) == 0 {
@@ -143,7 +135,7 @@ func parquetTables(in Input) (parquet.Tables, error) {
 	return t, nil
 }
 
-// memberTables are the tables in a directory.
+// memberTables are the tables in a directory, by name without extension.
 type memberTables struct {
 	in      Input
 	names   []string

@@ -66,12 +66,8 @@ func bindPerfetto(flags *pflag.FlagSet) *perfettoCreator {
 		{"streaming", perfetto.StreamingSamples}, {"stack-sample", perfetto.StackSamples}, {"none", perfetto.NoSamples},
 	}}, "samples", "form of stack samples: streaming, stack-sample (exact times and weights, Perfetto 58 and later) or none")
 	flags.BoolVar(&o.NoArgs, "no-args", false, "omit payloads, labels and attributes")
-	flags.BoolVar(
-		&o.NoStacks,
-		"no-stacks",
-		false,
-		"omit the stacks of slices and instants, which recent versions of Perfetto show",
-	)
+	flags.BoolVar(&o.NoStacks, "no-stacks", false,
+		"omit the stacks of slices and instants, which recent versions of Perfetto show")
 	flags.BoolVar(&o.Plain, "plain", false, "do not compress packets, so that protoc --decode shows them")
 	return c
 }
@@ -93,7 +89,7 @@ func (c *perfettoCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target)
 	return &perfettoSink{perfetto.New(w, info, t.Namer, &o), finish}, nil
 }
 
-// A perfettoSink completes the compression after the trace.
+// A perfettoSink completes the compression after the trace, also in Abort.
 type perfettoSink struct {
 	*perfetto.Sink
 	finish func() error

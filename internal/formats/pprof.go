@@ -27,25 +27,25 @@ func pprofFormat() *Format {
 			Profile: allProfiles,
 			Bind:    bindPprofInput,
 			NoBytes: Advice{"an empty file",
-				"did the program that was to write the profile end before it did? programs write it at the end of the recording; record again"},
-			NoEvents: Advice{"the profile holds no samples", "write it again, while the program works and for longer"},
+				"programs write a profile when the recording ends; check that the program did not end earlier, and record again"},
+			NoEvents: Advice{"the profile holds no samples", "record again, for longer and while the program is busy"},
 		},
 		Out: &Out{
 			Doc:      "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 			Binary:   true,
 			Names:    NamesLast,
 			AnyOrder: true, // samples are added up
-			// gzip is part of the format, whatever the name of the output.
+			// gzip is part of the format, regardless of the name of the output.
 			Compressions: []string{extZstd},
 			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
 			Examples: []Example{
 				{
-					"time of all threads, running or waiting, or of the processors if that is what was recorded",
+					"wall time of all threads, or CPU time if the trace is machine-wide",
 					"ntconv to pprof trace.nettrace",
 				},
 				{
-					"processor time of one process of a machine-wide trace",
+					"CPU time of one process of a machine-wide trace",
 					"ntconv to pprof --kind cpu --pid 4711 trace.nettrace",
 				},
 				{
@@ -61,7 +61,7 @@ func pprofFormat() *Format {
 	}
 }
 
-// sampleAdvice tells users of traces without samples how to record some.
+// sampleAdvice is the next step for traces without samples: how to record some.
 const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux"
 
 // A pprofCreator has the flags of ntconv to pprof.
@@ -73,21 +73,17 @@ type pprofCreator struct {
 
 func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 	c := new(pprofCreator)
-	flags.Var(
-		kindChoice(&c.options.Kind, pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported),
-		"kind",
-		"what is counted: wall is the time of threads by .NET's sampler, cpu processor time of a machine-wide trace, imported what a profile counted before",
-	)
-	flags.StringSliceVar(
-		&c.options.DropLabels,
-		flagDropLabel,
-		nil,
-		"leave out the label with this `key`, as \"thread id\"; repeatable",
-	)
+	flags.Var(kindChoice(&c.options.Kind, pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported), "kind", kindUsage)
+	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
+		"drop the label with this `key`, such as \"thread id\"; repeatable")
 	c.spans = bindSpanLabels(flags)
-	flags.IntVar(&c.options.Level, flagGzipLevel, 0, "level of compression, 1 to 9 (default 1)")
+	flags.IntVar(&c.options.Level, flagGzipLevel, 0, "compression level, 1 (fast) to 9 (small) (default 1)")
 	return c
 }
+
+// kindUsage describes the values of --kind.
+const kindUsage = "profile kind: wall (time of managed threads), cpu (CPU time of a machine-wide trace), " +
+	"imported (the original profile)"
 
 const flagGzipLevel = "gzip-level"
 
@@ -116,38 +112,39 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 	return s, nil
 }
 
-// sink returns a sink that writes a profile to w.
+// sink returns a sink that writes a profile to w, compressed with gzip unless uncompressed is set.
 func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
 	o := c.options
 	o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, uncompressed
 	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels), nil}
 }
 
-// A Profile makes profiles that are shown rather than written.
+// A Profile creates sinks for profiles that are shown rather than stored.
 type Profile struct{ creator *pprofCreator }
 
-// BindProfile defines the flags that choose what a profile holds.
+// BindProfile defines the flags for the contents of a profile. Call the methods of the result after the flags are
+// parsed.
 func BindProfile(flags *pflag.FlagSet) *Profile {
 	c := bindPprof(flags)
-	flags.Lookup(flagGzipLevel).Hidden = true // it says how a profile is stored
+	flags.Lookup(flagGzipLevel).Hidden = true // the profile is not stored
 	return &Profile{c}
 }
 
-// Create returns a sink that writes an uncompressed profile.proto to w in Close.
+// Create returns a sink whose Close writes an uncompressed profile.proto to w.
 func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
 	return p.creator.sink(w, info, t, true)
 }
 
-// SpanLabels returns what the flags say about labels of spans.
+// SpanLabels returns the values of the flags for labels of spans.
 func (p *Profile) SpanLabels() *SpanLabels { return p.creator.SpanLabels() }
 
-// Advice tells users of traces without samples how to record some.
+// Advice returns the next step for traces without samples: how to record some.
 func (p *Profile) Advice() string { return sampleAdvice }
 
 type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
-	finish  func() error // of a compression other than gzip, or nil
+	finish  func() error // completes a compression other than gzip, or nil
 }
 
 func (s pprofSink) Close() error {
@@ -165,12 +162,13 @@ func (s pprofSink) Write(e *ntconv.Event) error {
 func (s pprofSink) Result() Result {
 	d := s.Summary()
 	return &profileResult{
-		Kind: d.Kind.String(), made: made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
+		Kind:  d.Kind.String(),
+		made:  made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
 		notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
 	}
 }
 
-// otherKinds returns a note on the kinds of samples that a profile does not show.
+// otherKinds returns a note on the profile kinds of the trace that this profile does not contain.
 func otherKinds(kinds []pprof.Kind) []string {
 	if len(kinds) == 0 {
 		return nil
@@ -183,7 +181,7 @@ func otherKinds(kinds []pprof.Kind) []string {
 		strings.Join(names, " and "), strings.Join(flags, " and "))}
 }
 
-// unresolved describes the frames of a profile without a symbol in a sentence. It is "" if there are none.
+// unresolved describes the unresolved frames of a profile in one sentence. It returns "" if there are none.
 func unresolved(d *pprof.Summary) string {
 	u := profile.Unresolved{
 		Frames: d.Frames, Unnamed: d.Unresolved.Frames, Total: d.Total, Any: d.Unresolved.Passing, Leaf: d.Unresolved.Leaf,
@@ -197,8 +195,8 @@ func unresolved(d *pprof.Summary) string {
 	return u.String()
 }
 
-// isPprof walks over the first fields of what could be a profile: top-level fields 1 to 15 of profile.proto with their
-// wire types. Files of random bytes pass with a chance well below one in a thousand, and all that follows is a hint.
+// isPprof checks up to 8 fields at the beginning of what may be a profile: top-level fields 1 to 15 of profile.proto
+// with their wire types. Fewer than one in a thousand files of random bytes pass, so a match is only a hint.
 func isPprof(_ string, head []byte) bool {
 	fields := 0
 	if isText("", head) {
@@ -223,7 +221,7 @@ func isPprof(_ string, head []byte) bool {
 			if v > 1<<30 {
 				return false
 			}
-			// Other protobuf files begin with field 1 as well; here it is a ValueType: two numbers, neither needed.
+			// Other protobuf files also begin with field 1. In a profile it is a ValueType: two optional numbers.
 			if tag>>3 == 1 && v > 0 && len(head) > 0 && head[0] != 1<<3 && head[0] != 2<<3 {
 				return false
 			}

@@ -18,45 +18,38 @@ const (
 	flagLabelFrames = "label-frames"
 )
 
-// A pprofOpener has the flags that say how profiles become traces.
+// A pprofOpener has the flags that determine how a profile becomes a trace.
 type pprofOpener struct {
 	sampleType  string
 	labelFrames []string
-	mu          sync.Mutex      // guards labels: profiles may be read at the same time
-	labels      map[string]bool // keys of labels of the profiles that were read, noted if labelFrames is not empty
+	mu          sync.Mutex      // guards labels: profiles may be read concurrently
+	labels      map[string]bool // label keys of all profiles read; empty without labelFrames
 }
 
 func bindPprofInput(flags *pflag.FlagSet) Opener {
 	o := &pprofOpener{labels: map[string]bool{}}
-	flags.StringVar(
-		&o.sampleType,
-		flagSampleType,
-		"",
-		"of a profile: `name` of the value that viewers show (default: the profile's own)",
-	)
-	flags.StringSliceVar(
-		&o.labelFrames,
-		flagLabelFrames,
-		nil,
-		"of a profile: labels with these `keys` become the outermost frames of stacks, as thread,endpoint",
-	)
+	flags.StringVar(&o.sampleType, flagSampleType, "",
+		"for a profile: `name` of the sample type that viewers show (default: as the profile states)")
+	flags.StringSliceVar(&o.labelFrames, flagLabelFrames, nil,
+		"for a profile: labels with these `keys` become the outermost frames of stacks, such as thread,endpoint")
 	return o
 }
 
-// A FlagError says that the value of a flag does not fit an input.
+// A FlagError means that the value of a flag does not fit the input or another flag. Its text begins with the flag.
 type FlagError struct{ text string }
 
 func (e *FlagError) Error() string { return e.text }
 
-// Setting returns the text for programs that set the values of flags by their names without hyphens.
+// Setting returns the text without hyphens, for library users who set the values by name.
 func (e *FlagError) Setting() string {
 	return "setting " + strings.ReplaceAll(strings.TrimPrefix(e.text, "--"), " --", " ")
 }
 
-// MissingSampleType returns the error of a flag --sample-type that names none of those that a profile has.
+// MissingSampleType returns the error of a value of --sample-type that is not among the sample types that the profile
+// has.
 func MissingSampleType(name string, has []string) error {
 	return &FlagError{
-		fmt.Sprintf("--%s %s: the profile has no such type; it has %s", flagSampleType, name, strings.Join(has, ", ")),
+		fmt.Sprintf("--%s %s: the profile has no such sample type; available: %s", flagSampleType, name, strings.Join(has, ", ")),
 	}
 }
 
@@ -84,14 +77,15 @@ func (p *pprofOpener) sawLabel(key string) {
 	p.labels[key] = true
 }
 
+// Notes returns one note per key of --label-frames that no sample has.
 func (p *pprofOpener) Notes() (notes []string) {
-	has := "there are none"
+	has := "the profile has no labels"
 	if keys := slices.Sorted(maps.Keys(p.labels)); len(keys) > 0 {
-		has = "there are " + firstKeys(keys)
+		has = "available: " + firstKeys(keys)
 	}
 	for _, key := range p.labelFrames {
 		if !p.labels[key] {
-			notes = append(notes, fmt.Sprintf("--%s: no sample has a label %s; %s", flagLabelFrames, key, has))
+			notes = append(notes, fmt.Sprintf("--%s: no sample has the label %s; %s", flagLabelFrames, key, has))
 		}
 	}
 	return notes

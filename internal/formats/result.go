@@ -7,35 +7,36 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// A Result is what a sink has written, in the terms of its format. Encoded by encoding/json it is an object whose
-// members become members of the summary.
+// A Result describes what a sink has written, in the terms of its format. encoding/json encodes it as an object whose
+// members become members of the summary. Its methods are valid after Close of the sink.
 type Result interface {
-	// Empty returns what the output has none of, as a plural noun for the command's error, or "" if it is not empty.
+	// Empty returns the plural noun for what an empty output lacks, such as "samples", or "" if the output is not empty.
 	Empty() string
-	// Line returns the first part of the summary line: what was written, and from how many events of which input.
+	// Line returns the first part of the summary line: the output, and the events it was built from.
 	Line(r Read) string
-	// Detail returns what else users should know, and the codes of a report about which it says all. It returns "" if
-	// there is nothing.
+	// Detail returns the second part of the summary line, "" if there is none, and the codes of the report that the
+	// text covers, so that they need no line of their own.
 	Detail() (text string, covers []ntconv.Code)
-	// Remark adds to the detail.
+	// Remark appends a remark to the detail.
 	Remark(text string)
-	// Notes returns remarks on flags of the format that had no effect.
+	// Notes returns remarks on flags, such as flags without effect.
 	Notes() []string
 }
 
-// A FlagEmptied result is empty because of a value of a flag, which Empty names. Advice to record again does not apply.
+// A FlagEmptied is a result that may be empty because of a flag, which Empty names. Advice to record again does not
+// apply if EmptiedByFlag returns true.
 type FlagEmptied interface {
 	Result
 	EmptiedByFlag() bool
 }
 
-// Read is what the events were selected from.
+// Read describes the selection of events that an output was built from.
 type Read struct {
-	Input            string // its name
-	Events, Selected int64  // events of the input, and events that the selection kept
+	Input            string // name of the input, for display
+	Events, Selected int64  // events read, and events that the selection kept
 }
 
-// Line returns the first part of the summary line of a command that writes events.
+// Line returns "12 of 345 events in NAME", or "345 events of NAME" if all were selected.
 func (r Read) Line() string {
 	if r.Selected == r.Events {
 		return fmt.Sprintf("%s of %s", message.Count(r.Events, "event"), r.Input)
@@ -43,9 +44,9 @@ func (r Read) Line() string {
 	return fmt.Sprintf("%s of %s in %s", message.Group(r.Selected), message.Count(r.Events, "event"), r.Input)
 }
 
-// made counts what an output holds.
+// made counts the items of an output.
 type made struct {
-	Used  int64  `json:"used,omitempty"` // events that the items were made of
+	Used  int64  `json:"used,omitempty"` // events that the items were built from
 	Items int64  `json:"items,omitempty"`
 	Unit  string `json:"unit,omitempty"` // the noun for one item
 	Text  string `json:"detail,omitempty"`
@@ -68,7 +69,7 @@ func (m *made) Remark(text string) {
 	m.Text += text
 }
 
-// eventsResult is the result of an output of events, or of items that are made of events.
+// eventsResult is the result of an output of events, or of items that are built from events.
 type eventsResult struct {
 	made
 	Files int64 `json:"files,omitempty"` // members of a directory
@@ -81,8 +82,7 @@ func newEventsResult(n int64, detail string) *eventsResult {
 
 const eventUnit = "event"
 
-// newItemsResult returns the result of an output of n items that were made of used events. unit is the noun for one
-// item.
+// newItemsResult returns the result of an output of n items built from used events. unit is the noun for one item.
 func newItemsResult(unit string, n, used int64, detail string) *eventsResult {
 	return &eventsResult{made: made{Used: used, Items: n, Unit: unit, Text: detail}}
 }
@@ -105,7 +105,7 @@ func (e *eventsResult) Line(r Read) string {
 	return r.Line()
 }
 
-// profileResult is the result of an output of samples that were added up.
+// profileResult is the result of an output of aggregated samples.
 type profileResult struct {
 	Kind string `json:"kind,omitempty"`
 	made
@@ -132,8 +132,8 @@ func (p *profileResult) Line(r Read) string {
 
 func (p *profileResult) Notes() []string { return p.notes }
 
-// ProfileKind returns the kind of the profile that a sink of Profile.Create has written: wall, cpu or imported. It
-// returns "" for results of other sinks.
+// ProfileKind returns the kind of the profile in a result of a sink of Profile.Create: "wall", "cpu" or "imported". It
+// returns "" for other results.
 func ProfileKind(r Result) string {
 	if p, ok := r.(*profileResult); ok {
 		return p.Kind

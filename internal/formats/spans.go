@@ -8,17 +8,17 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// SpanLabels says which samples get labels of the span that was active when they were taken.
+// SpanLabels determines which samples get labels of the span that was active when the sample was taken.
 type SpanLabels struct {
-	Use      active.Evidence // what may link a sample to a span; 0 means that no labels are added
-	Name     bool            // add the name of the span, too
-	Explicit bool            // the user has asked for labels
+	Use      active.Evidence // evidence that may link a sample to a span; 0 means that no labels are added
+	Name     bool            // also add the name of the span
+	Explicit bool            // a flag asks for labels, so their absence is worth a note
 }
 
-// A SpanLabeler is a Creator whose sinks have a place for labels of samples.
+// A SpanLabeler is a Creator whose sinks can store labels of samples.
 type SpanLabeler interface {
 	Creator
-	// SpanLabels returns what the flags of the format say. Call it after they were parsed.
+	// SpanLabels returns a copy of the values of the flags. Call it after the flags are parsed.
 	SpanLabels() *SpanLabels
 }
 
@@ -28,11 +28,11 @@ const (
 	FlagSpanName = "span-name"
 )
 
-// bindSpanLabels defines the flags that link samples to spans.
+// bindSpanLabels defines the flags that link samples to spans. Call the result after the flags are parsed.
 func bindSpanLabels(flags *pflag.FlagSet) func() *SpanLabels {
 	o := &SpanLabels{Use: active.All}
 	bindSpanLink(flags, &o.Use)
-	flags.BoolVar(&o.Name, FlagSpanName, false, "label samples with the name of their span, too")
+	flags.BoolVar(&o.Name, FlagSpanName, false, "also label samples with the name of their span")
 	return func() *SpanLabels {
 		set := *o
 		set.Explicit = flags.Changed(FlagSpanLink) && set.Use != 0 || set.Name
@@ -40,17 +40,14 @@ func bindSpanLabels(flags *pflag.FlagSet) func() *SpanLabels {
 	}
 }
 
-// bindSpanLink defines the flag that says what may link a sample to a span.
+// bindSpanLink defines --span-link, which selects the evidence that may link a sample to a span.
 func bindSpanLink(flags *pflag.FlagSet, use *active.Evidence) {
 	*use = active.All
-	flags.Var(
-		(*evidenceValue)(use),
-		FlagSpanLink,
-		"how samples are linked to the span that was active: by their own labels, by activity ID, by what was active on the thread (auto: the first of these that finds one); comma-separated",
-	)
+	flags.Var((*evidenceValue)(use), FlagSpanLink, "evidence that links a sample to the active span: label (its own labels), "+
+		"activity (its activity ID), thread (the span that was active on its thread); comma-separated; auto tries them in this order")
 }
 
-// An evidenceValue is a flag that takes auto, off or a list of kinds of evidence.
+// An evidenceValue is a flag for auto, off or a list of kinds of evidence.
 type evidenceValue active.Evidence
 
 var errEvidence = errors.New("want auto, off, or a list of label, activity, thread")
@@ -85,5 +82,5 @@ func (v *evidenceValue) String() string {
 	return active.Evidence(*v).String()
 }
 
-// Type returns the names, which the help shows in place of a type.
+// Type returns the names separated by "|", which the help shows in place of a type.
 func (v *evidenceValue) Type() string { return "auto|off|label|activity|thread" }

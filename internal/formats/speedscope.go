@@ -21,7 +21,7 @@ func speedscopeFormat() *Format {
 			Doc:          "the samples and slices of a trace as flame graphs for speedscope, a profile per thread and one of all threads",
 			Help:         speedscopeHelp,
 			Names:        NamesLast,
-			Order:        reader.ByTime, // what lasts must begin before it ends
+			Order:        reader.ByTime, // a slice must begin before it ends
 			Compressions: compressionExts(),
 			Advice:       sampleAdvice,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindSpeedscope(flags) },
@@ -37,7 +37,7 @@ func speedscopeFormat() *Format {
 }
 
 const speedscopeHelp = `Samples become profiles that add up: one of all threads, and one per thread. Spans, garbage collections, compilations and waits become
-profiles of their thread whose names end in "slices", which show when each one began and ended. Other events are omitted.
+profiles of their thread whose names end in "slices", which show when each slice began and ended. Other events are omitted.
 
 Times count from the first item, not from the start of the recording as in ntconv print.`
 
@@ -50,8 +50,8 @@ type speedscopeCreator struct {
 func bindSpeedscope(flags *pflag.FlagSet) *speedscopeCreator {
 	c := new(speedscopeCreator)
 	c.flags.bind(flags)
-	flags.Lookup(flagTracks).Usage = "slices that are shown: spans, gc, jit, contention, requests or all; comma-separated (default all)"
-	flags.Lookup(flagRundown).Hidden = true // those events are no slices
+	flags.Lookup(flagTracks).Usage = "slices to show: spans, gc, jit, contention, requests or all; comma-separated (default all)"
+	flags.Lookup(flagRundown).Hidden = true // rundown events are not slices
 	return c
 }
 
@@ -75,7 +75,7 @@ type speedscopeSink struct {
 	finish func() error // of the compression
 }
 
-// Close completes the compression, too.
+// Close also completes the compression.
 func (s *speedscopeSink) Close() error {
 	if err := s.Sink.Close(); err != nil {
 		return err
@@ -86,7 +86,7 @@ func (s *speedscopeSink) Close() error {
 func (s *speedscopeSink) Result() Result {
 	d := s.Summary()
 	c := timeline.Counts(d.Counts)
-	c.Rundown, c.Losses = 0, 0 // as all other events that are no slices
+	c.Rundown, c.Losses = 0, 0 // not slices, so the file has neither
 	r := &speedscopeResult{newTimelineResult(c)}
 	r.Items, r.Unit = int64(d.Profiles), "profile"
 	r.Remark(message.Count(r.Items, r.Unit))

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// speedscopeIn returns the reading half of the row of speedscope.
+// speedscopeIn returns the reading half of speedscope.
 func speedscopeIn() *In {
 	return &In{
 		Sniff:    isSpeedscope,
@@ -33,7 +33,7 @@ func (speedscopeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	src, err := speedscope.New(r, opts)
 	if err != nil {
-		return nil, err // and not a Source that is a nil pointer
+		return nil, err // a nil *speedscope.Reader would not be a nil Source
 	}
 	return src, nil
 }

@@ -12,13 +12,18 @@ import (
 	"github.com/ntconv/ntconv/internal/subset"
 )
 
-// A processSplit is a sink that writes a trace per process into a directory.
+// A processSplit is a sink that writes one trace per process into a directory.
+//
+//	before Create  Learn sees all events and assigns them to processes (subset.Split)
+//	begin          sets out, namer and make
+//	Write          create opens the member of a process with its first event
+//	Close          completes all sinks, then all members
 type processSplit struct {
 	*subset.Split
 	out   *iox.Outputs
 	namer ntconv.Namer
 	make  func(io.Writer) (Sink, error)
-	names map[string]bool // of members, in lower case: file systems may ignore case
+	names map[string]bool // of members, in lower case, because file systems may ignore case
 	sinks []Sink
 	files []*iox.Member
 }
@@ -29,14 +34,14 @@ func newProcessSplit() *processSplit {
 	return p
 }
 
-// begin returns the sink, which makes the sinks of the members with create.
+// begin sets the output and returns p. create returns the sink for each member.
 func (p *processSplit) begin(out *iox.Outputs, t *Target, create func(io.Writer) (Sink, error)) *processSplit {
 	p.out, p.namer, p.make = out, t.Namer, create
 	p.Only(t.Kept)
 	return p
 }
 
-// create returns the sink of a process.
+// create opens the member of a process and returns its sink.
 func (p *processSplit) create(process *ntconv.Process) (ntconv.Sink, error) {
 	file, err := p.out.Create(p.member(process))
 	if errors.Is(err, syscall.EMFILE) {
@@ -56,7 +61,7 @@ func (p *processSplit) create(process *ntconv.Process) (ntconv.Sink, error) {
 	return sink, nil
 }
 
-// member returns a name of its own for the trace of a process: HOST-NAME-PID.nettrace without what is unknown.
+// member returns a unique name for the trace of a process: HOST-NAME-PID.nettrace, without unknown parts.
 func (p *processSplit) member(process *ntconv.Process) string {
 	name := "unknown"
 	if process != nil {
@@ -79,10 +84,10 @@ func (p *processSplit) member(process *ntconv.Process) string {
 	return member
 }
 
-// maxFileName is how many bytes of a process's name a file name has.
+// maxFileName is the maximum number of bytes of a process name that appear in a file name.
 const maxFileName = 80
 
-// fileName returns the characters of a name that no file system objects to. Names in traces are not trusted.
+// fileName replaces characters that a file system may reject, because names in traces are untrusted.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {
@@ -94,7 +99,7 @@ func fileName(name string) string {
 	return strings.Trim(name[:min(len(name), maxFileName)], "._-")
 }
 
-// Close completes the traces of all processes.
+// Close completes the traces of all processes. It closes all members even if the sink fails.
 func (p *processSplit) Close() error {
 	err := p.Split.Close()
 	for _, f := range p.files {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Names of the flags that formats of timelines share.
+// Names of the flags that the timeline formats share.
 const (
 	flagTracks      = "tracks"
 	flagMinDuration = "min-duration"
@@ -20,7 +20,7 @@ const (
 	flagSpanIDOrder = "span-id-order"
 )
 
-// timelineFlags are the flags of all formats that show a trace as a timeline. A Creator converts the values to the
+// timelineFlags are the flags of the formats that show a trace as a timeline. A Creator converts the values to the
 // options of its exporter.
 type timelineFlags struct {
 	tracks         timeline.Tracks // 0 means all
@@ -31,26 +31,18 @@ type timelineFlags struct {
 
 // bind defines the flags.
 func (f *timelineFlags) bind(flags *pflag.FlagSet) {
-	flags.Var(
-		(*tracksValue)(&f.tracks),
-		flagTracks,
-		"what is shown: spans, gc, jit, contention (locks), waits (wait handles), requests, events, exceptions, counters, flows or all; comma-separated (default all)",
-	)
-	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices that are shorter than this `time`")
-	flags.BoolVar(
-		&f.rundown,
-		flagRundown,
-		false,
-		"include the events that only describe methods, modules and processes",
-	)
+	flags.Var((*tracksValue)(&f.tracks), flagTracks, "contents: spans, gc, jit, contention (locks), waits (wait handles), "+
+		"requests, events, exceptions, counters, flows or all; comma-separated (default all)")
+	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices shorter than this `time`")
+	flags.BoolVar(&f.rundown, flagRundown, false, "include events that only describe methods, modules and processes")
 	flags.Var(
 		&choice[bool]{&f.spanIDReversed, []choiceValue[bool]{{"be", false}, {"le", true}}},
 		flagSpanIDOrder,
-		"order of the bytes of the label SpanId in the trace: be is that of the W3C text form, le the reverse",
+		"byte order of the label SpanId in the trace: be as in the W3C text form, le reversed",
 	)
 }
 
-// check returns an error if a value makes no sense.
+// check returns a *FlagError for invalid values.
 func (f *timelineFlags) check() error {
 	if f.minDuration < 0 {
 		return &FlagError{
@@ -60,20 +52,16 @@ func (f *timelineFlags) check() error {
 	return nil
 }
 
-// A tracksValue is a flag that takes a list of what a timeline shows.
+// A tracksValue is a flag for a list of contents of a timeline.
 type tracksValue timeline.Tracks
 
 // tracks returns the names of --tracks in the order in which help and errors show them.
 func tracks() []choiceValue[timeline.Tracks] {
 	return []choiceValue[timeline.Tracks]{
-		{
-			"spans",
-			timeline.Spans,
-		}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention}, {"waits", timeline.Waits},
-		{
-			"requests",
-			timeline.Requests,
-		}, {"events", timeline.Events}, {"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows}, {"all", timeline.AllTracks},
+		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention},
+		{"waits", timeline.Waits}, {"requests", timeline.Requests}, {"events", timeline.Events},
+		{"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows},
+		{"all", timeline.AllTracks},
 	}
 }
 
@@ -110,7 +98,7 @@ func (v *tracksValue) String() string {
 
 func (v *tracksValue) Type() string { return "list" }
 
-// timelineResult is the result of an output that shows a trace as a timeline.
+// timelineResult is the result of a timeline.
 type timelineResult struct {
 	made
 	Slices     int64 `json:"slices"`
@@ -128,7 +116,7 @@ type timelineResult struct {
 	Files      int64 `json:"files,omitempty"` // of a directory
 }
 
-// newTimelineResult returns the result for what a timeline held. An exporter adds what concerns its format with Remark.
+// newTimelineResult returns the result for the counts of a timeline. Exporters add remarks on their format with Remark.
 func newTimelineResult(c timeline.Counts) *timelineResult {
 	items := c.Slices + c.Instants + c.Counters + c.Samples + c.Losses + c.Raw
 	if items == c.Raw {
@@ -137,48 +125,34 @@ func newTimelineResult(c timeline.Counts) *timelineResult {
 	r := &timelineResult{
 		made:   made{Used: c.Events - c.Rundown, Items: items, Unit: eventUnit},
 		Slices: c.Slices, Instants: c.Instants, Counters: c.Counters, Samples: c.Samples, Flows: c.Flows, Spans: c.Spans,
-		Losses: c.Losses, Unchanged: c.Raw, Short: c.Short, Rundown: c.Rundown, Unfinished: c.Unfinished, Renumbered: c.Renumbered,
+		Losses: c.Losses, Unchanged: c.Raw, Short: c.Short, Rundown: c.Rundown, Unfinished: c.Unfinished,
+		Renumbered: c.Renumbered,
 	}
 	add := func(n int64, one, many, text string) {
 		if n > 0 {
 			r.Remark(message.Count(n, one, many) + " " + text)
 		}
 	}
-	add(c.Unfinished, "slice", "slices", "without an end in the trace, ended with it")
-	add(
-		c.Renumbered,
-		"thread or process",
-		"threads and processes",
-		"renumbered, because the recorded number has more than 32 bits or is not unique",
-	)
+	add(c.Unfinished, "slice", "slices", "without an end in the trace, ended with the trace")
+	add(c.Renumbered, "thread or process", "threads and processes",
+		"renumbered, because the recorded number has more than 32 bits or is not unique")
 	add(c.Moved, "slice", "slices", "with times far outside of the recording moved to its start or end")
 	add(c.Short, "slice", "slices", "shorter than --"+flagMinDuration+" omitted")
-	add(
-		c.Rundown,
-		"description",
-		"descriptions",
-		"of methods, modules and processes omitted (--"+flagRundown+" to include)",
-	)
+	add(c.Rundown, "description", "descriptions",
+		"of methods, modules and processes omitted (--"+flagRundown+" to include)")
 	return r
 }
 
-// Empty returns what is missing, and the flag that includes what was omitted.
+// Empty implements Result. The text names the flag that includes omitted slices or events.
 func (t *timelineResult) Empty() string {
 	switch {
 	case t.Items > 0:
 		return ""
 	case t.Short > 0:
-		return fmt.Sprintf(
-			"events (%s; a smaller --%s includes them)",
-			message.Count(t.Short, "short slice"),
-			flagMinDuration,
-		)
+		return fmt.Sprintf("events (%s; a smaller --%s includes them)", message.Count(t.Short, "short slice"), flagMinDuration)
 	case t.Rundown > 0:
-		return fmt.Sprintf(
-			"events (%s only describe methods, modules and processes; --%s includes them)",
-			message.Group(t.Rundown),
-			flagRundown,
-		)
+		return fmt.Sprintf("events (%s only describe methods, modules and processes; --%s includes them)",
+			message.Group(t.Rundown), flagRundown)
 	}
 	return t.made.Empty()
 }
@@ -191,7 +165,10 @@ func (t *timelineResult) Line(r Read) string {
 	for _, n := range []struct {
 		count int64
 		unit  string
-	}{{t.Slices, "slice"}, {t.Samples, "sample"}, {t.Counters, "counter value"}, {t.Instants, "instant"}, {t.Flows, "arrow"}, {t.Unchanged, "unchanged event"}} {
+	}{
+		{t.Slices, "slice"}, {t.Samples, "sample"}, {t.Counters, "counter value"}, {t.Instants, "instant"},
+		{t.Flows, "arrow"}, {t.Unchanged, "unchanged event"},
+	} {
 		if n.count > 0 {
 			line += message.Count(n.count, n.unit) + ", "
 		}

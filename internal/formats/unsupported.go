@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// An unsupportedInput is something that users give to a trace converter and that it cannot read.
+// An unsupportedInput is a kind of file that users may give to ntconv, but that it cannot read.
 type unsupportedInput struct {
-	is   func(name string, head []byte) bool
-	what string
-	next string // what to do instead
+	matches func(name string, head []byte) bool
+	what    string
+	next    string // what to do instead
 }
 
 func prefix(s string) func(string, []byte) bool {
@@ -25,29 +25,29 @@ func hasAt(offset int, s string) func(string, []byte) bool {
 	}
 }
 
-// unsupportedInputs returns what an input of that name may be, in the order in which it is tried.
+// unsupportedInputs returns the kinds of files that are tried before hints, in this order. name is in lower case.
 func unsupportedInputs(name string) []unsupportedInput {
-	const unpackOnce = "unpack it once, with gzip -dc or zstd -dc, and give what comes out"
-	const check = "check that this is the file that was recorded"
+	const decompressOnce = "decompress it once, with gzip -dc or zstd -dc, and pass the output"
+	const check = "check that this is the recorded file"
 	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
-	const throughSpeedscope = "open it in www.speedscope.app, save it there with Ctrl+S, and give the saved file"
+	const throughSpeedscope = "open it in www.speedscope.app, save it there with Ctrl+S, and convert the saved file"
 	empty := Advice{
 		"an empty file",
-		"was the recording stopped before it began? record again, and end it with Enter or --duration",
+		"the recording may have been stopped before it began; record again, and end it with Enter or --duration",
 	}
 	if f := ByFile(Readable(), name); f != nil && f.In.NoBytes.Text != "" {
 		empty = f.In.NoBytes
 	}
 	return []unsupportedInput{
 		{func(_ string, h []byte) bool { return len(h) == 0 }, empty.Text, empty.Next},
-		{prefix("\x1f\x8b\x08"), "a file that is packed twice, inside with gzip", unpackOnce},
-		{prefix("\x28\xb5\x2f\xfd"), "a file that is packed twice, inside with zstd", unpackOnce},
+		{prefix("\x1f\x8b\x08"), "a file that is compressed twice, inside with gzip", decompressOnce},
+		{prefix("\x28\xb5\x2f\xfd"), "a file that is compressed twice, inside with zstd", decompressOnce},
 		{func(_ string, h []byte) bool { return len(bytes.Trim(h, "\x00")) == 0 }, "a file that begins with zeros only",
 			"the copy or the disk lost its content; copy or record it again"},
 		{
 			func(_ string, h []byte) bool { return len(h) < 8 && strings.HasPrefix("Nettrace", string(h)) },
-			"a nettrace file that ends inside its first word",
-			"the recording was cut off at once; record again",
+			"a nettrace file truncated within its first 8 bytes",
+			"the recording was stopped at its start; record again",
 		},
 		{prefix("PERFILE2"), "perf.data of Linux perf", "perf script reads it; for .NET programs " + recordAgain},
 		{prefix("2ELIFREP"), "perf.data of Linux perf from a big-endian machine", "perf script reads it"},
@@ -58,8 +58,8 @@ func unsupportedInputs(name string) []unsupportedInput {
 			"record with .NET Core 2.1 or later",
 		},
 		{isPreviewNetperf, "netperf of a .NET Core preview (EventTrace)", "record with .NET Core 2.1 or later"},
-		{isETLX, "an .etlx file, which PerfView and TraceEvent derive from a trace", "give that trace"},
-		{prefix(serialization), "a stream of .NET's FastSerialization that is no trace", check},
+		{isETLX, "an .etlx file, which PerfView and TraceEvent derive from a trace", "convert that trace"},
+		{prefix(serialization), "a stream of .NET's FastSerialization that is not a trace", check},
 		{
 			prefix("\x7fELF"),
 			"an ELF file: a program, a library or a core dump",
@@ -74,7 +74,7 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{
 			prefix("PK\x03\x04"),
 			"a zip archive",
-			"unpack it and give the .nettrace file in it; of perfcollect's .trace.zip nothing can be read",
+			"extract it and convert the .nettrace file in it; .trace.zip files of perfcollect are not supported",
 		},
 		{prefix("FLR\x00"), "a Java flight recording", "jfr reads it"},
 		{prefix("JAVA PROFILE 1."), "a Java heap dump (HPROF)", "Eclipse Memory Analyzer reads it"},
@@ -104,19 +104,19 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{hasPaths("head.callFrame"), "a heap profile of V8 (.heapprofile)", throughSpeedscope},
 		{hasPaths("recording", "version"), "a recording of Safari", throughSpeedscope},
 		{hasPaths("label", "duration", "ticks"), "a recording of Firefox's former performance tool", throughSpeedscope},
-		{hasPaths("log.version"), "an HTTP archive (HAR), which is no trace", "a browser's developer tools show it"},
+		{hasPaths("log.version"), "an HTTP archive (HAR), which is not a trace", "a browser's developer tools show it"},
 		{
 			jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`),
 			"JSON with OTLP in it",
-			"give the objects with the field resourceSpans, one per line",
+			"extract the objects with the field resourceSpans, one per line",
 		},
 	}
 }
 
-// packedInputs returns compressed files and archives that ntconv does not unpack.
-func packedInputs() []unsupportedInput {
+// compressedInputs returns compressed files and archives that ntconv does not decompress.
+func compressedInputs() []unsupportedInput {
 	pipe := func(command string) string { return "decompress it: " + command + " FILE | ntconv info -" }
-	const extract = "extract the trace and give that"
+	const extract = "extract the trace and convert it"
 	return []unsupportedInput{
 		{prefix("\xfd7zXZ\x00"), "an xz file", pipe("xz -dc")},
 		{isBzip2, "a bzip2 file", pipe("bzip2 -dc")},
@@ -135,9 +135,9 @@ func packedInputs() []unsupportedInput {
 	}
 }
 
-// documentInputs returns files that are no recordings at all.
+// documentInputs returns files that are not recordings.
 func documentInputs() []unsupportedInput {
-	const check = "check that this is the file that was recorded"
+	const check = "check that this is the recorded file"
 	const iconv = "convert it: iconv -f UTF-16 -t UTF-8 FILE | ntconv info -; PowerShell's > writes UTF-16, " +
 		"and destroys binary files"
 	const download = "a server may have answered with an error or a login page; download the file again"
@@ -157,11 +157,11 @@ func documentInputs() []unsupportedInput {
 	}
 }
 
-// unsupportedText returns what an input of no known format may be.
+// unsupportedText returns descriptions of texts of unknown formats. They are tried last.
 func unsupportedText() []unsupportedInput {
 	return []unsupportedInput{
-		{jsonWith(), "JSON", "give the trace that it came from"},
-		{isText, "text", "check that this is the file that was recorded, or name its format with --from"},
+		{jsonWith(), "JSON", "convert the trace that it was derived from"},
+		{isText, "text", "check that this is the recorded file, or name its format with --from"},
 	}
 }
 
@@ -171,13 +171,13 @@ func isGCDump(name string, head []byte) bool {
 		strings.HasSuffix(name, ".gcdump") && bytes.HasPrefix(head, []byte(serialization))
 }
 
-// isETL looks after the first buffer header (72 bytes) for the marker of a system trace header: type 1 or 2 for 32 or
+// isETL looks for the marker of a system trace header after the first buffer header (72 bytes): type 1 or 2 for 32 or
 // 64 bits, flags 0xc0.
 func isETL(_ string, head []byte) bool {
 	return len(head) > 76 && (head[74] == 1 || head[74] == 2) && head[75] == 0xc0
 }
 
-// isBinlog: a file version and, since version 18, the version that a reader must have, both small.
+// isBinlog recognizes a file version and, since version 18, the minimum version of a reader. Both are small numbers.
 func isBinlog(name string, head []byte) bool {
 	if len(head) < 8 || head[1]|head[2]|head[3] != 0 || head[0] == 0 || head[0] > 64 {
 		return false
@@ -186,7 +186,7 @@ func isBinlog(name string, head []byte) bool {
 		head[0] >= 18 && head[4] >= 18 && head[4] <= head[0] && head[5]|head[6]|head[7] == 0
 }
 
-// jsonWith returns a test for JSON that has one of the words near its beginning; without words, for any JSON.
+// jsonWith returns a test for JSON that has one of the words within head. Without words it accepts any JSON.
 func jsonWith(words ...string) func(string, []byte) bool {
 	return func(_ string, head []byte) bool {
 		t := bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\ufeff")), " \t\r\n")
@@ -202,7 +202,7 @@ func jsonWith(words ...string) func(string, []byte) bool {
 	}
 }
 
-// isText: no control characters, and UTF-8 but for a character cut at the end.
+// isText reports whether head is UTF-8 without control characters. The last character may be truncated.
 func isText(_ string, head []byte) bool {
 	some := len(head) > 0
 	for len(head) > 0 {
@@ -228,7 +228,7 @@ func isETLX(name string, head []byte) bool {
 		strings.HasSuffix(name, ".etlx") && bytes.HasPrefix(head, []byte(serialization))
 }
 
-// isMachO recognizes both byte orders and sizes, and files for several architectures; Java classes begin as those do,
+// isMachO recognizes both byte orders and sizes, and universal binaries. Java classes begin like universal binaries,
 // with a version in place of the small number of architectures.
 func isMachO(_ string, head []byte) bool {
 	if len(head) < 8 {
@@ -249,7 +249,7 @@ func isGoTrace(_ string, head []byte) bool {
 	return ok && bytes.HasSuffix(bytes.TrimRight(version, "\x00"), []byte(" trace"))
 }
 
-// isPerfetto goes by the name, because a protobuf message has no magic number. The first byte is the key of a packet.
+// isPerfetto decides by name, because a protobuf message has no magic number. The first byte is the key of a packet.
 func isPerfetto(name string, head []byte) bool {
 	return bytes.HasPrefix(head, []byte{0x0a}) &&
 		(strings.HasSuffix(name, ".perfetto-trace") || strings.HasSuffix(name, ".pftrace"))

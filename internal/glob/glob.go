@@ -1,4 +1,4 @@
-// Package glob matches names of providers and events with patterns as people write them.
+// Package glob matches names of providers and events against patterns.
 package glob
 
 import (
@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// Match reports whether s matches a pattern in which * stands for any text and ? for one character. Case does not
-// count, as it does not in the names of event sources. It takes time in proportion to the product of the lengths at
-// worst.
+// Match reports whether s matches a pattern, in which * matches any text and ? one character. It is case-insensitive,
+// like the names of event sources. In the worst case the time is proportional to the product of the lengths.
 func Match(pattern, s string) bool {
-	// Of several stars only the last can need another try: after a later one has been reached, what an earlier one
-	// stood for is settled. star and rest are the places behind it in pattern and s.
+	// Backtracking to the last star is enough: once a later star has been reached, the match of the stars before it is
+	// final. star is the index after the last star in pattern, rest the index in s at which the text after the star
+	// begins.
 	star, rest := -1, 0
 	p, i := 0, 0
 	for i < len(s) {
@@ -39,8 +39,8 @@ func Match(pattern, s string) bool {
 	return strings.Trim(pattern[p:], "*") == ""
 }
 
-// MatchEvent reports whether an event of a provider has the name or number that a pattern describes: "event" or
-// "provider/event". Every slash is tried as the one after the provider, because names of events may have slashes, too.
+// MatchEvent reports whether a pattern, "event" or "provider/event", matches the name or the ID of an event. It tries
+// each slash as the separator, because names of events may contain slashes.
 func MatchEvent(pattern, provider, name, id string) bool {
 	if pattern == id || Match(pattern, name) {
 		return true

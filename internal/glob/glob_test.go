@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Match is what the regular expression says that the pattern stands for.
+// Match agrees with the regular expression that corresponds to the pattern.
 func TestMatchIsARegularExpression(t *testing.T) {
 	letters := rapid.StringOfN(rapid.SampledFrom([]rune("aAbß.*?/ſ")), 0, 12, -1)
 	rapid.Check(t, func(t *rapid.T) {
@@ -17,14 +17,14 @@ func TestMatchIsARegularExpression(t *testing.T) {
 		expr := regexp.QuoteMeta(pattern)
 		expr = strings.NewReplacer(`\*`, `.*`, `\?`, `.`).Replace(expr)
 		want := regexp.MustCompile(`(?is)^` + expr + `$`).MatchString(s)
-		// Simple folding in the regular expression takes ſ for s, which neither text holds, and nothing else here.
+		// Simple case folding in the regular expression treats ſ as s. The strings do not contain ſ.
 		if got := Match(pattern, s); got != want {
 			t.Fatalf("Match(%q, %q) = %v", pattern, s, got)
 		}
 	})
 }
 
-// Many stars over a long text take no time to speak of: trying every way would outlast the test.
+// Many stars in a long string take little time; a search with exponential time would not finish.
 func TestMatchManyStars(t *testing.T) {
 	if Match(strings.Repeat("*a", 50)+"b", strings.Repeat("a", 10_000)) {
 		t.Error("matched")
@@ -37,9 +37,9 @@ func FuzzMatch(f *testing.F) {
 		if !Match("*", s) {
 			t.Error("* does not match", s)
 		}
-		// Bytes that are no UTF-8 may become a character where two strings meet.
+		// Invalid UTF-8 may become a valid character where two strings are joined.
 		if utf8.ValidString(pattern) && utf8.ValidString(s) && Match(pattern, s) && !Match(pattern+"*", s+pattern) {
-			t.Errorf("%q matches %q but not with more behind a star", pattern, s)
+			t.Errorf("%q matches %q, but not with more text after a star", pattern, s)
 		}
 		_ = Match(s, pattern)
 	})

@@ -13,8 +13,8 @@ import (
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
-// openAgain opens an input so that it can be read more than once. It opens it only once: the writer of a FIFO would
-// take a reader that closes it for the last one. The caller closes the Input also after an error.
+// openAgain opens an input so that it can be read more than once. It opens the file only once, because the writer of a
+// FIFO would fail if its first reader closed it. The caller closes the Input even after an error.
 func (in *Input) openAgain(name string) error {
 	opts := iox.InputOptions{Limits: in.opts.Limits, Dir: true}
 	if info, err := os.Stat(name); name != "-" && err == nil && info.IsDir() {
@@ -30,7 +30,7 @@ func (in *Input) openAgain(name string) error {
 		in.file, shown = f, name
 	}
 	raw, err := iox.FromReader(shown, f, opts)
-	if err == nil && !raw.Again() {
+	if err == nil && !raw.Rereadable() {
 		raw, err = in.copyPipe(shown, f, opts)
 	}
 	if err != nil {
@@ -40,8 +40,8 @@ func (in *Input) openAgain(name string) error {
 	return nil
 }
 
-// copyPipe returns an input that is a copy of what can be read only once. The format is recognized before the rest is
-// copied, so that a wrong input, which may be endless, is not copied.
+// copyPipe returns an input for a copy of data that can be read only once. It recognizes the format before it copies
+// the rest, so that a wrong input, which may be endless, is not copied.
 func (in *Input) copyPipe(name string, pipe io.Reader, opts iox.InputOptions) (*iox.Input, error) {
 	var start bytes.Buffer // what recognition has read
 	raw, err := iox.FromReader(name, io.TeeReader(pipe, &start), opts)
@@ -65,13 +65,13 @@ func (in *Input) copyPipe(name string, pipe io.Reader, opts iox.InputOptions) (*
 		return nil, err
 	}
 	if in.file != nil {
-		in.file.Close() // read only
+		in.file.Close() // opened only for reading
 	}
 	in.file = temp
 	return iox.FromReader(name, temp, opts)
 }
 
-// checkStart returns the error of a stream that cannot be decompressed, also if its format need not be recognized.
+// checkStart returns an error if the stream cannot be decompressed, even if its format need not be recognized.
 func (in *Input) checkStart() error {
 	if in.head == nil {
 		return nil
@@ -83,10 +83,10 @@ func (in *Input) checkStart() error {
 	return nil
 }
 
-// copyBuffer is the size of the reads of a copy in bytes: what a pipe can hold.
+// copyBuffer is the size of the reads of a copy in bytes, which is the capacity of a pipe.
 const copyBuffer = 64 << 10
 
-// spool copies what can be read only once to a temporary file.
+// spool copies data that can be read only once to a temporary file. Errors of the file are of type *SpoolError.
 func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 	f, err := in.opts.Temp()
 	if err != nil {
@@ -105,7 +105,7 @@ func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 		}
 		err = &SpoolError{fmt.Errorf("copy input to a temporary file: %w", err)}
 	}
-	f.Close() // not needed any more
+	f.Close() // the error is more important
 	var located *iox.Error
 	if spool := (*SpoolError)(nil); errors.As(err, &spool) || errors.As(err, &located) {
 		return nil, err
@@ -113,7 +113,7 @@ func (in *Input) spool(name string, src io.Reader) (*os.File, error) {
 	return nil, &iox.Error{Name: name, Op: "read", Bytes: to.n.Load(), Err: err}
 }
 
-// A spoolWriter is the temporary file of a copy, within its limit.
+// A spoolWriter writes to the temporary file of a copy and enforces the limit of its size.
 type spoolWriter struct {
 	f     *os.File
 	max   int64
@@ -135,10 +135,7 @@ func (w *spoolWriter) Write(p []byte) (int, error) {
 	w.n.Add(int64(n))
 	if err != nil {
 		err = &SpoolError{
-			fmt.Errorf(
-				"copy input to a temporary file: %w; set TMPDIR to a directory with more space",
-				err,
-			),
+			fmt.Errorf("copy input to a temporary file: %w; set TMPDIR to a directory with more space", err),
 		}
 	}
 	return n, err

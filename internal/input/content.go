@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// Sum returns the SHA-256 sum of the decompressed content of the first input, which can be read again: a trace and its
-// compressed copy have the same sum. That of a directory covers the names and the contents of its members, but not
+// Sum returns the SHA-256 hash of the decompressed content of the first input, which must be rereadable: a trace and
+// its compressed copy have the same hash. The hash of a directory covers the names and contents of its members, except
 // names that begin with a dot or an underscore. Compressed content that is truncated or corrupt ends where it cannot be
 // decompressed.
 func (in *Input) Sum() ([]byte, error) {
@@ -62,5 +62,5 @@ func addMembers(h hash.Hash, dir *iox.Input) error {
 	return nil
 }
 
-// isHidden reports whether the name of a file says that it is not data.
+// isHidden reports whether the name of a file marks it as not being data.
 func isHidden(name string) bool { return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") }

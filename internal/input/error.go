@@ -10,13 +10,13 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// An Error is an error of one input.
+// An Error is the error of one input.
 type Error struct {
 	Name string
 	Err  error
 }
 
-// Error names the input once, also where the cause names it.
+// Error mentions the name of the input once, even if the cause contains it.
 func (e *Error) Error() string {
 	var own *iox.Error
 	var one *Error
@@ -29,7 +29,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// A SpoolError means that the copy of an input that can be read only once could not be made.
+// A SpoolError means that an input that can be read only once could not be copied.
 type SpoolError struct{ Err error }
 
 func (e *SpoolError) Error() string { return e.Err.Error() }
@@ -40,7 +40,7 @@ func (e *SpoolError) Unwrap() error { return e.Err }
 // ErrNoName means that the name of an input or output is empty.
 var ErrNoName = errors.New("the name is empty")
 
-// IsTruncated reports whether an input ended too early, as a trace or as compressed data.
+// IsTruncated reports whether an input ended too early, either as a trace or as compressed data.
 func IsTruncated(err error) bool {
 	return errors.Is(err, ntconv.ErrTruncated) || errors.Is(err, io.ErrUnexpectedEOF)
 }

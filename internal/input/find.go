@@ -18,20 +18,20 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// Found are the inputs that the words of a command line stand for.
+// Found holds the inputs that the arguments of a command line represent.
 type Found struct {
-	Names   []string // in the order of the words, sorted below each; none is there twice
-	Skipped []string // files in directories that are of no format that can be read, and datasets
+	Names   []string // in the order of the arguments, sorted within each; distinct
+	Skipped []string // files in directories whose format cannot be read, and datasets
 }
 
-// Find returns the inputs that words stand for. A word is the name of an input, a directory whose files are inputs,
-// also those of its subdirectories, or a pattern: * and ? match characters of a name, [a-z] one of several, and ** any
-// number of directories. A directory that is itself an input, such as one with the tables of a trace, is not searched.
-// In directories, files are recognized by their extension, and others by their first bytes; names that begin with a dot
-// or an underscore are omitted.
+// Find returns the inputs that arguments represent. An argument is the name of an input, a directory whose files are
+// inputs, including those of its subdirectories, or a pattern: * and ? match characters of a name, [a-z] one of several
+// characters, and ** any number of directories. A directory that is itself an input, for example one with the tables of
+// a trace, is not searched. Files in directories are recognized by their extension or by their first bytes; names that
+// begin with a dot or an underscore are omitted.
 //
-// A pattern without a match is an error that wraps fs.ErrNotExist; so is a directory without an input. A file that does
-// not exist is no error of Find.
+// A pattern without a match is an error that wraps fs.ErrNotExist; so is a directory without an input. A named file
+// that does not exist is not an error here: opening it reports the error. Errors are of type *Error.
 func Find(words []string, table []*formats.Format) (*Found, error) {
 	f := &finder{table: table, seen: make(map[string]bool)}
 	for _, word := range words {
@@ -48,14 +48,14 @@ type finder struct {
 	seen  map[string]bool
 }
 
-// word adds the inputs that a word stands for.
+// word adds the inputs that an argument represents.
 func (f *finder) word(word string) error {
 	info, err := os.Stat(word)
 	if word != "-" && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(word, "*?[") {
 		return f.pattern(word)
 	}
 	if word == "-" || err != nil || !info.IsDir() {
-		f.add(word) // what cannot be opened is told by whoever opens it
+		f.add(word) // opening the file reports its errors
 		return nil
 	}
 	if err := checkDataset(word); err != nil {
@@ -71,7 +71,7 @@ func (f *finder) word(word string) error {
 	return nil
 }
 
-// covered reports whether an earlier word has added the inputs in a directory.
+// covered reports whether an earlier argument added the inputs in a directory.
 func (f *finder) covered(dir string) bool {
 	below := filepath.Clean(dir) + string(filepath.Separator)
 	return slices.ContainsFunc(
@@ -87,7 +87,7 @@ func (f *finder) add(name string) {
 	}
 }
 
-// dir adds the inputs in a directory, or the directory.
+// dir adds the inputs in a directory, or the directory itself.
 func (f *finder) dir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -122,7 +122,8 @@ func (f *finder) dir(dir string) error {
 	return nil
 }
 
-// isWhole reports whether a directory with these files is one input: a format says so, and no file is of another one.
+// isWhole reports whether a directory with these files is one input: a format recognizes it, and no file has another
+// format.
 func (f *finder) isWhole(names []string) bool {
 	format := formats.SniffDir(f.table, names)
 	return format != nil && !slices.ContainsFunc(names, func(name string) bool {
@@ -132,9 +133,9 @@ func (f *finder) isWhole(names []string) bool {
 	})
 }
 
-// isInput reports whether a file is of a format that can be read. The extension of a format decides, so that the user
-// learns of damaged files, unless it is one of generic text; all other files are recognized by their first bytes. A
-// symbolic link is followed.
+// isInput reports whether a file has a format that can be read. The extension of a format decides, so that the user
+// learns of corrupt files, unless it is generic; other files are recognized by their first bytes. A symbolic link is
+// followed.
 func (f *finder) isInput(name string) bool {
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return false
@@ -161,14 +162,14 @@ func (f *finder) isInput(name string) bool {
 	if err != nil && err != io.EOF {
 		return false
 	}
-	if stated == nil { // a hint is too little for a file that no extension recommends
+	if stated == nil { // without a known extension, a hint in the contents is not sufficient
 		return formats.Sniff(f.table, start) != nil
 	}
 	_, err = formats.Detect(f.table, name, start)
 	return err == nil
 }
 
-// isGeneric reports whether files with the extension of this one hold anything.
+// isGeneric reports whether the extension of a file is used for arbitrary contents.
 func isGeneric(name string) bool {
 	switch strings.ToLower(filepath.Ext(name)) {
 	case ".json", ".jsonl", ".ndjson", ".txt":
@@ -211,7 +212,8 @@ func (f *finder) pattern(pattern string) error {
 	return nil
 }
 
-// match appends the names below dir that match the parts of a pattern. * and ** match no name that begins with a dot.
+// match appends the names below dir that match the parts of a pattern. * and ** do not match names that begin with a
+// dot.
 func match(dir string, parts []string, names *[]string) error {
 	if len(parts) == 0 {
 		*names = append(*names, dir)
@@ -256,7 +258,7 @@ func match(dir string, parts []string, names *[]string) error {
 	return nil
 }
 
-// checkDataset returns an error if a directory is a dataset, which has many traces and is not an input.
+// checkDataset returns a *DatasetError if a directory is a dataset, which contains many traces and is not an input.
 func checkDataset(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, dataset.ConfigName)); err != nil {
 		return nil

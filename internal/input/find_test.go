@@ -18,7 +18,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// tree makes files below a new directory and makes it the current one.
+// tree creates files below a new directory and makes it the current directory.
 func tree(t *testing.T, files map[string]string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -32,7 +32,7 @@ func tree(t *testing.T, files map[string]string) {
 	}
 }
 
-// Words stand for files, for the traces in directories, and for what matches a pattern.
+// Arguments represent files, the traces in directories, and the matches of a pattern.
 func TestFind(t *testing.T) {
 	magic := string(corpus.Trace(t, "cpu-v6").Data[:64])
 	tree(t, map[string]string{
@@ -74,7 +74,7 @@ func TestFind(t *testing.T) {
 	if _, err := input.Find([]string{"fleet"}, formats.Readable()); !errors.As(err, &of) {
 		t.Errorf("a dataset: %v", err)
 	}
-	for _, from := range append(formats.Readable(), nil) { // nor is a dataset an input of any format
+	for _, from := range append(formats.Readable(), nil) { // a dataset is not an input of any format
 		if in, err := input.Open([]string{"fleet"}, &input.Options{From: from}); !errors.As(err, &of) || of.Dir != "fleet" {
 			t.Errorf("a dataset: %v, %v", in, err)
 		}
@@ -84,7 +84,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A directory that is an input of some format is one, unless it also has files of another format.
+// A directory that is an input of some format is one input, unless it also contains files of another format.
 func TestFindDirectories(t *testing.T) {
 	tree(t, map[string]string{
 		"tables/events.tab": "", "tables/_manifest.json": "{}", "mixed/events.tab": "", "mixed/1.nettrace": "", "2.nettrace": "",
@@ -98,7 +98,7 @@ func TestFindDirectories(t *testing.T) {
 	}
 }
 
-// A trace and its compressed copy have one sum; other content has another one.
+// A trace and its compressed copy have the same hash; other contents have another one.
 func TestSum(t *testing.T) {
 	trace := corpus.Trace(t, "cpu-v6").Data
 	tree(t, map[string]string{"plain.nettrace": string(trace), "other.nettrace": string(trace[:len(trace)-1])})

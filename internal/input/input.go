@@ -1,5 +1,5 @@
-// Package input finds the inputs of a command: it opens them, recognizes their formats, and makes several readable as
-// one. What a pipe delivers can be read twice if that is asked for: it is copied to a temporary file.
+// Package input opens the inputs of a command, recognizes their formats, and makes several inputs readable as one. On
+// request, it copies the data of a pipe to a temporary file, so that it can be read more than once.
 package input
 
 import (
@@ -16,62 +16,73 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// Options say how inputs are opened.
+// Options configure how inputs are opened. The zero value recognizes all readable formats.
 type Options struct {
-	// Table has the formats that are recognized; nil means all that can be read.
+	// Table lists the formats to recognize; nil means all that can be read.
 	Table []*formats.Format
-	// From is the format of the inputs, nil to recognize it.
+	// From is the format of the inputs, or nil to recognize it.
 	From *formats.Format
-	// Again asks for inputs that can be read more than once.
+	// Again requests inputs that can be read more than once.
 	Again bool
-	// Limits bound compressed inputs; nil means the defaults of iox.
+	// Limits bound compressed inputs; nil selects the defaults of iox.
 	Limits *iox.Limits
-	// Openers open the inputs with the values of the formats' own flags.
+	// Openers open inputs with the values of the formats' own flags.
 	Openers *formats.Openers
-	// Temp creates the temporary file for the copy of a pipe. The caller removes it in the end.
+	// Temp creates the temporary file for the copy of a pipe. The caller removes the file.
 	Temp func() (*os.File, error)
-	// MaxTemp is the maximum size of the copy of a pipe in bytes, 0 means no limit.
+	// MaxTemp is the maximum size of the copy of a pipe in bytes; 0 means no limit.
 	MaxTemp int64
-	// Copying, if not nil, is called when the copying of a pipe begins. copied returns the number of bytes so far, on
-	// any goroutine. The function that Copying returns is called when the copying ends.
+	// Copying, if not nil, is called when the copying of a pipe begins. copied returns the number of bytes copied so
+	// far and is safe for concurrent use. The function that Copying returns is called when the copying ends.
 	Copying func(copied func() int64) (stop func())
 	// Guard, if not nil, wraps the source of every pass.
 	Guard func(ntconv.Source) ntconv.Source
 	// Check, if not nil, is called before each read of an input. Its error ends the reading.
 	Check func() error
-	// Taken, if not nil, is told of decompressed bytes of the inputs that are read for the first time. It is called
+	// Taken, if not nil, is called with the number of decompressed bytes that are read for the first time. It is called
 	// from any goroutine.
 	Taken func(bytes int64)
 }
 
-// An Input is one trace, or several that are read as one. Each pass over it is a source of its own.
+// An Input is one trace, or several traces that are read as one. Each pass over it is a separate source. Except for
+// Read, it is not safe for concurrent use.
+//
+// Reading it changes its state:
+//
+//	field           set by                      read by
+//	head            recognize                   the first pass, which takes it over: later ones open a new stream
+//	Last, Ended     a reading of package pass   the passes after it
+//	first, changed  Finish                      Finish: all readings must agree
+//	part, unit      the latest pass, if merged  MergeNotes, UnitNotes
+//	taken           meter.add, which only grows it; Options.Taken receives the increase
 type Input struct {
-	Format *formats.Format // of the first one
-	// Last is the time of the last event, if Ended says that a reading has found it.
+	Format *formats.Format // of the first input
+	// Last is the time of the last event. It is valid if Ended is true: then a reading has reached the end.
 	Last  ntconv.Ticks
 	Ended bool
 
-	first   *Reading // that came to the end, or nil
+	first   *Reading // the first reading that reached the end, or nil
 	changed string   // how a later one differs, or ""
 
 	opts   *Options
 	raw    *iox.Input
-	file   *os.File     // to be closed at the end, if not nil: the input's file or its copy
-	head   *head        // what recognition has read of the first stream; nil once that was handed out
-	others []*Input     // that are read together with it
-	unit   string       // of the weights, if it is one of several profiles
-	part   contribution // of the latest pass, if it is one of several inputs
-	taken  atomic.Int64 // decompressed bytes that the longest pass has read
+	file   *os.File     // the input's file or its copy, closed by Close; may be nil
+	head   *head        // what recognition has read of the first stream; nil once a pass has taken it over
+	others []*Input     // read together with this input
+	unit   string       // of the weights, for one of several profiles
+	part   contribution // of the latest pass, for one of several inputs
+	taken  atomic.Int64 // decompressed bytes read by the longest pass
 }
 
-// A head is a stream of which some bytes have been looked at.
+// A head is a stream of which the first bytes have been examined.
 type head struct {
 	stream io.ReadCloser
 	peeked *bufio.Reader
 }
 
-// Open opens inputs and recognizes their formats. "-" is standard input. Errors are of type *Error;
-// that of two names of one file wraps ErrSameFile.
+// Open opens inputs and recognizes their formats. The name "-" is standard input. Errors are of type *Error; if two
+// names denote one file, the error wraps ErrSameFile. names must not be empty. The caller closes the Input; o must not
+// be modified until then.
 func Open(names []string, o *Options) (*Input, error) {
 	if err := checkDistinct(names); err != nil {
 		return nil, err
@@ -119,7 +130,7 @@ func open(name string, o *Options) (*Input, error) {
 	return in, nil
 }
 
-// recognize looks at the beginning of the input. It waits for no more than it needs: eight bytes of a nettrace stream.
+// recognize examines the beginning of the input. It waits for no more than it needs: eight bytes of a nettrace stream.
 func (in *Input) recognize() error {
 	table := in.opts.Table
 	if table == nil {
@@ -140,7 +151,7 @@ func (in *Input) recognize() error {
 	return in.recognizeStart(table)
 }
 
-// recognizeStart looks at the first bytes of the stream.
+// recognizeStart examines the first bytes of the stream.
 func (in *Input) recognizeStart(table []*formats.Format) error {
 	start, err := in.head.peeked.Peek(formats.SniffSize)
 	if err == nil {
@@ -155,13 +166,13 @@ func (in *Input) recognizeStart(table []*formats.Format) error {
 	}
 	format, unknown := formats.Detect(table, in.raw.Name(), start)
 	if unknown != nil && truncated {
-		return err // the compressed data ends before it says anything
+		return err // the compressed data ends before the format is known
 	}
 	in.Format = format
 	return unknown
 }
 
-// recognizeDir looks at the names of the members of a directory.
+// recognizeDir examines the names of the members of a directory.
 func (in *Input) recognizeDir(table []*formats.Format) error {
 	if err := checkDataset(in.raw.Name()); err != nil {
 		return err
@@ -179,7 +190,7 @@ func (in *Input) recognizeDir(table []*formats.Format) error {
 	return nil
 }
 
-// Close ends the use of the input. Errors of closing say nothing about what was read.
+// Close closes the input. It ignores errors, because they do not affect what was read.
 func (in *Input) Close() {
 	for _, other := range in.others {
 		other.Close()
@@ -195,10 +206,10 @@ func (in *Input) Close() {
 	}
 }
 
-// Name returns what messages call the input.
+// Name returns the name of the input for messages.
 func (in *Input) Name() string { return NameOf(in.raw.Name(), len(in.others)) }
 
-// NameOf returns what messages call several inputs.
+// NameOf returns the name of several inputs for messages.
 func NameOf(first string, others int) string {
 	if first == "-" {
 		first = iox.StdinName
@@ -213,15 +224,15 @@ func NameOf(first string, others int) string {
 func (in *Input) FirstName() string { return in.raw.Name() }
 
 // Again reports whether the input can be read more than once.
-func (in *Input) Again() bool { return in.raw.Again() }
+func (in *Input) Rereadable() bool { return in.raw.Rereadable() }
 
-// Size returns the stored bytes of the first input, -1 if unknown.
+// Size returns the stored size of the first input in bytes, or -1 if it is unknown.
 func (in *Input) Size() int64 { return in.raw.Size() }
 
 // Read returns how many stored bytes of the first input the current pass has read. It is safe for concurrent use.
 func (in *Input) Read() int64 { return in.raw.Read() }
 
-// UnitNotes returns which weights are in which unit, if several inputs have different units.
+// UnitNotes returns which weights have which unit, if several inputs have different units.
 func (in *Input) UnitNotes() []string {
 	var units, names []string
 	for _, one := range append([]*Input{in}, in.others...) {

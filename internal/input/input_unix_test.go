@@ -45,7 +45,7 @@ func count(t *testing.T, in *input.Input) (n int) {
 	return n
 }
 
-// A file can be read any number of times, a pipe once, and any number of times if that was asked for.
+// A file can be read any number of times. A pipe can be read once, or any number of times on request.
 func TestAgain(t *testing.T) {
 	path := corpus.Path("cpu-env.nettrace.zst")
 	data := corpus.Trace(t, "cpu-env").Data
@@ -56,7 +56,7 @@ func TestAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if first, second := count(t, in), count(t, in); !in.Again() || in.Format.Name != "nettrace" || first != second {
+		if first, second := count(t, in), count(t, in); !in.Rereadable() || in.Format.Name != "nettrace" || first != second {
 			t.Errorf("again %v: a file is read differently a second time", again)
 		}
 		in.Close()
@@ -74,8 +74,8 @@ func TestAgain(t *testing.T) {
 		if in, err = input.Open([]string{fifo}, o); err != nil {
 			t.Fatal(err)
 		}
-		if n := count(t, in); n != 1786 || in.Again() != again {
-			t.Errorf("again %v: %d events, can be read again: %v", again, n, in.Again())
+		if n := count(t, in); n != 1786 || in.Rereadable() != again {
+			t.Errorf("again %v: %d events, can be read again: %v", again, n, in.Rereadable())
 		}
 		if again && count(t, in) != 1786 {
 			t.Error("the copy of a pipe is read differently a second time")
@@ -86,11 +86,11 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// A pipe is copied only if its format is known and its data can be decompressed, and no more of it than the limit
-// allows. An endless pipe ends the test only if this is so.
+// A pipe is copied only if its format is known and its data can be decompressed, and only up to the limit. Otherwise
+// the endless pipe of this test would not end.
 func TestCopyOfPipe(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
-	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0} // a zstd frame that needs a window of terabytes
+	window := []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0xff, 1, 0, 0} // a zstd frame with a window of terabytes
 	for _, c := range []struct {
 		name   string
 		start  []byte
@@ -138,7 +138,7 @@ func TestCopyOfPipe(t *testing.T) {
 	}
 }
 
-// Several inputs are one, and an error says whose it is, once.
+// Several inputs are read as one, and an error names its input once.
 func TestSeveral(t *testing.T) {
 	path := corpus.Path("cpu-env.nettrace.zst")
 	in, err := input.Open([]string{path, corpus.Path("go-cpu.pb.gz")}, options(t))
@@ -212,7 +212,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// A partsOpener reads all members of an input, and random bytes of the first one.
+// A partsOpener reads all members of an input, and the first one with random access.
 type partsOpener struct{ text string }
 
 func (p *partsOpener) Open(in formats.Input, _ *formats.ReadOptions) (ntconv.Source, error) {

@@ -14,36 +14,37 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// ErrSameFile is wrapped by the error of inputs that are one file: its events would count twice.
+// ErrSameFile is wrapped by the error for two inputs that are one file, whose events would count twice.
 var ErrSameFile = errors.New("same file")
 
-// checkDistinct returns an error if two names are one file.
+// checkDistinct returns an error if two names denote one file.
 func checkDistinct(names []string) error {
 	infos := make([]os.FileInfo, len(names))
 	for i, name := range names {
 		if name == "-" {
-			infos[i], _ = os.Stdin.Stat() // a standard input without information is no file
+			infos[i], _ = os.Stdin.Stat() // standard input without information is not a file
 		} else {
-			infos[i], _ = os.Stat(name) // an absent file is an error of opening it
+			infos[i], _ = os.Stat(name) // opening the file reports that it is missing
 		}
 		for j := range i {
 			if infos[i] != nil && infos[j] != nil && os.SameFile(infos[i], infos[j]) {
-				return &Error{NameOf(name, 0), fmt.Errorf("%w as %s; name each input once", ErrSameFile, NameOf(names[j], 0))}
+				err := fmt.Errorf("%w as %s; name each input once", ErrSameFile, NameOf(names[j], 0))
+				return &Error{NameOf(name, 0), err}
 			}
 		}
 	}
 	return nil
 }
 
-// A contribution is what a pass has read of one input among several.
+// A contribution describes what a pass has read of one of several inputs.
 type contribution struct {
 	clock       ntconv.Clock
 	events      int64
 	first, last ntconv.Ticks
-	digest      uint64 // of all events, equal for equal recordings
+	digest      uint64 // hash of all events, equal for equal recordings
 }
 
-// newContribution returns that of an input of which nothing was read.
+// newContribution returns the contribution of an input before its first event.
 func newContribution(clock ntconv.Clock) contribution {
 	c := contribution{clock: clock}
 	if !clock.Wall.IsZero() {
@@ -79,8 +80,8 @@ func (c *contribution) add(e *ntconv.Event, seed maphash.Seed) {
 	}
 }
 
-// A namedSource is one of several inputs: its errors say which one, and it notes what it contributes and the unit of
-// its weights.
+// A namedSource is one of several inputs. Its errors name the input, and it notes the contribution and the unit of the
+// weights.
 type namedSource struct {
 	ntconv.Source
 	in   *Input
@@ -108,7 +109,7 @@ func (s *namedSource) Next() (*ntconv.Event, error) {
 	return e, err
 }
 
-// MergeNotes returns what users should know about reading several inputs as one: inputs that hold the same events, and
+// MergeNotes returns what users should know about reading several inputs as one: inputs with the same events, and
 // recordings that are far apart. Call it after a pass.
 func (in *Input) MergeNotes() (notes []string) {
 	all := append([]*Input{in}, in.others...)
@@ -129,7 +130,7 @@ func (in *Input) MergeNotes() (notes []string) {
 	return notes
 }
 
-// long spells a duration of a minute or more, and of more than two days in days.
+// long formats a duration of a minute or more; more than two days are formatted in days.
 func long(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d > 2*day {
@@ -138,8 +139,8 @@ func long(d time.Duration) string {
 	return message.Duration(d)
 }
 
-// gaps returns how much of the time from the first to the last event no input covers. Both are 0 for inputs without
-// wall clock time.
+// gaps returns how much of the time from the first to the last event no input covers. Both results are 0 for inputs
+// without wall-clock time.
 func (in *Input) gaps(all []*Input) (gaps, total time.Duration) {
 	type span struct{ from, to time.Time }
 	var spans []span

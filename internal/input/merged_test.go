@@ -15,7 +15,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// recording returns a trace of n events, one per second from a time on.
+// recording returns a trace of n events, one per second from a given time on.
 func recording(t *testing.T, start time.Time, n int, value byte) []byte {
 	t.Helper()
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9, Wall: start}, PointerSize: 8}
@@ -39,13 +39,13 @@ func recording(t *testing.T, start time.Time, n int, value byte) []byte {
 	return b.Bytes()
 }
 
-// Inputs that hold the same events are reported, and so are gaps that are longer than the recordings. Others are not.
+// Inputs with the same events are reported, and so are gaps that are longer than the recordings. Other inputs are not.
 func TestMergeNotes(t *testing.T) {
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
 		name   string
 		inputs [][]byte
-		want   []string // the notes begin with these
+		want   []string // prefixes of the notes
 	}{
 		{"the same recording", [][]byte{recording(t, start, 61, 1), recording(t, start, 61, 1)}, []string{"0 and 1 hold the same events"}},
 		{"another payload", [][]byte{recording(t, start, 61, 1), recording(t, start, 61, 2)}, nil},
@@ -73,7 +73,7 @@ func TestMergeNotes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // each pass counts again
+		for range 2 { // each pass starts counting at 0
 			src, end, err := in.Source(new(formats.ReadOptions))
 			if err != nil {
 				t.Fatal(err)
@@ -97,7 +97,7 @@ func TestMergeNotes(t *testing.T) {
 	}
 }
 
-// One file under two names is refused.
+// One file under two names is rejected.
 func TestSameFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("a", recording(t, time.Time{}, 1, 1), 0o600); err != nil {

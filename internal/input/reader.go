@@ -6,13 +6,13 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// FromReader is Open for what the caller has opened. name is what errors call it. The caller closes r, after the
-// Input. An r that is a regular file, or has the methods ReadAt and Size of a bytes.Reader, can be read again.
+// FromReader is Open for a reader that the caller has opened. name is the name in errors. The caller closes r after the
+// Input. r is rereadable if it is a regular file, or if it has the methods ReadAt and Size of a bytes.Reader.
 func FromReader(name string, r io.Reader, o *Options) (*Input, error) {
 	in := &Input{opts: o}
 	opts := iox.InputOptions{Limits: o.Limits}
 	raw, err := iox.FromReader(name, r, opts)
-	if err == nil && o.Again && !raw.Again() {
+	if err == nil && o.Again && !raw.Rereadable() {
 		raw, err = in.copyPipe(name, r, opts)
 	}
 	if err == nil {

@@ -6,15 +6,15 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// A Reading is how a reading of an input to its end went.
+// A Reading is the result of reading an input to its end.
 type Reading struct {
-	Events int64 // of KindEvent
+	Events int64 // events of KindEvent
 	Err    error // why it ended early, or nil
 }
 
-// Finish records a reading. It returns a description of what differs if one of those so far ended otherwise than the
-// first, or if the file has changed since it was opened, and "" if all readings have seen the same: what one of them
-// has learned may not fit what another one delivers.
+// Finish records a reading. It returns "" if all readings so far agree. Otherwise it describes how one of them ended
+// differently from the first, or that the file has changed since it was opened: then what one reading has learned may
+// not fit what another one delivers.
 func (in *Input) Finish(r Reading) (changed string) {
 	if in.first == nil {
 		in.first = &r

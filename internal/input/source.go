@@ -11,16 +11,16 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// An Ending ends a pass.
+// An Ending ends a pass. Close it after use.
 type Ending interface {
 	io.Closer
-	// Finish compares the checksums of compressed inputs. Call it once the source has returned io.EOF: the end of a
-	// trace may come before that of the data which holds it. Its error says what is wrong with the input.
+	// Finish verifies the checksums of compressed inputs. Call it once the source has returned io.EOF, because a trace
+	// may end before the data that contains it. Errors are of type *Error.
 	Finish() error
 }
 
-// Source begins a pass over the input, and returns what ends it; the input stays open. Errors, also those of the
-// source, are of type *Error if they are not those of one input among several.
+// Source begins a pass over the input and returns its source and its Ending; the input remains open. Errors, including
+// those of the source, are of type *Error, except that those of several inputs may be joined.
 func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	if len(in.others) == 0 {
 		src, closer, err := in.one(o)
@@ -51,7 +51,7 @@ func (in *Input) guard(src ntconv.Source) ntconv.Source {
 	return in.opts.Guard(src)
 }
 
-// one begins a pass over the input alone.
+// one begins a pass over this input alone.
 func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	h := &handle{Input: in.raw, head: in.head, meter: &meter{of: in}}
 	in.head = nil
@@ -66,12 +66,12 @@ func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	return src, h, nil
 }
 
-// A handle is what a format gets of an input in one pass. It closes what was opened through it.
+// A handle is the view of an input that a format has in one pass. It closes everything that was opened through it.
 type handle struct {
 	*iox.Input
-	head   *head // the first stream, nil if it is new
+	head   *head // the first stream; nil if it must be opened
 	opened closers
-	own    bool // the Input is a member of another one
+	own    bool // the Input is a member of another Input
 	meter  *meter
 }
 
@@ -99,7 +99,7 @@ func (h *handle) At() (io.ReaderAt, int64, error) {
 	return r, size, err
 }
 
-// A peekedReader reads a head from its beginning.
+// A peekedReader reads a head from its first byte.
 type peekedReader struct{ *head }
 
 func (r peekedReader) Read(p []byte) (int, error) { return r.peeked.Read(p) }
@@ -118,7 +118,8 @@ func (h *handle) Member(name string) (formats.Input, error) {
 	return m, nil
 }
 
-// AtFactor is how many decompressed bytes a byte of a file counts that is read at random: Parquet is compressed inside.
+// AtFactor is the number of decompressed bytes that each byte of a file with random access counts as: Parquet is
+// compressed inside.
 const AtFactor = 10
 
 // A meter counts the decompressed bytes that a pass reads of an input and its members. It is safe for concurrent use.
@@ -127,7 +128,7 @@ type meter struct {
 	count atomic.Int64
 }
 
-// add counts n bytes. Those that an earlier pass has read are not new.
+// add counts n bytes. Bytes that an earlier pass has read are not new.
 func (m *meter) add(n int64) {
 	taken := m.of.opts.Taken
 	if n <= 0 || taken == nil {
@@ -142,7 +143,7 @@ func (m *meter) add(n int64) {
 	}
 }
 
-// A metered stream counts what is read of it, and ends if Options.Check says so.
+// A metered is a stream that counts the bytes read, and ends with the error of Options.Check.
 type metered struct {
 	r     io.Reader
 	meter *meter
@@ -189,7 +190,7 @@ func (h *handle) Close() error {
 	return err
 }
 
-// endings end the passes over several inputs.
+// endings are the Endings of several inputs.
 type endings []Ending
 
 // Finish implements Ending.

@@ -5,15 +5,17 @@ import (
 	"hash/maphash"
 )
 
-// Bytes numbers byte strings by content, in order from 1; the empty string is 0. It keeps copies in large chunks and no
-// pointer per string, so that the garbage collector has nothing to do with them. A string may have up to 4 GiB - 1.
+// Bytes assigns numbers to byte strings by content, in order from 1; the empty string has the number 0. It keeps copies
+// in large chunks without a pointer per string, so the garbage collector does not scan them. A string may have up to 4
+// GiB - 1.
 type Bytes struct {
 	seed   maphash.Seed
 	index  Index
-	chunks [][]byte // of firstChunk bytes, doubled some times; a longer string has its own
-	refs   []ref    // by number - 1
+	chunks [][]byte // of firstChunk bytes, doubled up to chunkDoublings times; a longer string has its own chunk
+	refs   []ref    // indexed by number - 1
 }
 
+// A ref locates a string: a range of bytes in a chunk.
 type ref struct{ chunk, off, size uint32 }
 
 const (
@@ -21,10 +23,10 @@ const (
 	chunkDoublings = 4
 )
 
-// Len returns how many strings there are, without the empty one: the largest number.
+// Len returns the number of strings without the empty one, which is the largest number.
 func (t *Bytes) Len() int { return len(t.refs) }
 
-// Find returns the number of b, or 0 if it has none.
+// Find returns the number of b, or 0 if b is empty or has none.
 func (t *Bytes) Find(b []byte) uint32 {
 	if len(t.refs) == 0 {
 		return 0
@@ -37,7 +39,7 @@ func (t *Bytes) Find(b []byte) uint32 {
 	return 0
 }
 
-// Add returns the number of b, and copies b if it has none yet.
+// Add returns the number of b. If b has none, it copies b and assigns the next number.
 func (t *Bytes) Add(b []byte) uint32 {
 	if len(b) == 0 {
 		return 0
@@ -58,7 +60,8 @@ func (t *Bytes) Add(b []byte) uint32 {
 	return id
 }
 
-// At returns the string with a number. The caller must not change it; it is valid until Reset.
+// At returns the string with a number. The result is read-only and valid until Reset. It panics if no string has the
+// number.
 func (t *Bytes) At(id uint32) []byte {
 	if id == 0 {
 		return nil

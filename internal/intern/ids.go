@@ -1,19 +1,19 @@
 package intern
 
-// IDs maps the IDs of a file to values. IDs of real files are small and dense, so that a slice has most of them; others
-// go to a map. The zero value of T means that an ID has no value. The ID 0 is one like any other.
+// IDs maps the IDs of a file to values. A slice holds small and dense IDs, which real files have; a map holds the
+// others. The zero value of T means that an ID has no value. ID 0 is an ordinary ID.
 type IDs[T comparable] struct {
 	dense []T
 	far   map[uint64]T
 	count int
 }
 
-// slack is how far above twice the number of IDs an ID may be and still have its place in the slice: the bound on what
-// IDs can cost that an attacker chose.
+// slack bounds the slice: an ID is in the slice if it is at most twice the number of IDs plus slack. So the memory is
+// proportional to the number of IDs, also if an attacker chooses them.
 const slack = 64
 
-// Near returns the value of an ID if it is one of the slice. It is Get for callers that have a slow path anyway: small
-// enough to be inlined.
+// Near returns the value of an ID if the slice holds it, and zero otherwise. It is small enough to be inlined, for
+// callers that have a slow path that calls Get.
 func (t *IDs[T]) Near(id uint64) T {
 	if id < uint64(len(t.dense)) {
 		return t.dense[id]
@@ -22,7 +22,7 @@ func (t *IDs[T]) Near(id uint64) T {
 	return none
 }
 
-// Get returns the value of an ID, zero if it has none.
+// Get returns the value of an ID, or zero if it has none.
 func (t *IDs[T]) Get(id uint64) T {
 	if id < uint64(len(t.dense)) {
 		return t.dense[id]
@@ -30,7 +30,7 @@ func (t *IDs[T]) Get(id uint64) T {
 	return t.far[id]
 }
 
-// Set gives an ID a value, which is not zero, and returns the one before.
+// Set assigns a value, which must not be zero, to an ID and returns its previous value, or zero.
 func (t *IDs[T]) Set(id uint64, v T) (old T) {
 	var none T
 	old = t.Get(id)
@@ -51,7 +51,7 @@ func (t *IDs[T]) Set(id uint64, v T) (old T) {
 	return old
 }
 
-// extend gives all IDs up to one their place in the slice.
+// extend moves all IDs up to id to the slice.
 func (t *IDs[T]) extend(id uint64) {
 	for i := uint64(len(t.dense)); i <= id; i++ {
 		var v T
@@ -63,7 +63,7 @@ func (t *IDs[T]) extend(id uint64) {
 	}
 }
 
-// Remove removes an ID.
+// Remove removes the value of an ID.
 func (t *IDs[T]) Remove(id uint64) {
 	var none T
 	if t.Get(id) == none {
@@ -77,6 +77,6 @@ func (t *IDs[T]) Remove(id uint64) {
 	delete(t.far, id)
 }
 
-// Reset removes all IDs and keeps the memory of the slice. Its old values stay reachable: assign the zero IDs instead
-// to free them.
+// Reset removes all IDs and keeps the memory of the slice, in which old values remain reachable. To free them, assign
+// the zero IDs instead.
 func (t *IDs[T]) Reset() { t.dense, t.far, t.count = t.dense[:0], nil, 0 }

@@ -1,8 +1,8 @@
 package intern
 
-// An Index finds numbers by the hash of what they stand for. It is the part of a numbered table that does not depend on
-// the type of the entries: the caller keeps the entries, usually in a slice by number, and compares the candidates that
-// a Probe yields.
+// An Index finds numbers by the hash of their entries. It is the part of a table that does not depend on the type of
+// the entries: the caller keeps the entries, usually in a slice by number, and compares the candidates that a Probe
+// yields.
 //
 //	p := t.index.Probe(hash)
 //	for p.Next() {
@@ -12,20 +12,21 @@ package intern
 //	}
 //	t.index.Insert(&p, uint32(len(t.list)))
 //
-// Numbers are not 0. An Index takes 11 to 21 bytes per number.
+// Numbers must not be 0. An Index needs 11 to 21 bytes per number.
 type Index struct {
-	// slots is an open-addressing hash table with linear probing. An entry has half of the hash in its upper 32 bits,
-	// so that growing needs no entry of the caller and almost all candidates are equal; 0 is free.
+	// slots is an open-addressing hash table with linear probing. The upper 32 bits of an entry are half of its hash,
+	// so that grow does not need the caller's entries and nearly all candidates are equal. The lower 32 bits are the
+	// number. 0 is a free slot.
 	slots []uint64
 	used  int
 }
 
 const minSlots = 64
 
-// fold returns the half of a hash that an Index keeps.
+// fold returns the half of a hash that an Index stores.
 func fold(hash uint64) uint32 { return uint32(hash ^ hash>>32) }
 
-// A Probe walks over the numbers with a hash.
+// A Probe iterates over the numbers with a hash.
 type Probe struct {
 	ID    uint32 // candidate, valid after Next has returned true
 	half  uint32
@@ -33,7 +34,7 @@ type Probe struct {
 	slots []uint64
 }
 
-// Probe returns a Probe before the first number with that hash. It is valid until the next Insert or Reset.
+// Probe returns a Probe for a hash. It is valid until the next Insert or Reset.
 func (x *Index) Probe(hash uint64) Probe {
 	if x.slots == nil {
 		x.slots = make([]uint64, minSlots)
@@ -42,7 +43,7 @@ func (x *Index) Probe(hash uint64) Probe {
 	return Probe{half: half, at: half, slots: x.slots}
 }
 
-// Next advances to the next candidate and reports whether there is one. Numbers with other hashes may be among them.
+// Next advances to the next candidate and reports whether there is one. A candidate may have another hash.
 func (p *Probe) Next() bool {
 	for len(p.slots) > 0 {
 		s := p.slots[int(p.at)&(len(p.slots)-1)]
@@ -54,8 +55,8 @@ func (p *Probe) Next() bool {
 	return false
 }
 
-// Insert adds a number, which is not 0, under the hash of a Probe whose Next has returned false: that is where its
-// place is.
+// Insert adds a number, which must not be 0, for the hash of p. p.Next must have returned false: p is then at the free
+// slot.
 func (x *Index) Insert(p *Probe, id uint32) {
 	x.slots[int(p.at-1)&(len(x.slots)-1)] = uint64(p.half)<<32 | uint64(id)
 	if x.used++; x.used*4 > len(x.slots)*3 {
@@ -63,7 +64,7 @@ func (x *Index) Insert(p *Probe, id uint32) {
 	}
 }
 
-// place puts an entry into the first free slot.
+// place stores an entry in the first free slot.
 func (x *Index) place(entry uint64) {
 	mask := len(x.slots) - 1
 	i := int(entry>>32) & mask
@@ -73,6 +74,7 @@ func (x *Index) place(entry uint64) {
 	x.slots[i] = entry
 }
 
+// grow doubles the number of slots.
 func (x *Index) grow() {
 	old := x.slots
 	x.slots = make([]uint64, 2*len(old))
@@ -83,8 +85,7 @@ func (x *Index) grow() {
 	}
 }
 
-// Reset removes all numbers and keeps the memory, unless so little of it was in use that clearing it would cost more
-// than filling it.
+// Reset removes all numbers. It keeps the memory unless clearing the memory would take longer than filling it again.
 func (x *Index) Reset() {
 	if len(x.slots) > 16*x.used+minSlots {
 		x.slots = nil

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// TestIndexIsAMap: whatever the hashes are, even all the same, a table over an Index numbers as a map does.
+// TestIndexIsAMap compares a table over an Index with a map, for any hashes, including equal ones.
 func TestIndexIsAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mask := rapid.SampledFrom([]uint64{0, 1, 0xff, 0xffffffff, 0xffffffff << 32, ^uint64(0)}).Draw(t, "hash bits")
@@ -89,7 +89,7 @@ func checkBytes(t rapid.TB, all [][]byte, reset func(i int) bool) {
 			t.Fatalf("Add(%.100q) = %d, want %d", s, got, id)
 		}
 		for i := range b {
-			b[i] ^= 0xff // it must have been copied
+			b[i] ^= 0xff // Add must have copied it
 		}
 		if table.Len() != len(want)-1 {
 			t.Fatalf("%d strings, want %d", table.Len(), len(want)-1)
@@ -151,7 +151,7 @@ func TestTableIsAMap(t *testing.T) {
 	})
 }
 
-// checkIDs performs operations on IDs and on a map: a byte for what to do, and an ID.
+// checkIDs performs operations on IDs and on a map. Each operation is a byte and an ID.
 func checkIDs(t rapid.TB, ops []byte, ids []uint64) {
 	var table intern.IDs[uint32]
 	want := map[uint64]uint32{}
@@ -211,8 +211,8 @@ func FuzzIDs(f *testing.F) {
 	})
 }
 
-// TestIDsCostsNoMoreThanItsEntries: IDs that an attacker chose take no memory but their own.
-func TestIDsCostsNoMoreThanItsEntries(t *testing.T) {
+// TestIDsMemory checks that memory is proportional to the number of IDs, also if an attacker chooses them.
+func TestIDsMemory(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		id   func(i uint64) uint64
@@ -230,13 +230,13 @@ func TestIDsCostsNoMoreThanItsEntries(t *testing.T) {
 			table.Set(c.id(i), 1)
 		}
 		runtime.ReadMemStats(&after)
-		if per := (after.TotalAlloc - before.TotalAlloc) / n; per > 120 { // a map of these, with all its growing
+		if per := (after.TotalAlloc - before.TotalAlloc) / n; per > 120 { // a map of them, including its growth
 			t.Errorf("IDs %s: %d bytes allocated per ID", c.name, per)
 		}
 	}
 }
 
-// TestCache: a cache returns the value that was put last for a key, or nothing, and it finds the key put last.
+// TestCache checks that Get returns the last value of a key or nothing, and finds the last key.
 func TestCache(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := intern.NewCache[uint64, int](rapid.Uint8Range(1, 6).Draw(t, "bits"))
@@ -258,7 +258,8 @@ func TestCache(t *testing.T) {
 	})
 }
 
-// TestCacheKeepsNeighbors: keys with neighboring hashes, as addresses of a program are, mostly do not evict each other.
+// TestCacheKeepsNeighbors checks that most keys with neighboring hashes, such as addresses of a program, do not evict
+// each other.
 func TestCacheKeepsNeighbors(t *testing.T) {
 	for _, stride := range []uint64{1, 4, 16, 4096, 1 << 20} {
 		const n = 256
@@ -288,7 +289,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	var (
 		index intern.Index
 		table intern.Table[frame]
-		texts intern.Bytes
+		strs  intern.Bytes
 		ids   intern.IDs[*int]
 		cache = intern.NewCache[frame, int](8)
 		k     = frame{new(int), "name", 1}
@@ -299,7 +300,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 			index.Insert(&p, 1)
 		}
 		table.Add(k)
-		texts.Add(b)
+		strs.Add(b)
 		ids.Set(3, k.p)
 		ids.Set(1<<50, k.p)
 		if cache.Get(1, &k) == nil {
@@ -312,7 +313,7 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// BenchmarkBytes compares with what it stands for, a map of strings.
+// BenchmarkBytes compares Bytes with a map of strings.
 func BenchmarkBytes(b *testing.B) {
 	words := make([][]byte, 10_000)
 	for i := range words {

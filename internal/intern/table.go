@@ -2,15 +2,15 @@ package intern
 
 import "hash/maphash"
 
-// A Table numbers values by content, in order from 1. In contrast to a map it keeps each value once and returns it by
-// its number.
+// A Table assigns numbers to values by content, in order from 1. Unlike a map, it stores each value once and returns it
+// by its number.
 type Table[K comparable] struct {
 	seed  maphash.Seed
 	index Index
-	list  []K // by number - 1
+	list  []K // indexed by number - 1
 }
 
-// Len returns how many values there are: the largest number.
+// Len returns the number of values, which is the largest number.
 func (t *Table[K]) Len() int { return len(t.list) }
 
 // Find returns the number of k, or 0 if it has none.
@@ -26,7 +26,7 @@ func (t *Table[K]) Find(k K) uint32 {
 	return 0
 }
 
-// Add returns the number of k, a new one if it has none yet, and reports whether it is new.
+// Add returns the number of k and whether it is new. If k has no number, it gets the next one.
 func (t *Table[K]) Add(k K) (id uint32, fresh bool) {
 	if t.list == nil {
 		t.seed = maphash.MakeSeed()
@@ -44,9 +44,8 @@ func (t *Table[K]) Add(k K) (id uint32, fresh bool) {
 	return id, true
 }
 
-// At returns the value with a number.
+// At returns the value with a number. It panics if no value has the number.
 func (t *Table[K]) At(id uint32) K { return t.list[id-1] }
 
-// All returns the values in the order of their numbers. The caller must not change them; the slice is valid until the
-// next Add.
+// All returns the values in the order of their numbers. The slice is read-only and valid until the next Add.
 func (t *Table[K]) All() []K { return t.list }

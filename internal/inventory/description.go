@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Description is what a Sink has counted, as the JSON of ntconv info has it.
+// A Description holds the counts of a Sink, in the form of the JSON of ntconv info.
 type Description struct {
 	Format     string         `json:"format"`
 	Clock      Clock          `json:"clock"`
@@ -23,7 +23,7 @@ type Description struct {
 	Extract    []Extractable  `json:"extract"`
 	Lost       uint64         `json:"lost_events"` // by the recorder
 
-	attrs ntconv.Attrs // the attributes in order
+	attrs ntconv.Attrs // the attributes, in order
 	clock ntconv.Clock
 }
 
@@ -82,8 +82,8 @@ type Type struct {
 	Tally
 }
 
-// Describe returns the counts. The namer names processes and threads. input is how commands refer to the trace: flags
-// and a file name, quoted for a shell.
+// Describe returns the counts. namer resolves processes and threads. input is how commands refer to the trace: flags
+// and a file name, quoted for a shell. Call it after Close.
 func (v *Sink) Describe(info *ntconv.Info, namer ntconv.Namer, input string) *Description {
 	c, attrs := info.Clock, ofTrace(info.Attrs)
 	d := &Description{
@@ -116,7 +116,7 @@ func timeText(t time.Time) string {
 	return t.Format("2006-01-02T15:04:05.000000000Z")
 }
 
-// ofTrace returns the attributes of the trace itself. Attributes of ntconv describe how it was read and written.
+// ofTrace returns the attributes of the trace itself, without those of ntconv about reading and writing it.
 func ofTrace(list ntconv.Attrs) (out ntconv.Attrs) {
 	for _, a := range list {
 		if !strings.HasPrefix(a.Key, "ntconv.") {
@@ -141,7 +141,7 @@ func attributes(list ntconv.Attrs) map[string]any {
 	return m
 }
 
-// processes returns the processes, those with most events first.
+// processes returns the processes, those with the most events first.
 func (v *Sink) processes(namer ntconv.Namer) []Process {
 	counts := make(map[*ntconv.Process]*Process)
 	for _, t := range v.threads {
@@ -174,7 +174,7 @@ func (v *Sink) processes(namer ntconv.Namer) []Process {
 	return list
 }
 
-// threadList returns the threads, those with most events first.
+// threadList returns the threads, those with the most events first.
 func (v *Sink) threadList(namer ntconv.Namer) []Thread {
 	list := make([]Thread, 0, len(v.threads))
 	for _, t := range v.threads {
@@ -201,7 +201,7 @@ func (v *Sink) threadList(namer ntconv.Namer) []Thread {
 	return list
 }
 
-// compareIDs sorts unknown IDs last.
+// compareIDs compares IDs; unknown IDs come last.
 func compareIDs(a, b *uint64) int {
 	switch {
 	case a == nil && b == nil:
@@ -214,8 +214,8 @@ func compareIDs(a, b *uint64) int {
 	return cmp.Compare(*a, *b)
 }
 
-// Providers returns the providers and their types, those with most events first. Types that differ in nothing that a
-// Type shows are one.
+// Providers returns the providers and their types, those with the most events first. Types with equal Type members are
+// merged.
 func (v *Sink) Providers() []Provider {
 	type key struct {
 		provider, name string

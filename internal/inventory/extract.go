@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
@@ -16,13 +17,37 @@ type Extractable struct {
 	What    string `json:"what"` // plural noun
 	Events  int64  `json:"events"`
 	Command string `json:"command"`
+	// Printed is the number of events that the command prints, 0 if it is that of the items or the command prints none.
+	Printed int64 `json:"printed_events,omitempty"`
+	// Kind is the kind of profile of the items, as --kind names it, "" if they are not samples.
+	Kind string `json:"-"`
+}
+
+// Noun returns What in the singular if there is one item, and how many events the command prints if those are more.
+func (x *Extractable) Noun() string {
+	noun := x.What
+	if x.Events == 1 {
+		first, rest, of := strings.Cut(noun, "s ") // the first noun ends there: "samples of CPUs", "sampled allocations"
+		if !of {
+			first = strings.TrimSuffix(noun, "s")
+		} else {
+			first += " "
+		}
+		noun = strings.Replace(first, "switche ", "switch ", 1) + rest
+	}
+	if x.Printed > 0 {
+		noun += " (" + message.Count(x.Printed, "event") + ")"
+	}
+	return noun
 }
 
 // An extractable is a kind of data that a trace may contain.
 type extractable struct {
 	what    string // plural noun
 	count   counter
-	command string // IN is the trace
+	command string  // IN represents the trace
+	printed counter // of the events that the command prints, nil if they are the items
+	kind    string  // of samples
 }
 
 // A counter returns the number of items in the events of some types.
@@ -53,8 +78,8 @@ func event(provider string, names ...string) counter {
 	return all(func(t *typeCount) bool { return t.typ.Provider == provider && slices.Contains(names, t.name) })
 }
 
-// form is event for events that are forms of the same items, of which a trace may have several: it counts the form with
-// most events.
+// form is event for events that are alternative forms of the same items. A trace may contain several forms; form counts
+// the one with the most events.
 func form(provider string, names ...string) counter {
 	return func(types map[*ntconv.Type]*typeCount) (n int64) {
 		for _, name := range names {
@@ -68,10 +93,17 @@ func class(c clr.Class) counter {
 	return all(func(t *typeCount) bool { return clr.ClassOf(t.typ) == c })
 }
 
+// cpuSamples counts samples of CPU time that are not those of a converted profile.
+func cpuSamples() counter {
+	return all(func(t *typeCount) bool {
+		return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && origin.ColumnsOf(t.typ) == nil
+	})
+}
+
 // logging is the provider of log messages, and of the starts and ends of their scopes.
 const logging = "Microsoft-Extensions-Logging"
 
-// labeled counts events with the ID of a span, but for those that are spans themselves.
+// labeled counts events with the ID of a span, except for spans themselves.
 func labeled(t *typeCount) int64 {
 	if span.IsEvent(t.typ) {
 		return 0
@@ -90,70 +122,84 @@ func ends(t *typeCount) int64 {
 	return t.stops
 }
 
-// spans is the command for spans. It is right only if the trace has one that has ended.
+// spans is the command for spans. It applies only if the trace has a span that has ended.
 const spans = "ntconv to otlp IN"
 
-// extractables returns all kinds in the order of the list that users see.
+// extractables returns all kinds, in the order of the displayed list.
 func extractables() []extractable {
 	return []extractable{
-		{"samples of threads (wall clock)", class(clr.ClassSample), "ntconv to pprof --kind wall IN"},
-		{"samples of CPUs", all(func(t *typeCount) bool {
-			return clr.ClassOf(t.typ) == clr.ClassUniversalCPU && origin.ColumnsOf(t.typ) == nil
-		}), "ntconv to pprof --kind cpu IN"},
+		{what: "samples of threads (wall clock)", count: class(clr.ClassSample), command: "ntconv top --kind wall IN",
+			kind: "wall"},
+		{what: "samples of threads, as a flame graph", count: class(clr.ClassSample),
+			command: "ntconv view --kind wall IN", kind: "wall"},
+		{what: "samples of CPUs", count: cpuSamples(), command: "ntconv top --kind cpu IN", kind: "cpu"},
+		{what: "samples of CPUs, as a flame graph", count: cpuSamples(), command: "ntconv view --kind cpu IN",
+			kind: "cpu"},
 		{
-			"samples of profiles",
-			all(func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }),
-			"ntconv top --kind imported IN",
+			what:    "samples of profiles",
+			count:   all(func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }),
+			command: "ntconv top --kind imported IN", kind: "imported",
 		},
-		{"switches of threads", class(clr.ClassUniversalCSwitch), "ntconv print --event cswitch --symbols IN"},
-		{"sampled allocations", event(clr.Runtime, "GCAllocationTick", "AllocationSampled"),
-			"ntconv print --event GCAllocationTick,AllocationSampled --symbols IN"},
-		{"exceptions", event(clr.Runtime, "ExceptionThrown"), "ntconv print --event ExceptionThrown --symbols IN"},
-		{"waits for locks", event(clr.Runtime, "ContentionStart"), "ntconv print --event 'Contention*' --symbols IN"},
-		{"garbage collections", event(clr.Runtime, "GCStart"), "ntconv print --event GCStart,GCEnd IN"},
-		{"events of heap dumps", all(func(t *typeCount) bool {
+		{what: "switches of threads", count: class(clr.ClassUniversalCSwitch),
+			command: "ntconv print --event cswitch --symbols IN"},
+		{what: "sampled allocations", count: event(clr.Runtime, "GCAllocationTick", "AllocationSampled"),
+			command: "ntconv print --event GCAllocationTick,AllocationSampled --symbols IN"},
+		{what: "exceptions", count: event(clr.Runtime, "ExceptionThrown"),
+			command: "ntconv print --event ExceptionThrown --symbols IN"},
+		{what: "waits for locks", count: event(clr.Runtime, "ContentionStart"),
+			command: "ntconv print --event 'Contention*' --symbols IN",
+			printed: all(func(t *typeCount) bool { return strings.HasPrefix(t.name, "Contention") })},
+		{what: "garbage collections", count: event(clr.Runtime, "GCStart"),
+			command: "ntconv print --event GCStart,GCEnd IN",
+			printed: all(func(t *typeCount) bool { return t.name == "GCStart" || t.name == "GCEnd" })},
+		{what: "events of heap dumps", count: all(func(t *typeCount) bool {
 			return t.typ.Provider == clr.Runtime &&
 				(t.name == "GCBulkNode" || t.name == "GCBulkEdge" || strings.HasPrefix(t.name, "GCBulkRoot"))
-		}), "ntconv print --event 'GCBulkNode,GCBulkEdge,GCBulkRoot*' IN"},
-		{"ends of spans (DiagnosticSource)", all(func(t *typeCount) bool {
+		}), command: "ntconv print --event 'GCBulkNode,GCBulkEdge,GCBulkRoot*' IN"},
+		{what: "ends of spans (DiagnosticSource)", count: all(func(t *typeCount) bool {
 			return t.typ.Provider == clr.DiagnosticSource && strings.Contains(t.name, "Stop")
-		}), spans},
-		{"spans of OTLP", all(func(t *typeCount) bool { return span.IsEvent(t.typ) }), spans},
-		{"slices of Chrome traces", all(func(t *typeCount) bool {
+		}), command: spans},
+		{what: "spans of OTLP", count: all(func(t *typeCount) bool { return span.IsEvent(t.typ) }), command: spans},
+		{what: "slices of Chrome traces", count: all(func(t *typeCount) bool {
 			_, end := tracker.IsSlice(t.typ)
 			return end
-		}), spans},
-		{"events of operations (DiagnosticSource)", event(clr.DiagnosticSource, "Event"), spans},
-		{"ends of operations (event sources)", each(ends), spans},
-		{"events in spans", each(labeled), spans},
-		{"log messages", form(logging, "FormattedMessage", "Message", "MessageJson"),
-			"ntconv print --json --provider " + logging + " IN"},
-		{
-			"values of counters",
-			all(func(t *typeCount) bool { return t.name == "EventCounters" }),
-			"ntconv print --json --event EventCounters IN",
-		},
-		{"values of metrics", all(func(t *typeCount) bool {
+		}), command: spans},
+		{what: "events of operations (DiagnosticSource)", count: event(clr.DiagnosticSource, "Event"), command: spans},
+		{what: "ends of operations (event sources)", count: each(ends), command: spans},
+		{what: "events in spans", count: each(labeled), command: spans},
+		{what: "log messages", count: form(logging, "FormattedMessage", "Message", "MessageJson"),
+			command: "ntconv print --json --provider " + logging + " IN",
+			printed: all(func(t *typeCount) bool { return t.typ.Provider == logging })},
+		{what: "values of counters", count: all(func(t *typeCount) bool { return t.name == "EventCounters" }),
+			command: "ntconv print --json --event EventCounters IN"},
+		{what: "values of metrics", count: all(func(t *typeCount) bool {
 			return t.typ.Provider == "System.Diagnostics.Metrics" && strings.HasSuffix(t.name, "Published")
-		}), "ntconv print --json --provider System.Diagnostics.Metrics IN"},
-		{"events of all types, as tables", all(func(*typeCount) bool { return true }), "ntconv to parquet IN"},
+		}), command: "ntconv print --json --provider System.Diagnostics.Metrics IN",
+			printed: all(func(t *typeCount) bool { return t.typ.Provider == "System.Diagnostics.Metrics" })},
+		{what: "events of all types, as tables", count: all(func(*typeCount) bool { return true }),
+			command: "ntconv to parquet IN"},
 	}
 }
 
 // Extract returns the kinds of data that the trace contains. Call it after Close. input is how commands refer to the
-// trace: flags and a file name, quoted for a shell.
+// trace: flags and a file name, quoted for a shell. The result is not nil.
 func (v *Sink) Extract(input string) []Extractable {
 	list := []Extractable{}
 	for _, x := range extractables() {
 		if x.command == spans && !v.spans.found {
 			continue
 		}
-		if n := x.count(v.types); n > 0 {
-			list = append(
-				list,
-				Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1)},
-			)
+		n := x.count(v.types)
+		if n == 0 {
+			continue
 		}
+		item := Extractable{What: x.what, Events: n, Command: strings.Replace(x.command, " IN", " "+input, 1), Kind: x.kind}
+		if x.printed != nil {
+			if printed := x.printed(v.types); printed != n {
+				item.Printed = printed
+			}
+		}
+		list = append(list, item)
 	}
 	return list
 }

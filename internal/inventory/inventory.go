@@ -12,9 +12,10 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Sink counts events, which may come in any order that keeps the order of each thread and of sequence points: file
-// order is enough. It holds one entry per type and one per thread. Until it has seen the end of a span, it also holds
-// open spans and some of the events that begin and end spans, see spanFinder. It is not safe for concurrent use.
+// A Sink counts events. They may arrive in any order that keeps the order of each thread and of sequence points; file
+// order is sufficient. Memory grows with the number of types and threads. Until it has seen the end of a span, a Sink
+// also holds open spans and some of the events that begin and end spans, see spanFinder. It is not safe for concurrent
+// use.
 type Sink struct {
 	schemas schema.Table
 	types   map[*ntconv.Type]*typeCount
@@ -23,14 +24,14 @@ type Sink struct {
 	lost    uint64
 	first   ntconv.Ticks
 	last    ntconv.Ticks
-	barrier ntconv.Ticks // no later event should be earlier: of sequence points and events with FlagSorted
+	barrier ntconv.Ticks // time before which no further event is expected, from sequence points and FlagSorted
 	late    Late
 
 	lastType   *typeCount
 	lastThread *threadCount
 	lastLabels *ntconv.Labels
 	inSpan     bool // lastLabels has the ID of a span
-	stops      bool // lastLabels says that the event ends something
+	stops      bool // lastLabels mark the end of an operation
 
 	spans *spanFinder // whether the trace has a span that exporters write
 }
@@ -57,7 +58,7 @@ func (t *Tally) Add(u Tally) {
 	t.Stacks += u.Stacks
 }
 
-// Late counts the events that are earlier than events which a sequence point or FlagSorted has said to be complete.
+// Late counts events that are earlier than a sequence point or FlagSorted allows.
 type Late struct {
 	Events uint64
 	Offset int64 // byte offset of the first one in the decompressed input, or -1
@@ -70,7 +71,7 @@ func (l *Late) add(e *ntconv.Event) {
 	l.Events++
 }
 
-// Late returns the late events so far. A reader counts them itself if it delivers events in time order.
+// Late returns the late events so far. If a reader delivers events in time order, it counts late events itself.
 func (v *Sink) Late() Late { return v.late }
 
 type typeCount struct {
@@ -81,7 +82,7 @@ type typeCount struct {
 	part    bool  // its events may begin or end spans
 	ends    bool  // its events end spans
 	labeled int64 // events with the ID of a span
-	stops   int64 // events of which the labels say that they end a span
+	stops   int64 // events whose labels mark the end of an operation
 }
 
 type threadCount struct {
@@ -90,7 +91,7 @@ type threadCount struct {
 	lost   uint64
 }
 
-// New returns a sink that has counted nothing of a trace.
+// New returns a Sink for a trace, without counts.
 func New(info *ntconv.Info) *Sink {
 	return &Sink{
 		types:   make(map[*ntconv.Type]*typeCount),
@@ -100,8 +101,7 @@ func New(info *ntconv.Info) *Sink {
 	}
 }
 
-// Write counts an event, which it borrows until it returns. It allocates only for new types and threads and never
-// fails.
+// Write counts an event, which it borrows. It allocates only for new types and threads, and always returns nil.
 func (v *Sink) Write(e *ntconv.Event) error {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -142,7 +142,7 @@ func (v *Sink) Write(e *ntconv.Event) error {
 	return nil
 }
 
-// Close finds out whether the trace has spans. The counts remain available.
+// Close determines whether the trace has spans. The counts remain available. It returns nil.
 func (v *Sink) Close() error {
 	v.spans.finish()
 	return nil

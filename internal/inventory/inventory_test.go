@@ -66,13 +66,13 @@ func describe(t *testing.T, name string) *inventory.Description {
 	return v.Describe(src.Info(), ntconv.NoNames(), "IN")
 }
 
-// The description does not depend on the order of the events, so file order, which needs no windows, is enough.
+// The description does not depend on the order of the events, so file order, which needs no windows, is sufficient.
 func TestFileOrderIsEnough(t *testing.T) {
 	unsorted := 0
 	late := corpus.File{Path: filepath.Join(corpus.Shared(t, "data", "vectors"), "V6NegativeTimestampDelta.nettrace")}
 	late.Data = corpus.Read(t, late.Path)
 	for _, f := range append(append(corpus.Traces(t), corpus.SharedTraces(t)...), late) {
-		var texts [2]string
+		var descriptions [2]string
 		for i, order := range []reader.Order{reader.ByTime, reader.FileOrder} {
 			var report ntconv.Report
 			src, err := reader.NewBytes(f.Data, &reader.Options{Order: order, Report: &report})
@@ -109,10 +109,10 @@ func TestFileOrderIsEnough(t *testing.T) {
 			if f.Path == late.Path && n != 1 {
 				t.Errorf("%s: %d events are late, want 1", f.Path, n)
 			}
-			texts[i] = fmt.Sprintf("%d late, %s", n, text)
+			descriptions[i] = fmt.Sprintf("%d late, %s", n, text)
 		}
-		if texts[0] != texts[1] {
-			t.Errorf("%s: in time order\n%s\nin file order\n%s", f.Path, texts[0], texts[1])
+		if descriptions[0] != descriptions[1] {
+			t.Errorf("%s: in time order\n%s\nin file order\n%s", f.Path, descriptions[0], descriptions[1])
 		}
 	}
 	if unsorted < 10 {

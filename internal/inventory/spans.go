@@ -18,9 +18,10 @@ const (
 	eventSize = 200
 )
 
-// A spanFinder finds out whether a trace has a span that has ended. The events that begin and end spans are matched in
-// time order, but a Sink may be written in file order. So the finder holds copies of these events up to the next
-// sequence point, which no earlier event follows, and sorts them. If they exceed maxHeld, it sorts those that it holds.
+// A spanFinder determines whether a trace has a span that has ended. The events that begin and end spans are matched in
+// time order, but a Sink may receive events in file order. The finder therefore holds copies of these events up to the
+// next sequence point, which no earlier event follows, and sorts them. If they exceed maxHeld, it sorts those that it
+// holds.
 type spanFinder struct {
 	tracker *tracker.Tracker // nil once the answer is known
 	held    []*ntconv.Event
@@ -37,9 +38,9 @@ func newSpanFinder(info *ntconv.Info) *spanFinder {
 // add borrows an event that may begin or end a span.
 func (f *spanFinder) add(e *ntconv.Event) {
 	c := e.Clone()
-	c.Stack = nil // it would keep the memory of its block
+	c.Stack = nil // it would retain its block
 	if n := len(f.held); n > 0 && e.Flags&ntconv.FlagLate != 0 {
-		c.Time = f.held[n-1].Time // a writer in time order left it where it is
+		c.Time = f.held[n-1].Time // a late event keeps its position in a trace written in time order
 	}
 	f.held = append(f.held, c)
 	if f.bytes += eventSize + len(c.Payload); f.bytes > maxHeld {
@@ -47,8 +48,8 @@ func (f *spanFinder) add(e *ntconv.Event) {
 	}
 }
 
-// flush shows the held events to the tracker until a span has ended. Whether a Stop event ends a span depends on the
-// events before it.
+// flush sorts the held events by time and shows them to the tracker until a span has ended. The order matters, because
+// a Stop event ends a span only if a Start event precedes it.
 func (f *spanFinder) flush() {
 	slices.SortStableFunc(f.held, func(a, b *ntconv.Event) int { return cmp.Compare(a.Time, b.Time) })
 	for _, e := range f.held {

@@ -13,14 +13,14 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// A Page is what the text of a description states in addition to the counts.
+// A Page holds the parts of the text that are not in a Description.
 type Page struct {
 	File  string   // name of the input
-	Size  int64    // size of the input as stored, in bytes; 0 if it is not known
+	Size  int64    // stored size of the input in bytes; 0 if unknown
 	Notes []string // remarks on the selection
-	// LossNotes are remarks on what was lost.
+	// LossNotes are remarks on the losses.
 	LossNotes []string
-	Report    *ntconv.Report // what was lost or corrupt
+	Report    *ntconv.Report // losses and corrupt input
 }
 
 // maxLines is the maximum length of a list. If a list of threads or event types has one line more, that line is printed
@@ -30,8 +30,8 @@ const maxLines = 12
 // maxText is the maximum number of characters of a command line or an attribute.
 const maxText = 200
 
-// Text returns a description that Describe returned as human-readable text, with the largest entries of each list. No
-// line ends in a space. Unprintable characters of the trace are escaped.
+// Text returns the description as human-readable text, with the largest entries of each list. No line ends in a space,
+// and unprintable characters of the trace are escaped. d must come from Describe.
 func (d *Description) Text(p *Page) []byte {
 	var b, out bytes.Buffer
 	d.writeText(&b, p)
@@ -72,12 +72,8 @@ func (d *Description) writeFacts(w io.Writer) {
 		fmt.Fprintf(t, "events\t%s %s after that\n", message.Group(d.Events.Events), message.Range(
 			time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.FirstTicks))),
 			time.Duration(d.clock.Nanos(ntconv.Ticks(d.Events.LastTicks)))))
-		fmt.Fprintf(
-			t,
-			"\t%s with stacks, %s of payload\n",
-			message.Group(d.Events.Stacks),
-			message.Count(d.Events.Bytes, "byte"),
-		)
+		fmt.Fprintf(t, "\t%s with stacks, %s of payload\n",
+			message.Group(d.Events.Stacks), message.Count(d.Events.Bytes, "byte"))
 	} else {
 		fmt.Fprintf(t, "events\tnone\n")
 	}
@@ -111,14 +107,8 @@ func (d *Description) writeProcesses(w io.Writer) {
 		if p.Host != "" {
 			name += " on " + message.Line(p.Host)
 		}
-		fmt.Fprintf(
-			t,
-			"%d\t%s\t%s\t  %s\n",
-			p.PID,
-			message.Count(int64(p.Threads), "thread"),
-			message.Count(p.Events, "event"),
-			name,
-		)
+		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n",
+			p.PID, message.Count(int64(p.Threads), "thread"), message.Count(p.Events, "event"), name)
 	}
 	t.Flush()
 }
@@ -175,40 +165,20 @@ func (d *Description) writeEvents(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "events\tbytes\tstacks\tid\tversion\t  provider, event\n")
 	for _, p := range d.Providers {
-		fmt.Fprintf(
-			t,
-			"%s\t%s\t%s\t\t\t  %s\n",
-			message.Group(p.Events),
-			message.Group(p.Bytes),
-			message.Group(p.Stacks),
-			message.Line(p.Name),
-		)
+		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n",
+			message.Group(p.Events), message.Group(p.Bytes), message.Group(p.Stacks), message.Line(p.Name))
 		for i, e := range p.Types {
 			if i == maxLines && len(p.Types) > maxLines+1 {
 				var rest Tally
 				for _, r := range p.Types[i:] {
 					rest.Add(r.Tally)
 				}
-				fmt.Fprintf(
-					t,
-					"%s\t%s\t%s\t\t\t    %d more; --json lists all\n",
-					message.Group(rest.Events),
-					message.Group(rest.Bytes),
-					message.Group(rest.Stacks),
-					len(p.Types)-i,
-				)
+				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more; --json lists all\n", message.Group(rest.Events),
+					message.Group(rest.Bytes), message.Group(rest.Stacks), len(p.Types)-i)
 				break
 			}
-			fmt.Fprintf(
-				t,
-				"%s\t%s\t%s\t%d\t%d\t    %s\n",
-				message.Group(e.Events),
-				message.Group(e.Bytes),
-				message.Group(e.Stacks),
-				e.ID,
-				e.Version,
-				message.Line(e.Name),
-			)
+			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", message.Group(e.Events), message.Group(e.Bytes),
+				message.Group(e.Stacks), e.ID, e.Version, message.Line(e.Name))
 		}
 	}
 	t.Flush()
@@ -221,7 +191,7 @@ func (d *Description) writeExtract(w io.Writer) {
 	fmt.Fprint(w, "\nTo extract:\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, x := range d.Extract {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", message.Group(x.Events), x.What, message.Line(x.Command))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", message.Group(x.Events), x.Noun(), message.Line(x.Command))
 	}
 	t.Flush()
 }
@@ -245,5 +215,5 @@ func writeReport(w io.Writer, p *Page) {
 		fmt.Fprint(w, "\nLosses: none\n")
 		return
 	}
-	fmt.Fprintf(w, "\nLosses and oddities:\n%s\n", strings.Join(lines, "\n"))
+	fmt.Fprintf(w, "\nLosses and notices:\n%s\n", strings.Join(lines, "\n"))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Names that are too long for a line are truncated, after the same number of characters for all alphabets.
+// Names that are too long for a line are truncated after the same number of characters in all alphabets.
 func TestTextTruncates(t *testing.T) {
 	d := Description{Processes: []Process{
 		{PID: 1, CommandLine: strings.Repeat("é", maxText)}, {PID: 2, CommandLine: "x" + strings.Repeat("é", 10*maxText), Host: "h"},
@@ -22,7 +22,7 @@ func TestTextTruncates(t *testing.T) {
 	}
 }
 
-// The rest of a list is one line with the totals of the rest.
+// The rest of a list is one line with totals.
 func TestTextShortensLists(t *testing.T) {
 	for _, n := range []int{1, maxLines, maxLines + 1, maxLines + 2, 100} {
 		p := Provider{Name: "P"}
@@ -51,7 +51,8 @@ func TestTextShortensLists(t *testing.T) {
 	}
 }
 
-// Nothing of the trace or of its name begins a line or reaches a terminal as a command, and no line ends in a space.
+// No name or content of the trace begins a line or reaches a terminal as a control sequence, and no line ends in a
+// space.
 func TestTextIsPrintable(t *testing.T) {
 	const bad = "a\nb\x1b[2J "
 	r := new(ntconv.Report)

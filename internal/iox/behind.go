@@ -13,33 +13,38 @@ const (
 	behindSize    = 256 << 10
 )
 
-// A WriteBehind writes in a goroutine, so that making the next bytes overlaps with writing, or compressing, the
-// ones before. Bytes reach the writer below in order and in large pieces. An error of the writer below is
-// returned by the next Write, Flush or Close, and stays; nothing is written after it.
+// A WriteBehind writes in a goroutine, so that producing the next bytes overlaps with writing or compressing the
+// previous ones. Bytes reach the underlying writer in order and in large pieces. After an error of that writer, nothing
+// more is written, and every later Write, Flush or Close returns the error.
 //
-// Write, Flush and Close are for one goroutine at a time; Stop may be called from any. The goroutine lives until
-// Close or Stop.
+// A buffer has one owner at a time, so its bytes need no lock:
+//
+//	cur            Write fills it
+//	in channel full run takes it and writes it
+//	in channel free take makes it cur again
+//
+// Write, Flush and Close are not safe for concurrent use; Stop is. The goroutine ends in Close or Stop.
 type WriteBehind struct {
 	w       io.Writer
-	cur     []byte // being filled; nil if there is none
+	cur     []byte // the buffer that Write fills, or nil
 	free    chan []byte
 	full    chan block
 	quit    chan struct{}
 	done    chan struct{}
 	stop    sync.Once
-	failed  atomic.Pointer[error]
+	failed  atomic.Pointer[error] // set by write, once
 	written atomic.Int64
 	closed  bool
-	result  error // of Close
+	result  error // of the first Close
 }
 
-// A block is bytes to write and, from Flush, a place to say that they are.
+// A block is a buffer to write. Flush waits until run closes ack.
 type block struct {
 	buf []byte
 	ack chan<- struct{}
 }
 
-// NewWriteBehind starts the goroutine that writes to w.
+// NewWriteBehind starts the goroutine that writes to w. Call Close or Stop.
 func NewWriteBehind(w io.Writer) *WriteBehind {
 	b := &WriteBehind{
 		w:    w,
@@ -58,7 +63,7 @@ func NewWriteBehind(w io.Writer) *WriteBehind {
 func (b *WriteBehind) run() {
 	defer close(b.done)
 	for {
-		// quit first: after Stop not even a block that is ready is written.
+		// Check quit first: after Stop, even a block that is ready must not be written.
 		select {
 		case <-b.quit:
 			return
@@ -72,7 +77,7 @@ func (b *WriteBehind) run() {
 			if f.ack != nil {
 				close(f.ack)
 			}
-			b.free <- f.buf[:0] // never blocks: every buffer has its place
+			b.free <- f.buf[:0] // never blocks: the channel has room for all buffers
 		}
 	}
 }
@@ -98,7 +103,7 @@ func (b *WriteBehind) err() error {
 	return nil
 }
 
-// Write copies p, so the caller may reuse it. It blocks while all buffers are waiting to be written.
+// Write copies p. It blocks while all buffers wait to be written. An error may be that of an earlier Write.
 func (b *WriteBehind) Write(p []byte) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -115,7 +120,8 @@ func (b *WriteBehind) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// status is the error to return now. Stop comes first: the write it interrupted fails too, and that is no news.
+// status returns ErrAborted after Stop, or else the error of a write. Stop takes precedence, because it makes the write
+// that it interrupts fail.
 func (b *WriteBehind) status() error {
 	select {
 	case <-b.quit:
@@ -125,7 +131,7 @@ func (b *WriteBehind) status() error {
 	}
 }
 
-// take makes sure that there is a buffer to fill.
+// take ensures that there is a buffer to fill.
 func (b *WriteBehind) take() error {
 	if err := b.status(); err != nil || b.cur != nil {
 		return err
@@ -141,13 +147,13 @@ func (b *WriteBehind) take() error {
 	return nil
 }
 
-// hand gives the current buffer to the goroutine. It never blocks: full has a place for every buffer.
+// hand passes the current buffer to the goroutine. It never blocks: the channel full has room for all buffers.
 func (b *WriteBehind) hand(ack chan<- struct{}) {
 	b.full <- block{b.cur, ack}
 	b.cur = nil
 }
 
-// Flush waits until everything written so far has reached the writer below.
+// Flush waits until all bytes written so far have reached the underlying writer.
 func (b *WriteBehind) Flush() error {
 	if err := b.take(); err != nil {
 		return err
@@ -162,7 +168,7 @@ func (b *WriteBehind) Flush() error {
 	}
 }
 
-// Close flushes and ends the goroutine. It does not close the writer below. Further calls return the same.
+// Close flushes and ends the goroutine. It does not close the underlying writer. Later calls return the same error.
 func (b *WriteBehind) Close() error {
 	if b.closed {
 		return b.result
@@ -171,11 +177,11 @@ func (b *WriteBehind) Close() error {
 	b.result = b.Flush()
 	b.Stop()
 	if !errors.Is(b.result, ErrAborted) {
-		<-b.done // idle after a Flush, and soon so after an error
+		<-b.done // run is idle after a Flush, and soon after an error
 	}
 	return b.result
 }
 
-// Stop drops what was not yet written and ends the goroutine, at once or when a Write below returns. It does not
-// wait for that, because a pipe may be stuck. Calls that wait return ErrAborted.
+// Stop discards buffered bytes and ends the goroutine, as soon as a write in progress returns. It does not wait for
+// that, because a write to a pipe may block forever. Calls in progress return ErrAborted. Later calls do nothing.
 func (b *WriteBehind) Stop() { b.stop.Do(func() { close(b.quit) }) }

@@ -7,7 +7,7 @@ import "sync"
 type budget struct {
 	mu    sync.Mutex
 	total int64            // bytes
-	most  map[string]int64 // bytes of the longest stream of each member: reading it again costs nothing
+	most  map[string]int64 // bytes of the longest stream of each member: a second reading is not charged
 }
 
 // A meter charges one stream to a budget.
@@ -24,7 +24,7 @@ func (b *budget) meter(member string) *meter {
 	return &meter{b, member}
 }
 
-// spend says that a stream has delivered out bytes so far, and returns the total of all members.
+// spend reports that a stream has delivered out bytes so far, and returns the total of all members.
 func (m *meter) spend(out int64) int64 {
 	b := m.budget
 	b.mu.Lock()
@@ -39,7 +39,8 @@ func (m *meter) spend(out int64) int64 {
 	return b.total
 }
 
-// charge adds what the decoder delivers to the budget and returns how many of the last n bytes it allows.
+// charge adds the last n bytes that the decoder delivered to the budget, and returns how many of them the budget
+// allows.
 func (d *decoder) charge(n int) int {
 	total := d.meter.spend(d.out)
 	if d.limits.Output <= 0 || total <= d.limits.Output || n == 0 {

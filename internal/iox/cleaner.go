@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// A Cleaner knows the outputs that are open, so that a signal handler can abort all of them before the process
-// exits. The zero value is ready for use, and a nil Cleaner knows none. It is safe for concurrent use.
+// A Cleaner registers open outputs, so that a signal handler can abort them before the process exits. The zero value
+// and nil are ready for use; a nil Cleaner registers nothing. It is safe for concurrent use.
 type Cleaner struct {
 	mu   sync.Mutex
 	open map[Aborter]struct{}
-	over bool
+	over bool // AbortAll was called
 }
 
-// An Aborter is an output, a set of them, or what contains one. Abort may be called from any goroutine.
+// An Aborter is an output, a set of outputs, or their owner. Abort must be safe for concurrent use.
 type Aborter interface{ Abort() error }
 
-// AbortAll aborts the outputs that are neither committed nor aborted, and makes every later Create with this Cleaner
-// fail with ErrAborted: the process is about to end. An output whose data is being synced by Commit is aborted too,
-// without waiting for the disk; one that is being renamed is complete. When it returns, no temporary file of an output
-// is left, one that was just being created included.
+// AbortAll aborts all registered outputs, and makes every later Create with this Cleaner fail with ErrAborted, because
+// the process is about to end. It also aborts an output that Commit is syncing, without waiting for the disk; an output
+// that Commit is renaming is completed. When it returns, no temporary file of an output is left, even if one was being
+// created.
 func (c *Cleaner) AbortAll() error {
 	if c == nil {
 		return nil
@@ -37,8 +37,8 @@ func (c *Cleaner) AbortAll() error {
 	return errors.Join(errs...)
 }
 
-// Add calls create, after which o can be aborted, and knows o from then on: AbortAll comes before that or after it. It
-// returns the error of create, or ErrAborted if no output may be created any more.
+// Add calls create and registers o, both before or both after AbortAll. It returns the error of create, or ErrAborted
+// without a call if AbortAll was called before.
 func (c *Cleaner) Add(o Aborter, create func() error) error {
 	if c == nil {
 		return create()
@@ -58,7 +58,7 @@ func (c *Cleaner) Add(o Aborter, create func() error) error {
 	return nil
 }
 
-// Remove makes the Cleaner discard o, which was committed or aborted.
+// Remove unregisters o after it was committed or aborted.
 func (c *Cleaner) Remove(o Aborter) {
 	if c == nil {
 		return

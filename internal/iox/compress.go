@@ -7,16 +7,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A Compressor compresses what is written to it. Flush makes everything that was written so far readable. Close
-// completes the data; it does not close the writer below.
+// A Compressor compresses what is written to it. Flush makes all bytes written so far readable. Close completes the
+// data and does not close the underlying writer. It is not safe for concurrent use.
 type Compressor interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// NewCompressor returns a Compressor that writes to w in the format of an extension: ".gz" or ".zst". It uses the
-// default level of the format. Equal writes and flushes give equal output. If w is a *Member, what is written to the
-// Compressor spends its quota.
+// NewCompressor returns a Compressor that writes to w in the format of an extension, ".gz" or ".zst", with the default
+// level of the format; other extensions are an error. Equal writes and flushes give equal output. If w is a *Member,
+// its quota counts the bytes before compression.
 func NewCompressor(w io.Writer, ext string) (Compressor, error) {
 	z, err := newCompressor(w, ext)
 	if m, ok := w.(*Member); ok && err == nil {
@@ -25,7 +25,7 @@ func NewCompressor(w io.Writer, ext string) (Compressor, error) {
 	return z, err
 }
 
-// A spendingCompressor spends the quota of a member before it compresses.
+// A spendingCompressor counts bytes in the quota of a member before it compresses them.
 type spendingCompressor struct {
 	Compressor
 	spending io.Writer
@@ -34,8 +34,8 @@ type spendingCompressor struct {
 // Write implements io.Writer.
 func (s *spendingCompressor) Write(p []byte) (int, error) { return s.spending.Write(p) }
 
-// Spending returns a writer for an encoder that writes to w. If w is a *Member, what is written to the encoder spends
-// the quota of its set, and what the encoder writes to w does not. Otherwise it returns the encoder.
+// Spending returns a writer that passes bytes to encoder, which writes to w. If w is a *Member, its quota counts the
+// bytes that are written to the result, and no longer those that reach w. Otherwise Spending returns encoder.
 func Spending(w, encoder io.Writer) io.Writer {
 	m, ok := w.(*Member)
 	if !ok {
@@ -63,7 +63,7 @@ func newCompressor(w io.Writer, ext string) (Compressor, error) {
 	case ".gz":
 		return NewGzip(w, -1)
 	case ".zst":
-		// One goroutine: the memory stays small, and the bytes do not depend on the number of processors.
+		// With one goroutine the memory stays small, and the output does not depend on the number of cores.
 		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	}
 	return nil, fmt.Errorf("%s: no compression has this extension", ext)

@@ -12,20 +12,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// A decoder is a decompressor that stops at the limits and says where and why it stopped.
+// A decoder is a decompressor that enforces the limits and locates errors.
 type decoder struct {
 	src    *source
-	br     *bufio.Reader // between src and r
+	br     *bufio.Reader // buffers src for r
 	format compression
 	r      io.Reader // the decompressor
 	limits Limits
-	stored func() int64 // what limits.Ratio relates to; nil for consumed
+	stored func() int64 // the number of compressed bytes for limits.Ratio; nil means consumed
 	meter  *meter       // nil if the input is not a member
-	out    int64
-	err    error // sticky
+	out    int64        // bytes delivered
+	err    error        // sticky
 }
 
-// Read implements io.Reader. A limit cuts exactly: the bytes it allows are delivered.
+// Read implements io.Reader. It delivers exactly the bytes that the limits allow before it returns a limit error.
 func (d *decoder) Read(p []byte) (int, error) {
 	if d.err != nil {
 		return 0, d.err
@@ -46,10 +46,10 @@ func (d *decoder) Read(p []byte) (int, error) {
 	return n, d.err
 }
 
-// consumed returns how far the decompressor has come in the compressed input.
+// consumed returns how many compressed bytes the decompressor has consumed.
 func (d *decoder) consumed() int64 { return d.src.n.Load() - int64(d.br.Buffered()) }
 
-// basis returns the stored bytes that the output came from.
+// basis returns the number of stored bytes that the output was decompressed from.
 func (d *decoder) basis() int64 {
 	if d.stored != nil {
 		return d.stored()
@@ -57,13 +57,13 @@ func (d *decoder) basis() int64 {
 	return d.consumed()
 }
 
-// failed returns an error of the decompression with its place.
+// failed returns err with the name of the input and the number of bytes consumed.
 func (d *decoder) failed(err error) error {
 	return &Error{Name: d.src.name, Op: "decompress " + d.format.String(), Bytes: d.consumed(), Err: err}
 }
 
-// locate turns what a decompressor said into what happened. The state of the source is asked first, because the
-// decompressors use io.EOF and io.ErrUnexpectedEOF for damage and for read errors as well.
+// locate replaces an error of a decompressor by its cause. It checks the state of the source first, because
+// decompressors use io.EOF and io.ErrUnexpectedEOF also for corrupt data and for read errors.
 func (d *decoder) locate(err error) error {
 	var window *windowError
 	ended := d.src.err == io.EOF && d.br.Buffered() == 0
@@ -75,19 +75,19 @@ func (d *decoder) locate(err error) error {
 	case errors.As(err, &window):
 		err = d.limits.windowExceeded(window.asked)
 	case ended && errors.Is(err, io.ErrUnexpectedEOF):
-		err = fmt.Errorf("compressed data ends early: %w", io.ErrUnexpectedEOF)
+		err = fmt.Errorf("compressed data is truncated: %w", io.ErrUnexpectedEOF)
 	default:
 		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
 	return d.failed(err)
 }
 
-// A gzipReader reads concatenated members one by one. The library could do it alone, but it asks for the header
-// of the next member before it returns the end of this one: on a pipe, the last events would wait for the next.
+// A gzipReader reads concatenated members one at a time. The library's multistream mode reads the header of the next
+// member before it returns the end of this one: on a pipe, the last events of a member would wait for the next one.
 type gzipReader struct {
 	br     *bufio.Reader
 	z      *gzip.Reader
-	inside bool // of a member
+	inside bool // a member
 }
 
 // Read implements io.Reader.
@@ -110,7 +110,7 @@ func (g *gzipReader) Read(p []byte) (int, error) {
 	}
 }
 
-// next reads the header of a member; io.EOF means there is none.
+// next reads the header of the next member. It returns io.EOF if there is none.
 func (g *gzipReader) next() error {
 	first := g.z == nil
 	if _, err := g.br.Peek(1); err != nil {
@@ -128,10 +128,10 @@ func (g *gzipReader) next() error {
 		err = g.z.Reset(g.br)
 	}
 	switch {
-	case err == io.EOF: // the library's word for a header cut inside its file name
+	case err == io.EOF: // the library returns io.EOF for a header truncated in its file name
 		return io.ErrUnexpectedEOF
 	case err == gzip.ErrHeader && !first:
-		return fmt.Errorf("what follows the last member is not another one: %w", err)
+		return fmt.Errorf("the data after the last member is not another member: %w", err)
 	case err != nil:
 		return err
 	}
@@ -140,7 +140,7 @@ func (g *gzipReader) next() error {
 	return nil
 }
 
-// skipPadding skips zeros after a member, with which tapes and block devices pad files. io.EOF means that nothing else
+// skipPadding skips zeros after a member, which tapes and block devices append. It returns io.EOF if nothing else
 // follows.
 func (g *gzipReader) skipPadding() error {
 	for {
@@ -148,20 +148,20 @@ func (g *gzipReader) skipPadding() error {
 		if err != nil || b[0] != 0 {
 			return err
 		}
-		_, _ = g.br.Discard(1) // it has been peeked
+		_, _ = g.br.Discard(1) // cannot fail: the byte is buffered
 	}
 }
 
-// maxWindow is the largest window the reference implementation writes (--ultra --long=31). A larger claim is not
-// believed even without a limit: allocating it could only fail, and out of memory cannot be recovered from.
+// maxWindow is the largest window that the reference implementation writes (--ultra --long=31). Larger windows are
+// rejected even without a limit, because a failed allocation would end the process.
 const maxWindow = 2 << 30
 
 // A windowError marks a frame whose window exceeds the limit.
 type windowError struct{ asked int64 } // bytes
 
-func (e *windowError) Error() string { return "window over the limit" }
+func (e *windowError) Error() string { return "window exceeds the limit" }
 
-// frameHeader is the length of the longest frame header: magic number, descriptor, window, dictionary ID, content size.
+// frameHeader is the maximum length of a frame header: magic number, descriptor, window, dictionary ID, content size.
 const frameHeader = 4 + 1 + 1 + 4 + 8
 
 // A zstdReader reads concatenated and skippable frames in the calling goroutine.
@@ -191,8 +191,8 @@ func newZstdReader(br *bufio.Reader, window int64) (*zstdReader, error) {
 	return z, nil
 }
 
-// Read implements io.Reader. When the decoder fails at a checksum it still holds the block before it: a second
-// Read gets that out, so a file cut in its last four bytes loses nothing.
+// Read implements io.Reader. When the checksum of a frame is missing or wrong, the decoder returns the error but still
+// holds the last block: a second Read returns it, so a file truncated in its last four bytes loses no content.
 func (z *zstdReader) Read(p []byte) (int, error) {
 	n, err := z.dec.Read(p)
 	if err != nil && z.err == nil {
@@ -207,8 +207,9 @@ func (z *zstdReader) Read(p []byte) (int, error) {
 	return 0, z.err
 }
 
-// window tells a frame that asks for too much memory from a block that is too large for its frame. The decoder
-// has one error for both, but a block header is read as 3 bytes, and the last read of a frame header never is.
+// window separates a frame that needs too much memory from a block that is too large for its frame. The decoder returns
+// the same error for both, but it reads a block header as 3 bytes, and never ends a frame header with a read of 3
+// bytes.
 func (z *zstdReader) window(err error) error {
 	if err == zstd.ErrDecoderSizeExceeded || err == zstd.ErrWindowSizeExceeded && z.last != 3 {
 		return &windowError{z.asked()}
@@ -216,13 +217,14 @@ func (z *zstdReader) window(err error) error {
 	return err
 }
 
-// asked returns the window of the frame whose header was read last. The decoder has read all of that.
+// asked returns the window size in the frame header that was read last, 0 if it is not known. The decoder has read all
+// of it.
 func (z *zstdReader) asked() int64 {
-	var head [2 * frameHeader]byte // Decode wants bytes after the header, too
+	var head [2 * frameHeader]byte // Decode also needs bytes after the header
 	copy(head[:], z.head[max(0, bytes.Index(z.head[:], []byte{0x28, 0xb5, 0x2f, 0xfd})):])
 	var h zstd.Header
 	if err := h.Decode(head[:]); err != nil {
-		return 0 // bytes before the frame look like its beginning
+		return 0 // bytes before the frame look like a magic number
 	}
 	window := h.WindowSize
 	if h.SingleSegment {
@@ -231,8 +233,8 @@ func (z *zstdReader) asked() int64 {
 	return int64(min(window, math.MaxInt64))
 }
 
-// zstdInput is what the decoder reads. Short requests are met in full, which the decoder would wait for anyway:
-// it makes their length tell what was being read.
+// zstdInput is the input of the decoder. It fills short requests completely, for which the decoder would wait anyway,
+// so that the length of the last request identifies what the decoder was reading.
 type zstdInput struct{ z *zstdReader }
 
 func (in zstdInput) Read(p []byte) (int, error) {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A fileSystem is what an output asks of the operating system: the seam at which tests make the n-th call fail.
+// A fileSystem has the calls of the operating system that outputs use. Tests replace it to make the n-th call fail.
 type fileSystem interface {
 	stdout() file
 	stat(name string) (fs.FileInfo, error)
@@ -69,7 +69,7 @@ func (osFS) open(n string, f int, m fs.FileMode) (file, error) {
 	return h, nil
 }
 
-// SyncDir makes the names in a directory durable, as far as its file system can.
+// SyncDir makes the names in a directory durable. Where the file system does not support that, it returns nil.
 func SyncDir(name string) error {
 	if err := syncDir(name); err != nil {
 		return &Error{Name: name, Op: "sync directory", Bytes: -1, Err: err}
@@ -77,8 +77,8 @@ func SyncDir(name string) error {
 	return nil
 }
 
-// RenameDir renames a directory. It replaces nothing but an empty directory: the error wraps fs.ErrExist if anything
-// else has the new name.
+// RenameDir renames a directory. It replaces only an empty directory: the error wraps fs.ErrExist if a file or a
+// directory with entries has the new name.
 func RenameDir(from, to string) error {
 	if err := renameDir(from, to); err != nil {
 		return &Error{Name: to, Op: "rename", Bytes: -1, Err: err}
@@ -86,8 +86,8 @@ func RenameDir(from, to string) error {
 	return nil
 }
 
-// renameNew uses the system call that cannot overwrite where kernel and file system have it, and hard links,
-// which have the same property, elsewhere.
+// renameNew uses a system call that cannot overwrite, if the kernel and the file system have one. Otherwise it uses
+// hard links, which have the same property.
 func (osFS) renameNew(from, to string) error {
 	err := renameNoReplace(from, to)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -96,8 +96,8 @@ func (osFS) renameNew(from, to string) error {
 	return linkNew(from, to)
 }
 
-// linkNew renames by a second name. File systems without hard links (FAT, some network shares) get a check and
-// a rename: the only place where a file that appears between the two could be overwritten.
+// linkNew renames with a second name. On file systems without hard links (FAT, some network shares) it checks and then
+// renames: only there, a file that appears between the two calls could be overwritten.
 func linkNew(from, to string) error {
 	err := os.Link(from, to)
 	switch {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// renameNoReplace renames unless the new name exists. Kernels before 3.15 lack the call and say ENOSYS; file
-// systems without the flag say EINVAL.
+// renameNoReplace renames unless the new name exists. Kernels before 3.15 return ENOSYS; file systems without the flag
+// return EINVAL.
 func renameNoReplace(from, to string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 	if err == nil {
@@ -20,8 +20,8 @@ func renameNoReplace(from, to string) error {
 	return &os.LinkError{Op: "renameat2", Old: from, New: to, Err: err}
 }
 
-// exchange swaps two names atomically. The errors of old kernels and of file systems without the flag are those
-// of renameNoReplace.
+// exchange swaps two names atomically. Old kernels and file systems without the flag return the same errors as for
+// renameNoReplace.
 func exchange(a, b string) error {
 	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 	if err == nil {

@@ -4,8 +4,8 @@ package iox
 
 import "errors"
 
-// renameNoReplace has no system call here; hard links do the work.
+// renameNoReplace is not supported here; the caller uses hard links.
 func renameNoReplace(string, string) error { return errors.ErrUnsupported }
 
-// exchange has no system call here; a directory is renamed aside instead.
+// exchange is not supported here; the caller renames the old directory aside.
 func exchange(string, string) error { return errors.ErrUnsupported }

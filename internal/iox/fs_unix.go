@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// syncDir makes a rename in the directory durable. File systems that cannot sync a directory (some FUSE and
-// network ones) say EINVAL or ENOTSUP: they offer nothing better, so that is no error. A directory that may be
-// written but not read cannot be opened, let alone synced; nor is that the output's fault.
+// syncDir makes a rename in the directory durable. File systems that cannot sync a directory (some FUSE and network
+// ones) return EINVAL or ENOTSUP, which is not an error of the output. A directory that is writable but not readable
+// cannot be opened to sync it, which is not an error either.
 func syncDir(name string) error {
 	d, err := os.Open(name)
 	if errors.Is(err, os.ErrPermission) {
@@ -29,8 +29,8 @@ func syncDir(name string) error {
 	return err
 }
 
-// renameDir renames a directory. rename(2) replaces an empty directory atomically and fails with ENOTEMPTY,
-// EEXIST or ENOTDIR if anything else has the new name; os.Rename refuses the empty directory, too.
+// renameDir renames a directory. rename(2) replaces an empty directory atomically, and fails with ENOTEMPTY, EEXIST or
+// ENOTDIR if another file has the new name. os.Rename rejects an empty directory, too, so it cannot be used.
 func renameDir(from, to string) error {
 	for {
 		switch err := syscall.Rename(from, to); err {
@@ -43,8 +43,8 @@ func renameDir(from, to string) error {
 	}
 }
 
-// openNoFollow opens a file or directory for reading. It follows no symbolic link and does not wait for the writer of a
-// FIFO.
+// openNoFollow opens a file or directory for reading. It does not follow symbolic links and does not wait for the
+// writer of a FIFO.
 func openNoFollow(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// renameNoReplace renames unless the new name exists: MoveFileEx without MOVEFILE_REPLACE_EXISTING. Write-through
-// stands in for syncing the directory.
+// renameNoReplace renames unless the new name exists: MoveFileEx without MOVEFILE_REPLACE_EXISTING.
+// MOVEFILE_WRITE_THROUGH replaces syncing the directory.
 func renameNoReplace(from, to string) error {
 	err := moveNew(from, to)
 	if err != nil {
@@ -31,11 +31,11 @@ func moveNew(from, to string) error {
 	return windows.MoveFileEx(old, name, windows.MOVEFILE_WRITE_THROUGH)
 }
 
-// syncDir does nothing: Windows has no such call for directories, and NTFS journals its names.
+// syncDir does nothing: Windows cannot sync directories, and NTFS journals names.
 func syncDir(string) error { return nil }
 
-// renameDir renames a directory. MoveFileEx never replaces a directory, so an empty one is removed first: until
-// the second attempt the destination does not exist.
+// renameDir renames a directory. MoveFileEx never replaces a directory, so renameDir removes an empty one first.
+// Between the two calls the destination does not exist.
 func renameDir(from, to string) error {
 	err := renameNoReplace(from, to)
 	if info, lerr := os.Lstat(to); err == nil || lerr != nil {
@@ -49,8 +49,8 @@ func renameDir(from, to string) error {
 	return renameNoReplace(from, to)
 }
 
-// exchange has no system call here; a directory is renamed aside instead.
+// exchange is not supported here; the caller renames the old directory aside.
 func exchange(string, string) error { return errors.ErrUnsupported }
 
-// openNoFollow is not needed, because an open file cannot be removed.
+// openNoFollow is not supported and not needed here, because an open file cannot be removed.
 func openNoFollow(string) (*os.File, error) { return nil, errors.ErrUnsupported }

@@ -15,43 +15,45 @@ import (
 // StdinName is the Name of the input that is opened as "-".
 const StdinName = "standard input"
 
-// InputOptions change how an input is read. The zero value is ready for use.
+// InputOptions are options of an input. The zero value selects the default limits and rejects directories.
 type InputOptions struct {
 	// Limits bound compressed input; nil means DefaultLimits.
 	Limits *Limits
-	// Dir lets Open return a directory. Without it a directory is an error that wraps EISDIR.
+	// Dir lets Open accept a directory. Otherwise a directory is an error that wraps EISDIR.
 	Dir bool
 }
 
-// An Input is one source of bytes. It is opened once; its content is read by Stream or At. A directory and a zip
-// archive have members instead or in addition, each of which is an Input of its own: see Members and Member.
+// An Input is one source of bytes. It is opened once; Stream and At read its content. A directory has members instead
+// of content and a zip archive has members in addition; each member is an Input (see Members and Member).
 //
-// A regular file stays open until Close, and every stream reads through that one descriptor at offsets of its
-// own. So two streams of a file never disturb each other, and all of them see the same file even if its name is
-// given to another one meanwhile (converting a file onto itself).
+// A regular file stays open until Close, and every stream reads through that descriptor at offsets of its own.
+// Therefore streams of a file do not disturb each other, and all of them see the same file even if its name is given to
+// another file meanwhile (converting a file onto itself).
+//
+// The methods of an Input are safe for concurrent use, except Close.
 type Input struct {
 	name   string
 	limits Limits
 	size   int64
 	file   io.ReaderAt // nil for input that can be read only once
-	once   io.Reader   // that input
+	once   io.Reader   // input that can be read only once
 	opened fs.FileInfo // of a regular file, or nil
 	stat   func() (fs.FileInfo, error)
 	closer io.Closer // nil if the reader is the caller's
 	used   atomic.Bool
-	read   atomic.Pointer[atomic.Int64]
+	read   atomic.Pointer[atomic.Int64] // count of the stream opened last
 
 	dir    *os.Root  // not nil for a directory
 	entry  *zip.File // not nil if file holds its deflate data
 	zip    atomic.Pointer[archive]
-	below  *Layer  // of once, or nil
+	below  *Layer  // Layer of once, or nil
 	budget *budget // shared with the other members of a directory or archive, or nil
 }
 
-// Open opens a file, or standard input if name is "-". Standard input redirected from a regular file is as good
-// as the file: it can be read again and at random, from where the descriptor stands. Opening a FIFO waits for
-// its writer. Whether the content can be decompressed is not known before the first read. A directory is opened
-// only if the options say so.
+// Open opens a file, or standard input if name is "-". Standard input redirected from a regular file behaves as the
+// file: it can be read repeatedly and at random, beginning at the current offset of the descriptor. Opening a FIFO
+// waits for its writer. Open does not read, so it does not detect corrupt compressed data. It opens a directory only if
+// opts.Dir is set. The error is an *Error.
 func Open(name string, opts InputOptions) (*Input, error) {
 	if name == "-" {
 		return FromReader(StdinName, os.Stdin, opts)
@@ -80,10 +82,10 @@ func Open(name string, opts InputOptions) (*Input, error) {
 	return in, nil
 }
 
-// FromReader makes an input of r. The name is used in errors. If r is a regular file, or has the methods ReadAt and
-// Size as bytes.Reader and io.SectionReader do, it can be read again and at random; otherwise once, in order. The
-// reader stays the caller's to close, after the input's last use. If r is Layered, the input has the name and, unless
-// opts has others, the limits of its Layer, and the ratio relates to the bytes that are stored there.
+// FromReader returns an input that reads r. Errors use name. If r is a regular file, or has the methods ReadAt and Size
+// like bytes.Reader and io.SectionReader, it can be read repeatedly and at random; otherwise once, in order. The caller
+// closes r after the last use of the input. If r is Layered, the input has the name and, unless opts has others, the
+// limits of its Layer, and Limits.Ratio relates to the bytes that are stored there.
 func FromReader(name string, r io.Reader, opts InputOptions) (*Input, error) {
 	in := &Input{name: name, size: -1, once: r, limits: *DefaultLimits(), below: LayerOf(r)}
 	if in.below != nil {
@@ -106,8 +108,8 @@ func FromReader(name string, r io.Reader, opts InputOptions) (*Input, error) {
 	return in, nil
 }
 
-// useFile sets the random access to a regular file, beginning where its descriptor stands: a shell may have
-// handed us standard input after reading a part of it.
+// useFile enables random access to a regular file, beginning at the current offset of its descriptor: a shell may have
+// read a part of standard input already.
 func (in *Input) useFile(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {
@@ -121,7 +123,7 @@ func (in *Input) useFile(f *os.File) error {
 	}
 	pos, err := f.Seek(0, io.SeekCurrent)
 	if errors.Is(err, syscall.ESPIPE) {
-		return nil // not seekable, whatever its mode says: read it as a pipe
+		return nil // not seekable, regardless of its mode: read it as a pipe
 	}
 	if err != nil {
 		return err
@@ -136,15 +138,15 @@ func (in *Input) useFile(f *os.File) error {
 // Name returns the name given to Open or FromReader, or StdinName.
 func (in *Input) Name() string { return in.name }
 
-// Size returns the bytes of the input as stored, compressed or not, when it was opened; -1 if unknown and for a
+// Size returns the number of stored bytes, compressed or not, when the input was opened; -1 if unknown or for a
 // directory.
 func (in *Input) Size() int64 { return in.size }
 
-// Again reports whether Stream can be called more than once or, for a directory, Member.
-func (in *Input) Again() bool { return in.file != nil || in.dir != nil }
+// Rereadable reports whether Stream, or Member of a directory, can be called more than once.
+func (in *Input) Rereadable() bool { return in.file != nil || in.dir != nil }
 
-// Changed reports whether a regular file has another size or time of modification than when it was opened: streams
-// opened at different times may deliver different bytes.
+// Changed reports whether the size or modification time of a regular file has changed since it was opened, so that
+// streams opened at different times may deliver different bytes.
 func (in *Input) Changed() bool {
 	if in.stat == nil {
 		return false
@@ -153,8 +155,8 @@ func (in *Input) Changed() bool {
 	return err == nil && (now.Size() != in.opened.Size() || !now.ModTime().Equal(in.opened.ModTime()))
 }
 
-// Read returns the raw bytes, at most Size if the input did not grow, that the stream opened last has consumed,
-// read-ahead included. It may be called from any goroutine. Bytes read through At are not counted.
+// Read returns the number of stored bytes that the stream opened last has consumed, including read-ahead; at most Size
+// if the input did not grow. It is safe for concurrent use. It does not count bytes read through At.
 func (in *Input) Read() int64 {
 	if n := in.read.Load(); n != nil {
 		return n.Load()
@@ -162,7 +164,7 @@ func (in *Input) Read() int64 {
 	return 0
 }
 
-// Close closes what Open or Member opened. Streams and members must have been closed before.
+// Close closes what Open or Member opened. Close all streams and members before. It may be called more than once.
 func (in *Input) Close() error {
 	if in.closer == nil {
 		return nil
@@ -175,19 +177,19 @@ func (in *Input) Close() error {
 	return nil
 }
 
-// A Finisher is a stream that may be left before its end. Finish reads the rest of compressed data, so that its
-// checksum is compared, and returns the error of the first Read that fails. It does nothing if the data is not
-// compressed. Streams of an Input are Finishers.
+// A Finisher is a stream that may be closed before its end. Finish reads the rest of compressed data to verify its
+// checksum, and returns the first error. It does nothing if the data is not compressed. Streams of an Input are
+// Finishers.
 type Finisher interface{ Finish() error }
 
-// Stream returns the content from its beginning, decompressed. It does not read yet, so it does not block; a
-// second call for an input that is not Again is an error that wraps errors.ErrUnsupported.
+// Stream returns the decompressed content from its beginning. It does not read, so it does not block. A second call for
+// an input that is not Rereadable returns an error that wraps errors.ErrUnsupported.
 //
-// A Read of the stream returns as soon as it has anything, and otherwise waits for no more input than the
-// decompressor needs for its next byte. Compressed regular files are decompressed ahead of the reader in a
-// goroutine that ends with Close, which must be called. Errors come after all the bytes before them and stay:
-// see [Error], [ErrCorrupt], io.ErrUnexpectedEOF (compressed data that ends early); a failure of the reader
-// below is an [*Error] that wraps it. The stream is for one goroutine at a time.
+// A Read returns as soon as it has any bytes, and waits only for input that the decompressor needs for its next byte.
+// Compressed regular files are decompressed ahead of the reader in a goroutine that ends with Close, which the caller
+// must call. Errors follow all bytes that precede them, and every later Read returns the same error: see [Error],
+// [ErrCorrupt], and io.ErrUnexpectedEOF for truncated compressed data; an error of the underlying reader is an [*Error]
+// that wraps it. The stream is not safe for concurrent use.
 func (in *Input) Stream() (io.ReadCloser, error) {
 	if in.dir != nil {
 		return nil, &Error{Name: in.name, Op: "read", Bytes: -1, Err: syscall.EISDIR}
@@ -216,13 +218,13 @@ func (in *Input) Stream() (io.ReadCloser, error) {
 	return s, nil
 }
 
-// At returns random access to the content and its size when the input was opened. It lives as long as the input.
-// The error wraps errors.ErrUnsupported if the content is compressed, comes through a pipe, or is a directory.
+// At returns random access to the content, and its size when the input was opened. Both are valid until Close. The
+// error wraps errors.ErrUnsupported if the input is compressed, a pipe, or a directory.
 func (in *Input) At() (io.ReaderAt, int64, error) {
 	why, next := "", "decompress it first"
 	switch c := in.compression(); {
 	case in.dir != nil:
-		why, next = "a directory", "name a file in it"
+		why, next = "a directory", "pass a file in it"
 	case in.file == nil:
 		why, next = "a pipe or device", "copy it to a file first"
 	case c != plain:
@@ -246,7 +248,7 @@ func (in *Input) compression() compression {
 	return plain
 }
 
-// A noRandomAccess says why an input has only streams, and what the user can do.
+// A noRandomAccess says why an input can only be read in order, and the next step for the user.
 type noRandomAccess struct{ why, next string }
 
 func (e *noRandomAccess) Error() string {
@@ -256,15 +258,15 @@ func (e *noRandomAccess) Error() string {
 // Unwrap returns errors.ErrUnsupported.
 func (e *noRandomAccess) Unwrap() error { return errors.ErrUnsupported }
 
-// A source is the raw input of one stream: it counts, and it remembers how it ended, because decompressors
-// disguise the errors of their reader (zstd reports some as the end of the data).
+// A source is the stored input of one stream. It counts bytes and records how the input ended, because decompressors
+// replace errors of their reader (zstd returns some as the end of the data).
 type source struct {
 	name    string
 	r       io.Reader
 	n       *atomic.Int64
 	err     error        // sticky: io.EOF, or a located error
-	located bool         // the errors of r are located already
-	stored  func() int64 // of the level below if it is compressed, else nil: see Layer
+	located bool         // errors of r are *Error already
+	stored  func() int64 // stored bytes of the level below if that is compressed, else nil (see Layer)
 }
 
 func (s *source) Read(p []byte) (int, error) {

@@ -44,8 +44,8 @@ func TestFileIsReadAgainAndAtRandom(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	if !in.Again() || in.Size() != int64(len(data)) || in.Read() != 0 {
-		t.Errorf("Again %v, Size %d, Read %d", in.Again(), in.Size(), in.Read())
+	if !in.Rereadable() || in.Size() != int64(len(data)) || in.Read() != 0 {
+		t.Errorf("Rereadable %v, Size %d, Read %d", in.Rereadable(), in.Size(), in.Read())
 	}
 	// Two streams and the random access do not move each other.
 	a, _ := in.Stream()
@@ -128,12 +128,12 @@ func TestFileBeginsWhereTheDescriptorStands(t *testing.T) {
 func TestFromReader(t *testing.T) {
 	data := seq(1, 100)
 	in, _ := FromReader("memory", bytes.NewReader(data), InputOptions{})
-	if !in.Again() || in.Size() != int64(len(data)) || in.Name() != "memory" {
-		t.Errorf("bytes.Reader: Again %v, Size %d", in.Again(), in.Size())
+	if !in.Rereadable() || in.Size() != int64(len(data)) || in.Name() != "memory" {
+		t.Errorf("bytes.Reader: Again %v, Size %d", in.Rereadable(), in.Size())
 	}
 	in, s := open(t, once(bytes.NewReader(data)), InputOptions{})
-	if in.Again() || in.Size() != -1 {
-		t.Errorf("plain reader: Again %v, Size %d", in.Again(), in.Size())
+	if in.Rereadable() || in.Size() != -1 {
+		t.Errorf("plain reader: Again %v, Size %d", in.Rereadable(), in.Size())
 	}
 	if err := matches(s, data); err != nil {
 		t.Error(err)

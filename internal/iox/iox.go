@@ -1,18 +1,18 @@
-// Package iox is where bytes enter and leave the command: inputs that decompress what they recognize and stop
-// at published limits, and outputs that become visible whole or not at all.
+// Package iox has the inputs and outputs of the command: inputs that detect and decompress compressed data within
+// limits, and outputs that become visible only when they are complete.
 //
-// An [Input] is a file, standard input or any io.Reader. Its Stream is the decompressed content, found by magic
-// number and never by extension. A stream delivers what has arrived: it blocks only while it has nothing to
-// give, so a live session over a pipe is seen event by event.
+// An [Input] is a file, standard input or an io.Reader. Its Stream is the decompressed content; the compression is
+// detected by magic number, never by extension. A stream delivers bytes as they arrive and blocks only if it has none,
+// so that a live session over a pipe is visible event by event.
 //
-// An [Output] collects its bytes in a temporary file beside the destination. Commit syncs and renames it,
-// Abort removes it, and whatever fails in between leaves the destination as it was.
+// An [Output] writes to a temporary file next to the destination. Commit syncs and renames it, and Abort removes it. If
+// a step fails, the destination keeps its content.
 //
-// [Outputs] is a set of named members that one conversion writes: one file, or a directory that appears as a whole
-// by the same means. Members are the counterpart for inputs: the files of a directory or of a zip archive are
-// opened through the handle of that input and share its limits.
+// [Outputs] is the set of members that one conversion writes: one file, or a directory that appears as a whole in the
+// same way. Inputs have members, too: the files of a directory or of a zip archive are opened through the handle of
+// that input and share its limits.
 //
-// The package knows bytes only: what they mean is decided elsewhere.
+// The package handles bytes only. It does not know formats or events.
 package iox
 
 import (
@@ -22,30 +22,30 @@ import (
 	"os"
 )
 
-// Sentinels. Errors of this package wrap at most one of them, beside their own cause.
+// Sentinels. An error of this package wraps at most one of them, in addition to its cause.
 var (
-	// ErrCorrupt says that compressed input contradicts its format or its checksum. Everything that could be
-	// decompressed before was delivered. Input that merely ends early wraps io.ErrUnexpectedEOF instead.
+	// ErrCorrupt means that compressed input violates its format or does not match its checksum. All bytes that could
+	// be decompressed before it were delivered. Truncated input wraps io.ErrUnexpectedEOF instead.
 	ErrCorrupt = errors.New("corrupt compressed data")
-	// ErrAborted is the result of writing or committing an [Output] after its Abort.
+	// ErrAborted means that an [Output] was written or committed after its Abort.
 	ErrAborted = errors.New("output aborted")
 )
 
 // An Error is a failed operation on an input or output. If a limit of [Limits] ends the decompression, the cause is an
 // *ntconv.LimitError.
 type Error struct {
-	// Name is the input or output as the user called it.
+	// Name is the name of the input or output, as the user wrote it.
 	Name string
-	// Op is what failed, in words: "open", "read", "decompress gzip", "write", "sync", "rename".
+	// Op is the operation that failed: "open", "read", "decompress gzip", "write", "sync", "rename".
 	Op string
-	// Bytes counts the raw bytes that had been read or written successfully before, or is -1 where none could
-	// have been.
+	// Bytes is the number of stored bytes that had been read or written before, or -1 if the operation does not read or
+	// write.
 	Bytes int64
 	// Err is the cause.
 	Err error
 }
 
-// Error names the file once, even where the cause carries a path of its own.
+// Error names the file once, even if the cause has a path of its own.
 func (e *Error) Error() string {
 	if e.Bytes < 0 {
 		return fmt.Sprintf("%s: %s: %v", e.Name, e.Op, bare(e.Err))
@@ -56,8 +56,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// bare strips the operation and path that package os put around a system error: Error says both already, and
-// the path may be a temporary one that means nothing to the user.
+// bare removes the operation and path that package os adds to a system error: Error states both, and the path may be
+// that of a temporary file.
 func bare(err error) error {
 	switch err := err.(type) {
 	case *fs.PathError:

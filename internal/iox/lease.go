@@ -11,15 +11,15 @@ import (
 	"github.com/ntconv/ntconv/internal/filelock"
 )
 
-// staleAge is how long a temporary file must not have been written before it can count as left behind.
+// staleAge is the time since the last write after which a temporary file may be removed as left behind.
 const staleAge = time.Hour
 
-// renewInterval is the time after which a run renews the time stamp of its temporary file.
+// renewInterval is the interval at which a run renews the time stamp of its temporary file.
 const renewInterval = staleAge / 4
 
-// A lease keeps the temporary file or directory of a run in progress from being removed as left behind. It holds a
-// lock, which other runs see and which the operating system releases with the process. It also renews the time stamp,
-// because not every file system has locks. A run that was suspended for an hour still has its lock.
+// A lease prevents other runs from removing the temporary file or directory of this run as left behind. It holds a
+// lock, which the operating system releases with the process, so a run that was suspended for an hour is still
+// protected. It also renews the time stamp, because some file systems have no locks.
 type lease struct {
 	lock io.Closer // nil if the file system has no locks
 
@@ -28,7 +28,7 @@ type lease struct {
 	ended bool
 }
 
-// hold begins a lease of a file or directory that was just created.
+// hold begins a lease of a file or directory that was just created. Call end.
 func hold(sys fileSystem, name string) *lease {
 	l := new(lease)
 	if lock, err := sys.lock(name); err == nil {
@@ -38,18 +38,18 @@ func hold(sys fileSystem, name string) *lease {
 	return l
 }
 
-// renew sets the time stamp to now, and the timer for the next time.
+// renew sets the time stamp to now and restarts the timer.
 func (l *lease) renew(sys fileSystem, name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended {
 		return
 	}
-	_ = sys.touch(name) // the lock remains
+	_ = sys.touch(name) // if it fails, the lock still protects the file
 	l.timer.Reset(renewInterval)
 }
 
-// end gives the lease up, for the first time it is called. It can be called for nil.
+// end releases the lease. Later calls, and calls on nil, do nothing.
 func (l *lease) end() {
 	if l == nil {
 		return
@@ -66,10 +66,9 @@ func (l *lease) end() {
 	}
 }
 
-// removeStale removes the temporary files and directories that killed runs have left behind for a destination. This is
-// housekeeping: the output does not depend on it, so errors are ignored. It does not touch leftovers of other
-// destinations, what is younger than staleAge, and what is leased. removeTree removes a directory; nil keeps
-// directories.
+// removeStale removes the temporary files and directories of one destination that killed runs have left behind. It
+// ignores errors, because the output does not depend on it. It keeps entries that are younger than staleAge or leased.
+// removeTree removes a directory; nil keeps directories.
 func removeStale(sys fileSystem, dest string, removeTree func(name string) error) {
 	for _, temp := range temporaries(sys, dest) {
 		var remove func(name string) error
@@ -98,8 +97,8 @@ func isStale(e fs.DirEntry) bool {
 	return err == nil && time.Since(info.ModTime()) > staleAge
 }
 
-// isStaleTree reports whether nothing in a directory has been written for staleAge. The time of the directory
-// itself is not enough: a run may write the same member for hours.
+// isStaleTree reports whether nothing in a directory has been written for staleAge. The time stamp of the directory
+// itself is not enough, because a run may write the same member for hours.
 func isStaleTree(name string) bool {
 	stale := true
 	err := filepath.WalkDir(name, func(_ string, e fs.DirEntry, err error) error {
@@ -119,8 +118,8 @@ func isStaleTree(name string) bool {
 	return err == nil && stale
 }
 
-// lockName locks a file or directory by a descriptor of its own, which Close releases. The error wraps
-// errors.ErrUnsupported where a file cannot be removed while it is open: there, the open file is protected anyway.
+// lockName locks a file or directory through a new descriptor, which Close releases. On systems where an open file
+// cannot be removed, the error wraps errors.ErrUnsupported: there, no lock is necessary.
 func lockName(name string) (io.Closer, error) {
 	if !filelock.RemovesOpenFiles {
 		return nil, errors.ErrUnsupported

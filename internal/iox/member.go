@@ -9,19 +9,19 @@ import (
 	"sync/atomic"
 )
 
-// errTwice is the cause where a member is created a second time.
+// errTwice is the cause if a member is created a second time.
 var errTwice = fmt.Errorf("the member exists already: %w", fs.ErrExist)
 
-// memberBuffer is how many bytes a member of a directory collects before it writes them.
+// memberBuffer is the size of the write buffer of a member of a directory.
 const memberBuffer = 64 << 10
 
-// A Member is one file of [Outputs]. It is for one goroutine at a time; different members may be used by
-// different goroutines. It lives until its Close, or the Commit or Abort of its set.
+// A Member is one file of [Outputs]. It is not safe for concurrent use, but different members may be used concurrently.
+// It is valid until its Close, or the Commit or Abort of its set.
 type Member struct {
 	name   string
 	check  func() error // may be nil
 	until  int          // bytes until the next call of check
-	err    error        // of check
+	err    error        // of check; sticky
 	quota  *Quota       // may be nil
 	packed bool         // a compressor above the member spends the quota
 	to     interface {
@@ -33,13 +33,13 @@ type Member struct {
 	}
 }
 
-// Name returns the name that errors use: the name of the set, in a directory followed by that of the member.
+// Name returns the name for errors: the name of the set, followed by that of the member if the set is a directory.
 func (m *Member) Name() string { return m.name }
 
-// Write copies p into a buffer. The error of an earlier write may be returned here, by Flush, by Close or by the Commit
-// of the set; it is an [*Error] that says how many bytes of the member were written before. After an Abort the error
-// wraps ErrAborted. If p exceeds the quota of the set, nothing of it is written, and the cause is an
-// *ntconv.LimitError. The error of OutputOptions.Check is returned as it is.
+// Write copies p into a buffer. Write, Flush, Close or the Commit of the set returns the error of an earlier write; it
+// is an [*Error] with the number of bytes of the member that were written. After an Abort the error wraps ErrAborted.
+// If p exceeds the quota of the set, none of it is written, and the cause is an *ntconv.LimitError. An error of
+// OutputOptions.Check is returned unchanged.
 func (m *Member) Write(p []byte) (int, error) {
 	if m.until -= len(p); m.until < 0 && m.check != nil {
 		m.until = checkInterval
@@ -58,11 +58,11 @@ func (m *Member) Write(p []byte) (int, error) {
 	return m.to.Write(p)
 }
 
-// checkInterval is how many bytes are written between two calls of OutputOptions.Check.
+// checkInterval is the number of bytes between two calls of OutputOptions.Check.
 const checkInterval = 256 << 10
 
-// Spend adds n bytes to what the set has written, for writers that encode before they write: they spend what a reader
-// decodes. Write spends what it gets, and a [Compressor] what it compresses.
+// Spend adds n bytes to the bytes that the quota of the set counts, for writers that encode before they write: they
+// count the decoded size. Write counts what it gets, and a [Compressor] what it compresses.
 func (m *Member) Spend(n int) error {
 	if err := m.quota.Spend(n); err != nil {
 		return m.to.located("write", err)
@@ -70,23 +70,23 @@ func (m *Member) Spend(n int) error {
 	return nil
 }
 
-// Flush waits until everything written so far has reached the file, pipe or device.
+// Flush waits until all bytes written so far have reached the file, pipe or device.
 func (m *Member) Flush() error { return m.to.Flush() }
 
-// Written returns the bytes that have reached the file so far, those still in buffers not counted. It may be called
-// from any goroutine.
+// Written returns the number of bytes that have reached the file, without those in buffers. It is safe for concurrent
+// use.
 func (m *Member) Written() int64 { return m.to.Written() }
 
-// Close flushes the member, syncs it to disk and releases its descriptor and its buffer. It does not make the
-// member visible: that is done by the Commit of the set, which also closes the members that are still open.
-// Standard output is flushed and stays open. Further calls return the same result.
+// Close flushes the member, syncs it to disk and releases its descriptor and its buffer. It does not make the member
+// visible: that is done by the Commit of the set, which also closes the members that are still open. Standard output is
+// flushed and stays open. Later calls return the same error.
 func (m *Member) Close() error { return m.to.close() }
 
-// A treeFile is a member of a directory. It has no goroutine of its own, so that a thousand of them cost no more
-// than their buffers: a writer for which overlap pays puts a [WriteBehind] on top.
+// A treeFile is a member of a directory. It has no goroutine, so that a thousand members cost only their buffers. A
+// writer that profits from overlap adds a [WriteBehind].
 type treeFile struct {
 	t      *tree
-	name   string // as the user sees it
+	name   string // for errors
 	f      file
 	buf    []byte // grows to memberBuffer
 	count  atomic.Int64
@@ -95,7 +95,7 @@ type treeFile struct {
 	closed bool
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. Large writes bypass the buffer.
 func (m *treeFile) Write(p []byte) (int, error) {
 	if err := m.status(); err != nil {
 		return 0, err
@@ -112,10 +112,10 @@ func (m *treeFile) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// status returns the error of a member that cannot be written any more.
+// status returns an error if the member can no longer be written.
 func (m *treeFile) status() error {
 	switch {
-	case m.t.aborted.Load(): // comes first: the write that an Abort interrupted fails, too
+	case m.t.aborted.Load(): // checked first, because the write that an Abort interrupted also fails
 		return m.located("write", ErrAborted)
 	case m.err != nil:
 		return m.err
@@ -125,7 +125,7 @@ func (m *treeFile) status() error {
 	return nil
 }
 
-// Flush writes what is in the buffer.
+// Flush writes the buffer to the file.
 func (m *treeFile) Flush() error {
 	if m.closed {
 		return m.err
@@ -150,13 +150,13 @@ func (m *treeFile) write(p []byte) (int, error) {
 	return n, m.fail("write", err)
 }
 
-// wait returns when no write is in progress. After the file was closed no write begins.
+// wait returns when no write is in progress. After the file was closed, no write can begin.
 func (m *treeFile) wait() {
 	m.writes.Lock()
 	defer m.writes.Unlock()
 }
 
-// fail remembers the first error. After an Abort the error is ErrAborted: the file was closed under the caller.
+// fail records the first error. After an Abort it returns ErrAborted, because Abort closes the file under the caller.
 func (m *treeFile) fail(op string, err error) error {
 	if err != nil && m.t.aborted.Load() {
 		return m.located(op, ErrAborted)
@@ -171,10 +171,10 @@ func (m *treeFile) located(op string, err error) error {
 	return &Error{Name: m.name, Op: op, Bytes: m.count.Load(), Err: err}
 }
 
-// Written returns the bytes that reached the file.
+// Written returns the number of bytes that have reached the file.
 func (m *treeFile) Written() int64 { return m.count.Load() }
 
-// close completes and closes the file. It goes on to close after an error.
+// close flushes, syncs and closes the file. It closes the file even after an error.
 func (m *treeFile) close() error {
 	if m.closed {
 		return m.err

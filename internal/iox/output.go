@@ -13,48 +13,55 @@ import (
 // StdoutName is the Name of the output that is created as "-".
 const StdoutName = "standard output"
 
-// OutputOptions change how an output is created. The zero value refuses to replace an existing file.
+// OutputOptions are options of an output. The zero value does not replace an existing file.
 type OutputOptions struct {
-	// Force replaces an existing regular file, and permits writing to a block device.
+	// Force permits replacing an existing regular file and writing to a block device.
 	Force bool
-	// Cleaner, if not nil, can abort this output until it is committed.
+	// Cleaner, if not nil, registers the output until it is committed or aborted.
 	Cleaner *Cleaner
-	// Quota, if not nil, bounds what is written to the members of a set. Create ignores it.
+	// Quota, if not nil, bounds the bytes written to all members of a set. Create ignores it.
 	Quota *Quota
 
 	// Check, if not nil, is called before the first byte of a member is written and about every 256 KiB. Its error ends
-	// the writing: it is the error of that write and of all later ones, as it is.
+	// the writing: that write and all later ones return it unchanged.
 	Check func() error
 
 	fs fileSystem // nil: the operating system
 }
 
-// An Output is a file that appears whole or not at all. Bytes go to a temporary file in the directory of the
-// destination, through a write-behind goroutine; Commit makes them the destination, Abort removes them. One of
-// the two must be called.
+// An Output is a file that appears complete or not at all. Bytes pass through a write-behind goroutine to a temporary
+// file in the directory of the destination. Commit renames the temporary file to the destination; Abort removes it. The
+// caller must call one of the two.
 //
-// Standard output, pipes and devices cannot be replaced and are written directly: what was written cannot be
-// taken back. Atomic tells the difference.
+// Standard output, pipes and devices cannot be replaced and are written directly: bytes that were written cannot be
+// taken back. Atomic distinguishes the two cases.
 //
-// Write, Flush and Commit are for one goroutine at a time; Abort and Written may be called from any.
+// Write, Flush and Commit are not safe for concurrent use; Abort and Written may be called at any time from any
+// goroutine. The states change as follows, under mu:
+//
+//	open      → committed  Commit succeeded
+//	open      → failed     a step of Commit failed; err is its result, and the temporary file is removed
+//	open      → aborted    Abort, also while Commit syncs without mu; Commit then returns ErrAborted
+//
+// No state leads back to open, and later calls change nothing.
 type Output struct {
-	name   string // as the user said it
-	path   string // what is replaced; name with symbolic links followed
-	temp   string // "" when written directly
-	lease  *lease // of temp, nil when written directly
+	name   string // as the user wrote it
+	path   string // the file to replace: name with symbolic links resolved
+	temp   string // "" if written directly
+	lease  *lease // lease of temp; nil if written directly
 	force  bool
-	keep   bool // do not close: standard output
+	keep   bool // standard output, which is not closed
 	fs     fileSystem
 	f      file
 	behind *WriteBehind
 
-	finished bool  // the file is written and closed
-	finish   error // how that went
+	finished bool  // close was called
+	finish   error // result of close
 
 	cleaner *Cleaner
-	mu      sync.Mutex // guards what follows and the existence of temp
+	mu      sync.Mutex // guards the following fields and the existence of temp
 	state   outputState
-	renamed bool  // temp is no more
+	renamed bool  // temp has been renamed, so there is nothing to remove
 	err     error // result of the commit that ended in state failed
 }
 
@@ -67,18 +74,17 @@ const (
 	stateAborted
 )
 
-// Create opens an output. The name "-" and /dev/stdout mean standard output; a pipe or device is opened as it is,
-// and a FIFO waits for its reader. Anything else is a file that is created by Commit with the permissions of
-// os.Create, or those of the file it replaces (not its owner, and not its other hard links).
+// Create opens an output. The names "-" and /dev/stdout select standard output; a pipe or device is opened directly,
+// and opening a FIFO waits for its reader. Otherwise Commit creates a file with the permissions of os.Create, or with
+// those of the file that it replaces (but not its owner, and not its other hard links).
 //
-// An existing file is an error that wraps fs.ErrExist unless Force is set. The check is made now, before work is
-// done for nothing, and again by Commit in a way that cannot overwrite a file that has appeared meanwhile.
+// An existing file is an error that wraps fs.ErrExist unless Force is set. Create checks it before any work is done,
+// and Commit again in a way that cannot overwrite a file that has appeared meanwhile.
 //
-// A symbolic link is kept and the file it points to is replaced, in that file's directory; Path says where that
-// is, and since the file exists, Force was needed. A link to nothing is an error even with Force: the file would
-// appear in a place that nobody named.
+// A symbolic link is kept, and the file that it points to is replaced in its own directory; Path returns its name. A
+// dangling link is an error even with Force, because the file would appear in a place that the user has not named.
 //
-// Temporary files that runs killed more than an hour ago left behind for the same destination are removed.
+// Create removes temporary files for the same destination that runs killed more than an hour ago have left behind.
 func Create(name string, opts OutputOptions) (*Output, error) {
 	o := &Output{name: name, path: name, force: opts.Force, fs: opts.fs, cleaner: opts.Cleaner}
 	if o.fs == nil {
@@ -90,7 +96,7 @@ func Create(name string, opts OutputOptions) (*Output, error) {
 	return o, nil
 }
 
-// open decides what kind of output the name is and opens the file that takes the bytes.
+// open determines the kind of the output and opens the file for writing.
 func (o *Output) open() error {
 	if o.name == "-" || o.name == "/dev/stdout" {
 		o.name, o.path, o.keep, o.f = StdoutName, "", true, o.fs.stdout()
@@ -101,7 +107,7 @@ func (o *Output) open() error {
 		return err
 	}
 	if info != nil && !info.Mode().IsRegular() {
-		// Not while the Cleaner waits: a FIFO may wait for its reader for ever.
+		// Open outside of Cleaner.Add, which blocks AbortAll: a FIFO may wait for its reader forever.
 		if o.f, err = o.fs.open(o.name, os.O_WRONLY, 0); err != nil {
 			return err
 		}
@@ -119,14 +125,14 @@ func (o *Output) open() error {
 	})
 }
 
-// begin starts to take bytes for the file that is open.
+// begin starts the write-behind goroutine for the open file.
 func (o *Output) begin() error {
 	o.behind = NewWriteBehind(o.f)
 	return nil
 }
 
-// existing returns the file at the destination, nil if there is none, and follows a symbolic link to it. Names
-// like /dev/fd/63 are links that only the kernel can follow, so what they are is asked by stat first.
+// existing returns the file at the destination, nil if there is none, and resolves a symbolic link. It calls stat
+// first, because only the kernel can follow names like /dev/fd/63.
 func (o *Output) existing() (fs.FileInfo, error) {
 	info, err := o.fs.stat(o.name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -152,7 +158,7 @@ func (o *Output) existing() (fs.FileInfo, error) {
 	return info, err
 }
 
-// absent tells a destination that does not exist from a link to one. The error is that of stat.
+// absent separates a destination that does not exist from a dangling link. err is the error of stat.
 func (o *Output) absent(err error) error {
 	_, lerr := o.fs.lstat(o.name)
 	switch {
@@ -167,25 +173,25 @@ func (o *Output) absent(err error) error {
 // Name returns the name given to Create, or StdoutName.
 func (o *Output) Name() string { return o.name }
 
-// Path returns the file that Commit replaces or creates, which differs from Name where that is a symbolic link;
-// "" for standard output.
+// Path returns the file that Commit replaces or creates. It differs from Name if that is a symbolic link, and is "" for
+// standard output.
 func (o *Output) Path() string { return o.path }
 
-// Atomic reports whether nothing is visible before Commit. If not, an Abort leaves what was already written.
+// Atomic reports whether nothing is visible before Commit. If false, Abort leaves the bytes that were already written.
 func (o *Output) Atomic() bool { return o.temp != "" }
 
-// Written returns the bytes that have reached the file so far, those still in buffers not counted.
+// Written returns the number of bytes that have reached the file, without those in buffers. It is safe for concurrent
+// use.
 func (o *Output) Written() int64 { return o.behind.written.Load() }
 
-// Write copies p into a buffer. The error of an earlier write may be returned here, by Flush or by Commit; it is
-// an [*Error] that says how many bytes were written before.
+// Write copies p into a buffer. Write, Flush or Commit returns the error of an earlier write; it is an [*Error] with
+// the number of bytes that were written.
 func (o *Output) Write(p []byte) (int, error) {
 	n, err := o.behind.Write(p)
 	return n, o.located("write", err)
 }
 
-// Flush waits until everything written so far has reached the file, pipe or device: for live streams. It makes
-// nothing durable.
+// Flush waits until all bytes written so far have reached the file, pipe or device, for live streams. It does not sync.
 func (o *Output) Flush() error { return o.located("write", o.behind.Flush()) }
 
 func (o *Output) located(op string, err error) error {
@@ -195,10 +201,10 @@ func (o *Output) located(op string, err error) error {
 	return &Error{Name: o.name, Op: op, Bytes: o.Written(), Err: err}
 }
 
-// Commit writes what is buffered, syncs the file to disk, renames it to the destination and syncs the directory.
-// If any of it fails the temporary file is removed and the destination is as before, with one exception: when
-// only the sync of the directory failed, the new file is in place but might not survive a power failure. A
-// direct output is flushed and closed. Further calls return the same result; after Abort it is ErrAborted.
+// Commit flushes the buffers, syncs the file to disk, renames it to the destination and syncs the directory. If a step
+// fails, the temporary file is removed and the destination is unchanged, with one exception: if only the sync of the
+// directory failed, the new file is in place but may not survive a power failure. A direct output is flushed and
+// closed. Later calls return the same error; after Abort it wraps ErrAborted.
 func (o *Output) Commit() error {
 	o.mu.Lock()
 	state, err := o.state, o.err
@@ -209,7 +215,7 @@ func (o *Output) Commit() error {
 	if state != stateOpen {
 		return err
 	}
-	// Without the lock: an Abort must not wait for the disk.
+	// Not under mu, because Abort must not wait for the disk.
 	err = o.close()
 
 	o.mu.Lock()
@@ -230,8 +236,8 @@ func (o *Output) Commit() error {
 	return err
 }
 
-// close writes what is buffered, syncs and closes the file, once; later calls return the same result. Commit is
-// then left with the rename.
+// close flushes, syncs and closes the file on the first call; later calls return the same error. After it, Commit only
+// renames.
 func (o *Output) close() error {
 	if !o.finished {
 		o.finished = true
@@ -240,7 +246,7 @@ func (o *Output) close() error {
 	return o.finish
 }
 
-// complete goes on to close the file after an error.
+// complete flushes, syncs and closes the file. It closes the file even after an error.
 func (o *Output) complete() error {
 	op, err := "write", o.behind.Close()
 	if err == nil && o.Atomic() {
@@ -255,7 +261,7 @@ func (o *Output) complete() error {
 	return o.located(op, err)
 }
 
-// publish gives the file its name.
+// publish renames the file to the destination.
 func (o *Output) publish() error {
 	if !o.Atomic() {
 		return nil
@@ -274,8 +280,8 @@ func (o *Output) publish() error {
 	return nil
 }
 
-// Abort gives up: the temporary file is removed and the destination is as before. It does not wait for a pipe
-// that is stuck. After Commit, or a second time, it does nothing.
+// Abort removes the temporary file and leaves the destination unchanged. It does not wait for a write to a pipe. After
+// Commit, or a second time, it does nothing. It is safe for concurrent use.
 func (o *Output) Abort() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -289,15 +295,16 @@ func (o *Output) Abort() error {
 	return err
 }
 
-// discard ends the goroutine, closes the file and removes it. The order is for Windows, which removes no open
-// file. A close error is no news here: the file may be closed already, and its content is not wanted.
+// discard ends the goroutine, closes the file and removes it, in this order, because Windows cannot remove an open
+// file. It ignores the error of Close: the file may be closed already, and its content is discarded. The caller holds
+// mu.
 func (o *Output) discard() error {
 	o.behind.Stop()
 	if !o.keep {
 		o.f.Close()
 	}
 	if !o.Atomic() {
-		return nil // a write to a pipe may be stuck; it ends with its reader or with the process
+		return nil // a write to a pipe may block until its reader or the process ends
 	}
 	<-o.behind.done
 	if o.renamed {

@@ -7,28 +7,28 @@ import (
 	"sync"
 )
 
-// OutputsOptions change how a set of outputs is created. The zero value makes a directory of a name that ends in
-// a slash or that an existing directory has, and one file of every other name.
+// OutputsOptions are options of a set of outputs. With the zero value, a name that ends in a slash or is that of an
+// existing directory selects a directory, and every other name one file.
 type OutputsOptions struct {
 	OutputOptions
 
-	// Dir makes a directory regardless of the name. Standard output is then an error.
+	// Dir selects a directory regardless of the name. Standard output is then an error.
 	Dir bool
-	// File makes one file regardless of the name: an existing directory is an error that wraps EISDIR, as in
-	// Create. Dir takes precedence.
+	// File selects one file regardless of the name: an existing directory is an error that wraps EISDIR, as in Create.
+	// Dir takes precedence.
 	File bool
 }
 
-// Outputs is what one conversion writes: named members that are committed as a whole. A set is one file, one
-// directory, standard output, or nothing at all (an upload). Commit or Abort must be called.
+// Outputs is the set of members that one conversion writes and commits as a whole. A set is one file, one directory,
+// standard output, or empty (an upload). The caller must call Commit or Abort.
 //
 // One file and standard output have exactly one member, "", and behave as the [Output] of that name. A directory
-// appears complete by a rename or not at all, even if the process is killed or the disk is full: its members
-// are written in a temporary directory next to the destination. If no member was created, Commit makes an empty
-// directory; for a file it is an error and no file appears.
+// appears complete, by a rename, or not at all, even if the process is killed or the disk is full: its members are
+// written to a temporary directory next to the destination. If no member was created, Commit creates an empty
+// directory; for a file it returns an error and creates nothing.
 //
-// Create, Members, Written and Abort may be called from any goroutine. Flush and Commit must not run while another
-// goroutine uses a member.
+// Create, Members, Written and Abort are safe for concurrent use. Flush and Commit must not run while another goroutine
+// uses a member.
 type Outputs struct {
 	name  string
 	to    target
@@ -38,7 +38,7 @@ type Outputs struct {
 	names []string
 }
 
-// A target is what a set writes to.
+// A target is the destination of a set.
 type target interface {
 	Aborter
 	create(member string) (*Member, error)
@@ -47,16 +47,16 @@ type target interface {
 	commit() error
 }
 
-// CreateOutputs prepares the outputs of one conversion. The name "-" and /dev/stdout mean standard output.
-// OutputsOptions says which names mean a directory.
+// CreateOutputs prepares the outputs of one conversion. The names "-" and /dev/stdout select standard output.
+// OutputsOptions describes which names select a directory.
 //
-// An existing file is an error that wraps fs.ErrExist unless Force is set, and so is an existing directory that
-// is not empty. The check is made now and again by Commit, as in Create. A file is never replaced by a
-// directory nor a directory by a file. With Force, the whole tree of an existing directory is replaced, except that a
-// symbolic link, a root, the current directory, the home directory and the parents of both are always refused.
+// An existing file is an error that wraps fs.ErrExist unless Force is set, and so is an existing directory that is not
+// empty. CreateOutputs and Commit both check it, as in Create. A directory never replaces a file, nor a file a
+// directory. With Force, the whole tree of an existing directory is replaced, except that a symbolic link, a root, the
+// current directory, the home directory and the parents of both are always rejected.
 //
-// Temporary files and directories that runs killed more than an hour ago left behind for the same destination
-// are removed.
+// CreateOutputs removes temporary files and directories for the same destination that runs killed more than an hour ago
+// have left behind.
 func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 	if opts.fs == nil {
 		opts.fs = osFS{}
@@ -75,11 +75,11 @@ func CreateOutputs(name string, opts OutputsOptions) (*Outputs, error) {
 	return &Outputs{name: name, to: t, check: opts.Check, quota: opts.Quota}, nil
 }
 
-// NoOutputs returns a set that holds no file. Create fails, Commit and Abort change nothing. Its Name is "". What is
-// sent elsewhere spends the quota, which may be nil.
+// NoOutputs returns a set without files, for an upload. Create fails; Commit and Abort only change the state. Its Name
+// is "". Spend counts in quota, which may be nil.
 func NoOutputs(quota *Quota) *Outputs { return &Outputs{to: new(nothing), quota: quota} }
 
-// isDir reports whether a name means a directory.
+// isDir reports whether the name selects a directory.
 func (opts *OutputsOptions) isDir(name string) bool {
 	if opts.Dir || opts.File || isStdout(name) || name == "" {
 		return opts.Dir
@@ -93,8 +93,8 @@ func (opts *OutputsOptions) isDir(name string) bool {
 
 // Create returns a new member. The member "" is the file or standard output itself; a second call is an error that
 // wraps fs.ErrExist. In a directory, the name is a relative path with slashes that satisfies fs.ValidPath and the rules
-// of the operating system; subdirectories are created. Members may be open at the same time. After Commit or Abort,
-// Create fails.
+// of the operating system; subdirectories are created. Several members may be open at the same time. After Commit or
+// Abort, Create fails.
 func (o *Outputs) Create(member string) (*Member, error) {
 	m, err := o.to.create(member)
 	if err != nil {
@@ -107,8 +107,8 @@ func (o *Outputs) Create(member string) (*Member, error) {
 	return m, nil
 }
 
-// Spend adds n bytes to what the set has written, for bytes that go elsewhere, as those of an upload. The error is an
-// *ntconv.LimitError if they exceed the quota.
+// Spend adds n bytes to the bytes that the quota counts, for bytes that are sent rather than written. If they exceed
+// the quota, the error is an *ntconv.LimitError.
 func (o *Outputs) Spend(n int) error { return o.quota.Spend(n) }
 
 // Name returns the name given to CreateOutputs, StdoutName, or "" if nothing is written.
@@ -120,8 +120,8 @@ func (o *Outputs) IsDir() bool {
 	return dir
 }
 
-// Atomic reports whether nothing is visible before Commit. If not, an Abort leaves what was already written, or
-// uploaded by others if the set is NoOutputs.
+// Atomic reports whether nothing is visible before Commit. If false, Abort leaves the bytes that were already written
+// or sent.
 func (o *Outputs) Atomic() bool {
 	switch to := o.to.(type) {
 	case *single:
@@ -132,32 +132,32 @@ func (o *Outputs) Atomic() bool {
 	return false
 }
 
-// Written returns the bytes of all members that have reached their files so far.
+// Written returns the number of bytes of all members that have reached their files.
 func (o *Outputs) Written() int64 { return o.to.written() }
 
-// Members returns the names of the members in the order of their creation. The slice belongs to the caller.
+// Members returns the names of the members in the order of their creation. The caller owns the slice.
 func (o *Outputs) Members() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return append([]string(nil), o.names...)
 }
 
-// Flush waits until everything written so far to open members has reached their files. It makes nothing durable.
+// Flush waits until all bytes written so far to open members have reached their files. It does not sync.
 func (o *Outputs) Flush() error { return o.to.flush() }
 
-// Commit closes the members that are still open and makes the set visible, with the guarantees of
-// [Output.Commit]: if any of it fails, the error of a member included, the destination is as before. A directory
-// has two exceptions: if only the sync of the parent directory or the removal of the replaced directory failed,
-// the new directory is in place. Further calls return the same result; after Abort it is ErrAborted.
+// Commit closes the members that are still open and makes the set visible, with the guarantees of [Output.Commit]: if a
+// step fails, including the write of a member, the destination is unchanged. A directory has two exceptions: if only
+// the sync of the parent directory or the removal of the replaced directory failed, the new directory is in place.
+// Later calls return the same error; after Abort it wraps ErrAborted.
 //
-// Linux and macOS exchange the directories atomically where the file system can. Elsewhere an existing directory
-// is renamed aside first, so that for a moment nothing has its name; a process killed in that moment leaves the old
-// directory next to the destination as .ntconv-NAME.RANDOM.old, which is never removed. An empty directory is
-// replaced atomically on every system but Windows, where it is removed first.
+// Linux and macOS exchange the directories atomically if the file system supports it. Otherwise an existing directory
+// is first renamed aside, so that the name is missing for a moment; if the process is killed in that moment, the old
+// directory remains next to the destination as .ntconv-NAME.RANDOM.old, which ntconv never removes. An empty directory
+// is replaced atomically on every system except Windows, where it is removed first.
 func (o *Outputs) Commit() error { return o.to.commit() }
 
-// Abort gives up: all temporary files are removed and the destination is as before. After Commit, or a second
-// time, it does nothing.
+// Abort removes all temporary files and leaves the destination unchanged. After Commit, or a second time, it does
+// nothing.
 func (o *Outputs) Abort() error { return o.to.Abort() }
 
 // A single is a set of one file or of standard output.
@@ -220,7 +220,7 @@ func (n *nothing) Abort() error {
 	return nil
 }
 
-// end moves to a state unless one was reached before, and returns the one that holds.
+// end changes the state from open to s. It returns the state that holds then.
 func (n *nothing) end(s outputState) outputState {
 	n.mu.Lock()
 	defer n.mu.Unlock()

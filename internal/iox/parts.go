@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// maxMembers bounds the entries of a directory, subdirectories included, and of an archive.
+// maxMembers is the maximum number of entries of an archive, or of a directory with its subdirectories.
 const maxMembers = 1 << 16
 
-// errTooMany is the cause where maxMembers is exceeded.
+// errTooMany is the cause if maxMembers is exceeded.
 var errTooMany = fmt.Errorf("more than %d members; copy the wanted ones to a directory of their own", maxMembers)
 
 // openDir opens a directory.
@@ -32,16 +32,16 @@ func newDir(name string, root *os.Root, opts InputOptions, b *budget) *Input {
 	return in
 }
 
-// IsDir reports whether the input is a directory. It has members but no content: Stream fails with EISDIR.
+// IsDir reports whether the input is a directory. A directory has members but no content: Stream fails with EISDIR.
 func (in *Input) IsDir() bool { return in.dir != nil }
 
 // Members returns the names of all regular files of a directory or of a zip archive, sorted: slash-separated paths that
-// satisfy fs.ValidPath and are relative to the input. In a directory they include the files of subdirectories and
-// symbolic links to files that do not leave the directory; other links, pipes and devices are omitted. If a
-// subdirectory cannot be read, the names of the rest are returned with the error.
+// satisfy fs.ValidPath, relative to the input. In a directory they include the files of subdirectories and symbolic
+// links to files within the directory; other links, pipes and devices are omitted. If a subdirectory cannot be read,
+// Members returns the names of the others and the error.
 //
-// An input that is neither is an error that wraps errors.ErrUnsupported, as is an archive to which At has no access.
-// More than 65,536 members are an error.
+// For other inputs, and for an archive without random access, the error wraps errors.ErrUnsupported. More than 65,536
+// entries are an error.
 func (in *Input) Members() ([]string, error) {
 	var names []string
 	var err error
@@ -59,13 +59,13 @@ func (in *Input) Members() ([]string, error) {
 	return names, err
 }
 
-// Member opens a member by a name that satisfies fs.ValidPath. In a directory it may also be a subdirectory, and a
-// symbolic link is followed if it does not leave the directory. The member has the limits of this input, except
-// that Limits.Output bounds the decompressed bytes of all members together, reading a member again not counted. It must
-// be closed before this input. Errors wrap fs.ErrNotExist, fs.ErrInvalid for an unusable name and for what is not a
-// file, and errors.ErrUnsupported if the input has no members.
+// Member opens a member by a name that satisfies fs.ValidPath. In a directory the member may also be a subdirectory,
+// and symbolic links within the directory are followed. The member has the limits of this input, except that
+// Limits.Output bounds the decompressed bytes of all members together; a second reading of a member does not count.
+// Close the member before this input. Errors wrap fs.ErrNotExist; fs.ErrInvalid for an invalid name and for a member
+// that is not a file; and errors.ErrUnsupported if the input has no members.
 //
-// A member that its archive stores without compression has random access; its checksum is not verified.
+// A member that its archive stores uncompressed has random access; its checksum is not verified.
 func (in *Input) Member(name string) (*Input, error) {
 	m, err := in.member(name)
 	if err != nil {
@@ -88,7 +88,7 @@ func (in *Input) member(name string) (*Input, error) {
 	return a.open(in, name)
 }
 
-// memberError locates an error. One that is located already names the input, too.
+// memberError adds the name of the input and the operation to an error that has no location yet.
 func (in *Input) memberError(op string, err error) error {
 	var located *Error
 	if errors.As(err, &located) {
@@ -97,7 +97,7 @@ func (in *Input) memberError(op string, err error) error {
 	return &Error{Name: in.name, Op: op, Bytes: -1, Err: err}
 }
 
-// dirMember opens a file or subdirectory. The root prevents every way out of the directory.
+// dirMember opens a file or subdirectory. os.Root prevents access outside of the directory.
 func (in *Input) dirMember(name string) (*Input, error) {
 	local, err := filepath.Localize(name)
 	if err != nil {
@@ -132,7 +132,7 @@ func (in *Input) dirMember(name string) (*Input, error) {
 	return m, nil
 }
 
-// listDir returns the files below a root. It goes on after an error and returns the first.
+// listDir returns the files below root. It continues after an error and returns the first error.
 func listDir(root *os.Root) ([]string, error) {
 	var names []string
 	var first error
@@ -142,7 +142,7 @@ func listDir(root *os.Root) ([]string, error) {
 			if first == nil {
 				first = err
 			}
-			return nil // WalkDir passes a directory a second time if it cannot be read
+			return nil // WalkDir reports an unreadable directory by a second call
 		}
 		if seen++; seen > maxMembers {
 			return errTooMany
@@ -151,7 +151,7 @@ func listDir(root *os.Root) ([]string, error) {
 		if mode&fs.ModeSymlink != 0 {
 			info, err := root.Stat(filepath.FromSlash(name))
 			if err != nil {
-				return nil // to nothing, or out of the directory
+				return nil // dangling, or outside of the directory
 			}
 			mode = info.Mode()
 		}

@@ -60,8 +60,8 @@ func TestDirectoryInput(t *testing.T) {
 	if err != nil || !slices.Equal(names, []string{"plain", "sub.a", "sub/z.gz"}) {
 		t.Errorf("%q, %v", names, err)
 	}
-	if !in.IsDir() || !in.Again() || in.Size() != -1 || in.Name() != dir+"/" {
-		t.Errorf("IsDir %v, Again %v, Size %d, Name %s", in.IsDir(), in.Again(), in.Size(), in.Name())
+	if !in.IsDir() || !in.Rereadable() || in.Size() != -1 || in.Name() != dir+"/" {
+		t.Errorf("IsDir %v, Again %v, Size %d, Name %s", in.IsDir(), in.Rereadable(), in.Size(), in.Name())
 	}
 	if _, err := in.Stream(); !errors.Is(err, syscall.EISDIR) {
 		t.Errorf("stream of a directory: %v", err)
@@ -123,7 +123,7 @@ func TestRandomAccessAdvice(t *testing.T) {
 	stored := openWith(t, writeFile(t, gz(t, []byte("x"))), InputOptions{})
 	folder := openWith(t, dir, InputOptions{Dir: true})
 	pipe, _ := FromReader("pipe", once(strings.NewReader("x")), InputOptions{})
-	for in, want := range map[*Input]string{stored: "gzip data", folder: "name a file in it", pipe: "copy it to a file first"} {
+	for in, want := range map[*Input]string{stored: "gzip data", folder: "pass a file in it", pipe: "copy it to a file first"} {
 		_, _, err := in.At()
 		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
@@ -181,7 +181,7 @@ func TestZipInput(t *testing.T) {
 				}
 			}
 			m, err := in.Member("a.nettrace")
-			if err != nil || m.Name() != in.Name()+"/a.nettrace" || !m.Again() {
+			if err != nil || m.Name() != in.Name()+"/a.nettrace" || !m.Rereadable() {
 				t.Fatalf("%v", err)
 			}
 			at, size, err := m.At()

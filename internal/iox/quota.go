@@ -7,22 +7,22 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// LimitWritten is the ntconv.LimitError.Limit of a Quota. Its values are bytes.
+// LimitWritten is the value of ntconv.LimitError.Limit for a Quota. Its unit is bytes.
 const LimitWritten = "output"
 
-// Defaults of a Quota. Lines of events with named stacks have at most 56 bytes for each byte of a real trace, so
-// QuotaRatio leaves room for deeper stacks and smaller events; below QuotaFloor no output harms.
+// Defaults of a Quota. Text of events with symbolized stacks has at most 56 bytes per byte of a real trace, so
+// QuotaRatio leaves room for deeper stacks and smaller events. Outputs below QuotaFloor are harmless.
 const (
-	// QuotaRatio is how many bytes may be written for each decompressed byte of the input.
+	// QuotaRatio is the maximum number of bytes written per decompressed byte of the input.
 	QuotaRatio = 1000
-	// QuotaFloor is how many bytes may be written however small the input is.
+	// QuotaFloor is the number of bytes that may be written regardless of the size of the input.
 	QuotaFloor = 256 << 20
 )
 
-// A Quota bounds the bytes that a run writes or sends, before they are compressed: an input of some kilobytes can
-// describe lines of gigabytes, such as a deep stack that each of many small events refers to. The zero value allows
-// QuotaRatio bytes for each decompressed byte of the input that was read so far, and QuotaFloor in any case. A nil
-// Quota allows everything. It is safe for concurrent use, except SetMax.
+// A Quota bounds the bytes that a run writes or sends, before compression: an input of a few kilobytes can expand to
+// gigabytes of text, for example if many small events refer to one deep stack. The zero value allows QuotaRatio bytes
+// per decompressed byte of input read so far, and at least QuotaFloor. A nil Quota allows everything. It is safe for
+// concurrent use, except SetMax.
 type Quota struct {
 	fixed    bool
 	max      int64
@@ -30,22 +30,22 @@ type Quota struct {
 	exceeded atomic.Pointer[ntconv.LimitError]
 }
 
-// SetMax makes the quota a number of bytes that does not depend on the input. 0 means no limit. Call it before all
+// SetMax sets the quota to a number of bytes that does not depend on the input. 0 means no limit. Call it before all
 // other methods.
 func (q *Quota) SetMax(bytes int64) { q.fixed, q.max = true, bytes }
 
-// Max returns the number that SetMax has set, and false if it was not called.
+// Max returns the value of SetMax, and false if SetMax was not called.
 func (q *Quota) Max() (bytes int64, fixed bool) { return q.max, q.fixed }
 
-// Read adds n decompressed bytes of input. What is read a second time must not be added again.
+// Read adds n decompressed bytes of input. Do not add bytes that are read a second time.
 func (q *Quota) Read(n int64) {
 	if q != nil {
 		q.in.Add(n)
 	}
 }
 
-// Spend adds n bytes that are about to be written. If they exceed the quota, it returns an *ntconv.LimitError, and
-// every later call returns the same one.
+// Spend adds n bytes that are about to be written. If they exceed the quota, it returns an *ntconv.LimitError; every
+// later call returns the same error.
 func (q *Quota) Spend(n int) error {
 	if q == nil || q.fixed && q.max == 0 {
 		return nil

@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// Read-ahead holds at most aheadBuffers buffers of aheadSize bytes: enough to keep a decompressor busy while
-// the reader works on a block, not enough to matter.
+// Read-ahead holds at most aheadBuffers buffers of aheadSize bytes: enough to keep a decompressor busy while the reader
+// processes a block, and little memory.
 const (
 	aheadBuffers = 4
 	aheadSize    = 256 << 10
 )
 
-// A readAhead runs its reader in a goroutine. The reader must not block for long: it is for regular files.
+// A readAhead runs a reader in a goroutine. The reader must not block for long, so readAhead is used for regular files
+// only.
 type readAhead struct {
 	r    io.ReadCloser
 	free chan []byte
@@ -23,10 +24,10 @@ type readAhead struct {
 	stop sync.Once
 	cur  chunk
 	rest []byte // unread part of cur
-	err  error  // of Close
+	err  error  // of the first Close
 }
 
-// A chunk is what was read, and how reading ended after it.
+// A chunk is the result of one fill: bytes, and the error or panic after them.
 type chunk struct {
 	buf      []byte
 	err      error
@@ -58,14 +59,15 @@ func (a *readAhead) run() {
 			return
 		}
 		c.fill(a.r)
-		a.full <- c // never blocks: there are no more chunks than places
+		a.full <- c // never blocks: the channel has room for all buffers
 		if c.err != nil || c.panicked != nil {
 			return
 		}
 	}
 }
 
-// fill reads one buffer. A panic travels to the caller of Read: in a goroutine nobody could recover from it.
+// fill reads one buffer. It catches a panic, which Read repeats for its caller: in this goroutine, no caller could
+// recover.
 func (c *chunk) fill(r io.Reader) {
 	defer func() { c.panicked = recover() }()
 	if c.buf == nil {
@@ -79,7 +81,7 @@ func (c *chunk) fill(r io.Reader) {
 	}
 }
 
-// Read implements io.Reader.
+// Read implements io.Reader. It repeats a panic of the underlying reader.
 func (a *readAhead) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -103,7 +105,7 @@ func (a *readAhead) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends the goroutine, waits for it and closes the reader. What was read ahead is dropped.
+// Close ends the goroutine, waits for it, and closes the reader. It discards bytes that were read ahead.
 func (a *readAhead) Close() error {
 	a.stop.Do(func() {
 		close(a.quit)

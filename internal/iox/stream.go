@@ -6,11 +6,11 @@ import (
 	"io/fs"
 )
 
-// rawBuffer is the size of reads from the input below. bufio asks for more only when it is empty and then takes
-// what one Read gives, so a large buffer delays nothing.
+// rawBuffer is the size of reads from the input. bufio reads only if its buffer is empty and then accepts the result of
+// one Read, so a large buffer causes no delay.
 const rawBuffer = 256 << 10
 
-// A compression is how the content of an input is packed.
+// A compression is the compression of the content of an input.
 type compression uint8
 
 const (
@@ -24,11 +24,11 @@ func (c compression) String() string {
 	return [...]string{"plain", "gzip", "zstd", "deflate"}[c]
 }
 
-// maxMagic is the longest prefix sniff needs.
+// maxMagic is the maximum number of bytes that sniff needs.
 const maxMagic = 4
 
-// sniff tells the compression from the first bytes of the input. It is sure as soon as no longer prefix could
-// change the answer; until then, more bytes are needed.
+// sniff returns the compression that the first bytes of the input state. sure is false if more bytes could change the
+// result.
 //
 // Sources: RFC 1952 section 2.3.1 (ID1, ID2, CM = deflate); RFC 8878 sections 3.1.1 and 3.1.2 (Magic_Number of
 // a frame; of a skippable frame, which may come first).
@@ -44,13 +44,13 @@ func sniff(p []byte) (c compression, sure bool) {
 	return plain, true
 }
 
-// hasPrefix reports whether p begins with magic, or is the beginning of it.
+// hasPrefix reports whether p begins with magic, or magic with p.
 func hasPrefix(p []byte, magic ...byte) bool {
 	n := min(len(p), len(magic))
 	return string(p[:n]) == string(magic[:n])
 }
 
-// sniffAt tells the compression of a file. What cannot be read is plain: reading it will tell the error.
+// sniffAt returns the compression of a file. A file that cannot be read is plain: reading it returns the error.
 func sniffAt(r io.ReaderAt) compression {
 	var head [maxMagic]byte
 	n, _ := r.ReadAt(head[:], 0)
@@ -60,7 +60,7 @@ func sniffAt(r io.ReaderAt) compression {
 	return plain
 }
 
-// sniffFrom tells the compression of what r is about to deliver. It waits only for bytes that decide.
+// sniffFrom returns the compression of the bytes in r. It waits only for bytes that can change the result.
 func sniffFrom(r *bufio.Reader) compression {
 	for n := 1; ; n++ {
 		head, err := r.Peek(n)
@@ -69,18 +69,18 @@ func sniffFrom(r *bufio.Reader) compression {
 		case sure:
 			return c
 		case err != nil:
-			return plain // ends inside the magic
+			return plain // ends within a magic number
 		}
 	}
 }
 
-// A stream is the content of an input: the raw bytes, or what their decompressor makes of them. Which one is
-// decided by the first Read, so that opening a pipe never waits.
+// A stream is the content of an input, decompressed if necessary. The first Read detects the compression, so that
+// opening a pipe does not wait.
 type stream struct {
 	src    *source
 	br     *bufio.Reader
 	limits Limits
-	stored func() int64 // of the level below if it is compressed, else nil: see Layer
+	stored func() int64 // stored bytes of the level below if that is compressed, else nil (see Layer)
 	meter  *meter       // nil if the input is not a member
 	r      io.Reader    // nil before the first Read
 	close  func()       // releases the decompressor; may be nil
@@ -121,7 +121,7 @@ func (s *stream) open() io.Reader {
 
 // Finish implements [Finisher].
 func (s *stream) Finish() error {
-	if _, packed := s.r.(*decoder); !packed {
+	if _, compressed := s.r.(*decoder); !compressed {
 		return nil
 	}
 	_, err := io.Copy(io.Discard, s)

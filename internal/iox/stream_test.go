@@ -177,9 +177,9 @@ func TestStreamDamage(t *testing.T) {
 	}{
 		"gzip checksum":        {flip(g, len(g)-6, 1), "checksum"},
 		"gzip reserved flag":   {flip(g, 3, 0x40), "header"},
-		"gzip then garbage":    {join(g, []byte("this is no gzip member")), "not another one"},
+		"gzip then garbage":    {join(g, []byte("this is not a gzip member")), "not another member"},
 		"zstd checksum":        {flip(z, len(z)-1, 1), "CRC"},
-		"zstd then garbage":    {join(z, []byte("this is no frame")), "magic"},
+		"zstd then garbage":    {join(z, []byte("this is not a frame")), "magic"},
 		"zstd reserved bit":    {flip(z, 4, 8), "reserved"},
 		"zstd unknown block":   {join([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0, 7, 0, 0}, noise(99)), "block"},
 		"zstd block too large": {join([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0xff, 0xff}, noise(99)), "window"},
@@ -298,8 +298,8 @@ func TestPipeReadReturnsWhatArrived(t *testing.T) {
 	}
 	defer r.Close()
 	in, s := open(t, r, InputOptions{})
-	if in.Again() || in.Size() != -1 {
-		t.Errorf("a pipe: Again %v, Size %d", in.Again(), in.Size())
+	if in.Rereadable() || in.Size() != -1 {
+		t.Errorf("a pipe: Again %v, Size %d", in.Rereadable(), in.Size())
 	}
 	buf := make([]byte, 1<<20)
 	for _, msg := range []string{"N", "ettrace", "more"} {

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// A temporary file is called .ntconv-NAME.RANDOM.tmp, where NAME is the destination's base name, shortened if
-// the whole would exceed what file systems take, and RANDOM is tempDigits hexadecimal digits.
+// The name of a temporary file is .ntconv-NAME.RANDOM.tmp. NAME is the base name of the destination, truncated if the
+// whole name would exceed the limit of file systems, and RANDOM is tempDigits hexadecimal digits.
 const (
 	tempPrefix = ".ntconv-"
 	tempSuffix = ".tmp"
@@ -19,12 +19,12 @@ const (
 	tempBase   = 200 // bytes of NAME; 255 is the usual limit of a name
 )
 
-// openTemp creates the temporary file for a destination; old is the file there, or nil.
+// openTemp creates the temporary file for a destination. old describes the file there, or is nil.
 func (o *Output) openTemp(old fs.FileInfo) error {
 	dir, base := filepath.Split(o.path)
 	perm := fs.FileMode(0o666)
 	if old != nil {
-		perm = old.Mode().Perm() // from the start: a private file's data must not be readable for a moment
+		perm = old.Mode().Perm() // set at creation, so that others can never read the data of a private file
 	}
 	for range 100 {
 		temp := filepath.Join(dir, tempName(base, rand.Uint64()))
@@ -36,10 +36,10 @@ func (o *Output) openTemp(old fs.FileInfo) error {
 			return err
 		}
 		if old != nil {
-			err = f.Chmod(perm) // what the umask took away
+			err = f.Chmod(perm) // restore the bits that the umask has cleared
 		}
 		if err != nil {
-			f.Close() // empty: nothing that could be lost
+			f.Close() // the file is empty
 			_ = o.fs.remove(temp)
 			return err
 		}
@@ -49,7 +49,7 @@ func (o *Output) openTemp(old fs.FileInfo) error {
 	return errors.New("no free name for a temporary file")
 }
 
-// tempName returns a name for base.
+// tempName returns the name of a temporary file for base.
 func tempName(base string, random uint64) string {
 	if len(base) > tempBase {
 		base = strings.ToValidUTF8(base[:tempBase], "")
@@ -57,7 +57,7 @@ func tempName(base string, random uint64) string {
 	return fmt.Sprintf("%s%s.%0*x%s", tempPrefix, base, tempDigits, random, tempSuffix)
 }
 
-// isTemp reports whether name is one that tempName makes for base.
+// isTemp reports whether tempName(base, r) returns name for some r.
 func isTemp(name, base string) bool {
 	fixed := len(tempName(base, 0)) - tempDigits - len(tempSuffix)
 	return len(name) == fixed+tempDigits+len(tempSuffix) &&
@@ -66,14 +66,14 @@ func isTemp(name, base string) bool {
 		strings.Trim(name[fixed:fixed+tempDigits], "0123456789abcdef") == ""
 }
 
-// A leftover is an entry whose name is that of a temporary file or directory.
+// A leftover is an entry with the name of a temporary file or directory.
 type leftover struct {
 	path  string
 	entry fs.DirEntry
 }
 
-// temporaries returns the entries that are named as temporary files of a destination are, those of runs in
-// progress included.
+// temporaries returns the entries with the names of temporary files of a destination, including those of other runs in
+// progress. It returns nil if the directory cannot be read.
 func temporaries(sys fileSystem, dest string) []leftover {
 	dir, base := filepath.Split(dest)
 	if dir == "" {

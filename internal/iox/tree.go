@@ -12,33 +12,34 @@ import (
 	"sync/atomic"
 )
 
-// A tree is a directory of outputs that appears as a whole. Its members are written below temp, a directory next
-// to the destination, which Commit renames. The states and locks are those of an [Output].
+// A tree is a directory of outputs that appears as a whole. Its members are written to temp, a directory next to the
+// destination, which Commit renames. The states and locks are those of an [Output]; in addition, sealed rejects new
+// members from the beginning of Commit, which runs without mu while it closes and syncs members.
 type tree struct {
-	name    string      // as the user said it
+	name    string      // as the user wrote it
 	path    string      // the destination, without trailing separators
-	temp    string      // the directory that is being written
-	lease   *lease      // of temp
+	temp    string      // the directory for the members
+	lease   *lease      // lease of temp
 	old     string      // the directory that was replaced, as long as it exists
-	mode    fs.FileMode // of the directory to replace, with fs.ModeDir; 0 if there is none
+	mode    fs.FileMode // mode of the directory to replace, with fs.ModeDir; 0 if there is none
 	force   bool
 	fs      fileSystem
 	cleaner *Cleaner
 	count   atomic.Int64 // bytes written
 	aborted atomic.Bool  // state is stateAborted
 
-	mu      sync.Mutex // guards what follows and the existence of temp
+	mu      sync.Mutex // guards the following fields and the existence of temp
 	state   outputState
 	sealed  bool // Commit has begun
-	renamed bool // temp is not ours to remove any more
+	renamed bool // temp has been renamed or belongs to the user; do not remove it
 	open    map[*treeFile]struct{}
 	dirs    []string          // subdirectories, parents first
 	names   map[string]isName // members and subdirectories by path
-	broken  error             // of the first member that failed to close
+	broken  error             // error of the first member that failed to close
 	err     error             // result of the commit that ended in stateFailed
 }
 
-// An isName says what has a name in a tree.
+// An isName is the kind of an entry of a tree.
 type isName uint8
 
 const (
@@ -62,8 +63,8 @@ func createTree(name string, opts OutputOptions) (*tree, error) {
 	return t, nil
 }
 
-// createTemp creates the temporary directory. From the start it has the permissions of the directory that it
-// replaces, so that private data is never readable by others; in addition, we can write to it.
+// createTemp creates the temporary directory. It has the permissions of the directory that it replaces from the start,
+// so that private data is never readable by others, and in addition is writable for its owner.
 func (t *tree) createTemp() error {
 	dir, base := filepath.Split(t.path)
 	perm := fs.FileMode(0o777)
@@ -139,10 +140,10 @@ func (t *tree) makeDirs(dir string) error {
 	return nil
 }
 
-// local returns where a subdirectory is written.
+// local returns the path of a subdirectory below temp.
 func (t *tree) local(dir string) string { return filepath.Join(t.temp, filepath.FromSlash(dir)) }
 
-// closed is called by a member that has closed its file.
+// closed is called by a member after it has closed its file, with the result.
 func (t *tree) closed(m *treeFile, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -192,7 +193,7 @@ func (t *tree) commit() error {
 	if state != stateOpen {
 		return err
 	}
-	// Without the lock: an Abort must not wait for the disk.
+	// Not under mu, because Abort must not wait for the disk.
 	err = t.complete()
 
 	t.mu.Lock()
@@ -213,7 +214,7 @@ func (t *tree) commit() error {
 	return err
 }
 
-// complete closes all members and syncs the directories that name them.
+// complete closes all members and syncs their directories.
 func (t *tree) complete() error {
 	for _, m := range t.stillOpen() {
 		m.close()
@@ -230,7 +231,7 @@ func (t *tree) complete() error {
 		}
 	}
 	if t.mode != 0 {
-		// After the last member: the mode may forbid writing.
+		// Only after the last member, because the mode may forbid writing.
 		if err := t.fs.chmod(t.temp, t.mode); err != nil {
 			return t.located("set permissions", err)
 		}
@@ -254,10 +255,10 @@ func (t *tree) Abort() error {
 }
 
 // discard closes the members and removes the temporary directory. It waits for writes in progress, because Windows
-// removes no open file, but not for a sync.
+// cannot remove an open file, but not for a sync. The caller holds mu.
 func (t *tree) discard() error {
 	for m := range t.open {
-		m.f.Close() // not wanted any more
+		m.f.Close() // the content is discarded
 	}
 	for m := range t.open {
 		m.wait()

@@ -11,17 +11,17 @@ import (
 	"syscall"
 )
 
-// asideSuffix ends the name of a directory that is being replaced where the system cannot exchange two names. It
-// is not tempSuffix: after a crash this name may have the only copy of the user's data, so it is never removed
-// as stale.
+// asideSuffix ends the name of a directory that is being replaced, on systems that cannot exchange two names. It
+// differs from tempSuffix, because after a crash this directory may be the only copy of the user's data: it is never
+// removed as stale.
 const asideSuffix = ".old"
 
-// errNotDir says that something else than a directory is at the destination.
+// errNotDir is the cause if the destination is not a directory.
 var errNotDir = fmt.Errorf("%w: this output is a directory and never replaces a file", syscall.ENOTDIR)
 
 func isStdout(name string) bool { return name == "-" || name == "/dev/stdout" }
 
-// check decides whether the destination can become a directory, and records the mode of the directory there.
+// check verifies that the destination can become a directory, and records the mode of an existing directory.
 func (t *tree) check() error {
 	if isStdout(t.name) {
 		return errors.New("this output is a directory and cannot be written to standard output")
@@ -52,13 +52,10 @@ func (t *tree) check() error {
 	return nil
 }
 
-// replaceable returns an error if what is at the destination must not be replaced, even by force.
+// replaceable returns an error if the file at the destination must not be replaced, even with Force.
 func (t *tree) replaceable(info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf(
-			"a symbolic link is not replaced by a directory; name the directory itself: %w",
-			fs.ErrInvalid,
-		)
+		return fmt.Errorf("a symbolic link is not replaced by a directory; name the directory itself: %w", fs.ErrInvalid)
 	}
 	if !info.IsDir() {
 		return errNotDir
@@ -69,7 +66,7 @@ func (t *tree) replaceable(info fs.FileInfo) error {
 	}{{"current", os.Getwd}, {"home", os.UserHomeDir}} {
 		dir, err := place.find()
 		if err != nil || !filepath.IsAbs(dir) {
-			continue // removed or not set: the destination is not it
+			continue // removed or not set, so the destination is not inside it
 		}
 		inside, err := t.holds(info, dir)
 		if err != nil {
@@ -82,7 +79,7 @@ func (t *tree) replaceable(info fs.FileInfo) error {
 	return nil
 }
 
-// holds reports whether a directory is the other one or a parent of it, under any name.
+// holds reports whether the directory info is other or a parent of it, under any name.
 func (t *tree) holds(info fs.FileInfo, other string) (bool, error) {
 	for {
 		at, err := t.fs.stat(other)
@@ -100,7 +97,7 @@ func (t *tree) holds(info fs.FileInfo, other string) (bool, error) {
 	}
 }
 
-// publish gives the directory its name and removes the directory that had it.
+// publish renames the temporary directory to the destination and removes the directory that it replaced.
 func (t *tree) publish() error {
 	if err := t.rename(); err != nil {
 		return err
@@ -116,8 +113,8 @@ func (t *tree) publish() error {
 	return err
 }
 
-// rename moves the temporary directory to the destination. Another process may create or remove the destination between
-// two calls, so the destination is tried again a few times.
+// rename moves the temporary directory to the destination. Other processes may create or remove the destination between
+// two calls, so it retries up to 10 times.
 func (t *tree) rename() error {
 	for range 10 {
 		err := t.fs.renameDir(t.temp, t.path)
@@ -136,7 +133,7 @@ func (t *tree) rename() error {
 	return t.located("replace", errors.New("another process keeps changing the destination"))
 }
 
-// replace puts the temporary directory in the place of the one at the destination. The error is fs.ErrNotExist or
+// replace exchanges the temporary directory with the directory at the destination. The error wraps fs.ErrNotExist or
 // fs.ErrExist if the destination vanished or appeared meanwhile.
 func (t *tree) replace() error {
 	info, err := t.fs.lstat(t.path)
@@ -153,7 +150,7 @@ func (t *tree) replace() error {
 	if err != nil {
 		return err
 	}
-	// The destination may have become something else since it was looked at.
+	// The destination may have changed since the lstat.
 	was, err := t.fs.lstat(t.temp)
 	if err != nil || !was.IsDir() {
 		if err == nil {
@@ -165,7 +162,7 @@ func (t *tree) replace() error {
 	return nil
 }
 
-// replaceAside replaces the destination in two steps, for systems that cannot exchange.
+// replaceAside replaces the destination in two steps, on systems that cannot exchange names.
 func (t *tree) replaceAside() error {
 	aside := t.asideName()
 	if err := t.fs.renameDir(t.path, aside); err != nil {
@@ -185,21 +182,21 @@ func (t *tree) replaceAside() error {
 	return nil
 }
 
-// asideName returns a new name for a directory that is being replaced.
+// asideName returns a new name for the directory that is being replaced.
 func (t *tree) asideName() string {
 	dir, base := filepath.Split(t.path)
 	return filepath.Join(dir, strings.TrimSuffix(tempName(base, rand.Uint64()), tempSuffix)+asideSuffix)
 }
 
-// restore gives the destination back what it had, after an error. If that fails, too, the error must not invite
-// another attempt, and the user must learn where the old directory is.
+// restore undoes a replacement after the error err. If that fails, too, it returns a lostError, which prevents another
+// attempt and says where the old directory is.
 func (t *tree) restore(err error, from string, rename func(from, to string) error) error {
 	rerr := rename(from, t.path)
 	if rerr == nil {
 		return err
 	}
 	if from == t.temp {
-		t.renamed = true // it is the user's
+		t.renamed = true // temp is now the directory of the user
 		if aside := t.asideName(); t.fs.renameNew(from, aside) == nil {
 			from = aside // a later run would remove the temporary name
 		}
@@ -207,10 +204,10 @@ func (t *tree) restore(err error, from string, rename func(from, to string) erro
 	return &lostError{err: err, place: from, restore: rerr}
 }
 
-// A lostError says that a replacement failed halfway.
+// A lostError means that a replacement failed halfway.
 type lostError struct {
 	err, restore error
-	place        string // of the old directory
+	place        string // path of the old directory
 }
 
 func (e *lostError) Error() string {
@@ -218,11 +215,11 @@ func (e *lostError) Error() string {
 		bare(e.err), e.place, bare(e.restore))
 }
 
-// Unwrap returns the cause and what prevented the repair.
+// Unwrap returns the cause and the error that prevented the restoration.
 func (e *lostError) Unwrap() []error { return []error{e.err, e.restore} }
 
-// removeTree removes a tree that we created or replaced. The directory itself may forbid it by its mode. An error may
-// be one of a moment, and what stays is in the user's way, so there is a second attempt.
+// removeTree removes a tree that ntconv has created or replaced. The mode of the directory may forbid that. It tries
+// twice, because an error may be transient and the leftover would be in the user's way.
 func (t *tree) removeTree(name string) error {
 	err := t.fs.removeAll(name)
 	if err == nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// errNoParts is the cause where an input has no members.
+// errNoParts is the cause if an input has no members.
 var errNoParts = fmt.Errorf("neither a directory nor a zip archive, so it has no members: %w", errors.ErrUnsupported)
 
 // An archive is the table of contents of a zip file.
@@ -25,7 +25,7 @@ type archive struct {
 	budget *budget
 }
 
-// archive returns the table of contents, which is read once.
+// archive returns the table of contents. It reads it once.
 func (in *Input) archive() (*archive, error) {
 	if a := in.zip.Load(); a != nil {
 		return a, nil
@@ -49,7 +49,7 @@ func (in *Input) archive() (*archive, error) {
 		a.budget = new(budget)
 	}
 	if !in.zip.CompareAndSwap(nil, a) {
-		a = in.zip.Load() // another goroutine was faster: there is one budget
+		a = in.zip.Load() // another goroutine was faster; all must share its budget
 	}
 	return a, nil
 }
@@ -63,7 +63,7 @@ func isZip(r io.ReaderAt) bool {
 	return n == len(head) && (string(head[:]) == "PK\x03\x04" || string(head[:]) == "PK\x05\x06")
 }
 
-// newArchive keeps the regular files with usable names. Of two with the same name the first counts.
+// newArchive selects the regular files with valid names. Of several files with one name, it selects the first.
 func newArchive(r *zip.Reader, size int64) (*archive, error) {
 	if len(r.File) > maxMembers {
 		return nil, errTooMany
@@ -92,7 +92,7 @@ func (a *archive) names() []string {
 	return names
 }
 
-// open returns a member as an input of its own, over the descriptor of the archive.
+// open returns a member as an Input that reads through the descriptor of the archive.
 func (a *archive) open(in *Input, name string) (*Input, error) {
 	f := a.files[name]
 	if f == nil {
@@ -123,8 +123,8 @@ func (a *archive) open(in *Input, name string) (*Input, error) {
 	return m, nil
 }
 
-// inflate returns the content of a deflated member as a source for the stream above it, which may find it
-// compressed once more. Both decompressors count and have the same limits.
+// inflate returns the content of a deflated member as a source for a stream, which may find it compressed again. Both
+// decompressors count bytes and have the same limits.
 func (in *Input) inflate(src *source) *source {
 	br := bufio.NewReaderSize(src, rawBuffer)
 	d := &decoder{
@@ -134,7 +134,7 @@ func (in *Input) inflate(src *source) *source {
 	return &source{name: in.name, r: d, n: new(atomic.Int64), located: true, stored: src.n.Load}
 }
 
-// A checked reader compares what a member delivers with what its archive says.
+// A checked reader verifies size and checksum of a member against the archive.
 type checked struct {
 	r     io.Reader
 	n     uint64
@@ -150,7 +150,7 @@ func (c *checked) Read(p []byte) (int, error) {
 	if err == io.EOF && c.n != c.entry.UncompressedSize64 {
 		err = fmt.Errorf("%d bytes decompressed, but the archive says %d", c.n, c.entry.UncompressedSize64)
 	}
-	if err == io.EOF && c.entry.CRC32 != 0 && c.sum.Sum32() != c.entry.CRC32 { // some writers leave it out
+	if err == io.EOF && c.entry.CRC32 != 0 && c.sum.Sum32() != c.entry.CRC32 { // some writers omit it
 		err = zip.ErrChecksum
 	}
 	return n, err

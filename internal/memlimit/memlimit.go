@@ -1,10 +1,10 @@
-// Package memlimit bounds the memory of a process: it ends the work with an error before the machine swaps or the
-// operating system kills the process. It is for memory that no limit of a table counts.
+// Package memlimit bounds the memory of a process. It ends the work with an error before the machine swaps or the
+// operating system kills the process. It covers memory that no limit of a single table counts.
 //
-// Two things are bounded. The live heap, which the garbage collector cannot free, is checked where the work can end
-// with an error: [Limit.Check], called by [Limit.Watch] between events and by outputs between blocks of bytes. Memory
-// in use as the operating system sees it, garbage included, is watched by a goroutine: most of a profile is parsed,
-// sorted or summed up in one call, in which nothing asks.
+// It enforces two bounds. [Limit.Check] compares the live heap, which the garbage collector cannot free, with the
+// limit. [Limit.Watch] calls it between events, and outputs call it between blocks of bytes, where the work can end
+// with an error. In addition, a goroutine watches the memory in use as the operating system sees it, including garbage,
+// because some calls allocate most of a profile's memory without reading an event or writing a byte.
 package memlimit
 
 import (
@@ -26,38 +26,39 @@ const Name = "memory in use"
 // Default is the limit in bytes of a command whose user has set none: 1 GiB.
 const Default = 1 << 30
 
-// What memory in use may exceed Limit.Max by, in percent. Without room for garbage the collector would run all the time
-// when the live heap is near Max, so it gets some; beyond that the process ends. The rest of the 25% that the command
-// promises is for what is allocated until the watch notices.
+// Memory in use may exceed Limit.Max by these percentages. Without room for garbage the collector would run
+// continuously when the live heap is near Max. Beyond endPercent the process ends. The rest of the 25% that the command
+// guarantees is for allocations until the watch notices them.
 const (
 	collectorPercent = 12
 	endPercent       = 17
 )
 
-// What was in use before the work began does not count for the end of the process, at least minBase, and its percentage
-// amounts to at least minRoom: a process of Go needs a few MiB whatever it does.
+// base is the memory in use before the work begins, at least minBase. It does not count when the process is ended. The
+// percentage is at least minRoom, because any Go process needs a few MiB.
 const (
 	minBase = 8 << 20
 	minRoom = 4 << 20
 )
 
-// A Limit bounds memory. Its methods are safe for concurrent use after Start; jobs of a process share one Limit.
+// A Limit bounds the memory of the process. Set its members before Start; afterwards its methods are safe for
+// concurrent use. All jobs of a process share one Limit.
 type Limit struct {
 	Max    int64  // maximum live heap in bytes; 0 means no limit
-	Advice string // next step in errors, such as the flag that raises the limit; must not be empty
-	// End, if not nil, is called once, on another goroutine, with the error of memory in use that exceeds Max by a
-	// sixth. It must end the process.
+	Advice string // next step for error messages, such as the flag that raises the limit; must not be empty
+	// End, if not nil, is called once, on a separate goroutine, when memory in use exceeds Max by a sixth. Its argument
+	// is the error to report. It must end the process.
 	End func(error)
 
 	base      int64         // bytes in use when the work began
-	collected bool          // the collector has the limit of this package, and not that of GOMEMLIMIT
+	collected bool          // Start has set the limit of the garbage collector, because GOMEMLIMIT is not set
 	quit      chan struct{} // nil until Start
-	ending    sync.Mutex    // held by a call of End, for ever; guards stopped
+	ending    sync.Mutex    // held forever by a call of End; guards stopped
 	stopped   bool
 }
 
-// Start gives the garbage collector a limit above Max, unless the environment variable GOMEMLIMIT is set, and starts
-// the watch if there is a function End. Call it once, after Max was set and before the work begins.
+// Start sets the memory limit of the garbage collector above Max, unless the environment variable GOMEMLIMIT is set. If
+// End is not nil, it starts the watch. Call it once, before the work begins.
 func (l *Limit) Start() {
 	if l.Max <= 0 {
 		return
@@ -72,10 +73,10 @@ func (l *Limit) Start() {
 	}
 }
 
-// last returns how many bytes may be in use before the process ends.
+// last returns the number of bytes in use at which the process ends.
 func (l *Limit) last() int64 { return plus(plus(l.Max, max(l.Max/100*endPercent, minRoom)), l.base) }
 
-// plus returns the sum of two sizes, or the largest size.
+// plus returns the sum of two sizes, or math.MaxInt64 if it overflows.
 func plus(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -83,8 +84,8 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// Stop ends the watch: when it returns, End has not been called and is not called any more. If End is being called,
-// Stop does not return, because the process ends. Check goes on to work. Call Stop before the results of the work
+// Stop ends the watch. When Stop returns, End has not been called and will not be called. If End is running, Stop does
+// not return, because End ends the process. Check still works afterwards. Call Stop before the results of the work
 // become visible.
 func (l *Limit) Stop() {
 	l.ending.Lock()
@@ -96,8 +97,8 @@ func (l *Limit) Stop() {
 }
 
 // Check returns nil if the live heap after the last garbage collection was within the limit. Otherwise it returns an
-// *ntconv.AdviceError with an *ntconv.LimitError in it. Its text states what most of the memory is used for, if that is
-// known. Check takes less than a microsecond if it returns nil.
+// *ntconv.AdviceError that wraps an *ntconv.LimitError and states the largest use of memory, if known. It takes less
+// than a microsecond if it returns nil.
 func (l *Limit) Check() error {
 	if l.Max <= 0 {
 		return nil
@@ -110,8 +111,8 @@ func (l *Limit) Check() error {
 	return nil
 }
 
-// Cause returns the error of Check in the chain of an error, nil if there is none. What others have put before its
-// text, such as the writer that passed it on, adds nothing.
+// Cause returns the error of Check in the chain of err, and nil if there is none. Text that callers have added to it,
+// such as the name of a writer, does not help the user.
 func Cause(err error) error {
 	var of *ntconv.LimitError
 	var advice *ntconv.AdviceError
@@ -121,9 +122,9 @@ func Cause(err error) error {
 	return nil
 }
 
-// exceeded returns the error of that many bytes in use.
+// exceeded returns the error for n bytes in use.
 func (l *Limit) exceeded(n int64) error {
-	const mib = 1 << 20 // smaller differences are noise of the garbage collector
+	const mib = 1 << 20 // smaller differences depend on the garbage collector
 	var err error = &ntconv.LimitError{Limit: Name, Value: l.Max, Asked: (n + mib - 1) / mib * mib, Unit: "bytes"}
 	if use := largestUse(); use != "" {
 		err = fmt.Errorf("%w; most of it is used for %s", err, use)
@@ -131,8 +132,7 @@ func (l *Limit) exceeded(n int64) error {
 	return &ntconv.AdviceError{Err: err, Advice: l.Advice}
 }
 
-// Metrics of the runtime that the watch reads. Memory that was released to the operating system is mapped, but not in
-// use.
+// Runtime metrics that the watch reads. Memory released to the operating system is mapped, but not in use.
 const (
 	liveHeap = "/gc/heap/live:bytes"
 	mapped   = "/memory/classes/total:bytes"
@@ -145,18 +145,18 @@ func readMemory() []metrics.Sample {
 	return samples
 }
 
-// inUse returns the bytes that the process has of the operating system, those of its program file not counted.
+// inUse returns the bytes in use, without the program file.
 func inUse(s []metrics.Sample) int64 { return int64(s[1].Value.Uint64() - s[2].Value.Uint64()) }
 
-// How often the watch looks: so often that memory that grows at fastestGrowth is noticed in time. New pages are zeroed
-// when they are first touched, so growth is slower than that of writing to memory.
+// The interval of the watch is short enough to notice growth of fastestGrowth in time. Writing to memory is faster, but
+// the system must zero new pages when they are first touched.
 const (
 	fastestGrowth = 4 << 30 // bytes per second
 	shortestSleep = time.Millisecond
 	longestSleep  = 100 * time.Millisecond
 )
 
-// watch calls End when too much memory is in use.
+// watch calls End when the memory in use exceeds the limit.
 func (l *Limit) watch() {
 	samples := readMemory()
 	end := l.last()
@@ -170,7 +170,7 @@ func (l *Limit) watch() {
 		}
 		metrics.Read(samples)
 		n := inUse(samples)
-		if !l.collected { // garbage is as much as the user permits
+		if !l.collected { // GOMEMLIMIT controls the amount of garbage
 			n = int64(samples[0].Value.Uint64())
 		}
 		if n > end {
@@ -182,7 +182,7 @@ func (l *Limit) watch() {
 	}
 }
 
-// end calls End unless the watch was stopped.
+// end calls End unless Stop was called.
 func (l *Limit) end(n int64) {
 	l.ending.Lock()
 	defer l.ending.Unlock()

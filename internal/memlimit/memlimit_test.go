@@ -22,7 +22,7 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// The error has its limit as data, and the advice once, at its end.
+// The error contains its limit as data, and the advice once, at its end.
 func TestCheck(t *testing.T) {
 	l := started(t, 1)
 	err := l.Check()
@@ -41,17 +41,17 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// started returns a limit whose metric has a value: the runtime has one after the first garbage collection.
+// started returns a limit whose metric has a value; the runtime sets it in the first garbage collection.
 func started(t *testing.T, max int64) *Limit {
 	t.Helper()
-	t.Setenv("GOMEMLIMIT", "off") // or Start would change the limit of the whole test process
+	t.Setenv("GOMEMLIMIT", "off") // otherwise Start would change the limit of the whole test process
 	l := &Limit{Max: max, Advice: "raise it"}
 	l.Start()
 	runtime.GC()
 	return l
 }
 
-// A source within the limit has all its events. One beyond the limit has none, or those up to the next check.
+// A source within the limit yields all its events. A source that exceeds it yields none, or those up to the next check.
 func TestWatch(t *testing.T) {
 	for _, tt := range []struct {
 		first, later int64 // limits before and after the first event
@@ -76,7 +76,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// The user of memory is the package of this module that is innermost on the stack.
+// The user of memory is the innermost package of this module on the stack.
 func TestUserOf(t *testing.T) {
 	for _, tt := range []struct {
 		from any
@@ -87,7 +87,7 @@ func TestUserOf(t *testing.T) {
 		{pprof.New, "the samples and names of the profile that is read"},
 		{encoder.New, "the profile that is written"},
 		{writer.New, "definitions and blocks that are written"},
-		{reader.New, "event types, threads, stacks and events that wait for their turn"},
+		{reader.New, "event types, threads, stacks and events that wait to be sorted"},
 		{started, ""},
 		{os.Open, ""},
 	} {
@@ -102,7 +102,7 @@ func TestUserOf(t *testing.T) {
 	}
 }
 
-// Memory that nothing asks about is noticed: the watch calls End once, with the error of Check. Stop waits for that.
+// The watch notices memory that no Check looks at. It calls End once, with the error of Check. Stop waits for that.
 func TestEnd(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "off")
 	called := make(chan error, 2)
@@ -118,7 +118,7 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// After Stop the process is not ended any more, but checks go on.
+// After Stop the process is not ended, but Check still works.
 func TestStop(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "off")
 	l := &Limit{Max: 1 << 20, Advice: "raise it", End: func(err error) { t.Error(err) }}
@@ -137,7 +137,7 @@ func TestStop(t *testing.T) {
 	unlimited.Stop()
 }
 
-// What an exporter puts before the text of the error is not part of its cause.
+// Text that an exporter adds to the error is not part of its cause.
 func TestWriter(t *testing.T) {
 	var b bytes.Buffer
 	l := started(t, 1<<50)
@@ -155,8 +155,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// Looking at memory costs so little that the watch, which looks at most 1,000 times a second, takes less than 1% of a
-// processor.
+// Reading the metrics is so cheap that the watch, with at most 1,000 reads per second, takes less than 1% of a CPU.
 func BenchmarkWatch(b *testing.B) {
 	samples := readMemory()
 	for b.Loop() {
@@ -164,7 +163,7 @@ func BenchmarkWatch(b *testing.B) {
 	}
 }
 
-// BenchmarkCheck is what a check costs where the limit is not exceeded.
+// BenchmarkCheck measures a check within the limit.
 func BenchmarkCheck(b *testing.B) {
 	l := &Limit{Max: 1 << 50}
 	for b.Loop() {

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// module is the prefix of the function names of this module.
+// module is the prefix of this module's function names.
 const module = "github.com/ntconv/ntconv"
 
-// memoryUsers returns what the memory is used for that a package allocates. A function belongs to the entry with whose
-// pkg its name begins, after the path of the module. Packages without an entry allocate for their callers, or hold
-// little. The last entry is for memory of no known use.
+// memoryUsers lists uses of memory by package. A function belongs to the entry whose pkg is a prefix of its name after
+// the module path. Packages without an entry allocate for their callers, or hold little. The last entry matches
+// everything else.
 func memoryUsers() []memoryUser {
 	return []memoryUser{
 		{"/symbol.", "names of addresses"},
@@ -55,15 +55,14 @@ func memoryUsers() []memoryUser {
 		{"/exporters/parquet.", "the tables that are written"},
 		{"/internal/parquetwriter.", "the tables that are written"},
 		{"/writer.", "definitions and blocks that are written"},
-		{"/reader.", "event types, threads, stacks and events that wait for their turn"},
-		{"", ""}, // no use that would help a user to reduce it
+		{"/reader.", "event types, threads, stacks and events that wait to be sorted"},
+		{"", ""}, // no use that the user could reduce
 	}
 }
 
 type memoryUser struct{ pkg, use string }
 
-// largestUse returns what most of the memory is used for, "" if that is not known. It relies on the samples of the
-// allocator.
+// largestUse returns the largest use of memory, and "" if it is unknown. It uses the samples of the heap profiler.
 func largestUse() string {
 	records := make([]runtime.MemProfileRecord, 0)
 	for n, ok := runtime.MemProfile(nil, false); !ok; {
@@ -84,8 +83,8 @@ func largestUse() string {
 	return users[largest].use
 }
 
-// userOf returns the index of the user of a record: the innermost function on the stack of the allocation whose package
-// has an entry.
+// userOf returns the index of the user of an allocation: the entry that matches the innermost function on the
+// allocation's stack that any entry matches.
 func userOf(users []memoryUser, r *runtime.MemProfileRecord) int {
 	frames := runtime.CallersFrames(r.Stack())
 	for more := true; more; {
@@ -103,8 +102,8 @@ func userOf(users []memoryUser, r *runtime.MemProfileRecord) int {
 	return len(users) - 1
 }
 
-// estimatedBytes returns an estimate of the bytes in use that a record represents. The allocator samples small
-// allocations rarely; the formula is that of pprof for heap profiles.
+// estimatedBytes returns an estimate of the bytes in use that a record represents. The heap profiler samples small
+// allocations rarely; the formula is that of pprof.
 func estimatedBytes(r *runtime.MemProfileRecord) float64 {
 	n, bytes := float64(r.InUseObjects()), float64(r.InUseBytes())
 	if n == 0 || runtime.MemProfileRate <= 0 {

@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// withoutUse are the packages whose memory has no use of its own, and why.
+// withoutUse lists the packages whose memory has no use of its own, with the reason.
 var withoutUse = map[string]string{
 	"":                      "the model: its allocations are those of a caller",
 	"/cmd/ntconv":           "what is large is held by what it calls",
+	"/convert":              "what is large is held by what it calls",
 	"/internal/bin":         "allocates for its callers",
 	"/internal/clr":         "tables of constants",
 	"/internal/clr/gen":     "a command of its own",

@@ -6,18 +6,18 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// checkInterval is the number of events between two checks. Reading them takes about a millisecond.
+// checkInterval is the number of events between two checks. Reading as many events takes about a millisecond.
 const checkInterval = 8192
 
-// watchedSource is a source that ends with an error when the limit is exceeded.
+// A watchedSource is a source that ends with an error when the limit is exceeded.
 type watchedSource struct {
 	ntconv.Source
 	limit *Limit
 	next  int // events until the next check
 }
 
-// Watch returns a source with the events of src. It calls Check before the first event and at intervals, and ends with
-// the error of Check.
+// Watch returns a source with the events of src. It calls Check before the first event and every checkInterval events,
+// and returns the error of Check from Next.
 func (l *Limit) Watch(src ntconv.Source) ntconv.Source { return &watchedSource{Source: src, limit: l} }
 
 // Next implements ntconv.Source.
@@ -34,15 +34,15 @@ func (w *watchedSource) Next() (*ntconv.Event, error) {
 // bytesInterval is the number of bytes written between two checks.
 const bytesInterval = 256 << 10
 
-// watchedWriter is a writer that fails when the limit is exceeded.
+// A watchedWriter is a writer that fails when the limit is exceeded.
 type watchedWriter struct {
 	w     io.Writer
 	limit *Limit
 	next  int // bytes until the next check
 }
 
-// Writer returns a writer that writes to w. It calls Check before the first byte and at intervals, and fails with the
-// error of Check.
+// Writer returns a writer that writes to w. It calls Check before the first byte and every bytesInterval bytes, and
+// returns the error of Check from Write.
 func (l *Limit) Writer(w io.Writer) io.Writer { return &watchedWriter{w: w, limit: l} }
 
 // Write implements io.Writer.

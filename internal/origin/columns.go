@@ -43,7 +43,7 @@ func TypeNames(types []ValueType) []string {
 		}
 		names[i], taken[t.Type] = t.Type, true
 	}
-	next := map[string]int{} // number to try first: names that look like ours cost one attempt each
+	next := map[string]int{} // number to try first, so that names with a suffix like ours cost one attempt each
 	for _, i := range again {
 		base := types[i].Type
 		for taken[names[i]] || names[i] == "" {

@@ -1,9 +1,9 @@
-// Package origin describes imported profiles: what a profile that became events says about itself, and how the
-// attributes of the events' [ntconv.Type] store it. Attributes stay with the events when traces are filtered, merged
+// Package origin describes imported profiles: the properties of a profile that was converted to events, and how the
+// attributes of the events' [ntconv.Type] store them. Attributes stay with the events when traces are filtered, merged
 // and rewritten, so an exporter can restore the profile.
 //
-// Importers fill in an [Origin] and put [Origin.Attrs] and [Columns.Fields] into the type of their samples. Consumers
-// that only add up samples use [ColumnsOf]; exporters that write a profile again use [Merge].
+// Importers set the members of an [Origin] and put [Origin.Attrs] and [Columns.Fields] into the type of their samples.
+// Consumers that only aggregate samples use [ColumnsOf]; exporters that write a profile use [Merge].
 package origin
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// An Origin is what an imported profile says about itself. Formats without comments, times or expressions leave these
-// fields zero.
+// An Origin holds the properties of an imported profile. Formats without comments, times or expressions leave these
+// members zero.
 type Origin struct {
 	Columns
 	Time       int64    // start of the recording in nanoseconds since 1970; 0 if unknown
@@ -25,8 +25,8 @@ type Origin struct {
 	DocURL     string   // address of a page about the profile
 }
 
-// Keys of attributes. A number from 0 follows those that end in a dot. The keys are part of the file format
-// (docs/pprof.md lists them), whatever format the profile had.
+// Keys of attributes. A number, starting at 0, follows keys that end in a dot. The keys are part of the file format
+// (docs/pprof.md lists them) for all formats of profiles.
 const (
 	attrTypes      = "pprof.sample_types" // number of columns
 	attrType       = "pprof.sample_type."
@@ -110,9 +110,9 @@ func comments(attrs ntconv.Attrs) (list []string) {
 	return list
 }
 
-// Merge returns the origin of the sum of the samples of some types, as pprof's own merge sets it: durations add up, the
-// earliest start and the longest period count, and each comment appears once. The types must be those of imported
-// samples with compatible columns. Without types the result is nil.
+// Merge returns the origin of the aggregated samples of the given types, as pprof's own merge computes it: durations
+// add up, the earliest start and the longest period win, and each comment appears once. The types must be those of
+// imported samples with compatible columns. Without types the result is nil.
 func Merge(types []*ntconv.Type) *Origin {
 	var m *Origin
 	commented := make(map[string]bool)

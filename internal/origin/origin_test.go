@@ -54,7 +54,7 @@ func TestOfRestoresAttrs(t *testing.T) {
 	})
 }
 
-// Attributes of files written by anybody must not describe more columns than the events have fields.
+// Attributes from untrusted files must not describe more columns than the events have fields.
 func TestNoOrigin(t *testing.T) {
 	o := origin.Origin{Columns: origin.Columns{Types: []origin.ValueType{{Type: "cpu"}, {Type: "wall"}}}}
 	good := typeOf(&o)
@@ -72,7 +72,7 @@ func TestNoOrigin(t *testing.T) {
 	}
 }
 
-// TestMergeIsPprofs compares Merge with the merge of google/pprof, which does not know about attributes.
+// TestMergeIsPprofs compares Merge with the merge of google/pprof, which does not use attributes.
 func TestMergeIsPprofs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		types, period := valueTypes(t), origin.ValueType{Type: "cpu", Unit: "nanoseconds"}
@@ -80,7 +80,7 @@ func TestMergeIsPprofs(t *testing.T) {
 		var profiles []*profile.Profile
 		for i := range rapid.IntRange(1, 4).Draw(t, "profiles") {
 			o := generated(t, types, period)
-			o.DropFrames, o.KeepFrames = "d", "k" // pprof and ntconv take those of the first profile
+			o.DropFrames, o.KeepFrames = "d", "k" // pprof and ntconv use those of the first profile
 			list, profiles = append(list, typeOf(&o)), append(profiles, profileOf(&o))
 			if i == 0 {
 				continue

@@ -9,22 +9,23 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Attributes of the type of samples that say what their first field is, the weight that viewers go by.
+// Attributes of the type of samples that describe their first field, the weight that viewers use.
 const (
-	AttrWeight     = "pprof.weight"      // its sample type
-	AttrWeightUnit = "pprof.weight_unit" // the unit that it is in
+	AttrWeight     = "pprof.weight"      // the sample type of the weight
+	AttrWeightUnit = "pprof.weight_unit" // the unit of the weight
 )
 
-// A Weight converts values of one sample type to the weights that viewers go by. Times become milliseconds, because
-// PerfView shows a weight as milliseconds. If rounding would change more than a hundredth of the total, they become
-// microseconds or nanoseconds.
+// A Weight converts values of one sample type to the weights that viewers use. Times become milliseconds, because
+// PerfView displays weights as milliseconds. If rounding would change more than a hundredth of the total, they become
+// microseconds or nanoseconds. Call Try for each value, then Choose, then the other methods. A Weight is not safe for
+// concurrent use.
 type Weight struct {
-	Column  int    // of Columns.Types
-	unitOf  string // of the values, as the profile says
+	Column  int    // index in Columns.Types
+	unitOf  string // unit of the values, as in the profile
 	nanos   float64
-	scale   int // of scales
+	scale   int // index in scales
 	total   float64
-	missing [len(scales)]float64 // what rounding loses or adds, by scale
+	missing [len(scales)]float64 // rounding error by scale
 }
 
 // scales are the units that weights may have.
@@ -51,7 +52,7 @@ func NewWeight(column int, unit string) Weight {
 	return w
 }
 
-// Try considers a value for the choice of the unit.
+// Try adds a value to those that Choose considers.
 func (w *Weight) Try(v int64) {
 	if w.nanos == 0 || v <= 0 {
 		return
@@ -63,7 +64,7 @@ func (w *Weight) Try(v int64) {
 	}
 }
 
-// Choose chooses the unit. Call it after the last Try.
+// Choose selects the unit. Call it after the last Try.
 func (w *Weight) Choose() {
 	for w.scale < len(scales)-1 && w.missing[w.scale] > w.total/100 {
 		w.scale++
@@ -92,7 +93,7 @@ func (w *Weight) of(v int64) uint64 {
 		return uint64(v)
 	}
 	scaled := math.Round(float64(v) * (w.nanos / scales[w.scale].nanos))
-	if scaled >= 1<<64 { // the result of a conversion depends on the CPU
+	if scaled >= 1<<64 { // without this check, the result of the conversion depends on the CPU
 		return math.MaxUint64
 	}
 	return uint64(scaled)
@@ -107,8 +108,8 @@ func (w *Weight) AppendTo(dst []byte, values []int64) []byte {
 	return dst
 }
 
-// WeightColumn returns the index of the sample type that the weights of t's events are made from, and -1 if events of t
-// are not imported samples or have no weight.
+// WeightColumn returns the index of the sample type that the weights of t's events come from, or -1 if events of t are
+// not imported samples or have no weight.
 func WeightColumn(t *ntconv.Type) int {
 	if t == nil {
 		return -1

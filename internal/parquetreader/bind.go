@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// bind returns the fields of a struct type that the file has columns for, and adds these columns to b.
+// bind returns the fields of the struct type t for which the file has columns, and adds these columns to b.
 func bind(t reflect.Type, b *batcher) ([]field, error) {
 	var fields []field
 	for i := range t.NumField() {
@@ -30,7 +30,7 @@ func bind(t reflect.Type, b *batcher) ([]field, error) {
 	return fields, nil
 }
 
-// columnName returns the name that the tag of a field gives to its column.
+// columnName returns the column name in the parquet tag of a field.
 func columnName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("parquet"), ",")
 	if name == "" {
@@ -39,7 +39,7 @@ func columnName(f reflect.StructField) string {
 	return name
 }
 
-// bindField returns the field for a top-level node, or nil if the file has none of its columns.
+// bindField returns the field for the top-level node n, or nil if the file lacks columns for it.
 func bindField(sf reflect.StructField, n *node, b *batcher) (field, error) {
 	switch {
 	case sf.Type.Kind() == reflect.Map:
@@ -50,7 +50,7 @@ func bindField(sf reflect.StructField, n *node, b *batcher) (field, error) {
 	return bindScalar(sf, n, b, 0, 0)
 }
 
-// mismatch says that a node is not of the type of a field.
+// mismatch returns the error for a node whose type does not fit the field.
 func mismatch(sf reflect.StructField, n *node, b *batcher, want string) error {
 	got := "a group"
 	if n.leaf >= 0 {
@@ -62,7 +62,7 @@ func mismatch(sf reflect.StructField, n *node, b *batcher, want string) error {
 	return fmt.Errorf("parquet: %w: column %s has type %s, want %s", ntconv.ErrUnsupported, columnName(sf), got, want)
 }
 
-// scalarTypes are the types of columns by those of fields.
+// scalarTypes lists the column types that can be read into each kind of field.
 var scalarTypes = map[reflect.Kind]struct {
 	kind     kind
 	physical Physical
@@ -75,7 +75,7 @@ var scalarTypes = map[reflect.Kind]struct {
 	reflect.Slice:   {kindBytes, ByteArray},
 }
 
-// bindScalar returns the field for a column within the given number of lists.
+// bindScalar returns the field for a column inside the given number of lists. element is scalar.element.
 func bindScalar(sf reflect.StructField, n *node, b *batcher, lists int, element uint8) (*scalar, error) {
 	t := sf.Type
 	pointer := t.Kind() == reflect.Pointer
@@ -101,7 +101,7 @@ func bindScalar(sf reflect.StructField, n *node, b *batcher, lists int, element 
 	return &scalar{c: b.add(n.leaf), offset: sf.Offset, kind: types.kind, pointer: pointer, element: element}, nil
 }
 
-// timestampUnit returns the nanoseconds per unit of a field that is a timestamp, and 0 for another.
+// timestampUnit returns the nanoseconds per unit of a timestamp field, and 0 for other fields.
 func timestampUnit(sf reflect.StructField) int64 {
 	tag := sf.Tag.Get("parquet")
 	switch {
@@ -115,18 +115,19 @@ func timestampUnit(sf reflect.StructField) int64 {
 	return 0
 }
 
-// add adds a reader of a column.
+// add adds a reader for the column at position leaf and returns it.
 func (b *batcher) add(leaf int) *columnReader {
 	c := newColumnReader(b.file, leaf, b.codecs, b.held)
 	b.columns = append(b.columns, c)
 	if c.column.MaxRepetition > 0 {
-		b.most = listRows
+		b.maxRows = listRows
 	}
 	return c
 }
 
-// elements returns the repeated node of a list or map, and what repeats: the element of a list has a group around it,
-// "list", that carries the repetition, except in files of old writers (LogicalTypes.md, "Nested Types").
+// elements returns the repeated node of a list or map and the node of its elements. A list has a group around the
+// element, "list", that carries the repetition; in files of old writers the element itself repeats (LogicalTypes.md,
+// "Nested Types").
 func (n *node) elements() (repeats, element *node) {
 	if n.repeats != repeated {
 		if len(n.nodes) != 1 || n.nodes[0].repeats != repeated {

@@ -7,15 +7,15 @@ import (
 	"math/bits"
 )
 
-// Errors of decoders, to which the reader of a page adds the place.
+// Errors of decoders. The pageReader adds the position.
 var (
-	errValuesEnd = errors.New("the page has fewer values than its header says")
+	errValuesEnd = errors.New("the page has fewer values than its header states")
 	errBitWidth  = errors.New("values of more bits than their type has")
 	errRun       = errors.New("run of zero values")
 	errDelta     = errors.New("header of delta encoding")
 )
 
-// load returns the 8 bytes at b[i:], where bytes past the end are 0.
+// load returns the 8 bytes at b[i:] in little-endian order. Bytes past the end are 0.
 func load(b []byte, i int) uint64 {
 	if i+8 <= len(b) {
 		return binary.LittleEndian.Uint64(b[i:])
@@ -27,7 +27,7 @@ func load(b []byte, i int) uint64 {
 	return v
 }
 
-// unpack returns the value of width bits at the bit position at. The caller has checked that the bits are there.
+// unpack returns the value of width bits at bit position at. The caller has checked that b has these bits.
 func unpack(b []byte, at int, width uint) uint64 {
 	i, shift := at/8, uint(at%8)
 	v := load(b, i) >> shift
@@ -37,21 +37,21 @@ func unpack(b []byte, at int, width uint) uint64 {
 	return v & (1<<width - 1)
 }
 
-// A hybrid decodes the hybrid of runs and bit-packed groups (Encodings.md, "Run Length Encoding / Bit-Packing Hybrid"),
-// value by value, so that a run costs no memory however long it is.
+// A hybrid decodes runs and bit-packed groups (Encodings.md, "Run Length Encoding / Bit-Packing Hybrid"). It yields
+// values on request, so that a long run needs no memory.
 type hybrid struct {
 	b     []byte
 	width uint
-	// run is the number of values left of a run of value.
+	// run is the number of values left in the current run; each of them is value.
 	run   int
 	value uint32
-	// packed is the number of values left of bit-packed groups, whose next value is at the bit position at of bits.
+	// packed is the number of values left in the current bit-packed groups. The next one is at bit position at of bits.
 	packed int
 	bits   []byte
 	at     int
 }
 
-// newHybrid returns a decoder of values of width bits.
+// newHybrid returns a decoder for values of width bits.
 func newHybrid(b []byte, width uint) (hybrid, error) {
 	if width > 32 {
 		return hybrid{}, errBitWidth
@@ -59,7 +59,7 @@ func newHybrid(b []byte, width uint) (hybrid, error) {
 	return hybrid{b: b, width: width}, nil
 }
 
-// start reads the header of the next run or groups.
+// start reads the header of the next run or of the next bit-packed groups.
 func (h *hybrid) start() error {
 	u, n := binary.Uvarint(h.b)
 	if n <= 0 {
@@ -69,7 +69,7 @@ func (h *hybrid) start() error {
 	if u>>1 == 0 {
 		return errRun
 	}
-	// More values than a page can have are no error, because the reader stops after those that the page has.
+	// A count larger than the page is not an error, because the reader stops after the values of the page.
 	count := int(min(u>>1, math.MaxInt32))
 	if u&1 == 0 {
 		size := int(h.width+7) / 8
@@ -86,7 +86,7 @@ func (h *hybrid) start() error {
 	h.packed = count * 8
 	size := count * int(h.width)
 	if size > len(h.b) {
-		// The last group may lack the bits after its last value.
+		// The last group may lack the bits after its last value. A shorter group is detected when its values are read.
 		size = len(h.b)
 		h.packed = size * 8 / int(h.width)
 		if h.packed == 0 {
@@ -113,7 +113,7 @@ func decode[T uint8 | uint32](h *hybrid, dst []T) error {
 			n := min(h.packed, len(dst))
 			at, width, mask := h.at, h.width, uint64(1)<<h.width-1
 			for i := range dst[:n] {
-				// A value of at most 32 bits always lies within the 8 bytes from its first one.
+				// A value has at most 32 bits, so it lies within the 8 bytes that begin with its first one.
 				dst[i] = T(load(h.bits, at>>3) >> (at & 7) & mask)
 				at += int(width)
 			}
@@ -129,26 +129,26 @@ func decode[T uint8 | uint32](h *hybrid, dst []T) error {
 	return nil
 }
 
-// A delta decodes DELTA_BINARY_PACKED (Encodings.md, "Delta Encoding"), value by value.
+// A delta decodes DELTA_BINARY_PACKED (Encodings.md, "Delta Encoding"). It yields values on request.
 type delta struct {
 	b []byte
-	// left is the number of values that were not yet returned.
+	// left is the number of values that decode has not returned yet.
 	left int
-	// first means that last is to be returned as it is.
+	// first means that last is the first value, which is stored in the header and needs no delta.
 	first bool
 	last  int64
-	// mini is the number of values of a miniblock, and minis the number of miniblocks of a block.
+	// mini is the number of values per miniblock, and minis the number of miniblocks per block.
 	mini, minis int
 
 	minDelta int64
-	widths   []byte // of the miniblocks of the block that are left
-	packed   int    // values left of the miniblock
+	widths   []byte // bit widths of the miniblocks left in the block
+	packed   int    // values left in the miniblock
 	width    uint
 	bits     []byte
 	at       int
 }
 
-// newDelta reads the header, which holds the number of values.
+// newDelta reads the header. It states the number of values, which is not used to allocate.
 func newDelta(b []byte) (delta, error) {
 	d := delta{first: true}
 	var header [3]uint64
@@ -176,7 +176,7 @@ func newDelta(b []byte) (delta, error) {
 	return d, nil
 }
 
-// miniblock begins the next miniblock.
+// miniblock starts the next miniblock, and the next block if necessary.
 func (d *delta) miniblock() error {
 	if len(d.widths) == 0 {
 		v, k := binary.Varint(d.b)
@@ -200,7 +200,7 @@ func (d *delta) miniblock() error {
 	return nil
 }
 
-// decode fills dst with the next values.
+// decode fills dst with the next values. It returns errValuesEnd if there are fewer.
 func (d *delta) decode(dst []uint64) error {
 	if len(dst) > d.left {
 		return errValuesEnd
@@ -237,7 +237,7 @@ func (d *delta) decode(dst []uint64) error {
 	return nil
 }
 
-// rest returns the bytes after the last value. It does not change d.
+// rest returns the bytes after the last value. d does not change.
 func (d *delta) rest() ([]byte, error) {
 	c := *d
 	if c.first && c.left > 0 {
@@ -256,5 +256,5 @@ func (d *delta) rest() ([]byte, error) {
 	return c.b, nil
 }
 
-// levelWidth returns the number of bits of levels up to maximum.
+// levelWidth returns the number of bits of a level between 0 and maximum.
 func levelWidth(maximum int) uint { return uint(bits.Len(uint(maximum))) }

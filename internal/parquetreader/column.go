@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// A Physical is how the values of a column are stored. The numbers are those of the format (Type in parquet.thrift).
+// A Physical is the physical type of a column: how its values are stored. The numbers are those of Type in
+// parquet.thrift.
 type Physical int
 
 // Physical types.
@@ -29,11 +30,11 @@ func (p Physical) String() string {
 	return names[p]
 }
 
-// A Logical is what the values of a column mean.
+// A Logical is the logical type of a column: the meaning of its values.
 type Logical int
 
-// Logical types. NoLogical is a column without annotation, and one with an annotation that is not known. Each stands
-// for the annotations of both generations of the format (LogicalType and ConvertedType in parquet.thrift).
+// Logical types. NoLogical is a column without an annotation or with an unknown one. Each value covers the annotations
+// of both generations of the format (LogicalType and ConvertedType in parquet.thrift).
 const (
 	NoLogical Logical = iota
 	String
@@ -71,39 +72,39 @@ func (l Logical) String() string { return logicalNames[l] }
 
 // A Column describes a leaf column of a file: one that holds values.
 type Column struct {
-	// Path are the names of the groups around the column and its own name. A list has two more groups than it has
-	// levels of a Go slice: "frames", "list", "element"; a map is "tags", "key_value", "key" and "tags", "key_value",
-	// "value".
+	// Path contains the names of the groups around the column and its own name. Parquet has two groups per list or map:
+	// a column in a list is "frames", "list", "element"; a map has the columns "tags", "key_value", "key" and "tags",
+	// "key_value", "value".
 	Path []string
-	// Physical is how values are stored.
+	// Physical is the physical type.
 	Physical Physical
 	// Length is the number of bytes of a value of a FixedLenByteArray, and 0 otherwise.
 	Length int
-	// Logical is what values mean.
+	// Logical is the logical type.
 	Logical Logical
 	// Unit is the number of nanoseconds per unit of a Time or Timestamp: 1, 1,000 or 1,000,000.
 	Unit int64
 	// UTC means that a Time or Timestamp is adjusted to UTC. Otherwise it is a local time of an unknown zone.
 	UTC bool
-	// Bits and Unsigned describe an Integer.
+	// Bits and Unsigned describe an Integer: its width and whether it is unsigned.
 	Bits     int
 	Unsigned bool
 	// Scale is the number of decimal digits after the point of a Decimal.
 	Scale int
-	// Optional means that the column itself can be null, regardless of groups around it.
+	// Optional means that the column itself can be NULL, regardless of the groups around it.
 	Optional bool
 	// MaxDefinition and MaxRepetition are the largest levels of the column. A value is present if its definition level
 	// is MaxDefinition. MaxRepetition is the number of lists and maps around the column.
 	MaxDefinition, MaxRepetition int
 
-	// leaf is the position among the columns of the file.
+	// leaf is the position among the leaf columns of the file.
 	leaf int
 }
 
-// Name returns the path with dots between the names.
+// Name returns the path, joined by dots.
 func (c *Column) Name() string { return strings.Join(c.Path, ".") }
 
-// TypeName describes the type for messages: "INT64 TIMESTAMP in microseconds".
+// TypeName describes the type for messages, such as "INT64 TIMESTAMP in microseconds".
 func (c *Column) TypeName() string {
 	name := c.Physical.String()
 	switch {
@@ -119,7 +120,7 @@ func (c *Column) TypeName() string {
 	return name
 }
 
-// unitNames are the names of units of times by their nanoseconds.
+// unitNames maps nanoseconds per unit to the name of the unit.
 var unitNames = map[int64]string{
 	0:         "an unknown unit",
 	1:         "nanoseconds",

@@ -7,36 +7,45 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// maxBatchRows is the number of rows that readers decode at a time: few enough that the values of some columns stay in
-// the cache.
+// maxBatchRows is the number of rows per batch: few enough that the values of some columns stay in the cache.
 const maxBatchRows = 1024
 
-// Bounds of a batch with lists. A list of NULL or of one value again and again takes no bytes, so the number of values
-// of a batch is bounded by the bytes of the column chunk, beyond a number that any file may have.
+// Bounds of a batch with lists. NULL elements and repeated values need no bytes, so the row count does not bound the
+// number of values: a batch has at most freeValues plus valuesPerByte per byte of the column chunk.
 const (
 	listRows      = 256
 	freeValues    = 1 << 20
 	valuesPerByte = 64
 )
 
-// A columnReader reads the values of one column, row group by row group, in batches of rows. After read the batch is in
-// its fields, until the next call.
+// A columnReader reads the values of one column, row group by row group, in batches of rows. The batch is valid until
+// the next call of read.
+//
+// Who sets the state, and who resets it:
+//
+//	chunk, left, dict         open, for a row group; dict is set by next, from the dictionary page
+//	pageLeft, values, levels  begin, for a page; read decreases pageLeft as it decodes
+//	pendingDefs, pendingReps  pendingLevels, from the current page; take moves them to the batch
+//	defs, reps, length        read clears them at its start and appends to them
+//	numbers, strings          the same; strings refer to the page, which therefore must not be overwritten
+//
+// Levels are decoded before their values: while pending levels remain, p.values has not yet yielded their values.
 type columnReader struct {
 	pageReader
-	// definitions and repetitions have one level per value; they are empty if the column has none.
+	// defs and reps have one level per value. They are empty if the column has no such levels.
 	defs, reps []uint8
-	// numbers or strings hold the values that are not NULL.
+	// numbers or strings contains the values that are not NULL, depending on the physical type.
 	numbers []uint64
 	strings []string
-	// length is the number of values with NULL, which is the number of rows of a column that does not repeat.
+	// length is the number of values including NULL. For a column outside of lists it is the number of rows.
 	length int
 
-	// pending are levels of a column that repeats that were decoded to find the end of a row, but belong to the next
-	// batch. They are of the current page.
+	// pendingDefs and pendingReps are levels of the current page that were decoded to find the end of a row and belong
+	// to the next batch. They are parts of levels.
 	pendingDefs, pendingReps []uint8
 	levels                   [2][256]uint8
 	heldValues               int64
-	// copies is what the reader of the batch takes per value in addition.
+	// copies is the number of bytes per value that the consumer of the batch allocates in addition.
 	copies int64
 }
 
@@ -44,14 +53,14 @@ func newColumnReader(f *File, column int, d *decompressor, b *budget) *columnRea
 	return &columnReader{pageReader: pageReader{file: f, column: &f.columns[column], codecs: d, budget: b}}
 }
 
-// release returns what the reader holds to the budget. The reader must not be used any more.
+// release returns the bytes that the reader holds to the budget. The reader must not be used afterwards.
 func (c *columnReader) release() {
 	c.pageReader.release()
 	c.budget.used -= c.heldValues
 	*c = columnReader{}
 }
 
-// grow makes room for n values in addition to those of the batch.
+// grow makes room for n more values in the batch.
 func (c *columnReader) grow(n int) error {
 	need := c.length + n
 	if have := max(cap(c.numbers), cap(c.strings)); need > have {
@@ -78,10 +87,10 @@ func (c *columnReader) grow(n int) error {
 	return nil
 }
 
-// read decodes the values of the next rows of the row group.
+// read decodes the values of the next rows of the row group into a new batch. The row group must have that many.
 func (c *columnReader) read(rows int) error {
 	c.length, c.defs, c.reps, c.numbers, c.strings = 0, c.defs[:0], c.reps[:0], c.numbers[:0], c.strings[:0]
-	// The strings of the batch before belong to the caller now.
+	// The caller owns the strings of the previous batch from here on.
 	if err := c.hold(&c.heldTexts, 0); err != nil {
 		return err
 	}
@@ -113,7 +122,7 @@ func (c *columnReader) read(rows int) error {
 	return nil
 }
 
-// nextPage begins the next page if the current one has no values left.
+// nextPage starts the next page if the current one has no values left. rows is for the message only.
 func (c *columnReader) nextPage(rows int) error {
 	if c.pageLeft > 0 {
 		return nil
@@ -125,7 +134,7 @@ func (c *columnReader) nextPage(rows int) error {
 	return err
 }
 
-// definitionLevels decodes levels and returns the number of values that are not NULL.
+// definitionLevels fills dst with levels and returns the number of values that are not NULL.
 func (c *columnReader) definitionLevels(dst []uint8) (present int, err error) {
 	if err := decode(&c.definitions, dst); err != nil {
 		return 0, err
@@ -142,7 +151,7 @@ func (c *columnReader) definitionLevels(dst []uint8) (present int, err error) {
 	return present, nil
 }
 
-// decode appends the next n values.
+// decode appends the next n values that are not NULL to the batch.
 func (c *columnReader) decode(n int) error {
 	if n == 0 {
 		return nil
@@ -157,7 +166,7 @@ func (c *columnReader) decode(n int) error {
 	return c.values.strings(c.strings[k:])
 }
 
-// readRepeated is read for a column of lists. A row ends where the next one begins, at a repetition level of 0.
+// readRepeated implements read for a column inside lists. A row ends before the next repetition level of 0.
 func (c *columnReader) readRepeated(rows int) error {
 	for started := 0; ; {
 		if len(c.pendingReps) == 0 {
@@ -189,7 +198,7 @@ func (c *columnReader) readRepeated(rows int) error {
 	}
 }
 
-// pendingLevels decodes some levels, of the next page if necessary.
+// pendingLevels decodes up to 256 levels, from the next page if necessary. No levels may be pending.
 func (c *columnReader) pendingLevels(rows int) error {
 	if err := c.nextPage(rows); err != nil {
 		return err
@@ -211,7 +220,7 @@ func (c *columnReader) pendingLevels(rows int) error {
 	return nil
 }
 
-// take moves n of the pending levels to the batch, with their values.
+// take moves the first n pending levels to the batch, and decodes their values.
 func (c *columnReader) take(n int) error {
 	if limit := freeValues + valuesPerByte*(c.chunk.end-c.chunk.start); int64(c.length+n) > limit {
 		return c.located(&ntconv.LimitError{Limit: LimitValues, Value: limit, Asked: int64(c.length + n)})
@@ -243,25 +252,26 @@ func (c *columnReader) end() error {
 	return nil
 }
 
-// A batcher reads batches of rows of some columns.
+// A batcher reads batches of rows of some columns. After an error, which may be io.EOF, it returns the same error
+// again.
 type batcher struct {
 	file    *File
 	columns []*columnReader
 	group   int   // the row group
-	left    int64 // rows of it that are left
+	left    int64 // rows left in the row group
 	err     error
 	codecs  *decompressor
 	held    *budget
-	most    int // rows of a batch
+	maxRows int // maximum number of rows of a batch
 }
 
 func newBatcher(f *File, columns []int) *batcher {
 	b := &batcher{
-		file:   f,
-		group:  -1,
-		most:   maxBatchRows,
-		codecs: new(decompressor),
-		held:   &budget{limit: f.limits.Decoded},
+		file:    f,
+		group:   -1,
+		maxRows: maxBatchRows,
+		codecs:  new(decompressor),
+		held:    &budget{limit: f.limits.Decoded},
 	}
 	for _, c := range columns {
 		b.add(c)
@@ -269,7 +279,7 @@ func newBatcher(f *File, columns []int) *batcher {
 	return b
 }
 
-// next decodes up to n rows in all columns and returns their number, or an error, which is io.EOF after the last row.
+// next decodes up to n rows of all columns and returns their number. It returns io.EOF after the last row.
 func (b *batcher) next(n int) (int, error) {
 	for b.err == nil && b.left == 0 {
 		b.err = b.nextGroup()
@@ -277,7 +287,7 @@ func (b *batcher) next(n int) (int, error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	n = int(min(int64(n), b.left, int64(b.most)))
+	n = int(min(int64(n), b.left, int64(b.maxRows)))
 	for _, c := range b.columns {
 		if b.err = c.read(n); b.err != nil {
 			return 0, b.err
@@ -308,7 +318,7 @@ func (b *batcher) nextGroup() error {
 	return nil
 }
 
-// close gives up the buffers.
+// close releases the buffers.
 func (b *batcher) close() {
 	for _, c := range b.columns {
 		c.release()

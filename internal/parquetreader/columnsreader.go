@@ -13,18 +13,18 @@ type Value struct {
 	text     string
 	physical uint8
 	null     bool
-	// definition and repetition are the levels.
+	// definition and repetition are the levels of the value.
 	definition, repetition uint8
 }
 
-// IsNull reports whether the value is NULL, or missing because a group or list around it is NULL or empty.
+// IsNull reports whether the value is NULL, or absent because a group or list around it is NULL or empty.
 func (v Value) IsNull() bool { return v.null }
 
-// Definition returns the definition level, with which a reader of nested columns distinguishes NULL, an empty list and
-// a list with NULL.
+// Definition returns the definition level. For nested columns it distinguishes NULL, an empty list and a list that
+// contains NULL.
 func (v Value) Definition() int { return int(v.definition) }
 
-// Repetition returns the repetition level: 0 for the first value of a row.
+// Repetition returns the repetition level, which is 0 for the first value of a row.
 func (v Value) Repetition() int { return int(v.repetition) }
 
 // Int64 returns the value of a column of type Int32 or Int64, sign-extended, and 0 or 1 for Boolean. It is 0 for NULL.
@@ -38,21 +38,21 @@ func (v Value) Float64() float64 {
 	return math.Float64frombits(v.number)
 }
 
-// Text returns the value of a column of type ByteArray, FixedLenByteArray or Int96 (12 bytes, little-endian). It
-// belongs to the caller; it shares memory with other values of its page. It is empty for NULL.
+// Text returns the value of a column of type ByteArray, FixedLenByteArray or Int96 (12 bytes, little-endian). The
+// string remains valid; it shares memory with other values of its page. It is empty for NULL.
 func (v Value) Text() string { return v.text }
 
-// Bytes returns the value as Text does. The caller must not change it.
+// Bytes returns the bytes of Text. The caller must not change them.
 func (v Value) Bytes() []byte { return bytesOf(v.text) }
 
 // bytesOf returns the bytes of a string without copying them.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// A ColumnsReader reads some columns of a file without knowing their types beforehand. It is not safe for concurrent
+// A ColumnsReader reads some columns of a file whose types are not known at compile time. It is not safe for concurrent
 // use.
 type ColumnsReader struct{ b *batcher }
 
-// NewColumnsReader returns a reader of the columns of f at the given positions in f.Columns(). Reading costs memory
+// NewColumnsReader returns a reader of the columns of f at the given positions in f.Columns(). The reader uses memory
 // within the Limits of the file.
 func NewColumnsReader(f *File, columns []int) *ColumnsReader {
 	b := newBatcher(f, columns)
@@ -62,8 +62,8 @@ func NewColumnsReader(f *File, columns []int) *ColumnsReader {
 	return &ColumnsReader{b}
 }
 
-// Columns are consecutive rows of the columns that a ColumnsReader reads. The zero value is ready for use, and the next
-// Read uses its memory again.
+// Columns holds consecutive rows of the columns of a ColumnsReader. The zero value is ready for use. The next Read into
+// it reuses its memory.
 type Columns struct {
 	// Rows is the number of rows.
 	Rows int
@@ -76,9 +76,9 @@ type columnRows struct {
 	values []Value
 }
 
-// Row returns the values of a row of a column, where column counts the columns of the reader. There is at least one:
-// NULL and an empty list are one value that is null. A column without lists around it has exactly one. The slice is
-// valid until the next Read.
+// Row returns the values of a row of a column; column is a position in the list of NewColumnsReader. A row has at least
+// one value: NULL and an empty list are one value with IsNull. A column outside of lists has exactly one. The slice is
+// valid until the next Read into c.
 func (c *Columns) Row(column, row int) []Value {
 	col := &c.cols[column]
 	if len(col.starts) == 0 {
@@ -87,9 +87,9 @@ func (c *Columns) Row(column, row int) []Value {
 	return col.values[col.starts[row]:col.starts[row+1]]
 }
 
-// Read reads up to n rows, and at most some thousand, into dst. It returns io.EOF if there are no more, and then and
-// after another error dst.Rows is 0. An error wraps ntconv.ErrCorrupt, ErrTruncated, ErrLimit or ErrUnsupported, or is
-// that of the input, and the next call returns it again.
+// Read reads up to n rows into dst, but at most some thousand. It returns io.EOF after the last row. After an error
+// dst.Rows is 0, and the next call returns the same error. Errors wrap ntconv.ErrCorrupt, ErrTruncated, ErrLimit or
+// ErrUnsupported, or are those of the input.
 func (r *ColumnsReader) Read(dst *Columns, n int) error {
 	dst.Rows = 0
 	if n <= 0 {
@@ -113,7 +113,7 @@ func (r *ColumnsReader) Close() error {
 	return nil
 }
 
-// set copies the batch of a column.
+// set copies the batch of a column reader.
 func (col *columnRows) set(c *columnReader) {
 	maximum := uint8(c.column.MaxDefinition)
 	col.starts = col.starts[:0]

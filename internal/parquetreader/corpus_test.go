@@ -105,7 +105,7 @@ func values(f *File, column int) (list []string, err error) {
 	}
 }
 
-// reference returns what parquet-go makes of a column, in the same form.
+// reference returns the values that parquet-go reads from a column, in the same form.
 func reference(f *parquet.File, column int) (list []string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -158,8 +158,7 @@ func referenceText(v parquet.Value) string {
 	return fmt.Sprintf("%q", v.ByteArray())
 }
 
-// misread are the first values of columns that parquet-go reads wrongly, by file, with the value that parquet-testing
-// documents.
+// misread maps files to the correct first value of a column that parquet-go misreads, as parquet-testing documents it.
 var misread = map[string]string{
 	"lz4_raw_compressed_larger.parquet": `0 0"c7ce6bef-d5b0-4863-b199-8ea8c7fb117b"`,
 }

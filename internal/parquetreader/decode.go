@@ -51,33 +51,33 @@ var (
 	errLength       = errors.New("length of a value exceeds the page")
 )
 
-// isNumber reports whether values of a type are decoded to numbers; the others are decoded to strings.
+// isNumber reports whether values of the type are decoded to uint64. The others are decoded to strings.
 func (p Physical) isNumber() bool {
 	return p == Boolean || p == Int32 || p == Int64 || p == Float || p == Double
 }
 
-// A valueDecoder decodes the values of a page that are not NULL, as many at a time as asked for. A decoder has one of
-// the two methods for its type. It takes no memory by counts that the page states.
+// A valueDecoder decodes the values of a page that are not NULL. It implements the method for its type and embeds
+// noValues for the other. It does not allocate by counts that the page states.
 type valueDecoder interface {
 	// numbers fills dst with the next values of a type with isNumber: integers sign-extended, Float and Double as their
 	// bits.
 	numbers(dst []uint64) error
-	// strings fills dst with the next values of one of the other types. They are parts of the page.
+	// strings fills dst with the next values of another type. They share the memory of the page.
 	strings(dst []string) error
 }
 
-// noValues is embedded for the method that a decoder does not have.
+// noValues implements the method that a decoder does not support.
 type noValues struct{}
 
 func (noValues) numbers([]uint64) error { return errValuesEnd }
 func (noValues) strings([]string) error { return errValuesEnd }
 
-// text returns a string that shares the memory of b, which must not change any more.
+// text returns a string that shares the memory of b. The bytes must not change afterwards.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// newValueDecoder returns the decoder of data with an encoding. The strings that it returns share the memory of data,
-// except those that DELTA_BYTE_ARRAY puts together: expand is told how many bytes they take before there is memory for
-// them.
+// newValueDecoder returns the decoder for data in the encoding e. Its strings share the memory of data, except those
+// that DELTA_BYTE_ARRAY assembles: the decoder calls expand with their number of bytes before it allocates them, and
+// stops if expand returns an error.
 func newValueDecoder(
 	c *Column,
 	e encoding,
@@ -108,7 +108,7 @@ func newValueDecoder(
 	return nil, fmt.Errorf("%w: encoding %v of values of type %v", ntconv.ErrUnsupported, e, c.Physical)
 }
 
-// fixedSize returns the number of bytes of a value that is decoded to a string, and 0 if it varies.
+// fixedSize returns the size in bytes of values that are decoded to strings, and 0 if it varies.
 func (c *Column) fixedSize() int {
 	if c.Physical == Int96 {
 		return 12
@@ -153,7 +153,7 @@ func (p *plainNumbers) numbers(dst []uint64) error {
 	return nil
 }
 
-// plainStrings decodes strings with their length before them, or of a fixed size.
+// plainStrings decodes strings of a fixed size, or each preceded by its length.
 type plainStrings struct {
 	noValues
 	b    []byte
@@ -181,7 +181,7 @@ func (p *plainStrings) strings(dst []string) error {
 	return nil
 }
 
-// runBooleans decodes booleans in the hybrid of runs, whose size in 4 bytes is before it.
+// runBooleans decodes booleans that are stored as a hybrid after its size in 4 bytes.
 type runBooleans struct {
 	noValues
 	h   hybrid
@@ -213,7 +213,7 @@ func (r *runBooleans) numbers(dst []uint64) error {
 type deltaNumbers struct {
 	noValues
 	d delta
-	// narrow means that values wrap around at 32 bits.
+	// narrow means that values wrap around at 32 bits, because the column has the type Int32.
 	narrow bool
 }
 
@@ -227,7 +227,8 @@ func (d *deltaNumbers) numbers(dst []uint64) error {
 	return err
 }
 
-// A streamSplitter decodes BYTE_STREAM_SPLIT: the first bytes of all values, the second bytes of all values, and so on.
+// A streamSplitter decodes BYTE_STREAM_SPLIT: the first bytes of all values, then the second bytes of all values, and
+// so on.
 type streamSplitter struct {
 	b       []byte
 	size, n int

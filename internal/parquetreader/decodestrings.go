@@ -29,7 +29,7 @@ func newDictionary(c *Column, e encoding, data []byte, n int) (*dictionary, erro
 	return d, (&plainStrings{b: data, size: c.fixedSize()}).strings(d.strings)
 }
 
-// minSize returns the least number of bytes of a value in a dictionary.
+// minSize returns the smallest number of bytes that a value occupies in a dictionary page.
 func (c *Column) minSize() int {
 	switch c.Physical {
 	case Boolean:
@@ -42,7 +42,7 @@ func (c *Column) minSize() int {
 	return 4
 }
 
-// indexes decodes values that are positions in a dictionary.
+// indexes decodes values that are stored as positions in a dictionary.
 type indexes struct {
 	h    hybrid
 	dict *dictionary
@@ -55,7 +55,7 @@ func newIndexes(data []byte, dict *dictionary) (valueDecoder, error) {
 	}
 	d := &indexes{dict: dict}
 	if len(data) == 0 {
-		// A page with only NULL may have no data at all.
+		// A page whose values are all NULL may have no data at all.
 		return d, nil
 	}
 	var err error
@@ -63,7 +63,7 @@ func newIndexes(data []byte, dict *dictionary) (valueDecoder, error) {
 	return d, err
 }
 
-// lookup replaces positions by values.
+// lookup fills dst with the dictionary values at the next positions.
 func lookup[T any](d *indexes, dict []T, dst []T) error {
 	for len(dst) > 0 {
 		buf := d.buf[:min(len(d.buf), len(dst))]
@@ -84,7 +84,7 @@ func lookup[T any](d *indexes, dict []T, dst []T) error {
 func (d *indexes) numbers(dst []uint64) error { return lookup(d, d.dict.numbers, dst) }
 func (d *indexes) strings(dst []string) error { return lookup(d, d.dict.strings, dst) }
 
-// deltaLengths decodes DELTA_LENGTH_BYTE_ARRAY: all lengths, and then all bytes.
+// deltaLengths decodes DELTA_LENGTH_BYTE_ARRAY: all lengths, followed by all bytes.
 type deltaLengths struct {
 	noValues
 	lengths delta
@@ -108,7 +108,7 @@ func (d *deltaLengths) strings(dst []string) error {
 			return err
 		}
 		for i, n := range buf {
-			// Lengths are numbers of 32 bits, which wrap around.
+			// The format defines lengths as 32-bit integers, so deltas wrap around at 32 bits.
 			if n = uint64(uint32(n)); n > uint64(len(d.b)) {
 				return errLength
 			}
@@ -120,16 +120,16 @@ func (d *deltaLengths) strings(dst []string) error {
 	return nil
 }
 
-// deltaPrefixes decodes DELTA_BYTE_ARRAY: how many bytes each value has in common with the one before, and the rest of
-// each value.
+// deltaPrefixes decodes DELTA_BYTE_ARRAY: the lengths of the prefixes that values share with the previous value, and
+// the rests of the values.
 type deltaPrefixes struct {
 	noValues
 	prefixes delta
 	suffixes *deltaLengths
 	last     string
 	size     int
-	// expand is told the bytes of values that are not in the page. A value can be as long as the page and repeat in
-	// each of the values after it, so that the bytes of the page do not bound those of its values.
+	// expand is called with the number of bytes before values are allocated. A value can be as long as the page, and
+	// every later value can repeat it, so the size of the page does not bound the size of its values.
 	expand  func(int64) error
 	rests   [256]string
 	lengths [256]uint64

@@ -34,10 +34,10 @@ func (c compression) String() string {
 	return names[c]
 }
 
-// ratio returns the largest number of bytes that a compressed byte can decompress to, and slack more, so that a size in
-// a page header that the compressed bytes cannot reach is refused before there is memory for it. The numbers follow
-// from the formats: a copy of 64 bytes takes 3 bytes in Snappy; a match of 258 bytes takes 2 bits in deflate; a byte
-// adds 255 to a match in LZ4; a block of 128 KiB takes 4 bytes in zstd; a command of 16 MiB takes some bytes in Brotli.
+// ratio returns the largest number of bytes that one compressed byte can decompress to, and a constant to add. The
+// reader rejects a page whose stated size exceeds this bound before it allocates memory. The formats imply the numbers:
+// a copy of 64 bytes takes 3 bytes in Snappy; a match of 258 bytes takes 2 bits in deflate; a byte adds 255 to a match
+// in LZ4; a block of 128 KiB takes 4 bytes in zstd; a command of 16 MiB takes some bytes in Brotli.
 func (c compression) ratio() (ratio, slack int64) {
 	const slackBytes = 256
 	switch c {
@@ -55,29 +55,23 @@ func (c compression) ratio() (ratio, slack int64) {
 	return 1, 0
 }
 
-// A decompressor decompresses pages. It keeps the state of codecs between pages and is not safe for concurrent use.
+// A decompressor decompresses pages. It reuses the state of codecs and is not safe for concurrent use.
 type decompressor struct {
 	zstd   *zstd.Decoder
 	gzip   *gzip.Reader
 	brotli *brotli.Reader
 }
 
-// check returns an error if a page of n bytes can not decompress to size bytes.
+// check returns an error if n compressed bytes cannot decompress to size bytes.
 func (c compression) check(n, size int64) error {
 	if ratio, slack := c.ratio(); size > n*ratio+slack {
-		return fmt.Errorf(
-			"%w: a page of %d bytes cannot have %d bytes decompressed with %v",
-			ntconv.ErrCorrupt,
-			n,
-			size,
-			c,
-		)
+		return fmt.Errorf("%w: a page of %d bytes cannot decompress to %d bytes with %v", ntconv.ErrCorrupt, n, size, c)
 	}
 	return nil
 }
 
-// checkFrame compares the size that compressed bytes themselves state, if they do, with that of the page header, so
-// that a damaged header costs no memory.
+// checkFrame returns an error if the compressed bytes state a size that differs from the page header. This way a
+// corrupt header causes no allocation.
 func (c compression) checkFrame(src []byte, size int) error {
 	stated := uint64(size)
 	switch c {
@@ -93,23 +87,18 @@ func (c compression) checkFrame(src []byte, size int) error {
 			stated = h.FrameContentSize
 		}
 	}
-	// More than one frame is possible in zstd, and unusual.
+	// zstd allows several frames in a row, which is unusual; then the first frame states a smaller size.
 	if stated > uint64(size) || stated < uint64(size) && size > smallPage {
-		return fmt.Errorf(
-			"%w: %v: the compressed bytes state a size of %d bytes, and the page header %d",
-			ntconv.ErrCorrupt,
-			c,
-			stated,
-			size,
-		)
+		return fmt.Errorf("%w: %v: the compressed bytes state a size of %d bytes, the page header states %d",
+			ntconv.ErrCorrupt, c, stated, size)
 	}
 	return nil
 }
 
-// smallPage is the size of a page that needs no check before there is memory for it.
+// smallPage is the size in bytes up to which a page is allocated without this check.
 const smallPage = 1 << 20
 
-// decode decompresses src to dst, which it fills exactly.
+// decode decompresses src into dst. It returns an error unless the result has exactly len(dst) bytes.
 func (d *decompressor) decode(c compression, dst, src []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -146,13 +135,7 @@ func (d *decompressor) decode(c compression, dst, src []byte) (err error) {
 		return fmt.Errorf("%w: %v: %w", ntconv.ErrCorrupt, c, err)
 	}
 	if n != len(dst) {
-		return fmt.Errorf(
-			"%w: %v: the page has %d bytes decompressed, and its header says %d",
-			ntconv.ErrCorrupt,
-			c,
-			n,
-			len(dst),
-		)
+		return fmt.Errorf("%w: %v: page of %d bytes after decompression, want %d", ntconv.ErrCorrupt, c, n, len(dst))
 	}
 	return nil
 }
@@ -167,7 +150,7 @@ func (d *decompressor) decodeGzip(dst, src []byte) (n int, err error) {
 	return readExactly(d.gzip, dst)
 }
 
-// readExactly fills dst and returns one byte more if there is more.
+// readExactly fills dst. The count is len(dst)+1 if r has more bytes.
 func readExactly(r io.Reader, dst []byte) (int, error) {
 	n, err := io.ReadFull(r, dst)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -187,7 +170,7 @@ func readExactly(r io.Reader, dst []byte) (int, error) {
 func (d *decompressor) decodeZstd(dst, src []byte) (int, error) {
 	if d.zstd == nil {
 		var err error
-		// The capacity of dst bounds what is decoded, whatever frames say about their size.
+		// The capacity of dst bounds the output, regardless of the sizes that frames state.
 		if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true)); err != nil {
 			return 0, err
 		}

@@ -1,11 +1,10 @@
-// Package parquetreader reads Parquet files that anyone may have made.
+// Package parquetreader reads Parquet files of any origin, including corrupt and adversarial ones.
 //
-// A file that is damaged or made to hurt costs an error within Limits, with the place of the fault: no panic, no
-// endless loop, and no more memory than its bytes justify. Values are decoded when they are asked for, and no count or
-// size in a file is believed before there are bytes for it. That is why the decoders are those of this package:
-// parquet-go, which writes the files, allocates by such counts, and memory that is exhausted ends a program without a
-// panic to recover from.
+// A malformed file causes an error with its position: no panic, no endless loop, and no more memory than Limits allow.
+// The reader decodes values when they are requested, and does not allocate memory by a count or size in the file before
+// it has seen enough bytes for it. Therefore the package has its own decoders: parquet-go, which writes the files,
+// allocates by such counts, and Go cannot recover from exhausted memory.
 //
-// The order to read is file.go, footer.go, page.go and columnreader.go, then reader.go, field.go and bind.go for rows
-// of a Go type, or columnsreader.go for any columns.
+// To read the code, start with file.go, footer.go, page.go and columnreader.go, then reader.go, field.go and bind.go
+// for rows of a Go type, or columnsreader.go for columns of any file.
 package parquetreader

@@ -8,10 +8,10 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A field sets a field of consecutive rows to the values of the batch of its columns.
+// A field sets one field of consecutive rows to the values of the current batch.
 type field interface {
-	// set sets the field of n rows, which are zero. The first is at base, each of the others stride bytes after the one
-	// before.
+	// set sets the field in n rows, which must be zero. base points to the field of the first row; consecutive rows are
+	// stride bytes apart.
 	set(base unsafe.Pointer, stride uintptr, n int) error
 }
 
@@ -27,19 +27,19 @@ const (
 	kindBytes
 )
 
-// A scalar sets a field of rows, or of the elements of lists, to the values of one column.
+// A scalar copies the values of one column to a field of rows, or to a field of the elements of lists.
 type scalar struct {
 	c      *columnReader
 	offset uintptr
 	kind   kind
-	// pointer means that the field is a pointer to the kind.
+	// pointer means that the field is a pointer to kind, and NULL is nil.
 	pointer bool
-	// element is the least definition level of a value that is an element: a lower one is an empty list, which has no
-	// element to set.
+	// element is the lowest definition level of a value that is an element of a list. A lower level means that the list
+	// is empty or NULL, so there is no element to set.
 	element uint8
 }
 
-// at returns the field of the element i.
+// at returns a pointer to the field of element i.
 func (s *scalar) at(base unsafe.Pointer, stride uintptr, i int) unsafe.Pointer {
 	return unsafe.Add(base, uintptr(i)*stride+s.offset)
 }
@@ -70,7 +70,7 @@ func (s *scalar) set(base unsafe.Pointer, stride uintptr, _ int) error {
 	return nil
 }
 
-// setIntegers is setValues for the most frequent type.
+// setIntegers is setValues for int64, the most frequent type, without a call per value.
 func setIntegers(s *scalar, base unsafe.Pointer, stride uintptr) {
 	if len(s.c.defs) > 0 {
 		setValues(s, s.c.numbers, base, stride, func(v uint64) int64 { return int64(v) })
@@ -81,7 +81,7 @@ func setIntegers(s *scalar, base unsafe.Pointer, stride uintptr) {
 	}
 }
 
-// setValues sets the fields of elements that are not NULL.
+// setValues sets the field of each element that is not NULL.
 func setValues[S, V any](s *scalar, values []S, base unsafe.Pointer, stride uintptr, convert func(S) V) {
 	if len(s.c.defs) == 0 {
 		for i, v := range values {
@@ -104,7 +104,7 @@ func setValues[S, V any](s *scalar, values []S, base unsafe.Pointer, stride uint
 	}
 }
 
-// setPointers is setValues for a field that is a pointer. The values of a batch share an allocation.
+// setPointers is setValues for pointer fields. The values of a batch share one allocation.
 func setPointers[V any](s *scalar, base unsafe.Pointer, stride uintptr, convert func(uint64) V) {
 	if len(s.c.numbers) == 0 {
 		return
@@ -120,7 +120,7 @@ func setPointers[V any](s *scalar, base unsafe.Pointer, stride uintptr, convert 
 	})
 }
 
-// lengths appends the number of elements of each row of a column of lists.
+// lengths appends the number of elements of each row to dst. The column must be inside a list.
 func (s *scalar) lengths(dst []int32) []int32 {
 	for i, r := range s.c.reps {
 		if r == 0 {
@@ -133,15 +133,16 @@ func (s *scalar) lengths(dst []int32) []int32 {
 	return dst
 }
 
-// A repeatedField is what lists and maps have in common: some columns with the same number of elements in each row.
+// A repeatedField is the common part of listField and mapField: columns that must have the same number of elements in
+// each row.
 type repeatedField struct {
 	offset  uintptr
 	columns []*scalar
-	// counts has the number of elements of each row, first by the first column.
+	// counts has the number of elements per row in the first column, others those of another column, to compare them.
 	counts, others []int32
 }
 
-// count returns the number of all elements of the n rows of the batch.
+// count returns the total number of elements in the n rows of the batch. It fails if the columns disagree.
 func (l *repeatedField) count(n int) (total int, err error) {
 	l.counts = l.columns[0].lengths(l.counts[:0])
 	for _, s := range l.columns[1:] {
@@ -150,7 +151,7 @@ func (l *repeatedField) count(n int) (total int, err error) {
 			if l.others[i] != l.counts[i] {
 				return 0, s.c.located(
 					fmt.Errorf(
-						"%w: %d elements in a row where column %s has %d",
+						"%w: row of %d elements, but column %s has %d",
 						ntconv.ErrCorrupt,
 						l.others[i],
 						l.columns[0].c.column.Name(),
@@ -166,15 +167,15 @@ func (l *repeatedField) count(n int) (total int, err error) {
 	return total, nil
 }
 
-// A listField sets a field that is a slice. The elements of the rows of a batch share an allocation.
+// A listField sets a slice field. The elements of the rows of a batch share one allocation.
 type listField struct {
 	repeatedField
-	// makeSlice returns the memory of n elements.
+	// makeSlice allocates n elements.
 	makeSlice func(n int) unsafe.Pointer
 	size      uintptr // of an element
 }
 
-// A sliceHeader is how Go lays out a slice.
+// A sliceHeader is the memory layout of a slice.
 type sliceHeader struct {
 	data     unsafe.Pointer
 	len, cap int
@@ -188,7 +189,7 @@ func (l *listField) set(base unsafe.Pointer, stride uintptr, n int) error {
 	if err := l.columns[0].c.budget.add(int64(total) * int64(l.size)); err != nil {
 		return l.columns[0].c.located(err)
 	}
-	// The elements belong to the caller from here on.
+	// The caller owns the elements from here on, so the budget no longer counts them.
 	l.columns[0].c.budget.used -= int64(total) * int64(l.size)
 	slab := l.makeSlice(total)
 	for _, s := range l.columns {

@@ -9,30 +9,31 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A File is a Parquet file that is open for reading. Its methods are safe for concurrent use. A reader of a file is
-// not, but several readers of one file can be used at the same time.
+// A File is an open Parquet file. Its methods are safe for concurrent use. A Reader or ColumnsReader is not, but
+// several of them can read one File concurrently.
 type File struct {
 	r       io.ReaderAt
 	footer  *footer
 	root    *node
 	columns []Column
 	limits  Limits
-	// ignoreCRC is set by tests that change pages and want to see what is behind the checksum.
+	// ignoreCRC is set by tests that modify pages and check the validation after the checksum.
 	ignoreCRC bool
 }
 
 const (
 	magic = "PAR1"
-	// tailBytes is the size of what is after the footer: its size and the magic number.
+	// tailBytes is the size of the end of a file: the size of the footer and the magic number.
 	tailBytes = 8
-	// freeRows may be claimed by any file: rows of columns with one value cost some bytes per million.
+	// freeRows is the number of rows that a file of any size may state: rows of equal values need some bytes per
+	// million.
 	freeRows = 16 << 20
 )
 
-// Open reads the footer of a file of size bytes (parquet.thrift, FileMetaData). It keeps r, which must stay readable
-// until the last use of the file, and does not close it. A nil *Limits means the defaults. The error wraps
-// ntconv.ErrFormat if the input is not a Parquet file, ErrTruncated, ErrCorrupt, ErrLimit, or ErrUnsupported if the
-// file is encrypted or refers to other files.
+// Open reads the footer of a file of size bytes (parquet.thrift, FileMetaData). The File reads from r until its last
+// use, and does not close it. If l is nil, the default limits apply. The error wraps ntconv.ErrFormat if the input is
+// not a Parquet file, ErrTruncated, ErrCorrupt, ErrLimit, or ErrUnsupported if the file is encrypted or refers to other
+// files; or it is that of r.
 func Open(r io.ReaderAt, size int64, l *Limits) (*File, error) {
 	f := &File{r: r, limits: l.withDefaults()}
 	b, at, err := f.readFooter(size)
@@ -52,7 +53,7 @@ func Open(r io.ReaderAt, size int64, l *Limits) (*File, error) {
 	return f, nil
 }
 
-// readFooter returns the bytes of the footer and their position.
+// readFooter returns the bytes of the footer and their offset in the file.
 func (f *File) readFooter(size int64) ([]byte, int64, error) {
 	var head, tail [tailBytes]byte
 	if size < int64(len(magic)) {
@@ -107,20 +108,15 @@ func (f *File) readAt(b []byte, at int64) error {
 	return failed(at+int64(n), "footer", err)
 }
 
-// checkGroups checks the row groups against the schema, and their places and counts against the bytes that the file has
-// before at.
+// checkGroups compares the row groups with the schema, and the positions and counts of their chunks with the part of
+// the file before at, where the footer begins.
 func (f *File) checkGroups(at, size int64) error {
 	var rows, bytes int64
 	for i := range f.footer.groups {
 		g := &f.footer.groups[i]
 		if len(g.chunks) != len(f.columns) {
-			return fmt.Errorf(
-				"%w: row group %d has %d columns, and the schema %d",
-				ntconv.ErrCorrupt,
-				i,
-				len(g.chunks),
-				len(f.columns),
-			)
+			return fmt.Errorf("%w: row group %d has %d columns, want %d as in the schema",
+				ntconv.ErrCorrupt, i, len(g.chunks), len(f.columns))
 		}
 		if g.rows < 0 || rows+g.rows < rows {
 			return fmt.Errorf("%w: row group %d has %d rows", ntconv.ErrCorrupt, i, g.rows)
@@ -131,12 +127,9 @@ func (f *File) checkGroups(at, size int64) error {
 				return fmt.Errorf("row group %d/column %s: %w", i, f.columns[k].Name(), err)
 			}
 			if bytes += g.chunks[k].end - g.chunks[k].start; bytes > at {
-				// Chunks that share bytes would cost the time of their pages many times.
-				return fmt.Errorf(
-					"%w: column chunks of more than the %d bytes before the footer",
-					ntconv.ErrCorrupt,
-					at,
-				)
+				// Overlapping chunks would multiply the time for their pages.
+				return fmt.Errorf("%w: column chunks have more than the %d bytes before the footer",
+					ntconv.ErrCorrupt, at)
 			}
 		}
 	}
@@ -144,14 +137,14 @@ func (f *File) checkGroups(at, size int64) error {
 	case rows > limit:
 		return &ntconv.LimitError{Limit: LimitRows, Value: limit, Asked: rows}
 	case rows != f.footer.rows && f.footer.rows != 0:
-		return fmt.Errorf("%w: row groups of %d rows in a file of %d", ntconv.ErrCorrupt, rows, f.footer.rows)
+		return fmt.Errorf("%w: row groups have %d rows, want %d as in the footer", ntconv.ErrCorrupt, rows, f.footer.rows)
 	}
-	// Some writers leave the number of rows of the file at 0.
+	// Some writers store 0 as the number of rows of the file.
 	f.footer.rows = rows
 	return nil
 }
 
-// check checks a column chunk and sets its start and end.
+// check validates a column chunk and sets its start and end. at is the offset of the footer.
 func (c *chunk) check(column *Column, rows, at int64) error {
 	switch {
 	case c.external:
@@ -159,12 +152,8 @@ func (c *chunk) check(column *Column, rows, at int64) error {
 	case c.encrypted:
 		return fmt.Errorf("%w: the column is encrypted", ntconv.ErrUnsupported)
 	case c.physical != column.Physical:
-		return fmt.Errorf(
-			"%w: the column has type %v, and the schema says %v",
-			ntconv.ErrCorrupt,
-			c.physical,
-			column.Physical,
-		)
+		return fmt.Errorf("%w: the column has type %v, want %v as in the schema",
+			ntconv.ErrCorrupt, c.physical, column.Physical)
 	case c.values < 0 || c.values < rows || c.values > rows && column.MaxRepetition == 0 || c.values > 0 && rows == 0:
 		return fmt.Errorf("%w: %d values in %d rows", ntconv.ErrCorrupt, c.values, rows)
 	case c.values == 0:
@@ -175,13 +164,8 @@ func (c *chunk) check(column *Column, rows, at int64) error {
 		c.start = min(c.start, c.dictionary)
 	}
 	if c.start < int64(len(magic)) || c.size < 0 || c.start > at || c.size > at-c.start {
-		return fmt.Errorf(
-			"%w: pages of %d bytes at byte %d, and the footer begins at byte %d",
-			ntconv.ErrCorrupt,
-			c.size,
-			c.start,
-			at,
-		)
+		return fmt.Errorf("%w: pages of %d bytes at byte %d exceed the start of the footer at byte %d",
+			ntconv.ErrCorrupt, c.size, c.start, at)
 	}
 	c.end = c.start + c.size
 	return nil
@@ -196,15 +180,15 @@ func (f *File) RowGroups() int { return len(f.footer.groups) }
 // RowGroupRows returns the number of rows of the row group i.
 func (f *File) RowGroupRows(i int) int64 { return f.footer.groups[i].rows }
 
-// Columns returns the leaf columns in the order of the schema. The slice belongs to the file and must not be changed.
+// Columns returns the leaf columns in the order of the schema. The File owns the slice; the caller must not change it.
 func (f *File) Columns() []Column { return f.columns }
 
-// Metadata returns the value of a key of the file and whether there is one. If a key appears more than once, the last
-// value counts.
+// Metadata returns the value of a key in the metadata of the file, and whether the key exists. If a key occurs more
+// than once, the last value applies.
 func (f *File) Metadata(key string) (string, bool) {
 	value, ok := f.footer.metadata[key]
 	return value, ok
 }
 
-// Close ends the use of the file. It does not close the underlying input.
+// Close ends the use of the file. It does not close the input.
 func (f *File) Close() error { return nil }

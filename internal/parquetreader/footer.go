@@ -6,7 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A footer holds what reading needs of FileMetaData in parquet.thrift.
+// A footer is the part of FileMetaData (parquet.thrift) that the reader needs.
 type footer struct {
 	rows     int64
 	schema   []element
@@ -14,24 +14,24 @@ type footer struct {
 	metadata map[string]string
 }
 
-// An element is a SchemaElement: a group, or a column if physical is not -1.
+// An element is a SchemaElement: a group if physical is -1, otherwise a column.
 type element struct {
 	name      string
 	physical  Physical
 	length    int64
 	repeats   repetition
 	children  int64
-	converted int64 // -1 if there is none
+	converted int64 // ConvertedType, -1 if absent
 	scale     int64
 	unit      int64
 	utc       bool
 	bits      int64
 	unsigned  bool
-	// annotation is the number of the member of the union LogicalType, 0 if there is none.
+	// annotation is the field ID of the set member of the union LogicalType, and 0 if it is absent.
 	annotation int16
 }
 
-// A repetition is a FieldRepetitionType.
+// A repetition is a FieldRepetitionType of parquet.thrift.
 type repetition int8
 
 const (
@@ -40,27 +40,27 @@ const (
 	repeated
 )
 
-// A rowGroup is a RowGroup. It has one chunk per leaf column.
+// A rowGroup is a RowGroup of parquet.thrift. It has one chunk per leaf column.
 type rowGroup struct {
 	rows   int64
 	chunks []chunk
 }
 
-// A chunk is a ColumnChunk with its ColumnMetaData.
+// A chunk is a ColumnChunk of parquet.thrift with its ColumnMetaData.
 type chunk struct {
 	physical Physical
 	codec    compression
-	// values is the number of values with nulls.
+	// values is the number of values, including NULL.
 	values int64
-	// start and end are the bytes of the pages in the file.
+	// start and end are the offsets of the first page and after the last page in the file.
 	start, end int64
 
 	data, dictionary, size int64
 	external, encrypted    bool
 }
 
-// Least number of bytes that a structure takes with the fields that it must have. Counts of structures are checked with
-// it, so that a list of structures does not take much more memory than bytes in the file.
+// Smallest number of bytes of a structure with its required fields. Counts of structures are checked against it, so
+// that a decoded list needs little more memory than its bytes.
 const (
 	minElement  = 3
 	minRowGroup = 5
@@ -68,7 +68,7 @@ const (
 	minKeyValue = 3
 )
 
-// parseFooter decodes the footer.
+// parseFooter decodes FileMetaData.
 func parseFooter(b []byte, l *Limits) (*footer, error) {
 	t := &thrift{b: b}
 	m := &footer{rows: -1, metadata: map[string]string{}}
@@ -141,7 +141,7 @@ func (t *thrift) element() element {
 	return e
 }
 
-// logical decodes the union LogicalType.
+// logical decodes the union LogicalType into e.
 func (t *thrift) logical(f thriftField, e *element) {
 	if !t.isStruct(f) {
 		return
@@ -170,7 +170,7 @@ func (t *thrift) logical(f thriftField, e *element) {
 	}
 }
 
-// unit decodes the union TimeUnit.
+// unit decodes the union TimeUnit into e.
 func (t *thrift) unit(f thriftField, e *element) {
 	if !t.isStruct(f) {
 		return

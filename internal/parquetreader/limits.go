@@ -1,31 +1,32 @@
 package parquetreader
 
-// Limits bound what the reading of a file may cost. A zero member stands for its default, so the zero value is usable.
+// Limits bound the resources for reading a file. Zero selects the default of a member. Exceeding a limit is an error
+// that wraps ntconv.ErrLimit.
 type Limits struct {
-	// Footer is the largest number of bytes of the footer. The default is 32 MiB.
+	// Footer is the maximum number of bytes of the footer. The default is 32 MiB.
 	Footer int64
-	// Columns is the largest number of columns, groups included. The default is 10,000.
+	// Columns is the maximum number of columns and groups. The default is 10,000.
 	Columns int
-	// RowGroups is the largest number of row groups. The default is 32,767, which is the largest number that the format
-	// can count.
+	// RowGroups is the maximum number of row groups. The default is 32,767, the largest number that the format
+	// supports.
 	RowGroups int
-	// Depth is the largest number of groups around a column. The default is 32.
+	// Depth is the maximum number of groups around a column. The default is 32.
 	Depth int
-	// PageBytes is the largest number of bytes of a page, decompressed. The default is 256 MiB.
+	// PageBytes is the maximum number of bytes of a page after decompression. The default is 256 MiB.
 	PageBytes int64
-	// PageValues is the largest number of values of a page or dictionary, nulls included. The default is 16 Mi: a run
-	// of equal values takes a few bytes however long it is, so that the bytes of a file do not bound it.
+	// PageValues is the maximum number of values of a page or dictionary, including NULL. The default is 16 Mi. The
+	// size of the file does not bound it, because a run of equal values needs only a few bytes.
 	PageValues int64
-	// RowsPerByte is the largest number of rows per byte of the file, beyond 16 Mi rows: work that a few bytes can ask
-	// for. The default is 8,192.
+	// RowsPerByte is the maximum number of rows per byte of the file, beyond 16 Mi rows. It bounds the time that a
+	// small file can demand. The default is 8,192.
 	RowsPerByte int64
-	// Decoded is the largest number of bytes that a reader takes at one time: a page, a dictionary, and a batch of
-	// values of each column that it reads. The default is 1 GiB.
+	// Decoded is the maximum number of bytes that a reader holds at a time: for each of its columns a page, a
+	// dictionary and a batch of values. The default is 1 GiB.
 	Decoded int64
 }
 
-// Names of the limits in ntconv.LimitError.Limit, one per member of Limits, and LimitValues, which
-// follows from the size of the column chunk.
+// Names of the limits in ntconv.LimitError.Limit: one per member of Limits, and LimitValues, which depends on the size
+// of the column chunk.
 const (
 	LimitFooter     = "Parquet footer"
 	LimitColumns    = "Parquet columns"
@@ -38,7 +39,7 @@ const (
 	LimitDecoded    = "decoded Parquet pages"
 )
 
-// withDefaults returns the limits that are in effect. It accepts nil.
+// withDefaults returns the effective limits. l may be nil.
 func (l *Limits) withDefaults() Limits {
 	var c Limits
 	if l != nil {

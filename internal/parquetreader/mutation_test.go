@@ -23,7 +23,7 @@ var (
 	mutationSeed = flag.Uint64("mutation-seed", 1, "seed of TestMutations")
 )
 
-// seeds returns small valid files: ours with lists and maps, one per codec, and those of the corpus.
+// seeds returns small valid files: our own files with lists and maps, one per codec, and the files of the corpus.
 func seeds(t testing.TB) map[string][]byte {
 	files := map[string][]byte{
 		"events": write(t, eventRows(300), &parquetwriter.Options{RowGroupRows: 200}),
@@ -49,7 +49,8 @@ func seeds(t testing.TB) map[string][]byte {
 	return files
 }
 
-// mutate returns a damaged copy. Most damage is where it hurts: in the footer and at the headers of pages.
+// mutate returns a corrupted copy. Most mutations are in the footer and in the headers of pages, where the reader makes
+// decisions.
 func mutate(rng *rand.Rand, data []byte) []byte {
 	data = slices.Clone(data)
 	footer := len(data) - tailBytes - int(binary.LittleEndian.Uint32(data[len(data)-8:]))
@@ -94,7 +95,7 @@ func mutate(rng *rand.Rand, data []byte) []byte {
 	return data
 }
 
-// TestMutations: a damaged file gives its rows or an error of a kind that says so, in memory that its bytes justify.
+// TestMutations: a corrupt file yields its rows or an error with a sentinel, and its size bounds the allocated memory.
 func TestMutations(t *testing.T) {
 	files := seeds(t)
 	var names []string
@@ -130,7 +131,7 @@ func TestMutations(t *testing.T) {
 	}
 	t.Logf("%d of %d are readable, at most %d bytes were allocated", good, *mutations, worst)
 	if good == 0 || good == *mutations {
-		t.Error("the damage is too heavy or too light to test anything")
+		t.Error("the mutations are too strong or too weak for a test")
 	}
 }
 
@@ -141,7 +142,7 @@ func checkKind(t *testing.T, err error) {
 			return
 		}
 	}
-	t.Errorf("error of no kind: %v", err)
+	t.Errorf("error without a sentinel: %v", err)
 }
 
 // readTyped reads a file with the types of some tables.
@@ -175,8 +176,7 @@ func readAs[T any](f *File) error {
 	}
 }
 
-// FuzzOpen: any input gives rows or an error of a kind that says so, and the rows of a file are as many as its footer
-// says.
+// FuzzOpen: any input yields rows or an error with a sentinel, and the number of rows is that of the footer.
 func FuzzOpen(f *testing.F) {
 	for _, data := range seeds(f) {
 		if len(data) < 4000 {

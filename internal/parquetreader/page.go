@@ -11,16 +11,17 @@ import (
 )
 
 const (
-	// windowBytes is read at a time where a page is smaller.
+	// windowBytes is the size of a read from the file, unless a page is larger.
 	windowBytes = 32 << 10
-	// maxHeader is the largest size of a page header. Statistics in it hold values as long as they are.
+	// maxHeader is the maximum size of a page header, which can be large because statistics contain whole values.
 	maxHeader = 4 << 20
 )
 
-// A budget counts the bytes that the column readers of one reader hold at a time.
+// A budget counts the bytes that all column readers of a Reader or ColumnsReader hold.
 type budget struct{ used, limit int64 }
 
-// add counts n bytes more, or fewer if n is negative.
+// add adds n bytes, which may be negative. It returns an *ntconv.LimitError, and adds nothing, if the limit is
+// exceeded.
 func (b *budget) add(n int64) error {
 	if b.used+n > b.limit {
 		return &ntconv.LimitError{Limit: LimitDecoded, Value: b.limit, Asked: b.used + n, Unit: "bytes"}
@@ -29,8 +30,8 @@ func (b *budget) add(n int64) error {
 	return nil
 }
 
-// A pageReader reads the pages of one column chunk. Levels and values of the page are decoded as they are asked for, so
-// that it holds the bytes of one page and the dictionary.
+// A pageReader reads the pages of one column chunk. It decodes levels and values on request, so it holds the bytes of
+// one page and the dictionary.
 type pageReader struct {
 	file   *File
 	column *Column
@@ -39,28 +40,29 @@ type pageReader struct {
 	codecs *decompressor
 	budget *budget
 
-	at     int64 // of the next page header in the file
+	at     int64 // offset of the next page header in the file
 	window []byte
-	// windowAt is the position of the window in the file.
+	// windowAt is the offset of the window in the file.
 	windowAt int64
-	number   int // of the page in the chunk
+	number   int // index of the page in the chunk; -1 before the first
 	began    int64
 	dict     *dictionary
-	// data is reused for pages that no value refers to.
+	// data is the buffer for pages that no returned value refers to. The next page overwrites it.
 	data []byte
-	// held is what the budget counts for this reader.
+	// Bytes that the budget counts: held for window, heldPage for data and the page that strings refer to, heldDict for
+	// dict, heldTexts for the strings that DELTA_BYTE_ARRAY assembles.
 	held, heldPage, heldDict, heldTexts int64
-	// expanded is the number of bytes of values of the page that are not in it.
+	// expanded is the number of bytes of the strings of this page that are not in it.
 	expanded int64
 
-	// left is the number of values in pages that were not begun, pageLeft that of values of this page.
+	// left is the number of values in pages that have not started, pageLeft that of the current page.
 	left, pageLeft int64
 	repetitions    hybrid
 	definitions    hybrid
 	values         valueDecoder
 }
 
-// located adds the place to an error.
+// located adds the row group, column and page to an error. An error without a sentinel becomes ErrCorrupt.
 func (p *pageReader) located(err error) error {
 	if at := (*ntconv.FormatError)(nil); errors.As(err, &at) {
 		return err
@@ -73,11 +75,12 @@ func (p *pageReader) located(err error) error {
 	return failed(p.began, fmt.Sprintf("row group %d/column %s/page %d", p.group, p.column.Name(), p.number), err)
 }
 
+// failed returns an ntconv.FormatError for an offset in the file.
 func failed(offset int64, where string, err error) error {
 	return &ntconv.FormatError{Format: "Parquet", Offset: offset, Where: where, Err: err}
 }
 
-// hold corrects what the budget counts for something that held *p bytes and now holds n.
+// hold sets *counted, and what the budget counts for it, to n.
 func (p *pageReader) hold(counted *int64, n int64) error {
 	if err := p.budget.add(n - *counted); err != nil {
 		return p.located(err)
@@ -86,13 +89,13 @@ func (p *pageReader) hold(counted *int64, n int64) error {
 	return nil
 }
 
-// release returns what the reader holds to the budget.
+// release returns everything that the reader holds to the budget.
 func (p *pageReader) release() {
 	p.budget.used -= p.held + p.heldPage + p.heldDict + p.heldTexts
 	p.held, p.heldPage, p.heldDict, p.heldTexts = 0, 0, 0, 0
 }
 
-// open begins a column chunk. Buffers of the chunk before are used again.
+// open starts the column chunk of a row group. It reuses the buffers of the previous chunk.
 func (p *pageReader) open(group int) error {
 	p.group, p.chunk = group, &p.file.footer.groups[group].chunks[p.column.leaf]
 	p.at, p.windowAt, p.window = p.chunk.start, p.chunk.start, p.window[:0]
@@ -101,7 +104,8 @@ func (p *pageReader) open(group int) error {
 	return p.hold(&p.heldDict, 0)
 }
 
-// fill returns n bytes from p.at, and up to windowBytes if the chunk has them. The result is valid until the next call.
+// fill returns at least n bytes from p.at, and windowBytes if the chunk has them. The result is valid until the next
+// call.
 func (p *pageReader) fill(n int64) ([]byte, error) {
 	have := p.windowAt + int64(len(p.window)) - p.at
 	if have < n {
@@ -131,7 +135,8 @@ func (p *pageReader) fill(n int64) ([]byte, error) {
 	return p.window[p.at-p.windowAt:], nil
 }
 
-// header reads the header of the next page.
+// header reads the header of the next page. It doubles the window three times per attempt while the header is
+// incomplete.
 func (p *pageReader) header() (pageHeader, error) {
 	p.number++
 	p.began = p.at
@@ -157,7 +162,8 @@ func (p *pageReader) header() (pageHeader, error) {
 	}
 }
 
-// next begins the next data page. It returns io.EOF after the last one.
+// next starts the next data page that has values. It returns io.EOF after the last one. Dictionary pages before it set
+// dict; later dictionaries and index pages are skipped.
 func (p *pageReader) next() error {
 	for p.left > 0 {
 		h, err := p.header()
@@ -177,7 +183,7 @@ func (p *pageReader) next() error {
 		if h.hasCRC && !p.file.ignoreCRC && crc32.ChecksumIEEE(b) != h.crc {
 			return p.located(
 				fmt.Errorf(
-					"%w: the checksum of the page is %#08x, and its header says %#08x",
+					"%w: the checksum of the page is %#08x, want %#08x",
 					ntconv.ErrCorrupt,
 					crc32.ChecksumIEEE(b),
 					h.crc,
@@ -214,8 +220,8 @@ func (p *pageReader) readDictionary(h pageHeader, b []byte) error {
 	return err
 }
 
-// decompress returns the bytes of a page or of its values. They stay valid until the next page is begun, and forever if
-// keep is true.
+// decompress returns the decompressed bytes of a page, without the levels of version 2. The result is valid until the
+// next page starts, or forever if keep is true.
 func (p *pageReader) decompress(h pageHeader, b []byte, keep bool) ([]byte, error) {
 	c := p.chunk.codec
 	full := int(h.full - h.repetitionBytes - h.definitionBytes)
@@ -247,19 +253,15 @@ func (p *pageReader) decompress(h pageHeader, b []byte, keep bool) ([]byte, erro
 	return data, p.codecs.decode(c, data, b)
 }
 
-// begin begins the data page with the header h and the bytes b.
+// begin starts the data page with the header h and the bytes b.
 func (p *pageReader) begin(h pageHeader, b []byte) error {
 	if h.values > p.left {
-		return fmt.Errorf(
-			"%w: a page of %d values where the column chunk has %d more",
-			ntconv.ErrCorrupt,
-			h.values,
-			p.left,
-		)
+		return fmt.Errorf("%w: a page of %d values, but the column chunk has %d left",
+			ntconv.ErrCorrupt, h.values, p.left)
 	}
 	keep := !p.column.Physical.isNumber() && h.encoding != rleDictionary && h.encoding != plainDictionary
 	if keep {
-		// The strings of the page before may still be in use.
+		// The caller may still use the strings of the previous page, so this one needs its own memory.
 		if err := p.hold(&p.heldPage, h.full+int64(cap(p.data))); err != nil {
 			return err
 		}
@@ -291,7 +293,7 @@ func (p *pageReader) begin(h pageHeader, b []byte) error {
 	return err
 }
 
-// expand counts n bytes of values that the decoder of the page puts together.
+// expand counts n bytes of strings that the decoder of the page assembles. It returns an error if a limit is exceeded.
 func (p *pageReader) expand(n int64) error {
 	if p.expanded += n; p.expanded > p.file.limits.PageBytes {
 		return &ntconv.LimitError{
@@ -304,7 +306,7 @@ func (p *pageReader) expand(n int64) error {
 	return p.hold(&p.heldTexts, p.heldTexts+n)
 }
 
-// levelsBefore returns the decoder of the levels at the start of a page of version 1, and the bytes after them.
+// levelsBefore returns the decoder for the levels at the start of a page of version 1, and the bytes after them.
 func levelsBefore(data []byte, maximum int, e encoding) (hybrid, []byte, error) {
 	if maximum == 0 {
 		return hybrid{}, data, nil

@@ -19,22 +19,22 @@ const (
 // A pageHeader is a PageHeader with the header for its type.
 type pageHeader struct {
 	typ pageType
-	// size is the number of bytes after the header, and full the number of bytes that they decompress to.
+	// size is the number of bytes after the header, and full their number after decompression.
 	size, full int64
 	crc        uint32
 	hasCRC     bool
-	// complete means that the header for the type is there.
+	// complete means that the header for the page type is present.
 	complete bool
 
 	values   int64
 	encoding encoding
-	// The following are of data pages. Of version 1 the encodings of levels are known, of version 2 their sizes.
+	// The following members are of data pages. Version 1 states the encodings of the levels, version 2 their sizes.
 	repetitionEncoding, definitionEncoding encoding
 	repetitionBytes, definitionBytes       int64
 	uncompressed                           bool
 }
 
-// pageHeader decodes the header of a page. On errThriftEnds there may be more of it in the file.
+// pageHeader decodes the header of a page. If the error is errThriftEnds, the header may continue past the window.
 func (t *thrift) pageHeader() pageHeader {
 	h := pageHeader{typ: -1, values: -1, encoding: -1}
 	for f := (thriftField{}); t.next(&f); {
@@ -66,7 +66,7 @@ func (t *thrift) pageHeader() pageHeader {
 	return h
 }
 
-// dataHeader decodes a DataPageHeader, and a DictionaryPageHeader, whose first fields are the same.
+// dataHeader decodes a DataPageHeader, or a DictionaryPageHeader, which begins with the same fields.
 func (t *thrift) dataHeader(h *pageHeader) {
 	h.complete = true
 	for f := (thriftField{}); t.next(&f); {
@@ -105,8 +105,8 @@ func (t *thrift) dataHeaderV2(h *pageHeader) {
 	}
 }
 
-// check compares the sizes and counts of a header with what is left of the column chunk, and with the limits, before
-// there is any memory for them.
+// check compares the sizes and counts of a header with the limits and with left, the rest of the column chunk. It must
+// be called before memory is allocated for the page.
 func (h *pageHeader) check(c compression, left int64, l *Limits) error {
 	levels := h.repetitionBytes + h.definitionBytes
 	switch {
@@ -117,22 +117,12 @@ func (h *pageHeader) check(c compression, left int64, l *Limits) error {
 	case !h.complete:
 		return fmt.Errorf("%w: the page of type %d has no header of this type", ntconv.ErrCorrupt, h.typ)
 	case h.size < 0 || h.size > left:
-		return fmt.Errorf(
-			"%w: a page of %d bytes in the last %d bytes of its column chunk",
-			ntconv.ErrCorrupt,
-			h.size,
-			left,
-		)
+		return fmt.Errorf("%w: a page of %d bytes, but the column chunk has %d left", ntconv.ErrCorrupt, h.size, left)
 	case h.full < 0 || h.values < 0:
-		return fmt.Errorf("%w: a page of %d bytes decompressed with %d values", ntconv.ErrCorrupt, h.full, h.values)
+		return fmt.Errorf("%w: a page of %d bytes after decompression and %d values", ntconv.ErrCorrupt, h.full, h.values)
 	case h.repetitionBytes < 0 || h.definitionBytes < 0 || levels < 0 || levels > min(h.size, h.full):
-		return fmt.Errorf(
-			"%w: %d and %d bytes of levels in a page of %d bytes",
-			ntconv.ErrCorrupt,
-			h.repetitionBytes,
-			h.definitionBytes,
-			h.size,
-		)
+		return fmt.Errorf("%w: %d and %d bytes of levels in a page of %d bytes",
+			ntconv.ErrCorrupt, h.repetitionBytes, h.definitionBytes, h.size)
 	case h.full > l.PageBytes:
 		return &ntconv.LimitError{Limit: LimitPageBytes, Value: l.PageBytes, Asked: h.full, Unit: "bytes"}
 	case h.values > l.PageValues:

@@ -6,18 +6,18 @@ import (
 	"unsafe"
 )
 
-// A Reader reads the rows of a file into values of a Go type whose fields have parquet tags, as package tables defines
-// them. It reads only the columns that the type has. It is not safe for concurrent use.
+// A Reader reads the rows of a file as values of type T, a struct whose fields have parquet tags like those of package
+// tables. It reads only the columns of T. A Reader is not safe for concurrent use.
 type Reader[T any] struct {
 	b      *batcher
 	fields []field
 }
 
-// NewReader returns a reader of all rows of a file. T is a struct. Its fields are matched with columns by name: a
-// column that the file lacks leaves the field zero, and NULL is the zero value or nil. Fields can be int32, int64,
+// NewReader returns a reader of all rows of f. T must be a struct. Its fields are matched with columns by name: a
+// column that the file lacks leaves the field zero, and NULL becomes the zero value or nil. Fields can be int32, int64,
 // bool, float64, string, []byte, pointers to the numbers, slices of these or of structs of these, and
-// map[string]string. The error wraps ntconv.ErrUnsupported and names both types if a column has another type than the
-// field. Reading costs memory within the Limits of the file.
+// map[string]string. If a column and its field have different types, the error wraps ntconv.ErrUnsupported and states
+// both types. The reader uses memory within the Limits of the file.
 func NewReader[T any](f *File) (*Reader[T], error) {
 	b := newBatcher(f, nil)
 	fields, err := bind(reflect.TypeFor[T](), b)
@@ -27,11 +27,11 @@ func NewReader[T any](f *File) (*Reader[T], error) {
 	return &Reader[T]{b: b, fields: fields}, nil
 }
 
-// Read reads up to len(rows) rows. It returns their number, which is len(rows) before the end of the file, and io.EOF
-// with the last row or after it. All that rows hold belongs to the caller: strings and byte slices are never
-// overwritten. Values of a page share memory, so byte slices must not be changed, and a string that is kept for long
-// keeps its page: clone it. Another error wraps ntconv.ErrCorrupt, ErrTruncated, ErrLimit or ErrUnsupported, or is that
-// of the input, and the next call returns it again.
+// Read reads up to len(rows) rows and returns their number, which is less than len(rows) only at the end of the file.
+// It returns io.EOF with the last row or after it. The caller owns rows and everything in them: strings and byte slices
+// are never overwritten. Values of a page share memory, so byte slices must not be changed, and a retained string
+// retains its page; clone it to keep it for long. Other errors wrap ntconv.ErrCorrupt, ErrTruncated, ErrLimit or
+// ErrUnsupported, or are those of the input. After an error, Read returns the same error again.
 func (r *Reader[T]) Read(rows []T) (int, error) {
 	done := 0
 	clear(rows)

@@ -67,7 +67,7 @@ func random[T any](n int) []T {
 	return rows
 }
 
-// testTable: rows that are written are read again, in batches of any size, over row groups and pages.
+// testTable: written rows are read back, in batches of any size, over row groups and pages.
 func testTable[T any](t *testing.T) {
 	t.Run(tables.Of[T]().Name, func(t *testing.T) {
 		rows := random[T](3000)
@@ -105,7 +105,7 @@ func TestTables(t *testing.T) {
 	testTable[tables.Counter](t)
 }
 
-// TestOwnership: what a batch holds does not change when later batches are read.
+// TestOwnership: a batch does not change when later batches are read.
 func TestOwnership(t *testing.T) {
 	rows := random[tables.Span](5000)
 	data := write(t, rows, &parquetwriter.Options{RowGroupRows: 700})
@@ -135,7 +135,7 @@ func TestOwnership(t *testing.T) {
 }
 
 // TestOtherColumns: fields without a column are zero, columns without a field are ignored, and a column of another type
-// is an error that names both types.
+// causes an error with both types.
 func TestOtherColumns(t *testing.T) {
 	type written struct {
 		A int64    `parquet:"a"`
@@ -184,7 +184,7 @@ func refused[T any](t *testing.T, f *File, _ T, want string) {
 	}
 }
 
-// A failingInput fails from a position on.
+// A failingInput fails from an offset on.
 type failingInput struct {
 	io.ReaderAt
 	from int64
@@ -199,7 +199,7 @@ func (f failingInput) ReadAt(b []byte, at int64) (int, error) {
 	return f.ReaderAt.ReadAt(b, at)
 }
 
-// TestInputError: an error of the input is reported as it is, and not as damage.
+// TestInputError: an error of the input is reported unchanged, not as corruption.
 func TestInputError(t *testing.T) {
 	data := write(t, eventRows(5000), &parquetwriter.Options{})
 	for _, from := range []int64{2, int64(len(data)) / 2, int64(len(data)) - 4, int64(len(data)) - 20} {
@@ -213,7 +213,7 @@ func TestInputError(t *testing.T) {
 	}
 }
 
-// TestConcurrentReaders: readers of one file do not disturb each other.
+// TestConcurrentReaders: readers of one file are independent.
 func TestConcurrentReaders(t *testing.T) {
 	rows := random[tables.Span](2000)
 	data := write(t, rows, &parquetwriter.Options{RowGroupRows: 700})
@@ -238,7 +238,7 @@ func TestConcurrentReaders(t *testing.T) {
 	wg.Wait()
 }
 
-// TestReaderAllocations: reading costs allocations per page and not per row.
+// TestReaderAllocations: the number of allocations depends on the number of pages, not of rows.
 func TestReaderAllocations(t *testing.T) {
 	data := write(t, eventRows(20_000), &parquetwriter.Options{})
 	rows := make([]tables.Event, 4096)
@@ -253,7 +253,7 @@ func TestReaderAllocations(t *testing.T) {
 	}
 }
 
-// eventRows returns rows as an exporter of traces writes them: sorted, with few distinct names.
+// eventRows returns rows like those of an exporter of traces: sorted, with few distinct names.
 func eventRows(n int) []tables.Event {
 	rng := rand.New(rand.NewPCG(1, 2))
 	names := []string{"ThreadSample", "GC/AllocationTick", "Method/JittingStarted", "Contention/Start"}

@@ -10,13 +10,13 @@ import (
 type node struct {
 	element
 	nodes []*node
-	// leaf is the position among the leaf columns, and -1 for a group.
+	// leaf is the position among the leaf columns; it is -1 for a group.
 	leaf int
-	// definition and repetition are the largest levels within the node.
+	// definition and repetition are the largest levels inside the node.
 	definition, repetition int
 }
 
-// child returns the child with a name, or nil.
+// child returns the child with the given name, or nil.
 func (n *node) child(name string) *node {
 	for _, c := range n.nodes {
 		if c.name == name {
@@ -26,7 +26,7 @@ func (n *node) child(name string) *node {
 	return nil
 }
 
-// A schemaBuilder builds the tree of nodes from the list of elements, which has them in depth-first order.
+// A schemaBuilder builds the tree of nodes from the elements, which the file stores in depth-first order.
 type schemaBuilder struct {
 	elements []element
 	limits   *Limits
@@ -34,12 +34,12 @@ type schemaBuilder struct {
 	columns  []Column
 }
 
-// build returns the root and the leaf columns of a schema.
+// buildSchema returns the root and the leaf columns of a schema.
 func buildSchema(elements []element, l *Limits) (*node, []Column, error) {
 	if len(elements) == 0 {
 		return nil, nil, fmt.Errorf("%w: the schema has no root", ntconv.ErrCorrupt)
 	}
-	// The repetition of the root has no meaning, and some writers state one.
+	// The repetition of the root has no meaning, but some writers set it.
 	elements[0].repeats = required
 	b := &schemaBuilder{elements: elements, limits: l}
 	root, err := b.node(0, 0, 0)
@@ -79,13 +79,8 @@ func (b *schemaBuilder) node(depth, definition, repetition int) (*node, error) {
 		return n, b.leaf(n, depth)
 	}
 	if n.element.children < 0 || n.element.children > int64(len(b.elements)) {
-		return nil, fmt.Errorf(
-			"%w: group %q has %d children, and the schema %d elements",
-			ntconv.ErrCorrupt,
-			n.name,
-			n.element.children,
-			len(b.elements),
-		)
+		return nil, fmt.Errorf("%w: group %q has %d children, but the schema has %d elements left",
+			ntconv.ErrCorrupt, n.name, n.element.children, len(b.elements))
 	}
 	for range n.element.children {
 		c, err := b.node(depth+1, definition, repetition)
@@ -97,7 +92,7 @@ func (b *schemaBuilder) node(depth, definition, repetition int) (*node, error) {
 	return n, nil
 }
 
-// leaf adds a column.
+// leaf makes n a leaf column.
 func (b *schemaBuilder) leaf(n *node, depth int) error {
 	if depth == 0 || n.element.children > 0 {
 		return fmt.Errorf("%w: column %q cannot have children or be the root", ntconv.ErrCorrupt, n.name)
@@ -120,8 +115,7 @@ func (b *schemaBuilder) leaf(n *node, depth int) error {
 	return nil
 }
 
-// annotate sets what the values of a column mean (LogicalTypes.md). The older annotation counts if there is no newer
-// one.
+// annotate sets the logical type of a column (LogicalTypes.md). ConvertedType applies only without a LogicalType.
 func (n *node) annotate(c *Column) {
 	newer := [...]Logical{
 		1:  String,

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Types of fields in the compact protocol of Thrift (thrift-compact-protocol.md, "Struct encoding"). A boolean has its
-// value in its type.
+// Types of fields in the compact protocol of Thrift (thrift-compact-protocol.md, "Struct encoding"). The type of a
+// boolean field contains its value.
 const (
 	thriftTrue   = 1
 	thriftFalse  = 2
@@ -23,23 +23,21 @@ const (
 	thriftStruct = 12
 )
 
-// maxThriftDepth bounds the recursion over fields that are skipped. The deepest structure of parquet.thrift has 8
-// levels.
+// maxThriftDepth bounds the recursion over skipped fields. The deepest structure of parquet.thrift has 8 levels.
 const maxThriftDepth = 24
 
-// errThriftEnds means that the bytes end before the structure does: a caller who has only a window of the input reads
-// more.
+// errThriftEnds means that the input ends inside the structure. A caller with a window of the input can read more.
 var errThriftEnds = errors.New("structure ends too early")
 
-// A thrift reads structures in the compact protocol from memory. Nothing is allocated by a length or count before the
-// bytes for it were seen. After an error all methods return zero values, so that callers check err once per structure.
+// A thrift decodes structures in the compact protocol from memory. It does not allocate by a length or count before it
+// has seen enough bytes for it. After an error all methods return zero values, so callers check err once per structure.
 type thrift struct {
 	b   []byte
 	at  int
 	err error
 }
 
-// A thriftField is the header of a field, and the place of the last one within the structure.
+// A thriftField is the header of a field. The next header is relative to its ID.
 type thriftField struct {
 	id  int16
 	typ byte
@@ -90,8 +88,8 @@ func (t *thrift) varint() int64 {
 	return int64(v>>1) ^ -int64(v&1)
 }
 
-// next reads the header of the next field into f, which is zero before the first one. It returns false at the end of
-// the structure.
+// next reads the header of the next field into f, which must be zero before the first one. It returns false at the end
+// of the structure and after an error.
 func (t *thrift) next(f *thriftField) bool {
 	b := t.byte()
 	if t.err != nil || b == 0 {
@@ -105,7 +103,7 @@ func (t *thrift) next(f *thriftField) bool {
 	return t.err == nil
 }
 
-// isType checks the type of a field that parquet.thrift defines.
+// isType checks the type of a field against parquet.thrift. It sets err and returns false if ok is false.
 func (t *thrift) isType(f thriftField, ok bool, want string) bool {
 	if t.err == nil && !ok {
 		t.fail("field %d has type %d, want %s", f.id, f.typ, want)
@@ -113,7 +111,7 @@ func (t *thrift) isType(f thriftField, ok bool, want string) bool {
 	return t.err == nil
 }
 
-// int reads a field of one of the integer types.
+// int reads a field of any integer type.
 func (t *thrift) int(f thriftField) int64 {
 	if !t.isType(f, f.typ >= thriftByte && f.typ <= thriftI64, "an integer") {
 		return 0
@@ -129,7 +127,7 @@ func (t *thrift) bool(f thriftField) bool {
 	return f.typ == thriftTrue
 }
 
-// binary reads a string. The result is a part of the input.
+// binary reads a string field. The result is a part of the input.
 func (t *thrift) binary(f thriftField) []byte {
 	if !t.isType(f, f.typ == thriftBinary, "a string") {
 		return nil
@@ -145,7 +143,8 @@ func (t *thrift) binary(f thriftField) []byte {
 	return t.b[t.at-int(n) : t.at]
 }
 
-// structs reads the header of a list of structures and returns their number. Each takes at least size bytes.
+// structs reads the header of a list of structures and returns their number, which is at most one per size bytes of
+// input.
 func (t *thrift) structs(f thriftField, size int) int {
 	if !t.isType(f, f.typ == thriftList, "a list") {
 		return 0
@@ -163,12 +162,12 @@ func (t *thrift) structs(f thriftField, size int) int {
 	return n
 }
 
-// isStruct checks that a field is a structure, whose fields follow.
+// isStruct checks that a field is a structure. Its fields follow.
 func (t *thrift) isStruct(f thriftField) bool {
 	return t.isType(f, f.typ == thriftStruct, "a structure")
 }
 
-// list reads the header of a list or set. The number of elements is at most the number of bytes that are left.
+// list reads the header of a list or set. n is at most the number of remaining bytes.
 func (t *thrift) list() (n int, elem byte) {
 	b := t.byte()
 	count := uint64(b >> 4)
@@ -184,7 +183,7 @@ func (t *thrift) list() (n int, elem byte) {
 	return int(count), b & 15
 }
 
-// skip reads past a value of a type within a field.
+// skip skips a field value of the given type.
 func (t *thrift) skip(typ byte, depth int) {
 	if depth == maxThriftDepth {
 		t.fail("more than %d levels of structures", maxThriftDepth)
@@ -218,7 +217,7 @@ func (t *thrift) skip(typ byte, depth int) {
 	}
 }
 
-// skipElement reads past an element of a list or map. There a boolean takes a byte, unlike in a structure.
+// skipElement skips an element of a list or map, where a boolean takes a byte.
 func (t *thrift) skipElement(typ byte, depth int) {
 	if typ == thriftTrue || typ == thriftFalse {
 		typ = thriftByte

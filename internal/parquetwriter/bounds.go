@@ -4,9 +4,9 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// shortBounds returns the schema of rows with an index that keeps no more of the bounds of pages than the file states.
-// parquet-go keeps them whole until the end of the file and truncates them then: some hundred bytes per page of
-// payloads. Columns with a dictionary have few pages.
+// shortBounds returns the schema of rows of type T whose column indexers truncate the bounds of a page immediately.
+// parquet-go keeps whole bounds until the end of the file and truncates them then, which costs some hundred bytes per
+// page of payloads. Columns with a dictionary are unchanged, because they have few pages.
 func shortBounds[T any]() *parquet.Schema {
 	schema := parquet.SchemaOf(new(T))
 	root := &orderedGroup{}
@@ -19,7 +19,7 @@ func shortBounds[T any]() *parquet.Schema {
 	return parquet.NewSchema(schema.Name(), root)
 }
 
-// A shortField is a column with short bounds.
+// A shortField is a column with truncated bounds.
 type shortField struct{ parquet.Field }
 
 func (f shortField) Type() parquet.Type { return shortType{f.Field.Type()} }
@@ -30,7 +30,7 @@ func (t shortType) NewColumnIndexer(limit int) parquet.ColumnIndexer {
 	return shortIndexer{t.Type.NewColumnIndexer(limit), limit}
 }
 
-// A shortIndexer truncates bounds to a number of bytes.
+// A shortIndexer truncates bounds to limit bytes before it passes them to the indexer of parquet-go.
 type shortIndexer struct {
 	parquet.ColumnIndexer
 	limit int
@@ -41,7 +41,7 @@ func (x shortIndexer) IndexPage(numValues, numNulls int64, lower, upper parquet.
 	x.ColumnIndexer.IndexPage(numValues, numNulls, shortLower(lower, x.limit), shortUpper(upper, x.limit))
 }
 
-// shortLower returns a value of at most limit bytes that is not above v.
+// shortLower returns a value of at most limit bytes that is not greater than v.
 func shortLower(v parquet.Value, limit int) parquet.Value {
 	if v.Kind() != parquet.ByteArray || len(v.ByteArray()) <= limit {
 		return v
@@ -49,7 +49,7 @@ func shortLower(v parquet.Value, limit int) parquet.Value {
 	return parquet.ByteArrayValue(v.ByteArray()[:limit])
 }
 
-// shortUpper returns a value of at most limit bytes that is not below v, and v if there is none.
+// shortUpper returns a value of at most limit bytes that is not less than v, and v itself if no such value exists.
 func shortUpper(v parquet.Value, limit int) parquet.Value {
 	if v.Kind() != parquet.ByteArray || len(v.ByteArray()) <= limit {
 		return v

@@ -11,8 +11,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// TestShortBounds: the index that keeps short bounds makes the same file as the library's own, for values around the
-// limit and for those whose prefix has no successor.
+// TestShortBounds: the index with short bounds produces the same file as the library's own, for values around the limit
+// and for those whose prefix has no successor.
 func TestShortBounds(t *testing.T) {
 	type row struct {
 		Name  string            `parquet:"name,dict"`
@@ -66,7 +66,7 @@ func TestShortBounds(t *testing.T) {
 	}
 }
 
-// TestShortBoundsNeedLittleMemory: what the index keeps of a page does not depend on the length of its values.
+// TestShortBoundsNeedLittleMemory: the memory of the index per page does not depend on the length of the values.
 func TestShortBoundsNeedLittleMemory(t *testing.T) {
 	const pages, size = 50, 1 << 20
 	column := shortBounds[struct{ Payload string }]().Fields()[0]

@@ -9,11 +9,11 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// codecWindow is the window of the compression in bytes. It is larger than most pages, and a quarter of the default,
-// which costs a small file more time to clear than the compression takes.
+// codecWindow is the zstd window in bytes. It is larger than most pages. The default is four times as large, and
+// clearing that costs more time than compressing a small file.
 const codecWindow = 1 << 20
 
-// encoders compress pages with zstd at its fastest level. They are safe for concurrent use.
+// encoders compresses pages with zstd at its fastest level. It is safe for concurrent use.
 type encoders struct {
 	pool sync.Pool
 	pqzstd.Codec
@@ -21,7 +21,7 @@ type encoders struct {
 
 var _ compress.Codec = (*encoders)(nil)
 
-// sharedEncoders has a pool of encoders. Files share it: an encoder has a megabyte of buffers, and a trace may have
+// sharedEncoders is the pool of encoders of all files: an encoder has a megabyte of buffers, and a trace may have
 // thousands of small files.
 var sharedEncoders = new(encoders)
 

@@ -10,7 +10,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// A Kind is the type of the values of a column.
+// A Kind is the type of the values of a column. The comment of each constant names the method that adds its values.
 type Kind uint8
 
 const (
@@ -27,52 +27,57 @@ const (
 type ColumnSpec struct {
 	Name string
 	Kind Kind
-	// Optional means that values may be NULL. Elements of a list may not.
+	// Optional means that values may be NULL. Elements of a list cannot be NULL.
 	Optional bool
-	// List means that a value is a list of values of the kind.
+	// List means that each value is a list of elements of the kind.
 	List bool
-	// Dict is for columns with few distinct values, Delta for integers that grow in small steps.
+	// Dict selects dictionary encoding, for columns with few distinct values. Delta selects delta encoding, for
+	// integers that grow in small steps.
 	Dict, Delta bool
 }
 
 const (
-	// maxColumns is well below the limit of parquet-go, which panics beyond it.
+	// maxColumns is well below the limit of parquet-go, which panics if it is exceeded.
 	maxColumns = 16_384
-	// Rows are handed to parquet-go in batches: a call per value costs more than the value.
+	// Rows are passed to parquet-go in batches, because a call costs more than adding a value.
 	writeRows, batchValues = 1024, 16_384
-	batchText, firstText   = 256 << 10, 2 << 10 // bytes of a batch's strings; the first buffer is small, as most files are
-	// rowGroupBytes ends a row group before its largest number of rows, because parquet-go keeps a row group in memory.
+	// Bytes of a batch's strings; the first buffer is small, because most files are small.
+	batchText, firstText = 256 << 10, 2 << 10
+	// rowGroupBytes ends a row group even if it has few rows, because parquet-go keeps a row group in memory.
 	rowGroupBytes = 64 << 20
-	// A page has pageBytes of values. Files of few rows get smaller buffers: a trace may have thousands of them.
+	// pageBytes is the size of a page. Files with few rows get smaller buffers, because a trace may have thousands of
+	// files.
 	pageBytes, minPageBytes = 256 << 10, 4 << 10
 )
 
-// A ColumnsWriter writes a file whose schema is known only at run time, value by value. Each row gives every column a
-// value, in any order of the columns, and ends with EndRow; an optional column that gets no value in any row is NULL. A
-// ColumnsWriter is not safe for concurrent use.
+// A ColumnsWriter writes a file whose schema is known only at run time, value by value. For each row the caller adds
+// one value per column, in any order of columns, and calls EndRow. An optional column is NULL if the caller adds no
+// value for it in the whole file; otherwise it calls Null for each NULL. A ColumnsWriter is not safe for concurrent
+// use.
 type ColumnsWriter struct {
 	w       *parquet.GenericWriter[any]
 	columns []column
-	text    []byte // strings of the batch, to which values refer
+	text    []byte // strings of the batch; values share its memory
 	rows    int    // of the batch
-	limit   int    // rows of a full batch
-	group   int64  // rows of the row group
-	most    int64  // rows of a full row group
-	bytes   int64  // estimate of the row group before compression
+	limit   int    // maximum rows of a batch
+	group   int64  // rows in the current row group
+	maxRows int64  // maximum rows of a row group
+	bytes   int64  // estimated size of the row group before compression
 	err     error
 }
 
 // A column collects the values of a batch.
 type column struct {
-	values []parquet.Value // one per row of a batch; as many as there are elements if list is set
-	level  byte            // definition level of a value
+	values []parquet.Value // one per row of the batch, or one per element of a list
+	level  byte            // definition level of a value that is not NULL
 	list   bool
-	elems  int // of the list that has not ended
+	elems  int // elements added to the current list
 	w      *parquet.ColumnWriter
 }
 
-// NewColumnsWriter begins a file with these columns in their order. rows is an estimate of the number of rows, 0 if it
-// is unknown; it decides the size of buffers. Names must be distinct. Nothing is complete before Close.
+// NewColumnsWriter starts a file with these columns, in this order. rows is an estimate of the number of rows, or 0 if
+// it is unknown; it determines the size of buffers. Column names must be distinct. o may not be nil. The file is
+// incomplete until Close returns nil.
 func NewColumnsWriter(w io.Writer, columns []ColumnSpec, rows int64, o *Options) (*ColumnsWriter, error) {
 	if len(columns) == 0 || len(columns) > maxColumns {
 		return nil, fmt.Errorf("parquet file with %d columns: want 1 to %d", len(columns), maxColumns)
@@ -92,7 +97,7 @@ func NewColumnsWriter(w io.Writer, columns []ColumnSpec, rows int64, o *Options)
 	options := append(o.options(), parquet.NewSchema("row", root), parquet.PageBufferSize(page))
 	c := &ColumnsWriter{
 		w: parquet.NewGenericWriter[any](w, options...), columns: make([]column, len(columns)),
-		limit: max(16, min(writeRows, batchValues/len(columns))), most: o.rowGroupRows(),
+		limit: max(16, min(writeRows, batchValues/len(columns))), maxRows: o.rowGroupRows(),
 	}
 	if rows > 0 {
 		c.limit = int(min(int64(c.limit), rows))
@@ -115,40 +120,40 @@ func (c *column) init(description *ColumnSpec, w *parquet.ColumnWriter, rows int
 	}
 }
 
-// Int adds a value of a column of KindInt64 or KindTimestamp.
+// Int adds a value to column i, whose kind is KindInt64 or KindTimestamp.
 func (c *ColumnsWriter) Int(i int, v int64) {
 	value, level := c.slot(i)
 	*value = parquet.Int64Value(v)
 	value.SetDefinitionLevel(int(level))
 }
 
-// Int32 adds a value of a column of KindInt32.
+// Int32 adds a value to column i, whose kind is KindInt32.
 func (c *ColumnsWriter) Int32(i int, v int32) {
 	value, level := c.slot(i)
 	*value = parquet.Int32Value(v)
 	value.SetDefinitionLevel(int(level))
 }
 
-// Float adds a value of a column of KindDouble.
+// Float adds a value to column i, whose kind is KindDouble.
 func (c *ColumnsWriter) Float(i int, v float64) {
 	value, level := c.slot(i)
 	*value = parquet.DoubleValue(v)
 	value.SetDefinitionLevel(int(level))
 }
 
-// Bool adds a value of a column of KindBool.
+// Bool adds a value to column i, whose kind is KindBool.
 func (c *ColumnsWriter) Bool(i int, v bool) {
 	value, level := c.slot(i)
 	*value = parquet.BooleanValue(v)
 	value.SetDefinitionLevel(int(level))
 }
 
-// Text adds a value of a column of KindString or KindBytes. It copies text.
+// Text adds a value to column i, whose kind is KindString or KindBytes. It copies text.
 func (c *ColumnsWriter) Text(i int, text []byte) {
 	at := len(c.text)
 	if at+len(text) > cap(c.text) {
 		size := max(firstText, min(4*cap(c.text), batchText+batchText/4), len(text))
-		c.text = make([]byte, 0, size) // values refer to the old one, which the collector keeps
+		c.text = make([]byte, 0, size) // values still refer to the old buffer
 		at = 0
 	}
 	c.text = append(c.text, text...)
@@ -156,7 +161,7 @@ func (c *ColumnsWriter) Text(i int, text []byte) {
 	c.reference(i, c.text[at:])
 }
 
-// Static adds a value of a column of KindString or KindBytes. It keeps a reference to text.
+// Static adds a value to column i, whose kind is KindString or KindBytes. It retains text without copying it.
 func (c *ColumnsWriter) Static(i int, text string) {
 	c.bytes += int64(len(text))
 	c.reference(i, unsafe.Slice(unsafe.StringData(text), len(text)))
@@ -168,7 +173,7 @@ func (c *ColumnsWriter) reference(i int, text []byte) {
 	value.SetDefinitionLevel(int(level))
 }
 
-// Null adds NULL to an optional column.
+// Null adds NULL to column i, which must be optional.
 func (c *ColumnsWriter) Null(i int) {
 	if col := &c.columns[i]; col.list {
 		col.values = append(col.values, parquet.Value{})
@@ -177,8 +182,8 @@ func (c *ColumnsWriter) Null(i int) {
 	}
 }
 
-// EndList ends the list of a column, whose elements were added as values before. A list without elements is empty, not
-// NULL.
+// EndList ends the list in column i. Its elements are the values added since the previous EndList. A list without
+// elements is empty, not NULL.
 func (c *ColumnsWriter) EndList(i int) {
 	col := &c.columns[i]
 	if col.elems == 0 {
@@ -193,8 +198,8 @@ func (c *ColumnsWriter) EndList(i int) {
 	col.elems = 0
 }
 
-// slot returns where the next value of a column goes, and its definition level. Values are made there: a copy of a
-// value whose level was just set waits for that store.
+// slot returns a pointer to the next value of a column and its definition level. The caller builds the value in place:
+// copying a value whose level was just written would wait for store forwarding.
 func (c *ColumnsWriter) slot(i int) (value *parquet.Value, level byte) {
 	col := &c.columns[i]
 	if col.list {
@@ -209,10 +214,10 @@ func (c *column) append() (value *parquet.Value, level byte) {
 	return &c.values[len(c.values)-1], c.level
 }
 
-// EndRow ends a row. An error ends the file: all further calls return it.
+// EndRow ends a row. After an error all further calls of EndRow and Close return it.
 func (c *ColumnsWriter) EndRow() error {
 	c.rows++
-	if c.rows < c.limit && len(c.text) < batchText && c.group+int64(c.rows) < c.most {
+	if c.rows < c.limit && len(c.text) < batchText && c.group+int64(c.rows) < c.maxRows {
 		return c.err
 	}
 	c.write()
@@ -221,7 +226,7 @@ func (c *ColumnsWriter) EndRow() error {
 
 var errRow = errors.New("a row of a parquet file has no list for a column")
 
-// write hands the batch to parquet-go.
+// write passes the batch to parquet-go.
 func (c *ColumnsWriter) write() {
 	for i := range c.columns {
 		c.writeColumn(&c.columns[i])
@@ -229,7 +234,7 @@ func (c *ColumnsWriter) write() {
 	c.bytes += int64(c.rows) * int64(len(c.columns)) * 8
 	c.group += int64(c.rows)
 	c.rows, c.text = 0, c.text[:0]
-	if c.err == nil && (c.group >= c.most || c.bytes >= rowGroupBytes) {
+	if c.err == nil && (c.group >= c.maxRows || c.bytes >= rowGroupBytes) {
 		c.err = c.w.Flush()
 		c.group, c.bytes = 0, 0
 	}
@@ -251,7 +256,7 @@ func (c *ColumnsWriter) writeColumn(col *column) {
 	}
 }
 
-// Close completes the file. It does not close the underlying writer.
+// Close writes buffered rows and the footer. It does not close the underlying writer.
 func (c *ColumnsWriter) Close() error {
 	c.write()
 	if c.err != nil {
@@ -260,7 +265,7 @@ func (c *ColumnsWriter) Close() error {
 	return c.w.Close()
 }
 
-// nodeOf returns the node of a column in a schema.
+// nodeOf returns the schema node of a column.
 func nodeOf(c ColumnSpec) (parquet.Node, error) {
 	var node parquet.Node
 	switch c.Kind {
@@ -296,9 +301,9 @@ func nodeOf(c ColumnSpec) (parquet.Node, error) {
 	return node, nil
 }
 
-// An orderedGroup is a group of a schema with its fields in order. A parquet.Group sorts them by name.
+// An orderedGroup is a schema group that keeps the order of its fields. A parquet.Group sorts them by name.
 type orderedGroup struct {
-	parquet.Group // empty; the rest of what a node must have
+	parquet.Group // empty; implements the other methods of a node
 	fields        []parquet.Field
 }
 
@@ -306,7 +311,7 @@ func (g *orderedGroup) Fields() []parquet.Field { return g.fields }
 
 func (g *orderedGroup) String() string { return fmt.Sprintf("group of %d columns", len(g.fields)) }
 
-// An orderedField is a column in an orderedGroup.
+// An orderedField is a column of an orderedGroup.
 type orderedField struct {
 	parquet.Node
 	name string
@@ -314,5 +319,5 @@ type orderedField struct {
 
 func (f *orderedField) Name() string { return f.name }
 
-// Value is for writers of Go values, and not called.
+// Value implements parquet.Field. It is needed only to write Go values, so it is never called here.
 func (f *orderedField) Value(reflect.Value) reflect.Value { return reflect.Value{} }

@@ -12,7 +12,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 )
 
-// everyColumn has each kind, required, optional and as a list, with names that are not sorted.
+// everyColumn has each kind of column: required, optional and as a list, with names that are not sorted.
 func everyColumn() []ColumnSpec {
 	var columns []ColumnSpec
 	for kind := KindTimestamp; kind >= KindInt32; kind-- {
@@ -26,7 +26,7 @@ func everyColumn() []ColumnSpec {
 	return columns
 }
 
-// addRow adds row i and returns what the columns hold as text.
+// addRow adds row i and returns the values of its columns as strings.
 func addRow(c *ColumnsWriter, columns []ColumnSpec, i int) (row []string) {
 	for at, column := range columns {
 		var text string
@@ -69,12 +69,12 @@ func addValue(c *ColumnsWriter, at int, kind Kind, n int) string {
 		c.Static(at, text)
 	} else {
 		c.Text(at, buf)
-		clear(buf) // it was copied
+		clear(buf) // Text has copied it
 	}
 	return text
 }
 
-// readBack returns the rows of a file as addRow returns them.
+// readBack returns the rows of a file in the form of addRow.
 func readBack(t *testing.T, data []byte) (names []string, rows [][]string, groups []int64) {
 	t.Helper()
 	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
@@ -105,14 +105,14 @@ func readBack(t *testing.T, data []byte) (names []string, rows [][]string, group
 	return names, rows, groups
 }
 
-func rowText(f *parquet.File, row parquet.Row) (texts []string) {
+func rowText(f *parquet.File, row parquet.Row) (list []string) {
 	columns := f.Root().Columns()
 	row.Range(func(i int, values []parquet.Value) bool {
 		c := columns[i]
 		if c.Leaf() {
-			texts = append(texts, values[0].String())
+			list = append(list, values[0].String())
 			if values[0].IsNull() {
-				texts[i] = "null"
+				list[i] = "null"
 			}
 			return true
 		}
@@ -129,13 +129,13 @@ func rowText(f *parquet.File, row parquet.Row) (texts []string) {
 		if text = "[" + text + "]"; values[0].DefinitionLevel() < level {
 			text = "null"
 		}
-		texts = append(texts, text)
+		list = append(list, text)
 		return true
 	})
-	return texts
+	return list
 }
 
-// What is written is read again, in the order of the columns, whatever the number of rows and of row groups.
+// Written rows are read back in the order of the columns, for any number of rows and row groups.
 func TestColumns(t *testing.T) {
 	for _, n := range []int{0, 1, 17, 2500} {
 		for _, group := range []int64{0, 1000} {
@@ -237,7 +237,7 @@ func allocationColumns() []ColumnSpec {
 	}
 }
 
-// BenchmarkColumns writes a table as that of GCAllocationTick: 23 columns with zstd.
+// BenchmarkColumns writes a table like that of GCAllocationTick: 23 columns with zstd.
 func BenchmarkColumns(b *testing.B) {
 	names := make([][]byte, 200)
 	for i := range names {

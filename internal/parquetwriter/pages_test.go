@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestPagesHoldTextsOnce: texts as large as a page are stored once each. Bounds in the headers of pages would store
-// them three times.
-func TestPagesHoldTextsOnce(t *testing.T) {
+// TestPagesHoldStringsOnce: strings as large as a page are stored once. Bounds in page headers would store them three
+// times.
+func TestPagesHoldStringsOnce(t *testing.T) {
 	type row struct {
 		Text string `parquet:"text"`
 	}
@@ -30,6 +30,6 @@ func TestPagesHoldTextsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if most := rows * size * 5 / 4; file.Len() > most {
-		t.Errorf("%d texts of %d bytes take %d bytes, want at most %d", rows, size, file.Len(), most)
+		t.Errorf("%d strings of %d bytes take %d bytes, want at most %d", rows, size, file.Len(), most)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// A tail is the output of a file whose footer may have to be changed: parquet-go writes the sort order that was stated
-// at the beginning, and whether it is true is known only at the end.
+// A tail buffers the end of the output, because the footer may have to change: parquet-go writes the sort order that
+// was stated at the start, but only the end of the rows shows whether they are sorted.
 type tail struct {
 	w    io.Writer
 	hold bool
@@ -25,9 +25,9 @@ func (t *tail) Write(b []byte) (int, error) {
 	return t.w.Write(b)
 }
 
-// writeUnsorted writes the end of a file, which was held back, without a sort order.
+// writeUnsorted writes the buffered end of the file, with the sort order removed from the footer.
 //
-//	end of a file: footer, 4 bytes of its size, "PAR1"
+//	end of a file: footer, size of the footer in 4 bytes, "PAR1"
 func (t *tail) writeUnsorted() error {
 	const trailer = 8
 	n := len(t.held)

@@ -12,22 +12,22 @@ import (
 
 // Defaults of Options.
 const (
-	// DefaultRowGroupRows is a compromise: readers work on row groups in parallel and skip those outside of a time
-	// range, and every row group has dictionaries of its own.
+	// DefaultRowGroupRows is a compromise. Readers process row groups in parallel and skip those outside of a time
+	// range, but every row group has its own dictionaries.
 	DefaultRowGroupRows = 500_000
-	// dictionaryBytes is the size from which a column is written without a dictionary.
+	// dictionaryBytes is the size in bytes beyond which a column is written without a dictionary.
 	dictionaryBytes = 1 << 20
 )
 
-// Options describe a file. The zero value is a file without metadata and sort order.
+// Options describe a file. The zero value describes a file without metadata and without a sort order.
 type Options struct {
-	// Sort names the column by which the rows are in ascending order. The writer does not sort.
+	// Sort is the name of the column by which the caller adds rows in ascending order. The writer does not sort.
 	Sort string
-	// Bloom are the columns with a bloom filter.
+	// Bloom lists the columns with a bloom filter.
 	Bloom []string
-	// Metadata are keys and values of the file.
+	// Metadata contains keys and values for the footer.
 	Metadata map[string]string
-	// RowGroupRows is the largest number of rows of a row group, DefaultRowGroupRows if it is 0.
+	// RowGroupRows is the maximum number of rows of a row group; 0 means DefaultRowGroupRows.
 	RowGroupRows int64
 }
 
@@ -38,15 +38,15 @@ func (o *Options) rowGroupRows() int64 {
 	return o.RowGroupRows
 }
 
-// options returns what parquet-go needs to know.
+// options returns the corresponding options of parquet-go.
 func (o *Options) options() []parquet.WriterOption {
 	list := []parquet.WriterOption{
 		parquet.Compression(sharedEncoders),
 		parquet.DictionaryMaxBytes(dictionaryBytes),
 		parquet.MaxRowsPerRowGroup(o.rowGroupRows()),
 		parquet.CreatedBy("ntconv", "", ""),
-		// The column index has the bounds of pages. In the headers of pages they would not be cut and not be
-		// compressed: a payload of a megabyte would be there twice.
+		// The column index contains the bounds of pages. In page headers they would be neither truncated nor
+		// compressed: a payload of a megabyte would be stored twice.
 		parquet.DataPageStatistics(false),
 	}
 	if o.Sort != "" {
@@ -65,7 +65,7 @@ func (o *Options) options() []parquet.WriterOption {
 	return list
 }
 
-// BloomColumns returns the columns of a row type that have the tag bloom.
+// BloomColumns returns the columns of a row type whose fields have the tag bloom.
 func BloomColumns(row reflect.Type) []string { return tagged(row, "bloom") }
 
 func tagged(row reflect.Type, tag string) (names []string) {
@@ -82,17 +82,17 @@ func tagged(row reflect.Type, tag string) (names []string) {
 type Writer[T any] struct {
 	w        *parquet.GenericWriter[T]
 	tail     *tail
-	ended    int64 // size of the file up to the last row group that ended
+	ended    int64 // size of the file at the end of the last complete row group
 	unsorted bool
 }
 
-// NewWriter returns a writer of a file. Nothing is complete before Close.
+// NewWriter starts a file. The file is incomplete until Close returns nil. o may not be nil.
 func NewWriter[T any](w io.Writer, o *Options) *Writer[T] {
 	t := &tail{w: w}
 	return &Writer[T]{w: parquet.NewGenericWriter[T](t, append(o.options(), shortBounds[T]())...), tail: t}
 }
 
-// Write writes rows. It keeps nothing of them, so that strings and slices may be used again.
+// Write writes rows. It retains nothing, so the caller may reuse rows, strings and slices.
 func (w *Writer[T]) Write(rows []T) error {
 	if _, err := w.w.Write(rows); err != nil {
 		return err
@@ -103,17 +103,17 @@ func (w *Writer[T]) Write(rows []T) error {
 	return nil
 }
 
-// Flush ends the row group.
+// Flush ends the current row group.
 func (w *Writer[T]) Flush() error {
 	err := w.w.Flush()
 	w.ended = w.w.Size()
 	return err
 }
 
-// Unsorted states that the rows are not in the order of Options.Sort, so that Close does not claim it.
+// Unsorted states that the rows are not sorted by Options.Sort, so that Close removes the sort order from the footer.
 func (w *Writer[T]) Unsorted() { w.unsorted = true }
 
-// Close completes the file. It does not close the underlying writer.
+// Close writes buffered rows and the footer. It does not close the underlying writer.
 func (w *Writer[T]) Close() error {
 	if !w.unsorted {
 		return w.w.Close()

@@ -9,31 +9,31 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// An Ahead is something that must be known about the whole trace before the first event of a pass, such as its spans.
-// It is learned once, in a reading that it shares with all else that must be known. An Ahead serves one input.
+// An Ahead is something that must be known about the whole trace before the first event of a pass, such as its spans. A
+// reading shared by all Aheads of a plan learns it once. An Ahead serves one input.
 type Ahead struct {
 	formats.Ahead
 	shown bool // Shows has returned true
 	done  bool // Learn has seen the trace
 }
 
-// errAhead means that a pass found something to learn ahead of it.
+// errAhead means that a pass must be repeated after a reading that learns an Ahead.
 var errAhead = errors.New("the trace must be read ahead")
 
 // needsAgain reports whether the input must be readable more than once.
 func (a *Ahead) needsAgain() bool { return a.Shows == nil && !a.Optional || a.Again }
 
-// waits reports whether an event of a pass may show that there is something to learn.
+// waits reports whether an event of a pass may show that the Ahead is needed.
 func (a *Ahead) waits() bool { return a.Shows != nil && !a.shown && !a.done }
 
-// due reports whether it must be learned before the next pass.
+// due reports whether the Ahead must be learned before the next pass.
 func (a *Ahead) due(in *input.Input) bool {
-	return !a.done && !a.waits() && (in.Again() || !a.Optional && a.Shows == nil)
+	return !a.done && !a.waits() && (in.Rereadable() || !a.Optional && a.Shows == nil)
 }
 
-// lookAhead makes the reading that precedes a pass, if something must be known before: names, if not nil, sees all
-// events, and so does everything in Plan.Ahead that is due. If the user wants symbols in file order and something else
-// needs time order, it makes two. It returns the time of the last event if the selection needs it.
+// lookAhead reads the input before a pass, if something must be known in advance. It shows all events to names, if
+// names is not nil, and to the Aheads that are due. If the user selected file order for the symbols and an Ahead needs
+// time order, it reads the input twice. It returns the time of the last event if the selection needs it.
 func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last ntconv.Ticks, err error) {
 	var due []*Ahead
 	order := reader.FileOrder // the faster one
@@ -55,22 +55,20 @@ func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last nt
 		order = plan.Read.Order
 	}
 	if names != nil || len(due) > 0 {
-		_, err := plan.scan(
-			in,
-			order,
-			func(info *ntconv.Info) (see func(*ntconv.Event), end func()) { return begin(due, info, names) },
-		)
+		_, err := plan.scan(in, order, func(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+			return begin(due, info, names)
+		})
 		if err != nil {
 			return 0, err
 		}
 	}
-	if plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Again() {
+	if plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Rereadable() {
 		return plan.Last(in)
 	}
 	return 0, nil
 }
 
-// begin begins a reading for all that is due, and for names if it is not nil.
+// begin starts a reading for the Aheads that are due, and for names if it is not nil.
 func begin(due []*Ahead, info *ntconv.Info, names func(*ntconv.Event)) (see func(*ntconv.Event), end func()) {
 	var sees []func(*ntconv.Event)
 	var ends []func()
@@ -95,8 +93,7 @@ func begin(due []*Ahead, info *ntconv.Info, names func(*ntconv.Event)) (see func
 	return see, end
 }
 
-// Last returns the time of the last event of an input, for which it reads the input unless another reading has seen the
-// end.
+// Last returns the time of the last event of an input. It reads the input unless an earlier reading has seen the end.
 func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 	if in.Ended {
 		return in.Last, nil
@@ -106,15 +103,15 @@ func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 	})
 }
 
-// Scan reads the whole input, shows every event to see, and returns the time of the last one. It reports nothing about
-// the input: that is left to the pass that follows, which also reports if it does not end as this reading does. The
-// error of an input that ends early is returned only if no pass may follow: at a limit and in strict mode.
+// Scan reads the whole input, shows every event to see, and returns the time of the last event. It writes nothing to a
+// report; the pass that follows does, and it also reports if it ends differently. Scan returns the error of an input
+// that ends early only if no pass may follow: at a limit and in strict mode.
 func (plan *Plan) Scan(in *input.Input, see func(*ntconv.Event)) (last ntconv.Ticks, err error) {
 	return plan.scan(in, plan.Read.Order, func(*ntconv.Info) (func(*ntconv.Event), func()) { return see, func() {} })
 }
 
-// scan is Scan in an order. It shows the events to the first function that begin returns, and calls the second one at
-// the end.
+// scan is Scan in a given order. It calls begin with the trace's description, shows the events to the first function
+// that begin returns, and calls the second one at the end.
 func (plan *Plan) scan(
 	in *input.Input,
 	order reader.Order,

@@ -13,10 +13,10 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// isSample reports whether an event is a sample, which shows something to learn in these tests.
+// isSample reports whether an event is a sample; in these tests, samples show that an Ahead is needed.
 func isSample(e *ntconv.Event) bool { return strings.HasSuffix(e.Type.Provider, "SampleProfiler") }
 
-// A lookout is a plan that learns something ahead, and what has become of it.
+// A lookout is a plan with one Ahead, and records what happened to it.
 type lookout struct {
 	t            *testing.T
 	plan         *pass.Plan
@@ -42,7 +42,7 @@ func (l *lookout) learn(*ntconv.Info) (see func(*ntconv.Event), end func()) {
 	}, func() { l.ended++ }
 }
 
-// do makes the passes over an input and returns how many there were, and how many samples each sink got.
+// do runs the passes over an input and returns their number and the samples that each sink received.
 func (l *lookout) do(in *input.Input) (samples []int) {
 	l.t.Helper()
 	l.sinks = nil
@@ -63,8 +63,8 @@ func (l *lookout) do(in *input.Input) (samples []int) {
 	return samples
 }
 
-// What must be known ahead is learned once, by time, and only if an event shows that there is something to learn: the
-// pass ends at that event, its sink stays open, and another pass sees everything.
+// An Ahead is learned once, in time order, and only if an event shows that it is needed: the pass ends at that event,
+// its sink stays open, and another pass sees everything.
 func TestAhead(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 	never := newLookout(t, func(*ntconv.Event) bool { return false })

@@ -35,7 +35,7 @@ func (f *failing) Next() (*ntconv.Event, error) {
 	return f.Source.Next()
 }
 
-// read reads an input for names first, and with Drain.
+// read reads an input for symbols first, and then with Drain.
 func read(t *testing.T, in *input.Input, plan *pass.Plan) (seen int, report *ntconv.Report, partial, err error) {
 	t.Helper()
 	plan.Selection, plan.Names, plan.NamesFirst = &selection.Options{}, &symbol.Options{}, true
@@ -48,15 +48,14 @@ func read(t *testing.T, in *input.Input, plan *pass.Plan) (seen int, report *ntc
 	return seen, report, partial, err
 }
 
-// An input whose readings end in different ways is never complete: what the one has learned need not fit what the other
-// delivers.
+// An input whose readings end differently is never complete, because one reading may not fit what another one delivers.
 func TestReadingsDiffer(t *testing.T) {
 	broken := errors.New("input/output error")
 	limit := &ntconv.LimitError{Limit: "memory", Value: 1, Asked: 2}
 	for name, tt := range map[string]struct {
-		fails   []error // of the readings, nil for none
+		fails   []error // of the readings; nil if one has no error
 		strict  bool
-		changed bool // the report says so
+		changed bool // the report contains a note
 		fatal   bool // no pass was made
 	}{
 		"none":               {fails: []error{nil, nil}},
@@ -99,7 +98,7 @@ func TestReadingsDiffer(t *testing.T) {
 	}
 }
 
-// A file that grows, shrinks or is overwritten between the readings is reported as such.
+// A file that grows, shrinks or is overwritten between readings is reported.
 func TestInputChanges(t *testing.T) {
 	whole := corpus.Trace(t, "cpu-env").Data
 	half := whole[:len(whole)/2]
@@ -133,7 +132,7 @@ func TestInputChanges(t *testing.T) {
 	}
 }
 
-// A strict pass is preceded by a reading if the plan asks for it, so nothing is delivered of an input that is refused.
+// A plan can request a reading before a strict pass, so that nothing is written for a rejected input.
 func TestCheck(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
 	path := filepath.Join(t.TempDir(), "x.nettrace")
@@ -155,12 +154,12 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// The checksum of compressed data is compared although the trace in it has ended, in every reading.
+// The checksum of compressed data is verified in every reading, although the trace ends before it.
 func TestChecksum(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
 	for name, compressed := range map[string]struct {
 		to func(io.Writer) (io.WriteCloser, error)
-		at int // place of the checksum, from the end
+		at int // offset of the checksum from the end
 	}{
 		"gzip": {func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriter(w), nil }, 8},
 		"zstd": {func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderCRC(true)) }, 4},

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A SinkError is an error of the sink or its output.
+// A SinkError is an error of the sink or of its output.
 type SinkError struct{ Err error }
 
 func (e *SinkError) Error() string { return e.Err.Error() }
@@ -17,10 +17,10 @@ func (e *SinkError) Error() string { return e.Err.Error() }
 // Unwrap returns the sink's error.
 func (e *SinkError) Unwrap() error { return e.Err }
 
-// Drain copies the selected events into a sink and closes it. A fatal error means that nothing of the output may be
-// kept: it is a *SinkError, a *ntconv.SourceError if the input failed at once, at a limit, or in strict mode, or an
-// error that use must return so that Do can make another pass. A partial error says why the input is incomplete; the
-// sink is closed and its output is valid.
+// Drain copies the selected events to a sink and closes it. A fatal error means that the output must be discarded: it
+// is a *SinkError, a *ntconv.SourceError if the input failed before its first event, at a limit or in strict mode, or
+// an error that use must return so that Do can repeat the pass. The sink is not closed if the pass must be repeated. A
+// partial error explains why the input is incomplete; the sink is closed and its output is valid.
 func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	if w, ok := sink.(ntconv.Watcher); ok && (!p.Plan.Selection.Empty() || p.Plan.Keep != nil) {
 		p.watch = w.Watch
@@ -44,20 +44,20 @@ func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	if p.wrong(sink) {
 		return errShortcut, nil
 	}
-	if err := sink.Close(); err != nil { // what is wrong with an event may come out only now
+	if err := sink.Close(); err != nil { // an error of an earlier event may surface only now
 		return &SinkError{err}, nil
 	}
 	if t, ok := p.Namer.(*symbol.Table); ok {
 		t.ReportOmitted(p.Report)
 	}
-	if partial == nil { // a sink may learn only in Close what its receiver has not accepted
+	if partial == nil { // a sink may learn only in Close what its receiver rejected
 		partial = Loss(p.Report)
 		p.Cause = partial
 	}
 	return nil, partial
 }
 
-// A LossError states what a report says is missing.
+// A LossError lists the losses of a report.
 type LossError struct {
 	Entries []ntconv.Entry // of SeverityLoss or worse
 }
@@ -70,7 +70,7 @@ func (l *LossError) Error() string {
 	return strings.Join(list, "; ")
 }
 
-// Loss returns a *LossError with what a report says is missing, and nil if nothing is.
+// Loss returns a *LossError with the losses of a report, or nil if it has none.
 func Loss(r *ntconv.Report) error {
 	var list []ntconv.Entry
 	for _, e := range r.Entries() {
@@ -84,7 +84,7 @@ func Loss(r *ntconv.Report) error {
 	return &LossError{list}
 }
 
-// wrong reports whether the pass took a shortcut that the trace does not allow. Call it before the sink is closed.
+// wrong reports whether the pass took a shortcut that the trace does not allow. Call it before closing the sink.
 func (p *Pass) wrong(sink ntconv.Sink) bool {
 	if !p.shortcut {
 		return false
@@ -96,10 +96,10 @@ func (p *Pass) wrong(sink ntconv.Sink) bool {
 	return ok && p.Order == reader.FileOrder && p.Plan.AnyOrder && s.OrderMatters()
 }
 
-// Recorded returns the time range of all events read so far that are part of the recording.
+// Recorded returns the time range of the events of the recording that have been read so far.
 func (p *Pass) Recorded() (first, last ntconv.Ticks, ok bool) { return p.recorded.Span() }
 
-// Span returns what of the time range of the recording is selected, as far as the pass has come.
+// Span returns the selected part of the recording's time range, for the events read so far.
 func (p *Pass) Span() (first, last ntconv.Ticks, ok bool) {
 	if first, last, ok = p.recorded.Span(); ok {
 		first, last = p.Selector.Clip(first, last)

@@ -8,19 +8,22 @@ import (
 // Losses counts the events that the recorder lost.
 type Losses struct {
 	Events uint64
-	// Rundown counts those of Events that were lost while their capture thread recorded the rundown: the events with
-	// which .NET describes all methods, usually when a recording ends. Without them symbols are missing.
+	// Rundown counts the lost events of capture threads that were recording the rundown at that time: the events that
+	// describe all methods, which .NET usually writes when a recording ends. Without them, symbols are missing.
 	Rundown uint64
 }
 
-// lossObserver finds out which losses belong to the rundown: those before or after a rundown event of their capture
-// thread.
+// A lossObserver attributes losses to the rundown if the event before or after them on their capture thread is a
+// rundown event.
+//
+// in and last change only with an event of a capture thread whose kind, rundown or not, differs from its previous one.
+// lose resets checked, because it adds an entry to open.
 type lossObserver struct {
 	Losses
-	last    *ntconv.Thread            // capture thread of the latest event of the rundown
-	in      map[*ntconv.Thread]bool   // capture threads whose latest event is of the rundown
-	open    map[*ntconv.Thread]uint64 // losses after an event of another kind, until the next event shows more
-	checked *ntconv.Thread            // has no entry in open
+	last    *ntconv.Thread            // capture thread of the latest rundown event
+	in      map[*ntconv.Thread]bool   // capture threads whose latest event is a rundown event
+	open    map[*ntconv.Thread]uint64 // losses after another event; the next event of the thread decides
+	checked *ntconv.Thread            // a thread without an entry in open
 }
 
 // lose adds an event of KindLost.
@@ -40,8 +43,8 @@ func (l *lossObserver) lose(e *ntconv.Event) {
 	}
 }
 
-// concerns reports whether follow must see an event of KindEvent: nearly all are neither of the rundown nor after a
-// loss.
+// concerns reports whether follow must see an event of KindEvent. Nearly all events are neither rundown events nor
+// follow a loss.
 func (l *lossObserver) concerns(e *ntconv.Event) bool {
 	return len(e.Type.Provider) == len(clr.Rundown) || len(l.in)+len(l.open) > 0
 }

@@ -1,15 +1,34 @@
-// Package pass reads an input from beginning to end: symbols are learned from every event, the selection is applied
-// after that, and events are counted on both sides. It decides how often an input is read, in which order, and with
-// which report.
+// Package pass reads an input from beginning to end. It learns symbols from every event, applies the selection, and
+// counts events before and after it. It decides how often an input is read, in which order, and with which report.
 //
 //	input → stages before the selection → selection → stages after it → sink
 //
-// A stage before the selection sees every event. A sink that is an ntconv.Watcher does, too.
+// A stage before the selection sees every event. So does a sink that implements ntconv.Watcher.
 //
-// An input is read more than once for two reasons. Something must be known before the first event: symbols, the end of
-// the trace, what an Ahead learns. One reading before the pass learns all of it. Or a pass that assumed the usual case
-// was wrong: that no event shows something to learn (Ahead.Shows), or that neither the order nor late symbols matter
-// (Plan.AnyOrder). Then it is made again.
+// An input is read more than once for two reasons. First, something must be known before the first event: symbols, the
+// end of the trace, or an Ahead. One reading before the pass learns all of it. Second, the pass made an assumption that
+// turned out to be wrong: that no event shows that an Ahead is needed (Ahead.Shows), or that neither the order nor late
+// symbols matter (Plan.AnyOrder). The pass is then repeated.
+//
+// # State
+//
+// A Plan is constant. An Ahead and the Input keep their state across passes; each run creates a new Pass.
+//
+//	state                      set by                                 read or invalidated by
+//	Ahead.shown                observe, when Shows returns true       waits, due: the Ahead becomes due
+//	Ahead.done                 scan, at the end of its reading        due: it is never learned again
+//	Input.Last, Input.Ended    scan                                   Last, which then needs no reading
+//	Pass.Order, Pass.shortcut  first; Do for the pass without them    options, wrong
+//	Pass.waiting               first                                  observe, when an event shows the need
+//	Pass.found                 observe, if the input is rereadable    Next ends; Drain and run return errAhead
+//	Pass.Unlearned             observe, if it is not                  the caller, after the pass
+//	Pass.learn, Pass.Namer     run                                    observe; AppendFrames of the sink
+//	Pass.recorded, Pass.losses observe                                Recorded, Span; Losses
+//	Pass.watch                 Drain, before the first event          keep
+//	Pass.endErr                end, once                              end returns it again
+//	Pass.close                 run                                    Drain and run; only the first call acts
+//
+// The errors errAhead and errShortcut never leave Do: they make it repeat the pass.
 package pass
 
 import (
@@ -27,46 +46,45 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A Plan says how an input is read. It does not change while passes follow it.
+// A Plan describes how to read an input. Passes do not change it.
 type Plan struct {
-	// Read has the options of the input. Its Report is not used: each pass has its own.
+	// Read holds the options for reading. Its Report is ignored: each pass has its own.
 	Read formats.ReadOptions
-	// AnyOrder means that the sink is content with file order if its OrderMatters agrees: Read.Order is not the user's
-	// choice.
+	// AnyOrder means that the user did not choose Read.Order, and that file order suffices for the sink unless its
+	// OrderMatters returns true.
 	AnyOrder bool
-	// Selection says which events reach the sink.
+	// Selection selects the events that reach the sink.
 	Selection *selection.Options
-	// Names, if not nil, asks for a symbol table that learns as the pass goes on.
+	// Names, if not nil, requests a symbol table. It learns from the events of the pass.
 	Names *symbol.Options
-	// NamesFirst asks for a symbol table that knows all symbols before the first event, for which the input is read
+	// NamesFirst requests a symbol table that knows all symbols before the first event. It requires reading the input
 	// twice.
 	NamesFirst bool
-	// Check asks for a reading before the pass if a pass in strict mode follows, so that an input that is refused is
-	// refused before anything is written. An input that can be read only once is not checked.
+	// Check requests a reading before a pass in strict mode, so that a rejected input is rejected before anything is
+	// written. An input that can be read only once is not checked.
 	Check bool
-	// Ahead is what must be known about the whole trace before the pass.
+	// Ahead lists what must be known about the whole trace before the pass.
 	Ahead []*Ahead
-	// Live means that the order is not the user's choice, and that an input that can be read only once is read in file
-	// order: time order waits for the end of a window.
+	// Live means that the user did not choose an order, and that an input that can be read only once is read in file
+	// order: time order would wait for the end of each window.
 	Live bool
-	// Keep, if not nil, decides which events pass the selection; it is told what the selection says.
+	// Keep, if not nil, decides which events pass. It receives the decision of the selection.
 	Keep func(e *ntconv.Event, selected bool) bool
-	// Weights asks for events that state the weights of samples wherever a selection changes them, for outputs that
-	// hold samples only.
+	// Weights requests events that state the weights of samples that the selection would change, for outputs that hold
+	// only samples.
 	Weights bool
-	// Before are stages that see every event, in their order.
+	// Before lists the stages that see every event, in order.
 	Before []Stage
-	// After are stages that see selected events, in their order.
+	// After lists the stages that see selected events, in order.
 	After []Stage
-	// Progress, if not nil, shows how far a reading has come until stop is called.
+	// Progress, if not nil, displays the progress of a reading until stop is called.
 	Progress func(in *input.Input, what string) (stop func())
 }
 
-// A Stage stands between a source and what reads it. It gets the pass that it is a part of, of which Source is not set
-// yet.
+// A Stage wraps a source. It receives its pass, whose Source is not set yet.
 type Stage func(p *Pass, src ntconv.Source) ntconv.Source
 
-// NeedsAgain reports whether an input must be readable more than once for the plan.
+// NeedsAgain reports whether the plan requires an input that can be read more than once.
 func (p *Plan) NeedsAgain() bool {
 	return p.NamesFirst || p.Selection.NeedsEnd() || slices.ContainsFunc(p.Ahead, (*Ahead).needsAgain)
 }
@@ -76,45 +94,46 @@ type Pass struct {
 	Plan   *Plan
 	Input  *input.Input
 	Info   *ntconv.Info
-	All    ntconv.Source  // of all events; read it instead of Source, not in addition
-	Source ntconv.Source  // of the selected events
-	Namer  ntconv.Namer   // nil if the plan asks for no names
+	All    ntconv.Source  // all events; read it instead of Source, not in addition
+	Source ntconv.Source  // selected events
+	Namer  ntconv.Namer   // nil if the plan requests no names
 	Report *ntconv.Report // of this pass
-	Order  reader.Order   // in which events come
+	Order  reader.Order   // order of the events
 	// Selector is the selection, bound to the trace.
 	Selector *selection.Selector
 
-	// Weights has the stage that Plan.Weights asks for, nil if the selection omits nothing.
+	// Weights is the stage that Plan.Weights requests, or nil if the selection omits nothing.
 	Weights *profile.Weights
 
 	Total, Kept int64 // events read so far, before and after the selection
-	Cause       error // why the input is incomplete, nil as long as nothing is missing
-	// Unlearned means that an event has shown that there was something to learn ahead, but the input can be read only
-	// once.
+	Cause       error // why the input is incomplete, or nil if it is complete so far
+	// Unlearned means that an event showed that an Ahead is needed, but the input can be read only once.
 	Unlearned bool
 
-	recorded *profile.Recording // all events
+	recorded *profile.Recording // of all events
 	losses   lossObserver
-	learn    func(*ntconv.Event)
-	watch    func(*ntconv.Event) // shows every event to the sink, nil if the sink need not see it
-	waiting  *Ahead              // the first of Plan.Ahead that no event has shown to be needed, nil if there is none
-	found    bool                // an event has shown it, and the pass has ended there
-	shortcut bool                // names may be missing and the order may matter
-	close    func()              // ends the reading; may be called again
+	learn    func(*ntconv.Event) // the symbol table's Observe, or a function that does nothing
+	watch    func(*ntconv.Event) // shows every event to the sink; nil if the sink is not a Watcher
+	waiting  *Ahead              // first Ahead of the plan that no event has shown to be needed, or nil
+	found    bool                // an event showed the need, so the pass ended
+	shortcut bool                // symbols may be missing and the order may matter
+	close    func()              // ends the reading; idempotent
 	finish   func() error        // compares checksums at the end of the input
-	endErr   error               // how the source ended
+	endErr   error               // error at the end of the source
 }
 
 // errShortcut means that a pass took a shortcut that the trace does not allow.
 var errShortcut = errors.New("the trace must be read once more")
 
-// Do calls use with a pass over the input that ends with the call. If the input can be read again, the pass takes
-// shortcuts that are right for nearly all traces: addresses that no stack had so far get no symbols, because .NET
-// writes the symbols of all methods after the last sample, and a sink that adds events up gets them in file order. If
-// Drain finds that a shortcut was wrong, use is called again with a pass without shortcuts, so it must be able to start
-// over.
+// Do calls use with a pass over the input. The pass ends when use returns.
 //
-// Ahead.Shows works the same way: use is also called again if an event shows that there is something to learn ahead.
+// If the input can be read again, the pass takes shortcuts that are valid for nearly all traces: addresses without a
+// stack so far get no symbols, because .NET writes the symbols of all methods after the last sample, and a sink that
+// aggregates events receives them in file order. If Drain finds that a shortcut was wrong, Do calls use again with a
+// pass without shortcuts. It also calls use again if an event shows that an Ahead is needed (Ahead.Shows). use must
+// therefore be able to start over.
+//
+// Do returns the error of use, a *SelectionError, or the error of opening or reading the input.
 func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
 	err := plan.first(in).run(plan.NamesFirst, use)
 	for errors.Is(err, errAhead) {
@@ -129,8 +148,8 @@ func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
 
 // first returns a pass that takes shortcuts if the input can be read again.
 func (plan *Plan) first(in *input.Input) *Pass {
-	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && in.Again()}
-	if plan.AnyOrder && p.shortcut || plan.Live && !in.Again() {
+	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, shortcut: !plan.NamesFirst && in.Rereadable()}
+	if plan.AnyOrder && p.shortcut || plan.Live && !in.Rereadable() {
 		p.Order = reader.FileOrder
 	}
 	if i := slices.IndexFunc(plan.Ahead, (*Ahead).waits); i >= 0 {
@@ -139,7 +158,7 @@ func (plan *Plan) first(in *input.Input) *Pass {
 	return p
 }
 
-// run makes the pass. What must be known first is learned in a reading that precedes it.
+// run performs the pass, after a reading for what must be known in advance.
 func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 	p.Report = new(ntconv.Report)
 	p.learn = func(*ntconv.Event) {}
@@ -180,7 +199,7 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 	return err
 }
 
-// chain puts the stages and the selection after a source.
+// chain adds the stages and the selection to a source.
 func (p *Pass) chain(src ntconv.Source) ntconv.Source {
 	src = &observed{src, p}
 	for _, stage := range p.Plan.Before {
@@ -199,7 +218,7 @@ func (p *Pass) chain(src ntconv.Source) ntconv.Source {
 	return src
 }
 
-// keep shows an event to the sink if it is a Watcher, and reports whether the event passes the selection.
+// keep shows an event to the sink if it is a Watcher, and reports whether the event passes.
 func (p *Pass) keep(e *ntconv.Event) bool {
 	if p.watch != nil {
 		p.watch(e)
@@ -214,8 +233,7 @@ func (p *Pass) keep(e *ntconv.Event) bool {
 	return kept
 }
 
-// observed is the source of a pass: all events of the input up to one that shows that there is something to learn
-// ahead.
+// An observed is the source of a pass: all events of the input up to the first one that shows that an Ahead is needed.
 type observed struct {
 	ntconv.Source
 	pass *Pass
@@ -237,8 +255,8 @@ func (o *observed) Next() (*ntconv.Event, error) {
 	return e, nil
 }
 
-// end records that the input was read to its end, and returns the error to end with. The report says if an earlier
-// reading went otherwise.
+// end records the end of the input, and returns the error to end with. If an earlier reading ended differently, it
+// notes this in the report.
 func (p *Pass) end(err error) error {
 	if p.endErr != nil {
 		return p.endErr
@@ -255,7 +273,7 @@ func (p *Pass) end(err error) error {
 	return p.endErr
 }
 
-// observe sees every event of the input.
+// observe processes each event of the input.
 func (p *Pass) observe(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindLost:
@@ -267,14 +285,14 @@ func (p *Pass) observe(e *ntconv.Event) {
 			p.losses.follow(e)
 		}
 		if p.waiting != nil && p.waiting.Shows(e) {
-			p.waiting.shown, p.found = true, p.Input.Again()
+			p.waiting.shown, p.found = true, p.Input.Rereadable()
 			p.waiting, p.Unlearned = nil, !p.found
 		}
 	}
 	p.learn(e)
 }
 
-// options returns the options of the reading that the pass is.
+// options returns the options for the reading of the pass.
 func (p *Pass) options() *formats.ReadOptions {
 	o := p.Plan.Read
 	o.Order, o.Report = p.Order, p.Report
@@ -288,7 +306,8 @@ func (plan *Plan) progress(in *input.Input, what string) (stop func()) {
 	return plan.Progress(in, what)
 }
 
-// A SelectionError means that a selection does not fit the trace, such as a date for a trace without a wall clock.
+// A SelectionError means that a selection does not apply to the trace, such as a date for a trace without wall-clock
+// time.
 type SelectionError struct{ Err error }
 
 func (e *SelectionError) Error() string { return e.Err.Error() }

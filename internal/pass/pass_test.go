@@ -26,7 +26,7 @@ func open(t *testing.T, path string) *input.Input {
 	return in
 }
 
-// A recorder is a sink that counts events by ID. It says that order mattered as long as it is told to.
+// A recorder is a sink that counts events by ID. It reports that the order mattered as often as it is configured to.
 type recorder struct {
 	written, watched map[uint32]int
 	matters          bool
@@ -73,11 +73,11 @@ func total(counts map[uint32]int) (n int) {
 	return n
 }
 
-// gcStart and gcEnd are events of the runtime: what the selection omits must reach the stages before it.
+// gcStart and gcEnd are events of the runtime. Those that the selection omits must reach the stages before it.
 const gcStart, gcEnd = 1, 2
 
-// A stage before the selection and a sink that watches see every event, the sink and the stages after it only selected
-// ones.
+// A stage before the selection and a sink that watches see every event. The sink's Write and the stages after the
+// selection see only selected events.
 func TestStages(t *testing.T) {
 	in := open(t, corpus.Path("alloc-verbose.nettrace.zst"))
 	before, after := newRecorder(), newRecorder()
@@ -108,8 +108,8 @@ func TestStages(t *testing.T) {
 	}
 }
 
-// A sink that says that order matters gets the events again, by time, with a new report and all symbols first. Nothing
-// of the plan changes.
+// A sink whose OrderMatters returns true receives the events again, in time order, with a new report and with all
+// symbols known. The plan does not change.
 func TestShortcut(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 	plan := &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Names: &symbol.Options{}}
@@ -139,7 +139,7 @@ func TestShortcut(t *testing.T) {
 	}
 }
 
-// Drain distinguishes errors of the source that leave something, those that leave nothing, and those of the sink.
+// Drain distinguishes errors of the source with and without a usable output, and errors of the sink.
 func TestDrainErrors(t *testing.T) {
 	data := corpus.Trace(t, "cpu-env").Data
 	cut := filepath.Join(t.TempDir(), "cut.nettrace")
@@ -177,22 +177,21 @@ func TestDrainErrors(t *testing.T) {
 	}
 }
 
-// ahead returns what must be learned: the number of events.
+// ahead returns an Ahead that learns the number of events.
 func ahead(events *int) *pass.Ahead {
 	return &pass.Ahead{Ahead: formats.Ahead{Learn: func(*ntconv.Info) (see func(*ntconv.Event), end func()) {
 		return func(*ntconv.Event) { *events++ }, func() {}
 	}}}
 }
 
-// glance returns an Ahead that is learned if the input can be read again, in any order.
+// glance returns an Ahead that is learned only if the input can be read again, in any order.
 func glance(events *int) *pass.Ahead {
 	a := ahead(events)
 	a.AnyOrder, a.Optional = true, true
 	return a
 }
 
-// What must be known before a pass is learned in a reading of its own: symbols, the end of the trace, or what a plan
-// learns.
+// A separate reading learns what must be known before a pass: symbols, the end of the trace, or an Ahead.
 func TestReadingBefore(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 	last, err := selection.ParseMoment("-1s")
@@ -240,7 +239,7 @@ func (l lossReporter) Close() error {
 	return l.recorder.Close()
 }
 
-// What a sink reports in Close makes the output incomplete.
+// Losses that a sink reports in Close make the output incomplete.
 func TestLossInClose(t *testing.T) {
 	plan := &pass.Plan{Selection: &selection.Options{}}
 	err := plan.Do(open(t, corpus.Path("threads.nettrace.zst")), func(p *pass.Pass) error {
@@ -255,8 +254,8 @@ func TestLossInClose(t *testing.T) {
 	}
 }
 
-// All that must be known before a pass is learned in one reading, once, although the pass is made again. A second
-// reading is made only if the user wants symbols in file order and something else needs time order.
+// One reading learns everything that must be known before a pass, once, even if the pass is repeated. There is a second
+// reading only if the user selected file order for symbols and an Ahead needs time order.
 func TestReadingIsShared(t *testing.T) {
 	end, err := selection.ParseMoment("-1s")
 	if err != nil {
@@ -287,8 +286,7 @@ func TestReadingIsShared(t *testing.T) {
 	}
 }
 
-// What a plan should know of an input is learned before the pass begins, and the input need not be readable again for
-// that.
+// An optional Ahead is learned before the pass begins, but does not require a rereadable input.
 func TestOptionalAhead(t *testing.T) {
 	in := open(t, corpus.Path("threads.nettrace.zst"))
 	glanced := 0
@@ -310,7 +308,7 @@ func TestOptionalAhead(t *testing.T) {
 	}
 }
 
-// A live output of an input that can be read only once is made in file order, and any other in the order of the plan.
+// A live output of an input that can be read only once uses file order, and all others the order of the plan.
 func TestLive(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	makePipe(t, pipe, corpus.Trace(t, "threads").Data)

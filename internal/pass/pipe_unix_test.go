@@ -9,13 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// makePipe makes a FIFO from which data can be read once.
+// makePipe creates a FIFO from which data can be read once.
 func makePipe(t *testing.T, path string, data []byte) {
 	t.Helper()
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		t.Skip("no FIFOs: ", err)
 	}
 	go func() {
-		_ = os.WriteFile(path, data, 0o600) // waits for the reader, whose test notices what is missing
+		_ = os.WriteFile(path, data, 0o600) // waits for the reader, whose test detects missing data
 	}()
 }

@@ -11,11 +11,11 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// matchBytes is how many bytes of an input Match examines.
+// matchBytes is the number of bytes of an input that Match examines.
 const matchBytes = 256
 
-// Match reports whether a decompressed input that begins with head seems to be in one of the older formats. Inputs in
-// profile.proto may match, too: try profile.proto first.
+// Match reports whether the beginning of a decompressed input looks like one of the older formats. Inputs in
+// profile.proto may match as well: try profile.proto first.
 func Match(head []byte) bool {
 	head = head[:min(len(head), matchBytes)]
 	return text().Match(head) || isCPU(head)
@@ -41,13 +41,13 @@ func isCPU(head []byte) bool {
 	return false
 }
 
-// mapping matches lines of /proc/self/maps as the library does, and a few others.
+// mapping matches lines of /proc/self/maps as the library does, and some others.
 var mapping = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^\s*(?:0x)?[[:xdigit:]]+(?:-|\s+)(?:0x)?[[:xdigit:]]+`)
 })
 
-// Lookups returns how many comparisons of an address with a mapping Convert makes at most: the library compares each
-// with each.
+// Lookups returns an upper bound on the comparisons of an address with a mapping that Convert makes. The library
+// compares each address with each mapping.
 func Lookups(data []byte) int64 {
 	mappings, match := 0, mapping()
 	for line := range bytes.Lines(data) {
@@ -61,17 +61,14 @@ func Lookups(data []byte) int64 {
 	return int64(mappings) * int64(addresses(data))
 }
 
-// addresses returns how many different addresses a profile holds at most.
+// addresses returns an upper bound on the distinct addresses of a profile.
 func addresses(data []byte) int {
 	if text().Match(data[:min(len(data), matchBytes)]) {
 		return bytes.Count(data, []byte("0x"))
 	}
 	size := 8
-	if binary.LittleEndian.Uint32(
-		data[4:],
-	)|binary.BigEndian.Uint32(
-		data[4:],
-	) != 0 { // the second word of four bytes is the number 3
+	// In a profile with words of 4 bytes, the second word is the number 3.
+	if binary.LittleEndian.Uint32(data[4:])|binary.BigEndian.Uint32(data[4:]) != 0 {
 		size = 4
 	}
 	words := make(map[string]struct{})
@@ -82,7 +79,7 @@ func addresses(data []byte) int {
 }
 
 // Convert returns a decompressed profile of one of the older formats as an uncompressed message of profile.proto. Its
-// time grows with the size and with Lookups.
+// time grows with the size and with Lookups. Errors are those of the library.
 func Convert(data []byte) ([]byte, error) {
 	p, err := profile.ParseData(data)
 	if err != nil {

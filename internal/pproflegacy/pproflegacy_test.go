@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/pproflegacy"
 )
 
-// TestGooglesProfiles checks Match and Convert with the files that google/pprof tests its own parsers with: Match
-// accepts all profiles that are not in profile.proto, and nothing is lost by Convert.
+// TestGooglesProfiles checks Match and Convert with the test files of google/pprof's own parsers: Match accepts all
+// profiles that are not in profile.proto, and Convert loses nothing.
 func TestGooglesProfiles(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/pprof").Output()
 	if err != nil {

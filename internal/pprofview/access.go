@@ -8,22 +8,21 @@ import (
 	"strconv"
 )
 
-// basePolicy is the Content-Security-Policy of responses that are not pages, and what pages permit in addition is
-// appended to it.
+// basePolicy is the Content-Security-Policy of responses that are not pages. Pages append what they permit.
 const basePolicy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// An access decides which requests get a page. The server listens on an address that all users of the machine can
-// connect to, and that every page in the user's browser can send requests to. So each request must carry a secret that
-// only the user's browser has, and must not come from a page of another origin.
+// An access decides which requests get a page. All users of the machine can connect to the server's address, and every
+// page in the user's browser can send requests to it. Each request must therefore carry a secret that only the user's
+// browser has, and must not come from a page of another origin.
 type access struct {
-	// Hosts are the values of the header Host that requests may have. Sites whose names resolve to this machine (DNS
-	// rebinding) send their own names.
+	// hosts are the accepted values of the Host header. Sites whose names resolve to this machine (DNS rebinding) send
+	// their own names.
 	hosts [2]string
-	// Token is part of the address that the user opens. It has 130 random bits.
+	// token is part of the address that the user opens. It has 130 random bits.
 	token string
-	// CookieName has the port, because browsers send cookies to all ports of a host.
+	// cookieName contains the port, because browsers send cookies to all ports of a host.
 	cookieName string
-	// Cookie is the secret of the user's browser. It differs from the token: the address may be in the browser's
+	// cookie is the secret of the user's browser. It differs from the token: the address may appear in the browser's
 	// history or on a screen, and the cookie is sent to all servers on this machine that the user visits.
 	cookie string
 	pages  http.Handler
@@ -41,7 +40,7 @@ func newAccess(addr *net.TCPAddr, pages http.Handler) *access {
 // address returns the address to open first.
 func (a *access) address() string { return "http://" + a.hosts[0] + "/?token=" + a.token }
 
-// ServeHTTP implements http.Handler. Refusals say nothing of the profile.
+// ServeHTTP implements http.Handler. Refusals reveal nothing about the profile.
 func (a *access) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
@@ -69,33 +68,34 @@ func (a *access) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refuse answers a request that is not allowed.
+// refuse answers a forbidden request.
 func refuse(w http.ResponseWriter, why string) { http.Error(w, why, http.StatusForbidden) }
 
-// enter gives a browser that shows the token the cookie, and sends it to the pages. Only what the user opens as a page
-// may enter. It may be a link on another site, because whoever has the token may read the profile.
+// enter sets the cookie in a browser that presents the token, and redirects it to the pages. The token is accepted only
+// in pages that the user opens. They may be opened by a link on another site, because whoever has the token may read
+// the profile.
 func (a *access) enter(w http.ResponseWriter, r *http.Request, token string) {
 	dest := r.Header.Get("Sec-Fetch-Dest")
 	if !equal(token, a.token) || dest != "" && dest != "document" {
 		refuse(w, "wrong token; open the address that ntconv view printed, as a page of its own")
 		return
 	}
-	http.SetCookie(
-		w,
-		&http.Cookie{Name: a.cookieName, Value: a.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode},
-	)
+	cookie := &http.Cookie{
+		Name: a.cookieName, Value: a.cookie, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	}
+	http.SetCookie(w, cookie)
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":
 		w.Header().Set("Location", "/flamegraph")
 		w.WriteHeader(http.StatusSeeOther)
-	default: // a redirect would still be a request of the other site, which gets no cookie of SameSite=Strict
+	default: // a redirect would still be a request of the other site, without the SameSite=Strict cookie
 		w.Header().Set("Refresh", "0; url=/flamegraph")
 		w.WriteHeader(http.StatusOK)
 	}
 }
 
-// knows reports whether a request has the cookie. Servers on other ports may have set cookies with its name, so there
-// may be several.
+// knows reports whether a request has the cookie. Servers on other ports may have set cookies with the same name, so
+// there may be several.
 func (a *access) knows(r *http.Request) bool {
 	known := false
 	for _, c := range r.CookiesNamed(a.cookieName) {
@@ -104,12 +104,12 @@ func (a *access) knows(r *http.Request) bool {
 	return known
 }
 
-// equal compares secrets in a time that depends on the length alone.
+// equal compares secrets in a time that depends only on their length.
 func equal(got, want string) bool { return subtle.ConstantTimeCompare([]byte(got), []byte(want)) == 1 }
 
-// sameOrigin reports whether a request comes from a page of this server or from the user, as far as the browser says.
-// The cookie is not enough: browsers send it for pages on other ports of this machine, too, because ports do not count
-// as sites.
+// sameOrigin reports whether a request comes from a page of this server or from the user, according to the browser. The
+// cookie is not sufficient, because browsers also send it for pages on other ports of this machine: ports do not belong
+// to a site.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":

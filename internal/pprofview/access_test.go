@@ -66,7 +66,7 @@ var paths = []string{
 	"/flamegraph2", "/favicon.ico",
 }
 
-// All responses, refused or not, forbid browsers to guess, to frame, to share and to keep them.
+// All responses, including refusals, forbid browsers to guess, frame, share and cache them.
 func checkHeaders(t *testing.T, what string, h http.Header) {
 	t.Helper()
 	for key, want := range map[string]string{
@@ -86,7 +86,7 @@ func checkHeaders(t *testing.T, what string, h http.Header) {
 	}
 }
 
-// A forbidden is a change of an allowed request after which it is refused.
+// A forbidden is a change of a permitted request that causes a refusal.
 type forbidden struct {
 	name   string
 	method string
@@ -94,7 +94,7 @@ type forbidden struct {
 	code   int
 }
 
-// allForbidden returns what a Server must refuse, for one that has given out a cookie.
+// allForbidden returns what a Server that has issued a cookie must refuse.
 func allForbidden(s *Server, cookie *http.Cookie) []forbidden {
 	set := func(key, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(key, value) }
@@ -151,7 +151,7 @@ func allForbidden(s *Server, cookie *http.Cookie) []forbidden {
 	}
 }
 
-// Everything but the user's own browser is refused on all paths, and learns nothing of the profile.
+// Requests that do not come from the user's own browser are refused on all paths, and reveal nothing about the profile.
 func TestAccessRefused(t *testing.T) {
 	s := newTestServer(t, shop(), &ServerOptions{})
 	cookie := enter(t, s)
@@ -189,7 +189,7 @@ func TestAccessSaysHow(t *testing.T) {
 	}
 }
 
-// The token is random, opens the pages once a browser shows it in a page of its own, and a link on another site works
+// The token is random and opens the pages once a browser presents it in a page of its own; a link on another site works
 // as well.
 func TestAccessToken(t *testing.T) {
 	s := newTestServer(t, shop(), &ServerOptions{})
@@ -239,7 +239,7 @@ func TestAccessToken(t *testing.T) {
 	}
 }
 
-// The user's browser gets all pages, by both names of the machine, and cookies of the same name from other ports do not
+// The user's browser gets all pages under both names of the machine. Cookies with the same name from other ports do not
 // lock it out.
 func TestAccessAllowed(t *testing.T) {
 	s := newTestServer(t, shop(), &ServerOptions{})

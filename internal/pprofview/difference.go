@@ -23,16 +23,16 @@ func (e *IncompatibleError) Error() string {
 // have. The default sample type of p must be among them. Equal samples with equal values disappear. The time and the
 // duration are those of p.
 //
-// Percentages of reports are of the sum of the absolute values. That is nearly the sum of both totals if labels or
-// addresses differ, as those of two processes do. If relative is set, percentages are of the total of base, as with
-// go tool pprof -diff_base: then samples of base have the label "pprof::base", and no samples disappear.
+// Percentages of reports refer to the total of the absolute values. This is nearly the total of both profiles if labels
+// or addresses differ, as those of two processes do. If relative is set, percentages refer to the total of base, as
+// with go tool pprof -diff_base: the samples of base then have the label "pprof::base", and no samples disappear.
 //
 // The error is an *IncompatibleError, or one of merging invalid profiles. Difference takes ownership of both profiles.
 func Difference(p, base *profile.Profile, relative bool) (*profile.Profile, error) {
 	nameTypes(p)
 	nameTypes(base)
 	incompatible := &IncompatibleError{Has: typeNames(p), Base: typeNames(base)}
-	shown, err := p.SampleIndexByName("") // profiles of other kinds may count samples, too
+	shown, err := p.SampleIndexByName("") // profiles of other kinds may also count samples
 	if err != nil || !slices.Contains(incompatible.Base, incompatible.Has[shown]) {
 		return nil, incompatible
 	}
@@ -45,7 +45,7 @@ func Difference(p, base *profile.Profile, relative bool) (*profile.Profile, erro
 	if p.PeriodType == nil {
 		p.PeriodType = &profile.ValueType{}
 	}
-	base.PeriodType, base.Period = p.PeriodType, p.Period // Merge wants them equal
+	base.PeriodType, base.Period = p.PeriodType, p.Period // Merge requires equal period types
 	base.DefaultSampleType = p.DefaultSampleType
 	if relative {
 		base.SetLabel("pprof::base", []string{"true"})

@@ -13,14 +13,14 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// driverFlags gives the driver its arguments. The driver defines its own flags in a set of this package.
+// driverFlags passes arguments to the driver, which defines its own flags in a set of this package.
 type driverFlags struct {
 	*flag.FlagSet
 	args []string
 }
 
-// newDriverFlags returns flags of the driver. The driver wants an argument that names a profile, and hands it to the
-// Fetcher alone.
+// newDriverFlags returns flags for the driver. The driver requires an argument that names a profile; it passes it only
+// to the Fetcher.
 func newDriverFlags(args ...string) *driverFlags {
 	args = append(args, "-symbolize=none", "profile")
 	return &driverFlags{FlagSet: flag.NewFlagSet("pprof", flag.ContinueOnError), args: args}
@@ -40,16 +40,15 @@ func (f *driverFlags) Parse(usage func()) []string {
 	return f.Args()
 }
 
-// A handover gives the driver a profile instead of a file or an address. On its way, the driver looks for the binaries
-// that the profile's mappings name: in $PPROF_BINARY_PATH, in $HOME and by patterns that contain the build ID. A
-// mapping without names has no binary, so Fetch withholds the names and Symbolize, which the driver calls next,
-// restores them.
+// A handover passes a profile to the driver in place of a file or an address. Between Fetch and Symbolize, the driver
+// looks for the binaries of the profile's mappings: in $PPROF_BINARY_PATH, in $HOME and with patterns that contain the
+// build ID. A mapping without names has no binary, so Fetch removes the names and Symbolize restores them.
 type handover struct {
 	p     *profile.Profile
 	names []binaryName // by index in p.Mapping
 }
 
-// A binaryName is what a mapping says about its binary.
+// A binaryName is the name of a mapping's binary.
 type binaryName struct{ file, buildID string }
 
 // Fetch implements driver.Fetcher.
@@ -62,7 +61,7 @@ func (h *handover) Fetch(string, time.Duration, time.Duration) (*profile.Profile
 	return h.p, "", nil
 }
 
-// Symbolize implements driver.Symbolizer. It looks for no symbols: the profile has all that are known.
+// Symbolize implements driver.Symbolizer. It does not look for symbols, because the profile has all known ones.
 func (h *handover) Symbolize(_ string, _ driver.MappingSources, p *profile.Profile) error {
 	for i, name := range h.names { // the driver may have appended a mapping
 		p.Mapping[i].File, p.Mapping[i].BuildID = name.file, name.buildID
@@ -70,8 +69,8 @@ func (h *handover) Symbolize(_ string, _ driver.MappingSources, p *profile.Profi
 	return nil
 }
 
-// noBinaries refuses to open and disassemble binaries, for which the driver would run programs such as objdump and nm
-// on files that a profile names.
+// noBinaries prevents opening and disassembling binaries, for which the driver would run programs such as objdump and
+// nm on files that a profile names.
 type noBinaries struct{}
 
 var errNoBinaries = errors.New("binaries are not opened")
@@ -83,7 +82,7 @@ func (noBinaries) Disasm(string, uint64, uint64, bool) ([]driver.Inst, error) {
 	return nil, errNoBinaries
 }
 
-// noNetwork refuses to send requests.
+// noNetwork prevents requests.
 type noNetwork struct{}
 
 func (noNetwork) RoundTrip(*http.Request) (*http.Response, error) {
@@ -99,16 +98,16 @@ func driverOptions(p *profile.Profile, ui *driverUI, args ...string) *driver.Opt
 	}
 }
 
-// driverWriter receives the report instead of a file.
+// A driverWriter receives the report in place of a file.
 type driverWriter struct{ io.Writer }
 
 func (w driverWriter) Open(string) (io.WriteCloser, error) { return w, nil }
 func (w driverWriter) Close() error                        { return nil }
 
-// maxMessages is the number of messages that are kept: pages can cause any number of them.
+// maxMessages is the number of messages that are kept. Pages can cause any number of messages.
 const maxMessages = 20
 
-// driverUI collects the first messages of the driver, except the one that names the file of the report.
+// A driverUI collects the first messages of the driver, except the one with the name of the report's file.
 type driverUI struct{ errs []string }
 
 func (*driverUI) ReadLine(string) (string, error)     { return "", io.EOF }

@@ -10,7 +10,7 @@ import (
 )
 
 // A Filter selects samples by their functions and labels, as the options of go tool pprof with the same names do. The
-// zero value keeps all samples as they are.
+// zero value keeps all samples unchanged.
 //
 // TagFocus and TagIgnore match labels: KEY=REGEXP matches values of one key, REGEXP matches "key:value" of any label,
 // and a range (KEY=MIN:MAX, KEY=MIN:, KEY=:MAX, or KEY=NUMBER), with units if the label has some, matches numbers.
@@ -46,11 +46,11 @@ func (e *NoMatchError) Error() string {
 	return "--" + e.Option + " " + e.Expression + ": no sample matches"
 }
 
-// noMatch is how the driver's message about an option ends if no sample matches it.
+// noMatch is the end of the driver's message about an option that no sample matches.
 const noMatch = " expression matched no samples"
 
 // unmatched returns the options of a filter that match no sample, in pprof's spelling. The error is a *NoMatchError if
-// therefore no sample is left.
+// this leaves no sample.
 func (f *Filter) unmatched(ui *driverUI) (options []string, err error) {
 	for _, text := range ui.errs {
 		option, ok := strings.CutSuffix(text, noMatch)
@@ -68,10 +68,10 @@ func (f *Filter) unmatched(ui *driverUI) (options []string, err error) {
 	return options, nil
 }
 
-// Select returns a profile of the samples that f keeps, which is p if f is the zero value. unmatched are the options
-// of f that had no effect because no sample matches them, such as "tagignore". The error is a *NoMatchError if no
-// sample is left for that reason, or one of the driver, as for an invalid expression. Select takes ownership of p. It
-// is not safe for concurrent use, because the driver has global settings.
+// Select returns a profile of the samples that f keeps; it is p if f is the zero value. unmatched lists the options of
+// f, such as "tagignore", that had no effect because no sample matches them. The error is a *NoMatchError if no sample
+// is left for this reason, or an error of the driver, for example for an invalid expression. Select takes ownership of
+// p. It is not safe for concurrent use, because the driver has global settings.
 func Select(p *profile.Profile, f *Filter) (selected *profile.Profile, unmatched []string, err error) {
 	if *f == (Filter{}) {
 		return p, nil, nil
@@ -90,7 +90,7 @@ func Select(p *profile.Profile, f *Filter) (selected *profile.Profile, unmatched
 	return selected, unmatched, nil
 }
 
-// run returns the report of the driver for a profile, whose sample types must have distinct names.
+// run returns the driver's report on a profile, whose sample types must have distinct names.
 func (o *TopOptions) run(
 	p *profile.Profile, command string, more ...string,
 ) (data []byte, unmatched []string, err error) {

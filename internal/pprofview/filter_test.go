@@ -31,7 +31,7 @@ func labeled() *profile.Profile {
 	return p
 }
 
-// values returns the values of the last sample type by function, with those of the functions that it calls.
+// values returns the values of the last sample type by function, including those of its callees.
 func values(p *profile.Profile) map[string]int64 {
 	sums := map[string]int64{}
 	for _, s := range p.Sample {
@@ -90,7 +90,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// A selected profile has the sample types of the profile, also equal ones, which the driver refuses.
+// A selected profile has the sample types of the profile, including equal ones, which the driver rejects.
 func TestSelectKeepsTypes(t *testing.T) {
 	p := labeled()
 	p.SampleType[1].Type, p.DefaultSampleType = "cpu", "cpu"
@@ -100,7 +100,7 @@ func TestSelectKeepsTypes(t *testing.T) {
 	}
 }
 
-// What one call selects does not stay for the next: the driver keeps its settings.
+// The settings of one call do not affect the next one, although the driver keeps its settings.
 func TestFilterIsForgotten(t *testing.T) {
 	if _, _, err := Top(labeled(), &TopOptions{Filter: Filter{TagFocus: "cart", TagRoot: "endpoint"}}); err != nil {
 		t.Fatal(err)
@@ -156,7 +156,7 @@ func seconds(t *testing.T, text string) float64 {
 	return 0
 }
 
-// The rows of a ranking are those of the report: the same functions in the same order with the same percentages.
+// A ranking has the rows of the report: the same functions in the same order with the same percentages.
 func TestRankIsTop(t *testing.T) {
 	data, err := os.ReadFile("../../testdata/go-cpu.pb.gz")
 	if err != nil {
@@ -245,7 +245,7 @@ func TestDifference(t *testing.T) {
 	if _, err := Difference(labeled(), other, false); !errors.As(err, &incompatible) || !strings.Contains(fmt.Sprint(err), "alloc/bytes") {
 		t.Error(err)
 	}
-	one := labeled() // of types that only one of them has, nothing is left
+	one := labeled() // sample types that only one profile has are dropped
 	one.SampleType = []*profile.ValueType{{Type: "alloc", Unit: "bytes"}, {Type: "wall", Unit: "milliseconds"}}
 	if d, err = Difference(labeled(), one, true); err != nil || len(d.SampleType) != 1 || d.SampleType[0].Type != "wall" {
 		t.Errorf("%v %v", err, d)

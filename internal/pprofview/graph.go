@@ -22,17 +22,17 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// Bounds of a run of dot.
+// Bounds on a run of dot.
 const (
 	dotTime   = 30 * time.Second
-	dotMemory = 1 << 30 // bytes, on systems where that can be set
+	dotMemory = 1 << 30 // bytes, on systems that support the limit
 	maxDot    = 4 << 20 // bytes of its input
 	maxSVG    = 64 << 20
 	maxNodes  = 500 // functions
 )
 
-// graphPage makes the page of the call graph. It replaces pprof's own, which runs dot without bounds and puts what dot
-// prints into the page. The graph is an image here, so that nothing in it can run or be loaded.
+// graphPage creates the page of the call graph. It replaces pprof's own page, which runs dot without bounds and inserts
+// the output of dot into the page. Here the graph is an image, so that nothing in it can run or be loaded.
 func (p *pages) graphPage(w *response, r *http.Request) error {
 	if !p.graph {
 		return &pageError{
@@ -51,12 +51,12 @@ func (p *pages) graphPage(w *response, r *http.Request) error {
 	return w.render(graphTemplate, r, template.URL("data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString(svg)))
 }
 
-// graphText returns the call graph in the language of dot. It understands the settings of pprof's pages that select
+// graphText returns the call graph in the language of dot. It supports the settings of pprof's pages that select
 // samples.
 func (p *pages) graphText(query url.Values) ([]byte, error) {
 	names := map[string]string{
-		"f": "focus", "i": "ignore", "prunefrom": "prune_from", "h": "hide", "s": "show", "sf": "show_from", "tf": "tagfocus", "ti": "tagignore",
-		"ts": "tagshow", "th": "taghide", "si": "sample_index",
+		"f": "focus", "i": "ignore", "prunefrom": "prune_from", "h": "hide", "s": "show", "sf": "show_from",
+		"tf": "tagfocus", "ti": "tagignore", "ts": "tagshow", "th": "taghide", "si": "sample_index",
 	}
 	settings := (&TopOptions{Count: -1}).args()
 	for key, name := range names {
@@ -89,7 +89,8 @@ func (p *pages) graphText(query url.Values) ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// forgetSettings sets the driver's settings to those with which it serves pages: it keeps the settings of its last run.
+// forgetSettings resets the driver's settings to those for pages, because the driver keeps the settings of its last
+// run.
 func forgetSettings(names map[string]string) {
 	settings := (&TopOptions{Count: -1}).args()
 	for _, name := range names {
@@ -97,7 +98,7 @@ func forgetSettings(names map[string]string) {
 	}
 	options := driverOptions(nil, &driverUI{}, append(settings, "-dot", "-output=")...)
 	options.Fetch = noFetch{}
-	_ = driver.PProf(options) // fails, because there is no profile, after it has taken the settings
+	_ = driver.PProf(options) // fails, because there is no profile, but only after it has applied the settings
 }
 
 // noFetch has no profile.
@@ -107,7 +108,7 @@ func (noFetch) Fetch(string, time.Duration, time.Duration) (*profile.Profile, st
 	return nil, "", errors.New("no profile")
 }
 
-// plainNames replaces characters in all names with which a name could end a string in the language of dot: the driver
+// plainNames replaces the characters that could end a string in the language of dot in all names, because the driver
 // does not escape all names.
 func plainNames(p *profile.Profile) {
 	replacer := strings.NewReplacer(`"`, "'", `\`, "/")
@@ -127,11 +128,11 @@ func plainNames(p *profile.Profile) {
 	p.DefaultSampleType, p.DocURL = plain(p.DefaultSampleType), plain(p.DocURL)
 	for _, s := range p.Sample {
 		s.Label = plainLabels(s.Label, plain)
-		s.NumLabel, s.NumUnit = nil, nil // a box per number says little
+		s.NumLabel, s.NumUnit = nil, nil // a box per number is not informative
 	}
 }
 
-// plainLabels returns labels with other keys and values. Keys that become equal share their values.
+// plainLabels returns labels with replaced keys and values. Keys that become equal share their values.
 func plainLabels(labels map[string][]string, plain func(string) string) map[string][]string {
 	all := make(map[string][]string, len(labels))
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
@@ -148,11 +149,8 @@ func runDot(ctx context.Context, text []byte) ([]byte, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "dot", "-Tsvg")
 	cmd.WaitDelay = time.Second
-	cmd.Env = append(
-		os.Environ(),
-		"SERVER_NAME=ntconv",
-		"GV_FILE_PATH=",
-	) // versions of dot that know these load no files then
+	// Versions of dot that know these variables then load no files.
+	cmd.Env = append(os.Environ(), "SERVER_NAME=ntconv", "GV_FILE_PATH=")
 	svg := &limitedBuffer{
 		max:  maxSVG,
 		full: fmt.Errorf("the image has more than %d MiB; select a part of the profile", maxSVG>>20),
@@ -166,9 +164,9 @@ func runDot(ctx context.Context, text []byte) ([]byte, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("dot: %w; install Graphviz", err)
 	}
-	err = limitMemory(cmd.Process.Pid, dotMemory) // before dot has something to do
+	err = limitMemory(cmd.Process.Pid, dotMemory) // before dot has any input
 	if err == nil {
-		_, _ = in.Write(text) // if dot ends early, its exit code says more
+		_, _ = in.Write(text) // if dot ends early, its exit code is more informative
 	}
 	_ = in.Close()
 	if waited := cmd.Wait(); err == nil {
@@ -183,7 +181,7 @@ func runDot(ctx context.Context, text []byte) ([]byte, error) {
 	return svg.kept, nil
 }
 
-// A limitedBuffer keeps the first max bytes, and returns the error full, which may be nil, for the others. It does not
+// A limitedBuffer keeps the first max bytes. For the others it returns the error full, which may be nil. It does not
 // embed a bytes.Buffer, whose ReadFrom has no limit.
 type limitedBuffer struct {
 	kept []byte

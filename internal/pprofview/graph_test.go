@@ -18,7 +18,7 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// fakeDot puts a program dot on the path that is a script.
+// fakeDot adds a script named dot to the path.
 func fakeDot(t *testing.T, script string) {
 	t.Helper()
 	bin := t.TempDir()
@@ -26,7 +26,7 @@ func fakeDot(t *testing.T, script string) {
 	t.Setenv("PATH", bin+":/bin:/usr/bin")
 }
 
-// The page shows what dot prints as an image, in which nothing runs, and the selection of one graph is not that of
+// The page shows the output of dot as an image, in which nothing runs, and the selection of a graph does not affect
 // other pages.
 func TestGraph(t *testing.T) {
 	const svg = "<svg><script>alert(1)</script></svg>"
@@ -62,7 +62,7 @@ func TestGraph(t *testing.T) {
 // dotString matches a string in the language of dot.
 var dotString = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// No name ends a string in the text for dot, and so none can add attributes that load files.
+// No name ends a string in the text for dot, so no name can add attributes that load files.
 func TestGraphText(t *testing.T) {
 	const name = `x" image="/etc/passwd" \" y` + "\n" + `\`
 	p := shop()
@@ -87,7 +87,7 @@ func TestGraphText(t *testing.T) {
 	if strings.Contains(rest, `"`) || strings.Contains(rest, "image") || strings.Contains(rest, "passwd") || !strings.Contains(string(text), "passwd") {
 		t.Errorf("outside strings: %s\n%s", rest, text)
 	}
-	// With other names, the text differs in its strings only.
+	// With other names, the text differs only in its strings.
 	plain, err := newTestServer(t, shop(), &ServerOptions{Graph: true}).pages.graphText(url.Values{})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestGraphText(t *testing.T) {
 	}
 }
 
-// dot has a bound of memory where the system permits it, and what goes wrong is said.
+// The memory of dot is limited where the system supports it, and errors are reported.
 func TestDot(t *testing.T) {
 	run := func(script string) (string, error) {
 		fakeDot(t, script)
@@ -122,7 +122,7 @@ func TestDot(t *testing.T) {
 	fakeDot(t, "exec sleep 1000")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := runDot(ctx, make([]byte, 1<<20)); err == nil { // more than fits into the pipe
+	if _, err := runDot(ctx, make([]byte, 1<<20)); err == nil { // more than the capacity of the pipe
 		t.Error("dot runs after its time")
 	}
 	t.Setenv("PATH", t.TempDir())

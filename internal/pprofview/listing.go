@@ -16,14 +16,14 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// Bounds of a page of source code.
+// Bounds on a page of source code.
 const (
 	maxListed      = 50   // functions
 	maxListedLines = 2000 // lines of a function
 	contextLines   = 5    // lines before and after lines with samples
 )
 
-// A value is what samples count: at the end of their stacks, and anywhere in them.
+// A value is the total of samples: with a function or line at the leaf, and anywhere in the stack.
 type value struct{ flat, cum int64 }
 
 // A listed is a function in a file, with the values of its lines.
@@ -36,8 +36,8 @@ type listed struct {
 // A place is a function in a file.
 type place struct{ name, file string }
 
-// A tally adds up values of functions and lines. A sample counts once for each, even if its stack has the function
-// several times.
+// A tally adds up values of functions and lines. A sample counts once for each of them, even if it appears several
+// times in the stack.
 type tally struct {
 	functions map[place]*listed
 	wanted    map[uint64]bool // by ID of a function
@@ -79,8 +79,8 @@ func (t *tally) add(s *profile.Sample, n int64) {
 	}
 }
 
-// list returns the functions that an address selects, those that take most first, and the sample type. It understands
-// the settings f, i, h, s, sf and si of pprof's pages, and changes the profile.
+// list returns the functions that an address selects, those with the largest values first, and the sample type. It
+// supports the settings f, i, h, s, sf and si of pprof's pages, and modifies the profile.
 func list(p *profile.Profile, r *http.Request) (functions []*listed, typ *profile.ValueType, all int64, err error) {
 	query := r.URL.Query()
 	var expressions [5]*regexp.Regexp
@@ -118,7 +118,7 @@ func list(p *profile.Profile, r *http.Request) (functions []*listed, typ *profil
 	return functions, p.SampleType[index], all, nil
 }
 
-// around returns the numbers of lines with values and of those near them, as many as are shown.
+// around returns the numbers of the lines with values and of the lines near them, up to the displayed maximum.
 func (f *listed) around() map[int64]bool {
 	near := map[int64]bool{}
 	for _, number := range slices.Sorted(maps.Keys(f.lines)) {
@@ -132,16 +132,16 @@ func (f *listed) around() map[int64]bool {
 	return near
 }
 
-// shownFunction is the part of a page of source code about one function.
+// A shownFunction is the part of a page of source code about one function.
 type shownFunction struct {
 	Name, File, Path, Missing, Total string
 	Lines                            []shownLine
 }
 
-// shownLine is a line of source code with its values. Gap means that lines before it are omitted.
+// A shownLine is a line of source code with its values. Gap means that lines before it are omitted.
 type shownLine struct {
 	Gap             bool
-	Number          int64 // 0 if it is unknown
+	Number          int64 // 0 if unknown
 	Flat, Cum, Text string
 }
 
@@ -176,7 +176,7 @@ func (f *listed) show(s *sources, format func(int64) string) shownFunction {
 	return shown
 }
 
-// sourcePage makes the page of source code. It replaces pprof's own, which opens whatever file a profile names.
+// sourcePage creates the page of source code. It replaces pprof's own page, which opens any file that a profile names.
 func (p *pages) sourcePage(w *response, r *http.Request) error {
 	if len(p.sources.roots) == 0 {
 		return &pageError{

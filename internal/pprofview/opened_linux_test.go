@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A guard notices whether files in directories are opened, which running them does, too.
+// A guard detects whether files in directories are opened, which includes running them.
 type guard struct {
 	fd   int
 	dirs map[int32]string
@@ -91,7 +91,7 @@ func TestOpensNothing(t *testing.T) {
 		t.Error("the environment has changed")
 	}
 
-	// The guard notices what it should: the same requests with permission.
+	// The guard detects the same requests with permission.
 	permitted := newTestServer(t, naming(named), &ServerOptions{Sources: []string{named}, Graph: true})
 	watch.opened() // the directory
 	for _, path := range []string{"/source", "/graph"} {
@@ -102,7 +102,7 @@ func TestOpensNothing(t *testing.T) {
 	}
 }
 
-// A named pipe among the sources is not opened, because that blocks.
+// A named pipe among the sources is not opened, because that would block.
 func TestSourcePipe(t *testing.T) {
 	dir := t.TempDir()
 	s, err := openSources([]string{dir})

@@ -15,17 +15,20 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// Bounds of the work for requests.
+// Bounds on the work for requests.
 const (
-	maxWaiting = 16        // requests that wait for the one that is answered
+	maxWaiting = 16        // requests that wait for the current one
 	maxPage    = 256 << 20 // bytes of a page
 )
 
-// pages are the pages about a profile, for requests that are allowed. They are made one at a time, because each takes
-// memory in proportion to the profile, and because the driver has global settings.
+// pages are the pages about a profile, for permitted requests. They are created one at a time, because each takes
+// memory in proportion to the profile and because the driver has global settings.
+//
+// waiting holds one element per accepted request and bounds their number; turn holds one element while a page is
+// created.
 type pages struct {
 	profile *profile.Profile
-	types   []*profile.ValueType // of the profile before nameTypes
+	types   []*profile.ValueType // sample types of the profile before nameTypes
 	driver  map[string]http.Handler
 	sources *sources
 	graph   bool
@@ -33,7 +36,7 @@ type pages struct {
 	turn    chan struct{}
 }
 
-// newPages returns the pages of a profile, which they own.
+// newPages returns the pages of a profile and takes ownership of it.
 func newPages(p *profile.Profile, s *sources, graph bool) (*pages, error) {
 	types := append([]*profile.ValueType(nil), p.SampleType...)
 	nameTypes(p)
@@ -47,7 +50,7 @@ func newPages(p *profile.Profile, s *sources, graph bool) (*pages, error) {
 	}, nil
 }
 
-// ServeHTTP implements http.Handler. The driver's pages that save settings are omitted, so nothing is written.
+// ServeHTTP implements http.Handler. It omits the driver's pages that save settings, so nothing is written.
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/":
@@ -73,18 +76,18 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// A maker makes a page. If it fails, what it has written is not sent. The error is a *pageError if it is the user's.
+// A maker creates a page. If it fails, its output is discarded. The error is a *pageError if the user caused it.
 type maker func(w *response, r *http.Request) error
 
-// A pageError is a reason for which there is no page.
+// A pageError is the reason why there is no page.
 type pageError struct {
-	code int // status of HTTP
+	code int // HTTP status
 	text string
 }
 
 func (e *pageError) Error() string { return e.text }
 
-// answer makes a page when it is its turn, and sends it.
+// answer creates a page when it is its turn, and sends it.
 func (p *pages) answer(w http.ResponseWriter, r *http.Request, page maker) {
 	select {
 	case p.waiting <- struct{}{}:
@@ -95,8 +98,8 @@ func (p *pages) answer(w http.ResponseWriter, r *http.Request, page maker) {
 	}
 	made := response{header: http.Header{}, code: http.StatusOK, max: maxPage}
 	err := p.inTurn(r, func() error { return page(&made, r) })
-	// The time to send begins now: making the page may take longer than a client may take to receive it.
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // not of all ResponseWriters of tests
+	// The time to send starts here, because creating the page may take longer than a client may take to receive it.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime)) // tests may not support it
 	var reason *pageError
 	switch {
 	case errors.As(err, &reason):
@@ -109,12 +112,12 @@ func (p *pages) answer(w http.ResponseWriter, r *http.Request, page maker) {
 		}
 		w.Header().Set("Content-Length", strconv.Itoa(made.body.Len()))
 		w.WriteHeader(made.code)
-		_, _ = w.Write(made.body.Bytes()) // the client may have left
+		_, _ = w.Write(made.body.Bytes()) // the client may have disconnected
 	}
 }
 
-// inTurn runs a function when no other runs. A panic becomes an error: the driver panics for some expressions in
-// addresses.
+// inTurn runs a function while no other one runs. A panic becomes an error, because the driver panics for some
+// expressions in addresses.
 func (p *pages) inTurn(r *http.Request, run func() error) (err error) {
 	select {
 	case p.turn <- struct{}{}:
@@ -136,7 +139,7 @@ type response struct {
 	code   int
 	max    int // bytes of body
 	body   bytes.Buffer
-	failed error // why a part is missing: the driver ignores errors of Write
+	failed error // why a part is missing; the driver ignores errors of Write
 }
 
 func (w *response) Header() http.Header  { return w.header }
@@ -154,7 +157,7 @@ func (w *response) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// driverPage returns the maker of one of pprof's pages, which has a number of scripts and styles.
+// driverPage returns the maker of one of pprof's pages, which has the given numbers of scripts and styles.
 func (p *pages) driverPage(scripts, styles int) maker {
 	return func(w *response, r *http.Request) error {
 		p.driver[r.URL.Path].ServeHTTP(w, r)
@@ -174,8 +177,8 @@ var element = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)<(?:script|style)\b[^>]*>?`)
 })
 
-// allow gives the scripts and styles of a page of pprof a nonce, without which browsers ignore them. pprof's templates
-// escape all names, so the page has exactly the elements of its template: with any other, it is not served.
+// allow adds a nonce to the scripts and styles of a page of pprof; browsers ignore those without one. pprof's templates
+// escape all names, so the page has exactly the elements of its template. If it has others, it is not served.
 func (w *response) allow(scripts, styles int) error {
 	const script, style = "<script>", `<style type="text/css">`
 	nonce, other := rand.Text(), false
@@ -199,14 +202,14 @@ func (w *response) allow(scripts, styles int) error {
 	return nil
 }
 
-// permit makes the response a page that may use the sources of a policy.
+// permit marks the response as a page that may use the sources of a policy.
 func (w *response) permit(policy string) {
 	w.header.Set("Content-Security-Policy", basePolicy+"; "+policy)
 	w.header.Set("Content-Type", "text/html; charset=utf-8")
 }
 
-// render makes a page from a template of this package. The template gets the data, the nonce for its styles, and the
-// query of the address, so that links to other pages keep the selection.
+// render creates a page from a template of this package. The template receives the data, the nonce for its styles, and
+// the query of the address, so that links to other pages keep the selection.
 func (w *response) render(t *template.Template, r *http.Request, data any) error {
 	nonce := rand.Text()
 	err := t.Execute(w, struct {
@@ -218,11 +221,11 @@ func (w *response) render(t *template.Template, r *http.Request, data any) error
 	return err
 }
 
-// navigation are the links of pages that are not pprof's.
+// navigation contains the links of the pages that are not pprof's.
 const navigation = `<nav><a href="./flamegraph?{{.Query}}">Flame graph</a> <a href="./top?{{.Query}}">Top</a> <a href="./peek?{{.Query}}">Peek</a> ` +
 	`<a href="./graph?{{.Query}}">Graph</a> <a href="./source?{{.Query}}">Source</a></nav>`
 
-// download sends the profile, with the names of sample types that it has.
+// download sends the profile with its original names of sample types.
 func (p *pages) download(w *response, _ *http.Request) error {
 	named := p.profile.SampleType
 	p.profile.SampleType = p.types

@@ -15,7 +15,7 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// What needs the permission of the user is not there without it, and says how to permit it.
+// Pages that need the user's permission are not available without it, and explain how to give it.
 func TestNotPermitted(t *testing.T) {
 	s := newTestServer(t, shop(), &ServerOptions{})
 	cookie := enter(t, s)
@@ -40,7 +40,7 @@ func write(t *testing.T, path, text string) {
 	}
 }
 
-// Source files are found by the longest part of their names, inside the directories only.
+// Source files are found by the longest matching suffix of their names, only inside the directories.
 func TestSourceNames(t *testing.T) {
 	dir := t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
@@ -81,7 +81,7 @@ func TestSourceNames(t *testing.T) {
 	}
 }
 
-// sourced returns the profile of shop with lines of a file, one of which has an absurd number.
+// sourced returns the profile of shop with lines of a file, one of which has an invalid number.
 func sourced() *profile.Profile {
 	p := shop()
 	for i, number := range []int64{3, 30, -1 << 62} {
@@ -92,7 +92,7 @@ func sourced() *profile.Profile {
 	return p
 }
 
-// The page of source code shows lines with samples, and their values, of what the address selects.
+// The page of source code shows lines with samples, and their values, for the selection in the address.
 func TestSourcePage(t *testing.T) {
 	dir := t.TempDir()
 	var code strings.Builder
@@ -135,7 +135,7 @@ func TestSourcePage(t *testing.T) {
 	}
 }
 
-// A page of source code is bounded, however many functions and lines a profile names.
+// A page of source code is bounded, regardless of the number of functions and lines in a profile.
 func TestSourcePageIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "shop.go"), strings.Repeat("line\n", 20_000))
@@ -158,7 +158,7 @@ func TestSourcePageIsBounded(t *testing.T) {
 	}
 }
 
-// handle makes a server whose page /top is a handler.
+// handle creates a server whose page /top is a handler.
 func handle(t *testing.T, h http.HandlerFunc) (*Server, *http.Cookie) {
 	t.Helper()
 	s := newTestServer(t, shop(), &ServerOptions{})
@@ -191,7 +191,7 @@ func TestForeignScript(t *testing.T) {
 	}
 }
 
-// A panic of the driver is an error of one page.
+// A panic of the driver becomes the error of one page.
 func TestPanic(t *testing.T) {
 	s, cookie := handle(t, func(http.ResponseWriter, *http.Request) { panic("main") })
 	for range 2 {
@@ -209,7 +209,7 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// Pages are made one at a time, few requests wait, and those whose client has left do not.
+// Pages are created one at a time, few requests wait, and requests whose client has disconnected do not.
 func TestOneAtATime(t *testing.T) {
 	var running, most atomic.Int32
 	begun, release := make(chan struct{}, maxWaiting), make(chan struct{})
@@ -260,7 +260,7 @@ func TestOneAtATime(t *testing.T) {
 func TestLargePage(t *testing.T) {
 	s, cookie := handle(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.(*response).max = 100
-		for _, n := range []int{99, 2, 1} { // the last would fit
+		for _, n := range []int{99, 2, 1} { // the last one would fit
 			_, _ = w.Write(make([]byte, n))
 		}
 	})
@@ -269,7 +269,7 @@ func TestLargePage(t *testing.T) {
 	}
 }
 
-// The profile that is downloaded has the names of its sample types, also if the pages number them.
+// The downloaded profile has the original names of its sample types, even if the pages number them.
 func TestDownloadEqualTypes(t *testing.T) {
 	p := shop()
 	p.SampleType[1].Type = "cpu"

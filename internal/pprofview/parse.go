@@ -2,5 +2,5 @@ package pprofview
 
 import "github.com/google/pprof/profile"
 
-// Parse parses an encoded profile for Top and Serve. Memory that it takes is thus known to be that of this package.
+// Parse decodes an encoded profile for Top and Serve. Its memory is attributed to this package.
 func Parse(data []byte) (*profile.Profile, error) { return profile.ParseData(data) }

@@ -79,7 +79,7 @@ func TestTopErrors(t *testing.T) {
 	}
 }
 
-// Names come from input that is not trusted: none begins a line of the report or reaches a terminal as a command.
+// Names come from untrusted input: none begins a line of the report or reaches a terminal as a control sequence.
 func TestTopIsPrintable(t *testing.T) {
 	p := shop()
 	want, _, err := Top(shop(), &TopOptions{})
@@ -97,7 +97,7 @@ func TestTopIsPrintable(t *testing.T) {
 	}
 }
 
-// Two sample types with the same name can both be chosen, and the last one is the default, as for pprof.
+// Two sample types with the same name can both be selected, and the last one is the default, as in pprof.
 func TestTopEqualTypes(t *testing.T) {
 	for name, want := range map[string]string{"cpu": "work", "cpu#2": "wait", "": "wait", "0": "work", "1": "wait"} {
 		p := shop()

@@ -8,23 +8,23 @@ import (
 
 // A Ranking is the report of Top as numbers.
 type Ranking struct {
-	SampleType profile.ValueType // of all values; its name is that by which TopOptions selects it
-	// Total is what percentages are of: the sum of the absolute values of all samples, before the filter, or of the
-	// samples of the base if there is one that percentages are relative to (see Difference).
+	SampleType profile.ValueType // of all values; TopOptions selects it by its name
+	// Total is the basis of percentages: the total of the absolute values of all samples before the filter, or of the
+	// samples of the base if percentages are relative to it (see Difference).
 	Total     int64
-	Functions int   // in the selected samples
+	Functions int   // number of functions in the selected samples
 	Rows      []Row // at most TopOptions.Count, sorted as in the report
 }
 
 // A Row is a function of a Ranking.
 type Row struct {
 	Function  string
-	Flat, Cum int64 // what the function takes itself, and what it takes with its callees
+	Flat, Cum int64 // value of the function itself, and including its callees
 }
 
-// Rank returns what the report of Top shows, as numbers, and with all functions however little they take. Names are not
-// escaped. unmatched and the errors are those of Top. Rank takes ownership of p. It is not safe for concurrent use,
-// because the driver has global settings.
+// Rank returns the report of Top as numbers, with all functions regardless of their values. It does not escape names.
+// unmatched and the errors are those of Top. Rank takes ownership of p. It is not safe for concurrent use, because the
+// driver has global settings.
 func Rank(p *profile.Profile, o *TopOptions) (ranking *Ranking, unmatched []string, err error) {
 	nameTypes(p)
 	index, err := sampleIndex(p, o.SampleType)
@@ -55,7 +55,7 @@ func Rank(p *profile.Profile, o *TopOptions) (ranking *Ranking, unmatched []stri
 	return ranking, unmatched, nil
 }
 
-// total returns the value that pprof's percentages are of.
+// total returns the basis of pprof's percentages.
 func total(p *profile.Profile, index int) int64 {
 	var all, base int64
 	for _, s := range p.Sample {
@@ -73,7 +73,7 @@ func total(p *profile.Profile, index int) int64 {
 
 func abs(v int64) int64 { return max(v, -v) }
 
-// nameLocations gives locations without a function the name under which the report of Top lists them: the file of
+// nameLocations assigns to locations without a function the name under which the report of Top lists them: the file of
 // their mapping.
 func nameLocations(p *profile.Profile) {
 	byName := map[string]*profile.Function{}

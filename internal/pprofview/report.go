@@ -1,7 +1,7 @@
-// Package pprofview shows a profile in memory with pprof's own report and web pages. It runs the driver of go tool
-// pprof as a function: nothing is fetched, symbolized, asked for or saved. Profiles are not trusted: no file that a
-// profile names is opened, except source files in directories that the user chose, and no program is run, except dot if
-// the user asked for graphs.
+// Package pprofview displays a profile in memory with pprof's own report and web pages. It runs the driver of go tool
+// pprof as a function: it does not fetch, symbolize, ask for or save anything. Profiles are untrusted: no file that a
+// profile names is opened, except source files in directories that the user permitted, and no program is run, except
+// dot if the user requested graphs.
 package pprofview
 
 import (
@@ -13,19 +13,19 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// TopOptions selects the contents of a report. The zero value lists all functions by their own values of the default
-// sample type.
+// TopOptions selects the contents of a report. The zero value lists all functions, sorted by their own values of the
+// default sample type.
 type TopOptions struct {
-	Filter            // percentages are of all samples nevertheless
-	Count      int    // maximum number of functions; 0 means all
+	Filter            // percentages refer to all samples regardless
+	Count      int    // maximum number of functions; 0 means no limit
 	Cum        bool   // sort by cumulative values
-	SampleType string // name of the sample type, NAME#2 for the second with a name; "" means the default of the profile
+	SampleType string // NAME, or NAME#2 for the second one with that name; "" means the default of the profile
 }
 
-// args returns the options as arguments of pprof. All of them are stated, because the driver keeps the settings of its
+// args returns the options as arguments of pprof. It states all of them, because the driver keeps the settings of its
 // last run.
 func (o *TopOptions) args() []string {
-	order, smallest, thinnest := "-flat", "0.005", "0.001" // of the total; pprof's defaults
+	order, smallest, thinnest := "-flat", "0.005", "0.001" // fractions of the total; pprof's defaults
 	if o.Cum {
 		order = "-cum"
 	}
@@ -50,10 +50,10 @@ func (e *SampleTypeError) Error() string {
 	return "no sample type " + strconv.Quote(e.Name) + " in the profile; want one of " + strings.Join(e.Has, ", ")
 }
 
-// Top returns the report of go tool pprof -top. All characters in it are printable, and each name stays on its line:
-// for that, Top escapes the names in p. unmatched is that of Select. The error is a *SampleTypeError, a *NoMatchError,
-// or one of the driver, as for an invalid expression. Top takes ownership of p. It is not safe for concurrent use,
-// because the driver has global settings.
+// Top returns the report of go tool pprof -top. All characters in it are printable, and each name stays on its line,
+// because Top escapes the names in p. unmatched is that of Select. The error is a *SampleTypeError, a *NoMatchError, or
+// an error of the driver, for example for an invalid expression. Top takes ownership of p. It is not safe for
+// concurrent use, because the driver has global settings.
 func Top(p *profile.Profile, o *TopOptions) (report string, unmatched []string, err error) {
 	escapeNames(p)
 	nameTypes(p)
@@ -77,7 +77,7 @@ func sampleIndex(p *profile.Profile, name string) (int, error) {
 	return 0, missing
 }
 
-// nameTypes makes the names of the sample types distinct: the driver refuses profiles in which two are equal.
+// nameTypes makes the names of the sample types distinct, because the driver rejects profiles with equal names.
 func nameTypes(p *profile.Profile) {
 	types := make([]origin.ValueType, len(p.SampleType))
 	for i, t := range p.SampleType {
@@ -88,7 +88,7 @@ func nameTypes(p *profile.Profile) {
 	}
 }
 
-// escapeNames escapes line feeds and other unprintable characters in all texts that a report shows.
+// escapeNames escapes line feeds and other unprintable characters in all strings that a report shows.
 func escapeNames(p *profile.Profile) {
 	for _, f := range p.Function {
 		f.Name = message.Line(f.Name)

@@ -16,12 +16,12 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// ServerOptions says what the pages of a Server may show besides the profile. The zero value permits no access to files
-// and programs.
+// ServerOptions selects what the pages of a Server may show in addition to the profile. The zero value permits no
+// access to files and programs.
 type ServerOptions struct {
-	// Sources are directories with source code. The page Source shows lines of files in them. The profile's name of a
-	// file is looked up in each of them: the whole name, then without its first directory, and so on. Symbolic links
-	// that lead out are not followed.
+	// Sources are directories with source code. The page Source shows lines of files in them. It looks up a file of the
+	// profile in each of them by its whole name, then without its first directory, and so on. It does not follow
+	// symbolic links that lead out of the directory.
 	Sources []string
 	// Graph permits running the program dot of Graphviz on a description of the call graph.
 	Graph bool
@@ -35,9 +35,9 @@ type Server struct {
 }
 
 // NewServer returns a Server for connections to ln, whose address must be 127.0.0.1 because a profile may be
-// confidential. The Server owns ln and p. The error is one of opening a directory of sources, or of the driver. Close
-// the Server after use. Top must not run at the same time as NewServer or Serve, because the driver has global
-// settings.
+// confidential. The Server owns ln and p. The error is one of opening a directory of sources, or of the driver; the
+// caller then still closes ln. Close the Server after use. Top must not run concurrently with NewServer or Serve,
+// because the driver has global settings.
 func NewServer(ln net.Listener, p *profile.Profile, o *ServerOptions) (*Server, error) {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.Equal(net.IPv4(127, 0, 0, 1)) {
@@ -65,19 +65,20 @@ func (s *Server) Close() error {
 	return s.ln.Close()
 }
 
-// Limits of a connection. A report has its own time: see pages.
+// Limits of a connection. Creating a page is not limited, see pages.
 const (
 	headerTime = 10 * time.Second // to send a request; a ReadTimeout would also end requests that wait for their turn
 	writeTime  = time.Minute      // to receive a page
 	idleTime   = 2 * time.Minute  // between requests
-	maxHeader  = 64 << 10         // bytes; addresses have expressions with names of functions
+	maxHeader  = 64 << 10         // bytes; addresses contain expressions with names of functions
 )
 
-// Serve serves the pages. It returns nil when ctx is done or the listener is closed.
+// Serve serves the pages. It returns nil when ctx is done or the listener is closed, and otherwise the error of the
+// listener.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
 		Handler: s.access, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
-		ErrorLog: log.New(io.Discard, "", 0), // of clients that break off
+		ErrorLog: log.New(io.Discard, "", 0), // errors of clients that disconnect
 	}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve returns the reason
 	defer stop()
@@ -90,7 +91,7 @@ func (s *Server) Serve(ctx context.Context) error {
 
 // driverHandlers returns the handlers of pprof's pages by path.
 func driverHandlers(p *profile.Profile) (handlers map[string]http.Handler, err error) {
-	args := append((&TopOptions{Count: -1}).args(), "-http=127.0.0.1:0", "-no_browser") // pprof's defaults, unlimited
+	args := append((&TopOptions{Count: -1}).args(), "-http=127.0.0.1:0", "-no_browser") // pprof's defaults
 	options := driverOptions(p, &driverUI{}, args...)
 	options.HTTPServer = func(a *driver.HTTPServerArgs) error {
 		handlers = a.Handlers
@@ -100,9 +101,9 @@ func driverHandlers(p *profile.Profile) (handlers map[string]http.Handler, err e
 	return handlers, err
 }
 
-// withoutSettings runs a function that cannot find pprof's saved settings. The driver asks for the user's directory of
-// settings before it serves, reads a file in it for each page, and cannot be told another place. A name below the null
-// device is no file on any system.
+// withoutSettings runs a function that cannot find pprof's saved settings. The driver looks up the user's configuration
+// directory before it serves, reads a file in it for each page, and has no option for another directory. A path below
+// the null device does not exist on any system.
 func withoutSettings(run func() error) (err error) {
 	name := "XDG_CONFIG_HOME"
 	switch runtime.GOOS {

@@ -10,11 +10,11 @@ import (
 	"strings"
 )
 
-// Bounds of what is read of source files. Names and line numbers come from the profile.
+// Bounds on reading source files. The profile determines names and line numbers.
 const (
-	maxPathElements = 64       // of a name of a file: as many as are tried, from the end
+	maxPathElements = 64       // of the name of a file; the last ones are tried
 	maxSourceFile   = 16 << 20 // bytes
-	maxSourceLine   = 1000     // bytes of a line that are shown
+	maxSourceLine   = 1000     // bytes shown of a line
 )
 
 // sources are the directories in which source files are looked up.
@@ -40,16 +40,16 @@ func (s *sources) close() {
 	}
 }
 
-// errNoSource means that no directory has a file.
+// errNoSource means that no directory contains a file.
 var errNoSource = errors.New("in none of the directories given with --source")
 
-// open opens a regular file by the name that a profile has for it, which may be one of another machine or system. It
-// tries the whole name in each directory, then the name without its first element, and so on, so that the longest match
-// wins. It returns where the file is. os.Root follows no symbolic link out of the directory.
+// open opens a regular file by its name in a profile, which may come from another machine or operating system. It tries
+// the whole name in each directory, then the name without its first element, and so on, so that the longest match wins.
+// It returns the path of the file. os.Root does not follow symbolic links out of the directory.
 func (s *sources) open(name string) (f *os.File, path string, err error) {
 	for rest := range suffixes(name) {
 		for _, root := range s.roots {
-			// A file that is not regular, such as a named pipe, could block, so it is not even opened.
+			// Opening a file that is not regular, such as a named pipe, could block.
 			if info, err := root.Stat(rest); err != nil || !info.Mode().IsRegular() {
 				continue
 			}
@@ -61,8 +61,8 @@ func (s *sources) open(name string) (f *os.File, path string, err error) {
 	return nil, "", errNoSource
 }
 
-// suffixes yields what of a name of a file may be a path below a directory, the longest first. Elements up to the last
-// ".." are omitted, because what they mean depends on directories of another machine.
+// suffixes yields the suffixes of a file name that may be a path below a directory, the longest first. It omits
+// elements up to the last "..", because their meaning depends on directories of another machine.
 func suffixes(name string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		var elements []string
@@ -90,7 +90,7 @@ type sourceLine struct {
 	Text   string
 }
 
-// lines returns the wanted lines of a file, in order, and where the file is. Long lines are truncated.
+// lines returns the wanted lines of a file, in order, and the path of the file. Long lines are truncated.
 func (s *sources) lines(name string, wanted map[int64]bool) (lines []sourceLine, path string, err error) {
 	f, path, err := s.open(name)
 	if err != nil {
@@ -101,10 +101,8 @@ func (s *sources) lines(name string, wanted map[int64]bool) (lines []sourceLine,
 	for number := int64(1); len(lines) < len(wanted); number++ {
 		text, err := r.ReadSlice('\n')
 		if wanted[number] && len(text) > 0 {
-			lines = append(
-				lines,
-				sourceLine{number, strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD")},
-			)
+			text := strings.ToValidUTF8(strings.TrimRight(string(text), "\r\n"), "\uFFFD")
+			lines = append(lines, sourceLine{number, text})
 		}
 		for errors.Is(err, bufio.ErrBufferFull) { // the rest of a long line
 			_, err = r.ReadSlice('\n')

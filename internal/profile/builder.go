@@ -8,21 +8,34 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// Options says what to count and what to tell apart. The zero value is a good choice.
+// Options select the samples that a Builder adds up, and the labels that keep samples apart. The zero value selects the
+// defaults.
 type Options struct {
-	Kind   Kind
-	Report *ntconv.Report
-	// Drop lists keys of labels that samples are not told apart by: the Label constants of this package, "state", and
-	// whatever keys the events have. Dropping "thread id" drops "thread" too.
+	Kind   Kind           // kind of the samples; Auto selects one
+	Report *ntconv.Report // receives notes about samples without a stack, a weight or a valid payload; may be nil
+	// Drop lists keys of labels to omit: the Label constants of this package, "state", and the keys that events have.
+	// Samples that differ only in these labels are merged. Dropping "thread id" also drops "thread".
 	Drop []string
-	// Unlabeled adds up samples of a stack and owner regardless of the labels of their events.
+	// Unlabeled adds up the samples of a stack and owner regardless of the labels of their events.
 	Unlabeled bool
-	// Span, if not nil, returns in the end the time range that the profile describes. If it is nil, the profile
-	// describes the time from the start of the session, or else from the first added event, to the last one.
+	// Span, if not nil, returns the time range that the profile describes; Finish calls it. If it is nil, the profile
+	// describes the time from the start of the session, or else from the first added event, to the last added event.
 	Span func() (first, last ntconv.Ticks, ok bool)
 }
 
-// A Builder sums up events. It is not safe for use by several goroutines.
+// A Builder aggregates the samples of a trace. It is not safe for concurrent use.
+//
+// State of a Builder and its sets:
+//
+//	field           set by                          cleared by
+//	roles, weights  first event of a type           - (a type keeps its role)
+//	all             Watch, Add                      -
+//	added           Add, if Options.Span is nil     -
+//	rows, values    set.add; intervals: set.credit  - (rows are only appended)
+//	thread.recent   set.add                         -
+//	thread.pending  set.add                         set.weigh: the thread's next sample, a round without the thread,
+//	                                                SampleWeight, the removal of the thread, or Finish
+//	wanted          set.want                        -
 type Builder struct {
 	info   *ntconv.Info
 	namer  ntconv.Namer
@@ -35,12 +48,12 @@ type Builder struct {
 	lastRole role
 	weights  weightTypes
 
-	all   *Recording // of all events, also omitted ones
-	added *Recording // of the events of Add
+	all   *Recording // of all events, also of those that a selection omits
+	added *Recording // of the events passed to Add
 	span  func() (first, last ntconv.Ticks, ok bool)
 }
 
-// pool holds what the sets share.
+// A pool holds the tables that sets share.
 type pool struct {
 	drop   map[string]bool
 	stacks *Stacks
@@ -48,13 +61,14 @@ type pool struct {
 	tags   tagTable
 }
 
-// A role is how the builder uses events of a type. The zero role means that it ignores them.
+// A role is the use of a type's events. The zero role means that the builder ignores them.
 type role struct {
-	samples []*set // the sets that count them as samples
-	weight  bool   // they state weights
+	samples []*set // sets whose samples these events are
+	weight  bool   // the events state weights
 }
 
-// New returns a builder for a trace. A nil namer knows the names that stacks carry themselves.
+// New returns a Builder for a trace. info describes the trace, and namer resolves its stacks in Finish and Samples. If
+// namer is nil, only stacks with frames of their own have names. o may be nil.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	if o == nil {
 		o = &Options{}
@@ -86,8 +100,8 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	return b
 }
 
-// Add counts an event if it is a sample. It borrows the event, and allocates only for stacks, labels and threads that
-// are new.
+// Add adds e if it is a sample, and notes losses, ended threads and stated weights. It borrows e, and allocates only
+// for new stacks, labels and threads.
 func (b *Builder) Add(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -105,9 +119,9 @@ func (b *Builder) Add(e *ntconv.Event) {
 	}
 }
 
-// Watch notes an event that a selection may omit, so that the weights of the selected samples are those that they have
-// in the whole trace. Call it for every event of the trace, and Add with the same event next if the event is selected.
-// Where nothing is omitted, Watch changes nothing. It borrows the event, and allocates only for new types and threads.
+// Watch notes an event of the trace, so that selected samples get the weights that they have in the whole trace. If a
+// selection may omit events, call Watch for every event, followed by Add with the same event if it is selected. If
+// nothing is omitted, Watch changes nothing. It borrows e, and allocates only for new types and threads.
 func (b *Builder) Watch(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -122,14 +136,14 @@ func (b *Builder) Watch(e *ntconv.Event) {
 	}
 }
 
-// lost notes that events of a capture thread are missing. Calling it twice for a loss changes nothing.
+// lost notes that events of a capture thread are missing. Repeating the call for the same loss changes nothing.
 func (b *Builder) lost(capture *ntconv.Thread) {
 	for _, s := range b.sets {
 		s.interrupt(capture, false)
 	}
 }
 
-// weigh tells the sets whose samples last until the next one of their thread about an event of a class.
+// weigh applies an event of a weight class to the sets whose samples last until the next sample of their thread.
 func (b *Builder) weigh(e *ntconv.Event, c weightClass) {
 	for _, s := range b.sets {
 		if s.spec.interval == noInterval {
@@ -185,9 +199,9 @@ func (b *Builder) role(t *ntconv.Type) role {
 	return r
 }
 
-// OrderMatters reports whether another order of the same events might give another profile: samples of a thread came
-// out of the order of time, or equal stacks were summed up before the namer learned that they mean something else at
-// times in between. It is for after the last event and before Finish.
+// OrderMatters reports whether the same events in time order could have produced a different profile: samples of a
+// thread were out of order, or samples with equal stacks were added up before the namer knew that an address had
+// another owner between them. Call it after the last Add and before Finish.
 func (b *Builder) OrderMatters() bool {
 	s := b.set()
 	if n, ok := b.namer.(ntconv.EpochSettler); s.disordered || ok && !n.Settle() {
@@ -206,7 +220,7 @@ func (b *Builder) OrderMatters() bool {
 	return false
 }
 
-// set returns the set that the profile is made of.
+// set returns the set that becomes the profile: the first one with samples, for Options.Kind Auto.
 func (b *Builder) set() *set {
 	s := b.sets[0]
 	for _, other := range b.sets[1:] {
@@ -217,20 +231,23 @@ func (b *Builder) set() *set {
 	return s
 }
 
-// Finish ends the samples that wait for a successor and returns the profile. The builder must not be used afterwards.
+// Finish ends the pending intervals and returns the profile. The Builder must not be used afterwards, except through
+// the Profile. Finish notes in Options.Report samples without a stack, out of order or with an invalid payload, and
+// time of threads without a sample.
 func (b *Builder) Finish() *Profile {
 	s := b.set()
-	if s.imported == nil && s.declared != nil { // a profile without samples is restored, too
+	if s.imported == nil && s.declared != nil { // a profile without samples is also restored
 		s.take(s.declared, origin.ColumnsOf(s.declared))
 	}
 	period := nominalPeriod(b.info)
 	s.finish()
 	b.report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
-	b.report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.name+" samples that came late have no weight")
+	b.report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.name+" samples out of time order have no weight")
 	b.report.Note(ntconv.CodeUnseen, s.unseen.Gaps, -1, s.unseen.describe(b.info.Clock))
-	b.report.Note(ntconv.CodePayload, s.bad.n, s.bad.offset, s.spec.name+" samples")
+	b.report.Note(ntconv.CodePayload, s.undecodable.n, s.undecodable.offset, s.spec.name+" samples")
 	p := &Profile{
-		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main, PeriodType: s.spec.period, Period: period,
+		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main,
+		PeriodType: s.spec.period, Period: period,
 		Events: s.events, Unseen: s.unseen, Adopted: s.adopted, b: b, s: s,
 	}
 	for i, c := range s.spec.columns {
@@ -249,8 +266,8 @@ func (b *Builder) Finish() *Profile {
 }
 
 // recorded returns the first and the last tick that the profile describes. The end includes the interval of each
-// thread's last sample, so that no thread has more time than the profile's duration: in a selection without the last
-// events of the recording, that interval may end later than the last selected event.
+// thread's last sample, so that no thread has more time than the profile's duration: if a selection omits the last
+// events of the recording, that interval may end after the last selected event.
 func (b *Builder) recorded(s *set) (first, last ntconv.Ticks) {
 	span := b.span
 	if span == nil {
@@ -260,7 +277,7 @@ func (b *Builder) recorded(s *set) (first, last ntconv.Ticks) {
 	return first, max(last, s.end)
 }
 
-// defaultPeriod is the interval of samplers unless the trace states another.
+// defaultPeriod is the sampling interval of traces that state none, in nanoseconds.
 const defaultPeriod = int64(time.Millisecond)
 
 // nominalPeriod returns the nominal sampling interval of a trace in nanoseconds.
@@ -272,12 +289,12 @@ func nominalPeriod(info *ntconv.Info) int64 {
 	return defaultPeriod
 }
 
-// nominalTicks returns the length of some nanoseconds on the trace's clock.
+// nominalTicks converts nanoseconds to ticks of the trace's clock.
 func nominalTicks(info *ntconv.Info, nanos int64) uint64 {
 	return uint64(ntconv.Clock{Freq: info.Clock.Freq}.TicksAt(time.Duration(nanos)))
 }
 
-// tagTable numbers the values of a kind's own label from 1; 0 is none.
+// A tagTable numbers the values of a kind's own label from 1; 0 means no value.
 type tagTable struct {
 	ids  map[string]uint32
 	list []string

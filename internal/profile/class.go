@@ -7,26 +7,26 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// A classIndex finds the class of a group that has the same frames as the latest one. Nearly all groups have one class;
-// a stack that many processes have has one for each of them.
+// A classIndex finds the class of a group that has the same frames as the latest class. Nearly all groups have one
+// class; a stack that many processes share has one class per process.
 type classIndex struct {
-	index   intern.Index // classes + 1; empty while there are few
-	indexed int          // so many classes
-	// contents are hashes of what frames point to. Names may be long, so each is hashed once.
+	index   intern.Index // maps hashes to classes + 1; empty while there are few classes
+	indexed int          // number of classes in index
+	// contents caches the hashes of the objects that frames point to, because their names may be long.
 	contents map[pointees]uint64
 }
 
-// pointees are what a frame points to.
+// pointees are the objects that a frame points to.
 type pointees struct {
 	function *ntconv.Function
 	mapping  *ntconv.Mapping
 }
 
-// fewClasses is how many classes are compared one by one.
+// fewClasses is the number of classes that are compared linearly.
 const fewClasses = 8
 
-// find returns the number of the first class with the frames of the last one, which is the number of that if there is
-// no other.
+// find returns the index of the first class with the frames of the last one. If no other class has them, this is the
+// index of the last class.
 func (x *classIndex) find(classes []class, frames *frameTable) int {
 	latest := len(classes) - 1
 	if latest < fewClasses {
@@ -57,7 +57,7 @@ func (x *classIndex) reset() {
 
 func (c class) equal(d class) bool { return slices.EqualFunc(c.frames, d.frames, sameFrame) }
 
-// hash is of all that equal compares.
+// hash covers everything that equal compares.
 func (x *classIndex) hash(c class, frames *frameTable) uint64 {
 	if x.contents == nil {
 		x.contents = make(map[pointees]uint64)

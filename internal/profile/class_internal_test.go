@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A class has the number of the first one with equal frames, however many classes there are.
+// The class of a stack is the first one with equal frames, regardless of the number of classes.
 func TestClassIndex(t *testing.T) {
 	table := newFrameTable(12345)
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,6 +1,6 @@
 package profile
 
-// RoundMedian rounds the exact median of lengths in order as intervals does.
+// RoundMedian rounds the exact median of sorted lengths as intervals does.
 func RoundMedian(exact uint64, lengths []uint64) uint64 {
 	return min(max(middle(bucket(exact)), lengths[0]), lengths[len(lengths)-1])
 }

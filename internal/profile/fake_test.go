@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// The traces of these tests have a clock of 10 MHz: 100 ns a tick.
+// The traces of these tests have a clock of 10 MHz: 100 ns per tick.
 const freq = 10_000_000
 
 func testInfo() *ntconv.Info {
@@ -45,7 +45,7 @@ func cpuEvent(t *ntconv.Thread, at ntconv.Ticks, value uint64, s *ntconv.Stack) 
 
 func stack(pcs ...uint64) *ntconv.Stack { return &ntconv.Stack{PCs: pcs} }
 
-// fakeNamer names addresses after themselves and after how often they were redefined until some time.
+// fakeNamer names an address after the address and the number of its redefinitions up to a time.
 type fakeNamer struct {
 	versions map[uint64][]version
 	threads  map[*ntconv.Thread]string

@@ -7,19 +7,19 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// A frameTable numbers frames by content from 0. A map of their contents would do, and makes a profile of a million
-// stacks take 1.4 times as long. An intern.Table would compare the pointers in frames, and sources may make a Function
-// more than once.
+// A frameTable numbers frames by content from 0. With a map keyed by content, a profile of a million stacks takes 1.4
+// times as long. An intern.Table would compare the pointers in frames, but sources may create equal Functions more than
+// once.
 type frameTable struct {
 	seed  maphash.Seed
-	k     uint64       // secret of hash
-	index intern.Index // numbers + 1
+	k     uint64       // secret key of hash
+	index intern.Index // maps hashes to numbers + 1
 	list  []ntconv.Frame
 }
 
 func newFrameTable(k uint64) *frameTable { return &frameTable{seed: maphash.MakeSeed(), k: k} }
 
-// number returns the number of a frame, a new one if it is not known.
+// number returns the number of a frame. A new frame gets the next number.
 func (t *frameTable) number(f *ntconv.Frame) uint32 {
 	p := t.index.Probe(t.hash(f))
 	for p.Next() {
@@ -32,7 +32,7 @@ func (t *frameTable) number(f *ntconv.Frame) uint32 {
 	return uint32(len(t.list)) - 1
 }
 
-// hash is of all that sameFrame compares: frames of equal hashes would make every search a long one.
+// hash covers everything that sameFrame compares; frames with equal hashes would make every search slow.
 func (t *frameTable) hash(f *ntconv.Frame) uint64 {
 	h := fold(f.PC^t.k, t.k^uint64(uint32(f.Line))^uint64(uint32(f.Column))<<32)
 	h = fold(h^uint64(f.Flags), t.k)
@@ -48,7 +48,7 @@ func (t *frameTable) hash(f *ntconv.Frame) uint64 {
 	return h
 }
 
-// sameFrame compares by content: sources may make a Function more than once.
+// sameFrame compares by content, because sources may create equal Functions more than once.
 func sameFrame(a, b ntconv.Frame) bool {
 	return a.PC == b.PC && a.Line == b.Line && a.Column == b.Column && a.Flags == b.Flags &&
 		same(a.Func, b.Func) && same(a.Mapping, b.Mapping)

@@ -5,7 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// of returns what a set of a kind shares with the others.
+// of returns the tables for a set of kind k. Imported samples need labels and tags of their own.
 func (p *pool) of(k Kind) *pool {
 	if k != Imported {
 		return p
@@ -15,8 +15,8 @@ func (p *pool) of(k Kind) *pool {
 	return &pool{p.drop, p.stacks, labels, newTagTable()}
 }
 
-// adopt gives a set of kind Imported the columns of a type, and reports whether the set can add up samples of the type:
-// the columns of all its types must be compatible.
+// adopt adds a type of imported samples to the set. It returns false, and notes the reason, if the columns of the type
+// are not compatible with those of the types before it.
 func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 	c := origin.ColumnsOf(t)
 	if s.imported == nil {
@@ -24,12 +24,8 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 		return true
 	}
 	if !s.imported.Compatible(c) {
-		report.Note(
-			ntconv.CodeNotCarried,
-			1,
-			-1,
-			"a profile with other sample types than the first one; select the process of one of them",
-		)
+		report.Note(ntconv.CodeNotCarried, 1, -1,
+			"a profile with other sample types than the first one; select the process of one of them")
 		return false
 	}
 	merged := s.imported.Merge(c)
@@ -37,7 +33,7 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 	return true
 }
 
-// take sets the columns of a set to those of its first type.
+// take makes the columns of the first type those of the set.
 func (s *set) take(t *ntconv.Type, c *origin.Columns) {
 	s.imported, s.adopted = c, []*ntconv.Type{t}
 	spec := specs[Imported]
@@ -54,7 +50,7 @@ func importedColumns(t *ntconv.Type) (list []column) {
 	return list
 }
 
-// measureImported reads the values of the columns: all fields after the first one.
+// measureImported reads the values of the columns, which are all fields after the first one.
 func measureImported(e *ntconv.Event, m *measurement) bool {
 	i := -1
 	for _, v := range e.Fields() {

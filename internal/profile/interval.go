@@ -5,11 +5,11 @@ import (
 	"math/bits"
 )
 
-// subBuckets is into how many steps intervals divides every power of two: lengths are told to 1/32.
+// subBuckets is the number of equal steps that divide each power of two, for a resolution of 1/32.
 const subBuckets = 32
 
-// intervals counts lengths of time so that their median can be told without keeping them: exactly below 64 ticks, to
-// 1.6 % above, and exactly if all are equal. Its memory follows the range of the lengths, not their number.
+// intervals is a histogram of lengths of time that returns their median: exactly for lengths below 64 ticks and if all
+// are equal, otherwise within 1.6%. Its memory grows with the range of the lengths, not with their number.
 type intervals struct {
 	n        uint64
 	min, max uint64
@@ -17,7 +17,7 @@ type intervals struct {
 	counts   []*[subBuckets]uint64
 }
 
-// bucket returns the octave and the step within it of v: octave 0 holds 0 to 31, octave i > 0 holds 32<<(i-1) to
+// bucket returns the octave of v and its step in the octave. Octave 0 holds 0 to 31; octave i > 0 holds 32<<(i-1) to
 // 64<<(i-1) in steps of 1<<(i-1).
 func bucket(v uint64) (octave, step int) {
 	if v < subBuckets {
@@ -46,7 +46,7 @@ func (h *intervals) add(v uint64) {
 	h.octave(octave)[step]++
 }
 
-// octave returns the counts of an octave, growing the range at whichever end it lies beyond.
+// octave returns the counts of an octave and extends the range at either end if necessary.
 func (h *intervals) octave(octave int) *[subBuckets]uint64 {
 	if h.counts == nil {
 		h.base = octave
@@ -65,7 +65,7 @@ func (h *intervals) octave(octave int) *[subBuckets]uint64 {
 	return *p
 }
 
-// median returns the lower median, and 0 if there is no length.
+// median returns the lower median, or 0 if there is no length.
 func (h *intervals) median() uint64 {
 	var seen uint64
 	for i, steps := range h.counts {
@@ -81,10 +81,10 @@ func (h *intervals) median() uint64 {
 	return 0
 }
 
-// clamp returns n as a signed number that is not negative.
+// clamp returns n, or the largest int64 if n is larger.
 func clamp(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
 
-// addTo adds n to a sum that stays at the largest or the smallest value rather than overflow.
+// addTo adds n to a sum and saturates at the largest and the smallest value.
 func addTo(sum *int64, n int64) {
 	before := *sum
 	*sum += n
@@ -96,7 +96,7 @@ func addTo(sum *int64, n int64) {
 	}
 }
 
-// times returns a*b for numbers that are not negative, and the largest value rather than an overflow.
+// times returns a*b for numbers that are not negative and saturates at the largest value.
 func times(a, b int64) int64 {
 	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi > 0 {

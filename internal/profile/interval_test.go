@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The median is within 1.6 % of the exact lower median, never outside of what was added, and exact for equal lengths.
+// The median is within 1.6% of the exact lower median, never outside the range of the lengths, and exact for equal
+// lengths.
 func TestMedianIsCloseToExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lengths := rapid.SliceOfN(rapid.OneOf(rapid.Uint64Range(1, 200), rapid.Uint64Range(1_000_000, 60_000_000), rapid.Uint64Range(1, math.MaxInt64)), 1, 200).Draw(t, "lengths")
@@ -31,7 +32,7 @@ func TestMedianIsCloseToExact(t *testing.T) {
 	})
 }
 
-// Every value lies in its bucket, and buckets are ordered as their values are.
+// Every value lies in its bucket, and buckets have the order of their values.
 func TestBucketsAreOrdered(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Uint64().Draw(t, "a"), rapid.Uint64().Draw(t, "b")

@@ -9,24 +9,25 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// Kind says what a profile counts.
+// Kind is the kind of samples that a profile contains.
 type Kind uint8
 
 const (
-	// Auto is the first kind in the order of this list of which the trace has samples, and Wall if it has none at all.
-	// Both kinds in one trace are two views of the same time, so they are never mixed; wall clock comes first because
-	// it also has the threads that wait.
+	// Auto selects the first kind of this list of which the trace has samples, or Wall if it has none. Wall and CPU
+	// samples of one trace are two views of the same time, so they are never added up together. Wall comes first
+	// because it also covers waiting threads.
 	Auto Kind = iota
-	// Wall is time by the .NET sampler, which stops every managed thread whether it runs or waits.
+	// Wall is wall-clock time of managed threads, running or waiting, from .NET's sample profiler.
 	Wall
-	// CPU is processor time by a machine-wide profiler, which sees only threads that run.
+	// CPU is CPU time from a machine-wide profiler, which samples only running threads.
 	CPU
-	// Imported restores the profile that the trace was converted from. Its columns are those of the samples' type.
+	// Imported restores the profile that the trace was converted from. Its columns are those of the type of its
+	// samples.
 	Imported
 	numKinds
 )
 
-// String returns the kind's name as ParseKind reads it.
+// String returns the name of the kind as ParseKind accepts it.
 func (k Kind) String() string {
 	if k == Auto {
 		return "auto"
@@ -34,7 +35,7 @@ func (k Kind) String() string {
 	return specs[k].name
 }
 
-// ParseKind returns the kind of that name.
+// ParseKind returns the kind with that name: auto, wall, cpu or imported.
 func ParseKind(name string) (Kind, error) {
 	for k := Auto; k < numKinds; k++ {
 		if k.String() == name {
@@ -44,14 +45,14 @@ func ParseKind(name string) (Kind, error) {
 	return Auto, fmt.Errorf("profile kind %q: want auto, wall, cpu or imported", name)
 }
 
-// ValueType is what a column of a profile counts, and in which unit.
+// A ValueType is a sample type as in pprof: what a column contains, and its unit.
 type ValueType = origin.ValueType
 
-// scale says how the sum of a column becomes a value of its type.
+// A scale is the conversion from the total of a column to a value of its type.
 type scale uint8
 
 const (
-	scaleNone   scale = iota // as it is
+	scaleNone   scale = iota // none
 	scaleTicks               // ticks of the trace's clock, to nanoseconds
 	scalePeriod              // sampling intervals, to nanoseconds
 )
@@ -61,27 +62,28 @@ type column struct {
 	scale scale
 }
 
-// noInterval as a kind's interval column: its events have weights of their own.
+// noInterval is the interval column of kinds whose events carry their own values.
 const noInterval = -1
 
-// A spec is one kind of profile: which events are its samples and what each of them adds to which column.
+// A spec defines a kind of profile: the events that are its samples, and what each event adds to each column.
 type spec struct {
 	name     string
 	columns  []column
-	main     int // the column that matters most
+	main     int // the column to show first
 	period   ValueType
-	interval int    // column that gets the ticks until the next sample of the same thread, or noInterval
+	interval int    // column for the ticks until the next sample of the same thread, or noInterval
 	tag      string // key of a label that measure derives from the payload; empty if none
 
-	// matches says whether events of a type are samples of the kind; it is asked once a type.
+	// matches reports whether events of a type are samples of the kind. It is called once per type.
 	matches func(*ntconv.Type) bool
-	// measure fills in m, whose values are zero, from an event that matches. False: the payload does not fit.
+	// measure sets m, whose values are zero, from an event of a matching type. It returns false if the payload is
+	// invalid.
 	measure func(e *ntconv.Event, m *measurement) bool
 }
 
-// A measurement is what one event adds to its sample.
+// A measurement is the contribution of one event.
 type measurement struct {
-	values []int64 // one a column
+	values []int64 // one per column
 	tag    []byte  // value of the kind's own label; empty if none
 }
 
@@ -110,7 +112,7 @@ var specs = [numKinds]spec{
 		},
 		measure: measureCPU,
 	},
-	Imported: { // and what the set adopts
+	Imported: { // a set adds the columns of the types that it adopts
 		name:     "imported",
 		interval: noInterval,
 		matches:  func(t *ntconv.Type) bool { return origin.ColumnsOf(t) != nil },
@@ -118,12 +120,12 @@ var specs = [numKinds]spec{
 	},
 }
 
-// IsSample reports whether events of a type are samples of kind Wall or CPU, which were taken while the recorded
-// program ran.
+// IsSample reports whether events of a type are samples of kind Wall or CPU. Imported samples were not taken from the
+// recorded program.
 func IsSample(t *ntconv.Type) bool { return specs[Wall].matches(t) || specs[CPU].matches(t) }
 
-// stateNames returns what the runtime's manifest calls the types of a sample, by number: External is code outside of
-// the runtime, a wait or a computation there.
+// stateNames returns the runtime manifest's names of sample types, by number. External means code outside the runtime,
+// which may be waiting or computing.
 var stateNames = sync.OnceValue(func() (names []string) {
 	layout := clr.Lookup(clr.SampleProfiler, 0, 0)
 	for n := uint64(0); layout.MapName("Type", n) != ""; n++ {
@@ -144,7 +146,7 @@ func measureThread(e *ntconv.Event, m *measurement) bool {
 	return true
 }
 
-// measureCPU counts a sample as often as its Value says, which is 1 in every trace seen.
+// measureCPU counts a sample Value times; Value is 1 in every known trace.
 func measureCPU(e *ntconv.Event, m *measurement) bool {
 	n, ok := clr.Value(e)
 	if !ok {

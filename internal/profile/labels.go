@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// Keys of the labels that samples get beside those of their events.
+// Keys of the labels that samples get in addition to those of their events.
 const (
 	LabelHost       = "host"
 	LabelProcess    = "process"
@@ -21,17 +21,17 @@ const (
 	LabelTrace      = "trace_id"
 	LabelSpan       = "span_id"
 	unitID          = "id"
-	unitDefault     = "count" // consumers lose a number 0 without a unit, and print counts bare
+	unitDefault     = "count" // consumers drop a number 0 without a unit, and print counts without the unit
 	junkKey, junk   = "Error", "Expected actual values"
 	numOverrideKind = ntconv.LabelOpcode
 )
 
-// labelTable numbers label lists by content from 1; 0 is an empty list. Labels that are dropped do not count, so that
-// ids which are different for every event cost nothing once they are dropped.
+// A labelTable numbers label lists by content from 1; 0 is the empty list. It ignores dropped labels, so dropping an ID
+// that differs for every event also saves its memory.
 type labelTable struct {
 	drop map[string]bool
-	all  bool // what was imported says something, whatever it is
-	none bool // every list counts as empty
+	all  bool // imported labels are kept even if they look empty
+	none bool // every list is treated as empty
 	seed maphash.Seed
 
 	index intern.Index
@@ -79,8 +79,8 @@ func (t *labelTable) find(list []ntconv.Label) uint32 {
 	return id
 }
 
-// keeps reports whether a label says something about a sample. Labels that override a property of the event's type do
-// not, nor do empty ones, nor the label that one-collect puts on every event by mistake.
+// keeps reports whether a label belongs to the sample. Labels that override a property of the event's type do not, nor
+// do empty ones, nor the label that one-collect adds to every event by mistake.
 func (t *labelTable) keeps(l *ntconv.Label) bool {
 	if l.Kind >= numOverrideKind {
 		return false
@@ -109,7 +109,7 @@ func (t *labelTable) hash(l *ntconv.Label) uint64 {
 	return fold(h^maphash.String(t.seed, l.Str), 0x9e3779b97f4a7c15)
 }
 
-// same compares a stored list with what is kept of another one.
+// same compares a stored list with the kept labels of another list.
 func (t *labelTable) same(stored, list []ntconv.Label) bool {
 	n := 0
 	for i := range list {
@@ -124,7 +124,7 @@ func (t *labelTable) same(stored, list []ntconv.Label) bool {
 	return n == len(stored)
 }
 
-// LabelKey returns the key that a label has in a profile, and nothing for kinds that have none.
+// LabelKey returns the key of a label in a profile, or "" for kinds that have none.
 func LabelKey(l *ntconv.Label) string {
 	switch l.Kind {
 	case ntconv.LabelActivityID:
@@ -141,7 +141,7 @@ func LabelKey(l *ntconv.Label) string {
 	return ""
 }
 
-// plain returns a label of the table as it is shown.
+// plain returns a label of the table in the form of profiles.
 func (t *labelTable) plain(l ntconv.Label) ntconv.Label {
 	if t.all && (l.Kind == ntconv.LabelString || l.Kind == ntconv.LabelInt) {
 		return l
@@ -149,7 +149,7 @@ func (t *labelTable) plain(l ntconv.Label) ntconv.Label {
 	return plain(l)
 }
 
-// plain returns a label as a string or a number with a unit, whatever it was.
+// plain returns a label of any kind as a string, or as a number with a unit.
 func plain(l ntconv.Label) ntconv.Label {
 	p := ntconv.Label{Kind: ntconv.LabelString, Key: LabelKey(&l)}
 	switch l.Kind {

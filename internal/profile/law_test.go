@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// naive keeps every event and sums up in the most obvious way.
+// naive keeps every event and adds up samples in the most obvious way.
 type naive struct {
 	namer   *fakeNamer
 	samples []naiveSample
@@ -40,9 +40,8 @@ func (n *naive) add(e *ntconv.Event, state, label string) {
 	n.samples = append(n.samples, naiveSample{e.Thread, fmt.Sprintf("%s {%s}", strings.Join(names, "<"), labels), e.Time, false})
 }
 
-// lines gives each sample the time to the next one of its thread that is not late, and the last one about the median,
-// but no time after the end of the recording: the exact median with the rounding of the real one, which has a test of
-// its own.
+// lines gives each sample the time to the next one of its thread in time order. The last sample gets the exact median
+// with the rounding of intervals, which has its own test, but no time after the end of the recording.
 func (n *naive) lines(round func(exact uint64, all []uint64) uint64) []string {
 	sums := map[string]*[2]int64{}
 	var end ntconv.Ticks // of the recording, which ends with a sample here
@@ -99,8 +98,8 @@ func (n *naive) lines(round func(exact uint64, all []uint64) uint64) []string {
 	return out
 }
 
-// Whatever the events, the result is that of adding them up one by one: stacks that come as new pointers, addresses
-// that get other names and the same again, samples that are late or at the same time, threads with one sample.
+// The result equals adding up events one by one, for any events: equal stacks with different pointers, addresses whose
+// names change and change back, samples that are late or simultaneous, threads with one sample.
 func TestSameAsNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		threads := []*ntconv.Thread{{TID: 1, Name: "one", Process: shop}, {TID: 2, Process: shop}, {TID: 3, Name: "three", Process: shop}}
@@ -146,7 +145,7 @@ func TestSameAsNaive(t *testing.T) {
 	})
 }
 
-// hotEvents returns events as a sampler writes them: threads in turns, mostly where they were before.
+// hotEvents returns events as a sample profiler writes them: threads alternate and mostly repeat their stack.
 func hotEvents(n, threads, stacks, depth int) []*ntconv.Event {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var list []*ntconv.Stack

@@ -8,14 +8,14 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// MainTypes knows which sample types imported profiles show first, for formats that show one sample type at a time. The
-// zero value is ready to use.
+// MainTypes collects the sample types that imported profiles show first, for formats that show one sample type at a
+// time. The zero value is ready to use. It is not safe for concurrent use.
 type MainTypes struct {
 	last *ntconv.Type
 	main map[ValueType]bool
 }
 
-// See notes the type of an event, which it borrows.
+// See notes the type of e. It borrows e.
 func (m *MainTypes) See(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Type == m.last {
 		return
@@ -29,7 +29,7 @@ func (m *MainTypes) See(e *ntconv.Event) {
 	}
 }
 
-// Order returns the indices of sample types in the order in which they are shown.
+// Order returns the indexes of sample types in display order: main types first, otherwise unchanged.
 func (m *MainTypes) Order(types []ValueType) []int {
 	order := make([]int, len(types))
 	for i := range order {

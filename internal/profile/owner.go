@@ -2,13 +2,13 @@ package profile
 
 import "github.com/ntconv/ntconv"
 
-// owners are the labels of a set's owners. Different threads may have the same labels: ids are used again.
+// owners holds the labels of a set's owners. Different threads may have equal labels, because thread IDs are reused.
 type owners struct {
-	ids    []uint32         // canonical id by owner
-	labels [][]ntconv.Label // by canonical id
+	ids    []uint32         // index into labels, by owner
+	labels [][]ntconv.Label // distinct label lists
 }
 
-// ownerName is what makes owners equal for a reader of the profile.
+// An ownerName is the identity of an owner in the profile: owners with equal names are merged.
 type ownerName struct {
 	pid, tid              uint64
 	host, process, thread string
@@ -31,10 +31,10 @@ func mergeOwners(p *Profile) owners {
 	return all
 }
 
-// nameOwner asks for names, leaving out what is dropped.
+// nameOwner returns the name of an owner without the dropped labels.
 func (b *Builder) nameOwner(o owner, imported bool) (n ownerName) {
 	drop := b.pool.drop
-	if imported { // its labels say whose it is, if anything does
+	if imported { // the labels of imported samples identify their owner, if anything does
 		return n
 	}
 	if p := o.process; p != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// build sums events up. Every event is lent in the same place and overwritten as soon as it was seen.
+// build aggregates events. Each event is passed in the same memory, which is overwritten afterwards.
 func build(info *ntconv.Info, namer ntconv.Namer, o *profile.Options, events ...*ntconv.Event) *profile.Profile {
 	b := profile.New(info, namer, o)
 	var lent ntconv.Event
@@ -28,7 +28,7 @@ func build(info *ntconv.Info, namer ntconv.Namer, o *profile.Options, events ...
 	return b.Finish()
 }
 
-// lines returns every sample as text: values, frames from the leaf, labels.
+// lines returns every sample as a string: values, frames from the leaf, labels.
 func lines(p *profile.Profile) (out []string) {
 	for s := range p.Samples() {
 		var names, labels []string
@@ -99,7 +99,8 @@ func TestThreadWithOneSampleGetsMedianOfAll(t *testing.T) {
 	want(t, p, "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
 }
 
-// A thread that the trace removes is settled at once, and a later thread with the same ids is told apart only by time.
+// The last sample of a thread that the trace removes is weighted at once; only time separates a later thread with the
+// same IDs.
 func TestRemovedThreadIsSettled(t *testing.T) {
 	again := &ntconv.Thread{TID: 7, Name: "till", Process: shop}
 	p := build(testInfo(), &fakeNamer{}, nil,
@@ -109,7 +110,7 @@ func TestRemovedThreadIsSettled(t *testing.T) {
 	want(t, p, "[4 5000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
 }
 
-// A sample from before its thread's last one is counted without a weight, so that no time is counted twice.
+// A sample that is earlier than its thread's previous one counts without a weight, so that no time counts twice.
 func TestTimeGoingBack(t *testing.T) {
 	var r ntconv.Report
 	p := build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r},
@@ -167,7 +168,7 @@ func TestAutoPrefersWall(t *testing.T) {
 	}
 }
 
-// Samples whose addresses meant different things are different, unless the names are the same in the end.
+// Samples whose addresses had different owners are different, unless their frames are equal at the end.
 func TestEpochsMergeByName(t *testing.T) {
 	namer := &fakeNamer{}
 	b := profile.New(testInfo(), namer, &profile.Options{Kind: profile.CPU, Drop: []string{"thread id", "pid", "process"}})
@@ -180,15 +181,15 @@ func TestEpochsMergeByName(t *testing.T) {
 	want(t, b.Finish(), "[4 4000000] first<f2 {}", "[4 4000000] second<f2 {}")
 }
 
-// TestOrderMatters: it does where samples of a thread stand in the wrong order, and where an address got another
-// meaning between two that were taken for equal. Whoever knows of the change beforehand tells them apart in any order.
+// OrderMatters is true if samples of a thread are out of order, or if an address had another owner between two samples
+// that were merged. A namer that knows the change in advance separates them in any order.
 func TestOrderMatters(t *testing.T) {
 	first, second := wallEvent(till, 10, managed, stack(1)), wallEvent(till, 30, managed, stack(1))
 	other := wallEvent(idle, 20, managed, stack(1))
 	for name, c := range map[string]struct {
 		want     bool
 		events   []*ntconv.Event
-		redefine int // after so many events address 1 is told to have another name since 20
+		redefine int // index of the event before which address 1 is redefined since time 20
 	}{
 		"in order":           {false, []*ntconv.Event{first, other, second}, -1},
 		"threads in turn":    {false, []*ntconv.Event{first, second, other}, -1},
@@ -244,7 +245,7 @@ func TestLabels(t *testing.T) {
 	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: drop}, events...), "[5 5000000] f1 {process=shop}")
 }
 
-// Equal ids on two machines are not the same thread.
+// Equal IDs on two hosts are not the same thread.
 func TestMachinesAreToldApart(t *testing.T) {
 	var events []*ntconv.Event
 	for _, host := range []string{"a", "b"} {
@@ -256,7 +257,7 @@ func TestMachinesAreToldApart(t *testing.T) {
 	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: []string{"host"}}, events...), "[2 2000000] f1 {pid=42id thread id=7id}")
 }
 
-// Stacks that carry names are told apart by what the frames say, not by who made them.
+// Stacks of frames are equal by content, regardless of their pointers.
 func TestStacksWithFrames(t *testing.T) {
 	named := func(name string, line int32) *ntconv.Stack {
 		return &ntconv.Stack{Frames: []ntconv.Frame{{Func: &ntconv.Function{Name: name}, Line: line}, {Func: &ntconv.Function{Name: "main"}}}}
@@ -290,7 +291,7 @@ func TestUnresolvedShare(t *testing.T) {
 	}
 }
 
-// A wall profile of a trace without a rundown says how to record one, and other profiles do not.
+// A wall profile of a trace without a rundown explains how to record one; other profiles do not.
 func TestAdviceOnRundown(t *testing.T) {
 	for _, c := range []struct {
 		e    func(at ntconv.Ticks, pcs ...uint64) *ntconv.Event
@@ -317,7 +318,7 @@ func TestAdviceOnRundown(t *testing.T) {
 }
 
 // A profile lasts from the start of the session, if the trace has one, or else from the first event, to the last event
-// but those of rundown, which are written afterwards.
+// that is not a rundown event.
 func TestRecordingSpansAllEventsButRundown(t *testing.T) {
 	at := func(typ *ntconv.Type, time ntconv.Ticks) *ntconv.Event {
 		return &ntconv.Event{Type: typ, Thread: till, Capture: till, Time: time}
@@ -327,7 +328,7 @@ func TestRecordingSpansAllEventsButRundown(t *testing.T) {
 		format      string
 		session     ntconv.Ticks
 		span        span
-		end         ntconv.Ticks // of the last event but rundown
+		end         ntconv.Ticks // of the last event before the rundown
 		start, want ntconv.Ticks
 	}{
 		"event last":           {"other", 0, nil, 50, 5, 50},
@@ -350,7 +351,7 @@ func TestRecordingSpansAllEventsButRundown(t *testing.T) {
 	}
 }
 
-// The last sample of a thread lasts no longer than the recording, however long the thread's intervals are.
+// The last sample of a thread does not extend beyond the recording, regardless of the thread's intervals.
 func TestLastSampleEndsWithTheRecording(t *testing.T) {
 	p := build(testInfo(), &fakeNamer{}, nil,
 		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 60_000, managed, stack(1)), ended(60_200))
@@ -382,11 +383,11 @@ func TestParseKind(t *testing.T) {
 		}
 	}
 	if _, err := profile.ParseKind("walls"); err == nil {
-		t.Error("walls is no kind")
+		t.Error("walls is accepted as a kind")
 	}
 }
 
-// Times as far apart as they can be neither overflow nor become negative.
+// Times at the ends of the range neither overflow nor become negative.
 func TestExtremeTimes(t *testing.T) {
 	const most = ntconv.Ticks(1<<63 - 1)
 	p := build(testInfo(), &fakeNamer{}, nil, wallEvent(till, -most, managed, stack(1)), wallEvent(till, most, managed, stack(1)), wallEvent(till, most, managed, stack(2)))
@@ -399,7 +400,7 @@ func TestExtremeTimes(t *testing.T) {
 	}
 }
 
-// Stacks of few frames cost 4 bytes a frame, however long they are: few bytes of a profile can make many of them.
+// Stacks of few distinct frames take 4 bytes per frame at any depth, because a few bytes of a profile can produce many.
 func TestStacksOfNamesAreSmall(t *testing.T) {
 	const stacks, depth = 1000, 1000
 	var few []ntconv.Frame

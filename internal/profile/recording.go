@@ -7,24 +7,24 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Recording finds the time range in which a trace was recorded: from the start of the session, or else from the first
-// event, to the last event that was recorded then. Events of rundown and those that state weights are written afterwards
-// and do not count. It is not safe for concurrent use.
+// A Recording determines the time range of a trace: from the start of the session, or else from the first event, to the
+// last event. Rundown events and events that state weights do not count, because they are written afterwards. It is not
+// safe for concurrent use.
 type Recording struct {
 	session     ntconv.Ticks
 	hasSession  bool
 	any         bool
 	first, last ntconv.Ticks
-	ends        map[*ntconv.Process]*ntconv.Ticks
+	ends        map[*ntconv.Process]*ntconv.Ticks // time of the latest event of each process
 
 	lastType    *ntconv.Type
-	after       bool // lastType is of rundown, or of events that state weights
+	after       bool // lastType is a rundown event or states weights
 	lastProcess *ntconv.Process
-	end         *ntconv.Ticks // of lastProcess, nil at first
+	end         *ntconv.Ticks // the element of ends of lastProcess; nil at first
 }
 
-// NewRecording returns a Recording of a trace without events so far. A nil info means that the start of the session is
-// not known.
+// NewRecording returns a Recording of a trace without events so far. If info is nil, the start of the session is
+// unknown.
 func NewRecording(info *ntconv.Info) *Recording {
 	r := &Recording{ends: map[*ntconv.Process]*ntconv.Ticks{}}
 	if info != nil && isRecorded(info) {
@@ -33,13 +33,13 @@ func NewRecording(info *ntconv.Info) *Recording {
 	return r
 }
 
-// isRecorded reports whether the clock of a trace begins with the session: in nettrace and netperf the header has the
-// tick of the start. The clocks of other formats begin anywhere.
+// isRecorded reports whether the clock of a trace starts with the session. The headers of nettrace and netperf contain
+// the tick of the start; the clocks of other formats start at any time.
 func isRecorded(info *ntconv.Info) bool {
 	return strings.HasPrefix(info.Format, "nettrace") || strings.HasPrefix(info.Format, "netperf")
 }
 
-// Observe takes an event into account. It borrows the event, and allocates only for new processes.
+// Observe extends the range to e. It borrows e, and allocates only for new processes.
 func (r *Recording) Observe(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent {
 		return
@@ -76,8 +76,8 @@ func (r *Recording) process(p *ntconv.Process, at ntconv.Ticks) {
 	r.lastProcess, r.end = p, end
 }
 
-// Span returns the times of the start of the session and of the last event, and false if there was no event. If the
-// start of the session is not known, or not before the first event, the range begins with the first event.
+// Span returns the start and the end of the range; ok is false if there was no event. The range starts with the first
+// event if the start of the session is unknown or later.
 func (r *Recording) Span() (first, last ntconv.Ticks, ok bool) {
 	first = r.first
 	if r.hasSession {
@@ -86,7 +86,7 @@ func (r *Recording) Span() (first, last ntconv.Ticks, ok bool) {
 	return first, r.last, r.any
 }
 
-// End returns the time of the latest event of a process so far, and the smallest time if there was none.
+// End returns the time of the latest event of p so far, or the smallest time if there was none.
 func (r *Recording) End(p *ntconv.Process) ntconv.Ticks {
 	if end := r.ends[p]; end != nil {
 		return *end
@@ -94,7 +94,7 @@ func (r *Recording) End(p *ntconv.Process) ntconv.Ticks {
 	return math.MinInt64
 }
 
-// after returns the time n ticks after t, or the latest time.
+// after returns the time n ticks after t, or the latest time if that overflows.
 func after(t ntconv.Ticks, n uint64) ntconv.Ticks {
 	if n > uint64(math.MaxInt64)-uint64(t) { // the distance, modulo 2^64
 		return math.MaxInt64

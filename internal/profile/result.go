@@ -8,27 +8,27 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Profile is the samples of one kind that a trace holds.
+// A Profile is the aggregated samples of one kind. It is not safe for concurrent use.
 type Profile struct {
 	Kind       Kind
-	Types      []ValueType // one a value of a sample; none if the kind is Imported and nothing was
+	Types      []ValueType // one per value of a sample; none for kind Imported without samples
 	Main       int         // index of the type to show first
 	PeriodType ValueType
 	Period     int64        // nominal sampling interval, in the unit of PeriodType
-	Start, End ntconv.Ticks // from when to when was recorded, and to the end of the last sample's interval at least
-	Events     uint64       // events that were samples
-	Unseen     Unseen       // time of threads that belongs to no sample; of kind Wall only, and of all threads of the trace
-	// Adopted are the types whose samples were added up and whose columns the profile has, in the order of their first
-	// samples. It is empty unless the kind is Imported and the trace has a type of imported samples.
+	Start, End ntconv.Ticks // recorded time range; includes the interval of each thread's last sample
+	Events     uint64       // number of events that were samples
+	Unseen     Unseen       // time of threads without a sample, in the whole trace; kind Wall only
+	// Adopted lists the types whose samples were added up, in the order of their first samples; the columns of the
+	// profile are theirs. It is empty unless the kind is Imported and the trace has a type of imported samples.
 	Adopted    []*ntconv.Type
-	Others     []Kind     // further kinds of samples in the trace, if Options.Kind is Auto
-	Unresolved Unresolved // complete when all samples were visited
+	Others     []Kind     // other kinds with samples, if Options.Kind is Auto
+	Unresolved Unresolved // set by the first complete iteration over Samples
 
 	b *Builder
 	s *set
 }
 
-// MainType returns the type to show first, the zero value if there is none.
+// MainType returns the type to show first, or the zero value if there is none.
 func (p *Profile) MainType() ValueType {
 	if p.Main >= len(p.Types) {
 		return ValueType{}
@@ -36,18 +36,19 @@ func (p *Profile) MainType() ValueType {
 	return p.Types[p.Main]
 }
 
-// A Sample is a stack with what was counted for it. It is borrowed until the next one.
+// A Sample is a stack with its labels and values. It is borrowed until the next one.
 type Sample struct {
 	Process *ntconv.Process
-	Thread  *ntconv.Thread // nil if threads are not told apart
-	// Labels are strings and numbers with units: process, thread, what the kind knows, and the event's own.
+	Thread  *ntconv.Thread // nil if thread IDs are dropped
+	// Labels are strings and numbers with units: those of the owner, of the kind, and of the event.
 	Labels []ntconv.Label
-	Frames []ntconv.Frame // leaf first; empty if the sample came without a stack
-	Values []int64        // one a type
+	Frames []ntconv.Frame // leaf first; empty if the sample has no stack
+	Values []int64        // parallel to Profile.Types
 }
 
-// Samples visits all samples once: stacks in the order of their first event, the samples of a stack one after another.
-// No two have the same frames and labels. The first complete visit adds what has no name to the report.
+// Samples returns an iterator over all samples: stacks in the order of their first event, and the samples of a stack
+// consecutively. No two samples have equal frames and labels. The first complete iteration sets Unresolved and notes
+// unresolved frames in the report.
 func (p *Profile) Samples() iter.Seq[*Sample] {
 	return func(yield func(*Sample) bool) {
 		v := newVisit(p)
@@ -68,39 +69,43 @@ func (p *Profile) Samples() iter.Seq[*Sample] {
 	}
 }
 
-// A visit is one pass over the rows.
+// A visit is one iteration over the rows.
 //
-// Rows are taken in groups of equal stacks. In a group the frames are asked for once a (process, epoch); equal frames
-// make a class, equal owners by name make one owner, and rows of equal class, owner, labels and tag are one sample.
+// Rows are visited in groups with equal stacks. Within a group, frames are resolved once per frameKey; equal frames
+// form a class, owners with equal names are one owner, and rows with equal class, owner, labels and tag form one
+// sample.
+//
+// order, owners and labels are fixed when the visit begins. group resets members, classes, same and known; classes
+// keeps the memory of earlier frames.
 type visit struct {
 	p      *Profile
 	order  []uint32 // rows by group
 	owners owners
-	labels [][]ntconv.Label // by id in the label table, plain
+	labels [][]ntconv.Label // by label list number, in the form of profiles
 	names  names
 
 	classes []class
 	same    classIndex
-	known   map[meaning]uint32
+	known   map[frameKey]uint32
 	members []member
 	sums    []int64
 	sample  Sample
 }
 
-// meaning is what besides the stack decides about frames.
-type meaning struct {
+// A frameKey is what the frames of a row depend on in addition to its stack.
+type frameKey struct {
 	process *ntconv.Process
 	epoch   uint32
 }
 
-// A class is a list of frames that is not equal to another one in the group.
+// A class is a distinct list of frames in the group.
 type class struct{ frames []ntconv.Frame }
 
-// A member is a row of a group with what decides about merging it.
+// A member is a row of a group with the keys for merging it.
 type member struct{ class, owner, labels, tag, row uint32 }
 
 func newVisit(p *Profile) *visit {
-	v := &visit{p: p, owners: mergeOwners(p), known: map[meaning]uint32{}}
+	v := &visit{p: p, owners: mergeOwners(p), known: map[frameKey]uint32{}}
 	for _, list := range p.s.pool.labels.list {
 		plainList := make([]ntconv.Label, 0, len(list))
 		for _, l := range list {
@@ -111,7 +116,7 @@ func newVisit(p *Profile) *visit {
 	v.sums = make([]int64, len(p.Types))
 	v.sample.Values = make([]int64, len(p.Types))
 	v.order = make([]uint32, len(p.s.rows))
-	first := make([]uint32, len(p.b.pool.stacks.list)) // row of a stack's first occurrence, from 1
+	first := make([]uint32, len(p.b.pool.stacks.list)) // first row of each stack, plus 1
 	for i := range v.order {
 		v.order[i] = uint32(i)
 		if s := p.s.rows[i].stack; first[s] == 0 {
@@ -124,11 +129,11 @@ func newVisit(p *Profile) *visit {
 	return v
 }
 
-// group yields the samples of rows with one stack.
+// group yields the samples of the rows of one stack.
 func (v *visit) group(rows []uint32, yield func(*Sample) bool) bool {
 	v.members = v.members[:0]
-	if len(v.known) > fewClasses { // clearing a map takes as long as it once was large
-		v.known = map[meaning]uint32{}
+	if len(v.known) > fewClasses { // clear takes time proportional to the largest size of the map
+		v.known = map[frameKey]uint32{}
 	}
 	clear(v.known)
 	v.same.reset()
@@ -159,14 +164,14 @@ func (m member) like(n member) bool {
 	return m == n
 }
 
-// class returns the number of the class of a row's frames.
+// class returns the class of a row's frames.
 func (v *visit) class(r *row) uint32 {
-	m := meaning{v.p.s.owners[r.owner].process, r.epoch}
-	if id, ok := v.known[m]; ok {
+	k := frameKey{v.p.s.owners[r.owner].process, r.epoch}
+	if id, ok := v.known[k]; ok {
 		return id
 	}
 	if len(v.classes) < cap(v.classes) {
-		v.classes = v.classes[:len(v.classes)+1] // with the room of an earlier group's frames
+		v.classes = v.classes[:len(v.classes)+1] // reuses the memory of an earlier group's frames
 	} else {
 		v.classes = append(v.classes, class{})
 	}
@@ -174,13 +179,13 @@ func (v *visit) class(r *row) uint32 {
 	c := &v.classes[id]
 	c.frames = c.frames[:0]
 	if r.stack != 0 {
-		c.frames = v.p.b.namer.AppendFrames(c.frames, m.process, v.p.b.pool.stacks.At(r.stack), r.first)
+		c.frames = v.p.b.namer.AppendFrames(c.frames, k.process, v.p.b.pool.stacks.At(r.stack), r.first)
 	}
 	if other := v.same.find(v.classes, v.p.b.pool.stacks.frames); other < id {
 		v.classes = v.classes[:id]
 		id = other
 	}
-	v.known[m] = uint32(id)
+	v.known[k] = uint32(id)
 	return uint32(id)
 }
 
@@ -191,7 +196,7 @@ func (v *visit) sum(row uint32) {
 	}
 }
 
-// emit converts the sums and yields a sample.
+// emit converts the totals and yields a sample.
 func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	s := &v.sample
 	for i, c := range v.p.s.spec.columns {
@@ -213,14 +218,14 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	s.Labels = withLabels(s.Labels, v.labels[m.labels])
 	events := v.sums[0]
 	if len(v.p.Adopted) > 0 {
-		events = 1 // as far as anybody knows
+		events = 1 // the number of events per imported sample is unknown
 	}
 	v.names.count(s.Frames, events, s.Values[v.p.Main])
 	return yield(s)
 }
 
-// withLabels appends an event's own labels to the others, in place of those with the same keys: of several values of a
-// key consumers show one, and the event knows better.
+// withLabels replaces labels by the event's own labels with the same key and appends the others. Consumers show one
+// value per key, and the event's own is more specific.
 func withLabels(list, own []ntconv.Label) []ntconv.Label {
 	if len(own) == 0 {
 		return list

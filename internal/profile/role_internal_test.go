@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// The number of kinds has no limit: each set of a builder counts the samples of its kind, and events that state weights
-// remain recognized. A set of bits would lose kinds beyond its width, or mistake them for the bit of weights.
+// The number of kinds is not limited: each set of a builder counts the samples of its kind, and events that state
+// weights remain recognized. A set of bits would lose kinds beyond its width or confuse them with the bit of weights.
 func TestManyKinds(t *testing.T) {
 	const kinds, weight, samples = 70, 12345, 3
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}

@@ -15,9 +15,9 @@ import (
 // a complete round did not see had no managed frame: it had ended, or waited or ran in native code only.
 //
 // A file does not say where a round begins. A thread is seen once per round, so a sample of a thread that the current
-// round has seen begins the next one. These are the rounds of the profiler, or rounds that begin at another thread of its
-// list: both see each thread once, so that an absence for two rounds of the profiler is certain. The time at which the
-// thread was first absent follows from the pause that the profiler makes between its rounds.
+// round has seen begins the next one. These are the rounds of the profiler, or rounds that begin at another thread of
+// its list: both see each thread once, so that an absence for two rounds of the profiler is certain. The time at which
+// the thread was first absent follows from the pause that the profiler makes between its rounds.
 
 // A timed is a record that its owner keeps per thread.
 type timed interface {
@@ -93,9 +93,9 @@ type sighting[T timed] struct {
 }
 
 // see notes a sample of a thread. If it begins a round, the current round is complete: see calls absent for each thread
-// that the current round did not see and the one before did, with the time since which the thread was absent. It returns
-// false if the sample is earlier than the recorder's latest one, in which case it notes nothing. Calling it twice for a
-// sample changes nothing.
+// that the current round did not see and the one before did, with the time since which the thread was absent. It
+// returns false if the sample is earlier than the recorder's latest one, in which case it notes nothing. Calling it
+// twice for a sample changes nothing.
 func (s *sampler[T]) see(t T, at ntconv.Ticks, absent func(t T, since ntconv.Ticks)) bool {
 	if s.alone || s.incomplete {
 		return true
@@ -106,10 +106,10 @@ func (s *sampler[T]) see(t T, at ntconv.Ticks, absent func(t T, since ntconv.Tic
 	}
 	s.latest = at
 	switch {
-	case x.foreign:
+	case x.shared:
 		return true
 	case x.round > 0 && x.sampler != s.id():
-		x.foreign = true // two recorders see this thread, and only one of them knows its round
+		x.shared = true // two recorders see this thread, and only one of them knows its round
 		return true
 	case x.round > 0 && x.round == s.round && x.seenAt == at:
 		return true
@@ -139,7 +139,7 @@ func (s *sampler[T]) next(at ntconv.Ticks, absent func(t T, since ntconv.Ticks))
 // isAbsent reports whether the current round did not see the thread of a sample of the round before.
 func (s *sampler[T]) isAbsent(b sighting[T]) bool {
 	x := b.thread.times()
-	return x.sampler == s.id() && !x.foreign && x.round < s.round
+	return x.sampler == s.id() && !x.shared && x.round < s.round
 }
 
 // absences calls absent for the threads that the current round did not see. A thread is absent since the first pause of
@@ -163,7 +163,7 @@ func (s *sampler[T]) absences(next ntconv.Ticks, absent func(t T, since ntconv.T
 	}
 }
 
-// interrupt forgets the rounds so far, because events of the recorder are missing here. If more is true, samples are
+// interrupt discards the rounds so far, because events of the recorder are missing here. If more is true, samples are
 // missing from here to the end, too.
 func (s *sampler[T]) interrupt(more bool) {
 	clear(s.seen)
@@ -184,7 +184,7 @@ type sampleTimes struct {
 	round   uint64 // latest round that saw the thread, or 0
 	seenAt  ntconv.Ticks
 	sampler *intervals // identifies the recorder of that round
-	foreign bool       // two recorders saw the thread
+	shared  bool       // two recorders saw the thread
 }
 
 func (l *sampleTimes) times() *sampleTimes { return l }
@@ -221,8 +221,8 @@ func (l *sampleTimes) leave(at ntconv.Ticks) (n uint64, ok bool) {
 }
 
 // remaining returns for how many ticks the latest sample of a thread counts if nothing says when it ended: the median
-// interval of the thread, or else of all threads of its recorder, or else the nominal interval, and never beyond the end
-// of the recording.
+// interval of the thread, or else of all threads of its recorder, or else the nominal interval, and never beyond the
+// end of the recording.
 func (l *sampleTimes) remaining(all *intervals, nominal uint64, end ntconv.Ticks) uint64 {
 	n := cmp.Or(l.gaps.median(), all.median(), nominal)
 	if end <= l.last {
@@ -232,7 +232,8 @@ func (l *sampleTimes) remaining(all *intervals, nominal uint64, end ntconv.Ticks
 }
 
 // Unseen is the time of threads that belongs to no sample: from the first round of the sample profiler that did not see
-// a thread to the thread's next sample. Time before the first sample of a thread and after its last one is not included.
+// a thread to the thread's next sample. Time before the first sample of a thread and after its last one is not
+// included.
 type Unseen struct {
 	Gaps  uint64 // between two samples of a thread
 	Ticks ntconv.Ticks
@@ -246,7 +247,7 @@ func (u *Unseen) end(l *sampleTimes, at ntconv.Ticks) {
 	}
 }
 
-// describe says how much time has no sample.
+// describe returns the time without a sample as a sentence.
 func (u *Unseen) describe(c ntconv.Clock) string {
 	return fmt.Sprintf("%v of thread time has no sample", c.Duration(u.Ticks).Round(time.Microsecond))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// A profiler simulates rounds of the sample profiler: it sees a thread in a round if the thread has a managed frame then.
+// A profiler simulates rounds of the sample profiler: a round sees a thread that has a managed frame.
 type profiler struct {
 	threads []*ntconv.Thread
 	sees    [][]bool         // by round and thread
@@ -23,7 +23,7 @@ type profiler struct {
 
 var recorder = &ntconv.Thread{TID: 99, Name: "recorder", Process: shop}
 
-// rounds generates a recording. The first thread of the list is in every round, as the main thread of a program is.
+// rounds generates a recording. The first thread of the list is in every round, like the main thread of a program.
 func rounds(t *rapid.T) *profiler {
 	p := &profiler{}
 	for i := range rapid.IntRange(1, 5).Draw(t, "threads") {
@@ -65,9 +65,9 @@ func weigh(events []*ntconv.Event) map[string]ntconv.Ticks {
 	return got
 }
 
-// A sample lasts until the next one of its thread if the next round saw the thread. If the thread was away for two rounds
-// or more, the sample lasts until the round that did not see it began. Whether a thread was away for one round is not
-// always known, because a file does not say where rounds begin.
+// A sample lasts until the next one of its thread if the next round saw the thread. If the thread was away for two
+// rounds or more, the sample lasts until the beginning of the first round that did not see it. An absence of one round
+// is not always detectable, because a file does not contain the beginnings of rounds.
 func TestRounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rounds(t)
@@ -103,7 +103,7 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// Rounds do not change what selections and files of them weigh.
+// Rounds do not change the weights of selections and of files of selections.
 func TestSelectionsOfRoundsSumUpToTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := rounds(t).events
@@ -131,7 +131,7 @@ func TestSelectionsOfRoundsSumUpToTheWhole(t *testing.T) {
 	})
 }
 
-// After a loss of the recorder nothing is known about rounds, so a gap in the samples of a thread is no absence.
+// A loss of the recorder resets the rounds, so a gap in the samples of a thread is not an absence.
 func TestLossProvesNoAbsence(t *testing.T) {
 	sample := func(th *ntconv.Thread, at ntconv.Ticks) *ntconv.Event {
 		e := wallEvent(th, at, managed, stack(th.TID))

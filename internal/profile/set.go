@@ -7,65 +7,65 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// A set is the samples of one kind: a row each with its sums.
+// A set is the samples of one kind, one row per distinct key.
 type set struct {
 	kind Kind
 	spec *spec
 	pool *pool
-	tags bool // the kind's own label is wanted
+	tags bool // the kind's own label is not dropped
 
-	// Of kind Imported: the merged columns of the types in adopted, and the first type that was declared, with or
-	// without samples.
+	// Kind Imported only: the merged columns of the types in adopted, and the first defined type, with or without
+	// samples.
 	imported *origin.Columns
 	adopted  []*ntconv.Type
 	declared *ntconv.Type
 
-	index  map[key]uint32 // to rows
+	index  map[key]uint32 // maps keys to rows
 	rows   []row
-	values []int64 // len(spec.columns) a row
+	values []int64 // len(spec.columns) values per row
 
 	threads    map[*ntconv.Thread]*thread
 	samplers   samplers[*thread]
-	absent     func(*thread, ntconv.Ticks) // is (*set).leave
-	recording  *Recording                  // of all events, also omitted ones
+	absent     func(*thread, ntconv.Ticks) // the method leave
+	recording  *Recording                  // of all events, also of those that a selection omits
 	nominal    uint64                      // sampling interval in ticks
 	owners     []owner
 	ids        map[owner]uint32
-	end        ntconv.Ticks // of the latest interval of a sample
-	disordered bool         // a sample came after a later one of its thread or recorder, and may be none of the profile's
+	end        ntconv.Ticks // end of the latest interval of a sample
+	disordered bool         // a sample, selected or not, was earlier than a previous one of its thread or recorder
 	unseen     Unseen
 
-	m                  measurement
-	events             uint64
-	noStack, late, bad tally
-	wanted             map[processStack]struct{} // what the namer was told about
+	m                          measurement
+	events                     uint64
+	noStack, late, undecodable tally
+	wanted                     map[processStack]struct{} // stacks announced to the namer
 }
 
-// A key tells samples apart while events pass.
+// A key identifies a row while events are read.
 type key struct{ stack, labels, owner, epoch, tag uint32 }
 
 type row struct {
 	key
-	// Times of the earliest and the latest event. Addresses mean what they meant at the first one, and what they mean
-	// at the last one if OrderMatters finds nothing.
+	// Times of the earliest and the latest event. The stack is resolved at first; if OrderMatters returns false, it has
+	// the same owners at last.
 	first, last ntconv.Ticks
 }
 
-// An owner is on whose behalf samples were taken. The thread is nil if threads are not told apart.
+// An owner is the process and thread of a sample. thread is nil if thread IDs are dropped.
 type owner struct {
 	process *ntconv.Process
 	thread  *ntconv.Thread
 }
 
-// A thread is what is known about the samples of a thread: the last one waits for its successor. Its times are those of
-// all samples of the trace, of which the profile may have only some.
+// A thread is the state of a thread's samples. The latest sample waits for its successor. The times are those of all
+// samples of the trace, of which the profile may have only some.
 type thread struct {
 	sampleTimes
 	process *ntconv.Process
-	sampler *sampler[*thread] // of the latest sample
-	owner   uint32            // noOwner until the profile has a sample of the thread
-	recent  uint32            // row of the last sample, or noRow: idle threads are seen in the same place over and over
-	pending uint32            // row that gets the time from last on, or noRow
+	sampler *sampler[*thread] // recorder of the latest sample
+	owner   uint32            // index into set.owners; noOwner until the profile has a sample of the thread
+	recent  uint32            // row of the latest sample, or noRow: idle threads repeat the same stack
+	pending uint32            // row that gets the time since the latest sample, or noRow
 }
 
 const (
@@ -73,7 +73,7 @@ const (
 	noOwner = ^uint32(0)
 )
 
-// tally counts something and keeps where it happened first.
+// A tally counts occurrences and keeps the offset of the first one.
 type tally struct {
 	n      uint64
 	offset int64
@@ -101,12 +101,12 @@ func newSet(k Kind, p *pool, recording *Recording, nominal uint64) *set {
 	return s
 }
 
-// add counts an event that matches the set's kind.
+// add counts an event of a matching type.
 func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	clear(s.m.values)
 	s.m.tag = s.m.tag[:0]
 	if !s.spec.measure(e, &s.m) {
-		s.bad.add(e)
+		s.undecodable.add(e)
 	}
 	s.events++
 	t := s.thread(e.Thread)
@@ -146,10 +146,10 @@ func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
 	}
 }
 
-// want tells a namer about a stack that it will be asked for at the end.
+// want announces a stack to the namer, once per process.
 func (s *set) want(e *ntconv.Event, stack uint32, namer ntconv.Namer) {
 	k := processStack{e.Thread.Process, stack}
-	if _, told := s.wanted[k]; told {
+	if _, known := s.wanted[k]; known {
 		return
 	}
 	if w, ok := namer.(ntconv.AddressWanter); ok {
@@ -158,13 +158,13 @@ func (s *set) want(e *ntconv.Event, stack uint32, namer ntconv.Namer) {
 	}
 }
 
-// processStack is a stack of a process: the same addresses mean something else in another one.
+// A processStack is a stack of a process, because its addresses have other owners in another process.
 type processStack struct {
 	process *ntconv.Process
 	stack   uint32
 }
 
-// row returns the row of a key, a new one if there is none.
+// row returns the row of a key and adds it if necessary.
 func (s *set) row(k key) uint32 {
 	r, ok := s.index[k]
 	if !ok {
@@ -207,8 +207,8 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 	return id
 }
 
-// close ends the interval of a thread's last sample at the time of the next one. A sample from before the last one
-// closes nothing and has no time of its own: it would be counted twice. The result is false then.
+// close ends the interval of a thread's latest sample at the time of e. It returns false if e is earlier than that
+// sample: such a sample closes nothing and gets no time, because this time would be counted twice.
 func (s *set) close(t *thread, e *ntconv.Event) bool {
 	r := s.samplers.of(e.Thread, e.Capture)
 	if !r.see(t, e.Time, s.absent) {
@@ -228,7 +228,7 @@ func (s *set) close(t *thread, e *ntconv.Event) bool {
 	return true
 }
 
-// leave ends the interval of a thread's last sample at the time of a round that did not see the thread.
+// leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread.
 func (s *set) leave(t *thread, since ntconv.Ticks) {
 	n, ok := t.leave(since)
 	if !ok {
@@ -240,7 +240,7 @@ func (s *set) leave(t *thread, since ntconv.Ticks) {
 	s.weigh(t, n, since)
 }
 
-// weigh gives ticks to the sample that waits for its successor, if there is one.
+// weigh adds ticks to the row of the pending sample, if there is one.
 func (s *set) weigh(t *thread, ticks uint64, end ntconv.Ticks) {
 	if t.pending == noRow {
 		return
@@ -250,7 +250,7 @@ func (s *set) weigh(t *thread, ticks uint64, end ntconv.Ticks) {
 	t.pending = noRow
 }
 
-// state takes over the weight of a thread's last sample that an event of the trace states.
+// state applies a SampleWeight event: it replaces the interval of the thread's latest sample.
 func (s *set) state(e *ntconv.Event) {
 	if t, ok := s.threads[e.Thread]; ok {
 		n := weightTicks(e)
@@ -259,7 +259,7 @@ func (s *set) state(e *ntconv.Event) {
 	}
 }
 
-// interrupt notes that events of a recorder of samples are missing.
+// interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
 func (s *set) interrupt(capture *ntconv.Thread, more bool) {
 	if s.spec.interval == noInterval {
 		return
@@ -276,7 +276,7 @@ func (s *set) credit(r uint32, ticks int64) {
 	addTo(&s.values[int(r)*len(s.spec.columns)+s.spec.interval], ticks)
 }
 
-// remove weighs the last samples of threads that have ended, and forgets the threads.
+// remove ends the intervals of the given threads, which have exited, and discards their state.
 func (s *set) remove(list []ntconv.ThreadSeq) {
 	for i := range list {
 		if t, ok := s.threads[list[i].Thread]; ok {
@@ -286,7 +286,7 @@ func (s *set) remove(list []ntconv.ThreadSeq) {
 	}
 }
 
-// last weighs the last sample of a thread.
+// last ends the interval of a thread's last sample.
 func (s *set) last(t *thread) {
 	if s.spec.interval == noInterval || t.pending == noRow {
 		return
@@ -295,7 +295,7 @@ func (s *set) last(t *thread) {
 	s.weigh(t, n, after(t.last, n))
 }
 
-// finish weighs the last samples of all threads.
+// finish ends the intervals of all threads.
 func (s *set) finish() {
 	for _, t := range s.threads {
 		s.last(t)

@@ -9,19 +9,20 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// arenaWords is the size of the pieces that addresses of stacks are copied to: 512 KiB.
+// arenaWords is the size of the blocks that hold the addresses of stacks: 512 KiB.
 const arenaWords = 1 << 16
 
-// Stacks numbers stacks by content from 1; 0 is no stack. It copies what it keeps, because a kept *Stack pins the
-// block that the reader cut it from. Of frames it keeps numbers: a stack of names costs no more than 4 bytes a frame.
+// Stacks numbers stacks by content from 1; 0 is the empty stack. It copies addresses, because a retained *Stack would
+// pin the reader's block. It stores frames as numbers, so a stack of names takes at most 4 bytes per frame. It is not
+// safe for concurrent use.
 type Stacks struct {
-	k       uint64 // secret of hash: addresses come from untrusted files
+	k       uint64 // secret key of hash: addresses come from untrusted input
 	index   intern.Index
 	list    []stackEntry // by number
 	arena   []uint64
 	frames  *frameTable
-	numbers []uint32     // of the frames of the stack that is looked for
-	out     ntconv.Stack // of At
+	numbers []uint32     // scratch: frames of the stack passed to find
+	out     ntconv.Stack // result of At
 	last    [memo]memoEntry
 	next    int
 }
@@ -31,8 +32,8 @@ type stackEntry struct {
 	frames []uint32
 }
 
-// memo is how many of the last stacks are known by pointer: idle threads are sampled with the same stack of the same
-// block over and over, in turns with others.
+// memo is the number of recent stacks that are recognized by pointer: idle threads repeat the same stack of the same
+// block, alternating with other threads.
 const memo = 4
 
 type memoEntry struct {
@@ -40,7 +41,7 @@ type memoEntry struct {
 	id    uint32
 }
 
-// NewStacks returns an empty table. It is not safe for concurrent use.
+// NewStacks returns an empty table.
 func NewStacks() *Stacks {
 	t := &Stacks{
 		k:    rand.Uint64() | 1,
@@ -50,7 +51,7 @@ func NewStacks() *Stacks {
 	return t
 }
 
-// ID returns the number of a stack, which it borrows. A new one gets the next number.
+// ID returns the number of a stack. A new stack gets the next number; nil and empty stacks have 0. It borrows s.
 func (t *Stacks) ID(s *ntconv.Stack) uint32 {
 	if s == nil || len(s.PCs) == 0 && len(s.Frames) == 0 {
 		return 0
@@ -66,7 +67,7 @@ func (t *Stacks) ID(s *ntconv.Stack) uint32 {
 	return id
 }
 
-// At returns the stack with a number, borrowed from the table until the next call of At.
+// At returns the stack with a number from ID, borrowed until the next call of At.
 func (t *Stacks) At(id uint32) *ntconv.Stack {
 	e := &t.list[id]
 	if len(e.frames) == 0 {
@@ -111,7 +112,7 @@ func (t *Stacks) keep(pcs []uint64) []uint64 {
 	return dst
 }
 
-// hash folds 128-bit products of pairs of words, which is about one multiplication a frame.
+// hash folds 128-bit products of pairs of words, which takes about one multiplication per frame.
 func (t *Stacks) hash(pcs []uint64, frames []uint32) uint64 {
 	h := t.k ^ uint64(len(pcs))
 	for ; len(pcs) >= 2; pcs = pcs[2:] {

@@ -9,48 +9,48 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 )
 
-// A Weighed is a sample whose weight is known.
+// A Weighed is a sample with its weight.
 type Weighed[T any] struct {
 	Kind Kind
-	// Types and Values are parallel. Where the kind is not Imported, they omit the number of samples, which is the
-	// number of these.
+	// Types and Values are parallel. Unless the kind is Imported, they omit the number of samples, which would always
+	// be 1.
 	Types  []ValueType
 	Values []int64
-	// State is the value of the label that the kind derives from the payload, "" if it derives none.
+	// State is the value of the label that the kind derives from the payload, or "".
 	State string
-	// Subject is what the caller of Stream.Add passed with the sample.
+	// Subject is the value that was passed to Stream.Add with the sample.
 	Subject T
 }
 
-// A Stream finds the weight of each single sample, of all kinds that a trace holds. The weights of a stack add up to
-// those that a Builder gives it: times exactly if a tick is a whole number of nanoseconds, or else to within 1 ns per
-// sample, because the Builder rounds a sum and the Stream rounds the time at which a sample ends.
+// A Stream determines the weight of each single sample, for all kinds in a trace. The weights of the samples of a stack
+// add up to the weight that a Builder computes: exactly if a tick is a whole number of nanoseconds, otherwise within 1
+// ns per sample, because the Builder rounds a total and the Stream the end of each sample.
 //
-// A sample that lasts until the next one of its thread waits for that, so memory follows the number of threads. It is
-// not safe for concurrent use.
+// A sample that lasts until the next sample of its thread is delayed until then, so memory grows with the number of
+// threads. A Stream is not safe for concurrent use.
 type Stream[T any] struct {
 	info   *ntconv.Info
 	emit   func(*Weighed[T])
 	report *ntconv.Report
 	period int64 // nominal sampling interval in nanoseconds
 
-	roles  map[*ntconv.Type]*streamRole
-	recent intern.Cache[*ntconv.Type, *streamRole]
-	timing [numKinds]*timing[T] // of kinds with an interval, nil for others
-	all    *Recording
-	tags   tagTable
-	m      measurement
-	out    Weighed[T]
-	bad    [numKinds]tally
+	roles       map[*ntconv.Type]*streamRole
+	recent      intern.Cache[*ntconv.Type, *streamRole]
+	timing      [numKinds]*timing[T] // nil for kinds without an interval
+	all         *Recording
+	tags        tagTable
+	m           measurement
+	out         Weighed[T]
+	undecodable [numKinds]tally
 }
 
-// A streamRole is what the events of a type are to a Stream.
+// A streamRole is the use of a type's events by a Stream.
 type streamRole struct {
 	class   weightClass
 	samples []sampleSpec
 }
 
-// A sampleSpec is a kind of samples that the events of a type are.
+// A sampleSpec describes the samples of one kind that the events of a type are.
 type sampleSpec struct {
 	kind    Kind
 	spec    *spec
@@ -59,8 +59,8 @@ type sampleSpec struct {
 	first   int
 }
 
-// NewStream returns a Stream of a trace. It passes each sample to emit when its weight is known, which is before Add,
-// Watch or Finish returns; the Weighed and its Values are borrowed until emit returns. The report may be nil.
+// NewStream returns a Stream for a trace. It calls emit for each sample as soon as its weight is known, always before
+// Add, Watch or Finish returns. The Weighed and its Values are borrowed until emit returns. report may be nil.
 func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), report *ntconv.Report) *Stream[T] {
 	s := &Stream[T]{
 		info: info, emit: emit, report: report, period: nominalPeriod(info),
@@ -69,7 +69,10 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), report *ntconv.
 	}
 	for k := Wall; k < numKinds; k++ {
 		if specs[k].interval != noInterval {
-			t := &timing[T]{threads: map[*ntconv.Thread]*lasting[T]{}, samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period))}
+			t := &timing[T]{
+				threads:  map[*ntconv.Thread]*lasting[T]{},
+				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
+			}
 			t.absent = func(l *lasting[T], since ntconv.Ticks) { s.leave(l, since) }
 			s.timing[k] = t
 		}
@@ -77,14 +80,14 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), report *ntconv.
 	return s
 }
 
-// IsSample reports whether an event is a sample, which Add takes.
+// IsSample reports whether e is a sample that Add passes to emit.
 func (s *Stream[T]) IsSample(e *ntconv.Event) bool {
 	return e.Kind == ntconv.KindEvent && len(s.roleOf(e.Type).samples) > 0
 }
 
-// Watch notes an event that a selection may omit. Call it for every event and mark of the trace: the weights of
-// selected samples do not depend on what else is selected. Calling it twice for an event changes nothing. It borrows
-// the event, and allocates only for new types and threads.
+// Watch notes an event of the trace. If a selection may omit events, call it for every event and mark, so that the
+// weights of selected samples do not depend on the selection. Repeating the call for an event changes nothing. It
+// borrows e, and allocates only for new types and threads.
 func (s *Stream[T]) Watch(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -105,8 +108,8 @@ func (s *Stream[T]) Watch(e *ntconv.Event) {
 	}
 }
 
-// Add adds a selected event. If it is a sample, emit gets the subject with its weight. It borrows the event. Watch may
-// have been called for it before.
+// Add adds a selected event. If it is a sample, emit receives it with the subject. Add borrows e, and includes Watch;
+// calling Watch for e before is allowed.
 func (s *Stream[T]) Add(e *ntconv.Event, subject T) {
 	s.Watch(e)
 	if e.Kind != ntconv.KindEvent {
@@ -123,7 +126,7 @@ func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
 	s.m.values = append(s.m.values[:0], make([]int64, n)...)
 	s.m.tag = s.m.tag[:0]
 	if !c.spec.measure(e, &s.m) {
-		s.bad[c.kind].add(e)
+		s.undecodable[c.kind].add(e)
 	}
 	state := s.tags.id(s.m.tag)
 	t := s.timing[c.kind]
@@ -132,7 +135,7 @@ func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
 		return
 	}
 	l := t.of(e.Thread)
-	if _, ok := l.advance(e.Time); !ok { // Watch has ended the interval before
+	if _, ok := l.advance(e.Time); !ok { // Watch has ended the previous interval
 		t.late.add(e)
 		s.pass(c, s.m.values, state, subject)
 		return
@@ -141,11 +144,11 @@ func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
 	l.values = append(l.values[:0], s.m.values...)
 }
 
-// pass converts the columns of a sample and passes it on. It changes the values.
+// pass converts the values of a sample in place and emits it.
 func (s *Stream[T]) pass(c *sampleSpec, values []int64, state uint32, subject T) {
 	for i := c.first; i < len(values); i++ {
 		switch {
-		case i == c.spec.interval: // it has been converted
+		case i == c.spec.interval: // end has converted it
 		case c.columns[i].scale == scaleTicks:
 			values[i] = int64(s.info.Clock.Duration(ntconv.Ticks(values[i])))
 		case c.columns[i].scale == scalePeriod:
@@ -156,7 +159,7 @@ func (s *Stream[T]) pass(c *sampleSpec, values []int64, state uint32, subject T)
 	s.emit(&s.out)
 }
 
-// weigh ends the intervals that an event ends.
+// weigh applies an event of a weight class to all kinds with an interval.
 func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
 	for _, t := range s.timing {
 		if t == nil {
@@ -176,8 +179,8 @@ func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
 	}
 }
 
-// see ends the interval of a thread's last sample at the time of the next one, and the intervals of threads that the
-// recorder no longer sees.
+// see ends the interval of the thread's latest sample at the time of e, and the intervals of threads that the recorder
+// no longer sees.
 func (s *Stream[T]) see(t *timing[T], e *ntconv.Event) {
 	l, r := t.of(e.Thread), t.samplers.of(e.Thread, e.Capture)
 	r.see(l, e.Time, t.absent)
@@ -192,7 +195,7 @@ func (s *Stream[T]) see(t *timing[T], e *ntconv.Event) {
 	s.end(l, n)
 }
 
-// leave ends the interval of a thread's last sample at the time of a round that did not see the thread.
+// leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread.
 func (s *Stream[T]) leave(l *lasting[T], since ntconv.Ticks) {
 	n, ok := l.leave(since)
 	if !ok {
@@ -204,7 +207,7 @@ func (s *Stream[T]) leave(l *lasting[T], since ntconv.Ticks) {
 	s.end(l, n)
 }
 
-// interrupt notes that events of a recorder of samples are missing, from here to the end if more is true.
+// interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
 func (s *Stream[T]) interrupt(capture *ntconv.Thread, more bool) {
 	for _, t := range s.timing {
 		if t == nil {
@@ -218,8 +221,8 @@ func (s *Stream[T]) interrupt(capture *ntconv.Thread, more bool) {
 	}
 }
 
-// end passes on the sample of a thread that waits, with the number of ticks that it lasts. Its time is the difference
-// of two times in nanoseconds, so that the times of a thread's samples add up exactly.
+// end emits the pending sample of a thread, which lasts the given number of ticks. Its time is the difference of two
+// times in nanoseconds, so that the times of a thread's samples add up exactly.
 func (s *Stream[T]) end(l *lasting[T], ticks uint64) {
 	if !l.pending {
 		return
@@ -230,7 +233,7 @@ func (s *Stream[T]) end(l *lasting[T], ticks uint64) {
 	s.pass(l.source, l.values, l.state, l.subject)
 }
 
-// remove ends the samples of threads that have ended.
+// remove ends the intervals of the given threads, which have exited.
 func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 	for i := range list {
 		l, ok := t.threads[list[i].Thread]
@@ -243,19 +246,15 @@ func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 	}
 }
 
-// Finish passes on the samples that wait for a successor. The Stream must not be used afterwards.
+// Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
 		if t != nil {
 			s.finish(t)
-			s.report.Note(
-				ntconv.CodeOutOfOrder,
-				t.late.n,
-				t.late.offset,
-				specs[k].name+" samples that came late have no weight",
-			)
+			s.report.Note(ntconv.CodeOutOfOrder, t.late.n, t.late.offset,
+				specs[k].name+" samples out of time order have no weight")
 		}
-		s.report.Note(ntconv.CodePayload, s.bad[k].n, s.bad[k].offset, Kind(k).String()+" samples")
+		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, Kind(k).String()+" samples")
 	}
 }
 
@@ -268,7 +267,7 @@ func (s *Stream[T]) finish(t *timing[T]) {
 	clear(t.threads)
 }
 
-// finishThread ends the last sample of a thread.
+// finishThread ends the interval of a thread's last sample.
 func (s *Stream[T]) finishThread(l *lasting[T]) {
 	if l.pending {
 		s.end(l, l.remaining(&l.sampler.gaps, nominalTicks(s.info, s.period), s.all.End(l.process)))
@@ -309,24 +308,24 @@ func newStreamRole(t *ntconv.Type) *streamRole {
 	return r
 }
 
-// A timing is what is known about the samples of one kind that last until the next one of their thread.
+// A timing is the state of one kind whose samples last until the next sample of their thread.
 type timing[T any] struct {
 	threads    map[*ntconv.Thread]*lasting[T]
 	created    int
 	lastThread *ntconv.Thread
 	last       *lasting[T]
 	samplers   samplers[*lasting[T]]
-	absent     func(*lasting[T], ntconv.Ticks) // is (*Stream).leave
+	absent     func(*lasting[T], ntconv.Ticks) // calls (*Stream).leave
 	late       tally
 }
 
 // A lasting is the latest sample of a thread.
 type lasting[T any] struct {
 	sampleTimes
-	number  int // in the order of first samples
+	number  int // position among the threads in the order of their first samples
 	process *ntconv.Process
-	sampler *sampler[*lasting[T]] // of the latest sample
-	pending bool
+	sampler *sampler[*lasting[T]] // recorder of the latest sample
+	pending bool                  // the sample below waits for the next one
 	// The sample that waits for the next one:
 	at      ntconv.Ticks
 	source  *sampleSpec

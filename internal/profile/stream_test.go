@@ -17,7 +17,7 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// A weighing is what a sample type has on behalf of a thread in a stack and state.
+// A weighing identifies the total of a sample type for a thread, stack and state.
 type weighing struct {
 	kind             profile.Kind
 	typ, unit        string
@@ -49,7 +49,7 @@ func framesText(frames []ntconv.Frame) string {
 	return b.String()
 }
 
-// builderSums returns the profile of all kinds, and how many events each row has.
+// builderSums returns the profile of all kinds and the number of events of each row.
 func builderSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Event) bool) map[weighing]int64 {
 	sums := map[weighing]int64{}
 	for _, kind := range []profile.Kind{profile.Wall, profile.CPU, profile.Imported} {
@@ -80,7 +80,7 @@ func builderSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Ev
 	return sums
 }
 
-// streamSums returns the sums of single samples, and how many there are.
+// streamSums returns the totals and the number of single samples.
 func streamSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Event) bool, alwaysWatch bool) (map[weighing]int64, map[weighing]int64) {
 	sums, counts := map[weighing]int64{}, map[weighing]int64{}
 	s := profile.NewStream(info, func(w *profile.Weighed[subject]) {
@@ -92,7 +92,7 @@ func streamSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Eve
 			counts[key]++
 		}
 	}, nil)
-	texts := map[*ntconv.Stack]string{}
+	strings := map[*ntconv.Stack]string{}
 	for _, e := range events {
 		if alwaysWatch {
 			s.Watch(e)
@@ -102,10 +102,10 @@ func streamSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Eve
 		}
 		var sub subject
 		if s.IsSample(e) {
-			text, ok := texts[e.Stack]
+			text, ok := strings[e.Stack]
 			if !ok {
 				text = stackText(e.Thread.Process, e.Stack, e.Time)
-				texts[e.Stack] = text
+				strings[e.Stack] = text
 			}
 			sub = subject{weighing{pid: e.Thread.Process.PID, tid: e.Thread.TID, stackText: text}, e.Time}
 		}
@@ -128,7 +128,7 @@ func kept(tb testing.TB, src ntconv.Source) (events []*ntconv.Event) {
 	}
 }
 
-// checkSums compares sums of a Builder with those of a Stream. They are equal if a tick is a whole number of
+// checkSums compares the totals of a Builder with those of a Stream. They are equal if a tick is a whole number of
 // nanoseconds, and otherwise differ by less than 1 ns per sample.
 func checkSums(tb testing.TB, info *ntconv.Info, want, got, counts map[weighing]int64) {
 	tb.Helper()
@@ -147,7 +147,7 @@ func checkSums(tb testing.TB, info *ntconv.Info, want, got, counts map[weighing]
 	}
 }
 
-// Single samples add up to the profile, in every trace, for selections, in files of selections, and in both orders.
+// Single samples add up to the profile: in every trace, for selections, in files of selections, and in both orders.
 func TestStreamAddsUpToProfile(t *testing.T) {
 	files := corpus.Traces(t)
 	if _, err := corpus.Find("data"); err == nil && !testing.Short() {
@@ -190,7 +190,7 @@ func TestStreamOfSelectionFile(t *testing.T) {
 	}
 }
 
-// An imported profile has a row per sample type, with the counts as they were.
+// An imported profile has a row per sample type, with the original counts.
 func TestStreamOfImported(t *testing.T) {
 	data, err := os.ReadFile(corpus.Path("go-cpu.pb.gz"))
 	if err != nil {
@@ -212,7 +212,7 @@ func TestStreamOfImported(t *testing.T) {
 	}
 }
 
-// For any events, threads that end included, single samples add up to the profile, and their times to those of the
+// Single samples add up to the profile for any events, including threads that exit, and their times to those of the
 // threads.
 func TestStreamOfAnything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

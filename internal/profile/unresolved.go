@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Reason says why a frame is unresolved.
+// A Reason is the reason why a frame is unresolved.
 type Reason uint8
 
 const (
@@ -28,7 +28,7 @@ var reasonTexts = [numReasons]string{
 	"kernel without symbols",
 }
 
-// Unresolved states how much of a profile has no symbol. Frames are counted once per event that has them.
+// Unresolved states how much of a profile has no symbol. A frame counts once per event with it.
 type Unresolved struct {
 	Samples int64 // events that are samples
 	Frames  int64
@@ -43,7 +43,7 @@ type Unresolved struct {
 	Rundown bool              // the trace has the method events that .NET writes when a recording ends
 }
 
-// String returns the counts as a sentence, and "" if every frame has a symbol.
+// String returns the counts as a sentence, or "" if every frame is resolved.
 func (u Unresolved) String() string {
 	if u.Unnamed == 0 {
 		return ""
@@ -51,12 +51,13 @@ func (u Unresolved) String() string {
 	text := fmt.Sprintf("%s of frames are unresolved (%s): on the stack for %s of %s, leaf for %s",
 		percent(u.Unnamed, u.Frames), u.why(), percent(u.Any, u.Total), u.mainValue(), percent(u.Leaf, u.Total))
 	if u.Kind == Wall && !u.Rundown && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
-		text += "; .NET writes symbols when a recording ends (rundown): stop it with Enter or Ctrl+C and keep rundown enabled"
+		text += "; .NET writes symbols when a recording ends (rundown): " +
+			"stop it with Enter or Ctrl+C and keep rundown enabled"
 	}
 	return text
 }
 
-// why returns the reasons with their shares, and the module with most of the frames.
+// why returns the reasons with their shares, and the module with most unresolved frames.
 func (u Unresolved) why() string {
 	var list []string
 	for r, n := range u.Reasons {
@@ -87,13 +88,13 @@ func (u Unresolved) note(r *ntconv.Report) {
 	r.Note(ntconv.CodeUnresolved, uint64(u.Unnamed), -1, u.String())
 }
 
-// names counts unresolved frames as samples are visited.
+// names counts unresolved frames while samples are iterated.
 type names struct {
 	u       Unresolved
 	modules map[*ntconv.Mapping]int64
 }
 
-// count adds the frames of a sample that represents this number of events and has this main value.
+// count adds the frames of a sample with the given number of events and main value.
 func (n *names) count(frames []ntconv.Frame, events, value int64) {
 	u := &n.u
 	addTo(&u.Samples, events)
@@ -139,7 +140,7 @@ func reasonOf(f *ntconv.Frame) Reason {
 	return NoSymbol
 }
 
-// unresolved returns the result.
+// unresolved returns the counts for p.
 func (n *names) unresolved(p *Profile) Unresolved {
 	byFile := map[string]int64{}
 	for m, events := range n.modules {
@@ -159,7 +160,7 @@ func (n *names) unresolved(p *Profile) Unresolved {
 	return u
 }
 
-// mainValue names the values that Total sums: "wall time", "samples".
+// mainValue describes the values that Total adds up, for example "wall time" or "samples".
 func (u Unresolved) mainValue() string {
 	if isTime(u.Main.Unit) {
 		return u.Main.Type + " time"
@@ -167,7 +168,7 @@ func (u Unresolved) mainValue() string {
 	return u.Main.Type
 }
 
-// isTime reports whether values of a unit, as profile.proto spells it, are times.
+// isTime reports whether a unit of profile.proto is a unit of time.
 func isTime(unit string) bool {
 	switch unit {
 	case "nanoseconds", "microseconds", "milliseconds", "seconds", "minutes", "hours":
@@ -176,5 +177,5 @@ func isTime(unit string) bool {
 	return false
 }
 
-// baseName returns the last element of a path of any system.
+// baseName returns the last element of a path of any operating system.
 func baseName(file string) string { return file[strings.LastIndexAny(file, `/\`)+1:] }

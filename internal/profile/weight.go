@@ -7,16 +7,16 @@ import (
 )
 
 // The weight of a sample of kind Wall is the time until the next sample of its thread, or until the first round of the
-// sample profiler that did not see the thread. A file that holds only some of the samples no longer says when the
-// omitted ones were taken and what a round saw, so it has events of the provider ntconv that do:
+// sample profiler that did not see the thread. A file with only some of the samples no longer contains the times of the
+// omitted samples and the rounds. It therefore contains two further events of the provider ntconv:
 //
 //	SampleWeight    the latest sample of this event's thread lasts Ticks
-//	SamplesOmitted  samples of this event's capture thread are missing from here on: that a thread was not seen proves
-//	                nothing
+//	SamplesOmitted  further samples of this event's capture thread are missing from here on, so the absence of a
+//	                thread from a round proves nothing
 //
 // Ticks are those of the trace's clock. The events have no stack and are not samples. Their IDs follow those of the
-// provider's other events (symbol.Synthesize), and the type of the field is one that recorders write, because a reader
-// that does not know a type code rejects the whole file.
+// provider's other events (symbol.Synthesize). The type of the field is one that recorders use, because a reader that
+// does not know a type code rejects the whole file.
 const (
 	weightProvider = "ntconv"
 	sampleWeight   = "SampleWeight"
@@ -33,7 +33,7 @@ func samplesOmittedType() *ntconv.Type {
 	return &ntconv.Type{Provider: weightProvider, ID: 4, Name: samplesOmitted}
 }
 
-// A weightClass says what the weights of samples depend on.
+// A weightClass is the effect of a type's events on weights.
 type weightClass uint8
 
 const (
@@ -55,8 +55,8 @@ func weightClassOf(t *ntconv.Type) weightClass {
 	return weightNone
 }
 
-// IsWeight reports whether events of a type state the weights of samples: Weights writes them, and a Builder reads
-// them. They belong to a selection and not to what was recorded.
+// IsWeight reports whether events of a type state the weights of samples: Weights writes them, and Builder and Stream
+// read them. They belong to a selection and not to the recording.
 func IsWeight(t *ntconv.Type) bool {
 	if t.Provider != weightProvider {
 		return false
@@ -65,7 +65,7 @@ func IsWeight(t *ntconv.Type) bool {
 		t.Name == sampleWeight && len(t.Fields) > 0 && t.Fields[0].Type.Code == ntconv.TypeVarUint
 }
 
-// WithoutWeights returns src without the events that state weights and without definitions of their types.
+// WithoutWeights returns src without the events that state weights and without the definitions of their types.
 func WithoutWeights(src ntconv.Source) ntconv.Source {
 	return ntconv.Filter(src, func(e *ntconv.Event) bool { return e.Type == nil || !IsWeight(e.Type) })
 }
@@ -92,7 +92,7 @@ func (w *weightTypes) of(t *ntconv.Type) weightClass {
 	return c
 }
 
-// weightTicks returns the field of an event that describes weights, and 0 if the payload does not hold one.
+// weightTicks returns the Ticks of a SampleWeight event, or 0 if the payload is invalid.
 func weightTicks(e *ntconv.Event) uint64 {
 	n, size := binary.Uvarint(e.Payload)
 	if size <= 0 {

@@ -10,16 +10,26 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Weights is a source of the selected events of a trace, and of events that state the weights of selected samples
-// wherever the selected events alone would give other weights. A profile of them equals that of the selection from the
-// whole trace. It replaces events of this kind in its input, so that selections of selections compose. It is not safe
+// Weights is a source of the selected events of a trace and of events that state the weights of selected samples
+// wherever the selected events alone would give other weights. A profile built from it equals that of the selection
+// from the whole trace. Weights replaces such events in its input, so selections of selections compose. It is not safe
 // for concurrent use.
 //
 // It follows the rounds of all samples of the input. As long as no sample of a recorder is omitted, a reader of the
-// output finds the same rounds and nothing is stated. The first omitted sample of a recorder becomes SamplesOmitted, from
-// which on the reader trusts no rounds and Weights states each interval that does not end at a selected sample.
+// output finds the same rounds, and no events are added. Weights replaces the first omitted sample of a recorder by
+// SamplesOmitted; from then on, the reader ignores rounds, and Weights states each interval that does not end at a
+// selected sample.
 //
-// Samples of a thread that are not in time order have no certain weight. Weights notes them in its report.
+// Samples of a thread out of time order have no certain weight. Weights notes them in its report.
+//
+// State:
+//
+//	field            set by                       cleared by
+//	partial          omit                         - (SamplesOmitted is stated once per recorder)
+//	omitted          see, omit, explicit          -
+//	weighed.pending  sample, if selected          the statement of its weight, or an end that readers see
+//	queue, next      put, Next                    Next, when all of it has been returned
+//	held             Next: the selected event     Next, after the queue
 type Weights struct {
 	src     ntconv.Source
 	keep    func(*ntconv.Event) bool
@@ -27,39 +37,39 @@ type Weights struct {
 	nominal uint64 // sampling interval in ticks
 
 	types    weightTypes
-	threads  map[*ntconv.Thread]*weighed
-	created  int // threads so far
+	threads  map[*ntconv.Thread]*weighed // maps threads to their state
+	created  int                         // number of threads so far
 	samplers samplers[*weighed]
-	partial  map[*sampler[*weighed]]bool // recorders with an omitted sample, here or in the input
-	absent   func(*weighed, ntconv.Ticks)
+	partial  map[*sampler[*weighed]]bool  // recorders with an omitted sample, here or in the input
+	absent   func(*weighed, ntconv.Ticks) // the method leave
 	all      *Recording
-	omitted  bool // an event was omitted, here or before
+	omitted  bool // an event was omitted, here or from the input before
 	late     tally
 
 	now     ntconv.Ticks // time of the latest event
 	current *ntconv.Event
-	queue   []stated // events to return before held, in this order
-	next    int      // of queue
+	queue   []stated // events to return before held
+	next    int      // index in queue
 	held    *ntconv.Event
-	err     error // of src, to return after the queue
+	err     error // error of src, returned after the queue
 
 	weightType, omittedType *ntconv.Type
-	event                   ntconv.Event // of the queue, as it was lent
+	event                   ntconv.Event // the event that Next returned from queue
 	payload                 [binary.MaxVarintLen64]byte
 	added                   int64
 }
 
-// weighed is what is known about the samples of a thread.
+// A weighed is the state of a thread's samples.
 type weighed struct {
 	sampleTimes
-	number  int // in the order of first samples
+	number  int // position in the order of first samples
 	thread  *ntconv.Thread
-	capture *ntconv.Thread // recorded the latest selected sample
+	capture *ntconv.Thread // recorder of the latest selected sample
 	sampler *sampler[*weighed]
-	pending bool // the latest sample is selected, and its weight follows
+	pending bool // the latest sample is selected and its weight is not known yet
 }
 
-// stated is an event to be made: a SampleWeight, or SamplesOmitted.
+// A stated is an event to create: a SampleWeight or SamplesOmitted.
 type stated struct {
 	typ             *ntconv.Type
 	thread, capture *ntconv.Thread
@@ -69,8 +79,8 @@ type stated struct {
 	cpu             int32
 }
 
-// NewWeights returns the events of src that keep selects, with their weights. keep is called once for each event of src
-// in order, but never for events that state weights. The report may be nil.
+// NewWeights returns the events of src for which keep returns true, with their weights. keep is called once for each
+// event of src in order, except for events that state weights. report may be nil.
 func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv.Report) *Weights {
 	info := src.Info()
 	w := &Weights{
@@ -90,8 +100,7 @@ func (w *Weights) Info() *ntconv.Info { return w.src.Info() }
 // Added returns the number of events so far that state weights.
 func (w *Weights) Added() int64 { return w.added }
 
-// Next implements ntconv.Source. Weights that are known only at the end of the trace come before the error of its
-// source.
+// Next implements ntconv.Source. Weights known only at the end of the trace precede the error of the source.
 func (w *Weights) Next() (*ntconv.Event, error) {
 	for {
 		if w.next < len(w.queue) {
@@ -117,7 +126,7 @@ func (w *Weights) Next() (*ntconv.Event, error) {
 	}
 }
 
-// state makes w.event one that states a weight.
+// state fills w.event with an event that states a weight.
 func (w *Weights) state(s *stated) *ntconv.Event {
 	w.event = ntconv.Event{
 		Kind: ntconv.KindEvent, Offset: -1, Type: s.typ, Thread: s.thread, Capture: s.capture,
@@ -130,7 +139,7 @@ func (w *Weights) state(s *stated) *ntconv.Event {
 	return &w.event
 }
 
-// put queues an event that states something, at the time of the current event.
+// put queues an event that states a weight, at the time of the current event.
 func (w *Weights) put(typ *ntconv.Type, thread, capture *ntconv.Thread, ticks uint64) {
 	s := stated{typ: typ, thread: thread, capture: capture, ticks: ticks, at: w.now, cpu: ntconv.CPUUnknown}
 	if e := w.current; e != nil {
@@ -139,7 +148,7 @@ func (w *Weights) put(typ *ntconv.Type, thread, capture *ntconv.Thread, ticks ui
 	w.queue = append(w.queue, s)
 }
 
-// see queues what an event leads to and returns the event if it is selected, else nil.
+// see queues the events that e causes. It returns e if e is selected, or else nil.
 func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 	w.current = e
 	switch e.Kind {
@@ -179,7 +188,7 @@ func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 	return e
 }
 
-// lost notes that events of a capture thread are missing. A reader of the output must learn of it, too.
+// lost notes that events of a capture thread are missing. A reader of the output must also see this.
 func (w *Weights) lost(e *ntconv.Event, selected bool) {
 	r := w.samplers.recorder(e.Capture)
 	if r == nil {
@@ -191,7 +200,7 @@ func (w *Weights) lost(e *ntconv.Event, selected bool) {
 	}
 }
 
-// omit notes that the output does not hold all samples of a recorder, and states it once.
+// omit notes that the output lacks samples of a recorder, and queues SamplesOmitted the first time.
 func (w *Weights) omit(r *sampler[*weighed], e *ntconv.Event) {
 	w.omitted = true
 	if r.alone || w.partial[r] {
@@ -205,7 +214,7 @@ func (w *Weights) omit(r *sampler[*weighed], e *ntconv.Event) {
 	w.put(w.omittedType, thread, e.Capture, 0)
 }
 
-// sample returns a selected sample. In place of an omitted one it states the weight of the selected sample that it ends.
+// sample returns e if it is selected. Otherwise it states the weight of the selected sample that e ends.
 func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 	t := w.threads[e.Thread]
 	if t == nil {
@@ -215,7 +224,7 @@ func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 	}
 	r, selected := w.samplers.of(e.Thread, e.Capture), w.keep(e)
 	if !selected {
-		w.omit(r, e) // before see: a reader of the output does not learn of a round that begins here
+		w.omit(r, e) // before see: a reader of the output does not see the round that begins here
 	}
 	r.see(t, e.Time, w.absent)
 	n, ok := t.advance(e.Time)
@@ -240,8 +249,8 @@ func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 	return e
 }
 
-// leave ends the interval of a thread's latest sample at the time of a round that did not see the thread, and states it
-// if a reader of the output cannot know.
+// leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread. It
+// states the interval if a reader of the output cannot determine it.
 func (w *Weights) leave(t *weighed, since ntconv.Ticks) {
 	n, ok := t.leave(since)
 	if !ok {
@@ -256,7 +265,7 @@ func (w *Weights) leave(t *weighed, since ntconv.Ticks) {
 	t.pending = false
 }
 
-// explicit passes on a weight that the input states for a selected sample.
+// explicit passes on the weight that the input states for a selected sample.
 func (w *Weights) explicit(e *ntconv.Event) {
 	w.omitted = true
 	t := w.threads[e.Thread]
@@ -270,7 +279,7 @@ func (w *Weights) explicit(e *ntconv.Event) {
 	}
 }
 
-// remove states the weights of the last samples of threads that end.
+// remove states the weights of the last samples of the threads that have exited.
 func (w *Weights) remove(e *ntconv.Event) {
 	for i := range e.Mark.Threads {
 		thread := e.Mark.Threads[i].Thread
@@ -281,7 +290,7 @@ func (w *Weights) remove(e *ntconv.Event) {
 	}
 }
 
-// last states the weight of the last sample of a thread, if the output lacks an event that may decide about it.
+// last states the weight of a thread's last sample if the output lacks an event that may affect it.
 func (w *Weights) last(t *weighed) {
 	if !t.pending {
 		return

@@ -18,7 +18,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// A predicate is a selection of samples by what is in them. Events that are no samples are not selected, marks are.
+// A predicate is a selection of samples by content. It does not select events that are not samples, but it selects
+// marks.
 type predicate struct {
 	text string
 	keep func(*ntconv.Event) bool
@@ -63,14 +64,13 @@ func predicates(last ntconv.Ticks) *rapid.Generator[predicate] {
 	})
 }
 
-// sampledTrace generates a trace of samples in file order: each thread's samples in order, those of different threads
-// in order only where a sequence point divides them. Threads end and others begin with their IDs, and tables are
-// flushed.
+// sampledTrace generates a trace of samples in file order: the samples of each thread are in order, those of different
+// threads only across a sequence point. Threads exit, others start with their IDs, and tables are flushed.
 func sampledTrace(t *rapid.T) (list []*ntconv.Event, last ntconv.Ticks) {
 	flushes, threads := rapid.Bool().Draw(t, "flushes"), 0
 	newThread := func(tid int) *ntconv.Thread {
 		th := &ntconv.Thread{TID: uint64(tid), Name: fmt.Sprint("thread ", tid), Process: shop}
-		if threads++; flushes { // a reader takes a thread that was flushed for another one with its name and ID
+		if threads++; flushes { // after a flush, a reader creates another thread for the same name and ID
 			th.Name = fmt.Sprint("thread ", tid, " number ", threads)
 		}
 		return th
@@ -98,7 +98,7 @@ func sampledTrace(t *rapid.T) (list []*ntconv.Event, last ntconv.Ticks) {
 		case 1:
 			mark(&ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: th}}})
 			live[i] = newThread(i)
-			start = last // an ended thread and its successor have one ID, so that only order divides them
+			start = last // an exited thread and its successor have one ID, so only the order separates them
 			continue
 		}
 		capture, step := th, rapid.SampledFrom([]int64{0, 1, 3, 10, 10, 1000}).Draw(t, "length")
@@ -117,7 +117,7 @@ func sampledTrace(t *rapid.T) (list []*ntconv.Event, last ntconv.Ticks) {
 	return list, last
 }
 
-// profileOf makes the profile of the samples of a source that a predicate selects. It says how long it lasted.
+// profileOf returns the profile of the samples that a predicate selects, and its duration.
 func profileOf(src ntconv.Source, p predicate) *profile.Profile {
 	b := profile.New(src.Info(), &fakeNamer{}, &profile.Options{Drop: []string{"process"}})
 	for e := range ntconv.Events(src) {
@@ -151,8 +151,8 @@ func sum(parts ...map[string][2]int64) map[string][2]int64 {
 	return all
 }
 
-// A selection changes no weight: a selection and its complement sum up to the whole for every thread and stack, and so
-// do windows. The whole is that of a builder that knows of no selections.
+// A selection does not change weights: a selection and its complement add up to the whole for every thread and stack,
+// and so do windows. The whole comes from a builder that knows no selections.
 func TestSelectionsSumUpToTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, last := sampledTrace(t)
@@ -201,8 +201,8 @@ func read(t *rapid.T, data []byte, order reader.Order) ntconv.Source {
 	return ntconvtest.Poison(src)
 }
 
-// A file of a selection has the weights that the selection has in the original, in either order of reading, and so has
-// a file of a selection from that file, or a selection that is made while reading it.
+// A file of a selection has the weights of the selection in the original, in either order of reading. So has a file of
+// a selection from that file, and a selection made while reading it.
 func TestFilesKeepWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, last := sampledTrace(t)
@@ -227,7 +227,8 @@ func TestFilesKeepWeights(t *testing.T) {
 	})
 }
 
-// A stated weight replaces an interval, and the time after it belongs to no sample: the omitted samples are not known.
+// A stated weight replaces an interval. The time after it belongs to no sample, because the omitted samples are
+// unknown.
 func TestStatedWeights(t *testing.T) {
 	ticks := func(name string, th *ntconv.Thread, at ntconv.Ticks, n uint64) *ntconv.Event {
 		typ := &ntconv.Type{Provider: "ntconv", Name: name, Fields: []ntconv.Field{{Name: "Ticks", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}}}
@@ -240,7 +241,7 @@ func TestStatedWeights(t *testing.T) {
 	}
 	for _, c := range []struct {
 		events []*ntconv.Event
-		last   int // nanoseconds of the last sample of idle
+		last   int // nanoseconds of the last sample of the idle thread
 	}{
 		{list, 1000},
 		{append(slices.Clip(list), ticks("SampleWeight", idle, 5000, 50)), 5000},
@@ -258,14 +259,14 @@ func TestStatedWeights(t *testing.T) {
 	}
 }
 
-// No thread has more time than a profile lasts, whatever is selected.
+// No thread has more time than the profile's duration, regardless of the selection.
 func TestNoThreadHasMoreTimeThanASelectionLasts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, last := sampledTrace(t)
 		named := map[*ntconv.Thread]bool{}
 		for _, e := range list {
 			if th := e.Thread; th != nil && !named[th] {
-				th.TID, named[th] = uint64(len(named)), true // else a profile does not distinguish threads whose IDs are reused
+				th.TID, named[th] = uint64(len(named)), true // a profile does not distinguish threads with a reused ID
 			}
 		}
 		p := profileOf(ntconvtest.NewSource(testInfo(), list...), predicates(last).Draw(t, "selection"))
@@ -319,7 +320,7 @@ type endless func() *ntconv.Event
 func (endless) Info() *ntconv.Info             { return testInfo() }
 func (f endless) Next() (*ntconv.Event, error) { return f(), nil }
 
-// Only what is needed is added: nothing if nothing is omitted, and else at most one event per sample and recorder.
+// Weights adds only the necessary events: none if nothing is omitted, otherwise at most one per sample and recorder.
 func TestFilesHoldFewWeights(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, last := sampledTrace(t)

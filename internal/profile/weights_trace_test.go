@@ -21,8 +21,7 @@ func open(t *testing.T, data []byte, order reader.Order) ntconv.Source {
 	return src
 }
 
-// realSelections are selections of a trace of managed threads by content, thread and time, the last three being
-// windows.
+// realSelections are selections of a trace of managed threads by content, thread and time; the last three are windows.
 func realSelections(t *testing.T, data []byte) []predicate {
 	var first, last ntconv.Ticks
 	var some *ntconv.Thread
@@ -44,7 +43,7 @@ func realSelections(t *testing.T, data []byte) []predicate {
 	}
 }
 
-// What holds for generated traces holds for real ones: selections sum up to the whole, in both orders, and files keep
+// The properties of generated traces hold for real ones: selections add up to the whole, in both orders, and files keep
 // the weights.
 func TestWeightsOfRealTraces(t *testing.T) {
 	files := []corpus.File{corpus.Trace(t, "cpu-default"), corpus.Trace(t, "cpu-env"), corpus.Trace(t, "cpu-netperf3"), corpus.Trace(t, "threads-reused")}
@@ -59,7 +58,9 @@ func TestWeightsOfRealTraces(t *testing.T) {
 			for e := range ntconv.Events(open(t, f.Data, reader.ByTime)) {
 				b.Add(e)
 			}
-			whole := weights(b.Finish())
+			p := b.Finish()
+			whole := weights(p)
+			checkThreadTimes(t, p, open(t, f.Data, reader.ByTime).Info().Clock)
 			var windows []map[string][2]int64
 			for i, p := range realSelections(t, f.Data) {
 				part := weights(profileOf(open(t, f.Data, reader.ByTime), p))
@@ -67,7 +68,7 @@ func TestWeightsOfRealTraces(t *testing.T) {
 					windows = append(windows, part)
 				}
 				if rest := weights(profileOf(open(t, f.Data, reader.FileOrder), p.not())); !near(sum(part, rest), whole) {
-					t.Errorf("%s and the rest do not sum up to the whole", p.text)
+					t.Errorf("%s and the rest do not add up to the whole", p.text)
 				}
 				file := selectionFile(t, open(t, f.Data, reader.FileOrder), p)
 				for _, order := range []reader.Order{reader.FileOrder, reader.ByTime} {
@@ -77,13 +78,31 @@ func TestWeightsOfRealTraces(t *testing.T) {
 				}
 			}
 			if !near(sum(windows...), whole) {
-				t.Error("three windows do not sum up to the whole")
+				t.Error("three windows do not add up to the whole")
 			}
 		})
 	}
 }
 
-// near reports whether weights are equal but for the nanoseconds that conversion from ticks rounds off.
+// checkThreadTimes checks that no thread has more time than the recording: from the start of the session, or the first
+// event, to the last event but those of rundown.
+func checkThreadTimes(t *testing.T, p *profile.Profile, clock ntconv.Clock) {
+	t.Helper()
+	times := map[uint64]int64{}
+	for s := range p.Samples() {
+		times[s.Thread.TID] += s.Values[1]
+	}
+	if len(times) == 0 {
+		t.Error("no samples")
+	}
+	for tid, ns := range times {
+		if total := clock.Since(p.Start, p.End); ns > int64(total) {
+			t.Errorf("thread %d has %d ns of %d", tid, ns, int64(total))
+		}
+	}
+}
+
+// near reports whether weights are equal except for the nanoseconds that the conversion from ticks rounds off.
 func near(a, b map[string][2]int64) bool {
 	return maps.EqualFunc(a, b, func(x, y [2]int64) bool { return x[0] == y[0] && max(x[1]-y[1], y[1]-x[1]) <= 3 })
 }

@@ -1,8 +1,8 @@
 package sampled
 
-// A FrameBudget bounds the frames of all stacks that are made of a tree. A tree of n nodes can have stacks of n*n/2
-// frames, which is more than a profile may cost; stacks that are a few hundred frames deep on average are not limited.
-// The zero value is ready to use.
+// A FrameBudget bounds the total number of frames in stacks that are built from a tree. A tree of n nodes can have
+// stacks of n*n/2 frames, which would exceed any memory limit. Stacks with a few hundred frames on average are not
+// affected. The zero value is ready for use.
 type FrameBudget struct{ stacks, frames int64 }
 
 const (
@@ -10,8 +10,8 @@ const (
 	meanFrames = 256     // further frames per stack
 )
 
-// Limit returns the most frames that the next stack may have, given the limit of a single stack: that limit, or less if
-// the stacks so far were deep.
+// Limit returns the maximum number of frames of the next stack: single, the limit of one stack, or less if the previous
+// stacks were deep.
 func (b *FrameBudget) Limit(single int) int {
 	b.stacks++
 	if b.frames > anyFrames+meanFrames*b.stacks {
@@ -20,5 +20,5 @@ func (b *FrameBudget) Limit(single int) int {
 	return single
 }
 
-// Add counts the frames of a stack that was made.
+// Add counts the frames of a new stack.
 func (b *FrameBudget) Add(frames int) { b.frames += int64(frames) }

@@ -2,7 +2,7 @@ package sampled
 
 import "testing"
 
-// Deep stacks cost no more than a number of frames each, and stacks that are not deep on average are complete.
+// The budget limits the frames per stack if stacks are deep on average; otherwise stacks are complete.
 func TestFrameBudget(t *testing.T) {
 	for _, tt := range []struct{ stacks, depth, want int }{
 		{20, 10_000, 20 * 10_000}, {1_000_000, 250, 250_000_000}, {100_000, 10_000, anyFrames + 100_000*meanFrames + 10_000},

@@ -1,11 +1,10 @@
-// Package sampled makes a source of events from a profile whose parts come in any order: samples before the names of
-// their frames, one thread after the other, sample types that only the end of the file completes.
+// Package sampled converts a sampling profile into a source of events. The parts of the profile may arrive in any
+// order: samples before the names of their frames, one thread after another, sample types that are complete only at the
+// end of the file.
 //
-//	Builder: threads, nodes of the tree of stacks, samples, records ─→ spool by time ─→ Source: names, sample types are complete ─→ events
-//
-// Samples become events as importers/pprof and importers/folded make them: Universal.Events/cpu, with a type whose
-// attributes describe the sample types. Memory follows the threads, the tree of stacks and the frames; samples and
-// records are in the spool.
+// Samples become the same events as in importers/pprof and importers/folded: Universal.Events/cpu, with a type whose
+// attributes describe the sample types. Memory depends on the number of threads, nodes of the stack tree and frames;
+// samples and records are in the spool, in a temporary file.
 package sampled
 
 import (
@@ -26,15 +25,17 @@ const (
 	LimitColumns = "sample types of a profile"
 )
 
-// Limits bound the memory that a profile can make a Builder and its source hold. Zero selects the default. Exceeding a
-// limit is an *ntconv.LimitError, except that deeper stacks lose their outermost frames (CodeStackCut).
+// Limits bound the memory of a Builder and its source. Zero selects the default of a member. Exceeding a limit is an
+// *ntconv.LimitError, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	Tables  int64 // frames, the tree of stacks, and what else Charge counts, in bytes: 1 GiB
 	Threads int   // 1,000,000
-	Stack   int   // frames of a stack: 10,000, and less if many are deep (FrameBudget). TraceEvent reads 8,190 frames of a stack in a nettrace file
+	// Frames of a stack: 10,000, and less if many are deep (FrameBudget). TraceEvent reads 8,190 frames of a stack in a
+	// nettrace file.
+	Stack int
 }
 
-// Defaults returns the limits with the default where a member is zero.
+// Defaults returns l with the default in each member that is zero.
 func (l Limits) Defaults() Limits {
 	if l.Tables <= 0 {
 		l.Tables = 1 << 30
@@ -55,15 +56,16 @@ type Options struct {
 	Report  *ntconv.Report // may be nil
 }
 
-// A Builder collects a profile. It is not safe for concurrent use. Close it unless Source has returned a source.
+// A Builder collects a profile. It is not safe for concurrent use. Call Close unless Source has returned a Source,
+// which then owns the temporary file.
 type Builder struct {
 	o       Options
-	used    int64 // bytes that were charged
+	used    int64 // bytes that Charge has counted
 	tree    tree
 	threads []owner
 	columns []origin.ValueType
-	weights []origin.Weight // by column
-	first   int64           // earliest time; math.MaxInt64 if there is none
+	weights []origin.Weight // indexed by column
+	first   int64           // earliest time; math.MaxInt64 without samples and records
 	spool   *spool.Spool
 	record  []byte
 }
@@ -80,7 +82,8 @@ func New(o Options) *Builder {
 	return &Builder{o: o, first: math.MaxInt64, spool: spool.New(&spool.Options{Max: o.MaxTemp}), tree: newTree()}
 }
 
-// Charge counts n more bytes of tables, negative n if they are released. The error is an *ntconv.LimitError.
+// Charge counts n more bytes of tables; a negative n releases bytes. It returns an *ntconv.LimitError if Limits.Tables
+// is exceeded.
 func (b *Builder) Charge(n int64) error {
 	b.used += n
 	if b.used > b.o.Limits.Tables {
@@ -89,10 +92,11 @@ func (b *Builder) Charge(n int64) error {
 	return nil
 }
 
-// ownerBytes is what a thread costs.
+// ownerBytes is the memory of a thread in bytes.
 const ownerBytes = 256
 
-// AddThread adds a thread and returns its number, from 0. labels are those of its samples and may be nil.
+// AddThread adds a thread and returns its number, counting from 0. The samples of the thread have the given labels,
+// which may be nil.
 func (b *Builder) AddThread(t *ntconv.Thread, labels *ntconv.Labels) (uint32, error) {
 	n := len(b.threads)
 	if most := b.o.Limits.Threads; n >= most {
@@ -102,10 +106,10 @@ func (b *Builder) AddThread(t *ntconv.Thread, labels *ntconv.Labels) (uint32, er
 	return uint32(n), b.Charge(ownerBytes)
 }
 
-// maxColumns bounds the sample types.
+// maxColumns is the maximum number of sample types.
 const maxColumns = 100
 
-// Column returns the number of a sample type, from 0. It adds the type if there is none.
+// Column returns the number of a sample type, counting from 0. It adds the type if it is new.
 func (b *Builder) Column(t origin.ValueType) (int, error) {
 	n := len(b.columns)
 	if i := slices.Index(b.columns, t); i >= 0 {
@@ -118,7 +122,7 @@ func (b *Builder) Column(t origin.ValueType) (int, error) {
 	return n, nil
 }
 
-// A Value is a value of a sample type, by its number.
+// A Value is a value of a sample for one sample type.
 type Value struct {
 	Column int
 	N      int64
@@ -130,11 +134,11 @@ const (
 	kindOther
 )
 
-// MaxTime bounds times: 100 years in nanoseconds.
+// MaxTime is the largest distance of a time from its origin: 100 years in nanoseconds.
 const MaxTime = 100 * 365 * 24 * 3600 * 1_000_000_000
 
-// Sample adds a sample of a thread. The time is in nanoseconds from any origin that all times of the profile share,
-// between -MaxTime and MaxTime. Errors are those of the temporary file.
+// Sample adds a sample of a thread. at is in nanoseconds, relative to an origin that all times of the profile share,
+// between -MaxTime and MaxTime. Sample returns errors of the temporary file.
 func (b *Builder) Sample(at int64, thread uint32, stack Node, values []Value) error {
 	b.record = append(b.record[:0], kindSample)
 	b.record = binary.AppendUvarint(b.record, uint64(thread))
@@ -147,7 +151,7 @@ func (b *Builder) Sample(at int64, thread uint32, stack Node, values []Value) er
 	return b.add(at)
 }
 
-// Record adds a record of another kind, which Profile.Event makes an event. It copies data.
+// Record adds a record that Profile.Event converts to events. It copies data.
 func (b *Builder) Record(at int64, data []byte) error {
 	b.record = append(append(b.record[:0], kindOther), data...)
 	return b.add(at)
@@ -164,6 +168,6 @@ func (b *Builder) add(at int64) error {
 // Close removes temporary files.
 func (b *Builder) Close() error { return b.spool.Close() }
 
-// SetThread replaces a thread, and SetLabels the labels of its samples.
+// SetThread replaces a thread; SetLabels replaces the labels of its samples.
 func (b *Builder) SetThread(n uint32, t *ntconv.Thread)      { b.threads[n].thread = t }
 func (b *Builder) SetLabels(n uint32, labels *ntconv.Labels) { b.threads[n].labels = labels }

@@ -21,8 +21,8 @@ func must[T any](t *testing.T) func(v T, err error) T {
 	}
 }
 
-// TestOrder adds samples of two threads and records in any order, and frames last: they come in the order of their
-// times, with all of it.
+// TestOrder adds samples of two threads and records in any order, and frames last. The source yields all of them in
+// time order.
 func TestOrder(t *testing.T) {
 	report := &ntconv.Report{}
 	b := sampled.New(sampled.Options{Report: report, Limits: sampled.Limits{Stack: 2}})
@@ -85,7 +85,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestBounds checks what a Builder refuses.
+// TestBounds checks the limits of a Builder.
 func TestBounds(t *testing.T) {
 	b := sampled.New(sampled.Options{Limits: sampled.Limits{Threads: 1, Tables: 1 << 20}})
 	_, err := b.AddNode(1, 0)
@@ -121,7 +121,7 @@ func TestBounds(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := src.Next(); err == nil || err == io.EOF {
-		// a definition may come first
+		// The first event may be a type definition.
 		if _, err = src.Next(); err == nil || err == io.EOF {
 			t.Errorf("after Close: %v", err)
 		}

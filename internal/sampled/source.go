@@ -12,32 +12,33 @@ import (
 	"github.com/ntconv/ntconv/internal/spool"
 )
 
-// A Profile is what is known about a profile when all of it has been read.
+// A Profile is what Source must know about a profile after reading all of it.
 type Profile struct {
 	Format string // of Info
-	// Origin is what the profile says about itself. Source sets its sample types. Default may name one that the profile
-	// does not have.
+	// Origin describes the profile for a later conversion back. Source sets its sample types. Default may name a sample
+	// type that the profile does not have.
 	Origin origin.Origin
-	// Frame returns the frame with a number. Its FrameInlined is removed from outermost frames.
+	// Frame returns the frame with a number. Source clears FrameInlined in outermost frames.
 	Frame func(uint32) ntconv.Frame
-	// Wall is the wall clock at time 0. If it is the zero Time, times count from the earliest one.
+	// Wall is the wall-clock time at time 0. If it is the zero Time, the earliest time becomes the start of the trace.
 	Wall time.Time
-	// Aggregate means that the profile has no times.
+	// Aggregate means that times are synthetic, because the profile has none.
 	Aggregate bool
-	// Event returns what becomes of a record: an event with everything but Seq, Capture and Flags, which is borrowed
-	// until the next call. After the last event of a record it returns nil. data is nil in all calls for a record but
-	// the first.
+	// Event converts a record to events. It returns an event with all members except Seq, Capture and Flags, borrowed
+	// until the next call, and nil after the last event of a record. data is nil in all calls for a record except the
+	// first.
 	Event func(at ntconv.Ticks, data []byte) (*ntconv.Event, error)
 }
 
-// syncTick is the tick at which the trace begins, in nanoseconds. It is not zero, which some readers treat as unknown.
+// syncTick is the tick at which the trace begins, in nanoseconds. It is not 0, because some readers treat 0 as unknown.
 const syncTick = 1_000_000_000
 
-// maxAttrs bounds the text of a type's attributes in bytes: a row of a nettrace file has 65,535 bytes.
+// maxAttrs is the maximum size of a type's attributes in bytes: a metadata row of a nettrace file has at most 65,535
+// bytes.
 const maxAttrs = 48 << 10
 
-// A Source yields a profile in time order. It implements ntconv.Source and io.Closer. Its methods Thread and Stack are
-// for Profile.Event.
+// A Source yields a profile in time order. It implements ntconv.Source and io.Closer, and is not safe for concurrent
+// use. Profile.Event may call its methods Thread and Stack.
 type Source struct {
 	p       Profile
 	info    ntconv.Info
@@ -47,22 +48,22 @@ type Source struct {
 	reader  *spool.Reader
 	origin  int64 // time of syncTick
 
-	typ     *ntconv.Type // nil if the profile has no sample type
+	typ     *ntconv.Type // nil if the profile has no sample types
 	weight  origin.Weight
 	values  []int64
 	payload []byte
 	capture *ntconv.Thread
 
 	defined bool
-	open    bool // Profile.Event may have another event
+	open    bool // Profile.Event may have another event for the record
 	at      ntconv.Ticks
 	seq     uint32
 	event   ntconv.Event
 	err     error
 }
 
-// Source returns the profile as events. The Builder must not be used afterwards. Errors are those of the temporary
-// file.
+// Source returns a source of the events of the profile. The Builder must not be used afterwards. Errors are those of
+// the temporary file.
 func (b *Builder) Source(p Profile) (*Source, error) {
 	s := &Source{
 		p: p, threads: b.threads, spool: b.spool, capture: &ntconv.Thread{Process: &ntconv.Process{PID: 0}},
@@ -88,7 +89,7 @@ func (b *Builder) Source(p Profile) (*Source, error) {
 	return s, err
 }
 
-// describe makes the type of the samples.
+// describe creates the event type of the samples.
 func (s *Source) describe(b *Builder) {
 	o := s.p.Origin
 	if o.Types = b.columns; len(o.Types) == 0 {
@@ -117,7 +118,7 @@ func (s *Source) Info() *ntconv.Info { return &s.info }
 
 // Next implements ntconv.Source.
 func (s *Source) Next() (*ntconv.Event, error) {
-	if !s.defined { // so that the description of a profile without samples is not lost
+	if !s.defined { // so that a profile without samples keeps its description
 		s.defined = true
 		if s.typ != nil {
 			s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.typ}
@@ -133,7 +134,7 @@ func (s *Source) Next() (*ntconv.Event, error) {
 	return nil, s.err
 }
 
-// next returns the next event, nil if a record has no further one.
+// next returns the next event, and nil if the current record has no further one.
 func (s *Source) next() (*ntconv.Event, error) {
 	var data []byte
 	if !s.open {
@@ -157,7 +158,7 @@ func (s *Source) next() (*ntconv.Event, error) {
 	return e, err
 }
 
-// sample makes the event of a sample.
+// sample creates the event for a sample.
 func (s *Source) sample(record []byte) (*ntconv.Event, error) {
 	thread, n := binary.Uvarint(record)
 	record = record[n:]
@@ -179,13 +180,13 @@ func (s *Source) sample(record []byte) (*ntconv.Event, error) {
 	return &s.event, nil
 }
 
-// Thread returns a thread of the profile.
+// Thread returns the thread with the number n. The Source owns it.
 func (s *Source) Thread(n uint32) *ntconv.Thread { return s.threads[n].thread }
 
-// Stack returns the stack of a node, nil if it has no frames.
+// Stack returns the stack of a node, and nil if it has no frames. The Source owns it.
 func (s *Source) Stack(n Node) *ntconv.Stack { return s.stacks.of(n) }
 
-// Close removes temporary files. It can be called more than once.
+// Close removes temporary files. It may be called more than once.
 func (s *Source) Close() error {
 	if s.err == nil {
 		s.err = io.ErrClosedPipe

@@ -6,17 +6,18 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Node is a stack: a frame and the node of its caller. Nodes are numbered in the order in which they were added.
+// A Node identifies a stack: a frame and the node of its caller. Nodes are numbered in the order of their creation.
 type Node uint32
 
-// NoStack is the node without frames, the caller of outermost frames.
+// NoStack is the node without frames. It is the caller of outermost frames.
 const NoStack Node = 0
 
-// A tree is all stacks of a profile. A caller has a smaller number than what it calls, so there are no cycles.
+// A tree stores all stacks of a profile. The caller of a node has a smaller number than the node, so there are no
+// cycles.
 type tree struct {
 	caller   []Node
 	frame    []uint32
-	children map[edge]Node // of nodes that Child has made
+	children map[edge]Node // nodes created by Child
 }
 
 type edge struct {
@@ -28,14 +29,15 @@ func newTree() tree {
 	return tree{caller: []Node{NoStack}, frame: []uint32{0}, children: map[edge]Node{}}
 }
 
-// Costs of nodes in bytes, with what slices and maps hold in reserve.
+// Memory per node in bytes, including the spare capacity of slices and maps.
 const (
 	nodeBytes  = 16
 	childBytes = 48
 	maxNodes   = 1<<32 - 1
 )
 
-// AddNode adds a node, also if there is an equal one. The caller must be NoStack or an earlier node.
+// AddNode adds a node, even if an equal one exists. caller must be NoStack or an existing node; otherwise the error
+// wraps ntconv.ErrCorrupt.
 func (b *Builder) AddNode(caller Node, frame uint32) (Node, error) {
 	n := Node(len(b.tree.caller))
 	if caller >= n || uint64(n) >= maxNodes {
@@ -45,7 +47,7 @@ func (b *Builder) AddNode(caller Node, frame uint32) (Node, error) {
 	return n, b.Charge(nodeBytes)
 }
 
-// Child returns the node of a frame that caller calls. It adds the node if there is none.
+// Child returns the node for a frame called by caller. It adds the node if it is new.
 func (b *Builder) Child(caller Node, frame uint32) (Node, error) {
 	e := edge{caller, frame}
 	if n, ok := b.tree.children[e]; ok {
@@ -62,10 +64,10 @@ func (b *Builder) Child(caller Node, frame uint32) (Node, error) {
 // Caller returns the caller of a node.
 func (b *Builder) Caller(n Node) Node { return b.tree.caller[n] }
 
-// Nodes returns the number of nodes, with NoStack.
+// Nodes returns the number of nodes, including NoStack.
 func (b *Builder) Nodes() int { return len(b.tree.caller) }
 
-// Stacks returns the stacks of the nodes of a tree. Recent ones are kept, because samples repeat them.
+// A stacks cache builds the stacks of nodes. It keeps recent stacks, because consecutive samples often repeat them.
 type stacks struct {
 	tree   *tree
 	frames func(uint32) ntconv.Frame
@@ -75,13 +77,13 @@ type stacks struct {
 	budget FrameBudget
 
 	slots []stackSlot
-	size  int // frames of all slots
+	size  int // frames in all slots
 }
 
 type stackSlot struct {
 	node  Node
 	stack *ntconv.Stack
-	cut   uint64 // 1 if the stack lost frames
+	cut   uint64 // 1 if the stack was truncated
 }
 
 const (
@@ -89,7 +91,7 @@ const (
 	maxSlotFrames = 1 << 18
 )
 
-// of returns the stack of a node, nil if it has no frames.
+// of returns the stack of a node, and nil if it has no frames.
 func (s *stacks) of(n Node) *ntconv.Stack {
 	if n == NoStack {
 		return nil
@@ -115,7 +117,7 @@ func (s *stacks) of(n Node) *ntconv.Stack {
 	return slot.stack
 }
 
-// make returns the stack of a node that is not NoStack.
+// make builds the stack of a node other than NoStack.
 func (s *stacks) make(n Node) stackSlot {
 	slot, depth, limit := stackSlot{node: n}, 0, s.budget.Limit(s.limit)
 	for at := n; at != NoStack; at = s.tree.caller[at] {
@@ -131,7 +133,7 @@ func (s *stacks) make(n Node) stackSlot {
 		frames[i] = s.frames(s.tree.frame[n])
 		n = s.tree.caller[n]
 	}
-	frames[depth-1].Flags &^= ntconv.FrameInlined // there is no frame that it was inlined into
+	frames[depth-1].Flags &^= ntconv.FrameInlined // the outermost frame cannot be inlined
 	slot.stack = &ntconv.Stack{Frames: frames}
 	return slot
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/where"
 )
 
-// A Moment is a place in time as a user says it: a date and time, or a distance from the start of the trace or, if it
-// is negative, from its end. The zero Moment says nothing.
+// A Moment is a point in time as users specify it: a date and time, or an offset from the start of the trace or, if it
+// is negative, from its end. The zero Moment is unset.
 type Moment struct {
 	kind momentKind
 	wall time.Time
@@ -23,11 +23,12 @@ type momentKind uint8
 const (
 	momentNone momentKind = iota
 	momentWall
-	momentStart // dist behind the tick at which the trace's clock was read
-	momentEnd   // dist, which is not positive, before the last event
+	momentStart // dist after the tick at which the trace's clock was read
+	momentEnd   // dist before the last event; dist is not positive
 )
 
-// ParseMoment reads a date and time as where.ParseDate does, "1.5s" or "-200ms". "-0s" is the end of the trace.
+// ParseMoment parses a date and time as where.ParseDate does, or an offset such as "1.5s" or "-200ms". "-0s" is the end
+// of the trace.
 func ParseMoment(s string) (Moment, error) {
 	if d, err := time.ParseDuration(s); err == nil {
 		if strings.HasPrefix(s, "-") {
@@ -46,36 +47,35 @@ func ParseMoment(s string) (Moment, error) {
 // FromStart returns the moment d after the start of the trace.
 func FromStart(d time.Duration) Moment { return Moment{kind: momentStart, dist: d} }
 
-// FromEnd returns the moment at the distance d, which is not positive, from the last event.
+// FromEnd returns the moment at the offset d, which is not positive, from the last event.
 func FromEnd(d time.Duration) Moment { return Moment{kind: momentEnd, dist: d} }
 
 // OnWall returns the moment of a date and time.
 func OnWall(t time.Time) Moment { return Moment{kind: momentWall, wall: t} }
 
-// Wall returns the date and time of a moment, and false if it is stated otherwise.
+// Wall returns the date and time of m; ok is false if m is an offset.
 func (m Moment) Wall() (time.Time, bool) { return m.wall, m.kind == momentWall }
 
-// Distance returns the distance from the start or the end of the trace.
+// Distance returns the offset from the start or the end of the trace.
 func (m Moment) Distance() time.Duration { return m.dist }
 
-// FromEnd reports whether the moment is known only when the end of the trace is.
+// FromEnd reports whether the moment depends on the end of the trace.
 func (m Moment) FromEnd() bool { return m.kind == momentEnd }
 
-// before reports whether the moment lies before another one in every trace.
+// before reports whether m precedes other in every trace.
 func (m Moment) before(other Moment) bool {
 	return m.kind == other.kind &&
 		(m.kind == momentWall && m.wall.Before(other.wall) || m.kind != momentWall && m.dist < other.dist)
 }
 
-// ticks returns the first tick at or after the moment. last is the time of the last event.
+// ticks returns the first tick at or after m. last is the time of the last event. It fails for a date if the trace has
+// no wall-clock time.
 func (m Moment) ticks(c ntconv.Clock, last ntconv.Ticks) (ntconv.Ticks, error) {
 	switch m.kind {
 	case momentWall:
 		if c.Wall.IsZero() {
-			return 0, fmt.Errorf(
-				"time %s: the trace does not say what its clock showed; give a duration from its start, such as 1.5s",
-				m.wall.Format(time.RFC3339Nano),
-			)
+			return 0, fmt.Errorf("time %s: the trace has no wall-clock time; give a duration from its start, such as 1.5s",
+				m.wall.Format(time.RFC3339Nano))
 		}
 		return c.TicksOf(m.wall), nil
 	case momentEnd:
@@ -84,7 +84,7 @@ func (m Moment) ticks(c ntconv.Clock, last ntconv.Ticks) (ntconv.Ticks, error) {
 	return c.TicksAt(m.dist), nil
 }
 
-// String returns a text that ParseMoment reads.
+// String returns m in a form that ParseMoment accepts, or "" if m is unset.
 func (m Moment) String() string {
 	switch {
 	case m.kind == momentNone:

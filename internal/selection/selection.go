@@ -1,4 +1,4 @@
-// Package selection says which events of a trace a user wants: by provider, event, process, thread, time and content.
+// Package selection selects events of a trace by provider, event, process, thread, time and content.
 package selection
 
 import (
@@ -13,35 +13,35 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Options are what a user asks for. Everything that is set must hold; of a list, one entry must. The zero value selects
-// every event.
+// Options are the conditions of a selection. An event must satisfy all of them; a list is satisfied by any of its
+// elements. The zero value selects every event.
 type Options struct {
-	// Providers and Events are names, in which * stands for any text and ? for one character; case does not count. An
-	// event may also be given by its number, or with its provider as "provider/event".
+	// Providers and Events are case-insensitive names; * matches any text and ? one character. An event can also be
+	// given by its ID, or with its provider as "provider/event".
 	Providers, Events []string
 	PIDs, TIDs        []uint64
-	// From and To bound the time: from is in, to is out, as for slices.
+	// From and To bound the time. From is inclusive and To exclusive, as for slices.
 	From, To Moment
-	// Where are conditions on what stands in events.
+	// Where lists conditions on the contents of events.
 	Where []*where.Expr
-	// During, if not nil, selects the events that were recorded during something.
+	// During, if not nil, selects the events that were recorded during something, such as spans.
 	During During
 }
 
-// A During selects events by what was going on when they were recorded, such as certain spans.
+// A During selects events by what was active when they were recorded, such as certain spans.
 type During interface {
 	// Keep borrows an event of kind ntconv.KindEvent and reports whether it is selected.
 	Keep(*ntconv.Event) bool
-	// String describes the choice as the flags that state it, for messages.
+	// String returns the flags that describe the condition, for messages.
 	String() string
-	// Notes returns what the user should know about the choice after the trace was read, a line each.
+	// Notes returns what the user should know about the condition after the trace was read, one string per line.
 	Notes() []string
 }
 
-// NeedsEnd reports whether the time of the last event must be known for Compile.
+// NeedsEnd reports whether For and Compile need the time of the last event.
 func (o *Options) NeedsEnd() bool { return o.From.FromEnd() || o.To.FromEnd() }
 
-// Reversed reports whether the time ends before it begins, in whatever trace.
+// Reversed reports whether the end of the time range precedes its start in every trace.
 func (o *Options) Reversed() bool { return o.To.before(o.From) }
 
 // Timed reports whether the time is bounded.
@@ -52,38 +52,36 @@ func (o *Options) Empty() bool {
 	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && o.During == nil && !o.Timed()
 }
 
-// A WhereError means that a condition of Options.Where cannot be used for a trace.
+// A WhereError means that a condition of Options.Where does not apply to a trace.
 type WhereError struct{ Err error }
 
 func (e *WhereError) Error() string { return "--where: " + e.Err.Error() }
 
-// Unwrap returns the cause, which names no flag.
+// Unwrap returns the cause, which does not mention the flag.
 func (e *WhereError) Unwrap() error { return e.Err }
 
-// A Selector is a selection made ready for one trace. It is for use by one goroutine.
+// A Selector is a selection bound to one trace. It is not safe for concurrent use.
 type Selector struct {
 	opts     Options
 	all      bool
-	typed    bool // types must be looked at
-	bounded  bool // to is a bound
+	typed    bool // conditions on types are set
+	bounded  bool // to is set
 	from, to ntconv.Ticks
 	schemas  schema.Table
-	types    map[*ntconv.Type]bool
-	last     *ntconv.Type
+	types    map[*ntconv.Type]bool // results of matchType
+	last     *ntconv.Type          // type of lastOK
 	lastOK   bool
 	where    []*where.Matcher
 }
 
-// Notes returns what a user should know about conditions that no event so far could fulfil, a line each.
+// Notes returns what the user should know about conditions that no event so far could satisfy, one string per line.
 func (s *Selector) Notes() []string {
 	var notes []string
 	for _, names := range [][]string{s.opts.Providers, s.opts.Events} {
 		for _, n := range names {
 			if strings.HasPrefix(n, "!") {
-				notes = append(
-					notes,
-					"! in "+n+" is taken for a part of the name; --where '!($event =~ \"^GC\")' selects events whose names do not begin with GC",
-				)
+				notes = append(notes, "! in "+n+" is part of the name; "+
+					"--where '!($event =~ \"^GC\")' selects events whose names do not begin with GC")
 			}
 		}
 	}
@@ -98,7 +96,7 @@ func (s *Selector) Notes() []string {
 	return notes
 }
 
-// Compile returns the Keep of For.
+// Compile returns the Keep method of the Selector that For returns.
 func (o *Options) Compile(clock ntconv.Clock, last ntconv.Ticks) (func(*ntconv.Event) bool, error) {
 	s, err := o.For(clock, last)
 	if err != nil {
@@ -107,8 +105,8 @@ func (o *Options) Compile(clock ntconv.Clock, last ntconv.Ticks) (func(*ntconv.E
 	return s.Keep, nil
 }
 
-// For makes a selection ready for a trace. last is the time of the trace's last event and counts only if NeedsEnd says
-// so. The error tells what the clock cannot say.
+// For binds the selection to a trace. last is the time of the trace's last event; it is used only if NeedsEnd returns
+// true. The error is a *WhereError, or describes a date that the clock cannot represent.
 func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) {
 	s := &Selector{
 		opts:  *o,
@@ -140,10 +138,11 @@ func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) 
 	return s, nil
 }
 
-// Keep reports whether an event is selected. It does not allocate, but once for each new type.
+// Keep reports whether an event is selected. It borrows e, and allocates only once per new type.
 //
-// What is no event passes if it belongs to what is selected: definitions of a type or thread that is, losses of a
-// thread that is, and marks always. Blocks of an unknown kind pass only if everything does. Where has no say in that.
+// Items that are not events pass if they belong to the selection: definitions of a selected type or thread, losses of a
+// selected thread, and all marks. Blocks of unknown kind pass only if everything is selected. Where does not apply to
+// them.
 func (s *Selector) Keep(e *ntconv.Event) bool {
 	if s.all {
 		return true
@@ -163,14 +162,14 @@ func (s *Selector) Keep(e *ntconv.Event) bool {
 	return true
 }
 
-// KeepMark reports whether a mark tells something about the events that are selected: only time may be selected, and
-// the mark lies in it. Keep lets all marks pass, as readers of a trace need them.
+// KeepMark reports whether a mark informs about selected events: it does if the selection depends on nothing but time
+// and includes the mark's time. Keep lets all marks pass, because readers need them.
 func (s *Selector) KeepMark(e *ntconv.Event) bool {
 	return s.all ||
 		!s.typed && len(s.opts.PIDs)+len(s.opts.TIDs)+len(s.where) == 0 && s.opts.During == nil && s.inTime(e.Time)
 }
 
-// Clip returns what of a span of time is selected.
+// Clip returns the selected part of a time range.
 func (s *Selector) Clip(first, last ntconv.Ticks) (from, to ntconv.Ticks) {
 	from, to = max(first, s.from), last
 	if s.bounded {
@@ -223,7 +222,7 @@ func (s *Selector) matchType(e *ntconv.Event) bool {
 	return slices.ContainsFunc(s.opts.Events, func(p string) bool { return glob.MatchEvent(p, provider, name, id) })
 }
 
-// String describes the selection as the flags that make it, for messages.
+// String returns the flags that describe the selection, for messages.
 func (o *Options) String() string {
 	var parts []string
 	for _, p := range o.Providers {

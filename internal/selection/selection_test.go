@@ -51,7 +51,7 @@ func TestReversed(t *testing.T) {
 		{"20s", "10s", true}, {"10s", "20s", false}, {"10s", "10s", false},
 		{"-1s", "-2s", true}, {"-2s", "-1s", false}, {"-0s", "-1s", true},
 		{"2026-11-21 06:00:02", "2026-11-21 06:00:01", true}, {"2026-11-21 06:00:01", "2026-11-21T07:00:01Z", false},
-		{"20s", "-10s", false}, {"20s", "2026-11-21 06:00:01", false}, // the trace decides
+		{"20s", "-10s", false}, {"20s", "2026-11-21 06:00:01", false}, // depends on the trace
 	} {
 		if got := (&Options{From: moment(t, c.from), To: moment(t, c.to)}).Reversed(); got != c.want {
 			t.Errorf("from %s to %s: %v", c.from, c.to, got)
@@ -100,7 +100,7 @@ func expr(t *testing.T, s string) *where.Expr {
 
 func TestSelect(t *testing.T) {
 	e := event("My.Provider", "sched/wakeup", 12, 5, 7, 1000)
-	gc := event("Microsoft-Windows-DotNETRuntime", "", 80, 5, 7, 1000) // its name is not in the trace
+	gc := event("Microsoft-Windows-DotNETRuntime", "", 80, 5, 7, 1000) // the trace does not contain its name
 	for _, c := range []struct {
 		name  string
 		opts  Options
@@ -113,7 +113,7 @@ func TestSelect(t *testing.T) {
 		{"other provider", Options{Providers: []string{"My"}}, e, false},
 		{"event", Options{Events: []string{"SCHED/wakeup"}}, e, true},
 		{"event number", Options{Events: []string{"12"}}, e, true},
-		{"number is no prefix", Options{Events: []string{"1"}}, e, false},
+		{"number is not a prefix", Options{Events: []string{"1"}}, e, false},
 		{"provider/event", Options{Events: []string{"my.*/sched/*"}}, e, true},
 		{"provider/number", Options{Events: []string{"My.Provider/12"}}, e, true},
 		{"other provider/event", Options{Events: []string{"Your.Provider/12"}}, e, false},
@@ -135,7 +135,7 @@ func TestSelect(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for range 2 { // the answer is kept per type
+		for range 2 { // the result is cached per type
 			if got := keep(c.event); got != c.want {
 				t.Errorf("%s: %v", c.name, got)
 			}
@@ -156,7 +156,7 @@ func TestLastTickIsNotBeyondReach(t *testing.T) {
 	}
 }
 
-// Marks pass, losses and definitions pass with what they belong to, unknown blocks only with everything.
+// Marks always pass, losses and definitions pass with what they belong to, blocks of unknown kind only with everything.
 func TestSelectWhatIsNoEvent(t *testing.T) {
 	in, out := event("P", "", 1, 5, 7, 0), event("Q", "", 1, 6, 8, 0)
 	keep, err := (&Options{Providers: []string{"P"}, TIDs: []uint64{7}}).Compile(ntconv.Clock{Freq: 1}, 0)
@@ -195,7 +195,7 @@ func TestEmptySelectionKeepsEverything(t *testing.T) {
 	})
 }
 
-// Expressions that no event could fulfil are told of, and those that a clock cannot answer are refused.
+// Conditions that no event can satisfy are reported, and conditions that a clock cannot represent are rejected.
 func TestWhereNotes(t *testing.T) {
 	o := Options{Where: []*where.Expr{expr(t, "Nothing == 1"), expr(t, "$tid == 9")}}
 	sel, err := o.For(ntconv.Clock{Freq: 1e9}, 0)

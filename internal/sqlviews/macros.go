@@ -1,8 +1,8 @@
 package sqlviews
 
-// macros are views and macros of DuckDB on top of the tables. Few and general: what a single question needs stands in
-// the question.
-const macros = `-- The frames of each stack, one row per frame: position 1 is the innermost.
+// macros defines views and macros of DuckDB on top of the tables. They are few and general: logic for one question
+// belongs in its query.
+const macros = `-- The frames of each stack, one row per frame; the innermost frame has position 1.
 CREATE OR REPLACE VIEW stack_frames AS
   SELECT s.trace, s.stack_id, s.process_id, s.position, s.frame_id, f.* EXCLUDE (trace, frame_id)
   FROM (SELECT trace, stack_id, process_id, unnest(frames) AS frame_id, generate_subscripts(frames, 1) AS position FROM stacks) s
@@ -12,16 +12,16 @@ CREATE OR REPLACE VIEW stack_frames AS
 CREATE OR REPLACE VIEW stack_text AS
   SELECT trace, stack_id, string_agg(name, ';' ORDER BY position DESC) AS stack FROM stack_frames GROUP BY trace, stack_id;
 
--- The innermost function of each stack that is the program's own: managed, and not in a module of .NET. If the trace does not hold the
--- module, the namespace decides.
+-- The innermost function of each stack that belongs to the program: managed, and not in a module of .NET. Without a module, the
+-- namespace decides.
 CREATE OR REPLACE VIEW own_functions AS
   SELECT trace, stack_id, arg_min(name, position) AS function
   FROM stack_frames
   WHERE kind = 'managed' AND NOT regexp_matches(coalesce(module, name), '^(System|Microsoft)\.')
   GROUP BY trace, stack_id;
 
--- What each sample is in: one row per sample and function of its stack, also if the function is several times on the stack.
--- leaf: the function itself ran (or waited), and not one that it had called.
+-- The functions on the stack of each sample: one row per sample and function, even if the function occurs several times.
+-- leaf is true if the function itself ran (or waited), not a callee.
 CREATE OR REPLACE VIEW sample_functions AS
   SELECT s.*, f.* EXCLUDE (trace, stack_id)
   FROM samples s JOIN (
@@ -29,8 +29,8 @@ CREATE OR REPLACE VIEW sample_functions AS
     FROM stack_frames GROUP BY trace, stack_id, name
   ) f ON f.trace = s.trace AND f.stack_id = s.stack_id;
 
--- What functions take themselves (self) and with all that they call (total), in the unit of the samples: FROM methods('wall').
--- A function that is several times on a stack counts once. Faster than the same sums over sample_functions.
+-- The weight of each function itself (self) and including its callees (total), in the unit of the samples: FROM methods('wall').
+-- A function that occurs several times on a stack counts once. This is faster than aggregating sample_functions.
 CREATE OR REPLACE MACRO methods(type) AS TABLE
   WITH weights AS (
     SELECT trace, stack_id, sum(value)::BIGINT AS value FROM samples WHERE sample_type = type GROUP BY trace, stack_id

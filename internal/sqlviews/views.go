@@ -1,8 +1,8 @@
-// Package sqlviews writes SQL that makes the tables of traces views of DuckDB: one view per table over all traces, with
-// a column trace.
+// Package sqlviews generates DuckDB statements that define one view per table over the tables of several traces. Each
+// view has the additional column trace.
 //
-// The files are read where they are; a view takes no space. IDs as stack_id count from 1 in every trace, so joins
-// compare the column trace, too: JOIN stacks USING (trace, stack_id).
+// A view reads the files in place and stores nothing. IDs such as stack_id count from 1 in every trace, so joins must
+// also compare the column trace: JOIN stacks USING (trace, stack_id).
 package sqlviews
 
 import (
@@ -13,27 +13,29 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
-// A Source is a place with tables: the directory of one trace, or a dataset.
+// A Source is the directory of one trace, or a dataset.
 type Source struct {
-	// Dir is the directory. Views contain it as it is, so a relative one is relative to where DuckDB runs.
+	// Dir is the directory. Views contain it unchanged, so a relative path is relative to the working directory of
+	// DuckDB.
 	Dir string
 	// Trace is the value of the column trace. It is ignored for a dataset.
 	Trace string
-	// Keys are the partition keys of a dataset in the order of its folders, ending with trace. Nil means that Dir holds
-	// one trace.
+	// Keys are the partition keys of a dataset, outermost first, ending with trace. Nil means that Dir contains one
+	// trace.
 	Keys []string
-	// Tables are the names of the tables that the source has: those without files would be errors of DuckDB.
+	// Tables are the names of the tables of the source. A view omits a source without the table, because DuckDB rejects
+	// missing files.
 	Tables []string
 }
 
-// Setup is SQL for a session whose results do not depend on the machine: times are shown in UTC.
+// Setup is SQL to run at the start of a session. It shows times in UTC, so that results do not depend on the machine.
 const Setup = "SET TimeZone = 'UTC';\n"
 
-// needs are the tables that macros reads.
+// needs lists the tables that macros reads.
 var needs = []string{"stacks", "frames", "samples"}
 
-// Views returns the statements that create a view for every table that a source has, and the views and macros that
-// build on them.
+// Views returns statements that create a view for each table that at least one source has. The views and macros of
+// macros follow if their tables exist.
 func Views(sources []Source) string {
 	var b strings.Builder
 	names := union(sources)
@@ -58,7 +60,7 @@ func Views(sources []Source) string {
 	return b.String()
 }
 
-// union returns the tables of all sources: fixed tables in the order of the documentation, then typed ones by name.
+// union returns the tables of all sources: fixed tables in the order of the documentation, then typed tables by name.
 func union(sources []Source) (names []string) {
 	var all []string
 	for i := range sources {
@@ -79,11 +81,8 @@ func union(sources []Source) (names []string) {
 func (s *Source) query(table string) string {
 	path := strings.TrimRight(pattern(s.Dir), "/") + "/"
 	if s.Keys == nil {
-		return fmt.Sprintf(
-			"SELECT %s AS trace, * FROM read_parquet(%s, hive_partitioning = false)",
-			text(s.Trace),
-			text(path+table+".parquet"),
-		)
+		return fmt.Sprintf("SELECT %s AS trace, * FROM read_parquet(%s, hive_partitioning = false)",
+			text(s.Trace), text(path+table+".parquet"))
 	}
 	var types []string
 	for _, key := range s.Keys {
@@ -92,13 +91,12 @@ func (s *Source) query(table string) string {
 	}
 	return fmt.Sprintf(
 		"SELECT trace, * EXCLUDE (trace) FROM read_parquet(%s, union_by_name = true, hive_partitioning = true, hive_types = {%s})",
-		text(path+table+".parquet"),
-		strings.Join(types, ", "),
+		text(path+table+".parquet"), strings.Join(types, ", "),
 	)
 }
 
-// hiveType returns the type of a partition key. DuckDB would guess it from the first values: a service may be called
-// 42.
+// hiveType returns the SQL type of a partition key. Otherwise DuckDB would infer it from the first values, and a
+// service may be called 42.
 func hiveType(key string) string {
 	switch key {
 	case "day":
@@ -112,7 +110,7 @@ func hiveType(key string) string {
 // text returns a string literal.
 func text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// identifier returns a quoted name if it is not a plain one.
+// identifier returns the name, quoted unless it is a plain identifier.
 func identifier(name string) string {
 	for i, c := range []byte(name) {
 		if !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || i > 0 && '0' <= c && c <= '9') {
@@ -122,8 +120,8 @@ func identifier(name string) string {
 	return name
 }
 
-// pattern returns a path that stands for itself where DuckDB expects a glob, which has no escape character but sets of
-// characters.
+// pattern returns a glob that matches only the path. DuckDB globs have no escape character, so special characters are
+// put into sets of one character.
 func pattern(path string) string {
 	return strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]").Replace(path)
 }

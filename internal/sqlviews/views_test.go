@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A view reads a table from the sources that have it, and only from these: DuckDB refuses files that do not exist.
+// A view reads a table only from the sources that have it, because DuckDB rejects missing files.
 func TestViews(t *testing.T) {
 	got := Views([]Source{
 		{Dir: "a/", Trace: "a", Tables: []string{"event_x_Y", "events", "stacks"}},
@@ -26,7 +26,7 @@ CREATE OR REPLACE VIEW event_x_Y AS
 	}
 }
 
-// The macros appear with the tables that they read.
+// The macros exist only with the tables that they read.
 func TestMacros(t *testing.T) {
 	for _, c := range []struct {
 		tables []string

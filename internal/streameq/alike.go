@@ -1,16 +1,16 @@
 package streameq
 
-// alike remembers which pairs of pointers were found to be equal, so that long content that many events share is not
-// compared for each of them.
+// An alike caches pairs of pointers whose content is equal, so that long content that many events share is compared
+// once.
 type alike[T any] struct {
 	last  [2]*T
 	known map[*T]*T
 }
 
 const (
-	// maxShort is the length of content that is not worth remembering.
+	// maxShort is the number of elements up to which content is not cached.
 	maxShort = 16
-	// maxAlike bounds how many pairs are remembered, because their pointers keep the content in memory.
+	// maxAlike bounds the cached pairs, because their pointers keep the content in memory.
 	maxAlike = 1 << 16
 )
 
@@ -26,7 +26,7 @@ func (p *alike[T]) has(a, b *T) bool {
 	return true
 }
 
-// add notes that a and b, of a content of n elements, are equal.
+// add records that a and b, with n elements each, are equal. It discards all pairs when it has maxAlike.
 func (p *alike[T]) add(a, b *T, n int) {
 	p.last = [2]*T{a, b}
 	if n <= maxShort || a == nil || b == nil {

@@ -7,11 +7,20 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A comparer compares two streams, and remembers which pointers of one stand for which of the other.
+// A comparer compares two streams. Index 0 of its arrays is the first stream, 1 the second.
+//
+//	field                         set by                  cleared by
+//	types, threads, procs         match                   never: pointers keep their partner
+//	sameStacks, sameLabels        add                     add, at maxAlike pairs
+//	sameMappings                  keepEqual               keepEqual, at maxAlike pairs
+//	mappingLists, listNumbers     mappingsNumber          never
+//	numbers                       sameEventSeq, lose,     endMark, for threads that the mark ends
+//	                              sameMarkSeq
+//	defTypes, defThreads          define                  never; definitions reads them at the end
 type comparer struct {
 	opts    *Options
-	n       [2]int64 // events of KindEvent that were read
-	machine [2]uint8 // pointer size of the machine, for processes that do not know theirs; 0 if not compared
+	n       [2]int64 // number of KindEvent events read
+	machine [2]uint8 // pointer size of the machine, for processes without their own; 0 if not compared
 
 	types   pairs[ntconv.Type]
 	threads pairs[ntconv.Thread]
@@ -19,10 +28,10 @@ type comparer struct {
 
 	sameStacks alike[ntconv.Stack]
 	sameLabels alike[ntconv.Labels]
-	// Many processes may share a list of mappings, so that lists that were found equal, and numbers of contents, are kept.
+	// Many processes may share a list of mappings, so results per list are cached.
 	sameMappings map[[2]mappingList]bool
-	mappingLists map[string]int      // number of each content of a list
-	listNumbers  map[mappingList]int // the same by list
+	mappingLists map[string]int      // numbers of lists by content
+	listNumbers  map[mappingList]int // numbers of lists by pointer
 
 	numbers [2]numbers
 
@@ -38,7 +47,7 @@ func newComparer(opts *Options) *comparer {
 	return c
 }
 
-// events compares what sources deliver. It returns nil for equal ones.
+// events compares two items of the streams. It returns nil if they are equal.
 func (c *comparer) events(a, b *ntconv.Event) *Difference {
 	if d := c.values(a, b); d != nil {
 		return d
@@ -61,7 +70,7 @@ func (c *comparer) events(a, b *ntconv.Event) *Difference {
 	return c.marks(a.Mark, b.Mark).in("mark")
 }
 
-// values compares what stands in the events themselves.
+// values compares the members of the events that are not pointers.
 func (c *comparer) values(a, b *ntconv.Event) *Difference {
 	const reading = ntconv.FlagPlaceholder | ntconv.FlagLate | ntconv.FlagNumbered
 	flags := (a.Flags ^ b.Flags) &^ reading
@@ -87,13 +96,13 @@ func (c *comparer) values(a, b *ntconv.Event) *Difference {
 	return nil
 }
 
-// removal reports whether e is a mark that ends threads, the one thing without a time of its own: readers give it the
-// time of its neighbors.
+// removal reports whether e is a mark that ends threads. Such a mark has no time of its own; readers give it the time
+// of its neighbors.
 func removal(e *ntconv.Event) bool {
 	return e.Kind == ntconv.KindMark && e.Mark != nil && e.Mark.Kind == ntconv.MarkThreadsRemoved
 }
 
-// differPayloads says where two payloads part, and shows them from there on.
+// differPayloads returns the position at which two payloads differ, and the bytes from there on.
 func differPayloads(a, b []byte) *Difference {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -119,7 +128,7 @@ func (c *comparer) stacks(a, b *ntconv.Stack) *Difference {
 	return nil
 }
 
-// content returns what p points to, and the zero value for nil.
+// content returns the value that p points to, or the zero value for nil.
 func content[T any](p *T) (v T) {
 	if p != nil {
 		v = *p

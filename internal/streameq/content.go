@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// The functions below append all that the comparison looks at, in a form that is equal for equal content only: what no
-// event uses is matched by it, because comparing each with each takes a time that is the product of their numbers.
+// The functions below append all compared members of a value. The result is equal if and only if the content is equal.
+// Definitions that no event uses are matched by it, because comparing each pair would take quadratic time.
 
 func appendString[T string | []byte](dst []byte, s T) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
@@ -53,13 +53,13 @@ func appendFieldType(dst []byte, t *ntconv.FieldType) []byte {
 	return appendFields(appendFieldType(append(dst, 1), t.Elem), t.Fields)
 }
 
-// appendThread leaves out the process.
+// appendThread appends a thread without its process.
 func appendThread(dst []byte, t *ntconv.Thread) []byte {
 	return appendAttrs(appendString(binary.AppendUvarint(dst, t.TID), t.Name), t.Attrs)
 }
 
-// appendProcess appends a process of a machine with the given size of pointers, without its mappings. No process is one
-// that nothing is known about.
+// appendProcess appends a process without its mappings. machine is the pointer size for processes without their own.
+// nil equals the zero Process.
 func appendProcess(dst []byte, p *ntconv.Process, machine uint8) []byte {
 	if p == nil {
 		p = &ntconv.Process{}
@@ -72,7 +72,7 @@ func appendProcess(dst []byte, p *ntconv.Process, machine uint8) []byte {
 	return appendAttrs(appendString(appendString(dst, p.Host), p.Name), p.Attrs)
 }
 
-// mappingsNumber returns a number that lists of mappings share if their content is equal. Each list is read once, because
+// mappingsNumber returns a number that lists of mappings with equal content share. It reads each list once, because
 // many processes may share it.
 func (c *comparer) mappingsNumber(list []*ntconv.Mapping) int {
 	if len(list) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// drawType draws one of few types, so that two are often equal.
+// drawType generates one of a few types, so that two are often equal.
 func drawType(t *rapid.T, depth int) *ntconv.Type {
 	text := rapid.SampledFrom([]string{"", "a", "ab", "b"})
 	small := rapid.Uint8Range(0, 1)
@@ -52,7 +52,7 @@ func drawFieldType(t *rapid.T, depth int) *ntconv.FieldType {
 	return out
 }
 
-// Content is the same exactly where the comparison finds no difference.
+// The content is equal if and only if the comparison finds no difference.
 func TestContentOfTypes(t *testing.T) {
 	equal := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -79,7 +79,7 @@ func TestContentOfTypes(t *testing.T) {
 	}
 }
 
-// What no event uses is looked at once, however much of it there is and in whatever order.
+// Definitions that no event uses are compared in linear time, regardless of their number and order.
 func TestUnusedIsLookedAtOnce(t *testing.T) {
 	for _, n := range []int{500, 1000} {
 		var all declared[ntconv.Type]
@@ -125,13 +125,13 @@ func TestSharedContentIsComparedOnce(t *testing.T) {
 	}
 }
 
-// Unused threads are the same only if their processes are.
+// Unused threads are equal only if their processes are.
 func TestUnusedThreads(t *testing.T) {
 	make2 := func(pids ...uint64) (defs []*ntconv.Thread) {
 		processes := map[uint64]*ntconv.Process{}
 		for i, pid := range pids {
 			if processes[pid] == nil {
-				processes[pid] = &ntconv.Process{PID: pid / 10} // 10 and 11 are two of the same content
+				processes[pid] = &ntconv.Process{PID: pid / 10} // 10 and 11 have equal content
 			}
 			defs = append(defs, &ntconv.Thread{TID: uint64(i % 2), Process: processes[pid]})
 		}

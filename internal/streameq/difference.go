@@ -8,27 +8,27 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Difference is where two streams part.
+// A Difference is the first difference of two streams. It implements error.
 type Difference struct {
-	What string   // what differs, from the outside to the inside: "type: field \"x\": name"
-	A, B string   // the two values; both empty if What says it all
-	At   [2]Place // where each stream was
-	// Unused says that the difference is a type or thread that no event uses, which Options.Definitions overlooks.
+	What string   // the part that differs, from the outside to the inside: "type: field \"x\": name"
+	A, B string   // the two values; both empty if What is complete
+	At   [2]Place // position of each stream
+	// Unused means that the difference is a type or thread that no event uses. Options.Definitions ignores it.
 	Unused bool
 }
 
-// A Place is a place in a stream.
+// A Place is a position in a stream.
 type Place struct {
-	// Event is the number of the last event of KindEvent up to here, counting from 1, 0 before the first.
+	// Event is the number of the last KindEvent event up to here, from 1, or 0 before the first one.
 	Event int64
-	// Offset is the byte of the decompressed input at which the item of the difference begins, or -1 if it has none.
+	// Offset is the byte offset of the item in the decompressed input, or -1 if it has none.
 	Offset int64
-	// Item describes the item in a line: "event, time 17, seq 3, Provider/1 \"Name\", thread 5". Empty for a difference
-	// that is not about one.
+	// Item describes the item on one line: "event, time 17, sequence number 3, Provider/1 \"Name\", thread 5". It is
+	// empty if the difference does not belong to an item.
 	Item string
 }
 
-// Error returns the difference and both places on up to three lines.
+// Error returns the difference and the positions in up to three lines.
 func (d *Difference) Error() string {
 	var b strings.Builder
 	b.WriteString(d.What)
@@ -43,7 +43,7 @@ func (d *Difference) Error() string {
 	return b.String()
 }
 
-// String returns the place on one line.
+// String returns the position on one line.
 func (p Place) String() string {
 	at := ""
 	if p.Offset >= 0 {
@@ -52,24 +52,24 @@ func (p Place) String() string {
 	return fmt.Sprintf("event %d%s: %s", p.Event, at, p.Item)
 }
 
-// differ makes the difference of two values.
+// differ returns the difference of two values.
 func differ(what string, a, b any) *Difference {
 	return &Difference{What: what, A: show(a), B: show(b)}
 }
 
-// differf makes a difference whose text is all of it.
+// differf returns a difference without values.
 func differf(format string, args ...any) *Difference {
 	return &Difference{What: fmt.Sprintf(format, args...)}
 }
 
-// differUnused makes the difference of a definition that one trace has and no event uses.
+// differUnused returns the difference of a definition that only one trace has and no event uses.
 func differUnused(what, trace string, defined any) *Difference {
 	d := differf("a %s is declared in the %s trace only: %s", what, trace, show(defined))
 	d.Unused = true
 	return d
 }
 
-// in says what a difference is a part of. It returns nil for nil.
+// in prefixes What with the name of the enclosing part and returns d. It returns nil for nil.
 func (d *Difference) in(format string, args ...any) *Difference {
 	if d != nil {
 		d.What = fmt.Sprintf(format, args...) + ": " + d.What
@@ -77,7 +77,7 @@ func (d *Difference) in(format string, args ...any) *Difference {
 	return d
 }
 
-// elements compares two lists, and returns the difference of the first elements that differ.
+// elements compares two lists and returns the difference of the first elements that differ, or nil.
 func elements[T comparable](what string, a, b []T) *Difference {
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
@@ -94,7 +94,7 @@ func elements[T comparable](what string, a, b []T) *Difference {
 	return nil
 }
 
-// element returns what show prints for an element of a list: integers are addresses.
+// element converts an element of a list for show: integers are addresses.
 func element(v any) any {
 	if pc, ok := v.(uint64); ok {
 		return address(pc)
@@ -102,15 +102,15 @@ func element(v any) any {
 	return v
 }
 
-// maxShown is how many bytes of a value are shown.
+// maxShown is the maximum length of a value in a message, in bytes.
 const maxShown = 2000
 
-// An address is shown in hexadecimal.
+// An address is printed in hexadecimal.
 type address uint64
 
 func (a address) String() string { return fmt.Sprintf("%#x", uint64(a)) }
 
-// show returns a value as text. Strings are quoted, so that invisible characters and empty strings can be seen.
+// show returns a value as text. It quotes strings, so that invisible characters and empty strings are visible.
 func show(v any) string {
 	var s string
 	switch v := v.(type) {
@@ -145,7 +145,8 @@ func show(v any) string {
 	return s
 }
 
-// bitNames returns the names of the bits that are set in v, lowest bit first, and the number of a bit without a name.
+// bitNames returns the names of the bits that are set in v, lowest bit first. A bit without a name appears as its
+// number.
 func bitNames(v uint, names ...string) string {
 	var set []string
 	for bit := 0; v>>bit != 0; bit++ {
@@ -163,7 +164,8 @@ func bitNames(v uint, names ...string) string {
 	return strings.Join(set, "+")
 }
 
-// labelText returns a label with all members that are set, because labels may differ in one that its kind does not use.
+// labelText returns a label with all members that are set, because labels may differ in a member that their kind does
+// not use.
 func labelText(l *ntconv.Label) string {
 	named := l.Kind == ntconv.LabelString || l.Kind == ntconv.LabelInt
 	if named && l.ID == [16]byte{} && (l.Kind == ntconv.LabelInt) == (l.Str == "") {
@@ -192,16 +194,16 @@ func labelText(l *ntconv.Label) string {
 	return s
 }
 
-// typeText returns the properties by which users know a type.
+// typeText returns the properties that identify a type to users.
 func typeText(t *ntconv.Type) string {
 	name := ""
-	if t.Name != "" { // events of the runtime have none
+	if t.Name != "" { // events of the .NET runtime have no name
 		name = fmt.Sprintf(", event %q", t.Name)
 	}
-	return fmt.Sprintf("provider %v%s, id %d, version %d", word(t.Provider), name, t.ID, t.Version)
+	return fmt.Sprintf("provider %v%s, ID %d, version %d", word(t.Provider), name, t.ID, t.Version)
 }
 
-// A word is text that is shown as it is unless that would begin a line or cannot be seen; then it is quoted.
+// A word is printed without quotes, unless it contains invisible characters or line breaks.
 type word string
 
 func (w word) String() string {
@@ -235,7 +237,7 @@ func mappingText(m *ntconv.Mapping) string {
 }
 
 func threadText(t *ntconv.Thread) string {
-	s := "with an unknown id"
+	s := "with an unknown ID"
 	if t.TID != ntconv.TIDUnknown {
 		s = fmt.Sprint(t.TID)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/members"
 )
 
-// overlooked are the members that a comparison of streams does not see, with the reason.
+// overlooked lists the members that a comparison of streams ignores, with the reason.
 var overlooked = map[string]string{
 	"Event.Offset":     "the place in a file is not part of the trace",
 	"Info.Format":      "the name of a format is for display",
@@ -22,7 +22,7 @@ var overlooked = map[string]string{
 	"Labels.version": "derived from the list", "Labels.keywords": "derived from the list",
 }
 
-// overlookedIn are members that some places of the model overlook.
+// overlookedIn lists the members that the comparison ignores in some types of the model.
 func overlookedIn(m *members.Member) string {
 	empty := m.Value.Kind() == reflect.Pointer && m.Value.IsNil() && (m.Name == "Event.Stack" || m.Name == "Event.Labels")
 	if empty {
@@ -37,8 +37,8 @@ func overlookedIn(m *members.Member) string {
 	return overlooked[m.Name]
 }
 
-// TestEveryMember: a comparison sees a change of any member of the model, unless it is listed with a reason; no member
-// is left out of the test; and every difference is printed in words.
+// TestEveryMember checks that a comparison notices a change of any member of the model that is not listed with a
+// reason, that the test covers every member, and that every difference is readable.
 func TestEveryMember(t *testing.T) {
 	list := members.Of(members.Trace())
 	reached := map[string]bool{}
@@ -73,10 +73,10 @@ func TestEveryMember(t *testing.T) {
 	}
 }
 
-// structs matches what formatting a Go value by itself prints, and a reader of a message cannot use.
+// structs matches the default format of Go values, which users cannot read.
 var structs = regexp.MustCompile(`[{}&]|0xc[0-9a-f]{9}|<nil>|%!|map\[`)
 
-// checkReadable checks that a difference has both values, or says that only one stream has it, in words.
+// checkReadable checks that a difference has both values, or states that only one stream has the value.
 func checkReadable(t *testing.T, path string, d *streameq.Difference) {
 	t.Helper()
 	if text := d.Error(); structs.MatchString(text) {

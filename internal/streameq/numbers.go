@@ -2,21 +2,22 @@ package streameq
 
 import "github.com/ntconv/ntconv"
 
-// numbers follows the sequence numbers of the capture threads of one stream, in time order.
+// numbers follows the sequence numbers of the capture threads of one stream in time order.
 type numbers struct {
 	threads map[*ntconv.Thread]*numbering
 	last    *ntconv.Thread
 	of      *numbering // of last
 }
 
-// A numbering is what is known about the numbers of a thread.
+// A numbering is the state of one thread's sequence numbers.
 type numbering struct {
-	seq, lost uint32 // the last number, 0 before the first, and the losses that were reported since
-	// apart says that time order is not the order in which the thread numbered its events: a number shows losses that
-	// are not reported, or does not show those that are.
+	seq, lost uint32 // the last number, or 0 before the first, and the losses reported since
+	// apart means that the thread numbered its events in another order than time order: a number reveals losses that
+	// are not reported, or does not reveal reported ones. It stays set.
 	apart bool
 }
 
+// thread returns the state of a thread.
 func (n *numbers) thread(th *ntconv.Thread) *numbering {
 	if th == n.last && th != nil {
 		return n.of
@@ -33,7 +34,7 @@ func (n *numbers) thread(th *ntconv.Thread) *numbering {
 	return of
 }
 
-// event notes the number of an event, and reports whether the thread's numbers are comparable.
+// event records the number of an event and reports whether the thread's numbers are comparable.
 func (n *numbers) event(e *ntconv.Event) bool {
 	of := n.thread(e.Capture)
 	if !numbered(e) {
@@ -48,7 +49,7 @@ func (n *numbers) event(e *ntconv.Event) bool {
 	return !of.apart
 }
 
-// mark notes the number of a thread in a mark, and reports whether the thread's numbers are comparable.
+// mark records the number of a thread in a mark and reports whether the thread's numbers are comparable.
 func (n *numbers) mark(ts *ntconv.ThreadSeq) bool {
 	of := n.thread(ts.Thread)
 	if ts.Seq != 0 {
@@ -62,14 +63,14 @@ func (n *numbers) mark(ts *ntconv.ThreadSeq) bool {
 // numbered reports whether an event has a sequence number.
 func numbered(e *ntconv.Event) bool { return e.Seq != 0 || e.Flags&ntconv.FlagNumbered != 0 }
 
-// lose notes that a stream reports losses.
+// lose records losses that a stream reports.
 func (c *comparer) lose(e *ntconv.Event, side int) {
 	if c.follows() {
 		c.numbers[side].thread(e.Capture).lost += e.Lost
 	}
 }
 
-// follows reports whether numbers may be out of order, because the streams are in time order.
+// follows reports whether numbers may be out of order because the streams are in time order.
 func (c *comparer) follows() bool { return c.opts.Sorted && !c.opts.Sequence }
 
 // sameEventSeq compares the sequence numbers of two events.
@@ -85,7 +86,7 @@ func (c *comparer) sameEventSeq(a, b *ntconv.Event) bool {
 	return a.Seq == b.Seq || !comparable || !numbered(a) || !numbered(b)
 }
 
-// sameMarkSeq compares the numbers of a thread in two marks. Zero is a number that is not known.
+// sameMarkSeq compares the numbers of a thread in two marks. Zero is an unknown number.
 func (c *comparer) sameMarkSeq(a, b *ntconv.ThreadSeq) bool {
 	comparable := true
 	if c.follows() {
@@ -95,7 +96,7 @@ func (c *comparer) sameMarkSeq(a, b *ntconv.ThreadSeq) bool {
 	return a.Seq == b.Seq || !comparable || a.Seq == 0 || b.Seq == 0 || c.opts.Sequence
 }
 
-// endMark forgets the numbers of threads that a mark ends.
+// endMark discards the numbers of threads that a mark ends.
 func (c *comparer) endMark(marks ...*ntconv.Mark) {
 	if !c.follows() {
 		return

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Each aspect sets one option, and each option that users may choose has an aspect. EmptyMarks has none: verify always
-// sets it; nor has Profiles, which depends on the format.
+// Each aspect sets one option, and each option that users may choose has an aspect. EmptyMarks has no aspect, because
+// verify always sets it. Profiles has none, because it depends on the format.
 func TestAspects(t *testing.T) {
 	left := map[string]bool{}
 	for i := range reflect.TypeFor[Options]().NumField() {

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// pairs is a one-to-one relation of the pointers of two streams.
+// A pairs is a one-to-one relation of the pointers of two streams.
 type pairs[T any] struct {
 	what  string
 	equal func(a, b *T) *Difference
@@ -20,7 +20,7 @@ func newPairs[T any](what string, equal func(a, b *T) *Difference) pairs[T] {
 	return pairs[T]{what: what, equal: equal, other: [2]map[*T]*T{{}, {}}}
 }
 
-// match relates a and b, and fails if their content differs or if one of them has another partner.
+// match relates a and b. It returns a difference if their content differs or if one of them has another partner.
 func (p *pairs[T]) match(a, b *T) *Difference {
 	switch {
 	case a == p.last[0] && b == p.last[1]:
@@ -48,10 +48,10 @@ func (p *pairs[T]) match(a, b *T) *Difference {
 	return nil
 }
 
-// declared are the things that KindDefine events of each stream tell of.
+// declared lists the types or threads of the KindDefine events of each stream.
 type declared[T any] [2][]*T
 
-// define remembers a declaration, to be looked at when it is known what is used.
+// define records a declaration. definitions compares it at the end, when all used types and threads are known.
 func (c *comparer) define(e *ntconv.Event, side int) {
 	if e.Type != nil {
 		c.defTypes[side] = append(c.defTypes[side], e.Type)
@@ -61,8 +61,8 @@ func (c *comparer) define(e *ntconv.Event, side int) {
 	}
 }
 
-// definitions compares what was only declared: every such type or thread of one stream needs a partner of equal
-// content.
+// definitions compares the types and threads that are only declared: each needs a partner of equal content in the other
+// stream.
 func (c *comparer) definitions() *Difference {
 	if c.opts.Definitions {
 		return nil
@@ -79,7 +79,7 @@ func (c *comparer) definitions() *Difference {
 	return matchAll("thread", threads, content, nil)
 }
 
-// unrelated returns what was declared, once each, and has no partner.
+// unrelated returns the declared values without a partner, each once.
 func unrelated[T any](p *pairs[T], defs declared[T]) (rest declared[T]) {
 	for side := range defs {
 		seen := map[*T]bool{}
@@ -93,8 +93,8 @@ func unrelated[T any](p *pairs[T], defs declared[T]) (rest declared[T]) {
 	return rest
 }
 
-// matchAll gives each thing of one stream a partner of equal content in the other, and calls found, which may be nil,
-// for each pair. It returns the first thing without a partner as the difference.
+// matchAll pairs each value of one stream with a value of equal content in the other, and calls found, which may be
+// nil, for each pair. It returns the first value without a partner as the difference.
 func matchAll[T any](what string, all declared[T], content func(*T, int) string, found func(a, b *T)) *Difference {
 	free := map[string][]*T{}
 	for _, b := range all[1] {
@@ -125,8 +125,8 @@ func matchAll[T any](what string, all declared[T], content func(*T, int) string,
 	return d
 }
 
-// processIdentity returns a function that returns the same text for processes that are the same in both streams, and
-// for no others. Those of unused threads are related first, by their content.
+// processIdentity returns a function that returns the same string for a process and its partner in the other stream,
+// and different strings for all others. It first relates the processes of unused threads by content.
 func (c *comparer) processIdentity(threads declared[ntconv.Thread]) func(p *ntconv.Process, side int) string {
 	content := func(p *ntconv.Process, side int) string {
 		b := appendProcess(nil, p, c.machine[side])
@@ -145,13 +145,9 @@ func (c *comparer) processIdentity(threads declared[ntconv.Thread]) func(p *ntco
 			}
 		}
 	}
-	matchAll(
-		"process",
-		unrelated(&c.procs, all),
-		content,
-		func(a, b *ntconv.Process) { c.procs.other[0][a], c.procs.other[1][b] = b, a },
-	)
-	number := map[*ntconv.Process]int{} // of processes of the second stream
+	matchAll("process", unrelated(&c.procs, all), content,
+		func(a, b *ntconv.Process) { c.procs.other[0][a], c.procs.other[1][b] = b, a })
+	number := map[*ntconv.Process]int{} // numbers of processes of the second stream
 	return func(p *ntconv.Process, side int) string {
 		if nothing := content(nil, side); p == nil || content(p, side) == nothing {
 			return nothing
@@ -161,7 +157,7 @@ func (c *comparer) processIdentity(threads declared[ntconv.Thread]) func(p *ntco
 			second = c.procs.other[0][p]
 		}
 		if second == nil || c.procs.other[1][second] == nil {
-			return "only in " + strconv.Itoa(side) + ": " + content(p, side) // no partner has it
+			return "only in " + strconv.Itoa(side) + ": " + content(p, side) // unique, because no partner has it
 		}
 		if number[second] == 0 {
 			number[second] = len(number) + 1

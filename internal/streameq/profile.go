@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
-// A profile is the content of two sources that Options.Profiles compares: the total of each distinct sample. Strings,
-// functions, mappings, threads and types are numbered by their content, across both sources, so that keys are short.
+// A profile holds the total of each distinct sample of two sources, for Options.Profiles. Functions, mappings, threads
+// and types have numbers by content, across both sources, so that the key of a sample is short.
 type profile struct {
 	c *comparer
 
@@ -21,30 +21,30 @@ type profile struct {
 	threads   contents[ntconv.Thread, string]
 	processes contents[ntconv.Process, string]
 	types     contents[ntconv.Type, string]
-	columns   map[*ntconv.Type]int // number of sample types, 0 for events that are not samples
+	columns   map[*ntconv.Type]int // number of sample types; absent for events that are not samples
 
-	ofSide  [2][]*ntconv.Type             // types of each source, in the order of their first use or declaration
-	owners  [2]map[uint64]*ntconv.Process // by number
+	ofSide  [2][]*ntconv.Type             // types of each source in the order of first use or declaration
+	owners  [2]map[uint64]*ntconv.Process // processes by number
 	samples map[string]*total
 	order   []*total
 	key     []byte
 	values  []int64
 }
 
-// A total is what the events with equal content add up to in each source.
+// A total is the sum of the events with equal content in each source.
 type total struct {
-	sums   [2][]int64 // one for each sample type, or the number of events
+	sums   [2][]int64 // one per sample type; for other events, their number
 	typ    *ntconv.Type
-	places [2]Place // of the first event
+	places [2]Place // position of the first event
 }
 
-// contents numbers values by their content K, from 1. Pointers are remembered, so that the content is read once.
+// contents assigns numbers to values by their content K, from 1. It caches pointers, so that the content is read once.
 type contents[T any, K comparable] struct {
 	byPointer map[*T]uint64
 	byContent map[K]uint64
 }
 
-// number returns the number of v, 0 for nil. content is called once per pointer.
+// number returns the number of v, or 0 for nil. It calls content once per pointer.
 func (c *contents[T, K]) number(v *T, content func(*T) K) uint64 {
 	if v == nil {
 		return 0
@@ -65,7 +65,7 @@ func (c *contents[T, K]) number(v *T, content func(*T) K) uint64 {
 	return n
 }
 
-// profiles compares two sources as profiles. It returns how many distinct samples were found equal.
+// profiles compares two sources as profiles. It returns the number of distinct samples that are equal.
 func (c *comparer) profiles(a, b ntconv.Source) (equal int64, err error) {
 	p := &profile{
 		c: c, columns: map[*ntconv.Type]int{}, samples: map[string]*total{},
@@ -108,7 +108,7 @@ func (p *profile) read(src ntconv.Source, side int) error {
 	}
 }
 
-// typ returns the number of a type, and notes that a source has it.
+// typ returns the number of a type and records that a source has the type.
 func (p *profile) typ(t *ntconv.Type, side int) uint64 {
 	if _, known := p.types.byPointer[t]; !known && t != nil {
 		p.ofSide[side] = append(p.ofSide[side], t)
@@ -119,7 +119,8 @@ func (p *profile) typ(t *ntconv.Type, side int) uint64 {
 	return p.types.number(t, func(t *ntconv.Type) string { return string(appendType(nil, withoutUnit(t))) })
 }
 
-// withoutUnit returns t without the unit of the weight, which an importer chooses by the values of single samples.
+// withoutUnit returns a copy of t without the unit of the weight, which an importer chooses by the values of single
+// samples.
 func withoutUnit(t *ntconv.Type) *ntconv.Type {
 	return &ntconv.Type{
 		Provider: t.Provider, GUID: t.GUID, ID: t.ID, Name: t.Name, Version: t.Version, Level: t.Level,
@@ -158,8 +159,9 @@ func (p *profile) add(e *ntconv.Event, side int) {
 	}
 }
 
-// valuesOf returns the values of a sample for each sample type, and what follows them in the payload. The weight before
-// them is made from the values. Events that are not samples count as 1, and all of their payload is content.
+// valuesOf returns the values of a sample, one per sample type, and the rest of the payload after them. It ignores the
+// weight before them, which is computed from the values. An event that is not a sample has the value 1 (a loss, the
+// number of events), and its whole payload is content.
 func (p *profile) valuesOf(e *ntconv.Event) (values []int64, rest []byte) {
 	values, rest = p.values[:0], e.Payload
 	if n := p.columns[e.Type]; n > 0 && e.Kind == ntconv.KindEvent {
@@ -181,7 +183,7 @@ func (p *profile) valuesOf(e *ntconv.Event) (values []int64, rest []byte) {
 	return append(values, 1), rest
 }
 
-// appendThread appends the numbers of a thread and its process, whose mappings are compared by themselves.
+// appendThread appends the numbers of a thread and its process. equalMappings compares the mappings of the process.
 func (p *profile) appendThread(dst []byte, t *ntconv.Thread, side int) []byte {
 	if t == nil {
 		return append(dst, 0, 0)
@@ -196,7 +198,7 @@ func (p *profile) appendThread(dst []byte, t *ntconv.Thread, side int) []byte {
 	return binary.AppendUvarint(dst, process)
 }
 
-// appendStack appends a stack. The names of a frame are numbered.
+// appendStack appends a stack, with the numbers of functions and mappings.
 func (p *profile) appendStack(dst []byte, s *ntconv.Stack) []byte {
 	v := content(s)
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(len(v.PCs))), uint64(len(v.Frames)))
@@ -216,7 +218,8 @@ func (p *profile) appendStack(dst []byte, s *ntconv.Stack) []byte {
 	return dst
 }
 
-// appendLabels appends labels sorted by key, which no profile keeps the order of. Labels with equal keys stay in order.
+// appendLabels appends labels sorted by key, because profiles do not keep their order. Labels with equal keys stay in
+// order.
 func appendLabels(dst []byte, l *ntconv.Labels) []byte {
 	list := l.List()
 	byKey := func(a, b ntconv.Label) int {
@@ -268,8 +271,8 @@ func (p *profile) equalTypes() *Difference {
 	return nil
 }
 
-// equalMappings compares the mappings of processes that both profiles have. Their order has no meaning, but the first is
-// that of the program, which has a flag for it.
+// equalMappings compares the mappings of processes that both profiles have, regardless of their order. The flag
+// MappingMain, not the order, identifies the mapping of the program.
 func (p *profile) equalMappings() *Difference {
 	for n := range uint64(len(p.processes.byContent) + 1) {
 		a, b := p.owners[0][n], p.owners[1][n]
@@ -288,7 +291,7 @@ func (p *profile) equalMappings() *Difference {
 	return nil
 }
 
-// missing returns the first mapping of a that b does not have. a is the list of the profile with this name.
+// missing returns the first mapping of a that b lacks. name is that of the profile of a.
 func (p *profile) missing(a, b []*ntconv.Mapping, name string) *Difference {
 	has := map[ntconv.Mapping]bool{}
 	for _, m := range b {
@@ -302,8 +305,7 @@ func (p *profile) missing(a, b []*ntconv.Mapping, name string) *Difference {
 	return nil
 }
 
-// equalTotals compares the totals, in the order of the first samples. A sample that one profile does not have counts as
-// one whose values are 0.
+// equalTotals compares the totals in the order of the first samples. A sample that one profile lacks has the values 0.
 func (p *profile) equalTotals() (equal int64, err error) {
 	var first *Difference
 	for _, t := range p.order {
@@ -320,7 +322,7 @@ func (p *profile) equalTotals() (equal int64, err error) {
 	return equal, first.in("%d of %d distinct samples", int64(len(p.order))-equal, len(p.order))
 }
 
-// difference returns what differs between the totals, nil if nothing does.
+// difference returns the first difference between the totals, or nil.
 func (t *total) difference() *Difference {
 	for i := range max(len(t.sums[0]), len(t.sums[1])) {
 		var v [2]int64
@@ -339,7 +341,7 @@ func (t *total) difference() *Difference {
 	return nil
 }
 
-// column returns the name of a value.
+// column returns the name of the sample type i, or "events".
 func (t *total) column(i int) string {
 	if t.typ != nil {
 		if c := origin.ColumnsOf(t.typ); c != nil && i < len(c.Types) {
@@ -349,7 +351,7 @@ func (t *total) column(i int) string {
 	return "events"
 }
 
-// describeSample returns a sample in one line.
+// describeSample returns a sample on one line.
 func describeSample(e *ntconv.Event) string {
 	if e.Kind != ntconv.KindEvent {
 		return describe(e)

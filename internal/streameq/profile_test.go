@@ -14,14 +14,14 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// A sample is one of a profile for tests.
+// A sample is a sample of a profile for tests.
 type sample struct {
 	leaf   string
 	labels []ntconv.Label
 	values [2]int64
 }
 
-// profileOf returns a profile as an importer makes it: what samples share is shared, or not, at random.
+// profileOf returns a profile like that of an importer. Equal parts of samples share a pointer at random.
 func profileOf(r *rand.Rand, samples []sample) *ntconvtest.Trace {
 	o := origin.Origin{Columns: origin.Columns{Types: []origin.ValueType{{Type: "samples", Unit: "count"}, {Type: "cpu", Unit: "nanoseconds"}}}}
 	w := origin.NewWeight(1, "nanoseconds")
@@ -62,8 +62,8 @@ func drawSamples(r *rand.Rand, n int) (list []sample) {
 	return list
 }
 
-// TestProfilesAreTotals: a profile equals one whose samples are in another order, divided or added up, with labels in
-// another order. It differs from one in which any value, name or label of a sample differs.
+// TestProfilesAreTotals checks that a profile equals one whose samples are in another order, divided or added up, with
+// labels in another order. It differs from a profile in which any value, name or label of a sample differs.
 func TestProfilesAreTotals(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
@@ -106,7 +106,7 @@ func TestProfilesAreTotals(t *testing.T) {
 	}
 }
 
-// TestProfileDifferences: a difference names the value, both totals, and the sample.
+// TestProfileDifferences checks that a difference names the value, both totals, and the sample.
 func TestProfileDifferences(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	label := []ntconv.Label{{Kind: ntconv.LabelString, Key: "user", Str: "eve"}}
@@ -142,14 +142,14 @@ func TestProfileDifferences(t *testing.T) {
 	}
 }
 
-// overlookedOfProfiles are the members that a comparison of profiles does not see in addition, with the reason.
+// overlookedOfProfiles lists the members that only a comparison of profiles ignores, with the reason.
 var overlookedOfProfiles = map[string]string{
 	"Event.Flags": "the order of samples has no meaning", "Event.Seq": "the importer numbers samples", "Event.Time": "times are synthetic",
 	"Event.Lost": "events that are not of KindLost", "Event.Mark": "a profile has no order", "Mark.Kind": "as Event.Mark", "Mark.Flags": "as Event.Mark", "Mark.Threads": "as Event.Mark",
 	"ThreadSeq.Thread": "as Event.Mark", "ThreadSeq.Seq": "as Event.Mark",
 }
 
-// TestEveryMemberOfProfiles is TestEveryMember for profiles, of which a profile has only events.
+// TestEveryMemberOfProfiles is TestEveryMember for profiles, which have no marks or losses.
 func TestEveryMemberOfProfiles(t *testing.T) {
 	samplesOnly := func() *ntconvtest.Trace {
 		tr := members.Trace()

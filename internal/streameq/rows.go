@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// infos compares what two sources say before the first event. Format is for people and is not compared.
+// infos compares the Info of two sources. Format is for display and is not compared.
 func (c *comparer) infos(a, b *ntconv.Info) *Difference {
 	if c.opts.Info {
 		return nil
@@ -29,11 +29,11 @@ func (c *comparer) infos(a, b *ntconv.Info) *Difference {
 	case c.machine[0] != c.machine[1]:
 		return differ("pointer size", a.PointerSize, b.PointerSize)
 	}
-	return equalAttrs(foreign(a.Attrs), foreign(b.Attrs))
+	return equalAttrs(recordedAttrs(a.Attrs), recordedAttrs(b.Attrs))
 }
 
-// foreign returns the attributes that are not about the writing itself.
-func foreign(attrs ntconv.Attrs) (out ntconv.Attrs) {
+// recordedAttrs returns the attributes that do not describe how the trace was written.
+func recordedAttrs(attrs ntconv.Attrs) (out ntconv.Attrs) {
 	for _, a := range attrs {
 		if !strings.HasPrefix(a.Key, "ntconv.") {
 			out = append(out, a)
@@ -59,9 +59,9 @@ func equalTypes(a, b *ntconv.Type) *Difference {
 	case a.Provider != b.Provider:
 		return differ("provider", a.Provider, b.Provider)
 	case a.GUID != b.GUID:
-		return differ("guid", a.GUID, b.GUID)
+		return differ("GUID", a.GUID, b.GUID)
 	case a.ID != b.ID:
-		return differ("id", a.ID, b.ID)
+		return differ("ID", a.ID, b.ID)
 	case a.Name != b.Name:
 		return differ("name", a.Name, b.Name)
 	case a.Version != b.Version:
@@ -128,14 +128,14 @@ func equalFieldTypes(a, b *ntconv.FieldType) *Difference {
 func (c *comparer) equalThreads(a, b *ntconv.Thread) *Difference {
 	switch {
 	case a.TID != b.TID:
-		return differ("id", a.TID, b.TID)
+		return differ("ID", a.TID, b.TID)
 	case a.Name != b.Name:
 		return differ("name", a.Name, b.Name)
 	}
 	if d := equalAttrs(a.Attrs, b.Attrs); d != nil {
 		return d
 	}
-	// A thread without a process and one of the process that nothing is known about are the same.
+	// A thread without a process equals a thread of the zero Process.
 	switch x, y := a.Process, b.Process; {
 	case x == nil && y == nil:
 		return nil
@@ -156,7 +156,7 @@ func (c *comparer) equalProcesses(a, b *ntconv.Process) *Difference {
 	}
 	switch {
 	case a.PID != b.PID:
-		return differ("id", a.PID, b.PID)
+		return differ("ID", a.PID, b.PID)
 	case a.Host != b.Host:
 		return differ("host", a.Host, b.Host)
 	case a.Name != b.Name:
@@ -170,7 +170,7 @@ func (c *comparer) equalProcesses(a, b *ntconv.Process) *Difference {
 	return c.mappings(a.Mappings, b.Mappings)
 }
 
-// mappings compares the mappings of two processes, in their order.
+// mappings compares the mappings of two processes in their order.
 func (c *comparer) mappings(a, b []*ntconv.Mapping) *Difference {
 	if len(a) != len(b) {
 		return differ("number of mappings", len(a), len(b))
@@ -187,7 +187,7 @@ func (c *comparer) mappings(a, b []*ntconv.Mapping) *Difference {
 	return nil
 }
 
-// A mappingList identifies a list of mappings by its place in memory: many processes may share one.
+// A mappingList identifies a list of mappings by its address in memory, because many processes may share a list.
 type mappingList struct {
 	first **ntconv.Mapping
 	n     int
@@ -202,7 +202,7 @@ func listOf(list []*ntconv.Mapping) (l mappingList) {
 
 func pairOf(a, b []*ntconv.Mapping) [2]mappingList { return [2]mappingList{listOf(a), listOf(b)} }
 
-// keepEqual notes that two lists are equal.
+// keepEqual records that two lists are equal.
 func (c *comparer) keepEqual(a, b []*ntconv.Mapping) {
 	if c.sameMappings == nil || len(c.sameMappings) >= maxAlike {
 		c.sameMappings = map[[2]mappingList]bool{}

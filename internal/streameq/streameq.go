@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Events returns nil if two events are equal in everything they refer to, or else a *Difference. Pointers are followed,
-// not compared.
+// Events compares two events and everything that they refer to. It returns nil if they are equal, and a *Difference
+// otherwise. It compares the values of pointers, not the pointers.
 func Events(a, b *ntconv.Event) error {
 	c := newComparer(&Options{})
 	if d := c.events(a, b); d != nil {
@@ -17,9 +17,9 @@ func Events(a, b *ntconv.Event) error {
 	return nil
 }
 
-// Streams reads two sources to their ends or to the first difference. It returns how many events of KindEvent, or
-// distinct samples with Options.Profiles, were found equal, and a *Difference, an error of a source, or nil. opts may be
-// nil.
+// Streams reads two sources up to their ends or to the first difference. It returns the number of equal KindEvent
+// events or, with Options.Profiles, of equal distinct samples. The error is nil, a *Difference, or the error of a
+// source, wrapped. opts may be nil, which means the zero Options.
 func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	if opts == nil {
 		opts = &Options{}
@@ -57,7 +57,7 @@ func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	}
 }
 
-// place says where both streams were.
+// place sets the positions of both streams in d.
 func (c *comparer) place(d *Difference, a, b *ntconv.Event) *Difference {
 	for i, e := range []*ntconv.Event{a, b} {
 		d.At[i] = Place{Event: c.n[i], Offset: -1, Item: describe(e)}
@@ -68,7 +68,7 @@ func (c *comparer) place(d *Difference, a, b *ntconv.Event) *Difference {
 	return d
 }
 
-// next returns the next event that takes part in the comparison.
+// next returns the next event that the options do not ignore.
 func (c *comparer) next(src ntconv.Source, side int) (*ntconv.Event, error) {
 	for {
 		e, err := src.Next()

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// trace returns a small trace, new every time.
+// trace returns a small trace with new pointers on each call.
 func trace() *ntconvtest.Trace {
 	th := &ntconv.Thread{TID: 5}
 	ty := &ntconv.Type{Provider: "P", ID: 7, Name: "N"}
@@ -23,7 +23,7 @@ func trace() *ntconvtest.Trace {
 	return tr
 }
 
-// TestDifferences: a difference names what differs, both values and both places.
+// TestDifferences checks that a difference names the part that differs, both values and both positions.
 func TestDifferences(t *testing.T) {
 	cases := []struct {
 		change     func(tr *ntconvtest.Trace)
@@ -60,7 +60,7 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// TestOverlooked: what the options for rewritten and filtered traces overlook, and nothing else.
+// TestOverlooked checks what the options for rewritten and filtered traces ignore.
 func TestOverlooked(t *testing.T) {
 	th := func(tr *ntconvtest.Trace) *ntconv.Thread { return tr.Events[0].Thread }
 	cases := map[string]struct {
@@ -89,7 +89,7 @@ func TestOverlooked(t *testing.T) {
 	}
 }
 
-// TestUnusedInWords: what only one trace declares is told as people know it, and that no event uses it.
+// TestUnusedInWords checks the message for a definition that only one trace has and no event uses.
 func TestUnusedInWords(t *testing.T) {
 	pid := &ntconv.Process{PID: 7}
 	for _, c := range []struct {
@@ -97,13 +97,13 @@ func TestUnusedInWords(t *testing.T) {
 		want   string
 	}{
 		{ntconv.Event{Type: &ntconv.Type{Provider: "Shop", Name: "Sold", ID: 4, Version: 2}},
-			`a type is declared in the second trace only: provider Shop, event "Sold", id 4, version 2`},
+			`a type is declared in the second trace only: provider Shop, event "Sold", ID 4, version 2`},
 		{ntconv.Event{Type: &ntconv.Type{Provider: "Shop", ID: 4}},
-			`a type is declared in the second trace only: provider Shop, id 4, version 0`},
+			`a type is declared in the second trace only: provider Shop, ID 4, version 0`},
 		{ntconv.Event{Thread: &ntconv.Thread{TID: 12, Name: "worker", Process: pid}},
 			`a thread is declared in the second trace only: 12 "worker" of process 7`},
 		{ntconv.Event{Thread: &ntconv.Thread{TID: ntconv.TIDUnknown}},
-			`a thread is declared in the second trace only: with an unknown id`},
+			`a thread is declared in the second trace only: with an unknown ID`},
 	} {
 		tr := trace()
 		c.define.Kind = ntconv.KindDefine
@@ -117,7 +117,7 @@ func TestUnusedInWords(t *testing.T) {
 	tr.Events[1].CPU++
 	_, err := streameq.Streams(trace().Source(), tr.Source(), nil)
 	if d := (*streameq.Difference)(nil); !errors.As(err, &d) || d.Unused {
-		t.Errorf("%v is told as unused", err)
+		t.Errorf("%v is reported as unused", err)
 	}
 }
 

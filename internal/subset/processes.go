@@ -5,12 +5,14 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// keptProcesses are the processes with at least one selected event, and the mappings that they refer to. A recorder
-// describes a file that several processes map only once, in events of any of these processes.
+// keptProcesses holds the processes with at least one selected event and the mappings that they refer to. If several
+// processes map a file, a recorder describes the file only once, in events of any of these processes.
+//
+// Learn calls observe for each event and then finish, which sets refs. Only after that are contain and needs valid.
 type keptProcesses struct {
 	processes map[hostID]bool         // by PID
-	mapped    map[hostID][]mappingRef // by PID, until finish
-	refs      map[mappingRef]bool     // of the kept processes
+	mapped    map[hostID][]mappingRef // by PID; nil after finish
+	refs      map[mappingRef]bool     // of the kept processes, set by finish
 }
 
 // A hostID is an ID that is unique on one host.
@@ -40,7 +42,7 @@ func processOf(t *ntconv.Thread) hostID {
 	return hostID{t.Process.Host, t.Process.PID}
 }
 
-// observe learns from an event of the whole trace.
+// observe processes an event of the whole trace.
 func (k *keptProcesses) observe(e *ntconv.Event, selected bool) {
 	id := processOf(e.Thread)
 	if selected {
@@ -54,7 +56,7 @@ func (k *keptProcesses) observe(e *ntconv.Event, selected bool) {
 	}
 }
 
-// finish is called after the last event.
+// finish computes refs. Call it after the last event.
 func (k *keptProcesses) finish() {
 	for p := range k.processes {
 		for _, ref := range k.mapped[p] {
@@ -64,10 +66,10 @@ func (k *keptProcesses) finish() {
 	k.mapped = nil
 }
 
-// contain reports whether the process of a thread is kept. A nil receiver keeps all processes.
+// contain reports whether the process of a thread is kept. A nil receiver contains all processes.
 func (k *keptProcesses) contain(t *ntconv.Thread) bool { return k == nil || k.processes[processOf(t)] }
 
-// needs reports whether an event that gives symbols is about a kept process.
+// needs reports whether an event with symbols belongs to a kept process or to a mapping of one.
 func (k *keptProcesses) needs(e *ntconv.Event) bool {
 	if k.contain(e.Thread) {
 		return true
@@ -76,7 +78,7 @@ func (k *keptProcesses) needs(e *ntconv.Event) bool {
 	return ok && k.refs[ref]
 }
 
-// refOf returns what an event describes that events of other processes may refer to.
+// refOf returns the mapping or metadata that an event describes and that events of other processes may refer to.
 func refOf(e *ntconv.Event) (ref mappingRef, ok bool) {
 	class, host := clr.ClassOf(e.Type), processOf(e.Thread).host
 	var symbol clr.Symbol

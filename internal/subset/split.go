@@ -9,29 +9,37 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// A Split is a sink that distributes the events of a trace over one sink per process. A part holds what a selection of
-// the process with its symbols holds: all events of its threads, the symbols of mappings that events of other processes
-// describe, and marks that mention only its threads. Definitions and blocks of unknown kind belong to no process and
-// are omitted.
+// A Split is a sink that distributes the events of a trace among one sink per process. A part contains what a selection
+// of the process with its symbols contains: all events of its threads, the symbols of its mappings that events of other
+// processes describe, and marks with only its threads. It omits definitions and blocks of unknown kind, because they
+// belong to no process.
 //
-// Show it all events with Learn before the first Write. It is not safe for concurrent use.
+// Call Learn for all events before the first Write. A Split is not safe for concurrent use.
+//
+// Events may precede the part that they belong to:
+//
+//	state   set by                                    cleared by
+//	users, refs  Learn                               -
+//	shared  share, for processes without a part       - (other processes may need the events later)
+//	early   loss, for a process without a part        part, which writes them
+//	lost    loss, in parallel to early                part
 type Split struct {
 	create func(*ntconv.Process) (ntconv.Sink, error)
 	users  map[mappingRef][]hostID        // processes that refer to a mapping or its metadata
-	refs   map[hostID]map[mappingRef]bool // the same by process
-	shared map[mappingRef][]shared        // for processes without a part: a selection may leave nothing else of them
-	number int                            // of events in shared so far
+	refs   map[hostID]map[mappingRef]bool // the mappings and metadata of each process
+	shared map[mappingRef][]shared        // events for processes without a part
+	number int                            // number of events in shared so far
 	parts  map[hostID]*part
 	order  []*part
-	lost   map[*ntconv.Thread]*ntconv.Event // by capture thread, of processes without a part: one event with their sum
-	early  map[hostID][]*ntconv.Event       // the same by process, in their order
-	only   func(*ntconv.Thread) bool        // nil for any thread
-	omit   int64                            // blocks of unknown kind
+	lost   map[*ntconv.Thread]*ntconv.Event // by capture thread without a part: one event with their total
+	early  map[hostID][]*ntconv.Event       // the events of lost, by process, in order
+	only   func(*ntconv.Thread) bool        // nil allows all threads
+	omit   int64                            // omitted blocks of unknown kind
 }
 
-// A shared event describes a mapping, or its metadata, that a process without a part refers to.
+// A shared event describes a mapping, or its metadata, of a process without a part.
 type shared struct {
-	number int // in the order of the trace
+	number int // position in the trace
 	event  *ntconv.Event
 }
 
@@ -39,11 +47,11 @@ type shared struct {
 type part struct {
 	sink   ntconv.Sink
 	filter *Filter      // trims marks
-	mark   ntconv.Event // the latest one, trimmed
+	mark   ntconv.Event // latest mark, trimmed
 }
 
-// NewSplit returns a sink that calls create for each process with events of its threads, in the order of their first
-// events. The process is nil for events of threads without one.
+// NewSplit returns a Split that calls create for each process with events, in the order of their first events. The
+// process is nil for threads without a process. An error of create ends Write with this error.
 func NewSplit(create func(*ntconv.Process) (ntconv.Sink, error)) *Split {
 	return &Split{
 		create: create, users: make(map[mappingRef][]hostID), refs: make(map[hostID]map[mappingRef]bool),
@@ -52,12 +60,12 @@ func NewSplit(create func(*ntconv.Process) (ntconv.Sink, error)) *Split {
 	}
 }
 
-// Only limits the parts to processes for which has returns true, given one of their threads: a selection may hold
+// Only limits the parts to processes for which has returns true, given one of their threads: a selection may contain
 // events of other processes that only describe mappings. nil removes the limit. Call it before the first Write.
 func (s *Split) Only(has func(*ntconv.Thread) bool) { s.only = has }
 
-// Learn observes an event of the whole trace, in a reading before the one that is written: a recorder describes a file
-// that several processes map only once, maybe before the others map it. It borrows the event.
+// Learn processes an event of the whole trace, in a reading before the one that is written. It is necessary because a
+// recorder describes a file once, possibly before other processes map it. It borrows e.
 func (s *Split) Learn(e *ntconv.Event) {
 	var m clr.Mapping
 	if e.Kind != ntconv.KindEvent || clr.ClassOf(e.Type) != clr.ClassUniversalMapping || !clr.ParseMapping(e, &m) {
@@ -78,7 +86,7 @@ func (s *Split) Learn(e *ntconv.Event) {
 	}
 }
 
-// Write implements ntconv.Sink.
+// Write implements ntconv.Sink. It borrows e and returns the errors of create and of the parts.
 func (s *Split) Write(e *ntconv.Event) error {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -111,7 +119,7 @@ func (s *Split) event(e *ntconv.Event) error {
 	return s.share(e, own)
 }
 
-// share writes an event that describes a mapping of a process to the parts of the other processes that refer to it.
+// share writes an event that describes a mapping to the parts of the other processes that refer to it.
 func (s *Split) share(e *ntconv.Event, own hostID) error {
 	ref, ok := refOf(e)
 	if !ok {
@@ -136,8 +144,8 @@ func (s *Split) share(e *ntconv.Event, own hostID) error {
 	return nil
 }
 
-// loss writes a loss to the part of its process. A loss comes before the event that revealed it, so the part may not
-// exist yet.
+// loss writes a loss to the part of its process. A loss precedes the event that revealed it, so the part may not exist
+// yet.
 func (s *Split) loss(e *ntconv.Event) error {
 	id := processOf(e.Capture)
 	if p := s.parts[id]; p != nil {
@@ -154,8 +162,8 @@ func (s *Split) loss(e *ntconv.Event) error {
 	return nil
 }
 
-// part returns the part of a process. For its first event that is a new one with its losses and what describes its
-// mappings so far.
+// part returns the part of a process. For the first event of the process, it creates the part and writes the earlier
+// losses and the earlier descriptions of its mappings.
 func (s *Split) part(id hostID, process *ntconv.Process) (*part, error) {
 	if p := s.parts[id]; p != nil {
 		return p, nil
@@ -205,7 +213,7 @@ func (p *part) writeMark(e *ntconv.Event) error {
 	return p.sink.Write(&p.mark)
 }
 
-// Close closes the sinks of all parts.
+// Close closes the sinks of all parts and joins their errors.
 func (s *Split) Close() error {
 	var errs []error
 	for _, p := range s.order {

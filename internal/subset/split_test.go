@@ -18,7 +18,7 @@ var (
 	otherType  = &ntconv.Type{Provider: "Shop", ID: 1, Name: "Sale"}
 )
 
-// processTrace generates samples, other events and losses of threads of three processes. Threads end.
+// processTrace generates samples, other events and losses of threads of three processes. Threads exit.
 func processTrace(t *rapid.T) (list []*ntconv.Event) {
 	var threads []*ntconv.Thread
 	for pid := range uint64(3) {
@@ -47,8 +47,8 @@ func processTrace(t *rapid.T) (list []*ntconv.Event) {
 	return list
 }
 
-// Samples of kind Wall weigh as much in the part of their process as in the whole trace, with and without a selection,
-// even if a thread has one sample only and other events after it.
+// Samples of kind Wall have the same weight in the part of their process as in the whole trace, with and without a
+// selection, even if a thread has only one sample followed by other events.
 func TestPartsKeepWeights(t *testing.T) {
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +87,7 @@ func TestPartsKeepWeights(t *testing.T) {
 	})
 }
 
-// Each part has the losses of its process, also those before its first event.
+// Each part has the losses of its process, including those before its first event.
 func TestPartsKeepLosses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := processTrace(t)
@@ -117,7 +117,7 @@ func TestPartsKeepLosses(t *testing.T) {
 		}
 		for pid := range want {
 			if parts[pid] == nil {
-				delete(want, pid) // it has no event
+				delete(want, pid) // the process has no event
 			}
 		}
 		if !maps.Equal(got, want) {

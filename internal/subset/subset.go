@@ -1,5 +1,5 @@
-// Package subset decides which events of a trace go into a smaller trace: those that a selection keeps, and those that
-// the smaller trace needs so that its stacks can be symbolized.
+// Package subset selects the events of a smaller trace: those that a selection keeps, and those that are necessary to
+// resolve the stacks.
 package subset
 
 import (
@@ -8,30 +8,30 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// A Filter makes a subset of one trace. It is not safe for concurrent use.
+// A Filter selects a subset of one trace. It is not safe for concurrent use.
 type Filter struct {
 	symbols   bool
 	processes *keptProcesses
-	types     map[*ntconv.Type]bool   // whether events of the type give symbols
-	used      map[*ntconv.Thread]bool // capture threads in the subset
-	last      *ntconv.Thread          // the latest of used
+	types     map[*ntconv.Type]bool   // whether events of the type define symbols
+	used      map[*ntconv.Thread]bool // capture threads with an event in the subset
+	last      *ntconv.Thread          // latest element of used
 	counts    Counts
 }
 
 // Counts are the numbers of events that a Filter has seen.
 type Counts struct {
 	Selected int64 // selected events
-	Symbols  int64 // events that are kept for symbols only
+	Symbols  int64 // events kept only for symbols
 	Opaque   int64 // omitted blocks of unknown kind
 }
 
-// Options control a Filter.
+// Options configure a Filter. The zero value keeps only selected events.
 type Options struct {
 	// Symbols keeps the method, module and symbol events of all processes with a selected event.
 	Symbols bool
 }
 
-// New returns a filter. If NeedsLearn is true, call Learn before Keep.
+// New returns a Filter. If NeedsLearn returns true, call Learn before Keep.
 func New(o Options) *Filter {
 	return &Filter{
 		symbols: o.Symbols,
@@ -40,12 +40,12 @@ func New(o Options) *Filter {
 	}
 }
 
-// NeedsLearn reports whether the filter must read the trace once before it can decide. Without Learn it keeps the
-// symbols and losses of all processes.
+// NeedsLearn reports whether the filter needs a reading of the trace before Keep. Without Learn, it keeps the symbols
+// and losses of all processes.
 func (f *Filter) NeedsLearn() bool { return f.symbols }
 
-// Learn reads a trace to its end to find the processes of selected events. It returns the error that src ends with,
-// after which the filter knows the processes of the events before it.
+// Learn reads a trace to its end to find the processes with selected events. It returns the error of src; the filter
+// then knows the processes of the events before the error.
 func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) error {
 	f.processes = newKeptProcesses()
 	defer f.processes.finish()
@@ -60,7 +60,7 @@ func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) err
 	return nil
 }
 
-// Keep reports whether an event goes into the subset. The caller says whether it is selected.
+// Keep reports whether an event belongs to the subset. selected is the decision of the selection.
 func (f *Filter) Keep(e *ntconv.Event, selected bool) bool {
 	switch e.Kind {
 	case ntconv.KindEvent:
@@ -75,7 +75,7 @@ func (f *Filter) Keep(e *ntconv.Event, selected bool) bool {
 	case ntconv.KindLost:
 		return selected && f.processes.contain(e.Capture)
 	case ntconv.KindDefine:
-		return false // in a subset, definitions follow use
+		return false // definitions in the subset are written with their first use
 	case ntconv.KindOpaque:
 		if !selected {
 			f.counts.Opaque++
@@ -85,15 +85,15 @@ func (f *Filter) Keep(e *ntconv.Event, selected bool) bool {
 	return true
 }
 
-// KeepsProcess reports whether the subset has selected events of the process of a thread. Before Learn it is true for
-// all processes.
+// KeepsProcess reports whether the subset has selected events of the process of t. Before Learn it returns true for all
+// processes.
 func (f *Filter) KeepsProcess(t *ntconv.Thread) bool { return f.processes.contain(t) }
 
-// Counts returns what Keep has counted so far.
+// Counts returns the counts of the calls of Keep so far.
 func (f *Filter) Counts() Counts { return f.counts }
 
-// Source returns the subset of a trace. src yields the events that Keep accepted, and others that the caller adds.
-// Marks of the returned source mention only threads that have events in the subset.
+// Source returns the subset of a trace. src returns the events that Keep accepted, and events that the caller adds. The
+// marks of the returned source contain only threads with events in the subset.
 func (f *Filter) Source(src ntconv.Source) ntconv.Source { return &source{Source: src, filter: f} }
 
 type source struct {
@@ -135,7 +135,8 @@ func (f *Filter) use(t *ntconv.Thread) {
 	}
 }
 
-// trim returns a mark that mentions only capture threads of the subset.
+// trim returns a mark with only the capture threads of the subset. It also removes the threads that the mark ends or
+// flushes from the subset.
 func (f *Filter) trim(m *ntconv.Mark) *ntconv.Mark {
 	kept := &ntconv.Mark{Kind: m.Kind, Flags: m.Flags}
 	for _, t := range m.Threads {
@@ -150,7 +151,7 @@ func (f *Filter) trim(m *ntconv.Mark) *ntconv.Mark {
 			delete(f.used, t.Thread)
 		}
 	case m.Flags&ntconv.MarkFlushThreads != 0:
-		clear(f.used) // the writer counts from 1 again
+		clear(f.used) // the writer restarts its numbering at 1
 	}
 	return kept
 }
@@ -164,8 +165,8 @@ func (f *Filter) givesSymbols(t *ntconv.Type) bool {
 	return yes
 }
 
-// givesSymbols reports whether events of a type name an address, a module or a process. Events of the provider ntconv
-// hold names that symbol.Synthesize could not express otherwise.
+// givesSymbols reports whether events of a type describe an address, a module or a process. Events of the provider
+// ntconv contain what symbol.Synthesize could not express otherwise.
 func givesSymbols(t *ntconv.Type) bool {
 	switch t.Provider {
 	case clr.Rundown, clr.UniversalSystem:

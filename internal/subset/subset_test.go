@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A subset without symbols holds the selected events, and its marks mention no thread that has no event in it.
+// A subset without symbols contains the selected events, and its marks contain only threads with an event in it.
 func TestSubsetOfGeneratedTraces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tr := eventgen.Traces().Draw(t, "trace")

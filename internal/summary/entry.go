@@ -7,7 +7,7 @@ type Entry struct {
 	Code     string `json:"code"`
 	Severity string `json:"severity"`
 	Count    uint64 `json:"count"`
-	Offset   *int64 `json:"offset,omitempty"` // byte offset of the first occurrence in the decompressed input; nil if it has none
+	Offset   *int64 `json:"offset,omitempty"` // byte offset of the first occurrence in the decompressed input, or nil
 	Text     string `json:"text"`
 	Detail   string `json:"detail,omitempty"`
 	code     ntconv.Code

@@ -5,7 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// LossNotes returns what losses of the recorder mean for the symbols of a trace.
+// LossNotes returns the consequences of the recorder's losses for the symbols of a trace, or nil if there are none.
 func LossNotes(l pass.Losses) []string {
 	if l.Rundown == 0 {
 		return nil

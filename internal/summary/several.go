@@ -2,8 +2,8 @@ package summary
 
 import "slices"
 
-// Add adds what another run read, so that s describes runs over several inputs: their events, their reports, and notes
-// that s has not. Outputs and results are not added.
+// Add adds what another run read, so that s describes runs over several inputs: their events and reports, and the notes
+// that s lacks. It does not add outputs and results.
 func (s *Summary) Add(other *Summary) {
 	if s.Input == "" {
 		s.Input, s.Format = other.Input, other.Format
@@ -27,6 +27,6 @@ func (s *Summary) Add(other *Summary) {
 			continue
 		}
 		s.Report[i].Count += e.Count
-		s.Report[i].Offset = nil // it was one of the first input
+		s.Report[i].Offset = nil // an offset in the first input only
 	}
 }

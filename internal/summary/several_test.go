@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// The summary of several runs counts what each of them counted.
+// The summary of several runs adds up their counts.
 func TestAdd(t *testing.T) {
 	run := func(in string, events int64, codes ...ntconv.Code) *Summary {
 		var r ntconv.Report

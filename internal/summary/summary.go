@@ -1,5 +1,5 @@
-// Package summary states what a run of the command did: what it read and wrote, and what was lost. It renders this as a
-// line of text and as a JSON object.
+// Package summary describes a run of the command: what it read and wrote, and what was lost. It formats the description
+// as a line of text and as a JSON object.
 package summary
 
 import (
@@ -18,8 +18,7 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 )
 
-// A Summary is what a run did. The zero value is the summary of a run that has not begun. It is not safe for concurrent
-// use.
+// A Summary describes a run. The zero value describes a run that has not begun. It is not safe for concurrent use.
 type Summary struct {
 	Input    string   // first input, as on the command line
 	Inputs   []string // all inputs if there are several, nil otherwise
@@ -39,21 +38,22 @@ type Summary struct {
 
 	Naming string          // note on the name of the output, or ""; Read adds it to Notes
 	Flags  func() []string // returns notes on flags of the inputs, or is nil; Read adds them to Notes
-	Done   bool            // the output is complete, or as complete as the input; otherwise there is no line
-	Stated []ntconv.Code   // what the error of the run states: Line does not repeat it
+	Done   bool            // the output is complete, or as complete as the input; otherwise no line is printed
+	Stated []ntconv.Code   // codes that the error of the run states: Line does not repeat them
 }
 
-// Links counts the samples that were linked to the span that was active when they were taken, by what showed the span.
+// Links counts the samples that were linked to the span that was active at their time, by the source of this
+// information.
 type Links struct {
 	Samples  int64 `json:"samples"` // all, linked or not
 	Label    int64 `json:"label"`
 	Activity int64 `json:"activity"`
 	Thread   int64 `json:"thread"`
-	Evicted  int64 `json:"evicted,omitempty"` // spans that were not known to their end, because too many were open
+	Evicted  int64 `json:"evicted,omitempty"` // spans whose end was not seen, because too many were open
 }
 
 // Read sets what a pass has read: Format, Events, Selected, Report and Notes. Call it after the pass, and set Result,
-// Naming and Flags before.
+// Naming and Flags before Read.
 func (s *Summary) Read(p *pass.Pass) {
 	s.Format = p.Info.Format
 	s.Events, s.Selected = p.Total, p.Kept
@@ -79,7 +79,8 @@ func (s *Summary) Wrote(out *iox.Outputs, done bool) {
 	s.Output, s.Bytes, s.Done = out.Name(), out.Written(), done
 }
 
-// WriteJSON writes the summary as one object on one line. The members of the result are members of the summary.
+// WriteJSON writes the summary as one object on one line. The members of the result become members of the object. It
+// returns the errors of w.
 func (s *Summary) WriteJSON(w io.Writer) error {
 	before := struct {
 		Input    string   `json:"input"`
@@ -118,8 +119,8 @@ func (s *Summary) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// Line returns the summary as text. Names in it are not escaped. It omits what the detail of the
-// result covers and what Stated lists.
+// Line returns the summary as a line of text. It does not escape names. It omits what the detail of the result covers
+// and what Stated lists.
 func (s *Summary) Line() string {
 	var b strings.Builder
 	read := formats.Read{Input: input.NameOf(s.Input, max(0, len(s.Inputs)-1)), Events: s.Events, Selected: s.Selected}

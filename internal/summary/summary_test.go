@@ -16,7 +16,7 @@ type written struct{ json, detail string }
 
 func (w written) MarshalJSON() ([]byte, error) { return []byte(w.json), nil }
 func (w written) Empty() string                { return "" }
-func (w written) Line(r formats.Read) string   { return "3 things from " + r.Line() }
+func (w written) Line(r formats.Read) string   { return "3 samples from " + r.Line() }
 func (w written) Detail() (string, []ntconv.Code) {
 	return w.detail, []ntconv.Code{ntconv.CodeUnresolved}
 }
@@ -39,8 +39,8 @@ func TestLine(t *testing.T) {
 		want   string
 	}{
 		{nil, "out: 5 of 1,786 events in trace.nettrace and 1 more (nettrace 4); events-lost: 1,000 "},
-		{written{}, "out: 3 things from 5 of 1,786 events in trace.nettrace and 1 more (nettrace 4); events-lost: 1,000 "},
-		{written{detail: "half of them red"}, "out: 3 things from 5 of 1,786 events in trace.nettrace and 1 more (nettrace 4); events-lost: 1,000 "},
+		{written{}, "out: 3 samples from 5 of 1,786 events in trace.nettrace and 1 more (nettrace 4); events-lost: 1,000 "},
+		{written{detail: "half of them red"}, "out: 3 samples from 5 of 1,786 events in trace.nettrace and 1 more (nettrace 4); events-lost: 1,000 "},
 	} {
 		s := Summary{
 			Input: "trace.nettrace", Inputs: []string{"trace.nettrace", "b"}, Format: "nettrace 4", Output: "out", Events: 1786, Selected: 5,
@@ -57,7 +57,7 @@ func TestLine(t *testing.T) {
 	}
 }
 
-// The JSON is one line, and the members of the result are members of the summary, between those of the input and the
+// The JSON is one line, and the members of the result are members of the summary, between those of the input and of the
 // report.
 func TestJSON(t *testing.T) {
 	report := lossy()

@@ -1,6 +1,6 @@
 package tables
 
-// A TraceInfo is the only row of the table trace_info.
+// A TraceInfo is a row of the table trace_info, which has exactly one.
 type TraceInfo struct {
 	SchemaVersion    int32  `parquet:"schema_version" doc:"version of these tables"`
 	TraceUID         string `parquet:"trace_uid,optional" doc:"hash of the content of the trace file, in a dataset"`
@@ -16,18 +16,18 @@ type TraceInfo struct {
 	ClockWall        string `parquet:"clock_wall,optional" doc:"start in UTC as RFC 3339, NULL if the trace does not hold it"`
 	PointerSize      int32  `parquet:"pointer_size" doc:"of the machine: 4 or 8 bytes"`
 	OS               string `parquet:"os,optional" doc:"operating system"`
-	Arch             string `parquet:"arch,optional" doc:"architecture of the processor"`
-	ProcessorCount   int32  `parquet:"processor_count,optional" doc:"processors of the machine"`
-	SamplingInterval int64  `parquet:"sampling_interval_ns,optional" doc:"interval of the CPU sampler"`
-	Aggregate        bool   `parquet:"aggregate" doc:"the source has no timeline, as a profile; its events are sums"`
-	Ordered          bool   `parquet:"ordered" doc:"the tables are in the order of time"`
+	Arch             string `parquet:"arch,optional" doc:"CPU architecture"`
+	ProcessorCount   int32  `parquet:"processor_count,optional" doc:"number of CPUs of the machine"`
+	SamplingInterval int64  `parquet:"sampling_interval_ns,optional" doc:"interval of the CPU profiler"`
+	Aggregate        bool   `parquet:"aggregate" doc:"event times are synthetic, because the source is an aggregated profile"`
+	Ordered          bool   `parquet:"ordered" doc:"the tables are in time order"`
 	Selection        bool   `parquet:"selection" doc:"a selection may have omitted events"`
 	ProcessCount     int32  `parquet:"process_count" doc:"rows of processes"`
 	EventCount       int64  `parquet:"event_count" doc:"rows of events"`
 	LostEvents       int64  `parquet:"lost_events" doc:"sum of losses.lost"`
 	SampleCount      int64  `parquet:"sample_count" doc:"rows of samples"`
 	SpanCount        int64  `parquet:"span_count" doc:"rows of spans"`
-	Incomplete       bool   `parquet:"incomplete" doc:"the trace is damaged or truncated, or the reading ended early"`
+	Incomplete       bool   `parquet:"incomplete" doc:"the trace is corrupt or truncated, or reading ended early"`
 	Version          string `parquet:"ntconv_version" doc:"version of ntconv that wrote the tables"`
 }
 
@@ -39,7 +39,7 @@ const (
 	OwnerType    = "event_type"
 )
 
-// An Attribute is a row of the table attributes: a key and a value that describe something, in the order of the trace.
+// An Attribute is a row of the table attributes: a key and a value of an owner, in the order of the trace.
 type Attribute struct {
 	Owner   string `parquet:"owner,dict" doc:"trace, process, thread or event_type"`
 	OwnerID int32  `parquet:"owner_id" doc:"ID of the owner, 0 for the trace"`
@@ -60,23 +60,23 @@ type Process struct {
 	PointerSize    int32  `parquet:"pointer_size,optional" doc:"4 or 8 bytes"`
 	RuntimeName    string `parquet:"runtime_name,optional" doc:"name of the runtime, as in resources of OpenTelemetry"`
 	RuntimeVersion string `parquet:"runtime_version,optional" doc:"version of the runtime"`
-	RecordedName   string `parquet:"recorded_name,optional" doc:"name in the definition of the process, not from events"`
+	RecordedName   string `parquet:"recorded_name,optional" doc:"name in the definition of the process, regardless of events"`
 	EventCount     int64  `parquet:"event_count" doc:"events of the process"`
 }
 
 // A Thread is a row of the table threads.
 type Thread struct {
-	ThreadID     int32  `parquet:"thread_id" doc:"number of the thread in the trace, from 1; a thread ID of the operating system that is used again is another thread"`
+	ThreadID     int32  `parquet:"thread_id" doc:"number of the thread in the trace, from 1; a reused thread ID of the operating system is another thread"`
 	ProcessID    int32  `parquet:"process_id" ref:"processes" doc:"process, 0 if unknown"`
 	TID          int64  `parquet:"tid" doc:"thread ID of the operating system, -1 if it was not recorded"`
 	Name         string `parquet:"name,optional" doc:"name of the thread"`
-	RecordedName string `parquet:"recorded_name,optional" doc:"name in the definition of the thread, not from events"`
+	RecordedName string `parquet:"recorded_name,optional" doc:"name in the definition of the thread, regardless of events"`
 	FirstTS      *int64 `parquet:"first_ts,optional,timestamp(microsecond)" doc:"time of its first event in UTC"`
 	LastTS       *int64 `parquet:"last_ts,optional,timestamp(microsecond)" doc:"time of its last event in UTC"`
 	EventCount   int64  `parquet:"event_count" doc:"events of the thread"`
 }
 
-// A Module is a row of the table modules: a file, or a part of it, in the addresses of a process.
+// A Module is a row of the table modules: a file, or a part of it, in the address space of a process.
 type Module struct {
 	ModuleID   int32  `parquet:"module_id" doc:"number of the module in the trace, from 1"`
 	ProcessID  int32  `parquet:"process_id" ref:"processes" doc:"process"`
@@ -85,7 +85,7 @@ type Module struct {
 	BuildID    string `parquet:"build_id,optional" doc:"GNU build ID, or signature and age of the symbols, in hexadecimal"`
 	Start      int64  `parquet:"start_address" doc:"first address, as signed bits"`
 	Limit      int64  `parquet:"end_address" doc:"first address after the module, as signed bits"`
-	FileOffset int64  `parquet:"file_offset" doc:"position in the file of the first address"`
+	FileOffset int64  `parquet:"file_offset" doc:"byte offset in the file of the first address"`
 	Flags      int32  `parquet:"flags" doc:"bits: 1 the program itself, 2 functions, 4 files, 8 lines, 16 inlined functions are known"`
 	Recorded   bool   `parquet:"recorded" doc:"is part of the definition of the process, not reported by events"`
 }
@@ -98,11 +98,11 @@ type EventType struct {
 	Number         int64              `parquet:"event_number" doc:"number of the event among those of the provider"`
 	Event          string             `parquet:"event" doc:"name of the event, its number if it has no name"`
 	Version        int32              `parquet:"version" doc:"version of the event"`
-	Task           string             `parquet:"task,optional" doc:"what events that belong together have in common"`
+	Task           string             `parquet:"task,optional" doc:"task, a group of related events"`
 	Opcode         int32              `parquet:"opcode" doc:"1 start, 2 stop, 0 none"`
 	OpcodeName     string             `parquet:"opcode_name,optional" doc:"name of the opcode"`
 	Level          int32              `parquet:"level" doc:"1 critical to 5 verbose, 0 always"`
-	Keywords       int64              `parquet:"keywords" doc:"groups of the event, as signed bits"`
+	Keywords       int64              `parquet:"keywords" doc:"keywords of the event, as signed bits"`
 	KeywordNames   string             `parquet:"keyword_names,optional" doc:"their names, joined by |"`
 	Fields         []FieldDescription `parquet:"fields,list" doc:"fields of the payload"`
 	TypedTable     string             `parquet:"typed_table,optional" doc:"name of the table with one column per field"`
@@ -115,7 +115,7 @@ type EventType struct {
 	HasOpcode      bool               `parquet:"has_opcode" doc:"the metadata states the opcode"`
 	RecordedFields string             `parquet:"recorded_fields,optional" doc:"fields in the metadata of the trace, as JSON"`
 	Layout         string             `parquet:"layout,optional" doc:"fields that the column payload of events has, as JSON, if they are not recorded_fields"`
-	Extra          []byte             `parquet:"extra,optional" doc:"bytes of the metadata that are not understood"`
+	Extra          []byte             `parquet:"extra,optional" doc:"bytes of the metadata that ntconv does not interpret"`
 	OptionalExtra  []byte             `parquet:"optional_extra,optional" doc:"the same for the optional part of the metadata"`
 }
 

@@ -1,16 +1,16 @@
-// Package tables defines the tables of a trace: names, columns, types, sort order, references, and the text of the
-// documentation page. The exporter writes rows of these types and the importer reads them, so the Go types are the only
-// definition of the schema.
+// Package tables defines the tables of a trace: names, columns, types, sort order, references, and the descriptions on
+// the documentation page. The exporter writes rows of these types and the importer reads them, so the Go types are the
+// only definition of the schema.
 //
 // # Rules of the schema
 //
-// All types are types that DuckDB, Spark, ClickHouse, polars and arrow agree on: signed integers, double, boolean,
-// string, bytes, timestamps in microseconds UTC, lists, and maps of strings. Unsigned numbers of 64 bits are stored as
-// their signed bits. A column with the option "optional" is NULL where the Go value is zero; a column whose zero
-// differs from NULL is a pointer.
+// All types are types on which DuckDB, Spark, ClickHouse, polars and arrow agree: signed integers, double, boolean,
+// string, bytes, timestamps in microseconds UTC, lists, and maps of strings. Unsigned 64-bit numbers are stored as the
+// signed number with the same bits. A column with the option "optional" is NULL where the Go value is zero. A column in
+// which zero and NULL differ is a pointer.
 //
-// IDs of a table (process_id, thread_id, stack_id, ...) count from 1 in the order of first use, and belong to one
-// trace: a join of tables of several traces must compare the column trace, too, which is in the path of a dataset.
+// IDs of a table (process_id, thread_id, stack_id, ...) count from 1 in the order of first use and belong to one trace.
+// A join of tables of several traces must also compare the column trace, which is a partition key of a dataset.
 //
-// A change of a name, a type or a meaning is a new Version.
+// A change of a name, a type or a meaning requires a new Version.
 package tables

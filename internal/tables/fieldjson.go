@@ -12,14 +12,14 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Limits of ParseFields. Both exceed what a nettrace file can express in practice: its reader accepts 32 levels.
+// Limits of ParseFields. Both exceed what a nettrace file needs in practice: its reader accepts 32 levels.
 const (
 	maxFieldDepth = 64
 	maxFieldCount = 1 << 20
 )
 
-// fieldJSON is a field of a payload as the columns recorded_fields and layout of event_types store it. The type is the
-// name of its code as ntconv.TypeCode.String returns it, or the number of a code without a name.
+// A fieldJSON is a field of a payload in the columns recorded_fields and layout of event_types. Type is the name of the
+// type code as ntconv.TypeCode.String returns it, or the number of a code without a name.
 type fieldJSON struct {
 	Name  string      `json:"name"`
 	Extra string      `json:"extra,omitempty"` // hexadecimal
@@ -29,7 +29,7 @@ type fieldJSON struct {
 	Of    []fieldJSON `json:"fields,omitempty"`
 }
 
-// typeJSON is the type of an element.
+// A typeJSON is the type of an array element.
 type typeJSON struct {
 	Type  string      `json:"type"`
 	Elem  *typeJSON   `json:"elem,omitempty"`
@@ -37,8 +37,8 @@ type typeJSON struct {
 	Of    []fieldJSON `json:"fields,omitempty"`
 }
 
-// AppendFields appends the fields of a payload as a JSON array. ParseFields restores everything that two fields can
-// differ in, except for names that are not UTF-8. No fields append nothing.
+// AppendFields appends fields as a JSON array to dst and returns the extended slice. It appends nothing if there are no
+// fields. ParseFields restores all members of a field, except for names that are not valid UTF-8.
 func AppendFields(dst []byte, fields []ntconv.Field) []byte {
 	if len(fields) == 0 {
 		return dst
@@ -96,8 +96,8 @@ func codes() map[string]ntconv.TypeCode {
 	return m
 }
 
-// ParseFields reads what AppendFields wrote; the empty text has no fields. It accepts untrusted text: nesting and the
-// number of fields are limited. Errors wrap ntconv.ErrCorrupt, or are a *ntconv.LimitError.
+// ParseFields parses the output of AppendFields; an empty string has no fields. The string is untrusted: nesting and
+// the number of fields are limited. Errors wrap ntconv.ErrCorrupt, or are an *ntconv.LimitError.
 func ParseFields(text string) ([]ntconv.Field, error) {
 	if text == "" {
 		return nil, nil
@@ -118,7 +118,7 @@ func ParseFields(text string) ([]ntconv.Field, error) {
 	return p.fields(list)
 }
 
-// checkDepth limits the nesting before the text is decoded, because a decoder recurses.
+// checkDepth limits the nesting before the string is decoded, because the decoder recurses.
 func checkDepth(text string) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
@@ -181,12 +181,8 @@ func (p *fieldParser) fieldType(j *typeJSON) (*ntconv.FieldType, error) {
 	}
 	code, ok := p.codes[j.Type]
 	if !ok {
-		return nil, fmt.Errorf(
-			"%w: unknown type %.40q; want a name such as int32, or a number of at most %d",
-			ntconv.ErrCorrupt,
-			j.Type,
-			math.MaxUint8,
-		)
+		return nil, fmt.Errorf("%w: unknown type %.40q; want a name such as int32, or a number of at most %d",
+			ntconv.ErrCorrupt, j.Type, math.MaxUint8)
 	}
 	t := &ntconv.FieldType{Code: code, Count: j.Count}
 	var err error

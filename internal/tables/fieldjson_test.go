@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// randomFields returns fields of all type codes, those without a name included.
+// randomFields returns fields of all type codes, including codes without a name.
 func randomFields(r *rand.Rand, depth int) (fields []ntconv.Field) {
 	for range 1 + r.IntN(6) {
 		f := ntconv.Field{Name: []string{"", "a", "Größe \"x\" <&>", "line\nbreak\x00", "\U0001F600"}[r.IntN(5)], Type: randomType(r, depth)}
@@ -63,7 +63,7 @@ func TestFieldsAreRestored(t *testing.T) {
 	}
 }
 
-func TestNoFieldsAreNoText(t *testing.T) {
+func TestNoFieldsIsEmpty(t *testing.T) {
 	if text := AppendFields(nil, nil); len(text) != 0 {
 		t.Errorf("no fields give %q", text)
 	}
@@ -88,7 +88,7 @@ func TestMalformedFieldsAreErrors(t *testing.T) {
 	}
 }
 
-// FuzzParseFields: no text makes the parser panic, and what it accepts is written and read again without a difference.
+// FuzzParseFields: no input causes a panic, and accepted input round-trips.
 func FuzzParseFields(f *testing.F) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20 {

@@ -7,13 +7,13 @@ type Span struct {
 	ParentSpanID  string            `parquet:"parent_span_id,optional" doc:"span ID of the parent"`
 	Name          string            `parquet:"name,dict" doc:"name"`
 	Kind          string            `parquet:"kind,dict" doc:"internal, server, client, producer, consumer or unspecified"`
-	TS            int64             `parquet:"ts,timestamp(microsecond)" doc:"start in UTC, cut to microseconds"`
+	TS            int64             `parquet:"ts,timestamp(microsecond)" doc:"start in UTC, rounded down to microseconds"`
 	TSNanos       int64             `parquet:"ts_ns" doc:"start in nanoseconds since 1970-01-01 UTC, exact"`
 	EndTS         *int64            `parquet:"end_ts,optional,timestamp(microsecond)" doc:"end in UTC, NULL if the trace does not show it"`
 	DurationNanos *int64            `parquet:"duration_ns,optional" doc:"duration"`
 	Status        string            `parquet:"status,dict" doc:"unset, ok or error"`
 	StatusMessage string            `parquet:"status_message,optional" doc:"message of the status"`
-	Source        string            `parquet:"source,dict" doc:"labels, activities, pairs, chrome or imported: what the span was made of"`
+	Source        string            `parquet:"source,dict" doc:"labels, activities, pairs, chrome or imported: source of the span"`
 	Scope         string            `parquet:"scope,dict,optional" doc:"name of the instrumentation scope"`
 	ScopeVersion  string            `parquet:"scope_version,dict,optional" doc:"its version"`
 	ProcessID     int32             `parquet:"process_id,dict" ref:"processes" doc:"process, 0 if unknown"`
@@ -28,11 +28,11 @@ type Span struct {
 	Links         string            `parquet:"links,optional" doc:"links as a JSON array of objects with trace_id, span_id and attributes"`
 }
 
-// An Interval is a row of the table intervals: something of the runtime that takes time.
+// An Interval is a row of the table intervals: an activity of the runtime that takes time.
 type Interval struct {
 	Kind          string            `parquet:"kind,dict" doc:"gc, gc_pause, gc_finalizers, jit, background_jit, contention, wait, exception, exception_catch, exception_finally, exception_filter, thread_pool_queue or thread_pool_io_queue"`
 	Name          string            `parquet:"name,dict" doc:"what it is, as the span in ntconv to otlp --spans all"`
-	TS            int64             `parquet:"ts,timestamp(microsecond)" doc:"start in UTC, cut to microseconds"`
+	TS            int64             `parquet:"ts,timestamp(microsecond)" doc:"start in UTC, rounded down to microseconds"`
 	TSNanos       int64             `parquet:"ts_ns" doc:"start in nanoseconds since 1970-01-01 UTC, exact"`
 	EndTS         *int64            `parquet:"end_ts,optional,timestamp(microsecond)" doc:"end in UTC, NULL if the trace does not show it"`
 	DurationNanos *int64            `parquet:"duration_ns,optional" doc:"duration"`
@@ -42,13 +42,13 @@ type Interval struct {
 	TID           int64             `parquet:"tid,dict" doc:"thread ID of the operating system, -1 if unknown"`
 	TraceID       string            `parquet:"trace_id,optional" bloom:"yes" doc:"trace ID of the span that was active on the thread"`
 	SpanID        string            `parquet:"span_id,optional" bloom:"yes" doc:"span ID of the span that was active on the thread"`
-	Attributes    map[string]string `parquet:"attributes" doc:"what the events say, by the names of ntconv to otlp"`
+	Attributes    map[string]string `parquet:"attributes" doc:"data of the events, named as by ntconv to otlp"`
 }
 
 // A Counter is a row of the table counters: a value of an event counter or of an instrument.
 type Counter struct {
 	EventID      int64             `parquet:"event_id,delta" ref:"events" doc:"event that holds the value"`
-	TS           int64             `parquet:"ts,timestamp(microsecond),delta" doc:"time in UTC, cut to microseconds"`
+	TS           int64             `parquet:"ts,timestamp(microsecond),delta" doc:"time in UTC, rounded down to microseconds"`
 	TSNanos      int64             `parquet:"ts_ns,delta" doc:"time in nanoseconds since 1970-01-01 UTC, exact"`
 	ProcessID    int32             `parquet:"process_id,dict" ref:"processes" doc:"process, 0 if unknown"`
 	PID          int64             `parquet:"pid,dict" doc:"process ID of the operating system, 0 if unknown"`
@@ -57,22 +57,22 @@ type Counter struct {
 	DisplayName  string            `parquet:"display_name,dict,optional" doc:"human-readable name"`
 	Unit         string            `parquet:"unit,dict,optional" doc:"unit"`
 	Kind         string            `parquet:"kind,dict" doc:"mean, sum (increment since the last value), counter, up_down_counter, gauge, histogram"`
-	Statistic    string            `parquet:"statistic,dict,optional" doc:"what value is, where an event holds several: mean, standard_deviation, min, max, count, sum, last; rate (growth in the interval) and total of a counter; p50, p95, p99"`
+	Statistic    string            `parquet:"statistic,dict,optional" doc:"meaning of value if an event holds several: mean, standard_deviation, min, max, count, sum, last; rate (growth in the interval) and total of a counter; p50, p95, p99"`
 	Value        *float64          `parquet:"value,optional" doc:"value, NULL if there was none in the interval"`
 	IntervalSecs float64           `parquet:"interval_s,optional" doc:"seconds that the value covers"`
 	Tags         map[string]string `parquet:"tags" doc:"tags of the time series, of the instrument and of its meter, or metadata of an event counter"`
 }
 
-// A SingleEvent is a row of the file that --single writes: an event with all names.
+// A SingleEvent is a row of the table that --single writes: an event with all names.
 type SingleEvent struct {
 	EventID           int64    `parquet:"event_id,delta" doc:"position in the trace, from 1"`
-	TS                int64    `parquet:"ts,timestamp(microsecond),delta" doc:"time in UTC, cut to microseconds"`
+	TS                int64    `parquet:"ts,timestamp(microsecond),delta" doc:"time in UTC, rounded down to microseconds"`
 	TSNanos           int64    `parquet:"ts_ns,delta" doc:"time in nanoseconds since 1970-01-01 UTC, exact"`
 	Process           string   `parquet:"process,dict,optional" doc:"name of the process"`
 	PID               int64    `parquet:"pid,dict" doc:"process ID of the operating system, 0 if unknown"`
 	Thread            string   `parquet:"thread,dict,optional" doc:"name of the thread"`
 	TID               int64    `parquet:"tid,dict" doc:"thread ID of the operating system, -1 if it was not recorded"`
-	CPU               int32    `parquet:"cpu,dict" doc:"processor, -1 if it was not recorded"`
+	CPU               int32    `parquet:"cpu,dict" doc:"CPU number, -1 if it was not recorded"`
 	Provider          string   `parquet:"provider,dict" doc:"name of the provider"`
 	Event             string   `parquet:"event,dict" doc:"name of the event, its number if it has no name"`
 	Level             int32    `parquet:"level,dict" doc:"1 critical to 5 verbose, 0 always"`

@@ -8,7 +8,7 @@ type Stack struct {
 	LeafID    int32   `parquet:"leaf_frame_id,optional" ref:"frames.frame_id" doc:"innermost frame"`
 	Frames    []int32 `parquet:"frames,list" ref:"frames.frame_id" doc:"frames, innermost first"`
 	Addresses []int64 `parquet:"addresses,list" doc:"addresses as recorded, innermost first, as signed bits"`
-	Recorded  bool    `parquet:"recorded" doc:"the trace itself holds the frames; otherwise they are what the addresses mean"`
+	Recorded  bool    `parquet:"recorded" doc:"the trace itself holds the frames; otherwise they are the symbols of the addresses"`
 }
 
 // Kinds of frames.
@@ -20,7 +20,7 @@ const (
 	FrameUnresolved = "unresolved"
 )
 
-// FrameNoFunction is the bit of Frame.Flags for a recorded frame without a function. The others are those of
+// FrameNoFunction is the bit of Frame.Flags for a recorded frame without a function. The other bits are those of
 // ntconv.FrameFlags.
 const FrameNoFunction = 1 << 16
 
@@ -28,7 +28,7 @@ const FrameNoFunction = 1 << 16
 type Frame struct {
 	FrameID    int32  `parquet:"frame_id" doc:"number of the frame in the trace, from 1"`
 	Name       string `parquet:"name" doc:"human-readable name of the function"`
-	SystemName string `parquet:"system_name,optional" doc:"name as the runtime or the linker spells it, NULL if it is name and the frame is not recorded"`
+	SystemName string `parquet:"system_name,optional" doc:"name as the runtime or the linker spells it, NULL if it equals name and the frame is not recorded"`
 	Namespace  string `parquet:"namespace,optional" doc:"namespace of the type of a managed method"`
 	TypeName   string `parquet:"type_name,optional" doc:"type of a managed method, without namespace"`
 	MethodName string `parquet:"method_name,optional" doc:"name of a managed method, without type and parameters"`
@@ -56,13 +56,13 @@ type Label struct {
 	LabelKind   int32  `parquet:"kind_number" doc:"kind as nettrace numbers it"`
 }
 
-// A Sample is a row of the table samples: what a sample of a profile weighs.
+// A Sample is a row of the table samples: the weight of a sample of a profile.
 type Sample struct {
 	EventID    int64  `parquet:"event_id,delta" ref:"events" doc:"event of the sample"`
-	TS         int64  `parquet:"ts,timestamp(microsecond),delta" doc:"time in UTC, cut to microseconds"`
+	TS         int64  `parquet:"ts,timestamp(microsecond),delta" doc:"time in UTC, rounded down to microseconds"`
 	TSNanos    int64  `parquet:"ts_ns,delta" doc:"time in nanoseconds since 1970-01-01 UTC, exact"`
 	Kind       string `parquet:"kind,dict" doc:"kind of profile: wall, cpu, imported"`
-	SampleType string `parquet:"sample_type,dict" doc:"what value is: wall, cpu, or the type of an imported profile"`
+	SampleType string `parquet:"sample_type,dict" doc:"sample type: wall, cpu, or that of an imported profile"`
 	Value      int64  `parquet:"value" doc:"weight of the sample"`
 	Unit       string `parquet:"unit,dict" doc:"unit of value: nanoseconds, bytes, count"`
 	ProcessID  int32  `parquet:"process_id,dict" ref:"processes" doc:"process, 0 if unknown"`
@@ -70,7 +70,7 @@ type Sample struct {
 	ThreadID   int32  `parquet:"thread_id,dict" ref:"threads" doc:"thread"`
 	TID        int64  `parquet:"tid,dict" doc:"thread ID of the operating system, -1 if it was not recorded"`
 	StackID    int64  `parquet:"stack_id,optional" ref:"stacks" doc:"call stack"`
-	State      string `parquet:"state,dict,optional" doc:"what the thread did: Managed, External"`
+	State      string `parquet:"state,dict,optional" doc:"state of the thread: Managed, External"`
 	TraceID    string `parquet:"trace_id,dict,optional" bloom:"yes" doc:"trace ID of the labels, or of the span that was active"`
 	SpanID     string `parquet:"span_id,dict,optional" bloom:"yes" doc:"span ID of the labels, or of the span that was active"`
 }

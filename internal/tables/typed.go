@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// TypedPrefix begins the names of typed tables, which have one column per field of an event.
+// TypedPrefix is the prefix of the names of typed tables, which have one column per field of an event.
 const TypedPrefix = "event_"
 
-// providerSlugs are short names of providers whose tables people write queries for. A slug that TypedName derives from
-// another provider's name may be equal; Names separates the tables.
+// providerSlugs are short names of providers that queries often use. A slug that TypedName derives from another
+// provider's name may be equal to one of them; Names makes the tables distinct.
 var providerSlugs = map[string]string{
 	"Microsoft-Windows-DotNETRuntime":                                "clr",
 	"Microsoft-Windows-DotNETRuntimeRundown":                         "rundown",
@@ -39,7 +39,7 @@ var providerSlugs = map[string]string{
 	"Universal.System":                                               "universal_system",
 }
 
-// ProviderSlugs returns the providers whose slug is not derived from their name, and the slugs.
+// ProviderSlugs returns the slugs that are not derived from the provider's name, by provider. The caller owns the map.
 func ProviderSlugs() map[string]string {
 	slugs := make(map[string]string, len(providerSlugs))
 	for provider, slug := range providerSlugs {
@@ -48,10 +48,10 @@ func ProviderSlugs() map[string]string {
 	return slugs
 }
 
-// TypedName returns the name of the typed table of an event: "event_clr_GCAllocationTick" for the event
+// TypedName returns the name of the typed table of an event, such as "event_clr_GCAllocationTick" for the event
 // GCAllocationTick of Microsoft-Windows-DotNETRuntime. event is the name of the event, or its number if it has no name.
-// The result has only ASCII letters, digits and underscores. Different events may have the same result; an exporter
-// makes names unique with Names, in the order of provider and event.
+// The result contains only ASCII letters, digits and underscores. Several events may have the same result; an exporter
+// makes the names unique with Names, in the order of provider and event.
 func TypedName(provider, event string) string {
 	slug, ok := providerSlugs[provider]
 	if !ok {
@@ -60,11 +60,11 @@ func TypedName(provider, event string) string {
 	return TypedPrefix + slug + "_" + slugOf(event)
 }
 
-// maxSlug bounds a slug in bytes, so that two of them with a prefix, a suffix and an extension are a name that all file
-// systems accept.
+// maxSlug is the maximum size of a slug in bytes. All file systems accept a name with two slugs, a prefix, a suffix and
+// an extension.
 const maxSlug = 100
 
-// slugOf replaces each run of other characters than ASCII letters and digits by an underscore.
+// slugOf replaces each run of characters other than ASCII letters and digits with an underscore.
 func slugOf(name string) string {
 	b := make([]byte, 0, min(len(name), maxSlug))
 	for i := 0; i < len(name) && len(b) < maxSlug; i++ {
@@ -81,11 +81,11 @@ func slugOf(name string) string {
 	return "unnamed"
 }
 
-// Names makes names unique. Names that differ only in case are equal: file systems and DuckDB are case-insensitive. The
-// zero value is ready to use.
+// Names makes names unique. It ignores case, because file systems and DuckDB do. The zero value is ready for use. A
+// Names is not safe for concurrent use.
 type Names struct{ next map[string]int } // the suffix to try next, by name in lower case
 
-// Add returns name, with the first free suffix _2, _3, ... if it was returned before.
+// Add returns name if it is new, and otherwise name with the first free suffix _2, _3, ....
 func (n *Names) Add(name string) string {
 	if n.next == nil {
 		n.next = make(map[string]int)

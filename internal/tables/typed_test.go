@@ -22,7 +22,7 @@ func TestTypedName(t *testing.T) {
 	}
 }
 
-// Any name of a provider and an event is a name that file systems and SQL accept without quotes.
+// The typed table of any provider and event has a name that file systems and SQL accept without quotes.
 func FuzzTypedName(f *testing.F) {
 	f.Add("System.Net.Http", "RequestStart")
 	f.Add(strings.Repeat("a.", 500), strings.Repeat("é", 500))
@@ -35,7 +35,7 @@ func FuzzTypedName(f *testing.F) {
 	})
 }
 
-// Slugs of well-known providers are different, even if case is ignored.
+// Slugs of well-known providers differ, even if case is ignored.
 func TestProviderSlugs(t *testing.T) {
 	var names Names
 	for provider, slug := range ProviderSlugs() {

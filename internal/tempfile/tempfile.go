@@ -1,4 +1,4 @@
-// Package tempfile has temporary files that are gone when the process ends.
+// Package tempfile provides temporary files that disappear when the process ends.
 package tempfile
 
 import (
@@ -9,27 +9,27 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// LimitSize is the Limit of the *ntconv.LimitError of a file that would become too large. Its values are bytes.
+// LimitSize is the Limit of the *ntconv.LimitError for a temporary file that would be too large. Its values are bytes.
 const LimitSize = "temporary file"
 
-// A File is a temporary file that is written from the beginning to the end and read anywhere. It is not safe for
-// concurrent use, except that several goroutines may read while none writes.
+// A File is a temporary file that is written sequentially and read at any offset. It is not safe for concurrent use,
+// except that several goroutines may read if none writes.
 type File struct {
 	file  *os.File
-	named bool // the system did not remove the name of the open file
+	named bool // the system could not remove the name of the open file, so Close removes it
 	size  int64
-	max   int64 // bytes, 0 for any number
+	max   int64 // maximum size in bytes; 0 means no limit
 }
 
-// An Error means that a temporary file could not be created, written, read or removed. Its text says what a user can
-// do.
+// An Error means that a temporary file could not be created, written, read or removed. Its text includes the next step
+// for the user.
 type Error struct {
 	Err error // of package os, or ErrChanged
 	// Advice is the next step, "" if there is none.
 	Advice string
 }
 
-// ErrChanged means that a temporary file does not hold what was written to it.
+// ErrChanged means that a temporary file does not contain the bytes that were written to it.
 var ErrChanged = errors.New("the content changed; keep other programs from writing to the temporary directory")
 
 func (e *Error) Error() string {
@@ -43,10 +43,10 @@ func (e *Error) Error() string {
 // Unwrap returns the error of package os.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Create creates a file in dir, or in os.TempDir() if dir is empty. Pattern is that of os.CreateTemp. Create removes
-// the name at once where the system allows it, so that nothing is left even if the process is killed; elsewhere Close
-// removes it. The file has at most max bytes, 0 means no limit. All errors of a File are of type *Error, except io.EOF
-// and the *ntconv.LimitError of Write.
+// Create creates a file in dir, or in os.TempDir() if dir is empty. pattern is that of os.CreateTemp. Where the system
+// permits it, Create removes the name immediately, so that no file remains even if the process is killed; elsewhere
+// Close removes it. max is the maximum size in bytes; 0 means no limit. All errors of a File are of type *Error, except
+// io.EOF and the *ntconv.LimitError of Write.
 func Create(dir, pattern string, max int64) (*File, error) {
 	f, err := os.CreateTemp(dir, pattern)
 	if err != nil {
@@ -55,7 +55,8 @@ func Create(dir, pattern string, max int64) (*File, error) {
 	return &File{file: f, named: os.Remove(f.Name()) != nil, max: max}, nil
 }
 
-// Write appends p to the file. If the file would become too large, it writes nothing and returns an *ntconv.LimitError.
+// Write appends p to the file. If the file would exceed its maximum size, it writes nothing and returns an
+// *ntconv.LimitError.
 func (f *File) Write(p []byte) (int, error) {
 	if err := CheckSize(f.size+int64(len(p)), f.max); err != nil {
 		return 0, err
@@ -68,8 +69,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// CheckSize returns an *ntconv.LimitError if a temporary file of size bytes is larger than max, which is 0 for any
-// size.
+// CheckSize returns an *ntconv.LimitError if a temporary file of size bytes would be larger than max; a max of 0 means
+// no limit.
 func CheckSize(size, max int64) error {
 	if max > 0 && size > max {
 		return &ntconv.LimitError{Limit: LimitSize, Value: max, Asked: size, Unit: "bytes"}
@@ -80,7 +81,7 @@ func CheckSize(size, max int64) error {
 // Size returns the number of bytes that were written.
 func (f *File) Size() int64 { return f.size }
 
-// ReadAt reads as io.ReaderAt describes. The error is ErrChanged if the file has less than was written.
+// ReadAt implements io.ReaderAt. It returns ErrChanged if the file is shorter than what was written.
 func (f *File) ReadAt(p []byte, offset int64) (int, error) {
 	n, err := f.file.ReadAt(p, offset)
 	switch {
@@ -94,7 +95,7 @@ func (f *File) ReadAt(p []byte, offset int64) (int, error) {
 	return n, io.EOF
 }
 
-// Close closes and removes the file, and returns the first error. It can be called more than once, and for nil.
+// Close closes and removes the file, and returns the first error. It may be called more than once, and on a nil *File.
 func (f *File) Close() error {
 	if f == nil || f.file == nil {
 		return nil

@@ -24,7 +24,7 @@ func create(t *testing.T) (f *File, dir string) {
 	return f, dir
 }
 
-// What is written can be read anywhere, and nothing is left after Close.
+// Written bytes can be read at any offset, and no file remains after Close.
 func TestFile(t *testing.T) {
 	f, dir := create(t)
 	want := bytes.Repeat([]byte("0123456789"), 1000)
@@ -53,7 +53,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A file takes as much as its limit allows, and what exceeds that leaves it as it was.
+// A file accepts bytes up to its limit. A write that exceeds it leaves the file unchanged.
 func TestLimit(t *testing.T) {
 	f, _ := create(t)
 	var of *ntconv.LimitError
@@ -66,7 +66,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// A file whose name could not be removed at once is removed by Close, which returns the first error of both steps.
+// Close removes a file whose name could not be removed earlier. It returns the first error of closing and removing.
 func TestCloseOfNamedFile(t *testing.T) {
 	named := func() (*File, string) {
 		file, err := os.Create(filepath.Join(t.TempDir(), "named"))
@@ -80,7 +80,7 @@ func TestCloseOfNamedFile(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is left: %v", name, err)
+		t.Errorf("%s still exists: %v", name, err)
 	}
 	f, name = named()
 	os.Remove(name)
@@ -95,7 +95,7 @@ func TestCloseOfNamedFile(t *testing.T) {
 	}
 }
 
-// An error is an *Error, wraps that of the system, and says what can be done.
+// An error is an *Error, wraps that of the system, and includes the next step.
 func TestErrors(t *testing.T) {
 	check := func(err, want error, advice string) {
 		t.Helper()

@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// BenchmarkCompressed decodes the event headers of version 6 files. The yardstick is BenchmarkPlainLoop in package
+// BenchmarkCompressed decodes the event headers of version 6 files. Compare it with BenchmarkPlainLoop in package
 // legacy.
 func BenchmarkCompressed(b *testing.B) {
 	parse := func(b []byte, h *wire.EventHeader) int { return h.ParseCompressed(b) }

@@ -2,13 +2,13 @@ package wire
 
 import "github.com/ntconv/ntconv/internal/bin"
 
-// ParseCompressed decodes the compressed header at the beginning of b, given that h is the header before it in the
-// block (the zero header before the first). It returns the header's length; the payload follows. Zero means that b ends
-// within the header or that a number in it is too long, which [CompressedError] tells apart; h is undefined then.
+// ParseCompressed decodes the compressed header at the start of b into h and returns the length of the header. The
+// payload follows. On entry h holds the previous header of the block, or the zero header before the first event.
+// ParseCompressed returns 0 if b ends within the header or a number in it has too many bytes; h is then undefined, and
+// [CompressedError] returns the cause.
 //
-// The rules are those of "Header compression": what is left out stays as it was, times and sequence numbers wrap.
-//
-// It runs once per event: BenchmarkCompressed tells what a change costs.
+// The rules are those of "Header compression": an omitted field keeps its previous value; times and sequence numbers
+// wrap. The function runs once per event: BenchmarkCompressed measures it.
 func (h *EventHeader) ParseCompressed(b []byte) int {
 	if len(b) == 0 {
 		return 0
@@ -48,8 +48,8 @@ func (h *EventHeader) ParseCompressed(b []byte) int {
 	return i
 }
 
-// CompressedError explains why [EventHeader.ParseCompressed] did not decode the header at the beginning of b, whose
-// absolute offset is base. It returns nil if nothing is wrong.
+// CompressedError returns why [EventHeader.ParseCompressed] could not decode the header at the start of b, which lies
+// at the absolute offset base. It returns nil for a valid header.
 func CompressedError(b []byte, base int64) error {
 	c := bin.New(b, base)
 	flags := c.At("Event/Flags").U8()
@@ -65,8 +65,8 @@ func CompressedError(b []byte, base int64) error {
 	return c.Err()
 }
 
-// compressedFields lists the fields of a compressed header in order, with the flag that announces each; size is that of
-// the decoded value.
+// compressedFields lists the fields of a compressed header in order, with the flag of each. size is that of the decoded
+// value in bytes.
 var compressedFields = [...]struct {
 	name string
 	flag uint8
@@ -83,15 +83,14 @@ var compressedFields = [...]struct {
 	{"Event/PayloadSize", HasPayloadSize, 4},
 }
 
-// AppendCompressed appends the compressed header of h, given that prev is the header before it in the block (the zero
-// header before the first). It leaves out everything that the reader derives from prev. EventSize and Flags play no
-// part.
+// AppendCompressed appends the compressed header of h to dst. prev is the previous header of the block, or the zero
+// header before the first event. It omits all fields that readers derive from prev, and ignores EventSize and Flags.
 func AppendCompressed(dst []byte, prev, h *EventHeader) []byte {
 	return AppendCompressedAs(dst, prev, h, 0)
 }
 
-// AppendCompressedAs is [AppendCompressed] with the optional fields in flags written even where they could be left out,
-// as one-collect writes all of them. Other bits of flags are ignored.
+// AppendCompressedAs is [AppendCompressed], except that it also writes the optional fields in flags if they could be
+// omitted: one-collect writes all of them. It ignores other bits of flags.
 func AppendCompressedAs(dst []byte, prev, h *EventHeader, flags uint8) []byte {
 	flags = flags&^IsSorted | h.changes(prev)
 	dst = append(dst, flags)
@@ -119,7 +118,7 @@ func AppendCompressedAs(dst []byte, prev, h *EventHeader, flags uint8) []byte {
 	return dst
 }
 
-// changes returns the flags byte of a version 6 header that holds only what differs from prev.
+// changes returns the flags byte of a header that contains only the fields that differ from prev.
 func (h *EventHeader) changes(prev *EventHeader) (flags uint8) {
 	if h.MetadataID != prev.MetadataID {
 		flags |= HasMetadataID

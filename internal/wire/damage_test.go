@@ -17,8 +17,8 @@ func row(fields, optional, extra string) []byte {
 	return append(bin.AppendU16(nil, uint16(len(body))), body...)
 }
 
-// TestMetadataDamage: what is not understood is an error with a place and a cause, the row keeps its identity and
-// whatever else was readable, the next row can be read, and appending the row gives the same bytes.
+// TestMetadataDamage checks that an element that cannot be parsed is an error with offset and cause, that the row keeps
+// its ID and everything else, that the next row can be read, and that appending the row yields the same bytes.
 func TestMetadataDamage(t *testing.T) {
 	const i32 = "\x03\x00\x01i\x09" // a field i of type Int32
 	deep := strings.Repeat("\x13", 40) + "\x09"
@@ -95,8 +95,8 @@ func TestMetadataLimits(t *testing.T) {
 	}
 }
 
-// TestNameLimit: a name may be as long as the limit; the first one that is longer is an error at its place, and the
-// next row can be read.
+// TestNameLimit checks that a name may be as long as the limit. A longer one is an error at its offset, and the next
+// row can be read.
 func TestNameLimit(t *testing.T) {
 	object := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{{Name: "inner678", Type: wire.Type{Code: wire.TypeInt32}}}}
 	b, err := wire.AppendMetadata(nil, &wire.Metadata{
@@ -111,7 +111,7 @@ func TestNameLimit(t *testing.T) {
 		c := bin.New(append(bytes.Clone(b), row("\x00\x00", "", "")...), 100)
 		_, err := wire.ParseMetadata(&c, wire.Limits{Name: len(tt.name) - 1})
 		var e *bin.Error
-		at := 100 + int64(bytes.Index(b, []byte(tt.name))) - 1 // the length stands before the name
+		at := 100 + int64(bytes.Index(b, []byte(tt.name))) - 1 // the length precedes the name
 		if !errors.Is(err, bin.ErrLimit) || !errors.As(err, &e) || e.Where != tt.where || e.Offset != at {
 			t.Errorf("%s: error %v, want a limit in %s at %#x", tt.name, err, tt.where, at)
 		}
@@ -125,7 +125,7 @@ func TestNameLimit(t *testing.T) {
 	}
 }
 
-// TestMetadataCut: a row cut anywhere by its size gives an error, or what was complete of it, and never more.
+// TestMetadataCut checks that a row that its size truncates yields an error, or its complete part, and never more.
 func TestMetadataCut(t *testing.T) {
 	whole := row("\x01\x00\x03\x00\x01i\x09", "\x08\x04", "")
 	for n := range len(whole) - 2 {
@@ -154,7 +154,8 @@ func TestThreadDamage(t *testing.T) {
 	}
 }
 
-// TestLabelDamage: labels have no sizes, so an unknown kind ends the block; the labels before it are kept.
+// TestLabelDamage checks that an unknown kind ends the block, because labels have no sizes, and that the labels before
+// it are kept.
 func TestLabelDamage(t *testing.T) {
 	b := []byte("\x09\x04\x0b\x01\x02")
 	c := bin.New(b, 20)
@@ -213,7 +214,7 @@ func TestEventBlockHeaderDamage(t *testing.T) {
 	}
 }
 
-// TestTooLarge: what the sizes of the format cannot express is refused rather than written wrong.
+// TestTooLarge checks that content that exceeds the sizes of the format is an error.
 func TestTooLarge(t *testing.T) {
 	long := strings.Repeat("x", 1<<16)
 	dst := []byte("before")

@@ -1,6 +1,6 @@
-// Package wire converts nettrace version 6 between bytes and rows: pairs of Parse and Append functions without state,
-// that know nothing of what events mean. Rows that older versions share (stacks, types, the trace object) are here too;
-// what only versions 3 to 5 have is in package legacy.
+// Package wire converts nettrace version 6 between bytes and rows. It consists of pairs of Parse and Append functions
+// without state; they do not interpret events. Rows that older versions share (stacks, types, the trace object) are
+// here too. Package legacy has the layouts of versions 3 to 5 only.
 //
 // A file is a stream header followed by blocks:
 //
@@ -10,20 +10,20 @@
 //	  Event          header, then (compressed or not) events      [ParseEventBlockHeader], [EventHeader]
 //	  Metadata       header, then rows                            [ParseMetadata]
 //	  SequencePoint  time, flags, threads                         [ParseSequencePoint]
-//	  Stack          first id, count, then stacks                 [ParseStackHeader], [NextStack]
+//	  Stack          first ID, count, then stacks                 [ParseStackHeader], [NextStack]
 //	  Thread         rows                                         [ParseThread]
 //	  RemoveThread   (index, sequence number) pairs               [ParseThreadSeq]
-//	  LabelList      first id, count, then lists                  [ParseLabelHeader], [NextLabels], [ParseLabels]
+//	  LabelList      first ID, count, then lists                  [ParseLabelHeader], [NextLabels], [ParseLabels]
 //
-// The tables [Versions], [Kinds], [TypeCodes], [OptionalKinds], [ThreadKinds] and [LabelKinds] say what exists since
-// when and how it is laid out; parsers, printers and tests all read them.
+// The tables [Versions], [Kinds], [TypeCodes], [OptionalKinds], [ThreadKinds] and [LabelKinds] list all versions and
+// codes with their layouts. Parsers, printers and tests use these tables.
 //
-// Byte slices in results (Extra, what NextStack returns) alias the input. Strings are copies.
+// Byte slices in results (Extra, the result of NextStack) alias the input. Strings are copies.
 //
 // # Errors
 //
-// Parse functions take a [bin.Cursor] positioned at the row and leave it behind the row. Rows that carry their own size
-// (metadata, fields, threads) return an error without spoiling the cursor: a lenient caller may count it and go on with
-// the next row, keeping whatever the returned value already holds. If the cursor itself has an error, the block ends
-// there. Every error is a [*bin.Error].
+// A Parse function takes a [bin.Cursor] at the start of the row and leaves it after the row. Rows that contain their
+// own size (metadata, fields, threads) return an error without failing the cursor: a lenient caller may count the
+// error, use the parsed part of the row and continue with the next one. If the cursor itself has an error, the rest of
+// the block cannot be parsed. Every error is a [*bin.Error] that wraps one of its sentinels.
 package wire

@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// TestCompressedRoundTrip: a run of events decodes to itself from compressed headers, whether these are as short as
-// possible or hold redundant fields; the lengths add up; and a header cut anywhere is refused and explained.
+// TestCompressedRoundTrip checks that compressed headers decode to the same events, with and without redundant fields,
+// that the lengths add up, and that a header truncated anywhere is an error with a cause.
 func TestCompressedRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var prev, short, long wire.EventHeader
@@ -48,7 +48,7 @@ func TestCompressedRoundTrip(t *testing.T) {
 	})
 }
 
-// TestCompressedRules fixes what a round trip cannot: which bytes a header takes and what is inherited.
+// TestCompressedRules checks the bytes of headers and the inherited fields, which a round trip cannot check.
 func TestCompressedRules(t *testing.T) {
 	var h wire.EventHeader
 	for _, step := range []struct {
@@ -61,7 +61,7 @@ func TestCompressedRules(t *testing.T) {
 			wire.EventHeader{MetadataID: 129, Sequence: 6, CaptureThread: 2, CPU: 3, Thread: 5, StackID: 6, Time: 1005, LabelList: 9, PayloadSize: 10}},
 		{"back in time, no CPU", "\x02\xff\xff\xff\xff\x0f\x02\xff\xff\xff\xff\x0f\xfb\xff\xff\xff\xff\xff\xff\xff\xff\x01",
 			wire.EventHeader{Flags: 2, MetadataID: 129, Sequence: 6, CaptureThread: 2, CPU: wire.NoCPU, Thread: 5, StackID: 6, Time: 1000, LabelList: 9, PayloadSize: 10}},
-		{"bit 32 means nothing; metadata id 0 counts", "\x21\x00\x00",
+		{"bit 32 is ignored; metadata ID 0 counts", "\x21\x00\x00",
 			wire.EventHeader{Flags: 0x21, Sequence: 7, CaptureThread: 2, CPU: wire.NoCPU, Thread: 5, StackID: 6, Time: 1000, LabelList: 9, PayloadSize: 10}},
 	} {
 		if n := h.ParseCompressed([]byte(step.in)); n != len(step.in) || h != step.want {
@@ -108,7 +108,7 @@ func TestUncompressedRoundTrip(t *testing.T) {
 	})
 }
 
-// TestSortedBit: the top bit of the metadata id has the opposite sense of its name.
+// TestSortedBit checks that the top bit of the metadata ID has the opposite meaning of its name.
 func TestSortedBit(t *testing.T) {
 	b := wire.AppendUncompressed(nil, &wire.EventHeader{MetadataID: 5})
 	if b[7] != 0x80 {
@@ -120,7 +120,7 @@ func TestSortedBit(t *testing.T) {
 	}
 }
 
-// TestRowsDoNotAllocate guards the paths that run once per event or stack.
+// TestRowsDoNotAllocate covers the functions that run once per event or stack.
 func TestRowsDoNotAllocate(t *testing.T) {
 	var prev wire.EventHeader
 	h := wire.EventHeader{MetadataID: 300, Sequence: 1, CaptureThread: 1 << 40, Thread: 7, StackID: 1 << 20, Time: 1 << 50, LabelList: 3, PayloadSize: 20}

@@ -12,16 +12,15 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// TestRealFiles parses every block of the version 6 traces in testdata and writes it again: the same bytes must come
-// out.
+// TestRealFiles checks that parsing every block of the version 6 traces in testdata and appending it again yields the
+// same bytes.
 func TestRealFiles(t *testing.T) {
 	rewriteAll(t, wiretest.TestData(t), map[wire.Kind]int{
 		wire.KindTrace: 3, wire.KindEvent: 7000, wire.KindMetadata: 20, wire.KindSequencePoint: 6, wire.KindStack: 300, wire.KindThread: 10,
 	})
 }
 
-// TestSharedFiles does the same for many more: one-collect's files show what producers write, the vectors what
-// Microsoft's tests do.
+// TestSharedFiles does the same for many more files: files of one-collect, and vectors from Microsoft's tests.
 func TestSharedFiles(t *testing.T) {
 	rewriteAll(t, wiretest.Names(t), map[wire.Kind]int{
 		wire.KindTrace: 60, wire.KindEvent: 200000, wire.KindMetadata: 150, wire.KindSequencePoint: 40, wire.KindStack: 10000,
@@ -29,7 +28,7 @@ func TestSharedFiles(t *testing.T) {
 	})
 }
 
-// rewriteAll fails if fewer rows than expected were seen of a kind.
+// rewriteAll fails if the files have fewer rows of a kind than expected.
 func rewriteAll(t *testing.T, names []string, expect map[wire.Kind]int) {
 	rows := map[wire.Kind]int{}
 	for _, name := range names {
@@ -46,7 +45,7 @@ func rewriteAll(t *testing.T, names []string, expect map[wire.Kind]int) {
 			}
 			rows[b.Kind] += n
 			if !bytes.Equal(again, b.Body) {
-				t.Errorf("%s: %v block at %#x: %d bytes written as %d other ones", name, b.Kind, b.Offset, len(b.Body), len(again))
+				t.Errorf("%s: %v block at %#x: %d bytes became %d different bytes", name, b.Kind, b.Offset, len(b.Body), len(again))
 			}
 		}
 	}
@@ -57,7 +56,7 @@ func rewriteAll(t *testing.T, names []string, expect map[wire.Kind]int) {
 	}
 }
 
-// expected reports whether a vector is made to have this error.
+// expected reports whether a vector has this error on purpose.
 func expected(name string, err error) bool {
 	for part, cause := range map[string]error{
 		"LocThrowsOnVariableSizedElementType": bin.ErrValue,
@@ -71,8 +70,8 @@ func expected(name string, err error) bool {
 	return false
 }
 
-// rewrite parses a block and appends its rows. It returns the number of rows. The vectors have optional elements in any
-// order: if anyOrder is set, rows that have them are copied when what was appended means the same.
+// rewrite parses a block, appends its rows and returns the number of rows. The vectors have optional elements in any
+// order: if anyOrder is set, rewrite copies rows with such elements if the appended row has the same meaning.
 func rewrite(b *wiretest.Block, anyOrder bool) (out []byte, n int, err error) {
 	c := b.Cursor()
 	switch b.Kind {

@@ -10,22 +10,22 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// stable asserts that a row which could be read is the same after being written and read again, and that errors have a
-// place inside the input.
+// stable checks that a row is the same after it is written and read again, and that errors have an offset inside the
+// input.
 func stable[T any](t *testing.T, in []byte, parse func(*bin.Cursor) (T, error), appendTo func([]byte, *T) ([]byte, error)) {
 	t.Helper()
 	c := bin.New(in, 0)
 	row, err := parse(&c)
 	var e *bin.Error
 	if err != nil && (!errors.As(err, &e) || e.Offset < 0 || e.Offset > int64(len(in))) {
-		t.Fatalf("%x: error without a place: %v", in, err)
+		t.Fatalf("%x: error without an offset: %v", in, err)
 	}
 	if err != nil {
 		return
 	}
 	b, err := appendTo(nil, &row)
 	if errors.Is(err, bin.ErrLimit) {
-		return // a replaced byte of invalid UTF-8 takes three
+		return // an invalid UTF-8 byte becomes three bytes
 	}
 	again := bin.New(b, 0)
 	got, err2 := parse(&again)
@@ -38,7 +38,7 @@ func infallible[T any](f func([]byte, *T) []byte) func([]byte, *T) ([]byte, erro
 	return func(dst []byte, v *T) ([]byte, error) { return f(dst, v), nil }
 }
 
-// FuzzRows: every row of version 6 is read without harm, and unchanged by writing.
+// FuzzRows checks that every row of version 6 is read without a panic and is unchanged by writing.
 func FuzzRows(f *testing.F) {
 	tr := wire.Trace{KeyValues: []wire.KeyValue{{Key: "k", Value: "v"}}}
 	f.Add(wire.AppendTrace(nil, &tr))
@@ -66,7 +66,7 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// FuzzCompressed: the decoder of compressed headers, the explanation of its refusals and the encoder agree.
+// FuzzCompressed checks that the decoder of compressed headers, CompressedError and the encoder agree.
 func FuzzCompressed(f *testing.F) {
 	f.Add([]byte("\xdf\x81\x01\x04\x02\x03\x05\x06\xe8\x07\x09\x0a"))
 	f.Add([]byte("\x02\xff\xff\xff\xff\x0f\x02\xff\xff\xff\xff\x0f\xfb\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
@@ -81,7 +81,7 @@ func FuzzCompressed(f *testing.F) {
 			if n <= 0 {
 				return
 			}
-			// With the same fields present, only numbers that were longer than needed get shorter.
+			// With the same fields, only numbers with redundant bytes get shorter.
 			b := wire.AppendCompressedAs(nil, &prev, &h, h.Flags)
 			again := prev
 			if m := again.ParseCompressed(b); m != len(b) || m > n || again != h {
@@ -100,7 +100,7 @@ func FuzzCompressed(f *testing.F) {
 	})
 }
 
-// TestNoAmplification: damaged sizes do not make the parsers allocate more than the input can hold.
+// TestNoAmplification checks that corrupt sizes cause no allocation beyond the size of the input.
 func TestNoAmplification(t *testing.T) {
 	big := bytes.Repeat([]byte{0xff}, 1<<16)
 	if n := testing.AllocsPerRun(1, func() {

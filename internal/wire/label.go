@@ -6,21 +6,21 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A Label is one element of a label list. Its value is in ID for activity, trace and span ids (a span id in ID[:8]; all
-// in file order), in Key and Str or Key and Num for the two open kinds, in Num for the rest.
+// A Label is one element of a label list. Activity, trace and span IDs are in ID, in file order (a span ID in ID[:8]).
+// The kinds with a key use Key and Str, or Key and Num. All other kinds use Num.
 type Label struct {
 	Kind LabelKind
 	Value
 }
 
-// lastLabel is the bit of the kind byte that ends a list.
+// lastLabel is the bit of the kind byte that marks the last label of a list.
 const lastLabel = 0x80
 
 // ParseLabelHeader reads the header of a label list block ("LabelListBlock").
 func ParseLabelHeader(c *bin.Cursor) (IDRange, error) { return parseIDRange(c, "LabelListBlock") }
 
-// NextLabels passes over the next label list and returns its bytes, borrowed, without decoding text: what
-// [ParseLabels] reads. A list with a label of unknown kind has no known end: c fails with ErrUnknown.
+// NextLabels skips the next label list and returns its bytes, borrowed, for [ParseLabels]. It does not decode strings.
+// A label of unknown kind has an unknown length: c then fails with ErrUnknown, and the result is nil.
 func NextLabels(c *bin.Cursor) []byte {
 	list := *c
 	start := c.Len()
@@ -35,7 +35,7 @@ func NextLabels(c *bin.Cursor) []byte {
 	return list.Bytes(start - c.Len())
 }
 
-// labelKind reads a kind byte and fails if it is not defined.
+// labelKind reads a kind byte. c fails if the kind is not defined.
 func labelKind(c *bin.Cursor) (spec AttrSpec, kind uint8) {
 	at := *c
 	kind = c.At("LabelList/Kind").U8()
@@ -46,8 +46,8 @@ func labelKind(c *bin.Cursor) (spec AttrSpec, kind uint8) {
 	return spec, kind
 }
 
-// ParseLabels reads the next label list and appends it to dst. Labels of unknown kind end it with ErrUnknown; the
-// labels before them are returned. For unsigned see [ParseValue].
+// ParseLabels reads the next label list, appends its labels to dst and returns the extended slice. A label of unknown
+// kind ends the list with ErrUnknown; the result has the labels before it. For unsigned see [ParseValue].
 func ParseLabels(c *bin.Cursor, dst []Label, unsigned bool) ([]Label, error) {
 	for last := false; !last; {
 		spec, kind := labelKind(c)
@@ -61,7 +61,8 @@ func ParseLabels(c *bin.Cursor, dst []Label, unsigned bool) ([]Label, error) {
 	return dst, c.Err()
 }
 
-// AppendLabels is the inverse of [ParseLabels]. An empty list cannot be expressed and appends nothing: its id is 0.
+// AppendLabels is the inverse of [ParseLabels]. An empty list has no encoding, because its ID is 0, so it appends
+// nothing.
 func AppendLabels(dst []byte, list []Label, unsigned bool) []byte {
 	for i := range list {
 		l := &list[i]

@@ -6,14 +6,14 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// Limits bound what a metadata row may hold. Zero members mean the defaults.
+// Limits bound the content of a metadata row. Zero selects the default.
 type Limits struct {
-	Depth  int // nesting of types; 32
-	Fields int // of a row, nested ones included; 4096
-	Name   int // length of a provider, event or field name: bytes in version 6, UTF-16 units before; 65,536
+	Depth  int // levels of nested types: 32
+	Fields int // fields of a row, including nested ones: 4,096
+	Name   int // provider, event or field name, in bytes (version 6) or UTF-16 units (before): 65,536
 }
 
-// WithDefaults returns l with the defaults filled in.
+// WithDefaults returns l with the default for each zero member.
 func (l Limits) WithDefaults() Limits {
 	if l.Depth == 0 {
 		l.Depth = 32
@@ -27,7 +27,7 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Metadata is a row of a version 6 metadata block: the description of a type of events.
+// Metadata is a row of a version 6 metadata block: the description of an event type.
 type Metadata struct {
 	ID       uint32
 	Provider string
@@ -35,7 +35,7 @@ type Metadata struct {
 	Name     string // may be empty
 	Fields   []Field
 
-	Has                  OptionalSet // which of the members up to Description were given
+	Has                  OptionalSet // the members up to Description that the row contains
 	Opcode               uint8
 	Level                uint8
 	Version              uint8
@@ -44,14 +44,14 @@ type Metadata struct {
 	Message, Description string
 	KeyValues            []KeyValue
 
-	OptionalExtra []byte // from an optional element of unknown kind to the end of the optional elements, borrowed
-	Extra         []byte // bytes behind the optional elements, borrowed
+	OptionalExtra []byte // the optional elements from the first one of unknown kind, borrowed
+	Extra         []byte // bytes after the optional elements, borrowed
 }
 
-// An OptionalSet says which optional members a [Metadata] has: 1<<OptOpcode and so on.
+// An OptionalSet is the set of optional members that a [Metadata] contains, as bits: 1<<OptOpcode and so on.
 type OptionalSet uint16
 
-// Has reports whether k was given.
+// Has reports whether k is in the set.
 func (s OptionalSet) Has(k OptionalKind) bool { return s>>k&1 != 0 }
 
 // ParseMetadataHeader reads the header of a metadata block ("MetadataBlock") and returns its uninterpreted bytes,
@@ -61,18 +61,18 @@ func ParseMetadataHeader(c *bin.Cursor) ([]byte, error) {
 	return extra, c.Err()
 }
 
-// AppendMetadataHeader is the inverse of [ParseMetadataHeader]; extra must not exceed 65,535 bytes.
+// AppendMetadataHeader is the inverse of [ParseMetadataHeader]. extra must not exceed 65,535 bytes.
 func AppendMetadataHeader(dst, extra []byte) []byte {
 	return append(bin.AppendU16(dst, uint16(len(extra))), extra...)
 }
 
-// ParseMetadata reads a row of a metadata block. Where an optional element is repeated the last one counts; key/values
+// ParseMetadata reads a row of a metadata block. The last occurrence of a repeated optional element wins; key/values
 // accumulate.
 //
-// A type or optional element that is not understood does not end the row, since sizes frame it: the error, which wraps
-// ErrUnknown, ErrValue (a RelLoc or DataLoc of elements without a fixed size) or ErrLimit, comes with a row that has
-// everything else. A field whose type is not understood is opaque. A row that is cut (ErrShort), or has too long a name
-// (ErrLimit), is returned as far as it goes.
+// A type or optional element that cannot be parsed does not end the row, because sizes frame it: the row has everything
+// else, and the error wraps ErrUnknown, ErrValue (a RelLoc or DataLoc of elements without a fixed size) or ErrLimit. A
+// field whose type cannot be parsed is opaque. A truncated row (ErrShort), or one with a name that is too long
+// (ErrLimit), is returned up to the error.
 func ParseMetadata(c *bin.Cursor, limits Limits) (m Metadata, err error) {
 	p := newTypeParser(limits)
 	row := c.At("Metadata/RowSize").Sub(int(c.U16()))
@@ -87,6 +87,7 @@ func ParseMetadata(c *bin.Cursor, limits Limits) (m Metadata, err error) {
 	return m, p.err
 }
 
+// parseOptional reads the optional elements of a row, up to the first one of unknown kind, whose length is unknown.
 func (m *Metadata) parseOptional(row *bin.Cursor, p *typeParser) {
 	c := row.At("Metadata/OptionalSize").Sub(int(row.U16()))
 	for c.Len() > 0 {
@@ -107,9 +108,10 @@ func (m *Metadata) parseOptional(row *bin.Cursor, p *typeParser) {
 	p.note(c.Err())
 }
 
-// bytesFrom returns the unread bytes of a copy of a cursor.
+// bytesFrom returns the unread bytes of a cursor. The cursor is a copy, so the caller's one does not move.
 func bytesFrom(c bin.Cursor) []byte { return c.Rest() }
 
+// set stores the value of an optional element.
 func (m *Metadata) set(kind OptionalKind, v *Value) {
 	switch kind {
 	case OptOpcode:
@@ -133,8 +135,8 @@ func (m *Metadata) set(kind OptionalKind, v *Value) {
 	m.Has |= 1 << kind
 }
 
-// Meaningful returns the members of m.Has that say something: an opcode, because 0 is one, and all others unless they
-// are given as the zero value, which they have anyway.
+// Meaningful returns m.Has without the members whose value is zero, because zero is also the value of a missing member.
+// An opcode stays, because opcode 0 differs from a missing opcode.
 func (m *Metadata) Meaningful() (s OptionalSet) {
 	for kind := OptOpcode; kind <= OptVersion; kind++ {
 		if v := m.optional(kind); m.Has.Has(kind) && (kind == OptOpcode || v != Value{}) {
@@ -165,8 +167,8 @@ func (m *Metadata) optional(kind OptionalKind) (v Value) {
 	return v
 }
 
-// AppendMetadata is the inverse of [ParseMetadata], with the optional elements in the order of their kinds. A row,
-// field or optional part above 65,535 bytes is ErrLimit.
+// AppendMetadata is the inverse of [ParseMetadata]. It writes optional elements in the order of their kinds. A row,
+// field or optional part above 65,535 bytes is ErrLimit; dst then has no part of the row.
 func AppendMetadata(dst []byte, m *Metadata) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 0, 0)

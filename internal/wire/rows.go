@@ -7,12 +7,13 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// An IDRange begins stack blocks and label list blocks: the rows that follow have the ids First, First+1 and so on.
+// An IDRange is the start of stack blocks and label list blocks: the rows that follow have the IDs First, First+1 and
+// so on.
 type IDRange struct {
-	First, Count uint32 // Count is not validated; Microsoft's reader takes stacks to the end of the block
+	First, Count uint32 // Count is not validated; TraceEvent reads stacks up to the end of the block
 }
 
-// ParseStackHeader reads the header of a stack block ("StackBlock"), the same in versions 4 to 6.
+// ParseStackHeader reads the header of a stack block ("StackBlock"), which is the same in versions 4 to 6.
 func ParseStackHeader(c *bin.Cursor) (IDRange, error) { return parseIDRange(c, "StackBlock") }
 
 func parseIDRange(c *bin.Cursor, where string) (r IDRange, err error) {
@@ -26,12 +27,12 @@ func AppendIDRange(dst []byte, r IDRange) []byte {
 	return bin.AppendU32(bin.AppendU32(dst, r.First), r.Count)
 }
 
-// NextStack returns the addresses of the next stack, leaf first, each as long as a pointer of the trace; borrowed.
-// Loop while c.Len() > 0 and check c.Err() after the loop.
+// NextStack returns the addresses of the next stack, leaf first, borrowed. Each address has the pointer size of the
+// trace. Call it while c.Len() > 0, and check c.Err() afterwards.
 func NextStack(c *bin.Cursor) []byte {
 	n := c.At("StackBlock/StackSize").U32()
 	if int64(n) > int64(c.Len()) {
-		n = uint32(min(int64(c.Len())+1, 1<<31-1)) // fail, whatever the size of int
+		n = uint32(min(int64(c.Len())+1, 1<<31-1)) // too large on purpose, also if int has 32 bits
 	}
 	return c.At("StackBlock/Stack").Bytes(int(n))
 }
@@ -41,29 +42,29 @@ func AppendStack(dst, addresses []byte) []byte {
 	return append(bin.AppendU32(dst, uint32(len(addresses))), addresses...)
 }
 
-// A SequencePoint is a barrier: all events before it in the file are older than all behind it, and stack and label list
-// ids are forgotten.
+// A SequencePoint is a barrier: all events before it in the file are earlier than all events after it, and stack and
+// label list IDs defined before it are no longer valid.
 type SequencePoint struct {
 	Time    uint64
 	Flags   uint32 // version 6: [FlushThreads], [FlushMetadata]
 	Threads []ThreadSeq
-	Extra   []byte // bytes behind the threads, borrowed
+	Extra   []byte // bytes after the threads, borrowed
 }
 
 // The bits of [SequencePoint.Flags].
 const (
-	FlushThreads  = 1 // thread indexes are forgotten too
-	FlushMetadata = 2 // metadata ids are forgotten too
+	FlushThreads  = 1 // thread indexes are no longer valid either
+	FlushMetadata = 2 // metadata IDs are no longer valid either
 )
 
-// A ThreadSeq is a thread and the sequence number that it had reached.
+// A ThreadSeq is a thread and its last sequence number.
 type ThreadSeq struct {
-	Thread   uint64 // an index; a thread id in versions 4 and 5
+	Thread   uint64 // a thread index; in versions 4 and 5, a thread ID
 	Sequence uint32
 }
 
-// ParseSequencePoint reads a version 6 sequence point ("SequencePointBlock"). The threads are appended to threads,
-// which may be nil.
+// ParseSequencePoint reads a version 6 sequence point ("SequencePointBlock"). It appends the threads to threads, which
+// may be nil, so that the caller can reuse memory.
 func ParseSequencePoint(c *bin.Cursor, threads []ThreadSeq) (sp SequencePoint, err error) {
 	sp.Time = c.At("SequencePoint/TimeStamp").U64()
 	sp.Flags = c.At("SequencePoint/Flags").U32()
@@ -90,8 +91,8 @@ func AppendSequencePoint(dst []byte, sp *SequencePoint) []byte {
 	return append(dst, sp.Extra...)
 }
 
-// ParseThreadSeq reads a row of a RemoveThread block ("RemoveThreadBlock") or of a version 6 sequence point. Loop while
-// c.Len() > 0 and check c.Err() after each row.
+// ParseThreadSeq reads a row of a RemoveThread block ("RemoveThreadBlock") or of a version 6 sequence point. Call it
+// while c.Len() > 0, and check c.Err() after each row.
 func ParseThreadSeq(c *bin.Cursor) (t ThreadSeq) {
 	t.Thread = c.At("ThreadIndex").Varuint64()
 	t.Sequence = c.At("SequenceNumber").Varuint32()
@@ -108,20 +109,19 @@ type Thread struct {
 	Index     uint64
 	Name      string
 	PID, TID  uint64
-	Has       ThreadSet // which of Name, PID and TID were given
+	Has       ThreadSet // those of Name, PID and TID that the row contains
 	KeyValues []KeyValue
-	Extra     []byte // from an element of unknown kind to the end of the row, borrowed
+	Extra     []byte // the elements from the first one of unknown kind, borrowed
 }
 
-// A ThreadSet says which optional members a [Thread] has: 1<<ThreadName and so on.
+// A ThreadSet is the set of optional members that a [Thread] contains, as bits: 1<<ThreadName and so on.
 type ThreadSet uint8
 
-// Has reports whether k was given.
+// Has reports whether k is in the set.
 func (s ThreadSet) Has(k ThreadKind) bool { return s>>k&1 != 0 }
 
-// ParseThread reads a row of a thread block ("ThreadBlock"). Where an element is repeated the last one counts;
-// key/values accumulate. An element of unknown kind is ErrUnknown, with what came before it in the result and the rest
-// in Extra.
+// ParseThread reads a row of a thread block ("ThreadBlock"). The last occurrence of a repeated element wins; key/values
+// accumulate. An element of unknown kind is ErrUnknown: the result has the elements before it, and Extra the rest.
 func ParseThread(c *bin.Cursor) (t Thread, err error) {
 	row := c.At("Thread/RowSize").Sub(int(c.U16()))
 	t.Index = row.At("Thread/Index").Varuint64()
@@ -143,6 +143,7 @@ func ParseThread(c *bin.Cursor) (t Thread, err error) {
 	return t, row.Err()
 }
 
+// set stores the value of an element.
 func (t *Thread) set(kind ThreadKind, v *Value) {
 	switch kind {
 	case ThreadName:
@@ -158,8 +159,8 @@ func (t *Thread) set(kind ThreadKind, v *Value) {
 	t.Has |= 1 << kind
 }
 
-// AppendThread is the inverse of [ParseThread], with the elements in the order of their kinds. A row above 65,535 bytes
-// is ErrLimit.
+// AppendThread is the inverse of [ParseThread]. It writes the elements in the order of their kinds. A row above 65,535
+// bytes is ErrLimit; dst then has no part of the row.
 func AppendThread(dst []byte, t *Thread) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 0, 0)
@@ -183,7 +184,7 @@ func AppendThread(dst []byte, t *Thread) ([]byte, error) {
 	return patchSize(dst, start, LimitThread)
 }
 
-// patchSize stores the number of bytes after the u16 at start in it. limit is the name of the limit on that number.
+// patchSize stores the number of bytes after the 16-bit size at start in that size. limit names the limit in the error.
 func patchSize(dst []byte, start int, limit string) ([]byte, error) {
 	n := len(dst) - start - 2
 	if n > math.MaxUint16 {

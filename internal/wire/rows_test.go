@@ -13,9 +13,9 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// checkPair asserts the laws of a Parse and Append pair for one generated row: parsing what was appended gives the row
-// and ends where it ended, with other bytes behind it untouched; and no strict prefix parses as the same row. Rows that
-// reach to the end of their block have no bytes behind them: tail is then empty.
+// checkPair checks the properties of a Parse and Append pair for a generated row: parsing the appended bytes yields the
+// row and ends at their end, regardless of the bytes in tail after it, and no strict prefix parses as the same row.
+// tail is empty for rows that extend to the end of their block.
 func checkPair[T any](t *rapid.T, name string, row T, encoded, tail []byte, parse func(*bin.Cursor) (T, error)) {
 	t.Helper()
 	const base = 1 << 33
@@ -37,7 +37,7 @@ func checkPair[T any](t *rapid.T, name string, row T, encoded, tail []byte, pars
 		t.Fatalf("%s: the first %d of %d bytes parse as the whole row", name, cut, len(encoded))
 	}
 	if e := (*bin.Error)(nil); err != nil && (!errors.As(err, &e) || e.Offset < base || e.Offset > base+int64(cut)) {
-		t.Fatalf("%s cut at %d: error without a place: %v", name, cut, err)
+		t.Fatalf("%s cut at %d: error without an offset: %v", name, cut, err)
 	}
 }
 

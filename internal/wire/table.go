@@ -2,10 +2,10 @@ package wire
 
 import "fmt"
 
-// A Version is a major version of the format, as files are known by. Versions 1 and 2 are not read.
+// A Version is a major version of the format as in the name of the format. Versions 1 and 2 are not supported.
 type Version uint8
 
-// The versions of the format. Files of version 5 say that they are version 4; they differ by metadata tags only.
+// The versions of the format. Files of version 5 contain the version number 4; they differ by metadata tags only.
 const (
 	V3 Version = 3 // netperf, .NET Core 2.1
 	V4 Version = 4 // .NET Core 3.0
@@ -13,7 +13,7 @@ const (
 	V6 Version = 6 // one-collect, dotnet-trace collect-linux
 )
 
-// Versions lists the versions that can be read, oldest first.
+// Versions lists the supported versions, oldest first.
 var Versions = [...]VersionSpec{
 	{V3, "netperf 3", false, true},
 	{V4, "nettrace 4", true, true},
@@ -25,7 +25,7 @@ var Versions = [...]VersionSpec{
 type VersionSpec struct {
 	Version Version
 	Name    string
-	Magic   bool // the stream begins with [Magic]
+	Magic   bool // the stream starts with [Magic]
 	Objects bool // the stream is a sequence of FastSerialization objects instead of blocks
 }
 
@@ -38,7 +38,7 @@ func (v Version) String() string {
 	return fmt.Sprintf("version %d", uint8(v))
 }
 
-// A Kind is what a block holds. Versions 3 to 5 name it by an object type name instead.
+// A Kind is the kind of a block. Versions 3 to 5 store the name of an object type instead.
 type Kind uint8
 
 // The kinds of blocks.
@@ -87,7 +87,7 @@ func (k Kind) String() string {
 // A Shape is the layout of the value that follows a kind byte in thread rows, label lists and optional metadata.
 type Shape uint8
 
-// The shapes of values. The comment names the members of [Value] in use.
+// The shapes of values, with the members of [Value] that they use.
 const (
 	ShapeNone      Shape = iota
 	ShapeU8              // one byte: Num
@@ -100,7 +100,7 @@ const (
 	ShapeKeyNumber       // such a string and a zigzag LEB128: Key, Num
 )
 
-// An AttrSpec describes one kind of a row's optional elements. A spec without a name marks a kind that is not defined.
+// An AttrSpec describes one kind of optional element of a row. A spec without a name is that of an undefined kind.
 type AttrSpec struct {
 	Name  string
 	Shape Shape
@@ -157,7 +157,7 @@ var ThreadKinds = [...]AttrSpec{
 
 func (k ThreadKind) String() string { return attrName(ThreadKinds[:], uint8(k)) }
 
-// A LabelKind is the kind of a label, without the bit that ends a list.
+// A LabelKind is the kind of a label, without the bit that marks the last label.
 type LabelKind uint8
 
 // The kinds of labels.
@@ -190,7 +190,7 @@ var LabelKinds = [...]AttrSpec{
 
 func (k LabelKind) String() string { return attrName(LabelKinds[:], uint8(k)) }
 
-// attrSpec returns the spec of a kind byte; the zero spec if it is not defined.
+// attrSpec returns the spec of a kind byte, or the zero spec if the kind is not defined.
 func attrSpec(table []AttrSpec, kind uint8) AttrSpec {
 	if int(kind) < len(table) {
 		return table[kind]
@@ -198,6 +198,7 @@ func attrSpec(table []AttrSpec, kind uint8) AttrSpec {
 	return AttrSpec{}
 }
 
+// attrName returns the name of a kind byte, or its number if it is not defined.
 func attrName(table []AttrSpec, kind uint8) string {
 	if s := attrSpec(table, kind); s.Name != "" {
 		return s.Name

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// TestTables guards what the parsers rely on: names are unique, every defined code has a layout, and code 2 of optional
-// metadata and codes 0 and 2 of types stay undefined.
+// TestTables checks the invariants that the parsers need: names are unique, every defined code has a layout, and code 2
+// of optional metadata and codes 0 and 2 of types are undefined.
 func TestTables(t *testing.T) {
 	defined := func(table string, n int, name func(int) string, want string) {
 		t.Helper()

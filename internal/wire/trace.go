@@ -5,11 +5,11 @@ import "github.com/ntconv/ntconv/internal/bin"
 // A KeyValue is a pair of strings.
 type KeyValue struct{ Key, Value string }
 
-// A SystemTime is a Windows SYSTEMTIME as recorded, in UTC: year, month, day of week (Sunday is 0; one-collect says
-// Monday), day, hour, minute, second, millisecond. Nothing is validated.
+// A SystemTime is a Windows SYSTEMTIME as recorded, in UTC: year, month, day of week (Sunday is 0; one-collect writes 0
+// for Monday), day, hour, minute, second, millisecond. The values are not validated.
 type SystemTime [8]int16
 
-// Members of a [SystemTime].
+// Indexes of the members of a [SystemTime].
 const (
 	Year = iota
 	Month
@@ -21,16 +21,16 @@ const (
 	Millisecond
 )
 
-// A Trace describes the whole file: the Trace block of version 6 and the Trace object of versions 3 to 5.
+// A Trace describes the whole file: the Trace block of version 6 or the Trace object of versions 3 to 5.
 type Trace struct {
 	Sync        SystemTime
-	SyncTicks   int64 // the clock at Sync
+	SyncTicks   int64 // ticks of the clock at Sync
 	Frequency   int64 // ticks per second; not validated
 	PointerSize int32 // bytes; not validated
 
 	// Version 6 only.
 	KeyValues []KeyValue
-	Extra     []byte // bytes behind the key/values, borrowed
+	Extra     []byte // bytes after the key/values, borrowed
 
 	// Versions 3 to 5 only; version 6 has key/values instead.
 	ProcessID    int32
@@ -38,8 +38,8 @@ type Trace struct {
 	SamplingRate int32 // nanoseconds between samples
 }
 
-// ParseTrace reads a version 6 Trace block ("TraceBlock"). A negative count of key/values is none, as in Microsoft's
-// reader.
+// ParseTrace reads a version 6 Trace block ("TraceBlock"). Like TraceEvent, it reads a negative count of key/values as
+// 0.
 func ParseTrace(c *bin.Cursor) (t Trace, err error) {
 	t.ParseClock(c)
 	for n := c.At("KeyValueCount").I32(); n > 0 && c.Err() == nil; n-- {
@@ -54,7 +54,7 @@ func ParseTrace(c *bin.Cursor) (t Trace, err error) {
 	return t, c.Err()
 }
 
-// ParseClock reads what all versions begin with: sync time, sync ticks, frequency, and pointer size.
+// ParseClock reads the fields that all versions share: sync time, sync ticks, frequency and pointer size.
 func (t *Trace) ParseClock(c *bin.Cursor) {
 	c.At("SyncTimeUTC")
 	for i := range t.Sync {

@@ -6,7 +6,7 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A TypeCode says how a field of a payload is encoded.
+// A TypeCode identifies the encoding of a payload field.
 type TypeCode uint8
 
 // The type codes. Versions 3 to 5 store them as int32.
@@ -38,14 +38,14 @@ const (
 	TypeBoolean8         TypeCode = 26
 )
 
-// A TypeSpec describes a type code. A spec without a name marks a code that is not defined.
+// A TypeSpec describes a type code. A spec without a name is that of an undefined code.
 type TypeSpec struct {
 	Name  string
 	Elem  bool // an element type follows the code
 	Since Version
 }
 
-// TypeCodes is indexed by [TypeCode]. [bin.FixedSize] has the sizes of values. Decimal is not in the specification, but
+// TypeCodes is indexed by [TypeCode]. [bin.FixedSize] has the sizes of values. The specification lacks Decimal, but
 // TraceEvent reads it.
 var TypeCodes = [...]TypeSpec{
 	TypeObject:           {"Object", false, V3},
@@ -75,7 +75,7 @@ var TypeCodes = [...]TypeSpec{
 	TypeBoolean8:         {"Boolean8", false, V3},
 }
 
-// Spec returns the description of c; the zero spec if c is not defined.
+// Spec returns the description of c, or the zero spec if c is not defined.
 func (c TypeCode) Spec() TypeSpec {
 	if int(c) < len(TypeCodes) {
 		return TypeCodes[c]
@@ -94,25 +94,25 @@ func (c TypeCode) String() string {
 type Type struct {
 	Code   TypeCode
 	Count  uint16  // TypeFixedLengthArray: number of elements
-	Elem   *Type   // the types whose spec says so
+	Elem   *Type   // types whose spec has Elem
 	Fields []Field // TypeObject
 }
 
-// A Field is a field of a payload or of an object in it.
+// A Field is a field of a payload or of an object in a payload.
 type Field struct {
 	Name string // may be empty
 	Type Type
-	// Opaque marks a type that could not be read. Of Type only the code of its outermost level is set, 0 if not even
-	// that was there, and Extra has all bytes of the type. Where such a field ends in a payload is not known.
+	// Opaque means that the type could not be parsed. Then Type has only the code of its outermost level, or 0 if that
+	// is missing, and Extra has all bytes of the type. The size of such a field in a payload is unknown.
 	Opaque bool
-	Extra  []byte // bytes behind the type, borrowed
+	Extra  []byte // bytes after the type, borrowed
 }
 
-// maxFixedSize bounds FixedSize: nothing larger fits into a payload.
+// maxFixedSize bounds the result of FixedSize. Larger values do not fit into a payload.
 const maxFixedSize = 1 << 30
 
-// FixedSize returns how many bytes a value of type t takes, and whether that is the same for all values. RelLoc and
-// DataLoc count as their four-byte descriptor.
+// FixedSize returns the size in bytes of a value of type t, and true if all values have this size. RelLoc and DataLoc
+// count as their 4-byte descriptor.
 func (t *Type) FixedSize() (int, bool) {
 	switch t.Code {
 	case TypeObject:

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// A typeParser reads the field list of one metadata row. It remembers the first error and goes on, because every field
-// is framed by its size.
+// A typeParser reads the field list of one metadata row. It keeps the first error and continues, because each field is
+// framed by its size.
 type typeParser struct {
 	limits Limits
 	left   int // fields that the row may still have
@@ -20,13 +20,14 @@ func newTypeParser(limits Limits) typeParser {
 	return typeParser{limits: limits, left: limits.Fields}
 }
 
+// note keeps err if it is the first error.
 func (p *typeParser) note(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-// ParseFields reads a field list ("FieldDescriptions"): of a metadata row, or of an object in it. The errors are those
+// ParseFields reads the field list ("FieldDescriptions") of a metadata row, or of an object in it. The errors are those
 // of [ParseMetadata].
 func ParseFields(c *bin.Cursor, limits Limits) ([]Field, error) {
 	p := newTypeParser(limits)
@@ -35,7 +36,7 @@ func ParseFields(c *bin.Cursor, limits Limits) ([]Field, error) {
 	return fields, p.err
 }
 
-// minField is the length of the shortest field: its size and an empty name.
+// minField is the length in bytes of the shortest field: its size and an empty name.
 const minField = 3
 
 func (p *typeParser) fields(c *bin.Cursor, depth int) (fields []Field) {
@@ -71,7 +72,7 @@ func (p *typeParser) field(c *bin.Cursor, depth int) (f Field) {
 	return f
 }
 
-// name reads a name. One that is too long fails before it costs memory.
+// name reads a name. It fails without decoding a name that exceeds the limit.
 func (p *typeParser) name(c *bin.Cursor, where string) string {
 	peek := *c
 	if n := len(peek.StringBytes()); n > p.limits.Name {
@@ -80,7 +81,8 @@ func (p *typeParser) name(c *bin.Cursor, where string) string {
 	return c.At(where).String()
 }
 
-// parse reads a type ("Type"). Errors in fields of objects are noted and concern those alone; any other is returned.
+// parse reads a type ("Type"). It notes errors in fields of objects, which affect only these fields, and returns all
+// others.
 func (p *typeParser) parse(c *bin.Cursor, depth int) (t Type, err error) {
 	at := *c
 	t.Code = TypeCode(c.At("Field/TypeCode").U8())
@@ -108,17 +110,15 @@ func (p *typeParser) parse(c *bin.Cursor, depth int) (t Type, err error) {
 		t.Count = c.At("Field/ElementCount").U16()
 	case TypeRelLoc, TypeDataLoc:
 		if n, ok := t.Elem.FixedSize(); !ok || n == 0 {
-			at.Fail(
-				"Field/ElementType",
-				fmt.Errorf("%w: %v of %v, want elements of a fixed size", bin.ErrValue, t.Code, t.Elem.Code),
-			)
+			at.Fail("Field/ElementType",
+				fmt.Errorf("%w: %v of %v, want elements of a fixed size", bin.ErrValue, t.Code, t.Elem.Code))
 			return t, at.Err()
 		}
 	}
 	return t, c.Err()
 }
 
-// AppendFields is the inverse of [ParseFields].
+// AppendFields is the inverse of [ParseFields]. More than 65,535 fields, or a field above 65,535 bytes, is ErrLimit.
 func AppendFields(dst []byte, fields []Field) ([]byte, error) {
 	if len(fields) > math.MaxUint16 {
 		return dst, &bin.LimitError{Limit: LimitRowFields, Value: math.MaxUint16, Asked: int64(len(fields))}

@@ -6,16 +6,16 @@ import (
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
-// UncompressedSize is the length of an uncompressed event header of version 6.
+// UncompressedSize is the length in bytes of an uncompressed event header of version 6.
 const UncompressedSize = 52
 
-// notSorted is the top bit of the metadata id of an uncompressed header. The specification calls it IsSorted, but it
-// has the opposite sense: writers set it, and readers take it, for events that are not sorted.
+// notSorted is the top bit of the metadata ID of an uncompressed header. The specification calls it IsSorted, but
+// writers and readers use the opposite meaning: the bit marks events that are not sorted.
 const notSorted = 1 << 31
 
-// ParseUncompressed decodes the uncompressed header at the beginning of b ("Uncompressed events") and returns its
-// length, [UncompressedSize], or 0 if b is shorter than that. The payload follows, without padding. EventSize is
-// returned as found. Nothing is left over from what h held before.
+// ParseUncompressed decodes the uncompressed header at the start of b ("Uncompressed events") and sets all members of
+// h. It returns the length of the header, [UncompressedSize], or 0 if b is shorter. The payload follows without
+// padding. EventSize is not validated.
 func (h *EventHeader) ParseUncompressed(b []byte) int {
 	if len(b) < UncompressedSize {
 		return 0
@@ -38,7 +38,7 @@ func (h *EventHeader) ParseUncompressed(b []byte) int {
 	return UncompressedSize
 }
 
-// AppendUncompressed is the inverse of [EventHeader.ParseUncompressed]. EventSize is written as it is.
+// AppendUncompressed is the inverse of [EventHeader.ParseUncompressed]. It writes EventSize unchanged.
 func AppendUncompressed(dst []byte, h *EventHeader) []byte {
 	dst = bin.AppendU32(dst, h.EventSize)
 	dst = bin.AppendU32(dst, h.IDAndOrder())
@@ -52,8 +52,8 @@ func AppendUncompressed(dst []byte, h *EventHeader) []byte {
 	return bin.AppendU32(dst, h.PayloadSize)
 }
 
-// IDAndOrder returns the MetadataId field of an uncompressed header: 31 bits of the id, and the top bit set if the
-// event is not sorted.
+// IDAndOrder returns the MetadataId field of an uncompressed header: 31 bits of the ID, and the top bit if the event is
+// not sorted.
 func (h *EventHeader) IDAndOrder() uint32 {
 	if h.Sorted {
 		return h.MetadataID &^ notSorted

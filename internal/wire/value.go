@@ -2,18 +2,18 @@ package wire
 
 import "github.com/ntconv/ntconv/internal/bin"
 
-// A Value is what follows a kind byte. Which members are in use depends on the kind's [Shape]; the others are zero.
+// A Value is the value after a kind byte. The [Shape] of the kind determines the members in use; the others are zero.
 type Value struct {
 	Key, Str string
-	Num      int64 // unsigned shapes keep their 64 bits; see [Value.Uint]
+	Num      int64 // unsigned numbers are stored as their 64 bits; see [Value.Uint]
 	ID       [16]byte
 }
 
-// Uint returns Num as the unsigned number that the shapes U8, U64 and Varuint hold.
+// Uint returns Num as an unsigned number, for the shapes U8, U64 and Varuint.
 func (v *Value) Uint() uint64 { return uint64(v.Num) }
 
-// ParseValue reads a value of the given shape. If unsigned is set, the number of ShapeKeyNumber is plain LEB128 instead
-// of zigzag: one-collect writes its labels that way.
+// ParseValue reads a value of the given shape. If unsigned is set, it reads the number of ShapeKeyNumber as plain
+// LEB128 instead of zigzag, because one-collect writes its labels this way.
 func ParseValue(c *bin.Cursor, shape Shape, unsigned bool) (v Value) {
 	switch shape {
 	case ShapeU8:
@@ -42,7 +42,7 @@ func ParseValue(c *bin.Cursor, shape Shape, unsigned bool) (v Value) {
 	return v
 }
 
-// skipValue passes over a value without decoding its text.
+// skipValue skips a value without decoding its strings.
 func skipValue(c *bin.Cursor, shape Shape) {
 	switch shape {
 	case ShapeString:

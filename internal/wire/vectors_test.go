@@ -17,7 +17,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// reference is the part of what Microsoft's reader makes of a vector that concerns bytes, not meaning.
+// reference holds the part of TraceEvent's result for a vector that concerns bytes, not meaning.
 type reference struct {
 	Outcome  any
 	Metadata []rowRef `json:"metadataAtEnd"`
@@ -58,15 +58,15 @@ type rowRef struct {
 	Fields      []struct{ Name string }
 }
 
-// decoded is what this package and package legacy make of the same file.
+// decoded is the result of this package and package legacy for the same file.
 type decoded struct {
 	rows    map[uint32]rowRef
 	threads map[uint64]wire.Thread
 	events  []string
 }
 
-// TestVectors compares event headers, payload bytes, metadata rows and threads of the conformance vectors with what
-// Microsoft's reader found in them. Order is the reader's concern and not compared.
+// TestVectors compares event headers, payload bytes, metadata rows and threads of the conformance vectors with the
+// result of TraceEvent. It does not compare order, which is up to package reader.
 func TestVectors(t *testing.T) {
 	compared := 0
 	for _, name := range wiretest.Names(t) {
@@ -93,7 +93,7 @@ func TestVectors(t *testing.T) {
 		for _, th := range ref.Threads {
 			got, ok := d.threads[th.Index]
 			if !ok {
-				continue // created by use, in versions 4 and 5
+				continue // versions 4 and 5: defined by the first reference
 			}
 			if (th.Name == nil) == got.Has.Has(wire.ThreadName) || th.Name != nil && got.Name != *th.Name ||
 				got.Has.Has(wire.ThreadTID) && int64(got.TID) != th.TID || got.Has.Has(wire.ThreadPID) && int64(got.PID) != th.PID ||
@@ -144,7 +144,7 @@ func compareEvents(t *testing.T, name string, ref *reference, events []string) (
 func compareRows(t *testing.T, name string, ref *reference, rows map[uint32]rowRef) {
 	for _, want := range ref.Metadata {
 		got := rows[want.ID]
-		// The reference takes Start and Stop off names, and knows names and fields that are not in the file.
+		// TraceEvent removes Start and Stop from names, and knows names and fields that are not in the file.
 		if got.Name == "" || strings.HasPrefix(got.Name, want.Name) {
 			got.Name = want.Name
 		}
@@ -254,7 +254,7 @@ func (d *decoded) rowV6(m *wire.Metadata) {
 
 func (d *decoded) rowV4(payload []byte) {
 	c := bin.New(payload, 0)
-	m, _ := legacy.ParseMetadata(&c, wire.Limits{}) // one vector has a row with an error, which keeps its identity
+	m, _ := legacy.ParseMetadata(&c, wire.Limits{}) // one vector has a row with an error, which keeps its ID
 	r := rowRef{
 		ID: m.ID, Provider: m.Provider, EventID: m.EventID, Name: m.Name, Version: m.Version, Level: m.Level,
 		Keywords: fmt.Sprintf("%#x", m.Keywords), Attributes: map[string]string{},

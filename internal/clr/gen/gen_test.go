@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestTablesAreCurrent fails when a text was changed without go generate.
+// TestTablesAreCurrent fails if a text file was changed without go generate.
 func TestTablesAreCurrent(t *testing.T) {
 	want, err := tables(".")
 	if err != nil {
@@ -18,11 +18,11 @@ func TestTablesAreCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("tables.go is not what the texts give: run go generate ./internal/clr")
+		t.Error("tables.go is out of date: run go generate ./internal/clr")
 	}
 }
 
-// TestParseRefuses guards against a text that would give wrong tables in silence.
+// TestParseRefuses checks that invalid text files are rejected, and do not produce wrong tables.
 func TestParseRefuses(t *testing.T) {
 	const head = "provider P 00000000-0000-0000-0000-000000000000\nkeyword K 0x1\n"
 	const event = "event 1/0 E task=T(1) opcode=1 level=4 keywords=K : "
@@ -34,9 +34,9 @@ func TestParseRefuses(t *testing.T) {
 		{head + "event 1/0 E task=T(1) opcode=1 level=4 keywords=L : ", `keyword "L" is not defined`},
 		{head + event + "A:UInt24", "unknown type"},
 		{head + event + "A", "has no type"},
-		{head + event + "A:UInt8[B]", "no earlier field"},
+		{head + event + "A:UInt8[B]", "not an earlier field"},
 		{head + event + "A:UInt8<M", "does not end"},
-		{head + event + "A:UInt8\n" + event + "A:UInt8", "stands twice"},
+		{head + event + "A:UInt8\n" + event + "A:UInt8", "duplicate event"},
 	} {
 		_, err := parse(c.text)
 		if err == nil || !strings.Contains(err.Error(), c.want) {

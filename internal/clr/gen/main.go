@@ -1,5 +1,5 @@
-// Command gen turns the event texts beside it into the tables of package clr. It is run by go generate in that
-// package's directory and writes tables.go there.
+// Command gen converts the text files next to it to the tables of package clr. go generate runs it in the directory of
+// that package, and it writes tables.go there.
 package main
 
 import (
@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 )
 
-// sources are the texts in the order of the tables, and whether their providers are parts of the runtime itself, whose
-// events have neither names nor fields in a trace.
+// sources lists the text files in the order of the tables. The events of native providers, those of the runtime itself,
+// have neither names nor fields in a trace.
 var sources = []struct {
 	file   string
 	native bool
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// tables makes tables.go from the texts in a directory.
+// tables returns tables.go for the text files in a directory.
 func tables(dir string) ([]byte, error) {
 	var all []*provider
 	for _, s := range sources {

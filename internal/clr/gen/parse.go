@@ -25,7 +25,7 @@ type keyword struct {
 type valueMap struct {
 	name   string
 	bits   bool
-	values string // name=number pairs as in the text, without blanks
+	values string // name=number pairs as in the text file, without spaces
 }
 
 type event struct {
@@ -37,7 +37,7 @@ type event struct {
 	fields        string // compact form, see fieldList
 }
 
-// parse reads a whole text: blank lines, comments, and the four kinds of lines that its head describes.
+// parse parses a text file: blank lines, comments, and the four kinds of lines that its header describes.
 func parse(text string) ([]*provider, error) {
 	var all []*provider
 	for i, line := range strings.Split(text, "\n") {
@@ -63,7 +63,7 @@ func parse(text string) ([]*provider, error) {
 		})
 		for i := 1; i < len(p.events); i++ {
 			if a, b := p.events[i-1], p.events[i]; a.id == b.id && a.version == b.version {
-				return nil, fmt.Errorf("%s: event %d/%d stands twice", p.name, a.id, a.version)
+				return nil, fmt.Errorf("%s: duplicate event %d/%d", p.name, a.id, a.version)
 			}
 		}
 	}
@@ -126,16 +126,14 @@ func (p *provider) event(s string) (e event, err error) {
 	return e, err
 }
 
-// scalars are the letters of the compact form.
+// scalars maps the names of scalar types to the letters of the compact form.
 var scalars = map[string]string{
 	"Boolean": "?", "Int32": "i", "UInt8": "B", "UInt16": "H", "UInt32": "I", "Int64": "l", "UInt64": "L", "Double": "d",
 	"Pointer": "P", "UnicodeString": "S", "AnsiString": "A", "GUID": "G", "FILETIME": "T", "VarUInt": "v", "UTF8String": "s",
 }
 
-// fieldList turns fields into the compact form that package clr reads: name:type with one blank between fields. A type
-// is a letter, or *N and an element counted by field N of the same list, #N and an element that stands N times, @ and
-// an element with a 16-bit count in front, or a list of fields in parentheses. <N> behind a type is a map of the
-// provider.
+// fieldList converts fields to the compact form that package clr parses, see its layoutParser: name:type, separated by
+// spaces.
 func (p *provider) fieldList(s, separator string) (string, error) {
 	var out, names []string
 	for _, f := range split(s, separator) {
@@ -183,7 +181,7 @@ func (p *provider) fieldType(name, typ string, before []string) (string, error) 
 	return prefix + code + mapping, nil
 }
 
-// mapSuffix cuts the name of a map off a type. Maps that the text does not define are dropped.
+// mapSuffix separates the name of a map from a type. It drops maps that the text file does not define.
 func (p *provider) mapSuffix(typ string) (rest, suffix string, err error) {
 	rest, name, ok := strings.Cut(typ, "<")
 	if !ok || strings.HasPrefix(typ, "struct(") {
@@ -209,12 +207,12 @@ func arrayPrefix(count string, before []string) (string, error) {
 	}
 	i := slices.Index(before, count)
 	if i < 0 {
-		return "", fmt.Errorf("count %q is no earlier field", count)
+		return "", fmt.Errorf("count %q is not an earlier field", count)
 	}
 	return "*" + strconv.Itoa(i), nil
 }
 
-// split cuts at separators that stand outside of parentheses.
+// split splits a string at separators outside parentheses.
 func split(s, separator string) []string {
 	var out []string
 	depth, start := 0, 0

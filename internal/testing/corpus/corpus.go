@@ -1,5 +1,5 @@
-// Package corpus finds traces for tests: the module's own in testdata, and those of other programs that lie beside the
-// checkout where somebody put them.
+// Package corpus provides traces for tests: those of the module in testdata, and reference data of other programs,
+// which may be next to the checkout.
 package corpus
 
 import (
@@ -19,7 +19,7 @@ type File struct {
 	Data []byte // decompressed
 }
 
-// root returns the module's directory.
+// root returns the root directory of the module.
 func root() string {
 	_, file, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(file), "..", "..", "..")
@@ -28,7 +28,7 @@ func root() string {
 // Path returns the path of a file in testdata.
 func Path(name string) string { return filepath.Join(root(), "testdata", name) }
 
-// Trace returns the trace of that name in testdata, such as "cpu-env".
+// Trace returns the trace in testdata with a name such as "cpu-env".
 func Trace(tb testing.TB, name string) File {
 	tb.Helper()
 	return load(tb, Path(name+".nettrace.zst"))
@@ -40,8 +40,8 @@ func Traces(tb testing.TB) []File {
 	return glob(tb, Path("*.nettrace.zst"))
 }
 
-// Shared returns the path of a file or folder of the reference data: below NTCONV_SHARED, or else in the folder shared
-// beside the checkout. It skips the test where the data is absent.
+// Shared returns the path of a file or directory of the reference data, which is below NTCONV_SHARED or, without this
+// variable, in the directory shared next to the checkout. It skips the test if the data is absent.
 func Shared(tb testing.TB, path ...string) string {
 	tb.Helper()
 	p, err := Find(path...)
@@ -51,7 +51,7 @@ func Shared(tb testing.TB, path ...string) string {
 	return p
 }
 
-// Find is Shared for those who can do without: it returns an error where the data is absent.
+// Find is Shared for callers that can continue without the data: it returns an error if the data is absent.
 func Find(path ...string) (string, error) {
 	dir := os.Getenv("NTCONV_SHARED")
 	if dir == "" {
@@ -62,7 +62,7 @@ func Find(path ...string) (string, error) {
 	return p, err
 }
 
-// SharedTraces returns all traces of the reference data. It skips the test where the data is absent.
+// SharedTraces returns all traces of the reference data. It skips the test if the data is absent.
 func SharedTraces(tb testing.TB) []File {
 	tb.Helper()
 	data := Shared(tb, "data")
@@ -73,8 +73,8 @@ func SharedTraces(tb testing.TB) []File {
 	return files
 }
 
-// SharedTrace returns one trace of the reference data, such as "nettrace/roslyn-compile-v6". It skips the test where
-// the data is absent.
+// SharedTrace returns a trace of the reference data, such as "nettrace/roslyn-compile-v6". It skips the test if the
+// data is absent.
 func SharedTrace(tb testing.TB, name string) File {
 	tb.Helper()
 	return load(tb, Shared(tb, "data", name+".nettrace.zst"))
@@ -103,7 +103,7 @@ func load(tb testing.TB, path string) File {
 	return f
 }
 
-// Read returns the content of a file, decompressed if its name ends in .zst.
+// Read returns the contents of a file, decompressed if its name ends in .zst.
 func Read(tb testing.TB, path string) []byte {
 	tb.Helper()
 	data, err := os.ReadFile(path)

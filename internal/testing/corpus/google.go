@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// GoogleFiles returns the paths of the files in the testdata directories of the module google/pprof, which are profiles
-// in all its formats and texts. It skips the test without the go command.
+// GoogleFiles returns the paths of the files in the testdata directories of the module google/pprof. They are profiles
+// in all of its formats, and reports. It skips the test if the go command is missing.
 func GoogleFiles(tb testing.TB) []string {
 	tb.Helper()
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/pprof").Output()

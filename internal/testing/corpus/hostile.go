@@ -6,15 +6,16 @@ import (
 	"testing"
 )
 
-// Hostile returns an input of testdata/hostile, such as "locbomb.nettrace": made to make a reader fail, or use far more
-// time, memory or space than it is worth. Only the packing of testdata is removed; some are packed inside.
+// Hostile returns an adversarial input of testdata/hostile, such as "locbomb.nettrace". It would make a careless reader
+// fail, or use excessive time, memory or disk space. Only the compression of testdata is removed; some inputs are
+// themselves compressed.
 func Hostile(tb testing.TB, name string) File {
 	tb.Helper()
 	path := Path(filepath.Join("hostile", name+".zst"))
 	return File{Name: name, Path: path, Data: Read(tb, path)}
 }
 
-// HostileNames returns the names of all of them.
+// HostileNames returns the names of all inputs of Hostile.
 func HostileNames(tb testing.TB) []string {
 	tb.Helper()
 	paths, err := filepath.Glob(Path(filepath.Join("hostile", "*.zst")))

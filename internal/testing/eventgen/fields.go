@@ -10,13 +10,13 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// Codes says which encodings Fields may use.
+// Codes selects the type codes that Fields may use.
 type Codes uint8
 
 const (
-	// WireCodes are those that can stand in a nettrace file.
+	// WireCodes are the codes that a nettrace file can contain.
 	WireCodes Codes = iota
-	// AllCodes adds those of manifests: pointers, 8-bit strings, padding, arrays counted by an earlier field, and
+	// AllCodes adds the codes of manifests: pointers, 8-bit strings, padding, arrays counted by an earlier field, and
 	// trailing bytes.
 	AllCodes
 )
@@ -29,8 +29,8 @@ var scalarCodes = []ntconv.TypeCode{
 
 const maxDepth = 3
 
-// Fields generates the fields of a type: every code that is allowed, nested objects, arrays of arrays and locations.
-// Locations have elements of a fixed size and arrays have elements that take at least one byte, as the format wants it.
+// Fields generates the fields of a type: every allowed code, nested objects, arrays of arrays and locations. Elements
+// of locations have a fixed size, and elements of arrays have at least one byte, as the format requires.
 func Fields(codes Codes) *rapid.Generator[[]ntconv.Field] {
 	return rapid.Custom(func(t *rapid.T) []ntconv.Field {
 		g := fieldGen{t, codes}
@@ -42,7 +42,7 @@ func Fields(codes Codes) *rapid.Generator[[]ntconv.Field] {
 	})
 }
 
-// hasLocation reports whether a payload with these fields has bytes after the last field: TypeRest would include them.
+// hasLocation reports whether a payload with these fields has bytes after the last field, which TypeRest would include.
 func hasLocation(fields []ntconv.Field) bool {
 	for i := range fields {
 		for t := &fields[i].Type; t != nil; t = t.Elem {
@@ -59,9 +59,9 @@ type fieldGen struct {
 	codes Codes
 }
 
-// fields generates at least least fields. If fixed is set all have a fixed size of at least one byte.
-func (g fieldGen) fields(least, most, depth int, fixed bool) (out []ntconv.Field) {
-	for i := range rapid.IntRange(least, most).Draw(g.t, "fields") {
+// fields generates between least and limit fields. If fixed is set, all of them have a fixed size of at least one byte.
+func (g fieldGen) fields(least, limit, depth int, fixed bool) (out []ntconv.Field) {
+	for i := range rapid.IntRange(least, limit).Draw(g.t, "fields") {
 		f := ntconv.Field{Name: fmt.Sprintf("F%d", i)}
 		if rapid.IntRange(0, 7).Draw(g.t, "odd name") == 0 {
 			f.Name = Text(12).Draw(g.t, "name")
@@ -110,8 +110,7 @@ func (g fieldGen) elem(depth int, fixed bool) *ntconv.FieldType {
 	return &e
 }
 
-// manifestType returns t or one of the encodings that never stand in a file; before are the earlier fields of the
-// object.
+// manifestType returns t or one of the codes that files cannot contain. before are the earlier fields of the object.
 func (g fieldGen) manifestType(before []ntconv.Field, t ntconv.FieldType, depth int) ntconv.FieldType {
 	switch kind := rapid.IntRange(0, 9).Draw(g.t, "manifest"); {
 	case kind == 0:
@@ -130,7 +129,7 @@ func (g fieldGen) manifestType(before []ntconv.Field, t ntconv.FieldType, depth 
 	return t
 }
 
-// Values generates one value a field, such that AppendFields can write them.
+// Values generates one value per field, such that AppendFields can write them.
 func Values(fields []ntconv.Field, pointerSize int) *rapid.Generator[[]ntconv.Value] {
 	if len(fields) == 0 {
 		return rapid.Just[[]ntconv.Value](nil)
@@ -154,7 +153,7 @@ func (g valueGen) members(fields []ntconv.Field) (out []ntconv.Value) {
 			continue
 		}
 		v := g.value(t)
-		if t.Code == ntconv.TypeUint8 { // may count a later field
+		if t.Code == ntconv.TypeUint8 { // a later field may use it as its count
 			v = ntconv.UintValue(v.Uint() % 5)
 		}
 		out = append(out, v)
@@ -238,7 +237,7 @@ func (g valueGen) integer(c ntconv.TypeCode) ntconv.Value {
 	return unsigned(64)
 }
 
-// list generates n elements: as text for code units and as bytes for unsigned bytes, the way they are decoded.
+// list generates n elements in the form in which they are decoded: a string for code units, bytes for unsigned bytes.
 func (g valueGen) list(elem *ntconv.FieldType, n int) ntconv.Value {
 	switch elem.Code {
 	case ntconv.TypeUTF8Unit, ntconv.TypeUTF16Unit:
@@ -253,7 +252,7 @@ func (g valueGen) list(elem *ntconv.FieldType, n int) ntconv.Value {
 	return ntconv.ListValue(out...)
 }
 
-// Text generates valid UTF-8 of at most so many characters, from several planes, NUL and line ends included.
-func Text(most int) *rapid.Generator[string] {
-	return rapid.StringOfN(rapid.RuneFrom([]rune("aB9 -./=é€ß漢𝄞\x00\n\"")), 0, most, -1)
+// Text generates valid UTF-8 of at most limit characters from several planes, including NUL and line ends.
+func Text(limit int) *rapid.Generator[string] {
+	return rapid.StringOfN(rapid.RuneFrom([]rune("aB9 -./=é€ß漢𝄞\x00\n\"")), 0, limit, -1)
 }

@@ -1,5 +1,5 @@
-// Package eventgen generates traces, fields and values for property tests. It is apart from ntconvtest so that tests of
-// other modules do not get pgregory.net/rapid with that package.
+// Package eventgen generates traces, fields and values for property tests. It is not part of ntconvtest, so that tests
+// of other modules do not depend on pgregory.net/rapid.
 package eventgen
 
 import (
@@ -12,10 +12,10 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// Traces generates traces as a reader of a sound nettrace file would yield them in file order: types with every code,
-// threads that come, go and come back under the same id, sequence numbers with gaps (and the KindLost events that tell
-// of them), labels of all kinds, stacks, times that go back between threads, marks of both kinds with flags, blocks of
-// unknown kinds, and declarations. FlagSorted is only set where it is true.
+// Traces generates traces as a reader of a valid nettrace file yields them in file order: types with every code,
+// threads that start, end and return with the same ID, sequence numbers with gaps (and the KindLost events that report
+// them), labels of all kinds, stacks, times that decrease between threads, marks of both kinds with flags, blocks of
+// unknown kinds, and definitions. FlagSorted is set only on events for which it is true.
 func Traces() *rapid.Generator[*ntconvtest.Trace] {
 	return rapid.Custom(func(t *rapid.T) *ntconvtest.Trace {
 		g := newTraceGen(t)
@@ -31,11 +31,12 @@ func Traces() *rapid.Generator[*ntconvtest.Trace] {
 
 type traceGen struct {
 	ntconvtest.Trace
-	t       *rapid.T
-	flushes bool // marks may flush tables; then no two rows are equal, as one that comes back is taken for the flushed one
+	t *rapid.T
+	// Marks may flush tables; then all rows are distinct, because a repeated row would be treated as the flushed one.
+	flushes bool
 	rows    int
-	start   ntconv.Ticks // of the window: none of its events is earlier
-	latest  ntconv.Ticks // of all events
+	start   ntconv.Ticks // start of the window: none of its events is earlier
+	latest  ntconv.Ticks // latest time of all events
 	procs   []*ntconv.Process
 	types   []*ntconv.Type
 	stacks  []*ntconv.Stack
@@ -84,7 +85,7 @@ func (g *traceGen) attrs(what string) (out ntconv.Attrs) {
 	return out
 }
 
-// process generates the process number i. Pids repeat on different hosts only: a pid of one host is one process.
+// process generates process i. PIDs repeat only on different hosts, because a PID on one host identifies a process.
 func (g *traceGen) process(i int) *ntconv.Process {
 	p := &ntconv.Process{PID: uint64(100 + i), PointerSize: uint8(g.Info.PointerSize)}
 	if rapid.Bool().Draw(g.t, "hosts") {
@@ -132,11 +133,11 @@ func (g *traceGen) typ() *ntconv.Type {
 }
 
 func (g *traceGen) stack() *ntconv.Stack {
-	most := uint64(1)<<32 - 1
+	highest := uint64(1)<<32 - 1
 	if g.Info.PointerSize == 8 {
-		most = 1<<64 - 1
+		highest = 1<<64 - 1
 	}
-	return &ntconv.Stack{PCs: rapid.SliceOfN(rapid.Uint64Range(0, most), 0, 6).Draw(g.t, "addresses")}
+	return &ntconv.Stack{PCs: rapid.SliceOfN(rapid.Uint64Range(0, highest), 0, 6).Draw(g.t, "addresses")}
 }
 
 func genLabel(t *rapid.T) ntconv.Label {
@@ -184,7 +185,7 @@ func (g *traceGen) emit(e *ntconv.Event) {
 	g.Events = append(g.Events, e)
 }
 
-// declare generates a KindDefine event of a type or a thread that may never be used.
+// declare generates a KindDefine event for a type or thread that may remain unused.
 func (g *traceGen) declare() {
 	e := &ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown}
 	if rapid.Bool().Draw(g.t, "declare type") {
@@ -225,7 +226,7 @@ func (g *traceGen) thread() *genThread {
 	return rapid.SampledFrom(g.threads).Draw(g.t, "thread")
 }
 
-// remove ends a thread. A later one may get the same id.
+// remove ends a thread. A later thread may get the same ID.
 func (g *traceGen) remove() {
 	if len(g.threads) == 0 {
 		return
@@ -275,7 +276,7 @@ func (g *traceGen) event() {
 	g.emit(e)
 }
 
-// payload generates a payload that fits the type, or one that does not.
+// payload generates a payload that matches the type, or one that does not.
 func (g *traceGen) payload(e *ntconv.Event) []byte {
 	if rapid.IntRange(0, 3).Draw(g.t, "any bytes") == 0 {
 		return rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(g.t, "payload")
@@ -300,13 +301,13 @@ func (g *traceGen) mark() {
 			m.Threads = append(m.Threads, ntconv.ThreadSeq{Thread: th.Thread, Seq: th.seq})
 		}
 		if th.now = g.start; m.Flags&ntconv.MarkFlushThreads != 0 {
-			th.seq = 0 // counts anew as its row is declared anew
+			th.seq = 0 // numbering restarts when the thread is declared again
 		}
 	}
 	g.emit(&ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: g.start, Mark: m})
 }
 
-// sorted marks some of the events that no later one is earlier than.
+// sorted sets FlagSorted on some of the events that precede no earlier event.
 func (g *traceGen) sorted() {
 	least := ntconv.Ticks(1<<63 - 1)
 	for i := len(g.Events) - 1; i >= 0; i-- {

@@ -1,7 +1,7 @@
 //go:build linux && amd64
 
-// Package faultinject runs a program and makes one of its system calls fail, so that tests see what the program as a
-// whole does then. It traces the program with ptrace(2) and counts the calls that concern files of the test.
+// Package faultinject runs a program and makes one of its system calls fail, so that tests can check the behavior of
+// the whole program. It traces the program with ptrace(2) and counts the calls that concern files of the test.
 package faultinject
 
 import (
@@ -16,38 +16,39 @@ import (
 
 // A Call is a system call that concerns a file of the test.
 type Call struct {
-	Name string // such as "write"
-	Path string // as the program named the file, or as the kernel does; "stdin" and "stdout" for these
-	// Write means that the call changes something: it writes, or creates or removes a name.
+	Name string // name, such as "write"
+	Path string // path as the program or the kernel names the file; "stdin" and "stdout" for these
+	// Write means that the call has an effect: it writes, or creates or removes a name.
 	Write bool
 }
 
 func (c Call) String() string { return c.Name + " " + c.Path }
 
-// A Fault is what happens to a call. The zero value is no fault.
+// A Fault describes how a call fails. The zero value lets all calls succeed.
 type Fault struct {
-	At      int           // number of the call, from 1
-	Err     syscall.Errno // what the call returns instead of being executed; close is executed, too
-	Persist bool          // all later calls of the same name fail as well
-	Short   bool          // instead, the call reads or writes only half
+	At      int           // number of the call, counting from 1
+	Err     syscall.Errno // the call returns Err instead of being executed; close is executed, too
+	Persist bool          // all later calls with the same name fail as well
+	Short   bool          // instead, the call reads or writes only half of its bytes
 	Kill    bool          // instead, the process is killed before the call
 }
 
-// A Command is a program to run.
+// A Command describes a program run.
 type Command struct {
 	Path                  string
-	Args                  []string // without the name
+	Args                  []string // arguments without the name of the program
 	Dir                   string
 	Env                   []string
 	Stdin, Stdout, Stderr *os.File // must not be nil
-	// Files are the directories and files whose calls count. Calls for standard input and output always count.
+	// Files are the files and directories whose calls are counted. Calls on standard input and output are always
+	// counted.
 	Files []string
 }
 
-// A Result is how a run has ended.
+// A Result describes a finished run.
 type Result struct {
-	Calls  []Call // all that count
-	Hit    *Call  // that of the fault, nil if the program has made fewer calls
+	Calls  []Call // all counted calls
+	Hit    *Call  // the call that failed, nil if the program made fewer calls
 	Status syscall.WaitStatus
 }
 
@@ -60,20 +61,20 @@ const (
 	stopSyscall    = syscall.SIGTRAP | 0x80
 )
 
-// A tracer is one run.
+// A tracer traces one run.
 type tracer struct {
 	pid     int
 	fault   Fault
 	files   []string
 	result  Result
-	pending map[int]syscall.Errno // by thread: what the call it is in returns
-	seen    map[int]bool          // threads
+	pending map[int]syscall.Errno // by thread: the result of the current call
+	seen    map[int]bool          // known threads
 }
 
-// Run runs a command. The error is one of tracing; errors.ErrUnsupported is not used, so a test that may run where
-// tracing is forbidden tries a run without fault first.
+// Run runs a command. It returns an error if tracing fails. It does not use errors.ErrUnsupported, so a test that may
+// run where tracing is forbidden first tries a run without a fault.
 func Run(c *Command, f Fault) (*Result, error) {
-	runtime.LockOSThread() // ptrace is a matter of threads
+	runtime.LockOSThread() // ptrace works per thread
 	defer runtime.UnlockOSThread()
 	pid, err := syscall.ForkExec(c.Path, append([]string{c.Path}, c.Args...), &syscall.ProcAttr{
 		Dir: c.Dir, Env: c.Env, Files: []uintptr{c.Stdin.Fd(), c.Stdout.Fd(), c.Stderr.Fd()}, Sys: &syscall.SysProcAttr{Ptrace: true},
@@ -83,7 +84,7 @@ func Run(c *Command, f Fault) (*Result, error) {
 	}
 	t := &tracer{pid: pid, fault: f, files: c.Files, pending: map[int]syscall.Errno{}, seen: map[int]bool{pid: true}}
 	if err := t.run(); err != nil {
-		_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+		_ = syscall.Kill(pid, syscall.SIGKILL) // the process may have ended
 		return nil, err
 	}
 	return &t.result, nil
@@ -99,7 +100,7 @@ func (t *tracer) run() error {
 	}
 	tid, signal := t.pid, 0
 	for {
-		// The thread may have been killed in the meantime; Wait4 says so.
+		// The thread may have been killed meanwhile; Wait4 reports it.
 		_ = syscall.PtraceSyscall(tid, signal)
 		var err error
 		for {
@@ -123,7 +124,7 @@ func (t *tracer) run() error {
 				return err
 			}
 		case status.StopSignal() == syscall.SIGTRAP && status.TrapCause() > 0: // a thread was created
-		case status.StopSignal() == syscall.SIGSTOP && !t.seen[tid]: // a new thread begins
+		case status.StopSignal() == syscall.SIGSTOP && !t.seen[tid]: // a new thread starts
 			t.seen[tid] = true
 		default:
 			signal = int(status.StopSignal())
@@ -131,7 +132,7 @@ func (t *tracer) run() error {
 	}
 }
 
-// syscallInfo is struct ptrace_syscall_info of linux/ptrace.h as far as it is needed.
+// syscallInfo is the required part of struct ptrace_syscall_info in linux/ptrace.h.
 type syscallInfo struct {
 	op   uint8 // 1 before a call, 2 after it
 	_    [3]uint8
@@ -146,13 +147,7 @@ type syscallInfo struct {
 func (t *tracer) stopped(tid int) error {
 	var info syscallInfo
 	_, _, errno := syscall.Syscall6(
-		syscall.SYS_PTRACE,
-		getSyscallInfo,
-		uintptr(tid),
-		unsafe.Sizeof(info),
-		uintptr(unsafe.Pointer(&info)),
-		0,
-		0,
+		syscall.SYS_PTRACE, getSyscallInfo, uintptr(tid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0,
 	)
 	if errno != 0 {
 		return errno
@@ -175,7 +170,7 @@ func (t *tracer) stopped(tid int) error {
 	return t.inject(tid, call.Name)
 }
 
-// inject makes the call fail that a thread is about to make.
+// inject makes the next call of a thread fail.
 func (t *tracer) inject(tid int, name string) error {
 	if t.fault.Kill {
 		return syscall.Kill(t.pid, syscall.SIGKILL)
@@ -186,7 +181,7 @@ func (t *tracer) inject(tid int, name string) error {
 	}
 	switch {
 	case t.fault.Short:
-		regs.Rdx /= 2 // the size of read, write, pread64 and pwrite64
+		regs.Rdx /= 2 // the size argument of read, write, pread64 and pwrite64
 	case name == "close":
 		t.pending[tid] = t.fault.Err
 		return nil
@@ -197,7 +192,7 @@ func (t *tracer) inject(tid int, name string) error {
 	return syscall.PtraceSetRegs(tid, &regs)
 }
 
-// after sets the result of a call that was made to fail.
+// after sets the result of a call that inject has changed.
 func (t *tracer) after(tid int) error {
 	errno, ok := t.pending[tid]
 	if !ok {
@@ -212,11 +207,11 @@ func (t *tracer) after(tid int) error {
 	return syscall.PtraceSetRegs(tid, &regs)
 }
 
-// A spec says which arguments of a call name a file.
+// A spec states which arguments of a call identify a file.
 type spec struct {
 	name  string
 	fd    int // index of a descriptor, -1 if there is none
-	path  int // index of a path, -1 if there is none; relative to fd or to the current directory
+	path  int // index of a path relative to fd or to the current directory, -1 if there is none
 	write bool
 }
 
@@ -254,7 +249,7 @@ const (
 	sysCopyFileRange = 326
 )
 
-// describe returns the call that a thread is about to make, if it concerns a file of the test.
+// describe returns the next call of a thread and whether it concerns a file of the test.
 func (t *tracer) describe(tid int, info *syscallInfo) (Call, bool) {
 	s, ok := specs[info.nr]
 	if !ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// chromeInput returns a generator of Chrome's trace events. add adds an event; its times are in microseconds.
+// chromeInput returns a generator of Chrome trace events. add adds an event; times are in microseconds.
 func chromeInput(name string, n int, fill func(add func(format string, args ...any), n int)) Input {
 	return text("chrome-"+name, "json", n, func(b *strings.Builder, n int) {
 		b.WriteString(`{"traceEvents":[`)
@@ -20,7 +20,7 @@ func chromeInput(name string, n int, fill func(add func(format string, args ...a
 	})
 }
 
-// chromeInputs are files of Chrome's trace events.
+// chromeInputs returns generators of Chrome trace event files.
 func chromeInputs() []Input {
 	return []Input{
 		chromeInput("threads", 300, func(add func(string, ...any), n int) {
@@ -35,7 +35,7 @@ func chromeInputs() []Input {
 				add(`"ph":"X","name":"x","pid":%d,"tid":1,"ts":%d,"dur":10`, i, i)
 			}
 		}),
-		chromeInput("names-of-threads", 300, func(add func(string, ...any), n int) { // IDs that are texts
+		chromeInput("names-of-threads", 300, func(add func(string, ...any), n int) { // IDs that are strings
 			for i := range n {
 				add(`"ph":"X","name":"x","pid":"p%d","tid":"t%d","ts":%d,"dur":10`, i%9, i, i)
 			}
@@ -156,7 +156,7 @@ func chromeInputs() []Input {
 		chromeInput("args-array", 1000, func(add func(string, ...any), n int) {
 			chromeArgs(add, `"a":[`+members(n, func(i int) string { return fmt.Sprintf(`{"k":%d,"k":"x"}`, i) })+"]")
 		}),
-		chromeInput("args-shapes", 300, func(add func(string, ...any), n int) { // each event has other members
+		chromeInput("args-shapes", 300, func(add func(string, ...any), n int) { // each event has other args
 			for i := range n {
 				add(`"ph":"i","name":"i","pid":1,"tid":1,"ts":%d,"args":{"a%d":1,"b":"x"}`, i, i)
 			}
@@ -181,7 +181,7 @@ func chromeInputs() []Input {
 				return fmt.Sprintf(`"%d":{"name":"f%d","category":"c","parent":"%d"}`, i, i, (i+1)%n)
 			}))
 			b.WriteString(`},"samples":[`)
-			// Package sampled limits the frames of all stacks together.
+			// Package sampled limits the total number of frames of all stacks.
 			b.WriteString(members(3, func(i int) string {
 				return fmt.Sprintf(`{"cpu":0,"tid":1,"ts":%d,"name":"cycles","sf":"%d","weight":1}`, i, i)
 			}))
@@ -201,7 +201,7 @@ func chromeInputs() []Input {
 	}
 }
 
-// members joins n members of a list.
+// members returns n members of a list, joined by commas.
 func members(n int, member func(i int) string) string {
 	list := make([]string, n)
 	for i := range list {
@@ -235,8 +235,8 @@ func chromeFlows(add func(string, ...any), n int, id func(i int) int) {
 	}
 }
 
-// v8Profile writes a profile whose root has all other nodes as children, or in which each node is the child of the one
-// before.
+// v8Profile writes a profile in which the root is the parent of all other nodes, or each node is the parent of the
+// next.
 func v8Profile(b *strings.Builder, n int, wide bool) {
 	b.WriteString(`{"nodes":[`)
 	b.WriteString(members(n, func(i int) string {
@@ -257,16 +257,13 @@ func v8Profile(b *strings.Builder, n int, wide bool) {
 	}))
 	samples := n
 	if !wide {
-		samples = 3 // all of the deepest node
+		samples = 3 // all of them at the deepest node
 	}
 	fmt.Fprintf(
 		b,
 		`],"startTime":1000,"endTime":%d,"samples":[%s],"timeDeltas":[%s]}`,
 		1000+n,
-		members(
-			samples,
-			func(i int) string { return fmt.Sprint(n - i) },
-		),
+		members(samples, func(i int) string { return fmt.Sprint(n - i) }),
 		members(samples, func(int) string { return "1" }),
 	)
 }

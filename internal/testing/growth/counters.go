@@ -13,13 +13,13 @@ import (
 	"strings"
 )
 
-// A funcID is a function of the program: its package, and its number there.
+// A funcID identifies a function of the program: its package, and its number in the package.
 type funcID struct{ pkg, fn uint32 }
 
 var errCounters = errors.New("counters are not in the format of internal/coverage, version 1")
 
-// decode decodes the counters of a program (internal/coverage/defs.go in the Go tree): a file header of 32 bytes, the
-// header of one segment, its strings and arguments, and for each function that was executed the number of its blocks,
+// decode decodes the coverage counters of a program (internal/coverage/defs.go in the Go tree): a file header of 32
+// bytes, the header of one segment, its strings and arguments, and for each executed function the number of its blocks,
 // its package, its number, and the counts.
 func decode(b []byte) (map[funcID][]uint32, error) {
 	const fileHeader, segmentHeader = 32, 16
@@ -62,7 +62,7 @@ func sum(blocks []uint32) (n uint64) {
 	return n
 }
 
-// A Block is a block of code and how often two runs executed it.
+// A Block is a block of code and its number of executions in two runs.
 type Block struct {
 	Place         string // file, lines and columns
 	Before, After int
@@ -70,7 +70,7 @@ type Block struct {
 
 func (b Block) String() string { return fmt.Sprintf("%s: %d, then %d", b.Place, b.Before, b.After) }
 
-// Hot returns the n blocks whose number of executions grew the most from one run to another.
+// Hot returns the n blocks whose number of executions grew the most between two runs.
 func (p *Program) Hot(small, large *Cost, n int) ([]Block, error) {
 	before, err := p.profile(small)
 	if err != nil {
@@ -84,14 +84,14 @@ func (p *Program) Hot(small, large *Cost, n int) ([]Block, error) {
 	for place, count := range after {
 		blocks = append(blocks, Block{strings.TrimPrefix(place, module+"/"), before[place], count})
 	}
-	// What grew linearly has doubled, so the rest is what matters.
+	// A linear count has doubled, so only the excess matters.
 	slices.SortFunc(blocks, func(a, b Block) int {
 		return cmp.Or(cmp.Compare(b.After-2*b.Before, a.After-2*a.Before), cmp.Compare(a.Place, b.Place))
 	})
 	return blocks[:min(n, len(blocks))], nil
 }
 
-// profile returns how often each block of a run was executed.
+// profile returns the number of executions of each block in a run.
 func (p *Program) profile(c *Cost) (map[string]int, error) {
 	dir, err := os.MkdirTemp(p.dir, "hot")
 	if err != nil {

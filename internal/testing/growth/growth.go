@@ -1,9 +1,9 @@
-// Package growth measures how the cost of the command grows with its input. It counts steps, so that a result depends
-// neither on the machine nor on what else runs there.
+// Package growth measures how the cost of the command grows with the size of its input. It counts steps, so the result
+// does not depend on the machine or its load.
 //
-// A step is one execution of a basic block of this module or of a library that decodes untrusted input. The compiler
-// counts them: the command is built with -cover. The standard library is not counted, because that would double the
-// time of the build; its copies and tables appear in the bytes that a run allocates.
+// A step is one execution of a basic block of this module or of a library that decodes untrusted input. The command is
+// built with -cover, so the compiler inserts the counters. Steps of the standard library are not counted, because that
+// would double the build time; its copies and tables appear in the allocated bytes.
 package growth
 
 import (
@@ -25,22 +25,21 @@ const (
 	counted = module + "/...,github.com/go-json-experiment/json/jsontext,github.com/google/pprof/..."
 )
 
-// A Program is the command, built so that it counts its steps. Runs share processes. A Program is not safe for
-// concurrent use.
+// A Program is the command with counters. Several runs share a process. A Program is not safe for concurrent use.
 type Program struct {
 	dir, path string
-	runs      int // of the process
+	runs      int // number of runs in the current process
 	cmd       *exec.Cmd
 	in        io.WriteCloser
 	out       *bufio.Reader
 	errs      strings.Builder
 }
 
-// maxRuns is how many runs a process makes, because the command is made for one: what it leaves behind slows those that
-// follow.
+// maxRuns is the number of runs per process. The command is written for one run per process; what a run leaves in
+// memory slows down the next ones.
 const maxRuns = 20
 
-// Start builds the command. Its process ends with the test.
+// Start builds the command. The test ends its process.
 func Start(tb testing.TB) *Program {
 	tb.Helper()
 	p := &Program{dir: tb.TempDir()}
@@ -72,17 +71,17 @@ func (p *Program) start() (err error) {
 	return p.cmd.Start()
 }
 
-// stop ends the process if there is one.
+// stop ends the process, if any.
 func (p *Program) stop() {
 	if p.cmd != nil {
-		_ = p.in.Close() // it ends the process
+		_ = p.in.Close() // this ends the process
 		_ = p.cmd.Wait()
 	}
 	p.cmd = nil
 }
 
-// build builds a copy of the module in which testdata/batch.go is the main function of the command. An overlay would be
-// simpler, but the go command does not count the steps of files in an overlay.
+// build builds a copy of the module in which testdata/batch.go replaces the main function of the command. An overlay
+// would be simpler, but the go command does not count steps of files in an overlay.
 func (p *Program) build() error {
 	const root = "../../.."
 	source := filepath.Join(p.dir, "source")
@@ -110,7 +109,7 @@ func (p *Program) build() error {
 	if err := copyFile(filepath.Join(source, "cmd/ntconv/main.go"), "testdata/batch.go"); err != nil {
 		return err
 	}
-	// Without paths, what was built before is found in the cache.
+	// Without paths, the go command finds earlier results in its cache.
 	cmd := exec.Command(
 		"go",
 		"build",
@@ -141,11 +140,11 @@ func copyFile(to, from string) error {
 	return os.WriteFile(to, b, 0o600)
 }
 
-// A Cost is what one run of the command took.
+// A Cost is the cost of one run of the command.
 type Cost struct {
 	Code      int    // exit code
-	Stderr    string // what it wrote to standard error
-	Allocated uint64 // bytes, of all allocations together
+	Stderr    string // its standard error
+	Allocated uint64 // total of all allocations in bytes
 	Output    int64  // bytes on standard output
 	Steps     uint64 // executions of blocks
 	funcs     map[funcID][]uint32
@@ -192,5 +191,5 @@ func (p *Program) Run(args ...string) (*Cost, error) {
 	return c, err
 }
 
-// tail returns the begin of a message that may be long, as that of a stack overflow.
+// tail returns the start of a message, which may be as long as that of a stack overflow.
 func tail(s string) string { return s[:min(len(s), 4000)] }

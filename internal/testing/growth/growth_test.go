@@ -18,17 +18,17 @@ var (
 	table  = flag.String("table", "", "write a table of all costs to this file")
 )
 
-// What is allowed for twice the size: a little more than twice the cost, for logarithms, and what begins with a size.
-// Quadratic growth is 4.
+// Maximum cost ratios for twice the size: a little more than 2, because of logarithms and of costs that begin at a
+// certain size. Quadratic growth has a ratio of 4.
 const (
 	maxRatio      = 2.3
-	maxFuncRatio  = 3 // of a single function, which may also have a bound that it has not quite reached
+	maxFuncRatio  = 3 // of a single function; it may have a bound that it has not quite reached
 	stepFloor     = 4000
 	allocateFloor = 3 << 20 // buffers and pools
 	measured      = 2       // the sizes are N and 2N divided by this
 )
 
-// The cost of every command grows no faster than n log n, for inputs that have many of anything.
+// The cost of every command grows at most like n log n, for inputs with many of anything.
 func TestGrowth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: builds the command with counters")
@@ -70,7 +70,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// The same holds for tables that are read again.
+// The same holds for tables that are read back.
 func TestGrowthOfTables(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: builds the command with counters")
@@ -139,7 +139,7 @@ func compare(t *testing.T, p *Program, command Command, small, large string, rep
 	}
 }
 
-// suspicious reports whether a function grows faster than its input. The sum hides a function that is quadratic with a
+// suspicious reports whether a function grows faster than its input. The total would hide a quadratic function with a
 // small factor.
 func suspicious(a, b *Cost) bool {
 	for id, blocks := range b.funcs {
@@ -152,8 +152,8 @@ func suspicious(a, b *Cost) bool {
 
 func grows(before, after uint64) bool { return float64(after) > maxFuncRatio*float64(before)+stepFloor }
 
-// tooHot reports whether a block grows faster than its input. How long a search in an intern.Index is depends on chance
-// and on how full it is.
+// tooHot reports whether a block grows faster than its input. The length of a search in an intern.Index depends on
+// chance and on its load.
 func tooHot(b Block) bool {
 	return grows(uint64(b.Before), uint64(b.After)) && !strings.HasPrefix(b.Place, "internal/intern/index.go")
 }
@@ -166,7 +166,7 @@ func runOn(t *testing.T, p *Program, command Command, in string) *Cost {
 		case arg == "IN":
 			arg = in
 		case strings.HasPrefix(arg, "OUT"):
-			arg = filepath.Join(filepath.Dir(in), "out") + arg[len("OUT"):] // the slash of a directory stays
+			arg = filepath.Join(filepath.Dir(in), "out") + arg[len("OUT"):] // keep the slash of a directory
 			args = append(args, "-f")
 		}
 		args = append(args, arg)
@@ -181,7 +181,7 @@ func runOn(t *testing.T, p *Program, command Command, in string) *Cost {
 	return c
 }
 
-// The same run has the same number of steps within 2%, and the places of the steps are known.
+// Repeating a run gives the same number of steps within 2%, and the positions of steps are known.
 func TestDeterministic(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: builds the command with counters")
@@ -203,12 +203,12 @@ func TestDeterministic(t *testing.T) {
 		}
 		costs = append(costs, c)
 	}
-	// The watch of the memory wakes by the clock, a few steps each time.
+	// The memory watch wakes up at intervals and takes a few steps each time.
 	if a, b, c := costs[0].Steps, costs[1].Steps, costs[2].Steps; max(a, b)-min(a, b) > a/50 || c < 2*a {
 		t.Errorf("%d steps, the same run %d, and %d for four times as many types", a, b, c)
 	}
 	hot, err := p.Hot(costs[0], costs[2], 5)
 	if err != nil || len(hot) != 5 || !strings.Contains(hot[0].Place, ".go:") {
-		t.Errorf("places with the most growth: %v, %v", hot, err)
+		t.Errorf("blocks with the most growth: %v, %v", hot, err)
 	}
 }

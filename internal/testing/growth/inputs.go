@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// An Input is a generator of inputs. What an input has many of grows with n, and so does its size.
+// An Input is a generator of inputs. n is the number of its main elements, and its size grows with n.
 type Input struct {
 	Name string
-	Ext  string // of the file
-	// N is a size that is large enough to see how the cost grows. Sizes up to 4N are below the limits of the formats.
+	Ext  string // file extension
+	// N is a value of n that is large enough to observe growth. Sizes up to 4N are within the limits of the formats.
 	N     int
 	Write func(w io.Writer, n int) error
-	// Commands are the names of the commands whose work depends most on what the input has many of.
+	// Commands are the names of the commands whose work depends most on the main elements.
 	Commands []string
 }
 
@@ -39,17 +39,17 @@ func commands(list []Input, names ...string) []Input {
 	return list
 }
 
-// A Command is a way to run the command. In Args, IN stands for the input and OUT for an output. Files are avoided,
-// because each is flushed to the disk.
+// A Command is a way to run the command. In Args, IN represents the input and OUT the output. Output files are avoided,
+// because each is synced to disk.
 type Command struct{ Name, Args string }
 
-// Commands returns what can be done with any input.
+// Commands returns command lines that accept any input.
 func Commands() []Command {
 	return []Command{
 		{"print", "print IN"}, {"json", "print --json --symbols IN"}, {"info", "info IN"}, {"verify", "verify IN IN"},
 		{"filter", "filter --event E* IN -"}, {"nettrace", "to nettrace IN -o -"}, {"pprof", "to pprof IN -o -"},
 		{"folded", "to folded IN -o -"}, {"otlp", "to otlp --spans all IN -o -"},
-		// With few rows, whether a type has a table would depend on the size.
+		// With few rows, the size would determine whether a type has its own table.
 		{"parquet", "to parquet --typed-rows 20 IN -o OUT/"},
 		{"chrome", "to chrome IN -o -"}, {"perfetto", "to perfetto IN -o -"}, {"firefox", "to firefox IN -o -"},
 		{"speedscope", "to speedscope IN -o -"}, {"top", "top IN"},

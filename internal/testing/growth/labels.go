@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// labelInputs have many label lists or labels.
+// labelInputs returns generators of many label lists or labels.
 func labelInputs() []Input {
 	return []Input{
 		traceInput("labels", 500, func(t *trace, n int) {

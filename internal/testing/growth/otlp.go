@@ -29,7 +29,7 @@ func otlpInput(name string, n int, fill func(n int) []*tracepb.ResourceSpans) []
 	}
 }
 
-// otlpInputs are files of spans.
+// otlpInputs returns generators of span files.
 func otlpInputs() (list []Input) {
 	add := func(inputs []Input) { list = append(list, inputs...) }
 	spans := func(name string, n int, change func(s *tracepb.Span, i, n int)) {
@@ -61,7 +61,7 @@ func otlpInputs() (list []Input) {
 	spans("spans", 300, func(*tracepb.Span, int, int) {})
 	spans("chain", 300, func(s *tracepb.Span, i, _ int) { s.ParentSpanId = spanID(uint64(i)) })
 	spans("cycle", 300, func(s *tracepb.Span, i, n int) { s.ParentSpanId = spanID(uint64((i+1)%n + 1)) })
-	spans("orphans", 300, func(s *tracepb.Span, i, _ int) { s.ParentSpanId = spanID(uint64(i+1) << 32) })
+	spans("missing-parents", 300, func(s *tracepb.Span, i, _ int) { s.ParentSpanId = spanID(uint64(i+1) << 32) })
 	spans("same-id", 300, func(s *tracepb.Span, _, _ int) { s.SpanId = spanID(1) })
 	spans("traces", 300, func(s *tracepb.Span, i, _ int) { s.TraceId = append(spanID(uint64(i+1)), spanID(1)...) })
 	spans("names", 300, func(s *tracepb.Span, i, _ int) { s.Name = fmt.Sprint("name", i) })
@@ -75,11 +75,8 @@ func otlpInputs() (list []Input) {
 		s.Links = []*tracepb.Span_Link{{TraceId: s.TraceId, SpanId: spanID(uint64(n - i))}}
 	})
 	one("attributes", 500, func(s *tracepb.Span, n int) { s.Attributes = attributes(n, numbered) })
-	one(
-		"attributes-same-key",
-		500,
-		func(s *tracepb.Span, n int) { s.Attributes = attributes(n, func(int) string { return "key" }) },
-	)
+	one("attributes-same-key",
+		500, func(s *tracepb.Span, n int) { s.Attributes = attributes(n, func(int) string { return "key" }) })
 	one("attributes-colliding", 500, func(s *tracepb.Span, n int) {
 		s.Attributes = attributes(n, func(i int) string {
 			if i < n/2 {
@@ -130,9 +127,7 @@ func otlpInputs() (list []Input) {
 			}
 			r.Attributes[0].Value, r.Attributes[1].Value = stringValue(
 				fmt.Sprint("service", i),
-			), stringValue(
-				fmt.Sprint("host", i%10),
-			)
+			), stringValue(fmt.Sprint("host", i%10))
 			list = append(
 				list,
 				&tracepb.ResourceSpans{
@@ -171,8 +166,7 @@ func otlpInputs() (list []Input) {
 				Attributes: attributes(1, numbered),
 			}
 			rs.ScopeSpans = append(
-				rs.ScopeSpans,
-				&tracepb.ScopeSpans{Scope: scope, Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}},
+				rs.ScopeSpans, &tracepb.ScopeSpans{Scope: scope, Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}},
 			)
 		}
 		return []*tracepb.ResourceSpans{rs}
@@ -204,7 +198,7 @@ func attributes(n int, key func(i int) string) (list []*commonpb.KeyValue) {
 	return list
 }
 
-// nestedValue returns a value in n lists and maps.
+// nestedValue returns a value inside n nested lists and maps.
 func nestedValue(n int) *commonpb.AnyValue {
 	v := stringValue("value")
 	for i := range n {

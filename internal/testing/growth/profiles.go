@@ -8,7 +8,7 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// text returns a generator of inputs that are texts.
+// text returns a generator of text files.
 func text(name, ext string, n int, make func(b *strings.Builder, n int)) Input {
 	return Input{Name: name, Ext: ext, N: n, Write: func(w io.Writer, n int) error {
 		var b strings.Builder
@@ -18,7 +18,7 @@ func text(name, ext string, n int, make func(b *strings.Builder, n int)) Input {
 	}}
 }
 
-// pprofInput returns a generator of profiles. The profile has one sample type; fill adds the rest.
+// pprofInput returns a generator of profiles with one sample type; fill adds the rest.
 func pprofInput(name string, n int, fill func(p *profile.Profile, n int)) Input {
 	return Input{Name: "pprof-" + name, Ext: "pb", N: n, Write: func(w io.Writer, n int) error {
 		p := &profile.Profile{
@@ -36,7 +36,7 @@ func pprofInput(name string, n int, fill func(p *profile.Profile, n int)) Input 
 	}}
 }
 
-// locate adds n locations, each with a function of its own.
+// locate adds n locations with one function each.
 func locate(p *profile.Profile, n int, m *profile.Mapping) {
 	for i := range n {
 		f := &profile.Function{
@@ -54,7 +54,7 @@ func locate(p *profile.Profile, n int, m *profile.Mapping) {
 	}
 }
 
-// profileInputs are profiles and folded stacks.
+// profileInputs returns generators of profiles and folded stacks.
 func profileInputs() []Input {
 	return []Input{
 		pprofInput("locations", 500, func(p *profile.Profile, n int) {
@@ -149,8 +149,7 @@ func profileInputs() []Input {
 			}
 			locate(p, 1, nil)
 			p.Sample = append(
-				p.Sample,
-				&profile.Sample{Location: p.Location, Value: []int64{1}, Label: labels, NumLabel: numbers},
+				p.Sample, &profile.Sample{Location: p.Location, Value: []int64{1}, Label: labels, NumLabel: numbers},
 			)
 		}),
 		pprofInput("comments", 500, func(p *profile.Profile, n int) {
@@ -180,7 +179,7 @@ func profileInputs() []Input {
 				fmt.Fprintf(b, "1: 100 [1: 100] @ %#x %#x 0x100\n", 0x1000+i*16, 0x9000_0000+i*16)
 			}
 			b.WriteString("\nMAPPED_LIBRARIES:\n")
-			for i := range 50 { // importers/pprof limits how many there are, because each is compared with each address
+			for i := range 50 { // importers/pprof limits their number, because it compares each with each address
 				fmt.Fprintf(b, "%08x-%08x r-xp 00000000 08:01 %d /lib/l%d.so\n", 0x1000*(i+1), 0x1000*(i+2), i, i)
 			}
 		}),
@@ -221,10 +220,7 @@ func profileInputs() []Input {
 		}),
 		text("folded-long-frame", "folded", 4000, func(b *strings.Builder, n int) {
 			fmt.Fprintf(
-				b,
-				"main;%s 1\nmain;%s 2\n",
-				strings.ReplaceAll(odd(n), ";", ":"),
-				strings.Repeat("x [k] 1 ", n/8),
+				b, "main;%s 1\nmain;%s 2\n", strings.ReplaceAll(odd(n), ";", ":"), strings.Repeat("x [k] 1 ", n/8),
 			)
 		}),
 		text("folded-blank", "folded", 2000, func(b *strings.Builder, n int) {

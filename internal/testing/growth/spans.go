@@ -11,19 +11,20 @@ import (
 
 const clrProvider = "Microsoft-Windows-DotNETRuntime"
 
-// spanInputs have many intervals: spans, pairs of events, intervals of the runtime. Many are open at a time.
+// spanInputs returns generators of many intervals: spans, pairs of events, intervals of the runtime. Many are open at a
+// time.
 func spanInputs() []Input {
 	return []Input{
-		traceInput("gc-open", 500, func(t *trace, n int) { // begins without an end
+		traceInput("gc-open", 500, func(t *trace, n int) { // starts without an end
 			t.pairs(n, clrProvider, 1, 2, gcPayload, nil)
 		}),
 		traceInput("gc-nested", 500, func(t *trace, n int) {
 			t.pairs(n, clrProvider, 1, 2, gcPayload, func(i int) int { return n - 1 - i })
 		}),
-		traceInput("gc-crossing", 500, func(t *trace, n int) { // each overlaps all others and lies in none
+		traceInput("gc-crossing", 500, func(t *trace, n int) { // each overlaps all others and contains none
 			t.pairs(n, clrProvider, 1, 2, gcPayload, func(i int) int { return i })
 		}),
-		traceInput("gc-ends", 500, func(t *trace, n int) { // ends without a begin
+		traceInput("gc-ends", 500, func(t *trace, n int) { // ends without a start
 			end := t.typ(clrProvider, 2, "", 0)
 			for i := range n {
 				t.event(end, gcPayload(i))
@@ -50,12 +51,7 @@ func spanInputs() []Input {
 		}),
 		traceInput("work-items-open", 500, func(t *trace, n int) {
 			t.pairs(
-				n,
-				clrProvider,
-				61,
-				62,
-				func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) },
-				nil,
+				n, clrProvider, 61, 62, func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) }, nil,
 			)
 		}),
 		traceInput("exceptions-open", 500, func(t *trace, n int) {
@@ -84,7 +80,7 @@ func spanInputs() []Input {
 			2400,
 			func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) },
 		),
-		traceInput("pairs-tasks", 300, func(t *trace, n int) { // each of a task of its own
+		traceInput("pairs-tasks", 300, func(t *trace, n int) { // each pair belongs to its own task
 			for i := range n {
 				t.typ("S", uint32(2*i+1), fmt.Sprintf("Task%dStart", i), 0, field("id", wire.TypeInt32))
 				t.event(t.types, bin.AppendU32(nil, uint32(i)))
@@ -118,7 +114,7 @@ func spanInputs() []Input {
 		traceInput("activities-cycle", 300, func(t *trace, n int) {
 			t.activities(n, func(i int) (uint64, uint64) { return uint64(i + 1), uint64((i+1)%n + 1) })
 		}),
-		traceInput("activities-orphans", 300, func(t *trace, n int) {
+		traceInput("activities-missing-parents", 300, func(t *trace, n int) {
 			t.activities(n, func(i int) (uint64, uint64) { return uint64(i + 1), uint64(i+1) << 32 })
 		}),
 		traceInput("activities-same-id", 300, func(t *trace, n int) {
@@ -147,15 +143,15 @@ func spanInputs() []Input {
 		traceInput(
 			"activity-paths",
 			300,
-			func(t *trace, n int) { // the activity IDs of nested tasks: 1, 1/1, 1/1/1 and so on
+			func(t *trace, n int) { // activity IDs of nested tasks: 1, 1/1, 1/1/1 and so on
 				typ := t.typ("S", 1, "WorkStart", 0, field("id", wire.TypeInt32))
 				for i := range n {
 					h := wire.EventHeader{MetadataID: typ}
 					l := wire.Label{Kind: wire.LabelActivityID}
-					for k := range 12 { // the first bytes are the root, the rest differs
+					for k := range 12 { // the first bytes identify the root, the rest differs
 						l.ID[k] = byte(0x11 + 0x11*(i>>(3*max(k-7, 0))&7))
 					}
-					sum := uint32(0x599D99AD) // the checksum of a path
+					sum := uint32(0x599D99AD) // checksum of a path
 					for k := 0; k < 12; k += 4 {
 						sum += binary.LittleEndian.Uint32(l.ID[k:])
 					}
@@ -191,7 +187,7 @@ func spanInputs() []Input {
 
 func gcPayload(i int) []byte { return append(bin.AppendU32(nil, uint32(i)), make([]byte, 6)...) }
 
-// pairs writes n events that begin something, and the ends in the order that end says; none if it is nil.
+// pairs writes n start events, and stop events in the order that end returns, or none if end is nil.
 func (t *trace) pairs(n int, provider string, begin, end uint32, payload func(i int) []byte, order func(i int) int) {
 	b, e := t.typ(provider, begin, "", 0), t.typ(provider, end, "", 0)
 	for i := range n {
@@ -204,7 +200,7 @@ func (t *trace) pairs(n int, provider string, begin, end uint32, payload func(i 
 	}
 }
 
-// sourcePairs writes pairs of an event source: each on a thread of four, or with an activity ID of its own.
+// sourcePairs writes pairs of an event source: each on one of four threads, or with its own activity ID.
 func (t *trace) sourcePairs(n int, activities bool, order func(i int) int) {
 	start, stop := t.typ(
 		"S",
@@ -212,20 +208,14 @@ func (t *trace) sourcePairs(n int, activities bool, order func(i int) int) {
 		"WorkStart",
 		0,
 		field("id", wire.TypeInt32),
-	), t.typ(
-		"S",
-		2,
-		"WorkStop",
-		0,
-		field("id", wire.TypeInt32),
-	)
+	), t.typ("S", 2, "WorkStop", 0, field("id", wire.TypeInt32))
 	emit := func(typ uint32, i int) {
 		h := wire.EventHeader{MetadataID: typ, Thread: thread1 + uint64(i%4)}
 		if activities {
 			t.flush()
 			l := wire.Label{Kind: wire.LabelActivityID}
 			copy(l.ID[:], bin.AppendU64(nil, uint64(i+1)))
-			l.ID[15] = 0xff // it is not a path
+			l.ID[15] = 0xff // not the form of a path
 			h.LabelList = t.list(l)
 		}
 		t.add(h, bin.AppendU32(nil, uint32(i)))

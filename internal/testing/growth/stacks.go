@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// stackInputs have many stacks, methods, modules, mappings or symbols.
+// stackInputs returns generators of many stacks, methods, modules, mappings or symbols.
 func stackInputs() []Input {
 	return []Input{
 		traceInput("stacks-unique", 500, func(t *trace, n int) {
@@ -82,7 +82,7 @@ func stackInputs() []Input {
 				t.sample(typ, methodAddress(0))
 			}
 		}),
-		traceInput("methods-nested", 1200, func(t *trace, n int) { // each contains all that follow
+		traceInput("methods-nested", 1200, func(t *trace, n int) { // each contains all later ones
 			typ, method := t.sampler(), t.method()
 			for i := range n {
 				t.event(
@@ -141,8 +141,7 @@ func stackInputs() []Input {
 		}),
 		traceInput("mappings", 500, func(t *trace, n int) {
 			t.mappings(
-				n,
-				func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(i+1) + 0xffff },
+				n, func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(i+1) + 0xffff },
 			)
 		}),
 		traceInput("mappings-same", 500, func(t *trace, n int) {
@@ -169,7 +168,7 @@ func stackInputs() []Input {
 		traceInput("symbols-same", 500, func(t *trace, n int) {
 			t.symbols(n, func(uint64) (uint64, uint64) { return 0, 15 })
 		}),
-		traceInput("symbols-wide", 500, func(t *trace, n int) { // each reaches to the end of the mapping
+		traceInput("symbols-wide", 500, func(t *trace, n int) { // each extends to the end of the mapping
 			t.symbols(n, func(i uint64) (uint64, uint64) { return i * 16, 0xf_ffff })
 		}),
 	}
@@ -183,12 +182,12 @@ func (t *trace) sample(typ uint32, pcs ...uint64) {
 
 func methodAddress(i int) uint64 { return 0x7f00_0000_0000 + uint64(i)*16 }
 
-// method declares the type of events that name methods.
+// method declares the type of method events.
 func (t *trace) method() uint32 {
 	return t.typ("Microsoft-Windows-DotNETRuntimeRundown", 144, "", 2)
 }
 
-// methods names the first n methods.
+// methods writes events for the first n methods.
 func (t *trace) methods(n int) {
 	method := t.method()
 	for i := range n {
@@ -215,7 +214,7 @@ func methodPayload(id, module, start uint64, size uint32, namespace, name, signa
 	return bin.AppendU64(bin.AppendU16(b, 0), 0)
 }
 
-// modules loads n modules and one method of each.
+// modules loads n modules with one method each.
 func (t *trace) modules(n int, id func(i int) uint64) {
 	load, method, sampler := t.typ("Microsoft-Windows-DotNETRuntime", 152, "", 0), t.method(), t.sampler()
 	for i := range n {
@@ -234,12 +233,7 @@ func (t *trace) mappings(n int, of func(i uint64) (id, start, end uint64)) {
 		3,
 		"ProcessMapping",
 		0,
-	), t.typ(
-		"Universal.System",
-		5,
-		"ProcessMappingMetadata",
-		0,
-	)
+	), t.typ("Universal.System", 5, "ProcessMappingMetadata", 0)
 	sampler := t.sampler()
 	for i := range uint64(n) {
 		id, start, end := of(i)

@@ -8,10 +8,10 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// shapeInputs are the shapes of tracegen that have many of something.
+// shapeInputs returns the shapes of tracegen that have many of something.
 func shapeInputs() (list []Input) {
 	for _, s := range tracegen.Shapes() {
-		if s.Many && s.Name != "labels" && s.Name != "labels-distinct" { // they write by the ten thousand
+		if s.Many && s.Name != "labels" && s.Name != "labels-distinct" { // they write in batches of ten thousand
 			n := 500
 			switch s.Name {
 			case "zero-length",
@@ -24,7 +24,7 @@ func shapeInputs() (list []Input) {
 				"type-flush",
 				"type-redefined",
 				"thread-redefined",
-				"stacks": // these write by the thousand
+				"stacks": // these write in batches of a thousand
 				n = 8000
 			}
 			list = append(list, Input{Name: "shape-" + s.Name, Ext: "nettrace", N: n, Write: s.Write})
@@ -33,7 +33,7 @@ func shapeInputs() (list []Input) {
 	return list
 }
 
-// threadInputs have many threads or processes, and blocks and windows of unusual numbers.
+// threadInputs returns generators of many threads or processes, and of blocks and windows of unusual size.
 func threadInputs() []Input {
 	return []Input{
 		traceInput("threads-named", 500, func(t *trace, n int) {
@@ -50,7 +50,7 @@ func threadInputs() []Input {
 				t.add(wire.EventHeader{MetadataID: typ, Thread: uint64(10 + i)}, nil)
 			}
 		}),
-		traceInput("threads-large-ids", 500, func(t *trace, n int) { // which formats with 32 bits renumber
+		traceInput("threads-large-ids", 500, func(t *trace, n int) { // formats with 32-bit IDs renumber them
 			typ := t.typ("P", 1, "E", 0)
 			for i := range n {
 				t.thread(uint64(10+i), process1+uint64(i)<<40, uint64(i)<<34|7, "")
@@ -98,18 +98,13 @@ func threadInputs() []Input {
 				t.add(h, []byte{1})
 			}
 		}),
-		traceInput("processes-forked", 300, func(t *trace, n int) { // the same process again and again
+		traceInput("processes-forked", 300, func(t *trace, n int) { // the same process repeatedly
 			create, exit := t.typ(
 				"Universal.System",
 				1,
 				"ProcessCreate",
 				0,
-			), t.typ(
-				"Universal.System",
-				2,
-				"ProcessExit",
-				0,
-			)
+			), t.typ("Universal.System", 2, "ProcessExit", 0)
 			for i := range n {
 				t.event(create, sized(sized(bin.AppendVaruint(nil, 1), fmt.Sprint("process", i)), "ns"))
 				t.event(exit, nil)
@@ -187,12 +182,12 @@ func threadInputs() []Input {
 	}
 }
 
-// sampler declares the type of samples of the processor.
+// sampler declares the type of CPU samples.
 func (t *trace) sampler() uint32 {
 	return t.typ("Universal.Events", 1, "cpu", 0, field("Value", wire.TypeVarUInt))
 }
 
-// sized appends a text after its length.
+// sized appends a string after its length.
 func sized(b []byte, s string) []byte { return append(bin.AppendU16(b, uint16(len(s))), s...) }
 
 func mappingPayload(id, start, end uint64, file string) []byte {

@@ -11,8 +11,8 @@ import (
 type trace struct {
 	*wirestream.Stream
 	block  *wirestream.EventBlock
-	clock  uint64 // time of the last event, in ns
-	types  uint32 // metadata IDs in use
+	clock  uint64 // time of the last event in ns
+	types  uint32 // number of metadata IDs in use
 	stacks uint32
 	labels uint32
 	seqs   map[uint64]uint32
@@ -72,11 +72,11 @@ func (t *trace) list(labels ...wire.Label) uint32 {
 	return t.labels
 }
 
-// event writes an event of thread 1, a microsecond after the one before.
+// event writes an event of thread 1, one microsecond after the previous event.
 func (t *trace) event(typ uint32, payload []byte) { t.add(wire.EventHeader{MetadataID: typ}, payload) }
 
-// add writes an event. If h has no time, it gets one a microsecond after the event before; if it has no thread, it is
-// that of thread 1.
+// add writes an event. Without a time in h, the event follows one microsecond after the previous one; without a thread,
+// it belongs to thread 1.
 func (t *trace) add(h wire.EventHeader, payload []byte) {
 	if h.Time == 0 {
 		t.clock += 1000
@@ -94,7 +94,7 @@ func (t *trace) add(h wire.EventHeader, payload []byte) {
 	}
 }
 
-// flush ends a block. Blocks of other kinds must not come before events that were added earlier.
+// flush ends a block. Events must be flushed before a block of another kind is written.
 func (t *trace) flush() { t.block.Flush() }
 
 func field(name string, code wire.TypeCode) wire.Field {

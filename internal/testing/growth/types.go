@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// typeInputs have many types or fields.
+// typeInputs returns generators of many types or fields.
 func typeInputs() []Input {
 	return []Input{
 		traceInput("types", 500, func(t *trace, n int) {
@@ -55,7 +55,7 @@ func typeInputs() []Input {
 		traceInput("fields-nameless", 1000, func(t *trace, n int) {
 			t.event(t.wide(n, func(int) string { return "" }), make([]byte, n))
 		}),
-		// Names that have been taken when the suffix of an equal name is chosen.
+		// These names are in use when the suffix of an equal name is chosen.
 		traceInput("fields-colliding", 1000, func(t *trace, n int) {
 			t.event(t.wide(n, func(i int) string {
 				if i < n/2 {
@@ -67,7 +67,7 @@ func typeInputs() []Input {
 		traceInput("fields-case", 1000, func(t *trace, n int) {
 			t.event(t.wide(n, func(i int) string { return [...]string{"a", "A"}[i%2] }), make([]byte, n))
 		}),
-		traceInput("fields-objects", 300, func(t *trace, n int) { // objects whose members have equal names
+		traceInput("fields-objects", 300, func(t *trace, n int) { // objects with equal member names
 			object := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{
 				field(
 					"a",
@@ -125,7 +125,7 @@ func (t *trace) wide(n int, name func(i int) string) uint32 {
 	return t.typ("P", 1, "E", 0, fields...)
 }
 
-// odd returns a text of n characters with what texts escape, split or match.
+// odd returns a string of n characters that formats escape, split or match.
 func odd(n int) string {
 	const chars = "a\"\\<\x01,é[ `]\u2028;&.(\t)"
 	b := make([]rune, n)

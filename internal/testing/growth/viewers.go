@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// viewerInputs are files of speedscope and of the Firefox Profiler.
+// viewerInputs returns generators of speedscope and Firefox Profiler files.
 func viewerInputs() []Input {
 	index := func(i int) string { return fmt.Sprint(i) }
 	return []Input{
@@ -158,10 +158,10 @@ func evented(events string) string {
 	return `{"type":"evented","name":"p","unit":"microseconds","startValue":0,"endValue":1000000,"events":[` + events + "]}"
 }
 
-// A firefox is what a profile of the Firefox Profiler has many of.
+// A firefox describes the size of a Firefox Profiler profile.
 type firefox struct {
 	threads   int // 0 means 1
-	functions int // and stacks, one each
+	functions int // also the number of stacks
 	prefix    func(stack int) string
 	samples   int
 	stack     func(sample int) int
@@ -214,10 +214,7 @@ func (f *firefox) thread(thread int) string {
 	markers := fmt.Sprintf(
 		`{"length":%d,"name":[%s],"startTime":[%s],"endTime":[%s],"phase":[%s],"category":[%s],"data":[%s]}`,
 		f.markers,
-		column(
-			f.markers,
-			"0",
-		),
+		column(f.markers, "0"),
 		numbers(f.markers),
 		column(f.markers, "null"),
 		column(f.markers, "0"),

@@ -1,5 +1,5 @@
-// Package laws states what holds for every input of a reader of traces, valid or not, so that its own tests, its fuzz
-// targets and the campaign of package mutate check the same. It knows no reader.
+// Package laws checks properties that hold for every input of a trace reader, valid or not. The reader's own tests, its
+// fuzz targets and the campaign of package mutate share it. It does not depend on a reader.
 package laws
 
 import (
@@ -12,26 +12,26 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A Reading is one of the ways in which a trace is read.
+// A Reading is one of the modes in which a trace is read.
 type Reading struct {
 	ByTime, Strict bool
 }
 
-// An Opener begins to read an input in one way. What happens is counted in report.
+// An Opener opens an input in a mode and counts conditions in report.
 type Opener func(data []byte, how Reading, report *ntconv.Report) (ntconv.Source, error)
 
-// A Checker reads inputs in all ways. It is not safe for concurrent use.
+// A Checker reads inputs in all modes. It is not safe for concurrent use.
 type Checker struct {
 	open   Opener
 	view   *View
-	file   []uint64 // events of the last lenient reading in file order
+	file   []uint64 // hashes of the events of the last lenient reading in file order
 	allocs Allocs
 
-	End     error // of the last input, lenient in file order
-	Valid   bool  // the last input was read to its end, or to where it was truncated
+	End     error // error of the last input, lenient in file order
+	Valid   bool  // the last input was read to its end, or to the point of truncation
 	Valids  int
-	Worst   uint64  // bytes allocated beyond 8 times the input, at most
-	Ratio   float64 // bytes allocated for each byte of inputs above 32 KiB, at most
+	Worst   uint64  // maximum number of bytes allocated in addition to 8 times the input
+	Ratio   float64 // maximum number of allocated bytes per byte of input, for inputs larger than 32 KiB
 	Decoded bool    // payloads are decoded in time order
 }
 
@@ -40,7 +40,7 @@ func New(open Opener) *Checker {
 	return &Checker{open: open, view: NewView(), allocs: NewAllocs(), Decoded: true}
 }
 
-// Allocs counts what the process allocates.
+// An Allocs counts bytes that the process allocates.
 type Allocs struct {
 	sample []metrics.Sample
 	before uint64
@@ -56,18 +56,18 @@ func NewAllocs() Allocs {
 // Reset sets the counter to 0.
 func (a *Allocs) Reset() { a.before += a.Bytes() }
 
-// Bytes returns how many bytes all goroutines have allocated since Reset.
+// Bytes returns the number of bytes that all goroutines have allocated since Reset.
 func (a *Allocs) Bytes() uint64 {
 	metrics.Read(a.sample)
 	return a.sample[0].Value.Uint64() - a.before
 }
 
-// Check reads an input in file and in time order, lenient and strict. It returns an error if a reader panics, does not
-// end, allocates more than 64 MiB and eight times the input, fails with an error that does not say where and why,
-// changes something that it gave away for good, or if
+// Check reads an input in file order and in time order, lenient and strict. It returns an error if a reader panics,
+// does not terminate, allocates more than 64 MiB plus eight times the input, fails with an error without a position or
+// a sentinel, changes a definition after delivering it, or if
 //
-//   - strict gives other events than lenient does, or more;
-//   - lenient in time order gives other events than in file order.
+//   - the events of strict are not the first events of lenient;
+//   - lenient yields other events in time order than in file order.
 func (c *Checker) Check(data []byte) error {
 	c.Valid = false
 	var sums [2]uint64
@@ -92,18 +92,15 @@ func (c *Checker) Check(data []byte) error {
 		case 1:
 			got := c.view.events
 			if len(got) > len(c.file) || !slices.Equal(got, c.file[:len(got)]) {
-				return fmt.Errorf(
-					"strict gives %d events that are not the first of the %d that lenient gives",
-					len(got),
-					len(c.file),
-				)
+				return fmt.Errorf("strict yields %d events, want the first of the %d that lenient yields",
+					len(got), len(c.file))
 			}
 			if err == nil && (!c.Valid || len(got) != len(c.file)) {
 				return fmt.Errorf("strict reads %d events to the end, lenient %d", len(got), len(c.file))
 			}
 		case 2:
 			if sums[1] = c.view.sum; c.Valid && sums[0] != sums[1] && r.Count(ntconv.CodeWindowCap) == 0 {
-				return fmt.Errorf("%d events in file order, others, %d, in time order", len(c.file), len(c.view.events))
+				return fmt.Errorf("want the %d events of file order, got %d others in time order", len(c.file), len(c.view.events))
 			}
 		}
 	}
@@ -113,7 +110,7 @@ func (c *Checker) Check(data []byte) error {
 	return nil
 }
 
-// Events returns how many events the last input has for a lenient reader in file order.
+// Events returns the number of events that a lenient reader in file order has yielded for the last input.
 func (c *Checker) Events() int { return len(c.file) }
 
 func (c *Checker) note(took uint64, size int) {
@@ -125,10 +122,10 @@ func (c *Checker) note(took uint64, size int) {
 	}
 }
 
-// errBroken marks what no reader may do.
+// errBroken means that a reader violated its contract.
 var errBroken = errors.New("broken law")
 
-// read reads an input to its end and looks at everything.
+// read reads an input to its end and examines all events.
 func (c *Checker) read(data []byte, how Reading, report *ntconv.Report) error {
 	v := c.view
 	v.Reset(c.Decoded && how.ByTime && !how.Strict)
@@ -143,13 +140,8 @@ func (c *Checker) read(data []byte, how Reading, report *ntconv.Report) error {
 			break
 		}
 		if e.Offset < 0 || e.Offset+int64(len(e.Payload)) > int64(len(data)) {
-			return fmt.Errorf(
-				"%w: event at %d with a payload of %d bytes in an input of %d",
-				errBroken,
-				e.Offset,
-				len(e.Payload),
-				len(data),
-			)
+			return fmt.Errorf("%w: event at %d with a payload of %d bytes in an input of %d",
+				errBroken, e.Offset, len(e.Payload), len(data))
 		}
 		if e.Kind == ntconv.KindEvent && !how.ByTime {
 			if e.Offset <= last {
@@ -173,7 +165,7 @@ func (c *Checker) read(data []byte, how Reading, report *ntconv.Report) error {
 	return err
 }
 
-// Sentinel returns the sentinel of the root package that an error of an input wraps, or nil.
+// Sentinel returns the sentinel of the root package that err wraps, or nil.
 func Sentinel(err error) error {
 	for _, s := range []error{ntconv.ErrLimit, ntconv.ErrTruncated, ntconv.ErrUnsupported, ntconv.ErrFormat, ntconv.ErrCorrupt} {
 		if errors.Is(err, s) {
@@ -183,7 +175,7 @@ func Sentinel(err error) error {
 	return nil
 }
 
-// rightly reports whether an error says where in the input something is wrong, and wraps a sentinel.
+// rightly reports whether an error contains a position in the input and wraps a sentinel.
 func rightly(err error, data []byte) bool {
 	if errors.Is(err, errBroken) {
 		return false

@@ -8,14 +8,14 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A View looks at everything that events say and remembers it as numbers. It is not safe for concurrent use.
+// A View hashes the contents of events. It is not safe for concurrent use.
 type View struct {
 	schemas schema.Table
-	resets  int // since schemas was empty: it keeps the types of all readings
+	resets  int // resets since schemas was empty, because it keeps the types of all readings
 	seed    maphash.Seed
-	decode  bool     // payloads, too
-	events  []uint64 // every event with its type, in order
-	sum     uint64   // of all events without their types, which in time order may be defined later
+	decode  bool     // also decode payloads
+	events  []uint64 // hash of each event with its type, in order
+	sum     uint64   // sum over all events without their types, which may be defined later in time order
 
 	types   map[*ntconv.Type]uint64
 	threads map[*ntconv.Thread]uint64
@@ -32,7 +32,7 @@ func NewView() *View {
 	}
 }
 
-// Reset forgets all events. With decode, See also decodes payloads.
+// Reset clears the events. If decode is set, See also decodes payloads.
 func (v *View) Reset(decode bool) {
 	v.decode, v.events, v.sum = decode, v.events[:0], 0
 	if v.resets++; v.resets >= 1000 {
@@ -44,7 +44,7 @@ func (v *View) Reset(decode bool) {
 	clear(v.labels)
 }
 
-// Sum returns a number for all events since Reset without their types, in any order.
+// Sum returns a number that depends on all events since Reset without their types, but not on their order.
 func (v *View) Sum() uint64 { return v.sum }
 
 func mix(h, n uint64) uint64 {
@@ -59,7 +59,7 @@ func (v *View) text(h uint64, s ...string) uint64 {
 	return h
 }
 
-// See looks at an event. It keeps nothing of it that is borrowed.
+// See adds an event. It retains nothing that is borrowed.
 func (v *View) See(e *ntconv.Event) {
 	h := mix(uint64(e.Kind), uint64(e.Offset))
 	h = mix(mix(h, uint64(e.Seq)), uint64(e.Lost))
@@ -90,7 +90,7 @@ func (v *View) See(e *ntconv.Event) {
 	}
 }
 
-// value looks at a value and at everything in it.
+// value hashes a value and its members.
 func (v *View) value(x ntconv.Value, depth int) {
 	switch x.Kind() {
 	case ntconv.ValueString:
@@ -110,10 +110,10 @@ func (v *View) value(x ntconv.Value, depth int) {
 	}
 }
 
-// kept bounds how many definitions are looked at again at the end.
+// kept is the maximum number of definitions that are checked again at the end.
 const kept = 1 << 12
 
-// once returns the content of something immutable, and keeps it to compare.
+// once returns the hash of an immutable object, and keeps it for Changed.
 func once[T any](known map[*T]uint64, p *T, content func(*T) uint64) uint64 {
 	if p == nil {
 		return 0
@@ -128,7 +128,7 @@ func once[T any](known map[*T]uint64, p *T, content func(*T) uint64) uint64 {
 	return h
 }
 
-// Changed reports whether something immutable has other contents than when it was first seen.
+// Changed reports whether the contents of an immutable object have changed since it was first seen.
 func (v *View) Changed() bool {
 	return altered(v.types, v.typ) || altered(v.threads, v.thread) || altered(v.stacks, v.stack) ||
 		altered(v.labels, v.list)

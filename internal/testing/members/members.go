@@ -1,5 +1,5 @@
 // Package members lists and changes the members of the model: each field of each struct that an event or an Info refers
-// to. Tests use it to show that a comparison, a digest or a format forgets none.
+// to. Tests use it to show that a comparison, a digest or a format covers all of them.
 package members
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// Trace returns a trace in which every member of the model has a value, but for members that depend on the kind of an
-// event. Each call makes a new one.
+// Trace returns a new trace in which every member of the model has a value, except members that depend on the kind of
+// an event.
 func Trace() *ntconvtest.Trace {
 	attrs := func() ntconv.Attrs { return ntconv.Attrs{{Key: "key", Value: "value"}} }
 	mapping := func() *ntconv.Mapping {
@@ -63,14 +63,14 @@ func Trace() *ntconvtest.Trace {
 	}
 }
 
-// A Member is one of the values of the model within a trace.
+// A Member is a value of the model in a trace.
 type Member struct {
-	Path  string // from the trace on: "Events[0].Type.Fields[0].Name"
+	Path  string // path from the trace: "Events[0].Type.Fields[0].Name"
 	Name  string // "Field.Name"; empty for the whole Info and for whole events
 	Value reflect.Value
 }
 
-// IsStruct reports whether the member has members of its own.
+// IsStruct reports whether the member itself has members.
 func (m *Member) IsStruct() bool {
 	return m.Value.Kind() == reflect.Struct && m.Value.Type() != reflect.TypeFor[time.Time]()
 }
@@ -85,7 +85,7 @@ func Of(tr *ntconvtest.Trace) (list []Member) {
 	return list
 }
 
-// members returns what v reaches: numbers, strings, bools, pointers, and lists, each in one place.
+// members returns all values that v refers to: numbers, strings, bools, pointers and lists. It lists each of them once.
 func members(v reflect.Value, path, name string, seen map[unsafe.Pointer]bool) (list []Member) {
 	if v.Type() == reflect.TypeFor[time.Time]() {
 		return []Member{{path, name, v}}
@@ -101,7 +101,8 @@ func members(v reflect.Value, path, name string, seen map[unsafe.Pointer]bool) (
 		list = append(list, Member{path, name, v})
 		for i := range v.NumField() {
 			f := v.Type().Field(i)
-			field := reflect.NewAt(f.Type, unsafe.Pointer(v.Field(i).UnsafeAddr())).Elem() // unexported ones, too
+			// Including unexported fields.
+			field := reflect.NewAt(f.Type, unsafe.Pointer(v.Field(i).UnsafeAddr())).Elem()
 			list = append(list, members(field, path+"."+f.Name, v.Type().Name()+"."+f.Name, seen)...)
 		}
 	case reflect.Slice:
@@ -117,7 +118,7 @@ func members(v reflect.Value, path, name string, seen map[unsafe.Pointer]bool) (
 	return list
 }
 
-// Change gives a member another value.
+// Change sets a member to another value.
 func Change(m Member) {
 	v := m.Value
 	if x, ok := v.Interface().(time.Time); ok {

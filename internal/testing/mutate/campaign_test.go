@@ -29,21 +29,21 @@ var (
 )
 
 const (
-	// A mutant may allocate this much in addition to some bytes per byte of it. Compressors and tables of fixed size
-	// are most of the constant part.
+	// A mutant may allocate allocBase plus allocBytes per byte of input. Compressors and tables of fixed size account
+	// for most of the constant.
 	allocBase  = 64 << 20
 	allocBytes = 64
-	// No mutant takes longer than this, however busy the machine is. Seeds take about a millisecond.
+	// No mutant takes longer than this, even on a busy machine. Seeds take about a millisecond.
 	endless = 2 * time.Minute
-	// maxFailures ends a campaign that only finds the same.
+	// maxFailures stops a campaign in which the same failure repeats.
 	maxFailures = 20
 )
 
-// TestCampaign reads mutants of small files with everything that reads files. A mutant may be refused with an error
-// that wraps a sentinel; it must not cause a panic, allocate out of proportion, or break a law of its target. The
-// number of a mutant selects its target.
+// TestCampaign reads mutants of small files with every reader, importer, exporter and comparison. A mutant may be
+// rejected with an error that wraps a sentinel. It must not cause a panic, excessive allocations, or a violation of a
+// property of its target. The number of a mutant selects its target.
 func TestCampaign(t *testing.T) {
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // what a mutant allocates is garbage at once
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // the memory of a mutant becomes garbage immediately
 	c := newCampaign(t)
 	count := *mutants
 	switch {
@@ -66,24 +66,24 @@ func TestCampaign(t *testing.T) {
 	}
 	for _, tg := range c.targets {
 		if tg.mutants >= 100 && (tg.accepted == 0 || tg.accepted == tg.mutants) {
-			t.Errorf("%s: %d of %d mutants are accepted: the damage is too heavy or too light to test anything", tg.name, tg.accepted, tg.mutants)
+			t.Errorf("%s: %d of %d mutants are accepted: the mutations are too strong or too weak for a test", tg.name, tg.accepted, tg.mutants)
 		}
 	}
 }
 
-// A campaign is a run of mutants.
+// A campaign runs mutants.
 type campaign struct {
 	t        *testing.T
 	targets  []*target
 	rotation []*target
 	allocs   laws.Allocs
 	dir      string
-	current  *os.File // holds the number of the mutant that is read, for when another goroutine panics
+	current  *os.File // contains the number of the current mutant, in case another goroutine panics
 	watch    atomic.Pointer[watched]
 	failed   []string
 }
 
-// watched is what is read now, since when.
+// watched is the current input and the start of its processing.
 type watched struct {
 	n     uint64
 	name  string
@@ -101,7 +101,7 @@ func newCampaign(t *testing.T) *campaign {
 		tg.mutator = mutate.New(tg.seeds)
 		tg.reasons = map[error]int{}
 	}
-	for turn := range fullShare { // shares are spread evenly, so that a short campaign has all targets
+	for turn := range fullShare { // shares are distributed evenly, so that a short campaign covers all targets
 		for _, tg := range c.targets {
 			if turn*tg.share/fullShare != (turn+1)*tg.share/fullShare {
 				c.rotation = append(c.rotation, tg)
@@ -112,7 +112,7 @@ func newCampaign(t *testing.T) *campaign {
 	return c
 }
 
-// wanted reports whether a target was asked for.
+// wanted reports whether a target is selected.
 func wanted(name string) bool {
 	for w := range strings.SplitSeq(*only, ",") {
 		if strings.HasPrefix(name, w) {
@@ -122,7 +122,7 @@ func wanted(name string) bool {
 	return false
 }
 
-// guard ends the process, and names the mutant, when one is not read to its end.
+// guard ends the process and names the mutant if processing takes too long.
 func (c *campaign) guard() {
 	for range time.Tick(time.Second) {
 		if w := c.watch.Load(); w != nil && time.Since(w.begin) > endless {
@@ -132,7 +132,7 @@ func (c *campaign) guard() {
 	}
 }
 
-// run reads a mutant.
+// run processes a mutant.
 func (c *campaign) run(n uint64) {
 	tg := c.rotation[n%uint64(len(c.rotation))]
 	if !wanted(tg.name) {
@@ -155,7 +155,7 @@ func (c *campaign) run(n uint64) {
 	default:
 		reason := laws.Sentinel(rejected)
 		if reason == nil {
-			err = fmt.Errorf("refused with an error that wraps no sentinel: %w", rejected)
+			err = fmt.Errorf("rejected with an error that wraps no sentinel: %w", rejected)
 		}
 		tg.reasons[reason]++
 	}
@@ -164,7 +164,7 @@ func (c *campaign) run(n uint64) {
 	}
 }
 
-// note keeps the number of the mutant in a file: a panic of a goroutine ends the process.
+// note writes the number of the mutant to a file, because a panic in another goroutine ends the process.
 func (c *campaign) note(n uint64) {
 	if c.current == nil {
 		err := os.MkdirAll(c.dir, 0o777)
@@ -188,7 +188,7 @@ func (c *campaign) note(n uint64) {
 	}
 }
 
-// protect turns a panic into an error.
+// protect converts a panic to an error.
 func protect(f func() (error, error)) (rejected, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -198,7 +198,7 @@ func protect(f func() (error, error)) (rejected, err error) {
 	return f()
 }
 
-// fail writes the mutant to a file and keeps the message.
+// fail writes the mutant to a file and records the message.
 func (c *campaign) fail(tg *target, n uint64, data []byte, err error) {
 	path := filepath.Join(c.dir, fmt.Sprintf("%s-%d-%d", strings.ReplaceAll(tg.name, " ", "-"), *seed, n))
 	if e := os.WriteFile(path, data, 0o666); e != nil {
@@ -231,7 +231,7 @@ func (c *campaign) summarize() {
 	fmt.Print(b.String())
 }
 
-// TestMutants: a seed and a number make the same mutant again, whatever was made before it.
+// TestMutants: a seed and a number always produce the same mutant, regardless of earlier mutants.
 func TestMutants(t *testing.T) {
 	c := newCampaign(t)
 	for n := range uint64(200) {

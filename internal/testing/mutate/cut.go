@@ -12,25 +12,25 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/wiretext"
 )
 
-// A Cut says which part of a trace is kept.
+// A Cut selects the part of a trace to keep.
 type Cut struct {
-	PerType int // events of each type
-	Skip    int // events at the start that are passed over
-	Bytes   int // of events, about
-	Frames  int // addresses of each stack
+	PerType int // events per type
+	Skip    int // events to skip at the start
+	Bytes   int // approximate size of the events
+	Frames  int // addresses per stack
 }
 
 const (
-	maxCutPayload = 600 // bytes of an event that is kept
-	maxCutSymbols = 12  // events that name an address of the kept stacks
-	maxCutPCs     = 6   // addresses of a stack for which such events are looked for
+	maxCutPayload = 600 // maximum payload size of a kept event
+	maxCutSymbols = 12  // maximum number of symbol events for the kept stacks
+	maxCutPCs     = 6   // addresses per stack for which symbol events are searched
 )
 
-// Of returns a small trace of the version of trace: some events, the rows that they refer to, and events that name some
-// of the addresses of their stacks.
+// Of returns a small trace of the same version: some events, the rows that they refer to, and symbol events for some
+// addresses of their stacks.
 func (c Cut) Of(trace []byte) ([]byte, error) {
 	var text bytes.Buffer
-	_ = wiretext.Disassemble(&text, trace) // a buffer takes everything
+	_ = wiretext.Disassemble(&text, trace) // a buffer returns no errors
 	k := cutter{Cut: c, lines: splitLines(text.String())}
 	k.list()
 	k.choose()
@@ -41,19 +41,19 @@ func (c Cut) Of(trace []byte) ([]byte, error) {
 	return data, nil
 }
 
-// A rowID is the number of a stack or label list, which is valid up to the next sequence point.
+// A rowID is the number of a stack or label list. It is valid until the next sequence point.
 type rowID struct {
 	window int
 	id     uint64
 }
 
-// A cutEvent is an event of the text.
+// A cutEvent is an event of the text form.
 type cutEvent struct {
 	begin, end int // lines
 	metadata   uint64
 	stack      rowID
 	labels     rowID
-	pcs        []uint64 // of a stack in a line of its own: netperf
+	pcs        []uint64 // addresses of a stack that is a line of its own: netperf
 	payload    []byte
 	keep       bool
 }
@@ -65,7 +65,7 @@ type cutter struct {
 	stacks map[rowID][]uint64
 }
 
-// argument returns a number that a line states, or 0.
+// argument returns a numeric argument of a line, or 0.
 func argument(line, key string) uint64 {
 	_, after, ok := strings.Cut(line, " "+key+"=")
 	if !ok {
@@ -76,7 +76,7 @@ func argument(line, key string) uint64 {
 	return v
 }
 
-// positional returns the first number of a line after its word, or 0.
+// positional returns the first number after the word of a line, or 0.
 func positional(line string) uint64 {
 	_, after, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
 	text, _, _ := strings.Cut(after, " ")
@@ -84,7 +84,7 @@ func positional(line string) uint64 {
 	return v
 }
 
-// blocks calls visit with the lines of each block that is not raw, and the number of its window.
+// blocks calls visit with the range of lines of each block that is not raw, and the number of its window.
 func (k *cutter) blocks(visit func(begin, end, window int)) {
 	window := 0
 	for i := 0; i < len(k.lines); {
@@ -99,7 +99,7 @@ func (k *cutter) blocks(visit func(begin, end, window int)) {
 	}
 }
 
-// rows calls visit with the first and the last line of each row of a block.
+// rows calls visit with the range of lines of each row in a block.
 func (k *cutter) rows(begin, end int, visit func(i, end int)) {
 	for i := begin + 1; i < end; {
 		next := block(k.lines, i)
@@ -108,7 +108,7 @@ func (k *cutter) rows(begin, end int, visit func(i, end int)) {
 	}
 }
 
-// list finds events and stacks.
+// list collects events and stacks.
 func (k *cutter) list() {
 	k.stacks = map[rowID][]uint64{}
 	k.blocks(func(begin, end, window int) {
@@ -182,7 +182,7 @@ func (k *cutter) choose() {
 	}
 }
 
-// codeRange guesses which addresses a payload names, as a method of the runtime or as a symbol or mapping of a
+// codeRange guesses the address range in a payload: that of a method of the runtime, or of a symbol or mapping of a
 // machine-wide trace.
 func codeRange(payload []byte) (begin, end uint64) {
 	if len(payload) >= 28 {
@@ -208,7 +208,7 @@ func codeRange(payload []byte) (begin, end uint64) {
 	return 0, 0
 }
 
-// kept returns the lines of what is kept.
+// kept returns the lines to keep.
 func (k *cutter) kept() (out []string) {
 	types, threads := map[uint64]bool{}, map[uint64]bool{}
 	stacks, labels := map[rowID]bool{}, map[rowID]bool{}
@@ -251,7 +251,7 @@ func (k *cutter) kept() (out []string) {
 	return out
 }
 
-// definition returns which type a row or an event defines, or 0.
+// definition returns the ID of the type that a row or event defines, or 0.
 func (k *cutter) definition(i, end int) uint64 {
 	for _, l := range k.lines[i:min(end, i+2)] {
 		if word(l) == "row" {
@@ -261,7 +261,7 @@ func (k *cutter) definition(i, end int) uint64 {
 	return 0
 }
 
-// numbered returns blocks with the rows that are wanted. Rows keep their numbers.
+// numbered returns the lines of blocks with the wanted rows. Rows keep their numbers.
 func (k *cutter) numbered(begin, end, window int, want map[rowID]bool) (out []string) {
 	id, last := max(argument(k.lines[begin], "first"), 1), uint64(0)
 	k.rows(begin, end, func(i, _ int) {
@@ -269,7 +269,7 @@ func (k *cutter) numbered(begin, end, window int, want map[rowID]bool) (out []st
 			if last == 0 || id != last+1 {
 				out = append(out, fmt.Sprintf("%s first=%d", word(k.lines[begin]), id))
 			}
-			words := strings.Split(k.lines[i], " ") // two spaces and the word come first
+			words := strings.Split(k.lines[i], " ") // two spaces and the word precede it
 			out = append(out, strings.Join(words[:min(len(words), 3+k.Frames)], " "))
 			last = id
 		}

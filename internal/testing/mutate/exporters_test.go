@@ -19,17 +19,17 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// An output is what an exporter has written.
+// An output is the output of an exporter.
 type output struct {
 	bytes.Buffer
 	tables map[string]*bytes.Buffer // Parquet
-	made   bool                     // by a sink, which an input that cannot be opened does not have
+	made   bool                     // a sink wrote it; there is no sink if the input cannot be opened
 }
 
-// An exporter writes events to a stream. Each call makes a new sink.
+// An exporter writes events to a stream. Each call creates a new sink.
 type exporter struct {
 	name string
-	late bool // names are asked for only in Close
+	late bool // the sink resolves symbols only in Close
 	sink func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, dir string) (ntconv.Sink, error)
 }
 
@@ -64,7 +64,7 @@ func otlpExporter(form otlp.Form) func(*output, *ntconv.Info, ntconv.Namer, *ntc
 	}
 }
 
-// exporterOf returns the exporter of that name.
+// exporterOf returns the exporter with a name.
 func exporterOf(name string) exporter {
 	for _, e := range exporters() {
 		if e.name == name {
@@ -96,7 +96,7 @@ func perfettoExporter(out *output, info *ntconv.Info, names ntconv.Namer, report
 	return perfetto.New(out, info, names, &perfetto.Options{Report: report, TempDir: dir, Plain: true}), nil
 }
 
-// open begins to read a trace, and learns the names in it as they are read, or all before the first event.
+// open opens a trace and a Namer. The Namer learns symbols as events are read, or reads the whole trace first.
 func open(data []byte, order reader.Order, report *ntconv.Report, first bool) (ntconv.Source, *symbol.Table, error) {
 	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: order, Report: report, AllowPrerelease: true})
 	if err != nil {
@@ -113,8 +113,8 @@ func open(data []byte, order reader.Order, report *ntconv.Report, first bool) (n
 	return src, names, err
 }
 
-// convert writes a trace with an exporter, behind which no borrowed event may be kept. rejected is the error of the
-// trace: the output holds what precedes it.
+// convert writes a trace with an exporter and checks that the exporter retains no borrowed event. rejected is the error
+// of the trace; the output contains the events before it.
 func convert(data []byte, out *output, e exporter, dir string) (rejected, err error) {
 	var report ntconv.Report
 	src, names, err := open(data, reader.ByTime, &report, !e.late)

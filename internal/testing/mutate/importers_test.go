@@ -25,7 +25,7 @@ import (
 
 // An importer reads a format.
 type importer struct {
-	name string // of the exporter, too
+	name string // also the name of an exporter
 	open func(data []byte, tables map[string]*bytes.Buffer) (ntconv.Source, error)
 }
 
@@ -61,7 +61,7 @@ func importOTLP(data []byte, _ map[string]*bytes.Buffer) (ntconv.Source, error) 
 	return importotlp.New(bytes.NewReader(data), nil)
 }
 
-// importerOf returns the importer of that name, or nil.
+// importerOf returns the importer with a name, or nil.
 func importerOf(name string) *importer {
 	for _, i := range importers() {
 		if i.name == name {
@@ -71,7 +71,7 @@ func importerOf(name string) *importer {
 	return nil
 }
 
-// memory is tables that are not files.
+// memory is a set of tables in memory.
 type memory map[string]*bytes.Buffer
 
 func (m memory) Names() []string { return slices.Sorted(maps.Keys(m)) }
@@ -80,7 +80,7 @@ func (m memory) Table(name string) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(m[name].Bytes()), int64(m[name].Len()), nil
 }
 
-// importTargets are all that read other formats.
+// importTargets returns the targets that read other formats.
 func importTargets(t *testing.T, traces []*mutate.Seed) (list []*target) {
 	forms := map[string]mutate.Form{
 		"pprof": mutate.Proto, "folded": mutate.Lines, "otlp-json": mutate.JSON, "otlp-proto": mutate.Proto, "parquet-single": mutate.Parquet,
@@ -140,8 +140,8 @@ func legacyProfiles() (seeds []*mutate.Seed) {
 	return append(seeds, &mutate.Seed{Name: "cpu", Data: b})
 }
 
-// checkImport reads a file, and carries one in four over into a trace that must be equal when it is read again. One in
-// eight becomes a profile, a timeline or tables.
+// checkImport reads a file. It writes one in four as a trace, which must be equal when read again, and one in eight as
+// a profile, a timeline or tables.
 func checkImport(i importer, dir string) func(uint64, []byte) (error, error) {
 	view := laws.NewView()
 	all := exporters()
@@ -168,12 +168,12 @@ func consume(n uint64, src ntconv.Source, view *laws.View, all []exporter, again
 	switch n / 3 % 8 {
 	case 0, 1:
 		if src, err = again(); err != nil {
-			return nil, fmt.Errorf("accepted once, and then: %w", err)
+			return nil, fmt.Errorf("accepted once, then: %w", err)
 		}
 		return nil, restored(src, again)
 	case 2:
 		if src, err = again(); err != nil {
-			return nil, fmt.Errorf("accepted once, and then: %w", err)
+			return nil, fmt.Errorf("accepted once, then: %w", err)
 		}
 		e := all[n/24%uint64(len(all))]
 		if e.name == "parquet" && n/240%4 != 0 {
@@ -184,7 +184,7 @@ func consume(n uint64, src ntconv.Source, view *laws.View, all []exporter, again
 	return nil, err
 }
 
-// restored writes a source as a trace, and compares that with the source.
+// restored writes a source as a trace and compares the trace with the source.
 func restored(src ntconv.Source, again func() (ntconv.Source, error)) error {
 	var out bytes.Buffer
 	src = symbolized(src)
@@ -206,10 +206,10 @@ func restored(src ntconv.Source, again func() (ntconv.Source, error)) error {
 	return nil
 }
 
-// tablesTarget damages one table of a trace at a time.
+// tablesTarget mutates one table of a trace at a time.
 func tablesTarget(t *testing.T, traces []*mutate.Seed, dir string) *target {
 	var wholes []map[string]*bytes.Buffer
-	tg := &target{name: "from parquet", share: 3} // all tables are read for one that is damaged
+	tg := &target{name: "from parquet", share: 3} // every mutant reads all tables
 	owner := map[string]int{}
 	for i, s := range traces {
 		if i%6 != 0 {

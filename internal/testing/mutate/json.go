@@ -5,19 +5,19 @@ import (
 	"strconv"
 )
 
-// A node is a value of a JSON document, or a member of an object with its name.
+// A node is a value in a JSON document, or a member of an object including its name.
 type node struct {
-	begin, end int // in the bytes of the document
+	begin, end int // byte offsets in the document
 	member     bool
 }
 
-// scanJSON returns the values and members of a JSON document. Of a document that is not valid, it returns what precedes
-// the damage.
+// scanJSON returns the values and members in a JSON document. If the document is invalid, it returns those before the
+// error.
 func scanJSON(data []byte) (nodes []node) {
 	type open struct {
 		begin  int
 		object bool
-		member int // where the current member of an object begins, -1 before its name
+		member int // start of the current member of an object, -1 before its name
 	}
 	var stack []open
 	closed := func(begin, end int) {
@@ -45,7 +45,7 @@ func scanJSON(data []byte) (nodes []node) {
 		default:
 			end := scalar(data, i)
 			if n := len(stack); n > 0 && stack[n-1].object && stack[n-1].member < 0 {
-				stack[n-1].member = i // the name
+				stack[n-1].member = i // start of the name
 			} else {
 				closed(i, end)
 			}
@@ -55,7 +55,7 @@ func scanJSON(data []byte) (nodes []node) {
 	return nodes
 }
 
-// scalar returns the end of a string, number or name.
+// scalar returns the end of a string, number or literal.
 func scalar(data []byte, i int) int {
 	if data[i] == '"' {
 		for i++; i < len(data) && data[i] != '"'; i++ {
@@ -74,21 +74,21 @@ func scalar(data []byte, i int) int {
 	return i
 }
 
-// oddJSON are values that replace others.
+// oddJSON are replacement values.
 var oddJSON = [...]string{
 	"null", "true", "{}", "[]", `""`, "-1", "0", "1e308", "-1e308", "1e-320", "0.5", "9223372036854775807", "-9223372036854775808", "18446744073709551615", "18446744073709551616",
 	"4294967295", "2147483648", `"\u0000"`, `"\ud800"`, `"NaN"`, `"-1"`, `"18446744073709551615"`, "[[[[[[[[[[]]]]]]]]]]", `{"":{"":{"":[null]}}}`, "[null]", "[0]", "[-1]", `"ff"`,
 	`"0123456789abcdef0123456789abcdef"`, "1", "2", "3", "16",
 }
 
-// editJSON edits one to four values. An edit keeps the document valid unless a later one is inside an earlier one.
+// editJSON edits one to four values. The document stays valid unless two edits overlap.
 func (m *Mutator) editJSON() bool {
 	nodes := m.seed.nodes
 	if len(nodes) == 0 {
 		return false
 	}
 	m.buf = append(m.buf[:0], m.seed.Data...)
-	last := len(m.buf) // edits go from the end to the beginning, so that places stay true
+	last := len(m.buf) // edits go backwards, so that offsets of earlier values stay valid
 	picked := make([]node, 0, 4)
 	for range 1 + m.r.IntN(4) {
 		picked = append(picked, nodes[m.r.IntN(len(nodes))])
@@ -106,7 +106,7 @@ func (m *Mutator) editJSON() bool {
 
 func (m *Mutator) editNode(n node) {
 	kind := m.r.IntN(8)
-	if kind < 3 && n.member { // the member's value only
+	if kind < 3 && n.member { // only the value of the member
 		begin := scalar(m.buf, n.begin)
 		for begin < n.end && (m.buf[begin] == ' ' || m.buf[begin] == ':') {
 			begin++
@@ -125,32 +125,30 @@ func (m *Mutator) editNode(n node) {
 			break
 		}
 		with = strconv.AppendInt(
-			nil,
-			[...]int64{v + 1, v - 1, -v, v * 1000, v << 31, int64(m.extreme())}[m.r.IntN(6)],
-			10,
+			nil, [...]int64{v + 1, v - 1, -v, v * 1000, v << 31, int64(m.extreme())}[m.r.IntN(6)], 10,
 		)
-	case 3: // twice
+	case 3: // duplicate it
 		with = append(append(slices.Clone(old), ','), old...)
-	case 4: // gone, with the comma that follows
+	case 4: // delete it with the comma that follows
 		end := n.end
 		if end < len(m.buf) && m.buf[end] == ',' {
 			end++
 		}
 		m.buf = slices.Delete(m.buf, n.begin, end)
 		return
-	case 5, 6: // another one, of this document or of another
+	case 5, 6: // replace it with a value of this or another document
 		from := m.seed
 		if kind == 6 {
 			from = m.seeds[m.r.IntN(len(m.seeds))]
 		}
 		with = from.similar(m, n.member)
-	default: // deeper
+	default: // nest it deeper
 		with = append(append([]byte("["), old...), ']')
 	}
 	m.buf = slices.Replace(m.buf, n.begin, n.end, with...)
 }
 
-// similar returns a value, or a member if that is wanted.
+// similar returns a random value, or a random member if member is set.
 func (s *Seed) similar(m *Mutator, member bool) []byte {
 	for range 16 {
 		if len(s.nodes) == 0 {

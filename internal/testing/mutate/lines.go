@@ -11,13 +11,13 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/wiretext"
 )
 
-// parseTrace keeps the text of a trace. A trace whose text is mostly raw bytes is edited as bytes only.
+// parseTrace stores the text form of a trace. A trace that is mostly raw bytes is edited only as bytes.
 func (s *Seed) parseTrace() {
 	for b := range wiretest.Blocks(s.Data) {
 		s.edges = append(s.edges, int(b.Offset))
 	}
 	var text bytes.Buffer
-	_ = wiretext.Disassemble(&text, s.Data) // a buffer takes everything
+	_ = wiretext.Disassemble(&text, s.Data) // a buffer returns no errors
 	lines := splitLines(text.String())
 	raw := 0
 	for _, l := range lines {
@@ -34,7 +34,7 @@ func splitLines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// indent returns how far a line is indented, in bytes.
+// indent returns the indentation of a line in bytes.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
 // word returns the first word of a line.
@@ -46,7 +46,7 @@ func word(line string) string {
 	return line
 }
 
-// block returns the end of the lines that belong to line i: those that follow it and are indented further.
+// block returns the end of the block of line i: the following lines with a deeper indentation.
 func block(lines []string, i int) int {
 	end := i + 1
 	for end < len(lines) && indent(lines[end]) > indent(lines[i]) {
@@ -60,7 +60,7 @@ func (m *Mutator) editTrace() bool {
 	if len(m.seed.lines) == 0 {
 		return false
 	}
-	for range 3 { // some texts cannot be assembled: a number is too large for its place
+	for range 3 { // some results cannot be assembled because a number exceeds its type
 		m.lines = append(m.lines[:0], m.seed.lines...)
 		for range 1 + m.r.IntN(6) {
 			m.editRow()
@@ -74,7 +74,7 @@ func (m *Mutator) editTrace() bool {
 	return false
 }
 
-// editRow changes, removes, repeats or moves one line with all that belong to it.
+// editRow changes, removes, repeats or moves a line with its block.
 func (m *Mutator) editRow() {
 	if len(m.lines) < 2 {
 		return
@@ -86,7 +86,7 @@ func (m *Mutator) editRow() {
 		m.lines = slices.Delete(m.lines, i, end)
 	case kind == 1:
 		m.lines = slices.Insert(m.lines, end, slices.Clone(m.lines[i:end])...)
-	case kind == 2: // to where another line of the same depth is
+	case kind == 2: // move to another line of the same depth
 		if j := m.sibling(m.lines, i); j >= 0 {
 			moved := slices.Clone(m.lines[i:end])
 			m.lines = slices.Insert(m.lines, j, moved...)
@@ -109,7 +109,7 @@ func (m *Mutator) editRow() {
 	}
 }
 
-// sibling returns a random line that is indented as line i is, or -1.
+// sibling returns a random line with the same indentation as line i, or -1.
 func (m *Mutator) sibling(lines []string, i int) int {
 	for range 8 {
 		if j := 1 + m.r.IntN(len(lines)-1); j != i && indent(lines[j]) == indent(lines[i]) {
@@ -119,7 +119,7 @@ func (m *Mutator) sibling(lines []string, i int) int {
 	return -1
 }
 
-// similarLine returns a random line of another trace with the first word or else the depth of a line, or -1.
+// similarLine returns a random line of another trace with the same first word, or else the same depth, or -1.
 func (m *Mutator) similarLine(lines []string, like string) int {
 	if len(lines) < 2 {
 		return -1
@@ -133,7 +133,7 @@ func (m *Mutator) similarLine(lines []string, like string) int {
 	return -1
 }
 
-// override returns an argument that states a size or a count which the line does not have, or one that is usually
+// override returns an argument that states a size or count that the line does not have, or an argument that is usually
 // absent.
 func (m *Mutator) override(word string) string {
 	keys := []string{
@@ -222,7 +222,7 @@ func (m *Mutator) newPayload(line string) string {
 	return line[:begin] + text + line[end:]
 }
 
-// fieldTypes are types of fields, some of them nested and some that no writer writes.
+// fieldTypes are field types, including nested ones and some that no writer produces.
 var fieldTypes = [...]string{
 	"Int32", "UInt64", "Boolean32", "UTF16String", "Guid", "DateTime", "Double", "Byte", "VarInt", "VarUInt", "Array(Int32)", "Array(Byte)", "Array(UTF16String)", "Array(Array(Byte))",
 	"FixedLengthArray(Byte,3)", "FixedLengthArray(Int32,65535)", "FixedLengthArray(FixedLengthArray(Byte,65535),65535)", "UTF8CodeUnit", "RelLoc(Byte)", "DataLoc(UTF16CodeUnit)",
@@ -237,8 +237,8 @@ func (m *Mutator) newFieldType(line string) string {
 	return line[:begin+1] + fieldTypes[m.r.IntN(len(fieldTypes))]
 }
 
-// newNumber replaces one of the numbers of a line, outside of strings and payloads: by an extreme one, a neighbor, or another number of the
-// line.
+// newNumber replaces one of the numbers of a line, outside of strings and payloads, with an extreme number, a neighbor,
+// or another number of the line.
 func (m *Mutator) newNumber(line string) string {
 	spots := numbers(line)
 	if len(spots) == 0 {
@@ -262,7 +262,7 @@ func (m *Mutator) newNumber(line string) string {
 	return line[:s[0]] + strconv.FormatUint(v, 10) + line[s[1]:]
 }
 
-// numbers returns where the decimal and 0x-hexadecimal arguments of a line are.
+// numbers returns the positions of the decimal and 0x-hexadecimal arguments of a line.
 func numbers(line string) (spots [][2]int) {
 	for i := indent(line); i < len(line); {
 		switch c := line[i]; {
@@ -288,7 +288,7 @@ func numbers(line string) (spots [][2]int) {
 	return spots
 }
 
-// editLines edits a text: lines, and the numbers and words in them.
+// editLines edits a file of lines: whole lines, and numbers and words in them.
 func (m *Mutator) editLines() bool {
 	m.lines = append(m.lines[:0], m.seed.lines...)
 	for range 1 + m.r.IntN(6) {

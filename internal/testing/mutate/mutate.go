@@ -1,11 +1,11 @@
-// Package mutate makes damaged copies of small files, so that tests can read millions of them. Each mutant is made from
-// a seed and its number alone.
+// Package mutate generates corrupt copies of small files, so that tests can read millions of them. A seed and a number
+// determine a mutant.
 //
-// Most mutants of a trace and half of all others are edited as bytes: flipped bits, extreme numbers, bytes that are
-// inserted, deleted, repeated or taken from another file. These mostly test how a reader refuses its input. The others
-// are edited as what they are, and encoded again, so that what encloses an edit stays valid and the mutants get past
-// the first checks: rows of a trace (package wiretext), values of a JSON document, fields of a protobuf message, lines
-// of a text.
+// Most mutants of a trace, and half of all others, are edited as bytes: flipped bits, extreme numbers, and bytes that
+// are inserted, deleted, repeated or copied from another file. They mostly test how a reader rejects its input. The
+// other mutants are edited in their form and encoded again: rows of a trace (package wiretext), values of a JSON
+// document, fields of a protobuf message, lines of words. The encoding around an edit stays valid, so these mutants
+// pass the first checks of a reader.
 package mutate
 
 import (
@@ -15,42 +15,42 @@ import (
 	"slices"
 )
 
-// A Form says how a file is edited as what it is.
+// A Form is the structure in which a file is edited.
 type Form uint8
 
 const (
-	Bytes   Form = iota // no other way than as bytes
+	Bytes   Form = iota // only bytes
 	Trace               // nettrace or netperf
 	JSON                // a JSON document, or several
 	Proto               // a protobuf message
 	Lines               // lines of words
-	Parquet             // as bytes, but with the footer's length corrected
+	Parquet             // bytes, with the length of the footer corrected
 )
 
-// A Seed is a valid file that mutants are made from.
+// A Seed is a valid file from which mutants are derived.
 type Seed struct {
 	Name string
 	Form Form
 	Data []byte
 
-	edges  []int    // offsets where damage is felt: where blocks and values begin
-	lines  []string // of the text of a trace, or of a file of lines
+	edges  []int    // offsets at which blocks and values begin, where edits have the largest effect
+	lines  []string // lines of the text form of a trace, or of a file of lines
 	nodes  []node   // JSON
 	fields []field  // Proto
 }
 
-// A Mutator makes mutants of seeds. It is not safe for concurrent use.
+// A Mutator generates mutants of seeds. It is not safe for concurrent use.
 type Mutator struct {
 	seeds []*Seed
 	r     *rand.Rand
 	pcg   *rand.PCG
-	seed  *Seed // of the last mutant
-	deep  bool  // the last mutant was edited as what it is
+	seed  *Seed // seed of the last mutant
+	deep  bool  // the last mutant was edited in its form
 	buf   []byte
 	lines []string
 }
 
-// New returns a mutator of seeds, of which there must be at least one.
+// New returns a mutator of seeds. At least one seed is required.
 func New(seeds []*Seed) *Mutator {
 	pcg := rand.NewPCG(0, 0)
 	m := &Mutator{seeds: seeds, pcg: pcg, r: rand.New(pcg)}
@@ -79,7 +79,7 @@ func (s *Seed) parse() {
 	}
 }
 
-// Name returns the name of the seed of the last mutant, and how it was edited.
+// Name returns the name of the last mutant's seed and how it was edited.
 func (m *Mutator) Name() string {
 	if m.deep {
 		return m.seed.Name + ", edited as what it is"
@@ -90,13 +90,13 @@ func (m *Mutator) Name() string {
 // Seed returns the seed of the last mutant.
 func (m *Mutator) Seed() *Seed { return m.seed }
 
-// Mutant returns mutant number n of a seed of the random numbers. It is valid until the next call.
+// Mutant returns mutant number n for the given seed of the random number generator. It is valid until the next call.
 func (m *Mutator) Mutant(seed, n uint64) []byte {
 	m.pcg.Seed(seed, n)
 	m.seed = m.seeds[m.r.IntN(len(m.seeds))]
 	part := 2
 	if m.seed.Form == Trace {
-		part = 3 // assembling a text takes longer than reading the trace
+		part = 3 // assembling takes longer than reading the trace
 	}
 	m.deep = m.r.IntN(part) == 0 && m.edited()
 	if !m.deep {
@@ -118,7 +118,7 @@ func (m *Mutator) Mutant(seed, n uint64) []byte {
 	return m.buf
 }
 
-// edited sets buf to a copy that is edited in its form, and reports whether there is one.
+// edited sets buf to a copy edited in its form, and reports whether it succeeded.
 func (m *Mutator) edited() (ok bool) {
 	switch m.seed.Form {
 	case Trace:
@@ -133,7 +133,7 @@ func (m *Mutator) edited() (ok bool) {
 	return ok && len(m.buf) <= 4*len(m.seed.Data)+4096
 }
 
-// at returns a position: every other one is close to an edge.
+// at returns a random offset; half of the offsets are close to an edge.
 func (m *Mutator) at() int {
 	n := len(m.buf)
 	if n == 0 {
@@ -145,7 +145,7 @@ func (m *Mutator) at() int {
 	return m.r.IntN(n)
 }
 
-// edit changes one place.
+// edit makes one edit.
 func (m *Mutator) edit() {
 	at := m.at()
 	length := min(1+m.r.IntN(1<<m.r.IntN(12)), len(m.buf)-at)
@@ -160,19 +160,19 @@ func (m *Mutator) edit() {
 		m.putFixed(at)
 	case kind < 11:
 		m.putVarint(at)
-	case kind == 11: // a neighbor of what was there
+	case kind == 11: // a neighbor of the existing number
 		m.buf[at] += byte(2*m.r.IntN(2)) - 1
 	case kind == 12:
 		m.buf = slices.Delete(m.buf, at, at+length)
 	case kind == 13:
 		m.buf = slices.Insert(m.buf, m.at(), slices.Clone(m.buf[at:at+length])...)
-	case kind == 14: // two ranges change places
+	case kind == 14: // swap two ranges
 		other := m.at()
 		length = min(length, len(m.buf)-other, max(at-other, other-at))
 		for i := range length {
 			m.buf[at+i], m.buf[other+i] = m.buf[other+i], m.buf[at+i]
 		}
-	default: // the end of another file
+	default: // append the end of another file
 		other := m.seeds[m.r.IntN(len(m.seeds))].Data
 		m.buf = append(m.buf[:at], other[m.r.IntN(len(other)+1):]...)
 	}
@@ -186,13 +186,13 @@ func (m *Mutator) noise(n int) []byte {
 	return b
 }
 
-// extremes are numbers that sizes, counts and IDs are rarely tested with.
+// extremes are numbers that are rarely used as sizes, counts and IDs in tests.
 var extremes = [...]uint64{
 	0, 1, 2, 3, 7, 127, 128, 255, 256, 1<<14 - 1, 1 << 14, 1<<15 - 1, 1 << 15, 1<<16 - 1, 1 << 16, 1<<24 - 1, 1 << 24, 1<<28 - 1, 1 << 28, math.MaxInt32,
 	1 << 31, 1<<31 + 1, math.MaxUint32 - 1, math.MaxUint32, 1 << 32, 1<<53 + 1, math.MaxInt64, 1 << 63, math.MaxUint64 - 1, math.MaxUint64,
 }
 
-// extreme returns one of them, or a random number of random size.
+// extreme returns a number of extremes, or a random number of random size.
 func (m *Mutator) extreme() uint64 {
 	if m.r.IntN(4) == 0 {
 		return m.r.Uint64() >> m.r.IntN(64)
@@ -207,7 +207,7 @@ func (m *Mutator) putFixed(at int) {
 	copy(m.buf[at:], b[:2<<m.r.IntN(3)])
 }
 
-// putVarint replaces the varint that begins at a position, whatever it is.
+// putVarint replaces the bytes of the varint at an offset.
 func (m *Mutator) putVarint(at int) {
 	end := at
 	for end < len(m.buf)-1 && m.buf[end] >= 0x80 && end-at < 9 {
@@ -216,7 +216,7 @@ func (m *Mutator) putVarint(at int) {
 	m.buf = slices.Replace(m.buf, at, end+1, binary.AppendUvarint(nil, m.extreme())...)
 }
 
-// flips inverts bits of some of the bytes.
+// flips inverts bits of some bytes.
 func (m *Mutator) flips(p float64) {
 	for i := range m.buf {
 		if m.r.Float64() < p {
@@ -227,7 +227,7 @@ func (m *Mutator) flips(p float64) {
 
 const parquetTail = 8 // length of the footer and magic
 
-// footer returns where the footer of a Parquet file begins.
+// footer returns the offset of the footer of a Parquet file.
 func footer(data []byte) int {
 	if len(data) < parquetTail {
 		return 0
@@ -235,7 +235,8 @@ func footer(data []byte) int {
 	return max(0, len(data)-parquetTail-int(binary.LittleEndian.Uint32(data[len(data)-parquetTail:])))
 }
 
-// correctFooter makes the end of a Parquet file valid, so that edits inside the footer are seen, for 7 of 8 mutants.
+// correctFooter makes the end of a Parquet file valid for 7 of 8 mutants, so that readers reach the edits in the
+// footer.
 func (m *Mutator) correctFooter() {
 	n := len(m.buf)
 	if n < 2*parquetTail || m.r.IntN(8) == 0 {

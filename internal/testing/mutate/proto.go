@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// A field is a field of a protobuf message. A field with a length whose bytes parse as a message has fields; it may be
-// a string all the same.
+// A field is a field of a protobuf message. If its bytes parse as a message, it has fields, although it may be a
+// string.
 type field struct {
 	number int
 	wire   byte
-	value  uint64  // of wire types 0, 1 and 5
-	bytes  []byte  // of wire type 2, if it has no fields
-	fields []field // of wire type 2
+	value  uint64  // for wire types 0, 1 and 5
+	bytes  []byte  // for wire type 2 without fields
+	fields []field // for wire type 2
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	maxDepth = 8
 )
 
-// parseProto returns the fields of a message, or nil if the bytes are no message.
+// parseProto returns the fields of a message, or nil if the bytes are not a message.
 func parseProto(b []byte, depth int) (fields []field) {
 	for len(b) > 0 {
 		tag, n := binary.Uvarint(b)
@@ -81,7 +81,7 @@ func (m *Mutator) editProto() bool {
 	return true
 }
 
-// editFields returns a copy of fields with one edit in it, at a random depth.
+// editFields returns a copy of fields with one edit at a random depth.
 func (m *Mutator) editFields(fields []field) []field {
 	fields = slices.Clone(fields)
 	if len(fields) == 0 {
@@ -102,7 +102,7 @@ func (m *Mutator) editFields(fields []field) []field {
 		return slices.Insert(fields, m.r.IntN(len(fields)), *f)
 	case 3:
 		f.number = 1 + m.r.IntN(20)
-	case 4: // of another message
+	case 4: // insert a field of another message
 		if other := m.seeds[m.r.IntN(len(m.seeds))].fields; len(other) > 0 {
 			return slices.Insert(fields, i, other[m.r.IntN(len(other))])
 		}

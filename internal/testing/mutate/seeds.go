@@ -6,13 +6,13 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// MaxSeed is the size of files that are worth reading a million times. In larger ones an edit changes less.
+// MaxSeed is the maximum size of a seed in bytes. In larger files, an edit changes relatively less.
 const MaxSeed = 8 << 10
 
-// minSeed is more than a stream header and an end.
+// minSeed is larger than a stream header and an end.
 const minSeed = 200
 
-// Traces returns small traces of all versions, which are parts of those in testdata.
+// Traces returns small traces of all versions, which are excerpts of those in testdata.
 func Traces(tb testing.TB) (seeds []*Seed) {
 	tb.Helper()
 	cuts := []Cut{

@@ -17,8 +17,8 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// traceSeeds returns small traces of all versions: parts of those in testdata, profiles that became traces, and inputs
-// that were made to cost too much.
+// traceSeeds returns small traces of all versions: excerpts of those in testdata, traces converted from profiles, and
+// adversarial inputs.
 func traceSeeds(tb testing.TB) (seeds []*mutate.Seed) {
 	seeds = mutate.Traces(tb)
 	add := func(name string, data []byte) {
@@ -27,7 +27,8 @@ func traceSeeds(tb testing.TB) (seeds []*mutate.Seed) {
 		}
 	}
 	for _, name := range corpus.HostileNames(tb) {
-		if data := corpus.Hostile(tb, name).Data; bytes.HasPrefix(data, []byte("Nettrace")) { // others are compressed, and large
+		// Others are compressed and large.
+		if data := corpus.Hostile(tb, name).Data; bytes.HasPrefix(data, []byte("Nettrace")) {
 			add(name, data)
 		}
 	}
@@ -45,7 +46,7 @@ func traceSeeds(tb testing.TB) (seeds []*mutate.Seed) {
 	return seeds
 }
 
-// rewrite returns a trace of what a source yields.
+// rewrite returns a trace with the events of a source.
 func rewrite(tb testing.TB, src ntconv.Source) []byte {
 	var out bytes.Buffer
 	w, err := writer.New(&out, src.Info(), nil)
@@ -59,7 +60,7 @@ func rewrite(tb testing.TB, src ntconv.Source) []byte {
 	return out.Bytes()
 }
 
-// smallProfiles returns profiles with few samples: with addresses, inlined functions, labels, and without mappings.
+// smallProfiles returns profiles with few samples: with addresses, inlined functions and labels, and without mappings.
 func smallProfiles(tb testing.TB) (out [][]byte) {
 	whole, err := profile.ParseData(corpus.Read(tb, corpus.Path("go-cpu.pb.gz")))
 	if err != nil {
@@ -90,12 +91,12 @@ func smallProfiles(tb testing.TB) (out [][]byte) {
 	return out
 }
 
-// exported returns what an exporter writes of each trace, with the names of the traces.
+// exported returns the output of an exporter for each trace, with the names of the traces.
 func exported(tb testing.TB, traces []*mutate.Seed, form mutate.Form, export exporter) (seeds []*mutate.Seed) {
 	for _, s := range traces {
 		out := output{}
 		if _, err := convert(s.Data, &out, export, tb.TempDir()); err != nil {
-			continue // a trace that was made to cost too much
+			continue // an adversarial trace
 		}
 		if out.Len() > 100 && out.Len() <= 2*mutate.MaxSeed {
 			seeds = append(seeds, &mutate.Seed{Name: s.Name, Form: form, Data: bytes.Clone(out.Bytes())})

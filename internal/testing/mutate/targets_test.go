@@ -24,12 +24,13 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-// A target is what reads mutants.
+// A target is code that reads mutants.
 type target struct {
 	name  string
-	share int // of mutants, relative to other targets
+	share int // share of mutants, relative to other targets
 	seeds []*mutate.Seed
-	// check reads a mutant. rejected says why the input cannot be read to its end; err is a broken law.
+	// check reads a mutant. rejected is the error for an input that cannot be read to its end; err is a violated
+	// property.
 	check func(n uint64, data []byte) (rejected, err error)
 
 	mutator  *mutate.Mutator
@@ -41,7 +42,7 @@ type target struct {
 
 const fullShare = 8
 
-// traceTargets are all that read nettrace and netperf.
+// traceTargets returns the targets that read nettrace and netperf.
 func traceTargets(t *testing.T, seeds []*mutate.Seed) (list []*target) {
 	add := func(name string, share int, check func(uint64, []byte) (error, error)) {
 		list = append(list, &target{name: name, share: share, seeds: seeds, check: check})
@@ -70,7 +71,7 @@ func traceTargets(t *testing.T, seeds []*mutate.Seed) (list []*target) {
 	return list
 }
 
-// checkReader holds the laws of all readings, and that how the input is chopped makes no difference.
+// checkReader checks the properties of all readings, and that the size of reads makes no difference.
 func checkReader() func(uint64, []byte) (error, error) {
 	c := laws.New(func(data []byte, how laws.Reading, report *ntconv.Report) (ntconv.Source, error) {
 		o := &reader.Options{Strict: how.Strict, Report: report}
@@ -93,7 +94,7 @@ func checkReader() func(uint64, []byte) (error, error) {
 	}
 }
 
-// checkChopped compares reads of 1 or 7 bytes, and an input in memory, with one that comes in one piece.
+// checkChopped compares reads of 1 or 7 bytes, and an input in memory, with a read of the whole input.
 func checkChopped(view *laws.View, n uint64, data []byte) error {
 	size := [...]int{1, 7}[n/12%2]
 	for _, order := range []reader.Order{reader.FileOrder, reader.ByTime} {
@@ -117,7 +118,7 @@ func checkChopped(view *laws.View, n uint64, data []byte) error {
 			}
 			got := fmt.Sprintf("%d events, sum %x, then %v", events, view.Sum(), err)
 			if i > 0 && got != want {
-				return fmt.Errorf("order %v, pieces of %d bytes or from memory (%d): %s; in one piece %s", order, size, i, got, want)
+				return fmt.Errorf("order %v, pieces of %d bytes or from memory (%d): %s; in one read %s", order, size, i, got, want)
 			}
 			want = got
 		}
@@ -125,8 +126,8 @@ func checkChopped(view *laws.View, n uint64, data []byte) error {
 	return nil
 }
 
-// drain reads a source to its end and looks at all events.
-func drain(src ntconv.Source, view *laws.View, most int) (events int, err error) {
+// drain reads a source to its end and examines all events.
+func drain(src ntconv.Source, view *laws.View, limit int) (events int, err error) {
 	for {
 		e, err := src.Next()
 		if err == io.EOF {
@@ -135,20 +136,20 @@ func drain(src ntconv.Source, view *laws.View, most int) (events int, err error)
 		if err != nil {
 			return events, err
 		}
-		if events++; events > most {
-			return events, fmt.Errorf("%w: more than %d events", errEndless, most)
+		if events++; events > limit {
+			return events, fmt.Errorf("%w: more than %d events", errEndless, limit)
 		}
 		view.See(e)
 	}
 }
 
-// errEndless marks a source that yields more events than its bytes can hold.
+// errEndless means that a source yields more events than its bytes can contain.
 var errEndless = errors.New("no end")
 
-// maxStacks is the number of stacks whose frames are asked for.
+// maxStacks is the number of stacks that are symbolized.
 const maxStacks = 64
 
-// checkSymbols asks for the frames of stacks when they are met and when the whole trace is known.
+// checkSymbols symbolizes stacks as events are read, and again after the whole trace has been read.
 func checkSymbols(_ uint64, data []byte) (rejected, err error) {
 	src, names, err := open(data, reader.ByTime, new(ntconv.Report), false)
 	if err != nil {
@@ -195,7 +196,7 @@ func checkSymbols(_ uint64, data []byte) (rejected, err error) {
 	return rejected, nil
 }
 
-// checkWriter: what is written of a valid trace is read again as it was. What is written of others can be read.
+// checkWriter: a valid trace is written and read without a difference. Other traces are written as readable traces.
 func checkWriter(n uint64, data []byte) (rejected, err error) {
 	o := &reader.Options{AllowPrerelease: true}
 	if n/5%2 == 0 {
@@ -234,7 +235,7 @@ func checkWriter(n uint64, data []byte) (rejected, err error) {
 	return nil, nil
 }
 
-// lost returns how many events a trace has lost.
+// lost returns the number of lost events in a trace.
 func lost(data []byte) (n uint64) {
 	src, err := reader.New(bytes.NewReader(data), &reader.Options{AllowPrerelease: true})
 	for err == nil {
@@ -246,11 +247,11 @@ func lost(data []byte) (n uint64) {
 	return n
 }
 
-// valid reports whether the strict reader reads a trace to its end and understands all rows: a type code of 32 bits
-// that is unknown in version 4 may be a known one and more bytes in version 6. For a comparison in time order, time
-// must not go back on any thread, nor for a reader in time order, as it does after flags of sorted events that are not
-// true and in netperf files: a recorder of nettrace does neither, and a gap in the sequence numbers of such a thread
-// has no place in that order.
+// valid reports whether the strict reader reads a trace to its end and interprets all rows: an unknown 32-bit type code
+// of version 4 may be a known code followed by other bytes in version 6. For a comparison in time order, time must not
+// decrease on any thread. A reader in time order must not observe this either, as it does after false flags of sorted
+// events and in netperf files. A recorder of nettrace writes neither, and a gap in the sequence numbers of such a
+// thread has no position in time order.
 func valid(data []byte, order reader.Order) bool {
 	if order == reader.FileOrder {
 		return monotonic(data, order, func(*ntconv.Event) *ntconv.Thread { return nil }, false)
@@ -259,8 +260,8 @@ func valid(data []byte, order reader.Order) bool {
 		monotonic(data, order, func(*ntconv.Event) *ntconv.Thread { return nil }, true)
 }
 
-// monotonic reports whether the strict reader reads a trace to its end and, if times count, no event is earlier than
-// the one before it of the same thread.
+// monotonic reports whether the strict reader reads a trace to its end and, if times is set, no event is earlier than
+// the previous event of its thread.
 func monotonic(data []byte, order reader.Order, of func(*ntconv.Event) *ntconv.Thread, times bool) bool {
 	var report ntconv.Report
 	src, err := reader.New(bytes.NewReader(data), &reader.Options{Order: order, Strict: true, AllowPrerelease: true, Report: &report})
@@ -284,7 +285,7 @@ func monotonic(data []byte, order reader.Order, of func(*ntconv.Event) *ntconv.T
 	}
 }
 
-// readable returns an error if a trace that was written cannot be read to its end.
+// readable returns an error if a written trace cannot be read to its end.
 func readable(data []byte) error {
 	src, err := reader.New(bytes.NewReader(data), nil)
 	if err == nil {
@@ -296,7 +297,7 @@ func readable(data []byte) error {
 	return nil
 }
 
-// unlessLimit returns nil for a limit of the output format.
+// unlessLimit returns nil if err is a limit of the output format, and err otherwise.
 func unlessLimit(err error) error {
 	if errors.Is(err, ntconv.ErrLimit) || errors.Is(err, ntconv.ErrUnsupported) {
 		return nil
@@ -304,8 +305,8 @@ func unlessLimit(err error) error {
 	return err
 }
 
-// equal compares two traces as the command verify does, but for flags of sorted events, because the writer drops those
-// that are not true, and for the order of losses at one tick in time order.
+// equal compares two traces as the command verify does. It ignores flags of sorted events, because the writer drops
+// false ones, and the order of losses at the same tick in time order.
 func equal(a, b []byte, o *reader.Options) error {
 	var sides [2]ntconv.Source
 	for i, data := range [][]byte{a, b} {
@@ -319,7 +320,7 @@ func equal(a, b []byte, o *reader.Options) error {
 	return err
 }
 
-// checkVerify: a trace equals itself, and a comparison with another one ends with an answer.
+// checkVerify: a trace equals itself, and a comparison with another trace terminates.
 func checkVerify(seeds []*mutate.Seed) func(uint64, []byte) (error, error) {
 	return func(n uint64, data []byte) (error, error) {
 		for _, order := range []reader.Order{reader.FileOrder, reader.ByTime} {
@@ -339,7 +340,7 @@ func checkVerify(seeds []*mutate.Seed) func(uint64, []byte) (error, error) {
 	}
 }
 
-// checkPrinter: each line of JSON is valid, and lines of text hold no byte that a terminal could take for a command.
+// checkPrinter: each line of JSON is valid, and text lines contain no control characters for a terminal.
 func checkPrinter(n uint64, data []byte) (rejected, err error) {
 	src, names, err := open(data, reader.ByTime, new(ntconv.Report), n/5%2 == 0)
 	if err != nil {
@@ -388,7 +389,8 @@ func checkInventory(_ uint64, data []byte) (rejected, err error) {
 	return rejected, err
 }
 
-// reopen reads what an exporter wrote with a program of another kind: the library of pprof, a parser of JSON or
+// reopen reads the output of an exporter with independent code: the library of pprof, a parser of JSON or protobuf, or
+// an importer.
 // protobuf, or an importer.
 func reopen(name string, out *output, partial bool) error {
 	data := out.Bytes()
@@ -416,7 +418,7 @@ func reopen(name string, out *output, partial bool) error {
 	if err == nil {
 		_, err = drain(src, laws.NewView(), 1<<20)
 	}
-	// The importers of both take no time that is more than 100 years from the start. Traces may have any.
+	// Both importers reject times more than 100 years from the start. A trace may have any time.
 	far := err != nil && (name == "firefox" && strings.Contains(err.Error(), "100 years") || name == "speedscope" && strings.HasSuffix(err.Error(), "is out of range"))
 	if err != nil && !far {
 		return fmt.Errorf("%s of %d bytes cannot be read again: %w", name, len(data), err)
@@ -424,7 +426,7 @@ func reopen(name string, out *output, partial bool) error {
 	return nil
 }
 
-// checkProto checks that bytes are fields of protobuf.
+// checkProto checks that bytes are fields of a protobuf message.
 func checkProto(b []byte) error {
 	for len(b) > 0 {
 		_, _, n := protowire.ConsumeField(b)
@@ -436,5 +438,5 @@ func checkProto(b []byte) error {
 	return nil
 }
 
-// symbolized returns a source with addresses for names, as formats want it that hold only addresses.
+// symbolized returns a source in which names have addresses, for formats that store only addresses.
 func symbolized(src ntconv.Source) ntconv.Source { return symbol.Synthesize(src, nil) }

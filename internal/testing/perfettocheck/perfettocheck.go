@@ -1,6 +1,6 @@
-// Package perfettocheck applies the rules by which Perfetto reads Chrome's trace event format (JSON). A viewer shows
-// what it does not understand wrongly or not at all, and rarely says so; the rules were found by feeding files to
-// trace_processor (version 58).
+// Package perfettocheck checks files in Chrome's trace event format (JSON) against the rules of Perfetto. A viewer
+// shows elements that break a rule wrongly or not at all, and rarely reports it. The rules were determined by
+// experiments with trace_processor (version 58).
 package perfettocheck
 
 import (
@@ -11,51 +11,52 @@ import (
 	"io"
 )
 
-// Rules by name, as findings and tests state them.
+// Names of the rules, which findings and tests use.
 const (
 	RuleStart     = "start"     // the first bytes decide whether a file is JSON of this format
-	RuleSyntax    = "syntax"    // JSON; only an array may end early
+	RuleSyntax    = "syntax"    // the file is JSON; only an array may lack its end
 	RulePhase     = "phase"     // an event has a phase
-	RuleID        = "id"        // pid and tid are numbers from 1 to 2^32-1: others become 0
-	RuleTime      = "time"      // ts is a number, not negative
+	RuleID        = "id"        // pid and tid are numbers from 1 to 2^32-1: Perfetto replaces others with 0
+	RuleTime      = "time"      // ts is a number and not negative
 	RulePrecision = "precision" // ts and dur are exact: no exponent, at most 3 decimals, few enough digits
 	RuleNesting   = "nesting"   // slices of a thread nest
-	RuleBalance   = "balance"   // what begins ends
+	RuleBalance   = "balance"   // each begin has an end
 	RuleInstant   = "instant"   // the scope of an instant is t, p or g
 	RuleCounter   = "counter"   // values of counters are numbers
 	RuleAsync     = "async"     // asynchronous slices have an ID, and begin and end on one thread
-	RuleFlow      = "flow"      // an arrow has two ends with one ID, category and name, each inside a slice of its thread
-	RuleMetadata  = "metadata"  // names are strings, sort indexes numbers
-	RuleProfile   = "profile"   // chunks of V8 profiles are complete: nodes before use, one delta per sample
-	RuleSamples   = "samples"   // the members samples and stackFrames are ignored
-	RuleInteger   = "integer"   // integers in args have 64 bits
+	// An arrow has two ends with the same ID, category and name, each inside a slice of its thread.
+	RuleFlow     = "flow"
+	RuleMetadata = "metadata" // names are strings, sort indexes are numbers
+	RuleProfile  = "profile"  // chunks of V8 profiles are complete: nodes before use, one delta per sample
+	RuleSamples  = "samples"  // the members samples and stackFrames are ignored
+	RuleInteger  = "integer"  // integers in args fit into 64 bits
 )
 
-// A Finding is an event that Perfetto does not show as it is meant.
+// A Finding is an event that Perfetto does not show as intended.
 type Finding struct {
 	Rule  string
-	Event int // number of the event, from 0; -1: the file
+	Event int // number of the event, counting from 0; -1 for the file
 	Text  string
 }
 
 func (f Finding) String() string { return fmt.Sprintf("event %d: %s: %s", f.Event, f.Rule, f.Text) }
 
-// A Result is what Perfetto finds in a file.
+// A Result contains the elements that Perfetto finds in a file.
 type Result struct {
 	Events   int
-	Slices   int // of threads: X, and B with E
+	Slices   int // slices of threads: X, and B with E
 	Async    int // asynchronous slices: b with e
 	Instants int // i, I and n
-	Counters int // values
+	Counters int // values of counters
 	Flows    int // arrows
-	Samples  int // of V8 profiles
+	Samples  int // samples of V8 profiles
 	Findings []Finding
 }
 
-// maxFindings limits the findings of a Result.
+// maxFindings is the maximum number of findings in a Result.
 const maxFindings = 100
 
-// Check reads a file. Everything that is wrong with it is a finding.
+// Check reads a file and reports every violation as a finding.
 func Check(r io.Reader) *Result {
 	c := newChecker()
 	b, err := io.ReadAll(r)
@@ -97,7 +98,7 @@ func (c *checker) file(b []byte) {
 	}
 }
 
-// unfinished returns an array without its end if a comma precedes that, which Perfetto accepts.
+// unfinished returns an array without its missing end if a comma is the last byte, which Perfetto accepts.
 func unfinished(b []byte) []byte {
 	open := bytes.TrimSpace(bytes.TrimSuffix(bytes.TrimSpace(b), []byte("]")))
 	if bytes.HasSuffix(open, []byte(",")) {
@@ -106,7 +107,7 @@ func unfinished(b []byte) []byte {
 	return b
 }
 
-// object reads the object form.
+// object reads the object form of the format.
 func (c *checker) object(d *json.Decoder) error {
 	if _, err := d.Token(); err != nil {
 		return err

@@ -11,8 +11,8 @@ const (
 	slice   = `{"ph":"X","name":"s","cat":"c",` + thread1 + `"ts":0,"dur":100}`
 )
 
-// A ruleCase is what a rule must find and what it must accept. Events are in an object, unless a case begins with
-// "file".
+// A ruleCase contains events that violate a rule and events that satisfy it. Events are put into an object, unless a
+// case begins with "file".
 type ruleCase struct{ rule, bad, good string }
 
 func fileCases() []ruleCase {
@@ -119,7 +119,7 @@ func chunk(cpuProfile, deltas string) string {
 	return `{"ph":"P","name":"ProfileChunk","id":"0x1",` + thread1 + `"ts":1,"args":{"data":{"cpuProfile":{` + cpuProfile + `},"timeDeltas":[` + deltas + `]}}}`
 }
 
-// TestCounts counts one of each.
+// TestCounts counts one element of each kind.
 func TestCounts(t *testing.T) {
 	events := []string{
 		slice, `{"ph":"B",` + thread1 + `"ts":1},{"ph":"E",` + thread1 + `"ts":2}`, `{"ph":"i",` + thread1 + `"ts":1}`,

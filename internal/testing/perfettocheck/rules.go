@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// A checker is what the rules remember of the events so far.
+// A checker holds the state of the rules.
 type checker struct {
 	result   Result
-	number   int // of the event, -1 for the file
+	number   int // number of the event, -1 for the file
 	threads  map[thread]*[]interval
 	async    map[asyncKey]*asyncState
 	flows    map[flowKey][]end
@@ -25,7 +25,7 @@ type thread struct{ pid, tid uint64 }
 
 // An interval is a slice of a thread, in nanoseconds.
 type interval struct {
-	begin, end int64 // end is -1 until it is known
+	begin, end int64 // end is -1 while it is unknown
 	event      int
 }
 
@@ -46,7 +46,7 @@ type asyncSlice struct {
 
 type flowKey struct{ cat, id, name string }
 
-// An end is one of an arrow.
+// An end is one end of an arrow.
 type end struct {
 	thread thread
 	at     int64
@@ -109,7 +109,7 @@ func (c *checker) event(e *event) {
 	}
 }
 
-// id returns a number of a process or thread.
+// id checks the ID of a process or thread.
 func (c *checker) id(name string, raw json.RawMessage) uint64 {
 	n, err := strconv.ParseUint(string(raw), 10, 32)
 	if err != nil || n == 0 {
@@ -118,7 +118,7 @@ func (c *checker) id(name string, raw json.RawMessage) uint64 {
 	return n
 }
 
-// time returns a number of microseconds in nanoseconds.
+// time converts a number of microseconds to nanoseconds.
 func (c *checker) time(name string, raw json.RawMessage) (ns int64, ok bool) {
 	exact, ok := new(big.Rat).SetString(string(raw))
 	if !ok || len(raw) == 0 || raw[0] == '"' {
@@ -149,7 +149,7 @@ func (c *checker) add(t thread, i interval) {
 	*list = append(*list, i)
 }
 
-// endSlice ends the slice of a B. Perfetto takes the innermost open one.
+// endSlice ends the innermost open slice, as Perfetto does for an E.
 func (c *checker) endSlice(t thread, at int64) {
 	if list := c.threads[t]; list != nil {
 		for i := range slices.Backward(*list) {
@@ -272,7 +272,7 @@ func (c *checker) profile(e *event, t thread) {
 	}
 }
 
-// integers finds numbers in args whose value Perfetto loses.
+// integers reports numbers in args that Perfetto cannot represent.
 func (c *checker) integers(e *event) {
 	for _, raw := range e.Args {
 		d := json.NewDecoder(bytes.NewReader(raw))
@@ -293,7 +293,7 @@ func (c *checker) integers(e *event) {
 	}
 }
 
-// end applies the rules that need all events.
+// end applies the rules that depend on all events.
 func (c *checker) end() {
 	for t, list := range c.threads {
 		c.nesting(t, *list)
@@ -311,11 +311,10 @@ func (c *checker) end() {
 	slices.SortStableFunc(c.result.Findings, func(a, b Finding) int { return cmp.Compare(a.Event, b.Event) })
 }
 
-// nesting sorts the slices of a thread and finds those that overlap.
+// nesting sorts the slices of a thread and reports overlaps.
 func (c *checker) nesting(t thread, list []interval) {
 	slices.SortStableFunc(
-		list,
-		func(a, b interval) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.last(), a.last())) },
+		list, func(a, b interval) int { return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.last(), a.last())) },
 	)
 	var open []interval
 	for _, i := range list {
@@ -346,7 +345,7 @@ func (i interval) last() int64 {
 	return i.end
 }
 
-// flow checks the ends of an arrow. An end outside of all slices of its thread is not shown.
+// flow checks the ends of an arrow. Perfetto does not show an end outside of all slices of its thread.
 func (c *checker) flow(key flowKey, ends []end) {
 	slices.SortStableFunc(ends, func(a, b end) int { return cmp.Compare(a.at, b.at) })
 	begun := false

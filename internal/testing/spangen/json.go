@@ -12,17 +12,17 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// A Style is a way to write OTLP/JSON.
+// A Style is a variant of OTLP/JSON.
 type Style struct {
 	Snake   bool // names in snake_case
 	Upper   bool // hexadecimal digits in upper case
-	Numbers bool // 64-bit integers as numbers
-	Names   bool // values of enums by name where they have one
-	Nulls   bool // fields that are absent as null
+	Numbers bool // 64-bit integers as numbers, not strings
+	Names   bool // enum values by name if they have one
+	Nulls   bool // absent fields as null
 	Indent  string
 }
 
-// JSON returns a message as OTLP/JSON, made by encoding/json.
+// JSON returns a message as OTLP/JSON, encoded by encoding/json.
 func JSON(data *tracepb.TracesData, s Style) []byte {
 	var list []any
 	for _, rs := range data.ResourceSpans {
@@ -33,12 +33,12 @@ func JSON(data *tracepb.TracesData, s Style) []byte {
 		b, err = json.MarshalIndent(s.object("resourceSpans", list), "", s.Indent)
 	}
 	if err != nil {
-		panic(err) // the object holds only what encoding/json knows
+		panic(err) // the object contains only types that encoding/json supports
 	}
 	return b
 }
 
-// object returns an object of names and values without the zero values, which are those that protobuf omits.
+// object returns an object with names and values. It omits zero values, as protobuf does.
 func (s Style) object(pairs ...any) map[string]any {
 	m := map[string]any{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -123,14 +123,8 @@ func (s Style) resourceSpans(rs *tracepb.ResourceSpans) any {
 				),
 			)
 		}
-		resource = s.object(
-			"attributes",
-			s.keyValues(r.Attributes),
-			"droppedAttributesCount",
-			r.DroppedAttributesCount,
-			"entityRefs",
-			entities,
-		)
+		resource = s.object("attributes",
+			s.keyValues(r.Attributes), "droppedAttributesCount", r.DroppedAttributesCount, "entityRefs", entities)
 	}
 	var list []any
 	for _, ss := range rs.ScopeSpans {
@@ -213,12 +207,8 @@ func (s Style) span(p *tracepb.Span) any {
 		p.Flags,
 	)
 	if p.Status != nil {
-		m["status"] = s.object(
-			"message",
-			p.Status.Message,
-			"code",
-			s.enum(int32(p.Status.Code), tracepb.Status_StatusCode_name),
-		)
+		m["status"] = s.object("message",
+			p.Status.Message, "code", s.enum(int32(p.Status.Code), tracepb.Status_StatusCode_name))
 	}
 	return m
 }

@@ -7,8 +7,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// Proto returns a message with the spans. Consecutive spans with the same Resource, and the same Scope, are in one
-// group.
+// Proto returns a message with the spans. Consecutive spans with the same Resource form a group, and so do those with
+// the same Scope.
 func Proto(spans []*span.Span) *tracepb.TracesData {
 	data := &tracepb.TracesData{}
 	var rs *tracepb.ResourceSpans
@@ -111,7 +111,7 @@ func anyValue(v span.Value) *commonpb.AnyValue {
 	return p
 }
 
-// FromProto returns the spans of a message in their order: the inverse of Proto. Spans without valid IDs are omitted.
+// FromProto is the inverse of Proto. It returns the spans of a message in order and omits spans without valid IDs.
 func FromProto(data *tracepb.TracesData) (spans []*span.Span) {
 	for _, rs := range data.ResourceSpans {
 		r := fromResource(rs)

@@ -1,5 +1,4 @@
-// Package spangen generates spans for tests, and converts them to the messages of OTLP with code that the product does
-// not use.
+// Package spangen generates spans for tests, and converts them to OTLP messages with code independent of the product.
 package spangen
 
 import (
@@ -12,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Text generates valid UTF-8, also with NUL and quotes, and sometimes long.
+// Text generates valid UTF-8, including NUL and quotes, which is sometimes long.
 func Text() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom(
@@ -23,7 +22,7 @@ func Text() *rapid.Generator[string] {
 	)
 }
 
-// Value generates values of every kind, nested at most depth levels deep.
+// Value generates values of every kind with at most depth levels of nesting.
 func Value(depth int) *rapid.Generator[span.Value] {
 	return rapid.Custom(func(t *rapid.T) span.Value {
 		most := 7
@@ -48,7 +47,7 @@ func Value(depth int) *rapid.Generator[span.Value] {
 		case 8:
 			elems := rapid.SliceOfN(Value(depth-1), 0, 4).Draw(t, "elems")
 			for i := range elems {
-				if elems[i].Kind() == span.ValueAbsent { // messages cannot express it
+				if elems[i].Kind() == span.ValueAbsent { // messages cannot represent it
 					elems[i] = span.Empty()
 				}
 			}
@@ -74,7 +73,7 @@ func attributes(depth int) *rapid.Generator[[]span.Attribute] {
 func id[T any](fill func(*T, []byte), size int) *rapid.Generator[T] {
 	return rapid.Custom(func(t *rapid.T) (id T) {
 		b := rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "id")
-		b[0] |= 1 // not zero
+		b[0] |= 1 // not all zero
 		fill(&id, b)
 		return id
 	})
@@ -88,7 +87,7 @@ func TraceID() *rapid.Generator[span.TraceID] {
 // ID generates valid span IDs.
 func ID() *rapid.Generator[span.ID] { return id(func(id *span.ID, b []byte) { copy(id[:], b) }, 8) }
 
-// Span generates spans. Some of them share scopes and resources.
+// Span generates spans, some of which share scopes and resources.
 func Span(scopes []*span.Scope, resources []*span.Resource) *rapid.Generator[*span.Span] {
 	return rapid.Custom(func(t *rapid.T) *span.Span {
 		s := &span.Span{
@@ -134,7 +133,7 @@ func Span(scopes []*span.Scope, resources []*span.Resource) *rapid.Generator[*sp
 	})
 }
 
-// Scope generates scopes, also absent ones.
+// Scope generates scopes, including nil.
 func Scope() *rapid.Generator[*span.Scope] {
 	return rapid.Custom(func(t *rapid.T) *span.Scope {
 		if rapid.IntRange(0, 4).Draw(t, "absent") == 0 {
@@ -147,7 +146,7 @@ func Scope() *rapid.Generator[*span.Scope] {
 	})
 }
 
-// Resource generates resources, also absent ones.
+// Resource generates resources, including nil.
 func Resource() *rapid.Generator[*span.Resource] {
 	return rapid.Custom(func(t *rapid.T) *span.Resource {
 		if rapid.IntRange(0, 4).Draw(t, "absent") == 0 {
@@ -169,8 +168,8 @@ func Resource() *rapid.Generator[*span.Resource] {
 	})
 }
 
-// Spans generates spans in the order in which OTLP can hold them: those with a resource together, and within them those
-// with a scope.
+// Spans generates spans in an order that OTLP can represent: spans with the same resource are consecutive, and among
+// them those with the same scope.
 func Spans() *rapid.Generator[[]*span.Span] {
 	return rapid.Custom(func(t *rapid.T) (spans []*span.Span) {
 		for _, r := range rapid.SliceOfN(Resource(), 1, 2).Draw(t, "resources") {
@@ -183,7 +182,7 @@ func Spans() *rapid.Generator[[]*span.Span] {
 	})
 }
 
-// WantEqual fails the test unless two lists have equal spans in the same order.
+// WantEqual fails the test unless got has the same spans as want in the same order.
 func WantEqual(t rapid.TB, want, got []*span.Span) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -196,8 +195,8 @@ func WantEqual(t rapid.TB, want, got []*span.Span) {
 	}
 }
 
-// Equal returns an error that names the first field in which two spans differ. It compares what OTLP holds. Empty and
-// nil lists are equal, and so are doubles with the same bits only.
+// Equal returns an error with the first field in which two spans differ, and nil if they are equal. It compares the
+// fields of OTLP. Empty and nil lists are equal; doubles are equal if their bits are.
 func Equal(want, got *span.Span) error {
 	a, b := reflect.ValueOf(*normal(want)), reflect.ValueOf(*normal(got))
 	for i := range a.NumField() {
@@ -215,7 +214,7 @@ func deref(x any) any {
 	return x
 }
 
-// normal returns a deep copy in which lists without elements are nil, of what OTLP holds.
+// normal returns a deep copy of the fields of OTLP in which empty lists are nil.
 func normal(s *span.Span) *span.Span {
 	c := Clone(s)
 	c.HasStatus = c.HasStatus || c.Status != 0 || c.StatusMessage != ""
@@ -223,7 +222,7 @@ func normal(s *span.Span) *span.Span {
 	return c
 }
 
-// Clone returns a deep copy of a span that may be kept.
+// Clone returns a deep copy of a span, which may be retained.
 func Clone(s *span.Span) *span.Span {
 	c := *s
 	c.Attributes = cloneAttributes(s.Attributes)

@@ -7,13 +7,13 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// IDs of events of the runtime.
+// IDs of runtime events.
 const (
 	contentionStart = 81
 	contentionStop  = 91
 )
 
-// waits is a source with additional events.
+// A waits is a source with additional events.
 type waits struct {
 	ntconv.Source
 	after   func(*ntconv.Event) bool
@@ -21,9 +21,9 @@ type waits struct {
 	pending []*ntconv.Event
 }
 
-// Waits returns a source of the events of src in which a wait for a lock follows each event for which after returns
-// true: a ContentionStart and a ContentionStop on the thread of the event, at its time and without its labels. Few
-// recordings of spans also have intervals of the runtime.
+// Waits returns a source of the events of src. After each event for which after returns true it inserts a wait for a
+// lock: a ContentionStart and a ContentionStop on the same thread, at the same time, without labels. It exists because
+// few recordings contain both spans and intervals of the runtime.
 func Waits(src ntconv.Source, after func(*ntconv.Event) bool) ntconv.Source {
 	return &waits{Source: src, after: after, types: [2]*ntconv.Type{
 		{

@@ -1,5 +1,5 @@
-// Package stacksums compares what formats of profiles say about a trace: the total of each stack of each thread. The
-// totals that are wanted come from the pprof profile of the same events, read with google's library.
+// Package stacksums compares profile formats: the total of each stack of each thread. The expected totals come from the
+// pprof profile of the same events, read with google's library.
 package stacksums
 
 import (
@@ -20,14 +20,14 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A Key is a sample type of a thread. Thread is "pid/tid".
+// A Key identifies a sample type of a thread. Thread is "pid/tid".
 type Key struct{ Type, Thread string }
 
-// Sums are the totals of stacks, which are the names of the functions from the root on, separated by line feeds.
-// Samples without a stack have an empty one.
+// Sums contains totals by stack. A stack consists of the function names from the root on, separated by line feeds; it
+// is empty for samples without a stack.
 type Sums map[Key]map[string]Sum
 
-// A Sum is a total and the number of samples that it is made of, which is 0 if it is not known.
+// A Sum is a total and its number of samples, which is 0 if unknown.
 type Sum struct{ Total, Samples int64 }
 
 // Add adds a sample.
@@ -41,7 +41,7 @@ func (s Sums) Add(k Key, stack []string, value, samples int64) {
 	m[name] = Sum{m[name].Total + value, m[name].Samples + samples}
 }
 
-// Merged returns the sums of all threads together.
+// Merged returns the sums over all threads.
 func (s Sums) Merged() Sums {
 	all := make(Sums)
 	for k, stacks := range s {
@@ -52,23 +52,16 @@ func (s Sums) Merged() Sums {
 	return all
 }
 
-// Check compares sums with those of a pprof profile, which has neither zeros nor more than 1 ns of error per sample: it
-// rounds sums, and others round samples.
+// Check compares sums with those of a pprof profile. A profile omits zeros and rounds totals, while other formats round
+// each sample, so 1 ns of difference per sample is allowed.
 func Check(t testing.TB, got, want Sums) {
 	t.Helper()
 	for _, k := range slices.SortedFunc(maps.Keys(want), compareKeys) {
 		for stack, n := range want[k] {
 			g := got[k][stack]
 			if d := g.Total - n.Total; n.Total != 0 && (d > n.Samples || d < -n.Samples) {
-				t.Errorf(
-					"%s of thread %s: got %d, want %d in %d samples: %.200q",
-					k.Type,
-					k.Thread,
-					g.Total,
-					n.Total,
-					n.Samples,
-					stack,
-				)
+				t.Errorf("%s of thread %s: got %d, want %d in %d samples: %.200q",
+					k.Type, k.Thread, g.Total, n.Total, n.Samples, stack)
 				return
 			}
 		}
@@ -85,11 +78,12 @@ func Check(t testing.TB, got, want Sums) {
 
 func compareKeys(a, b Key) int { return strings.Compare(a.Type+a.Thread, b.Type+b.Thread) }
 
-// kinds are all kinds of samples that a trace can hold.
+// kinds are all profile kinds that a trace can contain.
 var kinds = []pprof.Kind{pprof.Wall, pprof.CPU, pprof.Imported}
 
-// Of returns the sums of the pprof profiles of a source, all kinds together, and writes its events to a sink, too. They
-// are poisoned after use. Events end with the first error of the source: damaged traces are as good as others here.
+// Of returns the sums of the pprof profiles of a source, for all kinds, and passes its events to a sink as well. It
+// overwrites events after use. An error of the source ends the events without failing the test, because corrupt traces
+// are valid test cases.
 func Of(t testing.TB, src ntconv.Source, namer ntconv.Namer, sink ntconv.Sink) Sums {
 	t.Helper()
 	sinks := []ntconv.Sink{sink}
@@ -123,7 +117,7 @@ func Of(t testing.TB, src ntconv.Source, namer ntconv.Namer, sink ntconv.Sink) S
 	return sums
 }
 
-// profile adds the samples of a profile. The first column of profiles that are not imported is their number.
+// profile adds the samples of a profile. Unless the profile is imported, its first column is the number of samples.
 func (s Sums) profile(p *profile.Profile, kind pprof.Kind) {
 	for _, sample := range p.Sample {
 		var stack []string
@@ -153,7 +147,7 @@ func number(s *profile.Sample, key string) int64 {
 	return 0
 }
 
-// Open returns a source of a trace file in time order, and a Namer that watches it. It returns nil if the file cannot
+// Open returns a source of a trace file in time order, and a Namer that observes it. It returns nil if the file cannot
 // be opened.
 func Open(t testing.TB, f corpus.File) (ntconv.Source, ntconv.Namer) {
 	t.Helper()
@@ -166,7 +160,7 @@ func Open(t testing.TB, f corpus.File) (ntconv.Source, ntconv.Namer) {
 	return symbol.Watch(src, names), names
 }
 
-// Files returns all traces of testdata, and those of the reference data unless it is absent or the test is short.
+// Files returns all traces in testdata, and the traces of the reference data unless it is absent or the test is short.
 func Files(t testing.TB) []corpus.File {
 	t.Helper()
 	files := corpus.Traces(t)

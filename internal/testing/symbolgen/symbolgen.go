@@ -1,7 +1,6 @@
-// Package symbolgen makes traces out of arbitrary bytes for fuzz targets: samples, and events of all kinds that give
-// their addresses symbols, ntconv's own definitions included. The events are well-formed. What they state is not:
-// ranges overlap, IDs are reused, a frame may have no function, and the frames of one address may be in different
-// mappings.
+// Package symbolgen generates traces from arbitrary bytes for fuzz targets: samples, and symbol events of all kinds,
+// including ntconv's own definitions. The events are well-formed, but their contents are inconsistent: ranges overlap,
+// IDs are reused, a frame may have no function, and the frames of one address may be in different mappings.
 package symbolgen
 
 import (
@@ -13,14 +12,14 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 )
 
-// Info describes the traces that Events makes.
+// Info describes the traces of Events.
 func Info() *ntconv.Info { return &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8} }
 
-// opSize is the number of bytes of which an event is made.
+// opSize is the number of input bytes per event.
 const opSize = 8
 
-// Events returns the events that data describes: one per 8 bytes, in time order. The first byte selects the kind of the
-// event, the others its contents. All addresses, IDs and names are from small sets, so that events refer to each other.
+// Events returns the events for data: one per 8 bytes, in time order. The first byte selects the kind of the event, the
+// others its contents. All addresses, IDs and names are from small sets, so events often refer to each other.
 func Events(data []byte) []*ntconv.Event {
 	g := newGenerator()
 	for len(data) >= opSize {
@@ -30,7 +29,7 @@ func Events(data []byte) []*ntconv.Event {
 	return g.events
 }
 
-// Random returns the description of n events, most of them about the same few addresses.
+// Random returns input for n events, most of them about the same few addresses.
 func Random(rng *rand.Rand, n int) []byte {
 	data := make([]byte, opSize*n)
 	few := byte(2 + rng.IntN(20))
@@ -43,7 +42,7 @@ func Random(rng *rand.Rand, n int) []byte {
 	return data
 }
 
-// A generator keeps what the events share.
+// A generator holds the state that events share.
 type generator struct {
 	processes [2]*ntconv.Process
 	threads   [2]*ntconv.Thread
@@ -113,7 +112,7 @@ func newGenerator() *generator {
 	return g
 }
 
-// fields returns fields of variable-length numbers, and of counted UTF-8 where the name begins with a dollar sign.
+// fields returns fields of variable-length numbers, or of counted UTF-8 if the name begins with a dollar sign.
 func fields(names ...string) (list []ntconv.Field) {
 	for _, name := range names {
 		f := ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}
@@ -128,17 +127,17 @@ func fields(names ...string) (list []ntconv.Field) {
 	return list
 }
 
-// texts are names of files and functions.
-var texts = [...]string{
+// nameList is the list of names of files and functions.
+var nameList = [...]string{
 	"", "f", "Main", "/app/shop.dll", "/lib/libc.so", "[vdso]", "/memfd:doublemapper", "vmlinux", "\xff;\n", "void [shop] A.B`1[C]::M(int32)[Tier0]",
 	"System.Private.CoreLib.dll", "shop", "instance void  (!0,class D`1<int32>&)", "<M>b__0", "N.T+<>c", `{"type":"ELF","build_id":"00ff"}`,
 }
 
-func text(b byte) ntconv.Value    { return ntconv.StringValue(texts[int(b)%len(texts)]) }
+func text(b byte) ntconv.Value    { return ntconv.StringValue(nameList[int(b)%len(nameList)]) }
 func number(b byte) ntconv.Value  { return ntconv.UintValue(uint64(b)) }
 func address(b byte) ntconv.Value { return ntconv.UintValue(pc(b)) }
 
-// pc returns one of 256 addresses: some are those of the kernel, and two are the lowest and the highest of all.
+// pc returns one of 256 addresses: some of them in the kernel, and the lowest and the highest address.
 func pc(b byte) uint64 {
 	switch {
 	case b == 255:
@@ -176,7 +175,7 @@ func (g *generator) event(op byte, b []byte) {
 	g.events = append(g.events, e)
 }
 
-// payload encodes values. They are made for the type.
+// payload encodes values, which must match the type.
 func payload(t *ntconv.Type, values []ntconv.Value) []byte {
 	p, err := ntconv.AppendFields(nil, t.Fields, values, 8)
 	if err != nil {
@@ -185,7 +184,7 @@ func payload(t *ntconv.Type, values []ntconv.Value) []byte {
 	return p
 }
 
-// values returns the field values of an event that gives addresses symbols.
+// values returns the field values of a symbol event.
 func values(kind int, b []byte) []ntconv.Value {
 	last := ntconv.UintValue(pc(b[0]) + uint64(b[1]))
 	switch kind {

@@ -22,7 +22,7 @@ import (
 
 var big = flag.Bool("big", false, "TestPeak converts traces of more than 4 GiB")
 
-// forms are the traces that are measured.
+// forms are the trace forms to measure.
 var forms = []tracegen.Options{
 	{Version: wire.V4}, {Version: wire.V4, Unsorted: true}, {Version: wire.V6}, {Version: wire.V6, Unsorted: true},
 }
@@ -34,27 +34,28 @@ func nameOf(o tracegen.Options) string {
 	return fmt.Sprintf("v%d", o.Version)
 }
 
-// TestMemory: what a conversion to pprof holds is a matter of what is distinct in a trace, not of its length.
+// TestMemory: the memory of a conversion to pprof depends on the number of distinct objects in a trace, not on its
+// length.
 func TestMemory(t *testing.T) {
 	for _, o := range forms {
 		t.Run(nameOf(o), func(t *testing.T) {
 			o.Bytes = 16 << 20
-			held(t, o) // what is made once a process is not counted
+			held(t, o) // objects allocated once per process do not count
 			small := held(t, o)
 			o.Bytes *= 4
 			if large := held(t, o); large > small+small/50 {
-				t.Errorf("%d KiB are held at the end of 16 MiB, %d KiB at the end of 64 MiB", small>>10, large>>10)
+				t.Errorf("%d KiB in use after 16 MiB, %d KiB after 64 MiB", small>>10, large>>10)
 			}
 		})
 	}
 }
 
-// held returns how much memory is in use at the end of a conversion, before the profile is written.
+// held returns the memory in use at the end of a conversion, before the profile is written.
 func held(t *testing.T, o tracegen.Options) int64 {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.GC()
-	runtime.GC() // what pools hold goes with the second
+	runtime.GC() // the second collection frees the contents of pools
 	runtime.ReadMemStats(&before)
 	in, out := io.Pipe()
 	go func() {
@@ -80,15 +81,15 @@ func held(t *testing.T, o tracegen.Options) int64 {
 	return int64(after.HeapAlloc) - int64(before.HeapAlloc)
 }
 
-// TestPeak shows the same of the whole command and of what it takes from the system, with traces of 512 MiB and of more
-// than 4 GiB on standard input. Shorter ones end before the garbage collector has run often enough to know its highest
-// peak, which varies from run to run: the medians of three are compared.
+// TestPeak compares the peak memory of the whole command for traces of 512 MiB and of more than 4 GiB on standard
+// input. With shorter traces the garbage collector runs too rarely to reach its peak. The peak varies from run to run,
+// so the medians of three runs are compared.
 func TestPeak(t *testing.T) {
 	if !*big {
 		t.Skip("-big converts traces of more than 4 GiB")
 	}
 	if runtime.GOOS == "windows" {
-		t.Skip("the peak of a process is not known on this system")
+		t.Skip("the peak memory of a process is unknown on this system")
 	}
 	generator, command := build(t, "./tracegen"), build(t, "../../../cmd/ntconv")
 	for _, format := range []string{"pprof", "nettrace"} {
@@ -112,11 +113,11 @@ func TestPeak(t *testing.T) {
 	}
 }
 
-// TestPeakOfSpans shows that the whole command sends spans from a pipe to a file within 64 MiB, whatever their number:
-// 1,000,000 with -big.
+// TestPeakOfSpans shows that the command sends spans from a pipe to a file within 64 MiB, regardless of their number,
+// which is 1,000,000 with -big.
 func TestPeakOfSpans(t *testing.T) {
 	if testing.Short() || runtime.GOOS == "windows" {
-		t.Skip("the peak of a process is not known on this system, or the test is to be short")
+		t.Skip("short mode, or the peak memory of a process is unknown on this system")
 	}
 	spans := "200000"
 	if *big {
@@ -141,14 +142,14 @@ func build(t *testing.T, dir string) string {
 	return path
 }
 
-// convert feeds a trace to the command, whose output goes nowhere, and returns the most memory that it had, in KiB.
+// convert pipes a trace to the command, discards its output, and returns its peak memory in KiB.
 func convert(t *testing.T, generator string, command []string, o tracegen.Options) int64 {
 	t.Helper()
 	args := []string{"-version", fmt.Sprint(uint8(o.Version)), "-bytes", fmt.Sprint(o.Bytes), fmt.Sprintf("-unsorted=%v", o.Unsorted)}
 	return peakOf(t, generator, slices.Concat(args, command, []string{"-q", "-f", "-", "-o", os.DevNull})...)
 }
 
-// peakOf runs the generator with a command and returns the most memory that the command had, in KiB.
+// peakOf runs the generator with a command and returns the peak memory of the command in KiB.
 func peakOf(t *testing.T, generator string, args ...string) (peak int64) {
 	t.Helper()
 	cmd := exec.Command(generator, args...)

@@ -9,23 +9,23 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// A Shape is a stream that is made to hurt a reader. What it has many of grows with n.
+// A Shape is an adversarial stream. The number of its main elements grows with n.
 type Shape struct {
 	Name, Doc string
-	// Many says that the shape is sound: a lenient reader gets to its end, as long as no limit is reached.
+	// Many means that the stream is valid: a lenient reader reads it to its end unless it exceeds a limit.
 	Many    bool
 	Version wire.Version
 	fill    func(s *wirestream.Stream, n int)
 }
 
-// Write writes the shape with n of what it has many of.
+// Write writes the shape with n main elements.
 func (h Shape) Write(w io.Writer, n int) error {
 	s := wirestream.New(w, h.Version)
 	h.fill(s, n)
 	return s.Err()
 }
 
-// Shapes returns all shapes. Those of many things first, then those that lie.
+// Shapes returns all shapes: first valid streams with many elements, then streams with false counts or sizes.
 func Shapes() []Shape {
 	many := func(name, doc string, v wire.Version, fill func(*wirestream.Stream, int)) Shape {
 		return Shape{name, doc, true, v, func(s *wirestream.Stream, n int) { fill(s, n); s.End() }}
@@ -65,7 +65,7 @@ func Shapes() []Shape {
 		many("thread-flush", "threads that a sequence point flushes, and new ones", wire.V6, threadFlush),
 		many(
 			"thread-flush-same",
-			"threads of which nothing is known but their index, all flushed and declared anew",
+			"threads of which only the index is known, all flushed and declared again",
 			wire.V6,
 			threadFlushSame,
 		),
@@ -74,7 +74,7 @@ func Shapes() []Shape {
 		many("threads-v4", "thread ids, one event each", wire.V4, manyThreads4),
 		many(
 			"thread-restart",
-			"one thread id whose sequence numbers begin anew with every event",
+			"one thread ID whose sequence numbers restart with every event",
 			wire.V4,
 			threadRestart,
 		),
@@ -132,7 +132,7 @@ func single(s *wirestream.Stream, h *wire.EventHeader) {
 	b.Flush()
 }
 
-// one declares thread 1 where the format needs that.
+// one declares thread 1 if the format requires it.
 func one(s *wirestream.Stream) {
 	s.Types(testType(1))
 	if s.Version() == wire.V6 {
@@ -373,7 +373,7 @@ func manyFields(s *wirestream.Stream, n int) {
 	}
 }
 
-// labelWindow is how many label lists a generated window has.
+// labelWindow is the number of label lists per window.
 const labelWindow = 10_000
 
 func labels(s *wirestream.Stream, n int, text func(i int) string) {
@@ -466,7 +466,7 @@ func traceBlocks(s *wirestream.Stream, n int) {
 	}
 }
 
-// The rest lies about sizes.
+// The following functions write false sizes.
 
 func fields65535(s *wirestream.Stream, n int) {
 	body := bin.AppendU16(nil, 0)

@@ -13,15 +13,16 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// SpanOptions describe a trace of Activities that Microsoft-Diagnostics-DiagnosticSource recorded with the payload
-// specification of dotnet-monitor: one Stop event per span. Spans come in traces of TraceSpans, whose root ends last.
+// SpanOptions describe a trace of Activities as Microsoft-Diagnostics-DiagnosticSource records them with the payload
+// specification of dotnet-monitor: one Stop event per span. Spans are grouped into traces of TraceSpans spans; the root
+// ends last. Zero selects the default of a member.
 type SpanOptions struct {
 	Version wire.Version // V4 or V6; 0 means V4
 	Spans   int64
-	Threads int // 16
-	Sources int // 4
-	Tags    int // 6
-	// Starts is the share of spans that also have a Start event: one in Starts spans; 0 means none.
+	Threads int // default 16
+	Sources int // default 4
+	Tags    int // default 6
+	// Starts determines how many spans also have a Start event: one in Starts spans; 0 means none.
 	Starts int
 }
 
@@ -30,11 +31,11 @@ const (
 	TraceSpans = 8
 	// spanWindow is the number of spans between two sequence points.
 	spanWindow = 10_000
-	// maxOpenSpans is how many spans before its own Stop event a Start event is.
+	// maxOpenSpans is the distance in spans between a Start event and its Stop event.
 	maxOpenSpans = 100
 )
 
-// WriteSpans writes a trace of Activities without holding it. Stats.Samples is the number of Stop events.
+// WriteSpans writes a trace of Activities without holding it in memory. Stats.Samples is the number of Stop events.
 func WriteSpans(w io.Writer, o SpanOptions) (Stats, error) {
 	if o.Version == 0 {
 		o.Version = wire.V4
@@ -88,7 +89,7 @@ const (
 type spanGenerator struct {
 	generator
 	spans SpanOptions
-	text  []byte // reused
+	text  []byte // buffer
 }
 
 func (g *spanGenerator) describe() {
@@ -126,7 +127,7 @@ func (g *spanGenerator) describe() {
 	)
 }
 
-// flush ends a window, with a sequence point if there were events in it.
+// flush ends a window. It writes a sequence point if the window contains events.
 func (g *spanGenerator) flush(point bool) {
 	g.blocks[0].Flush()
 	if point {
@@ -150,13 +151,13 @@ func (g *spanGenerator) emit(id uint32, thread int, payload []byte) {
 	}
 }
 
-// spanID returns the ID of the i-th span: distinct numbers that look random.
+// spanID returns the ID of the i-th span. IDs are distinct and look random.
 func spanID(i int64) uint64 { return uint64(i+1) * 0x9e3779b97f4a7c15 }
 
-// firstTick is the number of 100 ns from the year 1 to the beginning of the trace.
+// firstTick is the number of 100 ns units from the year 1 to the start of the trace.
 var firstTick = uint64(621_355_968_000_000_000 + time.Date(2026, 1, 15, 12, 0, 0, 0, time.UTC).UnixNano()/100)
 
-// arguments appends what Start and Stop events have in common.
+// arguments appends the common fields of Start and Stop events.
 func (g *spanGenerator) arguments(b []byte, i, count int64) []byte {
 	b = bin.AppendUTF16Z(b, "Shop.Source"+strconv.FormatInt(i%int64(g.spans.Sources), 10))
 	b = bin.AppendUTF16Z(b, "operation"+strconv.FormatInt(i%100, 10))
@@ -183,7 +184,7 @@ func (g *spanGenerator) argument(b []byte, key, value string) []byte {
 	return bin.AppendUTF16Z(bin.AppendUTF16Z(b, key), value)
 }
 
-// start writes the Start event of the i-th span if it has one.
+// start writes the Start event of the i-th span, if it has one.
 func (g *spanGenerator) start(i int64) {
 	if g.spans.Starts <= 0 || i%int64(g.spans.Starts) != 0 {
 		return
@@ -212,7 +213,7 @@ func (g *spanGenerator) stop(i int64) {
 	g.stats.Samples++
 }
 
-// processInfo writes what .NET writes last.
+// processInfo writes the event that .NET writes last.
 func (g *spanGenerator) processInfo() {
 	b := bin.AppendUTF16Z(nil, "/srv/generated /srv/generated.dll --spans")
 	b = bin.AppendUTF16Z(b, "Linux")

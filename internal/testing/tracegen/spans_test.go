@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// TestWriteSpans checks that a generated trace is valid for the strict reader and contains the stated spans: distinct
-// IDs, parents that exist, and tags.
+// TestWriteSpans checks that a generated trace is valid for the strict reader and contains the specified spans:
+// distinct IDs, existing parents, and tags.
 func TestWriteSpans(t *testing.T) {
 	for _, o := range []tracegen.SpanOptions{
 		{Spans: 0}, {Spans: 1}, {Spans: 25_000}, {Spans: 25_000, Starts: 4}, {Version: wire.V6, Spans: 25_000, Starts: 1, Threads: 3, Sources: 2, Tags: 1},

@@ -9,21 +9,21 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// Options describe a trace of a program under a sampler: threads that are sampled in turn, with stacks from a pool,
-// between larger events of another kind. In version 4 the sampler is that of .NET, and its methods are named by the
-// rundown at the end. In version 6 it is a machine-wide one that declares its threads anew in each window, as
-// one-collect does, and symbols come at the end.
+// Options describe a trace of a program under a sample profiler: threads are sampled in rotation, with stacks from a
+// pool, between larger events of another type. In version 4 the profiler is that of .NET, and the rundown at the end
+// describes the methods. In version 6 it is a machine-wide one that declares its threads again in each window, like
+// one-collect, and symbols follow at the end. Zero selects the default of a member.
 type Options struct {
 	Version wire.Version // V4 or V6
-	Bytes   int64        // the trace ends once it is as long as that; 0: Events counts
-	Events  int64        // the trace ends after as many events; 0: Bytes counts
-	Threads int          // 16
-	Stacks  int          // distinct ones: 1,000
-	Depth   int          // frames of a stack: 30
-	Payload int          // bytes of an event that is no sample: 300; every other event is one
-	Window  int          // events between two sequence points: 20,000; negative: there are none
-	// Unsorted puts the events of each thread in blocks of their own, as the buffers of threads that are written one
-	// after another: a reader must sort each window.
+	Bytes   int64        // the trace ends when it reaches this length in bytes; 0: use Events
+	Events  int64        // the trace ends after this number of events; 0: use Bytes
+	Threads int          // default 16
+	Stacks  int          // number of distinct stacks, default 1,000
+	Depth   int          // frames per stack, default 30
+	Payload int          // payload size in bytes of other events, default 300; every second event is a sample
+	Window  int          // events between two sequence points, default 20,000; negative: no sequence points
+	// Unsorted puts the events of each thread into their own blocks, like buffers of threads that are written one after
+	// another. A reader must sort each window.
 	Unsorted bool
 }
 
@@ -45,14 +45,14 @@ func (o *Options) setDefaults() error {
 	return nil
 }
 
-// Stats are what a trace holds.
+// Stats describe the contents of a trace.
 type Stats struct {
-	Bytes, Events, Samples int64 // Events include the samples, but not what names methods
+	Bytes, Events, Samples int64 // Events includes samples, but not symbol events
 	Methods                int
 }
 
-// Write writes a trace. Two traces of different lengths, but long enough that every thread was seen with every stack,
-// have the same content as far as profiles go.
+// Write writes a trace. Traces of different lengths have the same profile apart from the weights, if they are long
+// enough that every thread was sampled with every stack.
 func Write(w io.Writer, o Options) (Stats, error) {
 	if err := o.setDefaults(); err != nil {
 		return Stats{}, err
@@ -68,7 +68,7 @@ func Write(w io.Writer, o Options) (Stats, error) {
 	return g.stats, g.s.Err()
 }
 
-// Metadata ids of the generated types.
+// Metadata IDs of the generated types.
 const (
 	typeSample = 1 + iota
 	typeOther
@@ -76,12 +76,12 @@ const (
 	typeMapping
 )
 
-// A generator writes a trace of the usual shape.
+// A generator writes a trace of Write.
 type generator struct {
 	o       Options
 	s       *wirestream.Stream
 	stats   Stats
-	stacks  [][]byte // the pool
+	stacks  [][]byte // pool of stacks
 	blocks  []*wirestream.EventBlock
 	clock   uint64
 	seqs    []uint32 // by thread
@@ -93,8 +93,8 @@ type generator struct {
 const (
 	methodBase = 0x7f00_0000_0000
 	methodSize = 0x100
-	fanout     = 64 // a stack is a number of which every frame is a digit to this base
-	// eventBlockSize is about what runtimes write at once.
+	fanout     = 64 // a stack is a number, and its frames are the digits to this base
+	// eventBlockSize is about the block size of runtimes in bytes.
 	eventBlockSize = 100 << 10
 )
 
@@ -102,7 +102,7 @@ func (g *generator) prepare() {
 	for i := range g.o.Stacks {
 		pcs := make([]uint64, g.o.Depth)
 		for d, n := 0, i; d < g.o.Depth; d++ {
-			// Leaves differ first; the frames near the root are shared, as they are in programs.
+			// Leaves differ first; frames near the root are shared, as in real programs.
 			method := uint64(d*fanout + n%fanout)
 			pcs[d] = methodBase + method*methodSize + uint64(n%16)
 			n /= fanout
@@ -152,7 +152,7 @@ func (g *generator) more() bool {
 	return g.o.Bytes <= 0 || g.s.Offset() < g.o.Bytes
 }
 
-// stackOf returns the thread and the stack of a sample: all pairs in turn.
+// stackOf returns the thread and the stack of a sample. It cycles through all pairs.
 func (g *generator) pair(sample uint64) (thread, stack int) {
 	t := uint64(g.o.Threads)
 	return int(sample % t), int(sample / t % uint64(len(g.stacks)))
@@ -180,7 +180,7 @@ func (g *generator) window() {
 	}
 }
 
-// declare writes the tables that the following events refer to. The stack ids are 1 and up.
+// declare writes the tables to which the following events refer. Stack IDs count from 1.
 func (g *generator) declare(from, n int) {
 	list := make([][]byte, n)
 	for i := range list {
@@ -201,9 +201,9 @@ func (g *generator) declare(from, n int) {
 	clear(g.seqs)
 }
 
-// event writes the next event. first is the number of the window's first sample.
+// event writes the next event. first is the number of the first sample in the window.
 func (g *generator) event(first uint64) {
-	g.clock += 31_250 // a sample of each thread every millisecond, with the defaults
+	g.clock += 31_250 // one sample per thread and millisecond, with the default options
 	thread, stack := g.pair(g.samples)
 	h := wire.EventHeader{
 		MetadataID:  typeOther,
@@ -235,7 +235,7 @@ func (g *generator) event(first uint64) {
 	}
 }
 
-// threadID returns what events call a thread: an index in version 6.
+// threadID returns the thread ID in events, which is an index in version 6.
 func (g *generator) threadID(i int) uint64 {
 	if g.o.Version == wire.V6 {
 		return uint64(i)
@@ -255,7 +255,7 @@ func (g *generator) sequencePoint() {
 	g.s.SequencePoint(g.clock, flags, list...)
 }
 
-// names writes the events that name methods.
+// names writes the symbol events.
 func (g *generator) names() {
 	if g.o.Version == wire.V6 && g.o.Window > 0 {
 		g.declare(0, 1)

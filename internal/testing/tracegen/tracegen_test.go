@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// TestWrite: a generated trace is sound by the strict reader, holds what the generator says, and every frame has a
-// name.
+// TestWrite: a generated trace is valid for the strict reader, contains what Stats states, and every frame has a
+// symbol.
 func TestWrite(t *testing.T) {
 	for _, o := range []tracegen.Options{
 		{Version: wire.V4, Events: 30_000},
@@ -64,7 +64,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestShapes: every shape is one that a reader knows as a trace, grows with its size, and ends as it says.
+// TestShapes: a reader recognizes every shape as a trace. A shape grows with n, and ends as Many states.
 func TestShapes(t *testing.T) {
 	for _, s := range tracegen.Shapes() {
 		var small, large bytes.Buffer

@@ -24,8 +24,8 @@ func (e Headers) First() (h wire.EventHeader) {
 	return h
 }
 
-// Parse reads an event header and returns its length and, if the header states it, that of the whole event, else 0. On
-// entry h is the previous header of the block. The length is not positive if b is too short.
+// Parse reads an event header and returns its length and, if the header states it, the length of the whole event,
+// otherwise 0. On entry h is the previous header of the block. The length is not positive if b is too short.
 func (e Headers) Parse(h *wire.EventHeader, b []byte) (size, whole int) {
 	switch {
 	case e.Preview:
@@ -41,7 +41,7 @@ func (e Headers) Parse(h *wire.EventHeader, b []byte) (size, whole int) {
 	return h.ParseUncompressed(b), 0
 }
 
-// Append is the inverse of Parse. The optional fields in flags are written even where they could be omitted.
+// Append is the inverse of Parse. It writes the optional fields in flags even if they could be omitted.
 func (e Headers) Append(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte {
 	switch {
 	case e.Preview:
@@ -72,18 +72,18 @@ type EventBlock struct {
 	body    []byte
 	events  []legacy.EventV3 // version 3, whose padding depends on the offset of the block
 	prev    wire.EventHeader
-	// Pad is the number of additional bytes for each number of the following headers, as far as the format allows.
-	// Version 3 ignores it.
+	// Pad is the number of additional bytes per number in the following headers, as far as the format permits. Version
+	// 3 ignores it.
 	Pad int
 }
 
-// Events begins an event block, with compressed event headers from version 4 on.
+// Events starts an event block, with compressed event headers from version 4 on.
 func (s *Stream) Events() *EventBlock {
 	return s.EventBlock(&wire.EventBlockHeader{Flags: wire.FlagCompressed})
 }
 
-// EventBlock begins an event block with the given header, which version 3 omits. Event headers are compressed if its
-// flags say so.
+// EventBlock starts an event block with the given header, which version 3 omits. Event headers are compressed if its
+// flags state it.
 func (s *Stream) EventBlock(h *wire.EventBlockHeader) *EventBlock {
 	e := &EventBlock{s: s, headers: Headers{Objects: s.header.Objects(), Compressed: h.Compressed()}}
 	if s.header.Version != wire.V3 {
@@ -93,13 +93,12 @@ func (s *Stream) EventBlock(h *wire.EventBlockHeader) *EventBlock {
 	return e
 }
 
-// Add appends an event. PayloadSize is the number of payload bytes that the header claims; version 3 writes the actual
-// number.
+// Add appends an event. PayloadSize is the number of payload bytes in the header, which may be false; version 3 writes
+// the actual number.
 func (e *EventBlock) Add(h *wire.EventHeader, payload []byte) {
 	if e.s.header.Version == wire.V3 {
 		e.events = append(
-			e.events,
-			legacy.EventV3{Header: *h, Payload: bytes.Clone(payload), Stack: e.s.stacks[h.StackID]},
+			e.events, legacy.EventV3{Header: *h, Payload: bytes.Clone(payload), Stack: e.s.stacks[h.StackID]},
 		)
 		return
 	}
@@ -112,13 +111,13 @@ func (e *EventBlock) Add(h *wire.EventHeader, payload []byte) {
 	e.body = append(e.body, payload...)
 }
 
-// Raw appends bytes as they are. It is for versions 4 and 6.
+// Raw appends bytes unchanged. It supports versions 4 and 6.
 func (e *EventBlock) Raw(b []byte) { e.body = append(e.body, b...) }
 
-// Len returns the size of the block in bytes so far. It is for versions 4 and 6.
+// Len returns the current size of the block in bytes. It supports versions 4 and 6.
 func (e *EventBlock) Len() int { return len(e.body) }
 
-// Flush writes the block unless it is empty, and begins another one with the same block header.
+// Flush writes the block unless it is empty, and starts another one with the same block header.
 func (e *EventBlock) Flush() {
 	if len(e.body) > e.begin || len(e.events) > 0 {
 		e.FlushAs(wire.KindEvent)
@@ -140,8 +139,7 @@ func (e *EventBlock) FlushAs(kind wire.Kind) {
 	e.body, e.events, e.prev = e.body[:e.begin], e.events[:0], wire.EventHeader{}
 }
 
-// numbers are those of a compressed header in order, each with the flag that announces it and its maximum length in
-// bytes.
+// numbers returns the numbers of a compressed header in order, each with its flag and its maximum length in bytes.
 var numbers = [...]struct {
 	flag uint8
 	max  int

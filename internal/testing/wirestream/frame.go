@@ -5,11 +5,12 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// A Frame is what encloses the body of a block: a block header in version 6, an object header and an end tag before.
+// A Frame encloses the body of a block: with a block header in version 6, and with an object header and an end tag in
+// earlier versions.
 type Frame struct {
 	stream wire.StreamHeader
 	kind   wire.Kind
-	// Version and MinReader are those of the object. Version 6 has none.
+	// Version and MinReader are those of the object. Version 6 has neither.
 	Version, MinReader int32
 	// Unclosed omits the end tag of an object.
 	Unclosed bool
@@ -29,9 +30,9 @@ func NewFrame(s wire.StreamHeader, kind wire.Kind) Frame {
 	return f
 }
 
-// AppendHeader appends what precedes a body that claims to have size bytes. The absolute offset of the header decides
-// the padding of an object, so the length of the result does not depend on size. The error is that of a size that
-// version 6 cannot express.
+// AppendHeader appends the bytes before a body. size is the stated size of the body, which may be false. The absolute
+// offset of the header determines the padding of an object, so the length of the result does not depend on size.
+// AppendHeader returns an error if version 6 cannot represent size.
 func (f *Frame) AppendHeader(dst []byte, offset, size int64) ([]byte, error) {
 	switch {
 	case !f.stream.Objects():
@@ -44,7 +45,7 @@ func (f *Frame) AppendHeader(dst []byte, offset, size int64) ([]byte, error) {
 	}, offset), nil
 }
 
-// AppendEnd appends what follows the body.
+// AppendEnd appends the bytes after the body.
 func (f *Frame) AppendEnd(dst []byte) []byte {
 	if f.stream.Objects() && f.kind != wire.KindEnd && !f.Unclosed {
 		return legacy.AppendEndObject(dst)

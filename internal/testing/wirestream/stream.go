@@ -1,5 +1,6 @@
-// Package wirestream builds nettrace and netperf streams for tests and benchmarks: block by block and row by row, as
-// recorders write them or with sizes and padding that no recorder writes. It knows the wire format and not the model.
+// Package wirestream builds nettrace and netperf streams for tests and benchmarks, block by block and row by row. It
+// can write what recorders write, and sizes and padding that no recorder writes. It depends on the wire format, not on
+// the model.
 package wirestream
 
 import (
@@ -10,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// A Stream writes a stream of version 3, 4 or 6. After the first error of the underlying writer it writes nothing. A
-// row that the format cannot express panics, because the calling test is wrong. A Stream is not safe for concurrent
+// A Stream writes a stream of version 3, 4 or 6. After an error of the underlying writer it writes nothing. It panics
+// for a row that the format cannot represent, because that is a bug in the test. A Stream is not safe for concurrent
 // use.
 type Stream struct {
 	w      io.Writer
@@ -22,8 +23,8 @@ type Stream struct {
 	err    error
 }
 
-// New writes the stream header and a Trace block with a clock of 1 GHz and 8-byte pointers. Version is [wire.V3],
-// [wire.V4] or [wire.V6].
+// New writes the stream header and a Trace block with a clock of 1 GHz and 8-byte pointers. The version must be
+// [wire.V3], [wire.V4] or [wire.V6].
 func New(w io.Writer, version wire.Version) *Stream {
 	s := &Stream{w: w, header: wire.StreamHeader{Version: version}}
 	t := wire.Trace{
@@ -63,7 +64,7 @@ func (s *Stream) Offset() int64 { return s.offset }
 // Err returns the error of the underlying writer.
 func (s *Stream) Err() error { return s.err }
 
-// raw writes bytes as they are.
+// raw writes bytes unchanged.
 func (s *Stream) raw(b []byte) {
 	if s.err != nil {
 		return
@@ -79,7 +80,8 @@ func (s *Stream) Block(kind wire.Kind, body []byte) {
 	s.raw(f.AppendEnd(nil))
 }
 
-// Claim writes a block header that claims a body of size bytes, and any body, without an end tag. It returns the frame.
+// Claim writes a block header that states a body of size bytes, then body, which may have another size, without an end
+// tag. It returns the frame.
 func (s *Stream) Claim(kind wire.Kind, size int, body []byte) Frame {
 	f := NewFrame(s.header, kind)
 	header, err := f.AppendHeader(s.buf[:0], s.offset, int64(size))
@@ -96,10 +98,10 @@ func must(err error) {
 	}
 }
 
-// End writes the end of the trace.
+// End writes the end of the stream.
 func (s *Stream) End() { s.Block(wire.KindEnd, nil) }
 
-// A Type is the content of a metadata row.
+// A Type is the contents of a metadata row.
 type Type struct {
 	ID       uint32 // metadata ID
 	Provider string
@@ -153,8 +155,8 @@ func (s *Stream) Types(types ...Type) {
 	e.FlushAs(wire.KindMetadata)
 }
 
-// Stacks writes a stack block; the first stack gets the ID first. In version 3 it writes nothing: the stacks become
-// part of the events that refer to them.
+// Stacks writes a stack block. The first stack has the ID first, and the others follow. In version 3 it writes nothing,
+// because each event contains its stack.
 func (s *Stream) Stacks(first uint32, stacks ...[]byte) {
 	if s.header.Version == wire.V3 {
 		if s.stacks == nil {
@@ -172,7 +174,7 @@ func (s *Stream) Stacks(first uint32, stacks ...[]byte) {
 	s.Block(wire.KindStack, body)
 }
 
-// Labels writes a label list block of version 6. The first list gets the ID first.
+// Labels writes a label list block of version 6. The first list has the ID first.
 func (s *Stream) Labels(first uint32, lists ...[]wire.Label) {
 	body := wire.AppendIDRange(nil, wire.IDRange{First: first, Count: uint32(len(lists))})
 	for _, list := range lists {
@@ -201,7 +203,7 @@ func (s *Stream) RemoveThreads(rows ...wire.ThreadSeq) {
 	s.Block(wire.KindRemoveThread, body)
 }
 
-// SequencePoint writes a sequence point, of which version 3 has none. Only version 6 has flags.
+// SequencePoint writes a sequence point. Version 3 has none, and only version 6 has flags.
 func (s *Stream) SequencePoint(time uint64, flags uint32, threads ...wire.ThreadSeq) {
 	sp := wire.SequencePoint{Time: time, Flags: flags, Threads: threads}
 	switch s.header.Version {

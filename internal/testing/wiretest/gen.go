@@ -8,15 +8,16 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// Generators of rows as writers make them: what they yield, Append expresses and Parse gives back.
+// Generators of rows as writers produce them: Append can represent each row, and Parse restores it.
 
-// Text generates strings with and without letters beyond ASCII and the BMP, but without NUL, which UTF-16Z cannot hold.
+// Text generates strings with and without characters outside ASCII and the BMP, but without NUL, which UTF-16Z cannot
+// represent.
 func Text() *rapid.Generator[string] {
 	r := rapid.OneOf(rapid.RuneFrom([]rune("abĀĠ中😀\ufffd ")), rapid.Rune())
 	return rapid.Map(rapid.StringOfN(r, 0, 12, -1), func(s string) string { return strings.ReplaceAll(s, "\x00", "") })
 }
 
-// Extra generates bytes of a later version, nil rather than empty.
+// Extra generates bytes of a later format version, or nil.
 func Extra() *rapid.Generator[[]byte] {
 	return rapid.OneOf(rapid.Just[[]byte](nil), rapid.SliceOfN(rapid.Byte(), 1, 9))
 }
@@ -26,7 +27,7 @@ func ID() *rapid.Generator[[16]byte] {
 	return rapid.Map(rapid.SliceOfN(rapid.Byte(), 16, 16), func(b []byte) [16]byte { return [16]byte(b) })
 }
 
-// KeyValues generates pairs, nil rather than empty.
+// KeyValues generates pairs, or nil.
 func KeyValues() *rapid.Generator[[]wire.KeyValue] {
 	return rapid.Custom(func(t *rapid.T) (kvs []wire.KeyValue) {
 		for range rapid.IntRange(0, 3).Draw(t, "pairs") {
@@ -36,7 +37,7 @@ func KeyValues() *rapid.Generator[[]wire.KeyValue] {
 	})
 }
 
-// fieldType generates a type of at most the given depth, of the codes in force since.
+// fieldType generates a type with at most the given nesting, using the type codes of since.
 func fieldType(depth int, since func(wire.TypeSpec) bool, extra *rapid.Generator[[]byte]) *rapid.Generator[wire.Type] {
 	return rapid.Custom(func(t *rapid.T) (ty wire.Type) {
 		var codes []wire.TypeCode
@@ -67,7 +68,7 @@ func fieldType(depth int, since func(wire.TypeSpec) bool, extra *rapid.Generator
 	})
 }
 
-// Fields generates a field list, nil rather than empty.
+// Fields generates a field list, or nil.
 func Fields(depth int, since func(wire.TypeSpec) bool, extra *rapid.Generator[[]byte]) *rapid.Generator[[]wire.Field] {
 	return rapid.Custom(func(t *rapid.T) (fields []wire.Field) {
 		for range rapid.IntRange(0, 3).Draw(t, "fields") {
@@ -81,12 +82,12 @@ func Fields(depth int, since func(wire.TypeSpec) bool, extra *rapid.Generator[[]
 	})
 }
 
-// SinceV6 admits every type code, SinceV5 those of V2Params, SinceV4 those of V1 fields.
+// SinceV6 permits every type code, SinceV5 those of V2Params, SinceV4 those of V1 fields.
 func SinceV6(wire.TypeSpec) bool   { return true }
 func SinceV5(s wire.TypeSpec) bool { return s.Since <= wire.V5 }
 func SinceV4(s wire.TypeSpec) bool { return s.Since <= wire.V4 }
 
-// Header generates a row header of an event whose fields often equal those of prev, as compression expects.
+// Header generates an event header whose fields often equal those of prev, which compression exploits.
 func Header(prev wire.EventHeader, v6 bool) *rapid.Generator[wire.EventHeader] {
 	return rapid.Custom(func(t *rapid.T) wire.EventHeader {
 		h := prev

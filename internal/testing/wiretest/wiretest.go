@@ -1,4 +1,4 @@
-// Package wiretest gives the tests of the codecs real traces, cut into blocks.
+// Package wiretest provides real traces, split into blocks, for tests of the codecs.
 package wiretest
 
 import (
@@ -18,7 +18,7 @@ import (
 )
 
 // TestData returns the names of the traces in the repository's testdata, such as "testdata/hello.nettrace", for [Read].
-// Hostile inputs, which no recorder writes, are not among them.
+// It excludes adversarial inputs, which no recorder writes.
 func TestData(tb testing.TB) []string {
 	tb.Helper()
 	return find(tb, filepath.Dir(corpus.Path("")), "testdata")
@@ -31,7 +31,7 @@ func Names(tb testing.TB) []string {
 	return find(tb, corpus.Shared(tb, "data"), ".")
 }
 
-// find returns the paths of traces below root/dir, relative to root and without the ending .zst.
+// find returns the paths of traces below root/dir, relative to root and without the extension .zst.
 func find(tb testing.TB, root, dir string) (names []string) {
 	tb.Helper()
 	err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
@@ -72,14 +72,14 @@ type Block struct {
 	Stream wire.StreamHeader
 	Kind   wire.Kind
 	Object legacy.Object // versions 3 to 5
-	Offset int64         // of Body
+	Offset int64         // offset of Body in the trace
 	Body   []byte
 }
 
 // Cursor returns a cursor over the body.
 func (b *Block) Cursor() bin.Cursor { return bin.New(b.Body, b.Offset) }
 
-// Blocks yields the blocks of a trace up to its end or to where its framing breaks. The end mark is not among them.
+// Blocks yields the blocks of a trace up to its end or to the first invalid frame. It does not yield the end mark.
 func Blocks(trace []byte) iter.Seq[Block] {
 	return func(yield func(Block) bool) {
 		c := bin.New(trace, 0)
@@ -124,7 +124,8 @@ func Events(tb testing.TB, name string) (blocks [][]byte) {
 	return blocks
 }
 
-// BenchEvents measures a decoder of compressed headers over all events of a shared trace, block by block in file order.
+// BenchEvents benchmarks a decoder of compressed headers with all events of a shared trace, block by block in file
+// order.
 func BenchEvents(b *testing.B, name string, parse func([]byte, *wire.EventHeader) int) {
 	blocks := Events(b, name)
 	events, size := 0, 0
@@ -154,7 +155,7 @@ func BenchEvents(b *testing.B, name string, parse func([]byte, *wire.EventHeader
 	pace.Report(b, events)
 }
 
-// A Pace measures the runs of a benchmark one by one.
+// A Pace measures individual runs of a benchmark.
 type Pace struct {
 	start time.Time
 	least time.Duration
@@ -170,8 +171,8 @@ func (p *Pace) Stop() {
 	}
 }
 
-// Report states what an event costs, given how many a run has: ns/event is the mean, least-ns/event that of the fastest
-// run, which garbage collection and other work on the machine disturb least.
+// Report reports the time per event for runs of the given number of events: ns/event is the mean, least-ns/event that
+// of the fastest run, which is least disturbed by garbage collection and other load.
 func (p *Pace) Report(b *testing.B, events int) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(events), "ns/event")
 	b.ReportMetric(float64(p.least.Nanoseconds())/float64(events), "least-ns/event")

@@ -6,37 +6,37 @@ import (
 	"strconv"
 )
 
-// Printing: arguments with their usual value are left out.
+// Printing: arguments with their default value are omitted.
 
-// num puts an unsigned number unless it is the usual one.
+// num appends an unsigned number unless it is the default.
 func (n *node) num(key string, v, usual uint64) {
 	if v != usual {
 		n.put(key, bare(strconv.FormatUint(v, 10)))
 	}
 }
 
-// int puts a signed number unless it is the usual one.
+// int appends a signed number unless it is the default.
 func (n *node) int(key string, v, usual int64) {
 	if v != usual {
 		n.put(key, bare(strconv.FormatInt(v, 10)))
 	}
 }
 
-// hex puts bytes unless there are none.
+// hex appends bytes unless there are none.
 func (n *node) hex(key string, b []byte) {
 	if len(b) > 0 {
 		n.put(key, bare(hex.EncodeToString(b)))
 	}
 }
 
-// flag puts a word without value if on.
+// flag appends a word without a value if on is true.
 func (n *node) flag(word string, on bool) {
 	if on {
 		n.put("", bare(word))
 	}
 }
 
-// Assembling: a build holds the first error, after which everything reads as zero.
+// Assembling: a build records the first error. After an error all arguments are zero.
 type build struct{ err error }
 
 func (b *build) fail(n *node, format string, args ...any) {
@@ -45,7 +45,7 @@ func (b *build) fail(n *node, format string, args ...any) {
 	}
 }
 
-// arg takes the next unused argument with this key; nil if there is none.
+// arg consumes and returns the next unused argument with this key, or nil.
 func (b *build) arg(n *node, key string) *arg {
 	for i := range n.args {
 		if a := &n.args[i]; a.key == key && !a.used {
@@ -56,7 +56,7 @@ func (b *build) arg(n *node, key string) *arg {
 	return nil
 }
 
-// one takes an argument of one atom; usual if it is absent.
+// one returns an argument with one atom, or usual if it is absent.
 func (b *build) one(n *node, key, usual string) string {
 	a := b.arg(n, key)
 	switch {
@@ -69,7 +69,8 @@ func (b *build) one(n *node, key, usual string) string {
 	return a.atoms[0].text
 }
 
-// num takes an unsigned number of at most the given bits. Key "" is the next value without a key, which must be there.
+// num returns an unsigned number of at most the given bits. The empty key means the next value without a key, which is
+// required.
 func (b *build) num(n *node, key string, size int, usual uint64) uint64 {
 	s := b.one(n, key, "")
 	if s == "" && key != "" {
@@ -81,12 +82,12 @@ func (b *build) num(n *node, key string, size int, usual uint64) uint64 {
 func (b *build) parseNum(n *node, s string, size int) uint64 {
 	v, err := strconv.ParseUint(s, 0, size)
 	if err != nil {
-		b.fail(n, "%q is no unsigned number of %d bits", s, size)
+		b.fail(n, "%q is not an unsigned %d-bit number", s, size)
 	}
 	return v
 }
 
-// int takes a signed number of at most the given bits.
+// int returns a signed number of at most the given bits.
 func (b *build) int(n *node, key string, size int, usual int64) int64 {
 	s := b.one(n, key, "")
 	if s == "" && key != "" {
@@ -94,12 +95,12 @@ func (b *build) int(n *node, key string, size int, usual int64) int64 {
 	}
 	v, err := strconv.ParseInt(s, 0, size)
 	if err != nil {
-		b.fail(n, "%q is no number of %d bits", s, size)
+		b.fail(n, "%q is not a %d-bit number", s, size)
 	}
 	return v
 }
 
-// str takes the next quoted string without a key, which must be there.
+// str returns the next quoted string without a key, which is required.
 func (b *build) str(n *node) string {
 	a := b.arg(n, "")
 	if a == nil || len(a.atoms) != 1 || !a.atoms[0].quoted {
@@ -109,7 +110,7 @@ func (b *build) str(n *node) string {
 	return a.atoms[0].text
 }
 
-// hex takes bytes; nil if the argument is absent.
+// hex returns bytes, or nil if the argument is absent.
 func (b *build) hex(n *node, key string) []byte {
 	return b.parseHex(n, b.one(n, key, ""))
 }
@@ -120,12 +121,12 @@ func (b *build) parseHex(n *node, s string) []byte {
 	}
 	v, err := hex.DecodeString(s)
 	if err != nil {
-		b.fail(n, "%q are no hexadecimal bytes", s)
+		b.fail(n, "%q is not hexadecimal", s)
 	}
 	return v
 }
 
-// id takes 16 bytes; zero if the argument is absent.
+// id returns 16 bytes, which are zero if the argument is absent.
 func (b *build) id(n *node, key string) (id [16]byte) {
 	v := b.hex(n, key)
 	if len(v) != 0 && len(v) != len(id) {
@@ -135,7 +136,7 @@ func (b *build) id(n *node, key string) (id [16]byte) {
 	return id
 }
 
-// flag takes a word without value.
+// flag reports whether a word without a value is present.
 func (b *build) flag(n *node, word string) bool {
 	for i := range n.args {
 		if a := &n.args[i]; a.key == "" && len(a.atoms) == 1 && a.atoms[0] == bare(word) && !a.used {
@@ -146,11 +147,11 @@ func (b *build) flag(n *node, word string) bool {
 	return false
 }
 
-// done fails if n has arguments that nothing asked for, or lines below it with words other than these.
+// done fails if n has unused arguments, or lines below it with words that are not in the list.
 func (b *build) done(n *node, words ...string) {
 	for _, a := range n.args {
 		if !a.used {
-			b.fail(n, "argument %s is unknown or surplus", fmt.Sprint(a.key, a.atoms))
+			b.fail(n, "argument %s is unknown or repeated", fmt.Sprint(a.key, a.atoms))
 		}
 	}
 	for _, k := range n.kids {

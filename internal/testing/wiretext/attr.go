@@ -8,11 +8,11 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// lastLabel is the bit of a label's kind that ends a list.
+// lastLabel is the bit in the kind of a label that marks the end of a list.
 const lastLabel = 0x80
 
-// printAttrs adds the optional elements of a row as arguments, in their order, until c is empty, and what follows an
-// unknown kind as bytes under the given key.
+// printAttrs appends the optional elements of a row as arguments, in their order, until c is empty. Bytes after an
+// unknown kind become an argument with the given key.
 func printAttrs(n *node, c *bin.Cursor, table []wire.AttrSpec, rest string) {
 	for c.Len() > 0 {
 		before := *c
@@ -45,7 +45,8 @@ func printValue(n *node, spec *wire.AttrSpec, c *bin.Cursor) {
 	}
 }
 
-// buildAttrs appends the arguments of n that are in the table. With list set, the last one ends a label list.
+// buildAttrs appends the elements for the arguments of n that are in the table. If list is set, the last one ends a
+// label list.
 func (a *assembler) buildAttrs(n *node, table []wire.AttrSpec, list bool) {
 	last := -1
 	for i := range n.args {
@@ -95,7 +96,7 @@ func (a *assembler) value(n *node, spec *wire.AttrSpec, atoms []atom) (v wire.Va
 	return v
 }
 
-// sized appends what body does behind its size in a u16, which an argument may override.
+// sized appends the output of body after its size in a u16, which an argument may override.
 func (a *assembler) sized(n *node, key string, body func()) {
 	start := len(a.out)
 	a.out = append(a.out, 0, 0)
@@ -132,8 +133,8 @@ func (a *assembler) buildThread(k *node) {
 	})
 }
 
-// printLabels shows as many lists as the header counts. Numbers are shown as zigzag, even where one-collect has written
-// them otherwise: only the bytes count here.
+// printLabels prints as many lists as the header states. It decodes numbers as zigzag, even if one-collect has written
+// them otherwise, because only the bytes must round-trip.
 func printLabels(n *node, c *bin.Cursor) error {
 	r, err := wire.ParseLabelHeader(c)
 	n.num("first", uint64(r.First), 1)

@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// printBody adds what the body of a block holds to its line. It stops before the first row that it does not understand;
-// what is left in c is to be shown as bytes. After an error everything is.
+// printBody appends the contents of a block to its line. It stops at the first row that it cannot parse, and the caller
+// prints the rest of c as bytes. After an error the caller prints the whole body as bytes.
 func (p *printer) printBody(n *node, kind wire.Kind, c *bin.Cursor) error {
 	switch kind {
 	case wire.KindTrace:
@@ -39,7 +39,7 @@ func (p *printer) printBody(n *node, kind wire.Kind, c *bin.Cursor) error {
 	return nil
 }
 
-// buildBody is the inverse of printBody. It returns the words that lines below n may have.
+// buildBody is the inverse of printBody. It returns the words that are permitted in lines below n.
 func (a *assembler) buildBody(n *node, kind wire.Kind) []string {
 	switch kind {
 	case wire.KindTrace:
@@ -68,7 +68,7 @@ func (a *assembler) buildBody(n *node, kind wire.Kind) []string {
 	return a.rows(n, wordRaw, nil)
 }
 
-// rows appends the lines with the given word, and raw ones, in their order.
+// rows appends the rows of the lines with the given word, and raw lines, in their order.
 func (a *assembler) rows(n *node, word string, row func(*node)) []string {
 	for _, k := range n.kids {
 		switch k.word {
@@ -82,7 +82,7 @@ func (a *assembler) rows(n *node, word string, row func(*node)) []string {
 	return []string{word}
 }
 
-// count returns how many lines below n have a word, which is what counts usually say.
+// count returns the number of lines below n with a word, which is the default of a count.
 func count(n *node, word string) (c uint64) {
 	for _, k := range n.kids {
 		if k.word == word {
@@ -217,7 +217,7 @@ func (p *printer) printStacks(n *node, c *bin.Cursor) error {
 	return err
 }
 
-// printStack shows a stack as addresses, or as bytes if it is not made of whole ones.
+// printStack prints a stack as addresses, or as bytes if its size is not a multiple of the pointer size.
 func (p *printer) printStack(n *node, stack []byte) {
 	k := n.kid("stack")
 	if p.pointer != 4 && p.pointer != 8 || len(stack)%p.pointer != 0 {

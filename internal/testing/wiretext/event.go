@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// printEvents shows the header and the events of an event block, or of a metadata block of version 4.
+// printEvents prints the header and the events of an event block, or of a metadata block of version 4.
 func (p *printer) printEvents(n *node, c *bin.Cursor) error {
 	h, err := wire.ParseEventBlockHeader(c)
 	if err != nil {
@@ -45,7 +45,7 @@ func (p *printer) printEvents(n *node, c *bin.Cursor) error {
 	return nil
 }
 
-// unread returns the unread bytes of a copy of a cursor.
+// unread returns the unread bytes of a cursor, which does not move.
 func unread(c bin.Cursor) []byte { return c.Rest() }
 
 func printHeader(k *node, e wirestream.Headers, prev, h *wire.EventHeader) {
@@ -75,7 +75,7 @@ func printIDs(k *node, h *wire.EventHeader) {
 	}
 }
 
-// printPayload shows a payload as bytes, or as a metadata row if that is what it is.
+// printPayload prints a payload as bytes, or as a metadata row if it is one.
 func (p *printer) printPayload(k *node, payload []byte, row bool) {
 	if row && printRow(k, payload) {
 		return
@@ -134,7 +134,7 @@ func (a *assembler) payload(k *node) []byte {
 	return b
 }
 
-// printRow shows a metadata row of versions 3 to 5 if its line can express it.
+// printRow prints a metadata row of versions 3 to 5 if its line can represent it.
 func printRow(k *node, payload []byte) bool {
 	c := bin.New(payload, 0)
 	m, err := legacy.ParseMetadata(&c, wire.Limits{})
@@ -188,11 +188,11 @@ func (a *assembler) row(dst []byte, r *node) []byte {
 	return legacy.AppendMetadata(dst, &m)
 }
 
-// printEventsV3 shows the events of a version 3 block, each with its stack.
+// printEventsV3 prints the events of a version 3 block, each with its stack.
 func (p *printer) printEventsV3(n *node, c *bin.Cursor) error {
 	for c.Len() > 0 {
 		before, offset := *c, c.Offset()
-		e, _ := legacy.ParseEventV3(c) // an event whose only fault is a long stack is complete
+		e, _ := legacy.ParseEventV3(c) // if a long stack is its only defect, an event is complete
 		if c.Err() != nil {
 			*c = before
 			break

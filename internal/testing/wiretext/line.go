@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// A node is a line with the lines below it that are indented further.
+// A node is a line with the lines below it, which have a deeper indentation.
 type node struct {
-	line int // in the text; 0 for nodes made from bytes
+	line int // line number in the text; 0 for nodes built from bytes
 	word string
 	args []arg
 	kids []*node
 }
 
-// An arg is "key=value" or just "value". A value of several atoms has colons between them.
+// An arg is "key=value" or only "value". The atoms of a value are separated by colons.
 type arg struct {
 	key   string
 	atoms []atom
@@ -70,7 +70,7 @@ func (n *node) print(dst []byte, depth int) []byte {
 	return dst
 }
 
-// parse reads lines into a forest.
+// parse parses lines into a list of trees.
 func parse(text string) (top []*node, err error) {
 	var open []*node // open[i] is the last line at depth i
 	for i, line := range strings.Split(text, "\n") {
@@ -98,7 +98,7 @@ func parse(text string) (top []*node, err error) {
 	return top, nil
 }
 
-// scan reads a line without its indentation. A '#' at the beginning of a word begins a comment.
+// scan parses a line without its indentation. A '#' at the start of a word starts a comment.
 func (n *node) scan(s string) error {
 	for {
 		s = strings.TrimLeft(s, " \t\r")
@@ -129,7 +129,7 @@ func (n *node) scan(s string) error {
 	}
 }
 
-// until returns the index of the first byte of s that is one of ends, or the length of s.
+// until returns the index of the first byte of s that occurs in ends, or the length of s.
 func until(s, ends string) int {
 	for i := range len(s) {
 		if strings.IndexByte(ends, s[i]) >= 0 {
@@ -139,7 +139,7 @@ func until(s, ends string) int {
 	return len(s)
 }
 
-// scanAtom reads an atom, which may be empty, and returns what is left of s.
+// scanAtom parses an atom, which may be empty, and returns the rest of s.
 func scanAtom(s string) (atom, string, error) {
 	if !strings.HasPrefix(s, `"`) {
 		end := until(s, " \t\r:\"")
@@ -157,7 +157,7 @@ func (n *node) errorf(format string, args ...any) error {
 	return fmt.Errorf("line %d: %s: %w", n.line, n.word, fmt.Errorf(format, args...))
 }
 
-// clone copies n so that taking arguments leaves the original as it is.
+// clone copies n, so that consuming arguments does not change the original.
 func (n *node) clone() *node {
 	c := &node{line: n.line, word: n.word, args: slices.Clone(n.args)}
 	for _, k := range n.kids {

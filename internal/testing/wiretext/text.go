@@ -11,18 +11,18 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// The words of lines that stand for no kind of block.
+// The words of lines that do not represent a kind of block.
 const (
 	wordNettrace = "nettrace"
 	wordNetperf  = "netperf"
 	wordRaw      = "raw"
 )
 
-// rawWidth is how many bytes a raw line shows.
+// rawWidth is the number of bytes per raw line.
 const rawWidth = 32
 
-// Disassemble writes the text of a trace, block by block. Any input has a text that assembles to the same bytes: what
-// is not understood, or has an encoding that no line expresses, becomes raw lines. The error is that of w.
+// Disassemble writes the text of a trace, block by block. Any input has a text that assembles to the same bytes: bytes
+// that cannot be parsed, or have an encoding that no line represents, become raw lines. Errors are those of w.
 func Disassemble(w io.Writer, trace []byte) error {
 	p := printer{b: trace}
 	for p.pos < len(trace) {
@@ -37,35 +37,35 @@ func Disassemble(w io.Writer, trace []byte) error {
 	return nil
 }
 
-// Assemble returns the trace that a text describes. Errors tell the line.
+// Assemble returns the trace for a text. Errors contain the line number.
 func Assemble(text string) ([]byte, error) {
 	top, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	a := assembler{out: make([]byte, 0, len(text)/2)} // payloads are most of it, and have two digits per byte
+	a := assembler{out: make([]byte, 0, len(text)/2)} // most of a text is payloads, with two digits per byte
 	for _, n := range top {
 		a.part(n)
 	}
 	return a.out, a.err
 }
 
-// format is what lines depend on besides themselves.
+// A format is the context that the meaning of lines depends on.
 type format struct {
 	stream  wire.StreamHeader
-	pointer int // size of an address in stacks, from the Trace block
+	pointer int // size of an address in stacks, as the Trace block states it
 }
 
-// A printer turns one top-level part of a trace after the other into lines.
+// A printer converts a trace to lines, one top-level part after another.
 type printer struct {
 	format
 	b     []byte
 	pos   int
-	began bool // behind the stream header
-	ended bool // behind the end, or where framing is broken: the rest is raw
+	began bool // after the stream header
+	ended bool // after the end, or after an invalid frame: the rest is raw
 }
 
-// next passes over the next part. Its lines are checked to assemble to the bytes they are made from.
+// next consumes the next part. It checks that the lines assemble to the bytes of the part.
 func (p *printer) next() []*node {
 	if !p.ended {
 		for _, raw := range []bool{false, true} {
@@ -87,15 +87,15 @@ func (p *printer) assembles(n *node, end int) bool {
 	return a.err == nil && bytes.Equal(a.out, p.b[p.pos:end])
 }
 
-// part passes over the stream header or a block and returns its node, or nil if it is not there whole. With raw set,
-// the body of a block is shown as bytes.
+// part consumes the stream header or a block and returns its node, or nil if the part is incomplete. If raw is set, it
+// prints the body of a block as bytes.
 func (p *printer) part(raw bool) *node {
 	c := bin.New(p.b[p.pos:], int64(p.pos))
 	if !p.began {
 		p.began = true
 		h, err := wire.ParseStreamHeader(&c)
 		p.stream, p.pos = h, int(c.Offset())
-		// A version yet to come has a header like this one, but who knows what follows.
+		// A later version has the same header, but its blocks are unknown.
 		if p.ended = h.Version > wire.V6; err != nil && !p.ended {
 			return nil
 		}
@@ -131,15 +131,15 @@ func headerNode(h wire.StreamHeader) *node {
 	return n
 }
 
-// A rawBlock is a block whose body is still bytes.
+// A rawBlock is a block whose body has not been parsed.
 type rawBlock struct {
-	node   *node // so far with what its header says
+	node   *node // contains only the header so far
 	kind   wire.Kind
 	body   []byte
 	offset int64 // of body
 }
 
-// block reads the header, the body and the end of a block or object; nil if it has no known form.
+// block reads the header, the body and the end of a block or object. It returns nil if the form is unknown.
 func (p *printer) block(c *bin.Cursor) *rawBlock {
 	b := &rawBlock{node: &node{}}
 	var size int
@@ -177,7 +177,7 @@ func (p *printer) block(c *bin.Cursor) *rawBlock {
 	return b
 }
 
-// rawLines shows bytes as they are.
+// rawLines prints bytes.
 func rawLines(b []byte) (lines []*node) {
 	for chunk := range slices.Chunk(b, rawWidth) {
 		n := &node{word: wordRaw}
@@ -187,7 +187,7 @@ func rawLines(b []byte) (lines []*node) {
 	return lines
 }
 
-// An assembler appends the bytes of lines.
+// An assembler appends the bytes of lines to out.
 type assembler struct {
 	build
 	format
@@ -195,7 +195,7 @@ type assembler struct {
 	base int64 // absolute offset of out[0]
 }
 
-// part appends what a top-level line stands for.
+// part appends the bytes of a top-level line.
 func (a *assembler) part(n *node) {
 	switch n.word {
 	case wordNettrace, wordNetperf:
@@ -220,7 +220,7 @@ func (a *assembler) raw(n *node) {
 	a.done(n)
 }
 
-// block appends the header of a block, its body and its end.
+// block appends the header, the body and the end of a block.
 func (a *assembler) block(n *node) {
 	kind := a.kind(n)
 	f := wirestream.NewFrame(a.stream, kind)
@@ -232,7 +232,7 @@ func (a *assembler) block(n *node) {
 	}
 	start := len(a.out)
 	at := a.base + int64(start)
-	a.out, _ = f.AppendHeader(a.out, at, 0) // its length is right
+	a.out, _ = f.AppendHeader(a.out, at, 0) // only the length matters; the size is set below
 	body := len(a.out)
 	if a.stream.Objects() && kind == wire.KindEnd {
 		a.done(n)
@@ -250,7 +250,7 @@ func (a *assembler) block(n *node) {
 	a.out = f.AppendEnd(a.out)
 }
 
-// kind returns the kind of block that a line stands for: by name, or "Block(99)".
+// kind returns the block kind of a line: by name, or "Block(99)".
 func (a *assembler) kind(n *node) wire.Kind {
 	for k := range 256 {
 		kind := wire.Kind(k)
@@ -259,11 +259,11 @@ func (a *assembler) kind(n *node) wire.Kind {
 			return kind
 		}
 	}
-	a.fail(n, "no such line or block in %v", a.stream.Version)
+	a.fail(n, "unknown line or block in %v", a.stream.Version)
 	return wire.KindEnd
 }
 
-// body appends what the lines of a block stand for.
+// body appends the bytes of the lines in a block.
 func (a *assembler) body(n *node, kind wire.Kind) {
 	words := []string{wordRaw}
 	if !a.flag(n, wordRaw) {
@@ -274,7 +274,7 @@ func (a *assembler) body(n *node, kind wire.Kind) {
 	a.done(n, words...)
 }
 
-// rawKids appends the raw lines below n.
+// rawKids appends the bytes of the raw lines below n.
 func (a *assembler) rawKids(n *node) {
 	for _, k := range n.kids {
 		if k.word == wordRaw {

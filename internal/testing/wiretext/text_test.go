@@ -22,7 +22,7 @@ func disassemble(t testing.TB, b []byte) string {
 	return sb.String()
 }
 
-// identity asserts that a text of b assembles to b, and returns the text.
+// identity asserts that the text of b assembles to b, and returns the text.
 func identity(t testing.TB, name string, b []byte) string {
 	t.Helper()
 	s := disassemble(t, b)
@@ -35,7 +35,7 @@ func identity(t testing.TB, name string, b []byte) string {
 	return s
 }
 
-// TestRealFiles: the text is exact, and hardly anything in it is bytes: files of real writers are understood.
+// TestRealFiles: the text is exact and has few raw lines, because files of real writers can be parsed.
 func TestRealFiles(t *testing.T) {
 	for _, name := range wiretest.TestData(t) {
 		checkFile(t, name)
@@ -51,16 +51,16 @@ func TestSharedFiles(t *testing.T) {
 func checkFile(t *testing.T, name string) {
 	b := wiretest.Read(t, name)
 	if len(b) > 1<<20 {
-		return // texts are for small traces
+		return // text is for small traces
 	}
 	s := identity(t, name, b)
 	cut := strings.Contains(name, "stress-cut") || strings.Contains(name, "truncated")
 	if !cut && !strings.HasPrefix(name, "vectors/") && strings.Contains(s, "raw") {
-		t.Errorf("%s: not all of it is understood", name)
+		t.Errorf("%s: not all of it can be parsed", name)
 	}
 }
 
-// TestVectorsAreReadable: vectors with damage show the rest as rows, not as bytes.
+// TestVectorsAreReadable: vectors with errors show the rest as rows, not as bytes.
 func TestVectorsAreReadable(t *testing.T) {
 	for name, want := range map[string]string{
 		"V6UnknownThreadInfoKind":              "  row 9 extra=0500\n",
@@ -88,7 +88,7 @@ func TestVectorsAreReadable(t *testing.T) {
 	}
 }
 
-// TestDoc: the example of the package comment assembles, and is its own text.
+// TestDoc: the example of the package comment assembles, and disassembles to the same text.
 func TestDoc(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
 	if err != nil {
@@ -106,7 +106,7 @@ func TestDoc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What the example says although it is usual is left out when it is printed.
+	// The example contains a default value, which printing omits.
 	want := strings.NewReplacer(" ticks=0", "", " first=1", "").Replace(example.String())
 	if got := identity(t, "example", b); got != want {
 		t.Errorf("the example's text is\n%s", got)
@@ -122,13 +122,13 @@ func TestDoc(t *testing.T) {
 	}
 }
 
-// TestDamage: texts can say what is wrong on purpose.
+// TestDamage: text can describe corrupt traces.
 func TestDamage(t *testing.T) {
 	const trace4 = "nettrace 4\nTrace pointer=8\n"
 	start6 := len(wire.AppendStreamHeader(nil, wire.StreamHeader{Version: wire.V6}))
 	for _, tt := range []struct {
 		name, text, want string
-		skip             int // bytes before what is compared
+		skip             int // bytes before the compared ones
 	}{
 		{"block size", "nettrace 6\nBlock(99) size=9\n  raw 0102 03", "09000063010203", start6},
 		{"rows and bytes", "nettrace 6\nRemoveThread # no sequence point\n  thread 300 seq=2\n  raw ff", "04000007ac0202ff", start6},
@@ -156,20 +156,20 @@ func TestDamage(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for in, want := range map[string]string{
-		"nettrace 6\nTrac":                                                "line 2: Trac: no such line or block in nettrace 6",
-		"nettrace 4\nThread":                                              "line 2: Thread: no such line or block in nettrace 4",
-		"nettrace 6\nThread\n  row":                                       `line 3: row: "" is no unsigned number of 64 bits`,
-		"nettrace 6\nThread\n\n  # comment\n  row 1 pib=2":                "line 5: row: argument pib[{2 false}] is unknown or surplus",
+		"nettrace 6\nTrac":                                                "line 2: Trac: unknown line or block in nettrace 6",
+		"nettrace 4\nThread":                                              "line 2: Thread: unknown line or block in nettrace 4",
+		"nettrace 6\nThread\n  row":                                       `line 3: row: "" is not an unsigned 64-bit number`,
+		"nettrace 6\nThread\n\n  # comment\n  row 1 pib=2":                "line 5: row: argument pib[{2 false}] is unknown or repeated",
 		"nettrace 6\nThread\n  list level=1":                              "line 3: list: does not belong below Thread",
 		"nettrace 6\nThread\n   row 1":                                    "line 3: row: indented by 3 spaces: two for each level",
 		"nettrace 6\n    Thread":                                          "line 2: Thread: indented by 4 spaces: two for each level",
-		"nettrace 6\nRemoveThread\n  thread 1 seq=4294967296":             `line 3: thread: "4294967296" is no unsigned number of 32 bits`,
-		"nettrace 6\nraw 0g":                                              `line 2: raw: "0g" are no hexadecimal bytes`,
+		"nettrace 6\nRemoveThread\n  thread 1 seq=4294967296":             `line 3: thread: "4294967296" is not an unsigned 32-bit number`,
+		"nettrace 6\nraw 0g":                                              `line 2: raw: "0g" is not hexadecimal`,
 		"nettrace 6\nTrace\n  kv \"a":                                     `line 3: kv: string not closed: "a`,
 		"nettrace 6\nTrace\n  kv \"a\"":                                   "line 3: kv: wants a string in quotes",
 		"nettrace 6\nTrace sync=1:2:x":                                    "line 2: Trace: sync wants 8 numbers of 16 bits",
-		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\"\n    field \"\" Int33": `line 4: field: "Int33" is no type`,
-		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\"\n    field \"\" Array": `line 4: field: "Array" is no type`,
+		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\"\n    field \"\" Int33": `line 4: field: "Int33" is not a type`,
+		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\"\n    field \"\" Array": `line 4: field: "Array" is not a type`,
 		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\" guid=00":               "line 3: row: guid wants 16 bytes",
 		"nettrace 6\nEvent\n  event 1 activity=00":                        "line 3: event: activity wants 16 bytes",
 		"nettrace 6\nLabelList\n  list num=\"k\"":                         "line 3: list: num wants a key and a number",
@@ -197,7 +197,7 @@ func FuzzDisassemble(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { identity(t, "input", b) })
 }
 
-// FuzzAssemble: what assembles has a text that assembles to the same, and errors name a line.
+// FuzzAssemble: accepted text round-trips, and errors contain a line number.
 func FuzzAssemble(f *testing.F) {
 	f.Add("nettrace 6\nTrace pointer=8 sync=1:2:3:4:5:6:7:8\n  kv \"k\" \"v\"\nEvent preview\n  event 1 sorted fields=0xff\n")
 	f.Add("nettrace 4\nTrace\nMetadata\n  event 0 sorted\n    row 1 \"P\" 2 \"E\" headonly\n")

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// typeName writes a type as "Array(FixedLengthArray(Int32,3))". The fields of an object are lines of their own.
+// typeName returns a type in the form "Array(FixedLengthArray(Int32,3))". The fields of an object are separate lines.
 func typeName(t *wire.Type) string {
 	name := t.Code.String()
 	if !t.Code.Spec().Elem {
@@ -29,7 +29,7 @@ func objectFields(t *wire.Type) []wire.Field {
 	return t.Fields
 }
 
-// printFields shows a field list below n. A type that could not be read is bytes.
+// printFields prints a field list below n. A type that cannot be parsed is printed as bytes.
 func printFields(n *node, word string, fields []wire.Field) {
 	for i := range fields {
 		f := &fields[i]
@@ -70,7 +70,7 @@ func (a *assembler) parseType(n *node, name string, fields []wire.Field) (t wire
 		}
 	}
 	if t.Code == 0 || nested != t.Code.Spec().Elem {
-		a.fail(n, "%q is no type", name)
+		a.fail(n, "%q is not a type", name)
 		return wire.Type{Code: wire.TypeByte}
 	}
 	if t.Code == wire.TypeObject {
@@ -90,7 +90,7 @@ func (a *assembler) parseType(n *node, name string, fields []wire.Field) (t wire
 	return t
 }
 
-// printMetadata shows the rows of a version 6 metadata block.
+// printMetadata prints the rows of a version 6 metadata block.
 func printMetadata(n *node, c *bin.Cursor) error {
 	header, err := wire.ParseMetadataHeader(c)
 	n.hex("header", header)
@@ -102,7 +102,7 @@ func printMetadata(n *node, c *bin.Cursor) error {
 		k.put("", quoted(row.String()))
 		k.put("", bare(strconv.FormatUint(uint64(row.Varuint32()), 10)))
 		k.put("", quoted(row.String()))
-		// An error in a type leaves an opaque field, which has a line of its own.
+		// An error in a type leaves a field without a type, which has its own line.
 		fields, _ := wire.ParseFields(&row, wire.Limits{})
 		printFields(k, "field", fields)
 		optional := row.Sub(int(row.U16()))

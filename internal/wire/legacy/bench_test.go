@@ -8,29 +8,30 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// benchTraces are a trace of small events on many threads, one of small events on few, and two of large payloads.
+// benchTraces lists traces with small events on many threads, with small events on few threads, and with large
+// payloads.
 var benchTraces = []string{
 	"nettrace/perfview-dotnetcore3.0-win-x64.nettrace", "nettrace/perfview-only-managed-samples.nettrace", "nettrace/roslyn-compile-net10.nettrace",
 	"nettrace/perfview-heartratemonitor-arm32.nettrace",
 }
 
-// BenchmarkPlainLoop is the yardstick for everything that reads events: the compressed headers of a version 4 file in
-// file order, with a decoder that trusts its input and resolves nothing. What a reader costs is stated as a ratio to it
-// on the same machine and file.
+// BenchmarkPlainLoop is the reference for all code that reads events: it decodes the compressed headers of a version 4
+// file in file order, with a decoder that trusts its input and resolves nothing. The cost of a reader is a ratio to
+// this benchmark on the same machine and file.
 func BenchmarkPlainLoop(b *testing.B) {
 	for _, name := range benchTraces {
 		b.Run(name, func(b *testing.B) { wiretest.BenchEvents(b, name, plain) })
 	}
 }
 
-// BenchmarkCompressed is the same loop with the decoder in use.
+// BenchmarkCompressed is the same loop with ParseCompressed.
 func BenchmarkCompressed(b *testing.B) {
 	for _, name := range benchTraces {
 		b.Run(name, func(b *testing.B) { wiretest.BenchEvents(b, name, legacy.ParseCompressed) })
 	}
 }
 
-// plain decodes a compressed header without looking where the input ends.
+// plain decodes a compressed header without checking the end of the input.
 func plain(b []byte, h *wire.EventHeader) int {
 	i := 1
 	number := func() (v uint64) {
@@ -74,7 +75,7 @@ func plain(b []byte, h *wire.EventHeader) int {
 	return i
 }
 
-// TestPlainLoop: the yardstick decodes what the decoder in use decodes, or it would measure nothing.
+// TestPlainLoop checks that plain and ParseCompressed decode the same headers.
 func TestPlainLoop(t *testing.T) {
 	for _, events := range wiretest.Events(t, benchTraces[0]) {
 		var fast, slow wire.EventHeader

@@ -5,14 +5,14 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// ParseCompressed decodes the compressed header at the beginning of b, given that h is the header before it in the
-// block (the zero header before the first). It returns the header's length; the payload follows. Zero means that b ends
-// within the header or that a number in it is too long, which [CompressedError] tells apart; h is undefined then.
+// ParseCompressed decodes the compressed header at the start of b into h and returns the length of the header. The
+// payload follows. On entry h holds the previous header of the block, or the zero header before the first event.
+// ParseCompressed returns 0 if b ends within the header or a number in it has too many bytes; h is then undefined, and
+// [CompressedError] returns the cause.
 //
-// The rules are those of "Header compression". Where the texts differ it does what Microsoft's reader does: the
-// sequence number counts up unless it is left out and the metadata id is 0. Times and sequence numbers wrap.
-//
-// It runs once per event: BenchmarkCompressed tells what a change costs.
+// The rules are those of "Header compression". Where the specifications differ, ParseCompressed behaves like
+// TraceEvent: the sequence number increases by one, unless it is omitted and the metadata ID is 0. Times and sequence
+// numbers wrap. The function runs once per event: BenchmarkCompressed measures it.
 func ParseCompressed(b []byte, h *wire.EventHeader) int {
 	if len(b) == 0 {
 		return 0
@@ -53,7 +53,8 @@ func ParseCompressed(b []byte, h *wire.EventHeader) int {
 	return i
 }
 
-// parseActivities reads the ids that h.Flags announces at b[i:].
+// parseActivities reads the activity IDs at b[i:] for which h.Flags has a flag. It returns the index after them, or
+// more than len(b) if b is too short.
 func parseActivities(b []byte, i int, h *wire.EventHeader) int {
 	if h.Flags&wire.HasActivity != 0 {
 		if i > len(b)-16 {
@@ -70,8 +71,8 @@ func parseActivities(b []byte, i int, h *wire.EventHeader) int {
 	return i
 }
 
-// CompressedError explains why [ParseCompressed] did not decode the header at the beginning of b, whose absolute offset
-// is base. It returns nil if nothing is wrong.
+// CompressedError returns why [ParseCompressed] could not decode the header at the start of b, which lies at the
+// absolute offset base. It returns nil for a valid header.
 func CompressedError(b []byte, base int64) error {
 	c := bin.New(b, base)
 	flags := c.At("Event/Flags").U8()
@@ -91,8 +92,8 @@ func CompressedError(b []byte, base int64) error {
 	return c.Err()
 }
 
-// compressedFields lists the fields of a compressed header in order, with the flag that announces each; size is that of
-// the decoded value.
+// compressedFields lists the fields of a compressed header in order, with the flag of each. size is that of the decoded
+// value in bytes.
 var compressedFields = [...]struct {
 	name string
 	flag uint8
@@ -143,7 +144,7 @@ func AppendCompressedAs(dst []byte, prev, h *wire.EventHeader, flags uint8) []by
 	return dst
 }
 
-// changes returns the flags byte of a header that holds only what differs from prev.
+// changes returns the flags byte of a header that contains only the fields that differ from prev.
 func changes(prev, h *wire.EventHeader) (flags uint8) {
 	derived := prev.Sequence
 	if h.MetadataID != 0 {

@@ -7,12 +7,12 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// UncompressedSize is the length of an uncompressed event header of versions 4 and 5.
+// UncompressedSize is the length in bytes of an uncompressed event header of versions 4 and 5.
 const UncompressedSize = 80
 
-// ParseUncompressed decodes the uncompressed header at the beginning of b ("Uncompressed events") into h, of which
-// nothing is left over, and returns its length, [UncompressedSize], or 0 if b is shorter. The payload follows; where
-// the next event begins is told by [RowSize].
+// ParseUncompressed decodes the uncompressed header at the start of b ("Uncompressed events") and sets all members of
+// h. It returns the length of the header, [UncompressedSize], or 0 if b is shorter. The payload follows; [RowSize]
+// returns the offset of the next event.
 func ParseUncompressed(b []byte, h *wire.EventHeader) int {
 	if len(b) < UncompressedSize {
 		return 0
@@ -34,9 +34,10 @@ func ParseUncompressed(b []byte, h *wire.EventHeader) int {
 	return UncompressedSize
 }
 
-// RowSize returns the length of the uncompressed event with header h, given that avail bytes of the block are left from
-// its first byte on. The specification pads events to four bytes and counts the padding in EventSize; other writers do
-// not pad, and EventSize may be wrong. So EventSize counts if it covers the payload and stays inside the block.
+// RowSize returns the length in bytes of the uncompressed event with header h. avail is the length of the rest of the
+// block, from the first byte of the event. The specification pads events to four bytes and includes the padding in
+// EventSize, but some writers do not pad, and EventSize may be wrong. So RowSize uses EventSize only if it covers the
+// payload and lies inside the block.
 func RowSize(h *wire.EventHeader, avail int) int64 {
 	row := UncompressedSize + int64(h.PayloadSize)
 	if claimed := int64(h.EventSize) + 4; claimed >= row && claimed <= int64(avail) {
@@ -45,7 +46,7 @@ func RowSize(h *wire.EventHeader, avail int) int64 {
 	return row
 }
 
-// AppendUncompressed is the inverse of [ParseUncompressed]. EventSize is written as it is.
+// AppendUncompressed is the inverse of [ParseUncompressed]. It writes EventSize unchanged.
 func AppendUncompressed(dst []byte, h *wire.EventHeader) []byte {
 	dst = bin.AppendU32(dst, h.EventSize)
 	dst = bin.AppendU32(dst, h.IDAndOrder())

@@ -12,22 +12,22 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// TestRealFiles parses every object of the traces of versions 3 to 5 in testdata and writes it again: the same bytes
-// must come out.
+// TestRealFiles checks that parsing every object of the traces of versions 3 to 5 in testdata and appending it again
+// yields the same bytes.
 func TestRealFiles(t *testing.T) {
 	rewriteAll(t, wiretest.TestData(t), map[string]int{
 		"Trace": 15, "EventBlock": 10000, "MetadataBlock": 200, "StackBlock": 400, "SPBlock": 15, "version 3": 1500, "V2Params": 3,
 	})
 }
 
-// TestSharedFiles does the same for many more, of .NET Core 2.1 to .NET 10, on Windows and Linux, 32 and 64 bit.
+// TestSharedFiles does the same for many more files, of .NET Core 2.1 to .NET 10, on Windows and Linux, 32 and 64 bit.
 func TestSharedFiles(t *testing.T) {
 	rewriteAll(t, wiretest.Names(t), map[string]int{
 		"Trace": 70, "EventBlock": 400000, "MetadataBlock": 1000, "StackBlock": 4000, "SPBlock": 100, "version 3": 25000, "V2Params": 10,
 	})
 }
 
-// rewriteAll fails if fewer rows than expected were seen of an object.
+// rewriteAll fails if the files have fewer rows of an object than expected.
 func rewriteAll(t *testing.T, names []string, expect map[string]int) {
 	rows := map[string]int{}
 	redundant := 0
@@ -64,7 +64,7 @@ func rewriteAll(t *testing.T, names []string, expect map[string]int) {
 
 var errDiffers = errors.New("metadata row written differently")
 
-// expected reports whether a vector is made to have this error.
+// expected reports whether a vector has this error on purpose.
 func expected(name string, err error) bool {
 	for part, cause := range map[string]error{
 		"V5MetadataHeaderTooSmall":         bin.ErrValue,
@@ -190,7 +190,7 @@ func (r *rewriter) preview(c *bin.Cursor, h *wire.EventBlockHeader) error {
 	return nil
 }
 
-// metadata checks that a row is written again as it was.
+// metadata checks that appending a row yields the same bytes.
 func (r *rewriter) metadata(payload []byte, offset int64) error {
 	c := bin.New(payload, offset)
 	m, err := legacy.ParseMetadata(&c, wire.Limits{})
@@ -208,8 +208,8 @@ func (r *rewriter) metadata(payload []byte, offset int64) error {
 
 func bytesOf(c bin.Cursor) []byte { return c.Rest() }
 
-// TestPreRelease: the preview's file is recognised in every event block, and no block of any other file is taken for
-// one.
+// TestPreRelease checks that IsPreRelease recognizes every event block of the preview's file, and no block of any other
+// file.
 func TestPreRelease(t *testing.T) {
 	blocks := map[bool]int{}
 	for _, name := range wiretest.Names(t) {
@@ -234,7 +234,7 @@ func TestPreRelease(t *testing.T) {
 	}
 }
 
-// TestPreReleaseEvents: the headers of previews decode to known times and threads, without a processor.
+// TestPreReleaseEvents checks that the headers of previews decode to known times and threads, without a CPU.
 func TestPreReleaseEvents(t *testing.T) {
 	in := []byte("\xcf\x01\x00\xf8\x3b\xf8\x3b\x01\x95\xed\xcd\xe7\xb3\x11\x1e")
 	var h wire.EventHeader

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// stable asserts that a row which could be read is the same after being written and read again, and that errors have a
-// place inside the input.
+// stable checks that a row is the same after it is written and read again, and that errors have an offset inside the
+// input.
 func stable[T any](t *testing.T, in []byte, parse func(*bin.Cursor) (T, error), appendTo func([]byte, *T) []byte) {
 	t.Helper()
 	c := bin.New(in, 0)
@@ -30,7 +30,7 @@ func stable[T any](t *testing.T, in []byte, parse func(*bin.Cursor) (T, error), 
 	}
 }
 
-// FuzzRows: every row of versions 3 to 5 is read without harm, and unchanged by writing.
+// FuzzRows checks that every row of versions 3 to 5 is read without a panic and is unchanged by writing.
 func FuzzRows(f *testing.F) {
 	o := legacy.Object{Private: true, Name: "SPBlock", Version: 2, MinReader: 2, Size: 12}
 	f.Add(legacy.AppendObject(nil, &o, 0))
@@ -48,8 +48,8 @@ func FuzzRows(f *testing.F) {
 	})
 }
 
-// FuzzCompressed: both decoders of compressed headers, the explanation of refusals and the encoder agree; the decoder
-// for previews differs only in the processor.
+// FuzzCompressed checks that the decoder of compressed headers, CompressedError and the encoder agree, and that the
+// decoder for previews differs only in the CPU.
 func FuzzCompressed(f *testing.F) {
 	f.Add([]byte("\xff\x81\x01\x04\x02\x03\x05\x06\xe8\x070123456789abcdef0123456789abcdef\x0a"))
 	f.Add([]byte("\xc6\xff\xff\xff\xff\x0f\x00\xff\xff\xff\xff\x0f\x00\x00\x00"))
@@ -77,11 +77,11 @@ func FuzzCompressed(f *testing.F) {
 	})
 }
 
-// checkPreview writes and reads a header without the processor number, which may then be out of use.
+// checkPreview writes and reads a header without the CPU number.
 func checkPreview(t *testing.T, b []byte, prev *wire.EventHeader, h wire.EventHeader) {
 	preview := legacy.AppendPreRelease(nil, prev, &h, h.Flags)
 	if cpu := bin.AppendVaruint(nil, uint64(h.CPU)); len(preview) != len(b)-len(cpu) {
-		t.Fatalf("%x without the processor number is %x", b, preview)
+		t.Fatalf("%x without the CPU number is %x", b, preview)
 	}
 	got := *prev
 	h.CPU = wire.NoCPU

@@ -16,7 +16,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire/legacy"
 )
 
-// TestObjectRoundTrip: object headers come back with the body on a multiple of four, at any offset, beyond 4 GiB too.
+// TestObjectRoundTrip checks that object headers round-trip and align the body to four bytes, at any offset, also
+// beyond 4 GiB.
 func TestObjectRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := legacy.Object{
@@ -107,7 +108,7 @@ func TestSupported(t *testing.T) {
 	}
 }
 
-// checkPair is the law of a Parse and Append pair: see the test of the same name in package wire.
+// checkPair checks the properties of a Parse and Append pair, as in package wire.
 func checkPair[T any](t *rapid.T, name string, row T, encoded, tail []byte, parse func(*bin.Cursor) (T, error)) {
 	t.Helper()
 	c := bin.New(append(bytes.Clone(encoded), tail...), 0)
@@ -167,7 +168,7 @@ func TestMetadataRoundTrip(t *testing.T) {
 			Has:      legacy.Set(rapid.IntRange(0, 7).Draw(t, "has")),
 		}
 		if m.Has&^legacy.HasV1 != 0 {
-			m.Has |= legacy.HasV1 // tags follow a V1 field count, if only 0
+			m.Has |= legacy.HasV1 // tags follow a V1 field count, possibly 0
 		}
 		if m.Has&legacy.HasV1 != 0 {
 			m.V1 = wiretest.Fields(4, wiretest.SinceV4, none).Draw(t, "V1")
@@ -187,8 +188,8 @@ func TestMetadataRoundTrip(t *testing.T) {
 	})
 }
 
-// TestMetadataDamage: rows keep their identity; what follows an error in V1 fields, which have no sizes, is kept whole,
-// and errors in V2 fields concern those alone.
+// TestMetadataDamage checks that rows with errors keep their ID. After an error in V1 fields, which have no sizes, the
+// rest of the row is kept. An error in a V2 field affects only this field.
 func TestMetadataDamage(t *testing.T) {
 	head := string(legacy.AppendMetadata(nil, &legacy.Metadata{ID: 7, Provider: "P", EventID: 3, Name: "E"}))
 	const i32V1, i32V2 = "\x09\x00\x00\x00i\x00\x00\x00", "\x0c\x00\x00\x00i\x00\x00\x00\x09\x00\x00\x00"
@@ -235,8 +236,7 @@ func TestMetadataDamage(t *testing.T) {
 	}
 }
 
-// TestNameLimit: a name may have as many UTF-16 units as the limit; the first one that has more is an error at its
-// place.
+// TestNameLimit checks that a name may have as many UTF-16 units as the limit. A longer one is an error at its offset.
 func TestNameLimit(t *testing.T) {
 	i32 := wire.Type{Code: wire.TypeInt32}
 	object := func(inner string) wire.Type {
@@ -266,7 +266,7 @@ func TestNameLimit(t *testing.T) {
 	}
 }
 
-// TestLongName: the limit is 65,536 units unless given, and a name beyond it is not decoded.
+// TestLongName checks that the default limit is 65,536 units, and that a longer name is not decoded.
 func TestLongName(t *testing.T) {
 	parse := func(units int) error {
 		c := bin.New(legacy.AppendMetadata(nil, &legacy.Metadata{Provider: strings.Repeat("x", units)}), 0)
@@ -313,17 +313,17 @@ func TestCompressedRoundTrip(t *testing.T) {
 	})
 }
 
-// TestMetadataSequence: metadata id 0 does not count up, unless the sequence number is given.
+// TestMetadataSequence checks that metadata ID 0 does not increase the sequence number, unless the number is present.
 func TestMetadataSequence(t *testing.T) {
 	var h wire.EventHeader
 	for _, step := range []struct {
 		in       string
 		sequence uint32
 	}{
-		{"\xc6\xff\xff\xff\xff\x0f\x00\xff\xff\xff\xff\x0f\x00\x00\x00", 0}, // how runtimes begin a metadata block
+		{"\xc6\xff\xff\xff\xff\x0f\x00\xff\xff\xff\xff\x0f\x00\x00\x00", 0}, // the start of a metadata block of a runtime
 		{"\x40\x00", 0},
 		{"\x42\x00\x00\x00\x00", 1},
-		{"\x41\x05\x00", 2}, // the id is read before the number counts
+		{"\x41\x05\x00", 2}, // the ID is read before the number increases
 		{"\x41\x00\x00", 2},
 	} {
 		if n := legacy.ParseCompressed([]byte(step.in), &h); n != len(step.in) || h.Sequence != step.sequence {
@@ -396,7 +396,7 @@ func TestEventV3RoundTrip(t *testing.T) {
 	})
 }
 
-// TestEventV3Damage has the checks that Microsoft's reader makes.
+// TestEventV3Damage covers the checks of TraceEvent.
 func TestEventV3Damage(t *testing.T) {
 	event := func(size, payload, stack int32, rest int) []byte {
 		b := bin.AppendU32(nil, uint32(size))

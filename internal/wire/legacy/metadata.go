@@ -14,34 +14,34 @@ const (
 	tagV2Params = 2
 )
 
-// Metadata is the payload of an event in a metadata block, or of a version 3 event with metadata id 0.
+// Metadata is the payload of an event in a metadata block, or of a version 3 event with metadata ID 0.
 type Metadata struct {
 	ID       uint32
 	Provider string
 	EventID  uint32
 	Name     string // empty for the events of native providers
 	Keywords uint64
-	Version  uint32 // Microsoft's reader keeps 8 bits of Version and Level, and 16 of EventID
+	Version  uint32 // TraceEvent keeps 8 bits of Version and Level, and 16 bits of EventID
 	Level    uint32
 
 	Has    Set
 	Opcode uint8
 	V1, V2 []wire.Field // see Fields
-	// Extra has the tags that are not known, whole, or else everything from a V1 field list on that could not be read.
+	// Extra has the complete unknown tags or, if the V1 field list could not be parsed, all bytes from that list on.
 	Extra []byte
 }
 
-// A Set says which optional parts a [Metadata] has.
+// A Set is the set of optional parts that a [Metadata] contains.
 type Set uint8
 
 // The parts of a [Set].
 const (
-	HasV1     Set = 1 << iota // a V1 field count, be it 0; always there in files of real writers
+	HasV1     Set = 1 << iota // a V1 field count, possibly 0; all known writers write it
 	HasOpcode                 // the opcode tag
-	HasV2                     // the V2Params tag, which versions before 5 do not write
+	HasV2                     // the V2Params tag, from version 5 on
 )
 
-// Fields returns the fields in force: V2 where given, because V1, which cannot express arrays, is then empty.
+// Fields returns the effective fields: V2 if the row has it, because V1 cannot represent arrays and is then empty.
 func (m *Metadata) Fields() []wire.Field {
 	if m.Has&HasV2 != 0 {
 		return m.V2
@@ -49,11 +49,11 @@ func (m *Metadata) Fields() []wire.Field {
 	return m.V1
 }
 
-// ParseMetadata reads a metadata row, which takes up all of c.
+// ParseMetadata reads a metadata row, which extends to the end of c.
 //
-// The errors and what remains of a row that has them are those of [wire.ParseMetadata], but V1 fields are not framed by
-// a size: after a type there that is not understood nothing more can be told apart, and the rest of the row, from the
-// field list on, is in Extra.
+// The errors, and the part of a row that is returned with them, are those of [wire.ParseMetadata]. But no sizes frame
+// V1 fields: after a type that cannot be parsed, the end of the field is unknown, so the rest of the row from the field
+// list on is in Extra.
 func ParseMetadata(c *bin.Cursor, limits wire.Limits) (m Metadata, err error) {
 	p := newTypeParser(limits)
 	m.ID = c.At("Metadata/MetadataId").U32()
@@ -81,6 +81,7 @@ func ParseMetadata(c *bin.Cursor, limits wire.Limits) (m Metadata, err error) {
 	return m, p.err
 }
 
+// parseTag reads one tag. It copies an unknown tag to Extra.
 func (m *Metadata) parseTag(c *bin.Cursor, p *typeParser) {
 	at := *c
 	n := c.At("Metadata/TagSize").I32()
@@ -106,7 +107,7 @@ func (m *Metadata) parseTag(c *bin.Cursor, p *typeParser) {
 	}
 }
 
-// AppendMetadata is the inverse of [ParseMetadata], with the opcode tag before V2Params, as runtimes write them.
+// AppendMetadata is the inverse of [ParseMetadata]. Like .NET runtimes, it writes the opcode tag before V2Params.
 func AppendMetadata(dst []byte, m *Metadata) []byte {
 	dst = bin.AppendU32(dst, m.ID)
 	dst = bin.AppendUTF16Z(dst, m.Provider)

@@ -8,37 +8,37 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// The tags of FastSerialization that occur.
+// The tags of FastSerialization that these files use.
 const (
-	tagNull         = 1 // no object: the end of the file, and the type of a type
+	tagNull         = 1 // no object: the end of the file, or the type of a type
 	tagBegin        = 4 // version 3
 	tagBeginPrivate = 5 // version 4
 	tagEnd          = 6
 )
 
 const (
-	// TraceSize is the length of the body of a Trace object.
+	// TraceSize is the length in bytes of the body of a Trace object.
 	TraceSize = 48
 
-	maxName      = 38 // the length of fileObject, the longest known name
+	maxName      = 38 // length of fileObject, the longest known name
 	fileObject   = "Microsoft.DotNet.Runtime.EventPipeFile"
-	blockVersion = 2 // the newest version of the objects other than Trace
+	blockVersion = 2 // newest version of all objects except Trace
 )
 
-// An Object is the beginning of a FastSerialization object, up to its body.
+// An Object is the start of a FastSerialization object, up to its body.
 type Object struct {
-	End       bool // the end of the file; nothing else is set
-	Private   bool // tag 5, of version 4, rather than 4
+	End       bool // the end of the file; no other member is set
+	Private   bool // tag 5 (version 4) instead of tag 4
 	Kind      wire.Kind
 	Version   int32
-	MinReader int32 // not looked at by any reader
+	MinReader int32 // ignored by all readers
 	Name      string
 	Size      int32 // of the body in bytes
 }
 
-// ParseObject reads up to the body of the next object, size and padding included, or the end tag. The cursor should
-// hold all of that unless the input is shorter. An unknown type name is ErrUnknown, with Name in the result: the size
-// of such an object is unknown, so it cannot be skipped.
+// ParseObject reads up to the body of the next object, including size and padding, or the end tag. The cursor should
+// hold all of these bytes unless the input is shorter. An unknown type name is ErrUnknown, and Name has it: the size of
+// such an object is unknown, so it cannot be skipped. Wrong tags and sizes are ErrValue.
 func ParseObject(c *bin.Cursor) (o Object, err error) {
 	at := *c
 	tag := c.At("Object/Tag").U8()
@@ -48,17 +48,8 @@ func ParseObject(c *bin.Cursor) (o Object, err error) {
 	case tag == tagNull:
 		return Object{End: true}, nil
 	case tag != tagBegin && tag != tagBeginPrivate:
-		at.Fail(
-			"Object/Tag",
-			fmt.Errorf(
-				"%w: tag %d, want %d or %d for an object, or %d for the end",
-				bin.ErrValue,
-				tag,
-				tagBegin,
-				tagBeginPrivate,
-				tagNull,
-			),
-		)
+		at.Fail("Object/Tag", fmt.Errorf("%w: tag %d, want %d or %d for an object, or %d for the end",
+			bin.ErrValue, tag, tagBegin, tagBeginPrivate, tagNull))
 		*c = at
 	}
 	o.Private = tag == tagBeginPrivate
@@ -72,7 +63,7 @@ func ParseObject(c *bin.Cursor) (o Object, err error) {
 	return o, c.Err()
 }
 
-// expect reads a tag that must have one value.
+// expect reads a tag. c fails unless the tag is want.
 func expect(c *bin.Cursor, want uint8) {
 	at := *c
 	if got := c.At("Object/Tag").U8(); got != want && c.Err() == nil {
@@ -96,7 +87,7 @@ func (o *Object) parseName(c *bin.Cursor) {
 	}
 	for i, k := range wire.Kinds {
 		if k.Object == string(name) && k.Object != "" {
-			o.Kind, o.Name = wire.Kind(i), k.Object // without an allocation
+			o.Kind, o.Name = wire.Kind(i), k.Object // a string of the table, to avoid an allocation
 			return
 		}
 	}
@@ -119,12 +110,11 @@ func (o *Object) parseSize(c *bin.Cursor) {
 	c.At("Object/Padding").Skip(Padding(c.Offset()))
 }
 
-// Padding returns how many bytes bring an absolute offset to a multiple of four.
+// Padding returns the number of bytes from an absolute offset to the next multiple of four, 0 to 3.
 func Padding(offset int64) int { return int(-offset & 3) }
 
-// Supported returns an error, which wraps ErrUnknown, if the object has a version that Microsoft's reader does not
-// accept. Magic says whether the file began with [wire.Magic]: only then may the Trace object be of version 4, and then
-// it must.
+// Supported returns an error that wraps ErrUnknown if TraceEvent does not accept the version of the object. magic
+// reports whether the file starts with [wire.Magic]: then the Trace object must have version 4, otherwise version 3.
 func (o *Object) Supported(magic bool) error {
 	oldest, newest := int32(0), int32(blockVersion)
 	if o.Kind == wire.KindTrace {
@@ -143,14 +133,14 @@ func (o *Object) Supported(magic bool) error {
 	return nil
 }
 
-// ParseEndObject reads the tag behind the body of an object.
+// ParseEndObject reads the tag after the body of an object.
 func ParseEndObject(c *bin.Cursor) error {
 	expect(c, tagEnd)
 	return c.Err()
 }
 
-// AppendObject is the inverse of [ParseObject]. Offset is the absolute offset of what is appended, that is, of
-// dst[len(dst)]. Kind and, for a Trace object, Size are not looked at: Name decides.
+// AppendObject is the inverse of [ParseObject]. offset is the absolute offset of dst[len(dst)]. It ignores Kind and,
+// for a Trace object, Size: Name decides.
 func AppendObject(dst []byte, o *Object, offset int64) []byte {
 	if o.End {
 		return append(dst, tagNull)
@@ -194,9 +184,9 @@ func AppendTrace(dst []byte, t *wire.Trace) []byte {
 	return bin.AppendU32(dst, uint32(t.SamplingRate))
 }
 
-// ParseSequencePoint reads the body of an SPBlock ("SequencePointBlock Object"). A negative count of threads is none,
-// as in Microsoft's reader. The threads are appended to threads, which may be nil. One thread id may occur twice: it
-// was reused.
+// ParseSequencePoint reads the body of an SPBlock ("SequencePointBlock Object"). Like TraceEvent, it reads a negative
+// count of threads as 0. It appends the threads to threads, which may be nil. A thread ID that was reused occurs more
+// than once.
 func ParseSequencePoint(c *bin.Cursor, threads []wire.ThreadSeq) (sp wire.SequencePoint, err error) {
 	sp.Time = c.At("SPBlock/TimeStamp").U64()
 	sp.Threads = threads
@@ -213,7 +203,7 @@ func ParseSequencePoint(c *bin.Cursor, threads []wire.ThreadSeq) (sp wire.Sequen
 	return sp, c.Err()
 }
 
-// AppendSequencePoint is the inverse of [ParseSequencePoint]. Flags do not exist in these versions.
+// AppendSequencePoint is the inverse of [ParseSequencePoint]. It ignores Flags, which these versions lack.
 func AppendSequencePoint(dst []byte, sp *wire.SequencePoint) []byte {
 	dst = bin.AppendU64(dst, sp.Time)
 	dst = bin.AppendU32(dst, uint32(len(sp.Threads)))

@@ -7,14 +7,14 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// Files of .NET Core 3.0 previews call themselves version 4, but their compressed headers lack the processor number.
-// Read by the released rules they yield nonsense: the thread id is taken for the processor, the stack id for the
-// thread.
+// Files of .NET Core 3.0 previews contain the version number 4, but their compressed headers lack the CPU number. The
+// rules of the release read wrong values from them: the thread ID as the CPU, the stack ID as the thread.
 
-// noCPU is [wire.NoCPU] as a number in a compressed header.
+// noCPU is the encoding of [wire.NoCPU] in a compressed header.
 var noCPU = [...]byte{0xff, 0xff, 0xff, 0xff, 0x0f}
 
-// ParsePreRelease is [ParseCompressed] for files of previews. The CPU is [wire.NoCPU] where it would have been given.
+// ParsePreRelease is [ParseCompressed] for files of previews. It sets CPU to [wire.NoCPU] if a header of the release
+// would contain the CPU.
 func ParsePreRelease(b []byte, h *wire.EventHeader) int {
 	if len(b) == 0 || b[0]&wire.HasCapture == 0 {
 		return ParseCompressed(b, h)
@@ -23,7 +23,7 @@ func ParsePreRelease(b []byte, h *wire.EventHeader) int {
 	if i > len(b) {
 		return 0
 	}
-	// Put the missing field in, and let the ordinary decoder do the rest.
+	// Insert the missing field and call the decoder of the release.
 	var whole [128]byte
 	n := copy(whole[:], b[:i])
 	n += copy(whole[n:], noCPU[:])
@@ -31,8 +31,8 @@ func ParsePreRelease(b []byte, h *wire.EventHeader) int {
 	return max(0, ParseCompressed(whole[:n], h)-len(noCPU))
 }
 
-// cpuIndex returns where the processor number stands, or would stand, in a header that has [wire.HasCapture]; beyond
-// the end if the header is cut before it.
+// cpuIndex returns the position of the CPU number in a header that has [wire.HasCapture], or the position where it is
+// missing. The result is beyond the end if b ends before it.
 func cpuIndex(b []byte) int {
 	i := 1
 	if b[0]&wire.HasMetadataID != 0 {
@@ -43,10 +43,10 @@ func cpuIndex(b []byte) int {
 	return i
 }
 
-// AppendPreRelease is the inverse of [ParsePreRelease]: [AppendCompressedAs] without the processor number.
+// AppendPreRelease is the inverse of [ParsePreRelease]: [AppendCompressedAs] without the CPU number.
 func AppendPreRelease(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte {
 	same := *h
-	same.CPU = prev.CPU // so that it does not count as a change
+	same.CPU = prev.CPU // so that it is not a change
 	start := len(dst)
 	dst = AppendCompressedAs(dst, prev, &same, flags)
 	b := dst[start:]
@@ -58,20 +58,20 @@ func AppendPreRelease(dst []byte, prev, h *wire.EventHeader, flags uint8) []byte
 	return slices.Delete(dst, start+i, start+end)
 }
 
-// IsPreRelease reports whether the events of a compressed block, given with its header, are of a preview: whether they
-// fit the block without the processor number and do not fit with it. Events fit if the last one ends with the block and
-// all their times lie between the block's Min and Max, as is so for every event of every file that runtimes have
-// written.
+// IsPreRelease reports whether a preview wrote the events of a compressed block, given with its header: they fit the
+// block without the CPU number and do not fit with it. Events fit if the last one ends with the block and all their
+// times are between Min and Max of the block, as in every known file of a runtime.
 //
-// sure reports whether that is certain: blocks without any processor number say nothing, and damaged ones fit neither
-// way. Ask for each event block until one is sure, which the first one is in all known files. It reads the block twice
-// and does not allocate.
+// sure reports whether preview is certain. A block without any CPU number fits both ways, and a corrupt block fits
+// neither way. Call IsPreRelease for each event block until it is sure; in all known files the first block suffices. It
+// reads the block twice and does not allocate.
 func IsPreRelease(events []byte, h *wire.EventBlockHeader) (preview, sure bool) {
 	released, preview := fits(events, h, false), fits(events, h, true)
-	said := len(events) > 0 && events[0]&wire.HasCapture != 0
-	return preview && !released, said && preview != released
+	hasCapture := len(events) > 0 && events[0]&wire.HasCapture != 0
+	return preview && !released, hasCapture && preview != released
 }
 
+// fits reports whether the events of a block fit it, with the headers of a preview or of the release.
 func fits(b []byte, bounds *wire.EventBlockHeader, preRelease bool) bool {
 	var h wire.EventHeader
 	for len(b) > 0 {

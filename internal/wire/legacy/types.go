@@ -12,7 +12,7 @@ import (
 type typeParser struct {
 	limits wire.Limits
 	left   int   // fields that the row may still have
-	err    error // the first of a framed field
+	err    error // first error in a framed field
 }
 
 func newTypeParser(limits wire.Limits) typeParser {
@@ -20,13 +20,15 @@ func newTypeParser(limits wire.Limits) typeParser {
 	return typeParser{limits: limits, left: limits.Fields}
 }
 
+// note keeps err if it is the first error.
 func (p *typeParser) note(err error) {
 	if p.err == nil {
 		p.err = err
 	}
 }
 
-// count reads a field count. It is not trusted beyond the limit on fields; fields are appended as they arrive.
+// count reads a field count. A count above the limit fails. Callers append fields as they are parsed instead of
+// allocating for the count, which may be wrong.
 func (p *typeParser) count(c *bin.Cursor) int {
 	at := *c
 	n := c.At("FieldCount").I32()
@@ -45,7 +47,7 @@ func (p *typeParser) count(c *bin.Cursor) int {
 	return 0
 }
 
-// name reads a name. One that is too long fails before it is decoded.
+// name reads a name. It fails without decoding a name that exceeds the limit.
 func (p *typeParser) name(c *bin.Cursor, where string) string {
 	at := *c
 	b := c.At(where).UTF16ZBytes()
@@ -73,8 +75,8 @@ func (p *typeParser) fieldsV1(c *bin.Cursor, depth int) (fields []wire.Field, er
 	return fields, c.Err()
 }
 
-// fieldsV2 reads a V2 field list: size, which counts itself, name, type. The text of the specification has it
-// otherwise, but this is what the runtime writes.
+// fieldsV2 reads a V2 field list: size (which includes itself), name, type. The specification has a different order,
+// but runtimes write this one.
 func (p *typeParser) fieldsV2(c *bin.Cursor, depth int) (fields []wire.Field) {
 	for n := p.count(c); n > 0 && c.Err() == nil; n-- {
 		at := *c
@@ -106,7 +108,7 @@ func (p *typeParser) fieldV2(c *bin.Cursor, depth int) (f wire.Field) {
 	return f
 }
 
-// parse reads a type. In V1, arrays are not allowed, and any error is returned.
+// parse reads a type and returns its error. V1 has no arrays.
 func (p *typeParser) parse(c *bin.Cursor, depth int, v2 bool) (t wire.Type, err error) {
 	at := *c
 	code := c.At("Field/TypeCode").U32()

@@ -10,28 +10,28 @@ import (
 )
 
 const (
-	// HeaderSizeV3 is the length of a version 3 event header.
+	// HeaderSizeV3 is the length in bytes of a version 3 event header.
 	HeaderSizeV3 = 56
-	// MaxStackV3 is the longest stack, in bytes, that Microsoft's reader accepts in a version 3 event.
+	// MaxStackV3 is the size in bytes of the longest stack that TraceEvent accepts in a version 3 event.
 	MaxStackV3 = math.MaxUint16 - 8
 	// LimitStackV3 is the name of that limit.
 	LimitStackV3 = "stack of netperf"
 )
 
-// An EventV3 is an event of version 3 (netperf): it carries its stack, and its metadata too, since events with
-// metadata id 0 hold a metadata row as payload. There are no block headers, sequence numbers, or processors.
+// An EventV3 is an event of version 3 (netperf). It contains its stack. An event with metadata ID 0 contains a metadata
+// row as payload. There are no block headers, sequence numbers or CPU numbers.
 type EventV3 struct {
 	// Header has EventSize, MetadataID, Thread, CaptureThread (the same), Time, Activity, Related and PayloadSize. CPU
-	// is [wire.NoCPU]; Sorted is set, since readers deliver events in file order.
+	// is [wire.NoCPU]; Sorted is set, because these files are in time order.
 	Header  wire.EventHeader
 	Payload []byte // borrowed, as are Stack and Padding
 	Stack   []byte // addresses, leaf first
-	Padding []byte // what is left of EventSize; not nil after parsing
+	Padding []byte // the rest of EventSize; not nil after parsing
 }
 
-// ParseEventV3 reads one event of a version 3 EventBlock. EventSize frames it, padding included. A stack beyond
-// 65,527 bytes is ErrLimit, as in Microsoft's reader, with the event complete in e and c behind it. With any
-// other error c is failed as well.
+// ParseEventV3 reads one event of a version 3 EventBlock. EventSize includes the padding. As in TraceEvent, a stack
+// above 65,527 bytes is ErrLimit; then e has the complete event, and c is after it. After any other error c fails as
+// well.
 func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 	at := *c
 	row := at.Sub(sizeV3(&at, "Event/EventSize", HeaderSizeV3-4))
@@ -56,15 +56,13 @@ func ParseEventV3(c *bin.Cursor) (e EventV3, err error) {
 	}
 	*c = at
 	if len(e.Stack) > MaxStackV3 {
-		stack.Fail(
-			"Event/StackSize",
-			&bin.LimitError{Limit: LimitStackV3, Value: MaxStackV3, Asked: int64(len(e.Stack)), Unit: "bytes"},
-		)
+		stack.Fail("Event/StackSize",
+			&bin.LimitError{Limit: LimitStackV3, Value: MaxStackV3, Asked: int64(len(e.Stack)), Unit: "bytes"})
 	}
 	return e, stack.Err()
 }
 
-// sizeV3 reads the size of something that follows. One below least is ErrValue, one beyond the end ErrShort.
+// sizeV3 reads the size of the part that follows. A size below least is ErrValue, a size beyond the end ErrShort.
 func sizeV3(c *bin.Cursor, where string, least int32) int {
 	at := *c
 	n := c.At(where).I32()
@@ -82,8 +80,8 @@ func sizeV3(c *bin.Cursor, where string, least int32) int {
 	return 0
 }
 
-// AppendEventV3 is the inverse of [ParseEventV3]. PayloadSize and EventSize are computed. Offset is the absolute offset
-// of dst[len(dst)]: if Padding is nil, the event is padded to a multiple of four.
+// AppendEventV3 is the inverse of [ParseEventV3]. It computes PayloadSize and EventSize. offset is the absolute offset
+// of dst[len(dst)]: if Padding is nil, it pads the event to a multiple of four.
 func AppendEventV3(dst []byte, e *EventV3, offset int64) []byte {
 	start := len(dst)
 	dst = bin.AppendU32(dst, 0)

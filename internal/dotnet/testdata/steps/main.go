@@ -1,5 +1,5 @@
-// Command steps reads names as JSON and writes how many steps package dotnet takes to spell each of them. The test puts it beside a copy of
-// the package whose blocks are counted.
+// Command steps reads names as JSON and prints the number of steps that package dotnet needs for each of them. The test
+// compiles it together with an instrumented copy of the package.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// This file takes the place of main.go in the program that package growth builds: it runs the command once per line of standard input,
-// and states what each run cost.
+// This file replaces main.go in the program that package growth builds. It runs the command once per line of standard
+// input and prints the cost of each run.
 package main
 
 import (
@@ -17,12 +17,12 @@ type request struct {
 	Stdout string // file for standard output
 }
 
-// An answer is what a run has left.
+// An answer is the result of a run.
 type answer struct {
 	Code      int
 	Stderr    string
-	Allocated uint64 // bytes, of all allocations together
-	Counters  []byte // of all blocks of code, in the format of internal/coverage
+	Allocated uint64 // total of all allocations in bytes
+	Counters  []byte // counters of all blocks, in the format of internal/coverage
 }
 
 func main() {
@@ -39,8 +39,8 @@ func main() {
 func serve(r *request) (a answer) {
 	stdout, err := os.Create(r.Stdout)
 	check(err)
-	os.Stdout = stdout // some outputs do not go through what run is given
-	runtime.GC()       // or else what the run before has left decides when pools are emptied
+	os.Stdout = stdout // some output does not use the writers passed to run
+	runtime.GC()       // otherwise garbage of the previous run determines when pools are emptied
 	var before, after runtime.MemStats
 	var errs, counters bytes.Buffer
 	runtime.ReadMemStats(&before)

@@ -1,5 +1,5 @@
-// Fleetgen writes traces of a fleet: copies of recorded traces, each with a start of the recording of its own, an hour
-// after the one before.
+// Fleetgen writes the traces of a fleet: copies of recorded traces. The recording of each copy starts an hour after
+// that of the previous one.
 //
 //	fleetgen DIR 1000 testdata/*.nettrace.zst
 package main

@@ -39,18 +39,15 @@ func run() error {
 	flag.Int64Var(&o.Events, "events", 0, "number of events, instead of -bytes")
 	flag.IntVar(&o.Threads, "threads", 0, "number of threads")
 	flag.IntVar(&o.Stacks, "stacks", 0, "number of distinct stacks")
-	flag.IntVar(&o.Depth, "depth", 0, "frames of a stack")
-	flag.IntVar(&o.Payload, "payload", 0, "bytes of an event that is no sample")
+	flag.IntVar(&o.Depth, "depth", 0, "frames per stack")
+	flag.IntVar(&o.Payload, "payload", 0, "payload `bytes` of events other than samples")
 	flag.IntVar(&o.Window, "window", 0, "events between sequence points, -1 for none")
-	flag.BoolVar(&o.Unsorted, "unsorted", false, "blocks of one thread each, not sorted by time")
+	flag.BoolVar(&o.Unsorted, "unsorted", false, "write blocks of one thread each, not sorted by time")
 	shape := flag.String("shape", "", "write this hostile shape instead: "+strings.Join(shapeNames(), ", "))
 	spans := tracegen.SpanOptions{}
 	flag.Int64Var(&spans.Spans, "spans", 0, "write a trace of this number of Activities instead")
 	flag.IntVar(
-		&spans.Starts,
-		"starts",
-		0,
-		"with -spans: one in this number of Activities also has a Start event, 0 for none",
+		&spans.Starts, "starts", 0, "with -spans: one in this number of Activities also has a Start event, 0 for none",
 	)
 	n := flag.Int("n", 1000, "size of the hostile shape, in what it has many of")
 	flag.Parse()
@@ -96,8 +93,8 @@ func buffered(w io.Writer, write func(io.Writer) error) error {
 	return b.Flush()
 }
 
-// measure starts a command with the stream as its standard input and reports what it took. The command is started while
-// this process is still small, since the system counts the memory of who starts a process as that process's own.
+// measure starts a command with the stream as its standard input and prints its cost. It starts the command while this
+// process is still small, because the system counts the parent's memory at the time of the start for the child.
 func measure(args []string, write func(io.Writer) error) error {
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
@@ -111,7 +108,7 @@ func measure(args []string, write func(io.Writer) error) error {
 	}
 	err = errors.Join(buffered(in, write), in.Close(), cmd.Wait())
 	s := cmd.ProcessState
-	fmt.Fprintf(os.Stderr, "%.2f s, %.2f s of processor time, peak %d KiB\n",
+	fmt.Fprintf(os.Stderr, "%.2f s, %.2f s of CPU time, peak %d KiB\n",
 		time.Since(begin).Seconds(), (s.UserTime() + s.SystemTime()).Seconds(), peak(s)>>10)
 	return err
 }
@@ -123,7 +120,7 @@ func shapeNames() (names []string) {
 	return names
 }
 
-// size reads a number of bytes with an optional K, M or G for powers of 1,024.
+// size parses a number of bytes with an optional K, M or G for powers of 1,024.
 func size(s string) (int64, error) {
 	unit := 1.0
 	for i, suffix := range []string{"K", "M", "G"} {
@@ -133,7 +130,7 @@ func size(s string) (int64, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || f < 0 || f*unit > 1<<50 {
-		return 0, fmt.Errorf("%q is no size", s)
+		return 0, fmt.Errorf("%q is not a size; want a number such as 64M", s)
 	}
 	return int64(f * unit), nil
 }

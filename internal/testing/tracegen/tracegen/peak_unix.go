@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// peak returns the most memory that a process had, in bytes.
+// peak returns the peak memory of a process in bytes.
 func peak(s *os.ProcessState) int64 {
 	n := s.SysUsage().(*syscall.Rusage).Maxrss
 	if runtime.GOOS != "darwin" && runtime.GOOS != "ios" {
-		n <<= 10 // only there it is in bytes
+		n <<= 10 // only darwin reports bytes
 	}
 	return int64(n)
 }

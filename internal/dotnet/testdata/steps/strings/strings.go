@@ -1,4 +1,5 @@
-// Package strings has the functions of the standard library that package dotnet uses. They count the bytes that they look at.
+// Package strings wraps the functions of the standard library that package dotnet uses, and counts the bytes that they
+// examine.
 package strings
 
 import (
@@ -6,10 +7,10 @@ import (
 	"strings"
 )
 
-// Steps is the number of bytes that were looked at.
+// Steps is the number of bytes examined.
 var Steps int
 
-// found counts a search for sub in s that ended at an index, or at the end of s.
+// found counts a search for sub in s that ended at index i, or at the end of s if i is negative.
 func found(s, sub string, i int) int {
 	if i < 0 {
 		Steps += len(s) + 1

@@ -6,35 +6,43 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// The quick ways of nearly all events: those that differ little from the one before in the block. They do in one go
-// what parse, resolve, add and deliver do for any event, and leave everything else to them. nextDirect and gather
-// decode a header as legacy.ParseCompressed and [wire.EventHeader.ParseCompressed] do, and look only at what its flags
-// announce: all else is as in the event before. Where they give up, the event is parsed from its beginning, so that it
-// does no harm if a part of it is remembered already.
+// Fast paths for events that differ little from the previous event of the block, which are nearly all events. nextFast
+// (direct delivery) and gather (into the window) decode, resolve and deliver or queue such an event in one function.
+// All others take the slow path: parse, resolve, then window.add or deliver. The fast paths decode headers as
+// legacy.ParseCompressed and [wire.EventHeader.ParseCompressed] do, but read only the fields whose header flags are
+// set: eventBlock.h and Reader.row hold the header and the slots of the previous event.
 //
-// That they say the same twice is what makes them quick: a decoder that both call costs a fifth. Do not change them
-// without BenchmarkReader; TestQuick holds them to the general way.
+// If a fast path gives up, the slow path parses the event again from its first byte, so partial updates are harmless.
+// Three invariants make this true:
+//   - A slot in Reader.row and its ID in Reader.memo change together, and so do Reader.shown and Reader.event.
+//   - Time and Sequence, which depend on the previous event, are stored only when the event is complete.
+//   - eventBlock.pos, the rows of the window and Reader.latest change only when the event is complete.
+//
+// The duplication is deliberate: a shared decoder costs 20%. Run BenchmarkReader after a change; TestFastPaths compares
+// both paths.
 
-// quickHeader is more than what a header takes at most that has no activity ids.
-const quickHeader = 64
+// maxFastHeader exceeds the length of every header without activity IDs.
+const maxFastHeader = 64
 
-// Nothing says in advance where the next headers are, so that the processor would wait for the memory of each. The
-// quick ways therefore read a byte from farAhead bytes behind, which nobody looks at (ahead): a third less time on
-// traces with payloads of some hundred bytes. A payload of less than a cacheLine leaves nothing to fetch.
+// Header positions are not known in advance, so every header would be a cache miss. The fast paths prefetch by reading
+// a byte prefetchDistance bytes further on; its value is not used. This saves a third of the time if payloads have a
+// few hundred bytes. A payload of less than cacheLine bytes leaves nothing to prefetch.
 const (
-	farAhead  = 512
-	cacheLine = 64
+	prefetchDistance = 512
+	cacheLine        = 64
 )
 
-// goDirect begins the quick way after an event of the block, if nothing is in the way.
-func (r *Reader) goDirect() {
+// startFastPath allows nextFast for the next event of the block: nothing is queued, memo and shown are complete, and
+// at least maxFastHeader bytes of the block are left.
+func (r *Reader) startFastPath() {
 	b := &r.events
-	b.direct = r.head == len(r.queue) && r.memo.known && r.shown.valid && len(b.body)-b.pos >= quickHeader &&
+	b.direct = r.head == len(r.queue) && r.memo.known && r.shown.valid && len(b.body)-b.pos >= maxFastHeader &&
 		(b.enc == encCompressed || b.enc == encLegacyCompressed)
 }
 
-// nextDirect returns the next event of the block, in front of which nothing waits, and nil if it is not a simple one.
-func (r *Reader) nextDirect() *ntconv.Event {
+// nextFast returns the next event of the block, or nil if the event must take the slow path. Nothing precedes the
+// event.
+func (r *Reader) nextFast() *ntconv.Event {
 	b, h, e := &r.events, &r.events.h, &r.event
 	b.direct = false
 	at := b.pos
@@ -72,13 +80,13 @@ func (r *Reader) nextDirect() *ntconv.Event {
 	}
 	if flags&wire.HasStackID != 0 {
 		if h.StackID, i = bin.Varuint32(body, i); r.memo.stack != h.StackID {
-			if !r.quickStack(h.StackID) {
+			if !r.fastStack(h.StackID) {
 				return nil
 			}
 			r.shown.stack, e.Stack = r.row.stack, r.stacks.list[r.row.stack]
 		}
 	}
-	if i > quickHeader-4 {
+	if i > maxFastHeader-4 {
 		return nil
 	}
 	delta, end := bin.VaruintShort(body, i)
@@ -95,8 +103,8 @@ func (r *Reader) nextDirect() *ntconv.Event {
 		h.PayloadSize, i = bin.Varuint32(body, i)
 	}
 	time, size := int64(h.Time+delta), int(h.PayloadSize)
-	if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time-r.earliest) > r.span || h.MetadataID == 0 ||
-		seq == 0 ||
+	if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time-r.earliest) > r.span ||
+		h.MetadataID == 0 || seq == 0 ||
 		r.opts.Order == ByTime && (flags&wire.IsSorted == 0 || time < r.latest) {
 		return nil
 	}
@@ -108,18 +116,18 @@ func (r *Reader) nextDirect() *ntconv.Event {
 	end = i + size
 	b.pos = at + end
 	e.Payload = body[i:end:end]
-	if b.direct = len(body)-end >= quickHeader; b.direct && size >= cacheLine {
-		b.ahead = body[end]
-		if far := end + farAhead; far < len(body) {
-			b.ahead = body[far]
+	if b.direct = len(body)-end >= maxFastHeader; b.direct && size >= cacheLine {
+		b.prefetched = body[end]
+		if far := end + prefetchDistance; far < len(body) {
+			b.prefetched = body[far]
 		}
 	}
 	return e
 }
 
-// showCapture is quickCapture for the event.
+// showCapture is fastCapture, and sets the capture thread and the CPU of the event.
 func (r *Reader) showCapture(body []byte, i int) (seq uint32, end int) {
-	seq, end = r.quickCapture(body, i)
+	seq, end = r.fastCapture(body, i)
 	if r.shown.capture != r.row.capture {
 		r.shown.capture = r.row.capture
 		r.event.Capture = r.threads.list[r.row.capture].thread
@@ -128,23 +136,22 @@ func (r *Reader) showCapture(body []byte, i int) (seq uint32, end int) {
 	return seq, end
 }
 
-// gather adds the next events of the block to the window, up to one that is not simple, which is then still to be
-// parsed.
+// gather adds the next events of the block to the window, up to the first event that must take the slow path.
 func (r *Reader) gather() {
 	b, h, w, q := &r.events, &r.events.h, &r.row, &r.window
-	if !r.memo.known || r.general || b.enc != encCompressed && b.enc != encLegacyCompressed {
+	if !r.memo.known || r.slowPathOnly || b.enc != encCompressed && b.enc != encLegacyCompressed {
 		return
 	}
 	time, seq, capture := int64(h.Time), h.Sequence, w.capture
 	rows, last := q.rows, q.last
 	for free := r.limits.WindowEvents - q.left(); free > 0; free-- {
 		body := b.body[b.pos:]
-		if len(body) < quickHeader || body[0]&b.announce != 0 {
+		if len(body) < maxFastHeader || body[0]&b.announce != 0 {
 			break
 		}
 		flags, i := body[0], 1
-		if len(body) > farAhead {
-			b.ahead = body[farAhead]
+		if len(body) > prefetchDistance {
+			b.prefetched = body[prefetchDistance]
 		}
 		if flags&wire.HasMetadataID != 0 {
 			h.MetadataID, i = bin.Varuint32(body, i)
@@ -152,7 +159,7 @@ func (r *Reader) gather() {
 		next := seq + 1
 		if flags&wire.HasCapture != 0 {
 			h.Sequence = seq
-			if next, i = r.quickCapture(body, i); i == 0 {
+			if next, i = r.fastCapture(body, i); i == 0 {
 				break
 			}
 		}
@@ -168,11 +175,11 @@ func (r *Reader) gather() {
 			}
 		}
 		if flags&wire.HasStackID != 0 {
-			if h.StackID, i = bin.Varuint32(body, i); r.memo.stack != h.StackID && !r.quickStack(h.StackID) {
+			if h.StackID, i = bin.Varuint32(body, i); r.memo.stack != h.StackID && !r.fastStack(h.StackID) {
 				break
 			}
 		}
-		if i > quickHeader-4 {
+		if i > maxFastHeader-4 {
 			break
 		}
 		delta, end := bin.VaruintShort(body, i)
@@ -190,8 +197,7 @@ func (r *Reader) gather() {
 		}
 		size := h.PayloadSize
 		if i > len(body) || uint(size) > uint(len(body)-i) || uint64(time+int64(delta)-r.earliest) > r.span ||
-			h.MetadataID == 0 ||
-			next == 0 {
+			h.MetadataID == 0 || next == 0 {
 			break
 		}
 		time += int64(delta)
@@ -218,9 +224,10 @@ func (r *Reader) gather() {
 	r.threads.list[capture].seq = seq
 }
 
-// quickCapture reads who captured the event at body[i:] and makes that what the row has. It returns the number of the
-// event, and 0 as the end unless the thread was seen lately and none of its events is missing.
-func (r *Reader) quickCapture(body []byte, i int) (seq uint32, end int) {
+// fastCapture reads the capture fields at body[i:] and makes the capture thread that of the row. It returns the
+// sequence number of the event and the index after the fields. end is 0 if the thread is not in the cache or the number
+// reveals a loss.
+func (r *Reader) fastCapture(body []byte, i int) (seq uint32, end int) {
 	delta, i := bin.Varuint32(body, i)
 	id, i := bin.Varuint(body, i)
 	cpu, i := bin.Varuint32(body, i)
@@ -245,8 +252,8 @@ func (r *Reader) quickCapture(body []byte, i int) (seq uint32, end int) {
 	return seq, i
 }
 
-// quickStack makes a stack with a small id that of the row.
-func (r *Reader) quickStack(id uint32) bool {
+// fastStack makes the stack with this ID that of the row. It returns false if a lookup needs the slow path.
+func (r *Reader) fastStack(id uint32) bool {
 	place := r.stacks.slots.near(uint64(id))
 	if place == 0 {
 		return false
@@ -255,8 +262,9 @@ func (r *Reader) quickStack(id uint32) bool {
 	return true
 }
 
-// lend makes the reader's event of a row of the window, and returns nil if that is not a simple one.
-func (r *Reader) lend(w *row) *ntconv.Event {
+// fillEvent sets the event from a row of the window and returns it. It returns nil if the row needs deliver: it is
+// late, follows losses, changes labels, or has a type that the fast lookup does not find.
+func (r *Reader) fillEvent(w *row) *ntconv.Event {
 	s, e := &r.shown, &r.event
 	if !s.valid || w.lost|(s.labels^w.labels) != 0 || w.time < r.latest {
 		return nil
@@ -270,7 +278,8 @@ func (r *Reader) lend(w *row) *ntconv.Event {
 	}
 	if s.thread != w.thread || s.capture != w.capture || s.stack != w.stack {
 		s.thread, s.capture, s.stack = w.thread, w.capture, w.stack
-		e.Thread, e.Capture, e.Stack = r.threads.list[w.thread].thread, r.threads.list[w.capture].thread, r.stacks.list[w.stack]
+		e.Thread, e.Capture = r.threads.list[w.thread].thread, r.threads.list[w.capture].thread
+		e.Stack = r.stacks.list[w.stack]
 	}
 	r.latest = w.time
 	b := &r.window.blocks[w.block]

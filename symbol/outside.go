@@ -7,45 +7,48 @@ import (
 	"sort"
 )
 
-// wideSymbols are the symbols of a process's mappings that have addresses outside of their mapping, as generated code
-// does that was mapped piece by piece. They are found by address: a large program has hundreds of them, and an
-// untrusted trace as many as it likes.
-type wideSymbols struct {
-	list  []wideEntry
+// outsideSymbols holds the symbols of a process that lie outside their mapping, as in generated code that was mapped
+// piece by piece. They are found by address: a large program has hundreds of them, and untrusted input may have any
+// number.
+//
+// A symbol is in index, or its entry is in dirty. symbols.changed adds to dirty when a symbol arrives; Table.update
+// moves all of them to index.
+type outsideSymbols struct {
+	list  []outsideEntry
 	known map[*symbols]struct{}
-	index rangeIndex // of the numbers in list
-	dirty []uint32   // numbers of those that have symbols which are not in index
+	index rangeIndex // maps an address to a position in list
+	dirty []uint32   // positions of entries with symbols that are not yet in index
 	full  bool       // index was given up, see maxIndexed
 }
 
-// A wideEntry is one of a process's wide symbols. The first done symbols of it are in the index.
-type wideEntry struct {
+// An outsideEntry is an element of outsideSymbols. Its first done symbols are in the index.
+type outsideEntry struct {
 	*symbols
 	done int
 }
 
-// A wideUser is a process whose index has all of some symbols.
-type wideUser struct {
-	in     *wideSymbols
+// An outsideUser is a process whose index contains all symbols of some mapping.
+type outsideUser struct {
+	in     *outsideSymbols
 	number uint32
 }
 
-// maxWide bounds how many symbols are searched in order where the index cannot tell: the one that it found does not
-// have the address any more, or there is no index.
-const maxWide = 64
+// maxOutside bounds how many entries are searched linearly if the index does not decide: the entry that it found no
+// longer owns the address, or there is no index.
+const maxOutside = 64
 
-// maxIndexed bounds the symbols in the indexes of all processes, as a multiple of the symbols in the table and an
-// absolute number. Processes that share their mappings could have a product of them otherwise.
+// maxIndexed and maxIndexedAtAll bound the symbols in the indexes of all processes, as a multiple of the symbols in the
+// table plus a constant. Without the bounds, processes that share their mappings could need the product of both counts.
 const (
 	maxIndexed      = 8
 	maxIndexedAtAll = 1 << 16
 )
 
-// noWide is the number of no symbols.
-const noWide = math.MaxUint32
+// noOutside means that no entry matches.
+const noOutside = math.MaxUint32
 
-// add adds symbols that became wide, or whose mapping came. Those that were added before stay where they are.
-func (w *wideSymbols) add(s *symbols) {
+// add adds an entry for s, unless it has one.
+func (w *outsideSymbols) add(s *symbols) {
 	if _, ok := w.known[s]; ok {
 		return
 	}
@@ -54,10 +57,10 @@ func (w *wideSymbols) add(s *symbols) {
 	}
 	w.known[s] = struct{}{}
 	w.dirty = append(w.dirty, uint32(len(w.list)))
-	w.list = append(w.list, wideEntry{symbols: s})
+	w.list = append(w.list, outsideEntry{symbols: s})
 }
 
-// changed notes a symbol that the indexes of processes do not have yet.
+// changed marks the indexes with s as incomplete, because s got a further symbol.
 func (s *symbols) changed() {
 	for _, u := range s.indexed {
 		u.in.dirty = append(u.in.dirty, u.number)
@@ -65,8 +68,8 @@ func (s *symbols) changed() {
 	s.indexed = s.indexed[:0]
 }
 
-// update adds to the index what is not in it yet.
-func (t *Table) update(w *wideSymbols) {
+// update adds all missing symbols to the index, or gives the index up if it would grow too large.
+func (t *Table) update(w *outsideSymbols) {
 	for _, number := range w.dirty {
 		e := &w.list[number]
 		if t.indexed += len(e.symbols.list) - e.done; t.indexed > maxIndexedAtAll+maxIndexed*t.entries {
@@ -77,16 +80,15 @@ func (t *Table) update(w *wideSymbols) {
 			w.index.add(indexedRange{n.start, n.end, number})
 		}
 		e.done = len(e.symbols.list)
-		e.symbols.indexed = append(e.symbols.indexed, wideUser{w, number})
+		e.symbols.indexed = append(e.symbols.indexed, outsideUser{w, number})
 	}
 	w.dirty = w.dirty[:0]
 }
 
-// wideAt returns the number of the first wide symbols of a process that may have a symbol at an address, noWide if none
-// does.
-func (t *Table) wideAt(w *wideSymbols, pc uint64) uint32 {
+// outsideAt returns the position of the first entry that may have a symbol at pc, or noOutside.
+func (t *Table) outsideAt(w *outsideSymbols, pc uint64) uint32 {
 	if len(w.list) == 0 {
-		return noWide
+		return noOutside
 	}
 	if len(w.dirty) > 0 && !w.full {
 		t.update(w)
@@ -94,18 +96,18 @@ func (t *Table) wideAt(w *wideSymbols, pc uint64) uint32 {
 	if !w.full {
 		return w.index.first(pc)
 	}
-	for i, e := range w.list[:min(len(w.list), maxWide)] {
+	for i, e := range w.list[:min(len(w.list), maxOutside)] {
 		if e.when.now.find(pc) != nil || e.when.now.find(pc-1) != nil {
 			return uint32(i)
 		}
 	}
-	return noWide
+	return noOutside
 }
 
-// wideAround returns the wide symbols that decide about an address and about the address before it, nil where none do.
-func (t *Table) wideAround(p *process, pc uint64) (around [2]*symbols) {
-	w := &p.native.wide
-	at, before := t.wideAt(w, pc), t.wideAt(w, pc-1)
+// outsideAround returns the symbols outside their mapping that decide how pc and pc-1 are resolved; both may be nil.
+func (t *Table) outsideAround(p *process, pc uint64) (around [2]*symbols) {
+	w := &p.native.outside
+	at, before := t.outsideAt(w, pc), t.outsideAt(w, pc-1)
 	if int(at) < len(w.list) {
 		around[0] = w.list[at].symbols
 	}
@@ -115,21 +117,21 @@ func (t *Table) wideAround(p *process, pc uint64) (around [2]*symbols) {
 	return around
 }
 
-// An indexedRange is a range of addresses, both ends included, with a number.
+// An indexedRange is a range of addresses, both ends included, with a position in a list.
 type indexedRange struct {
 	start, last uint64
 	number      uint32
 }
 
-// A rangeIndex returns the lowest number of all ranges with an address. It consists of levels, each of them disjoint
-// ranges in order with the lowest numbers among those that were added to it. Levels of about the same size become one,
-// so that there are few, and adding n ranges takes O(n log² n) steps however they overlap.
+// A rangeIndex returns the lowest number among the ranges that contain an address. It consists of levels; each is a
+// sorted list of disjoint ranges with the lowest numbers of the ranges added to it. Levels of similar size are merged,
+// so there are few, and adding n ranges takes O(n log² n) steps even if all overlap.
 type rangeIndex struct {
 	levels [][]indexedRange // the largest first
 	recent []indexedRange   // not yet in a level
 }
 
-// maxRecent is how many ranges are searched one by one.
+// maxRecent is the number of ranges that are searched linearly before they form a level.
 const maxRecent = 32
 
 func (x *rangeIndex) add(r indexedRange) {
@@ -145,9 +147,9 @@ func (x *rangeIndex) add(r indexedRange) {
 	x.levels = append(x.levels, level)
 }
 
-// first returns the lowest number of the ranges that have an address, noWide if none has it.
+// first returns the lowest number of the ranges that contain addr, or noOutside.
 func (x *rangeIndex) first(addr uint64) uint32 {
-	best := uint32(noWide)
+	best := uint32(noOutside)
 	for _, level := range x.levels {
 		i := sort.Search(len(level), func(i int) bool { return level[i].last >= addr })
 		if i < len(level) && level[i].start <= addr {
@@ -162,8 +164,8 @@ func (x *rangeIndex) first(addr uint64) uint32 {
 	return best
 }
 
-// lowest returns disjoint ranges in order that have the lowest number of all given ranges with their addresses. It
-// sorts the given ones.
+// lowest returns sorted disjoint ranges with the lowest number of the given ranges at each address. It sorts the given
+// ranges in place.
 func lowest(ranges []indexedRange) []indexedRange {
 	slices.SortFunc(ranges, func(a, b indexedRange) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.number, b.number))
@@ -183,7 +185,7 @@ func lowest(ranges []indexedRange) []indexedRange {
 			continue
 		}
 		last := top.last
-		if i < len(ranges) { // the next one may have a lower number
+		if i < len(ranges) { // the next range may have a lower number
 			last = min(last, ranges[i].start-1)
 		}
 		if n := len(out); n > 0 && out[n-1].number == top.number && out[n-1].last == at-1 {
@@ -199,7 +201,7 @@ func lowest(ranges []indexedRange) []indexedRange {
 	return slices.Clip(out)
 }
 
-// A numberHeap is a binary heap by number.
+// A numberHeap is a binary min-heap by number.
 type numberHeap []indexedRange
 
 func (h *numberHeap) push(r indexedRange) {

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// TestRangeIndex: at any time the lowest number of all ranges with an address is found, as by looking at each of them.
+// TestRangeIndex compares the index with a linear search for the lowest number.
 func TestRangeIndex(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var x rangeIndex
@@ -20,7 +20,7 @@ func TestRangeIndex(t *testing.T) {
 			r := indexedRange{min(a, b), max(a, b), rapid.Uint32Range(0, 300).Draw(t, "number")}
 			all = append(all, r)
 			x.add(r)
-			at, want := address.Draw(t, "address"), uint32(noWide)
+			at, want := address.Draw(t, "address"), uint32(noOutside)
 			for _, r := range all {
 				if r.start <= at && at <= r.last {
 					want = min(want, r.number)
@@ -36,8 +36,7 @@ func TestRangeIndex(t *testing.T) {
 	})
 }
 
-// TestModuleHistory: the module of a time is the last one that was learned and came no later, as by looking at each of
-// them.
+// TestModuleHistory compares lookups with a linear search for the last module learned that is not later than the time.
 func TestModuleHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := new(moduleHistory)

@@ -8,17 +8,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A model is a type as a compiler knows it. The test writes one model in the three notations that exist, and in C#; all
-// must agree.
+// A model is a type as a compiler knows it. The test writes one model in the three existing notations and in C#. All of
+// them must yield the same display name.
 type model struct {
 	form  string // "prim", "named", "tuple", "nullable", "canon", "array", "pointer", "var", "mvar"
 	names [4]string
-	outer []string // types around it, without type parameters
+	outer []string // outer types, without type parameters
 	args  []model
 	n     int
 }
 
-// prims: method events, perf maps, reflection, C#.
+// prims has the columns method events, perf maps, reflection, C#.
 var prims = [][4]string{
 	{"int32", "int32", "System.Int32", "int"}, {"unsigned int8", "uint8", "System.Byte", "byte"}, {"wchar", "char", "System.Char", "char"},
 	{"int", "native int", "System.IntPtr", "nint"}, {"unsigned int", "native uint", "System.UIntPtr", "nuint"}, {"float32", "float32", "System.Single", "float"},
@@ -30,8 +30,7 @@ var prims = [][4]string{
 var ident = rapid.SampledFrom([]string{"Foo", "Bar", "Node", "Entry", "Größe", "List", "_x", "T1", "classy"})
 var space = rapid.SampledFrom([]string{"", "Shop.", "System.Linq.", "A.B.C."})
 
-// drawModel draws a type. Type parameters may be used in signatures only, so vars says how many there are, -1 where
-// none may be.
+// drawModel draws a type. Only signatures may use type parameters: vars is their number, or -1 if they are not allowed.
 func drawModel(t *rapid.T, depth, vars, mvars int) model {
 	forms := []string{"prim", "named", "named"}
 	if depth > 0 {
@@ -88,7 +87,7 @@ func (m model) arity() string {
 	return fmt.Sprintf("`%d", len(m.args))
 }
 
-// signature writes method events' notation (il false) or perf maps'.
+// signature writes the notation of method events, or of perf maps if il is true.
 func (m model) signature(il bool) string {
 	angle := func(name string) string {
 		if len(m.args) == 0 {
@@ -113,13 +112,13 @@ func (m model) signature(il bool) string {
 	case "mvar":
 		return fmt.Sprintf("!!%d", m.n)
 	}
-	if !il && len(m.outer) > 0 { // method events know the innermost name only
+	if !il && len(m.outer) > 0 { // method events contain only the innermost name
 		return angle("class " + m.names[1] + m.arity())
 	}
 	return angle("class " + m.names[0] + strings.Join(append(append([]string{}, m.outer...), m.names[1]), "/") + m.arity())
 }
 
-// reflection writes the notation of type arguments in a type's name.
+// reflection writes the notation of type arguments in the name of a type.
 func (m model) reflection() string {
 	bracket := func(name string) string {
 		if len(m.args) == 0 {
@@ -142,8 +141,8 @@ func (m model) reflection() string {
 	return bracket(m.names[0] + strings.Join(append(append([]string{}, m.outer...), m.names[1]), "+"))
 }
 
-// csharp writes what is wanted. Inside a type's name, vars is nil and canon gives the letters; in a signature, vars are
-// the arguments.
+// csharp writes the expected display name. In the name of a type, vars is nil and canon yields the letters; in a
+// signature, vars are the arguments.
 func (m model) csharp(vars, mvars []string, canon func() string) string {
 	sub := func(a model) string { return a.csharp(vars, mvars, canon) }
 	switch m.form {
@@ -184,7 +183,7 @@ func (m model) canons() (n int) {
 	return n
 }
 
-// A type and a method drawn at random are the same method in every notation, and read as C# would spell them.
+// A random type and method have the same display name in every notation, and it is that of C#.
 func TestAllNotationsReadTheSame(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		space, name, method := space.Draw(t, "namespace"), ident.Draw(t, "type"), ident.Draw(t, "method")
@@ -195,7 +194,7 @@ func TestAllNotationsReadTheSame(t *testing.T) {
 			decl.args = append(decl.args, drawModel(t, 2, -1, 0))
 		}
 
-		// what is known of the type's arguments
+		// the known part of the type's arguments
 		total, letter := decl.canons(), 0
 		var vars, letters []string
 		for _, a := range decl.args {
@@ -248,7 +247,7 @@ func TestAllNotationsReadTheSame(t *testing.T) {
 		}
 		want += "(" + strings.Join(cs, ", ") + ")"
 		ret, generic := "void", ""
-		if mvars > 0 { // tells how many there are
+		if mvars > 0 { // "generic" shows that there are type parameters
 			ret, generic = fmt.Sprintf("!!%d", mvars-1), "generic "
 		}
 

@@ -16,8 +16,8 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
-// compareGeneral is compareAccepted for traces that the reader must accept.
-func compareGeneral(data []byte, opts Options) error {
+// comparePaths is compareAccepted for traces that the reader must accept.
+func comparePaths(data []byte, opts Options) error {
 	accepted, err := compareAccepted(data, opts)
 	if err == nil && !accepted {
 		err = errors.New("the reader refuses the trace")
@@ -25,11 +25,11 @@ func compareGeneral(data []byte, opts Options) error {
 	return err
 }
 
-// compareAccepted checks that the quick ways give what the general one gives, from a stream and from memory: the same
-// events, which are defined before they come, the same error and the same report. It reports whether the reader accepts
-// the trace: there is nothing to compare otherwise.
+// compareAccepted checks that the fast paths yield the same as the slow path, from a stream and from memory: the same
+// events, each after its definitions, the same error and the same report. It reports whether the reader accepts the
+// trace; otherwise there is nothing to compare.
 func compareAccepted(data []byte, opts Options) (accepted bool, err error) {
-	open := func(general, memory bool) (*Reader, *ntconv.Report, error) {
+	open := func(slow, memory bool) (*Reader, *ntconv.Report, error) {
 		o := opts
 		o.Report = &ntconv.Report{}
 		r, err := New(bytes.NewReader(data), &o)
@@ -38,24 +38,24 @@ func compareAccepted(data []byte, opts Options) (accepted bool, err error) {
 			r, err = NewBytes(data, &o)
 		}
 		if err == nil {
-			r.general = general
+			r.slowPathOnly = slow
 		}
 		return r, o.Report, err
 	}
 	for _, memory := range []bool{false, true} {
 		r, report, err := open(false, memory)
-		general, want, refused := open(true, memory)
+		slow, want, refused := open(true, memory)
 		switch {
 		case fmt.Sprint(err) != fmt.Sprint(refused):
-			return false, fmt.Errorf("memory %v: error %v, in general %v", memory, err, refused)
+			return false, fmt.Errorf("memory %v: error %v, slow path %v", memory, err, refused)
 		case err != nil:
 			return false, nil
 		}
-		if err := sameEvents(r, general); err != nil {
+		if err := sameEvents(r, slow); err != nil {
 			return true, fmt.Errorf("memory %v: %w", memory, err)
 		}
 		if a, b := report.Entries(), want.Entries(); !reflect.DeepEqual(a, b) {
-			return true, fmt.Errorf("memory %v: report %v, in general %v", memory, a, b)
+			return true, fmt.Errorf("memory %v: report %v, slow path %v", memory, a, b)
 		}
 	}
 	return true, nil
@@ -65,25 +65,25 @@ func compareAccepted(data []byte, opts Options) (accepted bool, err error) {
 func sameEvents(r, other *Reader) error {
 	defined := map[*ntconv.Thread]bool{}
 	for n := 0; ; n++ {
-		quick, err := r.Next()
-		general, want := other.Next()
+		fast, err := r.Next()
+		slow, want := other.Next()
 		switch {
 		case fmt.Sprint(err) != fmt.Sprint(want):
-			return fmt.Errorf("event %d: error %v, in general %v", n, err, want)
+			return fmt.Errorf("event %d: error %v, slow path %v", n, err, want)
 		case err != nil:
 			return nil
-		case digest(quick) != digest(general) || (quick.Type == nil) != (general.Type == nil):
-			return fmt.Errorf("event %d: %+v, in general %+v", n, quick, general)
-		case quick.Kind == ntconv.KindDefine && quick.Thread != nil:
-			defined[quick.Thread] = true
-		case quick.Kind == ntconv.KindEvent && quick.Flags&ntconv.FlagPlaceholder == 0 && !defined[quick.Thread]:
-			return fmt.Errorf("event %d of thread %d comes before the thread is defined", n, quick.Thread.TID)
+		case digest(fast) != digest(slow) || (fast.Type == nil) != (slow.Type == nil):
+			return fmt.Errorf("event %d: %+v, slow path %+v", n, fast, slow)
+		case fast.Kind == ntconv.KindDefine && fast.Thread != nil:
+			defined[fast.Thread] = true
+		case fast.Kind == ntconv.KindEvent && fast.Flags&ntconv.FlagPlaceholder == 0 && !defined[fast.Thread]:
+			return fmt.Errorf("event %d of thread %d comes before the thread is defined", n, fast.Thread.TID)
 		}
 	}
 }
 
-// quickOptions are all that decides about the ways of events, small windows among them.
-func quickOptions() (list []Options) {
+// pathOptions returns all options that affect the choice of paths, with small windows among them.
+func pathOptions() (list []Options) {
 	for _, order := range []Order{FileOrder, ByTime} {
 		for _, strict := range []bool{false, true} {
 			for _, l := range []Limits{{}, {WindowEvents: 1}, {WindowEvents: 3}, {WindowEvents: 17}, {WindowBytes: 100}} {
@@ -94,14 +94,14 @@ func quickOptions() (list []Options) {
 	return list
 }
 
-// TestQuick holds that for real traces and streams of a program; TestMutations does for damaged traces.
-func TestQuick(t *testing.T) {
+// TestFastPaths calls compareAccepted for real and generated traces. TestMutations does so for corrupt traces.
+func TestFastPaths(t *testing.T) {
 	files := corpus.Traces(t)
 	if !testing.Short() && len(files) > 0 {
 		t.Run("shared", func(t *testing.T) {
 			for _, f := range corpus.SharedTraces(t) {
 				for _, o := range []Options{{Order: FileOrder}, {}, {Limits: Limits{WindowEvents: 1000}}} {
-					if err := compareGeneral(f.Data, o); err != nil {
+					if err := comparePaths(f.Data, o); err != nil {
 						t.Errorf("%s, %+v: %v", f.Name, o, err)
 					}
 				}
@@ -109,9 +109,9 @@ func TestQuick(t *testing.T) {
 		})
 	}
 	for _, f := range files {
-		for i, o := range quickOptions() {
+		for i, o := range pathOptions() {
 			if testing.Short() && i%5 != 0 {
-				continue // small windows
+				continue // skip small windows
 			}
 			if accepted, err := compareAccepted(f.Data, o); err != nil || !accepted && !o.Strict {
 				t.Errorf("%s, %+v: accepted %v, %v", f.Name, o, accepted, err)
@@ -122,7 +122,7 @@ func TestQuick(t *testing.T) {
 	if testing.Short() {
 		n = 100
 	}
-	options := quickOptions()
+	options := pathOptions()
 	r := rand.New(rand.NewPCG(1, 0))
 	for seed := range n {
 		program := make([]byte, r.IntN(400))
@@ -130,20 +130,20 @@ func TestQuick(t *testing.T) {
 			program[i] = byte(r.Uint32())
 		}
 		for _, v := range []wire.Version{wire.V4, wire.V6} {
-			if err := compareGeneral(perform(v, program), options[seed%len(options)]); err != nil {
+			if err := comparePaths(perform(v, program), options[seed%len(options)]); err != nil {
 				t.Errorf("program %d, version %d: %v", seed, v, err)
 			}
 			if seed%5 != 0 {
 				continue
 			}
-			if err := compareGeneral(longBlocks(v, uint64(seed)), options[seed/5%len(options)]); err != nil {
+			if err := comparePaths(longBlocks(v, uint64(seed)), options[seed/5%len(options)]); err != nil {
 				t.Errorf("long blocks %d, version %d: %v", seed, v, err)
 			}
 		}
 	}
 }
 
-// longBlocks returns a trace of blocks with many events that the quick ways take, and a few that they must not.
+// longBlocks returns a trace of blocks with many events for the fast paths and a few for the slow path.
 func longBlocks(v wire.Version, seed uint64) []byte {
 	var out bytes.Buffer
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -172,7 +172,7 @@ func longBlocks(v wire.Version, seed uint64) []byte {
 			change(r, 8, &h.PayloadSize, 0, 1, 100)
 			seq[h.CaptureThread]++
 			now := h.Time
-			if r.IntN(20) == 0 { // what must not go the quick ways, sometimes
+			if r.IntN(20) == 0 { // in some cases an event that must take the slow path
 				change(r, 4, &h.MetadataID, 0, 3, 1<<20, math.MaxUint32)
 				change(r, 4, &h.StackID, 9, 1<<20, math.MaxUint32)
 				change(r, 4, &h.CPU, 1, wire.NoCPU)
@@ -199,15 +199,15 @@ func longBlocks(v wire.Version, seed uint64) []byte {
 	return out.Bytes()
 }
 
-// change sets one of n to one of some values.
+// change sets *v to one of the values in one of n cases.
 func change[T any](r *rand.Rand, n int, v *T, values ...T) {
 	if r.IntN(n) == 0 {
 		*v = values[r.IntN(len(values))]
 	}
 }
 
-// stream returns a trace of events without payload, of which a time behind the first tick, a thread and whether it is
-// sorted are given. Blocks end at an event without a thread.
+// stream returns a trace of events without payload. Each has a time in ticks, a thread and whether it is sorted. An
+// event without a thread ends a block.
 func stream(v wire.Version, events []timed) []byte {
 	var out bytes.Buffer
 	s := wirestream.New(&out, v)
@@ -230,23 +230,26 @@ func stream(v wire.Version, events []timed) []byte {
 	return out.Bytes()
 }
 
-// TestPaddedNumbers: numbers in event headers that have more bytes than they need mean the same, in every way of
-// reading.
+// TestPaddedNumbers checks that numbers in event headers with more bytes than necessary have the same value on every
+// path.
 func TestPaddedNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		plain, padded := numbered(v, false), numbered(v, true)
 		if len(padded) < len(plain)+10_000 {
 			t.Fatalf("version %d: %d bytes, of %d without padding", v, len(padded), len(plain))
 		}
-		for _, o := range quickOptions() {
-			if err := compareGeneral(padded, o); err != nil {
+		for _, o := range pathOptions() {
+			if err := comparePaths(padded, o); err != nil {
 				t.Errorf("version %d, %+v: %v", v, o, err)
 			}
 			if o.Limits.WindowBytes > 0 {
-				continue // the window is full sooner
+				continue // the window is full earlier
 			}
-			if a, b := told(t, plain, o), told(t, padded, o); !slices.Equal(a, b) || len(a) < 3000 {
-				t.Errorf("version %d, %+v: %d events, %d or other ones when padded", v, o, len(a), len(b))
+			if a, b := contents(t, plain, o), contents(t, padded, o); !slices.Equal(a, b) || len(a) < 3000 {
+				t.Errorf("version %d, %+v: %d events, %d or different ones when padded", v, o, len(a), len(b))
 			}
 		}
 	}
@@ -297,8 +300,8 @@ func numbered(v wire.Version, pad bool) []byte {
 	return out.Bytes()
 }
 
-// told returns all that a trace says of its events but where they stand.
-func told(t *testing.T, data []byte, o Options) (list []string) {
+// contents returns the events of a trace without their offsets.
+func contents(t *testing.T, data []byte, o Options) (list []string) {
 	r, err := New(bytes.NewReader(data), &o)
 	if err != nil {
 		t.Fatal(err)
@@ -319,17 +322,17 @@ type timed struct {
 	sorted       bool
 }
 
-// TestDefinedBeforeWindow: a thread that a block brings along is defined before its first event, also if that is the
-// first one to leave the window.
+// TestDefinedBeforeWindow checks that a thread that a block defines implicitly is delivered before its first event,
+// even if this event is the first one of the window.
 func TestDefinedBeforeWindow(t *testing.T) {
 	const s = 1_000_000_000
 	data := stream(wire.V4, []timed{{1, s + 10, true}, {1, s + 20, false}, {2, s + 15, false}, {1, s + 30, true}})
-	if err := compareGeneral(data, Options{}); err != nil {
+	if err := comparePaths(data, Options{}); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestLatestTime: no event gets lost, whatever its time.
+// TestLatestTime checks that no event is lost, regardless of its time.
 func TestLatestTime(t *testing.T) {
 	const s = 1_000_000_000
 	data := stream(wire.V6, []timed{
@@ -345,13 +348,16 @@ func TestLatestTime(t *testing.T) {
 	}
 }
 
-// TestLongNumbers: a number of a header that has too many bytes ends the block on the quick ways as it does in general,
-// even where what is left of it is the number of the event before.
+// TestLongNumbers checks that a number with too many bytes in a header ends the block on the fast paths as on the slow
+// path, even if its last bytes happen to encode the previous event's number.
 func TestLongNumbers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: one goroutine reads many streams")
+	}
 	first := wire.EventHeader{MetadataID: 1, Time: 1_000_000_000, Sequence: 1, Sorted: true}
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		for flags := range 256 {
-			for before := range 9 { // numbers in front of it
+			for before := range 9 { // numbers before it
 				var out bytes.Buffer
 				s := wirestream.New(&out, v)
 				s.Types(wirestream.Type{ID: 0, Provider: "P", Event: 1, Name: "E"}, wirestream.Type{ID: 1, Provider: "P", Event: 1, Name: "E"})
@@ -362,11 +368,11 @@ func TestLongNumbers(t *testing.T) {
 				block.Add(&first, nil)
 				block.Raw(append([]byte{byte(flags)}, make([]byte, before)...))
 				block.Raw([]byte("\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x00"))
-				block.Raw(make([]byte, 2*quickHeader))
+				block.Raw(make([]byte, 2*maxFastHeader))
 				block.Flush()
 				s.End()
 				for _, o := range []Order{FileOrder, ByTime} {
-					if err := compareGeneral(out.Bytes(), Options{Order: o, AllowPrerelease: true}); err != nil {
+					if err := comparePaths(out.Bytes(), Options{Order: o, AllowPrerelease: true}); err != nil {
 						t.Fatalf("version %d, flags %#x, %d numbers before, order %d: %v", v, flags, before, o, err)
 					}
 				}
@@ -375,7 +381,7 @@ func TestLongNumbers(t *testing.T) {
 	}
 }
 
-// TestRuns: runs of all lengths that overlap, many of whose events have equal times, are merged into a stable sort.
+// TestRuns checks that overlapping runs of all lengths, with many equal times, are merged into a stable sort.
 func TestRuns(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 4))
@@ -387,7 +393,7 @@ func TestRuns(t *testing.T) {
 				time += r.Uint64N(4) / 3
 				e := timed{thread: 1, time: time, sorted: r.IntN(200) == 0}
 				if e.sorted {
-					bound = time // what follows is not earlier
+					bound = time // later events are not earlier than this
 				}
 				if events = append(events, e); r.IntN(40) == 0 {
 					events = append(events, timed{})

@@ -131,8 +131,8 @@ func deltaValues(n uint64, value int64) []byte {
 	return b
 }
 
-// A hurtCase is a file that claims much and holds little.
-type hurtCase struct {
+// A adversarialCase is a file that claims much and holds little.
+type adversarialCase struct {
 	name string
 	file crafted
 	rows int64 // if there is no error
@@ -143,15 +143,15 @@ type hurtCase struct {
 }
 
 var (
-	int64s     = leafOf(format.Int64, format.Required)
-	optional64 = leafOf(format.Int64, format.Optional)
-	texts      = leafOf(format.ByteArray, format.Required)
-	zeros      = make([]byte, 64)
+	int64s       = leafOf(format.Int64, format.Required)
+	optional64   = leafOf(format.Int64, format.Optional)
+	stringColumn = leafOf(format.ByteArray, format.Required)
+	zeros        = make([]byte, 64)
 )
 
-// hurtFooters returns files whose footer is wrong.
-func hurtFooters() []hurtCase {
-	return []hurtCase{
+// adversarialFooters returns files whose footer is wrong.
+func adversarialFooters() []adversarialCase {
+	return []adversarialCase{
 		{name: "a trillion rows", file: one(optional64, format.Uncompressed, 1<<40, 1<<40), want: ntconv.ErrLimit, says: LimitRows},
 		{name: "negative rows", file: one(optional64, format.Uncompressed, -1, -1), want: ntconv.ErrCorrupt},
 		{name: "rows that overflow", file: crafted{schema: []format.SchemaElement{int64s}, root: 1, groups: []craftedGroup{
@@ -176,9 +176,9 @@ func hurtFooters() []hurtCase {
 	}
 }
 
-// hurtValues returns files whose compressed or encoded values are wrong.
-func hurtValues() []hurtCase {
-	return []hurtCase{
+// adversarialValues returns files whose compressed or encoded values are wrong.
+func adversarialValues() []adversarialCase {
+	return []adversarialCase{
 		{name: "a run of 2^31 indexes in a page of 3 values", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
 			page(0, 3, format.RLEDictionary, append([]byte{1}, binary.AppendUvarint(nil, 1<<32)...))), want: ntconv.ErrCorrupt},
 		{name: "the same with its value", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(1, zeros[:8]),
@@ -191,37 +191,37 @@ func hurtValues() []hurtCase {
 		{name: "no dictionary", file: one(int64s, format.Uncompressed, 3, 3, page(0, 3, format.RLEDictionary, []byte{1, 6, 0})), want: ntconv.ErrCorrupt},
 		{name: "2^31 deltas in a page of 3 values", file: one(int64s, format.Uncompressed, 3, 3,
 			page(0, 3, format.DeltaBinaryPacked, deltaValues(2, 7))), want: ntconv.ErrCorrupt},
-		{name: "prefixes of a million bytes", file: one(texts, format.Uncompressed, 2000, 2000,
+		{name: "prefixes of a million bytes", file: one(stringColumn, format.Uncompressed, 2000, 2000,
 			page(0, 2000, format.DeltaByteArray, prefixes(2000, 1<<20))), want: ntconv.ErrLimit, says: LimitPageBytes, allocates: 80 << 20},
-		{name: "prefixes of 50 MB in four columns", file: crafted{root: 4, schema: slices.Repeat([]format.SchemaElement{texts}, 4), groups: []craftedGroup{{129,
+		{name: "prefixes of 50 MB in four columns", file: crafted{root: 4, schema: slices.Repeat([]format.SchemaElement{stringColumn}, 4), groups: []craftedGroup{{129,
 			slices.Repeat([]craftedColumn{{typ: format.ByteArray, values: 129, pages: []craftedPage{page(0, 129, format.DeltaByteArray, prefixes(129, 400<<10))}}}, 4)}}},
 			want: ntconv.ErrLimit, says: LimitDecoded, allocates: 160 << 20},
-		{name: "snappy that says 4 GB", file: one(texts, format.Snappy, 3, 3, page(1000, 3, format.Plain,
+		{name: "snappy that says 4 GB", file: one(stringColumn, format.Snappy, 3, 3, page(1000, 3, format.Plain,
 			[]byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0, 0})), want: ntconv.ErrCorrupt},
-		{name: "page header that says 2 GB", file: one(texts, format.Snappy, 3, 3, page(math.MaxInt32, 3, format.Plain,
+		{name: "page header that says 2 GB", file: one(stringColumn, format.Snappy, 3, 3, page(math.MaxInt32, 3, format.Plain,
 			snappy.Encode(nil, zeros))), want: ntconv.ErrLimit, says: LimitPageBytes},
-		{name: "page header that says 50 MB of zstd", file: one(texts, format.Zstd, 3, 3, page(50<<20, 3, format.Plain,
+		{name: "page header that says 50 MB of zstd", file: one(stringColumn, format.Zstd, 3, 3, page(50<<20, 3, format.Plain,
 			zstdOf(slices.Repeat(zeros, 1<<16)))), want: ntconv.ErrCorrupt},
-		{name: "LZ4 without end", file: one(texts, format.Lz4Raw, 3, 3, page(1000, 3, format.Plain, []byte("\xff\xff\xff garbage"))), want: ntconv.ErrCorrupt},
-		{name: "gzip that is none", file: one(texts, format.Gzip, 3, 3, page(1000, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrCorrupt},
-		{name: "Brotli that is none", file: one(texts, format.Brotli, 3, 3, page(1000, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrCorrupt},
-		{name: "an unknown codec", file: one(texts, 99, 3, 3, page(7, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrUnsupported},
-		{name: "an unknown encoding", file: one(texts, format.Uncompressed, 3, 3, page(7, 3, 99, []byte("garbage"))), want: ntconv.ErrUnsupported},
-		{name: "a string longer than its page", file: one(texts, format.Uncompressed, 3, 3, page(8, 3, format.Plain, []byte("\xff\xff\xff\xffabcd"))), want: ntconv.ErrCorrupt},
+		{name: "LZ4 without end", file: one(stringColumn, format.Lz4Raw, 3, 3, page(1000, 3, format.Plain, []byte("\xff\xff\xff garbage"))), want: ntconv.ErrCorrupt},
+		{name: "gzip that is none", file: one(stringColumn, format.Gzip, 3, 3, page(1000, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrCorrupt},
+		{name: "Brotli that is none", file: one(stringColumn, format.Brotli, 3, 3, page(1000, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrCorrupt},
+		{name: "an unknown codec", file: one(stringColumn, 99, 3, 3, page(7, 3, format.Plain, []byte("garbage"))), want: ntconv.ErrUnsupported},
+		{name: "an unknown encoding", file: one(stringColumn, format.Uncompressed, 3, 3, page(7, 3, 99, []byte("garbage"))), want: ntconv.ErrUnsupported},
+		{name: "a string longer than its page", file: one(stringColumn, format.Uncompressed, 3, 3, page(8, 3, format.Plain, []byte("\xff\xff\xff\xffabcd"))), want: ntconv.ErrCorrupt},
 		{name: "a dictionary of -1 values", file: one(int64s, format.Uncompressed, 3, 3, dictionaryOf(-1, zeros[:8]),
 			page(0, 3, format.RLEDictionary, []byte{1, 6, 0})), want: ntconv.ErrCorrupt},
 	}
 }
 
-// hurtPages returns files whose page headers and levels are wrong.
-func hurtPages() []hurtCase {
-	return []hurtCase{
+// adversarialPages returns files whose page headers and levels are wrong.
+func adversarialPages() []adversarialCase {
+	return []adversarialCase{
 		{name: "ten million NULL in a run", file: one(optional64, format.Uncompressed, 10_000_000, 10_000_000,
 			page(0, 10_000_000, format.Plain, runLevels(10_000_000, 0))), rows: 10_000_000},
 		{name: "more NULL than a page may have", file: one(optional64, format.Uncompressed, 16<<20+1, 16<<20+1,
 			page(0, 16<<20+1, format.Plain, runLevels(1<<31, 0))), want: ntconv.ErrLimit, says: LimitPageValues},
-		{name: "pages without values", file: one(texts, format.Uncompressed, 3, 3, slices.Repeat([]craftedPage{page(0, 0, format.Plain, nil)}, 1000)...), want: ntconv.ErrCorrupt},
-		{name: "negative sizes", file: one(texts, format.Uncompressed, 3, 3, page(-1, 3, format.Plain, zeros)), want: ntconv.ErrCorrupt},
+		{name: "pages without values", file: one(stringColumn, format.Uncompressed, 3, 3, slices.Repeat([]craftedPage{page(0, 0, format.Plain, nil)}, 1000)...), want: ntconv.ErrCorrupt},
+		{name: "negative sizes", file: one(stringColumn, format.Uncompressed, 3, 3, page(-1, 3, format.Plain, zeros)), want: ntconv.ErrCorrupt},
 		{name: "fewer levels than values", file: one(optional64, format.Uncompressed, 9, 9, page(0, 9, format.Plain, append(runLevels(5, 1), slices.Repeat(zeros, 2)...))),
 			want: ntconv.ErrCorrupt},
 		{name: "a level above the largest", file: one(leafOf(format.Int64, format.Optional), format.Uncompressed, 9, 9,
@@ -242,9 +242,9 @@ func hurtPages() []hurtCase {
 	}
 }
 
-// TestHurt: files that claim much and hold little cost an error, or rows, but no more memory than some buffers.
-func TestHurt(t *testing.T) {
-	for _, c := range slices.Concat(hurtFooters(), hurtValues(), hurtPages()) {
+// TestAdversarial: files that claim much and hold little cost an error, or rows, but no more memory than some buffers.
+func TestAdversarial(t *testing.T) {
+	for _, c := range slices.Concat(adversarialFooters(), adversarialValues(), adversarialPages()) {
 		t.Run(c.name, func(t *testing.T) {
 			data := c.file.bytes(t)
 			rows, allocated, err := readCounted(data, &Limits{Decoded: 128 << 20, PageBytes: 64 << 20})

@@ -11,11 +11,11 @@ import (
 	"github.com/ntconv/ntconv/writer"
 )
 
-var generated = flag.Int("generated", 300, "how many generated traces TestLaws takes")
+var generated = flag.Int("generated", 300, "number of generated traces of TestProperties")
 
-// TestLaws: what is written reads the same, is not changed by being written again, and a filter that keeps everything
-// is not there. Every generated trace has a number, so that a failure can be looked at again.
-func TestLaws(t *testing.T) {
+// TestProperties checks generated traces: reading a written trace yields the same events, rewriting it yields the same
+// bytes, and a filter that keeps everything has no effect. Each trace has a number to reproduce a failure.
+func TestProperties(t *testing.T) {
 	for i := range *generated {
 		tr := eventgen.Traces().Example(i)
 		opts := &writer.Options{BlockBytes: []int{0, 300, 50, 1}[i%4]}
@@ -24,7 +24,7 @@ func TestLaws(t *testing.T) {
 			t.Fatalf("trace %d: %v", i, err)
 		}
 		if again := write(t, read(t, once), opts); !bytes.Equal(again, once) {
-			t.Fatalf("trace %d: written again it has other bytes", i)
+			t.Fatalf("trace %d: rewriting it changes its bytes", i)
 		}
 		all := func(*ntconv.Event) bool { return true }
 		if filtered := write(t, ntconv.Filter(tr.Source(), all), opts); !bytes.Equal(filtered, once) {
