@@ -16,8 +16,14 @@ type spelling struct{ raw, display string } // display is empty with NamesRaw
 // the table.
 type speller struct {
 	t       *Table
+	names   *dotnet.Speller
 	scratch []byte
+
+	namespace stringID // of the previous method
+	typ       string   // the same as a string
 }
+
+func newSpeller(t *Table) speller { return speller{t: t, names: dotnet.NewSpeller()} }
 
 // utf16 returns recorded UTF-16 as a string.
 func (s *speller) utf16(b []byte) string {
@@ -27,17 +33,16 @@ func (s *speller) utf16(b []byte) string {
 
 func (s *speller) method(m *method) (n spelling) {
 	table := s.t.strings
-	d := dotnet.Method{
-		Namespace: s.utf16(table.get(m.namespace)),
-		Name:      s.utf16(table.get(m.name)),
-		Signature: s.utf16(table.get(m.param)),
+	if m.namespace != s.namespace { // consecutive methods are mostly of one type
+		s.namespace, s.typ = m.namespace, s.utf16(table.get(m.namespace))
 	}
+	d := dotnet.Method{Namespace: s.typ, Name: s.utf16(table.get(m.name)), Signature: s.utf16(table.get(m.param))}
 	n.raw = d.Raw()
 	switch s.t.names {
 	case NamesPretty:
-		n.display = d.Pretty()
+		n.display = s.names.Pretty(d)
 	case NamesShort:
-		n.display = d.Short()
+		n.display = s.names.Short(d)
 	}
 	return n
 }
@@ -57,7 +62,7 @@ func (t *Table) nameAhead(p *process) {
 	var wait sync.WaitGroup
 	for w := range workers {
 		wait.Go(func() {
-			s := speller{t: t}
+			s := newSpeller(t)
 			for i := w * len(list) / workers; i < (w+1)*len(list)/workers; i++ {
 				names[i] = s.method(&p.methods.list[list[i]])
 			}

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/ntconv/ntconv"
@@ -74,9 +75,21 @@ func (s *methods) learn(n method, action clr.MethodAction, now ntconv.Ticks, epo
 		epoch = *epochs
 	}
 	owner := uint32(len(s.list))
-	s.list = append(s.list, n)
+	s.list = append(roomy(s.list), n)
 	s.when.put(span{start: n.start, last: n.last(), from: n.from, owner: owner, epoch: epoch})
 	return 0, false
+}
+
+// maxDoubled is how many entries a slice may have that doubles when it is full. append adds a quarter instead, so that
+// growing a slice takes five times its memory in all, each page of which costs more than what is written to it.
+const maxDoubled = 1 << 14
+
+// roomy returns a slice that has room for another entry.
+func roomy[E any](list []E) []E {
+	if len(list) == cap(list) && len(list) <= maxDoubled {
+		return slices.Grow(list, len(list)+1)
+	}
+	return list
 }
 
 // update applies an event about an entry that already exists. The results are those of learn.

@@ -45,7 +45,7 @@ func (t *stringTable) add(b []byte) stringID {
 		}
 	}
 	x := stringID(len(t.refs))
-	t.refs = append(t.refs, t.store(hash, b))
+	t.refs = append(roomy(t.refs), t.store(hash, b))
 	t.slots[i] = uint32(x)
 	if len(t.refs)*4 > len(t.slots)*3 {
 		t.grow()

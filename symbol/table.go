@@ -108,7 +108,7 @@ func New(opts *Options) *Table {
 		unresolved: intern.NewCache[unresolvedKey, *ntconv.Function](cacheBits),
 		nameless:   unresolvedSet{seed: maphash.MakeSeed()},
 	}
-	t.speller.t = t
+	t.speller = newSpeller(t)
 	return t
 }
 

@@ -28,6 +28,12 @@ func FuzzPretty(f *testing.F) {
 		if again := m.Pretty(); again != got {
 			t.Errorf("%+v: %q, then %q", m, got, again)
 		}
+		speller := NewSpeller()
+		for range 2 { // types of parameters are known the second time
+			if again := speller.Pretty(m); again != got {
+				t.Errorf("%+v: %q, and %q of a Speller", m, got, again)
+			}
+		}
 		if again := prettySymbol(got); again != got && !strings.Contains(m.Raw(), "::") {
 			t.Errorf("%+v: %q mistaken for a symbol", m, got)
 		}

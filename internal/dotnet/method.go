@@ -20,18 +20,38 @@ func (m Method) Raw() string {
 }
 
 // Pretty returns the display name, as the package comment describes it. It returns Raw if a notation is unknown.
-func (m Method) Pretty() string {
-	return m.display(false)
-}
+func (m Method) Pretty() string { return new(Speller).Pretty(m) }
 
 // Short returns Pretty without the namespace and without type arguments: Dictionary.TryInsert(string, int). It returns
 // Raw if a notation is unknown.
-func (m Method) Short() string { return m.display(true) }
+func (m Method) Short() string { return new(Speller).Short(m) }
 
-func (m Method) display(short bool) string {
+// A Speller returns the names of many methods, and keeps those of their parameter types because methods share most of
+// them. The zero Speller keeps no names. A Speller is not safe for concurrent use.
+type Speller struct {
+	b     []byte            // buffer of the printer
+	types map[string]string // printer.known
+}
+
+// NewSpeller returns a Speller that keeps the names of parameter types.
+func NewSpeller() *Speller { return &Speller{types: make(map[string]string)} }
+
+// Bounds of Speller.types.
+const (
+	maxKnown     = 1 << 12
+	maxKnownSize = 256
+)
+
+// Pretty returns m.Pretty().
+func (s *Speller) Pretty(m Method) string { return s.display(m, false) }
+
+// Short returns m.Short().
+func (s *Speller) Short(m Method) string { return s.display(m, true) }
+
+func (s *Speller) display(m Method, short bool) string {
 	ret, params := cutParams(m.Signature)
-	if s, ok := pretty(m.Namespace, m.Name, ret, params, short); ok {
-		return s
+	if name, ok := s.pretty(m.Namespace, m.Name, ret, params, short); ok {
+		return name
 	}
 	return m.Raw()
 }

@@ -1,6 +1,9 @@
 package dotnet
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const canonName = "System.__Canon"
 
@@ -12,9 +15,16 @@ const canonName = "System.__Canon"
 //  3. Write the method: the source method with the pending arguments, the generated member in it, and its type
 //     arguments.
 //  4. Write the parameters. A state machine has a mark instead, because its parameters are not recorded.
-func pretty(typeName, method, ret, params string, short bool) (name string, ok bool) {
+func (s *Speller) pretty(typeName, method, ret, params string, short bool) (name string, ok bool) {
 	size := len(typeName) + len(method) + len(params)
-	p := printer{b: make([]byte, 0, size+64), limit: 4*size + 64, short: short}
+	p := printer{b: slices.Grow(s.b[:0], size+64), limit: 4*size + 64, short: short, known: s.types}
+	name, ok = p.whole(typeName, method, ret, params)
+	s.b = p.b
+	return name, ok
+}
+
+// whole writes the whole name and returns it without its cuts.
+func (p *printer) whole(typeName, method, ret, params string) (name string, ok bool) {
 	p.canons = strings.Count(typeName, canonName) + strings.Count(method, canonName)
 	p.local = isLocal(method)
 	start := p.declaring(typeName)
@@ -291,7 +301,24 @@ func (p *printer) params(s string) {
 			p.str(", ")
 		}
 		first = false
-		p.typ(part)
+		p.param(part)
 	}
 	p.char(')')
+}
+
+// param writes the type of a parameter. If the type contains no type parameter, its name depends on the method only by
+// the limit on the length of p.b. Short names have cuts, which known does not contain.
+func (p *printer) param(s string) {
+	name, ok := p.known[s]
+	if ok && !p.short && !p.failed && len(p.b)+len(name) <= p.limit {
+		p.str(name)
+		return
+	}
+	start := len(p.b)
+	p.typ(s)
+	if p.known == nil || ok || p.short || p.failed || len(p.known) >= maxKnown || len(s) > maxKnownSize ||
+		strings.IndexByte(s, '!') >= 0 || strings.Contains(s, canonName) {
+		return
+	}
+	p.known[strings.Clone(s)] = string(p.b[start:])
 }

@@ -23,32 +23,38 @@ func skipGroup(s string) (int, bool) {
 // each byte a bounded number of times: groups come from untrusted files and may contain any number of commas and
 // spaces.
 func cutGroup(s string) (elems []string, rest string, ok bool) {
-	end, ok := skipGroup(s)
-	if !ok {
-		return nil, s, false
-	}
-	inner, rest := s[1:end-1], s[end:]
-	if strings.TrimSpace(inner) == "" {
-		return nil, rest, true
-	}
-	depth, from := 0, 0
-	for i := 0; i <= len(inner); i++ {
-		if i == len(inner) || inner[i] == ',' && depth == 0 {
-			elem := strings.TrimSpace(inner[from:i])
-			if elem == "" {
-				return nil, s, false
-			}
-			elems, from = append(elems, elem), i+1
-			continue
-		}
-		switch inner[i] {
+	depth, from := 0, 1
+	for i := range len(s) {
+		switch s[i] {
 		case '<', '[', '(':
 			depth++
+			continue
 		case '>', ']', ')':
-			depth--
+			if depth--; depth != 0 {
+				continue
+			}
+		case ',':
+			if depth != 1 {
+				continue
+			}
+		default:
+			continue
+		}
+		elem := strings.TrimSpace(s[from:i])
+		if elem == "" {
+			if depth == 0 && elems == nil {
+				return nil, s[i+1:], true
+			}
+			return nil, s, false
+		}
+		if elems == nil {
+			elems = make([]string, 0, 4)
+		}
+		if elems, from = append(elems, elem), i+1; depth == 0 {
+			return elems, s[i+1:], true
 		}
 	}
-	return elems, rest, true
+	return nil, s, false
 }
 
 // indexOuter returns the index of the first c outside all brackets, or -1.

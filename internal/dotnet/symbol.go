@@ -82,7 +82,7 @@ func (s Symbol) Pretty() string {
 func (s Symbol) Short() string { return s.display(true) }
 
 func (s Symbol) display(short bool) string {
-	if name, ok := pretty(s.Type, s.Method, s.Return, s.Args, short); ok {
+	if name, ok := new(Speller).pretty(s.Type, s.Method, s.Return, s.Args, short); ok {
 		return name
 	}
 	return s.Raw()

@@ -35,7 +35,7 @@ func letters(c byte, n int) (args []argument) {
 //	margs           member or generic; variable resolves !!0
 //	canon           named, for each System.__Canon in order
 //	pending         segment adds to it; the next segment or source method writes and clears it
-//	machine         segment, for the last segment of the type; pretty then writes a mark instead of MoveNext
+//	machine         segment, for the last segment of the type; whole then writes a mark instead of MoveNext
 //	cuts            list and repeat append, insert moves, shown applies them
 type printer struct {
 	b      []byte
@@ -53,6 +53,8 @@ type printer struct {
 	short   bool  // omit the namespace, and remove cuts
 	cuts    []cut // positions of type arguments, sorted by lo; recorded only if short is set
 	machine bool  // the type is a state machine
+
+	known map[string]string // names of parameter types by their recorded spelling; nil if they are not kept
 }
 
 // A cut is a part of printer.b that short names omit. Only done removes it, because the signature may repeat its

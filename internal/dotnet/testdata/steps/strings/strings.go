@@ -54,6 +54,7 @@ func TrimLeft(s, chars string) string      { return less(s, strings.TrimLeft(s, 
 func TrimRight(s, chars string) string     { return less(s, strings.TrimRight(s, chars)) }
 func Count(s, sub string) int              { Steps += len(s); return strings.Count(s, sub) }
 func ToLower(s string) string              { Steps += len(s); return strings.ToLower(s) }
+func Clone(s string) string                { Steps += len(s); return strings.Clone(s) }
 func Split(s, sep string) []string         { Steps += len(s); return strings.Split(s, sep) }
 func FieldsSeq(s string) iter.Seq[string]  { Steps += len(s); return strings.FieldsSeq(s) }
 func ReplaceAll(s, old, by string) string  { Steps += len(s); return strings.ReplaceAll(s, old, by) }
