@@ -53,7 +53,7 @@ type Output struct {
 	keep   bool // standard output, which is not closed
 	fs     fileSystem
 	f      file
-	behind *WriteBehind
+	writer *WriteBehind
 
 	finished bool  // close was called
 	finish   error // result of close
@@ -127,7 +127,7 @@ func (o *Output) open() error {
 
 // begin starts the write-behind goroutine for the open file.
 func (o *Output) begin() error {
-	o.behind = NewWriteBehind(o.f)
+	o.writer = NewWriteBehind(o.f)
 	return nil
 }
 
@@ -182,17 +182,17 @@ func (o *Output) Atomic() bool { return o.temp != "" }
 
 // Written returns the number of bytes that have reached the file, without those in buffers. It is safe for concurrent
 // use.
-func (o *Output) Written() int64 { return o.behind.written.Load() }
+func (o *Output) Written() int64 { return o.writer.written.Load() }
 
 // Write copies p into a buffer. Write, Flush or Commit returns the error of an earlier write; it is an [*Error] with
 // the number of bytes that were written.
 func (o *Output) Write(p []byte) (int, error) {
-	n, err := o.behind.Write(p)
+	n, err := o.writer.Write(p)
 	return n, o.located("write", err)
 }
 
 // Flush waits until all bytes written so far have reached the file, pipe or device, for live streams. It does not sync.
-func (o *Output) Flush() error { return o.located("write", o.behind.Flush()) }
+func (o *Output) Flush() error { return o.located("write", o.writer.Flush()) }
 
 func (o *Output) located(op string, err error) error {
 	if err == nil {
@@ -248,7 +248,7 @@ func (o *Output) close() error {
 
 // complete flushes, syncs and closes the file. It closes the file even after an error.
 func (o *Output) complete() error {
-	op, err := "write", o.behind.Close()
+	op, err := "write", o.writer.Close()
 	if err == nil && o.Atomic() {
 		op, err = "sync", o.f.Sync()
 	}
@@ -299,14 +299,14 @@ func (o *Output) Abort() error {
 // file. It ignores the error of Close: the file may be closed already, and its content is discarded. The caller holds
 // mu.
 func (o *Output) discard() error {
-	o.behind.Stop()
+	o.writer.Stop()
 	if !o.keep {
 		o.f.Close()
 	}
 	if !o.Atomic() {
 		return nil // a write to a pipe may block until its reader or the process ends
 	}
-	<-o.behind.done
+	<-o.writer.done
 	if o.renamed {
 		return nil
 	}

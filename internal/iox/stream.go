@@ -30,8 +30,8 @@ const maxMagic = 4
 // sniff returns the compression that the first bytes of the input state. sure is false if more bytes could change the
 // result.
 //
-// Sources: RFC 1952 section 2.3.1 (ID1, ID2, CM = deflate); RFC 8878 sections 3.1.1 and 3.1.2 (Magic_Number of
-// a frame; of a skippable frame, which may come first).
+// The layouts are those of RFC 1952 section 2.3.1 (ID1, ID2, CM = deflate); RFC 8878 sections 3.1.1 and 3.1.2
+// (Magic_Number of a frame; of a skippable frame, which may come first).
 func sniff(p []byte) (c compression, sure bool) {
 	switch {
 	case hasPrefix(p, 0x1f, 0x8b, 0x08):

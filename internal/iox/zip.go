@@ -56,7 +56,7 @@ func (in *Input) archive() (*archive, error) {
 
 // isZip reports whether a file begins with a local file header, or with the end of an archive without members.
 //
-// Source: APPNOTE.TXT 6.3.10, sections 4.3.7 and 4.3.16.
+// The layout is that of APPNOTE.TXT 6.3.10, sections 4.3.7 and 4.3.16.
 func isZip(r io.ReaderAt) bool {
 	var head [4]byte
 	n, _ := r.ReadAt(head[:], 0)

@@ -1,4 +1,4 @@
-// Command shop makes the profile go-cpu.pb.gz: two kinds of requests, told apart by a label, one of which calculates
+// Command shop makes the profile go-cpu.pb.gz: two kinds of requests, distinguished by a label, one of which calculates
 // and one of which sorts.
 package main
 
