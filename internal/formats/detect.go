@@ -56,11 +56,10 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 					if name == iox.StdinName {
 						subject = name
 					}
-					return &Unknown{What: f.what, Err: &textError{subject + " is empty; " + f.next}}
+					return &Unknown{What: f.what, problem: subject + " is empty", next: f.next}
 				}
 				return &Unknown{
-					What: f.what,
-					Err:  fmt.Errorf("%w: want %s, got %s; %s", ntconv.ErrFormat, want, f.what, f.next),
+					What: f.what, problem: fmt.Sprintf("%v: want %s, got %s", ntconv.ErrFormat, want, f.what), next: f.next,
 				}
 			}
 		}
@@ -79,34 +78,30 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 	if err := unsupported(unsupportedText()); err != nil {
 		return nil, err
 	}
-	return nil, &Unknown{Err: fmt.Errorf(
-		"%w: want %s, got the bytes % x; check that this is the recorded file",
-		ntconv.ErrFormat, want, head[:min(8, len(head))],
-	)}
+	return nil, &Unknown{
+		problem: fmt.Sprintf("%v: want %s, got the bytes % x", ntconv.ErrFormat, want, head[:min(8, len(head))]),
+		next:    "check that this is the recorded file",
+	}
 }
 
 // Unknown is the error of Detect. It wraps ntconv.ErrFormat.
 type Unknown struct {
-	What string // what the input seems to be, such as "a PNG image"; "" if that is unknown
-	Err  error
+	What    string // what the input seems to be, such as "a PNG image"; "" if that is unknown
+	problem string
+	next    string // the next step, with FILE for the input and "ntconv info -" for the command
 }
 
-func (e *Unknown) Error() string { return e.Err.Error() }
+func (e *Unknown) Error() string { return e.problem + "; " + e.next }
 
-// Unwrap returns the cause, which wraps ntconv.ErrFormat.
-func (e *Unknown) Unwrap() error { return e.Err }
-
-// A textError is an error of the format with a text of its own. It wraps ntconv.ErrFormat.
-type textError struct{ text string }
-
-func (e *textError) Error() string { return e.text }
-func (e *textError) Unwrap() error { return ntconv.ErrFormat }
+// Unwrap returns ntconv.ErrFormat.
+func (e *Unknown) Unwrap() error { return ntconv.ErrFormat }
 
 // For returns the error with the file in the commands that it proposes, and with command in place of ntconv info. Both
 // are quoted for a shell.
 func (e *Unknown) For(file, command string) error {
-	text := strings.ReplaceAll(e.Err.Error(), "ntconv info -", command+" -")
-	return &Unknown{What: e.What, Err: &textError{strings.ReplaceAll(text, " FILE", " "+file)}}
+	own := *e
+	own.next = strings.NewReplacer("ntconv info -", command+" -", " FILE", " "+file).Replace(e.next)
+	return &own
 }
 
 // IsUnknown reports whether err wraps an *Unknown.
