@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ntconv/ntconv/internal/formats"
@@ -125,7 +127,7 @@ func (a *app) command(args []string) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
 			a.given = givenFlags(cmd)
-			if cmd.Args != nil && cmd.Args(cmd, []string{"-"}) == nil {
+			if readsOneInput(cmd) {
 				a.piped = cmd.CommandPath()
 			}
 			a.read.Memory = a.memory.Max
@@ -216,4 +218,12 @@ func (t *textWriter) Write(p []byte) (int, error) {
 func terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isTerminal(f)
+}
+
+// readsOneInput reports whether an input is the only argument that a command needs, according to its usage.
+func readsOneInput(cmd *cobra.Command) bool {
+	arguments := slices.DeleteFunc(strings.Fields(cmd.Use)[1:], func(word string) bool {
+		return strings.HasPrefix(word, "[") || strings.HasSuffix(word, "]")
+	})
+	return slices.Equal(arguments, []string{"IN"}) || slices.Equal(arguments, []string{"IN..."})
 }
