@@ -103,8 +103,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return a.finish(cmd, err)
 }
 
-// command returns the root command. args are the words of the command line; commands that they do not name get no flags.
-// If args is nil, all commands get their flags.
+// command returns the root command. args are the words of the command line; commands that they do not name get no
+// flags. If args is nil, all commands get their flags.
 func (a *app) command(args []string) *cobra.Command {
 	a.words = args
 	root := &cobra.Command{

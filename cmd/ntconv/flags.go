@@ -24,9 +24,9 @@ var groups = []string{groupOwn, groupSelection, groupInput, groupReport, groupLi
 
 const groupKey = "ntconv-group"
 
-// hasFlags reports whether a command gets its flags. Defining the flags of all commands takes longer than reading a small
-// trace. Therefore a command gets flags only if its name is a word of the command line: no other command can run or show
-// its help.
+// hasFlags reports whether a command gets its flags. Defining the flags of all commands takes longer than reading a
+// small trace. Therefore a command gets flags only if its name is a word of the command line: no other command can run
+// or show its help.
 func (a *app) hasFlags(cmd *cobra.Command) bool {
 	return a.words == nil || slices.Contains(a.words, cmd.Name())
 }

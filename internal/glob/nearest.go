@@ -9,8 +9,8 @@ import (
 // maxWord is the maximum number of bytes of a word for which Nearest looks for names.
 const maxWord = 64
 
-// Nearest returns at most n of the names, those first that differ from a word in the fewest letters, regardless of case.
-// Names that differ in more than a quarter of the letters are omitted. The result has no duplicates.
+// Nearest returns at most n of the names, those first that differ from a word in the fewest letters, regardless of
+// case. Names that differ in more than a quarter of the letters are omitted. The result has no duplicates.
 func Nearest(word string, names []string, n int) (nearest []string) {
 	if len(word) < 3 || len(word) > maxWord {
 		return nil // a few letters are near to anything
