@@ -209,7 +209,7 @@ func speedscopeOpen(w io.Writer) {
 
 // firefoxTables writes a profile with a row of each table per sample.
 func firefoxTables(w io.Writer) {
-	const n = 200_000
+	const n = 300_000
 	column := func(value func(i int) string) string {
 		var b strings.Builder
 		for i := range n {
