@@ -8,6 +8,9 @@ TESTFLAGS ?=
 # with "context deadline exceeded" and without an input when its time ends (go.dev/issue/75804), and part of the time is
 # spent on inputs found earlier.
 FUZZTIME  ?= 50000x
+# make fuzz runs every FUZZPARTS-th target, beginning with number FUZZPART.
+FUZZPARTS ?= 1
+FUZZPART  ?= 0
 # Mutants of small files: their number, the number of the first one, the seed, the number of processes, and
 # comma-separated prefixes of target names. A seed and a number always produce the same mutant.
 MUTANTS   ?= 10000000
@@ -73,7 +76,9 @@ generate: ## Regenerate files
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME inputs (or a time)
 	@$(GO) test -list '^Fuzz' ./... | \
-	awk '/^Fuzz/ { name[n++] = $$1 } /^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 } /^FAIL./ { print "failed", $$2 }' | { \
+	awk '/^Fuzz/ { name[n++] = $$1 } \
+		/^ok/ { for (i = 0; i < n; i++) if (all++ % $(FUZZPARTS) == $(FUZZPART)) print $$2, name[i]; n = 0 } \
+		/^FAIL./ { print "failed", $$2 }' | { \
 		bad=0; \
 		while read -r package target; do \
 			if [ "$$package" = failed ]; then echo "$$target does not build; for the reason, run: go vet ./..."; bad=1; continue; fi; \
