@@ -314,6 +314,21 @@ func TestPipeReadReturnsWhatArrived(t *testing.T) {
 	}
 }
 
+// gunzipPadded decompresses with compress/gzip, which rejects the zeros that may pad the last member: they are removed
+// one by one, because a member may end with zeros itself.
+func gunzipPadded(data []byte) (out []byte, err error) {
+	for {
+		var r *stdgzip.Reader
+		if r, err = stdgzip.NewReader(bytes.NewReader(data)); err == nil {
+			out, err = io.ReadAll(r)
+		}
+		if err == nil || len(data) == 0 || data[len(data)-1] != 0 {
+			return out, err
+		}
+		data = data[:len(data)-1]
+	}
+}
+
 // Arbitrary bytes: no panic; chopping changes nothing; what the standard library's gzip accepts is the same here.
 func FuzzStream(f *testing.F) {
 	for _, p := range encodings(f) {
@@ -340,11 +355,7 @@ func FuzzStream(f *testing.F) {
 				t.Fatalf("plain input changed: %v", err)
 			}
 		case c == gzipped && err == nil:
-			r, err := stdgzip.NewReader(bytes.NewReader(data))
-			if err != nil {
-				t.Fatalf("accepted what compress/gzip refuses: %v", err)
-			}
-			if want, err := io.ReadAll(r); err != nil || !bytes.Equal(got, want) {
+			if want, err := gunzipPadded(data); err != nil || !bytes.Equal(got, want) {
 				t.Fatalf("%d bytes; compress/gzip: %d bytes, %v", len(got), len(want), err)
 			}
 		}
