@@ -43,6 +43,9 @@ type Options struct {
 	Span func() (first, last ntconv.Ticks, ok bool)
 	// Comments are the first comments of the profile, such as its origin.
 	Comments []string
+	// Remarks, if not nil, returns the last comments of the profile, also of an imported one. It is called once, after
+	// the last stack has been resolved.
+	Remarks func() []string
 }
 
 // A Sink aggregates events to one profile. It is not safe for concurrent use.
@@ -153,7 +156,11 @@ func (s *Sink) write(w io.Writer) error {
 	} else {
 		e.header(p, s.info, t)
 	}
-	for _, c := range s.comments(p, imported) {
+	comments := s.comments(p, imported)
+	if s.o.Remarks != nil {
+		comments = slices.Concat(comments, s.o.Remarks())
+	}
+	for _, c := range comments {
 		e.number(fieldComment, t.text(c))
 	}
 	e.strings(t) // last, because everything else adds strings
@@ -164,8 +171,8 @@ func (s *Sink) write(w io.Writer) error {
 	return nil
 }
 
-// comments returns the comments of the profile: those of the options, losses, and the share of unresolved frames. An
-// imported profile keeps its own comments.
+// comments returns the comments of the profile before Options.Remarks: those of the options, losses, and the share of
+// unresolved frames. An imported profile keeps its own comments.
 func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
 	if imported != nil {
 		return imported.Comments

@@ -80,11 +80,12 @@ const flagUnit = "unit"
 // A foldedCreator has the flags of ntconv to folded.
 type foldedCreator struct {
 	plain
-	options folded.Options
+	options  folded.Options
+	grouping *groupingFlags
 }
 
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
-	c := new(foldedCreator)
+	c := &foldedCreator{grouping: bindGrouping(flags, false)}
 	o := &c.options
 	flags.Var(kindChoice(&o.Kind, folded.Auto, folded.Wall, folded.CPU, folded.Imported), "kind", kindUsage)
 	flags.StringVar(&o.SampleType, flagSampleType, "",
@@ -115,12 +116,14 @@ func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	}
 	o := c.options
 	o.Report = t.Report
-	return foldedSink{folded.New(w, info, t.Namer, &o), finish}, nil
+	namer, grouped := c.grouping.wrap(t.Namer)
+	return foldedSink{folded.New(w, info, namer, &o), grouped, finish}, nil
 }
 
 type foldedSink struct {
 	*folded.Sink
-	finish func() error // of the compression
+	grouped *grouped
+	finish  func() error // of the compression
 }
 
 // Close also completes the compression. If an option does not fit the samples, it returns a FlagError.
@@ -154,11 +157,10 @@ func (s foldedSink) Result() Result {
 	text := unresolved(&pprof.Summary{
 		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
 	})
-	return &profileResult{
-		Kind:  d.Kind.String(),
-		made:  made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
-		notes: otherKinds(others),
-	}
+	return newProfileResult(
+		d.Kind.String(), made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text}, s.grouped,
+		otherKinds(others),
+	)
 }
 
 // A foldedOpener has the flags that describe the numbers and the outermost frames of folded stacks.

@@ -38,7 +38,7 @@ func pprofFormat() *Format {
 			// gzip is part of the format, regardless of the name of the output.
 			Compressions: []string{extZstd},
 			Advice:       sampleAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags, false) },
 			Examples: []Example{
 				{
 					"wall time of all threads, or CPU time if the trace is machine-wide",
@@ -67,12 +67,14 @@ const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-
 // A pprofCreator has the flags of ntconv to pprof.
 type pprofCreator struct {
 	plain
-	options pprof.Options
-	spans   func() *SpanLabels
+	options  pprof.Options
+	spans    func() *SpanLabels
+	grouping *groupingFlags
 }
 
-func bindPprof(flags *pflag.FlagSet) *pprofCreator {
-	c := new(pprofCreator)
+// bindPprof defines the flags. native is the default of --native: true means fold.
+func bindPprof(flags *pflag.FlagSet, native bool) *pprofCreator {
+	c := &pprofCreator{grouping: bindGrouping(flags, native)}
 	flags.Var(kindChoice(&c.options.Kind, pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported), "kind", kindUsage)
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
 		"drop the label with this `key`, such as \"thread id\"; repeatable")
@@ -116,7 +118,9 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
 	o := c.options
 	o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, uncompressed
-	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels), nil}
+	namer, grouped := c.grouping.wrap(t.Namer)
+	o.Remarks = grouped.remarks
+	return pprofSink{pprof.New(w, info, namer, &o), newDroppedLabels(o.DropLabels), grouped, nil}
 }
 
 // A Profile creates sinks for profiles that are shown rather than stored.
@@ -125,7 +129,7 @@ type Profile struct{ creator *pprofCreator }
 // BindProfile defines the flags for the contents of a profile. Call the methods of the result after the flags are
 // parsed.
 func BindProfile(flags *pflag.FlagSet) *Profile {
-	c := bindPprof(flags)
+	c := bindPprof(flags, true)
 	flags.Lookup(flagGzipLevel).Hidden = true // the profile is not stored
 	return &Profile{c}
 }
@@ -144,6 +148,7 @@ func (p *Profile) Advice() string { return sampleAdvice }
 type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
+	grouped *grouped
 	finish  func() error // completes a compression other than gzip, or nil
 }
 
@@ -161,11 +166,11 @@ func (s pprofSink) Write(e *ntconv.Event) error {
 
 func (s pprofSink) Result() Result {
 	d := s.Summary()
-	return &profileResult{
-		Kind:  d.Kind.String(),
-		made:  made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
-		notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
-	}
+	notes := append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...)
+	return newProfileResult(
+		d.Kind.String(),
+		made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)}, s.grouped, notes,
+	)
 }
 
 // otherKinds returns a note on the profile kinds of the trace that this profile does not contain.

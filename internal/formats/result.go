@@ -110,7 +110,16 @@ func (e *eventsResult) Line(r Read) string {
 type profileResult struct {
 	Kind string `json:"kind,omitempty"`
 	made
-	notes []string
+	Grouping *groupedJSON `json:"grouping,omitempty"`
+	notes    []string
+}
+
+// newProfileResult returns the result of a profile whose stacks were changed by the flags that g describes.
+func newProfileResult(kind string, m made, g *grouped, notes []string) *profileResult {
+	for _, remark := range g.remarks() {
+		m.Remark(remark)
+	}
+	return &profileResult{Kind: kind, made: m, Grouping: g.members(), notes: append(notes, g.notes()...)}
 }
 
 func (p *profileResult) Line(r Read) string {
