@@ -60,9 +60,10 @@ type FrameGrouper interface {
 	// Recorded returns the Namer whose frames this one replaces.
 	Recorded() Namer
 	// AppendGrouped appends the frames that represent the given frames of Recorded to dst, leaf first, and returns the
-	// extended slice. It returns frames for every stack that has any. events is the number of events with the stack;
-	// it only affects what the FrameGrouper reports about its work. It borrows recorded.
-	AppendGrouped(dst, recorded []Frame, events int64) []Frame
+	// extended slice. It returns frames for every stack that has any. p is the process of the stack and may be nil.
+	// events is the number of events with the stack; it only affects what the FrameGrouper reports about its work. It
+	// borrows recorded.
+	AppendGrouped(dst []Frame, p *Process, recorded []Frame, events int64) []Frame
 }
 
 // NoNames returns a Namer that resolves no addresses: it returns only the frames that a stack contains. Every other

@@ -67,9 +67,10 @@ func totals(p *pprofile.Profile) map[string]int64 {
 	return m
 }
 
-// Flags that fold and group frames change neither the total of a sample type nor that of a thread, a process or a state,
-// and no sample loses its stack, for all real traces and for imported profiles. Values of wall samples are rounded to
-// nanoseconds once per sample, and merged samples are fewer.
+// Flags that fold and group frames change neither the total of a sample type nor that of a thread, a process or a
+// state, and no sample loses its stack, for all real traces and for imported profiles. Functions that are not folded
+// keep their cumulative values. Values of wall samples are rounded to nanoseconds once per sample, and merged samples
+// are fewer.
 func TestGroupingKeepsTotals(t *testing.T) {
 	inputs := []string{corpus.Path("go-cpu.pb.gz")}
 	for _, pattern := range []string{
@@ -108,6 +109,9 @@ func TestGroupingKeepsTotals(t *testing.T) {
 			if len(got) != len(want) {
 				t.Errorf("%s %v: %d totals, want %d", in, settings, len(got), len(want))
 			}
+			if i < 3 {
+				checkCumulative(t, in, cumulative(p), cumulative(plain), slack)
+			}
 			if len(p.Location) != len(plain.Location) {
 				changed[i]++
 			}
@@ -119,6 +123,35 @@ func TestGroupingKeepsTotals(t *testing.T) {
 	for i, settings := range groupings {
 		if changed[i] == 0 && profiles > 1 {
 			t.Errorf("%v changed none of %d profiles", settings, profiles)
+		}
+	}
+}
+
+// cumulative returns the total of the last sample type by function, including its callees.
+func cumulative(p *pprofile.Profile) map[string]int64 {
+	m := map[string]int64{}
+	for _, s := range p.Sample {
+		on := map[string]bool{}
+		for _, l := range s.Location {
+			for _, line := range l.Line {
+				on[line.Function.Name] = true
+			}
+		}
+		for name := range on {
+			m[name] += s.Value[len(s.Value)-1]
+		}
+	}
+	return m
+}
+
+// checkCumulative checks that functions that are left have the cumulative values that they had before. Addresses are
+// left only in stacks of which nothing is known.
+func checkCumulative(t *testing.T, in string, got, want map[string]int64, slack int64) {
+	t.Helper()
+	for name, v := range got {
+		before, ok := want[name]
+		if ok && !strings.HasPrefix(name, "0x") && (v < before-slack || v > before+slack) {
+			t.Errorf("%s: %s has %d, want %d", in, name, v, before)
 		}
 	}
 }

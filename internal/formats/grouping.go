@@ -88,7 +88,7 @@ func (g *grouped) remarks() (list []string) {
 	for _, e := range s.Groups {
 		add(e.Frames, flagGroup+" "+message.ShellWord(e.Text), "grouped")
 	}
-	add(s.Native, flagNative+" fold", "shown as their modules")
+	add(s.Native, flagNative+" fold", "have no symbol and are shown as their modules (--"+flagNative+" full shows addresses)")
 	return list
 }
 

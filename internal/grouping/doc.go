@@ -11,9 +11,9 @@
 //  4. [Rules.JustMyCode] removes frames of the runtime, the framework and the operating system that are in no group.
 //
 // Then adjacent frames of the same group or module become one frame. A frame that is removed is folded into its caller:
-// its callees, or the value of the sample if it was the leaf, now belong to the next outer frame. If a removed frame has
-// no caller left, its callees become the outermost frames. If no frame is left, one placeholder represents the stack:
-// [framework] or [folded].
+// its callees, or the value of the sample if it was the leaf, now belong to the next outer frame. If a removed frame
+// has no caller left, its callees become the outermost frames. If no frame is left, one placeholder represents the
+// stack: [framework] or [folded].
 //
 // # Expressions
 //

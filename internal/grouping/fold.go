@@ -21,12 +21,12 @@ type owners struct{ program, framework, generated, folded int }
 func (n *owners) unknown() bool { return n.program == 0 && n.framework == 0 }
 
 // AppendGrouped implements ntconv.FrameGrouper.
-func (g *Namer) AppendGrouped(dst, recorded []ntconv.Frame, events int64) []ntconv.Frame {
+func (g *Namer) AppendGrouped(dst []ntconv.Frame, p *ntconv.Process, recorded []ntconv.Frame, events int64) []ntconv.Frame {
 	g.steps = g.steps[:0]
 	var n owners
 	location, changed := 0, false
 	for i := range recorded {
-		d := g.decide(&recorded[i])
+		d := g.decide(p, &recorded[i])
 		g.steps = append(g.steps, step{d, location})
 		if recorded[i].Flags&ntconv.FrameInlined == 0 {
 			location++

@@ -20,8 +20,8 @@ const (
 // program that was published with its own runtime has all assemblies in one directory. Without a file the module that
 // the function's system name begins with decides, or else the namespace.
 //
-// Names that begin with Microsoft do not suffice: many packages have them. The prefixes below are those of assemblies of
-// the shared frameworks. Packages that have the same prefixes, such as System.CommandLine, count as framework.
+// Names that begin with Microsoft do not suffice: many packages have them. The prefixes below are those of assemblies
+// of the shared frameworks. Packages that have the same prefixes, such as System.CommandLine, count as framework.
 func classOf(f *ntconv.Frame) class {
 	if f.Flags&ntconv.FrameKernel != 0 {
 		return framework
@@ -145,8 +145,8 @@ var systemLibraries = [...]string{
 	"[vsyscall]", "[kernel", "libsystem_", "dyld",
 }
 
-// isSystemLibrary reports whether a native file belongs to the runtime or to the operating system. Libraries directly in
-// a directory of libraries belong to the system; those of programs are in directories below.
+// isSystemLibrary reports whether a native file belongs to the runtime or to the operating system. Libraries directly
+// in a directory of libraries belong to the system; those of programs are in directories below.
 func isSystemLibrary(file string) bool {
 	dir, name := file[:strings.LastIndexByte(file, '/')+1], file[strings.LastIndexByte(file, '/')+1:]
 	if name == "dotnet" {

@@ -238,9 +238,9 @@ func drawRules(t *rapid.T) (rules *grouping.Rules, folds func(string) bool) {
 	}
 }
 
-// For any rules and stacks: a stack with frames keeps at least one; frames that are not replaced are those of the stack,
-// in order, with all labels; adjacent frames of a module are one; the flags of inlined functions fit the next frame; and
-// the same stack gives the same frames again.
+// For any rules and stacks: a stack with frames keeps at least one; frames that are not replaced are those of the
+// stack, in order, with all labels; adjacent frames of a module are one; the flags of inlined functions fit the next
+// frame; and the same stack gives the same frames again.
 func TestAnyRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules, _ := drawRules(t)
@@ -330,7 +330,7 @@ func TestSummary(t *testing.T) {
 		1:  "System.Wait Shop.Scan Shop.Main",
 		10: "Shop.Sort System.Sort Shop.Main libplugin+1 libplugin+2",
 	} {
-		n.AppendGrouped(nil, stack(strings.Fields(names)...).Frames, events)
+		n.AppendGrouped(nil, nil, stack(strings.Fields(names)...).Frames, events)
 	}
 	want := grouping.Summary{
 		Frames: 53, Shown: 31, JustMyCode: 1, Native: 20,
@@ -381,7 +381,7 @@ func BenchmarkAppendGrouped(b *testing.B) {
 			s := stack(names...)
 			var dst []ntconv.Frame
 			for b.Loop() {
-				dst = n.AppendGrouped(dst[:0], s.Frames, 1)
+				dst = n.AppendGrouped(dst[:0], nil, s.Frames, 1)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Frames)), "ns/frame")
 		})

@@ -16,6 +16,7 @@ import (
 //	recent     decide            -  (entries are overwritten)
 //	entries    entryFunction     entryFunction, at maxDecisions
 //	modules    moduleFrame       -  (one per file)
+//	files      isHost            -  (one set per process)
 //	steps      AppendGrouped     AppendGrouped
 type Namer struct {
 	ntconv.Namer
@@ -25,6 +26,7 @@ type Namer struct {
 	recent    intern.Cache[frameKey, *decision] // some of decisions: few frames make up most stacks
 	entries   map[entryKey]*ntconv.Function
 	modules   map[moduleKey]ntconv.Frame
+	files     map[*ntconv.Process]map[string]bool // names of mapped files
 	steps     []step
 	recorded  []ntconv.Frame // scratch of AppendFrames
 	count     counts
@@ -42,6 +44,7 @@ func (r *Rules) Namer(recorded ntconv.Namer) *Namer {
 	return &Namer{
 		Namer: recorded, rules: r,
 		decisions: map[frameKey]*decision{}, entries: map[entryKey]*ntconv.Function{}, modules: map[moduleKey]ntconv.Frame{},
+		files:  map[*ntconv.Process]map[string]bool{},
 		recent: intern.NewCache[frameKey, *decision](recentBits),
 		count:  counts{folds: make([]int64, len(r.folds)), groups: make([]int64, len(r.groups))},
 	}
@@ -56,7 +59,7 @@ func (g *Namer) Recorded() ntconv.Namer { return g.Namer }
 // AppendFrames implements ntconv.Namer. It counts the stack as that of one event.
 func (g *Namer) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) []ntconv.Frame {
 	g.recorded = g.Namer.AppendFrames(g.recorded[:0], p, s, at)
-	return g.AppendGrouped(dst, g.recorded, 1)
+	return g.AppendGrouped(dst, p, g.recorded, 1)
 }
 
 // Want implements ntconv.AddressWanter. It does nothing if the other Namer is not an AddressWanter.
@@ -115,7 +118,7 @@ type decision struct {
 }
 
 // decide returns the decision for a frame, shared and read-only.
-func (g *Namer) decide(f *ntconv.Frame) *decision {
+func (g *Namer) decide(p *ntconv.Process, f *ntconv.Frame) *decision {
 	k := frameKey{f.Func, f.Mapping, f.Flags & decisive}
 	hash := f.PC // frames without addresses share an entry
 	if d := g.recent.Get(hash, &k); d != nil {
@@ -126,14 +129,14 @@ func (g *Namer) decide(f *ntconv.Frame) *decision {
 		if len(g.decisions) >= maxDecisions {
 			clear(g.decisions)
 		}
-		d = g.newDecision(f)
+		d = g.newDecision(p, f)
 		g.decisions[k] = d
 	}
 	g.recent.Put(hash, &k, d)
 	return d
 }
 
-func (g *Namer) newDecision(f *ntconv.Frame) *decision {
+func (g *Namer) newDecision(p *ntconv.Process, f *ntconv.Frame) *decision {
 	d := &decision{group: -1, fold: -1}
 	if d.label = f.Flags&ntconv.FrameLabel != 0; d.label {
 		return d
@@ -153,9 +156,28 @@ func (g *Namer) newDecision(f *ntconv.Frame) *decision {
 		}
 	}
 	if g.rules.JustMyCode && d.group < 0 {
-		d.class = classOf(f)
+		if d.class = classOf(f); d.class == program && g.isHost(p, f.Mapping) {
+			d.class = framework
+		}
 	}
 	return d
+}
+
+// isHost reports whether a module is the executable that .NET generates for an assembly: it only starts the runtime.
+// The assembly has the same name with the extension .dll.
+func (g *Namer) isHost(p *ntconv.Process, m *ntconv.Mapping) bool {
+	if p == nil || m == nil || m.File == "" || strings.HasSuffix(m.File, ".dll") {
+		return false
+	}
+	files := g.files[p]
+	if files == nil {
+		files = map[string]bool{}
+		for _, m := range g.Mappings(p) {
+			files[m.File] = true
+		}
+		g.files[p] = files
+	}
+	return files[strings.TrimSuffix(m.File, ".exe")+".dll"]
 }
 
 // namesOf returns what expressions are matched with: the displayed name, and MODULE!NAME if the module is known.
@@ -224,8 +246,8 @@ func (g *Namer) entryFunction(name string, f *ntconv.Function) *ntconv.Function 
 	return shown
 }
 
-// isUnnamedModule reports whether Rules.Native applies to a frame. Managed code has the name of its metadata token, which
-// identifies a method. An address outside all modules may be any code.
+// isUnnamedModule reports whether Rules.Native applies to a frame. Managed code has the name of its metadata token,
+// which identifies a method. An address outside all modules may be any code.
 func isUnnamedModule(f *ntconv.Frame) bool {
 	return f.Flags&(ntconv.FrameUnresolved|ntconv.FrameManaged) == ntconv.FrameUnresolved &&
 		(f.Mapping != nil || f.Flags&ntconv.FrameKernel != 0)

@@ -32,7 +32,7 @@ func (v *visit) regroup(g ntconv.FrameGrouper) *shownStacks {
 			}
 			v.names.count(from, w.events, w.value)
 			id := uint32(0)
-			if to = g.AppendGrouped(to[:0], from, w.events); len(to) > 0 {
+			if to = g.AppendGrouped(to[:0], w.process, from, w.events); len(to) > 0 {
 				id = shown.stacks.find(&ntconv.Stack{Frames: to})
 			}
 			for _, r := range w.rows {

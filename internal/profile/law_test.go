@@ -125,7 +125,7 @@ type hidingNamer struct {
 
 func (n *hidingNamer) Recorded() ntconv.Namer { return n.fakeNamer }
 
-func (n *hidingNamer) AppendGrouped(dst, recorded []ntconv.Frame, events int64) []ntconv.Frame {
+func (n *hidingNamer) AppendGrouped(dst []ntconv.Frame, _ *ntconv.Process, recorded []ntconv.Frame, events int64) []ntconv.Frame {
 	n.events += events
 	from := len(dst)
 	for _, f := range recorded {

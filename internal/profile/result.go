@@ -71,9 +71,9 @@ func (p *Profile) Samples() iter.Seq[*Sample] {
 
 // A visit is one iteration over the rows.
 //
-// Rows are visited in groups with equal stacks; if the Namer is an ntconv.FrameGrouper, with equal frames. Within a group, frames are resolved once per frameKey; equal frames
-// form a class, owners with equal names are one owner, and rows with equal class, owner, labels and tag form one
-// sample.
+// Rows are visited in groups with equal stacks; if the Namer is an ntconv.FrameGrouper, with equal frames. Within a
+// group, frames are resolved once per frameKey; equal frames form a class, owners with equal names are one owner, and
+// rows with equal class, owner, labels and tag form one sample.
 //
 // order, owners and labels are fixed when the visit begins. group resets members, classes, same and known; classes
 // keeps the memory of earlier frames.
