@@ -236,7 +236,7 @@ func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 	}
 	switch {
 	case !ok:
-		w.late.add(e)
+		w.late.add(e.Offset)
 	case selected:
 		t.pending, t.capture = true, e.Capture
 	case t.pending:
