@@ -206,7 +206,7 @@ var importRules = []importRule{
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
 	{
-		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./kind", "./internal/origin"},
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./kind", "./schema", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
@@ -244,8 +244,8 @@ var importRules = []importRule{
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile", "./kind"},
-		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library and the model",
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile", "./kind", "./schema"},
+		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library, the model and what computes samples from events",
 	},
 	{
 		of: []string{"./importers/chrome"}, only: []string{
