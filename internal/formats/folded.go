@@ -81,13 +81,14 @@ const flagUnit = "unit"
 type foldedCreator struct {
 	plain
 	options  folded.Options
+	kinds    kindFlags
 	grouping *groupingFlags
 }
 
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	c := &foldedCreator{grouping: bindGrouping(flags, false)}
 	o := &c.options
-	flags.Var(kindChoice(&o.Kind, folded.Auto, folded.Wall, folded.CPU, folded.Imported), "kind", kindUsage)
+	c.kinds.bind(flags)
 	flags.StringVar(&o.SampleType, flagSampleType, "",
 		"`name` of the sample type whose values are written (default: the sample type that viewers show first)")
 	units := &choice[string]{value: &o.Unit}
@@ -110,12 +111,16 @@ func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 }
 
 func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if err := c.kinds.check(); err != nil {
+		return nil, err
+	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
 	o := c.options
-	o.Report = t.Report
+	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
+	o.Report, o.Window = t.Report, t.Window
 	namer, grouped := c.grouping.wrap(t.Namer)
 	return foldedSink{folded.New(w, info, namer, &o), grouped, finish}, nil
 }
@@ -150,16 +155,12 @@ func (s foldedSink) Close() error {
 
 func (s foldedSink) Result() Result {
 	d := s.Summary()
-	var others []pprof.Kind
-	for _, k := range d.Others {
-		others = append(others, pprof.Kind(k))
-	}
 	text := unresolved(&pprof.Summary{
-		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+		Kind: d.Kind, Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
 	})
 	return newProfileResult(
 		d.Kind.String(), made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text}, s.grouped,
-		otherKinds(others),
+		otherKinds(d.Others),
 	)
 }
 

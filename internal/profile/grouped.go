@@ -67,7 +67,7 @@ func (v *visit) weigh(list []weighted, order []uint32) (by []weighted, rest []ui
 		if len(v.p.Adopted) > 0 {
 			addTo(&w.events, 1) // the number of events per imported sample is unknown
 		} else {
-			addTo(&w.events, values[0])
+			addTo(&w.events, v.value(0, values[0])) // the first column is a count
 		}
 		if v.p.Main < len(values) {
 			addTo(&w.value, v.value(v.p.Main, values[v.p.Main]))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // naive keeps every event and adds up samples in the most obvious way.
@@ -147,7 +148,7 @@ func TestUnresolvedOfGrouped(t *testing.T) {
 		fake.define(pc, 0, "g")
 	}
 	for i, namer := range []ntconv.Namer{fake, &hidingNamer{fakeNamer: fake}} {
-		b := profile.New(testInfo(), namer, &profile.Options{Kind: profile.CPU})
+		b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.CPU})
 		th := &ntconv.Thread{TID: 1, Process: shop}
 		for at, s := range []*ntconv.Stack{stack(0xdead0000, 2), stack(0xdead0001, 2), stack(3, 2), stack(2, 0xdead0000), nil} {
 			for range 3 {
@@ -172,7 +173,7 @@ func checkNaive(t *rapid.T, hides bool) {
 	if hides {
 		used = hiding
 	}
-	b := profile.New(testInfo(), used, &profile.Options{Kind: profile.Wall, Drop: []string{"pid", "process"}})
+	b := profile.New(testInfo(), used, &profile.Options{Kind: kind.Wall, Drop: []string{"pid", "process"}})
 	n := &naive{namer: namer, hides: hides}
 	var now, floor ntconv.Ticks
 	latest := map[*ntconv.Thread]ntconv.Ticks{}
@@ -242,14 +243,14 @@ func hotEvents(n, threads, stacks, depth int) []*ntconv.Event {
 }
 
 func TestAddDoesNotAllocate(t *testing.T) {
-	for _, kind := range []profile.Kind{profile.Auto, profile.CPU} {
+	for _, k := range []kind.Kind{kind.Auto, kind.CPU} {
 		events := hotEvents(5000, 7, 50, 30)
-		if kind == profile.CPU {
+		if k == kind.CPU {
 			for _, e := range events {
 				*e = *cpuEvent(e.Thread, e.Time, 1, e.Stack)
 			}
 		}
-		b := profile.New(testInfo(), &fakeNamer{}, &profile.Options{Kind: kind})
+		b := profile.New(testInfo(), &fakeNamer{}, &profile.Options{Kind: k})
 		round := func() {
 			for _, e := range events {
 				b.Add(e)
@@ -259,7 +260,7 @@ func TestAddDoesNotAllocate(t *testing.T) {
 		round()
 		round()
 		if n := testing.AllocsPerRun(5, round); n != 0 {
-			t.Errorf("%v: %v allocations in %d events", kind, n, len(events))
+			t.Errorf("%v: %v allocations in %d events", k, n, len(events))
 		}
 	}
 }
