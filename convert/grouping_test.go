@@ -83,6 +83,11 @@ func TestGroupingKeepsTotals(t *testing.T) {
 		}
 		inputs = append(inputs, list...)
 	}
+	for _, file := range corpus.GoogleFiles(t) {
+		if name := filepath.Base(file); strings.HasSuffix(name, ".cpu") || strings.HasSuffix(name, ".heap") {
+			inputs = append(inputs, file)
+		}
+	}
 	changed, profiles := map[int]int{}, 0
 	for n, in := range inputs {
 		plain := groupedProfile(t, in, nil)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,6 +79,25 @@ func TestNative(t *testing.T) {
 		if modules != c.modules || addresses != c.addresses {
 			t.Errorf("%q: modules %v, addresses %v", c.flags, modules, addresses)
 		}
+	}
+}
+
+// pprof shows a location without lines as its module, as --native fold does: the rows of an imported profile do not
+// depend on the flag.
+func TestNativeAsPprof(t *testing.T) {
+	dir, n := t.TempDir(), 0
+	for _, file := range corpus.GoogleFiles(t) {
+		if !strings.HasPrefix(filepath.Base(file), "cppbench.") || strings.Contains(file, ".string") || strings.Contains(file, "thread") {
+			continue
+		}
+		n++
+		folded, full := topJSON(t, dir, file), topJSON(t, dir, "--native=full", file)
+		if !slices.Equal(folded.Rows, full.Rows) || folded.Total != full.Total {
+			t.Errorf("%s: %+v, with addresses %+v", file, folded.Rows, full.Rows)
+		}
+	}
+	if n < 3 {
+		t.Errorf("only %d profiles", n)
 	}
 }
 
