@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -87,6 +88,9 @@ func (a *app) printCmd() *cobra.Command {
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
 	a.addInputFlags(cmd)
+	for _, name := range []string{flagBy, flagOf} {
+		complete(cmd, name, where.OperandNames())
+	}
 	return cmd
 }
 

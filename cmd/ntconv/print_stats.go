@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -43,8 +44,9 @@ func (s *statistics) bind(flags *pflag.FlagSet) {
 const statsDetails = `--stats prints a table instead of events. The events are grouped by the fields or properties of --by, which are named
 as in --where (ntconv help where); a number that has a name in the runtime's manifest is shown by its name. For each
 group the table has the number of events and the bytes of their payloads. With --of FIELD it also has the sum, minimum,
-mean, quantiles and maximum of a numeric field, where true is 1 and false is 0. All elements of a list count. --of
-'$time' shows when the events of a group occurred. Rows are sorted by the sum of --of, or else by the number of events.
+mean, quantiles and maximum of a numeric field, where true is 1 and false is 0. All elements of a list count. --by also
+takes $process and $thread, the names of the process and the thread. --of '$time' shows when the events of a group
+occurred. Rows are sorted by the sum of --of, or else by the number of events.
 Sums and counts are exact. Quantiles are exact in groups of at most 4,096 values; others are marked with ~ and deviate
 by at most 1.6%.
 
@@ -131,13 +133,18 @@ func (a *app) printStats(cmd *cobra.Command, r *printing) error {
 		return err
 	}
 	plan.Check = isStdout(r.out)
+	if r.stats.opts.HasOwners() {
+		plan.Names = &symbol.Options{}
+	}
 	return a.over([]string{r.in}, plan, func(p *pass.Pass) error {
 		var sink *statsSink
 		err := a.deliver(p, &delivery{
 			name: r.out,
 			create: func(out *iox.Outputs) (ntconv.Sink, error) {
 				w, err := out.Create("")
-				sink = &statsSink{Sink: eventstats.New(p.Info.Clock, r.stats.opts), out: w, printing: r}
+				opts := r.stats.opts
+				opts.Namer = p.Namer
+				sink = &statsSink{Sink: eventstats.New(p.Info.Clock, opts), out: w, printing: r}
 				return sink, err
 			},
 			empty: func() string {

@@ -18,6 +18,10 @@ const (
 	formNone   form = '-' // the events have no value: null
 	formNumber form = 'n' // an integer, a finite float64, true or false
 	formText   form = 's' // a string
+
+	// Forms of unresolved owners, which only keys have: the text is a number of owners.
+	formProcess form = 'p'
+	formThread  form = 't'
 )
 
 // A value is one of the values by which a group's events were grouped.
@@ -35,6 +39,15 @@ func openValue(key []byte) []byte { return append(key, byte(formNone), 0, 0, 0, 
 // closeValue completes the header at an offset.
 func closeValue(key []byte, at int) {
 	binary.LittleEndian.PutUint32(key[at+1:], uint32(len(key)-at-keyHeader))
+}
+
+// appendTo appends the value to a key.
+func (v value) appendTo(key []byte) []byte {
+	at := len(key)
+	key = append(openValue(key), v.text...)
+	key[at] = byte(v.form)
+	closeValue(key, at)
+	return key
 }
 
 // values returns the values in a key.

@@ -17,6 +17,14 @@ type Options struct {
 	By []*where.Operand
 	// Of is the numeric field or property whose values are described, nil for none.
 	Of *where.Operand
+	// Namer resolves the names of processes and threads at the end of the trace. If it is nil, names are those that the
+	// source recorded.
+	Namer ntconv.Namer
+}
+
+// HasOwners reports whether events are grouped by the name of their process or thread, so that Namer is needed.
+func (o *Options) HasOwners() bool {
+	return slices.ContainsFunc(o.By, func(by *where.Operand) bool { return by.Owner() != where.OwnerNone })
 }
 
 // A Sink groups events and describes each group. It is a sink for one trace, not safe for concurrent use. It allocates
@@ -26,6 +34,7 @@ type Sink struct {
 	columns *where.Columns // opts.By, then opts.Of
 	groups  map[string]*group
 	last    *group
+	owners  owners
 	total   tally
 	lacking []int64 // events without a value, by operand
 	misfits int64   // values of opts.Of that are not numbers
@@ -80,7 +89,11 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	for i := range s.opts.By {
 		s.at = len(s.key)
 		s.key = openValue(s.key)
-		s.each(i, s.addKey)
+		if owner := s.opts.By[i].Owner(); owner != where.OwnerNone {
+			s.key = s.owners.appendTo(s.key, owner, e.Thread)
+		} else {
+			s.each(i, s.addKey)
+		}
 		closeValue(s.key, s.at)
 	}
 	g := s.last
@@ -164,8 +177,8 @@ func (s *Sink) hasNumbers() bool {
 	return false
 }
 
-// Notes returns one line for each operand that some events lack, and for values that are not numbers. Call it after the
-// last Write.
+// Notes returns one line for each operand that some events lack, and for values that are not numbers. Call it after
+// Table.
 func (s *Sink) Notes() (notes []string) {
 	operands := slices.Clone(s.opts.By)
 	if s.opts.Of != nil {
@@ -186,6 +199,30 @@ func (s *Sink) Notes() (notes []string) {
 	return notes
 }
 
+// named replaces the processes and threads of rows by their names, and joins rows that are equal then.
+func (s *Sink) named(rows []*row) (list []*row) {
+	equal := make(map[string][]*row)
+	for _, r := range rows {
+		var key []byte
+		for i := range r.values {
+			if s.opts.By[i].Owner() != where.OwnerNone {
+				r.values[i] = s.owners.name(r.values[i], s.opts.Namer)
+				if r.values[i].form == formNone {
+					s.lacking[i] += r.events
+				}
+			}
+			key = r.values[i].appendTo(key)
+		}
+		equal[string(key)] = append(equal[string(key)], r)
+	}
+	for _, same := range equal {
+		all := join(same)
+		all.values = same[0].values
+		list = append(list, all)
+	}
+	return list
+}
+
 // sorted returns the groups in the order of the table: by descending sum or number of events, then by key. Groups
 // without a value of Options.Of come last.
 func (s *Sink) sorted() []*row {
@@ -194,6 +231,9 @@ func (s *Sink) sorted() []*row {
 	for _, g := range s.groups {
 		list = append(list, &row{values: values(g.key), tally: g.tally, of: &g.of})
 		floats = floats || g.of.sum.floats
+	}
+	if s.opts.HasOwners() {
+		list = s.named(list)
 	}
 	bySum := s.opts.Of != nil && !s.opts.Of.IsTime()
 	slices.SortFunc(list, func(a, b *row) int {

@@ -183,6 +183,52 @@ func TestTextIsPrintable(t *testing.T) {
 	}
 }
 
+// lateNames is a Namer that learns names after the events.
+type lateNames struct {
+	ntconv.Namer
+	processes map[*ntconv.Process]string
+}
+
+func (n *lateNames) Process(p *ntconv.Process) ntconv.ProcessInfo {
+	return ntconv.ProcessInfo{Name: n.processes[p]}
+}
+
+func (n *lateNames) ThreadName(t *ntconv.Thread) string { return t.Name }
+
+// Processes with one name are one group, even if the name is known only after the events.
+func TestOwners(t *testing.T) {
+	a, b, c := &ntconv.Process{PID: 1}, &ntconv.Process{PID: 2, Name: "early"}, &ntconv.Process{PID: 3}
+	namer := &lateNames{processes: map[*ntconv.Process]string{}}
+	opts := options(t, "$thread,$process", "$size")
+	opts.Namer = namer
+	s := eventstats.New(ntconv.Clock{Freq: 1e9}, opts)
+	for _, thread := range []*ntconv.Thread{
+		{Process: a, Name: "x"}, {Process: b, Name: "x"}, {Process: a, Name: "x"}, {Process: b, Name: "y"}, {Process: c}, {Name: "x"}, nil,
+	} {
+		e := event(t, "E", []ntconv.Field{field("F", ntconv.TypeInt32)}, ntconv.IntValue(1))
+		e.Thread = thread
+		if err := s.Write(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	namer.processes[a] = "late"
+	namer.processes[b] = "late"
+	r := reportOf(t, s, 0)
+	var got []string
+	for _, row := range r.Rows {
+		got = append(got, fmt.Sprint(row.By["$thread"], " ", row.By["$process"], " ", row.Events, " ", row.Sum))
+	}
+	if want := []string{"x late 3 12", "<nil> <nil> 2 8", "x <nil> 1 4", "y late 1 4"}; !slices.Equal(got, want) || r.Groups != 4 {
+		t.Errorf("got %q", got)
+	}
+	if want := []string{"2 of 7 events have no value of $thread", "3 of 7 events have no value of $process"}; !slices.Equal(r.Notes, want) {
+		t.Errorf("notes %q", r.Notes)
+	}
+	if r := reportOf(t, sinkOf(t, "$process", "", event(t, "E", nil)), 0); len(r.Rows) != 1 {
+		t.Errorf("without a Namer: %+v", r)
+	}
+}
+
 // A table needs a value of each operand, and a number of the last.
 func TestProblem(t *testing.T) {
 	e := event(t, "E", []ntconv.Field{field("Size", ntconv.TypeInt32), field("Text", ntconv.TypeUTF16String), field("Nul", ntconv.TypeInt32)},

@@ -152,6 +152,8 @@ func (c *Columns) property(i int, s *schema.Schema, e *ntconv.Event) ntconv.Valu
 		return ntconv.StringValue(s.Name)
 	case kindID:
 		return c.idValue(i, e)
+	case kindOwner:
+		return ntconv.Value{}
 	}
 	return labelValue(t.path[0], e)
 }

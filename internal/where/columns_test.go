@@ -181,6 +181,7 @@ func TestParseOperands(t *testing.T) {
 		"$label":     "position 7: want . and a key after $label, got the end",
 		"a == 1":     `position 3: want a comma before the next field, got "=="`,
 		"5":          "position 1: want a field or a property on the left",
+		"$proces":    "position 1: unknown property $proces; available: $time",
 		`a,"b`:       `position 3: missing " at the end of the string`,
 		"a." + "\n#": "position 4: unexpected '#'",
 	} {
@@ -188,6 +189,21 @@ func TestParseOperands(t *testing.T) {
 		var e *Error
 		if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Names of processes and threads are operands, but not part of an expression. Every proposed operand is one.
+func TestOperandNames(t *testing.T) {
+	for _, name := range OperandNames() {
+		list, err := ParseOperands(name)
+		if err != nil || len(list) != 1 || list[0].String() != name {
+			t.Errorf("%s: %v, %v", name, list, err)
+			continue
+		}
+		_, err = Parse("has(" + name + ")")
+		if owner := list[0].Owner() != OwnerNone; (err != nil) != owner || owner != (name == "$process" || name == "$thread") {
+			t.Errorf("%s: owner %d, %v", name, list[0].Owner(), err)
 		}
 	}
 }

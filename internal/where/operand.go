@@ -2,8 +2,8 @@ package where
 
 import "github.com/ntconv/ntconv"
 
-// An Operand is what can be on the left side of a comparison of events: a field of the payload or a property. It is
-// immutable and safe for concurrent use.
+// An Operand is a field of the payload or a property of events: what can be on the left side of a comparison, and the
+// names of process and thread. It is immutable and safe for concurrent use.
 type Operand struct{ t *test }
 
 // ParseOperands parses operands separated by commas, such as "$provider, Payload.Name". It returns at least one
@@ -42,7 +42,7 @@ func (o *Operand) String() string { return o.t.operand() }
 // and a numeric property. $time is numeric: nanoseconds since the start of the trace.
 func (o *Operand) Never() string {
 	switch attrs[o.t.attr].kind {
-	case kindText, kindID:
+	case kindText, kindID, kindOwner:
 		return o.String() + " is a string"
 	}
 	return ""
@@ -50,6 +50,27 @@ func (o *Operand) Never() string {
 
 // IsTime reports whether the operand is $time.
 func (o *Operand) IsTime() bool { return o.t.attr == attrTime }
+
+// An Owner is the kind of an operand that is the name of what recorded the event. Events do not state this name, so
+// Columns do not read it.
+type Owner uint8
+
+const (
+	OwnerNone    Owner = iota // any other operand
+	OwnerProcess              // $process, the name of the process
+	OwnerThread               // $thread, the name of the thread
+)
+
+// Owner returns the kind of the operand.
+func (o *Operand) Owner() Owner {
+	switch o.t.attr {
+	case attrProcess:
+		return OwnerProcess
+	case attrThread:
+		return OwnerThread
+	}
+	return OwnerNone
+}
 
 // guidFields describes an ID as a payload, because [ntconv.GUIDValue] allocates.
 func guidFields() []ntconv.Field {
