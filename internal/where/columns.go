@@ -119,10 +119,10 @@ func (f *search) compare(o *Operand, s *schema.Schema) {
 		return
 	}
 	last := strings.ToLower(o.t.path[len(o.t.path)-1])
-	most := max(2, len(last)/3)
+	most := (len(last) + 1) / 3
 	for i := range s.Fields {
 		name := s.Fields[i].Name
-		if len(name) > len(last)+most || len(last) > len(name)+most {
+		if name == "" || len(name) > len(last)+most || len(last) > len(name)+most {
 			continue
 		}
 		if d := distance(last, strings.ToLower(name)); d <= most && (f.near == "" || d < f.distance) {
