@@ -236,9 +236,9 @@ func (c *Columns) ValueName(i int, v ntconv.Value) string {
 	return p.named.ValueName(p.field.Name, v.Uint())
 }
 
-// NoField returns why operand i never has a value: "no event has a field Typ, but there is Type". It returns "" if it is
-// a property other than a label, or if an event type declares the field. Call it only if there was no value: it does not
-// know the fields that payloads name.
+// NoField returns why operand i never has a value: "no event has a field Typ, but there is Type". It returns "" if it
+// is a property other than a label, or if an event type declares the field. Call it only if there was no value: it does
+// not know the fields that payloads name.
 func (c *Columns) NoField(i int) string {
 	f, o := &c.seen[i], c.operands[i]
 	switch {
