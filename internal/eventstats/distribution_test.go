@@ -185,3 +185,24 @@ func TestShown(t *testing.T) {
 		}
 	}
 }
+
+// Numbers of all kinds compare exactly, also those that float64 cannot distinguish.
+func TestCompare(t *testing.T) {
+	var list []number
+	for _, n := range []uint64{0, 1, 1<<53 - 1, 1 << 53, 1<<53 + 1, 1<<63 - 1, 1 << 63, 1<<63 + 1, math.MaxUint64 - 1, math.MaxUint64} {
+		list = append(list, number{n, natural}, floatNumber(float64(n)))
+		if n > 0 && n <= 1<<63 {
+			list = append(list, number{-n, negative}, floatNumber(-float64(n)))
+		}
+	}
+	for _, f := range []float64{math.Copysign(0, -1), 0.5, -0.5, 1e300, -1e300, math.Inf(1), math.Inf(-1)} {
+		list = append(list, floatNumber(f))
+	}
+	for _, a := range list {
+		for _, b := range list {
+			if got, want := compare(a, b), a.exactly().Cmp(b.exactly()); got != want {
+				t.Errorf("compare(%v, %v) is %d, want %d", a, b, got, want)
+			}
+		}
+	}
+}
