@@ -29,36 +29,10 @@ type printing struct {
 func (a *app) printCmd() *cobra.Command {
 	var r printing
 	cmd := &cobra.Command{
-		Use:   "print IN",
-		Short: "Print events as text or as JSON lines",
-		Long: "Print the events of a trace, one per line: the time since the start, process/thread, CPU, provider/event and fields.\n" +
-			"With --json every line is a JSON object; its keys are ticks, time, pid, tid, cpu, provider, id, version, name, opcode,\n" +
-			"level, keywords, activity_id, related_activity_id, trace_id, span_id, labels, size, crc32, payload_hex, payload, stack.\n\n" +
-			"Times count from the start of the recording. Timelines (chrome, perfetto, firefox, speedscope) count from their first item.\n\n" +
-			"Symbols usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
-			"temporary file for that.\n\n" + statsDetails,
-		Example: examples(
-			formats.Example{
-				Remark: "exceptions with their stacks",
-				Line:   "ntconv print --event ExceptionThrown --symbols trace.nettrace",
-			},
-			formats.Example{
-				Remark: "as JSON, for jq",
-				Line:   `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`,
-			},
-			formats.Example{
-				Remark: "one thread in the last second",
-				Line:   "ntconv print --tid 4711 --from-time -1s trace.nettrace",
-			},
-			formats.Example{
-				Remark: "allocated bytes by type",
-				Line:   "ntconv print --stats --event GCAllocationTick --by TypeName --of AllocationAmount64 trace.nettrace",
-			},
-			formats.Example{
-				Remark: "exceptions by type and process",
-				Line:   "ntconv print --stats --event ExceptionThrown --by 'ExceptionType,$pid' trace.nettrace",
-			},
-		),
+		Use:               "print IN",
+		Short:             "Print events as text or as JSON lines",
+		Long:              printDetails + "\n\n" + statsDetails,
+		Example:           printExamples(),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -92,6 +66,39 @@ func (a *app) printCmd() *cobra.Command {
 		complete(cmd, name, where.OperandNames())
 	}
 	return cmd
+}
+
+// printDetails is the part of the help about lines of events.
+const printDetails = "Print the events of a trace, one per line: the time since the start, process/thread, CPU, provider/event and fields.\n" +
+	"With --json every line is a JSON object; its keys are ticks, time, pid, tid, cpu, provider, id, version, name, opcode,\n" +
+	"level, keywords, activity_id, related_activity_id, trace_id, span_id, labels, size, crc32, payload_hex, payload, stack.\n\n" +
+	"Times count from the start of the recording. Timelines (chrome, perfetto, firefox, speedscope) count from their first item.\n\n" +
+	"Symbols usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
+	"temporary file for that."
+
+func printExamples() string {
+	return examples(
+		formats.Example{
+			Remark: "exceptions with their stacks",
+			Line:   "ntconv print --event ExceptionThrown --symbols trace.nettrace",
+		},
+		formats.Example{
+			Remark: "as JSON, for jq",
+			Line:   `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`,
+		},
+		formats.Example{
+			Remark: "one thread in the last second",
+			Line:   "ntconv print --tid 4711 --from-time -1s trace.nettrace",
+		},
+		formats.Example{
+			Remark: "allocated bytes by type",
+			Line:   "ntconv print --stats --event GCAllocationTick --by TypeName --of AllocationAmount64 trace.nettrace",
+		},
+		formats.Example{
+			Remark: "exceptions by type and process",
+			Line:   "ntconv print --stats --event ExceptionThrown --by 'ExceptionType,$process' trace.nettrace",
+		},
+	)
 }
 
 func (a *app) print(r *printing) error {

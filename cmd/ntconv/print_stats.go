@@ -137,35 +137,12 @@ func (a *app) printStats(cmd *cobra.Command, r *printing) error {
 		plan.Names = &symbol.Options{}
 	}
 	return a.over([]string{r.in}, plan, func(p *pass.Pass) error {
-		var sink *statsSink
-		err := a.deliver(p, &delivery{
-			name: r.out,
-			create: func(out *iox.Outputs) (ntconv.Sink, error) {
-				w, err := out.Create("")
-				opts := r.stats.opts
-				opts.Namer = p.Namer
-				sink = &statsSink{Sink: eventstats.New(p.Info.Clock, opts), out: w, printing: r}
-				return sink, err
-			},
-			empty: func() string {
-				if sink.Empty() {
-					return "events"
-				}
-				return ""
-			},
-			check: func() error {
-				if problem := sink.Problem(); problem != "" {
-					return failf(exitEmpty, "%s: %s", r.in, problem)
-				}
-				return nil
-			},
-		})
+		sink := newStatsSink(p, r)
+		err := a.deliver(p, sink.delivery())
 		if isStdout(r.out) {
 			a.sum.Output = ""
 		}
-		if sink != nil {
-			a.sum.Notes = append(a.sum.Notes, sink.Notes()...)
-		}
+		a.sum.Notes = append(a.sum.Notes, sink.Notes()...)
 		return err
 	})
 }
@@ -173,8 +150,36 @@ func (a *app) printStats(cmd *cobra.Command, r *printing) error {
 // A statsSink writes the statistics of a pass to an output.
 type statsSink struct {
 	*eventstats.Sink
-	out *iox.Member
 	*printing
+	output *iox.Member
+}
+
+func newStatsSink(p *pass.Pass, r *printing) *statsSink {
+	opts := r.stats.opts
+	opts.Namer = p.Namer
+	return &statsSink{Sink: eventstats.New(p.Info.Clock, opts), printing: r}
+}
+
+func (s *statsSink) delivery() *delivery {
+	return &delivery{
+		name: s.out,
+		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
+			s.output, err = out.Create("")
+			return s, err
+		},
+		empty: func() string {
+			if s.Empty() {
+				return "events"
+			}
+			return ""
+		},
+		check: func() error {
+			if problem := s.Problem(); problem != "" {
+				return failf(exitEmpty, "%s: %s", s.in, problem)
+			}
+			return nil
+		},
+	}
 }
 
 // Close implements ntconv.Sink. It writes nothing if there is nothing to show.
@@ -190,6 +195,6 @@ func (s *statsSink) Close() error {
 			return err
 		}
 	}
-	_, err := s.out.Write(text)
+	_, err := s.output.Write(text)
 	return err
 }
