@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv/internal/distribution"
 	"github.com/ntconv/ntconv/internal/message"
 )
 
@@ -76,26 +77,26 @@ func (t *Table) rowJSON(r *row) rowJSON {
 		return out
 	}
 	d := r.of
-	out.valuesJSON = &valuesJSON{Values: d.count}
-	if d.count == 0 {
+	out.valuesJSON = &valuesJSON{Values: d.Count()}
+	if d.Count() == 0 {
 		return out
 	}
-	var quantiles [len(percents)]number
-	d.quantiles(quantiles[:], percents[:]...)
+	var quantiles [len(percents)]distribution.Number
+	d.Quantiles(quantiles[:], percents[:]...)
 	v := out.valuesJSON
 	if !t.opts.Of.IsTime() {
-		v.Sum = json.RawMessage(d.sum.String())
+		v.Sum = json.RawMessage(d.Sum().String())
 	}
-	v.Mean = json.RawMessage(formatFloat(d.sum.mean(d.count)))
-	v.Min, v.Max = exactly(d.min), exactly(d.max)
+	v.Mean = json.RawMessage(distribution.FormatFloat(d.Mean()))
+	v.Min, v.Max = exactly(d.Min()), exactly(d.Max())
 	v.P50, v.P90, v.P99 = exactly(quantiles[0]), exactly(quantiles[1]), exactly(quantiles[2])
-	if !d.isExact() {
-		v.Deviation = QuantileError
+	if !d.IsExact() {
+		v.Deviation = distribution.QuantileError
 	}
 	return out
 }
 
-func exactly(n number) json.RawMessage { return json.RawMessage(n.String()) }
+func exactly(n distribution.Number) json.RawMessage { return json.RawMessage(n.String()) }
 
 // object returns the values of a group as an object whose keys are the operands.
 func object(keys []string, list []value) json.RawMessage {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/distribution"
 )
 
 // A form states how the value of a group is written in JSON.
@@ -78,7 +79,7 @@ func appendValue(key []byte, at int, v ntconv.Value, name string) []byte {
 		}
 		key = append(key, name...)
 	case ntconv.ValueFloat:
-		text := formatFloat(v.Float())
+		text := distribution.FormatFloat(v.Float())
 		if text[0] == '"' {
 			text = text[1 : len(text)-1]
 		} else {

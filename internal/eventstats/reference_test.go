@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/distribution"
 	"github.com/ntconv/ntconv/internal/eventstats"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/where"
@@ -133,7 +134,7 @@ func (n *naive) check(t *testing.T, name string, r *result) {
 	quantiles := map[string][2]any{"p50": {r.P50, rank(50)}, "p90": {r.P90, rank(90)}, "p99": {r.P99, rank(99)}}
 	if r.Error == 0 {
 		maps.Copy(exact, quantiles)
-	} else if r.Values <= 4096 || r.Error != eventstats.QuantileError {
+	} else if r.Values <= 4096 || r.Error != distribution.QuantileError {
 		t.Errorf("%s: error %v with %d values", name, r.Error, r.Values)
 	}
 	for what, pair := range exact {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/distribution"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/where"
 )
@@ -60,7 +61,7 @@ type tally struct {
 type group struct {
 	key string
 	tally
-	of distribution
+	of distribution.Distribution
 }
 
 // New returns a Sink for a trace with the given clock.
@@ -132,10 +133,10 @@ func (s *Sink) appendKey(v ntconv.Value) {
 // addNumber adds a value of Options.Of to the current group.
 func (s *Sink) addNumber(v ntconv.Value) {
 	s.any = true
-	n, ok := numberOf(v)
+	n, ok := distribution.Of(v)
 	switch {
 	case ok:
-		s.last.of.add(n)
+		s.last.of.Add(n)
 	case v.Kind() == ntconv.ValueFloat:
 		s.nans++
 	default:
@@ -170,7 +171,7 @@ func (s *Sink) Problem() string {
 
 func (s *Sink) hasNumbers() bool {
 	for _, g := range s.groups {
-		if g.of.count > 0 {
+		if g.of.Count() > 0 {
 			return true
 		}
 	}
@@ -230,7 +231,7 @@ func (s *Sink) sorted() []*row {
 	floats := false
 	for _, g := range s.groups {
 		list = append(list, &row{values: values(g.key), tally: g.tally, of: &g.of})
-		floats = floats || g.of.sum.floats
+		floats = floats || g.of.Sum().IsFloat()
 	}
 	if s.opts.HasOwners() {
 		list = s.named(list)
@@ -238,10 +239,10 @@ func (s *Sink) sorted() []*row {
 	bySum := s.opts.Of != nil && !s.opts.Of.IsTime()
 	slices.SortFunc(list, func(a, b *row) int {
 		if bySum {
-			if (a.of.count == 0) != (b.of.count == 0) {
-				return cmp.Compare(b.of.count, a.of.count)
+			if (a.of.Count() == 0) != (b.of.Count() == 0) {
+				return cmp.Compare(b.of.Count(), a.of.Count())
 			}
-			if c := compareSums(&b.of.sum, &a.of.sum, floats); c != 0 {
+			if c := distribution.CompareSums(b.of.Sum(), a.of.Sum(), floats); c != 0 {
 				return c
 			}
 		}

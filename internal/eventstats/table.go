@@ -3,6 +3,7 @@ package eventstats
 import (
 	"slices"
 
+	"github.com/ntconv/ntconv/internal/distribution"
 	"github.com/ntconv/ntconv/internal/where"
 )
 
@@ -22,7 +23,7 @@ type Table struct {
 type row struct {
 	values []value
 	tally
-	of *distribution
+	of *distribution.Distribution
 }
 
 // Table returns the result after the last Write. limit is the maximum number of rows, 0 for all; the groups after it
@@ -37,17 +38,17 @@ func (s *Sink) Table(limit int) *Table {
 	if t.more != nil {
 		t.total = join([]*row{t.total, t.more})
 	}
-	t.partial = slices.ContainsFunc(rows, func(r *row) bool { return r.of.count != uint64(r.events) })
+	t.partial = slices.ContainsFunc(rows, func(r *row) bool { return r.of.Count() != uint64(r.events) })
 	return t
 }
 
 // join returns a row for all events of several rows.
 func join(rows []*row) *row {
-	all := &row{of: new(distribution)}
+	all := &row{of: new(distribution.Distribution)}
 	for _, r := range rows {
 		all.events += r.events
 		all.bytes += r.bytes
-		all.of.merge(r.of)
+		all.of.Merge(r.of)
 	}
 	return all
 }

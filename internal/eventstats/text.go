@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/ntconv/ntconv/internal/distribution"
 	"github.com/ntconv/ntconv/internal/message"
 )
 
@@ -63,52 +64,54 @@ func (t *Table) numbers(r *row) []string {
 	}
 	d := r.of
 	if t.partial {
-		line = append(line, message.Group(int64(d.count)))
+		line = append(line, message.Group(int64(d.Count())))
 	}
-	if d.count == 0 {
+	if d.Count() == 0 {
 		for range len(t.valueColumns()) - len(line) + 2 {
 			line = append(line, "-")
 		}
 		return line
 	}
-	show := shown
+	show, showMean := shown, shownFloat
 	if t.opts.Of.IsTime() {
-		show = seconds
+		show, showMean = seconds, secondsOf
 	} else {
-		line = append(line, d.sum.shown())
+		line = append(line, shownSum(d.Sum()))
 	}
-	mean := floatNumber(d.sum.mean(d.count))
-	line = append(line, show(d.min), show(mean))
-	var quantiles [len(percents)]number
-	d.quantiles(quantiles[:], percents[:]...)
+	line = append(line, show(d.Min()), showMean(d.Mean()))
+	var quantiles [len(percents)]distribution.Number
+	d.Quantiles(quantiles[:], percents[:]...)
 	for _, q := range quantiles {
 		text := show(q)
-		if !d.isExact() {
+		if !d.IsExact() {
 			text = "~" + text
 		}
 		line = append(line, text)
 	}
-	return append(line, show(d.max))
+	return append(line, show(d.Max()))
 }
 
 // seconds formats nanoseconds.
-func seconds(n number) string {
-	return strconv.FormatFloat(n.float()/1e9, 'f', 9, 64) + "s"
-}
+func seconds(n distribution.Number) string { return secondsOf(n.Float()) }
 
-func (s *sum) shown() string {
-	if s.floats {
-		return shown(floatNumber(s.float()))
+func secondsOf(nanos float64) string { return strconv.FormatFloat(nanos/1e9, 'f', 9, 64) + "s" }
+
+func shownSum(s *distribution.Sum) string {
+	if s.IsFloat() {
+		return shownFloat(s.Float())
 	}
-	return message.GroupDigits(s.integer().String())
+	return message.GroupDigits(s.String())
 }
 
 // shown formats a number for display: integers completely, others with at least six significant digits.
-func shown(n number) string {
-	if n.kind != float {
+func shown(n distribution.Number) string {
+	if !n.IsFloat() {
 		return message.GroupDigits(n.String())
 	}
-	f := n.float()
+	return shownFloat(n.Float())
+}
+
+func shownFloat(f float64) string {
 	magnitude := math.Abs(f)
 	if magnitude != 0 && !(magnitude >= 1e-4 && magnitude < 1e15) { // or infinite
 		return strings.Trim(strconv.FormatFloat(f, 'g', 6, 64), "+")

@@ -1,4 +1,4 @@
-package eventstats
+package distribution
 
 import (
 	"cmp"
@@ -17,39 +17,43 @@ const (
 	float                      // bits are a float64 that is not NaN
 )
 
-// A number is a value of a numeric field, without loss.
-type number struct {
+// A Number is an integer of up to 64 bits or a float64 that is not NaN, without loss. The zero Number is 0. Numbers that
+// are equal as integer and as float64 differ with ==; use Compare.
+type Number struct {
 	bits uint64
 	kind numberKind
 }
 
-// numberOf returns a value as a number; true is 1 and false is 0. It returns false for NaN and for values of other
-// kinds.
-func numberOf(v ntconv.Value) (number, bool) {
+// Of returns a value as a Number; true is 1 and false is 0. It returns false for NaN and for values of other kinds.
+func Of(v ntconv.Value) (Number, bool) {
 	switch v.Kind() {
 	case ntconv.ValueUint:
-		return number{v.Uint(), natural}, true
+		return Number{v.Uint(), natural}, true
 	case ntconv.ValueInt:
 		if v.Int() < 0 {
-			return number{v.Uint(), negative}, true
+			return Number{v.Uint(), negative}, true
 		}
-		return number{v.Uint(), natural}, true
+		return Number{v.Uint(), natural}, true
 	case ntconv.ValueBool:
 		if v.Bool() {
-			return number{1, natural}, true
+			return Number{1, natural}, true
 		}
-		return number{0, natural}, true
+		return Number{0, natural}, true
 	case ntconv.ValueFloat:
 		f := v.Float()
-		return floatNumber(f), f == f
+		return Float(f), f == f
 	}
-	return number{}, false
+	return Number{}, false
 }
 
-func floatNumber(f float64) number { return number{math.Float64bits(f), float} }
+// Float returns a Number for f, which must not be NaN.
+func Float(f float64) Number { return Number{math.Float64bits(f), float} }
 
-// float returns the nearest float64.
-func (n number) float() float64 {
+// IsFloat reports whether the number is a float64, regardless of its value.
+func (n Number) IsFloat() bool { return n.kind == float }
+
+// Float returns the nearest float64.
+func (n Number) Float() float64 {
 	switch n.kind {
 	case natural:
 		return float64(n.bits)
@@ -59,8 +63,8 @@ func (n number) float() float64 {
 	return math.Float64frombits(n.bits)
 }
 
-// compare compares exactly, also integers with floating-point numbers.
-func compare(a, b number) int {
+// Compare returns -1, 0 or 1. It compares exactly, also integers with floating-point numbers.
+func Compare(a, b Number) int {
 	switch {
 	case a.kind == natural && b.kind == natural:
 		return cmp.Compare(a.bits, b.bits)
@@ -68,17 +72,17 @@ func compare(a, b number) int {
 		return cmp.Compare(int64(a.bits), int64(b.bits))
 	}
 	// Rounding an integer to float64 is monotonic, so it can turn a difference into equality, but never reverse it.
-	if c := cmp.Compare(a.float(), b.float()); c != 0 || a.kind == b.kind {
+	if c := cmp.Compare(a.Float(), b.Float()); c != 0 || a.kind == b.kind {
 		return c
 	}
 	if a.kind == float {
-		return -compareInteger(b, a.float())
+		return -compareInteger(b, a.Float())
 	}
-	return compareInteger(a, b.float())
+	return compareInteger(a, b.Float())
 }
 
 // compareInteger compares an integer with a float64 to which it rounds, which is an integer, too.
-func compareInteger(n number, f float64) int {
+func compareInteger(n Number, f float64) int {
 	switch {
 	case n.kind == natural && f >= 1<<64:
 		return -1
@@ -89,7 +93,7 @@ func compareInteger(n number, f float64) int {
 }
 
 // addTo adds the number, which must be finite, to a sum.
-func (n number) addTo(sum *big.Float) {
+func (n Number) addTo(sum *big.Float) {
 	term := new(big.Float)
 	switch n.kind {
 	case natural:
@@ -97,25 +101,25 @@ func (n number) addTo(sum *big.Float) {
 	case negative:
 		term.SetInt64(int64(n.bits))
 	default:
-		term.SetFloat64(n.float())
+		term.SetFloat64(n.Float())
 	}
 	sum.Add(sum, term)
 }
 
-// String returns the number in decimal, without loss.
-func (n number) String() string {
+// String returns the number as JSON, without loss, as FormatFloat does.
+func (n Number) String() string {
 	switch n.kind {
 	case natural:
 		return strconv.FormatUint(n.bits, 10)
 	case negative:
 		return strconv.FormatInt(int64(n.bits), 10)
 	}
-	return formatFloat(n.float())
+	return FormatFloat(n.Float())
 }
 
-// formatFloat returns the shortest text that represents f in JSON. Infinities and NaN are strings, as in the JSON of
-// package eventtext.
-func formatFloat(f float64) string {
+// FormatFloat returns the shortest text that represents f in JSON. Infinities and NaN are strings: "Infinity",
+// "-Infinity" and "NaN" with their quotes.
+func FormatFloat(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
 		return `"Infinity"`

@@ -1,4 +1,4 @@
-package eventstats
+package distribution
 
 import (
 	"cmp"
@@ -7,8 +7,8 @@ import (
 	"math/bits"
 )
 
-// A sum adds up numbers without rounding. Its memory is bounded.
-type sum struct {
+// A Sum adds up numbers without rounding. Its memory is bounded. The zero Sum is 0.
+type Sum struct {
 	high int64  // of the total of all integers, 128 bits in two's complement
 	low  uint64 //
 	// parts add up to the total of all finite floating-point numbers. Their significant bits do not overlap, and their
@@ -18,7 +18,7 @@ type sum struct {
 	floats  bool    // a number was a float64
 }
 
-func (s *sum) add(n number) {
+func (s *Sum) add(n Number) {
 	switch n.kind {
 	case natural:
 		s.addInteger(0, n.bits)
@@ -26,17 +26,17 @@ func (s *sum) add(n number) {
 		s.addInteger(-1, n.bits)
 	default:
 		s.floats = true
-		s.addFloat(n.float())
+		s.addFloat(n.Float())
 	}
 }
 
-func (s *sum) addInteger(high int64, low uint64) {
+func (s *Sum) addInteger(high int64, low uint64) {
 	var carry uint64
 	s.low, carry = bits.Add64(s.low, low, 0)
 	s.high += high + int64(carry)
 }
 
-func (s *sum) addFloat(x float64) {
+func (s *Sum) addFloat(x float64) {
 	if math.IsInf(x, 0) {
 		s.special += x
 		return
@@ -62,7 +62,7 @@ func (s *sum) addFloat(x float64) {
 }
 
 // merge adds the numbers of another sum.
-func (s *sum) merge(other *sum) {
+func (s *Sum) merge(other *Sum) {
 	s.addInteger(other.high, other.low)
 	for _, x := range other.parts {
 		s.addFloat(x)
@@ -76,22 +76,26 @@ func (s *sum) merge(other *sum) {
 const exactBits = 1074 + 1024 + 64
 
 // integer returns the total of the integers.
-func (s *sum) integer() *big.Int {
+func (s *Sum) integer() *big.Int {
 	n := new(big.Int).Lsh(big.NewInt(s.high), 64)
 	return n.Add(n, new(big.Int).SetUint64(s.low))
 }
 
 // finite returns the exact total of all finite numbers.
-func (s *sum) finite() *big.Float {
+func (s *Sum) finite() *big.Float {
 	total := new(big.Float).SetPrec(exactBits).SetInt(s.integer())
 	for _, x := range s.parts {
-		floatNumber(x).addTo(total)
+		Float(x).addTo(total)
 	}
 	return total
 }
 
-// float returns the total, rounded once.
-func (s *sum) float() float64 {
+// IsFloat reports whether one of the numbers is a float64.
+func (s *Sum) IsFloat() bool { return s.floats }
+
+// Float returns the total, rounded once to a float64. It is infinite beyond the range of float64, and NaN if both
+// infinities were added.
+func (s *Sum) Float() float64 {
 	if s.special != 0 { // or NaN
 		return s.special
 	}
@@ -100,7 +104,7 @@ func (s *sum) float() float64 {
 }
 
 // mean returns the total divided by the number of values, which must not be 0.
-func (s *sum) mean(count uint64) float64 {
+func (s *Sum) mean(count uint64) float64 {
 	if s.special != 0 {
 		return s.special
 	}
@@ -108,19 +112,19 @@ func (s *sum) mean(count uint64) float64 {
 	return f
 }
 
-// compareSums compares totals: as integers if both have only integers, and otherwise as float64, where NaN is the
-// smallest.
-func compareSums(a, b *sum, floats bool) int {
+// CompareSums returns -1, 0 or 1. If floats is set, it compares the results of Float, where NaN is the smallest.
+// Otherwise both sums must be of integers only.
+func CompareSums(a, b *Sum, floats bool) int {
 	if floats {
-		return cmp.Compare(a.float(), b.float())
+		return cmp.Compare(a.Float(), b.Float())
 	}
 	return cmp.Or(cmp.Compare(a.high, b.high), cmp.Compare(a.low, b.low))
 }
 
-// String returns the total in decimal: the integer, or the shortest text that represents the rounded total.
-func (s *sum) String() string {
+// String returns the total as JSON: the exact integer, or the rounded total as FormatFloat does.
+func (s *Sum) String() string {
 	if s.floats {
-		return formatFloat(s.float())
+		return FormatFloat(s.Float())
 	}
 	return s.integer().String()
 }

@@ -1,4 +1,4 @@
-package eventstats
+package distribution
 
 import (
 	"math"
@@ -25,7 +25,7 @@ type octaves struct {
 	counts []*[steps]uint64
 }
 
-func (h *histogram) add(n number) {
+func (h *histogram) add(n Number) {
 	switch {
 	case n.bits == 0 || n.kind == float && n.bits == 1<<63: // the latter is -0
 		h.zeros++
@@ -96,7 +96,7 @@ func (o *octaves) merge(other *octaves) {
 
 // at returns the middle of the step that holds the number with a rank, which counts from 1. integers states that all
 // numbers are integers.
-func (h *histogram) at(rank uint64, integers bool) number {
+func (h *histogram) at(rank uint64, integers bool) Number {
 	for i := len(h.below.counts) - 1; i >= 0; i-- {
 		for step := steps - 1; step >= 0 && h.below.counts[i] != nil; step-- {
 			n := h.below.counts[i][step]
@@ -107,7 +107,7 @@ func (h *histogram) at(rank uint64, integers bool) number {
 		}
 	}
 	if rank <= h.zeros {
-		return number{}
+		return Number{}
 	}
 	rank -= h.zeros
 	for i, counts := range h.above.counts {
@@ -118,27 +118,27 @@ func (h *histogram) at(rank uint64, integers bool) number {
 			rank -= counts[step]
 		}
 	}
-	return number{}
+	return Number{}
 }
 
 // middle returns the number in the middle of a step.
-func middle(exponent, step int, integer bool) number {
+func middle(exponent, step int, integer bool) Number {
 	if !integer {
-		return floatNumber(math.Ldexp(1+(float64(step)+0.5)/steps, exponent))
+		return Float(math.Ldexp(1+(float64(step)+0.5)/steps, exponent))
 	}
 	if exponent <= stepBits {
-		return number{uint64(steps+step) >> (stepBits - exponent), natural}
+		return Number{uint64(steps+step) >> (stepBits - exponent), natural}
 	}
 	shift := exponent - stepBits
-	return number{uint64(steps+step)<<shift + (1<<shift)/2, natural}
+	return Number{uint64(steps+step)<<shift + (1<<shift)/2, natural}
 }
 
-func negate(n number) number {
+func negate(n Number) Number {
 	if n.kind == float {
-		return floatNumber(-n.float())
+		return Float(-n.Float())
 	}
 	if n.bits > 1<<63 { // the middle of a step whose end is the smallest int64
-		return number{1 << 63, negative}
+		return Number{1 << 63, negative}
 	}
-	return number{-n.bits, negative}
+	return Number{-n.bits, negative}
 }
