@@ -9,7 +9,7 @@ type Operand struct{ t *test }
 // ParseOperands parses operands separated by commas, such as "$provider, Payload.Name". It returns at least one
 // operand, or an error of type *Error.
 func ParseOperands(text string) ([]*Operand, error) {
-	p := parser{lexer: lexer{text: text}}
+	p := parser{lexer: lexer{text: text}} // without an expression, so that names of processes and threads are accepted
 	if len(text) > maxText {
 		return nil, &Error{Msg: "the list of fields is too long: more than 64 KiB"}
 	}

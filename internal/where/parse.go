@@ -41,7 +41,7 @@ func parse(text string, about *Subject) (*Expr, error) {
 type parser struct {
 	lexer
 	tok   token
-	x     *Expr    // nil if operands are parsed alone
+	x     *Expr
 	about *Subject // nil for events
 }
 
