@@ -305,7 +305,7 @@ func (b *Builder) Finish() *Profile {
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.spec.main,
 		PeriodType: s.spec.period, Period: period,
-		Events: s.events, Unseen: s.unseen, Adopted: s.adopted, b: b, s: s,
+		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s,
 	}
 	p.Estimate = s.estimate()
 	for i, c := range s.columns {

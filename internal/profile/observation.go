@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"slices"
 
@@ -49,6 +50,8 @@ type tagTable struct {
 	ids     map[string]uint32
 	lists   [][]string
 	scratch []byte
+	last    []byte // the latest list, encoded
+	lastID  uint32
 }
 
 func newTagTable() tagTable { return tagTable{ids: map[string]uint32{}, lists: make([][]string, 1)} }
@@ -66,6 +69,9 @@ func (t *tagTable) id(tags [][]byte) uint32 {
 		t.scratch = binary.AppendUvarint(t.scratch, uint64(len(tag)))
 		t.scratch = append(t.scratch, tag...)
 	}
+	if bytes.Equal(t.scratch, t.last) {
+		return t.lastID
+	}
 	id, ok := t.ids[string(t.scratch)]
 	if !ok {
 		id = uint32(len(t.lists))
@@ -76,6 +82,7 @@ func (t *tagTable) id(tags [][]byte) uint32 {
 		}
 		t.lists = append(t.lists, list)
 	}
+	t.last, t.scratch, t.lastID = t.scratch, t.last, id
 	return id
 }
 

@@ -42,7 +42,6 @@ type set struct {
 	ids        map[owner]uint32
 	end        ntconv.Ticks // end of the latest interval of a sample
 	disordered bool         // a sample, selected or not, was earlier than a previous one of its thread or recorder
-	unseen     Unseen
 
 	o                          observation
 	events                     uint64
@@ -76,10 +75,9 @@ type owner struct {
 type thread struct {
 	sampleTimes
 	process *ntconv.Process
-	sampler *sampler[*thread] // recorder of the latest sample
-	owner   uint32            // index into set.owners; noOwner until the profile has a sample of the thread
-	recent  uint32            // row of the latest sample, or noRow: idle threads repeat the same stack
-	pending uint32            // row that gets the time since the latest sample, or noRow
+	owner   uint32 // index into set.owners; noOwner until the profile has a sample of the thread
+	recent  uint32 // row of the latest sample, or noRow: idle threads repeat the same stack
+	pending uint32 // row that gets the time since the latest sample, or noRow
 }
 
 const (
@@ -285,34 +283,19 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 // close ends the interval of a thread's latest sample at the time of e. It returns false if e is earlier than that
 // sample: such a sample closes nothing and gets no time, because this time would be counted twice.
 func (s *set) close(t *thread, e *ntconv.Event) bool {
-	r := s.samplers.of(e.Thread, e.Capture)
-	if !r.see(t, e.Time, s.absent) {
-		s.disordered = true
+	n, inOrder, ok := s.samplers.of(e.Thread, e.Capture).sample(t, e.Time, s.absent)
+	s.disordered = s.disordered || !inOrder
+	if ok {
+		s.weigh(t, n, e.Time)
 	}
-	s.unseen.end(&t.sampleTimes, e.Time)
-	n, ok := t.advance(e.Time)
-	if !ok {
-		s.disordered = true
-		return false
-	}
-	t.sampler = r
-	if n > 0 {
-		r.gaps.add(n)
-	}
-	s.weigh(t, n, e.Time)
-	return true
+	return ok
 }
 
 // leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread.
 func (s *set) leave(t *thread, since ntconv.Ticks) {
-	n, ok := t.leave(since)
-	if !ok {
-		return
+	if n, ok := t.leave(since); ok {
+		s.weigh(t, n, since)
 	}
-	if n > 0 {
-		t.sampler.gaps.add(n)
-	}
-	s.weigh(t, n, since)
 }
 
 // weigh adds ticks to the row of the pending sample, if there is one.
@@ -348,11 +331,7 @@ func (s *set) interrupt(capture *ntconv.Thread, more bool) {
 	if s.spec.interval == noInterval {
 		return
 	}
-	if r := s.samplers.recorder(capture); r != nil {
-		r.interrupt(more)
-	} else if more {
-		s.samplers.of(nil, capture).interrupt(more)
-	}
+	s.samplers.interrupt(capture, more)
 }
 
 // credit adds ticks to the interval column of a row.
@@ -378,7 +357,7 @@ func (s *set) last(t *thread) {
 	if s.spec.interval == noInterval || t.pending == noRow {
 		return
 	}
-	n := t.remaining(&t.sampler.gaps, s.nominal, s.recording.End(t.process))
+	n := t.remaining(s.nominal, s.recording.End(t.process))
 	s.weigh(t, n, after(t.last, n))
 }
 
@@ -394,6 +373,6 @@ func (s *set) finish(report *ntconv.Report) {
 	clear(s.threads)
 	report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
 	report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.kind.String()+" samples out of time order have no weight")
-	report.Note(ntconv.CodeUnseen, s.unseen.Gaps, -1, s.unseen.describe(s.b.info.Clock))
+	report.Note(ntconv.CodeUnseen, s.samplers.unseen.Gaps, -1, s.samplers.unseen.describe(s.b.info.Clock))
 	report.Note(ntconv.CodePayload, s.undecodable.n, s.undecodable.offset, s.spec.kind.String()+" samples")
 }

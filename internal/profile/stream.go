@@ -280,41 +280,24 @@ func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
 // see ends the interval of the thread's latest sample at the time of e, and the intervals of threads that the recorder
 // no longer sees.
 func (s *Stream[T]) see(t *timing[T], e *ntconv.Event) {
-	l, r := t.of(e.Thread), t.samplers.of(e.Thread, e.Capture)
-	r.see(l, e.Time, t.absent)
-	n, ok := l.advance(e.Time)
-	if !ok {
-		return
+	l := t.of(e.Thread)
+	if n, _, ok := t.samplers.of(e.Thread, e.Capture).sample(l, e.Time, t.absent); ok {
+		s.end(l, n)
 	}
-	l.sampler = r
-	if n > 0 {
-		r.gaps.add(n)
-	}
-	s.end(l, n)
 }
 
 // leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread.
 func (s *Stream[T]) leave(l *lasting[T], since ntconv.Ticks) {
-	n, ok := l.leave(since)
-	if !ok {
-		return
+	if n, ok := l.leave(since); ok {
+		s.end(l, n)
 	}
-	if n > 0 {
-		l.sampler.gaps.add(n)
-	}
-	s.end(l, n)
 }
 
 // interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
 func (s *Stream[T]) interrupt(capture *ntconv.Thread, more bool) {
 	for _, t := range s.timing {
-		if t == nil {
-			continue
-		}
-		if r := t.samplers.recorder(capture); r != nil {
-			r.interrupt(more)
-		} else if more {
-			t.samplers.of(nil, capture).interrupt(more)
+		if t != nil {
+			t.samplers.interrupt(capture, more)
 		}
 	}
 }
@@ -372,7 +355,7 @@ func (s *Stream[T]) finish(t *timing[T]) {
 // finishThread ends the interval of a thread's last sample.
 func (s *Stream[T]) finishThread(l *lasting[T]) {
 	if l.pending {
-		s.end(l, l.remaining(&l.sampler.gaps, nominalTicks(s.info, s.period), s.all.End(l.process)))
+		s.end(l, l.remaining(nominalTicks(s.info, s.period), s.all.End(l.process)))
 	}
 }
 
@@ -438,8 +421,7 @@ type lasting[T any] struct {
 	sampleTimes
 	number  int // position among the threads in the order of their first samples
 	process *ntconv.Process
-	sampler *sampler[*lasting[T]] // recorder of the latest sample
-	pending bool                  // the sample below waits for the next one
+	pending bool // the sample below waits for the next one
 	// The sample that waits for the next one:
 	at      ntconv.Ticks
 	source  *sampleSpec
