@@ -308,6 +308,9 @@ func (b *Builder) Finish() *Profile {
 		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s,
 	}
 	p.Estimate = s.estimate()
+	if s.meter != nil && s.total(p.Main) == 0 {
+		p.Main = s.firstUsed()
+	}
 	for i, c := range s.columns {
 		p.Types[i] = c.ValueType
 	}

@@ -114,3 +114,14 @@ func (s *set) total(column int) float64 {
 	}
 	return sum
 }
+
+// firstUsed returns the first column whose total is not 0, or else the main column. A trace may state how often
+// something happened, but not how long it took.
+func (s *set) firstUsed() int {
+	for i := range s.columns {
+		if s.total(i) != 0 {
+			return i
+		}
+	}
+	return s.spec.main
+}
