@@ -85,7 +85,11 @@ func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 const flagGzipLevel = "gzip-level"
 
 // SpanLabels implements SpanLabeler.
-func (c *pprofCreator) SpanLabels() *SpanLabels { return c.spans() }
+func (c *pprofCreator) SpanLabels() *SpanLabels {
+	o := c.spans()
+	o.Kind = c.kinds.kind
+	return o
+}
 
 func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.kinds.check(); err != nil {
