@@ -55,6 +55,9 @@ func (s *Sink) Summary() Summary {
 // caller owns the slice.
 func (s *Sink) Summaries() []Summary { return slices.Clone(s.done) }
 
+// PerKind reports whether the Sink writes one output per kind.
+func (s *Sink) PerKind() bool { return s.create != nil }
+
 // summarize copies what is known only after all samples have been visited.
 func (s *Summary) summarize(p *profile.Profile) {
 	u := p.Unresolved

@@ -59,6 +59,9 @@ func (s *Sink) Summaries() []Summary { return slices.Clone(s.done) }
 // keys. It returns nil before Close and if Options.DropLabels is empty.
 func (s *Sink) LabelKeys() []string { return s.labelKeys }
 
+// PerKind reports whether the Sink writes one profile per kind.
+func (s *Sink) PerKind() bool { return s.create != nil }
+
 // addKeys adds the keys of a profile's labels; nil if they are not recorded.
 func (s *Sink) addKeys(keys map[string]bool) {
 	for key := range keys {
