@@ -40,12 +40,12 @@ func (w *Weighed[T]) State() string {
 
 // StreamOptions configure a Stream. The zero value selects the defaults.
 type StreamOptions struct {
-	Kinds   []kind.Kind             // nil means Wall, CPU and Imported
-	Options kind.Options            // of kinds that are computed from events
+	Kinds   []kind.Kind  // nil means Wall, CPU and Imported
+	Options kind.Options // of kinds that are computed from events
 	// Keep reports whether samples need the label with a key; nil means all labels. Others are not stored.
 	Keep   func(key string) bool
-	Report  *ntconv.Report          // may be nil
-	Window  func(ntconv.Ticks) bool // as in Options
+	Report *ntconv.Report          // may be nil
+	Window func(ntconv.Ticks) bool // as in Options
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
