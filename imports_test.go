@@ -209,6 +209,10 @@ var importRules = []importRule{
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
+		of: []string{"./internal/grouping"}, only: []string{"std", "./", "./internal/dotnet", "./internal/grouping", "./internal/intern"},
+		why: "which frames are shown depends on their names and modules, whoever resolves them and whatever is made of the stacks",
+	},
+	{
 		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
 			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
