@@ -141,13 +141,13 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pass"}, direct: true, only: []string{
-			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./internal/selection", "./reader", "./symbol",
+			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/procinfo", "./internal/profile", "./internal/selection", "./reader", "./symbol",
 		},
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
 		of: []string{"./convert"}, direct: true, only: []string{
-			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/profile", "./internal/selection",
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./internal/selection",
 			"./internal/span/active", "./internal/subset", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
 		},
 		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",

@@ -138,6 +138,10 @@ func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	for _, name := range []string{"pid", "tid"} {
 		flags.Lookup(name).DefValue = "" // pflag would show an empty list
 	}
+	flags.StringSliceVar(&p.opts.Processes, "process", nil, "select events of processes with these `name`s or executables; "+
+		"* matches any text; may read the input twice"+lists)
+	flags.StringSliceVar(&p.opts.ThreadNames, "thread-name", nil, "select events of threads with these `name`s; "+
+		"* matches any text"+lists)
 	flags.Var((*momentFlag)(&p.opts.From), "from-time", "select events from this `time` on: 1.5s after the start, -2s before "+
 		"the end, or a date and time (UTC without a time zone)")
 	flags.Var((*momentFlag)(&p.opts.To), "to-time", "select events before this `time`")
