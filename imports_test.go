@@ -220,6 +220,23 @@ var importRules = []importRule{
 		why: "an expression is about a span, whichever events it was made of",
 	},
 	{
+		of: []string{"./internal/interval"}, only: []string{"std", "./", "./internal/interval", "./internal/clr", "./internal/intern", "./schema"},
+		why: "which events delimit an interval, and which are in it, depends neither on expressions nor on who asks",
+	},
+	{
+		of: []string{"./internal/during"}, direct: true, only: []string{
+			"std", "./", "./internal/clr", "./internal/dotnet", "./internal/interval", "./internal/message", "./internal/span", "./internal/span/active", "./internal/span/match",
+			"./internal/span/tracker", "./internal/where", "./schema",
+		},
+		why: "what was open when an event was recorded depends neither on the format nor on the command",
+	},
+	{
+		of: []string{"./internal/selection"}, only: []string{
+			"std", "./", "./internal/selection", "./internal/clr", "./internal/glob", "./internal/procinfo", "./internal/where", "./schema",
+		},
+		why: "a selection is about events, whichever source they came from; what was open at their time is an interface",
+	},
+	{
 		of: []string{"./importers/otlp"}, only: []string{
 			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},

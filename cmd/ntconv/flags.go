@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ntconv/ntconv/internal/during"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/selection"
 	"github.com/ntconv/ntconv/internal/where"
@@ -123,9 +124,6 @@ type pickFlags struct {
 	during     []string
 }
 
-// flagDuring is the flag that selects events by spans.
-const flagDuring = "during"
-
 // lists describes flags with several values.
 const lists = "; comma-separated, repeatable"
 
@@ -147,8 +145,8 @@ func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	flags.Var((*momentFlag)(&p.opts.To), "to-time", "select events before this `time`")
 	flags.StringArrayVar(&p.where, "where", nil, "select events for which this `expression` is true, such as "+
 		"'Size > 1000 && $time < 5s'; see ntconv help where")
-	flags.StringArrayVar(&p.during, flagDuring, nil, "select events during spans for which this `expression` is true, such as "+
-		"'span.name =~ \"GET /cart\"'; reads the input twice; see ntconv help where")
+	flags.StringArrayVar(&p.during, during.Flag, nil, "select events while something was open for which this `expression` is "+
+		"true, such as 'gc.generation == 2' or 'span.name =~ \"GET /cart\"'; reads the input twice; see ntconv help where")
 }
 
 // options returns the selection that the flags describe.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/during"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/message"
@@ -93,7 +94,7 @@ func (a *app) verifyCmd() *cobra.Command {
 	})
 	complete(cmd, "ignore", names)
 	a.addInputFlags(cmd)
-	cmd.Flags().Lookup(flagDuring).Hidden = true
+	cmd.Flags().Lookup(during.Flag).Hidden = true
 	return cmd
 }
 
@@ -120,7 +121,7 @@ func (a *app) verify(v *verification) error {
 		return failf(
 			exitUsage,
 			"verify does not take --%s; write both parts with ntconv filter and compare them",
-			flagDuring,
+			during.Flag,
 		)
 	}
 	opts, err := v.options(plan.Read.Order)
