@@ -97,6 +97,8 @@ const (
 	// CodeNegativeWeight counts samples whose value is negative, as in the difference of two profiles. Their weight,
 	// which is unsigned, is 0; their values are kept.
 	CodeNegativeWeight
+	// CodeUnpaired counts events that begin or end something, such as a wait, without the event that ends or began it.
+	CodeUnpaired
 	numCodes
 )
 
@@ -188,6 +190,8 @@ var codes = [numCodes]codeSpec{
 		"samples have a negative value, for which PerfView shows 0",
 		"sample has a negative value, for which PerfView shows 0",
 	},
+	CodeUnpaired: {"unpaired", SeverityNotice, "intervals are not counted, because their begin or end is missing",
+		"interval is not counted, because its begin or end is missing"},
 }
 
 // spec returns the row of a code. A value without a constant, such as a code of a later version, has the severity of an

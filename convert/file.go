@@ -307,7 +307,7 @@ func (f *file) target(p *pass.Pass) *formats.Target {
 		comments = append(comments, "selected by "+p.Plan.Selection.String())
 	}
 	target := &formats.Target{
-		Namer: p.Namer, Report: p.Report, MaxTemp: p.Plan.Read.MaxTemp, Span: p.Span, Comments: comments,
+		Namer: p.Namer, Report: p.Report, MaxTemp: p.Plan.Read.MaxTemp, Span: p.Span, Window: p.Window(), Comments: comments,
 		Input: filepath.Base(p.Input.Name()), Version: version(),
 		Ordered: p.Order == reader.ByTime || p.Input.Format.In.Ordered, Filtered: p.Filtered(),
 	}

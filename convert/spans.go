@@ -19,7 +19,7 @@ func (s *spans) plan(p *pass.Plan, o *formats.SpanLabels) {
 	if o.Use == 0 {
 		return
 	}
-	s.opts = active.LinkOptions{Use: o.Use, Name: o.Name, Sample: profile.IsSample}
+	s.opts = active.LinkOptions{Use: o.Use, Name: o.Name, Sample: profile.SampleTypes(o.Kind)}
 	p.Ahead = append(p.Ahead, &pass.Ahead{
 		Ahead: formats.Ahead{Learn: s.learn, Shows: active.NewDetector().Shows, Again: o.Explicit},
 	})

@@ -176,6 +176,7 @@ func target(p *pass.Pass) *formats.Target {
 		Report:   p.Report,
 		MaxTemp:  p.Plan.Read.MaxTemp,
 		Span:     p.Span,
+		Window:   p.Window(),
 		Comments: comments,
 		Ordered:  p.Order == reader.ByTime || p.Input.Format.In.Ordered,
 		Filtered: p.Filtered(),

@@ -70,6 +70,21 @@ func TestProcessByName(t *testing.T) {
 	}
 }
 
+// A comparison selects the processes of each side by their names there.
+func TestVerifyProcess(t *testing.T) {
+	dir := t.TempDir()
+	in := trace(t, "three-processes-v6")
+	if r := invoke(t, dir, nil, "filter", "--process", "shop", "--pid", "1599", in, "part.nettrace"); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	if r := invoke(t, dir, nil, "verify", "--process", "shop", "--pid", "1599", "--ignore", "marks,definitions", in, "part.nettrace"); r.code != exitOK || !strings.HasPrefix(r.stdout, "equal: ") || strings.HasPrefix(r.stdout, "equal: 0 ") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	if r := invoke(t, dir, nil, "verify", "--process", "shop", in, "part.nettrace"); r.code != exitDifferent {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}
+
 // threadTrace writes a trace of threads with names, and one without.
 func threadTrace(t *testing.T) string {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // spanUse is the use of spans by a command: to select events (--during), or to label samples.
@@ -24,6 +25,7 @@ type spanUse struct {
 	evidence active.Evidence // evidence for both uses
 	name     bool            // add the name of the span
 	index    *active.Index   // nil until the input has been read for it
+	kind     kind.Kind       // of the samples that get labels
 	linker   *active.Linker  // of the current pass, nil if no labels are added
 	pass     *pass.Pass      // the current pass, nil if there is nothing to link
 }
@@ -66,7 +68,7 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 		}
 		return nil
 	}
-	a.spans.evidence, a.spans.name = o.Use, o.Name
+	a.spans.evidence, a.spans.name, a.spans.kind = o.Use, o.Name, o.Kind
 	if !labels {
 		return nil
 	}
@@ -109,13 +111,13 @@ func (u *spanUse) link(p *pass.Pass, src ntconv.Source) ntconv.Source {
 	u.linker = active.NewLinker(
 		src,
 		u.index,
-		active.LinkOptions{Use: u.evidence, Name: u.name, Sample: profile.IsSample},
+		active.LinkOptions{Use: u.evidence, Name: u.name, Sample: profile.SampleTypes(u.kind)},
 	)
 	return u.linker
 }
 
 // remark returns how many samples were linked to spans, after the pass; "" if the trace has no spans.
-func (u *spanUse) remark() string {
+func (u *spanUse) remark(r formats.Result) string {
 	switch {
 	case u.linker == nil && u.pass != nil && u.pass.Unlearned:
 		return fmt.Sprintf(
@@ -125,7 +127,7 @@ func (u *spanUse) remark() string {
 	case u.linker == nil:
 		return ""
 	}
-	c := u.linker.Counts()
+	c := u.counts(r)
 	text := fmt.Sprintf("%s of %s linked to spans", message.Group(c.Linked()), message.Count(c.Samples, "sample"))
 	var by []string
 	for _, e := range []struct {
@@ -146,11 +148,11 @@ func (u *spanUse) remark() string {
 }
 
 // links returns the counts of remark, nil if no sample could be linked.
-func (u *spanUse) links() *summary.Links {
+func (u *spanUse) links(r formats.Result) *summary.Links {
 	if u.linker == nil {
 		return nil
 	}
-	c := u.linker.Counts()
+	c := u.counts(r)
 	return &summary.Links{
 		Samples:  c.Samples,
 		Label:    c.Label,
@@ -160,10 +162,19 @@ func (u *spanUse) links() *summary.Links {
 	}
 }
 
+// counts returns how many samples of the kind of a result were linked.
+func (u *spanUse) counts(r formats.Result) active.Counts {
+	k, err := kind.Parse(formats.ProfileKind(r))
+	if err != nil { // the output has samples of all kinds
+		k = u.kind
+	}
+	return u.linker.Counts(profile.SampleTypes(k))
+}
+
 // describe adds the result of linking samples to a summary.
 func (u *spanUse) describe(s *summary.Summary) {
-	s.Result.Remark(u.remark())
-	s.Links = u.links()
+	s.Result.Remark(u.remark(s.Result))
+	s.Links = u.links(s.Result)
 }
 
 // Keep implements selection.During.

@@ -179,16 +179,16 @@ func TestSpanEvictions(t *testing.T) {
 	}
 	u.index.Finish()
 	u.link(nil, src)
-	if links := u.links(); links == nil || links.Evicted != 1 || !strings.Contains(u.remark(), "; 1 span ended early because too many were open") {
-		t.Errorf("%+v: %s", links, u.remark())
+	if links := u.links(nil); links == nil || links.Evicted != 1 || !strings.Contains(u.remark(nil), "; 1 span ended early because too many were open") {
+		t.Errorf("%+v: %s", links, u.remark(nil))
 	}
 	c, err := during.Parse(`span.name == "Pay"`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	u.during = during.New([]*during.Condition{c})
-	if strings.Contains(u.remark(), "early") {
-		t.Error(u.remark())
+	if strings.Contains(u.remark(nil), "early") {
+		t.Error(u.remark(nil))
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/summary"
@@ -269,7 +270,12 @@ func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 func (s *side) start(plan *pass.Plan) error {
 	var last ntconv.Ticks
 	var err error
-	if plan.Selection.NeedsEnd() {
+	selected := *plan.Selection
+	switch {
+	case selected.NeedsNames(): // each side has its own
+		selected.Names = new(procinfo.Names)
+		last, err = plan.Scan(s.in, selected.Names.Observe)
+	case selected.NeedsEnd():
 		last, err = plan.Last(s.in)
 	}
 	var src ntconv.Source
@@ -281,7 +287,7 @@ func (s *side) start(plan *pass.Plan) error {
 	if err != nil {
 		return inputFailure(err, false)
 	}
-	keep, err := plan.Selection.Compile(src.Info().Clock, last)
+	keep, err := selected.Compile(src.Info().Clock, last)
 	if err != nil {
 		s.stream.Close()
 		return fail(exitUsage, err)

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A fakeTrace is a trace of items in memory.
@@ -67,13 +67,13 @@ func discard() *output {
 }
 
 // kinds are the benchmark inputs: n items of one kind each.
-func benchItems(kind timeline.Kind, n int) *fakeTrace {
+func benchItems(k timeline.Kind, n int) *fakeTrace {
 	f := newFakeTrace(100)
 	args := []byte(`{"ClrInstanceID":9,"HeapNumber":0,"AllocationAmount":106648,"TypeName":"System.Byte[]","Address":140123456789012}`)
-	w := &timeline.Weight{Kind: profile.Wall, Values: []int64{1000}}
+	w := &timeline.Weight{Kind: kind.Wall, Values: []int64{1000}}
 	for i := range n {
-		it := timeline.Item{Kind: kind, Time: int64(i) * 1234, Track: f.tracks[1], Thread: f.tracks[1], Name: "GCAllocationTick", Category: "Microsoft-Windows-DotNETRuntime", Encoded: args}
-		switch kind {
+		it := timeline.Item{Kind: k, Time: int64(i) * 1234, Track: f.tracks[1], Thread: f.tracks[1], Name: "GCAllocationTick", Category: "Microsoft-Windows-DotNETRuntime", Encoded: args}
+		switch k {
 		case timeline.Counter:
 			it.Track, it.Name, it.Value = f.tracks[2], "cpu", float64(i)/8
 		case timeline.Sample:

@@ -3,8 +3,8 @@ package chrome
 import (
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // sampleList writes the member samples. Because it follows the events, the encoder reads the timeline a second time.
@@ -61,7 +61,7 @@ func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 func sampleName(it *timeline.Item) string {
 	w := it.Weight
 	switch {
-	case w.Kind != profile.Imported:
+	case w.Kind != kind.Imported:
 		return w.Kind.String()
 	case w.Until > it.Time:
 		for _, t := range w.Types {
@@ -69,11 +69,11 @@ func sampleName(it *timeline.Item) string {
 				return t.Type
 			}
 		}
-		return profile.Wall.String()
+		return kind.Wall.String()
 	case len(w.Types) > 0:
 		return w.Types[0].Type
 	}
-	return profile.Imported.String()
+	return kind.Imported.String()
 }
 
 // stacklessFrame returns the ID of the frame of samples without a stack: one more than any node.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // maxChunk is the maximum number of samples per chunk.
@@ -27,7 +27,7 @@ type v8Sampler struct {
 // A profileKey identifies a V8 profile.
 type profileKey struct {
 	track *timeline.Track
-	kind  profile.Kind
+	kind  kind.Kind
 }
 
 // A v8Profile is the profile of one thread and one sample kind. sample and push set the fields, chunk clears nodes,

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A trace is the part of timeline.Timeline that the exporter reads.
@@ -25,7 +26,7 @@ type trace interface {
 
 // A measure is a sample type of one kind of samples. A thread of the file holds the samples of one measure.
 type measure struct {
-	kind   profile.Kind
+	kind   kind.Kind
 	value  profile.ValueType
 	number int64  // in the order of first use; 0 is shown on the thread itself
 	weight string // WeightType of the Firefox Profiler
@@ -34,7 +35,7 @@ type measure struct {
 
 // A measureKey identifies a measure.
 type measureKey struct {
-	kind  profile.Kind
+	kind  kind.Kind
 	value profile.ValueType
 }
 
@@ -161,7 +162,7 @@ func (e *encoder) sample(i *timeline.Item) {
 		} else {
 			h.columns[sampleWeight].Int(value)
 		}
-		if m.kind == profile.CPU {
+		if m.kind == kind.CPU {
 			h.columns[sampleCPU].Int(value)
 		}
 		if w.State != stateWaiting {

@@ -15,6 +15,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A fake is a trace of hand-made items. Node n is frame n-1 called by node n-1.
@@ -58,7 +59,7 @@ func newProcess(pid uint32, name string) *timeline.Process {
 	return p
 }
 
-func sample(at int64, n timeline.Node, kind profile.Kind, types []profile.ValueType, values ...int64) timeline.Item {
+func sample(at int64, n timeline.Node, kind kind.Kind, types []profile.ValueType, values ...int64) timeline.Item {
 	return timeline.Item{
 		Kind: timeline.Sample, Time: at, Track: mainOne, Thread: mainOne, Stack: n, Weight: &timeline.Weight{Kind: kind, Types: types, Values: values},
 	}
@@ -81,7 +82,7 @@ func TestItems(t *testing.T) {
 	f := &fake{
 		tracks: []*timeline.Track{shop.Track, gc, mainOne, memory}, end: 9_000_000, frames: frames(),
 		items: []timeline.Item{
-			sample(0, 3, profile.CPU, cpu, 1_000_000), sample(1_000_001, 2, profile.CPU, cpu, 1_000_000),
+			sample(0, 3, kind.CPU, cpu, 1_000_000), sample(1_000_001, 2, kind.CPU, cpu, 1_000_000),
 			{Kind: timeline.Counter, Time: 1_500_000, Track: memory, Value: 2.5}, {Kind: timeline.Counter, Time: 1_600_000, Track: memory, Value: math.NaN()},
 			{
 				Kind: timeline.SliceBegin, Time: 2_000_000, Duration: 500, ID: 1, Track: gc, Name: "GC pause gen 0", Category: timeline.CategoryGC, Unfinished: true,
@@ -93,7 +94,7 @@ func TestItems(t *testing.T) {
 				Encoded: args(timeline.Value{Name: "type", Text: "a \"b\"\xff"}, timeline.Value{Name: "type", Kind: timeline.FloatValue, Float: math.Inf(1)}),
 			},
 			{Kind: timeline.Counter, Time: 4_000_000, Track: memory, Value: 1},
-			sample(5_000_000, 0, profile.Imported, heap, 0, 640), sample(5_000_000, 1, profile.Imported, heap, 2, 0),
+			sample(5_000_000, 0, kind.Imported, heap, 0, 640), sample(5_000_000, 1, kind.Imported, heap, 2, 0),
 		},
 	}
 	if err := s.write(f); err != nil {
@@ -120,7 +121,7 @@ func TestVisible(t *testing.T) {
 		if i == 77 {
 			weight = 5
 		}
-		item := sample(int64(i), 1, profile.CPU, cpu, weight)
+		item := sample(int64(i), 1, kind.CPU, cpu, weight)
 		item.Track = h
 		f.items = append(f.items, item)
 	}
@@ -271,7 +272,7 @@ func newLoad() (*encoder, []timeline.Item) {
 	}})
 	f := &fake{tracks: []*timeline.Track{shop.Track, gc, mainOne, memory}, frames: frames()}
 	return newEncoder(f, nil, args, &profile.MainTypes{}), []timeline.Item{
-		sample(1000, 3, profile.CPU, cpu, 1_000_000),
+		sample(1000, 3, kind.CPU, cpu, 1_000_000),
 		{Kind: timeline.Counter, Time: 1500, Track: memory, Value: 2.5},
 		{Kind: timeline.SliceBegin, Time: 2_000_000, Duration: 500, Track: gc, Name: "GC pause gen 0", Category: timeline.CategoryGC, Encoded: encoded},
 		{Kind: timeline.Instant, Time: 3_000_000, Track: mainOne, Name: "GCAllocationTick", Category: "Runtime", Stack: 2, Bytes: 100, Encoded: encoded},

@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // write writes the thread as an element of threads. Columns must be written in the order of their constants, because
@@ -84,7 +84,7 @@ func (h *thread) writeSamples(w *jsoncolumns.Writer) {
 		return
 	}
 	columns := []member{{"stack", sampleStack}, {"time", sampleTime}, {"weight", sampleWeight}}
-	if h.weight.kind == profile.CPU {
+	if h.weight.kind == kind.CPU {
 		columns = append(columns, member{"threadCPUDelta", sampleCPU})
 	}
 	h.table(w, "samples", h.columns[sampleTime].Len, `"weightType":"`+h.weight.weight+`",`, columns)

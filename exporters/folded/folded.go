@@ -20,46 +20,31 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 )
 
-// Kind selects the samples of a trace that a Sink counts.
-type Kind uint8
+// A Kind is the kind of samples that a Sink counts. Package kind lists all kinds.
+type Kind = kind.Kind
 
+// The kinds of profiles whose samples a profiler took.
 const (
-	// Auto selects Wall if the trace has samples of the .NET sample profiler, else CPU if it has samples of a
-	// machine-wide profiler, else Imported.
-	Auto Kind = iota
+	// Auto selects the best kind for which the trace has samples, see kind.Preferred.
+	Auto = kind.Auto
 	// Wall is the wall-clock time of managed threads, running or waiting.
-	Wall
+	Wall = kind.Wall
 	// CPU is CPU time from a machine-wide profiler.
-	CPU
+	CPU = kind.CPU
 	// Imported selects the samples of a profile that the trace was converted from, with the profile's own sample types.
-	Imported
+	Imported = kind.Imported
 )
 
-// kindNames are the names that internal/profile gives the kinds.
-var kindNames = [...]string{Auto: "auto", Wall: "wall", CPU: "cpu", Imported: "imported"}
-
-// String returns the name of k that ParseKind accepts, or "unknown(N)".
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return fmt.Sprintf("unknown(%d)", uint8(k))
-}
-
-// ParseKind returns the kind with the given name: auto, wall, cpu or imported. It returns Auto and an error for any
-// other name.
-func ParseKind(name string) (Kind, error) {
-	if k := slices.Index(kindNames[:], name); k >= 0 {
-		return Kind(k), nil
-	}
-	return Auto, fmt.Errorf("kind %q: want %s", name, strings.Join(kindNames[:], ", "))
-}
+// ParseKind returns the kind with the given name, as kind.Parse does.
+func ParseKind(name string) (Kind, error) { return kind.Parse(name) }
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
-	Kind Kind
+	Kind  Kind
+	Kinds kind.Options // of kinds that are computed from events
 	// SampleType is the name of the sample type whose values are written, such as "samples" or "wall". "" selects the
 	// type that a pprof profile of the same events would show first. If several types have the same name, NAME#2
 	// selects the second of them, NAME#3 the third.
@@ -74,6 +59,9 @@ type Options struct {
 	// Annotate appends _[i] to inlined functions, _[k] to kernel functions and _[j] to managed functions. The color
 	// palettes of flamegraph.pl use these suffixes.
 	Annotate bool
+	// Window, if not nil, reports whether a time is selected. An interval, such as a wait, that is not completely in the
+	// selected time is in no sample.
+	Window func(ntconv.Ticks) bool
 	// Report receives the conditions that the conversion counts; nil discards them.
 	Report *ntconv.Report
 }
@@ -103,8 +91,8 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	if s.namer == nil {
 		s.namer = ntconv.NoNames()
 	}
-	o := profile.Options{Report: s.o.Report, Drop: []string{"state"}, Unlabeled: true, Span: noSpan}
-	o.Kind, _ = profile.ParseKind(s.o.Kind.String()) // an unknown kind becomes Auto
+	o := profile.Options{Report: s.o.Report, Unlabeled: true, Span: noSpan}
+	o.Kind, o.Kinds, o.Window = s.o.Kind, s.o.Kinds, s.o.Window
 	if !s.o.ThreadRoot {
 		o.Drop = append(o.Drop, profile.LabelThreadID)
 	}
@@ -134,7 +122,7 @@ func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
 // *UnitError, which wraps ntconv.ErrUnsupported, if Options.Unit does not fit the sample type. It must be called once.
 func (s *Sink) Close() error {
 	p := s.build.Finish()
-	s.done = Summary{Kind: kindOf(p.Kind), Events: p.Events}
+	s.done = Summary{Kind: p.Kind, Events: p.Events}
 	column, err := s.column(p)
 	if err != nil {
 		return err
@@ -168,12 +156,6 @@ func (s *Sink) Close() error {
 	}
 	s.done.Lines = t.written
 	return nil
-}
-
-// kindOf returns the exported kind.
-func kindOf(k profile.Kind) Kind {
-	public, _ := ParseKind(k.String())
-	return public
 }
 
 // A SampleTypeError reports that no sample has values of the type Options.SampleType.

@@ -1,6 +1,9 @@
 package folded
 
-import "github.com/ntconv/ntconv/internal/profile"
+import (
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
+)
 
 // A Summary describes what a Sink has written. It is the zero value before Close.
 type Summary struct {
@@ -14,7 +17,9 @@ type Summary struct {
 	Total      int64      // total of the values of Main
 	Frames     int64      // frames of the stacks of all events; for Imported, of all distinct stacks
 	Unresolved Unresolved
-	Others     []Kind // further kinds of samples in the trace, if the kind was not chosen by the Options
+	Others     []kind.Other // further kinds of samples in the trace, if the kind was not chosen by the Options
+	// Estimate states how the values were estimated, and the standard errors of the totals; "" if they are counts.
+	Estimate string
 }
 
 // A SampleType is a type and unit of values, as in profile.proto: {"wall", "nanoseconds"}.
@@ -41,9 +46,7 @@ func (s *Sink) Summary() Summary { return s.done }
 // summarize copies what is known only after all samples have been visited.
 func (s *Summary) summarize(p *profile.Profile) {
 	u := p.Unresolved
-	for _, k := range p.Others {
-		s.Others = append(s.Others, kindOf(k))
-	}
+	s.Others, s.Estimate = p.Others, p.Estimate.String()
 	s.Main, s.Total, s.Frames = SampleType(p.MainType()), u.Total, u.Frames
 	s.Unresolved = Unresolved{
 		Frames: u.Unnamed, NoModule: u.Reasons[profile.NoModule], NoMethod: u.Reasons[profile.NoMethod],

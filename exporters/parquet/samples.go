@@ -24,7 +24,7 @@ func newSamples(s *Sink) (derived, error) {
 		return omitted{}, nil
 	}
 	p := &samples{sink: s, rows: rows, active: s.o.Active}
-	p.stream = profile.NewStream(s.info, p.add, s.o.Report)
+	p.stream = profile.NewStream(s.info, p.add, &profile.StreamOptions{Report: s.o.Report})
 	return p, nil
 }
 
@@ -53,7 +53,7 @@ func (p *samples) write(e *ntconv.Event, it *item) error {
 // add adds the rows of a sample whose weight is known.
 func (p *samples) add(w *profile.Weighed[tables.Sample]) {
 	row := &w.Subject
-	row.Kind, row.State = w.Kind.String(), w.State
+	row.Kind, row.State = w.Kind.String(), w.State()
 	if row.SpanID != "" {
 		p.sink.done.Linked += int64(len(w.Types))
 	}

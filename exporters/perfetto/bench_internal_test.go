@@ -7,18 +7,18 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // benchItems returns items of one kind in time order. Their names and stacks repeat, as in real traces.
-func benchItems(s *scenario, kind timeline.Kind, n int) []timeline.Item {
+func benchItems(s *scenario, k timeline.Kind, n int) []timeline.Item {
 	list := make([]timeline.Item, n)
-	w := &timeline.Weight{Kind: profile.Wall, Types: wallTypes, Values: []int64{1, 1e6}}
+	w := &timeline.Weight{Kind: kind.Wall, Types: wallTypes, Values: []int64{1, 1e6}}
 	for i := range list {
-		it := timeline.Item{Kind: kind, Time: int64(i) * 12345, Track: s.tracks[2+i%2], ID: uint64(i + 1), Name: fmt.Sprintf("name %d", i%50), Category: "Provider"}
-		switch kind {
+		it := timeline.Item{Kind: k, Time: int64(i) * 12345, Track: s.tracks[2+i%2], ID: uint64(i + 1), Name: fmt.Sprintf("name %d", i%50), Category: "Provider"}
+		switch k {
 		case timeline.Counter:
 			it.Track, it.Value = s.tracks[4], float64(i%100)
 		case timeline.Sample:
@@ -36,16 +36,16 @@ func benchItems(s *scenario, kind timeline.Kind, n int) []timeline.Item {
 // TestItemsDoNotAllocate encodes items whose names and stacks are known.
 func TestItemsDoNotAllocate(t *testing.T) {
 	for _, o := range []Options{{}, {Samples: StackSamples}, {Plain: true}} {
-		for _, kind := range []timeline.Kind{timeline.Instant, timeline.Counter, timeline.Sample, timeline.SliceBegin, timeline.SliceEnd} {
+		for _, k := range []timeline.Kind{timeline.Instant, timeline.Counter, timeline.Sample, timeline.SliceBegin, timeline.SliceEnd} {
 			s := newScenario(rand.New(rand.NewPCG(1, 1)))
-			items := benchItems(s, kind, 20000)
+			items := benchItems(s, k, 20000)
 			e := newEncoder(io.Discard, s.tree, scenarioStart, &o)
 			if err := e.begin(s.tracks, s.args); err != nil {
 				t.Fatal(err)
 			}
 			encode := func() {
 				e.last = 0
-				e.samples.kinds[profile.Wall].last = 0
+				e.samples.kinds[kind.Wall].last = 0
 				for i := range items {
 					if err := e.item(&items[i]); err != nil {
 						t.Fatal(err)
@@ -54,7 +54,7 @@ func TestItemsDoNotAllocate(t *testing.T) {
 			}
 			encode()
 			if n := testing.AllocsPerRun(1, encode); n > 2 {
-				t.Errorf("%+v, kind %d: %.0f allocations for %d items", o, kind, n, len(items))
+				t.Errorf("%+v, kind %d: %.0f allocations for %d items", o, k, n, len(items))
 			}
 		}
 	}

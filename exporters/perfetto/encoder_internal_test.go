@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A fakeTree is a tree of stacks: node n is nodes[n].
@@ -188,9 +189,9 @@ func (g *generator) slice(it timeline.Item) {
 
 func (g *generator) weight() *timeline.Weight {
 	if g.r.IntN(4) == 0 {
-		return &timeline.Weight{Kind: profile.Imported, Types: importedTypes, Values: []int64{g.r.Int64N(1e6)}}
+		return &timeline.Weight{Kind: kind.Imported, Types: importedTypes, Values: []int64{g.r.Int64N(1e6)}}
 	}
-	return &timeline.Weight{Kind: profile.Wall, Types: wallTypes, Values: []int64{1, g.r.Int64N(1e9)}}
+	return &timeline.Weight{Kind: kind.Wall, Types: wallTypes, Values: []int64{1, g.r.Int64N(1e9)}}
 }
 
 var (
@@ -316,13 +317,13 @@ func (s *scenario) checkSlice(t *testing.T, it *timeline.Item, e *readEvent) {
 
 func (s *scenario) checkSamples(t *testing.T, r *readTrace, form Samples) {
 	var want []readSample
-	streamed := profile.Auto
+	streamed := kind.Auto
 	for i := range s.items {
 		it := &s.items[i]
 		if it.Kind != timeline.Sample {
 			continue
 		}
-		if streamed == profile.Auto {
+		if streamed == kind.Auto {
 			streamed = it.Weight.Kind
 		}
 		at := scenarioStart + uint64(it.Time)
@@ -331,7 +332,7 @@ func (s *scenario) checkSamples(t *testing.T, r *readTrace, form Samples) {
 			sample.time, sample.streamed = at/1000*1000, true
 		} else {
 			sample.time, sample.source = at, "ntconv."+it.Weight.Kind.String()
-			if it.Weight.Kind == profile.Wall {
+			if it.Weight.Kind == kind.Wall {
 				sample.columns, sample.weights = []string{"wall/ns", "samples/count"}, []uint64{uint64(it.Weight.Values[1]), 1}
 			} else {
 				sample.columns, sample.weights = []string{"alloc_space/bytes"}, []uint64{uint64(it.Weight.Values[0])}

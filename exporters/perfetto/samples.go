@@ -3,6 +3,7 @@ package perfetto
 import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A sampleEncoder holds the state of the sample sequences.
@@ -13,11 +14,11 @@ type sampleEncoder struct {
 	run     run
 	// streamed is the profile kind of the StreamingProfilePackets. sample sets it to the kind of the first sample; Auto
 	// means none yet.
-	streamed profile.Kind
+	streamed kind.Kind
 }
 
 // numKinds is the number of profile kinds, including Auto, which no sample has.
-const numKinds = int(profile.Imported) + 1
+const numKinds = int(kind.Imported) + 1
 
 // A kindSequence is the sequence of StackSamples of one profile kind.
 type kindSequence struct {
@@ -58,7 +59,7 @@ func (s *sampleEncoder) init() { s.threads = make(map[*timeline.Track]*threadSeq
 func (e *encoder) sample(it *timeline.Item) {
 	s := &e.samples
 	if e.options.Samples == StreamingSamples {
-		if s.streamed == profile.Auto {
+		if s.streamed == kind.Auto {
 			s.streamed = it.Weight.Kind
 		}
 		if s.streamed == it.Weight.Kind {

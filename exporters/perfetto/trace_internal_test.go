@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
@@ -193,7 +193,7 @@ type comparison struct {
 	start      uint64
 	form       Samples
 	next       int // of r.events
-	streamed   profile.Kind
+	streamed   kind.Kind
 	samples    [2][]readSample // want, by whether they are streamed
 	stackTexts map[timeline.Node][]string
 }
@@ -235,7 +235,7 @@ func (c *comparison) item(it *timeline.Item) error {
 }
 
 func (c *comparison) sample(it *timeline.Item) {
-	if c.streamed == profile.Auto && c.form == StreamingSamples {
+	if c.streamed == kind.Auto && c.form == StreamingSamples {
 		c.streamed = it.Weight.Kind
 	}
 	at := c.start + uint64(it.Time)

@@ -1,60 +1,24 @@
 package pprof
 
 import (
-	"fmt"
-
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 )
 
-// A Kind is the kind of samples that a profile contains.
-type Kind uint8
+// A Kind is the kind of samples that a profile contains. Package kind lists all kinds.
+type Kind = kind.Kind
 
-// The kinds of profiles.
+// The kinds of profiles whose samples a profiler took.
 const (
-	// Auto selects the first of Wall, CPU and Imported for which the trace has samples, and Wall if it has none.
-	Auto Kind = iota
+	// Auto selects the best kind for which the trace has samples, see kind.Preferred, and Wall if it has none.
+	Auto = kind.Auto
 	// Wall is wall-clock time of managed threads, running or waiting, from .NET's sample profiler.
-	Wall
+	Wall = kind.Wall
 	// CPU is CPU time from a machine-wide profiler.
-	CPU
+	CPU = kind.CPU
 	// Imported restores the pprof profile that the trace was converted from: its sample types, labels and comments, and
 	// every location, line and mapping.
-	Imported
-	numKinds
+	Imported = kind.Imported
 )
 
-// kinds maps kinds to those of package profile.
-var kinds = [numKinds]profile.Kind{Auto: profile.Auto, Wall: profile.Wall, CPU: profile.CPU, Imported: profile.Imported}
-
-// String returns the name of the kind: auto, wall, cpu or imported.
-func (k Kind) String() string {
-	if k >= numKinds {
-		return fmt.Sprintf("Kind(%d)", uint8(k))
-	}
-	return kinds[k].String()
-}
-
-// ParseKind returns the kind with the given name: auto, wall, cpu or imported. For other names it returns Auto and an
-// error.
-func ParseKind(name string) (Kind, error) {
-	k, err := profile.ParseKind(name)
-	return kindOf(k), err
-}
-
-// internal returns the kind for package profile. A value other than the constants is treated as Auto.
-func (k Kind) internal() profile.Kind {
-	if k >= numKinds {
-		k = Auto
-	}
-	return kinds[k]
-}
-
-// kindOf returns the kind for a kind of package profile.
-func kindOf(kind profile.Kind) Kind {
-	for k := range numKinds {
-		if kinds[k] == kind {
-			return k
-		}
-	}
-	return Auto
-}
+// ParseKind returns the kind with the given name, as kind.Parse does.
+func ParseKind(name string) (Kind, error) { return kind.Parse(name) }

@@ -24,11 +24,13 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
 	Kind   Kind
+	Kinds  kind.Options // of kinds that are computed from events
 	Report *ntconv.Report // becomes comments (not of an imported profile) and receives notes; may be nil
 	// DropLabels lists label keys to omit; samples that differ only in these labels are merged, which makes profiles
 	// smaller. Keys are host, process, pid, thread, "thread id" (which also drops thread), state, activity_id,
@@ -41,6 +43,9 @@ type Options struct {
 	// Span, if not nil, returns the time range of the recording, from which Close computes the duration of the profile.
 	// Set it if the sink receives only a selection of the events. Otherwise the events determine the range.
 	Span func() (first, last ntconv.Ticks, ok bool)
+	// Window, if not nil, reports whether a time is selected. An interval, such as a wait, that is not completely in the
+	// selected time is in no sample.
+	Window func(ntconv.Ticks) bool
 	// Comments are the first comments of the profile, such as its origin.
 	Comments []string
 }
@@ -70,7 +75,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 		s.o = *opts
 	}
 	s.build = profile.New(info, namer, &profile.Options{
-		Kind: s.o.Kind.internal(), Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span,
+		Kind: s.o.Kind, Kinds: s.o.Kinds, Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span, Window: s.o.Window,
 	})
 	return s
 }
@@ -177,8 +182,10 @@ func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
 			list = append(list, e.String())
 		}
 	}
-	if u := p.Unresolved.String(); u != "" {
-		list = append(list, u)
+	for _, text := range []string{p.Estimate.String(), p.Unresolved.String()} {
+		if text != "" {
+			list = append(list, text)
+		}
 	}
 	return list
 }

@@ -383,7 +383,7 @@ func TestKinds(t *testing.T) {
 	// Options are not validated: an unknown kind is Auto.
 	s := pprof.New(io.Discard, testInfo(), nil, &pprof.Options{Kind: 99})
 	_ = s.Write(sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
-	if err := s.Close(); err != nil || s.Summary().Kind != pprof.Wall || pprof.Kind(99).String() != "Kind(99)" {
+	if err := s.Close(); err != nil || s.Summary().Kind != pprof.Wall || pprof.Kind(99).String() != "unknown(99)" {
 		t.Errorf("kind %v, %v", s.Summary().Kind, err)
 	}
 }

@@ -1,6 +1,9 @@
 package pprof
 
-import "github.com/ntconv/ntconv/internal/profile"
+import (
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
+)
 
 // A Summary describes the profile that a Sink has written.
 type Summary struct {
@@ -14,7 +17,9 @@ type Summary struct {
 	Total      int64      // total of the values of Main
 	Frames     int64      // frames of the stacks of all events; of kind Imported, of all samples
 	Unresolved Unresolved
-	Others     []Kind // other kinds with samples, if Options.Kind is Auto
+	Others     []kind.Other // other kinds with samples, if Options.Kind is Auto
+	// Estimate states how the values were estimated, and the standard errors of the totals; "" if they are counts.
+	Estimate string
 }
 
 // A SampleType is the name and unit of a sample type, as in profile.proto: {"wall", "nanoseconds"}.
@@ -45,12 +50,8 @@ func (s *Sink) LabelKeys() []string { return s.labelKeys }
 
 func summarize(p *profile.Profile, t *tables, samples int) Summary {
 	u := p.Unresolved
-	var others []Kind
-	for _, k := range p.Others {
-		others = append(others, kindOf(k))
-	}
 	return Summary{
-		Kind: kindOf(p.Kind), Others: others, Events: p.Events, Samples: samples,
+		Kind: p.Kind, Others: p.Others, Estimate: p.Estimate.String(), Events: p.Events, Samples: samples,
 		Functions: len(t.functions.list), Locations: len(t.locations.list),
 		Main: SampleType(p.MainType()), Total: u.Total, Frames: u.Frames,
 		Unresolved: Unresolved{

@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A fake is a trace of hand-made items. Its frames are "f0", "f1" and so on, and node n is frame n-1 called by node
@@ -62,12 +63,12 @@ func frames(names ...string) (list []ntconv.Frame) {
 }
 
 func sample(t *timeline.Track, at int64, n timeline.Node, state string, types []profile.ValueType, values ...int64) timeline.Item {
-	kind := profile.Wall
+	k := kind.Wall
 	if len(types) > 1 {
-		kind = profile.Imported
+		k = kind.Imported
 	}
 	return timeline.Item{
-		Kind: timeline.Sample, Time: at, Track: t, Thread: t, Stack: n, Weight: &timeline.Weight{Kind: kind, Types: types, Values: values, State: state},
+		Kind: timeline.Sample, Time: at, Track: t, Thread: t, Stack: n, Weight: &timeline.Weight{Kind: k, Types: types, Values: values, State: state},
 	}
 }
 

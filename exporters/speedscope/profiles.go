@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A trace is the part of timeline.Timeline that the exporter reads.
@@ -46,7 +47,7 @@ type eventedProfile struct {
 
 // A measure is a sample type of one kind of samples. It has a profile per thread and one of all threads.
 type measure struct {
-	kind    profile.Kind
+	kind    kind.Kind
 	value   profile.ValueType
 	unit    string // as speedscope names it
 	scale   int64  // factor from the values to unit
@@ -57,7 +58,7 @@ type measure struct {
 
 // A measureKey identifies a measure.
 type measureKey struct {
-	kind  profile.Kind
+	kind  kind.Kind
 	value profile.ValueType
 }
 

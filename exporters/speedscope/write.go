@@ -10,9 +10,9 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 const schemaURL = "https://www.speedscope.app/file-format-schema.json"
@@ -138,7 +138,7 @@ func header(w *jsoncolumns.Writer, typ, name, unit string, start, end int64) {
 
 // name returns the name of a measure, with its unit if speedscope cannot show that.
 func (m *measure) name() string {
-	if m.kind != profile.Imported || m.unit != "none" || m.value.Unit == "count" || m.value.Unit == "" {
+	if m.kind != kind.Imported || m.unit != "none" || m.value.Unit == "count" || m.value.Unit == "" {
 		return m.value.Type
 	}
 	return m.value.Type + " (" + m.value.Unit + ")"

@@ -217,18 +217,6 @@ func (c *choice[T]) Type() string {
 	return strings.Join(names, "|")
 }
 
-// kindChoice returns the flag that selects one of the profile kinds of an exporter.
-func kindChoice[K interface {
-	comparable
-	fmt.Stringer
-}](value *K, kinds ...K) *choice[K] {
-	c := &choice[K]{value: value}
-	for _, k := range kinds {
-		c.choices = append(c.choices, choiceValue[K]{k.String(), k})
-	}
-	return c
-}
-
 // Choice returns a flag whose value is one of names, and sets value to the default, the first name.
 func Choice(value *string, names ...string) pflag.Value {
 	c := &choice[string]{value: value}

@@ -81,12 +81,13 @@ const flagUnit = "unit"
 type foldedCreator struct {
 	plain
 	options folded.Options
+	kinds   kindFlags
 }
 
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	c := new(foldedCreator)
 	o := &c.options
-	flags.Var(kindChoice(&o.Kind, folded.Auto, folded.Wall, folded.CPU, folded.Imported), "kind", kindUsage)
+	c.kinds.bind(flags)
 	flags.StringVar(&o.SampleType, flagSampleType, "",
 		"`name` of the sample type whose values are written (default: the sample type that viewers show first)")
 	units := &choice[string]{value: &o.Unit}
@@ -109,12 +110,16 @@ func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 }
 
 func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if err := c.kinds.check(); err != nil {
+		return nil, err
+	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
 	o := c.options
-	o.Report = t.Report
+	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
+	o.Report, o.Window = t.Report, t.Window
 	return foldedSink{folded.New(w, info, t.Namer, &o), finish}, nil
 }
 
@@ -147,17 +152,13 @@ func (s foldedSink) Close() error {
 
 func (s foldedSink) Result() Result {
 	d := s.Summary()
-	var others []pprof.Kind
-	for _, k := range d.Others {
-		others = append(others, pprof.Kind(k))
-	}
 	text := unresolved(&pprof.Summary{
-		Kind: pprof.Kind(d.Kind), Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+		Kind: d.Kind, Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
 	})
 	return &profileResult{
 		Kind:  d.Kind.String(),
 		made:  made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
-		notes: otherKinds(others),
+		notes: otherKinds(d.Others),
 	}
 }
 

@@ -4,13 +4,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pproflegacy"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/spf13/pflag"
 )
 
@@ -68,12 +68,13 @@ const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-
 type pprofCreator struct {
 	plain
 	options pprof.Options
+	kinds   kindFlags
 	spans   func() *SpanLabels
 }
 
 func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 	c := new(pprofCreator)
-	flags.Var(kindChoice(&c.options.Kind, pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported), "kind", kindUsage)
+	c.kinds.bind(flags)
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
 		"drop the label with this `key`, such as \"thread id\"; repeatable")
 	c.spans = bindSpanLabels(flags)
@@ -81,16 +82,19 @@ func bindPprof(flags *pflag.FlagSet) *pprofCreator {
 	return c
 }
 
-// kindUsage describes the values of --kind.
-const kindUsage = "profile kind: wall (time of managed threads), cpu (CPU time of a machine-wide trace), " +
-	"imported (the original profile)"
-
 const flagGzipLevel = "gzip-level"
 
 // SpanLabels implements SpanLabeler.
-func (c *pprofCreator) SpanLabels() *SpanLabels { return c.spans() }
+func (c *pprofCreator) SpanLabels() *SpanLabels {
+	o := c.spans()
+	o.Kind = c.kinds.kind
+	return o
+}
 
 func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if err := c.kinds.check(); err != nil {
+		return nil, err
+	}
 	if c.options.Level < 0 || c.options.Level > 9 {
 		return nil, fmt.Errorf("--%s %d: want 1 (fast) to 9 (small)", flagGzipLevel, c.options.Level)
 	}
@@ -115,7 +119,8 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 // sink returns a sink that writes a profile to w, compressed with gzip unless uncompressed is set.
 func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
 	o := c.options
-	o.Report, o.Span, o.Comments, o.Uncompressed = t.Report, t.Span, t.Comments, uncompressed
+	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
+	o.Report, o.Span, o.Window, o.Comments, o.Uncompressed = t.Report, t.Span, t.Window, t.Comments, uncompressed
 	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels), nil}
 }
 
@@ -168,19 +173,6 @@ func (s pprofSink) Result() Result {
 	}
 }
 
-// otherKinds returns a note on the profile kinds of the trace that this profile does not contain.
-func otherKinds(kinds []pprof.Kind) []string {
-	if len(kinds) == 0 {
-		return nil
-	}
-	var names, flags []string
-	for _, k := range kinds {
-		names, flags = append(names, k.String()), append(flags, "--kind "+k.String())
-	}
-	return []string{fmt.Sprintf("the trace also has samples of kind %s, see %s",
-		strings.Join(names, " and "), strings.Join(flags, " and "))}
-}
-
 // unresolved describes the unresolved frames of a profile in one sentence. It returns "" if there are none.
 func unresolved(d *pprof.Summary) string {
 	u := profile.Unresolved{
@@ -190,7 +182,7 @@ func unresolved(d *pprof.Summary) string {
 	u.Reasons[profile.NoModule], u.Reasons[profile.NoMethod] = d.Unresolved.NoModule, d.Unresolved.NoMethod
 	u.Reasons[profile.NoSymbol], u.Reasons[profile.NoKernelSymbol] = d.Unresolved.NoSymbol, d.Unresolved.NoKernelSymbol
 	if d.Kind == pprof.Wall {
-		u.Kind = profile.Wall
+		u.Kind = kind.Wall
 	}
 	return u.String()
 }

@@ -32,6 +32,8 @@ type In struct {
 	Hint func(head []byte) bool
 	// SniffDir reports whether a directory with these members is of this format. Nil if no directory is.
 	SniffDir func(members []string) bool
+	// Window reports whether a time is selected. It is nil if all times are.
+	Window func(ntconv.Ticks) bool
 	// Ordered means that events of the format come in time order regardless of ReadOptions.Order.
 	Ordered bool
 	// Profile reports whether an input with this Info is a profile: its samples may be added up in any order, because
@@ -229,6 +231,8 @@ type Target struct {
 	// Span returns the time range of the recording, clipped to the selected range. Call it after the last event. It may
 	// be nil.
 	Span func() (first, last ntconv.Ticks, ok bool)
+	// Window reports whether a time is selected. It is nil if all times are.
+	Window func(ntconv.Ticks) bool
 	// Ordered means that events come in time order. Filtered means that a selection may omit events.
 	Ordered, Filtered bool
 	// Kept reports whether a selection has events of the process of a thread. It is nil unless there is a selection and

@@ -107,5 +107,8 @@ func (p *Pass) Span() (first, last ntconv.Ticks, ok bool) {
 	return first, last, ok
 }
 
+// Window returns a function that reports whether a time is selected, or nil if all times are.
+func (p *Pass) Window() func(ntconv.Ticks) bool { return p.Selector.Window() }
+
 // Filtered reports whether a selection may omit events.
 func (p *Pass) Filtered() bool { return !p.Plan.Selection.Empty() }

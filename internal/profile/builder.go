@@ -1,26 +1,33 @@
 package profile
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // Options select the samples that a Builder adds up, and the labels that keep samples apart. The zero value selects the
 // defaults.
 type Options struct {
-	Kind   Kind           // kind of the samples; Auto selects one
+	Kind   kind.Kind      // kind of the samples; Auto selects one
+	Kinds  kind.Options   // of kinds that are computed from events
 	Report *ntconv.Report // receives notes about samples without a stack, a weight or a valid payload; may be nil
 	// Drop lists keys of labels to omit: the Label constants of this package, "state", and the keys that events have.
 	// Samples that differ only in these labels are merged. Dropping "thread id" also drops "thread".
 	Drop []string
-	// Unlabeled adds up the samples of a stack and owner regardless of the labels of their events.
+	// Unlabeled adds up the samples of a stack and owner regardless of labels.
 	Unlabeled bool
 	// Span, if not nil, returns the time range that the profile describes; Finish calls it. If it is nil, the profile
 	// describes the time from the start of the session, or else from the first added event, to the last added event.
 	Span func() (first, last ntconv.Ticks, ok bool)
+	// Window, if not nil, reports whether a time is selected. An interval that is not completely in the selected time is
+	// in no sample.
+	Window func(ntconv.Ticks) bool
 }
 
 // A Builder aggregates the samples of a trace. It is not safe for concurrent use.
@@ -36,6 +43,7 @@ type Options struct {
 //	thread.pending  set.add                         set.weigh: the thread's next sample, a round without the thread,
 //	                                                SampleWeight, the removal of the thread, or Finish
 //	wanted          set.want                        -
+//	set.active      New                             claim, if a better set has a sample
 type Builder struct {
 	info   *ntconv.Info
 	namer  ntconv.Namer
@@ -43,6 +51,7 @@ type Builder struct {
 	sets   []*set
 	pool   pool
 
+	auto     bool // the first set with samples becomes the profile
 	roles    map[*ntconv.Type]role
 	lastType *ntconv.Type
 	lastRole role
@@ -55,16 +64,27 @@ type Builder struct {
 
 // A pool holds the tables that sets share.
 type pool struct {
-	drop   map[string]bool
-	stacks *Stacks
-	labels *labelTable
-	tags   tagTable
+	drop    map[string]bool
+	stacks  *Stacks
+	labels  *labelTable
+	tags    *tagTable
+	schemas *schema.Table
 }
+
+// unlabeled reports whether samples have no labels but those of their owner.
+func (p *pool) unlabeled() bool { return p.labels != nil && p.labels.none }
 
 // A role is the use of a type's events. The zero role means that the builder ignores them.
 type role struct {
 	samples []*set // sets whose samples these events are
-	weight  bool   // the events state weights
+	metered []metered
+	weight  bool // the events state weights
+}
+
+// A metered is a set whose meter sees the events of a type.
+type metered struct {
+	*set
+	begins bool // the events begin samples, or are samples
 }
 
 // New returns a Builder for a trace. info describes the trace, and namer resolves its stacks in Finish and Samples. If
@@ -85,16 +105,17 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	}
 	labels := newLabelTable(drop)
 	labels.none = o.Unlabeled
+	tags := newTagTable()
 	b := &Builder{
-		info: info, namer: namer, report: o.Report,
-		pool:  pool{drop, NewStacks(), labels, newTagTable()},
+		info: info, namer: namer, report: o.Report, auto: o.Kind == kind.Auto || o.Kind >= kind.Count,
+		pool:  pool{drop, NewStacks(), labels, &tags, new(schema.Table)},
 		roles: map[*ntconv.Type]role{}, weights: newWeightTypes(),
 		all: NewRecording(info), added: NewRecording(info), span: o.Span,
 	}
-	nominal := nominalTicks(info, nominalPeriod(info))
-	for k := Wall; k < numKinds; k++ {
-		if o.Kind == k || o.Kind == Auto {
-			b.sets = append(b.sets, newSet(k, b.pool.of(k), b.all, nominal))
+	settings := newSettings(&o.Kinds, o.Window)
+	for _, k := range kind.Preferred() {
+		if (o.Kind == k || b.auto) && specs()[k].isDefined() {
+			b.sets = append(b.sets, newSet(b, k, settings))
 		}
 	}
 	return b
@@ -108,7 +129,7 @@ func (b *Builder) Add(e *ntconv.Event) {
 		b.event(e)
 	case ntconv.KindDefine:
 		for _, s := range b.sets {
-			if s.kind == Imported && s.declared == nil && e.Type != nil && s.spec.matches(e.Type) {
+			if s.kind == kind.Imported && s.declared == nil && e.Type != nil && s.spec.matches(e.Type) {
 				s.declared = e.Type
 			}
 		}
@@ -129,6 +150,11 @@ func (b *Builder) Watch(e *ntconv.Event) {
 		if c := b.weights.of(e.Type); c != weightNone {
 			b.weigh(e, c)
 		}
+		for _, s := range b.roleOf(e).metered {
+			if s.active {
+				s.meter.watch(e)
+			}
+		}
 	case ntconv.KindMark:
 		b.mark(e.Mark)
 	case ntconv.KindLost:
@@ -139,7 +165,7 @@ func (b *Builder) Watch(e *ntconv.Event) {
 // lost notes that events of a capture thread are missing. Repeating the call for the same loss changes nothing.
 func (b *Builder) lost(capture *ntconv.Thread) {
 	for _, s := range b.sets {
-		s.interrupt(capture, false)
+		s.lost(capture)
 	}
 }
 
@@ -169,28 +195,52 @@ func (b *Builder) mark(m *ntconv.Mark) {
 }
 
 func (b *Builder) event(e *ntconv.Event) {
-	if e.Type != b.lastType {
-		b.lastType, b.lastRole = e.Type, b.role(e.Type)
-	}
+	r := b.roleOf(e)
 	b.all.Observe(e)
 	if b.span == nil {
 		b.added.Observe(e)
 	}
-	for _, s := range b.lastRole.samples {
-		s.add(e, b.namer)
+	for _, s := range r.samples {
+		if s.active {
+			s.add(e)
+		} else {
+			s.seen++
+		}
 	}
-	if b.lastRole.weight {
+	for _, s := range r.metered {
+		switch {
+		case s.active:
+			s.meter.add(e)
+		case s.begins:
+			s.seen++
+		}
+	}
+	if r.weight {
 		b.weigh(e, b.weights.of(e.Type))
 	}
 }
 
-func (b *Builder) role(t *ntconv.Type) role {
+func (b *Builder) roleOf(e *ntconv.Event) *role {
+	if e.Type != b.lastType {
+		b.lastType, b.lastRole = e.Type, b.role(e)
+	}
+	return &b.lastRole
+}
+
+// role returns the use of an event's type.
+func (b *Builder) role(e *ntconv.Event) role {
+	t := e.Type
 	r, ok := b.roles[t]
 	if ok {
 		return r
 	}
 	for _, s := range b.sets {
-		if s.spec.matches(t) && (s.kind != Imported || s.adopt(t, b.report)) {
+		switch {
+		case s.meter != nil:
+			if role := s.meter.role(e); role != 0 {
+				r.metered = append(r.metered, metered{s, role < roleEnds})
+			}
+		case s.spec.matches(t) && (s.kind != kind.Imported || s.adopt(t, b.report)):
 			r.samples = append(r.samples, s)
 		}
 	}
@@ -199,12 +249,20 @@ func (b *Builder) role(t *ntconv.Type) role {
 	return r
 }
 
+// claim notes that a set has a sample. Only the first set with samples becomes the profile, so all later ones only count
+// from now on.
+func (b *Builder) claim(s *set) {
+	for _, worse := range b.sets[slices.Index(b.sets, s)+1:] {
+		worse.deactivate()
+	}
+}
+
 // OrderMatters reports whether the same events in time order could have produced a different profile: samples of a
 // thread were out of order, or samples with equal stacks were added up before the namer knew that an address had
 // another owner between them. Call it after the last Add and before Finish.
 func (b *Builder) OrderMatters() bool {
 	s := b.set()
-	if n, ok := b.namer.(ntconv.EpochSettler); s.disordered || ok && !n.Settle() {
+	if n, ok := b.namer.(ntconv.EpochSettler); s.disordered || s.meter != nil && s.meter.disordered || ok && !n.Settle() {
 		return true
 	}
 	for i := range s.rows {
@@ -239,23 +297,23 @@ func (b *Builder) Finish() *Profile {
 	if s.imported == nil && s.declared != nil { // a profile without samples is also restored
 		s.take(s.declared, origin.ColumnsOf(s.declared))
 	}
-	period := nominalPeriod(b.info)
-	s.finish()
-	b.report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
-	b.report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.name+" samples out of time order have no weight")
-	b.report.Note(ntconv.CodeUnseen, s.unseen.Gaps, -1, s.unseen.describe(b.info.Clock))
-	b.report.Note(ntconv.CodePayload, s.undecodable.n, s.undecodable.offset, s.spec.name+" samples")
-	p := &Profile{
-		Kind: s.kind, Types: make([]ValueType, len(s.spec.columns)), Main: s.spec.main,
-		PeriodType: s.spec.period, Period: period,
-		Events: s.events, Unseen: s.unseen, Adopted: s.adopted, b: b, s: s,
+	period := s.spec.every
+	if period == 0 {
+		period = nominalPeriod(b.info)
 	}
-	for i, c := range s.spec.columns {
+	s.finish(b.report)
+	p := &Profile{
+		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.spec.main,
+		PeriodType: s.spec.period, Period: period,
+		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s,
+	}
+	p.Estimate = s.estimate()
+	for i, c := range s.columns {
 		p.Types[i] = c.ValueType
 	}
 	for _, other := range b.sets {
-		if other != s && other.events > 0 {
-			p.Others = append(p.Others, other.kind)
+		if n := other.events + other.seen; other != s && n > 0 {
+			p.Others = append(p.Others, kind.Other{Kind: other.kind, N: n})
 		}
 	}
 	p.Start, p.End = b.recorded(s)
@@ -292,26 +350,4 @@ func nominalPeriod(info *ntconv.Info) int64 {
 // nominalTicks converts nanoseconds to ticks of the trace's clock.
 func nominalTicks(info *ntconv.Info, nanos int64) uint64 {
 	return uint64(ntconv.Clock{Freq: info.Clock.Freq}.TicksAt(time.Duration(nanos)))
-}
-
-// A tagTable numbers the values of a kind's own label from 1; 0 means no value.
-type tagTable struct {
-	ids  map[string]uint32
-	list []string
-}
-
-func newTagTable() tagTable { return tagTable{ids: map[string]uint32{}, list: make([]string, 1)} }
-
-func (t *tagTable) id(tag []byte) uint32 {
-	if len(tag) == 0 {
-		return 0
-	}
-	id, ok := t.ids[string(tag)]
-	if !ok {
-		id = uint32(len(t.list))
-		s := string(tag)
-		t.ids[s] = id
-		t.list = append(t.list, s)
-	}
-	return id
 }

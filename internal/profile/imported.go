@@ -3,16 +3,18 @@ package profile
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // of returns the tables for a set of kind k. Imported samples need labels and tags of their own.
-func (p *pool) of(k Kind) *pool {
-	if k != Imported {
+func (p *pool) of(k kind.Kind) *pool {
+	if k != kind.Imported {
 		return p
 	}
 	labels := newLabelTable(p.drop)
 	labels.all, labels.none = true, p.labels.none
-	return &pool{p.drop, p.stacks, labels, newTagTable()}
+	tags := newTagTable()
+	return &pool{p.drop, p.stacks, labels, &tags, p.schemas}
 }
 
 // adopt adds a type of imported samples to the set. It returns false, and notes the reason, if the columns of the type
@@ -36,34 +38,32 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 // take makes the columns of the first type those of the set.
 func (s *set) take(t *ntconv.Type, c *origin.Columns) {
 	s.imported, s.adopted = c, []*ntconv.Type{t}
-	spec := specs[Imported]
-	spec.columns = importedColumns(t)
-	s.spec = &spec
-	s.m.values = make([]int64, len(c.Types))
+	s.columns = importedColumns(t)
+	s.o = newObservation(len(s.columns), 0)
 }
 
 // importedColumns returns the columns of a type of imported samples.
 func importedColumns(t *ntconv.Type) (list []column) {
 	for _, v := range origin.ColumnsOf(t).Types {
-		list = append(list, column{v, scaleNone})
+		list = append(list, column{ValueType: v})
 	}
 	return list
 }
 
 // measureImported reads the values of the columns, which are all fields after the first one.
-func measureImported(e *ntconv.Event, m *measurement) bool {
+func measureImported(e *ntconv.Event, o *observation) bool {
 	i := -1
 	for _, v := range e.Fields() {
-		if i == len(m.values) {
+		if i == len(o.values) {
 			break
 		}
 		if i >= 0 {
 			if v.Kind() != ntconv.ValueInt {
 				return false
 			}
-			m.values[i] = v.Int()
+			o.values[i] = v.Int()
 		}
 		i++
 	}
-	return i == len(m.values)
+	return i == len(o.values)
 }

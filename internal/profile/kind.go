@@ -1,49 +1,13 @@
 package profile
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/kind"
 )
-
-// Kind is the kind of samples that a profile contains.
-type Kind uint8
-
-const (
-	// Auto selects the first kind of this list of which the trace has samples, or Wall if it has none. Wall and CPU
-	// samples of one trace are two views of the same time, so they are never added up together. Wall comes first
-	// because it also covers waiting threads.
-	Auto Kind = iota
-	// Wall is wall-clock time of managed threads, running or waiting, from .NET's sample profiler.
-	Wall
-	// CPU is CPU time from a machine-wide profiler, which samples only running threads.
-	CPU
-	// Imported restores the profile that the trace was converted from. Its columns are those of the type of its
-	// samples.
-	Imported
-	numKinds
-)
-
-// String returns the name of the kind as ParseKind accepts it.
-func (k Kind) String() string {
-	if k == Auto {
-		return "auto"
-	}
-	return specs[k].name
-}
-
-// ParseKind returns the kind with that name: auto, wall, cpu or imported.
-func ParseKind(name string) (Kind, error) {
-	for k := Auto; k < numKinds; k++ {
-		if k.String() == name {
-			return k, nil
-		}
-	}
-	return Auto, fmt.Errorf("profile kind %q: want auto, wall, cpu or imported", name)
-}
 
 // A ValueType is a sample type as in pprof: what a column contains, and its unit.
 type ValueType = origin.ValueType
@@ -52,77 +16,123 @@ type ValueType = origin.ValueType
 type scale uint8
 
 const (
-	scaleNone   scale = iota // none
-	scaleTicks               // ticks of the trace's clock, to nanoseconds
-	scalePeriod              // sampling intervals, to nanoseconds
+	scaleNone     scale = iota // none
+	scaleTicks                 // ticks of the trace's clock, to nanoseconds
+	scalePeriod                // sampling intervals, to nanoseconds
+	scaleFraction              // fractions of 1/fraction, rounded to the nearest integer
 )
+
+// fraction is the number of steps per unit of a column with scaleFraction. An estimate such as 1.4 objects is rounded
+// only once, when all samples of a stack have been added up.
+const fraction = 1 << 16
 
 type column struct {
 	ValueType
 	scale scale
+	one   bool // every event adds 1, so the value of a single sample tells nothing
 }
 
 // noInterval is the interval column of kinds whose events carry their own values.
 const noInterval = -1
 
-// A spec defines a kind of profile: the events that are its samples, and what each event adds to each column.
+// A spec defines a kind of profile: the events that it is computed from, and what they add to each column. Exactly one
+// of measure and meter is set.
 type spec struct {
-	name     string
+	kind     kind.Kind
 	columns  []column
 	main     int // the column to show first
 	period   ValueType
-	interval int    // column for the ticks until the next sample of the same thread, or noInterval
-	tag      string // key of a label that measure derives from the payload; empty if none
+	every    int64    // the period, or 0 for the nominal sampling interval of the trace
+	interval int      // column for the ticks until the next sample of the same thread, or noInterval
+	tags     []string // keys of the labels that come from payloads
+	subject  int      // index in tags of what the samples are about, such as the allocated type; or noSubject
+	leaf     bool     // by default, the subject becomes the innermost frame
+	bare     bool     // samples without a stack are normal
 
 	// matches reports whether events of a type are samples of the kind. It is called once per type.
 	matches func(*ntconv.Type) bool
-	// measure sets m, whose values are zero, from an event of a matching type. It returns false if the payload is
-	// invalid.
-	measure func(e *ntconv.Event, m *measurement) bool
+	// measure fills an observation from an event of a matching type. It returns false if the payload is invalid.
+	measure func(e *ntconv.Event, o *observation) bool
+
+	// meter returns the state of the kind in one trace.
+	meter func(c *collector) meter
+	// crosses means that the events of a sample may be of several threads, so their order matters.
+	crosses bool
+	// choose returns which sources of a kind to use, given their numbers of samples; nil means all.
+	choose func(samples []uint64) (keep []bool)
+	// sources are the names of the sources for choose.
+	sources []string
 }
 
-// A measurement is the contribution of one event.
-type measurement struct {
-	values []int64 // one per column
-	tag    []byte  // value of the kind's own label; empty if none
-}
+func (s *spec) isDefined() bool { return s.measure != nil || s.meter != nil }
+
+// noSubject is the subject of kinds whose samples are about nothing but their stack.
+const noSubject = -1
 
 // sampleCount is the type of a column that counts samples.
 var sampleCount = ValueType{Type: "samples", Unit: "count"}
 
-var specs = [numKinds]spec{
-	Wall: {
-		name:     "wall",
-		columns:  []column{{sampleCount, scaleNone}, {ValueType{Type: "wall", Unit: "nanoseconds"}, scaleTicks}},
-		main:     1,
-		period:   ValueType{Type: "wall", Unit: "nanoseconds"},
-		interval: 1,
-		tag:      "state",
-		matches:  func(t *ntconv.Type) bool { return clr.ClassOf(t) == clr.ClassSample },
-		measure:  measureThread,
-	},
-	CPU: {
-		name:     "cpu",
-		columns:  []column{{sampleCount, scaleNone}, {ValueType{Type: "cpu", Unit: "nanoseconds"}, scalePeriod}},
-		main:     1,
-		period:   ValueType{Type: "cpu", Unit: "nanoseconds"},
-		interval: noInterval,
-		matches: func(t *ntconv.Type) bool {
-			return clr.ClassOf(t) == clr.ClassUniversalCPU && origin.ColumnsOf(t) == nil
+// counted returns a column that counts events.
+func counted(name string) column {
+	return column{ValueType: ValueType{Type: name, Unit: "count"}, one: true}
+}
+
+// nanos returns a column of nanoseconds that each sample states.
+func nanos(name string) column { return column{ValueType: ValueType{Type: name, Unit: "nanoseconds"}} }
+
+// specs returns the definitions of all kinds but Auto, indexed by kind.
+var specs = sync.OnceValue(func() *[kind.Count]spec {
+	var table [kind.Count]spec
+	for _, list := range [][]spec{sampleSpecs(), lockSpecs()} {
+		for _, s := range list {
+			table[s.kind] = s
+		}
+	}
+	return &table
+})
+
+// sampleSpecs returns the kinds whose events are samples of a profiler.
+func sampleSpecs() []spec {
+	wall, cpu := ValueType{Type: "wall", Unit: "nanoseconds"}, ValueType{Type: "cpu", Unit: "nanoseconds"}
+	return []spec{
+		{
+			kind:     kind.Wall,
+			columns:  []column{{ValueType: sampleCount, one: true}, {ValueType: wall, scale: scaleTicks}},
+			main:     1,
+			period:   wall,
+			interval: 1,
+			tags:     []string{LabelState},
+			subject:  noSubject,
+			matches:  func(t *ntconv.Type) bool { return clr.ClassOf(t) == clr.ClassSample },
+			measure:  measureThread,
 		},
-		measure: measureCPU,
-	},
-	Imported: { // a set adds the columns of the types that it adopts
-		name:     "imported",
-		interval: noInterval,
-		matches:  func(t *ntconv.Type) bool { return origin.ColumnsOf(t) != nil },
-		measure:  measureImported,
-	},
+		{
+			kind:     kind.CPU,
+			columns:  []column{{ValueType: sampleCount, one: true}, {ValueType: cpu, scale: scalePeriod}},
+			main:     1,
+			period:   cpu,
+			interval: noInterval,
+			subject:  noSubject,
+			matches: func(t *ntconv.Type) bool {
+				return clr.ClassOf(t) == clr.ClassUniversalCPU && origin.ColumnsOf(t) == nil
+			},
+			measure: measureCPU,
+		},
+		{ // a set adds the columns of the types that it adopts
+			kind:     kind.Imported,
+			interval: noInterval,
+			subject:  noSubject,
+			matches:  func(t *ntconv.Type) bool { return origin.ColumnsOf(t) != nil },
+			measure:  measureImported,
+		},
+	}
 }
 
 // IsSample reports whether events of a type are samples of kind Wall or CPU. Imported samples were not taken from the
 // recorded program.
-func IsSample(t *ntconv.Type) bool { return specs[Wall].matches(t) || specs[CPU].matches(t) }
+func IsSample(t *ntconv.Type) bool {
+	return specs()[kind.Wall].matches(t) || specs()[kind.CPU].matches(t)
+}
 
 // stateNames returns the runtime manifest's names of sample types, by number. External means code outside the runtime,
 // which may be waiting or computing.
@@ -134,25 +144,25 @@ var stateNames = sync.OnceValue(func() (names []string) {
 	return names
 })
 
-func measureThread(e *ntconv.Event, m *measurement) bool {
+func measureThread(e *ntconv.Event, o *observation) bool {
 	var s clr.Sample
-	m.values[0] = 1
+	o.values[0] = 1
 	if !clr.ParseSample(e, &s) {
 		return false
 	}
 	if names := stateNames(); int(s.Type) < len(names) {
-		m.tag = append(m.tag, names[s.Type]...)
+		o.tags[0] = append(o.tags[0], names[s.Type]...)
 	}
 	return true
 }
 
 // measureCPU counts a sample Value times; Value is 1 in every known trace.
-func measureCPU(e *ntconv.Event, m *measurement) bool {
+func measureCPU(e *ntconv.Event, o *observation) bool {
 	n, ok := clr.Value(e)
 	if !ok {
 		n = 1
 	}
-	m.values[0] = clamp(n)
-	m.values[1] = m.values[0]
+	o.values[0] = clamp(n)
+	o.values[1] = o.values[0]
 	return ok
 }

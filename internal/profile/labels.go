@@ -20,6 +20,9 @@ const (
 	LabelRelated    = "related_activity_id"
 	LabelTrace      = "trace_id"
 	LabelSpan       = "span_id"
+	LabelState      = "state" // of kind.Wall and kind.OffCPU
+	LabelLock       = "lock"  // of kind.Contention
+	LabelOwner      = "owner" // of kind.Contention: ID of the thread that held the lock
 	unitID          = "id"
 	unitDefault     = "count" // consumers drop a number 0 without a unit, and print counts without the unit
 	junkKey, junk   = "Error", "Expected actual values"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // naive keeps every event and adds up samples in the most obvious way.
@@ -104,7 +105,7 @@ func TestSameAsNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		threads := []*ntconv.Thread{{TID: 1, Name: "one", Process: shop}, {TID: 2, Process: shop}, {TID: 3, Name: "three", Process: shop}}
 		namer := &fakeNamer{}
-		b := profile.New(testInfo(), namer, &profile.Options{Kind: profile.Wall, Drop: []string{"pid", "process"}})
+		b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.Wall, Drop: []string{"pid", "process"}})
 		n := &naive{namer: namer}
 		var now, floor ntconv.Ticks
 		latest := map[*ntconv.Thread]ntconv.Ticks{}
@@ -172,14 +173,14 @@ func hotEvents(n, threads, stacks, depth int) []*ntconv.Event {
 }
 
 func TestAddDoesNotAllocate(t *testing.T) {
-	for _, kind := range []profile.Kind{profile.Auto, profile.CPU} {
+	for _, k := range []kind.Kind{kind.Auto, kind.CPU} {
 		events := hotEvents(5000, 7, 50, 30)
-		if kind == profile.CPU {
+		if k == kind.CPU {
 			for _, e := range events {
 				*e = *cpuEvent(e.Thread, e.Time, 1, e.Stack)
 			}
 		}
-		b := profile.New(testInfo(), &fakeNamer{}, &profile.Options{Kind: kind})
+		b := profile.New(testInfo(), &fakeNamer{}, &profile.Options{Kind: k})
 		round := func() {
 			for _, e := range events {
 				b.Add(e)
@@ -189,7 +190,7 @@ func TestAddDoesNotAllocate(t *testing.T) {
 		round()
 		round()
 		if n := testing.AllocsPerRun(5, round); n != 0 {
-			t.Errorf("%v: %v allocations in %d events", kind, n, len(events))
+			t.Errorf("%v: %v allocations in %d events", k, n, len(events))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // build aggregates events. Each event is passed in the same memory, which is overwritten afterwards.
@@ -84,7 +85,7 @@ func TestWallIntervalBelongsToEarlierSample(t *testing.T) {
 		"[2 8000] f9 {process=shop pid=42id thread id=8id state=External}",
 		"[1 40000] f3<f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
 	)
-	if p.Kind != profile.Wall || p.Period != 1_000_000 || p.PeriodType.Type != "wall" || p.Types[p.Main].Type != "wall" {
+	if p.Kind != kind.Wall || p.Period != 1_000_000 || p.PeriodType.Type != "wall" || p.Types[p.Main].Type != "wall" {
 		t.Errorf("header %+v", p)
 	}
 }
@@ -145,7 +146,7 @@ func TestCPUCountsValueAndInterval(t *testing.T) {
 	want(t, p,
 		"[4 1000000] f1 {process=shop pid=42id thread=till thread id=7id}",
 		"[0 0] f1 {process=shop pid=42id thread id=8id}")
-	if p.Kind != profile.CPU || p.Period != 250000 || p.PeriodType != (profile.ValueType{Type: "cpu", Unit: "nanoseconds"}) {
+	if p.Kind != kind.CPU || p.Period != 250000 || p.PeriodType != (profile.ValueType{Type: "cpu", Unit: "nanoseconds"}) {
 		t.Errorf("header %+v", p)
 	}
 }
@@ -153,13 +154,13 @@ func TestCPUCountsValueAndInterval(t *testing.T) {
 func TestAutoPrefersWall(t *testing.T) {
 	both := []*ntconv.Event{cpuEvent(till, 0, 1, stack(1)), wallEvent(till, 0, managed, stack(1))}
 	for _, c := range []struct {
-		kind   profile.Kind
+		kind   kind.Kind
 		events []*ntconv.Event
-		want   profile.Kind
+		want   kind.Kind
 		n      uint64
 	}{
-		{profile.Auto, both, profile.Wall, 1}, {profile.Auto, both[:1], profile.CPU, 1}, {profile.Auto, nil, profile.Wall, 0},
-		{profile.CPU, both, profile.CPU, 1}, {profile.Wall, both[:1], profile.Wall, 0},
+		{kind.Auto, both, kind.Wall, 1}, {kind.Auto, both[:1], kind.CPU, 1}, {kind.Auto, nil, kind.Wall, 0},
+		{kind.CPU, both, kind.CPU, 1}, {kind.Wall, both[:1], kind.Wall, 0},
 	} {
 		p := build(testInfo(), &fakeNamer{}, &profile.Options{Kind: c.kind}, c.events...)
 		if p.Kind != c.want || p.Events != c.n {
@@ -171,7 +172,7 @@ func TestAutoPrefersWall(t *testing.T) {
 // Samples whose addresses had different owners are different, unless their frames are equal at the end.
 func TestEpochsMergeByName(t *testing.T) {
 	namer := &fakeNamer{}
-	b := profile.New(testInfo(), namer, &profile.Options{Kind: profile.CPU, Drop: []string{"thread id", "pid", "process"}})
+	b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.CPU, Drop: []string{"thread id", "pid", "process"}})
 	for i, name := range []string{"first", "second", "second", "first"} {
 		at := ntconv.Ticks(i * 10)
 		namer.define(1, at, name)
@@ -377,12 +378,12 @@ func TestDamagedPayloadIsCounted(t *testing.T) {
 }
 
 func TestParseKind(t *testing.T) {
-	for _, k := range []profile.Kind{profile.Auto, profile.Wall, profile.CPU} {
-		if got, err := profile.ParseKind(k.String()); got != k || err != nil {
+	for _, k := range []kind.Kind{kind.Auto, kind.Wall, kind.CPU} {
+		if got, err := kind.Parse(k.String()); got != k || err != nil {
 			t.Errorf("ParseKind(%q) = %v, %v", k, got, err)
 		}
 	}
-	if _, err := profile.ParseKind("walls"); err == nil {
+	if _, err := kind.Parse("walls"); err == nil {
 		t.Error("walls is accepted as a kind")
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A Profile is the aggregated samples of one kind. It is not safe for concurrent use.
 type Profile struct {
-	Kind       Kind
+	Kind       kind.Kind
 	Types      []ValueType // one per value of a sample; none for kind Imported without samples
 	Main       int         // index of the type to show first
 	PeriodType ValueType
@@ -21,8 +22,9 @@ type Profile struct {
 	// Adopted lists the types whose samples were added up, in the order of their first samples; the columns of the
 	// profile are theirs. It is empty unless the kind is Imported and the trace has a type of imported samples.
 	Adopted    []*ntconv.Type
-	Others     []Kind     // other kinds with samples, if Options.Kind is Auto
-	Unresolved Unresolved // set by the first complete iteration over Samples
+	Others     []kind.Other // other kinds with samples, if Options.Kind is Auto
+	Estimate   Estimate     // of kinds that are computed from events
+	Unresolved Unresolved   // set by the first complete iteration over Samples
 
 	b *Builder
 	s *set
@@ -89,6 +91,9 @@ type visit struct {
 	known   map[frameKey]uint32
 	members []member
 	sums    []int64
+	carry   []int64                     // by column: what rounding has omitted so far, in steps of scaleFraction
+	leaves  map[uint32]*ntconv.Function // by list of label values
+	frames  []ntconv.Frame
 	sample  Sample
 }
 
@@ -113,7 +118,7 @@ func newVisit(p *Profile) *visit {
 		}
 		v.labels = append(v.labels, plainList)
 	}
-	v.sums = make([]int64, len(p.Types))
+	v.sums, v.carry = make([]int64, len(p.Types)), make([]int64, len(p.Types))
 	v.sample.Values = make([]int64, len(p.Types))
 	v.order = make([]uint32, len(p.s.rows))
 	first := make([]uint32, len(p.b.pool.stacks.list)) // first row of each stack, plus 1
@@ -199,22 +204,22 @@ func (v *visit) sum(row uint32) {
 // emit converts the totals and yields a sample.
 func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	s := &v.sample
-	for i, c := range v.p.s.spec.columns {
+	for i, c := range v.p.s.columns {
 		s.Values[i] = v.sums[i]
 		switch c.scale {
 		case scaleTicks:
 			s.Values[i] = int64(v.p.b.info.Clock.Duration(ntconv.Ticks(v.sums[i])))
 		case scalePeriod:
 			s.Values[i] = times(v.sums[i], v.p.Period)
+		case scaleFraction:
+			s.Values[i], v.carry[i] = rounded(v.sums[i], v.carry[i])
 		}
 	}
 	o := v.p.s.owners[v.p.s.rows[m.row].owner]
 	s.Process, s.Thread = o.process, o.thread
-	s.Frames = v.classes[m.class].frames
+	s.Frames = v.withLeaf(v.classes[m.class].frames, m.tag)
 	s.Labels = append(s.Labels[:0], v.owners.labels[m.owner]...)
-	if m.tag != 0 {
-		s.Labels = append(s.Labels, text(v.p.s.spec.tag, v.p.b.pool.tags.list[m.tag]))
-	}
+	s.Labels = v.p.s.pool.tags.appendTags(s.Labels, m.tag, v.p.s.keys, v.p.s.pool.drop)
 	s.Labels = withLabels(s.Labels, v.labels[m.labels])
 	events := v.sums[0]
 	if len(v.p.Adopted) > 0 {
@@ -222,6 +227,36 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	}
 	v.names.count(s.Frames, events, s.Values[v.p.Main])
 	return yield(s)
+}
+
+// rounded rounds a number of steps of scaleFraction to the nearest integer. It adds what earlier calls have omitted, so
+// that the total of many small numbers is correct.
+func rounded(steps, carry int64) (n, rest int64) {
+	addTo(&steps, carry)
+	n = steps / fraction
+	rest = steps - n*fraction
+	if rest >= fraction/2 {
+		n, rest = n+1, rest-fraction
+	}
+	return n, rest
+}
+
+// withLeaf returns the frames of a sample with its subject as the innermost frame, borrowed until the next call.
+func (v *visit) withLeaf(frames []ntconv.Frame, tag uint32) []ntconv.Frame {
+	name := v.p.s.pool.tags.value(tag, v.p.s.leaf)
+	if name == "" {
+		return frames
+	}
+	f := v.leaves[tag]
+	if f == nil {
+		if v.leaves == nil {
+			v.leaves = map[uint32]*ntconv.Function{}
+		}
+		f = &ntconv.Function{Name: name}
+		v.leaves[tag] = f
+	}
+	v.frames = append(append(v.frames[:0], ntconv.Frame{Func: f}), frames...)
+	return v.frames
 }
 
 // withLabels replaces labels by the event's own labels with the same key and appends the others. Consumers show one

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // The number of kinds is not limited: each set of a builder counts the samples of its kind, and events that state
@@ -12,9 +13,9 @@ import (
 func TestManyKinds(t *testing.T) {
 	const kinds, weight, samples = 70, 12345, 3
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}
-	b := New(info, nil, &Options{Kind: Wall})
+	b := New(info, nil, &Options{Kind: kind.Wall})
 	for len(b.sets) < kinds {
-		b.sets = append(b.sets, newSet(Wall, b.pool.of(Wall), b.all, 1_000_000))
+		b.sets = append(b.sets, newSet(b, kind.Wall, new(settings)))
 	}
 	typ := &ntconv.Type{Provider: "Microsoft-DotNETCore-SampleProfiler"}
 	th := &ntconv.Thread{Process: &ntconv.Process{PID: 2}}

@@ -31,6 +31,8 @@ type samplers[T timed] struct {
 	byKey map[samplerKey]*sampler[T]
 	key   samplerKey // of last
 	last  *sampler[T]
+
+	unseen *Unseen // time of threads that belongs to no sample
 }
 
 // A samplerKey identifies a recorder: by its capture thread, or by the process if threads record themselves.
@@ -40,7 +42,7 @@ type samplerKey struct {
 }
 
 func newSamplers[T timed](nominal uint64) samplers[T] {
-	return samplers[T]{pause: nominal / 2, byKey: map[samplerKey]*sampler[T]{}}
+	return samplers[T]{pause: nominal / 2, byKey: map[samplerKey]*sampler[T]{}, unseen: new(Unseen)}
 }
 
 // of returns the recorder of a sample.
@@ -54,7 +56,7 @@ func (s *samplers[T]) of(thread, capture *ntconv.Thread) *sampler[T] {
 	}
 	r, ok := s.byKey[key]
 	if !ok {
-		r = &sampler[T]{alone: key.capture == nil, pause: s.pause}
+		r = &sampler[T]{alone: key.capture == nil, pause: s.pause, unseen: s.unseen}
 		s.byKey[key] = r
 	}
 	s.key, s.last = key, r
@@ -64,6 +66,17 @@ func (s *samplers[T]) of(thread, capture *ntconv.Thread) *sampler[T] {
 // recorder returns the recorder that a capture thread is, or nil.
 func (s *samplers[T]) recorder(capture *ntconv.Thread) *sampler[T] {
 	return s.byKey[samplerKey{capture: capture}]
+}
+
+// interrupt notes that events of a capture thread are missing: here, or from here to the end if more is true.
+func (s *samplers[T]) interrupt(capture *ntconv.Thread, more bool) {
+	r := s.recorder(capture)
+	if r == nil && more {
+		r = s.of(nil, capture)
+	}
+	if r != nil {
+		r.interrupt(more)
+	}
 }
 
 // A sampler follows the rounds of one recorder of samples. Memory follows the number of threads of a round.
@@ -84,12 +97,31 @@ type sampler[T timed] struct {
 	seen       []sighting[T] // samples of the current round
 	before     []sighting[T] // samples of the round before
 	gaps       intervals     // of all threads
+	unseen     *Unseen       // of all recorders
 }
 
 // A sighting is a sample in a round.
 type sighting[T timed] struct {
 	thread T
 	at     ntconv.Ticks
+}
+
+// sample ends the interval of a thread's latest sample, if it has one, and begins one at a time. It returns the length of
+// the former. ok is false if the sample is earlier than the thread's latest one; it then begins and ends nothing.
+// inOrder is false if it is earlier than the latest sample of the thread or of the recorder. sample calls absent as see
+// does. Calling it twice for a sample changes nothing.
+func (s *sampler[T]) sample(t T, at ntconv.Ticks, absent func(t T, since ntconv.Ticks)) (n uint64, inOrder, ok bool) {
+	inOrder = s.see(t, at, absent)
+	x := t.times()
+	s.unseen.end(x, at)
+	if n, ok = x.advance(at); !ok {
+		return 0, false, false
+	}
+	x.all = &s.gaps
+	if n > 0 {
+		s.gaps.add(n)
+	}
+	return n, inOrder, true
 }
 
 // see notes a sample of a thread. If it begins a round, the current round is complete: see calls absent for each thread
@@ -178,7 +210,8 @@ type sampleTimes struct {
 	last ntconv.Ticks // of the samples so far
 	open bool         // an interval began at last
 	gaps intervals
-	away bool // rounds since left did not see the thread
+	all  *intervals // those of the recorder of the latest sample, from all threads
+	away bool       // rounds since left did not see the thread
 	left ntconv.Ticks
 
 	round   uint64 // latest round that saw the thread, or 0
@@ -216,6 +249,7 @@ func (l *sampleTimes) leave(at ntconv.Ticks) (n uint64, ok bool) {
 	if at > l.last {
 		n = uint64(at) - uint64(l.last)
 		l.gaps.add(n)
+		l.all.add(n)
 	}
 	return n, true
 }
@@ -223,8 +257,8 @@ func (l *sampleTimes) leave(at ntconv.Ticks) (n uint64, ok bool) {
 // remaining returns for how many ticks the latest sample of a thread counts if nothing says when it ended: the median
 // interval of the thread, or else of all threads of its recorder, or else the nominal interval, and never beyond the
 // end of the recording.
-func (l *sampleTimes) remaining(all *intervals, nominal uint64, end ntconv.Ticks) uint64 {
-	n := cmp.Or(l.gaps.median(), all.median(), nominal)
+func (l *sampleTimes) remaining(nominal uint64, end ntconv.Ticks) uint64 {
+	n := cmp.Or(l.gaps.median(), l.all.median(), nominal)
 	if end <= l.last {
 		return 0
 	}

@@ -5,14 +5,19 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A set is the samples of one kind, one row per distinct key.
 type set struct {
-	kind Kind
-	spec *spec
-	pool *pool
-	tags bool // the kind's own label is not dropped
+	b       *Builder
+	kind    kind.Kind
+	spec    *spec
+	pool    *pool
+	columns []column
+	keys    []string // of labels from payloads
+	kept    []bool   // by key: the labels that are not dropped
+	leaf    int      // index in keys of the label whose value becomes the innermost frame, or noSubject
 
 	// Kind Imported only: the merged columns of the types in adopted, and the first defined type, with or without
 	// samples.
@@ -20,9 +25,13 @@ type set struct {
 	adopted  []*ntconv.Type
 	declared *ntconv.Type
 
+	active bool       // samples are aggregated
+	seen   uint64     // events that began samples while the set was not active
+	meter  *collector // nil for kinds with spec.measure
+
 	index  map[key]uint32 // maps keys to rows
 	rows   []row
-	values []int64 // len(spec.columns) values per row
+	values []int64 // len(columns) values per row
 
 	threads    map[*ntconv.Thread]*thread
 	samplers   samplers[*thread]
@@ -33,16 +42,20 @@ type set struct {
 	ids        map[owner]uint32
 	end        ntconv.Ticks // end of the latest interval of a sample
 	disordered bool         // a sample, selected or not, was earlier than a previous one of its thread or recorder
-	unseen     Unseen
 
-	m                          measurement
+	o                          observation
 	events                     uint64
+	bySource                   []uint64    // samples by source
+	variances                  [][]float64 // of the totals, by source and column
 	noStack, late, undecodable tally
 	wanted                     map[processStack]struct{} // stacks announced to the namer
 }
 
 // A key identifies a row while events are read.
-type key struct{ stack, labels, owner, epoch, tag uint32 }
+type key struct {
+	stack, labels, owner, epoch, tag uint32
+	source                           uint8
+}
 
 type row struct {
 	key
@@ -62,10 +75,9 @@ type owner struct {
 type thread struct {
 	sampleTimes
 	process *ntconv.Process
-	sampler *sampler[*thread] // recorder of the latest sample
-	owner   uint32            // index into set.owners; noOwner until the profile has a sample of the thread
-	recent  uint32            // row of the latest sample, or noRow: idle threads repeat the same stack
-	pending uint32            // row that gets the time since the latest sample, or noRow
+	owner   uint32 // index into set.owners; noOwner until the profile has a sample of the thread
+	recent  uint32 // row of the latest sample, or noRow: idle threads repeat the same stack
+	pending uint32 // row that gets the time since the latest sample, or noRow
 }
 
 const (
@@ -79,82 +91,143 @@ type tally struct {
 	offset int64
 }
 
-func (t *tally) add(e *ntconv.Event) {
+func (t *tally) add(offset int64) {
 	if t.n == 0 {
-		t.offset = e.Offset
+		t.offset = offset
 	}
 	t.n++
 }
 
-func newSet(k Kind, p *pool, recording *Recording, nominal uint64) *set {
+func newSet(b *Builder, k kind.Kind, o *settings) *set {
+	spec := &specs()[k]
+	p := b.pool.of(k)
+	nominal := nominalTicks(b.info, nominalPeriod(b.info))
 	s := &set{
-		end: math.MinInt64, recording: recording, nominal: nominal,
-		kind: k, spec: &specs[k], pool: p,
+		b: b, end: math.MinInt64, recording: b.all, nominal: nominal, active: true,
+		kind: k, spec: spec, pool: p, columns: o.columns(spec), keys: o.keys(spec), leaf: o.leaf(spec),
 		index:   map[key]uint32{},
 		threads: map[*ntconv.Thread]*thread{}, samplers: newSamplers[*thread](nominal),
 		ids:    map[owner]uint32{},
 		wanted: map[processStack]struct{}{},
 	}
 	s.absent = s.leave
-	s.tags = s.spec.tag != "" && !p.drop[s.spec.tag]
-	s.m.values = make([]int64, len(s.spec.columns))
+	s.o = newObservation(len(s.columns), len(s.keys))
+	s.kept = keptTags(s.keys, p, s.leaf)
+	n := max(1, len(spec.sources))
+	s.bySource, s.variances = make([]uint64, n), make([][]float64, n)
+	for i := range s.variances {
+		s.variances[i] = make([]float64, len(s.columns))
+	}
+	if spec.meter != nil {
+		s.meter = newCollector(spec, p, b.info, o)
+		s.meter.epoch, s.meter.accept = s.epoch, s.accept
+	}
 	return s
 }
 
-// add counts an event of a matching type.
-func (s *set) add(e *ntconv.Event, namer ntconv.Namer) {
-	clear(s.m.values)
-	s.m.tag = s.m.tag[:0]
-	if !s.spec.measure(e, &s.m) {
-		s.undecodable.add(e)
+// deactivate discards the samples so far. From now on, the set only counts events that begin samples.
+func (s *set) deactivate() {
+	if !s.active {
+		return
 	}
-	s.events++
+	s.active, s.seen, s.events = false, s.seen+s.events, 0
+	s.rows, s.values, s.index = nil, nil, map[key]uint32{}
+	clear(s.threads)
+}
+
+// add counts an event of a matching type.
+func (s *set) add(e *ntconv.Event) {
+	s.o.clear()
+	if !s.spec.measure(e, &s.o) {
+		s.undecodable.add(e.Offset)
+	}
 	t := s.thread(e.Thread)
 	if t.owner == noOwner {
 		t.owner = s.owner(e.Thread)
 	}
 	k := key{stack: s.pool.stacks.ID(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.owner}
-	if k.stack == 0 {
-		s.noStack.add(e)
+	if k.stack != 0 {
+		k.epoch = s.b.namer.Epoch(e.Thread.Process, e.Stack, e.Time)
 	} else {
-		k.epoch = namer.Epoch(e.Thread.Process, e.Stack, e.Time)
+		s.noStack.add(e.Offset)
 	}
-	if s.tags {
-		k.tag = s.pool.tags.id(s.m.tag)
-	}
+	k.tag = s.pool.tags.id(omitTags(s.o.tags, s.kept))
 	r := t.recent
 	if r == noRow || s.rows[r].key != k {
-		known := len(s.rows)
-		if r = s.row(k); len(s.rows) > known && k.stack != 0 {
-			s.want(e, k.stack, namer)
-		}
+		r = s.rowOf(k, e.Thread, e.Stack)
 		t.recent = r
 	}
-	row := &s.rows[r]
-	row.first, row.last = min(row.first, e.Time), max(row.last, e.Time)
-	n := len(s.m.values)
-	sums := s.values[int(r)*n:][:n]
-	for i, v := range s.m.values {
-		addTo(&sums[i], v)
-	}
+	s.count(r, e.Time, s.o.values)
 	if s.spec.interval != noInterval {
 		if !s.close(t, e) {
-			s.late.add(e)
+			s.late.add(e.Offset)
 		} else {
 			t.pending = r
 		}
 	}
 }
 
+// accept counts a sample of the meter.
+func (s *set) accept(f *finished) {
+	k := key{
+		stack: s.pool.stacks.ID(f.stack), labels: s.pool.labels.id(f.labels), owner: s.owner(f.thread),
+		epoch: f.epoch, tag: f.tags, source: f.source,
+	}
+	if k.stack == 0 && !s.spec.bare {
+		s.noStack.add(f.offset)
+	}
+	s.count(s.rowOf(k, f.thread, f.stack), f.time, f.values)
+	s.bySource[f.source]++
+	for i, v := range f.variances {
+		s.variances[f.source][i] += v
+	}
+	s.end = max(s.end, f.end)
+}
+
+// epoch identifies the owners of the addresses of a place.
+func (s *set) epoch(p *place) uint32 {
+	if p.stack == nil {
+		return 0
+	}
+	return s.b.namer.Epoch(p.process(), p.stack, p.time)
+}
+
+// rowOf returns the row of a key, and announces a new stack to the namer.
+func (s *set) rowOf(k key, t *ntconv.Thread, stack *ntconv.Stack) uint32 {
+	known := len(s.rows)
+	r := s.row(k)
+	if len(s.rows) > known && k.stack != 0 {
+		s.want(t, stack, k.stack)
+	}
+	return r
+}
+
+// count adds values to a row.
+func (s *set) count(r uint32, at ntconv.Ticks, values []int64) {
+	if s.events++; s.events == 1 && s.b.auto {
+		s.b.claim(s)
+	}
+	row := &s.rows[r]
+	row.first, row.last = min(row.first, at), max(row.last, at)
+	n := len(values)
+	sums := s.values[int(r)*n:][:n]
+	for i, v := range values {
+		addTo(&sums[i], v)
+	}
+}
+
 // want announces a stack to the namer, once per process.
-func (s *set) want(e *ntconv.Event, stack uint32, namer ntconv.Namer) {
-	k := processStack{e.Thread.Process, stack}
+func (s *set) want(t *ntconv.Thread, stack *ntconv.Stack, id uint32) {
+	k := processStack{stack: id}
+	if t != nil {
+		k.process = t.Process
+	}
 	if _, known := s.wanted[k]; known {
 		return
 	}
-	if w, ok := namer.(ntconv.AddressWanter); ok {
+	if w, ok := s.b.namer.(ntconv.AddressWanter); ok {
 		s.wanted[k] = struct{}{}
-		w.Want(e.Thread.Process, e.Stack)
+		w.Want(k.process, stack)
 	}
 }
 
@@ -171,7 +244,7 @@ func (s *set) row(k key) uint32 {
 		r = uint32(len(s.rows))
 		s.index[k] = r
 		s.rows = append(s.rows, row{key: k, first: math.MaxInt64, last: math.MinInt64})
-		for range s.spec.columns {
+		for range s.columns {
 			s.values = append(s.values, 0)
 		}
 	}
@@ -210,34 +283,19 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 // close ends the interval of a thread's latest sample at the time of e. It returns false if e is earlier than that
 // sample: such a sample closes nothing and gets no time, because this time would be counted twice.
 func (s *set) close(t *thread, e *ntconv.Event) bool {
-	r := s.samplers.of(e.Thread, e.Capture)
-	if !r.see(t, e.Time, s.absent) {
-		s.disordered = true
+	n, inOrder, ok := s.samplers.of(e.Thread, e.Capture).sample(t, e.Time, s.absent)
+	s.disordered = s.disordered || !inOrder
+	if ok {
+		s.weigh(t, n, e.Time)
 	}
-	s.unseen.end(&t.sampleTimes, e.Time)
-	n, ok := t.advance(e.Time)
-	if !ok {
-		s.disordered = true
-		return false
-	}
-	t.sampler = r
-	if n > 0 {
-		r.gaps.add(n)
-	}
-	s.weigh(t, n, e.Time)
-	return true
+	return ok
 }
 
 // leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread.
 func (s *set) leave(t *thread, since ntconv.Ticks) {
-	n, ok := t.leave(since)
-	if !ok {
-		return
+	if n, ok := t.leave(since); ok {
+		s.weigh(t, n, since)
 	}
-	if n > 0 {
-		t.sampler.gaps.add(n)
-	}
-	s.weigh(t, n, since)
 }
 
 // weigh adds ticks to the row of the pending sample, if there is one.
@@ -259,25 +317,33 @@ func (s *set) state(e *ntconv.Event) {
 	}
 }
 
+// lost notes that events of a capture thread are missing here.
+func (s *set) lost(capture *ntconv.Thread) {
+	if s.meter != nil {
+		s.meter.lost(capture)
+		return
+	}
+	s.interrupt(capture, false)
+}
+
 // interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
 func (s *set) interrupt(capture *ntconv.Thread, more bool) {
 	if s.spec.interval == noInterval {
 		return
 	}
-	if r := s.samplers.recorder(capture); r != nil {
-		r.interrupt(more)
-	} else if more {
-		s.samplers.of(nil, capture).interrupt(more)
-	}
+	s.samplers.interrupt(capture, more)
 }
 
 // credit adds ticks to the interval column of a row.
 func (s *set) credit(r uint32, ticks int64) {
-	addTo(&s.values[int(r)*len(s.spec.columns)+s.spec.interval], ticks)
+	addTo(&s.values[int(r)*len(s.columns)+s.spec.interval], ticks)
 }
 
 // remove ends the intervals of the given threads, which have exited, and discards their state.
 func (s *set) remove(list []ntconv.ThreadSeq) {
+	if s.meter != nil {
+		s.meter.removed(list)
+	}
 	for i := range list {
 		if t, ok := s.threads[list[i].Thread]; ok {
 			s.last(t)
@@ -291,14 +357,22 @@ func (s *set) last(t *thread) {
 	if s.spec.interval == noInterval || t.pending == noRow {
 		return
 	}
-	n := t.remaining(&t.sampler.gaps, s.nominal, s.recording.End(t.process))
+	n := t.remaining(s.nominal, s.recording.End(t.process))
 	s.weigh(t, n, after(t.last, n))
 }
 
-// finish ends the intervals of all threads.
-func (s *set) finish() {
+// finish ends the intervals of all threads, omits the sources that are not used, and notes what is incomplete.
+func (s *set) finish(report *ntconv.Report) {
+	if s.meter != nil {
+		s.meter.finish()
+		s.meter.cuts.note(report, s.spec.kind.String())
+	}
 	for _, t := range s.threads {
 		s.last(t)
 	}
 	clear(s.threads)
+	report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
+	report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.kind.String()+" samples out of time order have no weight")
+	report.Note(ntconv.CodeUnseen, s.samplers.unseen.Gaps, -1, s.samplers.unseen.describe(s.b.info.Clock))
+	report.Note(ntconv.CodePayload, s.undecodable.n, s.undecodable.offset, s.spec.kind.String()+" samples")
 }

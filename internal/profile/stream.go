@@ -7,52 +7,85 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/schema"
 )
 
 // A Weighed is a sample with its weight.
 type Weighed[T any] struct {
-	Kind Kind
+	Kind kind.Kind
 	// Types and Values are parallel. Unless the kind is Imported, they omit the number of samples, which would always
 	// be 1.
 	Types  []ValueType
 	Values []int64
-	// State is the value of the label that the kind derives from the payload, or "".
-	State string
-	// Subject is the value that was passed to Stream.Add with the sample.
+	// Labels come from the payloads of the sample's events: the state of a thread, the allocated type.
+	Labels []ntconv.Label
+	// Subject is the value that was passed to Stream.Add with the event that gives the sample its stack.
 	Subject T
 }
 
-// A Stream determines the weight of each single sample, for all kinds in a trace. The weights of the samples of a stack
+// State returns the state of the thread, or "".
+func (w *Weighed[T]) State() string {
+	for i := range w.Labels {
+		if w.Labels[i].Key == LabelState {
+			return w.Labels[i].Str
+		}
+	}
+	return ""
+}
+
+// StreamOptions configure a Stream. The zero value selects the defaults.
+type StreamOptions struct {
+	Kinds   []kind.Kind             // nil means Wall, CPU and Imported
+	Options kind.Options            // of kinds that are computed from events
+	Report  *ntconv.Report          // may be nil
+	Window  func(ntconv.Ticks) bool // as in Options
+}
+
+// A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
 // add up to the weight that a Builder computes: exactly if a tick is a whole number of nanoseconds, otherwise within 1
 // ns per sample, because the Builder rounds a total and the Stream the end of each sample.
 //
-// A sample that lasts until the next sample of its thread is delayed until then, so memory grows with the number of
-// threads. A Stream is not safe for concurrent use.
+// A sample that lasts until a later event is delayed until then, so memory grows with the number of threads and of open
+// intervals. A sample whose stack comes from an event that is not selected is omitted. A Stream is not safe for
+// concurrent use.
 type Stream[T any] struct {
 	info   *ntconv.Info
 	emit   func(*Weighed[T])
 	report *ntconv.Report
 	period int64 // nominal sampling interval in nanoseconds
 
+	kinds       []kind.Kind
 	roles       map[*ntconv.Type]*streamRole
 	recent      intern.Cache[*ntconv.Type, *streamRole]
-	timing      [numKinds]*timing[T] // nil for kinds without an interval
+	timing      [kind.Count]*timing[T] // nil for kinds without an interval
+	meters      []*streamMeter[T]
 	all         *Recording
 	tags        tagTable
-	m           measurement
+	labels      []ntconv.Label
+	o           observation
 	out         Weighed[T]
-	undecodable [numKinds]tally
+	undecodable [kind.Count]tally
+}
+
+// A streamMeter is a kind that is computed from events.
+type streamMeter[T any] struct {
+	*collector
+	sampleSpec
+	carry    []int64 // by column, see rounded
+	subjects []T     // by slot of the place
 }
 
 // A streamRole is the use of a type's events by a Stream.
 type streamRole struct {
 	class   weightClass
 	samples []sampleSpec
+	meters  []int // indices in Stream.meters
 }
 
 // A sampleSpec describes the samples of one kind that the events of a type are.
 type sampleSpec struct {
-	kind    Kind
+	kind    kind.Kind
 	spec    *spec
 	columns []column
 	types   []ValueType // of columns[first:]
@@ -60,15 +93,31 @@ type sampleSpec struct {
 }
 
 // NewStream returns a Stream for a trace. It calls emit for each sample as soon as its weight is known, always before
-// Add, Watch or Finish returns. The Weighed and its Values are borrowed until emit returns. report may be nil.
-func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), report *ntconv.Report) *Stream[T] {
+// Add, Watch or Finish returns. The Weighed, its Values and Labels are borrowed until emit returns. o may be nil.
+func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOptions) *Stream[T] {
+	if o == nil {
+		o = new(StreamOptions)
+	}
 	s := &Stream[T]{
-		info: info, emit: emit, report: report, period: nominalPeriod(info),
+		info: info, emit: emit, report: o.Report, period: nominalPeriod(info), kinds: o.Kinds,
 		roles: map[*ntconv.Type]*streamRole{}, recent: intern.NewCache[*ntconv.Type, *streamRole](8), tags: newTagTable(),
 		all: NewRecording(info),
 	}
-	for k := Wall; k < numKinds; k++ {
-		if specs[k].interval != noInterval {
+	if s.kinds == nil {
+		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
+	}
+	settings := newSettings(&o.Options, o.Window)
+	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
+	for _, k := range s.kinds {
+		spec := &specs()[k]
+		switch {
+		case spec.meter != nil:
+			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
+			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
+			m.carry = make([]int64, len(m.columns))
+			m.accept = func(f *finished) { s.accept(m, f) }
+			s.meters = append(s.meters, m)
+		case spec.interval != noInterval:
 			t := &timing[T]{
 				threads:  map[*ntconv.Thread]*lasting[T]{},
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
@@ -80,29 +129,49 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), report *ntconv.
 	return s
 }
 
-// IsSample reports whether e is a sample that Add passes to emit.
+// IsSample reports whether e is a sample, or an event that samples are computed from.
 func (s *Stream[T]) IsSample(e *ntconv.Event) bool {
-	return e.Kind == ntconv.KindEvent && len(s.roleOf(e.Type).samples) > 0
+	if e.Kind != ntconv.KindEvent {
+		return false
+	}
+	r := s.roleOf(e)
+	return len(r.samples)+len(r.meters) > 0
 }
 
 // Watch notes an event of the trace. If a selection may omit events, call it for every event and mark, so that the
 // weights of selected samples do not depend on the selection. Repeating the call for an event changes nothing. It
 // borrows e, and allocates only for new types and threads.
 func (s *Stream[T]) Watch(e *ntconv.Event) {
+	s.note(e)
+	if e.Kind == ntconv.KindEvent {
+		for _, i := range s.roleOf(e).meters {
+			s.meters[i].watch(e)
+		}
+	}
+}
+
+// note notes what affects the samples of other events. Repeating the call for an event changes nothing.
+func (s *Stream[T]) note(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
 		s.all.Observe(e)
-		if r := s.roleOf(e.Type); r.class != weightNone {
+		if r := s.roleOf(e); r.class != weightNone {
 			s.weigh(e, r.class)
 		}
 	case ntconv.KindLost:
 		s.interrupt(e.Capture, false)
+		for _, m := range s.meters {
+			m.lost(e.Capture)
+		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
 			for _, t := range s.timing {
 				if t != nil {
 					s.remove(t, e.Mark.Threads)
 				}
+			}
+			for _, m := range s.meters {
+				m.removed(e.Mark.Threads)
 			}
 		}
 	}
@@ -111,41 +180,69 @@ func (s *Stream[T]) Watch(e *ntconv.Event) {
 // Add adds a selected event. If it is a sample, emit receives it with the subject. Add borrows e, and includes Watch;
 // calling Watch for e before is allowed.
 func (s *Stream[T]) Add(e *ntconv.Event, subject T) {
-	s.Watch(e)
+	s.note(e)
 	if e.Kind != ntconv.KindEvent {
 		return
 	}
-	samples := s.roleOf(e.Type).samples
-	for i := range samples {
-		s.add(e, &samples[i], subject)
+	r := s.roleOf(e)
+	for i := range r.samples {
+		s.add(e, &r.samples[i], subject)
 	}
+	for _, i := range r.meters {
+		s.meters[i].addSubject(e, subject)
+	}
+}
+
+// addSubject adds an event with the subject of the samples that it begins.
+func (m *streamMeter[T]) addSubject(e *ntconv.Event, subject T) {
+	if !m.watched {
+		m.watch(e)
+	}
+	for _, p := range m.touched {
+		for p.slot >= len(m.subjects) {
+			m.subjects = append(m.subjects, subject)
+		}
+		m.subjects[p.slot] = subject
+	}
+	m.add(e)
+}
+
+// accept emits a sample of a meter.
+func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
+	if !f.place.selected {
+		return // there is no subject
+	}
+	for i := range f.values {
+		if m.columns[i].scale == scaleFraction {
+			f.values[i], m.carry[i] = rounded(f.values[i], m.carry[i])
+		}
+	}
+	s.pass(&m.sampleSpec, m.settings.keys(m.collector.spec), f.values, f.tags, m.subjects[f.slot])
 }
 
 func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
-	n := len(c.columns)
-	s.m.values = append(s.m.values[:0], make([]int64, n)...)
-	s.m.tag = s.m.tag[:0]
-	if !c.spec.measure(e, &s.m) {
-		s.undecodable[c.kind].add(e)
+	s.o.reset(len(c.columns), len(c.spec.tags))
+	if !c.spec.measure(e, &s.o) {
+		s.undecodable[c.kind].add(e.Offset)
 	}
-	state := s.tags.id(s.m.tag)
+	tags := s.tags.id(s.o.tags)
 	t := s.timing[c.kind]
 	if t == nil {
-		s.pass(c, s.m.values, state, subject)
+		s.pass(c, c.spec.tags, s.o.values, tags, subject)
 		return
 	}
 	l := t.of(e.Thread)
-	if _, ok := l.advance(e.Time); !ok { // Watch has ended the previous interval
-		t.late.add(e)
-		s.pass(c, s.m.values, state, subject)
+	if _, ok := l.advance(e.Time); !ok { // note has ended the previous interval
+		t.late.add(e.Offset)
+		s.pass(c, c.spec.tags, s.o.values, tags, subject)
 		return
 	}
-	l.pending, l.at, l.source, l.state, l.subject = true, e.Time, c, state, subject
-	l.values = append(l.values[:0], s.m.values...)
+	l.pending, l.at, l.source, l.tags, l.subject = true, e.Time, c, tags, subject
+	l.values = append(l.values[:0], s.o.values...)
 }
 
 // pass converts the values of a sample in place and emits it.
-func (s *Stream[T]) pass(c *sampleSpec, values []int64, state uint32, subject T) {
+func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint32, subject T) {
 	for i := c.first; i < len(values); i++ {
 		switch {
 		case i == c.spec.interval: // end has converted it
@@ -155,7 +252,8 @@ func (s *Stream[T]) pass(c *sampleSpec, values []int64, state uint32, subject T)
 			values[i] = times(values[i], s.period)
 		}
 	}
-	s.out = Weighed[T]{c.kind, c.types, values[c.first:], s.tags.list[state], subject}
+	s.labels = s.tags.appendTags(s.labels[:0], tags, keys, nil)
+	s.out = Weighed[T]{c.kind, c.types, values[c.first:], s.labels, subject}
 	s.emit(&s.out)
 }
 
@@ -182,41 +280,24 @@ func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
 // see ends the interval of the thread's latest sample at the time of e, and the intervals of threads that the recorder
 // no longer sees.
 func (s *Stream[T]) see(t *timing[T], e *ntconv.Event) {
-	l, r := t.of(e.Thread), t.samplers.of(e.Thread, e.Capture)
-	r.see(l, e.Time, t.absent)
-	n, ok := l.advance(e.Time)
-	if !ok {
-		return
+	l := t.of(e.Thread)
+	if n, _, ok := t.samplers.of(e.Thread, e.Capture).sample(l, e.Time, t.absent); ok {
+		s.end(l, n)
 	}
-	l.sampler = r
-	if n > 0 {
-		r.gaps.add(n)
-	}
-	s.end(l, n)
 }
 
 // leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread.
 func (s *Stream[T]) leave(l *lasting[T], since ntconv.Ticks) {
-	n, ok := l.leave(since)
-	if !ok {
-		return
+	if n, ok := l.leave(since); ok {
+		s.end(l, n)
 	}
-	if n > 0 {
-		l.sampler.gaps.add(n)
-	}
-	s.end(l, n)
 }
 
 // interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
 func (s *Stream[T]) interrupt(capture *ntconv.Thread, more bool) {
 	for _, t := range s.timing {
-		if t == nil {
-			continue
-		}
-		if r := t.samplers.recorder(capture); r != nil {
-			r.interrupt(more)
-		} else if more {
-			t.samplers.of(nil, capture).interrupt(more)
+		if t != nil {
+			t.samplers.interrupt(capture, more)
 		}
 	}
 }
@@ -230,7 +311,7 @@ func (s *Stream[T]) end(l *lasting[T], ticks uint64) {
 	l.pending = false
 	clock := &s.info.Clock
 	l.values[l.source.spec.interval] += clock.Nanos(after(l.at, uint64(clamp(ticks)))) - clock.Nanos(l.at)
-	s.pass(l.source, l.values, l.state, l.subject)
+	s.pass(l.source, l.source.spec.tags, l.values, l.tags, l.subject)
 }
 
 // remove ends the intervals of the given threads, which have exited.
@@ -249,12 +330,16 @@ func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
+		name := kind.Kind(k).String()
 		if t != nil {
 			s.finish(t)
-			s.report.Note(ntconv.CodeOutOfOrder, t.late.n, t.late.offset,
-				specs[k].name+" samples out of time order have no weight")
+			s.report.Note(ntconv.CodeOutOfOrder, t.late.n, t.late.offset, name+" samples out of time order have no weight")
 		}
-		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, Kind(k).String()+" samples")
+		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, name+" samples")
+	}
+	for _, m := range s.meters {
+		m.finish()
+		m.cuts.note(s.report, m.kind.String())
 	}
 }
 
@@ -270,42 +355,54 @@ func (s *Stream[T]) finish(t *timing[T]) {
 // finishThread ends the interval of a thread's last sample.
 func (s *Stream[T]) finishThread(l *lasting[T]) {
 	if l.pending {
-		s.end(l, l.remaining(&l.sampler.gaps, nominalTicks(s.info, s.period), s.all.End(l.process)))
+		s.end(l, l.remaining(nominalTicks(s.info, s.period), s.all.End(l.process)))
 	}
 }
 
-func (s *Stream[T]) roleOf(t *ntconv.Type) *streamRole {
+func (s *Stream[T]) roleOf(e *ntconv.Event) *streamRole {
+	t := e.Type
 	hash := uint64(t.ID)<<8 ^ uint64(len(t.Provider))
 	if r := s.recent.Get(hash, &t); r != nil {
 		return *r
 	}
 	r, ok := s.roles[t]
 	if !ok {
-		r = newStreamRole(t)
+		r = s.newRole(e)
 		s.roles[t] = r
 	}
 	s.recent.Put(hash, &t, r)
 	return r
 }
 
-func newStreamRole(t *ntconv.Type) *streamRole {
-	r := &streamRole{class: weightClassOf(t)}
-	for k := Wall; k < numKinds; k++ {
-		if !specs[k].matches(t) {
-			continue
+func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
+	r := &streamRole{class: weightClassOf(e.Type)}
+	for _, k := range s.kinds {
+		spec := &specs()[k]
+		switch {
+		case spec.meter != nil || !spec.matches(e.Type):
+		case k == kind.Imported:
+			r.samples = append(r.samples, newSampleSpec(spec, importedColumns(e.Type)))
+		default:
+			r.samples = append(r.samples, newSampleSpec(spec, spec.columns))
 		}
-		c := sampleSpec{kind: k, spec: &specs[k], columns: specs[k].columns}
-		if k == Imported {
-			c.columns = importedColumns(t)
-		} else if c.columns[0].ValueType == sampleCount {
-			c.first = 1
+	}
+	for i, m := range s.meters {
+		if m.role(e) != 0 {
+			r.meters = append(r.meters, i)
 		}
-		for _, column := range c.columns[c.first:] {
-			c.types = append(c.types, column.ValueType)
-		}
-		r.samples = append(r.samples, c)
 	}
 	return r
+}
+
+func newSampleSpec(s *spec, columns []column) sampleSpec {
+	c := sampleSpec{kind: s.kind, spec: s, columns: columns}
+	if len(columns) > 1 && columns[0].one {
+		c.first = 1
+	}
+	for _, column := range columns[c.first:] {
+		c.types = append(c.types, column.ValueType)
+	}
+	return c
 }
 
 // A timing is the state of one kind whose samples last until the next sample of their thread.
@@ -324,13 +421,12 @@ type lasting[T any] struct {
 	sampleTimes
 	number  int // position among the threads in the order of their first samples
 	process *ntconv.Process
-	sampler *sampler[*lasting[T]] // recorder of the latest sample
-	pending bool                  // the sample below waits for the next one
+	pending bool // the sample below waits for the next one
 	// The sample that waits for the next one:
 	at      ntconv.Ticks
 	source  *sampleSpec
 	values  []int64
-	state   uint32
+	tags    uint32
 	subject T
 }
 

@@ -14,12 +14,13 @@ import (
 	pprofin "github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
 )
 
 // A weighing identifies the total of a sample type for a thread, stack and state.
 type weighing struct {
-	kind             profile.Kind
+	kind             kind.Kind
 	typ, unit        string
 	pid, tid         uint64
 	state, stackText string
@@ -52,8 +53,8 @@ func framesText(frames []ntconv.Frame) string {
 // builderSums returns the profile of all kinds and the number of events of each row.
 func builderSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Event) bool) map[weighing]int64 {
 	sums := map[weighing]int64{}
-	for _, kind := range []profile.Kind{profile.Wall, profile.CPU, profile.Imported} {
-		b := profile.New(info, nil, &profile.Options{Kind: kind, Unlabeled: true})
+	for _, k := range []kind.Kind{kind.Wall, kind.CPU, kind.Imported} {
+		b := profile.New(info, nil, &profile.Options{Kind: k})
 		for _, e := range events {
 			b.Watch(e)
 			if keep(e) {
@@ -62,14 +63,14 @@ func builderSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Ev
 		}
 		p := b.Finish()
 		for s := range p.Samples() {
-			key := weighing{kind: kind, pid: s.Thread.Process.PID, tid: s.Thread.TID, stackText: framesText(s.Frames)}
+			key := weighing{kind: k, pid: s.Thread.Process.PID, tid: s.Thread.TID, stackText: framesText(s.Frames)}
 			for _, l := range s.Labels {
 				if l.Key == "state" {
 					key.state = l.Str
 				}
 			}
 			for i, v := range p.Types {
-				if v.Type == "samples" && kind != profile.Imported {
+				if v.Type == "samples" && k != kind.Imported {
 					continue
 				}
 				key.typ, key.unit = v.Type, v.Unit
@@ -85,7 +86,7 @@ func streamSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Eve
 	sums, counts := map[weighing]int64{}, map[weighing]int64{}
 	s := profile.NewStream(info, func(w *profile.Weighed[subject]) {
 		key := w.Subject.key
-		key.kind, key.state = w.Kind, w.State
+		key.kind, key.state = w.Kind, w.State()
 		for i, v := range w.Types {
 			key.typ, key.unit = v.Type, v.Unit
 			sums[key] += w.Values[i]

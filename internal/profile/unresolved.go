@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A Reason is the reason why a frame is unresolved.
@@ -39,7 +40,7 @@ type Unresolved struct {
 	Leaf    int64             // of Total: the leaf is unresolved
 	Module  string            // file with most of the unresolved frames, or empty
 	Main    ValueType         // of Total
-	Kind    Kind              // of the profile
+	Kind    kind.Kind         // of the profile
 	Rundown bool              // the trace has the method events that .NET writes when a recording ends
 }
 
@@ -50,7 +51,7 @@ func (u Unresolved) String() string {
 	}
 	text := fmt.Sprintf("%s of frames are unresolved (%s): on the stack for %s of %s, leaf for %s",
 		percent(u.Unnamed, u.Frames), u.why(), percent(u.Any, u.Total), u.mainValue(), percent(u.Leaf, u.Total))
-	if u.Kind == Wall && !u.Rundown && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
+	if u.Kind == kind.Wall && !u.Rundown && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
 		text += "; .NET writes symbols when a recording ends (rundown): " +
 			"stop it with Enter or Ctrl+C and keep rundown enabled"
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // The weight of a sample of kind Wall is the time until the next sample of its thread, or until the first round of the
@@ -49,7 +50,7 @@ func weightClassOf(t *ntconv.Type) weightClass {
 		return weightExplicit
 	case IsWeight(t):
 		return weightOmitted
-	case specs[Wall].matches(t):
+	case specs()[kind.Wall].matches(t):
 		return weightSample
 	}
 	return weightNone

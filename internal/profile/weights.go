@@ -40,7 +40,7 @@ type Weights struct {
 	threads  map[*ntconv.Thread]*weighed // maps threads to their state
 	created  int                         // number of threads so far
 	samplers samplers[*weighed]
-	partial  map[*sampler[*weighed]]bool  // recorders with an omitted sample, here or in the input
+	partial  map[*intervals]bool          // IDs of recorders with an omitted sample, here or in the input
 	absent   func(*weighed, ntconv.Ticks) // the method leave
 	all      *Recording
 	omitted  bool // an event was omitted, here or from the input before
@@ -65,8 +65,7 @@ type weighed struct {
 	number  int // position in the order of first samples
 	thread  *ntconv.Thread
 	capture *ntconv.Thread // recorder of the latest selected sample
-	sampler *sampler[*weighed]
-	pending bool // the latest sample is selected and its weight is not known yet
+	pending bool           // the latest sample is selected and its weight is not known yet
 }
 
 // A stated is an event to create: a SampleWeight or SamplesOmitted.
@@ -86,7 +85,7 @@ func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv
 	w := &Weights{
 		src: src, keep: keep, report: report, nominal: nominalTicks(info, nominalPeriod(info)),
 		types: newWeightTypes(), threads: map[*ntconv.Thread]*weighed{},
-		partial: map[*sampler[*weighed]]bool{}, all: NewRecording(info), now: math.MinInt64,
+		partial: map[*intervals]bool{}, all: NewRecording(info), now: math.MinInt64,
 		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
 	w.samplers = newSamplers[*weighed](w.nominal)
@@ -203,10 +202,10 @@ func (w *Weights) lost(e *ntconv.Event, selected bool) {
 // omit notes that the output lacks samples of a recorder, and queues SamplesOmitted the first time.
 func (w *Weights) omit(r *sampler[*weighed], e *ntconv.Event) {
 	w.omitted = true
-	if r.alone || w.partial[r] {
+	if r.alone || w.partial[r.id()] {
 		return
 	}
-	w.partial[r] = true
+	w.partial[r.id()] = true
 	thread := e.Thread
 	if thread == nil {
 		thread = e.Capture
@@ -226,17 +225,10 @@ func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 	if !selected {
 		w.omit(r, e) // before see: a reader of the output does not see the round that begins here
 	}
-	r.see(t, e.Time, w.absent)
-	n, ok := t.advance(e.Time)
-	if ok {
-		t.sampler = r
-	}
-	if n > 0 {
-		r.gaps.add(n)
-	}
+	n, _, ok := r.sample(t, e.Time, w.absent)
 	switch {
 	case !ok:
-		w.late.add(e)
+		w.late.add(e.Offset)
 	case selected:
 		t.pending, t.capture = true, e.Capture
 	case t.pending:
@@ -256,10 +248,7 @@ func (w *Weights) leave(t *weighed, since ntconv.Ticks) {
 	if !ok {
 		return
 	}
-	if n > 0 {
-		t.sampler.gaps.add(n)
-	}
-	if t.pending && w.partial[t.sampler] {
+	if t.pending && w.partial[t.all] {
 		w.put(w.weightType, t.thread, t.capture, n)
 	}
 	t.pending = false
@@ -297,7 +286,7 @@ func (w *Weights) last(t *weighed) {
 	}
 	t.pending = false
 	if w.omitted {
-		n := t.remaining(&t.sampler.gaps, w.nominal, w.all.End(t.thread.Process))
+		n := t.remaining(w.nominal, w.all.End(t.thread.Process))
 		w.put(w.weightType, t.thread, t.capture, n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
@@ -157,7 +158,7 @@ func TestSelectionsSumUpToTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, last := sampledTrace(t)
 		src := func() ntconv.Source { return ntconvtest.Poison(ntconvtest.NewSource(testInfo(), list...)) }
-		whole := weights(build(testInfo(), &fakeNamer{}, &profile.Options{Kind: profile.Wall, Drop: []string{"process"}}, list...))
+		whole := weights(build(testInfo(), &fakeNamer{}, &profile.Options{Kind: kind.Wall, Drop: []string{"process"}}, list...))
 		p := predicates(last).Draw(t, "selection")
 		if got := sum(weights(profileOf(src(), p)), weights(profileOf(src(), p.not()))); !maps.Equal(got, whole) {
 			t.Fatalf("%s and the rest:\n%v\nwant\n%v", p.text, got, whole)

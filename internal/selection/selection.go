@@ -204,6 +204,14 @@ func (s *Selector) Clip(first, last ntconv.Ticks) (from, to ntconv.Ticks) {
 	return from, max(from, to)
 }
 
+// Window returns a function that reports whether a time is selected, or nil if all times are.
+func (s *Selector) Window() func(ntconv.Ticks) bool {
+	if !s.opts.Timed() {
+		return nil
+	}
+	return s.inTime
+}
+
 func (s *Selector) inTime(t ntconv.Ticks) bool { return t >= s.from && (!s.bounded || t < s.to) }
 
 func (s *Selector) content(e *ntconv.Event) bool {

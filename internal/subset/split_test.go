@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/subset"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
 )
@@ -70,7 +71,7 @@ func TestPartsKeepWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		for pid, part := range parts {
-			whole, alone := profile.New(info, nil, &profile.Options{Kind: profile.Wall}), profile.New(info, nil, &profile.Options{Kind: profile.Wall})
+			whole, alone := profile.New(info, nil, &profile.Options{Kind: kind.Wall}), profile.New(info, nil, &profile.Options{Kind: kind.Wall})
 			for _, e := range list {
 				whole.Watch(e)
 				if selects(e) && (e.Kind == ntconv.KindMark || e.Kind == ntconv.KindEvent && e.Thread.Process.PID == pid) {

@@ -4,6 +4,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A Kind is the kind of an Item.
@@ -74,7 +75,7 @@ type Item struct {
 
 // A Weight is the weight of a sample. It is borrowed with the Item.
 type Weight struct {
-	Kind   profile.Kind
+	Kind   kind.Kind
 	Types  []profile.ValueType // one per value; shared and immutable
 	Values []int64
 	State  string // state of the thread; "" if unknown

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A sampleReader creates the records of samples once their weights are known.
@@ -30,7 +31,7 @@ func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 		types:  make([][]profile.ValueType, 1),
 		states: make([]string, 1),
 	}
-	r.stream = profile.NewStream(info, r.weighed, t.opts.Report)
+	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{Report: t.opts.Report})
 	return r
 }
 
@@ -44,7 +45,7 @@ func (r *sampleReader) weighed(w *profile.Weighed[sample]) {
 	rec := appendHead(t.rec[:0], recordSample, s.track)
 	rec = append(appendNumber(rec, s.stack), byte(w.Kind))
 	rec = appendNumber(rec, r.typesOf(w.Types))
-	rec = appendNumber(rec, r.stateOf(w.State))
+	rec = appendNumber(rec, r.stateOf(w.State()))
 	rec = appendSigned(rec, lasts(w.Types, w.Values))
 	for _, v := range w.Values {
 		rec = appendSigned(rec, v)
@@ -104,7 +105,7 @@ func lasts(types []profile.ValueType, values []int64) int64 {
 
 // read decodes a record of weighed. w.Until is then the duration.
 func (r *sampleReader) read(c *cursor, w *Weight) {
-	w.Kind = profile.Kind(c.byte())
+	w.Kind = kind.Kind(c.byte())
 	types, state := c.number(), c.number()
 	w.Until = c.signed()
 	if int(types) >= len(r.types) || int(state) >= len(r.states) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -109,7 +110,7 @@ func checkWeights(t *testing.T, tl *timeline.Timeline, file corpus.File) {
 		t.Fatal(err)
 	}
 	total := int64(0)
-	for _, k := range []profile.Kind{profile.Wall, profile.CPU, profile.Imported} {
+	for _, k := range []kind.Kind{kind.Wall, kind.CPU, kind.Imported} {
 		src, names := open(t, file.Data)
 		b := profile.New(src.Info(), names, &profile.Options{Kind: k})
 		read(t, src, func(e *ntconv.Event) { b.Add(e) })
@@ -125,7 +126,7 @@ func checkWeights(t *testing.T, tl *timeline.Timeline, file corpus.File) {
 			}
 		}
 		for name, n := range want {
-			if name == k.String()+" samples" && k != profile.Imported {
+			if name == k.String()+" samples" && k != kind.Imported {
 				continue // the number of items
 			}
 			if d := got[name] - n; d > int64(p.Events) || -d > int64(p.Events) {

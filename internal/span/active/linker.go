@@ -29,13 +29,13 @@ type Linker struct {
 	o     LinkOptions
 
 	last   *ntconv.Type
-	sample bool
+	counts *Counts // of last; nil if its events are not samples
+	types  map[*ntconv.Type]*Counts
 	event  ntconv.Event // copy of a sample with new labels, lent to the caller
 
 	lists    map[listKey]*ntconv.Labels
 	lastKey  listKey
 	lastList *ntconv.Labels
-	counts   Counts
 }
 
 // A listKey determines the labels of a linked sample.
@@ -60,11 +60,33 @@ func (c Counts) Linked() int64 { return c.Label + c.Activity + c.Thread }
 // NewLinker returns a source of the events of src. It adds labels to samples according to an index whose Finish has
 // returned.
 func NewLinker(src ntconv.Source, index *Index, o LinkOptions) *Linker {
-	return &Linker{Source: src, index: index, o: o, lists: map[listKey]*ntconv.Labels{}}
+	return &Linker{Source: src, index: index, o: o, lists: map[listKey]*ntconv.Labels{}, types: map[*ntconv.Type]*Counts{}}
 }
 
-// Counts returns the counts so far.
-func (l *Linker) Counts() Counts { return l.counts }
+// Counts returns the counts so far of the samples whose types match.
+func (l *Linker) Counts(match func(*ntconv.Type) bool) (all Counts) {
+	for t, c := range l.types {
+		if c != nil && match(t) {
+			all.Samples += c.Samples
+			all.Label += c.Label
+			all.Activity += c.Activity
+			all.Thread += c.Thread
+		}
+	}
+	return all
+}
+
+// countsOf returns the counts of a type, nil if its events are not samples.
+func (l *Linker) countsOf(t *ntconv.Type) *Counts {
+	c, ok := l.types[t]
+	if !ok {
+		if l.o.Sample(t) {
+			c = new(Counts)
+		}
+		l.types[t] = c
+	}
+	return c
+}
 
 // Next returns the next event, borrowed until the next call. Errors are those of the source.
 func (l *Linker) Next() (*ntconv.Event, error) {
@@ -73,9 +95,9 @@ func (l *Linker) Next() (*ntconv.Event, error) {
 		return e, err
 	}
 	if e.Type != l.last {
-		l.last, l.sample = e.Type, l.o.Sample(e.Type)
+		l.last, l.counts = e.Type, l.countsOf(e.Type)
 	}
-	if !l.sample {
+	if l.counts == nil {
 		return e, nil
 	}
 	l.counts.Samples++

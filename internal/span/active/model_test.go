@@ -197,7 +197,7 @@ func link(t *testing.T, r *recording, x *active.Index, o active.LinkOptions) (go
 			got = append(got, strings.TrimSpace(fmt.Sprintf("%d: %s", (e.Time-r.info.Clock.Tick)/us, labelText(e.Labels))))
 		}
 	}
-	return got, l.Counts()
+	return got, l.Counts(o.Sample)
 }
 
 func labelText(l *ntconv.Labels) string {

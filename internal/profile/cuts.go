@@ -1,0 +1,62 @@
+package profile
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+)
+
+// A cutReason is the reason why the begin or the end of an interval has no counterpart.
+type cutReason uint8
+
+const (
+	cutEdge      cutReason = iota // the recording began or ended in between
+	cutLoss                       // the recorder lost events
+	cutSelection                  // the selected time begins or ends in between
+	cutOrder                      // the end is earlier than the begin
+	cutLimit                      // too many intervals were open
+	numCutReasons
+)
+
+var cutTexts = [numCutReasons]string{
+	"at the begin or end of the recording", "at lost events", "at the begin or end of the selected time",
+	"with an end before the begin", "because too many were open",
+}
+
+// cuts counts intervals that are in no sample, because their duration is unknown.
+type cuts struct {
+	n      [numCutReasons]uint64
+	offset int64 // of the first one, or -1
+}
+
+func (c *cuts) add(r cutReason, offset int64) {
+	if c.n[r]++; c.offset < 0 {
+		c.offset = offset
+	}
+}
+
+func (c *cuts) total() (n uint64) {
+	for _, count := range c.n {
+		n += count
+	}
+	return n
+}
+
+// describe returns the counts by reason.
+func (c *cuts) describe() string {
+	var list []string
+	for r, n := range c.n {
+		if n > 0 {
+			list = append(list, fmt.Sprintf("%d %s", n, cutTexts[r]))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// note writes the counts to a report.
+func (c *cuts) note(r *ntconv.Report, kind string) {
+	if n := c.total(); n > 0 {
+		r.Note(ntconv.CodeUnpaired, n, c.offset, kind+": "+c.describe())
+	}
+}

@@ -1,0 +1,68 @@
+package profile
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// settings are kind.Options, parsed.
+type settings struct {
+	subjectAs kind.Subject
+	labels    []string // keys of the requested labels
+	paths     []string // paths of their fields
+	weight    string   // path of the field that kind.Events adds up; "" if none
+	unit      string
+	window    func(ntconv.Ticks) bool
+}
+
+// newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
+func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
+	s := &settings{subjectAs: o.SubjectAs, window: window}
+	for _, label := range o.Labels {
+		key, path := kind.LabelOf(label)
+		s.labels, s.paths = append(s.labels, key), append(s.paths, path)
+	}
+	s.weight, s.unit, _ = kind.WeightOf(o.Weight)
+	return s
+}
+
+// keys returns the keys of the labels from payloads: those of the kind, then the requested ones.
+func (s *settings) keys(of *spec) []string {
+	if of.meter == nil {
+		return of.tags
+	}
+	return append(of.tags[:len(of.tags):len(of.tags)], s.labels...)
+}
+
+// leaf returns the index of the label whose value becomes the innermost frame, or noSubject.
+func (s *settings) leaf(of *spec) int {
+	if s.subjectAs == kind.SubjectLabel || s.subjectAs == kind.SubjectDefault && !of.leaf {
+		return noSubject
+	}
+	return of.subject
+}
+
+// columns returns the columns of a kind.
+func (s *settings) columns(of *spec) []column {
+	if of.kind != kind.Events || s.weight == "" {
+		return of.columns
+	}
+	return append(of.columns[:len(of.columns):len(of.columns)],
+		column{ValueType: ValueType{Type: s.weight, Unit: s.unit}, scale: scaleFraction})
+}
+
+// inWindow reports whether an interval lies in the selected time.
+func (s *settings) inWindow(begin, end ntconv.Ticks) bool {
+	return s.window == nil || s.window(begin) && s.window(end)
+}
+
+// text returns the value of the i-th requested label.
+func (s *settings) text(of *schema.Schema, i int, v ntconv.Value) string {
+	if v.Kind() == ntconv.ValueUint || v.Kind() == ntconv.ValueInt {
+		if name := of.ValueName(s.paths[i], v.Uint()); name != "" {
+			return name
+		}
+	}
+	return textOf(v)
+}

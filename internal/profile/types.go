@@ -1,0 +1,54 @@
+package profile
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// SampleTypes returns a function that reports whether events of a type begin samples of one of the kinds, or are such
+// samples. Auto represents all kinds but Events. Imported samples do not count, because they were not taken from the
+// recorded program. The function remembers its results, so it is not safe for concurrent use.
+func SampleTypes(kinds ...kind.Kind) func(*ntconv.Type) bool {
+	var matchers []func(*ntconv.Type) bool
+	for _, k := range kinds {
+		if k != kind.Auto {
+			matchers = append(matchers, matcher(k))
+			continue
+		}
+		for _, k := range kind.All() {
+			if k != kind.Events {
+				matchers = append(matchers, matcher(k))
+			}
+		}
+	}
+	known := map[*ntconv.Type]bool{}
+	return func(t *ntconv.Type) bool {
+		matches, ok := known[t]
+		if !ok {
+			for _, m := range matchers {
+				matches = matches || m(t)
+			}
+			known[t] = matches
+		}
+		return matches
+	}
+}
+
+// matcher returns SampleTypes of one kind.
+func matcher(k kind.Kind) func(*ntconv.Type) bool {
+	spec := &specs()[k]
+	switch {
+	case spec.meter != nil:
+		tags := newTagTable()
+		p := &pool{drop: map[string]bool{}, tags: &tags, schemas: new(schema.Table)}
+		c := newCollector(spec, p, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, new(settings))
+		return func(t *ntconv.Type) bool {
+			role := c.role(&ntconv.Event{Type: t})
+			return role > 0 && role < roleEnds
+		}
+	case spec.matches != nil && k != kind.Imported:
+		return spec.matches
+	}
+	return func(*ntconv.Type) bool { return false }
+}

@@ -1,0 +1,21 @@
+package kind_test
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv/kind"
+)
+
+// A program that offers the kinds of profiles to its users lists them with their descriptions.
+func Example() {
+	k, err := kind.Parse("alloc")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(k, "is", k.Doc())
+	fmt.Println("1,204", kind.Exceptions.Noun(1204))
+	// Output:
+	// alloc is allocated objects and bytes
+	// 1,204 exceptions
+}

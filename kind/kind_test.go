@@ -1,0 +1,41 @@
+package kind_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/ntconv/ntconv/kind"
+)
+
+// Every kind has a name that Parse accepts, a description and nouns, and is in both lists.
+func TestKinds(t *testing.T) {
+	for k := range kind.Count {
+		if got, err := kind.Parse(k.String()); got != k || err != nil {
+			t.Errorf("Parse(%q) = %v, %v", k, got, err)
+		}
+		if k.Doc() == "" || k.Noun(1) == "" || k.Noun(2) == "" || k.Noun(1) == k.Noun(2) {
+			t.Errorf("%v: %q, %q, %q", k, k.Doc(), k.Noun(1), k.Noun(2))
+		}
+	}
+	all, preferred := kind.All(), kind.Preferred()
+	slices.Sort(preferred)
+	if !slices.Equal(all, preferred) || len(all) != int(kind.Count)-1 {
+		t.Errorf("all kinds %v, preferred %v", all, preferred)
+	}
+	if k, err := kind.Parse("walls"); k != kind.Auto || !errors.Is(err, kind.ErrUnknown) {
+		t.Errorf("walls: %v, %v", k, err)
+	}
+}
+
+func TestWeightOf(t *testing.T) {
+	for _, c := range []struct{ weight, path, unit string }{
+		{"Size", "Size", "count"}, {"Size:bytes", "Size", "bytes"}, {"Payload.Mean:ms", "Payload.Mean", "ms"},
+		{"", "", ""}, {":bytes", "", ""}, {"Size:", "", ""}, {"Size:a:b", "", ""},
+	} {
+		path, unit, err := kind.WeightOf(c.weight)
+		if path != c.path || unit != c.unit || (err == nil) != (c.path != "") {
+			t.Errorf("%q: %q, %q, %v", c.weight, path, unit, err)
+		}
+	}
+}
