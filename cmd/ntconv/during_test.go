@@ -288,6 +288,32 @@ func TestDuringSeveral(t *testing.T) {
 	}
 }
 
+// The help names every property of every kind.
+func TestDuringHelp(t *testing.T) {
+	help := invoke(t, "", nil, "help", "where").stdout
+	fails := func(expression string) string {
+		t.Helper()
+		r := invoke(t, "", nil, "print", "--during", expression, "absent.nettrace")
+		_, list, ok := strings.Cut(r.stderr, "available: ")
+		if !ok {
+			t.Fatalf("%s: %s", expression, r.stderr)
+		}
+		line, _, _ := strings.Cut(list, "\n")
+		return line
+	}
+	for _, kind := range strings.Split(fails("xxxxxxxxxxxx"), ", ") {
+		if !strings.Contains(help, "\n  "+kind+" ") {
+			t.Errorf("no kind %s in the help", kind)
+		}
+		for _, property := range strings.Split(fails(kind+".xxxxxxxxxxxx == 1"), ", ") {
+			common := strings.Replace(property, kind+".", "KIND.", 1)
+			if !strings.Contains(help, property) && !strings.Contains(help, common) {
+				t.Errorf("no property %s in the help", property)
+			}
+		}
+	}
+}
+
 // Messages name what the trace has if nothing matches, and mistakes are reported before the trace is read.
 func TestDuringMessages(t *testing.T) {
 	for _, c := range []struct {

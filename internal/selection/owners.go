@@ -22,7 +22,7 @@ type owners struct {
 func (s *Selector) thread(t *ntconv.Thread, at ntconv.Ticks) bool {
 	o := &s.opts
 	switch {
-	case !o.owned():
+	case !s.owned:
 		return true
 	case t == nil:
 		return false

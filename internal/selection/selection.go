@@ -79,6 +79,7 @@ type Selector struct {
 	opts     Options
 	all      bool
 	typed    bool // conditions on types are set
+	owned    bool // conditions on processes or threads are set
 	bounded  bool // to is set
 	from, to ntconv.Ticks
 	schemas  schema.Table
@@ -133,6 +134,7 @@ func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) 
 		opts:  *o,
 		all:   o.Empty(),
 		typed: len(o.Providers)+len(o.Events) > 0,
+		owned: o.owned(),
 		from:  math.MinInt64,
 		to:    math.MaxInt64,
 		types: make(map[*ntconv.Type]bool),
@@ -192,7 +194,7 @@ func (s *Selector) Keep(e *ntconv.Event) bool {
 // and includes the mark's time. Keep lets all marks pass, because readers need them.
 func (s *Selector) KeepMark(e *ntconv.Event) bool {
 	return s.all ||
-		!s.typed && len(s.where) == 0 && !s.opts.owned() && s.opts.During == nil && s.inTime(e.Time)
+		!s.typed && len(s.where) == 0 && !s.owned && s.opts.During == nil && s.inTime(e.Time)
 }
 
 // Clip returns the selected part of a time range.
