@@ -113,6 +113,10 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		all: NewRecording(info), added: NewRecording(info), span: o.Span,
 	}
 	settings := newSettings(&o.Kinds, o.Window)
+	settings.auto = b.auto
+	if n, ok := namer.(ntconv.TypeNamer); ok {
+		settings.typeName = n.TypeName
+	}
 	for _, k := range kind.Preferred() {
 		if (o.Kind == k || b.auto) && specs()[k].isDefined() {
 			b.sets = append(b.sets, newSet(b, k, settings))
@@ -302,12 +306,12 @@ func (b *Builder) Finish() *Profile {
 		period = nominalPeriod(b.info)
 	}
 	s.finish(b.report)
+	estimate := s.estimate()
 	p := &Profile{
-		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.spec.main,
+		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.main, Estimate: estimate,
 		PeriodType: s.spec.period, Period: period,
 		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s,
 	}
-	p.Estimate = s.estimate()
 	for i, c := range s.columns {
 		p.Types[i] = c.ValueType
 	}

@@ -11,22 +11,29 @@ import (
 
 // Keys of the labels that samples get in addition to those of their events.
 const (
-	LabelHost       = "host"
-	LabelProcess    = "process"
-	LabelPID        = "pid"
-	LabelThread     = "thread"
-	LabelThreadID   = "thread id"
-	LabelActivity   = "activity_id"
-	LabelRelated    = "related_activity_id"
-	LabelTrace      = "trace_id"
-	LabelSpan       = "span_id"
-	LabelState      = "state" // of kind.Wall and kind.OffCPU
-	LabelLock       = "lock"  // of kind.Contention
-	LabelOwner      = "owner" // of kind.Contention: ID of the thread that held the lock
-	unitID          = "id"
-	unitDefault     = "count" // consumers drop a number 0 without a unit, and print counts without the unit
-	junkKey, junk   = "Error", "Expected actual values"
-	numOverrideKind = ntconv.LabelOpcode
+	LabelHost     = "host"
+	LabelProcess  = "process"
+	LabelPID      = "pid"
+	LabelThread   = "thread"
+	LabelThreadID = "thread id"
+	LabelActivity = "activity_id"
+	LabelRelated  = "related_activity_id"
+	LabelTrace    = "trace_id"
+	LabelSpan     = "span_id"
+	LabelState    = "state" // of kind.Wall and kind.OffCPU
+	LabelType     = "type"  // of kind.Alloc: the allocated type
+	LabelHeap     = "heap"  // of kind.Alloc: small, large or pinned
+	LabelEvent    = "event" // of kind.Events: provider and name
+	// Labels of kind.Exceptions. The values of the last two are "true", or the sample does not have the label.
+	LabelExceptionType = "exception type"
+	LabelRethrown      = "rethrown"
+	LabelHandled       = "handled" // a catch block of the thread began
+	LabelLock          = "lock"    // of kind.Contention
+	LabelOwner         = "owner"   // of kind.Contention: ID of the thread that held the lock
+	unitID             = "id"
+	unitDefault        = "count" // consumers drop a number 0 without a unit, and print counts without the unit
+	junkKey, junk      = "Error", "Expected actual values"
+	numOverrideKind    = ntconv.LabelOpcode
 )
 
 // A labelTable numbers label lists by content from 1; 0 is the empty list. It ignores dropped labels, so dropping an ID
