@@ -312,6 +312,9 @@ func (b *Builder) Finish() *Profile {
 		PeriodType: s.spec.period, Period: period,
 		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s,
 	}
+	if s.meter != nil && s.total(p.Main) == 0 {
+		p.Main = s.firstUsed()
+	}
 	for i, c := range s.columns {
 		p.Types[i] = c.ValueType
 	}

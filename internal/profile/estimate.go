@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/ntconv/ntconv/kind"
 )
 
 // An Estimate describes how a profile was estimated from samples of the program's events.
@@ -83,20 +85,24 @@ func (s *set) errors(keep []bool) []float64 {
 		}
 		for i, v := range s.variances[source] {
 			if s.spec.systematic != nil && s.spec.systematic(source) {
-				// The number of samples is not random, only what they hit: the values vary around their mean.
-				total := s.total(i, func(r *row) bool { return int(r.source) == source })
-				v = max(0, v-total*total/float64(n))
+				v = aroundMean(v, s.totalOf(i, source), n)
 			}
 			variances[i] += v
 		}
 	}
 	for i, v := range variances {
 		variances[i] = 0
-		if total := s.total(i, func(*row) bool { return true }); v > 0 && total > 0 {
+		if total := s.total(i); v > 0 && total > 0 {
 			variances[i] = math.Sqrt(v) / total
 		}
 	}
 	return variances
+}
+
+// aroundMean returns the variance of the total of n systematic samples with a sum of squares: their number is not random,
+// only what they hit, so the values vary around their mean.
+func aroundMean(squares, total float64, n uint64) float64 {
+	return max(0, squares-total*total/float64(n))
 }
 
 // unknownColumn returns the column that a kind with spec.unknown omits.
@@ -128,13 +134,7 @@ func (s *set) dropColumn(column int) {
 
 // keepSources returns which sources are used.
 func (s *set) keepSources() []bool {
-	if s.spec.choose != nil {
-		return s.spec.choose(s.bySource)
-	}
-	keep := make([]bool, len(s.bySource))
-	for i := range keep {
-		keep[i] = true
-	}
+	_, keep := SourcesOf(s.kind, s.bySource)
 	return keep
 }
 
@@ -151,11 +151,17 @@ func (s *set) dropSources(keep []bool) {
 	s.rows, s.values = s.rows[:rows], s.values[:rows*n]
 }
 
-// total returns the total of a column over some rows, in units of its type for columns that are estimates.
-func (s *set) total(column int, of func(*row) bool) float64 {
+// total returns the total of a column, in units of its type for columns that are estimates.
+func (s *set) total(column int) float64 { return s.totalOf(column, allSources) }
+
+// allSources selects the samples of all sources.
+const allSources = -1
+
+// totalOf is total for the samples of one source.
+func (s *set) totalOf(column, source int) float64 {
 	sum, n := 0.0, len(s.columns)
 	for i := range s.rows {
-		if of(&s.rows[i]) {
+		if source == allSources || source == int(s.rows[i].source) {
 			sum += float64(s.values[i*n+column])
 		}
 	}
@@ -163,4 +169,32 @@ func (s *set) total(column int, of func(*row) bool) float64 {
 		sum /= fraction
 	}
 	return sum
+}
+
+// firstUsed returns the first column whose total is not 0, or else the main column. A trace may state how often
+// something happened, but not how long it took.
+func (s *set) firstUsed() int {
+	for i := range s.columns {
+		if s.total(i) != 0 {
+			return i
+		}
+	}
+	return s.main
+}
+
+// SourcesOf returns the names of the kinds of events that a kind is computed from, and which of them its profile uses,
+// given the number of samples from each. A kind with one source has no names. A list of samples that ends early means
+// that there are none of the other sources.
+func SourcesOf(k kind.Kind, samples []uint64) (names []string, used []bool) {
+	spec := &specs()[k]
+	n := max(len(samples), len(spec.sources))
+	samples = append(slices.Clone(samples), make([]uint64, n-len(samples))...)
+	if spec.choose != nil {
+		return spec.sources, spec.choose(samples)
+	}
+	used = make([]bool, n)
+	for i := range used {
+		used[i] = true
+	}
+	return spec.sources, used
 }

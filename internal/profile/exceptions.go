@@ -74,7 +74,7 @@ func (m *exceptionMeter) see(r *reading) {
 		return
 	}
 	i := m.end(key)
-	m.observe(&i.data).tag(2, "true")
+	m.observe(&i.data).tag(2, "yes")
 	m.c.emit(i.place, i.time)
 }
 
@@ -90,7 +90,7 @@ func (m *exceptionMeter) observe(e *thrown) *observation {
 	o.values[0] = 1
 	o.tag(0, e.typ)
 	if e.rethrown {
-		o.tag(1, "true")
+		o.tag(1, "yes")
 	}
 	return o
 }

@@ -11,25 +11,38 @@ import (
 
 // Keys of the labels that samples get in addition to those of their events.
 const (
-	LabelHost     = "host"
-	LabelProcess  = "process"
-	LabelPID      = "pid"
-	LabelThread   = "thread"
-	LabelThreadID = "thread id"
-	LabelActivity = "activity_id"
-	LabelRelated  = "related_activity_id"
-	LabelTrace    = "trace_id"
-	LabelSpan     = "span_id"
-	LabelState    = "state" // of kind.Wall and kind.OffCPU
-	LabelType     = "type"  // of kind.Alloc: the allocated type
-	LabelHeap     = "heap"  // of kind.Alloc: small, large or pinned
-	LabelEvent    = "event" // of kind.Events: provider and name
-	// Labels of kind.Exceptions. The values of the last two are "true", or the sample does not have the label.
+	LabelHost       = "host"
+	LabelProcess    = "process"
+	LabelPID        = "pid"
+	LabelThread     = "thread"
+	LabelThreadID   = "thread id"
+	LabelActivity   = "activity_id"
+	LabelRelated    = "related_activity_id"
+	LabelTrace      = "trace_id"
+	LabelSpan       = "span_id"
+	LabelState      = "state" // of kind.Wall and kind.OffCPU
+	LabelLock       = "lock"  // of kind.Contention
+	LabelOwner      = "owner" // of kind.Contention: ID of the thread that held the lock
+	LabelWaitSource = "wait source"
+	LabelGeneration = "gc generation" // "gen0" to "gen2": the oldest generation that was collected
+	LabelGCReason   = "gc reason"
+	LabelGCType     = "gc type"
+	LabelMethod     = "method" // of kind.JIT: the compiled method; of kind.Requests: the method of the request
+	LabelTier       = "tier"
+	LabelType       = "type"  // the allocated or loaded type
+	LabelHeap       = "heap"  // of kind.Alloc: small, large or pinned
+	LabelEvent      = "event" // of kind.Events: provider and name
+	// Labels of kind.Exceptions. The values of the last two are "yes", or the sample does not have the label.
 	LabelExceptionType = "exception type"
 	LabelRethrown      = "rethrown"
-	LabelHandled       = "handled" // a catch block of the thread began
-	LabelLock          = "lock"    // of kind.Contention
-	LabelOwner         = "owner"   // of kind.Contention: ID of the thread that held the lock
+	LabelHandled       = "handled"   // a catch block of the thread began
+	LabelLevel         = "level"     // of kind.TypeLoad: the runtime's number of the level, which depends on its version
+	LabelQueue         = "queue"     // of kind.ThreadPool: "work" or "I/O"
+	LabelScheduled     = "scheduled" // of kind.Tasks: "no" for a task that started without being scheduled
+	LabelFaulted       = "faulted"   // of kind.Tasks: "yes" for a task that ended with an exception
+	LabelSide          = "side"      // of kind.Requests: "server" or "client"
+	LabelRoute         = "route"     // of kind.Requests: the path that a server received
+	LabelStatus        = "status"
 	unitID             = "id"
 	unitDefault        = "count" // consumers drop a number 0 without a unit, and print counts without the unit
 	junkKey, junk      = "Error", "Expected actual values"

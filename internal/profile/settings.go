@@ -82,6 +82,9 @@ func (s *settings) appendText(dst []byte, of *schema.Schema, i int, v ntconv.Val
 	return appendText(dst, v)
 }
 
+// textOf returns a value as text, "" if there is none.
+func textOf(v ntconv.Value) string { return string(appendText(nil, v)) }
+
 // appendText appends a value as text, nothing if there is none.
 func appendText(dst []byte, v ntconv.Value) []byte {
 	switch v.Kind() {
