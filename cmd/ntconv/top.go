@@ -49,7 +49,7 @@ func (a *app) topCmd() *cobra.Command {
 			"",
 			"`name` of the sample type to rank by, NAME#2 for the second with that name (default: as the profile states)",
 		)
-		r.bind(flags)
+		r.bind(flags, false)
 	})
 	a.addInputFlags(cmd)
 	return cmd

@@ -26,6 +26,15 @@ func Count(n int64, noun string, plural ...string) string {
 	return Group(n) + " " + noun
 }
 
+// List returns words as a list, such as "a, b and c".
+func List(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
 // Group returns a number with commas between groups of three digits: 1,234,567.
 func Group(n int64) string { return GroupDigits(strconv.FormatInt(n, 10)) }
 

@@ -26,8 +26,10 @@ type Profile struct {
 	Estimate   Estimate     // of kinds that are computed from events
 	Unresolved Unresolved   // set by the first complete iteration over Samples
 
-	b *Builder
-	s *set
+	b      *Builder
+	s      *set
+	report *ntconv.Report // receives notes on the profile
+	common *ntconv.Report // for Options.Each: of the whole trace
 }
 
 // MainType returns the type to show first, or the zero value if there is none.
@@ -66,7 +68,7 @@ func (p *Profile) Samples() iter.Seq[*Sample] {
 		}
 		if p.Unresolved.Samples == 0 {
 			p.Unresolved = v.names.unresolved(p)
-			p.Unresolved.note(p.b.report)
+			p.Unresolved.note(p.report)
 		}
 	}
 }
