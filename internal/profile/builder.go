@@ -125,7 +125,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		settings.typeName = n.TypeName
 	}
 	for _, k := range kind.Preferred() {
-		if o.selects(k) && specs()[k].isDefined() {
+		if o.selects(k) {
 			b.sets = append(b.sets, newSet(b, k, settings))
 		}
 	}
