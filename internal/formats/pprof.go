@@ -38,7 +38,7 @@ func pprofFormat() *Format {
 			// gzip is part of the format, regardless of the name of the output.
 			Compressions: []string{extZstd},
 			Advice:       sampleAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags, true) },
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags, true, false) },
 			Examples: []Example{
 				{
 					"wall time of all threads, or CPU time if the trace is machine-wide",
@@ -69,14 +69,16 @@ const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-
 // A pprofCreator has the flags of ntconv to pprof.
 type pprofCreator struct {
 	plain
-	options pprof.Options
-	kinds   kindFlags
-	spans   func() *SpanLabels
+	options  pprof.Options
+	kinds    kindFlags
+	spans    func() *SpanLabels
+	grouping *groupingFlags
 }
 
-// bindPprof defines the flags. several means that --kind accepts several kinds.
-func bindPprof(flags *pflag.FlagSet, several bool) *pprofCreator {
-	c := new(pprofCreator)
+// bindPprof defines the flags. several means that --kind accepts several kinds. native is the default of --native: true
+// means fold.
+func bindPprof(flags *pflag.FlagSet, several, native bool) *pprofCreator {
+	c := &pprofCreator{grouping: bindGrouping(flags, native)}
 	c.kinds.bind(flags, several)
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
 		"drop the label with this `key`, such as \"thread id\"; repeatable")
@@ -125,7 +127,9 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 // sink returns a sink that writes a profile to w, compressed with gzip unless uncompressed is set.
 func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
 	o := c.sinkOptions(t, uncompressed)
-	return pprofSink{pprof.New(w, info, t.Namer, o), newDroppedLabels(o.DropLabels), c.kinds.kind, nil}
+	namer, grouped := c.grouping.wrap(t.Namer)
+	o.Remarks = grouped.remarks
+	return pprofSink{pprof.New(w, info, namer, o), newDroppedLabels(o.DropLabels), c.kinds.kind, grouped, nil}
 }
 
 // sinkOptions returns the options of a sink.
@@ -143,8 +147,10 @@ func (c *pprofCreator) Destination() (Destination, string) { return c.kinds.dest
 func (c *pprofCreator) perKind(out *iox.Outputs, info *ntconv.Info, t *Target) Sink {
 	o := c.sinkOptions(t, false)
 	create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extPprof) }
-	sink := pprof.NewPerKind(create, c.kinds.each, info, t.Namer, o)
-	return pprofSink{sink, newDroppedLabels(o.DropLabels), c.kinds.kind, nil}
+	namer, grouped := c.grouping.wrap(t.Namer)
+	o.Remarks = grouped.remarks
+	sink := pprof.NewPerKind(create, c.kinds.each, info, namer, o)
+	return pprofSink{sink, newDroppedLabels(o.DropLabels), c.kinds.kind, grouped, nil}
 }
 
 // A Profile creates sinks for profiles that are shown rather than stored.
@@ -153,7 +159,7 @@ type Profile struct{ creator *pprofCreator }
 // BindProfile defines the flags for the contents of a profile. several means that --kind accepts several kinds. Call the
 // methods of the result after the flags are parsed.
 func BindProfile(flags *pflag.FlagSet, several bool) *Profile {
-	c := bindPprof(flags, several)
+	c := bindPprof(flags, several, true)
 	flags.Lookup(flagGzipLevel).Hidden = true // the profile is not stored
 	return &Profile{c}
 }
@@ -172,7 +178,8 @@ func (p *Profile) Advice() string { return sampleAdvice }
 type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
-	asked   kind.Kind    // of --kind
+	asked   kind.Kind // of --kind
+	grouped *grouped
 	finish  func() error // completes a compression other than gzip, or nil
 }
 
@@ -198,7 +205,7 @@ func (s pprofSink) Result() Result {
 			notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
 		})
 	}
-	return resultOf(s.asked, list, "sample", extPprof, s.PerKind())
+	return resultOf(s.asked, list, "sample", extPprof, s.PerKind(), s.grouped)
 }
 
 // unresolved describes the unresolved frames of a profile in one sentence. It returns "" if there are none.
