@@ -66,6 +66,14 @@ type FrameGrouper interface {
 	AppendGrouped(dst []Frame, p *Process, recorded []Frame, events int64) []Frame
 }
 
+// A TypeNamer is a Namer that spells names of types as it spells names of methods.
+type TypeNamer interface {
+	Namer
+	// TypeName returns the spelling of a type's name as the runtime records it, such as System.Int32[] in an event that
+	// states the type of an allocated object.
+	TypeName(recorded string) string
+}
+
 // NoNames returns a Namer that resolves no addresses: it returns only the frames that a stack contains. Every other
 // address yields a frame with FrameUnresolved whose placeholder name is the address. The Namer is not safe for
 // concurrent use.

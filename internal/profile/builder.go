@@ -120,6 +120,10 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	if o.Each != nil {
 		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
 	}
+	settings.auto = b.auto || b.rest
+	if n, ok := namer.(ntconv.TypeNamer); ok {
+		settings.typeName = n.TypeName
+	}
 	for _, k := range kind.Preferred() {
 		if o.selects(k) && specs()[k].isDefined() {
 			b.sets = append(b.sets, newSet(b, k, settings))

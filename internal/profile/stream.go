@@ -46,6 +46,8 @@ type StreamOptions struct {
 	Keep   func(key string) bool
 	Report *ntconv.Report          // may be nil
 	Window func(ntconv.Ticks) bool // as in Options
+	// TypeName spells names of types, as in ntconv.TypeNamer; nil leaves them as recorded.
+	TypeName func(recorded string) string
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -113,6 +115,9 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
 	}
 	settings := newSettings(&o.Options, o.Window)
+	if o.TypeName != nil {
+		settings.typeName = o.TypeName
+	}
 	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]
@@ -362,8 +367,7 @@ func (s *Stream[T]) Finish() {
 		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, name+" samples")
 	}
 	for _, m := range s.meters {
-		m.finish()
-		m.cuts.note(s.report, m.kind.String())
+		m.finish(s.report)
 	}
 }
 
