@@ -25,7 +25,7 @@ var update = flag.Bool("update", false, "write the table of ../../docs/profile-a
 // truthChecks compare profiles with the account that the recorded programs gave of themselves. Each adds rows to the
 // table of docs/profile-accuracy.md.
 func truthChecks() []func(*truthTable) {
-	return []func(*truthTable){exceptionTruth, sampledTruth, tickTruth, contentionTruth}
+	return append(runtimeTruths(), exceptionTruth, sampledTruth, tickTruth, contentionTruth)
 }
 
 // A truthRow is a quantity that a program recorded of itself, and the same quantity in a profile of the program.
