@@ -122,11 +122,9 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
 	}
 	settings.auto = b.auto || b.rest
-	if n, ok := namer.(ntconv.TypeNamer); ok {
-		settings.typeName = n.TypeName
-	}
+	settings.typeName = typeNameOf(namer)
 	for _, k := range kind.Preferred() {
-		if o.selects(k) && specs()[k].isDefined() {
+		if o.selects(k) {
 			b.sets = append(b.sets, newSet(b, k, settings))
 		}
 	}

@@ -217,7 +217,10 @@ func (c *collector) see(e *ntconv.Event) {
 }
 
 // hold returns the place of a sample that the current event begins. Every place must be passed to emit or to release.
-func (c *collector) hold(r *reading) *place {
+func (c *collector) hold(r *reading) *place { return c.holdAt(r, r.Time) }
+
+// holdAt is hold for a sample that began at another time than the current event.
+func (c *collector) holdAt(r *reading, at ntconv.Ticks) *place {
 	var p *place
 	if n := len(c.free); n > 0 {
 		p, c.free = c.free[n-1], c.free[:n-1]
@@ -230,7 +233,7 @@ func (c *collector) hold(r *reading) *place {
 		extra[i] = extra[i][:0]
 	}
 	*p = place{
-		thread: r.Thread, stack: r.Stack, labels: r.Labels, time: r.Time, offset: r.Offset, slot: p.slot, extra: extra,
+		thread: r.Thread, stack: r.Stack, labels: r.Labels, time: at, offset: r.Offset, slot: p.slot, extra: extra,
 	}
 	c.fill(p)
 	if c.epoch != nil {

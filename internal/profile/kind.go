@@ -72,8 +72,6 @@ type spec struct {
 	unknown func(source int) int
 }
 
-func (s *spec) isDefined() bool { return s.measure != nil || s.meter != nil }
-
 // noColumn is no column.
 const noColumn = -1
 
@@ -96,7 +94,7 @@ var specs = sync.OnceValue(func() *[kind.Count]spec {
 	var table [kind.Count]spec
 	for _, list := range [][]spec{
 		sampleSpecs(), allocSpecs(), exceptionSpecs(), lockSpecs(), collectionSpecs(), compileSpecs(), queueSpecs(), requestSpecs(),
-		eventSpecs(),
+		universalSpecs(), eventSpecs(),
 	} {
 		for _, s := range list {
 			table[s.kind] = s

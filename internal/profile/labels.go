@@ -32,6 +32,7 @@ const (
 	LabelType       = "type"  // the allocated or loaded type
 	LabelHeap       = "heap"  // of kind.Alloc: small, large or pinned
 	LabelEvent      = "event" // of kind.Events: provider and name
+	LabelFault      = "fault" // of kind.PageFaults: name of the event, such as soft_page_fault
 	// Labels of kind.Exceptions. The values of the last two are "yes", or the sample does not have the label.
 	LabelExceptionType = "exception type"
 	LabelRethrown      = "rethrown"

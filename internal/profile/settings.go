@@ -22,16 +22,24 @@ type settings struct {
 
 // newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
 func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
-	s := &settings{
-		subjectAs: o.SubjectAs, window: window,
-		typeName: func(recorded string) string { return recorded },
-	}
+	s := &settings{subjectAs: o.SubjectAs, window: window, typeName: typeNameOf(nil)}
 	for _, label := range o.Labels {
 		key, path := kind.LabelOf(label)
 		s.labels, s.paths = append(s.labels, key), append(s.paths, path)
 	}
 	s.weight, s.unit, _ = kind.WeightOf(o.Weight)
 	return s
+}
+
+// typeNameOf returns how a Namer, which may be nil, spells names of types: as recorded if it is no ntconv.TypeNamer.
+func typeNameOf(n ntconv.Namer) func(recorded string) string {
+	if g, ok := n.(ntconv.FrameGrouper); ok {
+		n = g.Recorded()
+	}
+	if t, ok := n.(ntconv.TypeNamer); ok {
+		return t.TypeName
+	}
+	return func(recorded string) string { return recorded }
 }
 
 // keys returns the keys of the labels from payloads: those of the kind, then the requested ones.

@@ -80,8 +80,9 @@ type Stream[T any] struct {
 type streamMeter[T any] struct {
 	*collector
 	sampleSpec
-	carry    []int64 // by column, see rounded
-	subjects []T     // by slot of the place
+	less     *sampleSpec // without the column of spec.unknown; nil if the kind has none
+	carry    []int64     // by column, see rounded
+	subjects []T         // by slot of the place
 }
 
 // A streamRole is the use of a type's events by a Stream.
@@ -128,6 +129,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		case spec.meter != nil:
 			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
 			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
+			m.less = newLess(spec, m.columns)
 			m.carry = make([]int64, len(m.columns))
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
@@ -231,11 +233,17 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 			f.values[i], m.carry[i] = rounded(f.values[i], m.carry[i])
 		}
 	}
+	c := &m.sampleSpec
+	if unknown := m.collector.spec.unknown; unknown != nil && unknown(int(f.source)) != noColumn {
+		i := unknown(int(f.source))
+		f.values, f.variances = slices.Delete(f.values, i, i+1), slices.Delete(f.variances, i, i+1)
+		c = m.less
+	}
 	s.out.Source, s.out.Variances = f.source, nil
 	if len(f.variances) > 0 {
-		s.out.Variances = f.variances[m.first:]
+		s.out.Variances = f.variances[c.first:]
 	}
-	s.pass(&m.sampleSpec, m.settings.keys(m.collector.spec), f.values, f.tags, m.subjects[f.slot])
+	s.pass(c, m.settings.keys(m.collector.spec), f.values, f.tags, m.subjects[f.slot])
 	s.out.Source, s.out.Variances = 0, nil
 }
 
@@ -431,6 +439,20 @@ func newSampleSpec(s *spec, columns []column) sampleSpec {
 		c.types = append(c.types, column.ValueType)
 	}
 	return c
+}
+
+// newLess returns the description of samples without the column of spec.unknown, or nil if every source has all columns.
+func newLess(s *spec, columns []column) *sampleSpec {
+	for source := range s.sources {
+		if s.unknown == nil {
+			break
+		}
+		if i := s.unknown(source); i != noColumn {
+			c := newSampleSpec(s, slices.Delete(slices.Clone(columns), i, i+1))
+			return &c
+		}
+	}
+	return nil
 }
 
 // A timing is the state of one kind whose samples last until the next sample of their thread.
