@@ -163,6 +163,36 @@ func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
 	return p.creator.sink(w, info, t, true)
 }
 
+// CreateEach returns a sink that writes one uncompressed profile.proto per kind that the flags select, or for every kind
+// of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it.
+func (p *Profile) CreateEach(create func(kind.Kind) (io.WriteCloser, error), info *ntconv.Info, t *Target) Sink {
+	o, each := p.creator.sinkOptions(t, true), p.creator.kinds.each
+	if k := p.creator.kinds.kind; k != kind.Auto {
+		each = []kind.Kind{k}
+	}
+	sink := pprof.NewPerKind(create, each, info, t.Namer, o)
+	return shownSink{pprofSink{sink, newDroppedLabels(o.DropLabels), p.creator.kinds.kind, nil}}
+}
+
+// A shownSink writes profiles that are shown rather than stored. Its result is that of a single profile if there is only
+// one.
+type shownSink struct{ pprofSink }
+
+func (s shownSink) Result() Result {
+	switch r := s.pprofSink.Result().(type) {
+	case *kindsResult:
+		if len(r.Profiles) > 1 {
+			return r
+		}
+		return resultOf(s.asked, r.Profiles, "sample", "", false)
+	default:
+		return r
+	}
+}
+
+// Several reports whether the flags select several kinds, or all.
+func (p *Profile) Several() bool { return p.creator.kinds.isSeveral() }
+
 // SpanLabels returns the values of the flags for labels of spans.
 func (p *Profile) SpanLabels() *SpanLabels { return p.creator.SpanLabels() }
 

@@ -96,6 +96,7 @@ type kindsResult struct {
 	Profiles []*profileResult `json:"profiles"`
 	made
 	Files int64 `json:"files"`
+	notes []string
 }
 
 func newKindsResult(list []*profileResult, unit string) *kindsResult {
@@ -107,8 +108,14 @@ func newKindsResult(list []*profileResult, unit string) *kindsResult {
 			k.Remark(p.Kind + " " + p.Estimate)
 		}
 	}
+	if len(list) > 0 { // those on flags are the same for all kinds
+		k.notes = list[0].notes
+	}
 	return k
 }
+
+// Notes implements Result.
+func (k *kindsResult) Notes() []string { return k.notes }
 
 // Line implements Result.
 func (k *kindsResult) Line(r Read) string {
