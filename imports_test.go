@@ -124,6 +124,14 @@ var importRules = []importRule{
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
+		of: []string{"./internal/distribution"}, only: []string{"std", "./", "./internal/bin"},
+		why: "numbers only, and the values that they are read from: whatever they measure",
+	},
+	{
+		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema", "github.com/go-json-experiment/json/..."},
+		why: "a table of groups of events is the same for events of any source, and knows of the command only the fields that it asks for",
+	},
+	{
 		of: []string{"./internal/sqlviews"}, direct: true, only: []string{"std", "./internal/tables"},
 		why: "views are text about the tables of the schema, whoever runs it",
 	},

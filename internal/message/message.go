@@ -36,8 +36,10 @@ func List(words []string) string {
 }
 
 // Group returns a number with commas between groups of three digits: 1,234,567.
-func Group(n int64) string {
-	s := strconv.FormatInt(n, 10)
+func Group(n int64) string { return GroupDigits(strconv.FormatInt(n, 10)) }
+
+// GroupDigits is Group for an integer in decimal digits, which may have a minus sign.
+func GroupDigits(s string) string {
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}

@@ -78,6 +78,9 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s, report: report,
 	}
 	p.Estimate = s.estimate()
+	if s.meter != nil && s.total(p.Main) == 0 {
+		p.Main = s.firstUsed()
+	}
 	for i, c := range s.columns {
 		p.Types[i] = c.ValueType
 	}
