@@ -101,7 +101,10 @@ type kindsResult struct {
 
 func newKindsResult(list []*profileResult, unit string) *kindsResult {
 	k := &kindsResult{Profiles: list, made: made{Unit: unit}, Files: int64(len(list))}
-	for _, p := range list {
+	for i, p := range list {
+		if i == 0 && p.Text != "" { // the same modules lack symbols in all kinds
+			k.Remark(p.Kind + ": " + p.Text)
+		}
 		k.Used += p.Used
 		k.Items += p.Items
 		if p.Estimate != "" {
@@ -132,4 +135,9 @@ func (k *kindsResult) Line(r Read) string {
 }
 
 // Detail implements Result.
-func (k *kindsResult) Detail() (string, []ntconv.Code) { return k.Text, nil }
+func (k *kindsResult) Detail() (string, []ntconv.Code) {
+	if len(k.Profiles) > 0 && k.Profiles[0].Text != "" {
+		return k.made.Detail()
+	}
+	return k.Text, nil
+}

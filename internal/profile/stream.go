@@ -24,6 +24,8 @@ type Weighed[T any] struct {
 	Variances []float64
 	// Source is the kind of events that the sample was computed from, see SourcesOf.
 	Source uint8
+	// Leaf is the name of the innermost frame that the kind adds to the stack, such as the allocated type; "" if none.
+	Leaf string
 	// Subject is the value that was passed to Stream.Add with the event that gives the sample its stack.
 	Subject T
 }
@@ -40,12 +42,12 @@ func (w *Weighed[T]) State() string {
 
 // StreamOptions configure a Stream. The zero value selects the defaults.
 type StreamOptions struct {
-	Kinds   []kind.Kind             // nil means Wall, CPU and Imported
-	Options kind.Options            // of kinds that are computed from events
+	Kinds   []kind.Kind  // nil means Wall, CPU and Imported
+	Options kind.Options // of kinds that are computed from events
 	// Keep reports whether samples need the label with a key; nil means all labels. Others are not stored.
 	Keep   func(key string) bool
-	Report  *ntconv.Report          // may be nil
-	Window  func(ntconv.Ticks) bool // as in Options
+	Report *ntconv.Report          // may be nil
+	Window func(ntconv.Ticks) bool // as in Options
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -79,7 +81,9 @@ type streamMeter[T any] struct {
 	*collector
 	sampleSpec
 	carry    []int64 // by column, see rounded
-	subjects []T     // by slot of the place
+	keys     []string
+	leaf     int // index of the label whose value becomes the innermost frame, or noSubject
+	subjects []T // by slot of the place
 }
 
 // A streamRole is the use of a type's events by a Stream.
@@ -123,7 +127,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		case spec.meter != nil:
 			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
 			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
-			m.carry = make([]int64, len(m.columns))
+			m.carry, m.keys, m.leaf = make([]int64, len(m.columns)), settings.keys(spec), settings.leaf(spec)
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
 		case spec.interval != noInterval:
@@ -230,7 +234,9 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 	if len(f.variances) > 0 {
 		s.out.Variances = f.variances[m.first:]
 	}
-	s.pass(&m.sampleSpec, m.settings.keys(m.collector.spec), f.values, f.tags, m.subjects[f.slot])
+	s.out.Leaf = s.tags.value(f.tags, m.leaf)
+	s.pass(&m.sampleSpec, m.keys, f.values, f.tags, m.subjects[f.slot])
+	s.out.Leaf = ""
 	s.out.Source, s.out.Variances = 0, nil
 }
 
