@@ -67,6 +67,10 @@ func topExamples() string {
 			Line:   "ntconv top --focus 'Serializ' trace.nettrace",
 		},
 		formats.Example{
+			Remark: "only methods of the program, with the time of the framework that they called",
+			Line:   "ntconv top --just-my-code trace.nettrace",
+		},
+		formats.Example{
 			Remark: "only samples during some requests",
 			Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
 		},

@@ -15,6 +15,7 @@ package pprof
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -46,6 +47,9 @@ type Options struct {
 	Window func(ntconv.Ticks) bool
 	// Comments are the first comments of the profile, such as its origin.
 	Comments []string
+	// Remarks, if not nil, returns the last comments of the profile, also of an imported one. It is called once, after
+	// the last stack has been resolved.
+	Remarks func() []string
 }
 
 // A Sink aggregates events to one profile, or to one per kind. It is not safe for concurrent use.
@@ -195,7 +199,11 @@ func (s *Sink) write(w io.Writer, p *profile.Profile) error {
 	} else {
 		e.header(p, s.info, t)
 	}
-	for _, c := range s.comments(p, imported) {
+	comments := s.comments(p, imported)
+	if s.o.Remarks != nil {
+		comments = slices.Concat(comments, s.o.Remarks())
+	}
+	for _, c := range comments {
 		e.number(fieldComment, t.text(c))
 	}
 	e.strings(t) // last, because everything else adds strings
@@ -206,8 +214,8 @@ func (s *Sink) write(w io.Writer, p *profile.Profile) error {
 	return nil
 }
 
-// comments returns the comments of the profile: those of the options, losses, and the share of unresolved frames. An
-// imported profile keeps its own comments.
+// comments returns the comments of the profile before Options.Remarks: those of the options, losses, and the share of
+// unresolved frames. An imported profile keeps its own comments.
 func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
 	if imported != nil {
 		return imported.Comments

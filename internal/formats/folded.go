@@ -84,12 +84,13 @@ const flagUnit = "unit"
 // A foldedCreator has the flags of ntconv to folded.
 type foldedCreator struct {
 	plain
-	options folded.Options
-	kinds   kindFlags
+	options  folded.Options
+	kinds    kindFlags
+	grouping *groupingFlags
 }
 
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
-	c := new(foldedCreator)
+	c := &foldedCreator{grouping: bindGrouping(flags, false)}
 	o := &c.options
 	c.kinds.bind(flags, true)
 	flags.StringVar(&o.SampleType, flagSampleType, "",
@@ -120,15 +121,16 @@ func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	o := c.options
 	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
 	o.Report, o.Window = t.Report, t.Window
+	namer, grouped := c.grouping.wrap(t.Namer)
 	if c.kinds.isSeveral() {
 		create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extFolded) }
-		return foldedSink{folded.NewPerKind(create, c.kinds.each, info, t.Namer, &o), c.kinds.kind, nil}, nil
+		return foldedSink{folded.NewPerKind(create, c.kinds.each, info, namer, &o), c.kinds.kind, grouped, nil}, nil
 	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	return foldedSink{folded.New(w, info, t.Namer, &o), c.kinds.kind, finish}, nil
+	return foldedSink{folded.New(w, info, namer, &o), c.kinds.kind, grouped, finish}, nil
 }
 
 // Destination implements Creator.
@@ -145,8 +147,9 @@ func (c *foldedCreator) check() error {
 
 type foldedSink struct {
 	*folded.Sink
-	asked  kind.Kind    // of --kind
-	finish func() error // of the compression; nil for several files
+	asked   kind.Kind // of --kind
+	grouped *grouped
+	finish  func() error // of the compression; nil for several files
 }
 
 // Close also completes the compression. If an option does not fit the samples, it returns a FlagError.
@@ -183,7 +186,7 @@ func (s foldedSink) Result() Result {
 			Estimate: d.Estimate, Others: othersJSON(d.Others), notes: otherKinds(d.Others),
 		})
 	}
-	return resultOf(s.asked, list, "stack", extFolded, s.PerKind())
+	return resultOf(s.asked, list, "stack", extFolded, s.PerKind(), s.grouped)
 }
 
 // A foldedOpener has the flags that describe the numbers and the outermost frames of folded stacks.

@@ -38,7 +38,7 @@ func pprofFormat() *Format {
 			// gzip is part of the format, regardless of the name of the output.
 			Compressions: []string{extZstd},
 			Advice:       sampleAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags, true) },
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags, true, false) },
 			Examples: []Example{
 				{
 					"wall time of all threads, or CPU time if the trace is machine-wide",
@@ -69,14 +69,16 @@ const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-
 // A pprofCreator has the flags of ntconv to pprof.
 type pprofCreator struct {
 	plain
-	options pprof.Options
-	kinds   kindFlags
-	spans   func() *SpanLabels
+	options  pprof.Options
+	kinds    kindFlags
+	spans    func() *SpanLabels
+	grouping *groupingFlags
 }
 
-// bindPprof defines the flags. several means that --kind accepts several kinds.
-func bindPprof(flags *pflag.FlagSet, several bool) *pprofCreator {
-	c := new(pprofCreator)
+// bindPprof defines the flags. several means that --kind accepts several kinds. native is the default of --native: true
+// means fold.
+func bindPprof(flags *pflag.FlagSet, several, native bool) *pprofCreator {
+	c := &pprofCreator{grouping: bindGrouping(flags, native)}
 	c.kinds.bind(flags, several)
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
 		"drop the label with this `key`, such as \"thread id\"; repeatable")
@@ -125,7 +127,10 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 // sink returns a sink that writes a profile to w, compressed with gzip unless uncompressed is set.
 func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
 	o := c.sinkOptions(t, uncompressed)
-	return pprofSink{pprof.New(w, info, t.Namer, o), newDroppedLabels(o.DropLabels), c.kinds.kind, nil}
+	namer, grouped := c.grouping.wrap(t.Namer)
+	o.Remarks = grouped.remarks
+	sink := pprof.New(w, info, namer, o)
+	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.kind, grouped: grouped}
 }
 
 // sinkOptions returns the options of a sink.
@@ -141,10 +146,19 @@ func (c *pprofCreator) Destination() (Destination, string) { return c.kinds.dest
 
 // perKind returns a sink that writes one member per kind.
 func (c *pprofCreator) perKind(out *iox.Outputs, info *ntconv.Info, t *Target) Sink {
-	o := c.sinkOptions(t, false)
 	create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extPprof) }
-	sink := pprof.NewPerKind(create, c.kinds.each, info, t.Namer, o)
-	return pprofSink{sink, newDroppedLabels(o.DropLabels), c.kinds.kind, nil}
+	return c.eachSink(create, c.kinds.each, info, t, false)
+}
+
+// eachSink returns a sink that writes one profile per kind to what create returns.
+func (c *pprofCreator) eachSink(
+	create func(kind.Kind) (io.WriteCloser, error), each []kind.Kind, info *ntconv.Info, t *Target, uncompressed bool,
+) pprofSink {
+	o := c.sinkOptions(t, uncompressed)
+	namer, grouped := c.grouping.wrap(t.Namer)
+	o.Remarks = grouped.remarks
+	sink := pprof.NewPerKind(create, each, info, namer, o)
+	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.kind, grouped: grouped}
 }
 
 // A Profile creates sinks for profiles that are shown rather than stored.
@@ -153,7 +167,7 @@ type Profile struct{ creator *pprofCreator }
 // BindProfile defines the flags for the contents of a profile. several means that --kind accepts several kinds. Call the
 // methods of the result after the flags are parsed.
 func BindProfile(flags *pflag.FlagSet, several bool) *Profile {
-	c := bindPprof(flags, several)
+	c := bindPprof(flags, several, true)
 	flags.Lookup(flagGzipLevel).Hidden = true // the profile is not stored
 	return &Profile{c}
 }
@@ -164,30 +178,16 @@ func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
 }
 
 // CreateEach returns a sink that writes one uncompressed profile.proto per kind that the flags select, or for every kind
-// of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it.
+// of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it. The result is
+// that of a single profile if there is only one.
 func (p *Profile) CreateEach(create func(kind.Kind) (io.WriteCloser, error), info *ntconv.Info, t *Target) Sink {
-	o, each := p.creator.sinkOptions(t, true), p.creator.kinds.each
+	each := p.creator.kinds.each
 	if k := p.creator.kinds.kind; k != kind.Auto {
 		each = []kind.Kind{k}
 	}
-	sink := pprof.NewPerKind(create, each, info, t.Namer, o)
-	return shownSink{pprofSink{sink, newDroppedLabels(o.DropLabels), p.creator.kinds.kind, nil}}
-}
-
-// A shownSink writes profiles that are shown rather than stored. Its result is that of a single profile if there is only
-// one.
-type shownSink struct{ pprofSink }
-
-func (s shownSink) Result() Result {
-	switch r := s.pprofSink.Result().(type) {
-	case *kindsResult:
-		if len(r.Profiles) > 1 {
-			return r
-		}
-		return resultOf(s.asked, r.Profiles, "sample", "", false)
-	default:
-		return r
-	}
+	s := p.creator.eachSink(create, each, info, t, true)
+	s.shown = true
+	return s
 }
 
 // Several reports whether the flags select several kinds, or all.
@@ -202,7 +202,9 @@ func (p *Profile) Advice() string { return sampleAdvice }
 type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
-	asked   kind.Kind    // of --kind
+	asked   kind.Kind // of --kind
+	shown   bool      // the profiles are not files
+	grouped *grouped
 	finish  func() error // completes a compression other than gzip, or nil
 }
 
@@ -228,7 +230,8 @@ func (s pprofSink) Result() Result {
 			notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
 		})
 	}
-	return resultOf(s.asked, list, "sample", extPprof, s.PerKind())
+	several := s.PerKind() && (len(list) > 1 || !s.shown)
+	return resultOf(s.asked, list, "sample", extPprof, several, s.grouped)
 }
 
 // unresolved describes the unresolved frames of a profile in one sentence. It returns "" if there are none.

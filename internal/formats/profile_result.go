@@ -15,26 +15,33 @@ type profileResult struct {
 	File string `json:"file,omitempty"` // in a directory
 	made
 	// Estimate says how the values were estimated; "" if they are counts.
-	Estimate string      `json:"estimate,omitempty"`
-	Others   []otherKind `json:"other_kinds,omitempty"`
-	asked    kind.Kind   // of --kind
+	Estimate string       `json:"estimate,omitempty"`
+	Others   []otherKind  `json:"other_kinds,omitempty"`
+	Grouping *groupedJSON `json:"grouping,omitempty"`
+	asked    kind.Kind    // of --kind
 	notes    []string
 }
 
 // resultOf returns the result of one profile, or of several if perKind is set. unit is the noun for an item, and ext the
-// extension of the files.
-func resultOf(asked kind.Kind, list []*profileResult, unit, ext string, perKind bool) Result {
+// extension of the files. g describes the flags that changed the stacks.
+func resultOf(asked kind.Kind, list []*profileResult, unit, ext string, perKind bool, g *grouped) Result {
 	if perKind {
 		for _, p := range list {
 			p.File = p.Kind + ext
 		}
-		return newKindsResult(list, unit)
+		k := newKindsResult(list, unit)
+		k.group(g)
+		return k
 	}
 	if len(list) == 0 { // the sink failed
 		list = append(list, &profileResult{made: made{Unit: unit}})
 	}
-	list[0].asked = asked
-	return list[0]
+	p := list[0]
+	for _, remark := range g.remarks() {
+		p.Remark(remark)
+	}
+	p.asked, p.Grouping, p.notes = asked, g.members(), append(p.notes, g.notes()...)
+	return p
 }
 
 // Detail implements Result. An estimate comes first, so that no reader mistakes its values for counts.
@@ -95,8 +102,17 @@ func Estimate(r Result) string {
 type kindsResult struct {
 	Profiles []*profileResult `json:"profiles"`
 	made
-	Files int64 `json:"files"`
-	notes []string
+	Files    int64        `json:"files"`
+	Grouping *groupedJSON `json:"grouping,omitempty"`
+	notes    []string
+}
+
+// group adds what flags have changed in the stacks of all files.
+func (k *kindsResult) group(g *grouped) {
+	for _, remark := range g.remarks() {
+		k.Remark(remark)
+	}
+	k.Grouping, k.notes = g.members(), append(k.notes, g.notes()...)
 }
 
 func newKindsResult(list []*profileResult, unit string) *kindsResult {

@@ -46,6 +46,18 @@ func GroupDigits(s string) string {
 	return s
 }
 
+// Percent returns n as a percentage of a total: 27.1%, "under 0.1%" for less than 0.05%, and 0% if one of them is not
+// positive.
+func Percent(n, of int64) string {
+	switch {
+	case of <= 0 || n <= 0:
+		return "0%"
+	case n <= of/2000:
+		return "under 0.1%"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(of))
+}
+
 // Duration formats a duration, rounded to 1 s from one minute, to 10 ms from one second, and to 10 µs below.
 func Duration(d time.Duration) string {
 	switch {
