@@ -24,6 +24,7 @@ func memoryUsers() []memoryUser {
 		{"/internal/timesort.", "events that are sorted by time"},
 		{"/internal/counter.", "counters"},
 		{"/internal/procinfo.", "descriptions of processes"},
+		{"/internal/overview.", "counters, and totals by type"},
 		{"/internal/inventory.", "counts by event type, thread and process"},
 		{"/internal/streameq.", "definitions and events that are compared"},
 		{"/internal/subset.", "the processes and threads of the selected events"},

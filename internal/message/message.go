@@ -35,6 +35,20 @@ func Group(n int64) string {
 	return s
 }
 
+// Bytes formats a number of bytes with at most three digits, in units of 1000 bytes.
+func Bytes(n int64) string {
+	v, unit := float64(n), 0
+	units := [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
+	for v >= 999.5 && unit < len(units)-1 {
+		v /= 1000
+		unit++
+	}
+	if unit > 0 && v < 9.95 {
+		return fmt.Sprintf("%.1f %s", v, units[unit])
+	}
+	return fmt.Sprintf("%.0f %s", v, units[unit])
+}
+
 // Duration formats a duration, rounded to 1 s from one minute, to 10 ms from one second, and to 10 µs below.
 func Duration(d time.Duration) string {
 	switch {

@@ -40,12 +40,12 @@ func (w *Weighed[T]) State() string {
 
 // StreamOptions configure a Stream. The zero value selects the defaults.
 type StreamOptions struct {
-	Kinds   []kind.Kind             // nil means Wall, CPU and Imported
-	Options kind.Options            // of kinds that are computed from events
+	Kinds   []kind.Kind  // nil means Wall, CPU and Imported
+	Options kind.Options // of kinds that are computed from events
 	// Keep reports whether samples need the label with a key; nil means all labels. Others are not stored.
 	Keep   func(key string) bool
-	Report  *ntconv.Report          // may be nil
-	Window  func(ntconv.Ticks) bool // as in Options
+	Report *ntconv.Report          // may be nil
+	Window func(ntconv.Ticks) bool // as in Options
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -126,7 +126,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 			m.carry = make([]int64, len(m.columns))
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
-		case spec.interval != noInterval:
+		case spec.matches != nil && spec.interval != noInterval:
 			t := &timing[T]{
 				threads:  map[*ntconv.Thread]*lasting[T]{},
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
@@ -403,7 +403,7 @@ func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
 	for _, k := range s.kinds {
 		spec := &specs()[k]
 		switch {
-		case spec.meter != nil || !spec.matches(e.Type):
+		case spec.meter != nil || spec.matches == nil || !spec.matches(e.Type):
 		case k == kind.Imported:
 			r.samples = append(r.samples, newSampleSpec(spec, importedColumns(e.Type)))
 		default:
