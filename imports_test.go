@@ -124,6 +124,14 @@ var importRules = []importRule{
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
+		of: []string{"./internal/distribution"}, only: []string{"std", "./", "./internal/bin"},
+		why: "numbers only, and the values that they are read from: whatever they measure",
+	},
+	{
+		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema", "github.com/go-json-experiment/json/..."},
+		why: "a table of groups of events is the same for events of any source, and knows of the command only the fields that it asks for",
+	},
+	{
 		of: []string{"./internal/sqlviews"}, direct: true, only: []string{"std", "./internal/tables"},
 		why: "views are text about the tables of the schema, whoever runs it",
 	},
@@ -145,13 +153,13 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pass"}, direct: true, only: []string{
-			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/profile", "./kind", "./internal/selection", "./reader", "./symbol",
+			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection", "./reader", "./symbol",
 		},
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
 		of: []string{"./convert"}, direct: true, only: []string{
-			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/profile", "./kind", "./internal/selection",
+			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection",
 			"./internal/span/active", "./internal/subset", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
 		},
 		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",
@@ -201,6 +209,10 @@ var importRules = []importRule{
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
+		of: []string{"./internal/grouping"}, only: []string{"std", "./", "./internal/dotnet", "./internal/grouping", "./internal/intern"},
+		why: "which frames are shown depends on their names and modules, whoever resolves them and whatever is made of the stacks",
+	},
+	{
 		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
 			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
@@ -227,6 +239,23 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span", "./internal/span/match", "./internal/where", "./internal/clr", "./schema"},
 		why: "an expression is about a span, whichever events it was made of",
+	},
+	{
+		of: []string{"./internal/interval"}, only: []string{"std", "./", "./internal/interval", "./internal/clr", "./internal/intern", "./schema"},
+		why: "which events delimit an interval, and which are in it, depends neither on expressions nor on who asks",
+	},
+	{
+		of: []string{"./internal/during"}, direct: true, only: []string{
+			"std", "./", "./internal/clr", "./internal/dotnet", "./internal/interval", "./internal/message", "./internal/span", "./internal/span/active", "./internal/span/match",
+			"./internal/span/tracker", "./internal/where", "./schema",
+		},
+		why: "what was open when an event was recorded depends neither on the format nor on the command",
+	},
+	{
+		of: []string{"./internal/selection"}, only: []string{
+			"std", "./", "./internal/selection", "./internal/clr", "./internal/glob", "./internal/procinfo", "./internal/where", "./schema",
+		},
+		why: "a selection is about events, whichever source they came from; what was open at their time is an interface",
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{

@@ -130,6 +130,9 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 		return err
 	}
 	f.plan = &pass.Plan{Read: f.read(), Selection: chosen, Weights: f.to.Out.Weights}
+	if names := pass.SelectNames(chosen); names != nil {
+		f.plan.Ahead = append(f.plan.Ahead, names)
+	}
 	f.plan.Read.Order, f.plan.AnyOrder = f.to.Out.Order, f.to.Out.AnyOrder
 	if len(inputs) > 1 {
 		f.plan.Read.Order, f.plan.AnyOrder = reader.ByTime, false

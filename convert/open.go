@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/selection"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -64,7 +65,7 @@ func open(
 	if err != nil {
 		return nil, err
 	}
-	opts, err := c.input(chosen.NeedsEnd())
+	opts, err := c.input(chosen.NeedsEnd() || chosen.NeedsNames())
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +86,10 @@ func open(
 func (s *Source) begin(c *config, chosen *selection.Options) error {
 	read := c.read()
 	var last ntconv.Ticks
-	if chosen.NeedsEnd() {
+	if chosen.NeedsEnd() || chosen.NeedsNames() {
+		chosen.Names = new(procinfo.Names)
 		var err error
-		if last, err = lastTime(s.in, read); err != nil {
+		if last, err = lookAhead(s.in, read, chosen.Names); err != nil {
 			return err
 		}
 	}
@@ -107,8 +109,9 @@ func (s *Source) begin(c *config, chosen *selection.Options) error {
 	return nil
 }
 
-// lastTime returns the time of the last event. It ignores errors of the input, because the second reading reports them.
-func lastTime(in *input.Input, read formats.ReadOptions) (last ntconv.Ticks, err error) {
+// lookAhead reads the input to learn the names of processes, and returns the time of the last event. It ignores errors
+// of the input, because the second reading reports them.
+func lookAhead(in *input.Input, read formats.ReadOptions, names *procinfo.Names) (last ntconv.Ticks, err error) {
 	read.Report = nil
 	src, end, err := in.Source(&read)
 	if err != nil {
@@ -123,6 +126,7 @@ func lastTime(in *input.Input, read formats.ReadOptions) (last ntconv.Ticks, err
 		if e.Kind == ntconv.KindEvent && (none || e.Time > last) {
 			last, none = e.Time, false
 		}
+		names.Observe(e)
 	}
 	return last, nil
 }

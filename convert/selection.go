@@ -22,6 +22,12 @@ type Selection struct {
 	Events []string
 	// PIDs and TIDs are IDs of processes and threads.
 	PIDs, TIDs []uint64
+	// Processes are names of processes, with the same patterns: the name of the process, the executable of its command
+	// line, or the assembly that dotnet runs. Events may state them late, so the input may be read twice; an input that
+	// can be read only once is copied to a temporary file.
+	Processes []string
+	// ThreadNames are names of threads as the trace states them, with the same patterns. Traces of .NET have none.
+	ThreadNames []string
 	// From and To bound the time of events: From is inclusive, To is exclusive.
 	From, To Moment
 	// Where are expressions over fields and properties of events, such as "Size > 1000 && $time < 5s". "ntconv help
@@ -96,6 +102,7 @@ func (s *Selection) options() (*selection.Options, error) {
 	o := &selection.Options{
 		Providers: slices.Clone(s.Providers), Events: slices.Clone(s.Events),
 		PIDs: slices.Clone(s.PIDs), TIDs: slices.Clone(s.TIDs),
+		Processes: slices.Clone(s.Processes), ThreadNames: slices.Clone(s.ThreadNames),
 		From: s.From.internal(), To: s.To.internal(),
 	}
 	if o.Reversed() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ntconv/ntconv/internal/during"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/selection"
 	"github.com/ntconv/ntconv/internal/where"
@@ -123,9 +124,6 @@ type pickFlags struct {
 	during     []string
 }
 
-// flagDuring is the flag that selects events by spans.
-const flagDuring = "during"
-
 // lists describes flags with several values.
 const lists = "; comma-separated, repeatable"
 
@@ -138,13 +136,17 @@ func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	for _, name := range []string{"pid", "tid"} {
 		flags.Lookup(name).DefValue = "" // pflag would show an empty list
 	}
+	flags.StringSliceVar(&p.opts.Processes, "process", nil, "select events of processes with these `name`s or executables; "+
+		"* matches any text; may read the input twice"+lists)
+	flags.StringSliceVar(&p.opts.ThreadNames, "thread-name", nil, "select events of threads with these `name`s; "+
+		"* matches any text"+lists)
 	flags.Var((*momentFlag)(&p.opts.From), "from-time", "select events from this `time` on: 1.5s after the start, -2s before "+
 		"the end, or a date and time (UTC without a time zone)")
 	flags.Var((*momentFlag)(&p.opts.To), "to-time", "select events before this `time`")
 	flags.StringArrayVar(&p.where, "where", nil, "select events for which this `expression` is true, such as "+
 		"'Size > 1000 && $time < 5s'; see ntconv help where")
-	flags.StringArrayVar(&p.during, flagDuring, nil, "select events during spans for which this `expression` is true, such as "+
-		"'span.name =~ \"GET /cart\"'; reads the input twice; see ntconv help where")
+	flags.StringArrayVar(&p.during, during.Flag, nil, "select events while something was open for which this `expression` is "+
+		"true, such as 'gc.generation == 2' or 'span.name =~ \"GET /cart\"'; reads the input twice; see ntconv help where")
 }
 
 // options returns the selection that the flags describe.

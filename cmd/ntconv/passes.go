@@ -22,6 +22,9 @@ func (a *app) plan() (*pass.Plan, error) {
 		return nil, fail(exitUsage, err)
 	}
 	plan := &pass.Plan{Read: a.read, Selection: sel, Progress: a.progress}
+	if names := pass.SelectNames(sel); names != nil {
+		plan.Ahead = append(plan.Ahead, names)
+	}
 	if err := a.selectDuring(plan); err != nil {
 		return nil, fail(exitUsage, err)
 	}

@@ -1,19 +1,16 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/during"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/active"
-	"github.com/ntconv/ntconv/internal/span/match"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/kind"
 )
@@ -21,31 +18,33 @@ import (
 // spanUse is the use of spans by a command: to select events (--during), or to label samples.
 //
 //	during, evidence, name  set by selectDuring and linkSpans, before the first pass
-//	index                   set by learn, after which link and Keep may use it
+//	index                   set by learn, after which link may use it, and during.Learn, after which Keep may
 //	linker, pass            set by link for the current pass, read by remark, links and describe after it
 type spanUse struct {
-	during   []*match.Condition // --during
-	evidence active.Evidence    // evidence for both uses
-	name     bool               // add the name of the span
-	index    *active.Index      // nil until the input has been read for it
-	kind     kind.Kind          // of the samples that get labels
-	linker   *active.Linker     // of the current pass, nil if no labels are added
-	pass     *pass.Pass         // the current pass, nil if there is nothing to link
+	during   *during.Filter  // --during; nil without the flag
+	evidence active.Evidence // evidence for both uses
+	name     bool            // add the name of the span
+	index    *active.Index   // nil until the input has been read for it
+	kind     kind.Kind       // of the samples that get labels
+	linker   *active.Linker  // of the current pass, nil if no labels are added
+	pass     *pass.Pass      // the current pass, nil if there is nothing to link
 }
 
 // selectDuring adds the selection of --during to a plan. It does nothing without the flag.
 func (a *app) selectDuring(plan *pass.Plan) error {
 	a.spans = spanUse{evidence: active.All}
+	var conditions []*during.Condition
 	for _, text := range a.pick.during {
-		c, err := match.Parse(text)
+		c, err := during.Parse(text)
 		if err != nil {
-			return fmt.Errorf("--%s: %w", flagDuring, err)
+			return fmt.Errorf("--%s: %w", during.Flag, err)
 		}
-		a.spans.during = append(a.spans.during, c)
+		conditions = append(conditions, c)
 	}
-	if len(a.spans.during) > 0 {
+	if len(conditions) > 0 {
+		a.spans.during = during.New(conditions)
 		plan.Selection.During = &a.spans
-		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learn}})
+		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learnDuring}})
 	}
 	return nil
 }
@@ -60,10 +59,10 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 				formats.FlagSpanLink,
 			)
 		}
-		if len(a.spans.during) > 0 {
+		if a.spans.selects() {
 			return fmt.Errorf(
 				"--%s needs events that are linked to spans; omit --%s off",
-				flagDuring,
+				during.Flag,
 				formats.FlagSpanLink,
 			)
 		}
@@ -73,7 +72,7 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 	if !labels {
 		return nil
 	}
-	if len(a.spans.during) == 0 { // otherwise selectDuring has planned the index
+	if !a.spans.selects() { // otherwise selectDuring has planned the index
 		plan.Ahead = append(
 			plan.Ahead,
 			&pass.Ahead{
@@ -85,16 +84,22 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 	return nil
 }
 
+// selects reports whether spans select events.
+func (u *spanUse) selects() bool { return u.during != nil && u.during.NeedsSpans() }
+
 // learn builds the index of the spans of a trace.
 func (u *spanUse) learn(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
-	var o active.Options
-	if len(u.during) > 0 {
-		o.Pick = func(s *span.Span) bool {
-			return !slices.ContainsFunc(u.during, func(c *match.Condition) bool { return !c.Match(s, info.Clock) })
-		}
-	}
-	u.index = active.New(info, &o)
+	u.index = active.New(info, nil)
 	return u.index.Add, u.index.Finish
+}
+
+// learnDuring finds the intervals of a trace. If spans select events, it also builds the index.
+func (u *spanUse) learnDuring(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+	see, end = u.during.Learn(info)
+	if u.selects() {
+		u.index = u.during.Spans()
+	}
+	return see, end
 }
 
 // link is the stage of a pass that adds labels to samples. It returns src if the trace has no spans.
@@ -136,8 +141,8 @@ func (u *spanUse) remark(r formats.Result) string {
 	if len(by) > 0 {
 		text += " (" + strings.Join(by, ", ") + ")"
 	}
-	if evicted := u.evicted(); evicted != "" && len(u.during) == 0 { // otherwise Notes states it
-		text += "; " + evicted
+	if n := u.index.Evicted(); n > 0 && !u.selects() { // otherwise Notes states it
+		text += "; " + message.Count(n, "span") + " ended early because too many were open"
 	}
 	return text
 }
@@ -166,15 +171,6 @@ func (u *spanUse) counts(r formats.Result) active.Counts {
 	return u.linker.Counts(profile.SampleTypes(k))
 }
 
-// evicted states how many open spans the index has evicted; "" if none.
-func (u *spanUse) evicted() string {
-	n := u.index.Evicted()
-	if n == 0 {
-		return ""
-	}
-	return message.Count(n, "span") + " ended early because too many were open"
-}
-
 // describe adds the result of linking samples to a summary.
 func (u *spanUse) describe(s *summary.Summary) {
 	s.Result.Remark(u.remark(s.Result))
@@ -182,62 +178,10 @@ func (u *spanUse) describe(s *summary.Summary) {
 }
 
 // Keep implements selection.During.
-func (u *spanUse) Keep(e *ntconv.Event) bool { return u.index.During(e, u.evidence) }
+func (u *spanUse) Keep(e *ntconv.Event) bool { return u.during.Keep(e, u.evidence) }
 
 // String implements selection.During.
-func (u *spanUse) String() string {
-	var flags []string
-	for _, c := range u.during {
-		flags = append(flags, "--"+flagDuring+" '"+c.Text()+"'")
-	}
-	return strings.Join(flags, " ")
-}
+func (u *spanUse) String() string { return u.during.String() }
 
-// shownNames is the maximum number of names of spans in a message.
-const shownNames = 5
-
-// Notes implements selection.During: the number of selected spans, or the names of spans if none was selected.
-func (u *spanUse) Notes() []string {
-	if u.index == nil {
-		return nil
-	}
-	total, picked := int64(u.index.Len()), int64(u.index.Picked())
-	switch {
-	case total == 0:
-		return []string{
-			"--" + flagDuring + ": the trace has no spans; record Activities, or event sources that start and stop operations",
-		}
-	case picked > 0:
-		notes := []string{
-			fmt.Sprintf("--%s: %s of %s selected", flagDuring, message.Group(picked), message.Count(total, "span")),
-		}
-		if evicted := u.evicted(); evicted != "" {
-			notes = append(notes, evicted)
-		}
-		return notes
-	}
-	names, spans := u.index.Names()
-	order := make([]int, len(names))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(
-		order,
-		func(i, j int) int { return cmp.Or(cmp.Compare(spans[j], spans[i]), cmp.Compare(names[i], names[j])) },
-	)
-	var has []string
-	for _, i := range order[:min(len(order), shownNames)] {
-		has = append(has, fmt.Sprintf("%q (%s)", names[i], message.Group(spans[i])))
-	}
-	if n := len(order) - shownNames; n > 0 {
-		has = append(has, message.Count(int64(n), "more name"))
-	}
-	return []string{
-		fmt.Sprintf(
-			"--%s: none of %s matches; names: %s",
-			flagDuring,
-			message.Count(total, "span"),
-			strings.Join(has, ", "),
-		),
-	}
-}
+// Notes implements selection.During.
+func (u *spanUse) Notes() []string { return u.during.Notes() }

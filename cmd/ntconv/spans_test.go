@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/during"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -181,7 +182,11 @@ func TestSpanEvictions(t *testing.T) {
 	if links := u.links(nil); links == nil || links.Evicted != 1 || !strings.Contains(u.remark(nil), "; 1 span ended early because too many were open") {
 		t.Errorf("%+v: %s", links, u.remark(nil))
 	}
-	u.during = append(u.during, nil)
+	c, err := during.Parse(`span.name == "Pay"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.during = during.New([]*during.Condition{c})
 	if strings.Contains(u.remark(nil), "early") {
 		t.Error(u.remark(nil))
 	}
@@ -261,7 +266,7 @@ func TestDuringNothing(t *testing.T) {
 		{[]string{"filter", "--during", `span.name == "Chart"`, path, "none.nettrace"}, exitEmpty, "none of 3 spans"},
 		{[]string{"print", "--during", `span.name == "Chart"`, path}, exitEmpty, "none of 3 spans"},
 		{[]string{"top", "--during", `span.nmae == "Cart"`, "absent.nettrace"}, exitUsage, "did you mean span.name?"},
-		{[]string{"top", "--during", `Size > 5`, "absent.nettrace"}, exitUsage, "Size is not a property of a span"},
+		{[]string{"top", "--during", `Size > 5`, "absent.nettrace"}, exitUsage, "Size is unknown; available: span, request, gc, pause, contention,"},
 		{[]string{"top", "--span-link", "off", "--during", `span.name == "Cart"`, path}, exitUsage, "omit --span-link off"},
 		{[]string{"to", "pprof", "--span-link", "off", "--span-name", path}, exitUsage, "omit --span-link off"},
 		{[]string{"to", "pprof", "--span-link", "label,nothing", path}, exitUsage, "want auto, off, or a list of label, activity, thread"},

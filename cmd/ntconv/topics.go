@@ -89,6 +89,10 @@ func whereTopic() *cobra.Command {
 				Line:   "ntconv top --during 'span.name =~ \"GET /cart\" && span.duration > 100ms' trace.nettrace",
 			},
 			formats.Example{
+				Remark: "what happened during collections of generation 2 that took long",
+				Line:   "ntconv print --during 'gc.generation == 2 && gc.duration > 50ms' trace.nettrace",
+			},
+			formats.Example{
 				Remark: "the first five seconds of two threads",
 				Line:   "ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace",
 			},
@@ -121,16 +125,36 @@ Strings can also be compared with IDs, dates, and the names of the runtime's num
 with something that an event does not have is false, even with !=. In a list, one element must match. If a comparison
 cannot be true for any event, for example because no event has the field, the summary says so.
 
---during 'EXPRESSION' selects events that were recorded while a span was active for which the expression is true, or
-while a descendant of such a span was active. The operators are the same; the properties are those of spans:
+--during 'EXPRESSION' selects events that were recorded while something was open for which the expression is true. The
+operators are the same. An expression is about one kind of interval, and its properties begin with the name of the kind;
+the name alone, as in --during gc, means any interval of the kind. If --during is given more than once, expressions about
+one kind must be true for the same interval, and an event must be during an interval of each kind.
 
-  span.name span.scope        strings; the scope is the ActivitySource or event source that recorded the span
-  span.kind                   internal, server, client, producer or consumer
-  span.status                 unset, ok or error
-  span.duration               100ms, 1.5s
-  span.start                  since the start of the trace, or a date and time
-  span.trace_id span.span_id span.parent_id   IDs in hexadecimal
-  span.attributes.KEY         an attribute: a string, a number, true or false; a key may contain dots, or be quoted
+  gc                          garbage collections: gc.generation gc.number, numbers; gc.reason (Induced, AllocSmall)
+                              gc.type, words; gc.pause, how long it suspended the program
+  pause                       suspensions for a collection: pause.generation pause.number (of it) pause.reason
+  contention                  waits for locks: contention.kind (managed, native) contention.lock contention.owner
+  wait                        waits for wait handles: wait.source wait.object
+  jit                         compilations: jit.method jit.il_size jit.code_size
+  exception                   from the throw to the handler: exception.type exception.message
+  typeload                    loads of types: typeload.type typeload.level
+  task                        tasks while they run: task.id
+  pair                        all of these, and all other pairs of events, such as AssemblyLoad: pair.name pair.provider
+  request                     HTTP requests: request.route (else the path) request.path request.method request.host
+                              request.status request.side (server, client) request.attributes.KEY
+  span                        spans: span.name; span.scope, the ActivitySource or event source that recorded the span;
+                              span.kind (internal, server, client, producer, consumer); span.status (unset, ok, error);
+                              span.trace_id span.span_id span.parent_id, in hexadecimal; span.attributes.KEY
 
-A span is active on the thread that started and ended it. If only its end was recorded, that is the thread of the end.
---span-link chooses the evidence: labels of the event, activity IDs, threads.`
+  KIND.duration               of all kinds: 100ms, 1.5s
+  KIND.start                  since the start of the trace, or a date and time
+  KIND.fields.KEY             of all kinds but request and span: a field of the event that begins or ends the interval
+
+The keys of fields and attributes may contain dots, or be quoted. If no interval matches, the summary lists what the
+trace has.
+
+A collection, a pause, and the time in a queue concern all threads of the process. Other intervals concern the thread on
+which they begin and end, or all threads of the process if they end on another thread. An interval whose begin or end is
+not in the trace is ignored. Spans and requests concern the events of their activity and thread, and of the spans within
+them: a span is active on the thread that started and ended it. If only its end was recorded, that is the thread of the
+end. --span-link chooses the evidence: labels of the event, activity IDs, threads.`

@@ -9,10 +9,12 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/during"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/summary"
@@ -93,7 +95,7 @@ func (a *app) verifyCmd() *cobra.Command {
 	})
 	complete(cmd, "ignore", names)
 	a.addInputFlags(cmd)
-	cmd.Flags().Lookup(flagDuring).Hidden = true
+	cmd.Flags().Lookup(during.Flag).Hidden = true
 	return cmd
 }
 
@@ -120,7 +122,7 @@ func (a *app) verify(v *verification) error {
 		return failf(
 			exitUsage,
 			"verify does not take --%s; write both parts with ntconv filter and compare them",
-			flagDuring,
+			during.Flag,
 		)
 	}
 	opts, err := v.options(plan.Read.Order)
@@ -268,7 +270,12 @@ func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
 func (s *side) start(plan *pass.Plan) error {
 	var last ntconv.Ticks
 	var err error
-	if plan.Selection.NeedsEnd() {
+	selected := *plan.Selection
+	switch {
+	case selected.NeedsNames(): // each side has its own
+		selected.Names = new(procinfo.Names)
+		last, err = plan.Scan(s.in, selected.Names.Observe)
+	case selected.NeedsEnd():
 		last, err = plan.Last(s.in)
 	}
 	var src ntconv.Source
@@ -280,7 +287,7 @@ func (s *side) start(plan *pass.Plan) error {
 	if err != nil {
 		return inputFailure(err, false)
 	}
-	keep, err := plan.Selection.Compile(src.Info().Clock, last)
+	keep, err := selected.Compile(src.Info().Clock, last)
 	if err != nil {
 		s.stream.Close()
 		return fail(exitUsage, err)

@@ -189,6 +189,9 @@ type Ahead struct {
 	Learn func(*ntconv.Info) (see func(*ntconv.Event), end func())
 	// AnyOrder means that the events may come in file order, which is faster. Otherwise they come in time order.
 	AnyOrder bool
+	// Enough, if not nil, reports whether the events that see has observed suffice. The reading then ends early, unless
+	// it has another purpose or several inputs are read as one.
+	Enough func() bool
 	// Optional means that the pass is skipped for an input that can be read only once.
 	Optional bool
 	// Symbols means that Target.Namer has observed the whole trace before the first event.

@@ -80,6 +80,9 @@ type head struct {
 	peeked *bufio.Reader
 }
 
+// Merged reports whether several inputs are read as one.
+func (in *Input) Merged() bool { return len(in.others) > 0 }
+
 // Open opens inputs and recognizes their formats. The name "-" is standard input. Errors are of type *Error; if two
 // names denote one file, the error wraps ErrSameFile. names must not be empty. The caller closes the Input; o must not
 // be modified until then.

@@ -26,6 +26,8 @@ func memoryUsers() []memoryUser {
 		{"/internal/procinfo.", "descriptions of processes"},
 		{"/internal/overview.", "counters, and totals by type"},
 		{"/internal/inventory.", "counts by event type, thread and process"},
+		{"/internal/distribution.", "numbers whose quantiles are computed"},
+		{"/internal/eventstats.", "groups of events and their values"},
 		{"/internal/streameq.", "definitions and events that are compared"},
 		{"/internal/subset.", "the processes and threads of the selected events"},
 		{"/internal/eventtext.", "a line of text that is printed"},

@@ -2,6 +2,7 @@ package pass
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -54,15 +55,20 @@ func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last nt
 	if names != nil {
 		order = plan.Read.Order
 	}
+	toEnd := plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Rereadable()
 	if names != nil || len(due) > 0 {
-		_, err := plan.scan(in, order, func(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+		enough := never
+		if names == nil && !toEnd && !in.Merged() && !slices.ContainsFunc(due, func(a *Ahead) bool { return a.Enough == nil }) {
+			enough = func() bool { return !slices.ContainsFunc(due, func(a *Ahead) bool { return !a.Enough() }) }
+		}
+		_, err := plan.scan(in, order, enough, func(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 			return begin(due, info, names)
 		})
 		if err != nil {
 			return 0, err
 		}
 	}
-	if plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Rereadable() {
+	if toEnd {
 		return plan.Last(in)
 	}
 	return 0, nil
@@ -98,7 +104,7 @@ func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 	if in.Ended {
 		return in.Last, nil
 	}
-	return plan.scan(in, reader.FileOrder, func(*ntconv.Info) (func(*ntconv.Event), func()) {
+	return plan.scan(in, reader.FileOrder, never, func(*ntconv.Info) (func(*ntconv.Event), func()) {
 		return func(*ntconv.Event) {}, func() {}
 	})
 }
@@ -107,14 +113,19 @@ func (plan *Plan) Last(in *input.Input) (ntconv.Ticks, error) {
 // report; the pass that follows does, and it also reports if it ends differently. Scan returns the error of an input
 // that ends early only if no pass may follow: at a limit and in strict mode.
 func (plan *Plan) Scan(in *input.Input, see func(*ntconv.Event)) (last ntconv.Ticks, err error) {
-	return plan.scan(in, plan.Read.Order, func(*ntconv.Info) (func(*ntconv.Event), func()) { return see, func() {} })
+	return plan.scan(in, plan.Read.Order, never, func(*ntconv.Info) (func(*ntconv.Event), func()) { return see, func() {} })
 }
 
+// never is the enough of a reading to the end.
+func never() bool { return false }
+
 // scan is Scan in a given order. It calls begin with the trace's description, shows the events to the first function
-// that begin returns, and calls the second one at the end.
+// that begin returns, and calls the second one at the end. It ends early after an event for which enough returns true;
+// the time of the last event is then unknown.
 func (plan *Plan) scan(
 	in *input.Input,
 	order reader.Order,
+	enough func() bool,
 	begin func(*ntconv.Info) (see func(*ntconv.Event), end func()),
 ) (last ntconv.Ticks, err error) {
 	o := plan.Read
@@ -137,6 +148,10 @@ func (plan *Plan) scan(
 			if r.Events++; r.Events == 1 || e.Time > last {
 				last = e.Time
 			}
+		}
+		if enough() {
+			end()
+			return last, nil
 		}
 	}
 	if r.Err == nil {

@@ -111,6 +111,17 @@ func (s *set) total(column int) float64 {
 	return sum
 }
 
+// firstUsed returns the first column whose total is not 0, or else the main column. A trace may state how often
+// something happened, but not how long it took.
+func (s *set) firstUsed() int {
+	for i := range s.columns {
+		if s.total(i) != 0 {
+			return i
+		}
+	}
+	return s.spec.main
+}
+
 // SourcesOf returns the names of the kinds of events that a kind is computed from, and which of them its profile uses,
 // given the number of samples from each. A kind with one source has no names. A list of samples that ends early means
 // that there are none of the other sources.

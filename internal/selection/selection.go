@@ -3,12 +3,12 @@ package selection
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/glob"
+	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -20,6 +20,12 @@ type Options struct {
 	// given by its ID, or with its provider as "provider/event".
 	Providers, Events []string
 	PIDs, TIDs        []uint64
+	// Processes and ThreadNames are case-insensitive names with the same patterns. A process has several names, see
+	// procinfo.NameSet, and one of them must match. A thread has the name that the trace states in Thread.Name.
+	Processes, ThreadNames []string
+	// Names knows the names of processes. It must be set if NeedsNames returns true; it is read for each event, so its
+	// owner may still be learning, if it ensures that the names of the event's process are known.
+	Names *procinfo.Names
 	// From and To bound the time. From is inclusive and To exclusive, as for slices.
 	From, To Moment
 	// Where lists conditions on the contents of events.
@@ -41,6 +47,14 @@ type During interface {
 // NeedsEnd reports whether For and Compile need the time of the last event.
 func (o *Options) NeedsEnd() bool { return o.From.FromEnd() || o.To.FromEnd() }
 
+// NeedsNames reports whether the names of processes must be known.
+func (o *Options) NeedsNames() bool { return len(o.Processes) > 0 }
+
+// owned reports whether the selection depends on processes or threads.
+func (o *Options) owned() bool {
+	return len(o.PIDs)+len(o.TIDs)+len(o.Processes)+len(o.ThreadNames) > 0
+}
+
 // Reversed reports whether the end of the time range precedes its start in every trace.
 func (o *Options) Reversed() bool { return o.To.before(o.From) }
 
@@ -49,7 +63,7 @@ func (o *Options) Timed() bool { return o.From != Moment{} || o.To != Moment{} }
 
 // Empty reports whether every event is selected.
 func (o *Options) Empty() bool {
-	return len(o.Providers)+len(o.Events)+len(o.PIDs)+len(o.TIDs)+len(o.Where) == 0 && o.During == nil && !o.Timed()
+	return len(o.Providers)+len(o.Events)+len(o.Where) == 0 && !o.owned() && o.During == nil && !o.Timed()
 }
 
 // A WhereError means that a condition of Options.Where does not apply to a trace.
@@ -65,6 +79,7 @@ type Selector struct {
 	opts     Options
 	all      bool
 	typed    bool // conditions on types are set
+	owned    bool // conditions on processes or threads are set
 	bounded  bool // to is set
 	from, to ntconv.Ticks
 	schemas  schema.Table
@@ -73,7 +88,9 @@ type Selector struct {
 	lastOK   bool
 	where    []*where.Matcher
 
-	providers, events, pids, tids matchList
+	providers, events, pids, tids, processes, threadNames matchList
+
+	owners owners
 }
 
 // Notes returns what the user should know about conditions that no event so far could satisfy, one string per line.
@@ -87,7 +104,7 @@ func (s *Selector) Notes() []string {
 			}
 		}
 	}
-	for _, l := range []*matchList{&s.providers, &s.events, &s.pids, &s.tids} {
+	for _, l := range []*matchList{&s.providers, &s.events, &s.pids, &s.tids, &s.processes, &s.threadNames} {
 		notes = append(notes, l.notes()...)
 	}
 	for _, m := range s.where {
@@ -117,12 +134,16 @@ func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) 
 		opts:  *o,
 		all:   o.Empty(),
 		typed: len(o.Providers)+len(o.Events) > 0,
+		owned: o.owned(),
 		from:  math.MinInt64,
 		to:    math.MaxInt64,
 		types: make(map[*ntconv.Type]bool),
 	}
 	s.providers, s.events = newMatchList("provider", o.Providers, true), newMatchList("event", o.Events, true)
 	s.pids, s.tids = newMatchList("pid", numbers(o.PIDs), false), newMatchList("tid", numbers(o.TIDs), false)
+	s.processes = newMatchList("process", o.Processes, true)
+	s.threadNames = newMatchList("thread-name", o.ThreadNames, true)
+	s.processes.what, s.threadNames.what = "processes", "threads"
 	var err error
 	if o.From.kind != momentNone {
 		if s.from, err = o.From.ticks(clock, last); err != nil {
@@ -156,13 +177,13 @@ func (s *Selector) Keep(e *ntconv.Event) bool {
 	}
 	switch e.Kind {
 	case ntconv.KindEvent:
-		return s.inTime(e.Time) && s.thread(e.Thread) && s.typeOf(e) &&
+		return s.inTime(e.Time) && s.thread(e.Thread, e.Time) && s.typeOf(e) &&
 			(s.opts.During == nil || s.opts.During.Keep(e)) &&
 			s.content(e)
 	case ntconv.KindLost:
-		return s.inTime(e.Time) && s.thread(e.Capture)
+		return s.inTime(e.Time) && s.thread(e.Capture, e.Time)
 	case ntconv.KindDefine:
-		return (e.Thread == nil || s.thread(e.Thread)) && (e.Type == nil || s.typeOf(e))
+		return (e.Thread == nil || s.thread(e.Thread, e.Time)) && (e.Type == nil || s.typeOf(e))
 	case ntconv.KindOpaque:
 		return false
 	}
@@ -173,7 +194,7 @@ func (s *Selector) Keep(e *ntconv.Event) bool {
 // and includes the mark's time. Keep lets all marks pass, because readers need them.
 func (s *Selector) KeepMark(e *ntconv.Event) bool {
 	return s.all ||
-		!s.typed && len(s.opts.PIDs)+len(s.opts.TIDs)+len(s.where) == 0 && s.opts.During == nil && s.inTime(e.Time)
+		!s.typed && len(s.where) == 0 && !s.owned && s.opts.During == nil && s.inTime(e.Time)
 }
 
 // Clip returns the selected part of a time range.
@@ -194,30 +215,6 @@ func (s *Selector) Window() func(ntconv.Ticks) bool {
 }
 
 func (s *Selector) inTime(t ntconv.Ticks) bool { return t >= s.from && (!s.bounded || t < s.to) }
-
-func (s *Selector) thread(t *ntconv.Thread) bool {
-	if len(s.opts.TIDs) > 0 {
-		if t == nil {
-			return false
-		}
-		i := slices.Index(s.opts.TIDs, t.TID)
-		if i < 0 {
-			return false
-		}
-		s.tids.matched[i] = true
-	}
-	if len(s.opts.PIDs) == 0 {
-		return true
-	}
-	if t == nil || t.Process == nil {
-		return false
-	}
-	i := slices.Index(s.opts.PIDs, t.Process.PID)
-	if i >= 0 {
-		s.pids.matched[i] = true
-	}
-	return i >= 0
-}
 
 func (s *Selector) content(e *ntconv.Event) bool {
 	for _, m := range s.where {
@@ -271,6 +268,12 @@ func (o *Options) String() string {
 	}
 	for _, n := range o.TIDs {
 		parts = append(parts, "--tid "+strconv.FormatUint(n, 10))
+	}
+	for _, n := range o.Processes {
+		parts = append(parts, "--process "+n)
+	}
+	for _, n := range o.ThreadNames {
+		parts = append(parts, "--thread-name "+n)
 	}
 	if o.From.kind != momentNone {
 		parts = append(parts, "--from-time "+o.From.String())

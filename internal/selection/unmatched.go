@@ -18,6 +18,7 @@ type matchList struct {
 	values  []string
 	matched []bool
 	seen    map[string]bool // names in the trace, nil for numbers
+	what    string          // what has these names, if remarks list them: processes, threads
 }
 
 func newMatchList(flag string, values []string, named bool) matchList {
@@ -43,6 +44,16 @@ func (l *matchList) see(name string) {
 	}
 }
 
+// matchNumber reports whether one of the numbers, the values of the flag, is n.
+func (l *matchList) matchNumber(numbers []uint64, n uint64) bool {
+	i := slices.Index(numbers, n)
+	if i < 0 {
+		return false
+	}
+	l.matched[i] = true
+	return true
+}
+
 // match returns whether a value matches, and records all values that do.
 func (l *matchList) match(matches func(value string) bool) (some bool) {
 	for i, v := range l.values {
@@ -53,8 +64,11 @@ func (l *matchList) match(matches func(value string) bool) (some bool) {
 	return some
 }
 
+// maxListed is the maximum number of names that a remark lists.
+const maxListed = 10
+
 // notes returns a remark for each value that matched nothing. A single value that matched nothing leaves nothing
-// selected, which the user sees; there is a remark only if the trace has similar names.
+// selected, which the user sees; there is a remark only if the trace has similar names, or if the flag lists all names.
 func (l *matchList) notes() (notes []string) {
 	for i, v := range l.values {
 		if l.matched[i] || strings.HasPrefix(v, "!") {
@@ -64,9 +78,24 @@ func (l *matchList) notes() (notes []string) {
 		switch {
 		case len(similar) > 0:
 			notes = append(notes, "no event matches --"+l.flag+" "+v+"; similar: "+strings.Join(similar, ", "))
+		case l.what != "":
+			notes = append(notes, "no event matches --"+l.flag+" "+v+"; "+l.list())
 		case len(l.values) > 1:
 			notes = append(notes, "no event matches --"+l.flag+" "+v)
 		}
 	}
 	return notes
+}
+
+// list returns the names in the trace.
+func (l *matchList) list() string {
+	names := slices.Sorted(maps.Keys(l.seen))
+	if len(names) == 0 {
+		return "the trace has no names of " + l.what
+	}
+	more := ""
+	if n := len(names) - maxListed; n > 0 {
+		names, more = names[:maxListed], " and "+strconv.Itoa(n)+" more"
+	}
+	return l.what + " in the trace: " + strings.Join(names, ", ") + more
 }

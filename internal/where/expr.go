@@ -54,7 +54,8 @@ var opSymbols = [...]string{"has", "==", "!=", "<", "<=", ">", ">=", "=~", "in"}
 type test struct {
 	op   op
 	attr attr      // attrNone if the operand is a field, or if prop is set
-	prop *Property // property of a Subject; nil in expressions about events
+	prop *Property // property of a Subject; nil in expressions about events, and if any is set
+	any  bool      // the operand is a Subject, and the test is true for all of them; op is opHas
 	path []string  // names of the members that lead to a field; one entry, the key, for a label
 	lits []literal
 	re   *regexp.Regexp // set for opMatch

@@ -2,6 +2,7 @@ package where
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -12,37 +13,41 @@ const (
 )
 
 // Parse parses an expression about events. Errors are of type *Error.
-func Parse(text string) (*Expr, error) { return parse(text, nil) }
+func Parse(text string) (*Expr, error) {
+	x, _, err := parse(text, nil)
+	return x, err
+}
 
-// parse parses an expression about a subject, or about events if about is nil.
-func parse(text string, about *Subject) (*Expr, error) {
-	p := parser{lexer: lexer{text: text}, x: &Expr{text: text}, about: about}
+// parse parses an expression about one of several subjects, which it returns, or about events if there are none.
+func parse(text string, subjects []*Subject) (*Expr, *Subject, error) {
+	p := parser{lexer: lexer{text: text}, x: &Expr{text: text}, subjects: subjects}
 	if len(text) > maxText {
-		return nil, &Error{Msg: "the expression is too long: more than 64 KiB"}
+		return nil, nil, &Error{Msg: "the expression is too long: more than 64 KiB"}
 	}
 	if err := p.advance(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.tok.kind == tokenEnd {
-		return nil, p.errorf(0, "the expression is empty: want a comparison such as %s", about.example())
+		return nil, nil, p.errorf(0, "the expression is empty: want a comparison such as %s", p.example())
 	}
 	root, err := p.either(0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.tok.kind != tokenEnd {
-		return nil, p.errorf(p.tok.pos, "want && or ||, got %v", p.tok)
+		return nil, nil, p.errorf(p.tok.pos, "want && or ||, got %v", p.tok)
 	}
 	p.x.root = root
-	return p.x, nil
+	return p.x, p.about, nil
 }
 
 // A parser is a recursive-descent parser. tok is the next token; the lexer has already read it.
 type parser struct {
 	lexer
-	tok   token
-	x     *Expr
-	about *Subject // nil for events
+	tok      token
+	x        *Expr
+	subjects []*Subject // empty for events
+	about    *Subject   // that of the first operand; nil before it
 }
 
 func (p *parser) advance() (err error) {
@@ -155,15 +160,28 @@ func (p *parser) comparison(t *test) error {
 		}
 		return p.expect(")", "after the field")
 	}
+	pos := p.tok.pos
 	if err := p.operand(t); err != nil {
 		return err
+	}
+	if t.any && !p.comparesNext() {
+		return nil
+	}
+	if t.any {
+		return p.errorf(pos, "%s is not a property of a %s%s", t.operand(), p.about.Name, p.about.suggest(t.path[0]))
 	}
 	return p.operator(t)
 }
 
+// comparesNext reports whether the next token is an operator of a comparison.
+func (p *parser) comparesNext() bool {
+	return slices.ContainsFunc(opSymbols[opHas+1:], func(s string) bool { return p.tok.is(s) }) ||
+		p.tok.kind == tokenName && p.tok.text == opSymbols[opIn]
+}
+
 // operand parses the left side of a comparison: a field or a property.
 func (p *parser) operand(t *test) error {
-	if p.about != nil {
+	if len(p.subjects) > 0 {
 		return p.subjectOperand(t)
 	}
 	switch tok := p.tok; {
@@ -199,7 +217,10 @@ func (p *parser) names(t *test) error {
 func (p *parser) property(t *test) error {
 	tok := p.tok
 	if t.attr = attrByName(tok.text[1:]); t.attr == attrNone {
-		return p.errorf(tok.pos, "unknown property %s; available: %s", tok.text, attrList())
+		return p.errorf(tok.pos, "unknown property %s; available: %s", tok.text, attrList(p.x == nil))
+	}
+	if p.x != nil && attrs[t.attr].kind == kindOwner {
+		return p.errorf(tok.pos, "%s cannot be compared, because events do not state it; available: %s", tok.text, attrList(false))
 	}
 	if err := p.advance(); err != nil || t.attr != attrLabel {
 		return err

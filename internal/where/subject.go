@@ -33,6 +33,7 @@ type PropertyKind uint8
 const (
 	PropertyText     PropertyKind = iota // a string
 	PropertyWord                         // a string, case-insensitive
+	PropertyNumber                       // a number
 	PropertyDuration                     // nanoseconds: an integer; compared with durations
 	// PropertyTime is nanoseconds since 1970-01-01 UTC: an integer; compared with dates and with durations since the
 	// start of the trace.
@@ -50,13 +51,20 @@ type Condition struct {
 }
 
 // Parse parses an expression about the subject. Errors are of type *Error.
-func (s *Subject) Parse(text string) (*Condition, error) {
-	x, err := parse(text, s)
+func (s *Subject) Parse(text string) (*Condition, error) { return ParseAbout(text, s) }
+
+// ParseAbout parses an expression about one of several subjects, which its first operand names. The name of the subject
+// alone is a comparison that is always true. Errors are of type *Error.
+func ParseAbout(text string, subjects ...*Subject) (*Condition, error) {
+	x, about, err := parse(text, subjects)
 	if err != nil {
 		return nil, err
 	}
-	return &Condition{x, s}, nil
+	return &Condition{x, about}, nil
 }
+
+// Subject returns what the expression is about.
+func (c *Condition) Subject() *Subject { return c.about }
 
 // Text returns the expression as the user wrote it.
 func (c *Condition) Text() string { return c.x.text }
@@ -91,6 +99,9 @@ func (m *conditionMatcher) eval(n *node) bool {
 		return !m.eval(n.left)
 	}
 	t := m.x.tests[n.test]
+	if t.any {
+		return true
+	}
 	i := slices.IndexFunc(m.about.Properties, func(p Property) bool { return p.Name == t.prop.Name })
 	return m.test(t, m.value(i, t.key()))
 }
@@ -157,31 +168,31 @@ func (m *conditionMatcher) parsedTest(t *test, v ntconv.Value) bool {
 	return false
 }
 
-// example returns a comparison for messages. s is nil for events.
-func (s *Subject) example() string {
-	if s == nil {
+// example returns a comparison for messages.
+func (p *parser) example() string {
+	if len(p.subjects) == 0 {
 		return "Size > 1000"
 	}
-	return s.Example
+	return p.subjects[0].Example
 }
 
-// subjectOperand parses the left side of a comparison of a subject's property.
+// subjectOperand parses the left side of a comparison of a subject's property, or the name of the subject alone.
 func (p *parser) subjectOperand(t *test) error {
-	tok, s := p.tok, p.about
+	tok := p.tok
 	if tok.kind != tokenName && tok.kind != tokenString {
+		s := p.subjects[0]
 		return p.errorf(tok.pos, "want a property such as %s.%s, got %v", s.Name, s.Properties[0].Name, tok)
 	}
 	if err := p.names(t); err != nil {
 		return err
 	}
-	if t.path[0] != s.Name || len(t.path) == 1 {
-		return p.errorf(
-			tok.pos,
-			"%s is not a property of a %s%s",
-			t.operand(),
-			s.Name,
-			s.suggest(t.path[len(t.path)-1]),
-		)
+	s, err := p.subject(t, tok.pos)
+	if err != nil {
+		return err
+	}
+	if len(t.path) == 1 {
+		t.any = true
+		return nil
 	}
 	i := slices.IndexFunc(s.Properties, func(p Property) bool { return p.Name == t.path[1] })
 	if i < 0 {
@@ -198,6 +209,40 @@ func (p *parser) subjectOperand(t *test) error {
 		return p.errorf(tok.pos, "%s.%s has no member %s", s.Name, t.path[1], t.path[2])
 	}
 	return nil
+}
+
+// subject returns the subject that an operand names. It is the same for all operands of an expression.
+func (p *parser) subject(t *test, pos int) (*Subject, error) {
+	name, member := t.path[0], t.path[len(t.path)-1]
+	i := slices.IndexFunc(p.subjects, func(s *Subject) bool { return s.Name == name })
+	switch {
+	case i < 0 && p.about != nil:
+		return nil, p.errorf(pos, "%s is not a property of a %s%s", t.operand(), p.about.Name, p.about.suggest(member))
+	case i < 0 && len(p.subjects) == 1:
+		return nil, p.errorf(pos, "%s is not a property of a %s%s", t.operand(), p.subjects[0].Name, p.subjects[0].suggest(member))
+	case i < 0:
+		return nil, p.errorf(pos, "%s is unknown; %s", t.operand(), p.available(name))
+	case p.about != nil && p.about != p.subjects[i]:
+		return nil, p.errorf(pos, "%s and %s in one expression; use one expression for each", p.about.Name, name)
+	}
+	p.about = p.subjects[i]
+	return p.about, nil
+}
+
+// available returns the end of a message: the subject whose name resembles name most, or else all subjects.
+func (p *parser) available(name string) string {
+	best, least := "", max(1, len(name)/3)+1
+	var all []string
+	for _, s := range p.subjects {
+		all = append(all, s.Name)
+		if d := distance(strings.ToLower(name), s.Name); d < least {
+			best, least = s.Name, d
+		}
+	}
+	if best != "" {
+		return "did you mean " + best + "?"
+	}
+	return "available: " + strings.Join(all, ", ")
 }
 
 // suggest returns the end of a message: the property whose name resembles name most, or else all properties.
@@ -254,6 +299,10 @@ func (t *test) misfitProperty(l *literal) string {
 		return name + " is a string; want a string in quotes, got " + l.String()
 	case kind == PropertyWord && t.op != opMatch && t.prop.Values != nil && !slices.Contains(t.prop.Values, l.lower):
 		return fmt.Sprintf("%s is never %s; want one of %s", name, l, strings.Join(t.prop.Values, ", "))
+	case kind == PropertyNumber && t.op == opMatch:
+		return name + " is not a string; =~ needs a string"
+	case kind == PropertyNumber && l.kind != litNumber:
+		return name + " is a number; want a number, got " + l.String()
 	case kind == PropertyDuration && l.kind != litDuration:
 		return name + " is a duration; want a duration such as 100ms, got " + l.String()
 	case kind == PropertyTime && l.kind != litDuration && !l.isDate:

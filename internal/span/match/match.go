@@ -32,8 +32,8 @@ var kindNames = [...]string{"unspecified", "internal", "server", "client", "prod
 
 var statusNames = [...]string{"unset", "ok", "error"}
 
-// subject returns the properties of spans that expressions can use.
-func subject() *where.Subject {
+// Subject returns the properties of spans that expressions can use. Value returns them.
+func Subject() *where.Subject {
 	return &where.Subject{
 		Name:    "span",
 		Example: `span.name == "GET /"`,
@@ -57,7 +57,7 @@ type Condition struct{ where *where.Condition }
 
 // Parse parses an expression about spans. Errors are of type *where.Error.
 func Parse(text string) (*Condition, error) {
-	c, err := subject().Parse(text)
+	c, err := Subject().Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -70,11 +70,12 @@ func (c *Condition) Text() string { return c.where.Text() }
 // Match reports whether the condition holds for a span, which it borrows. clock is the clock of the span's trace;
 // without a wall clock, no date matches.
 func (c *Condition) Match(s *span.Span, clock ntconv.Clock) bool {
-	return c.where.Match(clock.Wall, func(property int, key string) ntconv.Value { return value(s, property, key) })
+	return c.where.Match(clock.Wall, func(property int, key string) ntconv.Value { return Value(s, property, key) })
 }
 
-// value returns a property of a span, or the zero Value if the span does not have it.
-func value(s *span.Span, property int, key string) (none ntconv.Value) {
+// Value returns a property of a span, given as an index into the properties of Subject, or the zero Value if the span
+// does not have it. key is the key of an attribute.
+func Value(s *span.Span, property int, key string) (none ntconv.Value) {
 	switch property {
 	case name:
 		return ntconv.StringValue(s.Name)
@@ -101,6 +102,12 @@ func value(s *span.Span, property int, key string) (none ntconv.Value) {
 		}
 		return ntconv.StringValue(s.ParentID.String())
 	}
+	return Attribute(s, key)
+}
+
+// Attribute returns the value of an attribute, or the zero Value if the span does not have it. If it has several with
+// the key, the value is a list.
+func Attribute(s *span.Span, key string) (none ntconv.Value) {
 	var list []ntconv.Value
 	for i := range s.Attributes {
 		if s.Attributes[i].Key == key {

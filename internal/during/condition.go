@@ -1,0 +1,78 @@
+package during
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/where"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A Condition is an expression about one kind of interval. It is immutable and safe for concurrent use.
+type Condition struct {
+	where *where.Condition
+	kind  *kind
+}
+
+// Parse parses an expression. Errors are of type *where.Error.
+func Parse(text string) (*Condition, error) {
+	list := kinds()
+	subjects := make([]*where.Subject, len(list))
+	for i := range list {
+		subjects[i] = list[i].subject
+	}
+	c, err := where.ParseAbout(text, subjects...)
+	if err != nil {
+		return nil, err
+	}
+	for i := range list {
+		if list[i].subject == c.Subject() {
+			return &Condition{c, &list[i]}, nil
+		}
+	}
+	panic("a parsed expression is about one of the subjects")
+}
+
+// Text returns the expression as the user wrote it.
+func (c *Condition) Text() string { return c.where.Text() }
+
+// Spans reports whether spans can satisfy the condition.
+func (c *Condition) Spans() bool { return c.kind.ofSpan != nil }
+
+func (c *Condition) matchSpan(s *span.Span, clock ntconv.Clock) bool {
+	return c.where.Match(clock.Wall, func(property int, key string) ntconv.Value {
+		return c.kind.ofSpan(s, property, key)
+	})
+}
+
+func (c *Condition) matchInterval(v *interval.Interval, clock ntconv.Clock) bool {
+	return c.where.Match(clock.Wall, func(property int, key string) ntconv.Value {
+		return c.kind.properties[property].read(v, key)
+	})
+}
+
+// A kind is a kind of interval that expressions can describe.
+type kind struct {
+	subject *where.Subject
+	noun    string // one interval, in messages
+	plural  string // "" means noun with an s
+	record  string // how to record such intervals
+	tallied string // what a message calls a value of the first property of the subject, which it lists
+
+	// isSpan reports whether a span is of the kind. ofSpan returns a property of the span, or ValueNull. Both are nil if
+	// no span is of the kind.
+	isSpan func(*span.Span) bool
+	ofSpan func(s *span.Span, property int, key string) ntconv.Value
+
+	// wants reports whether intervals of a pair can be of the kind; nil if none can. is, if not nil, reports whether an
+	// interval of such a pair is.
+	wants      func(*schema.Pair) bool
+	is         func(*interval.Interval) bool
+	properties []property
+}
+
+// A property is a property of an interval.
+type property struct {
+	where.Property
+	read func(v *interval.Interval, key string) ntconv.Value
+}

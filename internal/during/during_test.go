@@ -1,0 +1,164 @@
+package during
+
+import (
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/active"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/where"
+	"github.com/ntconv/ntconv/reader"
+)
+
+// Every kind has an example that is an expression about it, and its name alone is one, too.
+func TestKinds(t *testing.T) {
+	for _, k := range kinds() {
+		for _, text := range []string{k.subject.Example, k.subject.Name} {
+			c, err := Parse(text)
+			if err != nil || c.kind.subject.Name != k.subject.Name || c.Text() != text {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+		if k.noun == "" || k.record == "" || k.tallied == "" || k.wants == nil && k.isSpan == nil || (k.isSpan == nil) != (k.ofSpan == nil) {
+			t.Errorf("%s: incomplete", k.subject.Name)
+		}
+	}
+}
+
+// Every pair of a trace can be named: the kind pair comprises all intervals of the runtime, and the spans of event
+// sources.
+func TestEveryPairHasAName(t *testing.T) {
+	names := map[string]bool{}
+	for _, file := range corpus.Traces(t) {
+		src, err := reader.NewBytes(file.Data, nil)
+		if err != nil {
+			continue // no trace
+		}
+		c, err := Parse("pair")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, whole := New([]*Condition{c}), int64(0)
+		see, end := f.Learn(src.Info())
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				break
+			}
+			see(e)
+		}
+		end()
+		g := f.groups[0]
+		for _, p := range f.pairs {
+			if whole += p.Whole; p.Whole > 0 {
+				names[p.Pair.Name] = true
+			}
+			if g.values[p.Pair.Name] < p.Whole {
+				t.Errorf("%s: %d intervals %s, %d have the name", file.Name, p.Whole, p.Pair.Name, g.values[p.Pair.Name])
+			}
+		}
+		for _, n := range g.values {
+			whole -= n
+		}
+		if spans := int64(g.index.Picked()); whole != -spans || g.picked != g.total {
+			t.Errorf("%s: %d intervals and spans, of which %d are spans, %d too many", file.Name, g.total, spans, -whole-spans)
+		}
+	}
+	if len(names) < 8 {
+		t.Errorf("only %v", names)
+	}
+}
+
+// The attributes of requests have different keys, and DiagnosticSource records numbers as text.
+func TestRequestProperties(t *testing.T) {
+	activity := &span.Span{Name: "GET", Kind: span.KindServer, Scope: &span.Scope{Name: "Microsoft.AspNetCore"}, Evidence: span.FromActivity, Start: 5, End: 105, Attributes: []span.Attribute{
+		{Key: "http.request.method", Value: span.String("GET")}, {Key: "http.route", Value: span.String("/cart/{id}")},
+		{Key: "url.path", Value: span.String("/cart/7")}, {Key: "http.response.status_code", Value: span.String("503")}, {Key: "server.address", Value: span.String("Shop")},
+	}}
+	pair := &span.Span{Name: "Request", Kind: span.KindClient, Scope: &span.Scope{Name: "System.Net.Http"}, Evidence: span.FromPair, Start: 5, End: 105, Attributes: []span.Attribute{
+		{Key: "host", Value: span.String("shop")}, {Key: "pathAndQuery", Value: span.String("/cart/7")}, {Key: "statusCode", Value: span.Int(503)},
+	}}
+	other := &span.Span{Name: "Resolution", Scope: &span.Scope{Name: "System.Net.NameResolution"}, Evidence: span.FromPair}
+	for text, want := range map[string][2]bool{
+		`request`:                           {true, true},
+		`request.route == "/cart/{id}"`:     {true, false},
+		`request.route == "/cart/7"`:        {false, true},
+		`request.path == "/cart/7"`:         {true, true},
+		`request.status >= 500`:             {true, true},
+		`request.method == "get"`:           {true, false},
+		`request.host == "SHOP"`:            {true, true},
+		`request.side == "client"`:          {false, true},
+		`request.duration == 100ns`:         {true, true},
+		`request.attributes.host == "shop"`: {false, true},
+	} {
+		c, err := Parse(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		for i, s := range []*span.Span{activity, pair} {
+			if got := c.kind.isSpan(s) && c.matchSpan(s, ntconv.Clock{Freq: 1e9}); got != want[i] {
+				t.Errorf("%s: span %d: %v", text, i, got)
+			}
+		}
+		if c.kind.isSpan(other) {
+			t.Error("the resolution of a name is a request")
+		}
+	}
+}
+
+// Selecting an event does not allocate.
+func TestNoAllocationPerEvent(t *testing.T) {
+	var conditions []*Condition
+	for _, text := range []string{"gc", "pair", "span"} {
+		c, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conditions = append(conditions, c)
+	}
+	src, err := reader.NewBytes(corpus.Trace(t, "alloc-verbose").Data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := New(conditions)
+	see, end := f.Learn(src.Info())
+	var last ntconv.Event
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		see(e)
+		if e.Kind == ntconv.KindEvent {
+			last = *e
+		}
+	}
+	end()
+	f.Keep(&last, active.All)
+	if n := testing.AllocsPerRun(100, func() { f.Keep(&last, active.All) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// No text makes the parser panic, and an expression in canonical form is an equal expression about the same kind.
+func FuzzParse(f *testing.F) {
+	for _, k := range kinds() {
+		f.Add(k.subject.Example)
+		f.Add("!" + k.subject.Name + " || has(" + k.subject.Name + ".duration)")
+	}
+	f.Add(`pair.fields."a b".c in (1, "x", true) && !(pair.start > 1.5s)`)
+	f.Add("gc in (1)")
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := Parse(text)
+		if err != nil {
+			if _, ok := err.(*where.Error); !ok {
+				t.Fatalf("%q: %T", text, err)
+			}
+			return
+		}
+		again, err := Parse(c.where.String())
+		if err != nil || again.where.String() != c.where.String() || again.kind.subject.Name != c.kind.subject.Name {
+			t.Fatalf("%q is printed as %q: %v", text, c.where, err)
+		}
+	})
+}

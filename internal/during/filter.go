@@ -1,0 +1,183 @@
+package during
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/active"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A Filter selects the events of a trace that were recorded during intervals. Call Learn, which reads the whole trace,
+// before Keep. A Filter is not safe for concurrent use.
+type Filter struct {
+	conditions []*Condition
+	groups     []*group
+	pairs      []*interval.Count // the pairs of the trace after Learn; nil if no condition needs them
+}
+
+// A group is the conditions about one kind. Learn creates index, windows and the counts.
+type group struct {
+	*kind
+	conditions []*Condition
+	index      *active.Index     // nil if no span is of the kind
+	windows    *interval.Windows // nil if only spans are of the kind
+
+	total, picked int64            // intervals of the kind, and those that satisfy all conditions
+	values        map[string]int64 // number of intervals by the value of the first property
+}
+
+// New returns a Filter for events that satisfy all conditions.
+func New(conditions []*Condition) *Filter {
+	f := &Filter{conditions: conditions}
+	for _, c := range conditions {
+		i := slices.IndexFunc(f.groups, func(g *group) bool { return g.subject.Name == c.kind.subject.Name })
+		if i < 0 {
+			i = len(f.groups)
+			f.groups = append(f.groups, &group{kind: c.kind})
+		}
+		f.groups[i].conditions = append(f.groups[i].conditions, c)
+	}
+	return f
+}
+
+// NeedsSpans reports whether spans can satisfy one of the conditions.
+func (f *Filter) NeedsSpans() bool {
+	return slices.ContainsFunc(f.conditions, (*Condition).Spans)
+}
+
+// Spans returns an index of all spans of the trace after Learn, or nil if NeedsSpans returns false.
+func (f *Filter) Spans() *active.Index {
+	for _, g := range f.groups {
+		if g.index != nil {
+			return g.index
+		}
+	}
+	return nil
+}
+
+// Learn begins a reading of a trace. Call see for each event in time order and then end. see borrows the event.
+func (f *Filter) Learn(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+	f.pairs = nil
+	var sees []func(*ntconv.Event)
+	var ends []func()
+	for _, g := range f.groups {
+		g.total, g.picked, g.values, g.index, g.windows = 0, 0, make(map[string]int64), nil, nil
+		if g.isSpan != nil {
+			g.index = active.New(info, &active.Options{Pick: func(s *span.Span) bool { return g.pickSpan(s, info.Clock) }})
+			sees, ends = append(sees, g.index.Add), append(ends, g.index.Finish)
+		}
+		if g.wants != nil {
+			g.windows = interval.NewWindows()
+		}
+	}
+	if slices.ContainsFunc(f.groups, func(g *group) bool { return g.wants != nil }) {
+		m := interval.New(info, interval.Options{
+			Wants: f.wants,
+			Emit:  func(v *interval.Interval) { f.emit(v, info.Clock) },
+		})
+		sees = append(sees, m.Add)
+		ends = append(ends, func() {
+			m.Finish()
+			f.pairs = m.Counts()
+		})
+	}
+	see = func(e *ntconv.Event) {
+		for _, see := range sees {
+			see(e)
+		}
+	}
+	end = func() {
+		for _, end := range ends {
+			end()
+		}
+		for _, g := range f.groups {
+			if g.windows != nil {
+				g.windows.Finish()
+			}
+		}
+	}
+	return see, end
+}
+
+// wants reports whether a condition needs the intervals of a pair. Collections and suspensions need each other.
+func (f *Filter) wants(p *schema.Pair) bool {
+	wanted := func(p *schema.Pair) bool {
+		return slices.ContainsFunc(f.groups, func(g *group) bool { return g.wants != nil && g.wants(p) })
+	}
+	if wanted(p) {
+		return true
+	}
+	other := *p
+	switch p.Name {
+	case interval.PairCollection:
+		other.Name = interval.PairSuspension
+	case interval.PairSuspension:
+		other.Name = interval.PairCollection
+	}
+	return wanted(&other)
+}
+
+// emit adds an interval to the windows of the kinds that it is of, if it satisfies their conditions.
+func (f *Filter) emit(v *interval.Interval, clock ntconv.Clock) {
+	for _, g := range f.groups {
+		if g.wants == nil || !g.wants(v.Pair) || g.is != nil && !g.is(v) {
+			continue
+		}
+		g.count(g.properties[0].read(v, ""))
+		if !slices.ContainsFunc(g.conditions, func(c *Condition) bool { return !c.matchInterval(v, clock) }) {
+			g.picked++
+			g.windows.Add(v)
+		}
+	}
+}
+
+// pickSpan reports whether a span is of the kind and satisfies the conditions.
+func (g *group) pickSpan(s *span.Span, clock ntconv.Clock) bool {
+	if !g.isSpan(s) {
+		return false
+	}
+	g.count(g.ofSpan(s, 0, ""))
+	if slices.ContainsFunc(g.conditions, func(c *Condition) bool { return !c.matchSpan(s, clock) }) {
+		return false
+	}
+	g.picked++
+	return true
+}
+
+// maxValues limits the values that are kept for messages.
+const maxValues = 10_000
+
+// count counts an interval of the kind. first is the value of its first property.
+func (g *group) count(first ntconv.Value) {
+	g.total++
+	if len(g.values) < maxValues && first.Kind() != ntconv.ValueNull {
+		g.values[first.String()]++
+	}
+}
+
+// Keep reports whether an event, which it borrows, was recorded during intervals that satisfy the conditions. use is the
+// evidence that links events to spans.
+func (f *Filter) Keep(e *ntconv.Event, use active.Evidence) bool {
+	for _, g := range f.groups {
+		if !(g.windows != nil && g.windows.During(e) || g.index != nil && g.index.During(e, use)) {
+			return false
+		}
+	}
+	return true
+}
+
+// Flag is the name of the flag for conditions, which messages contain.
+const Flag = "during"
+
+// String returns the flags that describe the filter.
+func (f *Filter) String() string {
+	var flags []string
+	for _, c := range f.conditions {
+		flags = append(flags, "--"+Flag+" '"+c.Text()+"'")
+	}
+	return strings.Join(flags, " ")
+}
