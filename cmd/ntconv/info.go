@@ -74,6 +74,8 @@ func (a *app) info(name string, anyOrder bool, o infoOptions) error {
 		if late := c.Late(); p.Order == reader.FileOrder {
 			p.Report.Add(ntconv.CodeOutOfOrder, late.Events, late.Offset)
 		}
+		unpaired, detail := c.overview.Unpaired()
+		p.Report.Note(ntconv.CodeUnpaired, unpaired, -1, detail)
 		a.sum.Read(p)
 		if p.Kept == 0 && p.Total > 0 && !plan.Selection.Empty() {
 			return a.nothing(p, "events", "")

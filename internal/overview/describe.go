@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/distribution"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -31,6 +32,8 @@ type Kind struct {
 	Samples int64   `json:"samples"`
 	Noun    string  `json:"noun"` // of the samples
 	Values  []Value `json:"values"`
+	// Unpaired are the intervals that are in no sample, because the trace lacks their begin or end.
+	Unpaired uint64 `json:"unpaired,omitempty"`
 	// Source names the events that the profile is computed from, if there are several ways; Unused are the others.
 	Source  string   `json:"source,omitempty"`
 	Unused  []string `json:"unused_sources,omitempty"`
@@ -49,7 +52,8 @@ type Value struct {
 	*Quantiles
 }
 
-// Quantiles describe the lengths of intervals. P50, P95 and P99 are within 1.6%, Max is exact.
+// Quantiles describe the lengths of intervals. They are exact for at most distribution.MaxExact intervals, otherwise P50,
+// P95 and P99 are within distribution.QuantileError.
 type Quantiles struct {
 	P50 int64 `json:"p50"`
 	P95 int64 `json:"p95"`
@@ -101,7 +105,7 @@ func (s *Sink) Describe(first, last ntconv.Ticks, ok bool, input string) *Overvi
 	}
 	for _, id := range kind.Preferred() {
 		if k := s.kinds[id]; k != nil {
-			o.add(k, input)
+			o.add(k, s.stream.Unpaired(id), input)
 		}
 	}
 	o.Counters, o.ThreadPools = s.counters.list(), s.pools.list()
@@ -111,9 +115,23 @@ func (s *Sink) Describe(first, last ntconv.Ticks, ok bool, input string) *Overvi
 	return o
 }
 
+// Unpaired returns the number of intervals of all kinds that are in no sample, because the trace lacks their begin or
+// end, and how many there are of each kind. Call it after Close.
+func (s *Sink) Unpaired() (n uint64, detail string) {
+	var list []string
+	for _, k := range kind.Preferred() {
+		if cut := s.stream.Unpaired(k); cut > 0 {
+			n += cut
+			list = append(list, message.Group(int64(cut))+" "+k.Noun(int64(cut)))
+		}
+	}
+	return n, strings.Join(list, ", ")
+}
+
 // add adds a kind.
-func (o *Overview) add(k *kindTotals, input string) {
+func (o *Overview) add(k *kindTotals, unpaired uint64, input string) {
 	item := k.describe()
+	item.Unpaired = unpaired
 	if item.Samples == 0 {
 		return
 	}
@@ -179,10 +197,11 @@ func (k *kindTotals) describe() Kind {
 	return item
 }
 
-func quantiles(h *profile.Histogram) *Quantiles {
-	return &Quantiles{
-		P50: int64(h.Quantile(50)), P95: int64(h.Quantile(95)), P99: int64(h.Quantile(99)), Max: int64(h.Max()),
-	}
+func quantiles(d *distribution.Distribution) *Quantiles {
+	var of [3]distribution.Number
+	d.Quantiles(of[:], 50, 95, 99)
+	nanos := func(n distribution.Number) int64 { return int64(min(n.Float(), 1<<62)) }
+	return &Quantiles{P50: nanos(of[0]), P95: nanos(of[1]), P99: nanos(of[2]), Max: nanos(d.Max())}
 }
 
 // requests returns the requests by side, the server first.

@@ -2,6 +2,7 @@ package overview
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/distribution"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 )
@@ -9,12 +10,12 @@ import (
 // partLabels are the labels that divide the samples of a kind into parts.
 var partLabels = [kind.Count]string{
 	kind.Wall:       profile.LabelState,
-	kind.Alloc:      "type",
+	kind.Alloc:      profile.LabelType,
 	kind.Exceptions: "exception type",
-	kind.Wait:       "wait source",
-	kind.GC:         "gc generation",
-	kind.JIT:        "tier",
-	kind.Requests:   "side",
+	kind.Wait:       profile.LabelWaitSource,
+	kind.GC:         profile.LabelGeneration,
+	kind.JIT:        profile.LabelTier,
+	kind.Requests:   profile.LabelSide,
 }
 
 // isPartLabel reports whether a kind is divided by the label with a key.
@@ -31,13 +32,13 @@ func isPartLabel(key string) bool {
 type kindTotals struct {
 	kind    kind.Kind
 	totals  *profile.Totals
-	lengths []*profile.Histogram // by value; nil for values that are not lengths of time
+	lengths []*distribution.Distribution // by value; nil for values that are not lengths of time
 	parts   ranking
-	sides   map[*rankingRow]*profile.Histogram // of kind.Requests: durations
+	sides   map[*rankingRow]*distribution.Distribution // of kind.Requests: durations
 }
 
 func newKindTotals(k kind.Kind) *kindTotals {
-	return &kindTotals{kind: k, totals: profile.NewTotals(k), sides: map[*rankingRow]*profile.Histogram{}}
+	return &kindTotals{kind: k, totals: profile.NewTotals(k), sides: map[*rankingRow]*distribution.Distribution{}}
 }
 
 // isInterval reports whether the samples of a kind are intervals with a length of their own.
@@ -48,7 +49,7 @@ func (k *kindTotals) add(w *profile.Weighed[ntconv.Ticks]) {
 	if isInterval(k.kind) {
 		for i, t := range w.Types {
 			if t.Unit == "nanoseconds" {
-				k.length(i).Add(uint64(max(w.Values[i], 0)))
+				k.length(i).Add(distribution.Uint(uint64(max(w.Values[i], 0))))
 			}
 		}
 	}
@@ -60,20 +61,20 @@ func (k *kindTotals) add(w *profile.Weighed[ntconv.Ticks]) {
 	if k.kind == kind.Requests && len(w.Values) > 0 {
 		h := k.sides[row]
 		if h == nil {
-			h = new(profile.Histogram)
+			h = new(distribution.Distribution)
 			k.sides[row] = h
 		}
-		h.Add(uint64(max(w.Values[0], 0)))
+		h.Add(distribution.Uint(uint64(max(w.Values[0], 0))))
 	}
 }
 
-// length returns the histogram of a value.
-func (k *kindTotals) length(i int) *profile.Histogram {
+// length returns the distribution of a value.
+func (k *kindTotals) length(i int) *distribution.Distribution {
 	for len(k.lengths) <= i {
 		k.lengths = append(k.lengths, nil)
 	}
 	if k.lengths[i] == nil {
-		k.lengths[i] = new(profile.Histogram)
+		k.lengths[i] = new(distribution.Distribution)
 	}
 	return k.lengths[i]
 }

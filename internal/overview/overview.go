@@ -14,7 +14,6 @@ import (
 type Sink struct {
 	info    *ntconv.Info
 	stream  *profile.Stream[ntconv.Ticks] // the subject of a sample is its time
-	notes   ntconv.Report                 // of the stream
 	kinds   [kind.Count]*kindTotals
 	schemas schema.Table
 	roles   map[*ntconv.Type]*typeRole
@@ -56,8 +55,7 @@ func New(info *ntconv.Info, window func(ntconv.Ticks) bool) *Sink {
 		}
 	}
 	s.stream = profile.NewStream(info, s.sample, &profile.StreamOptions{
-		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Report: &s.notes,
-		Window: window,
+		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Window: window,
 	})
 	return s
 }

@@ -351,6 +351,17 @@ func (s *Stream[T]) OrderMatters() bool {
 	return slices.ContainsFunc(s.meters, func(m *streamMeter[T]) bool { return m.disordered })
 }
 
+// Unpaired returns the number of intervals of a kind that gave no sample, because their begin or end is missing. It is
+// complete after Finish.
+func (s *Stream[T]) Unpaired(k kind.Kind) uint64 {
+	for _, m := range s.meters {
+		if m.kind == k {
+			return m.cuts.total()
+		}
+	}
+	return 0
+}
+
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
