@@ -83,6 +83,7 @@ type role struct {
 	samples []*set // sets whose samples these events are
 	metered []metered
 	weight  bool // the events state weights
+	added   bool // an event of the type was added, so its columns are those of an imported profile
 }
 
 // A metered is a set whose meter sees the events of a type.
@@ -215,6 +216,9 @@ func (b *Builder) event(e *ntconv.Event) {
 	if b.span == nil {
 		b.added.Observe(e)
 	}
+	if !r.added {
+		b.adopt(e.Type, r)
+	}
 	for _, s := range r.samples {
 		if s.active {
 			s.add(e)
@@ -242,6 +246,16 @@ func (b *Builder) roleOf(e *ntconv.Event) *role {
 	return &b.lastRole
 }
 
+// adopt makes the columns of a type of imported samples those of the profile. It waits until an event of the type is
+// added, because a selection may omit all of them.
+func (b *Builder) adopt(t *ntconv.Type, r *role) {
+	r.samples = slices.DeleteFunc(slices.Clone(r.samples), func(s *set) bool {
+		return s.kind == kind.Imported && !s.adopt(t, b.report)
+	})
+	r.added = true
+	b.roles[t] = *r
+}
+
 // role returns the use of an event's type.
 func (b *Builder) role(e *ntconv.Event) role {
 	t := e.Type
@@ -255,7 +269,7 @@ func (b *Builder) role(e *ntconv.Event) role {
 			if role := s.meter.role(e); role != 0 {
 				r.metered = append(r.metered, metered{s, role < roleEnds})
 			}
-		case s.spec.matches(t) && (s.kind != kind.Imported || s.adopt(t, b.report)):
+		case s.spec.matches(t):
 			r.samples = append(r.samples, s)
 		}
 	}
