@@ -121,8 +121,10 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	if o.Each != nil {
 		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
 	}
+	settings.auto = b.auto || b.rest
+	settings.typeName = typeNameOf(namer)
 	for _, k := range kind.Preferred() {
-		if o.selects(k) && specs()[k].isDefined() {
+		if o.selects(k) {
 			b.sets = append(b.sets, newSet(b, k, settings))
 		}
 	}

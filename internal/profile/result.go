@@ -246,7 +246,7 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	s.Labels = append(s.Labels[:0], v.owners.labels[m.owner]...)
 	s.Labels = v.p.s.pool.tags.appendTags(s.Labels, m.tag, v.p.s.keys, v.p.s.pool.drop)
 	s.Labels = withLabels(s.Labels, v.labels[m.labels])
-	events := v.sums[0]
+	events := s.Values[0]
 	if len(v.p.Adopted) > 0 {
 		events = 1 // the number of events per imported sample is unknown
 	}
