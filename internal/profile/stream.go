@@ -137,7 +137,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 			m.carry, m.keys, m.leaf = make([]int64, len(m.columns)), settings.keys(spec), settings.leaf(spec)
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
-		case spec.interval != noInterval:
+		case spec.matches != nil && spec.interval != noInterval:
 			t := &timing[T]{
 				threads:  map[*ntconv.Thread]*lasting[T]{},
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
@@ -370,6 +370,17 @@ func (s *Stream[T]) OrderMatters() bool {
 	return slices.ContainsFunc(s.meters, func(m *streamMeter[T]) bool { return m.disordered })
 }
 
+// Unpaired returns the number of intervals of a kind that gave no sample, because their begin or end is missing. It is
+// complete after Finish.
+func (s *Stream[T]) Unpaired(k kind.Kind) uint64 {
+	for _, m := range s.meters {
+		if m.kind == k {
+			return m.cuts.total()
+		}
+	}
+	return 0
+}
+
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
@@ -421,7 +432,7 @@ func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
 	for _, k := range s.kinds {
 		spec := &specs()[k]
 		switch {
-		case spec.meter != nil || !spec.matches(e.Type):
+		case spec.meter != nil || spec.matches == nil || !spec.matches(e.Type):
 		case k == kind.Imported:
 			r.samples = append(r.samples, newSampleSpec(spec, importedColumns(e.Type)))
 		default:
