@@ -201,6 +201,55 @@ func firstDifference(got, want []string) string {
 	return ""
 }
 
+// The selected collections and waits for locks are those of the recorded programs' own accounts.
+func TestDuringTruth(t *testing.T) {
+	type call struct { // of GC.Collect
+		Gen              float64
+		StartQpc, EndQpc int64
+	}
+	var alloc struct{ Induced []call }
+	truthOf(t, "alloc-verbose", &alloc)
+	starts := slices.DeleteFunc(listEvents(t, trace(t, "alloc-verbose"), "--during", `gc.reason =~ "^Induced"`), func(e listedEvent) bool { return e.Name != "GCStart" })
+	if len(starts) == 0 {
+		t.Error("no induced collection")
+	}
+	for _, e := range starts {
+		if !slices.ContainsFunc(alloc.Induced, func(c call) bool {
+			return c.Gen == e.Payload["Depth"] && c.StartQpc <= e.Ticks && e.Ticks <= c.EndQpc
+		}) {
+			t.Errorf("the program did not induce %s", e.line)
+		}
+	}
+	var waits struct {
+		Threads []struct {
+			Name             string
+			TID              uint64
+			StartQpc, EndQpc int64
+		}
+	}
+	truthOf(t, "waits", &waits)
+	long := listEvents(t, trace(t, "waits"), "--during", "contention.duration > 20ms")
+	for _, th := range waits.Threads {
+		inside := 0
+		for _, e := range long {
+			if e.TID == th.TID && th.StartQpc <= e.Ticks && e.Ticks <= th.EndQpc {
+				inside++
+			}
+		}
+		if want := th.Name == "blocked"; (inside > 0) != want || want && inside != len(long) {
+			t.Errorf("thread %s: %d of %d events", th.Name, inside, len(long))
+		}
+	}
+}
+
+// truthOf reads what the program of a recording states about itself.
+func truthOf(t *testing.T, name string, to any) {
+	t.Helper()
+	if err := json.Unmarshal(corpus.Read(t, corpus.Path(name+".truth.json")), to); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // A request is a span: both expressions select the same events. All events with the activity ID of a selected request
 // between its events are among them.
 func TestDuringRequests(t *testing.T) {
