@@ -52,6 +52,20 @@ type RundownReporter interface {
 	HasRundown() bool
 }
 
+// A FrameGrouper is a Namer that replaces frames of another Namer, so that different stacks often have equal frames. A
+// sink that aggregates merges such stacks, and knows how many events a stack has, so it calls AppendGrouped instead of
+// AppendFrames.
+type FrameGrouper interface {
+	Namer
+	// Recorded returns the Namer whose frames this one replaces.
+	Recorded() Namer
+	// AppendGrouped appends the frames that represent the given frames of Recorded to dst, leaf first, and returns the
+	// extended slice. It returns frames for every stack that has any. p is the process of the stack and may be nil.
+	// events is the number of events with the stack; it only affects what the FrameGrouper reports about its work. It
+	// borrows recorded.
+	AppendGrouped(dst []Frame, p *Process, recorded []Frame, events int64) []Frame
+}
+
 // NoNames returns a Namer that resolves no addresses: it returns only the frames that a stack contains. Every other
 // address yields a frame with FrameUnresolved whose placeholder name is the address. The Namer is not safe for
 // concurrent use.

@@ -124,6 +124,14 @@ var importRules = []importRule{
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
+		of: []string{"./internal/distribution"}, only: []string{"std", "./", "./internal/bin"},
+		why: "numbers only, and the values that they are read from: whatever they measure",
+	},
+	{
+		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema", "github.com/go-json-experiment/json/..."},
+		why: "a table of groups of events is the same for events of any source, and knows of the command only the fields that it asks for",
+	},
+	{
 		of: []string{"./internal/sqlviews"}, direct: true, only: []string{"std", "./internal/tables"},
 		why: "views are text about the tables of the schema, whoever runs it",
 	},
@@ -197,8 +205,12 @@ var importRules = []importRule{
 		why: "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./kind", "./schema"},
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/dotnet", "./kind", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
+	},
+	{
+		of: []string{"./internal/grouping"}, only: []string{"std", "./", "./internal/dotnet", "./internal/grouping", "./internal/intern"},
+		why: "which frames are shown depends on their names and modules, whoever resolves them and whatever is made of the stacks",
 	},
 	{
 		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
@@ -206,7 +218,7 @@ var importRules = []importRule{
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
 	{
-		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./kind", "./schema", "./internal/origin"},
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/dotnet", "./kind", "./schema", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
@@ -256,12 +268,12 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/procinfo", "./internal/profile", "./kind", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/procinfo", "./internal/profile", "./internal/dotnet", "./kind", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile", "./kind", "./schema"},
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile", "./internal/dotnet", "./kind", "./schema"},
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library, the model and what computes samples from events",
 	},
 	{

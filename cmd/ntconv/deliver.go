@@ -29,6 +29,8 @@ type delivery struct {
 	// empty output is aborted.
 	empty  func() string
 	advice string // next step if the output would be empty
+	// check, if not nil, returns after the sink was closed why the output is useless. Such an output is aborted.
+	check func() error
 }
 
 // deliver runs a pass into an output and commits it, or aborts it after an error.
@@ -107,6 +109,11 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 	}
 	if what := d.empty(); what != "" {
 		return errors.Join(a.nothing(p, what, d.advice), a.abort(out))
+	}
+	if d.check != nil {
+		if err := d.check(); err != nil {
+			return errors.Join(err, a.abort(out))
+		}
 	}
 	own := !a.several && d.to != formats.ToNothing // other runs have their own message
 	if own && out.Atomic() {

@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // nothing returns the error of a pass without output: the next step, and the contents of the input. advice says how to
@@ -34,9 +35,15 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 		advice = strings.Join(append(p.Selector.Notes(), a.inventoryAdvice(p)), "; ")
 	case p.Input.Rereadable():
 		has, use, kinds := a.content(p)
-		if kind := formats.ProfileKind(a.sum.Result); len(kinds) > 0 && kind != "" {
-			text = fmt.Sprintf("no %s %s among %s; %s", kind, what, message.Count(p.Total, "event"), otherKinds(kinds))
+		if chosen := formats.ChosenKind(a.sum.Result); chosen != kind.Auto {
+			text = fmt.Sprintf("no %s among %s", chosen.Noun(0), message.Count(p.Total, "event"))
+			if len(kinds) > 0 {
+				text += "; " + otherKinds(kinds)
+			}
 			advice = ""
+			if format.Recorded {
+				advice = formats.RecordAdvice(chosen)
+			}
 			break
 		}
 		text += " (" + has + ")"
@@ -74,14 +81,13 @@ func (a *app) inventoryAdvice(p *pass.Pass) string {
 	return "ntconv info " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists processes and events"
 }
 
-// otherKinds returns the samples of an input by kind, and the flags that select them.
-func otherKinds(samples []inventory.Extractable) string {
-	var has, flags []string
-	for _, x := range samples {
-		has = append(has, message.Count(x.Events, x.Kind+" sample"))
-		flags = append(flags, "--kind "+x.Kind)
+// otherKinds returns the kinds of profiles of an input, and the flags that select them.
+func otherKinds(kinds []inventory.Extractable) string {
+	var has []string
+	for _, x := range kinds {
+		has = append(has, fmt.Sprintf("%s %s (--%s %s)", message.Group(x.Events), x.Noun(), formats.FlagKind, x.Kind))
 	}
-	return "the trace has " + strings.Join(has, " and ") + ": use " + strings.Join(flags, " or ")
+	return "the trace has " + message.List(has)
 }
 
 // content reads the input again and returns its largest providers, what can be extracted, and the samples of each kind.

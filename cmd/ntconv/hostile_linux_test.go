@@ -40,6 +40,9 @@ var attacksOnPrinting = []attack{
 	{file: "locbomb.nettrace", args: "print --json IN", out: 16 << 10, mib: 100},
 	{file: "locarray.nettrace", args: "print --json IN", out: 4 << 20, mib: 120},
 	{file: "dataloc.nettrace", args: "print --json IN", out: 4 << 20, mib: 120},
+	{file: "locbomb.nettrace", args: "print --stats --by a --of a IN", out: 16 << 10, mib: 100},
+	{file: "locarray.nettrace", args: "print --stats --by a IN", out: 4 << 20, mib: 120},
+	{file: "dataloc.nettrace", args: "print --stats --json --by \"\" IN", out: 4 << 20, mib: 120},
 }
 
 // Adversarial inputs stay within bounds of memory and space, and end with the exit code that says what

@@ -80,6 +80,8 @@ func (c *conversion) output() (string, error) {
 			"-o %s: the output is a file, but the name is that of a directory; name a file",
 			c.out,
 		)
+	case to == formats.ToDir && !c.byName && namesFile(c.to, c.out):
+		return "", failf(exitUsage, "-o %s: %s writes a directory; name it as -o DIR/", c.out, flag)
 	case c.out != "":
 		return c.out, nil
 	case c.in == "-":
@@ -99,6 +101,14 @@ func (c *conversion) output() (string, error) {
 		)
 	}
 	return name, nil
+}
+
+// namesFile reports whether a name looks like that of a file of a format: it has the format's extension, no slash at the
+// end, and is not a directory.
+func namesFile(to *formats.Format, name string) bool {
+	f, _ := formats.ByOutput(name)
+	info, err := os.Stat(name)
+	return f != nil && f.Name == to.Name && (err != nil || !info.IsDir())
 }
 
 // chooseByName lets the format determine from the name of the output whether it is a directory.

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,37 +23,26 @@ type printing struct {
 	lines   eventtext.Options
 	symbols bool
 	names   *symbol.Options
+	stats   statistics
 }
 
 func (a *app) printCmd() *cobra.Command {
 	var r printing
 	cmd := &cobra.Command{
-		Use:   "print IN",
-		Short: "Print events as text or as JSON lines",
-		Long: "Print the events of a trace, one per line: the time since the start, process/thread, CPU, provider/event and fields.\n" +
-			"With --json every line is a JSON object; its keys are ticks, time, pid, tid, cpu, provider, id, version, name, opcode,\n" +
-			"level, keywords, activity_id, related_activity_id, trace_id, span_id, labels, size, crc32, payload_hex, payload, stack.\n\n" +
-			"Times count from the start of the recording. Timelines (chrome, perfetto, firefox, speedscope) count from their first item.\n\n" +
-			"Symbols usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
-			"temporary file for that.",
-		Example: examples(
-			formats.Example{
-				Remark: "exceptions with their stacks",
-				Line:   "ntconv print --event ExceptionThrown --symbols trace.nettrace",
-			},
-			formats.Example{
-				Remark: "as JSON, for jq",
-				Line:   `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`,
-			},
-			formats.Example{
-				Remark: "one thread in the last second",
-				Line:   "ntconv print --tid 4711 --from-time -1s trace.nettrace",
-			},
-		),
+		Use:               "print IN",
+		Short:             "Print events as text or as JSON lines",
+		Long:              printDetails + "\n\n" + statsDetails,
+		Example:           printExamples(),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			r.in = args[0]
+			if err := r.stats.check(cmd); err != nil {
+				return err
+			}
+			if r.stats.wanted {
+				return a.printStats(cmd, &r)
+			}
 			return a.print(&r)
 		},
 	}
@@ -60,18 +50,55 @@ func (a *app) printCmd() *cobra.Command {
 		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.BoolVar(&r.json, "json", false, "print JSON lines")
+		flags.BoolVar(&r.json, "json", false, "print JSON lines, with --stats one JSON object")
 		flags.BoolVar(&r.lines.Hex, "hex", false, "print the bytes of payloads")
 		flags.BoolVar(&r.lines.CRC, "crc", false, "print the CRC-32 of payloads")
 		flags.BoolVar(&r.lines.Stacks, "stacks", false, "print the addresses of stacks, leaf first")
 		flags.BoolVar(&r.symbols, "symbols", false, "print symbolized stacks; reads the input twice")
 		r.names = formats.NamesFlag(flags)
+		r.stats.bind(flags)
 		r.out = "-"
 		flags.VarP((*fileName)(&r.out), "output", "o", "output `file`")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 	})
 	a.addInputFlags(cmd)
+	for _, name := range []string{flagBy, flagOf} {
+		complete(cmd, name, where.OperandNames())
+	}
 	return cmd
+}
+
+// printDetails is the part of the help about lines of events.
+const printDetails = "Print the events of a trace, one per line: the time since the start, process/thread, CPU, provider/event and fields.\n" +
+	"With --json every line is a JSON object; its keys are ticks, time, pid, tid, cpu, provider, id, version, name, opcode,\n" +
+	"level, keywords, activity_id, related_activity_id, trace_id, span_id, labels, size, crc32, payload_hex, payload, stack.\n\n" +
+	"Times count from the start of the recording. Timelines (chrome, perfetto, firefox, speedscope) count from their first item.\n\n" +
+	"Symbols usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
+	"temporary file for that."
+
+func printExamples() string {
+	return examples(
+		formats.Example{
+			Remark: "exceptions with their stacks",
+			Line:   "ntconv print --event ExceptionThrown --symbols trace.nettrace",
+		},
+		formats.Example{
+			Remark: "as JSON, for jq",
+			Line:   `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`,
+		},
+		formats.Example{
+			Remark: "one thread in the last second",
+			Line:   "ntconv print --tid 4711 --from-time -1s trace.nettrace",
+		},
+		formats.Example{
+			Remark: "allocated bytes by type",
+			Line:   "ntconv print --stats --event GCAllocationTick --by TypeName --of AllocationAmount64 trace.nettrace",
+		},
+		formats.Example{
+			Remark: "exceptions by type and process",
+			Line:   "ntconv print --stats --event ExceptionThrown --by 'ExceptionType,$process' trace.nettrace",
+		},
+	)
 }
 
 func (a *app) print(r *printing) error {

@@ -40,9 +40,9 @@ const (
 	flagSampleType = "sample-type" // of top
 )
 
-// bind defines the flags for the contents of the profile.
-func (r *ranking) bind(flags *pflag.FlagSet) {
-	r.profile, r.names = formats.BindProfile(flags), formats.NamesFlag(flags)
+// bind defines the flags for the contents of the profile. several means that there may be several profiles.
+func (r *ranking) bind(flags *pflag.FlagSet, several bool) {
+	r.profile, r.names = formats.BindProfile(flags, several), formats.NamesFlag(flags)
 	r.bindFilter(flags)
 }
 

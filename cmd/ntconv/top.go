@@ -49,7 +49,7 @@ func (a *app) topCmd() *cobra.Command {
 			"",
 			"`name` of the sample type to rank by, NAME#2 for the second with that name (default: as the profile states)",
 		)
-		r.bind(flags)
+		r.bind(flags, false)
 	})
 	a.addInputFlags(cmd)
 	return cmd
@@ -65,6 +65,10 @@ func topExamples() string {
 		formats.Example{
 			Remark: "only stacks with a matching function",
 			Line:   "ntconv top --focus 'Serializ' trace.nettrace",
+		},
+		formats.Example{
+			Remark: "only methods of the program, with the time of the framework that they called",
+			Line:   "ntconv top --just-my-code trace.nettrace",
 		},
 		formats.Example{
 			Remark: "only samples during some requests",

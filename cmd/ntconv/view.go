@@ -70,7 +70,7 @@ func (a *app) viewCmd() *cobra.Command {
 			0,
 			"`number` of the port to listen on (default: a free port, or the only port that the application permits)",
 		)
-		v.bind(flags)
+		v.bind(flags, false)
 	})
 	a.addInputFlags(cmd)
 	return cmd

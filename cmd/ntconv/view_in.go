@@ -75,7 +75,7 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 	}
 	var wrong string
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	formats.BindProfile(own)
+	formats.BindProfile(own, false)
 	new(ranking).bindFilter(own)
 	own.Bool(flagSource, false, "")
 	own.Bool(flagGraph, false, "")

@@ -69,11 +69,12 @@ type Options struct {
 // A Sink writes the samples of a trace as folded stacks. It has no resources to release: a Sink that is not closed has
 // written nothing. It is not safe for concurrent use.
 type Sink struct {
-	w     io.Writer
-	o     Options
-	namer ntconv.Namer
-	build *profile.Builder
-	done  Summary
+	w      io.Writer                          // nil if create is not
+	create func(Kind) (io.WriteCloser, error) // opens the output of a kind; nil for a single output
+	o      Options
+	namer  ntconv.Namer
+	build  *profile.Builder
+	done   []Summary
 }
 
 var (
@@ -84,7 +85,23 @@ var (
 // New returns a sink that writes to w in Close. It does not close w. info must not be nil. A nil namer resolves only
 // stacks that carry their frames. Nil opts select the defaults.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
-	s := &Sink{w: w, namer: namer}
+	return newSink(w, nil, nil, info, namer, opts)
+}
+
+// NewPerKind returns a sink that writes one output per kind of which the trace has samples, from the same events. kinds
+// are the kinds to write, in place of Options.Kind; if it is empty, all are, but kind.Events only if the trace has no
+// other. Close calls create for each kind in the order of kind.Preferred, and closes the result. The other parameters are
+// those of New.
+func NewPerKind(
+	create func(Kind) (io.WriteCloser, error), kinds []Kind, info *ntconv.Info, namer ntconv.Namer, opts *Options,
+) *Sink {
+	return newSink(nil, create, append([]Kind{}, kinds...), info, namer, opts)
+}
+
+func newSink(
+	w io.Writer, create func(Kind) (io.WriteCloser, error), each []Kind, info *ntconv.Info, namer ntconv.Namer, opts *Options,
+) *Sink {
+	s := &Sink{w: w, create: create, namer: namer}
 	if opts != nil {
 		s.o = *opts
 	}
@@ -92,7 +109,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 		s.namer = ntconv.NoNames()
 	}
 	o := profile.Options{Report: s.o.Report, Unlabeled: true, Span: noSpan}
-	o.Kind, o.Kinds, o.Window = s.o.Kind, s.o.Kinds, s.o.Window
+	o.Kind, o.Each, o.Kinds, o.Window = s.o.Kind, each, s.o.Kinds, s.o.Window
 	if !s.o.ThreadRoot {
 		o.Drop = append(o.Drop, profile.LabelThreadID)
 	}
@@ -121,13 +138,35 @@ func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
 // Close writes all lines. It returns a *SampleTypeError if no samples have values of Options.SampleType, and a
 // *UnitError, which wraps ntconv.ErrUnsupported, if Options.Unit does not fit the sample type. It must be called once.
 func (s *Sink) Close() error {
-	p := s.build.Finish()
-	s.done = Summary{Kind: p.Kind, Events: p.Events}
-	column, err := s.column(p)
+	if s.create == nil {
+		s.done = make([]Summary, 1)
+		return s.write(s.w, s.build.Finish(), &s.done[0])
+	}
+	for p := range s.build.FinishEach() {
+		w, err := s.create(p.Kind)
+		if err != nil {
+			return err
+		}
+		s.done = append(s.done, Summary{})
+		err = s.write(w, p, &s.done[len(s.done)-1])
+		if cerr := w.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes the lines of a profile and describes them in done.
+func (s *Sink) write(w io.Writer, p *profile.Profile, done *Summary) error {
+	*done = Summary{Kind: p.Kind, Events: p.Events}
+	column, err := s.column(p, done)
 	if err != nil {
 		return err
 	}
-	scale, err := s.scale(p, column)
+	scale, err := s.scale(p, column, done)
 	if err != nil {
 		return err
 	}
@@ -137,7 +176,7 @@ func (s *Sink) Close() error {
 			t.add(s.roots(t, sample), sample.Frames, sample.Values[column])
 		}
 	}
-	s.done.summarize(p)
+	done.summarize(p)
 	if t.changed > 0 {
 		s.o.Report.Note(
 			ntconv.CodeNotCarried,
@@ -146,15 +185,15 @@ func (s *Sink) Close() error {
 			"function names with characters that folded stacks reserve were changed",
 		)
 	}
-	if err := t.write(s.w, scale, s.o.Report); err != nil {
+	if err := t.write(w, scale, s.o.Report); err != nil {
 		var unit *UnitError
 		if errors.As(err, &unit) {
-			unit.Values = s.done.Main
+			unit.Values = done.Main
 			return err
 		}
 		return fmt.Errorf("folded: write: %w", err)
 	}
-	s.done.Lines = t.written
+	done.Lines = t.written
 	return nil
 }
 
@@ -169,7 +208,7 @@ func (e *SampleTypeError) Error() string {
 }
 
 // column returns the index of the sample type to write, or -1 if the trace has none.
-func (s *Sink) column(p *profile.Profile) (int, error) {
+func (s *Sink) column(p *profile.Profile, done *Summary) (int, error) {
 	column := p.Main
 	if name := s.o.SampleType; name != "" {
 		names := origin.TypeNames(p.Types)
@@ -180,6 +219,6 @@ func (s *Sink) column(p *profile.Profile) (int, error) {
 	if column < 0 || column >= len(p.Types) {
 		return -1, nil
 	}
-	s.done.Values = SampleType(p.Types[column])
+	done.Values = SampleType(p.Types[column])
 	return column, nil
 }

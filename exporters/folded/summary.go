@@ -1,6 +1,8 @@
 package folded
 
 import (
+	"slices"
+
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 )
@@ -40,8 +42,21 @@ type Unresolved struct {
 	Rundown bool   // the Namer is an ntconv.RundownReporter, and the trace has a rundown
 }
 
-// Summary returns the description of the output. It is the zero value before Close.
-func (s *Sink) Summary() Summary { return s.done }
+// Summary returns the description of the output, of the first one if there are several. It is the zero value before
+// Close.
+func (s *Sink) Summary() Summary {
+	if len(s.done) == 0 {
+		return Summary{}
+	}
+	return s.done[0]
+}
+
+// Summaries returns the descriptions of all outputs in the order in which they were written. It is nil before Close. The
+// caller owns the slice.
+func (s *Sink) Summaries() []Summary { return slices.Clone(s.done) }
+
+// PerKind reports whether the Sink writes one output per kind.
+func (s *Sink) PerKind() bool { return s.create != nil }
 
 // summarize copies what is known only after all samples have been visited.
 func (s *Summary) summarize(p *profile.Profile) {

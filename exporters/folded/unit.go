@@ -31,7 +31,7 @@ func nanosOf(unit string) uint64 {
 }
 
 // scale returns the conversion from the unit of a sample type to Options.Unit.
-func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
+func (s *Sink) scale(p *profile.Profile, column int, done *Summary) (scale, error) {
 	unit := s.o.Unit
 	if unit == "" || column < 0 {
 		return scale{}, nil
@@ -48,7 +48,7 @@ func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
 	if from == 0 {
 		return scale{}, &UnitError{Unit: unit, Values: SampleType(t)}
 	}
-	s.done.Values.Unit = unit
+	done.Values.Unit = unit
 	return scale{unit, from, to}, nil
 }
 

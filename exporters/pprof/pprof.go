@@ -15,7 +15,6 @@ package pprof
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 
 	"github.com/klauspost/compress/gzip"
@@ -30,7 +29,7 @@ import (
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
 	Kind   Kind
-	Kinds  kind.Options // of kinds that are computed from events
+	Kinds  kind.Options   // of kinds that are computed from events
 	Report *ntconv.Report // becomes comments (not of an imported profile) and receives notes; may be nil
 	// DropLabels lists label keys to omit; samples that differ only in these labels are merged, which makes profiles
 	// smaller. Keys are host, process, pid, thread, "thread id" (which also drops thread), state, activity_id,
@@ -48,16 +47,20 @@ type Options struct {
 	Window func(ntconv.Ticks) bool
 	// Comments are the first comments of the profile, such as its origin.
 	Comments []string
+	// Remarks, if not nil, returns the last comments of the profile, also of an imported one. It is called once, after
+	// the last stack has been resolved.
+	Remarks func() []string
 }
 
-// A Sink aggregates events to one profile. It is not safe for concurrent use.
+// A Sink aggregates events to one profile, or to one per kind. It is not safe for concurrent use.
 type Sink struct {
-	w     io.Writer
-	info  *ntconv.Info
-	namer ntconv.Namer
-	o     Options
-	build *profile.Builder
-	done  Summary
+	w      io.Writer                          // nil if create is not
+	create func(Kind) (io.WriteCloser, error) // opens the output of a kind; nil for a single profile
+	info   *ntconv.Info
+	namer  ntconv.Namer
+	o      Options
+	build  *profile.Builder
+	done   []Summary
 
 	labelKeys []string
 }
@@ -70,12 +73,29 @@ var (
 // New returns a Sink that writes one profile to w in Close; it does not close w. info describes the trace. namer
 // resolves the stacks; if it is nil, only stacks with frames of their own have names. opts may be nil.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
-	s := &Sink{w: w, info: info, namer: namer}
+	return newSink(w, nil, nil, info, namer, opts)
+}
+
+// NewPerKind returns a Sink that writes one profile per kind of which the trace has samples, from the same events. kinds
+// are the kinds to write, in place of Options.Kind; if it is empty, all are, but kind.Events only if the trace has no
+// other. Close calls create for each profile in the order of kind.Preferred, and closes the result. The other parameters
+// are those of New.
+func NewPerKind(
+	create func(Kind) (io.WriteCloser, error), kinds []Kind, info *ntconv.Info, namer ntconv.Namer, opts *Options,
+) *Sink {
+	return newSink(nil, create, append([]Kind{}, kinds...), info, namer, opts)
+}
+
+func newSink(
+	w io.Writer, create func(Kind) (io.WriteCloser, error), each []Kind, info *ntconv.Info, namer ntconv.Namer, opts *Options,
+) *Sink {
+	s := &Sink{w: w, create: create, info: info, namer: namer}
 	if opts != nil {
 		s.o = *opts
 	}
 	s.build = profile.New(info, namer, &profile.Options{
-		Kind: s.o.Kind, Kinds: s.o.Kinds, Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span, Window: s.o.Window,
+		Kind: s.o.Kind, Each: each, Kinds: s.o.Kinds, Report: s.o.Report, Drop: s.o.DropLabels, Span: s.o.Span,
+		Window: s.o.Window,
 	})
 	return s
 }
@@ -96,23 +116,44 @@ func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
 // Call it after the last Write and before Close.
 func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
 
-// Close writes the profile. It returns errors of the underlying writer and an invalid Options.Level. The Sink must not
-// be used afterwards, except for Summary and LabelKeys.
+// Close writes the profile, or all profiles. It returns errors of the underlying writer and of creating it, and an
+// invalid Options.Level. The Sink must not be used afterwards, except for Summary, Summaries and LabelKeys.
 func (s *Sink) Close() error {
+	if s.create == nil {
+		return s.compress(s.w, s.build.Finish())
+	}
+	for p := range s.build.FinishEach() {
+		w, err := s.create(p.Kind)
+		if err != nil {
+			return err
+		}
+		err = s.compress(w, p)
+		if cerr := w.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compress writes a profile in the compression of the options.
+func (s *Sink) compress(w io.Writer, p *profile.Profile) error {
 	if s.o.Uncompressed {
-		return s.write(s.w)
+		return s.write(w, p)
 	}
 	level := s.o.Level
 	if level == 0 {
 		level = gzip.BestSpeed
 	}
-	z, err := iox.NewGzip(s.w, level)
+	z, err := iox.NewGzip(w, level)
 	if err != nil {
 		return fmt.Errorf("pprof: level of compression: %w", err)
 	}
-	async := iox.NewWriteBehind(iox.Spending(s.w, z)) // compression takes a third of the time of the rest
+	async := iox.NewWriteBehind(iox.Spending(w, z)) // compression takes a third of the time of the rest
 	defer async.Stop()
-	if err := s.write(async); err != nil {
+	if err := s.write(async, p); err != nil {
 		return err
 	}
 	if err := async.Close(); err != nil {
@@ -126,8 +167,7 @@ func (s *Sink) Close() error {
 
 // write writes samples before the tables that they refer to. The fields of a message may be in any order, so only the
 // tables must be kept in memory.
-func (s *Sink) write(w io.Writer) error {
-	p := s.build.Finish()
+func (s *Sink) write(w io.Writer, p *profile.Profile) error {
 	t := newTables()
 	imported := origin.Merge(p.Adopted)
 	t.verbatim = imported != nil
@@ -146,7 +186,8 @@ func (s *Sink) write(w io.Writer) error {
 			break
 		}
 	}
-	s.done, s.labelKeys = summarize(p, t, e.samples), slices.Sorted(maps.Keys(e.keys))
+	s.done = append(s.done, summarize(p, t, e.samples))
+	s.addKeys(e.keys)
 	if imported != nil {
 		t.orderMappings(t.importedMappings(main.process(), main.order, s.namer))
 	} else {
@@ -158,7 +199,11 @@ func (s *Sink) write(w io.Writer) error {
 	} else {
 		e.header(p, s.info, t)
 	}
-	for _, c := range s.comments(p, imported) {
+	comments := s.comments(p, imported)
+	if s.o.Remarks != nil {
+		comments = slices.Concat(comments, s.o.Remarks())
+	}
+	for _, c := range comments {
 		e.number(fieldComment, t.text(c))
 	}
 	e.strings(t) // last, because everything else adds strings
@@ -169,14 +214,14 @@ func (s *Sink) write(w io.Writer) error {
 	return nil
 }
 
-// comments returns the comments of the profile: those of the options, losses, and the share of unresolved frames. An
-// imported profile keeps its own comments.
+// comments returns the comments of the profile before Options.Remarks: those of the options, losses, and the share of
+// unresolved frames. An imported profile keeps its own comments.
 func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
 	if imported != nil {
 		return imported.Comments
 	}
 	list := append([]string(nil), s.o.Comments...)
-	for _, e := range s.o.Report.Entries() {
+	for _, e := range p.Notes() {
 		if e.Code == ntconv.CodeUnseen || e.Code != ntconv.CodeUnresolved && e.Code.Severity() > ntconv.SeverityInfo {
 			e.Offset = -1 // the same trace in another file gives the same profile
 			list = append(list, e.String())

@@ -141,8 +141,9 @@ func TestProfile(t *testing.T) {
 	report.Add(ntconv.CodeEventsLost, 3, 99)
 	report.Add(ntconv.CodeThreadReused, 1, 5) // not in the comments, because it is only informational
 	leaf := &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}
-	p := export(t, testInfo(), namer, &pprof.Options{Report: report, Comments: []string{"ntconv test"}},
-		sample(till, 1000, leaf), sample(idle, 1500, &ntconv.Stack{PCs: []uint64{0x1020}}), sample(till, 2000, &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}),
+	p := export(t, testInfo(), namer, &pprof.Options{
+		Report: report, Comments: []string{"ntconv test"}, Remarks: func() []string { return []string{"the last one"} },
+	}, sample(till, 1000, leaf), sample(idle, 1500, &ntconv.Stack{PCs: []uint64{0x1020}}), sample(till, 2000, &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}),
 		&ntconv.Event{Type: &ntconv.Type{Provider: "x"}, Thread: till, Capture: till, Time: 21000})
 
 	var got []string
@@ -161,7 +162,7 @@ func TestProfile(t *testing.T) {
 		t.Errorf("header %s\nwant   %s", zeroIndexes(header), want)
 	}
 	comments := []string{"ntconv test", "events-lost: 3 events were lost by the recorder",
-		"22.2% of frames are unresolved (native module without symbols, most in libcoreclr.so): on the stack for 66.7% of wall time, leaf for 66.7%"}
+		"22.2% of frames are unresolved (native module without symbols, most in libcoreclr.so): on the stack for 66.7% of wall time, leaf for 66.7%", "the last one"}
 	if !slices.Equal(p.Comments, comments) {
 		t.Errorf("comments %q", p.Comments)
 	}

@@ -1,6 +1,8 @@
 package pprof
 
 import (
+	"slices"
+
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 )
@@ -41,12 +43,34 @@ type Unresolved struct {
 	Rundown bool   // the Namer is an ntconv.RundownReporter, and the trace has a rundown
 }
 
-// Summary returns the description of the profile. Before Close it is zero.
-func (s *Sink) Summary() Summary { return s.done }
+// Summary returns the description of the profile, of the first one if there are several. Before Close it is zero.
+func (s *Sink) Summary() Summary {
+	if len(s.done) == 0 {
+		return Summary{}
+	}
+	return s.done[0]
+}
+
+// Summaries returns the descriptions of all profiles in the order in which they were written. Before Close it is nil.
+// The caller owns the slice.
+func (s *Sink) Summaries() []Summary { return slices.Clone(s.done) }
 
 // LabelKeys returns the sorted keys of the labels of the profile's samples, so that callers can list the available
 // keys. It returns nil before Close and if Options.DropLabels is empty.
 func (s *Sink) LabelKeys() []string { return s.labelKeys }
+
+// PerKind reports whether the Sink writes one profile per kind.
+func (s *Sink) PerKind() bool { return s.create != nil }
+
+// addKeys adds the keys of a profile's labels; nil if they are not recorded.
+func (s *Sink) addKeys(keys map[string]bool) {
+	for key := range keys {
+		if !slices.Contains(s.labelKeys, key) {
+			s.labelKeys = append(s.labelKeys, key)
+		}
+	}
+	slices.Sort(s.labelKeys)
+}
 
 func summarize(p *profile.Profile, t *tables, samples int) Summary {
 	u := p.Unresolved

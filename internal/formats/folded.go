@@ -3,6 +3,7 @@ package formats
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/pprof"
 	importer "github.com/ntconv/ntconv/importers/folded"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/spf13/pflag"
 )
 
@@ -17,7 +19,7 @@ import (
 func foldedFormat() *Format {
 	return &Format{
 		Name: "folded",
-		Exts: []string{".folded", ".collapsed"},
+		Exts: []string{extFolded, ".collapsed"},
 		Doc:  "folded (collapsed) stacks of flamegraph.pl, inferno, async-profiler, py-spy and others, one stack and its total per line",
 		In: &In{
 			Hint:    isFolded,
@@ -55,6 +57,8 @@ func foldedFormat() *Format {
 	}
 }
 
+const extFolded = ".folded"
+
 // A rootsValue is a flag for process, thread or both.
 type rootsValue struct{ process, thread *bool }
 
@@ -80,14 +84,15 @@ const flagUnit = "unit"
 // A foldedCreator has the flags of ntconv to folded.
 type foldedCreator struct {
 	plain
-	options folded.Options
-	kinds   kindFlags
+	options  folded.Options
+	kinds    kindFlags
+	grouping *groupingFlags
 }
 
 func bindFolded(flags *pflag.FlagSet) *foldedCreator {
-	c := new(foldedCreator)
+	c := &foldedCreator{grouping: bindGrouping(flags, false)}
 	o := &c.options
-	c.kinds.bind(flags)
+	c.kinds.bind(flags, true)
 	flags.StringVar(&o.SampleType, flagSampleType, "",
 		"`name` of the sample type whose values are written (default: the sample type that viewers show first)")
 	units := &choice[string]{value: &o.Unit}
@@ -110,22 +115,41 @@ func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 }
 
 func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
-	if err := c.kinds.check(); err != nil {
-		return nil, err
-	}
-	w, finish, err := createCompressed(out)
-	if err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	o := c.options
 	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
 	o.Report, o.Window = t.Report, t.Window
-	return foldedSink{folded.New(w, info, t.Namer, &o), finish}, nil
+	namer, grouped := c.grouping.wrap(t.Namer)
+	if c.kinds.isSeveral() {
+		create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extFolded) }
+		return foldedSink{folded.NewPerKind(create, c.kinds.each, info, namer, &o), c.kinds.kind, grouped, nil}, nil
+	}
+	w, finish, err := createCompressed(out)
+	if err != nil {
+		return nil, err
+	}
+	return foldedSink{folded.New(w, info, namer, &o), c.kinds.kind, grouped, finish}, nil
+}
+
+// Destination implements Creator.
+func (c *foldedCreator) Destination() (Destination, string) { return c.kinds.destination() }
+
+// check returns a *FlagError for values that do not fit the kinds.
+func (c *foldedCreator) check() error {
+	if c.kinds.isSeveral() && c.options.SampleType+c.options.Unit != "" {
+		return &FlagError{fmt.Sprintf("--%s %s: the kinds have different sample types; omit --%s and --%s",
+			FlagKind, &c.kinds, flagSampleType, flagUnit)}
+	}
+	return c.kinds.check()
 }
 
 type foldedSink struct {
 	*folded.Sink
-	finish func() error // of the compression
+	asked   kind.Kind // of --kind
+	grouped *grouped
+	finish  func() error // of the compression; nil for several files
 }
 
 // Close also completes the compression. If an option does not fit the samples, it returns a FlagError.
@@ -144,22 +168,25 @@ func (s foldedSink) Close() error {
 		return &FlagError{fmt.Sprintf(
 			"--%s %s: values of type %s are in %s; omit the flag", flagUnit, unit.Unit, unit.Values.Type, unit.Values.Unit,
 		)}
-	case err != nil:
+	case err != nil || s.finish == nil:
 		return err
 	}
 	return s.finish()
 }
 
 func (s foldedSink) Result() Result {
-	d := s.Summary()
-	text := unresolved(&pprof.Summary{
-		Kind: d.Kind, Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
-	})
-	return &profileResult{
-		Kind:  d.Kind.String(),
-		made:  made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
-		notes: otherKinds(d.Others),
+	var list []*profileResult
+	for _, d := range s.Summaries() {
+		text := unresolved(&pprof.Summary{
+			Kind: d.Kind, Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
+		})
+		list = append(list, &profileResult{
+			Kind:     d.Kind.String(),
+			made:     made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
+			Estimate: d.Estimate, Others: othersJSON(d.Others), notes: otherKinds(d.Others),
+		})
 	}
+	return resultOf(s.asked, list, "stack", extFolded, s.PerKind(), s.grouped)
 }
 
 // A foldedOpener has the flags that describe the numbers and the outermost frames of folded stacks.

@@ -718,7 +718,7 @@ func (discard) Close() error              { return nil }
 
 func TestPprofFlags(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	creator := bindPprof(flags)
+	creator := bindPprof(flags, true, false)
 	for _, bad := range []string{"--kind=heap", "--gzip-level=x"} {
 		if err := flags.Parse([]string{bad}); err == nil {
 			t.Errorf("%s was accepted", bad)

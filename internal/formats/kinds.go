@@ -2,8 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/kind"
@@ -18,21 +16,15 @@ const (
 	flagWeight = "weight"
 )
 
-// kindFlags are the flags that select a kind of profile and its contents.
+// kindFlags are the flags that select kinds of profiles and their contents.
 type kindFlags struct {
-	kind    kind.Kind
+	kindList
 	options kind.Options
 }
 
-// bind defines the flags.
-func (f *kindFlags) bind(flags *pflag.FlagSet) {
-	kinds := &choice[kind.Kind]{value: &f.kind}
-	var docs []string
-	for _, k := range append([]kind.Kind{kind.Auto}, kind.All()...) {
-		kinds.choices = append(kinds.choices, choiceValue[kind.Kind]{k.String(), k})
-		docs = append(docs, k.String()+" ("+k.Doc()+")")
-	}
-	flags.Var(kinds, FlagKind, "profile kind: "+strings.Join(docs, ", "))
+// bind defines the flags. several means that --kind accepts several kinds.
+func (f *kindFlags) bind(flags *pflag.FlagSet, several bool) {
+	f.kindList.bind(flags, several)
 	flags.Var(&choice[kind.Subject]{&f.options.SubjectAs, []choiceValue[kind.Subject]{
 		{"default", kind.SubjectDefault}, {"leaf", kind.SubjectLeaf}, {"label", kind.SubjectLabel},
 	}}, flagTypeAs, "where allocated types, exception types, compiled methods, loaded types and events appear: as the "+
@@ -51,7 +43,7 @@ func (f *kindFlags) check() error {
 	if _, _, err := kind.WeightOf(f.options.Weight); err != nil {
 		return &FlagError{fmt.Sprintf("--%s: %v", flagWeight, err)}
 	}
-	if f.kind != kind.Events {
+	if !f.selects(kind.Events) {
 		return &FlagError{fmt.Sprintf("--%s needs --%s %s", flagWeight, FlagKind, kind.Events)}
 	}
 	return nil
@@ -69,8 +61,19 @@ func otherKinds(others []kind.Other) []string {
 	if len(list) == 0 {
 		return nil
 	}
-	if n := len(list) - 1; n > 0 {
-		list = append(slices.Clone(list[:n-1]), list[n-1]+" and "+list[n])
+	return []string{"the trace also has " + message.List(list)}
+}
+
+// An otherKind is a kind of profile that the trace has in addition, in the summary as JSON.
+type otherKind struct {
+	Kind   string `json:"kind"`
+	Events int64  `json:"events"` // that are samples or begin one
+}
+
+// othersJSON returns the members of the summary for other kinds.
+func othersJSON(others []kind.Other) (list []otherKind) {
+	for _, o := range others {
+		list = append(list, otherKind{o.Kind.String(), int64(o.N)})
 	}
-	return []string{"the trace also has " + strings.Join(list, ", ")}
+	return list
 }

@@ -18,7 +18,7 @@ import (
 func pprofFormat() *Format {
 	return &Format{
 		Name: "pprof",
-		Exts: []string{".pb.gz", ".pb", ".pprof", ".prof"},
+		Exts: []string{extPprof, ".pb", ".pprof", ".prof"},
 		Doc:  "profiles of Go, C++, Java, Node and .NET programs, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
 		In: &In{
 			Sniff:   pproflegacy.Match,
@@ -38,7 +38,7 @@ func pprofFormat() *Format {
 			// gzip is part of the format, regardless of the name of the output.
 			Compressions: []string{extZstd},
 			Advice:       sampleAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags) },
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags, true, false) },
 			Examples: []Example{
 				{
 					"wall time of all threads, or CPU time if the trace is machine-wide",
@@ -61,20 +61,25 @@ func pprofFormat() *Format {
 	}
 }
 
+const extPprof = ".pb.gz"
+
 // sampleAdvice is the next step for traces without samples: how to record some.
 const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux"
 
 // A pprofCreator has the flags of ntconv to pprof.
 type pprofCreator struct {
 	plain
-	options pprof.Options
-	kinds   kindFlags
-	spans   func() *SpanLabels
+	options  pprof.Options
+	kinds    kindFlags
+	spans    func() *SpanLabels
+	grouping *groupingFlags
 }
 
-func bindPprof(flags *pflag.FlagSet) *pprofCreator {
-	c := new(pprofCreator)
-	c.kinds.bind(flags)
+// bindPprof defines the flags. several means that --kind accepts several kinds. native is the default of --native: true
+// means fold.
+func bindPprof(flags *pflag.FlagSet, several, native bool) *pprofCreator {
+	c := &pprofCreator{grouping: bindGrouping(flags, native)}
+	c.kinds.bind(flags, several)
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
 		"drop the label with this `key`, such as \"thread id\"; repeatable")
 	c.spans = bindSpanLabels(flags)
@@ -98,6 +103,9 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 	if c.options.Level < 0 || c.options.Level > 9 {
 		return nil, fmt.Errorf("--%s %d: want 1 (fast) to 9 (small)", flagGzipLevel, c.options.Level)
 	}
+	if c.kinds.isSeveral() {
+		return c.perKind(out, info, t), nil
+	}
 	rest, compression := CutCompression(out.Name())
 	if compression != extZstd {
 		w, err := out.Create("")
@@ -118,19 +126,40 @@ func (c *pprofCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (S
 
 // sink returns a sink that writes a profile to w, compressed with gzip unless uncompressed is set.
 func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
+	o := c.sinkOptions(t, uncompressed)
+	namer, grouped := c.grouping.wrap(t.Namer)
+	o.Remarks = grouped.remarks
+	return pprofSink{pprof.New(w, info, namer, o), newDroppedLabels(o.DropLabels), c.kinds.kind, grouped, nil}
+}
+
+// sinkOptions returns the options of a sink.
+func (c *pprofCreator) sinkOptions(t *Target, uncompressed bool) *pprof.Options {
 	o := c.options
 	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
 	o.Report, o.Span, o.Window, o.Comments, o.Uncompressed = t.Report, t.Span, t.Window, t.Comments, uncompressed
-	return pprofSink{pprof.New(w, info, t.Namer, &o), newDroppedLabels(o.DropLabels), nil}
+	return &o
+}
+
+// Destination implements Creator.
+func (c *pprofCreator) Destination() (Destination, string) { return c.kinds.destination() }
+
+// perKind returns a sink that writes one member per kind.
+func (c *pprofCreator) perKind(out *iox.Outputs, info *ntconv.Info, t *Target) Sink {
+	o := c.sinkOptions(t, false)
+	create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extPprof) }
+	namer, grouped := c.grouping.wrap(t.Namer)
+	o.Remarks = grouped.remarks
+	sink := pprof.NewPerKind(create, c.kinds.each, info, namer, o)
+	return pprofSink{sink, newDroppedLabels(o.DropLabels), c.kinds.kind, grouped, nil}
 }
 
 // A Profile creates sinks for profiles that are shown rather than stored.
 type Profile struct{ creator *pprofCreator }
 
-// BindProfile defines the flags for the contents of a profile. Call the methods of the result after the flags are
-// parsed.
-func BindProfile(flags *pflag.FlagSet) *Profile {
-	c := bindPprof(flags)
+// BindProfile defines the flags for the contents of a profile. several means that --kind accepts several kinds. Call the
+// methods of the result after the flags are parsed.
+func BindProfile(flags *pflag.FlagSet, several bool) *Profile {
+	c := bindPprof(flags, several, true)
 	flags.Lookup(flagGzipLevel).Hidden = true // the profile is not stored
 	return &Profile{c}
 }
@@ -149,6 +178,8 @@ func (p *Profile) Advice() string { return sampleAdvice }
 type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
+	asked   kind.Kind // of --kind
+	grouped *grouped
 	finish  func() error // completes a compression other than gzip, or nil
 }
 
@@ -165,12 +196,16 @@ func (s pprofSink) Write(e *ntconv.Event) error {
 }
 
 func (s pprofSink) Result() Result {
-	d := s.Summary()
-	return &profileResult{
-		Kind:  d.Kind.String(),
-		made:  made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
-		notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
+	var list []*profileResult
+	for _, d := range s.Summaries() {
+		list = append(list, &profileResult{
+			Kind:     d.Kind.String(),
+			made:     made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
+			Estimate: d.Estimate, Others: othersJSON(d.Others),
+			notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
+		})
 	}
+	return resultOf(s.asked, list, "sample", extPprof, s.PerKind(), s.grouped)
 }
 
 // unresolved describes the unresolved frames of a profile in one sentence. It returns "" if there are none.

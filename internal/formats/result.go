@@ -105,39 +105,3 @@ func (e *eventsResult) Line(r Read) string {
 	}
 	return r.Line()
 }
-
-// profileResult is the result of an output of aggregated samples.
-type profileResult struct {
-	Kind string `json:"kind,omitempty"`
-	made
-	notes []string
-}
-
-func (p *profileResult) Line(r Read) string {
-	if r.Events == 0 {
-		return fmt.Sprintf("%s of %s", message.Count(p.Items, p.Unit), r.Input)
-	}
-	kind := ""
-	if p.Kind != "" {
-		kind = p.Kind + " profile, "
-	}
-	return fmt.Sprintf(
-		"%s%s from %s of %s in %s",
-		kind,
-		message.Count(p.Items, "distinct "+p.Unit),
-		message.Group(p.Used),
-		message.Count(r.Events, "event"),
-		r.Input,
-	)
-}
-
-func (p *profileResult) Notes() []string { return p.notes }
-
-// ProfileKind returns the kind of the profile in a result of a sink of Profile.Create: "wall", "cpu" or "imported". It
-// returns "" for other results.
-func ProfileKind(r Result) string {
-	if p, ok := r.(*profileResult); ok {
-		return p.Kind
-	}
-	return ""
-}

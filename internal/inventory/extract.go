@@ -8,8 +8,10 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // An Extractable is a kind of data that a trace contains, with the command that extracts it.
@@ -26,14 +28,16 @@ type Extractable struct {
 // Noun returns What in the singular if there is one item, and how many events the command prints if those are more.
 func (x *Extractable) Noun() string {
 	noun := x.What
-	if x.Events == 1 {
-		first, rest, of := strings.Cut(noun, "s ") // the first noun ends there: "samples of CPUs", "sampled allocations"
+	if k, err := kind.Parse(x.Kind); err == nil && noun == k.Noun(0) {
+		noun = k.Noun(x.Events)
+	} else if x.Events == 1 {
+		first, rest, of := strings.Cut(noun, "s ") // the first noun ends there: "samples of CPUs"
 		if !of {
 			first = strings.TrimSuffix(noun, "s")
 		} else {
 			first += " "
 		}
-		noun = strings.Replace(first, "switche ", "switch ", 1) + rest
+		noun = first + rest
 	}
 	if x.Printed > 0 {
 		noun += " (" + message.Count(x.Printed, "event") + ")"
@@ -127,7 +131,7 @@ const spans = "ntconv to otlp IN"
 
 // extractables returns all kinds, in the order of the displayed list.
 func extractables() []extractable {
-	return []extractable{
+	list := []extractable{
 		{what: "samples of threads (wall clock)", count: class(clr.ClassSample), command: "ntconv top --kind wall IN",
 			kind: "wall"},
 		{what: "samples of threads, as a flame graph", count: class(clr.ClassSample),
@@ -140,18 +144,29 @@ func extractables() []extractable {
 			count:   all(func(t *typeCount) bool { return origin.ColumnsOf(t.typ) != nil }),
 			command: "ntconv top --kind imported IN", kind: "imported",
 		},
-		{what: "switches of threads", count: class(clr.ClassUniversalCSwitch),
-			command: "ntconv print --event cswitch --symbols IN"},
-		{what: "sampled allocations", count: event(clr.Runtime, "GCAllocationTick", "AllocationSampled"),
-			command: "ntconv print --event GCAllocationTick,AllocationSampled --symbols IN"},
-		{what: "exceptions", count: event(clr.Runtime, "ExceptionThrown"),
-			command: "ntconv print --event ExceptionThrown --symbols IN"},
-		{what: "waits for locks", count: event(clr.Runtime, "ContentionStart"),
-			command: "ntconv print --event 'Contention*' --symbols IN",
-			printed: all(func(t *typeCount) bool { return strings.HasPrefix(t.name, "Contention") })},
-		{what: "garbage collections", count: event(clr.Runtime, "GCStart"),
-			command: "ntconv print --event GCStart,GCEnd IN",
-			printed: all(func(t *typeCount) bool { return t.name == "GCStart" || t.name == "GCEnd" })},
+	}
+	return slices.Concat(list, computed(), otherData())
+}
+
+// computed returns the kinds of profiles that are computed from events, in the order in which --kind prefers them.
+func computed() (list []extractable) {
+	for _, k := range kind.Preferred() {
+		switch k {
+		case kind.Wall, kind.CPU, kind.Imported, kind.Events:
+			continue
+		}
+		of := profile.SampleTypes(k)
+		list = append(list, extractable{
+			what: k.Noun(0), count: all(func(t *typeCount) bool { return of(t.typ) }),
+			command: "ntconv top --kind " + k.String() + " IN", kind: k.String(),
+		})
+	}
+	return list
+}
+
+// otherData returns the data that are not profiles.
+func otherData() []extractable {
+	return []extractable{
 		{what: "events of heap dumps", count: all(func(t *typeCount) bool {
 			return t.typ.Provider == clr.Runtime &&
 				(t.name == "GCBulkNode" || t.name == "GCBulkEdge" || strings.HasPrefix(t.name, "GCBulkRoot"))

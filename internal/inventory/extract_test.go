@@ -13,9 +13,9 @@ func TestNouns(t *testing.T) {
 		want string
 	}{
 		{inventory.Extractable{What: "sampled allocations", Events: 2}, "sampled allocations"},
-		{inventory.Extractable{What: "sampled allocations", Events: 1}, "sampled allocation"},
-		{inventory.Extractable{What: "waits for locks", Events: 1, Printed: 2}, "wait for locks (2 events)"},
-		{inventory.Extractable{What: "switches of threads", Events: 1}, "switch of threads"},
+		{inventory.Extractable{What: "sampled allocations", Events: 1, Kind: "alloc"}, "sampled allocation"},
+		{inventory.Extractable{What: "ends of spans", Events: 1, Printed: 2}, "end of spans (2 events)"},
+		{inventory.Extractable{What: "context switches", Events: 1, Kind: "off-cpu"}, "context switch"},
 		{inventory.Extractable{What: "samples of threads (wall clock)", Events: 1}, "sample of threads (wall clock)"},
 		{inventory.Extractable{What: "garbage collections", Events: 10, Printed: 20}, "garbage collections (20 events)"},
 	} {

@@ -26,13 +26,36 @@ func Count(n int64, noun string, plural ...string) string {
 	return Group(n) + " " + noun
 }
 
+// List returns words as a list, such as "a, b and c".
+func List(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
+}
+
 // Group returns a number with commas between groups of three digits: 1,234,567.
-func Group(n int64) string {
-	s := strconv.FormatInt(n, 10)
+func Group(n int64) string { return GroupDigits(strconv.FormatInt(n, 10)) }
+
+// GroupDigits is Group for an integer in decimal digits, which may have a minus sign.
+func GroupDigits(s string) string {
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// Percent returns n as a percentage of a total: 27.1%, "under 0.1%" for less than 0.05%, and 0% if one of them is not
+// positive.
+func Percent(n, of int64) string {
+	switch {
+	case of <= 0 || n <= 0:
+		return "0%"
+	case n <= of/2000:
+		return "under 0.1%"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(of))
 }
 
 // Duration formats a duration, rounded to 1 s from one minute, to 10 ms from one second, and to 10 µs below.

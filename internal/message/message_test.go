@@ -17,6 +17,7 @@ import (
 func TestNumbers(t *testing.T) {
 	for got, want := range map[string]string{
 		message.Count(1, "event"): "1 event", message.Count(1234567, "event"): "1,234,567 events", message.Count(0, "entry", "entries"): "0 entries",
+		message.Percent(612, 1000): "61.2%", message.Percent(1, 2000): "under 0.1%", message.Percent(0, 0): "0%",
 		message.Group(-1000): "-1,000", message.Group(-999): "-999",
 		message.Duration(90 * time.Second): "1m30s", message.Duration(1234567890): "1.23s", message.Duration(1234567): "1.23ms",
 	} {

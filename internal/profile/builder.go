@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -14,7 +13,10 @@ import (
 // Options select the samples that a Builder adds up, and the labels that keep samples apart. The zero value selects the
 // defaults.
 type Options struct {
-	Kind   kind.Kind      // kind of the samples; Auto selects one
+	Kind kind.Kind // kind of the samples; Auto selects one
+	// Each, if not nil, lists the kinds that are aggregated in one pass, in place of Kind; FinishEach returns their
+	// profiles. An empty list means all kinds, but Events only for a trace that has no other kind.
+	Each   []kind.Kind
 	Kinds  kind.Options   // of kinds that are computed from events
 	Report *ntconv.Report // receives notes about samples without a stack, a weight or a valid payload; may be nil
 	// Drop lists keys of labels to omit: the Label constants of this package, "state", and the keys that events have.
@@ -51,7 +53,9 @@ type Builder struct {
 	sets   []*set
 	pool   pool
 
+	each     bool // all sets with samples become profiles
 	auto     bool // the first set with samples becomes the profile
+	rest     bool // kind Events has samples only if no other set has some
 	roles    map[*ntconv.Type]role
 	lastType *ntconv.Type
 	lastRole role
@@ -79,6 +83,7 @@ type role struct {
 	samples []*set // sets whose samples these events are
 	metered []metered
 	weight  bool // the events state weights
+	added   bool // an event of the type was added, so its columns are those of an imported profile
 }
 
 // A metered is a set whose meter sees the events of a type.
@@ -113,12 +118,23 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		all: NewRecording(info), added: NewRecording(info), span: o.Span,
 	}
 	settings := newSettings(&o.Kinds, o.Window)
+	if o.Each != nil {
+		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
+	}
 	for _, k := range kind.Preferred() {
-		if (o.Kind == k || b.auto) && specs()[k].isDefined() {
+		if o.selects(k) && specs()[k].isDefined() {
 			b.sets = append(b.sets, newSet(b, k, settings))
 		}
 	}
 	return b
+}
+
+// selects reports whether a profile of a kind is requested.
+func (o *Options) selects(k kind.Kind) bool {
+	if o.Each != nil {
+		return len(o.Each) == 0 || slices.Contains(o.Each, k)
+	}
+	return o.Kind == k || o.Kind == kind.Auto || o.Kind >= kind.Count
 }
 
 // Add adds e if it is a sample, and notes losses, ended threads and stated weights. It borrows e, and allocates only
@@ -200,6 +216,9 @@ func (b *Builder) event(e *ntconv.Event) {
 	if b.span == nil {
 		b.added.Observe(e)
 	}
+	if !r.added {
+		b.adopt(e.Type, r)
+	}
 	for _, s := range r.samples {
 		if s.active {
 			s.add(e)
@@ -227,6 +246,16 @@ func (b *Builder) roleOf(e *ntconv.Event) *role {
 	return &b.lastRole
 }
 
+// adopt makes the columns of a type of imported samples those of the profile. It waits until an event of the type is
+// added, because a selection may omit all of them.
+func (b *Builder) adopt(t *ntconv.Type, r *role) {
+	r.samples = slices.DeleteFunc(slices.Clone(r.samples), func(s *set) bool {
+		return s.kind == kind.Imported && !s.adopt(t, b.report)
+	})
+	r.added = true
+	b.roles[t] = *r
+}
+
 // role returns the use of an event's type.
 func (b *Builder) role(e *ntconv.Event) role {
 	t := e.Type
@@ -240,7 +269,7 @@ func (b *Builder) role(e *ntconv.Event) role {
 			if role := s.meter.role(e); role != 0 {
 				r.metered = append(r.metered, metered{s, role < roleEnds})
 			}
-		case s.spec.matches(t) && (s.kind != kind.Imported || s.adopt(t, b.report)):
+		case s.spec.matches(t):
 			r.samples = append(r.samples, s)
 		}
 	}
@@ -249,20 +278,29 @@ func (b *Builder) role(e *ntconv.Event) role {
 	return r
 }
 
-// claim notes that a set has a sample. Only the first set with samples becomes the profile, so all later ones only count
+// claim notes that a set has a sample. If only the first set with samples becomes the profile, all later ones only count
 // from now on.
 func (b *Builder) claim(s *set) {
 	for _, worse := range b.sets[slices.Index(b.sets, s)+1:] {
-		worse.deactivate()
+		if b.auto || b.rest && worse.kind == kind.Events {
+			worse.deactivate()
+		}
 	}
 }
 
-// OrderMatters reports whether the same events in time order could have produced a different profile: samples of a
-// thread were out of order, or samples with equal stacks were added up before the namer knew that an address had
-// another owner between them. Call it after the last Add and before Finish.
+// OrderMatters reports whether the same events in time order could have produced another profile: samples of a thread
+// were out of order, or samples with equal stacks were added up before the namer knew that an address had another owner
+// between them. Call it after the last Add and before Finish.
 func (b *Builder) OrderMatters() bool {
-	s := b.set()
-	if n, ok := b.namer.(ntconv.EpochSettler); s.disordered || s.meter != nil && s.meter.disordered || ok && !n.Settle() {
+	if n, ok := b.namer.(ntconv.EpochSettler); ok && !n.Settle() {
+		return true
+	}
+	return slices.ContainsFunc(b.results(), (*set).orderMatters)
+}
+
+// orderMatters is Builder.OrderMatters for the samples of one kind.
+func (s *set) orderMatters() bool {
+	if s.disordered || s.meter != nil && s.meter.disordered {
 		return true
 	}
 	for i := range s.rows {
@@ -270,12 +308,20 @@ func (b *Builder) OrderMatters() bool {
 		if r.stack == 0 || r.first == r.last {
 			continue
 		}
-		p, stack := s.owners[r.owner].process, b.pool.stacks.At(r.stack)
-		if b.namer.Epoch(p, stack, r.first) != b.namer.Epoch(p, stack, r.last) {
+		p, stack := s.owners[r.owner].process, s.pool.stacks.At(r.stack)
+		if s.b.namer.Epoch(p, stack, r.first) != s.b.namer.Epoch(p, stack, r.last) {
 			return true
 		}
 	}
 	return false
+}
+
+// results returns the sets that become profiles: set, or all with samples for Options.Each.
+func (b *Builder) results() []*set {
+	if b.each {
+		return slices.DeleteFunc(slices.Clone(b.sets), func(s *set) bool { return len(s.rows) == 0 && s.declared == nil })
+	}
+	return []*set{b.set()}
 }
 
 // set returns the set that becomes the profile: the first one with samples, for Options.Kind Auto.
@@ -287,40 +333,6 @@ func (b *Builder) set() *set {
 		}
 	}
 	return s
-}
-
-// Finish ends the pending intervals and returns the profile. The Builder must not be used afterwards, except through
-// the Profile. Finish notes in Options.Report samples without a stack, out of order or with an invalid payload, and
-// time of threads without a sample.
-func (b *Builder) Finish() *Profile {
-	s := b.set()
-	if s.imported == nil && s.declared != nil { // a profile without samples is also restored
-		s.take(s.declared, origin.ColumnsOf(s.declared))
-	}
-	period := s.spec.every
-	if period == 0 {
-		period = nominalPeriod(b.info)
-	}
-	s.finish(b.report)
-	p := &Profile{
-		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.spec.main,
-		PeriodType: s.spec.period, Period: period,
-		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s,
-	}
-	p.Estimate = s.estimate()
-	for i, c := range s.columns {
-		p.Types[i] = c.ValueType
-	}
-	for _, other := range b.sets {
-		if n := other.events + other.seen; other != s && n > 0 {
-			p.Others = append(p.Others, kind.Other{Kind: other.kind, N: n})
-		}
-	}
-	p.Start, p.End = b.recorded(s)
-	if c := s.imported; c != nil {
-		p.Main, p.PeriodType, p.Period = c.Main(), c.PeriodType, c.Period
-	}
-	return p
 }
 
 // recorded returns the first and the last tick that the profile describes. The end includes the interval of each

@@ -67,6 +67,7 @@ type place struct {
 	extra  [][]byte // values of the labels that the user requested
 
 	selected bool
+	involved bool // another event of the sample is selected
 }
 
 // process returns the process of the place, nil if unknown.
@@ -97,6 +98,7 @@ type finished struct {
 //
 //	field     set by         cleared by
 //	touched   hold           settle
+//	involved  involve        settle
 //	orphan    unmatched      settle
 //	done      emit           settle
 //	watched   watch          add
@@ -120,9 +122,11 @@ type collector struct {
 	free    []*place
 	slots   int
 	touched []*place
-	orphan  bool // the current event ended nothing
-	done    []finished
-	watched bool
+	// involved are the places of samples to which the current event belongs, although it does not begin them.
+	involved []*place
+	orphan   bool // the current event ended nothing
+	done     []finished
+	watched  bool
 
 	latest     ntconv.Ticks
 	some       bool // an event had a role
@@ -188,6 +192,9 @@ func (c *collector) add(e *ntconv.Event) {
 	for _, p := range c.touched {
 		p.selected = true
 	}
+	for _, p := range c.involved {
+		p.involved = true
+	}
 	for i := range c.done {
 		c.done[i].selected = true
 	}
@@ -250,6 +257,9 @@ func (c *collector) fill(p *place) {
 	}
 }
 
+// involve notes that the current event belongs to the sample of a place. If it is selected, so is the sample.
+func (c *collector) involve(p *place) { c.involved = append(c.involved, p) }
+
 // observation returns an empty observation, borrowed until the next call of emit.
 func (c *collector) observation() *observation {
 	c.o.clear()
@@ -278,7 +288,7 @@ func (c *collector) emit(p *place, end ntconv.Ticks) {
 
 // drop ends the sample of a place without a result, for a reason that is reported if the place is selected.
 func (c *collector) drop(p *place, reason cutReason) {
-	if p.selected {
+	if p.selected || p.involved {
 		c.cuts.add(reason, p.offset)
 	}
 	c.release(p)
@@ -288,6 +298,7 @@ func (c *collector) drop(p *place, reason cutReason) {
 func (c *collector) release(p *place) {
 	p.stack, p.labels, p.thread = nil, nil, nil
 	c.touched = slices.DeleteFunc(c.touched, func(q *place) bool { return p == q })
+	c.involved = slices.DeleteFunc(c.involved, func(q *place) bool { return p == q })
 	c.free = append(c.free, p)
 }
 
@@ -299,7 +310,7 @@ func (c *collector) settle() {
 	for i := range c.done {
 		f := &c.done[i]
 		switch {
-		case !f.selected && !f.place.selected:
+		case !f.selected && !f.place.selected && !f.place.involved:
 		case f.end != f.time && !c.settings.inWindow(f.time, f.end):
 			c.cuts.add(cutSelection, f.offset)
 		default:
@@ -307,7 +318,7 @@ func (c *collector) settle() {
 		}
 		c.release(f.place)
 	}
-	c.done, c.touched, c.orphan = c.done[:0], c.touched[:0], false
+	c.done, c.touched, c.involved, c.orphan = c.done[:0], c.touched[:0], c.involved[:0], false
 }
 
 // lost notes that events of a capture thread are missing.

@@ -31,7 +31,7 @@ type cuts struct {
 }
 
 func (c *cuts) add(r cutReason, offset int64) {
-	if c.n[r]++; c.offset < 0 {
+	if c.n[r]++; c.offset < 0 || offset < c.offset {
 		c.offset = offset
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/ntconv/ntconv/kind"
 )
 
 // An Estimate describes how a profile was estimated from samples of the program's events.
@@ -80,13 +82,7 @@ func (s *set) estimate() Estimate {
 
 // keepSources returns which sources are used.
 func (s *set) keepSources() []bool {
-	if s.spec.choose != nil {
-		return s.spec.choose(s.bySource)
-	}
-	keep := make([]bool, len(s.bySource))
-	for i := range keep {
-		keep[i] = true
-	}
+	_, keep := SourcesOf(s.kind, s.bySource)
 	return keep
 }
 
@@ -113,4 +109,32 @@ func (s *set) total(column int) float64 {
 		sum /= fraction
 	}
 	return sum
+}
+
+// firstUsed returns the first column whose total is not 0, or else the main column. A trace may state how often
+// something happened, but not how long it took.
+func (s *set) firstUsed() int {
+	for i := range s.columns {
+		if s.total(i) != 0 {
+			return i
+		}
+	}
+	return s.spec.main
+}
+
+// SourcesOf returns the names of the kinds of events that a kind is computed from, and which of them its profile uses,
+// given the number of samples from each. A kind with one source has no names. A list of samples that ends early means
+// that there are none of the other sources.
+func SourcesOf(k kind.Kind, samples []uint64) (names []string, used []bool) {
+	spec := &specs()[k]
+	n := max(len(samples), len(spec.sources))
+	samples = append(slices.Clone(samples), make([]uint64, n-len(samples))...)
+	if spec.choose != nil {
+		return spec.sources, spec.choose(samples)
+	}
+	used = make([]bool, n)
+	for i := range used {
+		used[i] = true
+	}
+	return spec.sources, used
 }

@@ -83,7 +83,7 @@ func nanos(name string) column { return column{ValueType: ValueType{Type: name, 
 // specs returns the definitions of all kinds but Auto, indexed by kind.
 var specs = sync.OnceValue(func() *[kind.Count]spec {
 	var table [kind.Count]spec
-	for _, list := range [][]spec{sampleSpecs(), lockSpecs()} {
+	for _, list := range [][]spec{sampleSpecs(), lockSpecs(), collectionSpecs(), compileSpecs(), queueSpecs(), requestSpecs()} {
 		for _, s := range list {
 			table[s.kind] = s
 		}

@@ -17,6 +17,7 @@ import (
 // naive keeps every event and adds up samples in the most obvious way.
 type naive struct {
 	namer   *fakeNamer
+	hides   bool // as a hidingNamer
 	samples []naiveSample
 }
 
@@ -32,6 +33,11 @@ func (n *naive) add(e *ntconv.Event, state, label string) {
 	if e.Stack != nil {
 		for _, pc := range e.Stack.PCs {
 			names = append(names, n.namer.name(pc, e.Time))
+		}
+	}
+	if n.hides && len(names) > 0 {
+		if names = slices.DeleteFunc(names, isHidden); len(names) == 0 {
+			names = []string{"hidden"}
 		}
 	}
 	labels := fmt.Sprintf("thread id=%did state=%s%s", e.Thread.TID, state, label)
@@ -102,48 +108,112 @@ func (n *naive) lines(round func(exact uint64, all []uint64) uint64) []string {
 // The result equals adding up events one by one, for any events: equal stacks with different pointers, addresses whose
 // names change and change back, samples that are late or simultaneous, threads with one sample.
 func TestSameAsNaive(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		threads := []*ntconv.Thread{{TID: 1, Name: "one", Process: shop}, {TID: 2, Process: shop}, {TID: 3, Name: "three", Process: shop}}
-		namer := &fakeNamer{}
-		b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.Wall, Drop: []string{"pid", "process"}})
-		n := &naive{namer: namer}
-		var now, floor ntconv.Ticks
-		latest := map[*ntconv.Thread]ntconv.Ticks{}
-		for range rapid.IntRange(1, 120).Draw(t, "events") {
-			now += ntconv.Ticks(rapid.SampledFrom([]int{0, 1, 7, 1000, 1000, 50000}).Draw(t, "step"))
-			if rapid.IntRange(0, 9).Draw(t, "redefine") == 0 {
-				now++
-				floor = now
-				pc := rapid.Uint64Range(1, 3).Draw(t, "pc")
-				namer.define(pc, now, fmt.Sprint(rapid.SampledFrom([]string{"f", "g"}).Draw(t, "name"), pc))
-			}
-			th := rapid.SampledFrom(threads).Draw(t, "thread")
-			at := now
-			if rapid.IntRange(0, 9).Draw(t, "late") == 0 {
-				at = max(floor, now-1500)
-			}
-			var s *ntconv.Stack
-			if depth := rapid.IntRange(0, 3).Draw(t, "depth"); depth > 0 {
-				s = &ntconv.Stack{PCs: rapid.SliceOfN(rapid.Uint64Range(1, 3), depth, depth).Draw(t, "pcs")}
-			}
-			state := rapid.IntRange(0, 2).Draw(t, "state")
-			e := wallEvent(th, at, uint32(state), s)
-			label := ""
-			if rapid.Bool().Draw(t, "labeled") {
-				e.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelString, Key: "k", Str: "v"}})
-				label = " k=v"
-			}
-			n.add(e, []string{"Error", "External", "Managed"}[state], label)
-			b.Add(e)
-			latest[th] = max(latest[th], at)
+	rapid.Check(t, func(t *rapid.T) { checkNaive(t, false) })
+}
+
+// The same holds if the Namer hides frames, so that different stacks have equal frames: they are added up.
+func TestSameAsNaiveGrouped(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkNaive(t, true) })
+}
+
+func isHidden(name string) bool { return strings.HasPrefix(name, "g") || name == "f1" }
+
+// A hidingNamer is an ntconv.FrameGrouper that hides some functions and all addresses.
+type hidingNamer struct {
+	*fakeNamer
+	events int64 // of all stacks that were shown
+}
+
+func (n *hidingNamer) Recorded() ntconv.Namer { return n.fakeNamer }
+
+func (n *hidingNamer) AppendGrouped(dst []ntconv.Frame, _ *ntconv.Process, recorded []ntconv.Frame, events int64) []ntconv.Frame {
+	n.events += events
+	from := len(dst)
+	for _, f := range recorded {
+		if !isHidden(f.Func.Name) {
+			dst = append(dst, ntconv.Frame{Func: f.Func})
 		}
-		got := lines(b.Finish())
-		slices.Sort(got)
-		want := n.lines(profile.RoundMedian)
-		if !slices.Equal(got, want) {
-			t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if len(dst) == from && len(recorded) > 0 {
+		dst = append(dst, ntconv.Frame{Func: &ntconv.Function{Name: "hidden"}})
+	}
+	return dst
+}
+
+// A hidden frame without a symbol is reported as unresolved, because the report is about the recording.
+func TestUnresolvedOfGrouped(t *testing.T) {
+	var got [2]profile.Unresolved
+	fake := &fakeNamer{}
+	for _, pc := range []uint64{0xdead0000, 0xdead0001} {
+		fake.define(pc, 0, "g")
+	}
+	for i, namer := range []ntconv.Namer{fake, &hidingNamer{fakeNamer: fake}} {
+		b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.CPU})
+		th := &ntconv.Thread{TID: 1, Process: shop}
+		for at, s := range []*ntconv.Stack{stack(0xdead0000, 2), stack(0xdead0001, 2), stack(3, 2), stack(2, 0xdead0000), nil} {
+			for range 3 {
+				b.Add(cpuEvent(th, ntconv.Ticks(at), 1, s))
+			}
 		}
-	})
+		p := b.Finish()
+		for range p.Samples() {
+		}
+		got[i] = p.Unresolved
+	}
+	if got[0] != got[1] || got[0].Unnamed != 9 || got[0].Samples != 15 {
+		t.Errorf("%+v, with hidden frames %+v", got[0], got[1])
+	}
+}
+
+func checkNaive(t *rapid.T, hides bool) {
+	threads := []*ntconv.Thread{{TID: 1, Name: "one", Process: shop}, {TID: 2, Process: shop}, {TID: 3, Name: "three", Process: shop}}
+	namer := &fakeNamer{}
+	hiding := &hidingNamer{fakeNamer: namer}
+	used := ntconv.Namer(namer)
+	if hides {
+		used = hiding
+	}
+	b := profile.New(testInfo(), used, &profile.Options{Kind: kind.Wall, Drop: []string{"pid", "process"}})
+	n := &naive{namer: namer, hides: hides}
+	var now, floor ntconv.Ticks
+	latest := map[*ntconv.Thread]ntconv.Ticks{}
+	for range rapid.IntRange(1, 120).Draw(t, "events") {
+		now += ntconv.Ticks(rapid.SampledFrom([]int{0, 1, 7, 1000, 1000, 50000}).Draw(t, "step"))
+		if rapid.IntRange(0, 9).Draw(t, "redefine") == 0 {
+			now++
+			floor = now
+			pc := rapid.Uint64Range(1, 3).Draw(t, "pc")
+			namer.define(pc, now, fmt.Sprint(rapid.SampledFrom([]string{"f", "g"}).Draw(t, "name"), pc))
+		}
+		th := rapid.SampledFrom(threads).Draw(t, "thread")
+		at := now
+		if rapid.IntRange(0, 9).Draw(t, "late") == 0 {
+			at = max(floor, now-1500)
+		}
+		var s *ntconv.Stack
+		if depth := rapid.IntRange(0, 3).Draw(t, "depth"); depth > 0 {
+			s = &ntconv.Stack{PCs: rapid.SliceOfN(rapid.Uint64Range(1, 3), depth, depth).Draw(t, "pcs")}
+		}
+		state := rapid.IntRange(0, 2).Draw(t, "state")
+		e := wallEvent(th, at, uint32(state), s)
+		label := ""
+		if rapid.Bool().Draw(t, "labeled") {
+			e.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelString, Key: "k", Str: "v"}})
+			label = " k=v"
+		}
+		n.add(e, []string{"Error", "External", "Managed"}[state], label)
+		b.Add(e)
+		latest[th] = max(latest[th], at)
+	}
+	got := lines(b.Finish())
+	slices.Sort(got)
+	want := n.lines(profile.RoundMedian)
+	if !slices.Equal(got, want) {
+		t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if hides && hiding.events != int64(len(n.samples)) {
+		t.Fatalf("the namer was told of %d events, want %d", hiding.events, len(n.samples))
+	}
 }
 
 // hotEvents returns events as a sample profiler writes them: threads alternate and mostly repeat their stack.

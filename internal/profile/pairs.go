@@ -13,6 +13,7 @@ type intervalKey struct {
 	process *ntconv.Process
 	thread  *ntconv.Thread // nil if begin and end may be on different threads
 	id      uint64
+	high    uint64 // the upper half of an ID of 128 bits
 }
 
 // intervalKeyOf returns the key of an interval of a thread; id distinguishes intervals of one thread that do not nest.
@@ -50,6 +51,16 @@ type openInterval[T any] struct {
 	outer, inner   *openInterval[T] // neighbors among those with the same key
 	earlier, later *openInterval[T] // neighbors among those of the same thread
 	prev, next     *openInterval[T] // neighbors by age
+	nested         int64            // nanoseconds of the intervals that the thread began and ended since
+}
+
+// exclusive returns the duration of an ended interval without the intervals of the thread that lie in it, so that no
+// time is in two samples. Both are in nanoseconds.
+func (i *openInterval[T]) exclusive(nanos int64) int64 {
+	if i.earlier != nil {
+		addTo(&i.earlier.nested, nanos)
+	}
+	return max(0, nanos-i.nested)
 }
 
 func newOpenIntervals[T any](c *collector) openIntervals[T] {
@@ -148,6 +159,13 @@ func (o *openIntervals[T]) discard(i *openInterval[T], reason cutReason) {
 	p := i.place
 	o.remove(i)
 	o.c.drop(p, reason)
+}
+
+// release removes an interval without a report.
+func (o *openIntervals[T]) release(i *openInterval[T]) {
+	p := i.place
+	o.remove(i)
+	o.c.release(p)
 }
 
 // discardThread removes the intervals of a thread. Those that may end on another thread are kept: an ID identifies them.

@@ -26,8 +26,10 @@ type Profile struct {
 	Estimate   Estimate     // of kinds that are computed from events
 	Unresolved Unresolved   // set by the first complete iteration over Samples
 
-	b *Builder
-	s *set
+	b      *Builder
+	s      *set
+	report *ntconv.Report // receives notes on the profile
+	common *ntconv.Report // for Options.Each: of the whole trace
 }
 
 // MainType returns the type to show first, or the zero value if there is none.
@@ -56,7 +58,7 @@ func (p *Profile) Samples() iter.Seq[*Sample] {
 		v := newVisit(p)
 		for from := 0; from < len(v.order); {
 			to := from + 1
-			for to < len(v.order) && p.s.rows[v.order[to]].stack == p.s.rows[v.order[from]].stack {
+			for to < len(v.order) && v.stack(v.order[to]) == v.stack(v.order[from]) {
 				to++
 			}
 			if !v.group(v.order[from:to], yield) {
@@ -66,16 +68,16 @@ func (p *Profile) Samples() iter.Seq[*Sample] {
 		}
 		if p.Unresolved.Samples == 0 {
 			p.Unresolved = v.names.unresolved(p)
-			p.Unresolved.note(p.b.report)
+			p.Unresolved.note(p.report)
 		}
 	}
 }
 
 // A visit is one iteration over the rows.
 //
-// Rows are visited in groups with equal stacks. Within a group, frames are resolved once per frameKey; equal frames
-// form a class, owners with equal names are one owner, and rows with equal class, owner, labels and tag form one
-// sample.
+// Rows are visited in groups with equal stacks; if the Namer is an ntconv.FrameGrouper, with equal frames. Within a
+// group, frames are resolved once per frameKey; equal frames form a class, owners with equal names are one owner, and
+// rows with equal class, owner, labels and tag form one sample.
 //
 // order, owners and labels are fixed when the visit begins. group resets members, classes, same and known; classes
 // keeps the memory of earlier frames.
@@ -85,6 +87,7 @@ type visit struct {
 	owners owners
 	labels [][]ntconv.Label // by label list number, in the form of profiles
 	names  names
+	shown  *shownStacks // stacks of a FrameGrouper, or nil
 
 	classes []class
 	same    classIndex
@@ -121,17 +124,36 @@ func newVisit(p *Profile) *visit {
 	v.sums, v.carry = make([]int64, len(p.Types)), make([]int64, len(p.Types))
 	v.sample.Values = make([]int64, len(p.Types))
 	v.order = make([]uint32, len(p.s.rows))
-	first := make([]uint32, len(p.b.pool.stacks.list)) // first row of each stack, plus 1
 	for i := range v.order {
 		v.order[i] = uint32(i)
-		if s := p.s.rows[i].stack; first[s] == 0 {
+	}
+	v.sort(len(p.b.pool.stacks.list))
+	if g, ok := p.b.namer.(ntconv.FrameGrouper); ok {
+		v.shown = v.regroup(g)
+		v.sort(len(v.shown.stacks.list))
+	}
+	return v
+}
+
+// stack returns the number of the stack of a row.
+func (v *visit) stack(row uint32) uint32 {
+	if v.shown != nil {
+		return v.shown.ids[row]
+	}
+	return v.p.s.rows[row].stack
+}
+
+// sort sorts the rows by the first row with their stack, of which there are n including the empty one.
+func (v *visit) sort(n int) {
+	first := make([]uint32, n) // first row of each stack, plus 1
+	for i := range v.p.s.rows {
+		if s := v.stack(uint32(i)); first[s] == 0 {
 			first[s] = uint32(i) + 1
 		}
 	}
 	slices.SortFunc(v.order, func(a, b uint32) int {
-		return cmp.Or(cmp.Compare(first[p.s.rows[a].stack], first[p.s.rows[b].stack]), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(first[v.stack(a)], first[v.stack(b)]), cmp.Compare(a, b))
 	})
-	return v
 }
 
 // group yields the samples of the rows of one stack.
@@ -145,7 +167,7 @@ func (v *visit) group(rows []uint32, yield func(*Sample) bool) bool {
 	v.classes = v.classes[:0]
 	for _, r := range rows {
 		row := &v.p.s.rows[r]
-		v.members = append(v.members, member{v.class(row), v.owners.ids[row.owner], row.labels, row.tag, r})
+		v.members = append(v.members, member{v.class(r), v.owners.ids[row.owner], row.labels, row.tag, r})
 	}
 	slices.SortFunc(v.members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.owner, b.owner), cmp.Compare(a.labels, b.labels),
@@ -170,7 +192,11 @@ func (m member) like(n member) bool {
 }
 
 // class returns the class of a row's frames.
-func (v *visit) class(r *row) uint32 {
+func (v *visit) class(number uint32) uint32 {
+	r := &v.p.s.rows[number]
+	if v.shown != nil && len(v.classes) > 0 {
+		return 0 // all rows of the group have equal frames
+	}
 	k := frameKey{v.p.s.owners[r.owner].process, r.epoch}
 	if id, ok := v.known[k]; ok {
 		return id
@@ -183,7 +209,10 @@ func (v *visit) class(r *row) uint32 {
 	id := len(v.classes) - 1
 	c := &v.classes[id]
 	c.frames = c.frames[:0]
-	if r.stack != 0 {
+	switch {
+	case v.shown != nil:
+		c.frames = append(c.frames, v.shown.stacks.At(v.stack(number)).Frames...)
+	case r.stack != 0:
 		c.frames = v.p.b.namer.AppendFrames(c.frames, k.process, v.p.b.pool.stacks.At(r.stack), r.first)
 	}
 	if other := v.same.find(v.classes, v.p.b.pool.stacks.frames); other < id {
@@ -204,15 +233,11 @@ func (v *visit) sum(row uint32) {
 // emit converts the totals and yields a sample.
 func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	s := &v.sample
-	for i, c := range v.p.s.columns {
-		s.Values[i] = v.sums[i]
-		switch c.scale {
-		case scaleTicks:
-			s.Values[i] = int64(v.p.b.info.Clock.Duration(ntconv.Ticks(v.sums[i])))
-		case scalePeriod:
-			s.Values[i] = times(v.sums[i], v.p.Period)
-		case scaleFraction:
-			s.Values[i], v.carry[i] = rounded(v.sums[i], v.carry[i])
+	for i, sum := range v.sums {
+		if v.p.s.columns[i].scale == scaleFraction {
+			s.Values[i], v.carry[i] = rounded(sum, v.carry[i])
+		} else {
+			s.Values[i] = v.value(i, sum)
 		}
 	}
 	o := v.p.s.owners[v.p.s.rows[m.row].owner]
@@ -225,8 +250,23 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	if len(v.p.Adopted) > 0 {
 		events = 1 // the number of events per imported sample is unknown
 	}
-	v.names.count(s.Frames, events, s.Values[v.p.Main])
+	if v.shown == nil { // regroup has counted the recorded frames
+		v.names.count(s.Frames, events, s.Values[v.p.Main])
+	}
 	return yield(s)
+}
+
+// value converts the total of a column to its unit. It truncates fractions.
+func (v *visit) value(column int, sum int64) int64 {
+	switch v.p.s.columns[column].scale {
+	case scaleTicks:
+		return int64(v.p.b.info.Clock.Duration(ntconv.Ticks(sum)))
+	case scalePeriod:
+		return times(sum, v.p.Period)
+	case scaleFraction:
+		return sum / fraction
+	}
+	return sum
 }
 
 // rounded rounds a number of steps of scaleFraction to the nearest integer. It adds what earlier calls have omitted, so

@@ -204,7 +204,7 @@ func (s *set) rowOf(k key, t *ntconv.Thread, stack *ntconv.Stack) uint32 {
 
 // count adds values to a row.
 func (s *set) count(r uint32, at ntconv.Ticks, values []int64) {
-	if s.events++; s.events == 1 && s.b.auto {
+	if s.events++; s.events == 1 && (s.b.auto || s.b.rest) {
 		s.b.claim(s)
 	}
 	row := &s.rows[r]

@@ -20,6 +20,10 @@ type Weighed[T any] struct {
 	Values []int64
 	// Labels come from the payloads of the sample's events: the state of a thread, the allocated type.
 	Labels []ntconv.Label
+	// Variances are those of the values if the sample is an estimate, in the square of their units; nil or 0 for a count.
+	Variances []float64
+	// Source is the kind of events that the sample was computed from, see SourcesOf.
+	Source uint8
 	// Subject is the value that was passed to Stream.Add with the event that gives the sample its stack.
 	Subject T
 }
@@ -36,10 +40,12 @@ func (w *Weighed[T]) State() string {
 
 // StreamOptions configure a Stream. The zero value selects the defaults.
 type StreamOptions struct {
-	Kinds   []kind.Kind             // nil means Wall, CPU and Imported
-	Options kind.Options            // of kinds that are computed from events
-	Report  *ntconv.Report          // may be nil
-	Window  func(ntconv.Ticks) bool // as in Options
+	Kinds   []kind.Kind  // nil means Wall, CPU and Imported
+	Options kind.Options // of kinds that are computed from events
+	// Keep reports whether samples need the label with a key; nil means all labels. Others are not stored.
+	Keep   func(key string) bool
+	Report *ntconv.Report          // may be nil
+	Window func(ntconv.Ticks) bool // as in Options
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -110,6 +116,9 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]
+		for _, key := range settings.keys(spec) {
+			p.drop[key] = o.Keep != nil && !o.Keep(key)
+		}
 		switch {
 		case spec.meter != nil:
 			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
@@ -217,7 +226,12 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 			f.values[i], m.carry[i] = rounded(f.values[i], m.carry[i])
 		}
 	}
+	s.out.Source, s.out.Variances = f.source, nil
+	if len(f.variances) > 0 {
+		s.out.Variances = f.variances[m.first:]
+	}
 	s.pass(&m.sampleSpec, m.settings.keys(m.collector.spec), f.values, f.tags, m.subjects[f.slot])
+	s.out.Source, s.out.Variances = 0, nil
 }
 
 func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
@@ -253,7 +267,7 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 		}
 	}
 	s.labels = s.tags.appendTags(s.labels[:0], tags, keys, nil)
-	s.out = Weighed[T]{c.kind, c.types, values[c.first:], s.labels, subject}
+	s.out.Kind, s.out.Types, s.out.Values, s.out.Labels, s.out.Subject = c.kind, c.types, values[c.first:], s.labels, subject
 	s.emit(&s.out)
 }
 
@@ -325,6 +339,16 @@ func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 		t.lastThread, t.last = nil, nil
 		s.finishThread(l)
 	}
+}
+
+// OrderMatters reports whether the same events in time order could have given other samples. Call it before Finish.
+func (s *Stream[T]) OrderMatters() bool {
+	for _, t := range s.timing {
+		if t != nil && t.late.n > 0 {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.meters, func(m *streamMeter[T]) bool { return m.disordered })
 }
 
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.

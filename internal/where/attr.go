@@ -29,7 +29,9 @@ const (
 	attrRelated
 	attrTrace
 	attrSpan
-	attrLabel
+	attrProcess
+	attrThread
+	attrLabel // the last, see attrList
 )
 
 // attrKind states with which values a property can be compared.
@@ -41,6 +43,7 @@ const (
 	kindText
 	kindID // a string, case-insensitive
 	kindTime
+	kindOwner // a name that may be known only at the end of a trace: an Operand, but not part of an expression
 )
 
 // attrs is indexed by attr. A fixed property is the same for all events with one schema, so bind evaluates its tests
@@ -67,6 +70,8 @@ var attrs = [...]struct {
 	attrRelated:  {"related_activity_id", kindID, false},
 	attrTrace:    {"trace_id", kindID, false},
 	attrSpan:     {"span_id", kindID, false},
+	attrProcess:  {"process", kindOwner, false},
+	attrThread:   {"thread", kindOwner, false},
 	attrLabel:    {"label", kindAny, false},
 }
 
@@ -80,11 +85,21 @@ func attrByName(name string) attr {
 	return attrNone
 }
 
-// attrList returns the names of all properties, for messages.
-func attrList() string {
+// OperandNames returns the properties that ParseOperands accepts, without those that need a key.
+func OperandNames() (list []string) {
+	for _, a := range attrs[attrTime:attrLabel] {
+		list = append(list, "$"+a.name)
+	}
+	return list
+}
+
+// attrList returns the names of all properties, for messages; those of kindOwner only if owners is set.
+func attrList(owners bool) string {
 	var list []string
 	for _, a := range attrs[1:] {
-		list = append(list, "$"+a.name)
+		if owners || a.kind != kindOwner {
+			list = append(list, "$"+a.name)
+		}
 	}
 	return strings.Join(list, " ") + ".KEY"
 }

@@ -19,6 +19,7 @@
 //	$activity_id $related_activity_id $trace_id $span_id
 //	                      strings, as ntconv print shows them; case-insensitive
 //	$label.KEY            a label, a string or a number; KEY may contain dots or be quoted
+//	$process $thread      names; only ParseOperands accepts them, because events do not state them
 //
 // Values are numbers (15, 0xff, -1.5e3), strings in double or single quotes with the escapes of Go, durations for
 // $time (1.5ms, 1m30s), true and false. A string can also be compared with an ID, with a date, and with a number for

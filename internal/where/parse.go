@@ -217,7 +217,10 @@ func (p *parser) names(t *test) error {
 func (p *parser) property(t *test) error {
 	tok := p.tok
 	if t.attr = attrByName(tok.text[1:]); t.attr == attrNone {
-		return p.errorf(tok.pos, "unknown property %s; available: %s", tok.text, attrList())
+		return p.errorf(tok.pos, "unknown property %s; available: %s", tok.text, attrList(p.x == nil))
+	}
+	if p.x != nil && attrs[t.attr].kind == kindOwner {
+		return p.errorf(tok.pos, "%s cannot be compared, because events do not state it; available: %s", tok.text, attrList(false))
 	}
 	if err := p.advance(); err != nil || t.attr != attrLabel {
 		return err

@@ -19,8 +19,8 @@ type Input struct {
 // Inputs returns all generators.
 func Inputs() []Input {
 	return slices.Concat(
-		commands(typeInputs(), "json", "chrome", "parquet", "firefox"),
-		commands(threadInputs(), "nettrace", "chrome"),
+		commands(typeInputs(), "json", "chrome", "parquet", "firefox", "stats"),
+		commands(threadInputs(), "nettrace", "chrome", "stats"),
 		commands(stackInputs(), "pprof", "json"),
 		commands(labelInputs(), "firefox", "json", "nettrace"),
 		commands(spanInputs(), "chrome", "otlp"),
@@ -53,5 +53,6 @@ func Commands() []Command {
 		{"parquet", "to parquet --typed-rows 20 IN -o OUT/"},
 		{"chrome", "to chrome IN -o -"}, {"perfetto", "to perfetto IN -o -"}, {"firefox", "to firefox IN -o -"},
 		{"speedscope", "to speedscope IN -o -"}, {"top", "top IN"},
+		{"stats", "print --stats --by $event,$process,$thread,$tid,$time --of $size IN"},
 	}
 }

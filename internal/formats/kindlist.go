@@ -1,0 +1,100 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/kind"
+	"github.com/spf13/pflag"
+)
+
+// A kindList is the value of --kind: one kind, several, or all. The zero value is kind.Auto.
+type kindList struct {
+	kind    kind.Kind   // Auto if there are several
+	each    []kind.Kind // several kinds; empty and not nil for all
+	several bool        // a list is accepted
+	text    string      // as given
+}
+
+// allKinds is the value of --kind for all kinds.
+const allKinds = "all"
+
+// bind defines the flag.
+func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
+	l.several = several
+	var docs []string
+	for _, k := range append([]kind.Kind{kind.Auto}, kind.All()...) {
+		docs = append(docs, k.String()+" ("+k.Doc()+")")
+	}
+	usage := "profile kind: " + strings.Join(docs, ", ")
+	if several {
+		usage += "; a comma-separated list or all (every kind that the trace has) writes a directory with one file per kind"
+	}
+	flags.Var(l, FlagKind, usage)
+}
+
+// Set implements pflag.Value.
+func (l *kindList) Set(s string) error {
+	if s == allKinds && l.several {
+		l.kind, l.each, l.text = kind.Auto, []kind.Kind{}, s
+		return nil
+	}
+	var each []kind.Kind
+	for word := range strings.SplitSeq(s, ",") {
+		k, err := kind.Parse(strings.TrimSpace(word))
+		switch {
+		case err != nil && word == allKinds:
+			return fmt.Errorf("%s is not part of a list", allKinds)
+		case err != nil:
+			return err
+		case !slices.Contains(each, k):
+			each = append(each, k)
+		}
+	}
+	switch {
+	case len(each) == 1:
+		l.kind, l.each, l.text = each[0], nil, s
+		return nil
+	case !l.several:
+		return fmt.Errorf("want one kind, got %d", len(each))
+	case slices.Contains(each, kind.Auto):
+		return fmt.Errorf("%s selects one kind and is not part of a list", kind.Auto)
+	}
+	l.kind, l.each, l.text = kind.Auto, each, s
+	return nil
+}
+
+// String implements pflag.Value.
+func (l *kindList) String() string {
+	if l.text == "" {
+		return kind.Auto.String()
+	}
+	return l.text
+}
+
+// Type returns the names separated by "|", as choice.Type does.
+func (l *kindList) Type() string {
+	names := []string{kind.Auto.String()}
+	if l.several {
+		names = append(names, allKinds)
+	}
+	for _, k := range kind.All() {
+		names = append(names, k.String())
+	}
+	return strings.Join(names, "|")
+}
+
+// isSeveral reports whether several kinds are selected, each of which has a file of its own.
+func (l *kindList) isSeveral() bool { return l.each != nil }
+
+// selects reports whether a profile of a kind is selected by name.
+func (l *kindList) selects(k kind.Kind) bool { return l.kind == k || slices.Contains(l.each, k) }
+
+// destination returns the kind of the output for these kinds.
+func (l *kindList) destination() (Destination, string) {
+	if l.isSeveral() {
+		return ToDir, "--" + FlagKind + " " + l.text
+	}
+	return ToFile, ""
+}

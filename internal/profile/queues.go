@@ -1,0 +1,202 @@
+package profile
+
+import (
+	"strconv"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// Event sources of the framework whose work items and tasks wait in queues.
+const (
+	providerFramework = "System.Diagnostics.Eventing.FrameworkEventSource"
+	providerTasks     = "System.Threading.Tasks.TplEventSource"
+)
+
+// queueSpecs returns the kinds of work that waits in a queue before a thread runs it.
+func queueSpecs() []spec {
+	return []spec{
+		{
+			kind:     kind.ThreadPool,
+			columns:  []column{counted("items"), nanos("wait")},
+			main:     1,
+			period:   ValueType{Type: "items", Unit: "count"},
+			every:    1,
+			interval: noInterval,
+			tags:     []string{LabelQueue},
+			subject:  noSubject,
+			crosses:  true,
+			meter:    func(c *collector) meter { return &workMeter{c, newOpenIntervals[workSource](c)} },
+			choose:   chooseWork,
+			sources:  []string{"events of the runtime", "I/O events of the runtime", "events of FrameworkEventSource"},
+		},
+		{
+			kind:     kind.Tasks,
+			columns:  []column{counted("tasks"), nanos("wait"), nanos("run")},
+			main:     2,
+			period:   ValueType{Type: "tasks", Unit: "count"},
+			every:    1,
+			interval: noInterval,
+			tags:     []string{LabelScheduled, LabelFaulted},
+			subject:  noSubject,
+			crosses:  true,
+			meter:    func(c *collector) meter { return &taskMeter{c, newOpenIntervals[task](c)} },
+		},
+	}
+}
+
+// appendNumber appends an unsigned number in decimal digits.
+func appendNumber(dst []byte, v ntconv.Value) []byte { return strconv.AppendUint(dst, v.Uint(), 10) }
+
+// A workSource is the queue of a work item, and the provider that reports it. The values are indices in spec.sources.
+type workSource uint8
+
+const (
+	workItem workSource = iota
+	workIO
+	workFramework
+)
+
+// chooseWork omits the events of FrameworkEventSource if the runtime reports the same work items.
+func chooseWork(samples []uint64) []bool { return []bool{true, true, samples[workItem] == 0} }
+
+// A workMeter pairs the events that put a work item into the queue of the thread pool and take it out. The ID of a work
+// item is its address, so an item in the queue has no thread. If an item is in the queue twice, the waits of the two
+// may be interchanged; their total is the same.
+type workMeter struct {
+	c *collector
+	openIntervals[workSource]
+}
+
+const workEnqueue, workDequeue uint8 = 1, roleEnds // plus the workSource
+
+func (m *workMeter) input(s *schema.Schema) (uint8, []string) {
+	switch {
+	case s.Provider == clr.Runtime && (s.ID == 61 || s.ID == 62):
+		return workRole(workItem, s.ID == 61), []string{"WorkID"}
+	case s.Provider == clr.Runtime && (s.ID == 63 || s.ID == 64):
+		return workRole(workIO, s.ID == 63), []string{"NativeOverlapped"}
+	case s.Provider == providerFramework && (s.ID == 30 || s.ID == 31):
+		return workRole(workFramework, s.ID == 30), []string{"workID"}
+	}
+	return 0, nil
+}
+
+func workRole(source workSource, enqueue bool) uint8 {
+	if enqueue {
+		return workEnqueue + uint8(source)
+	}
+	return workDequeue + uint8(source)
+}
+
+func (m *workMeter) see(r *reading) {
+	first := workEnqueue
+	if r.role >= roleEnds {
+		first = workDequeue
+	}
+	source := workSource(r.role - first)
+	key := intervalKeyOf(r.Event, r.fields[0].Uint()).shared()
+	key.high = uint64(source)
+	if r.role < roleEnds {
+		m.begin(r, key, source)
+		return
+	}
+	i := m.end(key)
+	if i == nil {
+		return
+	}
+	nanos, ok := m.c.elapsed(i.place, r.Time)
+	if !ok {
+		return
+	}
+	o := m.c.observation()
+	o.values[0], o.values[1], o.source = 1, nanos, uint8(source)
+	if o.tag(0, "work"); source == workIO {
+		o.tag(0, "I/O")
+	}
+	m.c.emit(i.place, r.Time)
+}
+
+// A taskMeter follows tasks from the event that schedules them to their completion. The stack is that of the code that
+// scheduled the task. A task that starts without being scheduled (it was run synchronously, or scheduled before the
+// recording) has the stack of its start and did not wait as far as the trace shows; a label distinguishes it.
+type taskMeter struct {
+	c *collector
+	openIntervals[task]
+}
+
+// A task is the state of a task that has not completed.
+type task struct {
+	start   ntconv.Ticks
+	started bool
+	inline  bool // it started without being scheduled
+}
+
+const (
+	taskScheduled uint8 = 1
+	taskStarted         = roleEnds
+	taskCompleted       = roleEnds + 1
+)
+
+func (m *taskMeter) input(s *schema.Schema) (uint8, []string) {
+	if s.Provider == providerTasks {
+		switch s.ID {
+		case 7:
+			return taskScheduled, []string{"TaskID"}
+		case 8:
+			return taskStarted, []string{"TaskID"}
+		case 9:
+			return taskCompleted, []string{"TaskID", "IsExceptional"}
+		}
+	}
+	return 0, nil
+}
+
+func (m *taskMeter) see(r *reading) {
+	key := intervalKeyOf(r.Event, r.fields[0].Uint()).shared()
+	switch r.role {
+	case taskScheduled:
+		m.begin(r, key, task{})
+	case taskStarted:
+		if i := m.latest(key); i != nil && !i.data.started {
+			i.data.start, i.data.started = r.Time, true
+			m.c.involve(i.place)
+			return
+		}
+		m.begin(r, key, task{start: r.Time, started: true, inline: true})
+	case taskCompleted:
+		m.complete(r, key)
+	}
+}
+
+func (m *taskMeter) complete(r *reading, key intervalKey) {
+	i := m.end(key)
+	if i == nil {
+		return
+	}
+	t := i.data
+	if !t.started { // it was canceled before it started
+		t.start = r.Time
+	}
+	if _, ok := m.c.elapsed(i.place, r.Time); !ok {
+		return
+	}
+	if t.start < i.time || r.Time < t.start {
+		m.c.disordered = true
+		m.c.drop(i.place, cutOrder)
+		return
+	}
+	o := m.c.observation()
+	o.values[0] = 1
+	o.values[1] = int64(m.c.clock.Since(i.time, t.start))
+	o.values[2] = int64(m.c.clock.Since(t.start, r.Time))
+	if t.inline {
+		o.tag(0, "no")
+	}
+	if r.fields[1].Bool() {
+		o.tag(1, "yes")
+	}
+	m.c.emit(i.place, r.Time)
+}
