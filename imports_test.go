@@ -218,6 +218,11 @@ var importRules = []importRule{
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
 	{
+		of: []string{"./internal/overview"}, only: []string{"std", "./", "./internal/overview", "./internal/bin", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/dotnet", "./internal/intern", "./internal/message", "./internal/origin",
+			"./internal/profile", "./kind", "./schema"},
+		why: "what happened in a trace depends neither on its format nor on the command; kinds of profiles are added up as profiles do",
+	},
+	{
 		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/dotnet", "./kind", "./schema", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},

@@ -24,6 +24,8 @@ type Weighed[T any] struct {
 	Variances []float64
 	// Source is the kind of events that the sample was computed from, see SourcesOf.
 	Source uint8
+	// Leaf is the name of the innermost frame that the kind adds to the stack, such as the allocated type; "" if none.
+	Leaf string
 	// Subject is the value that was passed to Stream.Add with the event that gives the sample its stack.
 	Subject T
 }
@@ -46,6 +48,8 @@ type StreamOptions struct {
 	Keep   func(key string) bool
 	Report *ntconv.Report          // may be nil
 	Window func(ntconv.Ticks) bool // as in Options
+	// TypeName spells names of types, as in ntconv.TypeNamer; nil leaves them as recorded.
+	TypeName func(recorded string) string
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -78,8 +82,11 @@ type Stream[T any] struct {
 type streamMeter[T any] struct {
 	*collector
 	sampleSpec
-	carry    []int64 // by column, see rounded
-	subjects []T     // by slot of the place
+	less     *sampleSpec // without the column of spec.unknown; nil if the kind has none
+	carry    []int64     // by column, see rounded
+	keys     []string
+	leaf     int // index of the label whose value becomes the innermost frame, or noSubject
+	subjects []T // by slot of the place
 }
 
 // A streamRole is the use of a type's events by a Stream.
@@ -113,6 +120,9 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
 	}
 	settings := newSettings(&o.Options, o.Window)
+	if o.TypeName != nil {
+		settings.typeName = o.TypeName
+	}
 	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]
@@ -123,10 +133,11 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		case spec.meter != nil:
 			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
 			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
-			m.carry = make([]int64, len(m.columns))
+			m.less = newLess(spec, m.columns)
+			m.carry, m.keys, m.leaf = make([]int64, len(m.columns)), settings.keys(spec), settings.leaf(spec)
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
-		case spec.interval != noInterval:
+		case spec.matches != nil && spec.interval != noInterval:
 			t := &timing[T]{
 				threads:  map[*ntconv.Thread]*lasting[T]{},
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
@@ -226,11 +237,19 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 			f.values[i], m.carry[i] = rounded(f.values[i], m.carry[i])
 		}
 	}
+	c := &m.sampleSpec
+	if unknown := m.collector.spec.unknown; unknown != nil && unknown(int(f.source)) != noColumn {
+		i := unknown(int(f.source))
+		f.values, f.variances = slices.Delete(f.values, i, i+1), slices.Delete(f.variances, i, i+1)
+		c = m.less
+	}
 	s.out.Source, s.out.Variances = f.source, nil
 	if len(f.variances) > 0 {
-		s.out.Variances = f.variances[m.first:]
+		s.out.Variances = f.variances[c.first:]
 	}
-	s.pass(&m.sampleSpec, m.settings.keys(m.collector.spec), f.values, f.tags, m.subjects[f.slot])
+	s.out.Leaf = s.tags.value(f.tags, m.leaf)
+	s.pass(c, m.keys, f.values, f.tags, m.subjects[f.slot])
+	s.out.Leaf = ""
 	s.out.Source, s.out.Variances = 0, nil
 }
 
@@ -351,6 +370,17 @@ func (s *Stream[T]) OrderMatters() bool {
 	return slices.ContainsFunc(s.meters, func(m *streamMeter[T]) bool { return m.disordered })
 }
 
+// Unpaired returns the number of intervals of a kind that gave no sample, because their begin or end is missing. It is
+// complete after Finish.
+func (s *Stream[T]) Unpaired(k kind.Kind) uint64 {
+	for _, m := range s.meters {
+		if m.kind == k {
+			return m.cuts.total()
+		}
+	}
+	return 0
+}
+
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
@@ -362,8 +392,7 @@ func (s *Stream[T]) Finish() {
 		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, name+" samples")
 	}
 	for _, m := range s.meters {
-		m.finish()
-		m.cuts.note(s.report, m.kind.String())
+		m.finish(s.report)
 	}
 }
 
@@ -403,7 +432,7 @@ func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
 	for _, k := range s.kinds {
 		spec := &specs()[k]
 		switch {
-		case spec.meter != nil || !spec.matches(e.Type):
+		case spec.meter != nil || spec.matches == nil || !spec.matches(e.Type):
 		case k == kind.Imported:
 			r.samples = append(r.samples, newSampleSpec(spec, importedColumns(e.Type)))
 		default:
@@ -427,6 +456,20 @@ func newSampleSpec(s *spec, columns []column) sampleSpec {
 		c.types = append(c.types, column.ValueType)
 	}
 	return c
+}
+
+// newLess returns the description of samples without the column of spec.unknown, or nil if every source has all columns.
+func newLess(s *spec, columns []column) *sampleSpec {
+	for source := range s.sources {
+		if s.unknown == nil {
+			break
+		}
+		if i := s.unknown(source); i != noColumn {
+			c := newSampleSpec(s, slices.Delete(slices.Clone(columns), i, i+1))
+			return &c
+		}
+	}
+	return nil
 }
 
 // A timing is the state of one kind whose samples last until the next sample of their thread.
