@@ -87,7 +87,7 @@ func TestRandomKinds(t *testing.T) {
 		samples[k] += int(totals[0])
 	}
 	for _, k := range pairedKinds() {
-		if samples[k] < 100 {
+		if samples[k] < 40 {
 			t.Errorf("%v: only %d samples", k, samples[k])
 		}
 	}
