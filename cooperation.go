@@ -52,6 +52,14 @@ type RundownReporter interface {
 	HasRundown() bool
 }
 
+// A TypeNamer is a Namer that spells names of types as it spells names of methods.
+type TypeNamer interface {
+	Namer
+	// TypeName returns the spelling of a type's name as the runtime records it, such as System.Int32[] in an event that
+	// states the type of an allocated object.
+	TypeName(recorded string) string
+}
+
 // A FrameGrouper is a Namer that replaces frames of another Namer, so that different stacks often have equal frames. A
 // sink that aggregates merges such stacks, and knows how many events a stack has, so it calls AppendGrouped instead of
 // AppendFrames.

@@ -99,6 +99,8 @@ const (
 	CodeNegativeWeight
 	// CodeUnpaired counts events that begin or end something, such as a wait, without the event that ends or began it.
 	CodeUnpaired
+	// CodeNoValue counts events without the numeric field whose values a profile adds up. They count as events.
+	CodeNoValue
 	numCodes
 )
 
@@ -192,6 +194,8 @@ var codes = [numCodes]codeSpec{
 	},
 	CodeUnpaired: {"unpaired", SeverityNotice, "intervals are not counted, because their begin or end is missing",
 		"interval is not counted, because its begin or end is missing"},
+	CodeNoValue: {"no-value", SeverityNotice, "events have no number in the field whose values are added up",
+		"event has no number in the field whose values are added up"},
 }
 
 // spec returns the row of a code. A value without a constant, such as a code of a later version, has the severity of an

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -154,6 +155,14 @@ func (t *Table) Observe(e *ntconv.Event) {
 // HasRundown reports whether the events so far include a type that describes methods at the end of the recording. It
 // implements ntconv.RundownReporter.
 func (t *Table) HasRundown() bool { return t.rundown }
+
+// TypeName returns the name of a type in the spelling of Options.Names. It implements ntconv.TypeNamer.
+func (t *Table) TypeName(recorded string) string {
+	if t.names == NamesRaw {
+		return recorded
+	}
+	return dotnet.TypeName(recorded, t.names == NamesShort)
+}
 
 func learnerOf(typ *ntconv.Type) learner {
 	switch clr.ClassOf(typ) {

@@ -12,6 +12,7 @@ var (
 	_ ntconv.AddressWanter   = (*Table)(nil)
 	_ ntconv.EpochSettler    = (*Table)(nil)
 	_ ntconv.RundownReporter = (*Table)(nil)
+	_ ntconv.TypeNamer       = (*Table)(nil)
 )
 
 // wanted holds the addresses of one process that a consumer announced with Want. A rundown at the end of most traces

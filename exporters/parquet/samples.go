@@ -72,6 +72,7 @@ func newSamples(s *Sink) (derived, error) {
 	p := &samples{sink: s, rows: rows, active: s.o.Active}
 	p.stream = profile.NewStream(s.info, p.add, &profile.StreamOptions{
 		Kinds: s.o.Kinds, Options: s.o.KindOptions, Window: s.o.Window, Report: s.o.Report,
+		TypeName: profile.TypeNameOf(s.namer),
 	})
 	return p, nil
 }

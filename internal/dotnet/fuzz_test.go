@@ -80,3 +80,23 @@ func FuzzSplit(f *testing.F) {
 		}
 	})
 }
+
+// A name of a type is the recorded one or not much longer, and deterministic.
+func FuzzTypeName(f *testing.F) {
+	for _, s := range []string{
+		"System.Int32[,]", "A.B`1+C`2[System.__Canon,System.Int32,System.ValueTuple`2[D,E]][]", "[[A, B]]", "A`1[[B, C]]&", "!0", "A+<>c",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, recorded string) {
+		for _, short := range []bool{false, true} {
+			got := TypeName(recorded, short)
+			if got != recorded && len(got) > 4*len(recorded)+64 {
+				t.Errorf("%q: %d bytes long", recorded, len(got))
+			}
+			if again := TypeName(recorded, short); again != got {
+				t.Errorf("%q: %q, then %q", recorded, got, again)
+			}
+		}
+	})
+}

@@ -28,6 +28,7 @@ var withoutUse = map[string]string{
 	"/internal/jsonscan":    "allocates for its callers",
 	"/internal/memlimit":    "this package",
 	"/internal/message":     "lines of messages",
+	"/kind":                 "a list of names",
 	"/internal/origin":      "allocates for its callers",
 	"/internal/pass":        "no table",
 	"/internal/selection":   "what the command line selects",

@@ -47,14 +47,6 @@ func (r *reading) name(i int, field string) string {
 	return textOf(v)
 }
 
-// textOf returns a value as text, "" if there is none.
-func textOf(v ntconv.Value) string {
-	if v.Kind() == ntconv.ValueNull || v.Kind() == ntconv.ValueError {
-		return ""
-	}
-	return v.String()
-}
-
 // A place is what a sample keeps of the event that gives it its stack: immutable parts of the trace.
 type place struct {
 	thread *ntconv.Thread
@@ -87,6 +79,8 @@ type finished struct {
 	source    uint8
 	values    []int64
 	variances []float64
+	lacks     bool // the event has no value to add up
+	alone     bool // the latest event has nothing to do with the sample
 }
 
 // A collector connects a meter with its owner, a Builder or a Stream: it reads the fields of events, keeps the places of
@@ -132,6 +126,8 @@ type collector struct {
 	some       bool // an event had a role
 	disordered bool // another order of the events could have given other samples
 	cuts       cuts
+	invalid    tally // events whose payload does not fit their layout, selected or not
+	lacking    tally // selected samples without a value to add up
 }
 
 // A meterInput is the use of the events of one schema.
@@ -196,7 +192,7 @@ func (c *collector) add(e *ntconv.Event) {
 		p.involved = true
 	}
 	for i := range c.done {
-		c.done[i].selected = true
+		c.done[i].selected = !c.done[i].alone
 	}
 	if c.orphan {
 		c.cuts.add(cutEdge, e.Offset)
@@ -221,7 +217,10 @@ func (c *collector) see(e *ntconv.Event) {
 }
 
 // hold returns the place of a sample that the current event begins. Every place must be passed to emit or to release.
-func (c *collector) hold(r *reading) *place {
+func (c *collector) hold(r *reading) *place { return c.holdAt(r, r.Time) }
+
+// holdAt is hold for a sample that began at another time than the current event.
+func (c *collector) holdAt(r *reading, at ntconv.Ticks) *place {
 	var p *place
 	if n := len(c.free); n > 0 {
 		p, c.free = c.free[n-1], c.free[:n-1]
@@ -234,7 +233,7 @@ func (c *collector) hold(r *reading) *place {
 		extra[i] = extra[i][:0]
 	}
 	*p = place{
-		thread: r.Thread, stack: r.Stack, labels: r.Labels, time: r.Time, offset: r.Offset, slot: p.slot, extra: extra,
+		thread: r.Thread, stack: r.Stack, labels: r.Labels, time: at, offset: r.Offset, slot: p.slot, extra: extra,
 	}
 	c.fill(p)
 	if c.epoch != nil {
@@ -252,7 +251,7 @@ func (c *collector) fill(p *place) {
 	values := c.lastIn.values[c.lastIn.own:]
 	for i := range p.extra {
 		if len(p.extra[i]) == 0 {
-			p.extra[i] = append(p.extra[i], c.settings.text(c.lastOf, i, values[i])...)
+			p.extra[i] = c.settings.appendText(p.extra[i], c.lastOf, i, values[i])
 		}
 	}
 }
@@ -270,6 +269,13 @@ func (c *collector) observation() *observation {
 // current event is earlier.
 func (c *collector) emit(p *place, end ntconv.Ticks) {
 	c.fill(p)
+	c.complete(p, end)
+}
+
+// emitAlone completes the sample of a place with c.o, at the place's own time, regardless of the current event.
+func (c *collector) emitAlone(p *place) { c.complete(p, p.time).alone = true }
+
+func (c *collector) complete(p *place, end ntconv.Ticks) *finished {
 	for i := range p.extra {
 		at := len(c.o.tags) - len(p.extra) + i
 		c.o.tags[at] = append(c.o.tags[at][:0], p.extra[i]...)
@@ -283,7 +289,9 @@ func (c *collector) emit(p *place, end ntconv.Ticks) {
 	*f = finished{
 		place: p, end: max(end, p.time), tags: c.tags.id(omitTags(c.o.tags, c.kept)), source: c.o.source,
 		values: append(f.values[:0], c.o.values...), variances: append(f.variances[:0], c.o.variances...),
+		lacks: c.o.lacks,
 	}
+	return f
 }
 
 // drop ends the sample of a place without a result, for a reason that is reported if the place is selected.
@@ -311,11 +319,14 @@ func (c *collector) settle() {
 		f := &c.done[i]
 		switch {
 		case !f.selected && !f.place.selected && !f.place.involved:
-		case f.end != f.time && !c.settings.inWindow(f.time, f.end):
-			c.cuts.add(cutSelection, f.offset)
-		default:
+		case c.settings.inWindow(f.time, f.end):
 			c.accept(f)
-		}
+			if f.lacks {
+				c.lacking.add(f.offset)
+			}
+		case f.end != f.time:
+			c.cuts.add(cutSelection, f.offset)
+		} // otherwise a later event that describes the sample is selected, but not the time of the sample
 		c.release(f.place)
 	}
 	c.done, c.touched, c.involved, c.orphan = c.done[:0], c.touched[:0], c.involved[:0], false
@@ -332,9 +343,13 @@ func (c *collector) removed(list []ntconv.ThreadSeq) {
 	c.meter.removed(list)
 }
 
-// finish ends all samples.
-func (c *collector) finish() {
+// finish ends all samples and reports what is incomplete.
+func (c *collector) finish(report *ntconv.Report) {
 	c.settle()
 	c.meter.finish()
 	c.settle()
+	kind := c.spec.kind.String()
+	c.cuts.note(report, kind)
+	report.Note(ntconv.CodePayload, c.invalid.n, c.invalid.offset, kind+" events")
+	report.Note(ntconv.CodeNoValue, c.lacking.n, c.lacking.offset, c.settings.weight)
 }

@@ -37,7 +37,7 @@ func compileSpecs() []spec {
 			subject:  0,
 			leaf:     true,
 			bare:     true, // the runtime loads its own types before managed code runs
-			meter:    func(c *collector) meter { return &typeLoadMeter{c, newOpenIntervals[struct{}](c)} },
+			meter:    newTypeLoadMeter,
 		},
 	}
 }
@@ -164,6 +164,11 @@ func tierOf(flags uint32) string { return tierNames[flags>>7&7] }
 type typeLoadMeter struct {
 	c *collector
 	openIntervals[struct{}]
+	types typeNames
+}
+
+func newTypeLoadMeter(c *collector) meter {
+	return &typeLoadMeter{c, newOpenIntervals[struct{}](c), newTypeNames(c.settings)}
 }
 
 const (
@@ -199,7 +204,7 @@ func (m *typeLoadMeter) see(r *reading) {
 	}
 	o := m.c.observation()
 	o.values[0], o.values[1] = 1, i.exclusive(nanos)
-	o.tags[0] = r.fields[1].AppendString(o.tags[0])
+	o.tag(0, m.types.of(r.fields[1]))
 	if level := r.fields[2]; level.Kind() == ntconv.ValueUint {
 		o.tags[1] = appendNumber(o.tags[1], level)
 	}

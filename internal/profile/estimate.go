@@ -34,7 +34,8 @@ func (e Estimate) String() string {
 		if e.Source != "" {
 			text += " (" + e.Source + ")"
 		}
-		text += ", standard error of the totals: " + strings.Join(errors, ", ")
+		text += ", standard error of the totals: " + strings.Join(errors, ", ") +
+			", of a part with n samples: about 100%/√n"
 	case e.Source != "" && len(e.Unused) > 0:
 		text = "computed from " + e.Source
 	}
@@ -45,13 +46,9 @@ func (e Estimate) String() string {
 }
 
 // estimate returns the description of the used sources and of the sampling error. It removes the rows of the sources
-// that are not used.
+// that are not used, and the columns that the used ones do not state.
 func (s *set) estimate() Estimate {
-	e := Estimate{Samples: s.events, Errors: make([]float64, len(s.columns))}
-	for _, c := range s.columns {
-		e.types = append(e.types, c.ValueType)
-	}
-	variances := make([]float64, len(s.columns))
+	e := Estimate{Samples: s.events}
 	keep := s.keepSources()
 	for source, n := range s.bySource {
 		switch {
@@ -59,25 +56,80 @@ func (s *set) estimate() Estimate {
 		case !keep[source]:
 			e.Unused = append(e.Unused, fmt.Sprintf("%d %s", n, s.spec.sources[source]))
 			e.Samples -= n
-		default:
-			if source < len(s.spec.sources) {
-				e.Source = strings.TrimPrefix(e.Source+" and "+s.spec.sources[source], " and ")
-			}
-			for i, v := range s.variances[source] {
-				variances[i] += v
-			}
+		case source < len(s.spec.sources):
+			e.Source = strings.TrimPrefix(e.Source+" and "+s.spec.sources[source], " and ")
 		}
 	}
 	if slices.Contains(keep, false) {
 		s.dropSources(keep)
 	}
 	s.events = e.Samples
-	for i, v := range variances {
-		if total := s.total(i); v > 0 && total > 0 {
-			e.Errors[i] = math.Sqrt(v) / total
-		}
+	e.Errors = s.errors(keep)
+	if s.spec.unknown != nil {
+		i := s.unknownColumn(keep)
+		s.dropColumn(i)
+		e.Errors = slices.Delete(e.Errors, i, i+1)
+	}
+	for _, c := range s.columns {
+		e.types = append(e.types, c.ValueType)
 	}
 	return e
+}
+
+// errors returns the standard errors of the totals as fractions of the totals.
+func (s *set) errors(keep []bool) []float64 {
+	variances := make([]float64, len(s.columns))
+	for source, n := range s.bySource {
+		if n == 0 || !keep[source] {
+			continue
+		}
+		for i, v := range s.variances[source] {
+			if s.spec.systematic != nil && s.spec.systematic(source) {
+				v = aroundMean(v, s.totalOf(i, source), n)
+			}
+			variances[i] += v
+		}
+	}
+	for i, v := range variances {
+		variances[i] = 0
+		if total := s.total(i); v > 0 && total > 0 {
+			variances[i] = math.Sqrt(v) / total
+		}
+	}
+	return variances
+}
+
+// aroundMean returns the variance of the total of n systematic samples with a sum of squares: their number is not random,
+// only what they hit, so the values vary around their mean.
+func aroundMean(squares, total float64, n uint64) float64 {
+	return max(0, squares-total*total/float64(n))
+}
+
+// unknownColumn returns the column that a kind with spec.unknown omits.
+func (s *set) unknownColumn(keep []bool) int {
+	for source, n := range s.bySource {
+		if i := s.spec.unknown(source); n > 0 && keep[source] && i != noColumn {
+			return i
+		}
+	}
+	return 0
+}
+
+// dropColumn removes a column.
+func (s *set) dropColumn(column int) {
+	n := len(s.columns)
+	at := 0
+	for i, v := range s.values {
+		if i%n != column {
+			s.values[at] = v
+			at++
+		}
+	}
+	s.values = s.values[:at]
+	s.columns = slices.Delete(slices.Clone(s.columns), column, column+1)
+	if s.main > column {
+		s.main--
+	}
 }
 
 // keepSources returns which sources are used.
@@ -100,10 +152,18 @@ func (s *set) dropSources(keep []bool) {
 }
 
 // total returns the total of a column, in units of its type for columns that are estimates.
-func (s *set) total(column int) float64 {
+func (s *set) total(column int) float64 { return s.totalOf(column, allSources) }
+
+// allSources selects the samples of all sources.
+const allSources = -1
+
+// totalOf is total for the samples of one source.
+func (s *set) totalOf(column, source int) float64 {
 	sum, n := 0.0, len(s.columns)
-	for i := column; i < len(s.values); i += n {
-		sum += float64(s.values[i])
+	for i := range s.rows {
+		if source == allSources || source == int(s.rows[i].source) {
+			sum += float64(s.values[i*n+column])
+		}
 	}
 	if s.columns[column].scale == scaleFraction {
 		sum /= fraction
@@ -119,7 +179,7 @@ func (s *set) firstUsed() int {
 			return i
 		}
 	}
-	return s.spec.main
+	return s.main
 }
 
 // SourcesOf returns the names of the kinds of events that a kind is computed from, and which of them its profile uses,

@@ -72,12 +72,12 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 		period = nominalPeriod(b.info)
 	}
 	s.finish(report)
+	estimate := s.estimate()
 	p := &Profile{
-		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.spec.main,
+		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.main, Estimate: estimate,
 		PeriodType: s.spec.period, Period: period,
 		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s, report: report,
 	}
-	p.Estimate = s.estimate()
 	if s.meter != nil && s.total(p.Main) == 0 {
 		p.Main = s.firstUsed()
 	}

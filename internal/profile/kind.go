@@ -23,8 +23,9 @@ const (
 )
 
 // fraction is the number of steps per unit of a column with scaleFraction. An estimate such as 1.4 objects is rounded
-// only once, when all samples of a stack have been added up.
-const fraction = 1 << 16
+// only once, when all samples of a stack have been added up. With 1/1024, the error of a step is far below the sampling
+// error, and totals may exceed 100 days of nanoseconds.
+const fraction = 1 << 10
 
 type column struct {
 	ValueType
@@ -62,9 +63,17 @@ type spec struct {
 	choose func(samples []uint64) (keep []bool)
 	// sources are the names of the sources for choose.
 	sources []string
+	// systematic reports whether the recorder takes a sample of a source after each fixed amount of what it samples. The
+	// variance of an observation is then the square of its value.
+	systematic func(source int) bool
+	// unknown returns the column whose values the samples of a source do not state, or noColumn. A profile with such
+	// samples omits the column, and shows the number of samples instead. A profile without such samples omits that number,
+	// which is column 0 of kinds with unknown.
+	unknown func(source int) int
 }
 
-func (s *spec) isDefined() bool { return s.measure != nil || s.meter != nil }
+// noColumn is no column.
+const noColumn = -1
 
 // noSubject is the subject of kinds whose samples are about nothing but their stack.
 const noSubject = -1
@@ -83,7 +92,10 @@ func nanos(name string) column { return column{ValueType: ValueType{Type: name, 
 // specs returns the definitions of all kinds but Auto, indexed by kind.
 var specs = sync.OnceValue(func() *[kind.Count]spec {
 	var table [kind.Count]spec
-	for _, list := range [][]spec{sampleSpecs(), lockSpecs(), collectionSpecs(), compileSpecs(), queueSpecs(), requestSpecs()} {
+	for _, list := range [][]spec{
+		sampleSpecs(), allocSpecs(), exceptionSpecs(), lockSpecs(), collectionSpecs(), compileSpecs(), queueSpecs(), requestSpecs(),
+		universalSpecs(), eventSpecs(),
+	} {
 		for _, s := range list {
 			table[s.kind] = s
 		}

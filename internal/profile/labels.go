@@ -29,18 +29,25 @@ const (
 	LabelGCType     = "gc type"
 	LabelMethod     = "method" // of kind.JIT: the compiled method; of kind.Requests: the method of the request
 	LabelTier       = "tier"
-	LabelType       = "type"
-	LabelLevel      = "level"     // of kind.TypeLoad: the runtime's number of the level, which depends on its version
-	LabelQueue      = "queue"     // of kind.ThreadPool: "work" or "I/O"
-	LabelScheduled  = "scheduled" // of kind.Tasks: "no" for a task that started without being scheduled
-	LabelFaulted    = "faulted"   // of kind.Tasks: "yes" for a task that ended with an exception
-	LabelSide       = "side"      // of kind.Requests: "server" or "client"
-	LabelRoute      = "route"     // of kind.Requests: the path that a server received
-	LabelStatus     = "status"
-	unitID          = "id"
-	unitDefault     = "count" // consumers drop a number 0 without a unit, and print counts without the unit
-	junkKey, junk   = "Error", "Expected actual values"
-	numOverrideKind = ntconv.LabelOpcode
+	LabelType       = "type"  // the allocated or loaded type
+	LabelHeap       = "heap"  // of kind.Alloc: small, large or pinned
+	LabelEvent      = "event" // of kind.Events: provider and name
+	LabelFault      = "fault" // of kind.PageFaults: name of the event, such as soft_page_fault
+	// Labels of kind.Exceptions. The values of the last two are "yes", or the sample does not have the label.
+	LabelExceptionType = "exception type"
+	LabelRethrown      = "rethrown"
+	LabelHandled       = "handled"   // a catch block of the thread began
+	LabelLevel         = "level"     // of kind.TypeLoad: the runtime's number of the level, which depends on its version
+	LabelQueue         = "queue"     // of kind.ThreadPool: "work" or "I/O"
+	LabelScheduled     = "scheduled" // of kind.Tasks: "no" for a task that started without being scheduled
+	LabelFaulted       = "faulted"   // of kind.Tasks: "yes" for a task that ended with an exception
+	LabelSide          = "side"      // of kind.Requests: "server" or "client"
+	LabelRoute         = "route"     // of kind.Requests: the path that a server received
+	LabelStatus        = "status"
+	unitID             = "id"
+	unitDefault        = "count" // consumers drop a number 0 without a unit, and print counts without the unit
+	junkKey, junk      = "Error", "Expected actual values"
+	numOverrideKind    = ntconv.LabelOpcode
 )
 
 // A labelTable numbers label lists by content from 1; 0 is the empty list. It ignores dropped labels, so dropping an ID

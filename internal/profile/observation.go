@@ -14,6 +14,7 @@ type observation struct {
 	variances []float64 // of an estimate, one per column, in units of the column's type; 0 for a count
 	tags      [][]byte  // values of the labels of spec.tags; empty if unknown
 	source    uint8     // index in spec.sources
+	lacks     bool      // the event has no value to add up
 }
 
 func newObservation(columns, tags int) observation {
@@ -27,7 +28,7 @@ func (o *observation) clear() {
 	for i := range o.tags {
 		o.tags[i] = o.tags[i][:0]
 	}
-	o.source = 0
+	o.source, o.lacks = 0, false
 }
 
 // reset makes the observation one of a kind with the given numbers of columns and labels, and clears it.

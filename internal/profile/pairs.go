@@ -38,7 +38,9 @@ type openIntervals[T any] struct {
 	byKey    map[intervalKey]*openInterval[T]    // the latest interval of each key
 	onThread map[*ntconv.Thread]*openInterval[T] // the latest interval of each thread, of those whose key has a thread
 	n        int
-	oldest   *openInterval[T] // the list of all open intervals by age
+	limit    int                    // of n
+	expired  func(*openInterval[T]) // takes the place of an interval whose end is unknown; nil drops it
+	oldest   *openInterval[T]       // the list of all open intervals by age
 	newest   *openInterval[T]
 	free     *openInterval[T] // linked by outer
 }
@@ -65,13 +67,13 @@ func (i *openInterval[T]) exclusive(nanos int64) int64 {
 
 func newOpenIntervals[T any](c *collector) openIntervals[T] {
 	return openIntervals[T]{
-		c: c, byKey: map[intervalKey]*openInterval[T]{}, onThread: map[*ntconv.Thread]*openInterval[T]{},
+		c: c, limit: maxIntervals, byKey: map[intervalKey]*openInterval[T]{}, onThread: map[*ntconv.Thread]*openInterval[T]{},
 	}
 }
 
 // begin opens an interval at the current event.
 func (o *openIntervals[T]) begin(r *reading, key intervalKey, data T) {
-	if o.n == maxIntervals {
+	if o.n >= o.limit {
 		o.discard(o.oldest, cutLimit)
 	}
 	i := o.free
@@ -158,6 +160,10 @@ func (o *openIntervals[T]) remove(i *openInterval[T]) {
 func (o *openIntervals[T]) discard(i *openInterval[T], reason cutReason) {
 	p := i.place
 	o.remove(i)
+	if o.expired != nil {
+		o.expired(i)
+		return
+	}
 	o.c.drop(p, reason)
 }
 

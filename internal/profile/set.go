@@ -15,6 +15,7 @@ type set struct {
 	spec    *spec
 	pool    *pool
 	columns []column
+	main    int      // index in columns of the one to show first
 	keys    []string // of labels from payloads
 	kept    []bool   // by key: the labels that are not dropped
 	leaf    int      // index in keys of the label whose value becomes the innermost frame, or noSubject
@@ -104,7 +105,7 @@ func newSet(b *Builder, k kind.Kind, o *settings) *set {
 	nominal := nominalTicks(b.info, nominalPeriod(b.info))
 	s := &set{
 		b: b, end: math.MinInt64, recording: b.all, nominal: nominal, active: true,
-		kind: k, spec: spec, pool: p, columns: o.columns(spec), keys: o.keys(spec), leaf: o.leaf(spec),
+		kind: k, spec: spec, pool: p, columns: o.columns(spec), main: o.main(spec), keys: o.keys(spec), leaf: o.leaf(spec),
 		index:   map[key]uint32{},
 		threads: map[*ntconv.Thread]*thread{}, samplers: newSamplers[*thread](nominal),
 		ids:    map[owner]uint32{},
@@ -364,8 +365,7 @@ func (s *set) last(t *thread) {
 // finish ends the intervals of all threads, omits the sources that are not used, and notes what is incomplete.
 func (s *set) finish(report *ntconv.Report) {
 	if s.meter != nil {
-		s.meter.finish()
-		s.meter.cuts.note(report, s.spec.kind.String())
+		s.meter.finish(report)
 	}
 	for _, t := range s.threads {
 		s.last(t)

@@ -1,6 +1,8 @@
 package profile
 
 import (
+	"strconv"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
@@ -8,23 +10,36 @@ import (
 
 // settings are kind.Options, parsed.
 type settings struct {
+	auto      bool // the kind was not requested
 	subjectAs kind.Subject
-	labels    []string // keys of the requested labels
-	paths     []string // paths of their fields
-	weight    string   // path of the field that kind.Events adds up; "" if none
+	typeName  func(recorded string) string // spells names of types
+	labels    []string                     // keys of the requested labels
+	paths     []string                     // paths of their fields
+	weight    string                       // path of the field that kind.Events adds up; "" if none
 	unit      string
 	window    func(ntconv.Ticks) bool
 }
 
 // newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
 func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
-	s := &settings{subjectAs: o.SubjectAs, window: window}
+	s := &settings{subjectAs: o.SubjectAs, window: window, typeName: TypeNameOf(nil)}
 	for _, label := range o.Labels {
 		key, path := kind.LabelOf(label)
 		s.labels, s.paths = append(s.labels, key), append(s.paths, path)
 	}
 	s.weight, s.unit, _ = kind.WeightOf(o.Weight)
 	return s
+}
+
+// TypeNameOf returns how a Namer, which may be nil, spells names of types: as recorded if it is no ntconv.TypeNamer.
+func TypeNameOf(n ntconv.Namer) func(recorded string) string {
+	if g, ok := n.(ntconv.FrameGrouper); ok {
+		n = g.Recorded()
+	}
+	if t, ok := n.(ntconv.TypeNamer); ok {
+		return t.TypeName
+	}
+	return func(recorded string) string { return recorded }
 }
 
 // keys returns the keys of the labels from payloads: those of the kind, then the requested ones.
@@ -43,6 +58,14 @@ func (s *settings) leaf(of *spec) int {
 	return of.subject
 }
 
+// main returns the column of a kind to show first.
+func (s *settings) main(of *spec) int {
+	if of.kind == kind.Events && s.weight != "" {
+		return len(of.columns)
+	}
+	return of.main
+}
+
 // columns returns the columns of a kind.
 func (s *settings) columns(of *spec) []column {
 	if of.kind != kind.Events || s.weight == "" {
@@ -57,12 +80,30 @@ func (s *settings) inWindow(begin, end ntconv.Ticks) bool {
 	return s.window == nil || s.window(begin) && s.window(end)
 }
 
-// text returns the value of the i-th requested label.
-func (s *settings) text(of *schema.Schema, i int, v ntconv.Value) string {
-	if v.Kind() == ntconv.ValueUint || v.Kind() == ntconv.ValueInt {
+// appendText appends the value of the i-th requested label.
+func (s *settings) appendText(dst []byte, of *schema.Schema, i int, v ntconv.Value) []byte {
+	if of.HasValueNames(s.paths[i]) && (v.Kind() == ntconv.ValueUint || v.Kind() == ntconv.ValueInt) {
 		if name := of.ValueName(s.paths[i], v.Uint()); name != "" {
-			return name
+			return append(dst, name...)
 		}
 	}
-	return textOf(v)
+	return appendText(dst, v)
+}
+
+// textOf returns a value as text, "" if there is none.
+func textOf(v ntconv.Value) string { return string(appendText(nil, v)) }
+
+// appendText appends a value as text, nothing if there is none.
+func appendText(dst []byte, v ntconv.Value) []byte {
+	switch v.Kind() {
+	case ntconv.ValueNull, ntconv.ValueError:
+		return dst
+	case ntconv.ValueString:
+		return v.AppendString(dst)
+	case ntconv.ValueInt:
+		return strconv.AppendInt(dst, v.Int(), 10)
+	case ntconv.ValueUint:
+		return strconv.AppendUint(dst, v.Uint(), 10)
+	}
+	return append(dst, v.String()...)
 }

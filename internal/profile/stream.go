@@ -50,6 +50,8 @@ type StreamOptions struct {
 	Keep   func(key string) bool
 	Report *ntconv.Report          // may be nil
 	Window func(ntconv.Ticks) bool // as in Options
+	// TypeName spells names of types, as in ntconv.TypeNamer; nil leaves them as recorded.
+	TypeName func(recorded string) string
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -82,7 +84,8 @@ type Stream[T any] struct {
 type streamMeter[T any] struct {
 	*collector
 	sampleSpec
-	carry    []int64 // by column, see rounded
+	less     *sampleSpec // without the column of spec.unknown; nil if the kind has none
+	carry    []int64     // by column, see rounded
 	keys     []string
 	leaf     int // index of the label whose value becomes the innermost frame, or noSubject
 	subjects []T // by slot of the place
@@ -118,8 +121,10 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 	if s.kinds == nil {
 		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
 	}
-	s.kinds = slices.DeleteFunc(slices.Clone(s.kinds), func(k kind.Kind) bool { return !specs()[k].isDefined() })
 	settings := newSettings(&o.Options, o.Window)
+	if o.TypeName != nil {
+		settings.typeName = o.TypeName
+	}
 	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]
@@ -130,6 +135,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		case spec.meter != nil:
 			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
 			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
+			m.less = newLess(spec, m.columns)
 			m.carry, m.keys, m.leaf = make([]int64, len(m.columns)), settings.keys(spec), settings.leaf(spec)
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
@@ -233,12 +239,18 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 			f.values[i], m.carry[i] = rounded(f.values[i], m.carry[i])
 		}
 	}
+	c := &m.sampleSpec
+	if unknown := m.collector.spec.unknown; unknown != nil && unknown(int(f.source)) != noColumn {
+		i := unknown(int(f.source))
+		f.values, f.variances = slices.Delete(f.values, i, i+1), slices.Delete(f.variances, i, i+1)
+		c = m.less
+	}
 	s.out.Source, s.out.Variances = f.source, nil
 	if len(f.variances) > 0 {
-		s.out.Variances = f.variances[m.first:]
+		s.out.Variances = f.variances[c.first:]
 	}
 	s.out.About, s.out.Leaf = s.tags.value(f.tags, m.collector.spec.subject), s.tags.value(f.tags, m.leaf)
-	s.pass(&m.sampleSpec, m.keys, f.values, f.tags, m.subjects[f.slot])
+	s.pass(c, m.keys, f.values, f.tags, m.subjects[f.slot])
 	s.out.About, s.out.Leaf = "", ""
 	s.out.Source, s.out.Variances = 0, nil
 }
@@ -371,8 +383,7 @@ func (s *Stream[T]) Finish() {
 		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, name+" samples")
 	}
 	for _, m := range s.meters {
-		m.finish()
-		m.cuts.note(s.report, m.kind.String())
+		m.finish(s.report)
 	}
 }
 
@@ -436,6 +447,20 @@ func newSampleSpec(s *spec, columns []column) sampleSpec {
 		c.types = append(c.types, column.ValueType)
 	}
 	return c
+}
+
+// newLess returns the description of samples without the column of spec.unknown, or nil if every source has all columns.
+func newLess(s *spec, columns []column) *sampleSpec {
+	for source := range s.sources {
+		if s.unknown == nil {
+			break
+		}
+		if i := s.unknown(source); i != noColumn {
+			c := newSampleSpec(s, slices.Delete(slices.Clone(columns), i, i+1))
+			return &c
+		}
+	}
+	return nil
 }
 
 // A timing is the state of one kind whose samples last until the next sample of their thread.

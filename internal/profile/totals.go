@@ -92,6 +92,7 @@ func (t *Totals) samples() (n []uint64) {
 func (t *Totals) Sums() (samples uint64, sums []Sum) {
 	used := t.Used()
 	variances := make([]float64, len(t.types))
+	systematic := specs()[t.kind].systematic
 	for _, typ := range t.types {
 		sums = append(sums, Sum{ValueType: typ})
 	}
@@ -103,7 +104,11 @@ func (t *Totals) Sums() (samples uint64, sums []Sum) {
 		samples += s.samples
 		for column, v := range s.values {
 			addTo(&sums[column].Value, v)
-			variances[column] += s.variances[column]
+			v := s.variances[column]
+			if systematic != nil && systematic(i) {
+				v = aroundMean(v, float64(s.values[column]), s.samples)
+			}
+			variances[column] += v
 		}
 	}
 	for i, v := range variances {

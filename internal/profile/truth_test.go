@@ -3,6 +3,7 @@ package profile_test
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -24,7 +25,7 @@ var update = flag.Bool("update", false, "write the table of ../../docs/profile-a
 // truthChecks compare profiles with the account that the recorded programs gave of themselves. Each adds rows to the
 // table of docs/profile-accuracy.md.
 func truthChecks() []func(*truthTable) {
-	return []func(*truthTable){contentionTruth}
+	return append(runtimeTruths(), exceptionTruth, sampledTruth, tickTruth, contentionTruth)
 }
 
 // A truthRow is a quantity that a program recorded of itself, and the same quantity in a profile of the program.
@@ -98,8 +99,13 @@ func (tt *truthTable) profile(name string, k kind.Kind, dst any) *profile.Profil
 	tt.t.Helper()
 	src, namer := tt.own(name, dst)
 	b := profile.New(src.Info(), namer, &profile.Options{Kind: k})
-	for e := range ntconv.Events(src) {
-		b.Add(e)
+	for e, err := range ntconv.Events(src) {
+		switch {
+		case err == nil:
+			b.Add(e)
+		case !errors.Is(err, ntconv.ErrTruncated): // the recording of a program that crashed
+			tt.t.Fatal(err)
+		}
 	}
 	return b.Finish()
 }

@@ -1,0 +1,261 @@
+package profile
+
+import (
+	"math"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// Sources of kind Alloc. The runtime has three ways to record allocations, which may be enabled together. A profile is
+// computed from the best one: adding them up would count every allocation several times.
+const (
+	allocSampled    = iota // AllocationSampled (.NET 10): each byte is sampled with the same probability
+	allocCounted           // GCSampledObjectAllocation: objects and bytes of a type since its previous event
+	allocTick              // GCAllocationTick with the size of the object, from version 4
+	allocTickNoSize        // earlier versions
+	allocSources
+)
+
+// allocMean is the mean number of bytes between two sampled bytes of AllocationSampled, and the least number of bytes
+// between two events GCAllocationTick of a heap.
+const allocMean = 100 << 10
+
+// Columns of kind Alloc.
+const (
+	allocEvents = iota // only shown if the sizes of objects are unknown
+	allocObjects
+	allocSpace
+)
+
+// allocSpecs returns the kind of allocated objects.
+func allocSpecs() []spec {
+	return []spec{{
+		kind: kind.Alloc,
+		columns: []column{
+			allocEvents:  {ValueType: sampleCount, one: true},
+			allocObjects: {ValueType: ValueType{Type: "alloc_objects", Unit: "count"}, scale: scaleFraction},
+			allocSpace:   {ValueType: ValueType{Type: "alloc_space", Unit: "bytes"}, scale: scaleFraction},
+		},
+		main:     allocSpace,
+		period:   ValueType{Type: "space", Unit: "bytes"},
+		every:    allocMean,
+		interval: noInterval,
+		tags:     []string{LabelType, LabelHeap},
+		subject:  0,
+		leaf:     true,
+		choose:   chooseAllocations,
+		sources: []string{
+			"AllocationSampled", "GCSampledObjectAllocation", "GCAllocationTick", "GCAllocationTick without object sizes",
+		},
+		systematic: func(source int) bool { return source >= allocTick },
+		unknown: func(source int) int {
+			if source == allocTickNoSize {
+				return allocObjects
+			}
+			return noColumn
+		},
+		meter: func(c *collector) meter {
+			return &allocMeter{c: c, names: newTypeNames(c.settings), types: map[typeKey]string{}}
+		},
+	}}
+}
+
+// chooseAllocations keeps the source with the smallest error: counts, then random samples, then ticks, whose error
+// cannot be derived because programs allocate in patterns.
+func chooseAllocations(samples []uint64) []bool {
+	keep := make([]bool, allocSources)
+	switch {
+	case samples[allocCounted] > 0:
+		keep[allocCounted] = true
+	case samples[allocSampled] > 0:
+		keep[allocSampled] = true
+	default:
+		keep[allocTick], keep[allocTickNoSize] = true, true
+	}
+	return keep
+}
+
+// An allocMeter turns each event of an allocation into a sample.
+type allocMeter struct {
+	point
+	c     *collector
+	names typeNames
+	types map[typeKey]string // recorded names of types, for events that state only an ID
+}
+
+// A typeKey identifies a loaded type.
+type typeKey struct {
+	process *ntconv.Process
+	id      uint64
+}
+
+// Roles of events. The role of an allocation is its source plus 1.
+const allocTypes = roleEnds // BulkType
+
+func (m *allocMeter) input(s *schema.Schema) (uint8, []string) {
+	if s.Provider != clr.Runtime {
+		return 0, nil
+	}
+	switch s.ID {
+	case 10:
+		if s.Lookup(schema.Path{"ObjectSize"}) == nil {
+			return allocTickNoSize + 1, []string{"TypeName", "AllocationKind", "AllocationAmount64", "AllocationAmount"}
+		}
+		return allocTick + 1, []string{"TypeName", "AllocationKind", "AllocationAmount64", "ObjectSize"}
+	case 303:
+		return allocSampled + 1, []string{"TypeName", "AllocationKind", "ObjectSize"}
+	case 20, 32:
+		return allocCounted + 1, []string{"TypeID", "ObjectCountForTypeSample", "TotalSizeForTypeSample"}
+	case 15:
+		return allocTypes, []string{"Values"}
+	}
+	return 0, nil
+}
+
+func (m *allocMeter) see(r *reading) {
+	if r.role == allocTypes {
+		m.learn(r)
+		return
+	}
+	o := m.c.observation()
+	source := int(r.role - 1)
+	o.source, o.values[allocEvents] = uint8(source), 1
+	f := r.fields
+	ok := false
+	switch source {
+	case allocSampled:
+		ok = o.sampled(f[2].Uint())
+	case allocCounted:
+		n, bytes := f[1].Uint(), f[2].Uint()
+		o.values[allocObjects], o.values[allocSpace] = times(clamp(n), fraction), times(clamp(bytes), fraction)
+		ok = n > 0
+	case allocTick:
+		ok = o.tick(f[2].Uint(), f[3].Uint())
+	case allocTickNoSize:
+		amount := f[2].Uint()
+		if f[2].Kind() == ntconv.ValueNull {
+			amount = f[3].Uint()
+		}
+		ok = o.tick(amount, 0)
+	}
+	if !ok {
+		m.c.invalid.add(r.Offset)
+		return
+	}
+	if source == allocCounted {
+		o.tag(0, m.names.of(ntconv.StringValue(m.types[typeKeyOf(r.Event, f[0].Uint())])))
+	} else {
+		o.tag(0, m.names.of(f[0]))
+		o.tag(1, heapName(f[1]))
+	}
+	m.c.emit(m.c.hold(r), r.Time)
+}
+
+// heapName returns the heap of an object by its AllocationKind.
+func heapName(v ntconv.Value) string {
+	if v.Kind() == ntconv.ValueUint {
+		switch v.Uint() {
+		case 0:
+			return "small"
+		case 1:
+			return "large"
+		case 2:
+			return "pinned"
+		}
+	}
+	return ""
+}
+
+// sampled sets the values of an object that was sampled with probability p = 1 - exp(-size/allocMean). It represents 1/p
+// objects (Horvitz-Thompson), with the estimated variance (1-p)/p^2. It returns false if the size is 0.
+func (o *observation) sampled(size uint64) bool {
+	p := -math.Expm1(-float64(size) / allocMean)
+	if p == 0 {
+		return false
+	}
+	o.estimate(allocObjects, 1/p, (1-p)/p/p)
+	o.estimate(allocSpace, float64(size)/p, (1-p)/p/p*float64(size)*float64(size))
+	return true
+}
+
+// tick sets the values of an event that follows the allocation of amount bytes, all of which count for the latest
+// object; its size is 0 if unknown. It returns false if amount is 0.
+func (o *observation) tick(amount, size uint64) bool {
+	bytes := float64(amount)
+	o.estimate(allocSpace, bytes, bytes*bytes)
+	if size > 0 {
+		objects := max(1, bytes/float64(size)) // the amount may lack the end of a large object
+		o.estimate(allocObjects, objects, objects*objects)
+	}
+	return amount > 0
+}
+
+// estimate sets the value of a column with scaleFraction, and its variance.
+func (o *observation) estimate(column int, value, variance float64) {
+	o.values[column], o.variances[column] = steps(value), variance
+}
+
+// steps returns a value in steps of scaleFraction.
+func steps(value float64) int64 {
+	value = math.Round(value * fraction)
+	switch {
+	case value >= math.MaxInt64:
+		return math.MaxInt64
+	case value <= -math.MaxInt64:
+		return -math.MaxInt64
+	}
+	return int64(value)
+}
+
+// learn adds the types of an event BulkType.
+func (m *allocMeter) learn(r *reading) {
+	for v := range r.fields[0].Elems() {
+		id, _ := v.Field("TypeID")
+		name, _ := v.Field("Name")
+		key := typeKeyOf(r.Event, id.Uint())
+		if _, known := m.types[key]; !known {
+			m.types[key] = string(appendText(nil, name))
+		}
+	}
+}
+
+func typeKeyOf(e *ntconv.Event, id uint64) typeKey {
+	k := typeKey{id: id}
+	if e.Thread != nil {
+		k.process = e.Thread.Process
+	}
+	return k
+}
+
+// typeNames spells names of types and keeps the spellings. Its memory grows with the distinct names, which the labels of
+// samples keep in any case.
+type typeNames struct {
+	spell   func(recorded string) string
+	known   map[string]string
+	scratch []byte
+}
+
+func newTypeNames(o *settings) typeNames {
+	return typeNames{spell: o.typeName, known: map[string]string{}}
+}
+
+// of returns the spelling of a recorded name, "" if there is none.
+func (n *typeNames) of(recorded ntconv.Value) string {
+	n.scratch = appendText(n.scratch[:0], recorded)
+	name, ok := n.known[string(n.scratch)]
+	if !ok {
+		name = n.spell(string(n.scratch))
+		n.known[string(n.scratch)] = name
+	}
+	return name
+}
+
+// point is the part of a meter whose samples are single events: it waits for nothing.
+type point struct{}
+
+func (point) lost(*ntconv.Thread)        {}
+func (point) removed([]ntconv.ThreadSeq) {}
+func (point) finish()                    {}
