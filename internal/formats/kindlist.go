@@ -69,7 +69,7 @@ func (l *kindList) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		k, err := kind.Parse(strings.TrimSpace(word))
 		switch {
-		case err != nil && word == allKinds:
+		case err != nil && word == allKinds && l.several:
 			return fmt.Errorf("%s is not part of a list", allKinds)
 		case err != nil:
 			return fmt.Errorf("want %s", l.Type())
