@@ -66,7 +66,11 @@ func (a *app) info(name string, anyOrder bool, o infoOptions) error {
 	}
 	plan.Names, plan.AnyOrder, plan.Live = &symbol.Options{}, anyOrder, anyOrder
 	return a.over([]string{name}, plan, func(p *pass.Pass) error {
-		c := &contents{Sink: inventory.New(p.Info), overview: overview.New(p.Info, p.Window())}
+		of := overview.Options{Window: p.Window()}
+		if namer, ok := p.Namer.(ntconv.TypeNamer); ok {
+			of.TypeName = namer.TypeName
+		}
+		c := &contents{Sink: inventory.New(p.Info), overview: overview.New(p.Info, of)}
 		fatal, partial := a.drain(p, c)
 		if fatal != nil {
 			return fatal

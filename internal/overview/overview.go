@@ -43,8 +43,14 @@ var (
 	_ ntconv.OrderSensitive = (*Sink)(nil)
 )
 
-// New returns a Sink for a trace. window reports whether a time is selected; nil means all times.
-func New(info *ntconv.Info, window func(ntconv.Ticks) bool) *Sink {
+// Options configure a Sink. The zero value selects the defaults.
+type Options struct {
+	Window   func(ntconv.Ticks) bool      // reports whether a time is selected; nil means all times
+	TypeName func(recorded string) string // spells names of types; nil leaves them as recorded
+}
+
+// New returns a Sink for a trace.
+func New(info *ntconv.Info, o Options) *Sink {
 	s := &Sink{
 		info: info, roles: map[*ntconv.Type]*typeRole{}, counters: newCounters(), pools: threadPools{},
 	}
@@ -55,7 +61,8 @@ func New(info *ntconv.Info, window func(ntconv.Ticks) bool) *Sink {
 		}
 	}
 	s.stream = profile.NewStream(info, s.sample, &profile.StreamOptions{
-		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Window: window,
+		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Window: o.Window,
+		TypeName: o.TypeName,
 	})
 	return s
 }

@@ -57,8 +57,8 @@ func (o *Overview) writeKinds(w io.Writer) {
 func (k *Kind) text() string {
 	var list []string
 	for _, v := range k.Values {
-		if v.Total == 0 && len(k.Values) > 1 {
-			continue // the samples of this source do not state it
+		if v.Unit == "count" && (v.Total == k.Samples || v.Total == 0) {
+			continue // it repeats the number of samples, or the samples of this source do not state it
 		}
 		text := strings.ReplaceAll(v.Type, "_", " ") + " " + v.text()
 		if q := v.Quantiles; q != nil && k.Samples > 1 {
@@ -128,8 +128,8 @@ func writeParts(w io.Writer, title string, p *Parts, options TextOptions) {
 	for i := range p.Types {
 		part := &p.Types[i]
 		v := part.Count
-		if p.by >= 0 && p.by < len(part.Values) {
-			v = part.Values[p.by]
+		if p.Value != nil {
+			v = part.Value
 		}
 		if i >= maxParts && !options.All && len(p.Types) > maxParts+1 {
 			rest += v
