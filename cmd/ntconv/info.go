@@ -109,7 +109,10 @@ var (
 
 // Write implements ntconv.Sink.
 func (c *contents) Write(e *ntconv.Event) error {
-	return errors.Join(c.Sink.Write(e), c.overview.Write(e))
+	if err := c.Sink.Write(e); err != nil {
+		return err
+	}
+	return c.overview.Write(e)
 }
 
 // Watch implements ntconv.Watcher.

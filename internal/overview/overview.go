@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
@@ -17,8 +18,7 @@ type Sink struct {
 	kinds   [kind.Count]*kindTotals
 	schemas schema.Table
 	roles   map[*ntconv.Type]*typeRole
-	last    *ntconv.Type // its role is role
-	role    *typeRole
+	recent  intern.Cache[*ntconv.Type, *typeRole]
 
 	events   series // number of events, without rundown
 	cpu      series // ticks of CPU time
@@ -53,6 +53,7 @@ type Options struct {
 func New(info *ntconv.Info, o Options) *Sink {
 	s := &Sink{
 		info: info, roles: map[*ntconv.Type]*typeRole{}, counters: newCounters(), pools: threadPools{},
+		recent: intern.NewCache[*ntconv.Type, *typeRole](8),
 	}
 	var kinds []kind.Kind
 	for _, k := range kind.All() {
@@ -108,8 +109,9 @@ func (s *Sink) Close() error {
 }
 
 func (s *Sink) roleOf(e *ntconv.Event) *typeRole {
-	if e.Type == s.last {
-		return s.role
+	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
+	if r := s.recent.Get(hash, &e.Type); r != nil {
+		return *r
 	}
 	r := s.roles[e.Type]
 	if r == nil {
@@ -121,7 +123,7 @@ func (s *Sink) roleOf(e *ntconv.Event) *typeRole {
 		}
 		s.roles[e.Type] = r
 	}
-	s.last, s.role = e.Type, r
+	s.recent.Put(hash, &e.Type, r)
 	return r
 }
 
