@@ -159,7 +159,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./convert"}, direct: true, only: []string{
-			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection",
+			"std", "./", "./internal/during", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection",
 			"./internal/span/active", "./internal/subset", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
 		},
 		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",

@@ -60,7 +60,7 @@ func TestOtherKinds(t *testing.T) {
 	if r := invoke(t, dir, nil, "to", "nettrace", trace(t, "cpu-env"), "a.pb.gz", "-o", "both.nettrace"); r.code != exitOK {
 		t.Fatalf("code %d: %s", r.code, r.stderr)
 	}
-	const says = "the trace also has samples of kind imported, see --kind imported"
+	const says = "the trace also has 2 imported samples (--kind imported)"
 	for _, c := range []struct {
 		args []string
 		want bool

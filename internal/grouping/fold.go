@@ -1,6 +1,10 @@
 package grouping
 
-import "github.com/ntconv/ntconv"
+import (
+	"slices"
+
+	"github.com/ntconv/ntconv"
+)
 
 // frameworkFrame and foldedFrame represent stacks of which no frame is left.
 const (
@@ -22,6 +26,11 @@ func (n *owners) unknown() bool { return n.program == 0 && n.framework == 0 }
 
 // AppendGrouped implements ntconv.FrameGrouper.
 func (g *Namer) AppendGrouped(dst []ntconv.Frame, p *ntconv.Process, recorded []ntconv.Frame, events int64) []ntconv.Frame {
+	if g.nativeOnly && !slices.ContainsFunc(recorded, isUnnamedModule) { // fast path of most traces
+		g.count.frames += events * int64(len(recorded))
+		g.count.shown += events * int64(len(recorded))
+		return append(dst, recorded...)
+	}
 	g.steps = g.steps[:0]
 	var n owners
 	location, changed := 0, false

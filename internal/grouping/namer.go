@@ -21,6 +21,8 @@ import (
 type Namer struct {
 	ntconv.Namer
 	rules *Rules
+	// nativeOnly means that Native is the only rule.
+	nativeOnly bool
 
 	decisions map[frameKey]*decision
 	recent    intern.Cache[frameKey, *decision] // some of decisions: few frames make up most stacks
@@ -42,7 +44,7 @@ var (
 // Namer returns a Namer that applies the rules to the frames of recorded. It uses r and recorded as long as it exists.
 func (r *Rules) Namer(recorded ntconv.Namer) *Namer {
 	return &Namer{
-		Namer: recorded, rules: r,
+		Namer: recorded, rules: r, nativeOnly: !r.JustMyCode && len(r.folds)+len(r.groups) == 0,
 		decisions: map[frameKey]*decision{}, entries: map[entryKey]*ntconv.Function{}, modules: map[moduleKey]ntconv.Frame{},
 		files:  map[*ntconv.Process]map[string]bool{},
 		recent: intern.NewCache[frameKey, *decision](recentBits),
@@ -145,7 +147,7 @@ func (g *Namer) newDecision(p *ntconv.Process, f *ntconv.Frame) *decision {
 	switch {
 	case g.assign(d, names):
 		names = []string{d.name}
-	case g.rules.Native && isUnnamedModule(f):
+	case g.rules.Native && isUnnamedModule(*f):
 		d.shown, d.native = g.moduleFrame(f), true
 		names = append(names, d.shown.Func.Name)
 	}
@@ -248,7 +250,7 @@ func (g *Namer) entryFunction(name string, f *ntconv.Function) *ntconv.Function 
 
 // isUnnamedModule reports whether Rules.Native applies to a frame. Managed code has the name of its metadata token,
 // which identifies a method. An address outside all modules may be any code.
-func isUnnamedModule(f *ntconv.Frame) bool {
+func isUnnamedModule(f ntconv.Frame) bool {
 	return f.Flags&(ntconv.FrameUnresolved|ntconv.FrameManaged) == ntconv.FrameUnresolved &&
 		(f.Mapping != nil || f.Flags&ntconv.FrameKernel != 0)
 }

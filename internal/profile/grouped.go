@@ -1,6 +1,10 @@
 package profile
 
-import "github.com/ntconv/ntconv"
+import (
+	"slices"
+
+	"github.com/ntconv/ntconv"
+)
 
 // shownStacks are the stacks that an ntconv.FrameGrouper shows. Rows with different addresses may have the same one.
 type shownStacks struct {
@@ -15,32 +19,71 @@ type weighted struct {
 	events, value int64
 }
 
-// regroup resolves the stacks of all rows and numbers what g shows for them. It counts unresolved frames, because the
-// report is about the recorded stacks. v.order must be sorted by recorded stacks.
+// regroup resolves the stacks of all rows and numbers what g shows for them. It returns nil if g shows every stack as it
+// was recorded. Otherwise it counts unresolved frames, because the report is about the recorded stacks. v.order must be
+// sorted by recorded stacks.
 func (v *visit) regroup(g ntconv.FrameGrouper) *shownStacks {
-	shown := &shownStacks{stacks: NewStacks(), ids: make([]uint32, len(v.order))}
-	recorded := g.Recorded()
+	var shown *shownStacks
 	var list []weighted
 	var from, to []ntconv.Frame
 	for rest := v.order; len(rest) > 0; {
+		before := v.order[:len(v.order)-len(rest)]
 		list, rest = v.weigh(list[:0], rest)
-		for _, w := range list {
-			row := &v.p.s.rows[w.rows[0]]
-			from = from[:0]
-			if row.stack != 0 {
-				from = recorded.AppendFrames(from, w.process, v.p.b.pool.stacks.At(row.stack), row.first)
-			}
+		for i := range list {
+			w := &list[i]
+			from = v.recorded(from[:0], w)
 			v.names.count(from, w.events, w.value)
-			id := uint32(0)
-			if to = g.AppendGrouped(to[:0], w.process, from, w.events); len(to) > 0 {
-				id = shown.stacks.find(&ntconv.Stack{Frames: to})
+			to = g.AppendGrouped(to[:0], w.process, from, w.events)
+			if shown == nil && !slices.Equal(from, to) {
+				shown = &shownStacks{stacks: NewStacks(), ids: make([]uint32, len(v.order))}
+				v.keep(shown, before, list[:i])
 			}
-			for _, r := range w.rows {
-				shown.ids[r] = id
+			if shown != nil {
+				shown.number(w.rows, to)
 			}
 		}
 	}
+	if shown == nil {
+		v.names = names{}
+	}
 	return shown
+}
+
+// keep numbers stacks that are shown as they were recorded: those of the rows of order, and list.
+func (v *visit) keep(shown *shownStacks, order []uint32, list []weighted) {
+	var frames []ntconv.Frame
+	for i := range list {
+		frames = v.recorded(frames[:0], &list[i])
+		shown.number(list[i].rows, frames)
+	}
+	var earlier []weighted
+	for len(order) > 0 {
+		earlier, order = v.weigh(earlier[:0], order)
+		for i := range earlier {
+			frames = v.recorded(frames[:0], &earlier[i])
+			shown.number(earlier[i].rows, frames)
+		}
+	}
+}
+
+// recorded appends the recorded frames of rows.
+func (v *visit) recorded(dst []ntconv.Frame, w *weighted) []ntconv.Frame {
+	row := &v.p.s.rows[w.rows[0]]
+	if row.stack == 0 {
+		return dst
+	}
+	return v.namer.AppendFrames(dst, w.process, v.p.b.pool.stacks.At(row.stack), row.first)
+}
+
+// number assigns frames to rows.
+func (s *shownStacks) number(rows []uint32, frames []ntconv.Frame) {
+	id := uint32(0)
+	if len(frames) > 0 {
+		id = s.stacks.find(&ntconv.Stack{Frames: frames})
+	}
+	for _, r := range rows {
+		s.ids[r] = id
+	}
 }
 
 // weigh appends the rows of the first stack of order to list, by their recorded frames, and returns the other rows.

@@ -118,7 +118,7 @@ func TestSameAsNaiveGrouped(t *testing.T) {
 
 func isHidden(name string) bool { return strings.HasPrefix(name, "g") || name == "f1" }
 
-// A hidingNamer is an ntconv.FrameGrouper that hides some functions and all addresses.
+// A hidingNamer is an ntconv.FrameGrouper that hides some functions.
 type hidingNamer struct {
 	*fakeNamer
 	events int64 // of all stacks that were shown
@@ -131,7 +131,7 @@ func (n *hidingNamer) AppendGrouped(dst []ntconv.Frame, _ *ntconv.Process, recor
 	from := len(dst)
 	for _, f := range recorded {
 		if !isHidden(f.Func.Name) {
-			dst = append(dst, ntconv.Frame{Func: f.Func})
+			dst = append(dst, f)
 		}
 	}
 	if len(dst) == from && len(recorded) > 0 {

@@ -87,7 +87,8 @@ type visit struct {
 	owners owners
 	labels [][]ntconv.Label // by label list number, in the form of profiles
 	names  names
-	shown  *shownStacks // stacks of a FrameGrouper, or nil
+	namer  ntconv.Namer // of recorded frames
+	shown  *shownStacks // what a FrameGrouper shows, or nil if it changes nothing
 
 	classes []class
 	same    classIndex
@@ -113,7 +114,7 @@ type class struct{ frames []ntconv.Frame }
 type member struct{ class, owner, labels, tag, row uint32 }
 
 func newVisit(p *Profile) *visit {
-	v := &visit{p: p, owners: mergeOwners(p), known: map[frameKey]uint32{}}
+	v := &visit{p: p, namer: p.b.namer, owners: mergeOwners(p), known: map[frameKey]uint32{}}
 	for _, list := range p.s.pool.labels.list {
 		plainList := make([]ntconv.Label, 0, len(list))
 		for _, l := range list {
@@ -129,8 +130,10 @@ func newVisit(p *Profile) *visit {
 	}
 	v.sort(len(p.b.pool.stacks.list))
 	if g, ok := p.b.namer.(ntconv.FrameGrouper); ok {
-		v.shown = v.regroup(g)
-		v.sort(len(v.shown.stacks.list))
+		v.namer = g.Recorded()
+		if v.shown = v.regroup(g); v.shown != nil {
+			v.sort(len(v.shown.stacks.list))
+		}
 	}
 	return v
 }
@@ -213,7 +216,7 @@ func (v *visit) class(number uint32) uint32 {
 	case v.shown != nil:
 		c.frames = append(c.frames, v.shown.stacks.At(v.stack(number)).Frames...)
 	case r.stack != 0:
-		c.frames = v.p.b.namer.AppendFrames(c.frames, k.process, v.p.b.pool.stacks.At(r.stack), r.first)
+		c.frames = v.namer.AppendFrames(c.frames, k.process, v.p.b.pool.stacks.At(r.stack), r.first)
 	}
 	if other := v.same.find(v.classes, v.p.b.pool.stacks.frames); other < id {
 		v.classes = v.classes[:id]
