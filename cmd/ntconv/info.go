@@ -50,6 +50,7 @@ func (a *app) infoCmd() *cobra.Command {
 		flags.BoolVar(&all, "all", false, "print complete lists, threads and attributes instead of one screen")
 	})
 	a.addInputFlags(cmd)
+	showOrder(cmd, formats.OrderName(reader.FileOrder))
 	return cmd
 }
 
