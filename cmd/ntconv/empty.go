@@ -85,7 +85,8 @@ func (a *app) inventoryAdvice(p *pass.Pass) string {
 func otherKinds(kinds []inventory.Extractable) string {
 	var has []string
 	for _, x := range kinds {
-		has = append(has, fmt.Sprintf("%s %s (--%s %s)", message.Group(x.Events), x.Noun(), formats.FlagKind, x.Kind))
+		k, _ := kind.Parse(x.Kind) // the inventory takes its names from package kind
+		has = append(has, fmt.Sprintf("%s %s (--%s %s)", message.Group(x.Events), k.Noun(x.Events), formats.FlagKind, k))
 	}
 	return "the trace has " + message.List(has)
 }

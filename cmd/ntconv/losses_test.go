@@ -60,7 +60,7 @@ func TestOtherKinds(t *testing.T) {
 	if r := invoke(t, dir, nil, "to", "nettrace", trace(t, "cpu-env"), "a.pb.gz", "-o", "both.nettrace"); r.code != exitOK {
 		t.Fatalf("code %d: %s", r.code, r.stderr)
 	}
-	const says = "the trace also has samples of kind imported, see --kind imported"
+	const says = "the trace also has 2 imported samples (--kind imported)"
 	for _, c := range []struct {
 		args []string
 		want bool
@@ -112,7 +112,7 @@ func TestInfoCounts(t *testing.T) {
 		{unpacked(t, "gcdump"), []string{"  4   events of heap dumps            ntconv print --event 'GCBulkNode,GCBulkEdge,GCBulkRoot*' -\n"}, "GCBulk*'"},
 		{truncated, []string{"error: 1 input ends before the trace does\n", "GCBulkMovedObjectRanges"}, "heap dumps"},
 	} {
-		r := invoke(t, t.TempDir(), c.data, "info", "-")
+		r := invoke(t, t.TempDir(), c.data, "info", "--all", "-")
 		for _, want := range c.want {
 			if !strings.Contains(r.stdout, want) {
 				t.Errorf("no %q in\n%s", want, r.stdout)

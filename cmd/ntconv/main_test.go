@@ -190,7 +190,7 @@ func TestExitCodes(t *testing.T) {
 
 		{name: "no samples", args: []string{"to", "pprof", trace(t, "threads")}, code: 4, stderr: []string{"no samples among 1,214 events (", "dotnet-trace collect"}},
 		{name: "no samples but spans", args: []string{"to", "pprof", trace(t, "sources")}, code: 4, stderr: []string{"no samples among 80 events (Shop-Free 46", "ntconv to otlp"}},
-		{name: "other samples", args: []string{"to", "pprof", "--kind", "cpu", cpu}, code: 4, stderr: []string{"no cpu samples among 1,786 events; the trace has 194 wall samples: use --kind wall\n"}},
+		{name: "other samples", args: []string{"to", "pprof", "--kind", "cpu", cpu}, code: 4, stderr: []string{"no samples of CPUs among 1,786 events; the trace has 194 samples of threads (--kind wall)"}},
 		{name: "nothing imported", args: []string{"top", "--kind", "imported", cpu}, code: 4, stderr: []string{"--kind wall"}},
 		{name: "nothing selected", args: []string{"to", "pprof", "--pid", "1", cpu}, code: 4, stderr: []string{"--pid 1", "ntconv info"}},
 		{name: "no events selected", args: []string{"print", "--event", "Nope", cpu}, code: 4, stderr: []string{"--event Nope"}},

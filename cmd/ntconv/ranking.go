@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 
 	"github.com/google/pprof/profile"
@@ -12,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/pprofview"
 	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,6 +26,7 @@ type ranking struct {
 	base, diffBase string // inputs whose profile is subtracted; at most one of them is set
 	profile        *formats.Profile
 	labels         bool // the view shows labels of samples
+	each           bool // there may be one profile per kind
 	names          *symbol.Options
 	plan           *pass.Plan
 	options        pprofview.TopOptions
@@ -79,6 +83,7 @@ func (r *ranking) take(a *app, cmd *cobra.Command) (err error) {
 // profileOf returns the profile of the input, minus that of the base if there is one. partial is the error of an input
 // that is incomplete.
 func (a *app) profileOf(cmd *cobra.Command, r *ranking) (made *profile.Profile, partial, err error) {
+	r.each = false
 	base, partialBase, err := a.baseOf(cmd, r)
 	if err != nil {
 		return nil, nil, err
@@ -142,26 +147,59 @@ func (a *app) baseOf(cmd *cobra.Command, r *ranking) (base *profile.Profile, par
 
 // profileAlone returns the profile of the input. partial is the error of an incomplete input.
 func (a *app) profileAlone(cmd *cobra.Command, r *ranking) (made *profile.Profile, partial, err error) {
+	list, partial, err := a.profilesAlone(cmd, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return list[0].Profile, partial, nil
+}
+
+// profilesAlone returns the profile of the input, or one per kind. There is at least one. partial is the error of an
+// incomplete input.
+func (a *app) profilesAlone(cmd *cobra.Command, r *ranking) (made []pprofview.View, partial, err error) {
 	if err := r.take(a, cmd); err != nil {
 		return nil, nil, err
 	}
 	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
 	err = a.over([]string{r.in}, r.plan, func(p *pass.Pass) error {
-		made, partial, err = a.profile(p, r)
+		made, partial, err = a.profiles(p, r)
 		return err
 	})
-	if err == nil && len(made.Sample) == 0 {
+	made = slices.DeleteFunc(made, func(v pprofview.View) bool { return len(v.Profile.Sample) == 0 })
+	if err == nil && len(made) == 0 {
 		err = failf(exitEmpty, "%s: the profile has no samples", input.NameOf(r.in, 0))
 	}
 	return made, partial, err
 }
 
-// profile returns the profile of a pass.
-func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial, err error) {
-	var b bytes.Buffer
+// A kindBuffer receives the profile of a kind.
+type kindBuffer struct {
+	kind.Kind
+	bytes.Buffer
+	w io.Writer
+}
+
+func (b *kindBuffer) Write(p []byte) (int, error) { return b.w.Write(p) }
+func (b *kindBuffer) Close() error                { return nil }
+
+// profiles returns the profile of a pass, or one per kind.
+func (a *app) profiles(p *pass.Pass, r *ranking) (made []pprofview.View, partial, err error) {
+	var list []*kindBuffer
+	create := func(k kind.Kind) (io.WriteCloser, error) {
+		b := &kindBuffer{Kind: k}
+		b.w = a.memory.Writer(&b.Buffer)
+		list = append(list, b)
+		return b, nil
+	}
 	t := target(p)
 	t.Comments = nil // pprof would print them
-	sink := r.profile.Create(a.memory.Writer(&b), p.Info, t)
+	var sink formats.Sink
+	if r.each {
+		sink = r.profile.CreateEach(create, p.Info, t)
+	} else {
+		w, _ := create(kind.Auto) // create returns no errors
+		sink = r.profile.Create(w, p.Info, t)
+	}
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
 		return nil, nil, fatal
@@ -172,8 +210,15 @@ func (a *app) profile(p *pass.Pass, r *ranking) (made *profile.Profile, partial,
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, a.nothing(p, what, r.profile.Advice())
 	}
-	made, err = pprofview.Parse(b.Bytes())
-	return made, partial, err
+	for _, b := range list {
+		one, err := pprofview.Parse(b.Bytes())
+		if err != nil {
+			return nil, nil, err
+		}
+		b.Buffer = bytes.Buffer{} // not needed any more
+		made = append(made, pprofview.View{Profile: one, Name: b.Kind.String(), Text: b.Kind.String() + ": " + b.Doc()})
+	}
+	return made, partial, nil
 }
 
 // reportFailure returns the failure for an error of a report or selection of pprof. command is the name of the command.

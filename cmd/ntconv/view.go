@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strconv"
@@ -70,7 +71,7 @@ func (a *app) viewCmd() *cobra.Command {
 			0,
 			"`number` of the port to listen on (default: a free port, or the only port that the application permits)",
 		)
-		v.bind(flags, false)
+		v.bind(flags, true)
 	})
 	a.addInputFlags(cmd)
 	return cmd
@@ -129,22 +130,16 @@ func (a *app) view(cmd *cobra.Command, v *viewing) error {
 	if err := v.checkPort(); err != nil {
 		return err
 	}
-	p, partial, err := a.profileOf(cmd, &v.ranking)
+	views, partial, err := a.views(cmd, v)
 	if err != nil {
 		return err
 	}
-	known := learnNames(p, v.options.UsesLabels())
-	p, unmatched, err := pprofview.Select(p, &v.options.Filter)
-	if err != nil {
-		return v.reportFailure(err, cmd.Name(), known)
-	}
-	a.noteUnmatched(&v.ranking, unmatched, known)
 	ln, err := v.listen(0)
 	if err != nil {
 		return err
 	}
 	defer ln.Close()
-	server, err := pprofview.NewServer(ln, p, &v.pages)
+	server, err := pprofview.NewServer(ln, views, &v.pages)
 	if err != nil {
 		return fail(exitUsage, fmt.Errorf("view: %w", err))
 	}
@@ -160,6 +155,48 @@ func (a *app) view(cmd *cobra.Command, v *viewing) error {
 		return fail(exitOutput, fmt.Errorf("view: %w", err))
 	}
 	return nil
+}
+
+// views returns the profiles to show: one per kind, or the difference of two profiles. partial is the error of an
+// incomplete input.
+func (a *app) views(cmd *cobra.Command, v *viewing) (views []pprofview.View, partial, err error) {
+	switch base := v.base + v.diffBase; {
+	case base == "":
+		v.each = true
+		views, partial, err = a.profilesAlone(cmd, &v.ranking)
+	case v.profile.Several():
+		err = failf(exitUsage, "--%s: a difference is of one kind; omit --%s, or name one kind", formats.FlagKind, flagBase)
+	default:
+		views = make([]pprofview.View, 1)
+		views[0].Profile, partial, err = a.profileOf(cmd, &v.ranking)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	views, err = a.selectViews(cmd, v, views)
+	return views, partial, err
+}
+
+// selectViews returns the profiles that have samples that the flags select, with these samples only.
+func (a *app) selectViews(cmd *cobra.Command, v *viewing, views []pprofview.View) (selected []pprofview.View, err error) {
+	known := learnNames(views[0].Profile, v.options.UsesLabels())
+	var first error
+	for i, view := range views {
+		p, unmatched, err := pprofview.Select(view.Profile, &v.options.Filter)
+		if err != nil {
+			first = cmp.Or(first, err)
+			continue
+		}
+		if i == 0 {
+			a.noteUnmatched(&v.ranking, unmatched, known)
+		}
+		view.Profile = p
+		selected = append(selected, view)
+	}
+	if len(selected) == 0 {
+		return nil, v.reportFailure(first, cmd.Name(), known)
+	}
+	return selected, nil
 }
 
 // checkPort rejects invalid port numbers.

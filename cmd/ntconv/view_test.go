@@ -12,12 +12,15 @@ import (
 func TestViewSummary(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "cpu-norundown")
-	want := invoke(t, dir, nil, "top", in)
+	want := invoke(t, dir, nil, "top", "--kind", "wall", in)
 	if want.code != exitOK || !strings.Contains(want.stderr, "of frames are unresolved") {
 		t.Fatalf("code %d: %s", want.code, want.stderr)
 	}
-	if got := viewStderr(t, dir, in); got != want.stderr {
+	if got := viewStderr(t, dir, "--kind", "wall", in); got != want.stderr {
 		t.Errorf("%q, want %q", got, want.stderr)
+	}
+	if got := viewStderr(t, dir, in); !strings.Contains(got, "of frames are unresolved") {
+		t.Errorf("all kinds: %q", got)
 	}
 	if got := viewStderr(t, dir, "-q", in); got != "" {
 		t.Errorf("with -q: %s", got)
@@ -28,7 +31,7 @@ func TestViewSummary(t *testing.T) {
 		t.Errorf("%v: %s", err, text)
 	}
 	cut := write(t, dir, "cut.nettrace", unpacked(t, "cpu-env")[:200000])
-	if got := viewStderr(t, dir, cut); strings.Count(got, "truncated") != 1 || !strings.Contains(got, "wall profile") {
+	if got := viewStderr(t, dir, cut); strings.Count(got, "truncated") != 1 || !strings.Contains(got, "wall") {
 		t.Errorf("of a trace that is cut: %s", got)
 	}
 	text = viewStderr(t, dir, "--report", "json", cut)

@@ -5,7 +5,8 @@
 // Each packet belongs to a numbered sequence. It refers to strings, stacks and defaults that earlier packets of the
 // same sequence have defined:
 //
-//	sequence 2 to 4          stack samples of one profile kind (StackSample)
+//	sequence 2 to 4          stack samples of one profile kind (StackSample): wall, cpu, imported
+//	sequence 2^31 + kind     the same, for the other kinds
 //	sequence 16 + track ID   stack samples of one thread (StreamingProfilePacket)
 //
 //	item ─→ encoder ─→ packet ─┬─ interned data that the packet is the first to refer to

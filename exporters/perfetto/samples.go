@@ -18,7 +18,7 @@ type sampleEncoder struct {
 }
 
 // numKinds is the number of profile kinds, including Auto, which no sample has.
-const numKinds = int(kind.Imported) + 1
+const numKinds = int(kind.Count)
 
 // A kindSequence is the sequence of StackSamples of one profile kind.
 type kindSequence struct {
@@ -54,11 +54,11 @@ const (
 
 func (s *sampleEncoder) init() { s.threads = make(map[*timeline.Track]*threadSequence) }
 
-// sample writes a sample. A StreamingProfilePacket cannot state what a sample counts, so only samples of the first
-// profile kind use this form: a second kind is another view of the same time.
+// sample writes a sample. A StreamingProfilePacket cannot state what a sample counts, so only samples that a profiler took
+// use this form, and of these only the first kind: a second kind is another view of the same time.
 func (e *encoder) sample(it *timeline.Item) {
 	s := &e.samples
-	if e.options.Samples == StreamingSamples {
+	if e.options.Samples == StreamingSamples && it.Weight.Kind <= kind.Imported {
 		if s.streamed == kind.Auto {
 			s.streamed = it.Weight.Kind
 		}
@@ -141,7 +141,7 @@ func (e *encoder) endRun() {
 func (e *encoder) stackSample(it *timeline.Item) {
 	w := it.Weight
 	q := &e.samples.kinds[w.Kind]
-	id := sequenceKinds + uint64(w.Kind)
+	id := sequenceOf(w.Kind)
 	if q.defined == nil {
 		q.defined = defined{}
 		e.startSequence(id, q.setTypes(w))
@@ -166,6 +166,14 @@ func (e *encoder) stackSample(it *timeline.Item) {
 	b = appendUint(b, sampleCallstackIID, stackNumber(it.Stack))
 	b = q.weights(b, w.Values)
 	e.buf = closeMessage(closeMessage(b, m), packet)
+}
+
+// sequenceOf returns the ID of the sequence of a kind's samples.
+func sequenceOf(k kind.Kind) uint64 {
+	if k > kind.Imported {
+		return sequenceComputed + uint64(k)
+	}
+	return sequenceKinds + uint64(k)
 }
 
 // weights appends the values of a sample: the primary value, then the others in the order of the descriptors. Negative

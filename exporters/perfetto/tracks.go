@@ -17,9 +17,10 @@ const (
 
 // IDs of the sequences; the package comment lists them.
 const (
-	sequenceEvents  = 1
-	sequenceKinds   = 1  // plus the number of a profile kind
-	sequenceThreads = 16 // plus the track ID
+	sequenceEvents   = 1
+	sequenceKinds    = 1       // plus the number of a kind of profile up to kind.Imported
+	sequenceThreads  = 16      // plus the track ID
+	sequenceComputed = 1 << 31 // plus the number of another kind of profile
 )
 
 // begin writes the first packets: the clock of the event sequence, the strings that args refer to, and the tracks that

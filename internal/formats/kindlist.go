@@ -47,7 +47,7 @@ func (l *kindList) Set(s string) error {
 		case err != nil && word == allKinds:
 			return fmt.Errorf("%s is not part of a list", allKinds)
 		case err != nil:
-			return err
+			return fmt.Errorf("want %s", l.Type())
 		case !slices.Contains(each, k):
 			each = append(each, k)
 		}
@@ -76,11 +76,11 @@ func (l *kindList) String() string {
 // Type returns the names separated by "|", as choice.Type does.
 func (l *kindList) Type() string {
 	names := []string{kind.Auto.String()}
-	if l.several {
-		names = append(names, allKinds)
-	}
 	for _, k := range kind.All() {
 		names = append(names, k.String())
+	}
+	if l.several {
+		names = append(names, allKinds)
 	}
 	return strings.Join(names, "|")
 }

@@ -129,7 +129,8 @@ func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompres
 	o := c.sinkOptions(t, uncompressed)
 	namer, grouped := c.grouping.wrap(t.Namer)
 	o.Remarks = grouped.remarks
-	return pprofSink{pprof.New(w, info, namer, o), newDroppedLabels(o.DropLabels), c.kinds.kind, grouped, nil}
+	sink := pprof.New(w, info, namer, o)
+	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.kind, grouped: grouped}
 }
 
 // sinkOptions returns the options of a sink.
@@ -145,12 +146,19 @@ func (c *pprofCreator) Destination() (Destination, string) { return c.kinds.dest
 
 // perKind returns a sink that writes one member per kind.
 func (c *pprofCreator) perKind(out *iox.Outputs, info *ntconv.Info, t *Target) Sink {
-	o := c.sinkOptions(t, false)
 	create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extPprof) }
+	return c.eachSink(create, c.kinds.each, info, t, false)
+}
+
+// eachSink returns a sink that writes one profile per kind to what create returns.
+func (c *pprofCreator) eachSink(
+	create func(kind.Kind) (io.WriteCloser, error), each []kind.Kind, info *ntconv.Info, t *Target, uncompressed bool,
+) pprofSink {
+	o := c.sinkOptions(t, uncompressed)
 	namer, grouped := c.grouping.wrap(t.Namer)
 	o.Remarks = grouped.remarks
-	sink := pprof.NewPerKind(create, c.kinds.each, info, namer, o)
-	return pprofSink{sink, newDroppedLabels(o.DropLabels), c.kinds.kind, grouped, nil}
+	sink := pprof.NewPerKind(create, each, info, namer, o)
+	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.kind, grouped: grouped}
 }
 
 // A Profile creates sinks for profiles that are shown rather than stored.
@@ -169,6 +177,22 @@ func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
 	return p.creator.sink(w, info, t, true)
 }
 
+// CreateEach returns a sink that writes one uncompressed profile.proto per kind that the flags select, or for every kind
+// of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it. The result is
+// that of a single profile if there is only one.
+func (p *Profile) CreateEach(create func(kind.Kind) (io.WriteCloser, error), info *ntconv.Info, t *Target) Sink {
+	each := p.creator.kinds.each
+	if k := p.creator.kinds.kind; k != kind.Auto {
+		each = []kind.Kind{k}
+	}
+	s := p.creator.eachSink(create, each, info, t, true)
+	s.shown = true
+	return s
+}
+
+// Several reports whether the flags select several kinds, or all.
+func (p *Profile) Several() bool { return p.creator.kinds.isSeveral() }
+
 // SpanLabels returns the values of the flags for labels of spans.
 func (p *Profile) SpanLabels() *SpanLabels { return p.creator.SpanLabels() }
 
@@ -179,6 +203,7 @@ type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
 	asked   kind.Kind // of --kind
+	shown   bool      // the profiles are not files
 	grouped *grouped
 	finish  func() error // completes a compression other than gzip, or nil
 }
@@ -205,7 +230,8 @@ func (s pprofSink) Result() Result {
 			notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
 		})
 	}
-	return resultOf(s.asked, list, "sample", extPprof, s.PerKind(), s.grouped)
+	several := s.PerKind() && (len(list) > 1 || !s.shown)
+	return resultOf(s.asked, list, "sample", extPprof, several, s.grouped)
 }
 
 // unresolved describes the unresolved frames of a profile in one sentence. It returns "" if there are none.

@@ -112,23 +112,29 @@ func (k *kindsResult) group(g *grouped) {
 	for _, remark := range g.remarks() {
 		k.Remark(remark)
 	}
-	k.Grouping, k.notes = g.members(), g.notes()
+	k.Grouping, k.notes = g.members(), append(k.notes, g.notes()...)
 }
-
-// Notes implements Result.
-func (k *kindsResult) Notes() []string { return k.notes }
 
 func newKindsResult(list []*profileResult, unit string) *kindsResult {
 	k := &kindsResult{Profiles: list, made: made{Unit: unit}, Files: int64(len(list))}
-	for _, p := range list {
+	for i, p := range list {
+		if i == 0 && p.Text != "" { // the same modules lack symbols in all kinds
+			k.Remark(p.Kind + ": " + p.Text)
+		}
 		k.Used += p.Used
 		k.Items += p.Items
 		if p.Estimate != "" {
 			k.Remark(p.Kind + " " + p.Estimate)
 		}
 	}
+	if len(list) > 0 { // those on flags are the same for all kinds
+		k.notes = list[0].notes
+	}
 	return k
 }
+
+// Notes implements Result.
+func (k *kindsResult) Notes() []string { return k.notes }
 
 // Line implements Result.
 func (k *kindsResult) Line(r Read) string {
@@ -145,4 +151,9 @@ func (k *kindsResult) Line(r Read) string {
 }
 
 // Detail implements Result.
-func (k *kindsResult) Detail() (string, []ntconv.Code) { return k.Text, nil }
+func (k *kindsResult) Detail() (string, []ntconv.Code) {
+	if len(k.Profiles) > 0 && k.Profiles[0].Text != "" {
+		return k.made.Detail()
+	}
+	return k.Text, nil
+}

@@ -27,7 +27,7 @@ func (l *fakeListener) Close() error   { return nil }
 // newTestServer returns a Server for a profile.
 func newTestServer(t *testing.T, p *profile.Profile, o *ServerOptions) *Server {
 	t.Helper()
-	s, err := NewServer(&fakeListener{addr: net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711}}, p, o)
+	s, err := NewServer(&fakeListener{addr: net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 4711}}, []View{{Profile: p}}, o)
 	if err != nil {
 		t.Fatal(err)
 	}

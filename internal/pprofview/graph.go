@@ -48,7 +48,7 @@ func (p *pages) graphPage(w *response, r *http.Request) error {
 	if err != nil {
 		return &pageError{http.StatusNotImplemented, err.Error()}
 	}
-	return w.render(graphTemplate, r, template.URL("data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString(svg)))
+	return p.render(w, graphTemplate, r, template.URL("data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString(svg)))
 }
 
 // graphText returns the call graph in the language of dot. It supports the settings of pprof's pages that select

@@ -79,7 +79,7 @@ func TestGraphText(t *testing.T) {
 		sample.NumLabel, sample.NumUnit = map[string][]int64{name: {1}}, map[string][]string{name: {name}}
 	}
 	s := newTestServer(t, p, &ServerOptions{Graph: true})
-	text, err := s.pages.graphText(url.Values{})
+	text, err := s.site[0].graphText(url.Values{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestGraphText(t *testing.T) {
 		t.Errorf("outside strings: %s\n%s", rest, text)
 	}
 	// With other names, the text differs only in its strings.
-	plain, err := newTestServer(t, shop(), &ServerOptions{Graph: true}).pages.graphText(url.Values{})
+	plain, err := newTestServer(t, shop(), &ServerOptions{Graph: true}).site[0].graphText(url.Values{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -197,7 +197,7 @@ func (p *pages) sourcePage(w *response, r *http.Request) error {
 	for _, f := range functions[:min(len(functions), maxListed)] {
 		data.Functions = append(data.Functions, f.show(p.sources, format))
 	}
-	return w.render(sourceTemplate, r, data)
+	return p.render(w, sourceTemplate, r, data)
 }
 
 // formatValue returns a value with its unit. Times are rounded.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,40 +22,43 @@ const (
 	maxPage    = 256 << 20 // bytes of a page
 )
 
-// pages are the pages about a profile, for permitted requests. They are created one at a time, because each takes
-// memory in proportion to the profile and because the driver has global settings.
+// A queue lets requests create pages one at a time, because each page takes memory in proportion to its profile and
+// because the driver has global settings.
 //
 // waiting holds one element per accepted request and bounds their number; turn holds one element while a page is
 // created.
+type queue struct{ waiting, turn chan struct{} }
+
+func newQueue() *queue { return &queue{make(chan struct{}, maxWaiting), make(chan struct{}, 1)} }
+
+// pages are the pages about a profile, for permitted requests.
 type pages struct {
+	*queue
 	profile *profile.Profile
 	types   []*profile.ValueType // sample types of the profile before nameTypes
 	driver  map[string]http.Handler
 	sources *sources
 	graph   bool
-	waiting chan struct{}
-	turn    chan struct{}
+	path    string // of the directory of the pages, without a slash at the end
+	menu    *menu  // of the profiles of the site, nil if there is only one
 }
 
 // newPages returns the pages of a profile and takes ownership of it.
-func newPages(p *profile.Profile, s *sources, graph bool) (*pages, error) {
+func newPages(p *profile.Profile, q *queue, s *sources, graph bool) (*pages, error) {
 	types := append([]*profile.ValueType(nil), p.SampleType...)
 	nameTypes(p)
 	handlers, err := driverHandlers(p)
 	if err != nil {
 		return nil, err
 	}
-	return &pages{
-		profile: p, types: types, driver: handlers, sources: s, graph: graph,
-		waiting: make(chan struct{}, maxWaiting), turn: make(chan struct{}, 1),
-	}, nil
+	return &pages{queue: q, profile: p, types: types, driver: handlers, sources: s, graph: graph}, nil
 }
 
 // ServeHTTP implements http.Handler. It omits the driver's pages that save settings, so nothing is written.
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
+	switch strings.TrimPrefix(r.URL.Path, p.path) {
 	case "/":
-		w.Header().Set("Location", "/flamegraph")
+		w.Header().Set("Location", p.path+"/flamegraph")
 		w.WriteHeader(http.StatusSeeOther)
 	case "/flamegraph":
 		p.answer(w, r, p.driverPage(3, 2))
@@ -160,14 +164,17 @@ func (w *response) Write(b []byte) (int, error) {
 // driverPage returns the maker of one of pprof's pages, which has the given numbers of scripts and styles.
 func (p *pages) driverPage(scripts, styles int) maker {
 	return func(w *response, r *http.Request) error {
-		p.driver[r.URL.Path].ServeHTTP(w, r)
+		p.driver[strings.TrimPrefix(r.URL.Path, p.path)].ServeHTTP(w, r)
 		if w.failed != nil {
 			return w.failed
 		}
 		if w.code != http.StatusOK {
 			return &pageError{w.code, w.body.String()}
 		}
-		return w.allow(scripts, styles)
+		if err := w.allow(scripts, styles); err != nil || p.menu == nil {
+			return err
+		}
+		return p.menu.insert(w, r)
 	}
 }
 
@@ -208,22 +215,24 @@ func (w *response) permit(policy string) {
 	w.header.Set("Content-Type", "text/html; charset=utf-8")
 }
 
-// render creates a page from a template of this package. The template receives the data, the nonce for its styles, and
-// the query of the address, so that links to other pages keep the selection.
-func (w *response) render(t *template.Template, r *http.Request, data any) error {
+// render creates a page from a template of this package. The template receives the data, the nonce for its styles, the
+// query of the address, so that links to other pages keep the selection, and the links to the other profiles.
+func (p *pages) render(w *response, t *template.Template, r *http.Request, data any) error {
 	nonce := rand.Text()
 	err := t.Execute(w, struct {
 		Nonce string
 		Query template.URL
+		Kinds []menuLink
 		Data  any
-	}{nonce, template.URL(r.URL.RawQuery), data})
+	}{nonce, template.URL(r.URL.RawQuery), p.menu.links(r), data})
 	w.permit("style-src 'nonce-" + nonce + "'; img-src data:")
 	return err
 }
 
 // navigation contains the links of the pages that are not pprof's.
 const navigation = `<nav><a href="./flamegraph?{{.Query}}">Flame graph</a> <a href="./top?{{.Query}}">Top</a> <a href="./peek?{{.Query}}">Peek</a> ` +
-	`<a href="./graph?{{.Query}}">Graph</a> <a href="./source?{{.Query}}">Source</a></nav>`
+	`<a href="./graph?{{.Query}}">Graph</a> <a href="./source?{{.Query}}">Source</a>` +
+	`{{range .Kinds}} <a href="{{.Address}}"{{if .Current}} aria-current="true"{{end}}>{{.Text}}</a>{{end}}</nav>`
 
 // download sends the profile with its original names of sample types.
 func (p *pages) download(w *response, _ *http.Request) error {
@@ -231,6 +240,6 @@ func (p *pages) download(w *response, _ *http.Request) error {
 	p.profile.SampleType = p.types
 	defer func() { p.profile.SampleType = named }()
 	w.header.Set("Content-Type", "application/vnd.google.protobuf+gzip")
-	w.header.Set("Content-Disposition", "attachment; filename=profile.pb.gz")
+	w.header.Set("Content-Disposition", "attachment; filename="+p.menu.name("profile")+".pb.gz")
 	return p.profile.Write(w)
 }

@@ -162,7 +162,7 @@ func TestSourcePageIsBounded(t *testing.T) {
 func handle(t *testing.T, h http.HandlerFunc) (*Server, *http.Cookie) {
 	t.Helper()
 	s := newTestServer(t, shop(), &ServerOptions{})
-	s.pages.driver["/top"] = h
+	s.site[0].driver["/top"] = h
 	return s, enter(t, s)
 }
 
@@ -243,7 +243,7 @@ func TestOneAtATime(t *testing.T) {
 			}
 		})
 	}
-	for len(s.pages.waiting) < maxWaiting {
+	for len(s.site[0].waiting) < maxWaiting {
 		time.Sleep(time.Millisecond)
 	}
 	if code := ask(t.Context()); code != http.StatusServiceUnavailable {

@@ -27,18 +27,29 @@ type ServerOptions struct {
 	Graph bool
 }
 
-// A Server serves pprof's web pages for a profile to the user's browser on this machine.
+// A View is a profile of a Server.
+type View struct {
+	Profile *profile.Profile
+	// Name is the first element of the paths of the profile's pages, if there are several profiles: lower-case letters
+	// and hyphens, and not the name of a page.
+	Name string
+	Text string // describes the profile in the menu
+}
+
+// A Server serves pprof's web pages for profiles to the user's browser on this machine.
 type Server struct {
-	ln     net.Listener
-	access *access
-	pages  *pages
+	ln      net.Listener
+	access  *access
+	site    site
+	sources *sources
 }
 
 // NewServer returns a Server for connections to ln, whose address must be 127.0.0.1 because a profile may be
-// confidential. The Server owns ln and p. The error is one of opening a directory of sources, or of the driver; the
+// confidential. If there are several views, their pages have a menu to switch between them, and the first one is shown
+// first. The Server owns ln and the profiles. The error is one of opening a directory of sources, or of the driver; the
 // caller then still closes ln. Close the Server after use. Top must not run concurrently with NewServer or Serve,
 // because the driver has global settings.
-func NewServer(ln net.Listener, p *profile.Profile, o *ServerOptions) (*Server, error) {
+func NewServer(ln net.Listener, views []View, o *ServerOptions) (*Server, error) {
 	addr, ok := ln.Addr().(*net.TCPAddr)
 	if !ok || !addr.IP.Equal(net.IPv4(127, 0, 0, 1)) {
 		return nil, fmt.Errorf("serve on %s: want 127.0.0.1", ln.Addr())
@@ -47,12 +58,29 @@ func NewServer(ln net.Listener, p *profile.Profile, o *ServerOptions) (*Server, 
 	if err != nil {
 		return nil, err
 	}
-	pages, err := newPages(p, sources, o.Graph)
+	all, err := newSite(views, sources, o.Graph)
 	if err != nil {
 		sources.close()
 		return nil, err
 	}
-	return &Server{ln: ln, pages: pages, access: newAccess(addr, pages)}, nil
+	return &Server{ln: ln, access: newAccess(addr, all), site: all, sources: sources}, nil
+}
+
+// newSite returns the pages of profiles.
+func newSite(views []View, sources *sources, graph bool) (site, error) {
+	var all site
+	q := newQueue()
+	for i, v := range views {
+		p, err := newPages(v.Profile, q, sources, graph)
+		if err != nil {
+			return nil, err
+		}
+		if len(views) > 1 {
+			p.path, p.menu = "/"+v.Name, &menu{views, i}
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // Address returns the address that a browser must open first. It contains a random token: whoever knows it can read the
@@ -61,7 +89,7 @@ func (s *Server) Address() string { return s.access.address() }
 
 // Close closes the listener and the directories of sources.
 func (s *Server) Close() error {
-	s.pages.sources.close()
+	s.sources.close()
 	return s.ln.Close()
 }
 

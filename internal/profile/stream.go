@@ -24,6 +24,8 @@ type Weighed[T any] struct {
 	Variances []float64
 	// Source is the kind of events that the sample was computed from, see SourcesOf.
 	Source uint8
+	// Leaf is the name of the innermost frame that the kind adds to the stack, such as the allocated type; "" if none.
+	Leaf string
 	// Subject is the value that was passed to Stream.Add with the event that gives the sample its stack.
 	Subject T
 }
@@ -82,7 +84,9 @@ type streamMeter[T any] struct {
 	sampleSpec
 	less     *sampleSpec // without the column of spec.unknown; nil if the kind has none
 	carry    []int64     // by column, see rounded
-	subjects []T         // by slot of the place
+	keys     []string
+	leaf     int // index of the label whose value becomes the innermost frame, or noSubject
+	subjects []T // by slot of the place
 }
 
 // A streamRole is the use of a type's events by a Stream.
@@ -130,10 +134,10 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
 			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
 			m.less = newLess(spec, m.columns)
-			m.carry = make([]int64, len(m.columns))
+			m.carry, m.keys, m.leaf = make([]int64, len(m.columns)), settings.keys(spec), settings.leaf(spec)
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
-		case spec.interval != noInterval:
+		case spec.matches != nil && spec.interval != noInterval:
 			t := &timing[T]{
 				threads:  map[*ntconv.Thread]*lasting[T]{},
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
@@ -243,7 +247,9 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 	if len(f.variances) > 0 {
 		s.out.Variances = f.variances[c.first:]
 	}
-	s.pass(c, m.settings.keys(m.collector.spec), f.values, f.tags, m.subjects[f.slot])
+	s.out.Leaf = s.tags.value(f.tags, m.leaf)
+	s.pass(c, m.keys, f.values, f.tags, m.subjects[f.slot])
+	s.out.Leaf = ""
 	s.out.Source, s.out.Variances = 0, nil
 }
 
@@ -364,6 +370,17 @@ func (s *Stream[T]) OrderMatters() bool {
 	return slices.ContainsFunc(s.meters, func(m *streamMeter[T]) bool { return m.disordered })
 }
 
+// Unpaired returns the number of intervals of a kind that gave no sample, because their begin or end is missing. It is
+// complete after Finish.
+func (s *Stream[T]) Unpaired(k kind.Kind) uint64 {
+	for _, m := range s.meters {
+		if m.kind == k {
+			return m.cuts.total()
+		}
+	}
+	return 0
+}
+
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
@@ -415,7 +432,7 @@ func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
 	for _, k := range s.kinds {
 		spec := &specs()[k]
 		switch {
-		case spec.meter != nil || !spec.matches(e.Type):
+		case spec.meter != nil || spec.matches == nil || !spec.matches(e.Type):
 		case k == kind.Imported:
 			r.samples = append(r.samples, newSampleSpec(spec, importedColumns(e.Type)))
 		default:

@@ -59,6 +59,9 @@ func (t *Timeline) event(e *ntconv.Event) {
 		return
 	}
 	t.tracker.Add(e)
+	if !r.sample && t.samples.isComputed(e) {
+		t.samples.add(e, at)
+	}
 	switch {
 	case r.sample:
 		t.parts.samples++

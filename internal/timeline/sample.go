@@ -16,6 +16,8 @@ type sampleReader struct {
 	types  [][]profile.ValueType // by number
 	ids    map[*profile.ValueType]uint32
 	states []string // by number
+
+	computed bool // the kinds include some that are computed from events
 }
 
 // A sample is a sample whose weight is not known yet.
@@ -31,8 +33,19 @@ func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 		types:  make([][]profile.ValueType, 1),
 		states: make([]string, 1),
 	}
-	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{Report: t.opts.Report})
+	o := &t.opts
+	for _, k := range o.Kinds {
+		r.computed = r.computed || k > kind.Imported
+	}
+	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{
+		Kinds: o.Kinds, Options: o.KindOptions, Window: o.Window, Report: o.Report,
+	})
 	return r
+}
+
+// isComputed reports whether samples are computed from e, which is not a sample itself.
+func (r *sampleReader) isComputed(e *ntconv.Event) bool {
+	return r != nil && r.computed && r.stream.IsSample(e)
 }
 
 func (r *sampleReader) add(e *ntconv.Event, at int64) {
@@ -42,8 +55,12 @@ func (r *sampleReader) add(e *ntconv.Event, at int64) {
 // weighed adds a sample whose weight is known: stack, kind, types, state, duration, values.
 func (r *sampleReader) weighed(w *profile.Weighed[sample]) {
 	t, s := r.t, &w.Subject
+	stack := s.stack
+	if w.Leaf != "" {
+		stack = t.stacks.withLeaf(stack, w.Leaf)
+	}
 	rec := appendHead(t.rec[:0], recordSample, s.track)
-	rec = append(appendNumber(rec, s.stack), byte(w.Kind))
+	rec = append(appendNumber(rec, stack), byte(w.Kind))
 	rec = appendNumber(rec, r.typesOf(w.Types))
 	rec = appendNumber(rec, r.stateOf(w.State()))
 	rec = appendSigned(rec, lasts(w.Types, w.Values))

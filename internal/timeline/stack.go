@@ -17,6 +17,7 @@ type stackTable struct {
 	wanter   ntconv.AddressWanter // nil if namer does not implement it
 	contents *profile.Stacks
 	ids      map[stackKey]uint32
+	leaves   map[leafKey]uint32        // numbers of stacks with an additional innermost frame
 	list     []stackEntry              // by number
 	recent   [recentStacks]recentStack // cache of number, by content
 
@@ -43,6 +44,13 @@ type stackEntry struct {
 	process *ntconv.Process
 	content uint32
 	at      ntconv.Ticks // time of the first event with the stack
+	leaf    string       // if not empty, the entry is the stack with the number content and this innermost frame
+}
+
+// A leafKey is a stack with an additional innermost frame.
+type leafKey struct {
+	stack uint32
+	leaf  string
 }
 
 // A node is an element of the tree: a frame called by parent.
@@ -53,7 +61,8 @@ type node struct {
 
 func newStackTable(namer ntconv.Namer) stackTable {
 	t := stackTable{
-		namer: namer, contents: profile.NewStacks(), ids: map[stackKey]uint32{}, list: make([]stackEntry, 1), tree: make([]node, 1),
+		namer: namer, contents: profile.NewStacks(), ids: map[stackKey]uint32{},
+		leaves: map[leafKey]uint32{}, list: make([]stackEntry, 1), tree: make([]node, 1),
 	}
 	t.wanter, _ = namer.(ntconv.AddressWanter)
 	return t
@@ -81,12 +90,24 @@ func (t *stackTable) number(e *ntconv.Event) uint32 {
 	if n == 0 {
 		n = uint32(len(t.list))
 		t.ids[k] = n
-		t.list = append(t.list, stackEntry{k.process, content, e.Time})
+		t.list = append(t.list, stackEntry{process: k.process, content: content, at: e.Time})
 		if t.wanter != nil {
 			t.wanter.Want(k.process, e.Stack)
 		}
 	}
 	*slot = recentStack{k, n}
+	return n
+}
+
+// withLeaf returns the number of a stack, which may be 0, with an additional innermost frame.
+func (t *stackTable) withLeaf(stack uint32, leaf string) uint32 {
+	k := leafKey{stack, leaf}
+	n := t.leaves[k]
+	if n == 0 {
+		n = uint32(len(t.list))
+		t.leaves[k] = n
+		t.list = append(t.list, stackEntry{content: stack, leaf: leaf})
+	}
 	return n
 }
 
@@ -106,6 +127,11 @@ func (t *stackTable) finish() {
 	var frames []ntconv.Frame
 	for i := 1; i < len(t.list); i++ {
 		s := &t.list[i]
+		if s.leaf != "" {
+			frame := ntconv.Frame{Func: &ntconv.Function{Name: s.leaf}}
+			t.nodes[i] = tree.child(t.nodes[s.content], t.frames.number(&frame)) // its stack has a smaller number
+			continue
+		}
 		frames = t.namer.AppendFrames(frames[:0], s.process, t.contents.At(s.content), s.at)
 		n := NoStack
 		for j := len(frames) - 1; j >= 0; j-- {
@@ -113,7 +139,7 @@ func (t *stackTable) finish() {
 		}
 		t.nodes[i] = n
 	}
-	t.contents, t.ids, t.list, t.recent = nil, nil, nil, [recentStacks]recentStack{}
+	t.contents, t.ids, t.leaves, t.list, t.recent = nil, nil, nil, nil, [recentStacks]recentStack{}
 	t.frames.discardIndex()
 }
 

@@ -48,6 +48,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // Options configures a Timeline. A nil pointer or the zero value selects the defaults.
@@ -60,6 +61,12 @@ type Options struct {
 	Spans tracker.Sources
 	// SpanIDReversed is tracker.Options.SpanIDReversed.
 	SpanIDReversed bool
+	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure kinds that
+	// are computed from events, which also become slices or instants. Window, if not nil, reports whether a time is
+	// selected; such a sample lies completely in the selected time.
+	Kinds       []kind.Kind
+	KindOptions kind.Options
+	Window      func(ntconv.Ticks) bool
 	// NoSamples, NoCounters and NoFlows omit items of these kinds. Omitted samples do not become instants; events with
 	// values of omitted counters do.
 	NoSamples, NoCounters, NoFlows bool
