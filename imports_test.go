@@ -159,7 +159,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./convert"}, direct: true, only: []string{
-			"std", "./", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection",
+			"std", "./", "./internal/during", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection",
 			"./internal/span/active", "./internal/subset", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
 		},
 		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",
@@ -216,6 +216,11 @@ var importRules = []importRule{
 		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
 			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
+	},
+	{
+		of: []string{"./internal/overview"}, only: []string{"std", "./", "./internal/overview", "./internal/bin", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/dotnet", "./internal/intern", "./internal/message", "./internal/origin",
+			"./internal/profile", "./kind", "./schema"},
+		why: "what happened in a trace depends neither on its format nor on the command; kinds of profiles are added up as profiles do",
 	},
 	{
 		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/dotnet", "./kind", "./schema", "./internal/origin"},

@@ -162,6 +162,8 @@ func TestSelection(t *testing.T) {
 		"thread":   {convert.Selection{TIDs: []uint64{tid}}, func(e *ntconv.Event) bool { return e.Thread.TID == tid }},
 		"none":     {convert.Selection{PIDs: []uint64{1 << 40}}, func(*ntconv.Event) bool { return false }},
 		"process":  {convert.Selection{Processes: []string{"SHOP"}}, func(*ntconv.Event) bool { return true }},
+		"during":   {convert.Selection{During: []string{`pair.name == "Suspension"`}}, inSuspensions(events)},
+		"no gc":    {convert.Selection{During: []string{"gc"}}, func(*ntconv.Event) bool { return false }},
 		"no name":  {convert.Selection{Processes: []string{"web"}}, func(*ntconv.Event) bool { return false }},
 		"no names": {convert.Selection{ThreadNames: []string{"*"}}, func(*ntconv.Event) bool { return false }},
 		"from":     {convert.Selection{From: convert.AfterStart(200 * time.Millisecond)}, func(e *ntconv.Event) bool { return since(e, 200*time.Millisecond) }},
@@ -176,7 +178,7 @@ func TestSelection(t *testing.T) {
 				want++
 			}
 		}
-		// What can be read only once is copied where the end or the names of processes must be known.
+		// What can be read only once is copied where something must be known in advance.
 		for _, r := range []io.Reader{open(t, trace), struct{ io.Reader }{open(t, trace)}} {
 			src, err := convert.OpenReader(t.Context(), "trace", r, &convert.Options{Select: c.sel})
 			if err != nil {
@@ -187,6 +189,38 @@ func TestSelection(t *testing.T) {
 			}
 			src.Close()
 		}
+		out := filepath.Join(t.TempDir(), "part.nettrace")
+		res, err := convert.File(t.Context(), out, &convert.Options{Select: c.sel}, nil, trace)
+		if want == 0 {
+			if !errors.Is(err, convert.ErrEmpty) {
+				t.Errorf("%s: File: %v", name, err)
+			}
+			continue
+		}
+		if err != nil || res.Selected < want { // it also holds what symbolizes the selection
+			t.Errorf("%s: File: %+v, %v; want at least %d events", name, res, err, want)
+		}
+	}
+}
+
+// inSuspensions returns the function that reports whether an event is between GCSuspendEEBegin and GCRestartEEEnd.
+func inSuspensions(events []*ntconv.Event) func(*ntconv.Event) bool {
+	const begin, end = 9, 3
+	var from ntconv.Ticks
+	var list [][2]ntconv.Ticks
+	for _, e := range events {
+		if e.Kind != ntconv.KindEvent || e.Type.Provider != "Microsoft-Windows-DotNETRuntime" {
+			continue
+		}
+		switch e.Type.ID {
+		case begin:
+			from = e.Time
+		case end:
+			list = append(list, [2]ntconv.Ticks{from, e.Time})
+		}
+	}
+	return func(e *ntconv.Event) bool {
+		return slices.ContainsFunc(list, func(v [2]ntconv.Ticks) bool { return v[0] <= e.Time && e.Time <= v[1] })
 	}
 }
 

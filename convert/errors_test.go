@@ -60,6 +60,7 @@ func TestErrorsNameNoFlags(t *testing.T) {
 		{"zstd", &convert.Options{Decompression: ntconv.DecompressionLimits{Window: 1 << 20}}, ntconv.ErrLimit, reader.LimitWindow},
 		{"truncated", &convert.Options{Select: convert.Selection{Where: []string{"a =="}}}, nil, ""},
 		{"truncated", &convert.Options{Select: convert.Selection{Where: []string{`$time == "x"`}}}, nil, ""},
+		{"truncated", &convert.Options{Select: convert.Selection{During: []string{"gc.size == 1"}}}, nil, ""},
 		{"truncated", &convert.Options{Select: convert.Selection{From: convert.AfterStart(2), To: convert.AfterStart(1)}}, convert.ErrReversed, ""},
 		{"truncated", &convert.Options{Settings: map[string]string{"nosuch": "1"}}, nil, ""},
 		{"truncated", &convert.Options{Settings: map[string]string{"folded-column": "x"}}, nil, ""},

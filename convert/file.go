@@ -133,6 +133,9 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 	if names := pass.SelectNames(chosen); names != nil {
 		f.plan.Ahead = append(f.plan.Ahead, names)
 	}
+	if d, ok := chosen.During.(*openDuring); ok {
+		f.plan.Ahead = append(f.plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: d.Learn}})
+	}
 	f.plan.Read.Order, f.plan.AnyOrder = f.to.Out.Order, f.to.Out.AnyOrder
 	if len(inputs) > 1 {
 		f.plan.Read.Order, f.plan.AnyOrder = reader.ByTime, false

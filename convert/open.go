@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -65,7 +66,7 @@ func open(
 	if err != nil {
 		return nil, err
 	}
-	opts, err := c.input(chosen.NeedsEnd() || chosen.NeedsNames())
+	opts, err := c.input(needsAhead(chosen))
 	if err != nil {
 		return nil, err
 	}
@@ -86,10 +87,9 @@ func open(
 func (s *Source) begin(c *config, chosen *selection.Options) error {
 	read := c.read()
 	var last ntconv.Ticks
-	if chosen.NeedsEnd() || chosen.NeedsNames() {
-		chosen.Names = new(procinfo.Names)
+	if needsAhead(chosen) {
 		var err error
-		if last, err = lookAhead(s.in, read, chosen.Names); err != nil {
+		if last, err = lookAhead(s.in, read, chosen); err != nil {
 			return err
 		}
 	}
@@ -109,15 +109,28 @@ func (s *Source) begin(c *config, chosen *selection.Options) error {
 	return nil
 }
 
-// lookAhead reads the input to learn the names of processes, and returns the time of the last event. It ignores errors
-// of the input, because the second reading reports them.
-func lookAhead(in *input.Input, read formats.ReadOptions, names *procinfo.Names) (last ntconv.Ticks, err error) {
+// needsAhead reports whether a selection depends on the whole trace.
+func needsAhead(o *selection.Options) bool { return o.NeedsEnd() || o.NeedsNames() || o.During != nil }
+
+// lookAhead reads the input to learn what a selection needs, and returns the time of the last event. It ignores errors of
+// the input, because the second reading reports them.
+func lookAhead(in *input.Input, read formats.ReadOptions, o *selection.Options) (last ntconv.Ticks, err error) {
+	names := new(procinfo.Names)
+	o.Names = names
+	see, done := func(*ntconv.Event) {}, func() {}
+	d, ok := o.During.(*openDuring)
+	if ok {
+		read.Order = reader.ByTime
+	}
 	read.Report = nil
 	src, end, err := in.Source(&read)
 	if err != nil {
 		return 0, err
 	}
 	defer end.Close()
+	if ok {
+		see, done = d.Learn(src.Info())
+	}
 	none := true
 	for e, err := range ntconv.Events(src) {
 		if err != nil {
@@ -127,7 +140,9 @@ func lookAhead(in *input.Input, read formats.ReadOptions, names *procinfo.Names)
 			last, none = e.Time, false
 		}
 		names.Observe(e)
+		see(e)
 	}
+	done()
 	return last, nil
 }
 

@@ -33,6 +33,10 @@ type Selection struct {
 	// Where are expressions over fields and properties of events, such as "Size > 1000 && $time < 5s". "ntconv help
 	// where" describes the language.
 	Where []string
+	// During are expressions over what was open when an event was recorded, such as "gc.generation == 2" or "span.name
+	// == \"GET /cart\"". The same text describes them. The input is read twice; an input that can be read only once is
+	// copied to a temporary file.
+	During []string
 }
 
 // A Moment is a point in time, relative to a trace or as a date. The zero Moment is unset.
@@ -114,6 +118,13 @@ func (s *Selection) options() (*selection.Options, error) {
 			return nil, fmt.Errorf("Selection.Where: %w", err)
 		}
 		o.Where = append(o.Where, x)
+	}
+	d, err := newDuring(s.During)
+	if err != nil {
+		return nil, err
+	}
+	if d != nil {
+		o.During = d
 	}
 	return o, nil
 }

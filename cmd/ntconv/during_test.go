@@ -113,59 +113,64 @@ func duringTraces(t *testing.T) (paths []string) {
 	return paths
 }
 
+// expectedDuring computes the events that expressions select from the list of all events.
+func expectedDuring(events []listedEvent) map[string][]string {
+	collections := pairUp(events, runtimePair("GCStart", []string{"GCEnd"}, byField("Count")), false)
+	var pauses []listedInterval
+	for _, v := range pairUp(events, runtimePair("GCSuspendEEBegin", []string{"GCRestartEEEnd"}, func(*listedEvent) string { return "" }), false) {
+		if r := v.begin.Payload["Reason"]; r == 1.0 || r == 6.0 {
+			pauses = append(pauses, v)
+		}
+	}
+	// A pause belongs to the latest collection that has begun, unless it ended before the pause.
+	paused := map[*listedEvent]int64{}
+	collectionOf := func(pause *listedInterval) *listedEvent {
+		var latest *listedEvent
+		for _, c := range collections {
+			if c.pid == pause.pid && c.from <= pause.to && c.to >= pause.from && (latest == nil || c.from > latest.Ticks) {
+				latest = c.begin
+			}
+		}
+		return latest
+	}
+	for _, v := range pauses {
+		paused[collectionOf(&v)] += v.to - v.from
+	}
+	locks := pairUp(events, runtimePair("ContentionStart", []string{"ContentionStop"}, byThread), true)
+	waits := pairUp(events, runtimePair("WaitHandleWaitStart", []string{"WaitHandleWaitStop"}, byThread), true)
+	thrown := pairUp(events, runtimePair("ExceptionThrown", []string{"ExceptionThrownStop"}, byThread), true)
+	compiled := pairUp(events, runtimePair("MethodJittingStarted", []string{"MethodLoadVerbose", "MethodLoad"}, byField("MethodID")), true)
+	types := pairUp(events, runtimePair("TypeLoadStart", []string{"TypeLoadStop"}, byField("TypeLoadStartID")), true)
+	starts := pairUp(events, runtimePair("ThreadCreating", []string{"ThreadRunning"}, byField("ID")), false)
+	return map[string][]string{
+		`gc`:                         inIntervals(events, collections, nil),
+		`gc.generation == 2`:         inIntervals(events, collections, func(v *listedInterval) bool { return v.begin.Payload["Depth"] == 2.0 }),
+		`gc.reason == "Induced"`:     inIntervals(events, collections, func(v *listedInterval) bool { return v.begin.Payload["Reason"] == 1.0 }),
+		`pause`:                      inIntervals(events, pauses, nil),
+		`pause.generation == 1`:      inIntervals(events, pauses, func(v *listedInterval) bool { c := collectionOf(v); return c != nil && c.Payload["Depth"] == 1.0 }),
+		`gc.pause > 250us`:           inIntervals(events, collections, func(v *listedInterval) bool { return paused[v.begin] > 250_000 }),
+		`pause.duration > 300us`:     inIntervals(events, pauses, func(v *listedInterval) bool { return v.to-v.from > 300_000 }),
+		`contention`:                 inIntervals(events, locks, nil),
+		`contention.duration > 20ms`: inIntervals(events, locks, func(v *listedInterval) bool { return v.to-v.from > 20_000_000 }),
+		`wait`:                       inIntervals(events, waits, nil),
+		`exception`:                  inIntervals(events, thrown, nil),
+		`exception.type =~ "Invalid"`: inIntervals(events, thrown, func(v *listedInterval) bool {
+			return strings.Contains(fmt.Sprint(v.begin.Payload["ExceptionType"]), "Invalid")
+		}),
+		`jit`:                           inIntervals(events, compiled, nil),
+		`typeload`:                      inIntervals(events, types, nil),
+		`pair.name == "ThreadCreation"`: inIntervals(events, starts, nil),
+		`pair.name == "GC" && pair.fields.Depth == 0`: inIntervals(events, collections, func(v *listedInterval) bool { return v.begin.Payload["Depth"] == 0.0 }),
+	}
+}
+
 // The events that --during selects are exactly those between the begin and the end of an interval, as an independent
 // computation finds them in the list of all events.
 func TestDuringIntervals(t *testing.T) {
 	seen := map[string]int{}
 	for _, in := range duringTraces(t) {
 		events := listEvents(t, in)
-		collections := pairUp(events, runtimePair("GCStart", []string{"GCEnd"}, byField("Count")), false)
-		var pauses []listedInterval
-		for _, v := range pairUp(events, runtimePair("GCSuspendEEBegin", []string{"GCRestartEEEnd"}, func(*listedEvent) string { return "" }), false) {
-			if r := v.begin.Payload["Reason"]; r == 1.0 || r == 6.0 {
-				pauses = append(pauses, v)
-			}
-		}
-		// A pause belongs to the latest collection that has begun, unless it ended before the pause.
-		paused := map[*listedEvent]int64{}
-		collectionOf := func(pause *listedInterval) *listedEvent {
-			var latest *listedEvent
-			for _, c := range collections {
-				if c.pid == pause.pid && c.from <= pause.to && c.to >= pause.from && (latest == nil || c.from > latest.Ticks) {
-					latest = c.begin
-				}
-			}
-			return latest
-		}
-		for _, v := range pauses {
-			paused[collectionOf(&v)] += v.to - v.from
-		}
-		locks := pairUp(events, runtimePair("ContentionStart", []string{"ContentionStop"}, byThread), true)
-		waits := pairUp(events, runtimePair("WaitHandleWaitStart", []string{"WaitHandleWaitStop"}, byThread), true)
-		thrown := pairUp(events, runtimePair("ExceptionThrown", []string{"ExceptionThrownStop"}, byThread), true)
-		compiled := pairUp(events, runtimePair("MethodJittingStarted", []string{"MethodLoadVerbose", "MethodLoad"}, byField("MethodID")), true)
-		types := pairUp(events, runtimePair("TypeLoadStart", []string{"TypeLoadStop"}, byField("TypeLoadStartID")), true)
-		starts := pairUp(events, runtimePair("ThreadCreating", []string{"ThreadRunning"}, byField("ID")), false)
-		for expression, want := range map[string][]string{
-			`gc`:                         inIntervals(events, collections, nil),
-			`gc.generation == 2`:         inIntervals(events, collections, func(v *listedInterval) bool { return v.begin.Payload["Depth"] == 2.0 }),
-			`gc.reason == "Induced"`:     inIntervals(events, collections, func(v *listedInterval) bool { return v.begin.Payload["Reason"] == 1.0 }),
-			`pause`:                      inIntervals(events, pauses, nil),
-			`pause.generation == 1`:      inIntervals(events, pauses, func(v *listedInterval) bool { c := collectionOf(v); return c != nil && c.Payload["Depth"] == 1.0 }),
-			`gc.pause > 250us`:           inIntervals(events, collections, func(v *listedInterval) bool { return paused[v.begin] > 250_000 }),
-			`pause.duration > 300us`:     inIntervals(events, pauses, func(v *listedInterval) bool { return v.to-v.from > 300_000 }),
-			`contention`:                 inIntervals(events, locks, nil),
-			`contention.duration > 20ms`: inIntervals(events, locks, func(v *listedInterval) bool { return v.to-v.from > 20_000_000 }),
-			`wait`:                       inIntervals(events, waits, nil),
-			`exception`:                  inIntervals(events, thrown, nil),
-			`exception.type =~ "Invalid"`: inIntervals(events, thrown, func(v *listedInterval) bool {
-				return strings.Contains(fmt.Sprint(v.begin.Payload["ExceptionType"]), "Invalid")
-			}),
-			`jit`:                           inIntervals(events, compiled, nil),
-			`typeload`:                      inIntervals(events, types, nil),
-			`pair.name == "ThreadCreation"`: inIntervals(events, starts, nil),
-			`pair.name == "GC" && pair.fields.Depth == 0`: inIntervals(events, collections, func(v *listedInterval) bool { return v.begin.Payload["Depth"] == 0.0 }),
-		} {
+		for expression, want := range expectedDuring(events) {
 			if len(want) == 0 && seen[expression] > 0 { // one trace without such intervals is enough
 				continue
 			}
@@ -199,6 +204,55 @@ func firstDifference(got, want []string) string {
 		}
 	}
 	return ""
+}
+
+// The selected collections and waits for locks are those of the recorded programs' own accounts.
+func TestDuringTruth(t *testing.T) {
+	type call struct { // of GC.Collect
+		Gen              float64
+		StartQpc, EndQpc int64
+	}
+	var alloc struct{ Induced []call }
+	truthOf(t, "alloc-verbose", &alloc)
+	starts := slices.DeleteFunc(listEvents(t, trace(t, "alloc-verbose"), "--during", `gc.reason =~ "^Induced"`), func(e listedEvent) bool { return e.Name != "GCStart" })
+	if len(starts) == 0 {
+		t.Error("no induced collection")
+	}
+	for _, e := range starts {
+		if !slices.ContainsFunc(alloc.Induced, func(c call) bool {
+			return c.Gen == e.Payload["Depth"] && c.StartQpc <= e.Ticks && e.Ticks <= c.EndQpc
+		}) {
+			t.Errorf("the program did not induce %s", e.line)
+		}
+	}
+	var waits struct {
+		Threads []struct {
+			Name             string
+			TID              uint64
+			StartQpc, EndQpc int64
+		}
+	}
+	truthOf(t, "waits", &waits)
+	long := listEvents(t, trace(t, "waits"), "--during", "contention.duration > 20ms")
+	for _, th := range waits.Threads {
+		inside := 0
+		for _, e := range long {
+			if e.TID == th.TID && th.StartQpc <= e.Ticks && e.Ticks <= th.EndQpc {
+				inside++
+			}
+		}
+		if want := th.Name == "blocked"; (inside > 0) != want || want && inside != len(long) {
+			t.Errorf("thread %s: %d of %d events", th.Name, inside, len(long))
+		}
+	}
+}
+
+// truthOf reads what the program of a recording states about itself.
+func truthOf(t *testing.T, name string, to any) {
+	t.Helper()
+	if err := json.Unmarshal(corpus.Read(t, corpus.Path(name+".truth.json")), to); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A request is a span: both expressions select the same events. All events with the activity ID of a selected request

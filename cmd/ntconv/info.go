@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/inventory"
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/overview"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/reader"
@@ -17,27 +19,27 @@ import (
 )
 
 func (a *app) infoCmd() *cobra.Command {
-	var asJSON bool
+	var asJSON, all bool
 	cmd := &cobra.Command{
 		Use:   "info IN",
 		Short: "Show the contents of a trace, and commands that extract them",
-		Long: "Show the contents of a trace: format and clock, processes, threads, providers and events with counts and bytes, losses,\n" +
-			"and the commands that extract data from it.",
+		Long: "Show the contents of a trace: processes, the kinds of profiles with their totals and commands, what happened over time,\n" +
+			"garbage collections, allocations and exceptions by type, requests, counters, thread pools, events by type, losses.\n" +
+			"docs/info.md describes each line.",
 		Example: examples(
 			formats.Example{Remark: "the contents of a trace", Line: "ntconv info trace.nettrace"},
 			formats.Example{
 				Remark: "the events of one provider only",
 				Line:   "ntconv info --provider 'System.*' trace.nettrace",
 			},
+			formats.Example{Remark: "all threads, event types and attributes", Line: "ntconv info --all trace.nettrace"},
 			formats.Example{Remark: "for programs", Line: "ntconv info --json trace.nettrace | jq .lost_events"},
 		),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !cmd.Flags().Changed("order") {
-				a.read.Order = reader.FileOrder // counts do not depend on the order, and file order needs no window
-			}
-			return a.info(args[0], asJSON)
+			anyOrder := !cmd.Flags().Changed("order")
+			return a.info(args[0], anyOrder, infoOptions{asJSON, all})
 		},
 	}
 	if !a.hasFlags(cmd) {
@@ -45,69 +47,125 @@ func (a *app) infoCmd() *cobra.Command {
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with all threads and events")
+		flags.BoolVar(&all, "all", false, "print complete lists, threads and attributes instead of one screen")
 	})
 	a.addInputFlags(cmd)
 	showOrder(cmd, formats.OrderName(reader.FileOrder))
 	return cmd
 }
 
-func (a *app) info(name string, asJSON bool) error {
+// infoOptions select the form of the output.
+type infoOptions struct{ json, all bool }
+
+// info prints the contents of a trace. anyOrder means that the user chose no order: counts and nearly all totals do not
+// depend on it, and file order needs no window. An input that can be read only once is read in file order.
+func (a *app) info(name string, anyOrder bool, o infoOptions) error {
 	a.begin(&summary.Summary{Input: name, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
 	}
-	plan.Names = &symbol.Options{}
+	plan.Names, plan.AnyOrder, plan.Live = &symbol.Options{}, anyOrder, anyOrder
 	return a.over([]string{name}, plan, func(p *pass.Pass) error {
-		v := inventory.New(p.Info)
-		fatal, partial := a.drain(p, v)
+		of := overview.Options{Window: p.Window()}
+		if namer, ok := p.Namer.(ntconv.TypeNamer); ok {
+			of.TypeName = namer.TypeName
+		}
+		c := &contents{Sink: inventory.New(p.Info), overview: overview.New(p.Info, of)}
+		fatal, partial := a.drain(p, c)
 		if fatal != nil {
 			return fatal
 		}
-		if late := v.Late(); p.Order == reader.FileOrder {
+		if late := c.Late(); p.Order == reader.FileOrder {
 			p.Report.Add(ntconv.CodeOutOfOrder, late.Events, late.Offset)
 		}
+		unpaired, detail := c.overview.Unpaired()
+		p.Report.Note(ntconv.CodeUnpaired, unpaired, -1, detail)
 		a.sum.Read(p)
 		if p.Kept == 0 && p.Total > 0 && !plan.Selection.Empty() {
 			return a.nothing(p, "events", "")
 		}
-		d := describe(p, v, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits))
-		var b bytes.Buffer
-		if !asJSON {
-			b.Write(d.Text(&inventory.Page{
-				File: d.File, Size: d.Size, Notes: d.Notes, Report: p.Report, LossNotes: d.Losses,
-			}))
-		} else if err := writeJSON(&b, d); err != nil {
+		text, err := c.describe(p, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits)).text(p.Report, o)
+		if err != nil {
 			return fail(exitOutput, err)
 		}
 		a.memory.Stop()
-		if err := a.show(b.String()); err != nil {
+		if err := a.show(text); err != nil {
 			return err
 		}
 		return partial
 	})
 }
 
+// contents are the counts of a trace and the totals of its profiles.
+type contents struct {
+	*inventory.Sink
+	overview *overview.Sink
+}
+
+var (
+	_ ntconv.Watcher        = (*contents)(nil)
+	_ ntconv.OrderSensitive = (*contents)(nil)
+)
+
+// Write implements ntconv.Sink.
+func (c *contents) Write(e *ntconv.Event) error {
+	if err := c.Sink.Write(e); err != nil {
+		return err
+	}
+	return c.overview.Write(e)
+}
+
+// Watch implements ntconv.Watcher.
+func (c *contents) Watch(e *ntconv.Event) { c.overview.Watch(e) }
+
+// OrderMatters implements ntconv.OrderSensitive.
+func (c *contents) OrderMatters() bool { return c.overview.OrderMatters() }
+
+// Close implements ntconv.Sink.
+func (c *contents) Close() error { return errors.Join(c.Sink.Close(), c.overview.Close()) }
+
 // A description is the output of ntconv info --json.
 type description struct {
 	File string `json:"file"`
 	Size int64  `json:"size,omitempty"` // stored bytes; absent for a pipe
 	inventory.Description
+	overview.Overview
 	Notes  []string        `json:"notes,omitempty"` // on flags of the command line that do not fit the trace
 	Losses []string        `json:"loss_notes,omitempty"`
 	Report []summary.Entry `json:"report"`
 }
 
 // describe returns the description for the counts of a pass. words refer to the input in proposed commands.
-func describe(p *pass.Pass, v *inventory.Sink, words string) *description {
+func (c *contents) describe(p *pass.Pass, words string) *description {
+	first, last, ok := p.Span()
+	losses := summary.LossNotes(p.Losses())
+	if p.Order == reader.FileOrder && c.overview.Disordered() {
+		losses = append(losses, "totals of intervals that begin and end on different threads are inexact, because the "+
+			"events were read in file order; pass a file, or use --order time")
+	}
 	return &description{
 		File:        p.Input.Name(),
 		Size:        max(0, p.Input.Size()),
-		Description: *v.Describe(p.Info, p.Namer, words),
+		Description: *c.Sink.Describe(p.Info, p.Namer, words),
+		Overview:    *c.overview.Describe(first, last, ok, words),
 		Notes:       p.Selector.Notes(),
-		Losses:      summary.LossNotes(p.Losses()),
+		Losses:      losses,
 		Report:      summary.Entries(p.Report),
 	}
+}
+
+// text returns the output of the command.
+func (d *description) text(report *ntconv.Report, o infoOptions) (string, error) {
+	if o.json {
+		var b bytes.Buffer
+		err := writeJSON(&b, d)
+		return b.String(), err
+	}
+	return string(d.Description.Text(&inventory.Page{
+		File: d.File, Size: d.Size, Notes: d.Notes, Report: report, LossNotes: d.Losses, All: o.all,
+		Overview: d.Overview.Text(overview.TextOptions{All: o.all}),
+	})), nil
 }
 
 // writeJSON appends a value as indented JSON without terminal control characters.

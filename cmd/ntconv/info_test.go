@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/inventory"
 )
 
-// A shortened list names the command that prints the whole list.
+// A shortened list names the flag that prints the whole list, and with it no list is shortened.
 func TestInfoSaysWhatHasAll(t *testing.T) {
 	short := regexp.MustCompile(`\d more(.*)`)
 	for name, lists := range map[string]int{"cpu-env": 1, "threads": 1, "empty": 0} {
@@ -19,9 +19,13 @@ func TestInfoSaysWhatHasAll(t *testing.T) {
 			t.Errorf("%s: %d lists are cut, which shows nothing", name, len(found))
 		}
 		for _, m := range found {
-			if m[1] != "; --json lists all" {
+			if m[1] != "; --all lists them" {
 				t.Errorf("%s: %s", name, m[0])
 			}
+		}
+		all := invoke(t, t.TempDir(), nil, "info", "--all", trace(t, name)).stdout
+		if short.MatchString(all) || strings.Count(all, "\n") < strings.Count(all, "Threads:")+10 {
+			t.Errorf("%s: --all is not complete:\n%s", name, all)
 		}
 	}
 }

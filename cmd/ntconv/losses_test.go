@@ -112,7 +112,7 @@ func TestInfoCounts(t *testing.T) {
 		{unpacked(t, "gcdump"), []string{"  4   events of heap dumps            ntconv print --event 'GCBulkNode,GCBulkEdge,GCBulkRoot*' -\n"}, "GCBulk*'"},
 		{truncated, []string{"error: 1 input ends before the trace does\n", "GCBulkMovedObjectRanges"}, "heap dumps"},
 	} {
-		r := invoke(t, t.TempDir(), c.data, "info", "-")
+		r := invoke(t, t.TempDir(), c.data, "info", "--all", "-")
 		for _, want := range c.want {
 			if !strings.Contains(r.stdout, want) {
 				t.Errorf("no %q in\n%s", want, r.stdout)

@@ -115,7 +115,7 @@ func (p *progressLine) draw(what string, read int64, now time.Time) {
 			int(share*100),
 			strings.Repeat("=", full),
 			strings.Repeat(" ", progressWidth-full),
-			decimalBytes(rate),
+			message.Bytes(rate),
 			elapsed,
 		)
 		if left := p.size - read; rate > 0 && left > 0 && left/rate < maxProgressLeft {
@@ -123,7 +123,7 @@ func (p *progressLine) draw(what string, read int64, now time.Time) {
 		}
 		line += "]"
 	} else {
-		line += fmt.Sprintf(" %s (%s/s) [%v]", decimalBytes(read), decimalBytes(rate), elapsed)
+		line += fmt.Sprintf(" %s (%s/s) [%v]", message.Bytes(read), message.Bytes(rate), elapsed)
 	}
 	width := columns(line)
 	fmt.Fprint(p.w, "\r", line, strings.Repeat(" ", max(0, p.width-width)))
@@ -146,18 +146,4 @@ func columns(s string) (n int) {
 		}
 	}
 	return n
-}
-
-// decimalBytes formats a number of bytes with at most three digits.
-func decimalBytes(n int64) string {
-	v, unit := float64(n), 0
-	units := [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
-	for v >= 999.5 && unit < len(units)-1 {
-		v /= 1000
-		unit++
-	}
-	if unit > 0 && v < 9.95 {
-		return fmt.Sprintf("%.1f %s", v, units[unit])
-	}
-	return fmt.Sprintf("%.0f %s", v, units[unit])
 }

@@ -46,6 +46,9 @@ func Of(v ntconv.Value) (Number, bool) {
 	return Number{}, false
 }
 
+// Uint returns a Number for n.
+func Uint(n uint64) Number { return Number{n, natural} }
+
 // Float returns a Number for f, which must not be NaN.
 func Float(f float64) Number { return Number{math.Float64bits(f), float} }
 

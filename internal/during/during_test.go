@@ -4,11 +4,13 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/reader"
+	"pgregory.net/rapid"
 )
 
 // Every kind has an example that is an expression about it, and its name alone is one, too.
@@ -105,6 +107,62 @@ func TestRequestProperties(t *testing.T) {
 			t.Error("the resolution of a name is a request")
 		}
 	}
+}
+
+// Events with any payload, in any order, cause no panic, and no condition selects more than all intervals of its kind.
+func TestAnyEvents(t *testing.T) {
+	var conditions []*Condition
+	for _, k := range kinds() {
+		text := "has(" + k.subject.Name + ")"
+		for _, p := range k.subject.Properties {
+			if p.Kind != where.PropertyKeyed {
+				text += " || has(" + k.subject.Name + "." + p.Name + ")"
+			}
+		}
+		if k.isSpan == nil {
+			text += ` || has(` + k.subject.Name + `.fields.Count)`
+		}
+		c, err := Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conditions = append(conditions, c)
+	}
+	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
+	threads := []*ntconv.Thread{nil, {TID: 1}, {TID: 2, Process: &ntconv.Process{PID: 1}}, {TID: ntconv.TIDUnknown, Process: &ntconv.Process{PID: 1}}}
+	rapid.Check(t, func(t *rapid.T) {
+		var events []*ntconv.Event
+		for range rapid.IntRange(1, 60).Draw(t, "events") {
+			th := rapid.SampledFrom(threads).Draw(t, "thread")
+			events = append(events, &ntconv.Event{
+				Kind: rapid.SampledFrom([]ntconv.Kind{ntconv.KindEvent, ntconv.KindEvent, ntconv.KindEvent, ntconv.KindLost}).Draw(t, "kind"),
+				Time: ntconv.Ticks(rapid.IntRange(-5, 50).Draw(t, "at")), Thread: th, Capture: th,
+				Type: &ntconv.Type{
+					Provider: rapid.SampledFrom([]string{clr.Runtime, tplProvider}).Draw(t, "provider"),
+					ID:       rapid.SampledFrom([]uint32{1, 2, 3, 9, 7, 8, 10, 11, 73, 74, 80, 81, 91, 143, 145, 256, 301, 302, 39}).Draw(t, "id"),
+					Version:  rapid.Uint8Range(0, 3).Draw(t, "version"),
+				},
+				Payload: rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "payload"),
+			})
+		}
+		f := New(conditions)
+		see, end := f.Learn(info)
+		for _, e := range events {
+			see(e)
+		}
+		end()
+		for _, e := range events {
+			if e.Kind == ntconv.KindEvent {
+				f.Keep(e, active.All)
+			}
+		}
+		f.Notes()
+		for _, g := range f.groups {
+			if g.picked != g.total {
+				t.Fatalf("%s: %d of %d selected", g.subject.Name, g.picked, g.total)
+			}
+		}
+	})
 }
 
 // Selecting an event does not allocate.

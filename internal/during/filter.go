@@ -26,8 +26,9 @@ type group struct {
 	index      *active.Index     // nil if no span is of the kind
 	windows    *interval.Windows // nil if only spans are of the kind
 
-	total, picked int64            // intervals of the kind, and those that satisfy all conditions
-	values        map[string]int64 // number of intervals by the value of the first property
+	total, picked int64                 // intervals of the kind, and those that satisfy all conditions
+	values        map[string]int64      // number of intervals by the value of the first property
+	pairs         map[*schema.Pair]bool // pairs of selected intervals
 }
 
 // New returns a Filter for events that satisfy all conditions.
@@ -65,7 +66,8 @@ func (f *Filter) Learn(info *ntconv.Info) (see func(*ntconv.Event), end func()) 
 	var sees []func(*ntconv.Event)
 	var ends []func()
 	for _, g := range f.groups {
-		g.total, g.picked, g.values, g.index, g.windows = 0, 0, make(map[string]int64), nil, nil
+		g.total, g.picked, g.index, g.windows = 0, 0, nil, nil
+		g.values, g.pairs = make(map[string]int64), make(map[*schema.Pair]bool)
 		if g.isSpan != nil {
 			g.index = active.New(info, &active.Options{Pick: func(s *span.Span) bool { return g.pickSpan(s, info.Clock) }})
 			sees, ends = append(sees, g.index.Add), append(ends, g.index.Finish)
@@ -89,6 +91,9 @@ func (f *Filter) Learn(info *ntconv.Info) (see func(*ntconv.Event), end func()) 
 		for _, see := range sees {
 			see(e)
 		}
+	}
+	if len(sees) == 1 {
+		see = sees[0]
 	}
 	end = func() {
 		for _, end := range ends {
@@ -130,6 +135,7 @@ func (f *Filter) emit(v *interval.Interval, clock ntconv.Clock) {
 		g.count(g.properties[0].read(v, ""))
 		if !slices.ContainsFunc(g.conditions, func(c *Condition) bool { return !c.matchInterval(v, clock) }) {
 			g.picked++
+			g.pairs[v.Pair] = true
 			g.windows.Add(v)
 		}
 	}

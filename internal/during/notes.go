@@ -84,10 +84,11 @@ func (f *Filter) others() string {
 	return "its pairs: " + list(counts, "more name") + "; "
 }
 
-// parts returns the number of incomplete intervals that may be of the kind.
+// parts returns the number of incomplete intervals that may be of the kind: those of the pairs of selected intervals, or
+// of all pairs of the kind if none was selected.
 func (f *Filter) parts(g *group) (n int64) {
 	for _, c := range f.pairs {
-		if g.wants != nil && g.wants(c.Pair) {
+		if g.wants != nil && g.wants(c.Pair) && (g.pairs[c.Pair] || len(g.pairs) == 0) {
 			n += c.Parts
 		}
 	}

@@ -28,7 +28,7 @@ func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 	for _, k := range append([]kind.Kind{kind.Auto}, kind.All()...) {
 		docs = append(docs, k.String()+" ("+k.Doc()+")")
 	}
-	usage := "profile kind: " + strings.Join(docs, ", ")
+	usage := "profile `kind`: " + strings.Join(docs, ", ")
 	if several {
 		usage += "; a comma-separated list or all (every kind that the trace has) writes a directory with one file per kind"
 	}

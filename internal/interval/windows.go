@@ -34,8 +34,8 @@ type covers struct{ thread, process *windows }
 
 // windows is a set of times. After Finish it is disjoint and in time order.
 type windows struct {
-	list   []window
-	recent int // index of the window that contain found last
+	list []window
+	next int // index of the first window that did not end before the time of the latest query
 }
 
 // A window is a range of time, including both ends.
@@ -140,18 +140,15 @@ func (l *windows) contain(at ntconv.Ticks) bool {
 	if l == nil {
 		return false
 	}
-	if i := l.recent; i < len(l.list) && l.list[i].from <= at && at <= l.list[i].to {
-		return true
+	i := l.next
+	if i > 0 && at <= l.list[i-1].to || i < len(l.list) && at > l.list[i].to {
+		i, _ = slices.BinarySearchFunc(l.list, at, func(w window, at ntconv.Ticks) int {
+			if w.to < at {
+				return -1
+			}
+			return 1
+		})
+		l.next = i
 	}
-	i, _ := slices.BinarySearchFunc(l.list, at, func(w window, at ntconv.Ticks) int {
-		if w.to < at {
-			return -1
-		}
-		return 1
-	})
-	if i == len(l.list) || at < l.list[i].from {
-		return false
-	}
-	l.recent = i
-	return true
+	return i < len(l.list) && l.list[i].from <= at
 }

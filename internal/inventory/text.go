@@ -21,11 +21,25 @@ type Page struct {
 	// LossNotes are remarks on the losses.
 	LossNotes []string
 	Report    *ntconv.Report // losses and corrupt input
+	// Overview is text after the processes. It shows the profiles with their commands, so Text proposes no others.
+	Overview []byte
+	All      bool // print complete lists and all facts; without it, the text fits on one screen
 }
 
-// maxLines is the maximum length of a list. If a list of threads or event types has one line more, that line is printed
-// as well.
-const maxLines = 12
+// Maximum lengths of lists on one screen. If a list has one line more, that line is printed as well.
+const (
+	maxProcesses = 5
+	maxProviders = 6
+	maxTypes     = 3 // per provider
+)
+
+// atMost returns the number of the n lines of a list that are printed.
+func (p *Page) atMost(n, limit int) int {
+	if p.All || n <= limit+1 {
+		return n
+	}
+	return limit
+}
 
 // maxText is the maximum number of characters of a command line or an attribute.
 const maxText = 200
@@ -47,11 +61,14 @@ func (d *Description) writeText(w io.Writer, p *Page) {
 		size = ", " + message.Count(p.Size, "byte")
 	}
 	fmt.Fprintf(w, "%s: %s%s\n\n", message.Line(p.File), d.Format, size)
-	d.writeFacts(w)
-	d.writeProcesses(w)
-	d.writeThreads(w)
-	d.writeEvents(w)
-	d.writeExtract(w)
+	d.writeFacts(w, p)
+	d.writeProcesses(w, p)
+	w.Write(p.Overview)
+	if p.All {
+		d.writeThreads(w)
+	}
+	d.writeEvents(w, p)
+	d.writeExtract(w, p)
 	writeReport(w, p)
 	if len(p.Notes) > 0 {
 		fmt.Fprint(w, "\nSelection:\n")
@@ -61,7 +78,7 @@ func (d *Description) writeText(w io.Writer, p *Page) {
 	}
 }
 
-func (d *Description) writeFacts(w io.Writer) {
+func (d *Description) writeFacts(w io.Writer, p *Page) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	recorded := "at an unknown time"
 	if !d.clock.Wall.IsZero() {
@@ -77,15 +94,17 @@ func (d *Description) writeFacts(w io.Writer) {
 	} else {
 		fmt.Fprintf(t, "events\tnone\n")
 	}
-	fmt.Fprintf(t, "clock\t%s Hz\n", message.Group(d.Clock.Frequency))
-	fmt.Fprintf(t, "pointers\t%s\n", message.Count(int64(d.Pointer), "byte"))
-	for _, a := range d.attrs {
-		fmt.Fprintf(t, "%s\t%s\n", message.Line(a.Key), clip(message.Line(a.Value)))
+	if p.All {
+		fmt.Fprintf(t, "clock\t%s Hz\n", message.Group(d.Clock.Frequency))
+		fmt.Fprintf(t, "pointers\t%s\n", message.Count(int64(d.Pointer), "byte"))
+		for _, a := range d.attrs {
+			fmt.Fprintf(t, "%s\t%s\n", message.Line(a.Key), clip(message.Line(a.Value)))
+		}
 	}
 	t.Flush()
 }
 
-func (d *Description) writeProcesses(w io.Writer) {
+func (d *Description) writeProcesses(w io.Writer, p *Page) {
 	threads := int64(0)
 	for i := range d.Threads {
 		if !d.Threads[i].none() {
@@ -94,11 +113,8 @@ func (d *Description) writeProcesses(w io.Writer) {
 	}
 	fmt.Fprintf(w, "\nProcesses (%s):\n", message.Count(threads, "thread"))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for i, p := range d.Processes {
-		if i == maxLines {
-			fmt.Fprintf(t, "\t\t\t  and %d more; --json lists all\n", len(d.Processes)-i)
-			break
-		}
+	shown := p.atMost(len(d.Processes), maxProcesses)
+	for _, p := range d.Processes[:shown] {
 		name := p.Name
 		if p.CommandLine != "" {
 			name = p.CommandLine
@@ -110,6 +126,9 @@ func (d *Description) writeProcesses(w io.Writer) {
 		fmt.Fprintf(t, "%d\t%s\t%s\t  %s\n",
 			p.PID, message.Count(int64(p.Threads), "thread"), message.Count(p.Events, "event"), name)
 	}
+	if shown < len(d.Processes) {
+		fmt.Fprintf(t, "\t\t\t  and %d more; --all lists them\n", len(d.Processes)-shown)
+	}
 	t.Flush()
 }
 
@@ -120,11 +139,7 @@ func (d *Description) writeThreads(w io.Writer) {
 	}
 	fmt.Fprint(w, "\nThreads:\n")
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for i, th := range d.Threads {
-		if i == maxLines && len(d.Threads) > maxLines+1 {
-			fmt.Fprintf(t, "\t\t  and %d more; --json lists all\n", len(d.Threads)-i)
-			break
-		}
+	for _, th := range d.Threads {
 		lost := ""
 		if th.Lost > 0 {
 			lost = message.Group(int64(th.Lost)) + " lost  "
@@ -157,41 +172,51 @@ func idText(id *uint64) string {
 	return strconv.FormatUint(*id, 10)
 }
 
-func (d *Description) writeEvents(w io.Writer) {
+func (d *Description) writeEvents(w io.Writer, p *Page) {
 	if len(d.Providers) == 0 {
 		return
 	}
 	fmt.Fprintln(w)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "events\tbytes\tstacks\tid\tversion\t  provider, event\n")
-	for _, p := range d.Providers {
-		fmt.Fprintf(t, "%s\t%s\t%s\t\t\t  %s\n",
-			message.Group(p.Events), message.Group(p.Bytes), message.Group(p.Stacks), message.Line(p.Name))
-		for i, e := range p.Types {
-			if i == maxLines && len(p.Types) > maxLines+1 {
-				var rest Tally
-				for _, r := range p.Types[i:] {
-					rest.Add(r.Tally)
-				}
-				fmt.Fprintf(t, "%s\t%s\t%s\t\t\t    %d more; --json lists all\n", message.Group(rest.Events),
-					message.Group(rest.Bytes), message.Group(rest.Stacks), len(p.Types)-i)
-				break
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t    %s\n", message.Group(e.Events), message.Group(e.Bytes),
-				message.Group(e.Stacks), e.ID, e.Version, message.Line(e.Name))
+	row := func(c Tally, ids, name string) {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t  %s\n",
+			message.Group(c.Events), message.Group(c.Bytes), message.Group(c.Stacks), ids, name)
+	}
+	shown := p.atMost(len(d.Providers), maxProviders)
+	for _, provider := range d.Providers[:shown] {
+		row(provider.Tally, "\t", message.Line(provider.Name))
+		types := p.atMost(len(provider.Types), maxTypes)
+		for _, e := range provider.Types[:types] {
+			row(e.Tally, fmt.Sprintf("%d\t%d", e.ID, e.Version), "  "+message.Line(e.Name))
 		}
+		if rest := provider.Types[types:]; len(rest) > 0 {
+			row(sum(rest, func(t *Type) Tally { return t.Tally }), "\t", fmt.Sprintf("  %d more; --all lists them", len(rest)))
+		}
+	}
+	if rest := d.Providers[shown:]; len(rest) > 0 {
+		row(sum(rest, func(p *Provider) Tally { return p.Tally }), "\t", fmt.Sprintf("%d more; --all lists them", len(rest)))
 	}
 	t.Flush()
 }
 
-func (d *Description) writeExtract(w io.Writer) {
-	if len(d.Extract) == 0 {
-		return
+// sum adds up the counts of a list.
+func sum[T any](list []T, of func(*T) Tally) (total Tally) {
+	for i := range list {
+		total.Add(of(&list[i]))
 	}
-	fmt.Fprint(w, "\nTo extract:\n")
+	return total
+}
+
+func (d *Description) writeExtract(w io.Writer, p *Page) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	title := "\nTo extract:\n"
 	for _, x := range d.Extract {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", message.Group(x.Events), x.Noun(), message.Line(x.Command))
+		if x.Kind != "" && p.Overview != nil {
+			continue // the overview has it
+		}
+		fmt.Fprintf(t, "%s  %s\t%s\t%s\n", title, message.Group(x.Events), x.Noun(), message.Line(x.Command))
+		title = ""
 	}
 	t.Flush()
 }

@@ -22,30 +22,37 @@ func TestTextTruncates(t *testing.T) {
 	}
 }
 
-// The rest of a list is one line with totals.
+// The rest of a list is one line with totals. With All, all lines are printed.
 func TestTextShortensLists(t *testing.T) {
-	for _, n := range []int{1, maxLines, maxLines + 1, maxLines + 2, 100} {
-		p := Provider{Name: "P"}
-		for i := range n {
-			p.Types = append(p.Types, Type{ID: uint32(i), Name: fmt.Sprintf("E%dx", i), Tally: Tally{Events: 1, Bytes: 2, Stacks: 1}})
-			p.Add(p.Types[i].Tally)
-		}
-		d := Description{Providers: []Provider{p}}
-		text := string(d.Text(&Page{Report: new(ntconv.Report)}))
-		shown := 0
-		for _, e := range p.Types {
-			if strings.Contains(text, " "+e.Name+"\n") {
-				shown++
+	for _, n := range []int{1, maxTypes, maxTypes + 1, maxTypes + 2, 100} {
+		for _, all := range []bool{false, true} {
+			p := Provider{Name: "P"}
+			for i := range n {
+				p.Types = append(p.Types, Type{ID: uint32(i), Name: fmt.Sprintf("E%dx", i), Tally: Tally{Events: 1, Bytes: 2, Stacks: 1}})
+				p.Add(p.Types[i].Tally)
 			}
-		}
-		rest := fmt.Sprintf("%d more; --json lists all\n", n-shown)
-		if shown > maxLines+1 || shown < min(n, maxLines) || strings.Contains(text, rest) != (shown < n) || strings.Contains(text, " 0 more") {
-			t.Errorf("%d types, %d shown:\n%s", n, shown, text)
-		}
-		for line := range strings.Lines(text) {
-			f := strings.Fields(line)
-			if strings.HasSuffix(line, rest) && (f[0] != fmt.Sprint(n-shown) || f[1] != fmt.Sprint(2*(n-shown)) || f[2] != f[0]) {
-				t.Errorf("%d types, %d shown: rest %q", n, shown, line)
+			d := Description{Providers: []Provider{p}}
+			text := string(d.Text(&Page{Report: new(ntconv.Report), All: all}))
+			shown := 0
+			for _, e := range p.Types {
+				if strings.Contains(text, " "+e.Name+"\n") {
+					shown++
+				}
+			}
+			rest := fmt.Sprintf("%d more; --all lists them\n", n-shown)
+			limit := maxTypes + 1
+			if all {
+				limit = n
+			}
+			if shown > limit || shown < min(n, maxTypes) || all && shown < n ||
+				strings.Contains(text, rest) != (shown < n) || strings.Contains(text, " 0 more") {
+				t.Errorf("%d types, %d shown:\n%s", n, shown, text)
+			}
+			for line := range strings.Lines(text) {
+				f := strings.Fields(line)
+				if strings.HasSuffix(line, rest) && (f[0] != fmt.Sprint(n-shown) || f[1] != fmt.Sprint(2*(n-shown)) || f[2] != f[0]) {
+					t.Errorf("%d types, %d shown: rest %q", n, shown, line)
+				}
 			}
 		}
 	}
@@ -67,7 +74,7 @@ func TestTextIsPrintable(t *testing.T) {
 			Providers: []Provider{{Name: s, Types: []Type{{Name: s}}}},
 			Extract:   []Extractable{{What: "samples", Command: s}},
 		}
-		return string(d.Text(&Page{File: s, Size: 10, Notes: []string{s}, Report: r}))
+		return string(d.Text(&Page{File: s, Size: 10, Notes: []string{s}, Report: r, All: true}))
 	}
 	got, want := text(bad), text("ab")
 	if strings.Contains(got, "\x1b") || strings.Count(got, "\n") != strings.Count(want, "\n") || strings.Contains(got, " \n") {

@@ -24,6 +24,7 @@ func memoryUsers() []memoryUser {
 		{"/internal/timesort.", "events that are sorted by time"},
 		{"/internal/counter.", "counters"},
 		{"/internal/procinfo.", "descriptions of processes"},
+		{"/internal/overview.", "counters, and totals by type"},
 		{"/internal/inventory.", "counts by event type, thread and process"},
 		{"/internal/distribution.", "numbers whose quantiles are computed"},
 		{"/internal/eventstats.", "groups of events and their values"},

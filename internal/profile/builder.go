@@ -122,7 +122,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
 	}
 	settings.auto = b.auto || b.rest
-	settings.typeName = TypeNameOf(namer)
+	settings.typeName, settings.methodName = TypeNameOf(namer), methodNameOf(namer)
 	for _, k := range kind.Preferred() {
 		if o.selects(k) {
 			b.sets = append(b.sets, newSet(b, k, settings))
@@ -318,8 +318,18 @@ func (s *set) orderMatters() bool {
 	return false
 }
 
+// flush completes the samples that wait for later events, which may be the only ones of their kind.
+func (b *Builder) flush() {
+	for _, s := range b.sets {
+		if s.active && s.meter != nil {
+			s.meter.flush()
+		}
+	}
+}
+
 // results returns the sets that become profiles: set, or all with samples for Options.Each.
 func (b *Builder) results() []*set {
+	b.flush()
 	if b.each {
 		return slices.DeleteFunc(slices.Clone(b.sets), func(s *set) bool { return len(s.rows) == 0 && s.declared == nil })
 	}

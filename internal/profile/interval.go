@@ -8,10 +8,9 @@ import (
 // subBuckets is the number of equal steps that divide each power of two, for a resolution of 1/32.
 const subBuckets = 32
 
-// A Histogram counts lengths of time and returns their quantiles: exactly for lengths below 64 and if all are equal,
-// otherwise within 1.6%. Its memory grows with the range of the lengths, not with their number: at most 15 KiB. The zero
-// value is empty.
-type Histogram struct {
+// intervals is a histogram of lengths of time that returns their median: exactly for lengths below 64 ticks and if all
+// are equal, otherwise within 1.6%. Its memory grows with the range of the lengths, not with their number.
+type intervals struct {
 	n        uint64
 	min, max uint64
 	base     int // octave of counts[0]
@@ -37,8 +36,7 @@ func middle(octave, step int) uint64 {
 	return uint64(step+subBuckets)<<shift + (1<<shift)/2
 }
 
-// Add adds a length.
-func (h *Histogram) Add(v uint64) {
+func (h *intervals) add(v uint64) {
 	if h.n == 0 || v < h.min {
 		h.min = v
 	}
@@ -49,7 +47,7 @@ func (h *Histogram) Add(v uint64) {
 }
 
 // octave returns the counts of an octave and extends the range at either end if necessary.
-func (h *Histogram) octave(octave int) *[subBuckets]uint64 {
+func (h *intervals) octave(octave int) *[subBuckets]uint64 {
 	if h.counts == nil {
 		h.base = octave
 	}
@@ -67,28 +65,15 @@ func (h *Histogram) octave(octave int) *[subBuckets]uint64 {
 	return *p
 }
 
-// Median returns the lower median, or 0 if there is no length.
-func (h *Histogram) Median() uint64 { return h.at(h.n - h.n/2) }
-
-// Quantile returns the smallest length that at least percent% of all lengths do not exceed, or 0 if there is no length.
-// percent is 1 to 100.
-func (h *Histogram) Quantile(percent uint64) uint64 {
-	hundreds, rest := h.n/100, h.n%100
-	return h.at(hundreds*percent + (rest*percent+99)/100)
-}
-
-// Max returns the largest length, or 0 if there is none.
-func (h *Histogram) Max() uint64 { return h.max }
-
-// at returns the length with a rank from 1, or 0 if there is no length.
-func (h *Histogram) at(rank uint64) uint64 {
+// median returns the lower median, or 0 if there is no length.
+func (h *intervals) median() uint64 {
 	var seen uint64
 	for i, steps := range h.counts {
 		if steps == nil {
 			continue
 		}
 		for step, n := range steps {
-			if seen += n; n > 0 && seen >= rank {
+			if seen += n; n > 0 && seen >= h.n-h.n/2 {
 				return min(max(middle(h.base+i, step), h.min), h.max)
 			}
 		}

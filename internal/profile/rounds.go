@@ -96,7 +96,7 @@ type sampler[T timed] struct {
 	latest     ntconv.Ticks  // time of the latest sample
 	seen       []sighting[T] // samples of the current round
 	before     []sighting[T] // samples of the round before
-	gaps       Histogram     // of all threads
+	gaps       intervals     // of all threads
 	unseen     *Unseen       // of all recorders
 }
 
@@ -119,7 +119,7 @@ func (s *sampler[T]) sample(t T, at ntconv.Ticks, absent func(t T, since ntconv.
 	}
 	x.all = &s.gaps
 	if n > 0 {
-		s.gaps.Add(n)
+		s.gaps.add(n)
 	}
 	return n, inOrder, true
 }
@@ -155,7 +155,7 @@ func (s *sampler[T]) see(t T, at ntconv.Ticks, absent func(t T, since ntconv.Tic
 }
 
 // id identifies the recorder in the records of threads.
-func (s *sampler[T]) id() *Histogram { return &s.gaps }
+func (s *sampler[T]) id() *intervals { return &s.gaps }
 
 // next begins a round with a sample at a time.
 func (s *sampler[T]) next(at ntconv.Ticks, absent func(t T, since ntconv.Ticks)) {
@@ -209,14 +209,14 @@ func (s *sampler[T]) interrupt(more bool) {
 type sampleTimes struct {
 	last ntconv.Ticks // of the samples so far
 	open bool         // an interval began at last
-	gaps Histogram
-	all  *Histogram // those of the recorder of the latest sample, from all threads
+	gaps intervals
+	all  *intervals // those of the recorder of the latest sample, from all threads
 	away bool       // rounds since left did not see the thread
 	left ntconv.Ticks
 
 	round   uint64 // latest round that saw the thread, or 0
 	seenAt  ntconv.Ticks
-	sampler *Histogram // identifies the recorder of that round
+	sampler *intervals // identifies the recorder of that round
 	shared  bool       // two recorders saw the thread
 }
 
@@ -232,7 +232,7 @@ func (l *sampleTimes) advance(at ntconv.Ticks) (n uint64, ok bool) {
 			return 0, false
 		}
 		if n = uint64(at) - uint64(l.last); n > 0 {
-			l.gaps.Add(n)
+			l.gaps.add(n)
 		}
 	}
 	l.last, l.open, l.away = at, true, false
@@ -248,8 +248,8 @@ func (l *sampleTimes) leave(at ntconv.Ticks) (n uint64, ok bool) {
 	l.open, l.away, l.left = false, true, at
 	if at > l.last {
 		n = uint64(at) - uint64(l.last)
-		l.gaps.Add(n)
-		l.all.Add(n)
+		l.gaps.add(n)
+		l.all.add(n)
 	}
 	return n, true
 }
@@ -258,7 +258,7 @@ func (l *sampleTimes) leave(at ntconv.Ticks) (n uint64, ok bool) {
 // interval of the thread, or else of all threads of its recorder, or else the nominal interval, and never beyond the
 // end of the recording.
 func (l *sampleTimes) remaining(nominal uint64, end ntconv.Ticks) uint64 {
-	n := cmp.Or(l.gaps.Median(), l.all.Median(), nominal)
+	n := cmp.Or(l.gaps.median(), l.all.median(), nominal)
 	if end <= l.last {
 		return 0
 	}

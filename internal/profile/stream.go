@@ -71,6 +71,8 @@ type Stream[T any] struct {
 	roles       map[*ntconv.Type]*streamRole
 	recent      intern.Cache[*ntconv.Type, *streamRole]
 	timing      [kind.Count]*timing[T] // nil for kinds without an interval
+	timed       []*timing[T]           // those that are not nil
+	none        streamRole             // of what is not an event
 	meters      []*streamMeter[T]
 	all         *Recording
 	tags        tagTable
@@ -139,13 +141,13 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 			m.carry, m.keys, m.leaf = make([]int64, len(m.columns)), settings.keys(spec), settings.leaf(spec)
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
-		case spec.interval != noInterval:
+		case spec.matches != nil && spec.interval != noInterval:
 			t := &timing[T]{
 				threads:  map[*ntconv.Thread]*lasting[T]{},
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
 			}
 			t.absent = func(l *lasting[T], since ntconv.Ticks) { s.leave(l, since) }
-			s.timing[k] = t
+			s.timing[k], s.timed = t, append(s.timed, t)
 		}
 	}
 	return s
@@ -164,22 +166,22 @@ func (s *Stream[T]) IsSample(e *ntconv.Event) bool {
 // weights of selected samples do not depend on the selection. Repeating the call for an event changes nothing. It
 // borrows e, and allocates only for new types and threads.
 func (s *Stream[T]) Watch(e *ntconv.Event) {
-	s.note(e)
-	if e.Kind == ntconv.KindEvent {
-		for _, i := range s.roleOf(e).meters {
-			s.meters[i].watch(e)
-		}
+	for _, i := range s.note(e).meters {
+		s.meters[i].watch(e)
 	}
 }
 
-// note notes what affects the samples of other events. Repeating the call for an event changes nothing.
-func (s *Stream[T]) note(e *ntconv.Event) {
+// note notes what affects the samples of other events, and returns the use of e. Repeating the call for an event changes
+// nothing.
+func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 	switch e.Kind {
 	case ntconv.KindEvent:
 		s.all.Observe(e)
-		if r := s.roleOf(e); r.class != weightNone {
+		r := s.roleOf(e)
+		if r.class != weightNone {
 			s.weigh(e, r.class)
 		}
+		return r
 	case ntconv.KindLost:
 		s.interrupt(e.Capture, false)
 		for _, m := range s.meters {
@@ -187,26 +189,21 @@ func (s *Stream[T]) note(e *ntconv.Event) {
 		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
-			for _, t := range s.timing {
-				if t != nil {
-					s.remove(t, e.Mark.Threads)
-				}
+			for _, t := range s.timed {
+				s.remove(t, e.Mark.Threads)
 			}
 			for _, m := range s.meters {
 				m.removed(e.Mark.Threads)
 			}
 		}
 	}
+	return &s.none
 }
 
 // Add adds a selected event. If it is a sample, emit receives it with the subject. Add borrows e, and includes Watch;
 // calling Watch for e before is allowed.
 func (s *Stream[T]) Add(e *ntconv.Event, subject T) {
-	s.note(e)
-	if e.Kind != ntconv.KindEvent {
-		return
-	}
-	r := s.roleOf(e)
+	r := s.note(e)
 	for i := range r.samples {
 		s.add(e, &r.samples[i], subject)
 	}
@@ -294,10 +291,7 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 
 // weigh applies an event of a weight class to all kinds with an interval.
 func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
-	for _, t := range s.timing {
-		if t == nil {
-			continue
-		}
+	for _, t := range s.timed {
 		switch class {
 		case weightSample:
 			s.see(t, e)
@@ -330,10 +324,8 @@ func (s *Stream[T]) leave(l *lasting[T], since ntconv.Ticks) {
 
 // interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
 func (s *Stream[T]) interrupt(capture *ntconv.Thread, more bool) {
-	for _, t := range s.timing {
-		if t != nil {
-			t.samplers.interrupt(capture, more)
-		}
+	for _, t := range s.timed {
+		t.samplers.interrupt(capture, more)
 	}
 }
 
@@ -364,12 +356,23 @@ func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 
 // OrderMatters reports whether the same events in time order could have given other samples. Call it before Finish.
 func (s *Stream[T]) OrderMatters() bool {
-	for _, t := range s.timing {
-		if t != nil && t.late.n > 0 {
+	for _, t := range s.timed {
+		if t.late.n > 0 {
 			return true
 		}
 	}
 	return slices.ContainsFunc(s.meters, func(m *streamMeter[T]) bool { return m.disordered })
+}
+
+// Unpaired returns the number of intervals of a kind that gave no sample, because their begin or end is missing. It is
+// complete after Finish.
+func (s *Stream[T]) Unpaired(k kind.Kind) uint64 {
+	for _, m := range s.meters {
+		if m.kind == k {
+			return m.cuts.total()
+		}
+	}
+	return 0
 }
 
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
@@ -423,7 +426,7 @@ func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
 	for _, k := range s.kinds {
 		spec := &specs()[k]
 		switch {
-		case spec.meter != nil || !spec.matches(e.Type):
+		case spec.meter != nil || spec.matches == nil || !spec.matches(e.Type):
 		case k == kind.Imported:
 			r.samples = append(r.samples, newSampleSpec(spec, importedColumns(e.Type)))
 		default:

@@ -40,7 +40,7 @@ type Weights struct {
 	threads  map[*ntconv.Thread]*weighed // maps threads to their state
 	created  int                         // number of threads so far
 	samplers samplers[*weighed]
-	partial  map[*Histogram]bool          // IDs of recorders with an omitted sample, here or in the input
+	partial  map[*intervals]bool          // IDs of recorders with an omitted sample, here or in the input
 	absent   func(*weighed, ntconv.Ticks) // the method leave
 	all      *Recording
 	omitted  bool // an event was omitted, here or from the input before
@@ -85,7 +85,7 @@ func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv
 	w := &Weights{
 		src: src, keep: keep, report: report, nominal: nominalTicks(info, nominalPeriod(info)),
 		types: newWeightTypes(), threads: map[*ntconv.Thread]*weighed{},
-		partial: map[*Histogram]bool{}, all: NewRecording(info), now: math.MinInt64,
+		partial: map[*intervals]bool{}, all: NewRecording(info), now: math.MinInt64,
 		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
 	w.samplers = newSamplers[*weighed](w.nominal)

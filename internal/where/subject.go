@@ -121,7 +121,8 @@ func (m *conditionMatcher) test(t *test, v ntconv.Value) bool {
 	}
 	switch t.prop.Kind {
 	case PropertyWord:
-		return t.idTest([]byte(strings.ToLower(string(v.AppendString(nil)))))
+		word := string(v.AppendString(nil))
+		return t.idTest([]byte(strings.ToLower(word))) || t.op == opMatch && t.re.MatchString(word)
 	case PropertyDuration:
 		return slices.ContainsFunc(
 			t.lits,

@@ -1,0 +1,32 @@
+package convert
+
+import (
+	"fmt"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/during"
+	"github.com/ntconv/ntconv/internal/span/active"
+)
+
+// openDuring is the part of a selection that depends on what was open when an event was recorded. It implements
+// selection.During.
+type openDuring struct{ *during.Filter }
+
+// newDuring parses the expressions of Selection.During. It returns nil if there are none.
+func newDuring(texts []string) (*openDuring, error) {
+	if len(texts) == 0 {
+		return nil, nil
+	}
+	var conditions []*during.Condition
+	for _, text := range texts {
+		c, err := during.Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("Selection.During: %w", err)
+		}
+		conditions = append(conditions, c)
+	}
+	return &openDuring{during.New(conditions)}, nil
+}
+
+// Keep reports whether an event, which it borrows, was recorded during the intervals. Any evidence links it to spans.
+func (d *openDuring) Keep(e *ntconv.Event) bool { return d.Filter.Keep(e, active.All) }

@@ -1,0 +1,161 @@
+package overview
+
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/schema"
+)
+
+// A Sink sums up the events of a trace. They may arrive in file order, unless OrderMatters returns true at the end. It
+// is not safe for concurrent use.
+type Sink struct {
+	info    *ntconv.Info
+	stream  *profile.Stream[ntconv.Ticks] // the subject of a sample is its time
+	kinds   [kind.Count]*kindTotals
+	schemas schema.Table
+	roles   map[*ntconv.Type]*typeRole
+	recent  intern.Cache[*ntconv.Type, *typeRole]
+
+	events   series // number of events, without rundown
+	cpu      series // ticks of CPU time
+	managed  series // ticks of threads in managed code
+	pauses   series // ticks
+	counters *counters
+	pools    threadPools
+	pool     [1]ntconv.Value
+
+	disordered bool
+}
+
+// A typeRole is the use of the events of a type.
+type typeRole struct {
+	after  bool // written after the recording: rundown, weights
+	counts bool // they may state values of counters
+	pool   *schema.Projection
+}
+
+var (
+	_ ntconv.Watcher        = (*Sink)(nil)
+	_ ntconv.OrderSensitive = (*Sink)(nil)
+)
+
+// Options configure a Sink. The zero value selects the defaults.
+type Options struct {
+	Window   func(ntconv.Ticks) bool      // reports whether a time is selected; nil means all times
+	TypeName func(recorded string) string // spells names of types; nil leaves them as recorded
+}
+
+// New returns a Sink for a trace.
+func New(info *ntconv.Info, o Options) *Sink {
+	s := &Sink{
+		info: info, roles: map[*ntconv.Type]*typeRole{}, counters: newCounters(), pools: threadPools{},
+		recent: intern.NewCache[*ntconv.Type, *typeRole](8),
+	}
+	var kinds []kind.Kind
+	for _, k := range kind.All() {
+		if k != kind.Events { // every event is one
+			kinds = append(kinds, k)
+		}
+	}
+	s.stream = profile.NewStream(info, s.sample, &profile.StreamOptions{
+		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Window: o.Window,
+		TypeName: o.TypeName,
+	})
+	return s
+}
+
+// Write adds a selected event, which it borrows. It always returns nil.
+func (s *Sink) Write(e *ntconv.Event) error {
+	if e.Kind != ntconv.KindEvent {
+		s.stream.Add(e, e.Time)
+		return nil
+	}
+	r := s.roleOf(e)
+	if !r.after {
+		s.events.add(e.Time, 1)
+	}
+	s.stream.Add(e, e.Time)
+	if r.counts {
+		s.counters.add(e)
+	}
+	if r.pool != nil {
+		r.pool.Read(e, s.pool[:])
+		if n := s.pool[0]; n.Kind() == ntconv.ValueUint || n.Kind() == ntconv.ValueInt {
+			s.pools.add(e, int64(n.Uint()))
+		}
+	}
+	return nil
+}
+
+// Watch notes an event that the selection may omit: it may be the other half of an interval, or the sample after a
+// selected one.
+func (s *Sink) Watch(e *ntconv.Event) { s.stream.Watch(e) }
+
+// OrderMatters reports whether the same events in time order could have given other totals.
+func (s *Sink) OrderMatters() bool { return s.stream.OrderMatters() }
+
+// Disordered returns the result of OrderMatters at the time of Close.
+func (s *Sink) Disordered() bool { return s.disordered }
+
+// Close ends all samples. It returns nil.
+func (s *Sink) Close() error {
+	s.disordered = s.stream.OrderMatters()
+	s.stream.Finish()
+	return nil
+}
+
+func (s *Sink) roleOf(e *ntconv.Event) *typeRole {
+	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
+	if r := s.recent.Get(hash, &e.Type); r != nil {
+		return *r
+	}
+	r := s.roles[e.Type]
+	if r == nil {
+		of := s.schemas.Of(e)
+		r = &typeRole{
+			after:  strings.HasSuffix(e.Type.Provider, "Rundown") || profile.IsWeight(e.Type),
+			counts: s.counters.reader.Reads(e),
+			pool:   poolField(of),
+		}
+		s.roles[e.Type] = r
+	}
+	s.recent.Put(hash, &e.Type, r)
+	return r
+}
+
+// sample adds a sample, which it borrows.
+func (s *Sink) sample(w *profile.Weighed[ntconv.Ticks]) {
+	k := s.kinds[w.Kind]
+	if k == nil {
+		k = newKindTotals(w.Kind)
+		s.kinds[w.Kind] = k
+	}
+	k.add(w)
+	switch w.Kind {
+	case kind.Wall:
+		if w.State() == managedState {
+			s.managed.addSpan(w.Subject, w.Subject+s.ticks(w, "wall"))
+		}
+	case kind.CPU:
+		s.cpu.add(w.Subject, int64(s.ticks(w, "cpu")))
+	case kind.GC:
+		s.pauses.addSpan(w.Subject, w.Subject+s.ticks(w, "pause"))
+	}
+}
+
+// managedState is the state of a thread that runs managed code, or waits in it, according to the sample profiler.
+const managedState = "Managed"
+
+// ticks returns the value of a type, which is a time, in ticks.
+func (s *Sink) ticks(w *profile.Weighed[ntconv.Ticks], name string) ntconv.Ticks {
+	for i := range w.Types {
+		if w.Types[i].Type == name {
+			return ticks(&s.info.Clock, w.Values[i])
+		}
+	}
+	return 0
+}

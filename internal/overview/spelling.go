@@ -1,0 +1,139 @@
+package overview
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/counter"
+	"github.com/ntconv/ntconv/internal/message"
+)
+
+// bars are the heights of a sparkline above zero.
+var bars = []rune("▁▂▃▄▅▆▇█")
+
+// sparkline returns one character per value. Heights are proportional to the largest value; a space is zero, a dot
+// unknown.
+func sparkline(values []float64) string {
+	most := 0.
+	for _, v := range values {
+		most = max(most, v)
+	}
+	var b strings.Builder
+	for _, v := range values {
+		switch {
+		case v < 0:
+			b.WriteByte('.')
+		case v == 0 || most == 0:
+			b.WriteByte(' ')
+		default:
+			b.WriteRune(bars[min(int(v/most*float64(len(bars))), len(bars)-1)])
+		}
+	}
+	return b.String()
+}
+
+// quantity returns a value with its unit, which it abbreviates for bytes and nanoseconds.
+func quantity(n int64, unit string) string {
+	switch unit {
+	case "nanoseconds":
+		return duration(n)
+	case "bytes":
+		return message.Bytes(n)
+	case "count", "":
+		return message.Group(n)
+	}
+	return message.Group(n) + " " + unit
+}
+
+// duration returns nanoseconds with at most four digits.
+func duration(nanos int64) string {
+	d := time.Duration(nanos)
+	if d < time.Millisecond {
+		return d.Round(100 * time.Nanosecond).String()
+	}
+	return message.Duration(d)
+}
+
+// percent returns a share with two digits.
+func percent(share float64) string {
+	switch p := 100 * share; {
+	case p == 0 || p >= 9.95:
+		return fmt.Sprintf("%.0f%%", p)
+	case p >= 0.095:
+		return fmt.Sprintf("%.1f%%", p)
+	default:
+		return fmt.Sprintf("%.2g%%", p)
+	}
+}
+
+// number returns a number with about four digits, and all digits before the point.
+func number(x float64) string {
+	switch a := math.Abs(x); {
+	case a >= 1e15:
+		return strconv.FormatFloat(x, 'g', 4, 64)
+	case a >= 1000 || x == math.Trunc(x):
+		return message.Group(int64(math.Round(x)))
+	case a >= 0.1:
+		return strconv.FormatFloat(x, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(x, 'g', 3, 64)
+}
+
+// isZero reports whether all last values are 0, except for the number of measurements.
+func (c Counter) isZero() bool {
+	for name, v := range c.Values {
+		if v != 0 && name != counter.StatisticCount {
+			return false
+		}
+	}
+	return true
+}
+
+// text returns the name of a counter with its last value.
+func (c *Counter) text() string {
+	name := c.Name
+	if c.Tags != "" {
+		name += "{" + c.Tags + "}"
+	}
+	unit := c.unit()
+	v := c.Values
+	first := func(names ...string) string {
+		for _, n := range names {
+			if x, ok := v[n]; ok {
+				return number(x)
+			}
+		}
+		return "?"
+	}
+	switch c.Kind {
+	case counter.KindSum, counter.KindCounter:
+		if total, ok := v[counter.StatisticTotal]; ok {
+			return name + " " + number(total) + unit + " in total"
+		}
+		x, ok := v[counter.StatisticSum]
+		if !ok {
+			x = v[counter.StatisticRate]
+		}
+		if c.interval > 0 {
+			return name + " " + number(x/c.interval) + unit + "/s"
+		}
+		return name + " +" + number(x) + unit
+	case counter.KindHistogram:
+		return fmt.Sprintf("%s p50 %s%s, p95 %s%s", name, first("p50"), unit, first("p95"), unit)
+	}
+	return name + " " + first(counter.StatisticMean, counter.StatisticLast, counter.StatisticTotal, counter.StatisticRate) + unit
+}
+
+// unit returns the unit with a space before it.
+func (c *Counter) unit() string {
+	switch c.Unit {
+	case "":
+		return ""
+	case "%":
+		return "%"
+	}
+	return " " + c.Unit
+}
