@@ -22,7 +22,7 @@ type settings struct {
 
 // newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
 func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
-	s := &settings{subjectAs: o.SubjectAs, window: window, typeName: typeNameOf(nil)}
+	s := &settings{subjectAs: o.SubjectAs, window: window}
 	for _, label := range o.Labels {
 		key, path := kind.LabelOf(label)
 		s.labels, s.paths = append(s.labels, key), append(s.paths, path)

@@ -48,8 +48,7 @@ type StreamOptions struct {
 	Keep   func(key string) bool
 	Report *ntconv.Report          // may be nil
 	Window func(ntconv.Ticks) bool // as in Options
-	// TypeName spells names of types, as in ntconv.TypeNamer; nil leaves them as recorded.
-	TypeName func(recorded string) string
+	Namer  ntconv.Namer            // spells names of types if it is an ntconv.TypeNamer; may be nil
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -120,9 +119,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
 	}
 	settings := newSettings(&o.Options, o.Window)
-	if o.TypeName != nil {
-		settings.typeName = o.TypeName
-	}
+	settings.typeName = typeNameOf(o.Namer)
 	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]

@@ -26,7 +26,7 @@ type sample struct {
 	track, stack uint32
 }
 
-func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
+func newSampleReader(t *Timeline, info *ntconv.Info, namer ntconv.Namer) *sampleReader {
 	r := &sampleReader{
 		t:      t,
 		ids:    map[*profile.ValueType]uint32{},
@@ -38,7 +38,7 @@ func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 		r.computed = r.computed || k > kind.Imported
 	}
 	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{
-		Kinds: o.Kinds, Options: o.KindOptions, Window: o.Window, Report: o.Report,
+		Kinds: o.Kinds, Options: o.KindOptions, Window: o.Window, Report: o.Report, Namer: namer,
 	})
 	return r
 }
