@@ -122,7 +122,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
 	}
 	settings.auto = b.auto || b.rest
-	settings.typeName = typeNameOf(namer)
+	settings.typeName, settings.methodName = typeNameOf(namer), methodNameOf(namer)
 	for _, k := range kind.Preferred() {
 		if o.selects(k) {
 			b.sets = append(b.sets, newSet(b, k, settings))

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -13,11 +14,13 @@ type settings struct {
 	auto      bool // the kind was not requested
 	subjectAs kind.Subject
 	typeName  func(recorded string) string // spells names of types
-	labels    []string                     // keys of the requested labels
-	paths     []string                     // paths of their fields
-	weight    string                       // path of the field that kind.Events adds up; "" if none
-	unit      string
-	window    func(ntconv.Ticks) bool
+	// methodName spells names of methods.
+	methodName func(namespace, name, signature string) string
+	labels     []string // keys of the requested labels
+	paths      []string // paths of their fields
+	weight     string   // path of the field that kind.Events adds up; "" if none
+	unit       string
+	window     func(ntconv.Ticks) bool
 }
 
 // newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
@@ -31,7 +34,7 @@ func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
 	return s
 }
 
-// typeNameOf returns how a Namer, which may be nil, spells names of types: as recorded if it is no ntconv.TypeNamer.
+// typeNameOf returns how a Namer, which may be nil, spells names of types: for display if it is not an ntconv.TypeNamer.
 func typeNameOf(n ntconv.Namer) func(recorded string) string {
 	if g, ok := n.(ntconv.FrameGrouper); ok {
 		n = g.Recorded()
@@ -39,7 +42,21 @@ func typeNameOf(n ntconv.Namer) func(recorded string) string {
 	if t, ok := n.(ntconv.TypeNamer); ok {
 		return t.TypeName
 	}
-	return func(recorded string) string { return recorded }
+	return func(recorded string) string { return dotnet.TypeName(recorded, false) }
+}
+
+// methodNameOf returns how a Namer, which may be nil, spells names of methods: for display if it is not an
+// ntconv.MethodNamer.
+func methodNameOf(n ntconv.Namer) func(namespace, name, signature string) string {
+	if g, ok := n.(ntconv.FrameGrouper); ok {
+		n = g.Recorded()
+	}
+	if m, ok := n.(ntconv.MethodNamer); ok {
+		return m.MethodName
+	}
+	return func(namespace, name, signature string) string {
+		return dotnet.Method{Namespace: namespace, Name: name, Signature: signature}.Pretty()
+	}
 }
 
 // keys returns the keys of the labels from payloads: those of the kind, then the requested ones.

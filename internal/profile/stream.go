@@ -48,7 +48,9 @@ type StreamOptions struct {
 	Keep   func(key string) bool
 	Report *ntconv.Report          // may be nil
 	Window func(ntconv.Ticks) bool // as in Options
-	Namer  ntconv.Namer            // spells names of types if it is an ntconv.TypeNamer; may be nil
+	// Namer spells names of types and methods if it is an ntconv.TypeNamer or ntconv.MethodNamer; nil spells them for
+	// display.
+	Namer ntconv.Namer
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -119,7 +121,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
 	}
 	settings := newSettings(&o.Options, o.Window)
-	settings.typeName = typeNameOf(o.Namer)
+	settings.typeName, settings.methodName = typeNameOf(o.Namer), methodNameOf(o.Namer)
 	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]
