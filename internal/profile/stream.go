@@ -50,9 +50,8 @@ type StreamOptions struct {
 	Keep   func(key string) bool
 	Report *ntconv.Report          // may be nil
 	Window func(ntconv.Ticks) bool // as in Options
-	// Namer spells names of types and methods if it is an ntconv.TypeNamer or ntconv.MethodNamer; nil spells them for
-	// display.
-	Namer ntconv.Namer
+	// TypeName spells names of types, see TypeNameOf; nil spells them for display.
+	TypeName func(recorded string) string
 }
 
 // A Stream determines the weight of each single sample, for several kinds at once. The weights of the samples of a stack
@@ -125,7 +124,10 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
 	}
 	settings := newSettings(&o.Options, o.Window)
-	settings.typeName, settings.methodName = typeNameOf(o.Namer), methodNameOf(o.Namer)
+	settings.typeName, settings.methodName = TypeNameOf(nil), methodNameOf(nil)
+	if o.TypeName != nil {
+		settings.typeName = o.TypeName
+	}
 	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]

@@ -26,7 +26,7 @@ type sample struct {
 	track, stack uint32
 }
 
-func newSampleReader(t *Timeline, info *ntconv.Info, namer ntconv.Namer) *sampleReader {
+func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 	r := &sampleReader{
 		t:      t,
 		ids:    map[*profile.ValueType]uint32{},
@@ -38,12 +38,8 @@ func newSampleReader(t *Timeline, info *ntconv.Info, namer ntconv.Namer) *sample
 		r.computed = r.computed || k > kind.Imported
 	}
 	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{
-<<<<<<< HEAD
-		Kinds: o.Kinds, Options: o.KindOptions, Window: o.Window, Report: o.Report, Namer: namer,
-=======
 		Kinds: o.Kinds, Options: o.KindOptions, Window: o.Window, Report: o.Report,
 		TypeName: profile.TypeNameOf(t.stacks.namer),
->>>>>>> kinds
 	})
 	return r
 }

@@ -171,7 +171,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	t.stacks = newStackTable(namer)
 	t.begun = begunStacks{}
 	if !t.opts.NoSamples {
-		t.samples = newSampleReader(t, info, namer)
+		t.samples = newSampleReader(t, info)
 	}
 	t.counters = newCounterReader(t)
 	t.chrome = newChromeReader(t)
