@@ -321,8 +321,18 @@ func (s *set) orderMatters() bool {
 	return false
 }
 
+// flush completes the samples that wait for later events, which may be the only ones of their kind.
+func (b *Builder) flush() {
+	for _, s := range b.sets {
+		if s.active && s.meter != nil {
+			s.meter.flush()
+		}
+	}
+}
+
 // results returns the sets that become profiles: set, or all with samples for Options.Each.
 func (b *Builder) results() []*set {
+	b.flush()
 	if b.each {
 		return slices.DeleteFunc(slices.Clone(b.sets), func(s *set) bool { return len(s.rows) == 0 && s.declared == nil })
 	}
