@@ -50,6 +50,7 @@ func (a *app) infoCmd() *cobra.Command {
 		flags.BoolVar(&all, "all", false, "print complete lists, threads and attributes instead of one screen")
 	})
 	a.addInputFlags(cmd)
+	showOrder(cmd, formats.OrderName(reader.FileOrder))
 	return cmd
 }
 
@@ -66,7 +67,11 @@ func (a *app) info(name string, anyOrder bool, o infoOptions) error {
 	}
 	plan.Names, plan.AnyOrder, plan.Live = &symbol.Options{}, anyOrder, anyOrder
 	return a.over([]string{name}, plan, func(p *pass.Pass) error {
-		c := &contents{Sink: inventory.New(p.Info), overview: overview.New(p.Info, p.Window())}
+		of := overview.Options{Window: p.Window()}
+		if namer, ok := p.Namer.(ntconv.TypeNamer); ok {
+			of.TypeName = namer.TypeName
+		}
+		c := &contents{Sink: inventory.New(p.Info), overview: overview.New(p.Info, of)}
 		fatal, partial := a.drain(p, c)
 		if fatal != nil {
 			return fatal
@@ -105,7 +110,10 @@ var (
 
 // Write implements ntconv.Sink.
 func (c *contents) Write(e *ntconv.Event) error {
-	return errors.Join(c.Sink.Write(e), c.overview.Write(e))
+	if err := c.Sink.Write(e); err != nil {
+		return err
+	}
+	return c.overview.Write(e)
 }
 
 // Watch implements ntconv.Watcher.

@@ -3,6 +3,7 @@ package overview
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -73,12 +74,9 @@ type GC struct {
 
 // Parts are the parts of a kind by type, the largest first.
 type Parts struct {
-	Count int64   `json:"count"`
-	Types []Part  `json:"types"`
-	Value *Value  `json:"value,omitempty"` // the total by which allocations are sorted
-	Error float64 `json:"standard_error,omitempty"`
-
-	by int // index of Value in Part.Values, or -1
+	Count int64  `json:"count"`
+	Types []Part `json:"types"`
+	Value *Value `json:"value,omitempty"` // the total of allocations, by which types are sorted
 }
 
 // Waits describes waits for locks.
@@ -149,11 +147,11 @@ func (o *Overview) add(k *kindTotals, unpaired uint64, input string) {
 		}
 		slices.SortFunc(o.GC.Generations, func(a, b Part) int { return cmp.Compare(a.Name, b.Name) })
 	case kind.Exceptions:
-		o.Exceptions = &Parts{Count: item.Samples, Types: item.Parts, by: -1}
+		o.Exceptions = &Parts{Count: item.Samples, Types: item.Parts}
 	case kind.Alloc:
-		o.Allocations = &Parts{Count: item.Samples, Types: item.Parts, by: len(item.Values) - 1}
-		if o.Allocations.by >= 0 {
-			o.Allocations.Value = &item.Values[o.Allocations.by]
+		o.Allocations = &Parts{Count: item.Samples, Types: item.Parts}
+		if n := len(item.Values); n > 0 {
+			o.Allocations.Value = &item.Values[n-1]
 		}
 	case kind.Contention:
 		v := item.value("delay")
@@ -181,20 +179,22 @@ func (k *kindTotals) describe() Kind {
 	item := Kind{Kind: k.kind.String(), Samples: int64(samples), Noun: k.kind.Noun(int64(samples)), Values: []Value{}}
 	item.Source, item.Unused = k.totals.Source()
 	for i, sum := range sums {
-		v := Value{Type: sum.Type, Unit: sum.Unit, Total: sum.Value, Error: sum.Error}
+		v := Value{Type: sum.Type, Unit: sum.Unit, Total: sum.Value, Error: significant(sum.Error)}
 		if i < len(k.lengths) && k.lengths[i] != nil {
 			v.Quantiles = quantiles(k.lengths[i])
 		}
 		item.Values = append(item.Values, v)
 	}
 	if key := partLabels[k.kind]; key != "" {
-		by := -1
-		if k.kind == kind.Alloc {
-			by = len(sums) - 1
-		}
-		item.Parts, item.PartsBy = k.parts.list(k.totals.Used(), by), key
+		item.Parts, item.PartsBy = k.parts.list(k.totals.Used(), k.kind == kind.Alloc), key
 	}
 	return item
+}
+
+// significant returns a share with three significant digits. More depend on the order in which variances are added up.
+func significant(x float64) float64 {
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'e', 2, 64), 64)
+	return x
 }
 
 func quantiles(d *distribution.Distribution) *Quantiles {

@@ -11,7 +11,7 @@ import (
 var partLabels = [kind.Count]string{
 	kind.Wall:       profile.LabelState,
 	kind.Alloc:      profile.LabelType,
-	kind.Exceptions: "exception type",
+	kind.Exceptions: profile.LabelExceptionType,
 	kind.Wait:       profile.LabelWaitSource,
 	kind.GC:         profile.LabelGeneration,
 	kind.JIT:        profile.LabelTier,
@@ -57,14 +57,18 @@ func (k *kindTotals) add(w *profile.Weighed[ntconv.Ticks]) {
 	if key == "" {
 		return
 	}
-	row := k.parts.add(label(w.Labels, key), w.Source, w.Values)
-	if k.kind == kind.Requests && len(w.Values) > 0 {
+	value := int64(0)
+	if n := len(w.Values); n > 0 {
+		value = w.Values[n-1]
+	}
+	row := k.parts.add(label(w.Labels, key), w.Source, value)
+	if k.kind == kind.Requests {
 		h := k.sides[row]
 		if h == nil {
 			h = new(distribution.Distribution)
 			k.sides[row] = h
 		}
-		h.Add(distribution.Uint(uint64(max(w.Values[0], 0))))
+		h.Add(distribution.Uint(uint64(max(value, 0))))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
@@ -17,8 +18,7 @@ type Sink struct {
 	kinds   [kind.Count]*kindTotals
 	schemas schema.Table
 	roles   map[*ntconv.Type]*typeRole
-	last    *ntconv.Type // its role is role
-	role    *typeRole
+	recent  intern.Cache[*ntconv.Type, *typeRole]
 
 	events   series // number of events, without rundown
 	cpu      series // ticks of CPU time
@@ -43,10 +43,17 @@ var (
 	_ ntconv.OrderSensitive = (*Sink)(nil)
 )
 
-// New returns a Sink for a trace. window reports whether a time is selected; nil means all times.
-func New(info *ntconv.Info, window func(ntconv.Ticks) bool) *Sink {
+// Options configure a Sink. The zero value selects the defaults.
+type Options struct {
+	Window   func(ntconv.Ticks) bool      // reports whether a time is selected; nil means all times
+	TypeName func(recorded string) string // spells names of types; nil leaves them as recorded
+}
+
+// New returns a Sink for a trace.
+func New(info *ntconv.Info, o Options) *Sink {
 	s := &Sink{
 		info: info, roles: map[*ntconv.Type]*typeRole{}, counters: newCounters(), pools: threadPools{},
+		recent: intern.NewCache[*ntconv.Type, *typeRole](8),
 	}
 	var kinds []kind.Kind
 	for _, k := range kind.All() {
@@ -55,7 +62,8 @@ func New(info *ntconv.Info, window func(ntconv.Ticks) bool) *Sink {
 		}
 	}
 	s.stream = profile.NewStream(info, s.sample, &profile.StreamOptions{
-		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Window: window,
+		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Window: o.Window,
+		TypeName: o.TypeName,
 	})
 	return s
 }
@@ -101,8 +109,9 @@ func (s *Sink) Close() error {
 }
 
 func (s *Sink) roleOf(e *ntconv.Event) *typeRole {
-	if e.Type == s.last {
-		return s.role
+	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
+	if r := s.recent.Get(hash, &e.Type); r != nil {
+		return *r
 	}
 	r := s.roles[e.Type]
 	if r == nil {
@@ -114,7 +123,7 @@ func (s *Sink) roleOf(e *ntconv.Event) *typeRole {
 		}
 		s.roles[e.Type] = r
 	}
-	s.last, s.role = e.Type, r
+	s.recent.Put(hash, &e.Type, r)
 	return r
 }
 

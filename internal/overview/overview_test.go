@@ -2,7 +2,6 @@ package overview_test
 
 import (
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,7 +47,7 @@ func sum(t *testing.T, f corpus.File, order reader.Order) (o *overview.Overview,
 	if err != nil {
 		return nil, false
 	}
-	s := overview.New(src.Info(), nil)
+	s := overview.New(src.Info(), overview.Options{})
 	recording := profile.NewRecording(src.Info())
 	read(t, f, order, func(e *ntconv.Event) {
 		recording.Observe(e)
@@ -125,7 +124,7 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 			t.Errorf("%s: no total of %s", f.Path, k)
 		}
 	}
-	for _, k := range []string{"wall", "cpu", "contention", "gc", "jit"} {
+	for _, k := range []string{"wall", "cpu", "alloc", "exceptions", "contention", "wait", "gc", "jit", "requests", "tasks"} {
 		if seen[k] == 0 && !testing.Short() {
 			t.Errorf("no trace has %s", k)
 		}
@@ -165,21 +164,30 @@ func encode(t *testing.T, o *overview.Overview) string {
 	return string(b)
 }
 
-// Values that the recorded programs counted themselves.
+// Numbers that the recorded programs counted themselves.
 func TestTruth(t *testing.T) {
-	var truth struct {
-		Requests []any
+	truth := func(name string, dst any) *overview.Overview {
+		t.Helper()
+		dir := corpus.Shared(t, "data", "own")
+		if err := json.Unmarshal(corpus.Read(t, filepath.Join(dir, name+".truth.json")), dst); err != nil {
+			t.Fatal(err)
+		}
+		o, _ := sum(t, corpus.SharedTrace(t, "own/"+name), reader.ByTime)
+		return o
 	}
-	dir := corpus.Shared(t, "data", "own")
-	if err := json.Unmarshal(corpus.Read(t, filepath.Join(dir, "net-http.truth.json")), &truth); err != nil {
-		t.Fatal(err)
+	var http struct{ Served, Requests []any }
+	o := truth("net-http", &http)
+	if len(o.Requests) != 2 || o.Requests[0].Side != "server" || o.Requests[0].Count != int64(len(http.Served)) ||
+		o.Requests[1].Side != "client" || o.Requests[1].Count != int64(len(http.Requests)) {
+		t.Errorf("requests %+v, the program served %d and made %d", o.Requests, len(http.Served), len(http.Requests))
 	}
-	o, _ := sum(t, corpus.SharedTrace(t, "own/net-http"), reader.ByTime)
-	var sides []string
-	for _, r := range o.Requests {
-		sides = append(sides, fmt.Sprintf("%d %s", r.Count, r.Side))
+	var counters struct {
+		Totals map[string]float64
 	}
-	t.Log(sides, len(truth.Requests))
+	o = truth("counters", &counters)
+	if len(o.Counters) < 10 || o.Timeline.CPUSource != overview.CPUCounter {
+		t.Errorf("%d counters, CPU use from %q", len(o.Counters), o.Timeline.CPUSource)
+	}
 }
 
 // Names of the trace never reach a terminal as control sequences, and no list is longer than the text says.

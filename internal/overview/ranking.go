@@ -28,23 +28,18 @@ type rankingKey struct {
 type rankingRow struct {
 	rankingKey
 	samples int64
-	values  []int64
+	value   int64
 }
 
-// add adds a sample, and returns its row. It borrows values.
-func (r *ranking) add(name string, source uint8, values []int64) *rankingRow {
+// add adds a sample, and returns its row.
+func (r *ranking) add(name string, source uint8, value int64) *rankingRow {
 	row := r.last
 	if row == nil || row.name != name || row.source != source || row.rest {
 		row = r.row(name, source)
 		r.last = row
 	}
 	row.samples++
-	for len(row.values) < len(values) {
-		row.values = append(row.values, 0)
-	}
-	for i, v := range values {
-		row.values[i] += v
-	}
+	row.value += value
 	return row
 }
 
@@ -74,15 +69,14 @@ func (r *ranking) row(name string, source uint8) *rankingRow {
 type Part struct {
 	Name  string `json:"name"` // "" if the trace states none
 	Count int64  `json:"count"`
-	// Values are parallel to the values of the kind of profile.
-	Values []int64 `json:"values,omitempty"`
+	// Value is the total of the last value of the kind of profile: bytes of allocations, nanoseconds of pauses.
+	Value int64 `json:"value"`
 	// Rest means that the part holds all names beyond 10,000.
 	Rest bool `json:"rest,omitempty"`
 }
 
-// list returns the parts from the sources that are used, the largest first: by the given value, or by count if it is
-// negative.
-func (r *ranking) list(used []bool, by int) []Part {
+// list returns the parts from the sources that are used, the largest first: by value, or else by count.
+func (r *ranking) list(used []bool, byValue bool) []Part {
 	index := map[string]int{}
 	list := []Part{}
 	for key, row := range r.rows {
@@ -101,16 +95,11 @@ func (r *ranking) list(used []bool, by int) []Part {
 		}
 		p := &list[i]
 		p.Count += row.samples
-		for j, v := range row.values {
-			if j == len(p.Values) {
-				p.Values = append(p.Values, 0)
-			}
-			p.Values[j] += v
-		}
+		p.Value += row.value
 	}
 	weight := func(p *Part) int64 {
-		if by >= 0 && by < len(p.Values) {
-			return p.Values[by]
+		if byValue {
+			return p.Value
 		}
 		return p.Count
 	}

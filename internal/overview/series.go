@@ -36,6 +36,11 @@ func (s *series) addSpan(from, to ntconv.Ticks) {
 	if to <= from {
 		return
 	}
+	i, j := int64(from)>>s.shift-s.first, int64(to-1)>>s.shift-s.first
+	if i == j && uint64(i) < uint64(len(s.values)) { // the usual case
+		s.values[i] += int64(to - from)
+		return
+	}
 	s.cover(from)
 	s.cover(to - 1)
 	for at := from; at < to; {

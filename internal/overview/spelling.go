@@ -82,6 +82,16 @@ func number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 3, 64)
 }
 
+// isZero reports whether all last values are 0, except for the number of measurements.
+func (c Counter) isZero() bool {
+	for name, v := range c.Values {
+		if v != 0 && name != counter.StatisticCount {
+			return false
+		}
+	}
+	return true
+}
+
 // text returns the name of a counter with its last value.
 func (c *Counter) text() string {
 	name := c.Name

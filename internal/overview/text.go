@@ -13,10 +13,11 @@ import (
 
 // Lengths of lists without TextOptions.All.
 const (
-	maxParts    = 5
-	maxPools    = 1
-	maxSections = 6 // lines of counters
-	lineWidth   = 110
+	maxParts             = 5
+	maxPools             = 1
+	maxCounterLines      = 6
+	maxCountersWithZeros = 12 // of more counters, those with the value 0 are omitted
+	lineWidth            = 110
 )
 
 // TextOptions configure Text.
@@ -57,8 +58,8 @@ func (o *Overview) writeKinds(w io.Writer) {
 func (k *Kind) text() string {
 	var list []string
 	for _, v := range k.Values {
-		if v.Total == 0 && len(k.Values) > 1 {
-			continue // the samples of this source do not state it
+		if v.Unit == "count" && (v.Total == k.Samples || v.Total == 0) {
+			continue // it repeats the number of samples, or the samples of this source do not state it
 		}
 		text := strings.ReplaceAll(v.Type, "_", " ") + " " + v.text()
 		if q := v.Quantiles; q != nil && k.Samples > 1 {
@@ -128,8 +129,8 @@ func writeParts(w io.Writer, title string, p *Parts, options TextOptions) {
 	for i := range p.Types {
 		part := &p.Types[i]
 		v := part.Count
-		if p.by >= 0 && p.by < len(part.Values) {
-			v = part.Values[p.by]
+		if p.Value != nil {
+			v = part.Value
 		}
 		if i >= maxParts && !options.All && len(p.Types) > maxParts+1 {
 			rest += v
@@ -167,47 +168,50 @@ func (o *Overview) writeRequests(w io.Writer) {
 
 // writeCounters prints the last values of counters as a paragraph per provider.
 func (o *Overview) writeCounters(w io.Writer, options TextOptions) {
+	list := o.Counters
+	if len(list) > maxCountersWithZeros && !options.All {
+		list = slices.DeleteFunc(slices.Clone(list), Counter.isZero)
+	}
 	if len(o.Counters) == 0 {
 		return
 	}
-	var lines []string
-	hidden, n := 0, len(o.Counters)
-	for i := 0; i < n; {
-		end := i
-		for end < n && o.Counters[end].Provider == o.Counters[i].Provider {
-			end++
-		}
-		line := "  " + clip(message.Line(o.Counters[i].Provider)) + ":"
-		for j, c := range o.Counters[i:end] {
-			item := " " + clip(message.Line(c.text()))
-			if j < end-i-1 {
-				item += ","
-			}
-			if len(line)+len(item) > lineWidth && j > 0 {
-				if lines = append(lines, line); len(lines) >= maxSections && !options.All {
-					hidden += end - i - j
-					line = ""
-					break
-				}
-				line = "   "
-			}
-			line += item
-		}
-		if line != "" {
-			lines = append(lines, line)
-		}
-		if i = end; len(lines) >= maxSections && !options.All {
-			hidden += n - end
-			break
-		}
-	}
+	lines, shown := counterLines(list, options)
 	fmt.Fprint(w, "\nCounters, last values:\n")
 	for _, line := range lines {
 		fmt.Fprintln(w, line)
 	}
-	if hidden > 0 {
+	if hidden := len(o.Counters) - shown; hidden > 0 {
 		fmt.Fprintf(w, "  and %d more; --all lists them\n", hidden)
 	}
+}
+
+// counterLines returns a paragraph per provider, and the number of counters in them.
+func counterLines(list []Counter, options TextOptions) (lines []string, shown int) {
+	provider, line := "", ""
+	for i := range list {
+		c := &list[i]
+		item := " " + clip(message.Line(c.text()))
+		switch {
+		case i == 0 || c.Provider != provider:
+			if i > 0 {
+				lines = append(lines, line)
+			}
+			provider = c.Provider
+			line = "  " + clip(message.Line(provider)) + ":" + item
+		case len(line)+len(item) >= lineWidth:
+			lines = append(lines, line+",")
+			line = "   " + item
+		default:
+			line += "," + item
+		}
+		if len(lines) == maxCounterLines && !options.All {
+			return lines, i
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines, len(list)
 }
 
 // clip truncates a name that is too long for a line.

@@ -25,7 +25,7 @@ type settings struct {
 
 // newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
 func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
-	s := &settings{subjectAs: o.SubjectAs, window: window, typeName: typeNameOf(nil), methodName: methodNameOf(nil)}
+	s := &settings{subjectAs: o.SubjectAs, window: window, typeName: TypeNameOf(nil), methodName: methodNameOf(nil)}
 	for _, label := range o.Labels {
 		key, path := kind.LabelOf(label)
 		s.labels, s.paths = append(s.labels, key), append(s.paths, path)
@@ -34,8 +34,8 @@ func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
 	return s
 }
 
-// typeNameOf returns how a Namer, which may be nil, spells names of types: as recorded if it is no ntconv.TypeNamer.
-func typeNameOf(n ntconv.Namer) func(recorded string) string {
+// TypeNameOf returns how a Namer, which may be nil, spells names of types: as recorded if it is no ntconv.TypeNamer.
+func TypeNameOf(n ntconv.Namer) func(recorded string) string {
 	if g, ok := n.(ntconv.FrameGrouper); ok {
 		n = g.Recorded()
 	}

@@ -24,6 +24,8 @@ type Weighed[T any] struct {
 	Variances []float64
 	// Source is the kind of events that the sample was computed from, see SourcesOf.
 	Source uint8
+	// About is what the sample is about, such as the allocated type; "" if it is about nothing but its stack.
+	About string
 	// Leaf is the name of the innermost frame that the kind adds to the stack, such as the allocated type; "" if none.
 	Leaf string
 	// Subject is the value that was passed to Stream.Add with the event that gives the sample its stack.
@@ -69,6 +71,8 @@ type Stream[T any] struct {
 	roles       map[*ntconv.Type]*streamRole
 	recent      intern.Cache[*ntconv.Type, *streamRole]
 	timing      [kind.Count]*timing[T] // nil for kinds without an interval
+	timed       []*timing[T]           // those that are not nil
+	none        streamRole             // of what is not an event
 	meters      []*streamMeter[T]
 	all         *Recording
 	tags        tagTable
@@ -143,7 +147,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
 			}
 			t.absent = func(l *lasting[T], since ntconv.Ticks) { s.leave(l, since) }
-			s.timing[k] = t
+			s.timing[k], s.timed = t, append(s.timed, t)
 		}
 	}
 	return s
@@ -162,22 +166,22 @@ func (s *Stream[T]) IsSample(e *ntconv.Event) bool {
 // weights of selected samples do not depend on the selection. Repeating the call for an event changes nothing. It
 // borrows e, and allocates only for new types and threads.
 func (s *Stream[T]) Watch(e *ntconv.Event) {
-	s.note(e)
-	if e.Kind == ntconv.KindEvent {
-		for _, i := range s.roleOf(e).meters {
-			s.meters[i].watch(e)
-		}
+	for _, i := range s.note(e).meters {
+		s.meters[i].watch(e)
 	}
 }
 
-// note notes what affects the samples of other events. Repeating the call for an event changes nothing.
-func (s *Stream[T]) note(e *ntconv.Event) {
+// note notes what affects the samples of other events, and returns the use of e. Repeating the call for an event changes
+// nothing.
+func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 	switch e.Kind {
 	case ntconv.KindEvent:
 		s.all.Observe(e)
-		if r := s.roleOf(e); r.class != weightNone {
+		r := s.roleOf(e)
+		if r.class != weightNone {
 			s.weigh(e, r.class)
 		}
+		return r
 	case ntconv.KindLost:
 		s.interrupt(e.Capture, false)
 		for _, m := range s.meters {
@@ -185,26 +189,21 @@ func (s *Stream[T]) note(e *ntconv.Event) {
 		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
-			for _, t := range s.timing {
-				if t != nil {
-					s.remove(t, e.Mark.Threads)
-				}
+			for _, t := range s.timed {
+				s.remove(t, e.Mark.Threads)
 			}
 			for _, m := range s.meters {
 				m.removed(e.Mark.Threads)
 			}
 		}
 	}
+	return &s.none
 }
 
 // Add adds a selected event. If it is a sample, emit receives it with the subject. Add borrows e, and includes Watch;
 // calling Watch for e before is allowed.
 func (s *Stream[T]) Add(e *ntconv.Event, subject T) {
-	s.note(e)
-	if e.Kind != ntconv.KindEvent {
-		return
-	}
-	r := s.roleOf(e)
+	r := s.note(e)
 	for i := range r.samples {
 		s.add(e, &r.samples[i], subject)
 	}
@@ -247,9 +246,9 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 	if len(f.variances) > 0 {
 		s.out.Variances = f.variances[c.first:]
 	}
-	s.out.Leaf = s.tags.value(f.tags, m.leaf)
+	s.out.About, s.out.Leaf = s.tags.value(f.tags, m.collector.spec.subject), s.tags.value(f.tags, m.leaf)
 	s.pass(c, m.keys, f.values, f.tags, m.subjects[f.slot])
-	s.out.Leaf = ""
+	s.out.About, s.out.Leaf = "", ""
 	s.out.Source, s.out.Variances = 0, nil
 }
 
@@ -292,10 +291,7 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 
 // weigh applies an event of a weight class to all kinds with an interval.
 func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
-	for _, t := range s.timing {
-		if t == nil {
-			continue
-		}
+	for _, t := range s.timed {
 		switch class {
 		case weightSample:
 			s.see(t, e)
@@ -328,10 +324,8 @@ func (s *Stream[T]) leave(l *lasting[T], since ntconv.Ticks) {
 
 // interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
 func (s *Stream[T]) interrupt(capture *ntconv.Thread, more bool) {
-	for _, t := range s.timing {
-		if t != nil {
-			t.samplers.interrupt(capture, more)
-		}
+	for _, t := range s.timed {
+		t.samplers.interrupt(capture, more)
 	}
 }
 
@@ -362,8 +356,8 @@ func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 
 // OrderMatters reports whether the same events in time order could have given other samples. Call it before Finish.
 func (s *Stream[T]) OrderMatters() bool {
-	for _, t := range s.timing {
-		if t != nil && t.late.n > 0 {
+	for _, t := range s.timed {
+		if t.late.n > 0 {
 			return true
 		}
 	}
