@@ -3,6 +3,7 @@ package overview_test
 import (
 	"encoding/json"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -187,6 +188,34 @@ func TestTruth(t *testing.T) {
 	o = truth("counters", &counters)
 	if len(o.Counters) < 10 || o.Timeline.CPUSource != overview.CPUCounter {
 		t.Errorf("%d counters, CPU use from %q", len(o.Counters), o.Timeline.CPUSource)
+	}
+}
+
+// docs/info.md describes every member of the JSON object.
+func TestMembersAreDocumented(t *testing.T) {
+	page := string(corpus.Read(t, "../../docs/info.md"))
+	seen := map[reflect.Type]bool{}
+	var check func(reflect.Type)
+	check = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for i := range of.NumField() {
+			f := of.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.IsExported() && !f.Anonymous && !strings.Contains(page, "`"+name) {
+				t.Errorf("docs/info.md does not mention %s of %v", name, of)
+			}
+			check(f.Type)
+		}
+	}
+	check(reflect.TypeFor[overview.Overview]())
+	if len(seen) < 8 {
+		t.Errorf("only %d types", len(seen))
 	}
 }
 
