@@ -60,6 +60,14 @@ type TypeNamer interface {
 	TypeName(recorded string) string
 }
 
+// A MethodNamer is a Namer that spells names of methods that events state as it spells names of frames.
+type MethodNamer interface {
+	Namer
+	// MethodName returns the spelling of a method's name from the strings of an event such as MethodLoadVerbose:
+	// namespace is the full name of the type, and signature contains the return type and the parameters.
+	MethodName(namespace, name, signature string) string
+}
+
 // A FrameGrouper is a Namer that replaces frames of another Namer, so that different stacks often have equal frames. A
 // sink that aggregates merges such stacks, and knows how many events a stack has, so it calls AppendGrouped instead of
 // AppendFrames.

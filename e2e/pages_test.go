@@ -42,11 +42,10 @@ type visitedPage struct {
 	Names, Sorted                      []string
 }
 
-// visit starts ntconv view for a profile, and visits its pages with a browser.
-func visit(t *testing.T, flags []string, paths ...string) visitedPages {
+// startView starts ntconv view for a profile and returns the address that it prints. The test ends the command.
+func startView(t *testing.T, args ...string) string {
 	t.Helper()
-	needBrowser(t)
-	cmd := exec.Command(command, append([]string{"view", "-q"}, flags...)...)
+	cmd := exec.Command(command, append([]string{"view", "-q"}, args...)...)
 	var msg bytes.Buffer
 	cmd.Stderr = &msg
 	out, err := cmd.StdoutPipe()
@@ -56,15 +55,23 @@ func visit(t *testing.T, flags []string, paths ...string) visitedPages {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}()
 	address, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
+		_ = cmd.Wait() // the message is complete
 		t.Fatalf("%v: %s", err, msg.Bytes())
 	}
-	return script[visitedPages](t, 1, "node", append([]string{"pages.mjs", strings.TrimSpace(address)}, paths...)...)[0]
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return strings.TrimSpace(address)
+}
+
+// visit starts ntconv view for a profile, and visits its pages with a browser.
+func visit(t *testing.T, flags []string, paths ...string) visitedPages {
+	t.Helper()
+	needBrowser(t)
+	return script[visitedPages](t, 1, "node", append([]string{"pages.mjs", startView(t, flags...)}, paths...)...)[0]
 }
 
 // A profile whose strings are all scripts runs none of them on any page, pages of other origins receive nothing, and

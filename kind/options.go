@@ -27,10 +27,14 @@ const (
 	SubjectLabel                  // only a label
 )
 
-// LabelOf splits an element of Options.Labels into the key of the label and the path of the field.
+// LabelOf splits an element of Options.Labels into the key of the label and the path of the field. "exception message",
+// the key that other profilers use, is the field ExceptionMessage.
 func LabelOf(label string) (key, path string) {
 	if key, path, ok := strings.Cut(label, "="); ok && key != "" && path != "" {
 		return key, path
+	}
+	if label == "exception message" {
+		return label, "ExceptionMessage"
 	}
 	return label, label
 }

@@ -164,6 +164,18 @@ func (t *Table) TypeName(recorded string) string {
 	return dotnet.TypeName(recorded, t.names == NamesShort)
 }
 
+// MethodName returns the name of a method in the spelling of Options.Names. It implements ntconv.MethodNamer.
+func (t *Table) MethodName(namespace, name, signature string) string {
+	m := dotnet.Method{Namespace: namespace, Name: name, Signature: signature}
+	switch t.names {
+	case NamesRaw:
+		return m.Raw()
+	case NamesShort:
+		return m.Short()
+	}
+	return m.Pretty()
+}
+
 func learnerOf(typ *ntconv.Type) learner {
 	switch clr.ClassOf(typ) {
 	case clr.ClassMethod:

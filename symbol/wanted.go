@@ -13,6 +13,7 @@ var (
 	_ ntconv.EpochSettler    = (*Table)(nil)
 	_ ntconv.RundownReporter = (*Table)(nil)
 	_ ntconv.TypeNamer       = (*Table)(nil)
+	_ ntconv.MethodNamer     = (*Table)(nil)
 )
 
 // wanted holds the addresses of one process that a consumer announced with Want. A rundown at the end of most traces

@@ -99,7 +99,7 @@ func TestProposedCommands(t *testing.T) {
 			t.Errorf("%s: code %d: %s", x.Command, r.code, r.stderr)
 		}
 	}
-	for _, args := range [][]string{{"to", "pprof"}, {"top"}, {"top", "--pid", "1"}} {
+	for _, args := range [][]string{{"to", "pprof", "--pid", "1"}, {"top", "--pid", "1"}} {
 		args = append(args, "--max-zstd-window=256MiB", in)
 		r := invoke(t, dir, nil, args...)
 		_, proposed, ok := strings.Cut(r.stderr, "; for its ")

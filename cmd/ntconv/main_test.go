@@ -188,8 +188,8 @@ func TestExitCodes(t *testing.T) {
 		{name: "cut", stdin: cut, args: []string{"to", "pprof", "-", "-o", "x"}, code: 3, stderr: []string{"standard input: nettrace 4: byte ", "truncated", "kept", "x: wall profile"}, files: []string{"x"}},
 		{name: "losses fail with --fail-on-loss", args: []string{"print", "--fail-on-loss", "-o", "x", trace(t, "stress-drop")}, code: 3, stderr: []string{"19,336"}, files: []string{"x"}},
 
-		{name: "no samples", args: []string{"to", "pprof", trace(t, "threads")}, code: 4, stderr: []string{"no samples among 1,214 events (", "dotnet-trace collect"}},
-		{name: "no samples but spans", args: []string{"to", "pprof", trace(t, "sources")}, code: 4, stderr: []string{"no samples among 80 events (Shop-Free 46", "ntconv to otlp"}},
+		{name: "no samples", args: []string{"to", "pprof", "--kind", "wall", trace(t, "threads")}, code: 4, stderr: []string{"no samples of threads among 1,214 events; ", "dotnet-trace collect"}},
+		{name: "only other events", args: []string{"to", "pprof", trace(t, "threads")}, code: 0, stderr: []string{"events profile, ", "the trace has no better kind of profile; record samples with dotnet-trace collect"}, files: []string{"threads.pb.gz"}},
 		{name: "other samples", args: []string{"to", "pprof", "--kind", "cpu", cpu}, code: 4, stderr: []string{"no samples of CPUs among 1,786 events; the trace has 194 samples of threads (--kind wall)"}},
 		{name: "nothing imported", args: []string{"top", "--kind", "imported", cpu}, code: 4, stderr: []string{"--kind wall"}},
 		{name: "nothing selected", args: []string{"to", "pprof", "--pid", "1", cpu}, code: 4, stderr: []string{"--pid 1", "ntconv info"}},

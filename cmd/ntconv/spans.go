@@ -128,6 +128,9 @@ func (u *spanUse) remark(r formats.Result) string {
 		return ""
 	}
 	c := u.counts(r)
+	if c.Samples == 0 && u.index.Evicted() == 0 {
+		return ""
+	}
 	text := fmt.Sprintf("%s of %s linked to spans", message.Group(c.Linked()), message.Count(c.Samples, "sample"))
 	var by []string
 	for _, e := range []struct {

@@ -76,7 +76,7 @@ func TestFlagValues(t *testing.T) {
 		{[]string{"info", "--max-ratio", "x"}, "want a number"},
 		{[]string{"info", "--strict=maybe"}, "want true or false"},
 		{[]string{"info", "--event", `a"b`}, "want names with commas between them"},
-		{[]string{"to", "pprof", "--kind", "heap"}, "want auto, wall, cpu"},
+		{[]string{"to", "pprof", "--kind", "heap"}, "want auto|wall|cpu"},
 	} {
 		r := invoke(t, t.TempDir(), nil, append(c.args, "T")...)
 		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "pars") || strings.Contains(r.stderr, "strconv") {

@@ -66,6 +66,7 @@ func newSink(
 		namer = ntconv.NoNames()
 	}
 	t := &timeline.Options{
+		Kinds: s.o.Kinds, KindOptions: s.o.KindOptions, Window: s.o.Window,
 		Report: s.o.Report, Dir: s.o.TempDir, MaxTemp: s.o.MaxTemp, SpanIDReversed: s.o.SpanIDReversed, NoSamples: s.o.Samples == NoSamples, Rundown: s.o.Rundown,
 		MinDuration: s.o.MinDuration,
 	}

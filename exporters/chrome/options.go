@@ -1,6 +1,9 @@
 package chrome
 
-import "github.com/ntconv/ntconv"
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/kind"
+)
 
 // Tracks is a bit set that selects what a Sink writes. Samples have an option of their own, and losses are always
 // written.
@@ -64,6 +67,12 @@ type Options struct {
 	// SpanIDReversed treats the label SpanId as a little-endian number: its W3C text form shows the bytes from last to
 	// first.
 	SpanIDReversed bool
+	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure those that are
+	// computed from events; such events also become slices or instants. Window, if not nil, reports whether a time is
+	// selected: an interval, such as a wait, that is not completely in the selected time is in no sample.
+	Kinds       []kind.Kind
+	KindOptions kind.Options
+	Window      func(ntconv.Ticks) bool
 	// Source is the name of the input and Version that of the program, both for the member metadata; "" omits them.
 	Source, Version string
 	// TempDir is the directory of temporary files; "" means os.TempDir().

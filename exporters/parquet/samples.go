@@ -1,9 +1,12 @@
 package parquet
 
 import (
+	"encoding/binary"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // samples writes the table samples, with one row per sample and sample type.
@@ -13,6 +16,49 @@ type samples struct {
 	rows   *sorted[tables.Sample]
 	active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool) // nil: only labels contain span IDs
 	ids    idTexts
+	labels labelMaps
+}
+
+// labelMaps turns the labels of a sample to a map. Samples with equal labels share one map.
+type labelMaps struct {
+	known map[string]map[string]string // by the labels as text
+	key   []byte
+}
+
+// maxLabelMaps bounds the memory of labelMaps: the maps that rows refer to are freed with the rows.
+const maxLabelMaps = 1 << 16
+
+// of returns the labels as a map, nil if there are none. It borrows list.
+func (m *labelMaps) of(list []ntconv.Label) map[string]string {
+	if len(list) == 0 {
+		return nil
+	}
+	m.key = m.key[:0]
+	for _, l := range list {
+		m.key = append(binary.AppendUvarint(m.key, uint64(len(l.Key))), l.Key...)
+		m.key = append(binary.AppendUvarint(m.key, uint64(len(l.Str))), l.Str...)
+	}
+	labels := m.known[string(m.key)]
+	if labels == nil {
+		if m.known == nil || len(m.known) >= maxLabelMaps {
+			m.known = map[string]map[string]string{}
+		}
+		labels = make(map[string]string, len(list))
+		for _, l := range list {
+			labels[valid(l.Key)] = valid(l.Str)
+		}
+		m.known[string(m.key)] = labels
+	}
+	return labels
+}
+
+// sourceName returns the name of the events that a sample was computed from, "" if its kind has only one source.
+func sourceName(k kind.Kind, source uint8) string {
+	names, _ := profile.SourcesOf(k, nil)
+	if int(source) >= len(names) || len(names) < 2 {
+		return ""
+	}
+	return names[source]
 }
 
 func newSamples(s *Sink) (derived, error) {
@@ -24,7 +70,10 @@ func newSamples(s *Sink) (derived, error) {
 		return omitted{}, nil
 	}
 	p := &samples{sink: s, rows: rows, active: s.o.Active}
-	p.stream = profile.NewStream(s.info, p.add, &profile.StreamOptions{Report: s.o.Report})
+	p.stream = profile.NewStream(s.info, p.add, &profile.StreamOptions{
+		Kinds: s.o.Kinds, Options: s.o.KindOptions, Window: s.o.Window, Report: s.o.Report,
+		TypeName: profile.TypeNameOf(s.namer),
+	})
 	return p, nil
 }
 
@@ -53,7 +102,11 @@ func (p *samples) write(e *ntconv.Event, it *item) error {
 // add adds the rows of a sample whose weight is known.
 func (p *samples) add(w *profile.Weighed[tables.Sample]) {
 	row := &w.Subject
-	row.Kind, row.State = w.Kind.String(), w.State()
+	row.Kind, row.State, row.Subject = w.Kind.String(), w.State(), valid(w.About)
+	row.Source, row.Labels = "", nil
+	if w.Kind > kind.Imported {
+		row.Source, row.Labels = sourceName(w.Kind, w.Source), p.labels.of(w.Labels)
+	}
 	if row.SpanID != "" {
 		p.sink.done.Linked += int64(len(w.Types))
 	}

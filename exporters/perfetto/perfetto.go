@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // Tracks is a bit set that selects what a Sink writes; 0 means everything. Losses are always written, and samples have
@@ -62,6 +63,12 @@ type Options struct {
 	// SpanIDReversed treats the label SpanId as a little-endian number: its W3C text form shows the bytes from last to
 	// first.
 	SpanIDReversed bool
+	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure those that are
+	// computed from events; such events also become slices or instants. Window, if not nil, reports whether a time is
+	// selected: an interval, such as a wait, that is not completely in the selected time is in no sample.
+	Kinds       []kind.Kind
+	KindOptions kind.Options
+	Window      func(ntconv.Ticks) bool
 	// Report receives the conditions that the conversion counts; nil discards them.
 	Report *ntconv.Report
 	// TempDir is the directory of temporary files; "" means os.TempDir().
@@ -124,6 +131,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
 	}
 	s.args = newArgEncoder(s.options.Report)
 	to := &timeline.Options{
+		Kinds: s.options.Kinds, KindOptions: s.options.KindOptions, Window: s.options.Window,
 		Report: s.options.Report, Dir: s.options.TempDir, MaxTemp: s.options.MaxTemp, SpanIDReversed: s.options.SpanIDReversed, NoSamples: s.options.Samples == NoSamples,
 		Rundown: s.options.Rundown, MinDuration: s.options.MinDuration,
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // Tracks is a bit set that selects the slices that a Sink writes.
@@ -51,6 +52,12 @@ type Options struct {
 	// SpanIDReversed treats the label SpanId as a little-endian number: its W3C text form shows the bytes from last to
 	// first.
 	SpanIDReversed bool
+	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure those that are
+	// computed from events; some such events also become frames of slices. Window, if not nil, reports whether a time is
+	// selected: an interval, such as a wait, that is not completely in the selected time is in no sample.
+	Kinds       []kind.Kind
+	KindOptions kind.Options
+	Window      func(ntconv.Ticks) bool
 	// Dir is the directory of temporary files; "" means os.TempDir().
 	Dir string
 	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
@@ -83,6 +90,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 		namer = ntconv.NoNames()
 	}
 	o := &timeline.Options{
+		Kinds: s.o.Kinds, KindOptions: s.o.KindOptions, Window: s.o.Window,
 		Report: s.o.Report, Dir: s.o.Dir, MaxTemp: s.o.MaxTemp, SpanIDReversed: s.o.SpanIDReversed, MinDuration: int64(s.o.MinDuration),
 	}
 	tracks := s.o.Tracks & AllTracks

@@ -126,6 +126,7 @@ func (c *chromeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	o := c.options
 	o.Tracks, o.MinDuration = chrome.Tracks(c.tracks), int64(c.minDuration)
 	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
+	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
 	o.Report, o.MaxTemp, o.Source, o.Version = t.Report, t.MaxTemp, t.Input, t.Version
 	if c.split > 0 {
 		create := func(part int) (io.WriteCloser, error) { return createPart(out, part) }

@@ -66,6 +66,7 @@ func (c *firefoxCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 	sink := firefox.New(w, info, t.Namer, &firefox.Options{
 		Name: t.Input, Version: t.Version, Tracks: firefox.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration, Rundown: c.flags.rundown,
 		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
+		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
 	})
 	return &firefoxSink{sink, finish}, nil
 }

@@ -14,6 +14,7 @@ type kindList struct {
 	kind    kind.Kind   // Auto if there are several
 	each    []kind.Kind // several kinds; empty and not nil for all
 	several bool        // a list is accepted
+	samples bool        // the output has single samples of several kinds; Auto means kind.Wall, kind.CPU and kind.Imported
 	text    string      // as given
 }
 
@@ -27,11 +28,35 @@ func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 	for _, k := range append([]kind.Kind{kind.Auto}, kind.All()...) {
 		docs = append(docs, k.String()+" ("+k.Doc()+")")
 	}
-	usage := "profile kind: " + strings.Join(docs, ", ")
+	usage := "profile `kind`: " + strings.Join(docs, ", ")
 	if several {
 		usage += "; a comma-separated list or all (every kind that the trace has) writes a directory with one file per kind"
 	}
 	flags.Var(l, FlagKind, usage)
+}
+
+// bindSamples defines the flag for an output of single samples.
+func (l *kindList) bindSamples(flags *pflag.FlagSet) {
+	l.several, l.samples = true, true
+	var docs []string
+	for _, k := range kind.All() {
+		docs = append(docs, k.String()+" ("+k.Doc()+")")
+	}
+	flags.Var(l, FlagKind, "kinds of samples, comma-separated: "+strings.Join(docs, ", ")+
+		", all (all but events), or auto: wall, cpu and imported")
+}
+
+// sampleKinds returns the kinds of samples of an output of single samples, nil for the default.
+func (l *kindList) sampleKinds() []kind.Kind {
+	switch {
+	case l.each == nil && l.kind == kind.Auto:
+		return nil
+	case l.each == nil:
+		return []kind.Kind{l.kind}
+	case len(l.each) == 0:
+		return slices.DeleteFunc(kind.All(), func(k kind.Kind) bool { return k == kind.Events })
+	}
+	return l.each
 }
 
 // Set implements pflag.Value.
@@ -44,7 +69,7 @@ func (l *kindList) Set(s string) error {
 	for word := range strings.SplitSeq(s, ",") {
 		k, err := kind.Parse(strings.TrimSpace(word))
 		switch {
-		case err != nil && word == allKinds:
+		case err != nil && word == allKinds && l.several:
 			return fmt.Errorf("%s is not part of a list", allKinds)
 		case err != nil:
 			return fmt.Errorf("want %s", l.Type())

@@ -25,6 +25,17 @@ type kindFlags struct {
 // bind defines the flags. several means that --kind accepts several kinds.
 func (f *kindFlags) bind(flags *pflag.FlagSet, several bool) {
 	f.kindList.bind(flags, several)
+	f.bindOptions(flags)
+}
+
+// bindSamples defines the flags for an output of single samples, which can have several kinds.
+func (f *kindFlags) bindSamples(flags *pflag.FlagSet) {
+	f.kindList.bindSamples(flags)
+	f.bindOptions(flags)
+}
+
+// bindOptions defines the flags for the contents of kinds that are computed from events.
+func (f *kindFlags) bindOptions(flags *pflag.FlagSet) {
 	flags.Var(&choice[kind.Subject]{&f.options.SubjectAs, []choiceValue[kind.Subject]{
 		{"default", kind.SubjectDefault}, {"leaf", kind.SubjectLeaf}, {"label", kind.SubjectLabel},
 	}}, flagTypeAs, "where allocated types, exception types, compiled methods, loaded types and events appear: as the "+

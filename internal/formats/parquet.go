@@ -66,8 +66,9 @@ type parquetCreator struct {
 	options parquet.Options
 	flags   *pflag.FlagSet
 	link    active.Evidence // evidence that may link a sample to a span; 0 means no links
-	single  bool            // --single was given
-	toFile  bool            // the name of the output is that of one file
+	kinds   kindFlags
+	single  bool // --single was given
+	toFile  bool // the name of the output is that of one file
 }
 
 const (
@@ -86,6 +87,7 @@ func bindParquet(flags *pflag.FlagSet) *parquetCreator {
 		"for all, or for none; repeatable (default: frequent events)")
 	flags.Int64Var(&c.options.TypedRows, flagTypedRows, 0,
 		"minimum number of events that makes a type frequent (default 1000)")
+	c.kinds.bindSamples(flags)
 	bindSpanLink(flags, &c.link)
 	return c
 }
@@ -143,8 +145,12 @@ func (c *parquetCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event),
 }
 
 func (c *parquetCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if err := c.kinds.check(); err != nil {
+		return nil, err
+	}
 	o := c.options
 	o.MaxTemp = t.MaxTemp
+	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
 	o.Report, o.Ordered, o.Selection, o.Source, o.Version = t.Report, t.Ordered, t.Filtered, t.Input, t.Version
 	if t.Trace != nil {
 		o.TraceUID, o.Service = t.Trace.UID, t.Trace.Service

@@ -86,6 +86,7 @@ func (c *perfettoCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target)
 	}
 	o.Report, o.MaxTemp, o.Tracks, o.MinDuration = t.Report, t.MaxTemp, perfetto.Tracks(c.tracks), int64(c.minDuration)
 	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
+	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
 	return &perfettoSink{perfetto.New(w, info, t.Namer, &o), finish}, nil
 }
 

@@ -37,6 +37,9 @@ func resultOf(asked kind.Kind, list []*profileResult, unit, ext string, perKind 
 		list = append(list, &profileResult{made: made{Unit: unit}})
 	}
 	p := list[0]
+	if asked == kind.Auto && p.Kind == kind.Events.String() {
+		p.notes = append(p.notes, "the trace has no better kind of profile; "+sampleAdvice)
+	}
 	for _, remark := range g.remarks() {
 		p.Remark(remark)
 	}

@@ -66,6 +66,7 @@ func (c *speedscopeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Targe
 	sink := speedscope.New(w, info, t.Namer, &speedscope.Options{
 		Name: t.Input, Version: t.Version, Tracks: speedscope.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration,
 		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
+		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
 	})
 	return &speedscopeSink{sink, finish}, nil
 }

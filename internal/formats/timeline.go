@@ -27,10 +27,12 @@ type timelineFlags struct {
 	minDuration    time.Duration
 	rundown        bool
 	spanIDReversed bool
+	kinds          kindFlags
 }
 
 // bind defines the flags.
 func (f *timelineFlags) bind(flags *pflag.FlagSet) {
+	f.kinds.bindSamples(flags)
 	flags.Var((*tracksValue)(&f.tracks), flagTracks, "contents: spans, gc, jit, contention (locks), waits (wait handles), "+
 		"requests, events, exceptions, counters, flows or all; comma-separated (default all)")
 	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices shorter than this `time`")
@@ -49,7 +51,7 @@ func (f *timelineFlags) check() error {
 			fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagMinDuration, f.minDuration),
 		}
 	}
-	return nil
+	return f.kinds.check()
 }
 
 // A tracksValue is a flag for a list of contents of a timeline.

@@ -82,8 +82,8 @@ func (p *pool) unlabeled() bool { return p.labels != nil && p.labels.none }
 type role struct {
 	samples []*set // sets whose samples these events are
 	metered []metered
-	adopts  *set // kind Imported, until the first selected event of the type
 	weight  bool // the events state weights
+	added   bool // an event of the type was added, so its columns are those of an imported profile
 }
 
 // A metered is a set whose meter sees the events of a type.
@@ -122,7 +122,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
 	}
 	settings.auto = b.auto || b.rest
-	settings.typeName = typeNameOf(namer)
+	settings.typeName, settings.methodName = TypeNameOf(namer), methodNameOf(namer)
 	for _, k := range kind.Preferred() {
 		if o.selects(k) {
 			b.sets = append(b.sets, newSet(b, k, settings))
@@ -214,12 +214,12 @@ func (b *Builder) mark(m *ntconv.Mark) {
 
 func (b *Builder) event(e *ntconv.Event) {
 	r := b.roleOf(e)
-	if r.adopts != nil {
-		b.adopt(e.Type, r)
-	}
 	b.all.Observe(e)
 	if b.span == nil {
 		b.added.Observe(e)
+	}
+	if !r.added {
+		b.adopt(e.Type, r)
 	}
 	for _, s := range r.samples {
 		if s.active {
@@ -241,21 +241,21 @@ func (b *Builder) event(e *ntconv.Event) {
 	}
 }
 
-// adopt adds a type of imported samples to its set. A profile has the columns and comments of the types of its samples
-// only, so this waits for a selected event.
-func (b *Builder) adopt(t *ntconv.Type, r *role) {
-	if r.adopts.adopt(t, b.report) {
-		r.samples = append(r.samples, r.adopts)
-	}
-	r.adopts = nil
-	b.roles[t] = *r
-}
-
 func (b *Builder) roleOf(e *ntconv.Event) *role {
 	if e.Type != b.lastType {
 		b.lastType, b.lastRole = e.Type, b.role(e)
 	}
 	return &b.lastRole
+}
+
+// adopt makes the columns of a type of imported samples those of the profile. It waits until an event of the type is
+// added, because a selection may omit all of them.
+func (b *Builder) adopt(t *ntconv.Type, r *role) {
+	r.samples = slices.DeleteFunc(slices.Clone(r.samples), func(s *set) bool {
+		return s.kind == kind.Imported && !s.adopt(t, b.report)
+	})
+	r.added = true
+	b.roles[t] = *r
 }
 
 // role returns the use of an event's type.
@@ -271,10 +271,7 @@ func (b *Builder) role(e *ntconv.Event) role {
 			if role := s.meter.role(e); role != 0 {
 				r.metered = append(r.metered, metered{s, role < roleEnds})
 			}
-		case !s.spec.matches(t):
-		case s.kind == kind.Imported:
-			r.adopts = s
-		default:
+		case s.spec.matches(t):
 			r.samples = append(r.samples, s)
 		}
 	}
@@ -321,8 +318,18 @@ func (s *set) orderMatters() bool {
 	return false
 }
 
+// flush completes the samples that wait for later events, which may be the only ones of their kind.
+func (b *Builder) flush() {
+	for _, s := range b.sets {
+		if s.active && s.meter != nil {
+			s.meter.flush()
+		}
+	}
+}
+
 // results returns the sets that become profiles: set, or all with samples for Options.Each.
 func (b *Builder) results() []*set {
+	b.flush()
 	if b.each {
 		return slices.DeleteFunc(slices.Clone(b.sets), func(s *set) bool { return len(s.rows) == 0 && s.declared == nil })
 	}

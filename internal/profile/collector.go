@@ -343,11 +343,16 @@ func (c *collector) removed(list []ntconv.ThreadSeq) {
 	c.meter.removed(list)
 }
 
-// finish ends all samples and reports what is incomplete.
-func (c *collector) finish(report *ntconv.Report) {
+// flush ends all samples. No event may follow.
+func (c *collector) flush() {
 	c.settle()
 	c.meter.finish()
 	c.settle()
+}
+
+// finish ends all samples and reports what is incomplete.
+func (c *collector) finish(report *ntconv.Report) {
+	c.flush()
 	kind := c.spec.kind.String()
 	c.cuts.note(report, kind)
 	report.Note(ntconv.CodePayload, c.invalid.n, c.invalid.offset, kind+" events")

@@ -3,7 +3,6 @@ package profile
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -51,7 +50,6 @@ func preferFirst(samples []uint64) []bool { return []bool{true, samples[0] == 0}
 type jitMeter struct {
 	c *collector
 	openIntervals[string]
-	spell *dotnet.Speller
 	names map[string]string // display names by namespace, name and signature
 	raw   []byte
 }
@@ -72,9 +70,7 @@ const (
 )
 
 func newJITMeter(c *collector) meter {
-	return &jitMeter{
-		c: c, openIntervals: newOpenIntervals[string](c), spell: dotnet.NewSpeller(), names: map[string]string{},
-	}
+	return &jitMeter{c: c, openIntervals: newOpenIntervals[string](c), names: map[string]string{}}
 }
 
 func (m *jitMeter) input(s *schema.Schema) (uint8, []string) {
@@ -137,10 +133,8 @@ func (m *jitMeter) nameOf(r *reading) string {
 	}
 	name, ok := m.names[string(m.raw)]
 	if !ok {
-		name = m.spell.Pretty(dotnet.Method{
-			Namespace: textOf(r.fields[methodNamespace]), Name: textOf(r.fields[methodName]),
-			Signature: textOf(r.fields[methodSignature]),
-		})
+		name = m.c.settings.methodName(
+			textOf(r.fields[methodNamespace]), textOf(r.fields[methodName]), textOf(r.fields[methodSignature]))
 		m.names[string(m.raw)] = name
 	}
 	return name

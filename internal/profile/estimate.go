@@ -17,6 +17,8 @@ type Estimate struct {
 	// Errors are the standard errors of the totals, one per sample type as a fraction of the total; 0 for a count.
 	Errors []float64
 	types  []ValueType
+
+	estimated bool // a sample represents more than itself
 }
 
 // String returns the estimate as a sentence, or "" if the profile has counts of one source.
@@ -29,13 +31,15 @@ func (e Estimate) String() string {
 	}
 	text := ""
 	switch {
-	case len(errors) > 0:
+	case e.estimated:
 		text = fmt.Sprintf("estimated from %d samples", e.Samples)
 		if e.Source != "" {
 			text += " (" + e.Source + ")"
 		}
-		text += ", standard error of the totals: " + strings.Join(errors, ", ") +
-			", of a part with n samples: about 100%/√n"
+		if len(errors) > 0 {
+			text += ", standard error of the totals: " + strings.Join(errors, ", ")
+		}
+		text += ", error of a part with n samples: about 100%/√n"
 	case e.Source != "" && len(e.Unused) > 0:
 		text = "computed from " + e.Source
 	}
@@ -64,6 +68,9 @@ func (s *set) estimate() Estimate {
 		s.dropSources(keep)
 	}
 	s.events = e.Samples
+	for source, list := range s.variances {
+		e.estimated = e.estimated || keep[source] && slices.ContainsFunc(list, func(v float64) bool { return v > 0 })
+	}
 	e.Errors = s.errors(keep)
 	if s.spec.unknown != nil {
 		i := s.unknownColumn(keep)
@@ -102,7 +109,10 @@ func (s *set) errors(keep []bool) []float64 {
 // aroundMean returns the variance of the total of n systematic samples with a sum of squares: their number is not random,
 // only what they hit, so the values vary around their mean.
 func aroundMean(squares, total float64, n uint64) float64 {
-	return max(0, squares-total*total/float64(n))
+	if n < 2 {
+		return squares
+	}
+	return max(0, squares-total*total/float64(n)) * float64(n) / float64(n-1)
 }
 
 // unknownColumn returns the column that a kind with spec.unknown omits.

@@ -13,7 +13,7 @@ import (
 // the Profile. Finish notes in Options.Report samples without a stack, out of order or with an invalid payload, and
 // time of threads without a sample.
 func (b *Builder) Finish() *Profile {
-	p := b.finish(b.set(), b.report)
+	p := b.finish(b.results()[0], b.report)
 	for _, other := range b.sets {
 		if n := other.events + other.seen; other != p.s && n > 0 {
 			p.Others = append(p.Others, kind.Other{Kind: other.kind, N: n})

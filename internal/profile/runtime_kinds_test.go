@@ -296,7 +296,7 @@ func (p *player) interrupt(b *profile.Builder, cut string) {
 
 // The meters allocate nothing for events of stacks, threads and labels that they know.
 func TestCyclesAllocate(t *testing.T) {
-	for _, c := range cycles() {
+	for _, c := range append(cycles(), pointCycles()...) {
 		b, p := c.builder(nil, nil), newPlayer()
 		play := func() {
 			for i := range c.steps {
@@ -313,7 +313,7 @@ func TestCyclesAllocate(t *testing.T) {
 }
 
 func BenchmarkCycles(b *testing.B) {
-	for _, c := range cycles() {
+	for _, c := range append(cycles(), pointCycles()...) {
 		b.Run(c.kind.String(), func(b *testing.B) {
 			builder, p := c.builder(nil, nil), newPlayer()
 			b.ReportAllocs()

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -13,16 +14,18 @@ type settings struct {
 	auto      bool // the kind was not requested
 	subjectAs kind.Subject
 	typeName  func(recorded string) string // spells names of types
-	labels    []string                     // keys of the requested labels
-	paths     []string                     // paths of their fields
-	weight    string                       // path of the field that kind.Events adds up; "" if none
-	unit      string
-	window    func(ntconv.Ticks) bool
+	// methodName spells names of methods.
+	methodName func(namespace, name, signature string) string
+	labels     []string // keys of the requested labels
+	paths      []string // paths of their fields
+	weight     string   // path of the field that kind.Events adds up; "" if none
+	unit       string
+	window     func(ntconv.Ticks) bool
 }
 
 // newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
 func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
-	s := &settings{subjectAs: o.SubjectAs, window: window, typeName: typeNameOf(nil)}
+	s := &settings{subjectAs: o.SubjectAs, window: window, typeName: TypeNameOf(nil), methodName: methodNameOf(nil)}
 	for _, label := range o.Labels {
 		key, path := kind.LabelOf(label)
 		s.labels, s.paths = append(s.labels, key), append(s.paths, path)
@@ -31,8 +34,8 @@ func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
 	return s
 }
 
-// typeNameOf returns how a Namer, which may be nil, spells names of types: as recorded if it is no ntconv.TypeNamer.
-func typeNameOf(n ntconv.Namer) func(recorded string) string {
+// TypeNameOf returns how a Namer, which may be nil, spells names of types: as recorded if it is no ntconv.TypeNamer.
+func TypeNameOf(n ntconv.Namer) func(recorded string) string {
 	if g, ok := n.(ntconv.FrameGrouper); ok {
 		n = g.Recorded()
 	}
@@ -40,6 +43,20 @@ func typeNameOf(n ntconv.Namer) func(recorded string) string {
 		return t.TypeName
 	}
 	return func(recorded string) string { return recorded }
+}
+
+// methodNameOf returns how a Namer, which may be nil, spells names of methods: for display if it is not an
+// ntconv.MethodNamer.
+func methodNameOf(n ntconv.Namer) func(namespace, name, signature string) string {
+	if g, ok := n.(ntconv.FrameGrouper); ok {
+		n = g.Recorded()
+	}
+	if m, ok := n.(ntconv.MethodNamer); ok {
+		return m.MethodName
+	}
+	return func(namespace, name, signature string) string {
+		return dotnet.Method{Namespace: namespace, Name: name, Signature: signature}.Pretty()
+	}
 }
 
 // keys returns the keys of the labels from payloads: those of the kind, then the requested ones.

@@ -24,6 +24,8 @@ type Weighed[T any] struct {
 	Variances []float64
 	// Source is the kind of events that the sample was computed from, see SourcesOf.
 	Source uint8
+	// About is what the sample is about, such as the allocated type; "" if it is about nothing but its stack.
+	About string
 	// Leaf is the name of the innermost frame that the kind adds to the stack, such as the allocated type; "" if none.
 	Leaf string
 	// Subject is the value that was passed to Stream.Add with the event that gives the sample its stack.
@@ -244,9 +246,9 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 	if len(f.variances) > 0 {
 		s.out.Variances = f.variances[c.first:]
 	}
-	s.out.Leaf = s.tags.value(f.tags, m.leaf)
+	s.out.About, s.out.Leaf = s.tags.value(f.tags, m.collector.spec.subject), s.tags.value(f.tags, m.leaf)
 	s.pass(c, m.keys, f.values, f.tags, m.subjects[f.slot])
-	s.out.Leaf = ""
+	s.out.About, s.out.Leaf = "", ""
 	s.out.Source, s.out.Variances = 0, nil
 }
 

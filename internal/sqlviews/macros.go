@@ -30,17 +30,18 @@ CREATE OR REPLACE VIEW sample_functions AS
   ) f ON f.trace = s.trace AND f.stack_id = s.stack_id;
 
 -- The weight of each function itself (self) and including its callees (total), in the unit of the samples: FROM methods('wall').
--- A function that occurs several times on a stack counts once. This is faster than aggregating sample_functions.
+-- A function that occurs several times on a stack counts once. Kinds of profiles with the same sample type have rows of their
+-- own. This is faster than aggregating sample_functions.
 CREATE OR REPLACE MACRO methods(type) AS TABLE
   WITH weights AS (
-    SELECT trace, stack_id, sum(value)::BIGINT AS value FROM samples WHERE sample_type = type GROUP BY trace, stack_id
+    SELECT trace, kind, stack_id, sum(value)::BIGINT AS value FROM samples WHERE sample_type = type GROUP BY ALL
   ), functions AS (
     SELECT trace, stack_id, name, min(module) AS module, min(position) = 1 AS leaf FROM stack_frames GROUP BY trace, stack_id, name
   ), sums AS (
-    SELECT trace, sum(value) AS everything FROM weights GROUP BY trace
+    SELECT trace, kind, sum(value) AS everything FROM weights GROUP BY ALL
   )
-  SELECT trace, name, min(module) AS module,
+  SELECT trace, kind, name, min(module) AS module,
     coalesce(sum(value) FILTER (leaf), 0)::BIGINT AS self, sum(value)::BIGINT AS total,
     coalesce(sum(value) FILTER (leaf), 0) / min(everything) AS self_share, sum(value) / min(everything) AS total_share
-  FROM weights JOIN functions USING (trace, stack_id) JOIN sums USING (trace) GROUP BY trace, name;
+  FROM weights JOIN functions USING (trace, stack_id) JOIN sums USING (trace, kind) GROUP BY trace, kind, name;
 `

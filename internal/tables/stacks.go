@@ -61,8 +61,8 @@ type Sample struct {
 	EventID    int64  `parquet:"event_id,delta" ref:"events" doc:"event of the sample"`
 	TS         int64  `parquet:"ts,timestamp(microsecond),delta" doc:"time in UTC, rounded down to microseconds"`
 	TSNanos    int64  `parquet:"ts_ns,delta" doc:"time in nanoseconds since 1970-01-01 UTC, exact"`
-	Kind       string `parquet:"kind,dict" doc:"kind of profile: wall, cpu, imported"`
-	SampleType string `parquet:"sample_type,dict" doc:"sample type: wall, cpu, or that of an imported profile"`
+	Kind       string `parquet:"kind,dict" doc:"kind of profile: wall, cpu, imported, and others with --kind"`
+	SampleType string `parquet:"sample_type,dict" doc:"sample type: wall, cpu, that of an imported profile, or one of the kind"`
 	Value      int64  `parquet:"value" doc:"weight of the sample"`
 	Unit       string `parquet:"unit,dict" doc:"unit of value: nanoseconds, bytes, count"`
 	ProcessID  int32  `parquet:"process_id,dict" ref:"processes" doc:"process, 0 if unknown"`
@@ -73,4 +73,8 @@ type Sample struct {
 	State      string `parquet:"state,dict,optional" doc:"state of the thread: Managed, External"`
 	TraceID    string `parquet:"trace_id,dict,optional" bloom:"yes" doc:"trace ID of the labels, or of the span that was active"`
 	SpanID     string `parquet:"span_id,dict,optional" bloom:"yes" doc:"span ID of the labels, or of the span that was active"`
+	Subject    string `parquet:"subject,dict,optional" doc:"what the sample is about: allocated type, exception type, compiled method"`
+	Source     string `parquet:"source,dict,optional" doc:"events of the sample, if the kind is computed from several; do not add up sources"`
+
+	Labels map[string]string `parquet:"labels" doc:"labels of samples that are computed from events: type, heap, lock"`
 }

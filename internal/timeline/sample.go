@@ -39,6 +39,7 @@ func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 	}
 	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{
 		Kinds: o.Kinds, Options: o.KindOptions, Window: o.Window, Report: o.Report,
+		TypeName: profile.TypeNameOf(t.stacks.namer),
 	})
 	return r
 }

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/kind"
+)
+
+// A kindsJSON is the summary of a conversion to one file per kind.
+type kindsJSON struct {
+	Profiles []struct {
+		Kind, File string
+		Used       int64
+		Estimate   string
+	}
+	Files int
+}
+
+// Each file of --kind all is the profile of its kind alone, and there is one for each kind that the trace has.
+func TestAllKinds(t *testing.T) {
+	for _, to := range []string{"pprof", "folded"} {
+		for _, name := range []string{"waits", "alloc-verbose", "cpu-env"} {
+			dir, in := t.TempDir(), trace(t, name)
+			r := invoke(t, dir, nil, "to", to, "--kind", "all", "-o", "all/", "--report", "json", in)
+			var s kindsJSON
+			if err := json.Unmarshal([]byte(r.stderr), &s); err != nil || r.code != exitOK || len(s.Profiles) != s.Files {
+				t.Fatalf("%s to %s: code %d, %v: %s", name, to, r.code, err, r.stderr)
+			}
+			files, err := os.ReadDir(filepath.Join(dir, "all"))
+			if err != nil || len(files) != s.Files {
+				t.Fatalf("%d files, %v; want %d", len(files), err, s.Files)
+			}
+			var made []string
+			for _, p := range s.Profiles {
+				made = append(made, p.Kind)
+				if r := invoke(t, dir, nil, "to", to, "-f", "--kind", p.Kind, "-o", "one"+p.File, in); r.code != exitOK {
+					t.Fatalf("%s: code %d: %s", p.Kind, r.code, r.stderr)
+				}
+				want, got := read(t, dir, "one"+p.File), read(t, dir, filepath.Join("all", p.File))
+				if string(want) != string(got) {
+					t.Errorf("%s to %s: %s differs from the profile of its kind alone", name, to, p.File)
+				}
+				if (p.Estimate != "") != (p.Kind == "alloc") {
+					t.Errorf("%s: estimate %q", p.Kind, p.Estimate)
+				}
+			}
+			for _, k := range kind.All() {
+				if k == kind.Events || slices.Contains(made, k.String()) {
+					continue
+				}
+				if r := invoke(t, dir, nil, "to", to, "-f", "--kind", k.String(), "-o", "none", in); r.code != exitEmpty {
+					t.Errorf("%s: %s has a profile of its own, but not with --kind all", name, k)
+				}
+			}
+		}
+	}
+}
+
+func read(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// Lists of kinds and their outputs: names, errors, and the default.
+func TestKindLists(t *testing.T) {
+	waits, dir := trace(t, "waits"), t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"to", "pprof", "--kind", "contention,wait", "-o", "two/", waits}, exitOK, "two/: 2 profiles"},
+		{[]string{"to", "folded", "--kind", "contention,alloc", waits}, exitOK, "waits/: 1 profile from"},
+		{[]string{"to", "pprof", "--kind", "all", "-o", "x.pb.gz", waits}, exitUsage, "-o x.pb.gz: --kind all writes a directory; name it as -o DIR/"},
+		{[]string{"to", "pprof", "--kind", "all", "-o", "-", waits}, exitUsage, "--kind all writes a directory; name it with -o DIR/"},
+		{[]string{"to", "pprof", "--kind", "alloc,gc", "-o", "none/", waits}, exitEmpty, "no samples among 2,464 events"},
+		{[]string{"to", "pprof", "--kind", "wall,all", waits}, exitUsage, "all is not part of a list"},
+		{[]string{"to", "pprof", "--kind", "wall,auto", waits}, exitUsage, "auto selects one kind"},
+		{[]string{"top", "--kind", "wall,wait", waits}, exitUsage, "want one kind, got 2"},
+		{[]string{"top", "--kind", "all", waits}, exitUsage, "want auto|wall|cpu"},
+		{[]string{"to", "folded", "--kind", "all", "--unit", "seconds", "-o", "unit/", waits}, exitUsage, "the kinds have different sample types"},
+		{[]string{"view", "--kind", "wall,wait", "--base", waits, waits}, exitUsage, "a difference is of one kind"},
+		{[]string{"top", "--kind", "alloc", waits}, exitEmpty, "no sampled allocations among 2,464 events; the trace has 966 samples of threads (--kind wall), "},
+		{[]string{"top", "--kind", "alloc", waits}, exitEmpty, "; record sampled allocations with dotnet-trace collect --profile gc-verbose"},
+		{[]string{"top", waits}, exitOK, "wall profile, "},
+		{[]string{"top", waits}, exitOK, "the trace also has 5 lock contentions (--kind contention), "},
+		{[]string{"top", trace(t, "alloc-verbose")}, exitOK, "alloc profile, "},
+	} {
+		if r := invoke(t, dir, nil, c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
+		t.Error("a directory without profiles")
+	}
+}
+
+// Timelines and tables have the samples of the kinds of --kind, as many as a profile is computed from.
+func TestKindsOfSamples(t *testing.T) {
+	waits, dir := trace(t, "waits"), t.TempDir()
+	for _, c := range []struct {
+		kinds string
+		want  int64
+	}{{"", 966}, {"wall", 966}, {"contention", 5}, {"contention,wait", 27}, {"gc", 0}} {
+		for _, to := range []string{"chrome", "perfetto", "firefox", "speedscope", "parquet"} {
+			args := []string{"to", to, "-f", "--report", "json", "-o", "out" + to, waits}
+			if to == "parquet" {
+				args[6] = "outparquet/"
+			}
+			if c.kinds != "" {
+				args = append(args, "--kind", c.kinds)
+			}
+			r := invoke(t, dir, nil, args...)
+			var s struct{ Samples int64 }
+			if err := json.Unmarshal([]byte(r.stderr), &s); err != nil || r.code != exitOK || s.Samples != c.want {
+				t.Errorf("%s, kinds %q: code %d, %v, %d samples, want %d", to, c.kinds, r.code, err, s.Samples, c.want)
+			}
+		}
+	}
+	text := string(read(t, dir, "outspeedscope"))
+	if r := invoke(t, dir, nil, "to", "speedscope", "--kind", "jit", "-o", "jit.json", waits); r.code != exitOK {
+		t.Fatalf("code %d: %s", r.code, r.stderr)
+	}
+	if jit := string(read(t, dir, "jit.json")); !strings.Contains(jit, `"name":"all threads: jit"`) || strings.Contains(text, "jit") {
+		t.Errorf("profiles of compilations: %.300s", jit)
+	}
+}
