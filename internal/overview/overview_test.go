@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,6 +189,45 @@ func TestTruth(t *testing.T) {
 	o = truth("counters", &counters)
 	if len(o.Counters) < 10 || o.Timeline.CPUSource != overview.CPUCounter {
 		t.Errorf("%d counters, CPU use from %q", len(o.Counters), o.Timeline.CPUSource)
+	}
+}
+
+// If only the begins or only the ends of intervals are selected, the totals are those of all intervals, as in profiles.
+func TestHalvesOfIntervals(t *testing.T) {
+	for name, ids := range map[string][][]uint32{"waits": {{81}, {91}, {301}, {302}}, "alloc-verbose": {{1}, {2}, {9}, {3}}} {
+		info, list := copies(t, name)
+		totals := func(keep func(*ntconv.Event) bool) map[string]int64 {
+			s := overview.New(info, overview.Options{})
+			for _, e := range list {
+				s.Watch(e)
+				if keep(e) {
+					_ = s.Write(e) // it returns no error
+				}
+			}
+			_ = s.Close() // as above
+			sums := map[string]int64{}
+			for _, k := range s.Describe(0, 0, false, "IN").Kinds {
+				sums[k.Kind+" samples"] = k.Samples
+				for _, v := range k.Values {
+					sums[k.Kind+" "+v.Type] = v.Total
+				}
+			}
+			return sums
+		}
+		all := totals(func(*ntconv.Event) bool { return true })
+		for _, of := range ids {
+			half := totals(func(e *ntconv.Event) bool {
+				return e.Type != nil && e.Type.Provider == "Microsoft-Windows-DotNETRuntime" && slices.Contains(of, e.Type.ID)
+			})
+			if len(half) == 0 {
+				t.Errorf("%s: no totals of events %d", name, of)
+			}
+			for what, n := range half {
+				if n != all[what] {
+					t.Errorf("%s: events %d: %s %d, want %d", name, of, what, n, all[what])
+				}
+			}
+		}
 	}
 }
 
