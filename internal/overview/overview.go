@@ -20,7 +20,8 @@ type Sink struct {
 	roles   map[*ntconv.Type]*typeRole
 	recent  intern.Cache[*ntconv.Type, *typeRole]
 
-	events   series // number of events, without rundown
+	count    int64  // events without rundown
+	events   series // their number
 	cpu      series // ticks of CPU time
 	managed  series // ticks of threads in managed code
 	pauses   series // ticks
@@ -77,6 +78,7 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	r := s.roleOf(e)
 	if !r.after {
 		s.events.add(e.Time, 1)
+		s.count++
 	}
 	s.stream.Add(e, struct{}{})
 	if r.counts {
