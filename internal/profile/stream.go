@@ -149,6 +149,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		case spec.matches != nil && spec.interval != noInterval:
 			t := &timing[T]{
 				threads:  map[*ntconv.Thread]*lasting[T]{},
+				recent:   intern.NewCache[*ntconv.Thread, *lasting[T]](recentThreads),
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
 			}
 			t.absent = func(l *lasting[T], since ntconv.Ticks) { s.leave(l, since) }
@@ -363,6 +364,7 @@ func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 		}
 		delete(t.threads, list[i].Thread)
 		t.lastThread, t.last = nil, nil
+		t.recent.Put(hashOf(list[i].Thread), &list[i].Thread, nil)
 		s.finishThread(l)
 	}
 }
@@ -479,12 +481,24 @@ func newLess(s *spec, columns []column) *sampleSpec {
 	return nil
 }
 
+// hashOf returns the hash of a thread for timing.recent.
+func hashOf(t *ntconv.Thread) uint64 {
+	if t == nil {
+		return 0
+	}
+	return t.TID
+}
+
+// recentThreads is the binary logarithm of the number of threads in timing.recent.
+const recentThreads = 6
+
 // A timing is the state of one kind whose samples last until the next sample of their thread.
 type timing[T any] struct {
 	threads    map[*ntconv.Thread]*lasting[T]
 	created    int
 	lastThread *ntconv.Thread
 	last       *lasting[T]
+	recent     intern.Cache[*ntconv.Thread, *lasting[T]]
 	samplers   samplers[*lasting[T]]
 	absent     func(*lasting[T], ntconv.Ticks) // calls (*Stream).leave
 	late       tally
@@ -508,6 +522,11 @@ func (t *timing[T]) of(p *ntconv.Thread) *lasting[T] {
 	if t.last != nil && p == t.lastThread {
 		return t.last
 	}
+	hash := hashOf(p)
+	if l := t.recent.Get(hash, &p); l != nil && *l != nil {
+		t.lastThread, t.last = p, *l
+		return *l
+	}
 	l, ok := t.threads[p]
 	if !ok {
 		l = &lasting[T]{number: t.created}
@@ -517,6 +536,7 @@ func (t *timing[T]) of(p *ntconv.Thread) *lasting[T] {
 		t.created++
 		t.threads[p] = l
 	}
+	t.recent.Put(hash, &p, l)
 	t.lastThread, t.last = p, l
 	return l
 }
