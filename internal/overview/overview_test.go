@@ -2,6 +2,7 @@ package overview_test
 
 import (
 	"encoding/json"
+	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -82,6 +83,7 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 		b = profile.New(src.Info(), ntconv.NoNames(), &profile.Options{Each: kind.All()})
 		read(t, f, reader.ByTime, b.Add)
 		want := map[string]map[string]int64{}
+		errors := map[string]float64{} // by kind and sample type
 		for p := range b.FinishEach() {
 			if p.Kind == kind.Events {
 				continue
@@ -93,6 +95,9 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 				}
 			}
 			want[p.Kind.String()] = totals
+			for i, x := range p.Estimate.Errors {
+				errors[p.Kind.String()+p.Types[i].Type] = x
+			}
 		}
 		for _, k := range o.Kinds {
 			totals := want[k.Kind]
@@ -108,6 +113,9 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 				diff := v.Total - totals[v.Type]
 				if diff < 0 {
 					diff = -diff
+				}
+				if x := errors[k.Kind+v.Type]; math.Abs(v.Error-x) > x/50 {
+					t.Errorf("%s: %s %s: standard error %g, the profile has %g", f.Path, k.Kind, v.Type, v.Error, x)
 				}
 				if diff > k.Samples {
 					t.Errorf("%s: %s %s: %d, the profile has %d", f.Path, k.Kind, v.Type, v.Total, totals[v.Type])
