@@ -141,7 +141,7 @@ func (c *contents) describe(p *pass.Pass, words string) *description {
 	first, last, ok := p.Span()
 	losses := summary.LossNotes(p.Losses())
 	if p.Order == reader.FileOrder && c.overview.Disordered() {
-		losses = append(losses, "totals of intervals that begin and end on different threads are inexact, because the "+
+		losses = append(losses, "totals of intervals that begin and end on different threads may be inexact, because the "+
 			"events were read in file order; pass a file, or use --order time")
 	}
 	return &description{
