@@ -94,7 +94,8 @@ summary on standard error.
 --json prints one object:
 
   input, base        names of the inputs; base only with --base or --diff-base
-  kind               wall, cpu or imported
+  kind               of the profile, as --kind names it
+  estimate           how the values were estimated, with the standard errors; absent for counts
   sample_type, unit  of all values, such as wall and nanoseconds
   time               start of the recording in RFC 3339; absent if unknown
   duration_ns        of the recording; absent if unknown
@@ -112,7 +113,7 @@ func (a *app) top(cmd *cobra.Command, r *ranking, asJSON bool) error {
 		return err
 	}
 	known := learnNames(p, r.options.UsesLabels())
-	report, unmatched, err := r.report(p, formats.ProfileKind(a.sum.Result), asJSON)
+	report, unmatched, err := r.report(p, a.sum.Result, asJSON)
 	if err != nil {
 		return r.reportFailure(err, cmd.Name(), known)
 	}
@@ -125,12 +126,13 @@ func (a *app) top(cmd *cobra.Command, r *ranking, asJSON bool) error {
 	return partial
 }
 
-// report returns a profile as text or as JSON. unmatched are the options that match no sample.
-func (r *ranking) report(p *profile.Profile, kind string, asJSON bool) (text string, unmatched []string, err error) {
+// report returns a profile as text or as JSON. of is the result of the conversion to the profile. unmatched are the options that match no sample.
+func (r *ranking) report(p *profile.Profile, of formats.Result, asJSON bool) (text string, unmatched []string, err error) {
 	if !asJSON {
 		return pprofview.Top(p, &r.options)
 	}
-	object := rankingJSON{Input: r.in, Base: r.base + r.diffBase, Kind: kind, Duration: p.DurationNanos}
+	object := rankingJSON{Input: r.in, Base: r.base + r.diffBase, Duration: p.DurationNanos}
+	object.Kind, object.Estimate = formats.ProfileKind(of), formats.Estimate(of)
 	if p.TimeNanos != 0 {
 		object.Time = time.Unix(0, p.TimeNanos).UTC().Format(time.RFC3339Nano)
 	}
@@ -147,6 +149,7 @@ type rankingJSON struct {
 	Input      string    `json:"input"`
 	Base       string    `json:"base,omitempty"`
 	Kind       string    `json:"kind"`
+	Estimate   string    `json:"estimate,omitempty"`
 	SampleType string    `json:"sample_type"`
 	Unit       string    `json:"unit"`
 	Time       string    `json:"time,omitempty"`

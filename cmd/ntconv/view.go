@@ -83,6 +83,9 @@ func viewHelp() string {
 callers and callees. Open the printed address in a browser on this machine; Ctrl-C ends the command. A summary on
 standard error says which parts of the input are missing or unresolved.
 
+If the trace has several kinds of profiles, such as samples, allocations and locks, a menu on each page switches between
+them; --kind selects one or some. A difference is of one kind.
+
 The address contains a random token. Without it, other users of this machine and other pages in your browser cannot read
 the profile. The first visit exchanges the token for a cookie. To open the address on another machine, forward the port
 under the same number: use --port 8080 and ssh -L 8080:127.0.0.1:8080.

@@ -16,7 +16,7 @@ var recordings = [kind.Count]string{
 	kind.JIT:        "dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime:0x10:5",
 	kind.TypeLoad:   "dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime:0x8000000000:5",
 	kind.ThreadPool: "dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime:0x10000:5",
-	kind.Tasks:      "dotnet-trace collect --providers System.Threading.Tasks.TplEventSource:0x3:5",
+	kind.Tasks:      "dotnet-trace collect --providers System.Threading.Tasks.TplEventSource:0x43:5",
 	kind.OffCPU:     "dotnet-trace collect-linux --profile thread-time",
 	kind.PageFaults: "record-trace --soft-page-faults --hard-page-faults (one-collect)",
 	kind.Requests: "dotnet-trace collect --providers Microsoft.AspNetCore.Hosting:0xffffffffffffffff:4," +

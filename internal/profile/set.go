@@ -2,8 +2,10 @@ package profile
 
 import (
 	"math"
+	"math/rand/v2"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/kind"
 )
@@ -30,7 +32,8 @@ type set struct {
 	seen   uint64     // events that began samples while the set was not active
 	meter  *collector // nil for kinds with spec.measure
 
-	index  map[key]uint32 // maps keys to rows
+	index  intern.Index // finds rows by key; numbers are those of rows plus 1
+	secret uint64       // randomizes hashes of keys, so that input cannot cause collisions
 	rows   []row
 	values []int64 // len(columns) values per row
 
@@ -57,6 +60,16 @@ type key struct {
 	stack, labels, owner, epoch, tag uint32
 	source                           uint8
 }
+
+// hash covers all members.
+func (k *key) hash(secret uint64) uint64 {
+	h := fold(uint64(k.stack)<<32|uint64(k.owner)^secret, spread)
+	h = fold(h^(uint64(k.labels)<<32|uint64(k.tag)), spread)
+	return fold(h^(uint64(k.epoch)<<8|uint64(k.source)), spread)
+}
+
+// spread is 2^64 divided by the golden ratio.
+const spread = 0x9e3779b97f4a7c15
 
 type row struct {
 	key
@@ -106,7 +119,7 @@ func newSet(b *Builder, k kind.Kind, o *settings) *set {
 	s := &set{
 		b: b, end: math.MinInt64, recording: b.all, nominal: nominal, active: true,
 		kind: k, spec: spec, pool: p, columns: o.columns(spec), main: o.main(spec), keys: o.keys(spec), leaf: o.leaf(spec),
-		index:   map[key]uint32{},
+		secret:  rand.Uint64(),
 		threads: map[*ntconv.Thread]*thread{}, samplers: newSamplers[*thread](nominal),
 		ids:    map[owner]uint32{},
 		wanted: map[processStack]struct{}{},
@@ -132,7 +145,7 @@ func (s *set) deactivate() {
 		return
 	}
 	s.active, s.seen, s.events = false, s.seen+s.events, 0
-	s.rows, s.values, s.index = nil, nil, map[key]uint32{}
+	s.rows, s.values, s.index = nil, nil, intern.Index{}
 	clear(s.threads)
 }
 
@@ -240,14 +253,17 @@ type processStack struct {
 
 // row returns the row of a key and adds it if necessary.
 func (s *set) row(k key) uint32 {
-	r, ok := s.index[k]
-	if !ok {
-		r = uint32(len(s.rows))
-		s.index[k] = r
-		s.rows = append(s.rows, row{key: k, first: math.MaxInt64, last: math.MinInt64})
-		for range s.columns {
-			s.values = append(s.values, 0)
+	p := s.index.Probe(k.hash(s.secret))
+	for p.Next() {
+		if s.rows[p.ID-1].key == k {
+			return p.ID - 1
 		}
+	}
+	r := uint32(len(s.rows))
+	s.index.Insert(&p, r+1)
+	s.rows = append(s.rows, row{key: k, first: math.MaxInt64, last: math.MinInt64})
+	for range s.columns {
+		s.values = append(s.values, 0)
 	}
 	return r
 }

@@ -54,7 +54,7 @@ type StreamOptions struct {
 	Window func(ntconv.Ticks) bool // as in Options
 	// Unselected includes samples whose stack comes from an event that is not selected, if another event of them is.
 	Unselected bool
-	// TypeName spells names of types, as in ntconv.TypeNamer; nil leaves them as recorded.
+	// TypeName spells names of types, see TypeNameOf; nil spells them for display.
 	TypeName func(recorded string) string
 }
 
@@ -129,6 +129,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
 	}
 	settings := newSettings(&o.Options, o.Window)
+	settings.typeName, settings.methodName = TypeNameOf(nil), methodNameOf(nil)
 	if o.TypeName != nil {
 		settings.typeName = o.TypeName
 	}

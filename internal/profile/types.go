@@ -6,6 +6,16 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
+// Describe returns the sample types of a kind, the index of the one to show first, and the keys of the labels that come
+// from payloads. The types of Imported are those of its profile. The caller must not change the slices.
+func Describe(k kind.Kind) (types []ValueType, main int, labels []string) {
+	spec := &specs()[k]
+	for _, c := range spec.columns {
+		types = append(types, c.ValueType)
+	}
+	return types, spec.main, spec.tags
+}
+
 // SampleTypes returns a function that reports whether events of a type begin samples of one of the kinds, or are such
 // samples. Auto represents all kinds but Events. Imported samples do not count, because they were not taken from the
 // recorded program. The function remembers its results, so it is not safe for concurrent use.

@@ -25,6 +25,9 @@ type Options struct {
 	// Unsorted puts the events of each thread into their own blocks, like buffers of threads that are written one after
 	// another. A reader must sort each window.
 	Unsorted bool
+	// Runtime replaces the other events by allocations, exceptions and waits for locks of .NET, which have stacks too.
+	// It needs version 4.
+	Runtime bool
 }
 
 func (o *Options) setDefaults() error {
@@ -88,6 +91,7 @@ type generator struct {
 	samples uint64
 	payload []byte
 	sample  [2][]byte // payloads of samples
+	runtime []runtimeEvent
 }
 
 const (
@@ -129,6 +133,10 @@ func (g *generator) prepare() {
 	} else {
 		g.s.Types(wirestream.Type{ID: typeSample, Provider: "Microsoft-DotNETCore-SampleProfiler"}, other,
 			wirestream.Type{ID: typeName, Provider: "Microsoft-Windows-DotNETRuntimeRundown", Event: 144, Version: 2})
+		if g.o.Runtime {
+			g.s.Types(runtimeTypes()...)
+			g.runtime = runtimeEvents()
+		}
 	}
 	n := 1
 	if g.o.Unsorted {
@@ -212,14 +220,19 @@ func (g *generator) event(first uint64) {
 		Sorted:      !g.o.Unsorted,
 	}
 	payload := g.payload
+	_, base := g.pair(first)
+	if g.o.Window < 0 {
+		base = 0
+	}
+	stackID := uint32(1 + (stack-base+len(g.stacks))%len(g.stacks))
+	if g.runtime != nil {
+		e := g.runtime[g.samples/uint64(g.o.Threads)%uint64(len(g.runtime))]
+		payload = e.payload
+		h.MetadataID, h.PayloadSize, h.StackID = e.id, uint32(len(payload)), stackID
+	}
 	if g.stats.Events%2 == 0 {
-		_, base := g.pair(first)
-		if g.o.Window < 0 {
-			base = 0
-		}
 		payload = g.sample[stack%2]
-		h.MetadataID, h.PayloadSize = typeSample, uint32(len(payload))
-		h.StackID = uint32(1 + (stack-base+len(g.stacks))%len(g.stacks))
+		h.MetadataID, h.PayloadSize, h.StackID = typeSample, uint32(len(payload)), stackID
 		g.samples++
 		g.stats.Samples++
 	}

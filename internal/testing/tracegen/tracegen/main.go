@@ -43,6 +43,7 @@ func run() error {
 	flag.IntVar(&o.Payload, "payload", 0, "payload `bytes` of events other than samples")
 	flag.IntVar(&o.Window, "window", 0, "events between sequence points, -1 for none")
 	flag.BoolVar(&o.Unsorted, "unsorted", false, "write blocks of one thread each, not sorted by time")
+	flag.BoolVar(&o.Runtime, "runtime", false, "allocations, exceptions and waits for locks instead of other events")
 	shape := flag.String("shape", "", "write this hostile shape instead: "+strings.Join(shapeNames(), ", "))
 	spans := tracegen.SpanOptions{}
 	flag.Int64Var(&spans.Spans, "spans", 0, "write a trace of this number of Activities instead")
