@@ -16,6 +16,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // The traces of these tests have a clock of 10 MHz: 100 ns per tick.
@@ -216,14 +217,18 @@ func TestEmptyTrace(t *testing.T) {
 	}
 }
 
-// A trace without samples of a kind produces an empty, valid profile of that kind.
+// A trace without samples of a kind produces an empty, valid profile of that kind. Without a kind, it produces a profile
+// of its events.
 func TestNoSamplesOfKind(t *testing.T) {
-	for _, kind := range []pprof.Kind{pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported} {
-		event := &ntconv.Event{Kind: ntconv.KindEvent, Time: 1, Type: &ntconv.Type{Provider: "Shop", Name: "Sale"}}
-		p := export(t, testInfo(), nil, &pprof.Options{Kind: kind}, event)
+	event := &ntconv.Event{Kind: ntconv.KindEvent, Time: 1, Type: &ntconv.Type{Provider: "Shop", Name: "Sale"}}
+	for _, k := range []pprof.Kind{pprof.Wall, pprof.CPU, pprof.Imported, kind.GC, kind.Requests} {
+		p := export(t, testInfo(), nil, &pprof.Options{Kind: k}, event)
 		if len(p.Sample) != 0 || p.CheckValid() != nil {
-			t.Errorf("%v: %v, %v", kind, p, p.CheckValid())
+			t.Errorf("%v: %v, %v", k, p, p.CheckValid())
 		}
+	}
+	if p := export(t, testInfo(), nil, nil, event); len(p.Sample) != 1 || p.SampleType[0].Type != "events" {
+		t.Errorf("auto: %v", p)
 	}
 }
 
@@ -317,6 +322,7 @@ func TestSummary(t *testing.T) {
 	want := pprof.Summary{
 		Kind: pprof.Wall, Events: 2, Samples: 2, Functions: 2, Locations: 1, Main: pprof.SampleType{Type: "wall", Unit: "nanoseconds"},
 		Total: 1_000_000, Frames: 6, // two simultaneous samples have no interval
+		Others: []kind.Other{{Kind: kind.Events, N: 3}},
 	}
 	if got := s.Summary(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

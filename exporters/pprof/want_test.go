@@ -30,6 +30,12 @@ func TestWantChangesNothing(t *testing.T) {
 	t.Run("shared", func(t *testing.T) { check(t, corpus.SharedTraces(t)) })
 }
 
+// names are the methods of a table that spell names.
+type names interface {
+	ntconv.TypeNamer
+	ntconv.MethodNamer
+}
+
 // wantProfile converts a trace. With hide, the table does not learn which stacks are wanted.
 func wantProfile(t *testing.T, f corpus.File, hide bool) ([]byte, int) {
 	t.Helper()
@@ -40,7 +46,7 @@ func wantProfile(t *testing.T, f corpus.File, hide bool) ([]byte, int) {
 	table := symbol.New(nil)
 	var namer ntconv.Namer = table
 	if hide {
-		namer = struct{ ntconv.Namer }{table}
+		namer = struct{ names }{table}
 	}
 	var out bytes.Buffer
 	sink := pprof.New(&out, r.Info(), namer, &pprof.Options{Uncompressed: true})

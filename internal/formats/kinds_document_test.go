@@ -47,7 +47,10 @@ func TestKindsDocument(t *testing.T) {
 	if !ok {
 		t.Fatal("the page has no table of kinds")
 	}
-	table, after, _ := strings.Cut(rest, "\n\n")
+	table, after, ok := strings.Cut(rest, "\n\n")
+	if !ok || !strings.HasPrefix(table, "|") {
+		t.Fatal("the table of kinds is empty; write one row before the update")
+	}
 	if table+"\n" == b.String() {
 		return
 	}

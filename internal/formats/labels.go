@@ -7,17 +7,17 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
 )
 
 const flagDropLabel = "drop-label"
 
-// sampleLabels are the keys that samples may have in addition to those of their events. Imported samples have only the
-// labels of their profile.
+// sampleLabels are the keys that samples may have in addition to those of their events and of their kind. Imported
+// samples have only the labels of their profile.
 var sampleLabels = []string{
 	profile.LabelHost,
 	profile.LabelPID,
 	profile.LabelProcess,
-	"state",
 	profile.LabelThread,
 	profile.LabelThreadID,
 }
@@ -46,12 +46,15 @@ func (d *droppedLabels) see(e *ntconv.Event) {
 	}
 }
 
-// notes returns a note on the keys that no sample has, with the keys that the written samples have. imported means that
-// the profile has only imported samples.
-func (d *droppedLabels) notes(written []string, imported bool) []string {
+// notes returns a note on the keys that no sample has, with the keys that the written samples have.
+func (d *droppedLabels) notes(written []string, of kind.Kind) []string {
+	known := profile.KindLabels(of)
+	if of != kind.Imported {
+		known = append(known, sampleLabels...)
+	}
 	missing := slices.DeleteFunc(
 		slices.Clone(d.keys),
-		func(key string) bool { return d.seen[key] || !imported && slices.Contains(sampleLabels, key) },
+		func(key string) bool { return d.seen[key] || slices.Contains(known, key) },
 	)
 	if len(missing) == 0 {
 		return nil

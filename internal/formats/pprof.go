@@ -227,7 +227,7 @@ func (s pprofSink) Result() Result {
 			Kind:     d.Kind.String(),
 			made:     made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
 			Estimate: d.Estimate, Others: othersJSON(d.Others),
-			notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind == pprof.Imported)...),
+			notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind)...),
 		})
 	}
 	several := s.PerKind() && (len(list) > 1 || !s.shown)

@@ -1,11 +1,13 @@
 package profile
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -56,9 +58,10 @@ type Builder struct {
 	each     bool // all sets with samples become profiles
 	auto     bool // the first set with samples becomes the profile
 	rest     bool // kind Events has samples only if no other set has some
-	roles    map[*ntconv.Type]role
+	roles    map[*ntconv.Type]*role
+	recent   intern.Cache[*ntconv.Type, *role] // of roles
 	lastType *ntconv.Type
-	lastRole role
+	lastRole *role
 	weights  weightTypes
 
 	all   *Recording // of all events, also of those that a selection omits
@@ -73,6 +76,9 @@ type pool struct {
 	labels  *labelTable
 	tags    *tagTable
 	schemas *schema.Table
+	// operations are the labels of samples of operations, such as requests, which lack activity IDs: every operation has
+	// an activity ID of its own, so no two samples would have equal labels.
+	operations *labelTable
 }
 
 // unlabeled reports whether samples have no labels but those of their owner.
@@ -110,11 +116,15 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	}
 	labels := newLabelTable(drop)
 	labels.none = o.Unlabeled
+	without := maps.Clone(drop)
+	without[LabelActivity], without[LabelRelated] = true, true
+	operations := newLabelTable(without)
+	operations.none = o.Unlabeled
 	tags := newTagTable()
 	b := &Builder{
 		info: info, namer: namer, report: o.Report, auto: o.Kind == kind.Auto || o.Kind >= kind.Count,
-		pool:  pool{drop, NewStacks(), labels, &tags, new(schema.Table)},
-		roles: map[*ntconv.Type]role{}, weights: newWeightTypes(),
+		pool:  pool{drop, NewStacks(), labels, &tags, new(schema.Table), operations},
+		roles: map[*ntconv.Type]*role{}, recent: intern.NewCache[*ntconv.Type, *role](8), weights: newWeightTypes(),
 		all: NewRecording(info), added: NewRecording(info), span: o.Span,
 	}
 	settings := newSettings(&o.Kinds, o.Window)
@@ -245,7 +255,7 @@ func (b *Builder) roleOf(e *ntconv.Event) *role {
 	if e.Type != b.lastType {
 		b.lastType, b.lastRole = e.Type, b.role(e)
 	}
-	return &b.lastRole
+	return b.lastRole
 }
 
 // adopt makes the columns of a type of imported samples those of the profile. It waits until an event of the type is
@@ -255,28 +265,37 @@ func (b *Builder) adopt(t *ntconv.Type, r *role) {
 		return s.kind == kind.Imported && !s.adopt(t, b.report)
 	})
 	r.added = true
-	b.roles[t] = *r
 }
 
 // role returns the use of an event's type.
-func (b *Builder) role(e *ntconv.Event) role {
+func (b *Builder) role(e *ntconv.Event) *role {
 	t := e.Type
-	r, ok := b.roles[t]
-	if ok {
-		return r
+	hash := uint64(t.ID)<<8 ^ uint64(len(t.Provider))
+	if r := b.recent.Get(hash, &t); r != nil {
+		return *r
 	}
+	r, ok := b.roles[t]
+	if !ok {
+		r = b.newRole(e)
+		b.roles[t] = r
+	}
+	b.recent.Put(hash, &t, r)
+	return r
+}
+
+// newRole determines the use of an event's type.
+func (b *Builder) newRole(e *ntconv.Event) *role {
+	r := &role{weight: IsWeight(e.Type)}
 	for _, s := range b.sets {
 		switch {
 		case s.meter != nil:
 			if role := s.meter.role(e); role != 0 {
 				r.metered = append(r.metered, metered{s, role < roleEnds})
 			}
-		case s.spec.matches(t):
+		case s.spec.matches(e.Type):
 			r.samples = append(r.samples, s)
 		}
 	}
-	r.weight = IsWeight(t)
-	b.roles[t] = r
 	return r
 }
 

@@ -45,8 +45,9 @@ func compileSpecs() []spec {
 func preferFirst(samples []uint64) []bool { return []bool{true, samples[0] == 0} }
 
 // A jitMeter pairs the begin of a compilation with the load of the compiled method. Compilations of a thread nest,
-// because compiling a method may run other managed code; the time of the inner ones belongs to them alone. If the trace has loads of methods only, they are counted
-// without a duration. T is the display name of the method, because the load may not state it.
+// because compiling a method may run other managed code; the time of the inner ones belongs to them alone. If the
+// trace has loads of methods only, they are counted without a duration. T is the display name of the method, because
+// the load may not state it.
 type jitMeter struct {
 	c *collector
 	openIntervals[string]
@@ -153,8 +154,8 @@ var tierNames = [8]string{
 // tierOf returns the name of the tier in the flags of a compiled method, or "" if it is unknown.
 func tierOf(flags uint32) string { return tierNames[flags>>7&7] }
 
-// A typeLoadMeter pairs the begin and the end of the load of a type. Loads nest, because the base type and the types of
-// fields are loaded, too; their time belongs to them alone.
+// A typeLoadMeter pairs the begin and the end of the load of a type. Loads nest, because the base type and the types
+// of fields are loaded, too; their time belongs to them alone.
 type typeLoadMeter struct {
 	c *collector
 	openIntervals[struct{}]

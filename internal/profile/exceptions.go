@@ -48,8 +48,8 @@ const (
 	exceptionCatch        = roleEnds
 )
 
-// flagRethrown is the flag ReThrown in ExceptionFlags. Runtimes with managed exception handling (.NET 9) raise no event
-// for "throw;", and none of them sets the flag for exceptions that ExceptionDispatchInfo throws, as await does.
+// flagRethrown is the flag ReThrown in ExceptionFlags. .NET 10 raises no event for "throw;", and does not set the flag for
+// exceptions that ExceptionDispatchInfo throws, as await does.
 const flagRethrown = 4
 
 func (m *exceptionMeter) input(s *schema.Schema) (uint8, []string) {

@@ -56,7 +56,7 @@ type heap struct {
 	suspensions map[*ntconv.Thread]*suspension // announced, by thread
 	active      *suspension                    // the one that has suspended the runtime, if it is for a collection
 	restarting  *ntconv.Thread                 // the thread that restarts the runtime after active, if it is another one
-	running     []*collection                  // those that have not ended or wait for the end of their pause, oldest first
+	running     []*collection                  // oldest first: not ended, or waiting for the end of their pause
 	trigger     *place                         // of the event that requested the next collection, or nil
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 // gcEvents are the events of collections by short names: B and E begin and end a suspension (B is for a collection, P
-// prepares one, O has another reason), R and F begin and end the restart, T requests a collection, S and X begin and end
-// one.
+// prepares one, O has another reason), R and F begin and end the restart, T requests a collection, S and X begin and
+// end one.
 func gcEvent(name byte, number, generation, typ uint32) step {
 	switch name {
 	case 'B', 'P', 'O':
@@ -114,8 +114,8 @@ func TestPausesOfCollections(t *testing.T) {
 	}
 }
 
-// A trace without suspensions states how many collections there were, but not how long they paused the program. If other
-// collections have a pause, the estimate reports those without one.
+// A trace without suspensions states how many collections there were, but not how long they paused the program. If
+// other collections have a pause, the estimate reports those without one.
 func TestCollectionsWithoutPause(t *testing.T) {
 	alone := []gcStep{{name: 'S'}, {name: 'X'}}
 	got, _, estimate := gcSamples(alone)

@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/ntconv/ntconv"
@@ -102,6 +103,14 @@ var specs = sync.OnceValue(func() *[kind.Count]spec {
 	}
 	return &table
 })
+
+// KindLabels returns the keys of the labels that samples of a kind get from payloads. The caller owns the slice.
+func KindLabels(k kind.Kind) []string {
+	if k >= kind.Count {
+		return nil
+	}
+	return slices.Clone(specs()[k].tags)
+}
 
 // sampleSpecs returns the kinds whose events are samples of a profiler.
 func sampleSpecs() []spec {

@@ -92,15 +92,15 @@ func (m *contentionMeter) see(r *reading) {
 	m.c.emit(i.place, r.Time)
 }
 
-// A waitMeter pairs the start and the stop of a wait for a wait handle or a monitor. T is the source of the wait. A wait
-// for a lock that another thread holds is such a wait, too, so a trace may also have it as kind.Contention.
+// A waitMeter pairs the start and the stop of a wait for a wait handle or a monitor. T is the source of the wait. A
+// wait for a lock that another thread holds is such a wait, too, so a trace may also have it as kind.Contention.
 type waitMeter struct {
 	c *collector
 	openIntervals[string]
 }
 
-// waitSources are the runtime's names of WaitSource, which the manifest lacks (nettrace-in-practice, 3.8). Unknown is the
-// source of waits for wait handles.
+// waitSources are the runtime's names of WaitSource, which the manifest lacks (nettrace-in-practice, 3.8). Unknown is
+// the source of waits for wait handles.
 var waitSources = [...]string{"Unknown", "MonitorWait"}
 
 const (

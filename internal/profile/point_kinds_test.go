@@ -56,14 +56,14 @@ var caught = fields(uint64(1), uint64(2), "M", uint16(0))
 func pointCycles() []cycle {
 	bulk := fields(uint32(1), uint16(0), uint64(7), uint64(0), uint32(0), uint32(8), uint8(29), intArray, uint32(0))
 	return []cycle{
-		{kind.Alloc, []step{{tickType, 0, tick(102400, 1024), false}}, []int64{100, 102400}, "type=System.Int32[] heap=small", 0},
-		{kind.Alloc, []step{{oldTickType, 0, tick(102400, 0), false}}, []int64{1, 102400}, "type=System.Int32[] heap=small", 0},
+		{kind.Alloc, []step{{tickType, 0, tick(102400, 1024), false}}, []int64{100, 102400}, "type=int[] heap=small", 0},
+		{kind.Alloc, []step{{oldTickType, 0, tick(102400, 0), false}}, []int64{1, 102400}, "type=int[] heap=small", 0},
 		// 1 / (1 - exp(-1)) objects of 100 KiB
-		{kind.Alloc, []step{{sampledType, 0, sampled(102400), false}}, []int64{2, 161994}, "type=System.Int32[] heap=large", 0},
+		{kind.Alloc, []step{{sampledType, 0, sampled(102400), false}}, []int64{2, 161994}, "type=int[] heap=large", 0},
 		{kind.Alloc, []step{
 			{bulkType, 0, bulk, true},
 			{countedType, 0, fields(uint64(1), uint64(7), uint32(30), uint64(900), uint16(0)), false},
-		}, []int64{30, 900}, "type=System.Int32[]", 1},
+		}, []int64{30, 900}, "type=int[]", 1},
 		{kind.Exceptions, []step{
 			{thrownType, 0, thrown("A.B", "no", 4|16), false},
 			{catchType, 0, caught, true},

@@ -9,7 +9,8 @@ import (
 	"github.com/ntconv/ntconv/kind"
 )
 
-// randomSteps returns events of a kind in random order on random threads, with losses and exits of threads (nil types).
+// randomSteps returns events of a kind in random order on random threads, with losses and exits of threads (nil
+// types).
 func randomSteps(rng *rand.Rand, k kind.Kind) (list []step) {
 	var pool []step
 	for _, c := range cycles() {
@@ -42,8 +43,8 @@ func randomSteps(rng *rand.Rand, k kind.Kind) (list []step) {
 	return list
 }
 
-// Whatever the order of events, selections add up: every sample of the whole is in at least one of the parts, the pauses
-// of collections last no longer than the suspensions, and at the end no meter holds anything of an event.
+// Whatever the order of events, selections add up: every sample of the whole is in at least one of the parts, the
+// pauses of collections last no longer than the suspensions, and at the end no meter holds anything of an event.
 func TestRandomKinds(t *testing.T) {
 	samples := map[kind.Kind]int{}
 	for seed := range uint64(2000) {

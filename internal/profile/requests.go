@@ -47,8 +47,8 @@ var requestProviders = [numRequestSources]string{
 // System.Threading.Tasks.TplEventSource with the keyword 0x80), it pairs requests of Kestrel by their IDs. Other
 // requests end with the latest one of the thread, or else with the only open one.
 //
-// Kestrel and the hosting layer both report a request of a server: the hosting layer first, and Kestrel next on the same
-// thread. The events of Kestrel then belong to the sample of the hosting layer.
+// Kestrel and the hosting layer both report a request of a server: the hosting layer first, and Kestrel next on the
+// same thread. The events of Kestrel then belong to the sample of the hosting layer.
 type requestMeter struct {
 	c      *collector
 	open   [numRequestSources]openIntervals[request]

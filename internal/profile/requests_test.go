@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/kind"
 )
 
-// httpTypes are the types of the events of requests, by short names: H and K begin a request of the hosting layer and of
-// Kestrel, h and k end it, C and c are those of a client.
+// httpTypes are the types of the events of requests, by short names: H and K begin a request of the hosting layer and
+// of Kestrel, h and k end it, C and c are those of a client.
 func httpTypes() map[byte]*ntconv.Type {
 	const host, kestrel, client = "Microsoft.AspNetCore.Hosting", "Microsoft-AspNetCore-Server-Kestrel", "System.Net.Http"
 	str := ntconv.TypeUTF16String

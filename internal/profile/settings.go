@@ -25,7 +25,7 @@ type settings struct {
 
 // newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
 func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
-	s := &settings{subjectAs: o.SubjectAs, window: window, typeName: TypeNameOf(nil), methodName: methodNameOf(nil)}
+	s := &settings{subjectAs: o.SubjectAs, window: window}
 	for _, label := range o.Labels {
 		key, path := kind.LabelOf(label)
 		s.labels, s.paths = append(s.labels, key), append(s.paths, path)
@@ -34,7 +34,7 @@ func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
 	return s
 }
 
-// TypeNameOf returns how a Namer, which may be nil, spells names of types: as recorded if it is no ntconv.TypeNamer.
+// TypeNameOf returns how a Namer, which may be nil, spells names of types: for display if it is not an ntconv.TypeNamer.
 func TypeNameOf(n ntconv.Namer) func(recorded string) string {
 	if g, ok := n.(ntconv.FrameGrouper); ok {
 		n = g.Recorded()
@@ -42,7 +42,7 @@ func TypeNameOf(n ntconv.Namer) func(recorded string) string {
 	if t, ok := n.(ntconv.TypeNamer); ok {
 		return t.TypeName
 	}
-	return func(recorded string) string { return recorded }
+	return func(recorded string) string { return dotnet.TypeName(recorded, false) }
 }
 
 // methodNameOf returns how a Namer, which may be nil, spells names of methods: for display if it is not an

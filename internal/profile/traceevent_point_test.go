@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
 )
 
 // A refPoints adds up TraceEvent's events of allocations and exceptions.
@@ -81,7 +82,7 @@ func TestPointsOfTraceEvent(t *testing.T) {
 			want := readPoints(t, path)
 			read := func(k kind.Kind) *profile.Profile {
 				src := open(t, f.Data, reader.ByTime)
-				b := profile.New(src.Info(), nil, &profile.Options{Kind: k})
+				b := profile.New(src.Info(), symbol.New(&symbol.Options{Names: symbol.NamesRaw}), &profile.Options{Kind: k})
 				for e, err := range ntconv.Events(src) {
 					// TraceEvent drops the last events of a truncated trace, see docs/differences.md.
 					if err != nil || e.Kind == ntconv.KindEvent && e.Type.Provider == clr.Runtime && int64(e.Time) > want.last {
