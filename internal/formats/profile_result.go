@@ -38,7 +38,7 @@ func resultOf(asked kind.Kind, list []*profileResult, unit, ext string, perKind 
 	}
 	p := list[0]
 	if asked == kind.Auto && p.Kind == kind.Events.String() {
-		p.notes = append(p.notes, "the trace has no better kind of profile; "+sampleAdvice)
+		p.notes = append(p.notes, "the trace has no other kind of profile")
 	}
 	for _, remark := range g.remarks() {
 		p.Remark(remark)
