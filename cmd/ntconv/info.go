@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/overview"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -59,7 +60,7 @@ type infoOptions struct{ json, all bool }
 
 // info prints the contents of a trace. anyOrder means that the user chose no order: counts and nearly all totals do not
 // depend on it, and file order needs no window. An input that can be read only once is read in file order.
-func (a *app) info(name string, anyOrder bool, o infoOptions) error {
+func (a *app) info(name string, anyOrder bool, form infoOptions) error {
 	a.begin(&summary.Summary{Input: name, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
@@ -67,11 +68,8 @@ func (a *app) info(name string, anyOrder bool, o infoOptions) error {
 	}
 	plan.Names, plan.AnyOrder, plan.Live = &symbol.Options{}, anyOrder, anyOrder
 	return a.over([]string{name}, plan, func(p *pass.Pass) error {
-		of := overview.Options{Window: p.Window()}
-		if namer, ok := p.Namer.(ntconv.TypeNamer); ok {
-			of.TypeName = namer.TypeName
-		}
-		c := &contents{Sink: inventory.New(p.Info), overview: overview.New(p.Info, of)}
+		o := overview.Options{Window: p.Window(), TypeName: profile.TypeNameOf(p.Namer)}
+		c := &contents{Sink: inventory.New(p.Info), overview: overview.New(p.Info, o)}
 		fatal, partial := a.drain(p, c)
 		if fatal != nil {
 			return fatal
@@ -85,7 +83,7 @@ func (a *app) info(name string, anyOrder bool, o infoOptions) error {
 		if p.Kept == 0 && p.Total > 0 && !plan.Selection.Empty() {
 			return a.nothing(p, "events", "")
 		}
-		text, err := c.describe(p, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits)).text(p.Report, o)
+		text, err := c.describe(p, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits)).text(p.Report, form)
 		if err != nil {
 			return fail(exitOutput, err)
 		}
@@ -141,7 +139,7 @@ func (c *contents) describe(p *pass.Pass, words string) *description {
 	first, last, ok := p.Span()
 	losses := summary.LossNotes(p.Losses())
 	if p.Order == reader.FileOrder && c.overview.Disordered() {
-		losses = append(losses, "totals of intervals that begin and end on different threads are inexact, because the "+
+		losses = append(losses, "totals of intervals that begin and end on different threads may be inexact, because the "+
 			"events were read in file order; pass a file, or use --order time")
 	}
 	return &description{

@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/inventory"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // A shortened list names the flag that prints the whole list, and with it no list is shortened.
@@ -160,5 +162,62 @@ func TestProposedCommandsPrintWhatInfoCounts(t *testing.T) {
 	}
 	if checked < 2 {
 		t.Errorf("only %d commands", checked)
+	}
+}
+
+// Totals of intervals that end on another thread than they begin are right for a file, and for a pipe in time order. For
+// a pipe in file order, a note says that they may not be.
+func TestInfoOrder(t *testing.T) {
+	const note = "may be inexact"
+	data := corpus.SharedTrace(t, "own/async-tpl").Data
+	in := corpus.Shared(t, "data", "own", "async-tpl.nettrace.zst")
+	kinds := func(stdin []byte, args ...string) (totals string, noted bool) {
+		t.Helper()
+		r := invoke(t, t.TempDir(), stdin, append([]string{"info", "--json"}, args...)...)
+		var d struct {
+			Kinds []struct {
+				Kind    string
+				Samples int64
+				Values  []struct {
+					Type       string
+					Total, Max int64
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || len(d.Kinds) < 2 {
+			t.Fatalf("%q: %v: %s%s", args, err, r.stdout, r.stderr)
+		}
+		return fmt.Sprint(d.Kinds), strings.Contains(r.stdout, note)
+	}
+	file, noted := kinds(nil, in)
+	if noted {
+		t.Error("a note for a file")
+	}
+	if piped, noted := kinds(data, "--order", "time", "-"); piped != file || noted {
+		t.Errorf("from a pipe in time order, with a note: %v:\n%s\nfrom a file:\n%s", noted, piped, file)
+	}
+	if piped, noted := kinds(data, "-"); piped == file || !noted {
+		t.Errorf("from a pipe, with a note: %v:\n%s\nfrom a file:\n%s", noted, piped, file)
+	}
+}
+
+// The first screen has at most 50 lines, and states what a trace is about.
+func TestInfoFitsOnAScreen(t *testing.T) {
+	for name, want := range map[string][]string{
+		"alloc-verbose": {"sampled allocations  alloc objects about ", "\nGarbage collections: 6 (", "\nAllocated types by alloc space", "  GC pauses "},
+		"exceptions":    {"\n  19 exceptions ", "\nExceptions:\n", "Shop.StockException<int>\n"},
+		"waits":         {"\n  5 lock contentions ", "\n  22 waits ", "  in managed code ", "\nThread pool, worker threads: 1 at first, 2 at last"},
+		"counters":      {"\nCounters, last values:\n", " of all CPUs (counter cpu-usage)\n"},
+		"cpu-v6":        {"samples of CPUs", "\n  CPUs in use "},
+	} {
+		text := invoke(t, t.TempDir(), nil, "info", trace(t, name)).stdout
+		if n := strings.Count(text, "\n"); n > 50 {
+			t.Errorf("%s: %d lines", name, n)
+		}
+		for _, s := range want {
+			if !strings.Contains(text, s) {
+				t.Errorf("%s: no %q in\n%s", name, s, text)
+			}
+		}
 	}
 }

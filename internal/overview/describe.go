@@ -107,7 +107,7 @@ func (s *Sink) Describe(first, last ntconv.Ticks, ok bool, input string) *Overvi
 		}
 	}
 	o.Counters, o.ThreadPools = s.counters.list(), s.pools.list()
-	if ok && last > first {
+	if ok && last > first && s.count > 1 && !s.info.Aggregate { // aggregates have no times
 		o.Timeline = s.timeline(first, last)
 	}
 	return o

@@ -44,7 +44,7 @@ func newKindTotals(k kind.Kind) *kindTotals {
 // isInterval reports whether the samples of a kind are intervals with a length of their own.
 func isInterval(k kind.Kind) bool { return k != kind.Wall && k != kind.CPU && k != kind.Imported }
 
-func (k *kindTotals) add(w *profile.Weighed[ntconv.Ticks]) {
+func (k *kindTotals) add(w *profile.Weighed[struct{}]) {
 	k.totals.Add(w.Types, w.Values, w.Variances, w.Source)
 	if isInterval(k.kind) {
 		for i, t := range w.Types {

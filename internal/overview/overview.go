@@ -14,13 +14,14 @@ import (
 // is not safe for concurrent use.
 type Sink struct {
 	info    *ntconv.Info
-	stream  *profile.Stream[ntconv.Ticks] // the subject of a sample is its time
+	stream  *profile.Stream[struct{}]
 	kinds   [kind.Count]*kindTotals
 	schemas schema.Table
 	roles   map[*ntconv.Type]*typeRole
 	recent  intern.Cache[*ntconv.Type, *typeRole]
 
-	events   series // number of events, without rundown
+	count    int64  // events without rundown
+	events   series // their number
 	cpu      series // ticks of CPU time
 	managed  series // ticks of threads in managed code
 	pauses   series // ticks
@@ -63,7 +64,7 @@ func New(info *ntconv.Info, o Options) *Sink {
 	}
 	s.stream = profile.NewStream(info, s.sample, &profile.StreamOptions{
 		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Window: o.Window,
-		TypeName: o.TypeName,
+		TypeName: o.TypeName, Unselected: true,
 	})
 	return s
 }
@@ -71,14 +72,15 @@ func New(info *ntconv.Info, o Options) *Sink {
 // Write adds a selected event, which it borrows. It always returns nil.
 func (s *Sink) Write(e *ntconv.Event) error {
 	if e.Kind != ntconv.KindEvent {
-		s.stream.Add(e, e.Time)
+		s.stream.Add(e, struct{}{})
 		return nil
 	}
 	r := s.roleOf(e)
 	if !r.after {
 		s.events.add(e.Time, 1)
+		s.count++
 	}
-	s.stream.Add(e, e.Time)
+	s.stream.Add(e, struct{}{})
 	if r.counts {
 		s.counters.add(e)
 	}
@@ -128,7 +130,7 @@ func (s *Sink) roleOf(e *ntconv.Event) *typeRole {
 }
 
 // sample adds a sample, which it borrows.
-func (s *Sink) sample(w *profile.Weighed[ntconv.Ticks]) {
+func (s *Sink) sample(w *profile.Weighed[struct{}]) {
 	k := s.kinds[w.Kind]
 	if k == nil {
 		k = newKindTotals(w.Kind)
@@ -138,12 +140,12 @@ func (s *Sink) sample(w *profile.Weighed[ntconv.Ticks]) {
 	switch w.Kind {
 	case kind.Wall:
 		if w.State() == managedState {
-			s.managed.addSpan(w.Subject, w.Subject+s.ticks(w, "wall"))
+			s.managed.addSpan(w.Time, w.Time+s.ticks(w, "wall"))
 		}
 	case kind.CPU:
-		s.cpu.add(w.Subject, int64(s.ticks(w, "cpu")))
+		s.cpu.add(w.Time, int64(s.ticks(w, "cpu")))
 	case kind.GC:
-		s.pauses.addSpan(w.Subject, w.Subject+s.ticks(w, "pause"))
+		s.pauses.addSpan(w.Time, w.Time+s.ticks(w, "pause"))
 	}
 }
 
@@ -151,7 +153,7 @@ func (s *Sink) sample(w *profile.Weighed[ntconv.Ticks]) {
 const managedState = "Managed"
 
 // ticks returns the value of a type, which is a time, in ticks.
-func (s *Sink) ticks(w *profile.Weighed[ntconv.Ticks], name string) ntconv.Ticks {
+func (s *Sink) ticks(w *profile.Weighed[struct{}], name string) ntconv.Ticks {
 	for i := range w.Types {
 		if w.Types[i].Type == name {
 			return ticks(&s.info.Clock, w.Values[i])

@@ -2,7 +2,10 @@ package overview_test
 
 import (
 	"encoding/json"
+	"math"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +83,7 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 		b = profile.New(src.Info(), ntconv.NoNames(), &profile.Options{Each: kind.All()})
 		read(t, f, reader.ByTime, b.Add)
 		want := map[string]map[string]int64{}
+		errors := map[string]float64{} // by kind and sample type
 		for p := range b.FinishEach() {
 			if p.Kind == kind.Events {
 				continue
@@ -91,6 +95,9 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 				}
 			}
 			want[p.Kind.String()] = totals
+			for i, x := range p.Estimate.Errors {
+				errors[p.Kind.String()+p.Types[i].Type] = x
+			}
 		}
 		for _, k := range o.Kinds {
 			totals := want[k.Kind]
@@ -106,6 +113,9 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 				diff := v.Total - totals[v.Type]
 				if diff < 0 {
 					diff = -diff
+				}
+				if x := errors[k.Kind+v.Type]; math.Abs(v.Error-x) > x/50 {
+					t.Errorf("%s: %s %s: standard error %g, the profile has %g", f.Path, k.Kind, v.Type, v.Error, x)
 				}
 				if diff > k.Samples {
 					t.Errorf("%s: %s %s: %d, the profile has %d", f.Path, k.Kind, v.Type, v.Total, totals[v.Type])
@@ -187,6 +197,73 @@ func TestTruth(t *testing.T) {
 	o = truth("counters", &counters)
 	if len(o.Counters) < 10 || o.Timeline.CPUSource != overview.CPUCounter {
 		t.Errorf("%d counters, CPU use from %q", len(o.Counters), o.Timeline.CPUSource)
+	}
+}
+
+// If only the begins or only the ends of intervals are selected, the totals are those of all intervals, as in profiles.
+func TestHalvesOfIntervals(t *testing.T) {
+	for name, ids := range map[string][][]uint32{"waits": {{81}, {91}, {301}, {302}}, "alloc-verbose": {{1}, {2}, {9}, {3}}} {
+		info, list := copies(t, name)
+		totals := func(keep func(*ntconv.Event) bool) map[string]int64 {
+			s := overview.New(info, overview.Options{})
+			for _, e := range list {
+				s.Watch(e)
+				if keep(e) {
+					_ = s.Write(e) // it returns no error
+				}
+			}
+			_ = s.Close() // as above
+			sums := map[string]int64{}
+			for _, k := range s.Describe(0, 0, false, "IN").Kinds {
+				sums[k.Kind+" samples"] = k.Samples
+				for _, v := range k.Values {
+					sums[k.Kind+" "+v.Type] = v.Total
+				}
+			}
+			return sums
+		}
+		all := totals(func(*ntconv.Event) bool { return true })
+		for _, of := range ids {
+			half := totals(func(e *ntconv.Event) bool {
+				return e.Type != nil && e.Type.Provider == "Microsoft-Windows-DotNETRuntime" && slices.Contains(of, e.Type.ID)
+			})
+			if len(half) == 0 {
+				t.Errorf("%s: no totals of events %d", name, of)
+			}
+			for what, n := range half {
+				if n != all[what] {
+					t.Errorf("%s: events %d: %s %d, want %d", name, of, what, n, all[what])
+				}
+			}
+		}
+	}
+}
+
+// docs/info.md describes every member of the JSON object.
+func TestMembersAreDocumented(t *testing.T) {
+	page := string(corpus.Read(t, "../../docs/info.md"))
+	seen := map[reflect.Type]bool{}
+	var check func(reflect.Type)
+	check = func(of reflect.Type) {
+		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+			of = of.Elem()
+		}
+		if of.Kind() != reflect.Struct || seen[of] {
+			return
+		}
+		seen[of] = true
+		for i := range of.NumField() {
+			f := of.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if f.IsExported() && !f.Anonymous && !strings.Contains(page, "`"+name) {
+				t.Errorf("docs/info.md does not mention %s of %v", name, of)
+			}
+			check(f.Type)
+		}
+	}
+	check(reflect.TypeFor[overview.Overview]())
+	if len(seen) < 8 {
+		t.Errorf("only %d types", len(seen))
 	}
 }
 

@@ -14,9 +14,10 @@ const (
 
 // A ranking adds up samples by name, such as allocations by type, separately for each source.
 type ranking struct {
-	rows  map[rankingKey]*rankingRow
-	bytes int
-	last  *rankingRow
+	rows   map[rankingKey]*rankingRow
+	bytes  int
+	recent [4]*rankingRow // of the latest names
+	next   int            // index of the oldest one
 }
 
 type rankingKey struct {
@@ -33,14 +34,25 @@ type rankingRow struct {
 
 // add adds a sample, and returns its row.
 func (r *ranking) add(name string, source uint8, value int64) *rankingRow {
-	row := r.last
-	if row == nil || row.name != name || row.source != source || row.rest {
+	row := r.latest(name, source)
+	if row == nil {
 		row = r.row(name, source)
-		r.last = row
+		r.recent[r.next] = row
+		r.next = (r.next + 1) % len(r.recent)
 	}
 	row.samples++
 	row.value += value
 	return row
+}
+
+// latest returns the row of a name if it is among the latest ones, or nil.
+func (r *ranking) latest(name string, source uint8) *rankingRow {
+	for _, row := range r.recent {
+		if row != nil && row.name == name && row.source == source && !row.rest {
+			return row
+		}
+	}
+	return nil
 }
 
 func (r *ranking) row(name string, source uint8) *rankingRow {

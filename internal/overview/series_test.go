@@ -85,11 +85,25 @@ func TestColumns(t *testing.T) {
 }
 
 func TestSparkline(t *testing.T) {
-	if got := sparkline([]float64{0, 1, 50, 100, -1}); got != " ▁▅█." {
+	if got := sparkline([]float64{0, 1, 50, 100, -1}, 100); got != " ▁▅█." {
 		t.Errorf("%q", got)
 	}
-	if got := sparkline([]float64{0, 0}); got != "  " {
+	if got := sparkline([]float64{0, 0}, 0); got != "  " {
 		t.Errorf("%q", got)
+	}
+}
+
+// One large column does not hide the others.
+func TestTypicalTop(t *testing.T) {
+	values := []float64{0, 10, 20, 30, 0, 900}
+	if top := typicalTop(values); top != 120 {
+		t.Errorf("top %g, want 4 times the median of the columns with events", top)
+	}
+	if got := sparkline(values, typicalTop(values)); got != " ▁▂▃ █" {
+		t.Errorf("%q", got)
+	}
+	if top := typicalTop([]float64{0, 3, 4, 5}); top != 5 {
+		t.Errorf("top %g, want the maximum", top)
 	}
 }
 

@@ -3,6 +3,7 @@ package overview
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,25 +15,37 @@ import (
 // bars are the heights of a sparkline above zero.
 var bars = []rune("▁▂▃▄▅▆▇█")
 
-// sparkline returns one character per value. Heights are proportional to the largest value; a space is zero, a dot
-// unknown.
-func sparkline(values []float64) string {
-	most := 0.
-	for _, v := range values {
-		most = max(most, v)
-	}
+// sparkline returns one character per value. Heights are proportional to top, and values beyond it are full. A space is
+// zero, a dot unknown.
+func sparkline(values []float64, top float64) string {
 	var b strings.Builder
 	for _, v := range values {
 		switch {
 		case v < 0:
 			b.WriteByte('.')
-		case v == 0 || most == 0:
+		case v == 0 || top <= 0:
 			b.WriteByte(' ')
 		default:
-			b.WriteRune(bars[min(int(v/most*float64(len(bars))), len(bars)-1)])
+			b.WriteRune(bars[min(int(min(v/top, 1)*float64(len(bars))), len(bars)-1)])
 		}
 	}
 	return b.String()
+}
+
+// typicalTop returns the top of a sparkline in which few columns are full: four times the median of the values that are
+// not zero, or else the largest value. The events that .NET writes when a program ends would hide all others otherwise.
+func typicalTop(values []float64) float64 {
+	var list []float64
+	for _, v := range values {
+		if v > 0 {
+			list = append(list, v)
+		}
+	}
+	if len(list) == 0 {
+		return 0
+	}
+	slices.Sort(list)
+	return min(list[len(list)-1], 4*list[len(list)/2])
 }
 
 // quantity returns a value with its unit, which it abbreviates for bytes and nanoseconds.

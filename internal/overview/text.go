@@ -258,7 +258,7 @@ func (o *Overview) writeTimeline(w io.Writer) {
 		events = append(events, float64(n))
 	}
 	rows := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(rows, "  events\t|%s|\tat most %s\n", sparkline(events), message.Group(int64(slices.Max(events))))
+	fmt.Fprintf(rows, "  events\t|%s|\tat most %s\n", sparkline(events, typicalTop(events)), message.Group(int64(slices.Max(events))))
 	if t.CPU != nil {
 		most := slices.Max(t.CPU)
 		text := number(most)
@@ -269,10 +269,10 @@ func (o *Overview) writeTimeline(w io.Writer) {
 		case CPUManaged:
 			name, text = "in managed code", text+" threads, running or waiting"
 		}
-		fmt.Fprintf(rows, "  %s\t|%s|\tat most %s\n", name, sparkline(t.CPU), text)
+		fmt.Fprintf(rows, "  %s\t|%s|\tat most %s\n", name, sparkline(t.CPU, slices.Max(t.CPU)), text)
 	}
 	if t.GCPauses != nil {
-		fmt.Fprintf(rows, "  GC pauses\t|%s|\tat most %s of a column\n", sparkline(t.GCPauses), percent(slices.Max(t.GCPauses)))
+		fmt.Fprintf(rows, "  GC pauses\t|%s|\tat most %s of a column\n", sparkline(t.GCPauses, slices.Max(t.GCPauses)), percent(slices.Max(t.GCPauses)))
 	}
 	rows.Flush()
 }

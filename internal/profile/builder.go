@@ -1,6 +1,7 @@
 package profile
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -75,6 +76,9 @@ type pool struct {
 	labels  *labelTable
 	tags    *tagTable
 	schemas *schema.Table
+	// operations are the labels of samples of operations, such as requests, which lack activity IDs: every operation has
+	// an activity ID of its own, so no two samples would have equal labels.
+	operations *labelTable
 }
 
 // unlabeled reports whether samples have no labels but those of their owner.
@@ -112,10 +116,14 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	}
 	labels := newLabelTable(drop)
 	labels.none = o.Unlabeled
+	without := maps.Clone(drop)
+	without[LabelActivity], without[LabelRelated] = true, true
+	operations := newLabelTable(without)
+	operations.none = o.Unlabeled
 	tags := newTagTable()
 	b := &Builder{
 		info: info, namer: namer, report: o.Report, auto: o.Kind == kind.Auto || o.Kind >= kind.Count,
-		pool:  pool{drop, NewStacks(), labels, &tags, new(schema.Table)},
+		pool:  pool{drop, NewStacks(), labels, &tags, new(schema.Table), operations},
 		roles: map[*ntconv.Type]*role{}, recent: intern.NewCache[*ntconv.Type, *role](8), weights: newWeightTypes(),
 		all: NewRecording(info), added: NewRecording(info), span: o.Span,
 	}

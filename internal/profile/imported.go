@@ -8,13 +8,17 @@ import (
 
 // of returns the tables for a set of kind k. Imported samples need labels and tags of their own.
 func (p *pool) of(k kind.Kind) *pool {
-	if k != kind.Imported {
-		return p
+	own := *p
+	switch {
+	case k == kind.Imported:
+		own.labels = newLabelTable(p.drop)
+		own.labels.all, own.labels.none = true, p.labels.none
+		tags := newTagTable()
+		own.tags = &tags
+	case specs()[k].meter != nil:
+		own.labels = p.operations
 	}
-	labels := newLabelTable(p.drop)
-	labels.all, labels.none = true, p.labels.none
-	tags := newTagTable()
-	return &pool{p.drop, p.stacks, labels, &tags, p.schemas}
+	return &own
 }
 
 // adopt adds a type of imported samples to the set. It returns false, and notes the reason, if the columns of the type

@@ -28,7 +28,9 @@ type Weighed[T any] struct {
 	About string
 	// Leaf is the name of the innermost frame that the kind adds to the stack, such as the allocated type; "" if none.
 	Leaf string
-	// Subject is the value that was passed to Stream.Add with the event that gives the sample its stack.
+	// Time is that of the event that gives the sample its stack.
+	Time ntconv.Ticks
+	// Subject is the value that was passed to Stream.Add with that event, the zero value if it is not selected.
 	Subject T
 }
 
@@ -50,6 +52,8 @@ type StreamOptions struct {
 	Keep   func(key string) bool
 	Report *ntconv.Report          // may be nil
 	Window func(ntconv.Ticks) bool // as in Options
+	// Unselected includes samples whose stack comes from an event that is not selected, if another event of them is.
+	Unselected bool
 	// TypeName spells names of types, see TypeNameOf; nil spells them for display.
 	TypeName func(recorded string) string
 }
@@ -59,8 +63,8 @@ type StreamOptions struct {
 // ns per sample, because the Builder rounds a total and the Stream the end of each sample.
 //
 // A sample that lasts until a later event is delayed until then, so memory grows with the number of threads and of open
-// intervals. A sample whose stack comes from an event that is not selected is omitted. A Stream is not safe for
-// concurrent use.
+// intervals. A sample whose stack comes from an event that is not selected is omitted, unless StreamOptions.Unselected is
+// set. A Stream is not safe for concurrent use.
 type Stream[T any] struct {
 	info   *ntconv.Info
 	emit   func(*Weighed[T])
@@ -73,6 +77,7 @@ type Stream[T any] struct {
 	timing      [kind.Count]*timing[T] // nil for kinds without an interval
 	timed       []*timing[T]           // those that are not nil
 	none        streamRole             // of what is not an event
+	unselected  bool
 	meters      []*streamMeter[T]
 	all         *Recording
 	tags        tagTable
@@ -116,7 +121,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		o = new(StreamOptions)
 	}
 	s := &Stream[T]{
-		info: info, emit: emit, report: o.Report, period: nominalPeriod(info), kinds: o.Kinds,
+		info: info, emit: emit, report: o.Report, period: nominalPeriod(info), kinds: o.Kinds, unselected: o.Unselected,
 		roles: map[*ntconv.Type]*streamRole{}, recent: intern.NewCache[*ntconv.Type, *streamRole](8), tags: newTagTable(),
 		all: NewRecording(info),
 	}
@@ -145,6 +150,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		case spec.matches != nil && spec.interval != noInterval:
 			t := &timing[T]{
 				threads:  map[*ntconv.Thread]*lasting[T]{},
+				recent:   intern.NewCache[*ntconv.Thread, *lasting[T]](recentThreads),
 				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
 			}
 			t.absent = func(l *lasting[T], since ntconv.Ticks) { s.leave(l, since) }
@@ -229,7 +235,7 @@ func (m *streamMeter[T]) addSubject(e *ntconv.Event, subject T) {
 
 // accept emits a sample of a meter.
 func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
-	if !f.place.selected {
+	if !f.place.selected && !s.unselected {
 		return // there is no subject
 	}
 	for i := range f.values {
@@ -248,7 +254,12 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 		s.out.Variances = f.variances[c.first:]
 	}
 	s.out.About, s.out.Leaf = s.tags.value(f.tags, m.collector.spec.subject), s.tags.value(f.tags, m.leaf)
-	s.pass(c, m.keys, f.values, f.tags, m.subjects[f.slot])
+	var subject T
+	if f.place.selected {
+		subject = m.subjects[f.slot]
+	}
+	s.out.Time = f.place.time
+	s.pass(c, m.keys, f.values, f.tags, subject)
 	s.out.About, s.out.Leaf = "", ""
 	s.out.Source, s.out.Variances = 0, nil
 }
@@ -261,12 +272,14 @@ func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
 	tags := s.tags.id(s.o.tags)
 	t := s.timing[c.kind]
 	if t == nil {
+		s.out.Time = e.Time
 		s.pass(c, c.spec.tags, s.o.values, tags, subject)
 		return
 	}
 	l := t.of(e.Thread)
 	if _, ok := l.advance(e.Time); !ok { // note has ended the previous interval
 		t.late.add(e.Offset)
+		s.out.Time = e.Time
 		s.pass(c, c.spec.tags, s.o.values, tags, subject)
 		return
 	}
@@ -339,6 +352,7 @@ func (s *Stream[T]) end(l *lasting[T], ticks uint64) {
 	l.pending = false
 	clock := &s.info.Clock
 	l.values[l.source.spec.interval] += clock.Nanos(after(l.at, uint64(clamp(ticks)))) - clock.Nanos(l.at)
+	s.out.Time = l.at
 	s.pass(l.source, l.source.spec.tags, l.values, l.tags, l.subject)
 }
 
@@ -351,6 +365,7 @@ func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
 		}
 		delete(t.threads, list[i].Thread)
 		t.lastThread, t.last = nil, nil
+		t.recent.Put(hashOf(list[i].Thread), &list[i].Thread, nil)
 		s.finishThread(l)
 	}
 }
@@ -467,12 +482,24 @@ func newLess(s *spec, columns []column) *sampleSpec {
 	return nil
 }
 
+// hashOf returns the hash of a thread for timing.recent.
+func hashOf(t *ntconv.Thread) uint64 {
+	if t == nil {
+		return 0
+	}
+	return t.TID
+}
+
+// recentThreads is the binary logarithm of the number of threads in timing.recent.
+const recentThreads = 6
+
 // A timing is the state of one kind whose samples last until the next sample of their thread.
 type timing[T any] struct {
 	threads    map[*ntconv.Thread]*lasting[T]
 	created    int
 	lastThread *ntconv.Thread
 	last       *lasting[T]
+	recent     intern.Cache[*ntconv.Thread, *lasting[T]]
 	samplers   samplers[*lasting[T]]
 	absent     func(*lasting[T], ntconv.Ticks) // calls (*Stream).leave
 	late       tally
@@ -496,6 +523,11 @@ func (t *timing[T]) of(p *ntconv.Thread) *lasting[T] {
 	if t.last != nil && p == t.lastThread {
 		return t.last
 	}
+	hash := hashOf(p)
+	if l := t.recent.Get(hash, &p); l != nil && *l != nil {
+		t.lastThread, t.last = p, *l
+		return *l
+	}
 	l, ok := t.threads[p]
 	if !ok {
 		l = &lasting[T]{number: t.created}
@@ -505,6 +537,7 @@ func (t *timing[T]) of(p *ntconv.Thread) *lasting[T] {
 		t.created++
 		t.threads[p] = l
 	}
+	t.recent.Put(hash, &p, l)
 	t.lastThread, t.last = p, l
 	return l
 }

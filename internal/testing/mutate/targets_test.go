@@ -15,6 +15,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/eventtext"
 	"github.com/ntconv/ntconv/internal/inventory"
+	"github.com/ntconv/ntconv/internal/overview"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/testing/laws"
 	"github.com/ntconv/ntconv/internal/testing/mutate"
@@ -379,8 +380,14 @@ func checkInventory(_ uint64, data []byte) (rejected, err error) {
 	if err != nil {
 		return err, nil
 	}
-	sink := inventory.New(src.Info())
-	_, err = ntconv.Copy(sink, ntconvtest.Poison(src))
+	sink, totals := inventory.New(src.Info()), overview.New(src.Info(), overview.Options{})
+	_, err = ntconv.Copy(sink, ntconv.Observe(ntconvtest.Poison(src), func(e *ntconv.Event) { _ = totals.Write(e) }))
+	_ = totals.Close() // as Write, it returns no error
+	o := totals.Describe(0, 1<<40, true, "IN")
+	if _, err := json.Marshal(o); err != nil {
+		return nil, err
+	}
+	o.Text(overview.TextOptions{All: true})
 	var ended *ntconv.SourceError
 	if errors.As(err, &ended) {
 		rejected, err = ended, nil
