@@ -15,10 +15,10 @@ func TestAdviceFitsTheInput(t *testing.T) {
 		code      int
 		want, not string
 	}{
-		{[]string{"top", "c.json"}, exitEmpty, "no samples among 1 event (chrome 1); check that the program that wrote it has recorded something; for its slices of Chrome traces: ntconv to otlp c.json", "dotnet-trace"},
-		{[]string{"to", "pprof", "c.json"}, exitEmpty, "check that the program that wrote it has recorded something", "dotnet-trace"},
+		{[]string{"top", "--kind", "wall", "c.json"}, exitEmpty, "no samples of threads among 1 event", "dotnet-trace"},
+		{[]string{"top", "c.json"}, exitOK, "events profile", "dotnet-trace"},
 		{[]string{"to", "otlp", "-o", "x.otlp", "s.folded"}, exitEmpty, "check that the program that wrote it has found samples", "dotnet-trace"},
-		{[]string{"top", trace(t, "sources-netperf3")}, exitEmpty, "record samples with dotnet-trace collect", ""},
+		{[]string{"top", "--kind", "wall", trace(t, "sources-netperf3")}, exitEmpty, "record samples of threads with dotnet-trace collect", ""},
 		{[]string{"to", "chrome", "--min-duration", "1h", "-o", "x.json", "c.json"}, exitEmpty, "no events (1 short slice; a smaller --min-duration includes them)", "recorded something"},
 		{[]string{"to", "chrome", "--samples", "none", "--tracks", "gc", "--min-duration", "1h", "-o", "x.json", trace(t, "gcdump")}, exitEmpty, "a smaller --min-duration includes them", "record"},
 		{[]string{"to", "chrome", "--min-duration", "1", "-o", "x.json", "c.json"}, exitUsage, `invalid argument "1" for "--min-duration" flag: want a number with a unit, as 1ms, 2.5s or 1m30s`, "time:"},

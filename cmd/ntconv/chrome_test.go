@@ -51,7 +51,8 @@ func TestChromeInputs(t *testing.T) {
 		{"to pprof " + chromeFile(t, "v8.json") + " -o v8.pb.gz", exitOK, "3 distinct samples from 4 of 7 events"},
 		{"to otlp phases.json.gz -o spans.jsonl", exitOK, " spans from 41 events"},
 		{"to parquet phases.json.gz -o tables", exitOK, "41 events"},
-		{"to pprof phases.json.gz -o none.pb.gz", exitEmpty, ""},
+		{"to pprof phases.json.gz -o events.pb.gz", exitOK, "events profile"},
+		{"to pprof --kind wall phases.json.gz -o none.pb.gz", exitEmpty, ""},
 		{"to nettrace cut.json -o cut.nettrace", exitIncomplete, "line 13, column 30: input is truncated"},
 		{"to nettrace damaged.json -o damaged.nettrace", exitIncomplete, "line 11, column 60: input is corrupt: invalid JSON: want a value, got 'x'"},
 	} {

@@ -189,7 +189,7 @@ func TestExitCodes(t *testing.T) {
 		{name: "losses fail with --fail-on-loss", args: []string{"print", "--fail-on-loss", "-o", "x", trace(t, "stress-drop")}, code: 3, stderr: []string{"19,336"}, files: []string{"x"}},
 
 		{name: "no samples", args: []string{"to", "pprof", "--kind", "wall", trace(t, "threads")}, code: 4, stderr: []string{"no samples of threads among 1,214 events; ", "dotnet-trace collect"}},
-		{name: "only other events", args: []string{"to", "pprof", trace(t, "threads")}, code: 0, stderr: []string{"events profile, ", "the trace has no better kind of profile; record samples with dotnet-trace collect"}, files: []string{"threads.pb.gz"}},
+		{name: "only other events", args: []string{"to", "pprof", trace(t, "threads")}, code: 0, stderr: []string{"events profile, ", "the trace has no other kind of profile"}, files: []string{"threads.pb.gz"}},
 		{name: "other samples", args: []string{"to", "pprof", "--kind", "cpu", cpu}, code: 4, stderr: []string{"no samples of CPUs among 1,786 events; the trace has 194 samples of threads (--kind wall)"}},
 		{name: "nothing imported", args: []string{"top", "--kind", "imported", cpu}, code: 4, stderr: []string{"--kind wall"}},
 		{name: "nothing selected", args: []string{"to", "pprof", "--pid", "1", cpu}, code: 4, stderr: []string{"--pid 1", "ntconv info"}},
@@ -239,7 +239,7 @@ func TestOverwrite(t *testing.T) {
 		t.Fatalf("%q, %v", b, err)
 	}
 	// A run that fails does no harm to the file that it was to replace.
-	if r := invoke(t, dir, nil, "convert", "-f", trace(t, "sources"), "x.pb.gz"); r.code != exitEmpty {
+	if r := invoke(t, dir, nil, "convert", "-f", trace(t, "empty"), "x.pb.gz"); r.code != exitEmpty {
 		t.Errorf("code %d: %s", r.code, r.stderr)
 	}
 	if b, err := os.ReadFile(path); err != nil || string(b) != "precious" {
@@ -457,7 +457,7 @@ func TestReportJSON(t *testing.T) {
 		code int
 	}{
 		{[]string{"to", "pprof", "-o", "a", trace(t, "cpu-env")}, exitOK},
-		{[]string{"to", "pprof", "-o", "b", trace(t, "sources")}, exitEmpty},
+		{[]string{"to", "pprof", "-o", "b", trace(t, "empty")}, exitEmpty},
 		{[]string{"print", "-o", "c", trace(t, "crash")}, exitIncomplete},
 		{[]string{"info", "nowhere"}, exitInput},
 		{[]string{"top", trace(t, "cpu-env")}, exitOK},

@@ -84,6 +84,9 @@ type otherKind struct {
 // othersJSON returns the members of the summary for other kinds.
 func othersJSON(others []kind.Other) (list []otherKind) {
 	for _, o := range others {
+		if o.Kind == kind.Events { // every trace has events
+			continue
+		}
 		list = append(list, otherKind{o.Kind.String(), int64(o.N)})
 	}
 	return list

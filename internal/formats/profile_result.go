@@ -41,7 +41,7 @@ func resultOf(asked []kind.Kind, list []*profileResult, unit, ext string, perKin
 	}
 	p := list[0]
 	if len(asked) == 0 && p.Kind == kind.Events.String() {
-		p.notes = append(p.notes, "the trace has no better kind of profile; "+sampleAdvice)
+		p.notes = append(p.notes, "the trace has no other kind of profile")
 	}
 	for _, remark := range g.remarks() {
 		p.Remark(remark)
