@@ -45,8 +45,12 @@ func (t *tree) check() error {
 		return err
 	}
 	entries, err := t.fs.readDir(t.path)
-	if !t.force && (err != nil || len(entries) > 0) {
+	switch {
+	case t.force:
+	case err != nil:
 		return fs.ErrExist
+	case len(entries) > 0:
+		return fmt.Errorf("the directory is not empty: %w", fs.ErrExist)
 	}
 	t.mode = info.Mode() & (fs.ModeDir | fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky)
 	return nil
