@@ -95,6 +95,9 @@ func checkKind(t *testing.T, k kind.Kind, name string, types []string) {
 	t.Run("view", func(t *testing.T) { shown.inPages(t, k, in.path) })
 	t.Run("folded", func(t *testing.T) { shown.inFolded(t, k, in.path) })
 	t.Run("speedscope", func(t *testing.T) { shown.inSpeedscope(t, path) })
+	if k != kind.Imported { // its samples have no time of their own
+		t.Run("timeline", func(t *testing.T) { shown.inTimeline(t, k, in.path) })
+	}
 }
 
 // A shownKind is what programs must show of a profile.
@@ -236,5 +239,36 @@ func (s *shownKind) inSpeedscope(t *testing.T, path string) {
 	got := file.Profiles[0]
 	if want := float64(s.total[s.name]); got.Unit != unit || got.Total != want {
 		t.Errorf("speedscope shows %v %s, want %v %s of %s", got.Total, got.Unit, want, unit, s.name)
+	}
+}
+
+// inTimeline checks that the samples of all threads in speedscope's timeline add up to the total of the profile. An
+// estimate is rounded once per sample there.
+func (s *shownKind) inTimeline(t *testing.T, k kind.Kind, in string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "out.speedscope.json")
+	if r := run(t, command, "to", "speedscope", "--kind", k.String(), in, "-o", path); r.code != complete && r.code != incomplete {
+		t.Fatalf("%s", r.stderr)
+	}
+	unit := s.unit
+	if unit == "count" {
+		unit = "none"
+	}
+	file := inSpeedscope(t, path)[0]
+	if file.Error != "" || len(file.Warnings) > 0 {
+		t.Errorf("%s %q", file.Error, file.Warnings)
+	}
+	var sum, samples float64
+	for _, p := range file.Profiles {
+		if strings.HasSuffix(p.Name, ": "+s.name) && !strings.HasPrefix(p.Name, "all threads") {
+			sum += p.Total
+			samples += float64(p.Samples)
+			if p.Unit != unit {
+				t.Errorf("%s is in %s, want %s", p.Name, p.Unit, unit)
+			}
+		}
+	}
+	if want := float64(s.total[s.name]); sum < want-samples || sum > want+samples {
+		t.Errorf("the samples of %d profiles add up to %v %s, want %v", len(file.Profiles), sum, unit, want)
 	}
 }

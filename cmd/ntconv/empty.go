@@ -35,14 +35,14 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 		advice = strings.Join(append(p.Selector.Notes(), a.inventoryAdvice(p)), "; ")
 	case p.Input.Rereadable():
 		has, use, kinds := a.content(p)
-		if chosen := formats.ChosenKind(a.sum.Result); chosen != kind.Auto {
-			text = fmt.Sprintf("no %s among %s", chosen.Noun(0), message.Count(p.Total, "event"))
+		if chosen := formats.ChosenKinds(a.sum.Result); len(chosen) > 0 {
+			text = fmt.Sprintf("%s among %s", noneOf(chosen), message.Count(p.Total, "event"))
 			if len(kinds) > 0 {
 				text += "; " + otherKinds(kinds)
 			}
 			advice = ""
 			if format.Recorded {
-				advice = formats.RecordAdvice(chosen)
+				advice = formats.RecordAdvice(chosen...)
 			}
 			break
 		}
@@ -59,6 +59,15 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 		text += "; " + advice
 	}
 	return failf(exitEmpty, "%s: %s", p.Input.Name(), text)
+}
+
+// noneOf returns what is missing in a trace without samples of kinds.
+func noneOf(kinds []kind.Kind) string {
+	var list []string
+	for _, k := range kinds {
+		list = append(list, "no "+k.Noun(0))
+	}
+	return message.List(list)
 }
 
 // times states when the input was recorded.

@@ -70,6 +70,15 @@ func topExamples() string {
 			Remark: "only methods of the program, with the time of the framework that they called",
 			Line:   "ntconv top --just-my-code trace.nettrace",
 		},
+		formats.Example{Remark: "types of allocated objects", Line: "ntconv top --kind alloc trace.nettrace"},
+		formats.Example{
+			Remark: "methods of the program that throw exceptions",
+			Line:   "ntconv top --kind exceptions --type-as label --just-my-code trace.nettrace",
+		},
+		formats.Example{
+			Remark: "why garbage collections suspended the program",
+			Line:   "ntconv top --kind gc --tagleaf 'gc reason' trace.nettrace",
+		},
 		formats.Example{
 			Remark: "only samples during some requests",
 			Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",

@@ -124,13 +124,13 @@ func (c *foldedCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	namer, grouped := c.grouping.wrap(t.Namer)
 	if c.kinds.isSeveral() {
 		create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extFolded) }
-		return foldedSink{folded.NewPerKind(create, c.kinds.each, info, namer, &o), c.kinds.kind, grouped, nil}, nil
+		return foldedSink{folded.NewPerKind(create, c.kinds.each, info, namer, &o), c.kinds.chosen(), grouped, nil}, nil
 	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	return foldedSink{folded.New(w, info, namer, &o), c.kinds.kind, grouped, finish}, nil
+	return foldedSink{folded.New(w, info, namer, &o), c.kinds.chosen(), grouped, finish}, nil
 }
 
 // Destination implements Creator.
@@ -147,7 +147,7 @@ func (c *foldedCreator) check() error {
 
 type foldedSink struct {
 	*folded.Sink
-	asked   kind.Kind // of --kind
+	asked   []kind.Kind // by name
 	grouped *grouped
 	finish  func() error // of the compression; nil for several files
 }

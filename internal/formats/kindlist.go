@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ type kindList struct {
 
 // allKinds is the value of --kind for all kinds.
 const allKinds = "all"
+
+// severalAdvice is the next step if a command shows only one kind.
+const severalAdvice = "; ntconv view shows several, ntconv to pprof writes several"
 
 // bind defines the flag.
 func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
@@ -71,6 +75,8 @@ func (l *kindList) Set(s string) error {
 		switch {
 		case err != nil && word == allKinds && l.several:
 			return fmt.Errorf("%s is not part of a list", allKinds)
+		case err != nil && s == allKinds:
+			return errors.New("want one kind" + severalAdvice)
 		case err != nil:
 			return fmt.Errorf("want %s", l.Type())
 		case !slices.Contains(each, k):
@@ -82,7 +88,7 @@ func (l *kindList) Set(s string) error {
 		l.kind, l.each, l.text = each[0], nil, s
 		return nil
 	case !l.several:
-		return fmt.Errorf("want one kind, got %d", len(each))
+		return fmt.Errorf("want one kind, got %d%s", len(each), severalAdvice)
 	case slices.Contains(each, kind.Auto):
 		return fmt.Errorf("%s selects one kind and is not part of a list", kind.Auto)
 	}
@@ -115,6 +121,14 @@ func (l *kindList) isSeveral() bool { return l.each != nil }
 
 // selects reports whether a profile of a kind is selected by name.
 func (l *kindList) selects(k kind.Kind) bool { return l.kind == k || slices.Contains(l.each, k) }
+
+// chosen returns the kinds that are selected by name: none for auto and all.
+func (l *kindList) chosen() []kind.Kind {
+	if l.kind != kind.Auto {
+		return []kind.Kind{l.kind}
+	}
+	return l.each
+}
 
 // destination returns the kind of the output for these kinds.
 func (l *kindList) destination() (Destination, string) {

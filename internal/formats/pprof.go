@@ -130,7 +130,7 @@ func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompres
 	namer, grouped := c.grouping.wrap(t.Namer)
 	o.Remarks = grouped.remarks
 	sink := pprof.New(w, info, namer, o)
-	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.kind, grouped: grouped}
+	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.chosen(), grouped: grouped}
 }
 
 // sinkOptions returns the options of a sink.
@@ -158,7 +158,7 @@ func (c *pprofCreator) eachSink(
 	namer, grouped := c.grouping.wrap(t.Namer)
 	o.Remarks = grouped.remarks
 	sink := pprof.NewPerKind(create, each, info, namer, o)
-	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.kind, grouped: grouped}
+	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.chosen(), grouped: grouped}
 }
 
 // A Profile creates sinks for profiles that are shown rather than stored.
@@ -202,8 +202,8 @@ func (p *Profile) Advice() string { return sampleAdvice }
 type pprofSink struct {
 	*pprof.Sink
 	dropped *droppedLabels
-	asked   kind.Kind // of --kind
-	shown   bool      // the profiles are not files
+	asked   []kind.Kind // by name
+	shown   bool        // the profiles are not files
 	grouped *grouped
 	finish  func() error // completes a compression other than gzip, or nil
 }

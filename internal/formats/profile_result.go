@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -18,26 +19,28 @@ type profileResult struct {
 	Estimate string       `json:"estimate,omitempty"`
 	Others   []otherKind  `json:"other_kinds,omitempty"`
 	Grouping *groupedJSON `json:"grouping,omitempty"`
-	asked    kind.Kind    // of --kind
+	asked    []kind.Kind  // by name
 	notes    []string
 }
 
-// resultOf returns the result of one profile, or of several if perKind is set. unit is the noun for an item, and ext the
-// extension of the files. g describes the flags that changed the stacks.
-func resultOf(asked kind.Kind, list []*profileResult, unit, ext string, perKind bool, g *grouped) Result {
+// resultOf returns the result of one profile, or of several if perKind is set. asked are the kinds that flags name, unit
+// is the noun for an item, and ext the extension of the files. g describes the flags that changed the stacks.
+func resultOf(asked []kind.Kind, list []*profileResult, unit, ext string, perKind bool, g *grouped) Result {
 	if perKind {
 		for _, p := range list {
 			p.File = p.Kind + ext
 		}
 		k := newKindsResult(list, unit)
+		k.asked = asked
 		k.group(g)
+		k.noteMissing()
 		return k
 	}
 	if len(list) == 0 { // the sink failed
 		list = append(list, &profileResult{made: made{Unit: unit}})
 	}
 	p := list[0]
-	if asked == kind.Auto && p.Kind == kind.Events.String() {
+	if len(asked) == 0 && p.Kind == kind.Events.String() {
 		p.notes = append(p.notes, "the trace has no other kind of profile")
 	}
 	for _, remark := range g.remarks() {
@@ -85,12 +88,15 @@ func ProfileKind(r Result) string {
 	return ""
 }
 
-// ChosenKind returns the kind of profile that a flag chose, and kind.Auto if none did or the result is none of a profile.
-func ChosenKind(r Result) kind.Kind {
-	if p, ok := r.(*profileResult); ok {
-		return p.asked
+// ChosenKinds returns the kinds of profiles that flags chose by name, none for other results.
+func ChosenKinds(r Result) []kind.Kind {
+	switch r := r.(type) {
+	case *profileResult:
+		return r.asked
+	case *kindsResult:
+		return r.asked
 	}
-	return kind.Auto
+	return nil
 }
 
 // Estimate returns how the values of the profile in a result were estimated, "" if they are counts.
@@ -107,7 +113,24 @@ type kindsResult struct {
 	made
 	Files    int64        `json:"files"`
 	Grouping *groupedJSON `json:"grouping,omitempty"`
+	asked    []kind.Kind  // by name
 	notes    []string
+}
+
+// noteMissing notes the kinds that flags name and the trace does not have.
+func (k *kindsResult) noteMissing() {
+	if len(k.Profiles) == 0 {
+		return // an error says so
+	}
+	var missing []string
+	for _, asked := range k.asked {
+		if !slices.ContainsFunc(k.Profiles, func(p *profileResult) bool { return p.Kind == asked.String() }) {
+			missing = append(missing, "no "+asked.Noun(0))
+		}
+	}
+	if len(missing) > 0 {
+		k.notes = append(k.notes, "the trace has "+message.List(missing))
+	}
 }
 
 // group adds what flags have changed in the stacks of all files.

@@ -1,6 +1,10 @@
 package formats
 
-import "github.com/ntconv/ntconv/kind"
+import (
+	"strings"
+
+	"github.com/ntconv/ntconv/kind"
+)
 
 // recordings says for each kind how to record a trace with samples of it: it completes "record samples with". The
 // providers and keywords are those of docs/profiles.md.
@@ -32,13 +36,17 @@ func recording(k kind.Kind) string {
 	return recordings[k]
 }
 
-// RecordAdvice returns the next step for traces without samples of a kind: how to record some, "" if that is unknown.
-func RecordAdvice(k kind.Kind) string {
-	if k == kind.Auto {
+// RecordAdvice returns the next step for traces without samples of kinds: how to record some, "" if that is unknown.
+// Without kinds, it is how to record samples.
+func RecordAdvice(kinds ...kind.Kind) string {
+	if len(kinds) == 0 {
 		return sampleAdvice
 	}
-	if how := recording(k); how != "" {
-		return "record " + k.Noun(0) + " with " + how
+	var advice []string
+	for _, k := range kinds {
+		if how := recording(k); how != "" {
+			advice = append(advice, "record "+k.Noun(0)+" with "+how)
+		}
 	}
-	return ""
+	return strings.Join(advice, "; ")
 }
