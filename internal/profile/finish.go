@@ -73,6 +73,9 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	}
 	s.finish(report)
 	estimate := s.estimate()
+	if s.meter != nil {
+		s.sortRows()
+	}
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.main, Estimate: estimate,
 		PeriodType: s.spec.period, Period: period,

@@ -87,8 +87,9 @@ type visit struct {
 	owners owners
 	labels [][]ntconv.Label // by label list number, in the form of profiles
 	names  names
-	namer  ntconv.Namer // of recorded frames
-	shown  *shownStacks // what a FrameGrouper shows, or nil if it changes nothing
+	ranks  struct{ owners, labels, tags ranking } // numbers that do not depend on the order of events
+	namer  ntconv.Namer                           // of recorded frames
+	shown  *shownStacks                           // what a FrameGrouper shows, or nil if it changes nothing
 
 	classes []class
 	same    classIndex
@@ -111,7 +112,7 @@ type frameKey struct {
 type class struct{ frames []ntconv.Frame }
 
 // A member is a row of a group with the keys for merging it.
-type member struct{ class, owner, labels, tag, row uint32 }
+type member struct{ class, owner, labels, tag, row uint32 } // owner, labels and tag are ranks
 
 func newVisit(p *Profile) *visit {
 	v := &visit{p: p, namer: p.b.namer, owners: mergeOwners(p), known: map[frameKey]uint32{}}
@@ -121,6 +122,12 @@ func newVisit(p *Profile) *visit {
 			plainList = append(plainList, p.s.pool.labels.plain(l))
 		}
 		v.labels = append(v.labels, plainList)
+	}
+	if p.s.meter != nil {
+		v.ranks.owners, v.ranks.labels, v.ranks.tags = ranking{}, ranking{}, ranking{}
+		for i := range p.s.rows {
+			v.member(uint32(i), 0)
+		}
 	}
 	v.sums, v.carry = make([]int64, len(p.Types)), make([]int64, len(p.Types))
 	v.sample.Values = make([]int64, len(p.Types))
@@ -169,8 +176,7 @@ func (v *visit) group(rows []uint32, yield func(*Sample) bool) bool {
 	v.same.reset()
 	v.classes = v.classes[:0]
 	for _, r := range rows {
-		row := &v.p.s.rows[r]
-		v.members = append(v.members, member{v.class(r), v.owners.ids[row.owner], row.labels, row.tag, r})
+		v.members = append(v.members, v.member(r, v.class(r)))
 	}
 	slices.SortFunc(v.members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.owner, b.owner), cmp.Compare(a.labels, b.labels),
@@ -187,6 +193,14 @@ func (v *visit) group(rows []uint32, yield func(*Sample) bool) bool {
 		}
 	}
 	return true
+}
+
+// member returns a row as a member.
+func (v *visit) member(r, class uint32) member {
+	row := &v.p.s.rows[r]
+	return member{
+		class, v.ranks.owners.of(v.owners.ids[row.owner]), v.ranks.labels.of(row.labels), v.ranks.tags.of(row.tag), r,
+	}
 }
 
 func (m member) like(n member) bool {
@@ -243,12 +257,13 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 			s.Values[i] = v.value(i, sum)
 		}
 	}
-	o := v.p.s.owners[v.p.s.rows[m.row].owner]
+	row := &v.p.s.rows[m.row]
+	o := v.p.s.owners[row.owner]
 	s.Process, s.Thread = o.process, o.thread
-	s.Frames = v.withLeaf(v.classes[m.class].frames, m.tag)
-	s.Labels = append(s.Labels[:0], v.owners.labels[m.owner]...)
-	s.Labels = v.p.s.pool.tags.appendTags(s.Labels, m.tag, v.p.s.keys, v.p.s.pool.drop)
-	s.Labels = withLabels(s.Labels, v.labels[m.labels])
+	s.Frames = v.withLeaf(v.classes[m.class].frames, row.tag)
+	s.Labels = append(s.Labels[:0], v.owners.labels[v.owners.ids[row.owner]]...)
+	s.Labels = v.p.s.pool.tags.appendTags(s.Labels, row.tag, v.p.s.keys, v.p.s.pool.drop)
+	s.Labels = withLabels(s.Labels, v.labels[row.labels])
 	events := s.Values[0]
 	if len(v.p.Adopted) > 0 {
 		events = 1 // the number of events per imported sample is unknown
