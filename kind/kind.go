@@ -29,7 +29,7 @@ const (
 	Exceptions
 	// Contention is waits for locks that another thread held.
 	Contention
-	// Wait is waits for wait handles and monitors (.NET 9 and later).
+	// Wait is waits of threads for handles, monitors and other threads (.NET 9 and later).
 	Wait
 	// GC is garbage collections, and the time for which they suspended all threads.
 	GC
@@ -63,7 +63,7 @@ var infos = [Count]struct{ name, doc, one, many string }{
 	Alloc:      {"alloc", "allocated objects and bytes", "sampled allocation", "sampled allocations"},
 	Exceptions: {"exceptions", "thrown exceptions", "exception", "exceptions"},
 	Contention: {"contention", "waits for locks", "lock contention", "lock contentions"},
-	Wait:       {"wait", "waits for wait handles", "wait", "waits"},
+	Wait:       {"wait", "waits of threads", "wait", "waits"},
 	GC:         {"gc", "garbage collections and their pauses", "garbage collection", "garbage collections"},
 	JIT:        {"jit", "compiled methods", "compilation", "compilations"},
 	TypeLoad:   {"typeload", "loaded types", "type load", "type loads"},

@@ -44,6 +44,7 @@ const (
 	LabelSide          = "side"      // of kind.Requests: "server" or "client"
 	LabelRoute         = "route"     // of kind.Requests: the path that a server received
 	LabelStatus        = "status"
+	LabelRequest       = "request" // of kind.Requests: method and route, or host
 	unitID             = "id"
 	unitDefault        = "count" // consumers drop a number 0 without a unit, and print counts without the unit
 	junkKey, junk      = "Error", "Expected actual values"

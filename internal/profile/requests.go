@@ -20,8 +20,9 @@ func requestSpecs() []spec {
 			period:   ValueType{Type: "requests", Unit: "count"},
 			every:    1,
 			interval: noInterval,
-			tags:     []string{LabelSide, LabelMethod, LabelRoute, LabelHost, LabelStatus},
-			subject:  noSubject,
+			tags:     []string{LabelSide, LabelMethod, LabelRoute, LabelHost, LabelStatus, LabelRequest},
+			subject:  5,
+			leaf:     true,
 			crosses:  true,
 			bare:     true, // a server receives requests on threads that run no code of the program
 			meter:    newRequestMeter,
@@ -181,7 +182,20 @@ func (m *requestMeter) stop(r *reading, source requestSource) {
 	} else if i.data.failed || status.Kind() == ntconv.ValueInt {
 		o.tag(4, "failed")
 	}
+	o.tags[5] = i.data.appendName(o.tags[5])
 	m.c.emit(i.place, r.Time)
+}
+
+// appendName appends the method and the route of a request, or else the host that it is sent to.
+func (q *request) appendName(dst []byte) []byte {
+	name := q.route
+	if q.host != "" {
+		name = q.host
+	}
+	if q.method != "" && name != "" {
+		dst = append(append(dst, q.method...), ' ')
+	}
+	return append(dst, name...)
 }
 
 // find returns the open request to which an event belongs, or nil.

@@ -49,7 +49,7 @@ func (s *httpStep) payload() []byte {
 
 // A request is one sample, whichever of its sources the trace has and however its events are paired.
 func TestRequests(t *testing.T) {
-	const a, b = " side=server method=GET route=/a", " side=server method=GET route=/b"
+	const a, b = " side=server method=GET route=/a request=GET /a", " side=server method=GET route=/b request=GET /b"
 	for _, c := range []struct {
 		name     string
 		steps    []httpStep
@@ -72,7 +72,7 @@ func TestRequests(t *testing.T) {
 		{"the only one", []httpStep{{'H', 0, 0, "a"}, {'h', 1, 0, ""}}, "", []string{"[1 1000]" + a}, 0},
 		{"which one is unknown", []httpStep{{'H', 0, 0, "a"}, {'H', 1, 0, "b"}, {'h', 2, 0, ""}}, "", nil, 3},
 		{"of client and server", []httpStep{{'C', 0, 1, "x"}, {'H', 1, 2, "a"}, {'h', 1, 2, ""}, {'c', 2, 1, ""}}, "",
-			[]string{"[1 3000] side=client host=x status=204", "[1 1000]" + a}, 0},
+			[]string{"[1 3000] side=client host=x status=204 request=x", "[1 1000]" + a}, 0},
 		{"the request before is still open", []httpStep{{'H', 0, 1, "b"}, {'h', 1, 1, ""}, {'K', 0, 2, "a"}, {'k', 1, 2, "a"}}, "",
 			[]string{"[1 1000]" + b, "[1 1000]" + a}, 0},
 	} {

@@ -113,7 +113,7 @@ func cycles() []cycle {
 				fields("http", "shop.example", int32(8080)), false},
 			{sourceType(http, "RequestFailed", 3, field("exceptionMessage", str)), 1, fields("no"), true},
 			{sourceType(http, "RequestStop", 2, field("statusCode", i32)), 1, fields(int32(-1)), true},
-		}, []int64{1, 2000}, "side=client host=shop.example:8080 status=failed", 0},
+		}, []int64{1, 2000}, "side=client host=shop.example:8080 status=failed request=shop.example:8080", 0},
 	}
 }
 
