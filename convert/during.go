@@ -13,12 +13,12 @@ import (
 type openDuring struct{ *during.Filter }
 
 // newDuring parses the expressions of Selection.During. It returns nil if there are none.
-func newDuring(texts []string) (*openDuring, error) {
-	if len(texts) == 0 {
+func newDuring(expressions []string) (*openDuring, error) {
+	if len(expressions) == 0 {
 		return nil, nil
 	}
 	var conditions []*during.Condition
-	for _, text := range texts {
+	for _, text := range expressions {
 		c, err := during.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("Selection.During: %w", err)

@@ -20,7 +20,7 @@ type listedEvent struct {
 	Payload        map[string]any
 }
 
-// listEvents returns the events that a selection keeps, as print lists them. None is no error.
+// listEvents returns the events that a selection keeps, as print lists them. It may keep none.
 func listEvents(t *testing.T, in string, flags ...string) (list []listedEvent) {
 	t.Helper()
 	r := invoke(t, "", nil, append([]string{"print", "--json", "-q", in}, flags...)...)

@@ -26,9 +26,9 @@ func bindGrouping(flags *pflag.FlagSet, native bool) *groupingFlags {
 	g := &groupingFlags{grouping.Rules{Native: native}}
 	flags.BoolVar(&g.rules.JustMyCode, flagJustMyCode, false,
 		"fold frames of the runtime, the framework and the operating system into the program's frames that called them")
-	flags.Var(&expressions{add: g.rules.AddFold, texts: g.rules.Folds}, flagFold,
+	flags.Var(&expressions{add: g.rules.AddFold, values: g.rules.Folds}, flagFold,
 		"fold frames whose function or MODULE!FUNCTION matches this `regexp` into their callers; repeatable")
-	flags.Var(&expressions{add: g.rules.AddGroup, texts: g.rules.Groups}, flagGroup,
+	flags.Var(&expressions{add: g.rules.AddGroup, values: g.rules.Groups}, flagGroup,
 		"show adjacent frames that match as one frame with this name: `REGEXP=NAME`, where $1 in NAME is a subexpression; "+
 			"REGEXP=>NAME adds the function that was called first; repeatable")
 	flags.Var(&choice[bool]{&g.rules.Native, []choiceValue[bool]{{"fold", true}, {"full", false}}}, flagNative,
@@ -38,8 +38,8 @@ func bindGrouping(flags *pflag.FlagSet, native bool) *groupingFlags {
 
 // An expressions is a flag that may be repeated. Each value is checked when it is set.
 type expressions struct {
-	add   func(text string) error
-	texts func() []string
+	add    func(text string) error
+	values func() []string
 }
 
 func (e *expressions) Set(text string) error { return e.add(text) }
@@ -47,10 +47,10 @@ func (e *expressions) Type() string          { return "regexp" }
 
 // String returns "" for the zero value, which the help does not show as a default.
 func (e *expressions) String() string {
-	if e.texts == nil {
+	if e.values == nil {
 		return ""
 	}
-	return strings.Join(e.texts(), ", ")
+	return strings.Join(e.values(), ", ")
 }
 
 // wrap returns a Namer that applies the flags to the stacks of a sink, and its counts. Without flags it returns namer

@@ -108,7 +108,7 @@ func TestRules(t *testing.T) {
 		{"addresses belong to their caller", mine, nil, "0x1 heap+1 Shop.Main 0x2", "Shop.Main"},
 		{"addresses and framework", mine, nil, "0x1 System.Run", "[framework]"},
 		{"only addresses", mine, nil, "0x1 heap+1", "0x1 heap+1"},
-		{"labels are no code", mine, nil, "label1 System.Wait label2", "label1 [framework] label2"},
+		{"labels are not code", mine, nil, "label1 System.Wait label2", "label1 [framework] label2"},
 		{"a group is kept", mine, []string{"^System.Wait=waits"}, "System.Wait System.Lock Shop.Main System.Start", "waits Shop.Main"},
 
 		{"fold", grouping.Rules{}, []string{"^Shop.A"}, "Shop.B Shop.A1 Shop.A2 Shop.C", "Shop.B Shop.C"},

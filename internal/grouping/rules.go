@@ -76,20 +76,20 @@ func (r *Rules) AddGroup(text string) error {
 	return err
 }
 
-// Folds and Groups return the texts of AddFold and AddGroup.
-func (r *Rules) Folds() (texts []string) {
+// Folds and Groups return the arguments of AddFold and AddGroup.
+func (r *Rules) Folds() (list []string) {
 	for i := range r.folds {
-		texts = append(texts, r.folds[i].text)
+		list = append(list, r.folds[i].text)
 	}
-	return texts
+	return list
 }
 
-// Groups returns the texts of AddGroup.
-func (r *Rules) Groups() (texts []string) {
+// Groups returns the arguments of AddGroup.
+func (r *Rules) Groups() (list []string) {
 	for i := range r.groups {
-		texts = append(texts, r.groups[i].text)
+		list = append(list, r.groups[i].text)
 	}
-	return texts
+	return list
 }
 
 // compile parses a regular expression that must not be empty: the empty one matches every frame.

@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/kind"
 )
 
-// An Overview is what a Sink has summed up, in the form of the JSON of ntconv info. Members without data are absent.
+// An Overview is the totals of a Sink, in the form of the JSON of ntconv info. Members without data are absent.
 type Overview struct {
 	// Recorded is the length of the selected part of the recording in nanoseconds. Rates and shares refer to it.
 	Recorded    int64        `json:"recorded_ns"`
@@ -94,7 +94,7 @@ type Requests struct {
 	Duration  Quantiles `json:"duration_ns"`
 }
 
-// Describe returns what the Sink has summed up. first and last limit the selected part of the recording; ok is false if
+// Describe returns the totals. first and last limit the selected part of the recording; ok is false if
 // there is none. input is how commands refer to the trace. Call it after Close.
 func (s *Sink) Describe(first, last ntconv.Ticks, ok bool, input string) *Overview {
 	o := &Overview{Kinds: []Kind{}}

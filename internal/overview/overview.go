@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// A Sink sums up the events of a trace. They may arrive in file order, unless OrderMatters returns true at the end. It
+// A Sink adds up the events of a trace. They may arrive in file order, unless OrderMatters returns true at the end. It
 // is not safe for concurrent use.
 type Sink struct {
 	info    *ntconv.Info

@@ -31,7 +31,7 @@ const fraction = 1 << 10
 type column struct {
 	ValueType
 	scale scale
-	one   bool // every event adds 1, so the value of a single sample tells nothing
+	one   bool // every event adds 1, so the value of a single sample is known
 }
 
 // noInterval is the interval column of kinds whose events carry their own values.
@@ -73,7 +73,7 @@ type spec struct {
 	unknown func(source int) int
 }
 
-// noColumn is no column.
+// noColumn means that there is no such column.
 const noColumn = -1
 
 // noSubject is the subject of kinds whose samples are about nothing but their stack.

@@ -212,7 +212,7 @@ func checkNaive(t *rapid.T, hides bool) {
 		t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if hides && hiding.events != int64(len(n.samples)) {
-		t.Fatalf("the namer was told of %d events, want %d", hiding.events, len(n.samples))
+		t.Fatalf("the namer received %d events, want %d", hiding.events, len(n.samples))
 	}
 }
 

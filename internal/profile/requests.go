@@ -51,13 +51,13 @@ var requestProviders = [numRequestSources]string{
 // Kestrel and the hosting layer both report a request of a server: the hosting layer first, and Kestrel next on the
 // same thread. The events of Kestrel then belong to the sample of the hosting layer.
 type requestMeter struct {
-	c      *collector
-	open   [numRequestSources]openIntervals[request]
-	inner  openIntervals[intervalKey]     // requests of Kestrel that belong to one of the hosting layer, with its key
-	hosted map[*ntconv.Thread]intervalKey // the latest request of the hosting layer that began on a thread
-	seed   maphash.Seed
-	texts  map[string]string
-	buffer []byte
+	c       *collector
+	open    [numRequestSources]openIntervals[request]
+	inner   openIntervals[intervalKey]     // requests of Kestrel that belong to one of the hosting layer, with its key
+	hosted  map[*ntconv.Thread]intervalKey // the latest request of the hosting layer that began on a thread
+	seed    maphash.Seed
+	strings map[string]string
+	buffer  []byte
 }
 
 // A request is what the events of a request state.
@@ -84,7 +84,7 @@ const (
 
 func newRequestMeter(c *collector) meter {
 	m := &requestMeter{
-		c: c, hosted: map[*ntconv.Thread]intervalKey{}, seed: maphash.MakeSeed(), texts: map[string]string{},
+		c: c, hosted: map[*ntconv.Thread]intervalKey{}, seed: maphash.MakeSeed(), strings: map[string]string{},
 		inner: newOpenIntervals[intervalKey](c),
 	}
 	for i := range m.open {
@@ -241,10 +241,10 @@ func (m *requestMeter) hostOf(host, port ntconv.Value) string {
 
 // shared returns the buffer as a string that is shared with equal strings.
 func (m *requestMeter) shared() string {
-	s, ok := m.texts[string(m.buffer)]
+	s, ok := m.strings[string(m.buffer)]
 	if !ok {
 		s = string(m.buffer)
-		m.texts[s] = s
+		m.strings[s] = s
 	}
 	return s
 }
