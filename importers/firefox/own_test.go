@@ -2,6 +2,7 @@ package firefox_test
 
 import (
 	"bytes"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -11,16 +12,24 @@ import (
 	"github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
+
+// A memoryFile is an output in memory.
+type memoryFile struct{ *bytes.Buffer }
+
+func (memoryFile) Close() error { return nil }
 
 // TestOwnExporter reads what exporters/firefox writes for traces: threads, stacks and weights are equal, and every
 // slice is restored.
 func TestOwnExporter(t *testing.T) {
 	fold := func(src ntconv.Source, names ntconv.Namer) []string {
 		var out bytes.Buffer
-		sink := folded.New(&out, src.Info(), names, &folded.Options{ThreadRoot: true, ProcessRoot: true})
+		samples := []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
+		create := func(kind.Kind) (io.WriteCloser, error) { return memoryFile{&out}, nil }
+		sink := folded.NewPerKind(create, samples, src.Info(), names, &folded.Options{ThreadRoot: true, ProcessRoot: true})
 		_, err := ntconv.Copy(sink, src)
 		must(t, err)
 		must(t, sink.Close())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"math/big"
 	"os"
@@ -23,6 +24,7 @@ import (
 	export "github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/importers/speedscope"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -320,12 +322,19 @@ func TestGenerated(t *testing.T) {
 	})
 }
 
+// A memoryFile is an output in memory.
+type memoryFile struct{ *bytes.Buffer }
+
+func (memoryFile) Close() error { return nil }
+
 // TestOwnExporter reads what exporters/speedscope writes for traces and imported files: threads, stacks and weights are
 // equal.
 func TestOwnExporter(t *testing.T) {
 	fold := func(src ntconv.Source, names ntconv.Namer) []string {
 		var out bytes.Buffer
-		sink := folded.New(&out, src.Info(), names, &folded.Options{ThreadRoot: true, ProcessRoot: true})
+		samples := []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
+		create := func(kind.Kind) (io.WriteCloser, error) { return memoryFile{&out}, nil }
+		sink := folded.NewPerKind(create, samples, src.Info(), names, &folded.Options{ThreadRoot: true, ProcessRoot: true})
 		_, err := ntconv.Copy(sink, src)
 		must(t, err)
 		must(t, sink.Close())

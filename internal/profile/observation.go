@@ -55,6 +55,9 @@ type tagTable struct {
 	lastID  uint32
 }
 
+// fewLists is the number of lists that are compared linearly: the states of threads.
+const fewLists = 4
+
 func newTagTable() tagTable { return tagTable{ids: map[string]uint32{}, lists: make([][]string, 1)} }
 
 // id returns the number of a list, in which values at the end may be missing. It borrows tags.
@@ -64,6 +67,13 @@ func (t *tagTable) id(tags [][]byte) uint32 {
 	}
 	if len(tags) == 0 {
 		return 0
+	}
+	if len(tags) == 1 && len(t.lists) <= fewLists {
+		for id := 1; id < len(t.lists); id++ {
+			if list := t.lists[id]; len(list) == 1 && list[0] == string(tags[0]) {
+				return uint32(id)
+			}
+		}
 	}
 	t.scratch = t.scratch[:0]
 	for _, tag := range tags {

@@ -126,6 +126,9 @@ func newSet(b *Builder, k kind.Kind, o *settings) *set {
 	}
 	s.absent = s.leave
 	s.o = newObservation(len(s.columns), len(s.keys))
+	if spec.meter == nil {
+		s.o.variances = nil // a profiler's samples are counts
+	}
 	s.kept = keptTags(s.keys, p, s.leaf)
 	n := max(1, len(spec.sources))
 	s.bySource, s.variances = make([]uint64, n), make([][]float64, n)
