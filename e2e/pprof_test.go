@@ -41,6 +41,9 @@ func samplesOf(t *testing.T, dump []byte) []*line {
 func convert(t *testing.T, tr trace, samples int, flags ...string) (p *profile.Profile, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), tr.name+".pb.gz")
+	if samples == 0 { // otherwise another kind of profile is written
+		flags = append(flags, "--kind", "wall")
+	}
 	r := run(t, command, append([]string{"to", "pprof", tr.path, "-o", path}, flags...)...)
 	want := exitCode(tr.name)
 	if samples == 0 && want != unreadable {
