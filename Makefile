@@ -151,7 +151,7 @@ cross: ## Build for every platform into bin/
 		os=$${p%/*} arch=$${p#*/}; ext=; [ $$os = windows ] && ext=.exe; \
 		echo "GOOS=$$os GOARCH=$$arch $(GO) build"; \
 		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -o bin/ntconv-$$os-$$arch$$ext ./cmd/ntconv || exit 1; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build ./... || exit 1; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath ./... || exit 1; \
 	done
 
 .PHONY: clean
