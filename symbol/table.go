@@ -30,6 +30,10 @@ const (
 type Options struct {
 	Names  Names
 	Report *ntconv.Report // receives notes about events that cannot be decoded; may be nil
+	// Native, if not nil, resolves addresses that no event of the trace describes.
+	Native Native
+	// Lines, if not nil, finds the source lines of managed code.
+	Lines Lines
 }
 
 // A Table learns symbols from the events of a trace and resolves addresses with them. It implements ntconv.Namer.
@@ -50,6 +54,7 @@ type Options struct {
 //	process.assemblies  assembly                 new mapping
 //	mapping.shown       show                     growth of the mapping, its definition
 //	timeline.levels     order                    never: new past spans form further levels
+//	natives             fromNative               never: answers depend on files and the mapping, which are in the key
 type Table struct {
 	names  Names
 	report *ntconv.Report
@@ -81,6 +86,10 @@ type Table struct {
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved intern.Cache[unresolvedKey, *ntconv.Function] // recent placeholders: few addresses make up most stacks
 	nameless   unresolvedSet
+	named      unresolvedSet // resolved by native
+	native     Native        // nil if only events are used
+	natives    map[nativeKey][]ntconv.Frame
+	scratch    []NativeFrame
 	cache      intern.Cache[cacheKey, ntconv.Frame] // few addresses make up most frames
 
 	method  clr.Method // scratch
@@ -108,6 +117,8 @@ func New(opts *Options) *Table {
 		funcs:      make(map[ntconv.Function]*ntconv.Function),
 		unresolved: intern.NewCache[unresolvedKey, *ntconv.Function](cacheBits),
 		nameless:   unresolvedSet{seed: maphash.MakeSeed()},
+		named:      unresolvedSet{seed: maphash.MakeSeed()},
+		native:     opts.Native,
 	}
 	t.speller = newSpeller(t)
 	return t
@@ -225,7 +236,7 @@ func (t *Table) process(p *ntconv.Process) *process {
 	key := keyOf(p)
 	s := t.processes[key]
 	if s == nil {
-		s = newProcess(key.host)
+		s = newProcess(key)
 		t.processes[key] = s
 	}
 	t.recent, t.found = p, s
