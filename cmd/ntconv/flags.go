@@ -61,6 +61,11 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 			"report",
 			"form of the summary: a line of text or a JSON object",
 		)
+		flags.Var(
+			formats.Choice(&a.progressForm, progressAuto, progressText, progressJSON, progressNone),
+			flagProgress,
+			"form of the progress on standard error: text, JSON objects, one per line, or none; auto means text if it is a terminal",
+		)
 	})
 	addGroup(cmd, groupLimits, a.bindLimits)
 	complete(cmd, "from", formats.NamesOf(formats.Readable()))
