@@ -4,6 +4,7 @@ package ilmap
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 )
 
@@ -55,4 +56,34 @@ func IL(points []Point, native uint32) (int32, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Append appends sorted points to dst in a compact form, most of them in 2 bytes, with their number first.
+func Append(dst []byte, points []Point) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(points)))
+	var last Point
+	for _, p := range points {
+		dst = binary.AppendUvarint(dst, uint64(p.Native-last.Native))
+		dst = binary.AppendVarint(dst, int64(p.IL)-int64(last.IL))
+		last = p
+	}
+	return dst
+}
+
+// Decode appends the points that Append wrote at the beginning of b to dst.
+func Decode(dst []Point, b []byte) []Point {
+	n, size := binary.Uvarint(b)
+	var last Point
+	for ; n > 0 && size > 0; n-- {
+		b = b[size:]
+		native, used := binary.Uvarint(b)
+		il, more := binary.Varint(b[max(used, 0):])
+		if used <= 0 || more <= 0 {
+			break
+		}
+		size = used + more
+		last = Point{last.Native + uint32(native), last.IL + int32(il)}
+		dst = append(dst, last)
+	}
+	return dst
 }

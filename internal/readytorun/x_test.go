@@ -1,7 +1,7 @@
 package readytorun
 
 import (
-"bytes"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/ecma"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
