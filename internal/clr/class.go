@@ -10,7 +10,7 @@ const (
 	ClassMethod                         // ParseMethod: code was loaded, unloaded or existed
 	ClassModule                         // ParseModule
 	ClassDomainModule                   // no view
-	ClassILMap                          // no view
+	ClassILMap                          // ParseILMap
 	ClassSample                         // ParseSample: the sample profiler saw a thread
 	ClassRuntimeStart                   // no view: the field CommandLine names the process
 	ClassProcessInfo                    // no view: the field CommandLine names the process

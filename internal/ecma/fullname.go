@@ -1,6 +1,9 @@
 package ecma
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Element types that only signatures of precompiled code have (corhdr.h of dotnet/runtime).
 const (
@@ -22,6 +25,10 @@ func (s *Signature) FullNameIn(other func(uint32) *Metadata) string {
 	defer s.leave()
 	e := s.Uint()
 	switch e {
+	case elementVar:
+		return "!" + strconv.Itoa(int(s.Uint()))
+	case elementMVar:
+		return "!!" + strconv.Itoa(int(s.Uint()))
 	case elementValueType, elementClass:
 		return s.typeDefOrRef(s.Uint())
 	case elementCanon:
@@ -56,20 +63,30 @@ func (s *Signature) inModule(other func(uint32) *Metadata) string {
 	if other != nil {
 		m = other(index)
 	}
-	if m == nil {
+	if m == nil && !s.Skip {
 		s.Failed = true
 		return ""
 	}
-	own := s.Metadata
+	outer := s.Metadata
+	if s.outer == nil {
+		s.outer = outer
+		defer func() { s.outer = nil }()
+	}
 	s.Metadata = m
 	name := s.FullNameIn(other)
-	s.Metadata = own
+	s.Metadata = outer
 	return name
 }
 
+// instantiation reads a generic type and its arguments. Tokens of the arguments belong to the module of the signature,
+// even if the generic type belongs to another one.
 func (s *Signature) instantiation(other func(uint32) *Metadata) string {
 	var b strings.Builder
 	b.WriteString(s.FullNameIn(other))
+	inner := s.Metadata
+	if s.outer != nil {
+		s.Metadata = s.outer
+	}
 	n := s.Uint()
 	for i := uint32(0); i < n && !s.Failed; i++ {
 		if i == 0 {
@@ -80,11 +97,36 @@ func (s *Signature) instantiation(other func(uint32) *Metadata) string {
 		b.WriteString(s.FullNameIn(other))
 		s.Failed = s.Failed || b.Len() > maxSignature
 	}
+	s.Metadata = inner
 	b.WriteByte(']')
 	return b.String()
 }
 
+// PeekModule returns the module that the next type belongs to, without reading it. It returns false if the type belongs
+// to the module of the signature.
+func (s *Signature) PeekModule() (uint32, bool) {
+	e, rest, ok := Compressed(s.Rest)
+	if !ok || e != elementModule {
+		return 0, false
+	}
+	index, _, ok := Compressed(rest)
+	return index, ok
+}
+
+// SkipTypes reads n types without their names.
+func (s *Signature) SkipTypes(n uint32) {
+	skip := s.Skip
+	s.Skip = true
+	for ; n > 0 && !s.Failed; n-- {
+		s.FullName()
+	}
+	s.Skip = skip
+}
+
 func (s *Signature) typeDefOrRef(token uint32) string {
+	if s.Skip {
+		return ""
+	}
 	switch token & 3 {
 	case 0:
 		return s.Metadata.TypeDefName(token >> 2)

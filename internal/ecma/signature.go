@@ -48,7 +48,9 @@ type Signature struct {
 	Metadata *Metadata // that tokens refer to
 	Rest     []byte    // not read yet
 	Failed   bool      // the signature is invalid, or exceeds a bound
+	Skip     bool      // names are not needed: types of other modules do not fail
 
+	outer *Metadata // of the signature, while a type of another module is read
 	depth int
 	text  []byte
 }
@@ -57,7 +59,7 @@ type Signature struct {
 // method events: "instance class System.String  (int32,!0)". It returns "" for an invalid signature.
 func (m *Metadata) MethodSignature(blob []byte) string {
 	s := Signature{Metadata: m, Rest: blob}
-	s.method("")
+	s.method("  ")
 	if s.Failed {
 		return ""
 	}
@@ -98,27 +100,24 @@ func (s *Signature) enter() bool {
 
 func (s *Signature) leave() { s.depth-- }
 
-// method writes a method signature. name is what stands between return type and parameters.
-func (s *Signature) method(name string) {
+// method writes a method signature. between is the text before the parameters.
+func (s *Signature) method(between string) {
 	const hasThis, generic, kindMask, varArg = 0x20, 0x10, 0x0f, 0x05
 	kind := s.Uint()
+	if kind&hasThis != 0 {
+		s.write("instance ")
+	}
 	if kind&generic != 0 {
 		s.write("generic ")
 		s.Uint() // number of type parameters
-	}
-	if kind&hasThis != 0 {
-		s.write("instance ")
 	}
 	if kind&kindMask == varArg {
 		s.write("vararg ")
 	}
 	n := s.Uint()
 	s.Type()
-	s.write(" " + name + " (")
-	for i := range n {
-		if s.Failed {
-			return
-		}
+	s.write(between + "(")
+	for i := uint32(0); i < n && !s.Failed; i++ {
 		if i > 0 {
 			s.write(",")
 		}
@@ -160,8 +159,8 @@ func (s *Signature) Type() {
 		}
 		s.write(">")
 	case elementFnPtr:
-		s.write("method ")
-		s.method("*")
+		s.write("fnptr ")
+		s.method("")
 	case elementReqd, elementOpt:
 		s.write(map[uint32]string{elementReqd: "required_modifier ", elementOpt: "optional_modifier "}[e])
 		s.write(s.shortName(s.Uint()) + " ")
