@@ -49,6 +49,7 @@ type app struct {
 	pick         pickFlags
 	given        []givenFlag // flags of the command line for proposed commands
 	piped        string      // the command that a proposed pipe ends with
+	job          *job        // not nil if this is the app of one of several inputs
 	words        []string    // words of the command line, nil to build the flags of all commands
 	spans        spanUse
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,7 +70,9 @@ func (r *collecting) one(name string) addedTrace {
 	if r.full.Load() || r.app.ended.Load() {
 		return t
 	}
+	start := time.Now()
 	err := r.add(&t)
+	t.Seconds = float64(time.Since(start).Milliseconds()) / 1000
 	switch t.Exit = codeOf(err); {
 	case err == nil:
 	case t.Exit == exitIncomplete && t.Path != "":
@@ -106,7 +109,7 @@ func errorOf(name string, err error) string {
 	if more > 0 {
 		text += "; and " + message.Count(int64(more), "more error")
 	}
-	if !names(first, name) {
+	if !names(first, name) && !strings.HasPrefix(text, input.NameOf(name, 0)+": ") {
 		text = input.NameOf(name, 0) + ": " + text
 	}
 	return text
@@ -138,11 +141,7 @@ func (r *collecting) show(t *addedTrace) {
 	if r.app.report == reportJSON || r.app.ended.Load() {
 		return
 	}
-	clear := ""
-	if terminal(r.app.stderr) {
-		clear = "\r\x1b[K" // erase the progress bar, which is drawn again later
-	}
-	r.app.printLine(fmt.Sprintf("%sntconv: %s\n", clear, message.Visible(message.Shorten(t.Error))))
+	r.app.printError(t.Error)
 }
 
 // add adds an input to the dataset.

@@ -18,6 +18,7 @@ import (
 func (a *app) convertCmd() *cobra.Command {
 	var to string
 	var c conversion
+	set := new(several)
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "convert IN [OUT]",
@@ -26,7 +27,7 @@ func (a *app) convertCmd() *cobra.Command {
 			formatLines(table) +
 			"Without OUT the output is named after the input, in the current directory, with the extension of the format.\n" +
 			"If .gz or .zst follows the extension, the output is compressed.\n" +
-			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.",
+			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.\n\n" + severalHelp,
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
 			formats.Example{
@@ -51,6 +52,7 @@ func (a *app) convertCmd() *cobra.Command {
 			"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
 		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		set.bind(flags)
 	})
 	complete(cmd, "to", formats.NamesOf(table))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -60,11 +62,7 @@ func (a *app) convertCmd() *cobra.Command {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
-		plan, err := a.planFor(cmd, c.to.Out, c.creator)
-		if err != nil {
-			return err
-		}
-		return a.convert(&c, plan)
+		return a.convertSeveral(cmd, &c, set, args[:1])
 	}
 	return cmd
 }

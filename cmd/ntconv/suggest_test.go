@@ -137,7 +137,6 @@ func TestSeveralInputsOrAnOutput(t *testing.T) {
 		{"to pprof a nowhere", several, out},
 		{"to pprof a b.nettrace x.pb.gz", several, out},
 		{"print a new.txt", "if new.txt " + out + "new.txt", several},
-		{"info a new.nettrace", several, out},
 		{"to nettrace a new.nettrace", "name the output with -o; if that is new.nettrace, use -o new.nettrace", ""},
 		{"to nettrace a b", "name the output with -o\n", ""},
 		{"convert a b.nettrace x.pb.gz", "to merge inputs, run: ntconv to nettrace IN... -o both.nettrace", ""},

@@ -35,6 +35,7 @@ type verification struct {
 
 func (a *app) verifyCmd() *cobra.Command {
 	var v verification
+	jobs := defaultJobs()
 	var list strings.Builder
 	var names []string
 	for _, x := range streameq.Aspects() {
@@ -55,6 +56,8 @@ func (a *app) verifyCmd() *cobra.Command {
 			"Two profiles (pprof, folded, speedscope without times) are compared as profiles: the totals of samples with equal threads, stacks\n" +
 			"and labels, in any order. A pprof profile is not equal to a trace that was converted from it, which has other events: compare it\n" +
 			"with the profile that ntconv to pprof writes of that trace.\n\n" +
+			"Two directories of traces are compared trace by trace: those with equal paths below A and B, without extensions. A table\n" +
+			"lists the pairs; a trace without a counterpart is a difference.\n\n" +
 			"Aspects for --ignore:\n" + list.String(),
 		Example: examples(
 			formats.Example{
@@ -84,6 +87,11 @@ func (a *app) verifyCmd() *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			v.names = [2]string(args)
+			if a.job != nil {
+				v.names = [2]string{a.job.in, a.job.with}
+			} else if a.directories(v.names) {
+				return a.verifyEach(v.names, max(1, jobs))
+			}
 			return a.verify(&v)
 		},
 	}
@@ -91,6 +99,7 @@ func (a *app) verifyCmd() *cobra.Command {
 		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.IntVarP(&jobs, flagJobs, "j", jobs, "for directories: compare this many pairs at a time")
 		flags.StringSliceVar(&v.ignore, "ignore", nil, "ignore these `aspect`s: "+strings.Join(names, ", "))
 	})
 	complete(cmd, "ignore", names)
