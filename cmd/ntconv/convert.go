@@ -19,6 +19,7 @@ func (a *app) convertCmd() *cobra.Command {
 	var to string
 	var c conversion
 	set := new(several)
+	var files symbol.Options // with the flags of symbols
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "convert IN [OUT]",
@@ -53,6 +54,7 @@ func (a *app) convertCmd() *cobra.Command {
 		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		set.bind(flags)
+		formats.SymbolFlags(flags, &files)
 	})
 	complete(cmd, "to", formats.NamesOf(table))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -62,6 +64,9 @@ func (a *app) convertCmd() *cobra.Command {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+		if c.names != nil {
+			c.names.Native = files.Native
+		}
 		return a.convertSeveral(cmd, &c, set, args[:1])
 	}
 	return cmd
