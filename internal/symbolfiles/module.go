@@ -260,7 +260,9 @@ func (s *search) servers() {
 				}
 				continue
 			}
-			s.try(file, true)
+			if s.try(file, true); s.m.program == nil && s.m.debug == nil {
+				os.Remove(file) // it would be refused again by every further run
+			}
 			break
 		}
 	}
