@@ -18,6 +18,7 @@ import (
 func (a *app) convertCmd() *cobra.Command {
 	var to string
 	var c conversion
+	var files symbol.Options // with the flags of symbols
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "convert IN [OUT]",
@@ -51,6 +52,7 @@ func (a *app) convertCmd() *cobra.Command {
 			"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
 		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		formats.SymbolFlags(flags, &files)
 	})
 	complete(cmd, "to", formats.NamesOf(table))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -60,6 +62,9 @@ func (a *app) convertCmd() *cobra.Command {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+		if c.names != nil {
+			c.names.Native = files.Native
+		}
 		plan, err := a.planFor(cmd, c.to.Out, c.creator)
 		if err != nil {
 			return err
