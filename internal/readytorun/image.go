@@ -56,6 +56,7 @@ type Image struct {
 	mvids      []byte
 	components []component
 	modules    map[uint32]*ecma.Metadata // by module override index
+	tokens     map[uint32][]entryPoint   // see byToken
 }
 
 // An entryPoint is the first function of a method. Functions without one belong to the method before them: they are
