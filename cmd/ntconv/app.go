@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/memlimit"
@@ -49,6 +50,7 @@ type app struct {
 	piped      string      // the command that a proposed pipe ends with
 	words      []string    // words of the command line, nil to build the flags of all commands
 	spans      spanUse
+	combine    func([]ntconv.Source) (ntconv.Source, error) // input.Options.Merge; set by merge
 
 	ended            atomic.Bool                   // a signal or the memory limit is about to end the process
 	several          bool                          // the run commits several outputs, one after the other
@@ -152,6 +154,8 @@ func (a *app) command(args []string) *cobra.Command {
 		a.topCmd(),
 		a.viewCmd(),
 		a.filterCmd(),
+		a.mergeCmd(),
+		a.splitCmd(),
 		a.verifyCmd(),
 		a.datasetCmd(),
 		a.sqlCmd(),

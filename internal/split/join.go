@@ -363,3 +363,21 @@ func (h *joinHeap) Pop() any {
 	h.open = h.open[:len(h.open)-1]
 	return last
 }
+
+// WithoutReplicas returns src without the events and attributes that were added to it if it is a part.
+func WithoutReplicas(src ntconv.Source) ntconv.Source {
+	if _, part := src.Info().Attrs.Get(attrID); !part {
+		return src
+	}
+	return &withoutReplicas{ntconv.Filter(src, func(e *ntconv.Event) bool {
+		return (e.Type == nil || !IsMark(e.Type)) && (e.Kind != ntconv.KindEvent || !IsReplica(e))
+	}), withoutPart(src.Info())}
+}
+
+type withoutReplicas struct {
+	ntconv.Source
+	info *ntconv.Info
+}
+
+// Info implements ntconv.Source.
+func (s *withoutReplicas) Info() *ntconv.Info { return s.info }
