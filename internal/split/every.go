@@ -159,28 +159,18 @@ func (t *times) part(e *ntconv.Event) (int, bool) {
 
 func (t *times) value() string { return "" }
 
-// sizes divides by the size of the output. A part is larger than the limit if most of it is symbols that the trace
-// states before the part: then a quarter of the limit remains for the part's own events.
+// sizes divides by the size of the output: that of the events of the trace, without replicas.
 type sizes struct {
 	limit   int64
 	written func() int64
 	n       int
-	fresh   bool  // the previous event was the first one of the part
-	base    int64 // bytes before the part's own events
 }
 
 func (s *sizes) part(*ntconv.Event) (int, bool) {
-	if s.n >= 0 {
-		size := s.written()
-		if s.fresh {
-			s.fresh, s.base = false, size
-		}
-		if size < s.limit || size-s.base < s.limit/4 {
-			return s.n, false
-		}
+	if s.n >= 0 && s.written() < s.limit {
+		return s.n, false
 	}
 	s.n++
-	s.fresh = true
 	return s.n, true
 }
 
@@ -274,6 +264,20 @@ type values struct {
 	key     []byte
 }
 
+// add appends a value to the key.
+func (v *values) add(x ntconv.Value) {
+	switch x.Kind() {
+	case ntconv.ValueString:
+		v.key = x.AppendString(v.key)
+	case ntconv.ValueInt:
+		v.key = strconv.AppendInt(v.key, x.Int(), 10)
+	case ntconv.ValueUint:
+		v.key = strconv.AppendUint(v.key, x.Uint(), 10)
+	default:
+		v.key = append(v.key, x.String()...)
+	}
+}
+
 // separator separates the values in a key. It is not valid in UTF-8.
 const separator = 0xff
 
@@ -284,7 +288,7 @@ func (v *values) part(e *ntconv.Event) (int, bool) {
 		if i > 0 {
 			v.key = append(v.key, separator)
 		}
-		v.columns.Each(i, func(x ntconv.Value) { v.key = x.AppendString(v.key) })
+		v.columns.Each(i, v.add)
 	}
 	n, known := v.numbers[string(v.key)]
 	if !known {

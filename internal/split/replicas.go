@@ -1,6 +1,7 @@
 package split
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -87,6 +88,33 @@ type symbolEvent struct {
 	cpu     int32
 	payload []byte
 	refs    ref // what other processes may use
+
+	kind        symbolKind
+	first, last uint64 // addresses of codeSymbols
+	method      uint64 // ID of the method of codeSymbols and codeMap, if the event states one
+}
+
+// A symbolKind is what a part needs to have so that it needs a symbol event.
+type symbolKind uint8
+
+const (
+	context    symbolKind = iota // nothing: modules, processes, mappings
+	codeSymbol                   // an address between first and last in a stack
+	codeMap                      // a codeSymbol with this method
+)
+
+// describe sets the kind of an event and what it depends on.
+func (x *symbolEvent) describe(e *ntconv.Event) {
+	var m clr.Method
+	var s clr.Symbol
+	switch class := clr.ClassOf(e.Type); {
+	case class == clr.ClassMethod && clr.ParseMethod(e, &m) && m.Size > 0:
+		x.kind, x.first, x.last, x.method = codeSymbol, m.Start, m.Start+uint64(m.Size), m.MethodID
+	case class == clr.ClassUniversalSymbol && clr.ParseSymbol(e, &s) && s.End >= s.Start:
+		x.kind, x.first, x.last = codeSymbol, s.Start, s.End
+	case class == clr.ClassILMap && len(e.Payload) >= 8:
+		x.kind, x.method = codeMap, binary.LittleEndian.Uint64(e.Payload)
+	}
 }
 
 // A symbolStore keeps symbol events in the order of the trace. Payloads share chunks of memory, so that the store needs
@@ -112,6 +140,7 @@ func (s *symbolStore) add(e *ntconv.Event, ids *identities, number int64, part i
 		number: number, part: part, typ: ids.typ(e.Type), thread: ids.thread(e.Thread), labels: e.Labels, cpu: e.CPU,
 		payload: s.chunk[at:len(s.chunk):len(s.chunk)], refs: refOf(e),
 	})
+	s.events[len(s.events)-1].describe(e)
 }
 
 // A ref identifies a mapping, or its metadata, that processes other than that of the event may refer to. The zero value

@@ -24,6 +24,7 @@ type Scan struct {
 	number  int64 // symbol events so far
 	late    symbolStore
 	users   users
+	stacks  addressSets
 	weights *weightScan
 }
 
@@ -81,6 +82,7 @@ func (s *Scan) observe(e *ntconv.Event) error {
 		}
 	}
 	s.event++
+	s.stacks.add(e.Stack, n)
 	if class := s.types.of(e.Type); class != notSymbols {
 		s.number++
 		if s.every.Process {

@@ -222,15 +222,31 @@ func (s *Splitter) open(n int, at ntconv.Ticks) error {
 	p := &part{number: n, sink: sink, latest: math.MinInt64, end: math.MinInt64, used: map[*ntconv.Thread]bool{}}
 	s.parts = append(s.parts, p)
 	s.current = p
-	for i := range s.symbols.events {
-		if x := &s.symbols.events[i]; s.needs(p, x) {
-			where := Before
-			if s.ranked {
-				where = Other
-			}
-			if err := s.replicate(p, x, at, where); err != nil {
-				return err
-			}
+	if s.dry {
+		return nil // the size of a part is that of its own events
+	}
+	where := Before
+	if s.ranked {
+		where = Other
+	}
+	return s.replicateAll(p, s.symbols.events, at, where)
+}
+
+// replicateAll writes copies of the symbol events that a part needs.
+func (s *Splitter) replicateAll(p *part, list []symbolEvent, at ntconv.Ticks, where string) error {
+	methods := map[uint64]bool{}
+	for i := range list {
+		if x := &list[i]; x.kind == codeSymbol && s.needs(p, x) {
+			methods[x.method] = true
+		}
+	}
+	for i := range list {
+		x := &list[i]
+		if !s.needs(p, x) || x.kind == codeMap && !methods[x.method] {
+			continue
+		}
+		if err := s.replicate(p, x, at, where); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -238,7 +254,7 @@ func (s *Splitter) open(n int, at ntconv.Ticks) error {
 
 // needs reports whether a part needs a symbol event of another one.
 func (s *Splitter) needs(p *part, x *symbolEvent) bool {
-	if x.part == p.number {
+	if x.part == p.number || x.kind == codeSymbol && !s.scan.stacks.overlaps(p.number, x.first, x.last) {
 		return false
 	}
 	return !s.scan.every.Process || x.refs != (ref{}) && slices.Contains(s.scan.users[x.refs], p.number)
@@ -283,8 +299,8 @@ func (s *Splitter) replicate(p *part, x *symbolEvent, at ntconv.Ticks, where str
 	return p.write(&s.added, s.ranked)
 }
 
-// shut completes a part: it writes the symbols that the trace states later, and the weights of samples that last beyond
-// the part.
+// shut completes a part: it writes the symbols that the trace states later, and the weights of samples that last longer
+// than the part.
 func (s *Splitter) shut(p *part) error {
 	if !s.dry {
 		if err := s.addLate(p); err != nil {
@@ -303,10 +319,8 @@ func (s *Splitter) addLate(p *part) error {
 	if at == math.MinInt64 {
 		at = s.info.Clock.Tick
 	}
-	for i := range late[first:] {
-		if err := s.replicate(p, &late[first+i], at, After); err != nil {
-			return err
-		}
+	if err := s.replicateAll(p, late[first:], at, After); err != nil {
+		return err
 	}
 	return s.lateWeights(p, at)
 }
