@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/memlimit"
@@ -52,6 +53,7 @@ type app struct {
 	job          *job        // not nil if this is the app of one of several inputs
 	words        []string    // words of the command line, nil to build the flags of all commands
 	spans        spanUse
+	combine      func([]ntconv.Source) (ntconv.Source, error) // input.Options.Merge; set by merge
 
 	printing         sync.Mutex                    // guards lines of the progress on standard error
 	events           *atomic.Int64                 // read by all sources and jobs, if countsEvents
@@ -160,6 +162,8 @@ func (a *app) command(args []string) *cobra.Command {
 		a.topCmd(),
 		a.viewCmd(),
 		a.filterCmd(),
+		a.mergeCmd(),
+		a.splitCmd(),
 		a.verifyCmd(),
 		a.datasetCmd(),
 		a.sqlCmd(),

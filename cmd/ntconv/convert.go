@@ -125,6 +125,9 @@ type conversion struct {
 	symbols bool            // with a selection, also write events that symbolize it; see formats.Out.Subset
 	part    *subset.Filter  // selects the events to write; nil means the selected events only
 	byName  bool            // the name of the output determines whether it is a directory
+	// ordering, if not nil, reports whether the events are in time order regardless of the order of reading.
+	ordering func() bool
+	remarks  func() string // adds to the detail of the result; may be nil
 }
 
 // bind defines the flags of the format.
@@ -201,6 +204,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
 			t := target(p)
 			t.Trace = c.trace
+			if c.ordering != nil {
+				t.Ordered = c.ordering()
+			}
 			if c.part != nil {
 				t.Kept = c.part.KeepsProcess
 			}
@@ -211,6 +217,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	}
 	d.empty = func() string {
 		a.sum.Result = sink.Result()
+		if c.remarks != nil {
+			a.sum.Result.Remark(c.remarks())
+		}
 		a.spans.describe(a.sum)
 		if r, ok := a.sum.Result.(formats.FlagEmptied); ok && r.EmptiedByFlag() {
 			d.advice = ""
