@@ -145,5 +145,20 @@ func (t *Table) nativeMethod(n *NativeFrame) *ntconv.Function {
 	return t.withSource(t.managed(s, n.Method.Module), n.Function.File, n.Function.StartLine)
 }
 
-// NativeResolved returns how many distinct addresses Options.Native has resolved so far.
-func (t *Table) NativeResolved() uint64 { return t.named.count }
+// A NativeReporter is a Native that reads files.
+type NativeReporter interface {
+	Native
+	// ReportNative adds to r, which may be nil, the files that were refused, and returns the number of files that were
+	// used.
+	ReportNative(r *ntconv.Report) (files int)
+}
+
+// ReportNative adds to r the number of distinct addresses that Options.Native has resolved so far, and what it reports
+// itself. It returns the numbers of addresses and of files. r may be nil.
+func (t *Table) ReportNative(r *ntconv.Report) (addresses uint64, files int) {
+	r.Add(ntconv.CodeFileSymbols, t.named.count, -1)
+	if n, ok := t.native.(NativeReporter); ok {
+		files = n.ReportNative(r)
+	}
+	return t.named.count, files
+}

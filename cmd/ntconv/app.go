@@ -148,6 +148,7 @@ func (a *app) command(args []string) *cobra.Command {
 		a.toCmd(nil),
 		a.fromCmd(args),
 		a.infoCmd(),
+		a.symbolsCmd(),
 		a.printCmd(),
 		a.topCmd(),
 		a.viewCmd(),

@@ -46,6 +46,14 @@ func (r Refusal) String() string {
 	return fmt.Sprintf("%s: %s: build ID is %s, want %s of %s", r.File, r.Reason, id, r.Want, r.Mapping)
 }
 
+// Short returns the refusal without what the mapping states.
+func (r Refusal) Short() string {
+	if r.BuildID == "" {
+		return fmt.Sprintf("%s (%s)", r.File, r.Reason)
+	}
+	return fmt.Sprintf("%s (build %s)", r.File, r.BuildID)
+}
+
 // deleted is the suffix that the kernel appends to the path of a mapped file that was removed or replaced.
 const deleted = " (deleted)"
 
@@ -252,7 +260,9 @@ func (s *search) servers() {
 				}
 				continue
 			}
-			s.try(file, true)
+			if s.try(file, true); s.m.program == nil && s.m.debug == nil {
+				os.Remove(file) // it would be refused again by every further run
+			}
 			break
 		}
 	}
