@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/dotnet"
@@ -14,49 +15,64 @@ import (
 
 const (
 	maxFileSize = 512 << 20
-	maxTree     = 200_000 // files of all directories
+	maxEntries  = 1 << 18 // files of all directories
 )
 
-// A tree finds files by name in directories that the user named. It lists them when it is first needed.
+// A tree finds files by name in directories that the user names. It lists them when it is first needed.
 type tree struct {
-	dirs   []string
-	listed bool
-	byName map[string][]string // paths by lower-case name
+	roots  []string
+	byName map[string][]string // paths by lower-case name; nil until the first use
 }
 
 // find returns the paths of the files with a name, in the order of the directories.
 func (t *tree) find(name string) []string {
-	if !t.listed {
-		t.listed, t.byName = true, make(map[string][]string)
-		left := maxTree
-		for _, dir := range t.dirs {
-			t.list(dir, &left)
+	if t.byName == nil {
+		t.byName = make(map[string][]string)
+		left := maxEntries
+		for _, root := range t.roots {
+			t.list(root, &left)
 		}
 	}
 	return t.byName[strings.ToLower(name)]
 }
 
-// list adds the assemblies and PDBs below dir. Directories that cannot be read are skipped.
-func (t *tree) list(dir string, left *int) {
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+// list adds the assemblies and PDBs below root, which may also be a file. Directories that cannot be read are skipped.
+func (t *tree) list(root string, left *int) {
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return fs.SkipDir
+			return nil
 		}
 		if *left--; *left < 0 {
 			return fs.SkipAll
 		}
 		switch name := strings.ToLower(d.Name()); filepath.Ext(name) {
 		case ".dll", ".exe", ".pdb":
-			t.byName[name] = append(t.byName[name], path)
+			if d.Type().IsRegular() || d.Type()&fs.ModeSymlink != 0 {
+				t.byName[name] = append(t.byName[name], path)
+			}
 		}
 		return nil
 	})
 }
 
+// isLocal reports whether a path of the trace may be opened on this machine.
+func isLocal(path string) bool {
+	if runtime.GOOS == "windows" || !strings.HasPrefix(path, "/") {
+		return false
+	}
+	clean := filepath.Clean(path)
+	for _, special := range []string{"/proc/", "/sys/", "/dev/"} {
+		if strings.HasPrefix(clean, special) {
+			return false
+		}
+	}
+	return true
+}
+
 // base returns the name of the last element of a path of any system.
 func base(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// siblings returns the path of a file next to another one, in the notation of its system.
+// sibling returns the path of a file next to another one, in the notation of its system.
 func sibling(path, name string) string { return path[:strings.LastIndexAny(path, `/\`)+1] + name }
 
 // pdbName returns the usual name of the PDB of an assembly.

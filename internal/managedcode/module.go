@@ -2,14 +2,13 @@ package managedcode
 
 import (
 	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/ecma"
 	"github.com/ntconv/ntconv/internal/portablepdb"
 	"github.com/ntconv/ntconv/internal/readytorun"
+	"github.com/ntconv/ntconv/internal/symbolfiles"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -28,26 +27,10 @@ type module struct {
 	pdbAt  string
 	pdbErr error
 
-	refused []Refused
+	refused []symbolfiles.Refusal
 
-	addresses, named      int
-	instructions, located int
-}
-
-// A Refused file has the name of the one that was searched, but is of another build or cannot be read.
-type Refused struct {
-	Path string
-	Want string // identity that the trace states
-	Got  string // identity of the file; empty if it could not be read
-	Err  error  // why it could not be read
-}
-
-// String describes the refusal.
-func (f Refused) String() string {
-	if f.Err != nil {
-		return fmt.Sprintf("%s: %v", f.Path, f.Err)
-	}
-	return fmt.Sprintf("%s: another build: want %s, got %s", f.Path, f.Want, f.Got)
+	asked, named          uint64 // addresses
+	instructions, located uint64
 }
 
 var (
@@ -77,18 +60,26 @@ func (m *module) candidates(recorded string) []candidate {
 	for _, path := range m.resolver.tree.find(base(recorded)) {
 		list = append(list, candidate{path, true})
 	}
-	if m.resolver.opts.Local && m.id != "" && filepath.IsAbs(recorded) {
+	if m.resolver.opts.Local && m.id != "" && isLocal(recorded) {
 		list = append(list, candidate{recorded, false})
 	}
 	return list
 }
 
-func (m *module) refuse(path, got string, err error) {
-	f := Refused{Path: path, Want: m.id, Got: got, Err: err}
-	if !slices.ContainsFunc(m.refused, func(o Refused) bool { return o.Path == path && o.Got == got }) {
-		m.refused = append(m.refused, f)
+// refuse notes that a file has the searched name, but is not used.
+func (m *module) refuse(c candidate, id, reason string) {
+	r := symbolfiles.Refusal{File: c.path, BuildID: id, Want: m.id, Mapping: m.path, Explicit: c.named, Reason: reason}
+	if !slices.Contains(m.refused, r) {
+		m.refused = append(m.refused, r)
 	}
 }
+
+const (
+	otherBuild = "another build"
+	noIdentity = "it has no debug directory, so its build is unknown"
+	tooSmall   = "it is smaller than its mapping"
+	unnamed    = "the trace does not state the build"
+)
 
 // findImage returns the assembly. size is that of its mapping, 0 if it is unknown; it matters if the trace has no
 // identity.
@@ -103,20 +94,16 @@ func (m *module) findImage(size uint64) *ecma.Image {
 			continue
 		}
 		img, err := ecma.ParseImage(data)
-		if err != nil {
-			m.refuse(c.path, "", err)
+		if errors.Is(err, ecma.ErrNative) {
 			continue
 		}
-		cv, ok := img.CodeView()
-		switch {
-		case m.id != "" && ok && sameGUID(m.id, cv.ID):
-		case m.id != "" && ok:
-			m.imageErr = errRefused
-			m.refuse(c.path, pdbID(cv.ID, cv.Age), nil)
+		if err != nil {
+			m.refuse(c, "", err.Error())
 			continue
-		case m.id != "" || !c.named || size > uint64(len(data))+64<<10:
+		}
+		if id, why := m.mismatch(img, c, size, uint64(len(data))); why != "" {
 			m.imageErr = errRefused
-			m.refuse(c.path, "no identity", nil)
+			m.refuse(c, id, why)
 			continue
 		}
 		m.image, m.imageAt, m.imageErr = img, c.path, nil
@@ -124,6 +111,26 @@ func (m *module) findImage(size uint64) *ecma.Image {
 		return img
 	}
 	return nil
+}
+
+// mismatch returns why an assembly is not the mapped one, with its identity, or "".
+func (m *module) mismatch(img *ecma.Image, c candidate, mapped, size uint64) (id, why string) {
+	const page = 64 << 10
+	cv, ok := img.CodeView()
+	if ok {
+		id = pdbID(cv.ID, cv.Age)
+	}
+	switch {
+	case m.id != "" && !ok:
+		return "", noIdentity
+	case m.id != "" && !sameGUID(m.id, cv.ID):
+		return id, otherBuild
+	case m.id == "" && !c.named:
+		return id, unnamed
+	case m.id == "" && mapped > size+page:
+		return id, tooSmall
+	}
+	return id, ""
 }
 
 // code returns the precompiled code of the assembly that is mapped at a.
@@ -138,7 +145,7 @@ func (m *module) code(a *ntconv.Mapping) *readytorun.Image {
 		return m.resolver.metadata(m.imageAt, name, mvid)
 	})
 	if m.codeErr != nil && !isMissing(m.codeErr) {
-		m.refuse(m.imageAt, "", m.codeErr)
+		m.refuse(candidate{path: m.imageAt}, "", m.codeErr.Error())
 	}
 	return m.native
 }
@@ -159,22 +166,22 @@ func (m *module) findPDB() *portablepdb.PDB {
 	if id == "" {
 		return nil
 	}
-	for _, path := range m.pdbPaths() {
-		data, err := readFile(path)
+	for _, c := range m.pdbPaths() {
+		data, err := readFile(c.path)
 		if err != nil {
 			continue
 		}
 		pdb, err := portablepdb.Parse(data)
 		if err != nil {
-			m.refuse(path, "", err)
+			m.refuse(c, "", err.Error())
 			continue
 		}
 		if !sameGUID(id, pdb.ID()) {
 			m.pdbErr = errRefused
-			m.refuse(path, pdbID(pdb.ID(), 1), nil)
+			m.refuse(c, pdbID(pdb.ID(), 1), otherBuild)
 			continue
 		}
-		m.pdb, m.pdbAt, m.pdbErr = pdb, path, nil
+		m.pdb, m.pdbAt, m.pdbErr = pdb, c.path, nil
 		m.resolver.hold(len(data))
 		return pdb
 	}
@@ -183,15 +190,13 @@ func (m *module) findPDB() *portablepdb.PDB {
 }
 
 // pdbPaths returns the paths where the PDB may be.
-func (m *module) pdbPaths() []string {
-	var list []string
+func (m *module) pdbPaths() []candidate {
+	name := pdbName(m.path)
+	var list []candidate
 	if m.imageAt != "" {
-		list = append(list, sibling(m.imageAt, pdbName(m.path)))
+		list = append(list, candidate{path: sibling(m.imageAt, name)})
 	}
-	for _, c := range m.candidates(sibling(m.path, pdbName(m.path))) {
-		list = append(list, c.path)
-	}
-	return list
+	return append(list, m.candidates(sibling(m.path, name))...)
 }
 
 // embedded uses the PDB in the assembly, whose identity was checked.
@@ -203,14 +208,14 @@ func (m *module) embedded(img *ecma.Image) {
 	if err == nil {
 		m.pdb, m.pdbAt, m.pdbErr = pdb, m.imageAt, nil
 	} else if !isMissing(err) {
-		m.refuse(m.imageAt, "", err)
+		m.refuse(candidate{path: m.imageAt}, "", err.Error())
 	}
 }
 
 // line returns the source line of an IL offset of a method. A negative offset yields only the first line of the method.
 func (m *module) line(token uint32, il int32) symbol.SourceLine {
 	pdb := m.findPDB()
-	if pdb == nil || token>>24 != 6 {
+	if pdb == nil || token>>24 != methodDef {
 		return symbol.SourceLine{}
 	}
 	row := token & 0xffffff

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/internal/ecma"
@@ -18,18 +19,27 @@ var (
 	_ symbol.Lines  = (*Resolver)(nil)
 )
 
-// Options configure a Resolver.
+// Options say where a Resolver looks. The zero value finds nothing.
 type Options struct {
-	Dirs  []string // directories with assemblies and PDBs, searched with all their subdirectories
-	Local bool     // also use the files that the trace names, if the trace has their identity
-	Lines bool     // find source lines
+	// Paths are directories, or single files, that the user names. A directory is searched with all its subdirectories,
+	// by name.
+	Paths []string
+	// Local permits files of this machine at the paths of the trace and next to them, if they have the identity that the
+	// trace states.
+	Local bool
+	// Lines requests source lines.
+	Lines bool
 }
 
 // A Resolver resolves addresses of precompiled code, and instructions of managed code to source lines. It opens files
-// when they are first needed. It is not safe for concurrent use.
+// when they are first needed. It is safe for concurrent use; several tables may share it.
 type Resolver struct {
-	opts Options
-	tree tree
+	mu      sync.Mutex
+	options func() Options
+	ready   bool
+	opts    Options // result of options
+	next    symbol.Native
+	tree    tree
 
 	modules map[moduleKey]*module
 	order   []*module
@@ -39,9 +49,18 @@ type Resolver struct {
 // moduleKey identifies an assembly of the trace.
 type moduleKey struct{ path, id string }
 
-// New returns a Resolver.
-func New(opts Options) *Resolver {
-	return &Resolver{opts: opts, tree: tree{dirs: opts.Dirs}, modules: make(map[moduleKey]*module)}
+// New returns a Resolver. It calls options once, when it is first asked, so that flags may be parsed later. next, which
+// may be nil, resolves the addresses that do not lie in assemblies.
+func New(options func() Options, next symbol.Native) *Resolver {
+	return &Resolver{options: options, next: next, modules: make(map[moduleKey]*module)}
+}
+
+// prepare evaluates the options. The caller holds mu.
+func (r *Resolver) prepare() {
+	if !r.ready {
+		r.ready, r.opts = true, r.options()
+		r.tree.roots = r.opts.Paths
+	}
 }
 
 // maxModules bounds the assemblies whose state is kept.
@@ -71,10 +90,16 @@ func IsAssembly(path string) bool {
 // AppendNative implements symbol.Native for addresses in mapped assemblies.
 func (r *Resolver) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
 	if a.Mapping == nil || a.Kernel || !IsAssembly(a.Mapping.File) || a.PC < a.Mapping.Start {
-		return dst
+		if r.next == nil {
+			return dst
+		}
+		return r.next.AppendNative(dst, a)
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prepare()
 	m := r.module(a.Mapping.File, a.Mapping.BuildID)
-	m.addresses++
+	m.asked++
 	code := m.code(a.Mapping)
 	if code == nil {
 		return dst
@@ -103,7 +128,10 @@ func (r *Resolver) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddres
 
 // ManagedLine implements symbol.Lines.
 func (r *Resolver) ManagedLine(c *symbol.ManagedCode) symbol.SourceLine {
-	if !r.opts.Lines || !IsAssembly(c.Module) || c.Token>>24 != 6 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prepare()
+	if !r.opts.Lines || !IsAssembly(c.Module) || c.Token>>24 != methodDef {
 		return symbol.SourceLine{}
 	}
 	m := r.module(c.Module, c.PDB)
@@ -163,7 +191,7 @@ func (r *Resolver) metadata(from string, name string, mvid [16]byte) *ecma.Metad
 	return nil
 }
 
-// pdbIDs returns the identity of a PDB as symbol servers spell it, with the age that compilers write.
+// pdbID returns the identity of a PDB as symbol servers spell it, with the age that compilers write.
 func pdbID(id ecma.PDBID, age uint32) string {
 	return ecma.GUIDString(id.GUID) + strconv.FormatUint(uint64(age), 16)
 }
@@ -174,14 +202,8 @@ func sameGUID(trace string, id ecma.PDBID) bool {
 	return len(trace) >= digits && strings.EqualFold(trace[:digits], ecma.GUIDString(id.GUID))
 }
 
-// Summary returns how many addresses of precompiled code were looked up and found, and how many instructions.
-func (r *Resolver) Summary() (addresses, named, instructions, located int) {
-	for _, m := range r.order {
-		addresses, named = addresses+m.addresses, named+m.named
-		instructions, located = instructions+m.instructions, located+m.located
-	}
-	return addresses, named, instructions, located
-}
+// methodDef is the table of a method definition in a metadata token.
+const methodDef = 0x06
 
 // isMissing reports whether an error says nothing about the contents of a file.
 func isMissing(err error) bool {

@@ -271,3 +271,6 @@ func (img *Image) byToken() map[uint32][]entryPoint {
 	}
 	return img.tokens
 }
+
+// Limit returns the first address, relative to the image base, after the image.
+func (img *Image) Limit() uint32 { return img.pe.Limit() }
