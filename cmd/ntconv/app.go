@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/memlimit"
@@ -45,9 +46,10 @@ type app struct {
 	quota      iox.Quota
 	memory     *memlimit.Limit // of the process; jobs share it
 	pick       pickFlags
-	given      []givenFlag // flags of the command line for proposed commands
-	piped      string      // the command that a proposed pipe ends with
-	words      []string    // words of the command line, nil to build the flags of all commands
+	rewrite    func(ntconv.Source) ntconv.Source // of the inputs, nil if they are read as they are
+	given      []givenFlag                       // flags of the command line for proposed commands
+	piped      string                            // the command that a proposed pipe ends with
+	words      []string                          // words of the command line, nil to build the flags of all commands
 	spans      spanUse
 
 	ended            atomic.Bool                   // a signal or the memory limit is about to end the process
@@ -152,6 +154,7 @@ func (a *app) command(args []string) *cobra.Command {
 		a.topCmd(),
 		a.viewCmd(),
 		a.filterCmd(),
+		a.scrubCmd(),
 		a.verifyCmd(),
 		a.datasetCmd(),
 		a.sqlCmd(),

@@ -122,6 +122,7 @@ type conversion struct {
 	symbols bool            // with a selection, also write events that symbolize it; see formats.Out.Subset
 	part    *subset.Filter  // selects the events to write; nil means the selected events only
 	byName  bool            // the name of the output determines whether it is a directory
+	scrub   *scrubFlags     // the secrets of the input are replaced; nil means they are not
 }
 
 // bind defines the flags of the format.
@@ -201,6 +202,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 			if c.part != nil {
 				t.Kept = c.part.KeepsProcess
 			}
+			if c.scrub != nil {
+				c.scrub.target(t)
+			}
 			sink, err = c.creator.Create(out, p.Info, t)
 			return sink, err
 		},
@@ -208,6 +212,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	}
 	d.empty = func() string {
 		a.sum.Result = sink.Result()
+		if c.scrub != nil {
+			a.sum.Result.Remark(c.scrub.detail())
+		}
 		a.spans.describe(a.sum)
 		if r, ok := a.sum.Result.(formats.FlagEmptied); ok && r.EmptiedByFlag() {
 			d.advice = ""
