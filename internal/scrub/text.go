@@ -93,15 +93,21 @@ func (t *texts) appendFile(dst, text []byte, c *class) []byte {
 	return t.appendWords(dst, text[end:], c)
 }
 
-// appendIDs copies a text that consists of IDs, or replaces its trace and span IDs. It returns false for other texts.
+// appendIDs copies a text that consists of trace IDs (32 hexadecimal digits), span IDs (16) and flags (up to 2), as in
+// traceparent, or replaces the trace and span IDs. It returns false for other texts.
 func (t *texts) appendIDs(dst, text []byte) (out []byte, ok bool) {
 	if len(text) > 64 {
 		return dst, false
 	}
-	for _, b := range text {
-		if !isHex(rune(b)) && b != '-' && b != '|' && b != '.' && b != '_' {
+	for i := 0; i < len(text); i++ {
+		n := i
+		for n < len(text) && isHex(rune(text[n])) {
+			n++
+		}
+		if n-i > 2 && n-i != 16 && n-i != 32 || n < len(text) && bytes.IndexByte([]byte("-|._"), text[n]) < 0 {
 			return dst, false
 		}
+		i = n
 	}
 	if !t.hashIDs {
 		return append(dst, text...), true
@@ -116,8 +122,6 @@ func (t *texts) appendIDs(dst, text []byte) (out []byte, ok bool) {
 			_, _ = hex.Decode(id[:], text[:n])
 			t.hashID(hashed[:n/2], id[:n/2])
 			dst = hex.AppendEncode(dst, hashed[:n/2])
-		} else if n > 2 {
-			dst = t.appendWords(dst, text[:n], t.policy.class(classText))
 		} else {
 			dst = append(dst, text[:n]...)
 		}
