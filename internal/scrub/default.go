@@ -8,7 +8,8 @@ const DefaultPolicy = `# The default policy of ntconv scrub. Each line is one ru
 #   key CONTEXT KEY CLASS                   the class of the value of a key, which is then kept. CONTEXT is the class of
 #                                           the list, the JSON text or the tags with the key; trace means the
 #                                           attributes of the trace, its types, threads and processes
-#   words CLASS WORD...                     words, or whole texts for one-of, that are kept; class * means every class
+#   words CLASS WORD...                     words that are kept, or whole texts: of the action one-of, and patterns with * or ?.
+#                                           CLASS * means every class
 #   extension EXT...                        extensions of files that are kept
 #   provider PROVIDER drop                  events that are dropped
 #
@@ -48,10 +49,13 @@ class process       one-of
 class thread        one-of
 class attribute     replace
 class source        replace
+class source-name   keep
 class chosen        replace
 class number        number
 class id            id
+class link          id
 class enum          one-of
+class status        number
 class activity      one-of
 class type          one-of
 class mapping       replace
@@ -260,7 +264,7 @@ key trace chrome.absent name
 key trace chrome.pid number
 key trace chrome.tid number
 
-# Arguments of DiagnosticSource
+# Arguments of DiagnosticSource. Case, punctuation and a prefix Activity do not matter.
 key argument Id id
 key argument ParentId id
 key argument RootId id
@@ -269,32 +273,68 @@ key argument SpanId id
 key argument ParentSpanId id
 key argument Kind enum
 key argument Status enum
-key argument ActivityTraceFlags enum
+key argument TraceFlags enum
+key argument Flags enum
 key argument IdFormat enum
 key argument Recorded enum
 key argument IsAllDataRequested enum
 key argument HasRemoteParent enum
+key argument RemoteParent enum
 key argument IsStopped enum
 key argument W3CIdFlagsSet enum
+key argument Start number
+key argument StartTime number
 key argument StartTimeUtc number
 key argument StartTimeTicks number
-key argument StartTime number
-key argument DurationTicks number
+key argument StartTicks number
+key argument StartTimeUtcTicks number
+key argument StartUtcTicks number
 key argument Duration number
+key argument DurationTicks number
+key argument Ticks number
+key argument TotalMilliseconds number
+key argument DurationMs number
+key argument DurationMilliseconds number
+key argument Port number
 key argument OperationName activity
-key argument DisplayName span
-key argument StatusDescription exception
-key argument StatusCode number
-key argument TraceStateString header
-key argument Source activity
 key argument Current activity
 key argument Parent activity
 key argument Context activity
+key argument TraceIdGenerator activity
+key argument ForceDefaultIdFormat activity
+key argument DefaultIdFormat activity
+key argument DisplayName span
+key argument Name span
+key argument StatusDescription exception
+key argument StatusMessage exception
+key argument StatusCode status
+key argument Method enum
+key argument Scheme enum
+key argument TraceState header
+key argument TraceStateString header
+key argument Baggage header
+key argument Source source-name
+key argument SourceName source-name
+key argument SourceVersion number
+key argument Version number
+key argument ScopeVersion number
+key argument SchemaUrl url
+key argument TelemetrySchemaUrl url
+key argument SourceSchemaUrl url
+key argument SourceTelemetrySchemaUrl url
+key argument Path url
+key argument PathBase url
+key argument QueryString url
+key argument RequestUri url
 key argument Tags label
 key argument TagObjects label
 key argument Events label
-key argument Links label
-key argument Baggage header
+key argument Links link
+key argument SourceTags label
+key argument ScopeTags label
+key argument SourceAttributes label
+key argument Host host
+key argument TraceIdentifier label
 
 # Keys of semantic conventions
 key attribute http.request.method enum
@@ -404,12 +444,18 @@ words enum Linux Windows macOS Darwin X64 X86 Arm64 Arm x64 x86 arm64 arm32 arm 
 words enum absent empty string bool int double bytes array kvlist g p t e grpc opentelemetry dotnet
 words enum B E X i I C b n S T p F s f N O D M P R c v V ( )
 words enum postgresql mysql mssql microsoft.sql_server sqlite oracle mongodb redis cassandra elasticsearch
+words status Continue OK Created Accepted NoContent PartialContent MovedPermanently Found Redirect SeeOther NotModified
+words status TemporaryRedirect PermanentRedirect BadRequest Unauthorized Forbidden NotFound MethodNotAllowed Conflict Gone
+words status RequestTimeout TooManyRequests InternalServerError NotImplemented BadGateway ServiceUnavailable GatewayTimeout
 words enum SELECT INSERT UPDATE DELETE
 words process dotnet Unknown swapper vmlinux
 words thread .NET?* dotnet* Finalizer Main Signal*Dispatch*
 words type Default clrhost DefaultDomain System.* "Default" CommittedUsage Mean Sum Counter UpDownCounter Histogram Gauge
 words type ObservableCounter ObservableUpDownCounter ObservableGauge Counter?1 UpDownCounter?1 Histogram?1 Gauge?1
 words type ObservableCounter?1 ObservableUpDownCounter?1 ObservableGauge?1 RuntimeInit EEStartup*
+words label System.Collections.Generic.KeyValuePair?2[System.String,System.String][] [] System.Diagnostics.Activity+*d__??
+words label System.Collections.Generic.KeyValuePair?2[System.String,System.Object][] System.String[]
+words header System.Collections.Generic.KeyValuePair?2[System.String,System.String][]
 words activity Microsoft.AspNetCore.* System.Net.* Experimental.System.* Experimental.Microsoft.* System.Diagnostics.* []
 extension dll exe so dylib pdb dbg debug sys node cs fs vb csproj fsproj vbproj sln c cc cpp cxx h hpp rs go py js ts java
 extension json xml config log txt nettrace netperf dmp ini sh bat cmd ps1 jar html htm css md yml yaml toml cshtml razor resx

@@ -85,6 +85,7 @@ type fieldRule struct{ provider, path, class string }
 type keyTable struct {
 	exact map[string]string
 	globs [][2]string
+	loose bool // case, punctuation and a prefix Activity do not matter
 }
 
 // A Policy has the rules of what to replace. It is read-only after NewPolicy and safe for concurrent use.
@@ -192,7 +193,7 @@ func newFieldRule(pattern, class string) (fieldRule, error) {
 func (p *Policy) table(context string) *keyTable {
 	t := p.keys[context]
 	if t == nil {
-		t = &keyTable{exact: make(map[string]string)}
+		t = &keyTable{exact: make(map[string]string), loose: context == contextArgument}
 		p.keys[context] = t
 	}
 	return t
@@ -200,6 +201,9 @@ func (p *Policy) table(context string) *keyTable {
 
 // add adds a key unless it exists, because the first rule applies.
 func (t *keyTable) add(key, class string) {
+	if t.loose {
+		key = string(appendLoose(nil, []byte(key)))
+	}
 	switch _, ok := t.exact[key]; {
 	case strings.ContainsAny(key, "*?"):
 		t.globs = append(t.globs, [2]string{key, class})
@@ -285,9 +289,14 @@ func (p *Policy) key(context string, key []byte) *class {
 	return p.in(p.keys[contextAttribute], key)
 }
 
+// in returns the class of the value of a key in a table, or nil.
 func (p *Policy) in(t *keyTable, key []byte) *class {
 	if t == nil {
 		return nil
+	}
+	if t.loose {
+		var buf [64]byte
+		key = appendLoose(buf[:0], key)
 	}
 	if name, ok := t.exact[string(key)]; ok {
 		return p.classes[name]
@@ -298,6 +307,24 @@ func (p *Policy) in(t *keyTable, key []byte) *class {
 		}
 	}
 	return nil
+}
+
+// appendLoose appends a key in the form in which keys of arguments are compared.
+func appendLoose(dst, key []byte) []byte {
+	from := len(dst)
+	for _, b := range key {
+		switch {
+		case 'A' <= b && b <= 'Z':
+			dst = append(dst, b|0x20)
+		case b != '_' && b != '-' && b != '.' && b != ' ':
+			dst = append(dst, b)
+		}
+	}
+	const prefix = "activity"
+	if rest := dst[from:]; len(rest) > len(prefix) && string(rest[:len(prefix)]) == prefix {
+		return append(dst[:from], rest[len(prefix):]...)
+	}
+	return dst
 }
 
 // keyClass is key for a text of a class.

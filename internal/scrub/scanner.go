@@ -347,6 +347,12 @@ func (s *scanner) replaceWord() {
 		s.dst = append(s.dst, s.text[start:s.at]...)
 		return
 	}
+	if s.class.action == actionID && plain && (len(s.word) == 16 || len(s.word) == 32) {
+		if out, ok := s.appendIDs(s.dst, s.text[start:s.at]); ok {
+			s.dst = out
+			return
+		}
+	}
 	for i, r := range s.dict.pseudonym(s.word) {
 		s.dst = appendForm(s.dst, r, s.forms[i])
 	}

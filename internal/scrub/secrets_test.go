@@ -3,7 +3,6 @@ package scrub_test
 import (
 	"bytes"
 	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/scrub"
@@ -11,28 +10,6 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/secretgen"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
-
-// Strict is a policy that keeps no names.
-const strict = `
-class method replace
-class name replace
-class module replace
-class build-path replace
-class build-id replace
-class version replace
-class type replace
-class activity replace
-`
-
-// keysOf returns the keys in the default policy.
-func keysOf() (keys []string) {
-	for line := range strings.Lines(scrub.DefaultPolicy) {
-		if w := strings.Fields(line); len(w) == 4 && w[0] == "key" && !strings.Contains(w[2], "*") {
-			keys = append(keys, w[2])
-		}
-	}
-	return keys
-}
 
 // scrubbed returns what the members of the events of a trace contain after a Scrubber.
 func scrubbed(t *testing.T, tr *secretgen.Trace, o scrub.Options) []byte {
@@ -69,11 +46,11 @@ func scrubbed(t *testing.T, tr *secretgen.Trace, o scrub.Options) []byte {
 // No text of any layout, label, attribute, stack or block survives under a policy that keeps no names; under the
 // default policy the only ones are those of fields whose class keeps them.
 func TestPlantedSecrets(t *testing.T) {
-	p, err := scrub.NewPolicy([]string{"strict"}, []string{strict})
+	p, err := scrub.NewPolicy([]string{"strict"}, []string{secretgen.Strict(scrub.DefaultPolicy)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := secretgen.New(keysOf())
+	tr := secretgen.New(secretgen.Keys(scrub.DefaultPolicy))
 	if len(tr.Secrets) < 1500 {
 		t.Fatalf("%d secrets, which are too few for all layouts", len(tr.Secrets))
 	}

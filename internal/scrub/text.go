@@ -26,7 +26,7 @@ func (t *texts) append(dst, text []byte, c *class) []byte {
 		}
 		return append(dst, text...)
 	case actionNumber:
-		if isNumbers(text) {
+		if isNumbers(text) || c.words[string(text)] {
 			return append(dst, text...)
 		}
 	case actionOneOf:
@@ -45,6 +45,9 @@ func (t *texts) append(dst, text []byte, c *class) []byte {
 		if looksLikePath(text) {
 			return t.appendPath(dst, text)
 		}
+	}
+	if c.matchesGlob(text) {
+		return append(dst, text...)
 	}
 	return t.appendWords(dst, text, c)
 }

@@ -49,6 +49,27 @@ func New(keys []string) *Trace {
 	return t
 }
 
+// Keys returns the keys in the text of a policy.
+func Keys(policy string) (keys []string) {
+	for line := range strings.Lines(policy) {
+		if w := strings.Fields(line); len(w) == 4 && w[0] == "key" && !strings.Contains(w[2], "*") {
+			keys = append(keys, w[2])
+		}
+	}
+	return keys
+}
+
+// Strict returns rules by which no class of a policy keeps names: texts that are not in a list are replaced.
+func Strict(policy string) string {
+	var b strings.Builder
+	for line := range strings.Lines(policy) {
+		if w := strings.Fields(line); len(w) == 3 && w[0] == "class" && (w[2] == "keep" || w[2] == "file") {
+			fmt.Fprintf(&b, "class %s replace\n", w[1])
+		}
+	}
+	return b.String()
+}
+
 // Word returns a new secret and records its place.
 func (t *Trace) Word(provider, path string) string {
 	const letters = "bcdfghjklmnpqrstvwxz"
