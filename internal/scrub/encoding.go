@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"bytes"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/bin"
@@ -19,7 +20,7 @@ const (
 // A rewriter replaces encoded texts. It caches results. It is not safe for concurrent use.
 type rewriter struct {
 	texts
-	cache   generations[string, []byte]
+	cache   stringCache[[]byte]
 	key     []byte
 	decoded []byte
 	out     []byte
@@ -40,14 +41,14 @@ func newRewriter(p *Policy, key []byte, hashIDs bool) *rewriter {
 // replace returns the replacement of an encoded text, which has the same size. The result is raw itself if nothing
 // changes, and otherwise valid until the next call.
 func (r *rewriter) replace(raw []byte, enc encoding, c *class) []byte {
-	if len(raw) == 0 || c.action == actionKeep && !c.names {
+	if len(raw) == 0 || c.action == actionKeep && (!c.names || bytes.IndexByte(raw, '/') < 0 && bytes.IndexByte(raw, '\\') < 0) {
 		return raw
 	}
 	if len(raw) > maxCachedText {
 		return r.rewrite(raw, enc, c)
 	}
 	r.key = append(append(append(r.key[:0], c.name...), byte(enc)), raw...)
-	if out, ok := r.cache.get(string(r.key)); ok {
+	if out, ok := r.cache.get(r.key); ok {
 		if out == nil {
 			return raw
 		}
@@ -55,11 +56,11 @@ func (r *rewriter) replace(raw []byte, enc encoding, c *class) []byte {
 	}
 	out := r.rewrite(raw, enc, c)
 	if bytes.Equal(out, raw) {
-		r.cache.put(string(r.key), nil)
+		r.cache.put(r.key, nil)
 		return raw
 	}
 	out = bytes.Clone(out)
-	r.cache.put(string(r.key), out)
+	r.cache.put(r.key, out)
 	return out
 }
 
@@ -76,7 +77,7 @@ func (r *rewriter) rewrite(raw []byte, enc encoding, c *class) []byte {
 	case bytes.Equal(out, text) && enc != encUTF8:
 		return raw
 	case enc == encUTF16:
-		r.decoded = bin.AppendUTF16(r.decoded[:0], string(out))
+		r.decoded = appendUTF16(r.decoded[:0], out)
 		out = r.decoded
 	case enc == encLatin1:
 		r.decoded = r.decoded[:0]
@@ -90,6 +91,20 @@ func (r *rewriter) rewrite(raw []byte, enc encoding, c *class) []byte {
 		return make([]byte, len(raw))
 	}
 	return out
+}
+
+// appendUTF16 appends valid UTF-8 to dst as UTF-16LE.
+func appendUTF16(dst, text []byte) []byte {
+	for len(text) > 0 {
+		c, n := utf8.DecodeRune(text)
+		text = text[n:]
+		if hi, lo := utf16.EncodeRune(c); hi != utf8.RuneError {
+			dst = append(dst, byte(hi), byte(hi>>8), byte(lo), byte(lo>>8))
+		} else {
+			dst = append(dst, byte(c), byte(c>>8))
+		}
+	}
+	return dst
 }
 
 // decode returns a text as valid UTF-8.

@@ -11,9 +11,9 @@ func Keeps(provider, path string) bool {
 	if provider == "" {
 		return path == "function" || path == "mapping file"
 	}
-	c, _ := p.field(provider, path)
+	c := p.field(p.rulesFor(provider), path)
 	if key, ok := strings.CutPrefix(path, "ActivityStart.Arguments.Value."); ok && p.key(contextArgument, []byte(key)) != nil {
 		c = p.key(contextArgument, []byte(key))
 	}
-	return c.action == actionKeep || c.action == actionFile
+	return c != nil && (c.action == actionKeep || c.action == actionFile)
 }

@@ -356,20 +356,20 @@ func (m *model) id(p *ntconv.Label, n int) {
 
 // mark replaces the threads of a mark.
 func (m *model) mark(k *ntconv.Mark) *ntconv.Mark {
-	out := *k
-	out.Threads = slices.Clone(k.Threads)
-	changed := false
-	for i := range out.Threads {
-		t := &out.Threads[i]
-		if t.Thread == nil {
+	out := k
+	for i := range k.Threads {
+		t := k.Threads[i].Thread
+		if t == nil {
 			continue
 		}
-		replaced := m.thread(t.Thread)
-		changed = changed || replaced != t.Thread
-		t.Thread = replaced
+		replaced := m.thread(t)
+		if replaced == t {
+			continue
+		}
+		if out == k {
+			out = &ntconv.Mark{Kind: k.Kind, Flags: k.Flags, Threads: slices.Clone(k.Threads)}
+		}
+		out.Threads[i].Thread = replaced
 	}
-	if !changed {
-		return k
-	}
-	return &out
+	return out
 }

@@ -1,6 +1,7 @@
 package scrub
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -43,6 +44,17 @@ type node struct {
 type planner struct {
 	policy *Policy
 	sites  *[]*site
+	rules  map[string][]fieldRule // by provider
+}
+
+// rulesFor returns the rules for the fields of a provider.
+func (p *planner) rulesFor(provider string) []fieldRule {
+	rules, ok := p.rules[provider]
+	if !ok {
+		rules = p.policy.rulesFor(provider)
+		p.rules[provider] = rules
+	}
+	return rules
 }
 
 // plan returns the plan for events of a schema. t is the type of the events.
@@ -55,7 +67,8 @@ func (p *planner) plan(s *schema.Schema, t *ntconv.Type, ptr int) *plan {
 		ptr: ptr, open: s.HasOpenSizes(), located: hasLocation(s.Fields), dropped: p.policy.drops(s.Provider),
 		tail: p.site(s.Provider, event, "(bytes after the fields)"),
 	}
-	b := nodeBuilder{planner: p, provider: provider, shown: s.Provider, event: event, ptr: ptr, native: clr.IsRuntime(s.Provider)}
+	b := nodeBuilder{planner: p, rules: p.rulesFor(provider), shown: s.Provider, event: event, ptr: ptr, native: clr.IsRuntime(s.Provider)}
+	b.chosen = slices.ContainsFunc(b.rules, func(r fieldRule) bool { return r.class == classChosen })
 	out.fields = b.members(s.Fields, "", nil)
 	if s.Provider == clr.Runtime && s.ID == 39 {
 		for i := range out.fields {
@@ -93,9 +106,11 @@ func hasLocation(fields []ntconv.Field) bool {
 // A nodeBuilder builds the nodes of one type.
 type nodeBuilder struct {
 	*planner
-	provider, shown, event string
-	ptr                    int
-	native                 bool
+	rules        []fieldRule
+	chosen       bool // some rule is for chosen fields, also for numbers
+	shown, event string
+	ptr          int
+	native       bool
 }
 
 // members returns the nodes of the members of an object. outer is the class of the object, or nil if no rule names it.
@@ -103,9 +118,11 @@ func (b *nodeBuilder) members(fields []ntconv.Field, prefix string, outer *class
 	out := make([]node, len(fields))
 	for i := range fields {
 		path := prefix + fields[i].Name
-		c, named := b.policy.field(b.provider, b.event+"."+path)
-		if !named {
-			c = outer
+		c := outer
+		if b.chosen || !isNumber(fields[i].Type.Code) {
+			if named := b.policy.field(b.rules, b.event+"."+path); named != nil {
+				c = named
+			}
 		}
 		out[i] = b.node(&fields[i].Type, path, c)
 	}

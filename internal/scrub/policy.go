@@ -70,6 +70,9 @@ type class struct {
 
 // matchesGlob reports whether a text matches a pattern among the words of the class.
 func (c *class) matchesGlob(text []byte) bool {
+	if len(text) > maxKept {
+		return false
+	}
 	for _, g := range c.globs {
 		if glob.Match(g, string(text)) {
 			return true
@@ -266,14 +269,24 @@ func (p *Policy) link() error {
 // class returns a class by name. Every policy contains the classes of the default policy.
 func (p *Policy) class(name string) *class { return p.classes[name] }
 
-// field returns the class of a field, and whether a rule names it.
-func (p *Policy) field(provider, path string) (c *class, named bool) {
-	for i := range p.fields {
-		if f := &p.fields[i]; glob.Match(f.provider, provider) && glob.Match(f.path, path) {
-			return p.classes[f.class], true
+// rulesFor returns the rules for the fields of a provider.
+func (p *Policy) rulesFor(provider string) (rules []fieldRule) {
+	for _, f := range p.fields {
+		if glob.Match(f.provider, provider) {
+			rules = append(rules, f)
 		}
 	}
-	return p.classes[classText], false
+	return rules
+}
+
+// field returns the class of a field by the rules of its provider, or nil if no rule names it.
+func (p *Policy) field(rules []fieldRule, path string) *class {
+	for i := range rules {
+		if glob.Match(rules[i].path, path) {
+			return p.classes[rules[i].class]
+		}
+	}
+	return nil
 }
 
 // key returns the class of the value of a key in a context, or nil if no rule knows the key. Arguments may also have

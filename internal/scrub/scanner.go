@@ -33,9 +33,8 @@ const (
 )
 
 func (s *scanner) run() {
-	var words [64]rune
-	var forms [64]form
-	s.word, s.forms = words[:0], forms[:0]
+	s.word, s.forms = s.texts.word[:0], s.texts.forms[:0]
+	defer func() { s.texts.word, s.texts.forms = s.word, s.forms }()
 	for s.at < len(s.text) {
 		switch r, size, _ := s.next(); {
 		case s.json && s.text[s.at] == '"':
@@ -278,8 +277,8 @@ func (s *scanner) key() bool {
 	return true
 }
 
-// maxKept is the maximum length of a value in tags that its key keeps.
-const maxKept = 64
+// maxKept is the maximum length of a text that a list of words or a key keeps.
+const maxKept = 128
 
 // address replaces an IPv4 address by one with octets of the same length, and copies addresses of no machine. It
 // returns false if there is none.

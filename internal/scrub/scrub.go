@@ -59,7 +59,7 @@ func New(o Options) (*Scrubber, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Scrubber{opts: o, policy: p}
+	s := &Scrubber{opts: o, policy: p, words: newRewriter(p, o.Key, o.HashIDs)}
 	s.reset()
 	return s, nil
 }
@@ -96,7 +96,6 @@ func (p *Policy) with(o *Options) (*Policy, error) {
 
 func (s *Scrubber) reset() {
 	s.tally = &tally{policy: s.policy, examples: s.opts.Examples}
-	s.words = newRewriter(s.policy, s.opts.Key, s.opts.HashIDs)
 }
 
 // DropsEvents reports whether events may be dropped.
@@ -108,7 +107,7 @@ func (s *Scrubber) Source(src ntconv.Source) ntconv.Source {
 	s.reset()
 	out := &source{
 		src: src, words: s.words, tally: s.tally, policy: s.policy,
-		planner: planner{s.policy, &s.tally.sites},
+		planner: planner{s.policy, &s.tally.sites, make(map[string][]fieldRule)},
 		plans:   make(map[planKey]*plan),
 	}
 	out.walker.rewriter, out.walker.tally = s.words, s.tally

@@ -14,6 +14,8 @@ type texts struct {
 	policy  *Policy
 	dict    *dictionary
 	hashIDs bool
+	word    []rune // buffers of scanners
+	forms   []form
 }
 
 // append appends the replacement of a text, which is valid UTF-8, to dst. Each character is replaced by one of the same

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash"
+	"math/rand/v2"
 	"unicode"
 	"unicode/utf8"
 )
@@ -15,11 +16,12 @@ const KeySize = 32
 // A dictionary returns the pseudonym of each word. It is not safe for concurrent use.
 type dictionary struct {
 	mac   hash.Hash
-	sum   [sha256.Size]byte
-	words generations[string, []rune]
+	words stringCache[[]rune]
 	perms map[permKey][]uint32
-	lower []rune
-	key   []byte // scratch
+	// Scratch space.
+	lower   []rune
+	id, key []byte
+	current stream
 }
 
 // A permKey identifies a permutation of short words: those of n characters of a kind.
@@ -93,15 +95,15 @@ func kindOf(word []rune) wordKind {
 func (d *dictionary) pseudonym(word []rune) []rune { return d.pseudonymOf(word, kindOf(word)) }
 
 func (d *dictionary) pseudonymOf(word []rune, kind wordKind) []rune {
-	d.key = append(d.key[:0], byte(kind))
+	d.id = append(d.id[:0], byte(kind))
 	for _, r := range word {
-		d.key = utf8.AppendRune(d.key, r)
+		d.id = utf8.AppendRune(d.id, r)
 	}
-	if s, ok := d.words.get(string(d.key)); ok {
+	if s, ok := d.words.get(d.id); ok {
 		return s
 	}
 	s := d.create(word, kind)
-	d.words.put(string(d.key), s)
+	d.words.put(d.id, s)
 	return s
 }
 
@@ -248,57 +250,39 @@ func (d *dictionary) bytes(out []byte, domain string, secret []byte) {
 	}
 }
 
-// A stream is a pseudo-random sequence of numbers.
+// A stream is a pseudo-random sequence of numbers: those of an HMAC, then those of ChaCha8 with the HMAC as its seed.
 type stream struct {
-	d     *dictionary
-	seed  [sha256.Size]byte
-	block [sha256.Size]byte
-	count uint32
-	used  int
+	seed [sha256.Size]byte
+	used int
+	more *rand.ChaCha8
+	half uint32 // of the latest number of more
+	has  bool
 }
 
 // stream returns the sequence that a secret determines in a domain.
 func (d *dictionary) stream(domain string, secret []byte, attempt byte) *stream {
+	s := &d.current
+	*s = stream{}
+	d.key = append(append(append(d.key[:0], domain...), 0, attempt), secret...)
 	d.mac.Reset()
-	d.mac.Write([]byte(domain))
-	d.mac.Write([]byte{0, attempt})
-	d.mac.Write(secret)
-	s := &stream{d: d, used: sha256.Size}
+	d.mac.Write(d.key)
 	d.mac.Sum(s.seed[:0])
 	return s
 }
 
 func (s *stream) next() uint32 {
-	if s.used == len(s.block) {
-		s.d.mac.Reset()
-		s.d.mac.Write(binary.LittleEndian.AppendUint32([]byte("stream\x00"), s.count))
-		s.d.mac.Write(s.seed[:])
-		s.d.mac.Sum(s.block[:0])
-		s.count, s.used = s.count+1, 0
+	if s.used < len(s.seed) {
+		s.used += 4
+		return binary.LittleEndian.Uint32(s.seed[s.used-4:])
 	}
-	s.used += 4
-	return binary.LittleEndian.Uint32(s.block[s.used-4:])
-}
-
-// generations is a cache of bounded size: it keeps the entries of the current and the previous generation.
-type generations[K comparable, V any] struct {
-	limit         int
-	current, last map[K]V
-}
-
-func (g *generations[K, V]) get(k K) (v V, ok bool) {
-	if v, ok = g.current[k]; ok {
-		return v, true
+	if s.has {
+		s.has = false
+		return s.half
 	}
-	if v, ok = g.last[k]; ok {
-		g.put(k, v)
+	if s.more == nil {
+		s.more = rand.NewChaCha8(s.seed)
 	}
-	return v, ok
-}
-
-func (g *generations[K, V]) put(k K, v V) {
-	if g.current == nil || len(g.current) >= g.limit {
-		g.last, g.current = g.current, make(map[K]V)
-	}
-	g.current[k] = v
+	n := s.more.Uint64()
+	s.half, s.has = uint32(n>>32), true
+	return uint32(n)
 }
