@@ -54,6 +54,7 @@ type app struct {
 	words        []string    // words of the command line, nil to build the flags of all commands
 	spans        spanUse
 	combine      func([]ntconv.Source) (ntconv.Source, error) // input.Options.Merge; set by merge
+	rewrite      func(ntconv.Source) ntconv.Source            // of the inputs, nil if they are read as they are
 
 	printing         sync.Mutex                    // guards lines of the progress on standard error
 	events           *atomic.Int64                 // read by all sources and jobs, if countsEvents
@@ -164,6 +165,7 @@ func (a *app) command(args []string) *cobra.Command {
 		a.filterCmd(),
 		a.mergeCmd(),
 		a.splitCmd(),
+		a.scrubCmd(),
 		a.verifyCmd(),
 		a.datasetCmd(),
 		a.sqlCmd(),

@@ -128,6 +128,7 @@ type conversion struct {
 	// ordering, if not nil, reports whether the events are in time order regardless of the order of reading.
 	ordering func() bool
 	remarks  func() string // adds to the detail of the result; may be nil
+	scrub    *scrubFlags   // the secrets of the input are replaced; nil means they are not
 }
 
 // bind defines the flags of the format.
@@ -209,6 +210,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 			}
 			if c.part != nil {
 				t.Kept = c.part.KeepsProcess
+			}
+			if c.scrub != nil {
+				c.scrub.target(t)
 			}
 			sink, err = c.creator.Create(out, p.Info, t)
 			return sink, err
