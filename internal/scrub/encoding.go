@@ -29,7 +29,7 @@ type rewriter struct {
 // Bounds of the cache: each generation has at most maxCached texts of at most maxCachedText bytes.
 const (
 	maxCached     = 1 << 12
-	maxCachedText = 512
+	maxCachedText = 1 << 10
 )
 
 func newRewriter(p *Policy, key []byte, hashIDs bool) *rewriter {

@@ -64,7 +64,8 @@ type class struct {
 	action action
 	names  bool // symbols: a path among them is not kept
 	words  map[string]bool
-	globs  []string // of words
+	first  [256]bool // bytes with which kept words begin
+	globs  []string  // of words
 	keys   *keyTable
 }
 
@@ -261,6 +262,11 @@ func (p *Policy) link() error {
 	for name, c := range p.classes {
 		c.keys = p.keys[name]
 		c.names = name == classMethod
+		for _, words := range []map[string]bool{c.words, p.words} {
+			for word := range words {
+				c.first[word[0]] = true
+			}
+		}
 	}
 	p.classes[classLabel].keys = p.keys[contextAttribute]
 	return nil

@@ -331,30 +331,64 @@ func (s *scanner) address() bool {
 
 // replaceWord replaces the word at the position, unless it is kept.
 func (s *scanner) replaceWord() {
+	if s.plainWord() {
+		return
+	}
 	start := s.at
 	s.word, s.forms = s.word[:0], s.forms[:0]
-	plain := true
 	for s.at < len(s.text) {
 		r, size, f := s.next()
 		if !isWordRune(r) {
 			break
 		}
-		s.word, s.forms, plain = append(s.word, r), append(s.forms, f), plain && f == formRaw
+		s.word, s.forms = append(s.word, r), append(s.forms, f)
 		s.at += size
 	}
-	if plain && s.keeps(start) {
+	if len(s.word) == s.at-start && s.keeps(start) {
 		s.dst = append(s.dst, s.text[start:s.at]...)
 		return
-	}
-	if s.class.action == actionID && plain && (len(s.word) == 16 || len(s.word) == 32) {
-		if out, ok := s.appendIDs(s.dst, s.text[start:s.at]); ok {
-			s.dst = out
-			return
-		}
 	}
 	for i, r := range s.dict.pseudonym(s.word) {
 		s.dst = appendForm(s.dst, r, s.forms[i])
 	}
+}
+
+// plainWord is the fast path of replaceWord for a word of ASCII characters without escapes, which most words are. It
+// returns false for other words.
+func (s *scanner) plainWord() bool {
+	start, end := s.at, s.at
+	for end < len(s.text) && wordBytes[s.text[end]] {
+		end++
+	}
+	if end == start {
+		return false
+	}
+	if end < len(s.text) {
+		if b := s.text[end]; b >= utf8.RuneSelf || b == '%' || b == '\\' {
+			return false
+		}
+	}
+	w := s.text[start:end]
+	s.at = end
+	switch {
+	case s.keeps(start):
+		s.dst = append(s.dst, w...)
+	case s.class.action == actionID && (len(w) == 16 || len(w) == 32) && isID(w):
+		s.dst, _ = s.appendIDs(s.dst, w)
+	default:
+		s.dst = append(s.dst, s.dict.plain(w)...)
+	}
+	return true
+}
+
+// isID reports whether a word has only hexadecimal digits.
+func isID(w []byte) bool {
+	for _, b := range w {
+		if !isHex(rune(b)) {
+			return false
+		}
+	}
+	return true
 }
 
 // keeps reports whether the word from start to the position is kept: by the class, as an extension, or as the port of a
@@ -362,13 +396,15 @@ func (s *scanner) replaceWord() {
 func (s *scanner) keeps(start int) bool {
 	w := s.text[start:s.at]
 	switch {
-	case s.class.words[string(w)] && s.class.action != actionOneOf, s.policy.words[string(w)]:
+	case s.class.first[w[0]] && (s.class.words[string(w)] && s.class.action != actionOneOf || s.policy.words[string(w)]):
 		return true
 	case s.class.action == actionHash && isGenerated(w):
 		return true
-	case start > 0 && s.text[start-1] == '.' && s.policy.extensions[string(w)]:
+	case start == 0:
+		return false
+	case s.text[start-1] == '.' && s.policy.extensions[string(w)]:
 		return true
-	case s.authority && start > 0 && s.text[start-1] == ':' && len(w) <= 5 && kindOf(s.word) == digitWord:
+	case s.authority && s.text[start-1] == ':' && len(w) <= 5 && len(bytes.Trim(w, "0123456789")) == 0:
 		return s.at == len(s.text) || bytes.IndexByte([]byte("/?#\"' ),;]\n"), s.text[s.at]) >= 0
 	}
 	return false

@@ -138,10 +138,12 @@ func (s *Scrubber) Result() Result {
 	return Result{Texts: s.tally.texts, Changed: s.tally.changed, Dropped: s.tally.dropped, Rows: s.tally.rows()}
 }
 
-// A planKey identifies a plan: the schema, and the size of a pointer, which differs between processes.
+// A planKey identifies a plan: the type, the version, which a label may state, and the size of a pointer, which differs
+// between processes.
 type planKey struct {
-	schema *schema.Schema
-	ptr    int
+	typ     *ntconv.Type
+	version uint8
+	ptr     int
 }
 
 // A source is a source without secrets.
@@ -220,13 +222,13 @@ func (s *source) replace(e *ntconv.Event) bool {
 
 // plan returns the plan for the payload of an event.
 func (s *source) plan(e *ntconv.Event) *plan {
-	k := planKey{s.schemas.Of(e), e.PointerSize()}
+	k := planKey{e.Type, e.Version(), e.PointerSize()}
 	if k == s.lastKey && s.lastPlan != nil {
 		return s.lastPlan
 	}
 	p := s.plans[k]
 	if p == nil {
-		p = s.planner.plan(k.schema, e.Type, k.ptr)
+		p = s.planner.plan(s.schemas.Of(e), e.Type, k.ptr)
 		s.plans[k] = p
 	}
 	s.lastKey, s.lastPlan = k, p

@@ -17,6 +17,7 @@ const KeySize = 32
 type dictionary struct {
 	mac   hash.Hash
 	words stringCache[[]rune]
+	ascii stringCache[[]byte]
 	perms map[permKey][]uint32
 	// Scratch space.
 	lower   []rune
@@ -49,7 +50,7 @@ const maxCachedWords = 1 << 15
 
 func newDictionary(key []byte) *dictionary {
 	d := &dictionary{mac: hmac.New(sha256.New, key), perms: make(map[permKey][]uint32)}
-	d.words.limit = maxCachedWords
+	d.words.limit, d.ascii.limit = maxCachedWords, maxCachedWords
 	return d
 }
 
@@ -58,6 +59,14 @@ func newDictionary(key []byte) *dictionary {
 func isWordRune(r rune) bool {
 	return r >= utf8.RuneSelf || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 }
+
+// wordBytes marks the ASCII characters of words.
+var wordBytes = func() (set [256]bool) {
+	for r := range rune(utf8.RuneSelf) {
+		set[r] = isWordRune(r)
+	}
+	return set
+}()
 
 func isDigit(r rune) bool  { return '0' <= r && r <= '9' }
 func isLetter(r rune) bool { return 'a' <= r|0x20 && r|0x20 <= 'z' && r < utf8.RuneSelf }
@@ -104,6 +113,16 @@ func (d *dictionary) pseudonymOf(word []rune, kind wordKind) []rune {
 	}
 	s := d.create(word, kind)
 	d.words.put(d.id, s)
+	return s
+}
+
+// plain is pseudonym for a word of ASCII characters.
+func (d *dictionary) plain(word []byte) []byte {
+	if s, ok := d.ascii.get(word); ok {
+		return s
+	}
+	s := []byte(string(d.pseudonym([]rune(string(word)))))
+	d.ascii.put(word, s)
 	return s
 }
 
