@@ -19,7 +19,7 @@ type viewing struct {
 	where string // viewPprof or the name of a viewer
 	port  int
 	open  bool
-	diff  bool // the arguments are two inputs: the difference of the second from the first is shown
+	diff  bool                    // the arguments are two inputs: the difference of the second from the first is shown
 	pages pprofview.ServerOptions // of viewPprof
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Options configure a comparison. The zero value compares totals without any minimum or noise.
@@ -64,11 +65,18 @@ const (
 	NotTested     Verdict = "not-tested" // too few samples, or the sampling error is unknown
 )
 
+// Values of Function.Status.
+const (
+	statusCommon = "common" // in both recordings
+	statusNew    = "new"    // only in the second one
+	statusGone   = "gone"   // only in the first one
+)
+
 // A Function is the change of a function.
 type Function struct {
 	Name    string  `json:"function"`
 	Renamed string  `json:"renamed_from,omitempty"` // name before, if only numbers that the compiler chose differ
-	Status  string  `json:"status"`                 // "common", "new" or "gone"
+	Status  string  `json:"status"`
 	Verdict Verdict `json:"verdict"`
 	Self    Change  `json:"self"`  // without callees
 	Total   Change  `json:"total"` // with callees
@@ -89,6 +97,8 @@ type Side struct {
 	Estimate string  `json:"estimate,omitempty"` // how the values were estimated
 	// Error says what the sampling error was estimated from: "time", "count" or "unknown".
 	Error string `json:"error_from"`
+	// Unresolved is the share of the total in functions without a symbol, as a fraction.
+	Unresolved float64 `json:"unresolved_share"`
 }
 
 // A Comparison is the result of Compare, in the form of the JSON of ntconv diff.
@@ -128,17 +138,17 @@ func Compare(before, after *Recording, o *Options) *Comparison {
 	c.Total = c.change(c.measures(&before.all, &after.all))
 	var none cost
 	for _, p := range match(before.functions, after.functions) {
-		f := Function{Name: p.name, Renamed: p.renamed, Status: "common"}
+		f := Function{Name: p.name, Renamed: p.renamed, Status: statusCommon}
 		selfBefore, totalBefore, selfAfter, totalAfter := &none, &none, &none, &none
 		if p.before != nil {
 			selfBefore, totalBefore = &p.before.self, &p.before.total
 		} else {
-			f.Status = "new"
+			f.Status = statusNew
 		}
 		if p.after != nil {
 			selfAfter, totalAfter = &p.after.self, &p.after.total
 		} else {
-			f.Status = "gone"
+			f.Status = statusGone
 		}
 		f.Self = c.change(c.measures(selfBefore, selfAfter))
 		f.Total = c.change(c.measures(totalBefore, totalAfter))
@@ -159,6 +169,11 @@ func (r *Recording) side() Side {
 		s.Error = "time"
 	case math.IsNaN(r.all.squares):
 		s.Error = "unknown"
+	}
+	for name, f := range r.functions {
+		if strings.HasPrefix(name, "0x") && r.all.value > 0 {
+			s.Unresolved += f.self.value / r.all.value
+		}
 	}
 	return s
 }
@@ -212,8 +227,10 @@ func (c *Comparison) judge() {
 	for i := range c.Functions {
 		if f := &c.Functions[i]; f.tested {
 			c.Tested++
-			values = append(values, *f.Self.P, *f.Total.P)
-			shares = append(shares, pOf(&f.SelfShare), pOf(&f.TotalShare))
+			values, shares = append(values, *f.Total.P), append(shares, pOf(&f.TotalShare))
+			if f.isCaller() { // otherwise it would be the same test twice, or none
+				values, shares = append(values, *f.Self.P), append(shares, pOf(&f.SelfShare))
+			}
 		} else {
 			c.Untested++
 		}
@@ -237,6 +254,11 @@ func (c *Comparison) judge() {
 			c.Significant++
 		}
 	}
+}
+
+// isCaller reports whether a function has values of its own that differ from its values with callees.
+func (f *Function) isCaller() bool {
+	return (f.Self.Before != 0 || f.Self.After != 0) && (f.Self.Before != f.Total.Before || f.Self.After != f.Total.After)
 }
 
 // pOf returns the p-value of a change, NaN if it was not tested.

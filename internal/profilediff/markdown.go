@@ -55,7 +55,7 @@ func (c *Comparison) functionsMarkdown(b *strings.Builder, l *list) {
 		if f.Self.Change == 0 {
 			share = &f.TotalShare
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, plainText(signed(f.Self.Change, c.Unit)), f.Self.bold(f.Self.percent()),
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, plainText(signed(f.Self.Change, c.Unit)), f.Self.bold(f.ownPercent()),
 			plainText(signed(f.Total.Change, c.Unit)), f.Total.bold(f.Total.percent()), share.bold(signed(share.Change, "")+" pp"))
 	}
 	if l.more > 0 {

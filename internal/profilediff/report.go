@@ -2,6 +2,7 @@ package profilediff
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/message"
@@ -51,10 +52,10 @@ func (c *Comparison) lists(count int) (lists []*list) {
 	}
 	other := func(f *Function) bool { return f.Verdict == NotChanged || f.Verdict == NotTested }
 	add("Not significant: functions in both", true, func(f *Function) bool {
-		return other(f) && f.Status == "common" && (f.Self.Change != 0 || f.Total.Change != 0)
+		return other(f) && f.Status == statusCommon && (f.Self.Change != 0 || f.Total.Change != 0)
 	})
-	add("Not significant: new functions", true, func(f *Function) bool { return other(f) && f.Status == "new" })
-	add("Not significant: functions that are gone", true, func(f *Function) bool { return other(f) && f.Status == "gone" })
+	add("Not significant: new functions", true, func(f *Function) bool { return other(f) && f.Status == statusNew })
+	add("Not significant: functions that are gone", true, func(f *Function) bool { return other(f) && f.Status == statusGone })
 	return lists
 }
 
@@ -62,7 +63,7 @@ func (c *Comparison) lists(count int) (lists []*list) {
 func (c *Comparison) Headline() string {
 	var parts []string
 	if c.Total.Significant {
-		parts = append(parts, "the total of "+c.Type+c.per()+" "+direction(&c.Total))
+		parts = append(parts, "the total of "+shorten(c.Type, 30)+c.per()+" "+direction(&c.Total))
 	}
 	if c.Significant > 0 {
 		parts = append(parts, message.Count(int64(c.Significant), "function"))
@@ -124,6 +125,10 @@ func (c *Comparison) remarks() (list []string) {
 	if c.Before.Error != "time" || c.After.Error != "time" {
 		list = append(list, "Samples without times: their sampling error is an assumption, see docs/diff.md.")
 	}
+	if b, a := c.Before.Unresolved, c.After.Unresolved; math.Abs(b-a) > 0.01 {
+		list = append(list, fmt.Sprintf("Functions without symbols have %s of the total before and %s after: some functions differ only "+
+			"because one recording lacks their names.", quantity(100*b, "percent"), quantity(100*a, "percent")))
+	}
 	for _, s := range []Side{c.Before, c.After} {
 		if s.Estimate != "" {
 			list = append(list, s.Input+": "+s.Estimate+".")
@@ -155,7 +160,7 @@ func (c *Comparison) Exceeds(limit float64) (reasons []string) {
 		return d.Change > limit*of && (d.Significant || d.P == nil) && d.Change > 0
 	}
 	if above(&c.Total, c.Total.Before) {
-		reasons = append(reasons, "the total of "+c.Type+c.per()+" by "+c.Total.percent())
+		reasons = append(reasons, "the total of "+shorten(c.Type, 30)+c.per()+" by "+c.Total.percent())
 	}
 	for i := range c.Functions {
 		f := &c.Functions[i]

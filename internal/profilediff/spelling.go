@@ -22,7 +22,7 @@ func quantity(x float64, unit string) string {
 	case "count", "":
 		return digits(x)
 	}
-	return digits(x) + " " + unit
+	return digits(x) + " " + shorten(unit, 8) // it may be that of a counter, which is untrusted
 }
 
 // scaled returns a value in the largest unit that does not exceed it. Each unit is step times the one before.
@@ -102,12 +102,20 @@ func (d *Change) mark() string {
 	return ""
 }
 
-// unit returns the unit of the values, such as "ms per request", as the end of a sentence.
+// per returns what values are divided by, such as " per request".
 func (c *Comparison) per() string {
 	if c.Per == "" {
 		return ""
 	}
 	return " per " + c.Per
+}
+
+// ownPercent returns the relative change of the function's own value. A value that is 0 on one side makes no function new.
+func (f *Function) ownPercent() string {
+	if f.Status == statusCommon && (f.Self.Before == 0 || f.Self.After == 0) {
+		return ""
+	}
+	return f.Self.percent()
 }
 
 // shorten returns a name with at most n characters, without its middle if it has more.

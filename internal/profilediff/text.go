@@ -32,7 +32,7 @@ func (c *Comparison) Text(count int) string {
 			if f.Self.Change == 0 {
 				share = &f.TotalShare
 			}
-			fmt.Fprintf(&b, "%s  %s  %s  %s\n", c.valueText(&f.Self), c.valueText(&f.Total),
+			fmt.Fprintf(&b, "%s  %s  %s  %s\n", c.valueText(&f.Self, f.ownPercent()), c.valueText(&f.Total, f.Total.percent()),
 				pad(signed(share.Change, "")+" pp"+share.mark(), widthShare+1), shorten(f.Name, widthName))
 			if f.Renamed != "" {
 				fmt.Fprintf(&b, "%s was %s\n", pad("", 100-widthName-5), shorten(f.Renamed, widthName))
@@ -47,16 +47,16 @@ func (c *Comparison) Text(count int) string {
 	for _, r := range c.remarks() {
 		fmt.Fprintln(&b, wrap(r, 100))
 	}
-	fmt.Fprintln(&b, "* significant: of all changes with this mark, at most 5% are expected to be noise. pp: percentage points.")
+	fmt.Fprintln(&b, "* significant; at most 5% of such changes are expected to be noise. pp: percentage points.")
 	return b.String()
 }
 
 // valueText returns a change in two columns.
-func (c *Comparison) valueText(d *Change) string {
+func (c *Comparison) valueText(d *Change, percent string) string {
 	if d.Before == 0 && d.After == 0 {
 		return pad("-", widthValue) + pad("", widthPercent+1)
 	}
-	return pad(signed(d.Change, c.Unit), widthValue) + pad(d.percent()+d.mark(), widthPercent+1)
+	return pad(signed(d.Change, c.Unit), widthValue) + pad(percent+d.mark(), widthPercent+1)
 }
 
 // sectionsText appends the totals of both traces.
