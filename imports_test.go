@@ -193,6 +193,12 @@ var importRules = []importRule{
 		why: "pprof shows a profile, whichever trace it was converted from; origin names sample types, and unix bounds the memory of dot",
 	},
 	{
+		of: []string{"./internal/profilediff"}, direct: true, only: []string{
+			"std", "./", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview", "./internal/profile", "./kind", "github.com/google/pprof/profile",
+		},
+		why: "two profiles are compared as numbers by function, and two traces as totals, whichever formats they came from; the command reads them",
+	},
+	{
 		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
 		why: "values of counters are made of events, whichever source they came from and whatever is made of them",
 	},

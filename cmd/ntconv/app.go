@@ -162,6 +162,7 @@ func (a *app) command(args []string) *cobra.Command {
 		a.printCmd(),
 		a.topCmd(),
 		a.viewCmd(),
+		a.diffCmd(),
 		a.filterCmd(),
 		a.mergeCmd(),
 		a.splitCmd(),

@@ -18,7 +18,7 @@ func TestSuggestions(t *testing.T) {
 	}{
 		{"tpo", `no such command: "tpo"; similar: to, top`, ""},
 		{"tpo --cum T", "similar: to, top", "unknown flag"},
-		{"diff T T", "similar: verify", ""},
+		{"benchstat T T", "similar: diff", ""},
 		{"dump", "similar: print", ""},
 		{"explode", `no such command: "explode"` + "\n", "similar"},
 		{"pprof T", `"pprof" is a format, not a command; run: ntconv to pprof IN`, ""},
