@@ -69,7 +69,7 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 	})
 	addGroup(cmd, groupLimits, a.bindLimits)
 	complete(cmd, "from", formats.NamesOf(formats.Readable()))
-	completeNames(cmd)
+	a.completeNames(cmd)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if choices := formats.Choices(f); choices != nil {
 			complete(cmd, f.Name, choices)

@@ -510,7 +510,7 @@ func TestCompletion(t *testing.T) {
 		"top|": "nettrace", "help|": "completion\t", "help|to|": writable[0], "help|wh": "where\t", "help|li": "limits\t",
 		"verify|--ignore|": "marks", "verify|--ignore|damage,ma": "damage,marks", "verify|--ignore|damage,dam": ":",
 		"top|--provider|System.Net.H": "System.Net.Http\n", "top|--provider|System.Runtime,System.Net.H": "System.Runtime,System.Net.Http\n",
-		"print|--event|ExceptionTh": "ExceptionThrown", "top|--where|": ":4", "top|--tid|": ":4", "top|--focus|": ":4",
+		"print|--event|ExceptionTh": "ExceptionThrown", "top|--where|": "$time\n", "top|--tid|": ":4", "top|--focus|": ":4",
 		"to|pprof|--span-link|label,": "label,activity\nlabel,thread\n:", "top|--base|": "nettrace", "to|pprof|-o|": ":0",
 		"top|--max-thr": "--max-threads\t", "top|--names|": "pretty\nshort\nraw",
 	} {
