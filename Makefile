@@ -175,7 +175,7 @@ cross: ## Build for every platform into bin/
 		os=$${p%/*} arch=$${p#*/}; ext=; [ $$os = windows ] && ext=.exe; \
 		echo "GOOS=$$os GOARCH=$$arch $(GO) build"; \
 		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -o bin/ntconv-$$os-$$arch$$ext ./cmd/ntconv || exit 1; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build ./... || exit 1; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath ./... || exit 1; \
 	done
 	@# The tests of the other systems are compiled, too; they cannot run here.
 	@for os in darwin windows; do echo "GOOS=$$os $(GO) vet"; GOOS=$$os CGO_ENABLED=0 $(GO) vet ./... || exit 1; done
