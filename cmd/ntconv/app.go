@@ -171,6 +171,7 @@ func (a *app) command(args []string) *cobra.Command {
 		a.datasetCmd(),
 		a.sqlCmd(),
 		versionCmd(a),
+		a.manCmd(),
 	)
 	root.AddCommand(topics()...)
 	addStandardCommands(root)

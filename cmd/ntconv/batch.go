@@ -58,6 +58,9 @@ type batch struct {
 	inputs  inputCount
 	bytes   atomic.Int64 // stored bytes of the inputs that are done
 	stopped atomic.Bool  // the destination cannot be written
+
+	mu   sync.Mutex
+	made []string // directories that convert has created
 }
 
 // all processes the inputs with the given number of goroutines and waits for the end.
@@ -189,6 +192,7 @@ func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inp
 	}
 	a.keepsOnInterrupt(b.kept)
 	b.run("converting", s.jobs, in.Names, b.convert)
+	b.removeEmptyDirs()
 	b.note(in.Found)
 	if err := a.printTable(b.result.table()); err != nil {
 		return err
@@ -202,28 +206,32 @@ func (b *batch) convert(o *outcome) error {
 		o.Status = statusThere
 		return nil
 	}
-	made, err := makeDirs(filepath.Dir(filepath.Clean(o.Output)))
-	if err != nil {
+	if err := b.makeDirs(filepath.Dir(filepath.Clean(o.Output))); err != nil {
 		return outputFailure(err)
 	}
 	one, err := b.app.runJob(&job{in: o.Input, out: o.Output})
-	if err != nil && !exists(o.Output) {
-		for _, dir := range made {
-			_ = os.Remove(dir) // fails if it is not empty
-		}
-	}
 	if sum := one.sum; sum != nil && sum.Done {
 		o.Events, o.Bytes, o.Report, o.Note = sum.Events, sum.Bytes, sum.Report, sum.Line()
 	}
 	return err
 }
 
-// makeDirs creates a directory and its parents and returns those that did not exist, the innermost first.
-func makeDirs(dir string) (made []string, err error) {
+// makeDirs creates the directory of an output and its parents, and records those that did not exist.
+func (b *batch) makeDirs(dir string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	for at := dir; isAbsent(at); at = filepath.Dir(at) {
-		made = append(made, at)
+		b.made = append(b.made, at)
 	}
-	return made, os.MkdirAll(dir, 0o777)
+	return os.MkdirAll(dir, 0o777)
+}
+
+// removeEmptyDirs removes the directories that makeDirs has created for outputs that were not written.
+func (b *batch) removeEmptyDirs() {
+	slices.SortFunc(b.made, func(x, y string) int { return len(y) - len(x) }) // inner ones first
+	for _, dir := range b.made {
+		_ = os.Remove(dir) // fails if it is not empty
+	}
 }
 
 // kept describes the outputs that remain if the run is ended early.

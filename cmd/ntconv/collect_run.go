@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"reflect"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,7 +108,7 @@ func errorOf(name string, err error) string {
 	if more > 0 {
 		text += "; and " + message.Count(int64(more), "more error")
 	}
-	if !names(first, name) && !strings.HasPrefix(text, input.NameOf(name, 0)+": ") {
+	if !names(first, name) {
 		text = input.NameOf(name, 0) + ": " + text
 	}
 	return text
@@ -133,7 +132,7 @@ func joined(err error) []error {
 func names(err error, name string) bool {
 	var in *input.Error
 	var file *iox.Error
-	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name
+	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name || codeOf(err) == exitEmpty || isDifference(err)
 }
 
 // show prints the error of an input to standard error. A JSON report contains the error instead.

@@ -49,7 +49,7 @@ func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
 func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupSelection, a.pick.bind)
 	a.addReadFlags(cmd)
-	completeNames(cmd)
+	a.completeNames(cmd)
 }
 
 // addReadFlags defines the flags of a command that reads a trace and has no selection.
