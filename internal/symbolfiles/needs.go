@@ -197,6 +197,9 @@ func (n *Needs) Result() []*Need {
 			row.Status = n.asked.Process(row.PID, row.namespace)
 		case KindAssembly:
 			row.Status = Status{Problem: "precompiled code without method events", Next: "record with rundown enabled"}
+			if a := n.asked.assemblies; a != nil {
+				row.Status = a.Status(row.mapping)
+			}
 		}
 		if row.Unresolved == 0 {
 			row.Status.Problem, row.Status.Next = "", ""
