@@ -85,6 +85,18 @@ var importRules = []importRule{
 		why: "the notation of .NET names is text to text",
 	},
 	{
+		of: []string{"./internal/elfsym"}, only: []string{"std", "github.com/ianlancetaylor/demangle", "github.com/klauspost/compress/...", "github.com/ulikunitz/xz/..."},
+		why: "an ELF file is bytes and addresses: which process mapped it, and where it was found, is decided by others",
+	},
+	{
+		of: []string{"./internal/symbolfiles"}, direct: true, only: []string{"std", "./", "./internal/elfsym", "./symbol"},
+		why: "which file belongs to a mapping does not depend on the command, nor on the format that the mapping came from",
+	},
+	{
+		of: []string{"./symbol"}, never: []string{"./internal/elfsym", "./internal/symbolfiles"},
+		why: "a table learns from events; files outside the trace are those of a symbol.Native, so that a library user reads none by accident",
+	},
+	{
 		of: []string{"./reader"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/...", "./internal/filelock", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
 		why: "a codec does not look up to what events mean, and a user of the reader compiles no exporter and no command line",
 	},
