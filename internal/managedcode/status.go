@@ -31,6 +31,28 @@ func (r *Resolver) Status(mapping *ntconv.Mapping) symbolfiles.Status {
 	return s
 }
 
+// PDB implements symbolfiles.Assemblies. It searches the PDB, as for an instruction of the module.
+func (r *Resolver) PDB(mapping *ntconv.Mapping) symbolfiles.Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prepare()
+	m := r.module(mapping.File, mapping.BuildID)
+	pdb := m.findPDB()
+	s := symbolfiles.Status{Refused: m.refused}
+	const byID = "use --symbols DIR with the PDB of this build"
+	switch {
+	case pdb != nil:
+		s.Used, s.Lines = []string{m.pdbAt}, true
+		s.Problem = "the trace does not map its code to the source"
+		s.Next = "record the events MethodILToNativeMap (keyword 0x20000 of the runtime and of its rundown)"
+	case m.pdbErr == errRefused:
+		s.Problem, s.Next = "only PDBs of another build were found", byID
+	default:
+		s.Problem, s.Next = "no PDB found", byID
+	}
+	return s
+}
+
 // problem returns why addresses of an assembly may have no symbol, and the next step.
 func (m *module) problem() (problem, next string) {
 	const byID = "use --symbols DIR with the assembly of this build, or record with rundown enabled"

@@ -10,6 +10,10 @@ type Assemblies interface {
 	symbol.Native
 	// Status returns what was found for a mapping.
 	Status(m *ntconv.Mapping) Status
+	// PDB returns what was found for the source lines of a mapping or of a module without addresses.
+	PDB(m *ntconv.Mapping) Status
+	// HasLines reports whether lines are wanted.
+	HasLines() bool
 	// Refused returns the files that were refused.
 	Refused() []Refusal
 	// Used returns the number of files that named addresses or lines.
