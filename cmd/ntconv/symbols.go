@@ -131,7 +131,7 @@ func (r *symbolsRequest) text(rows []*symbolfiles.Need, lines []*symbolfiles.Lin
 		return string(message.JSON(b.Bytes())), nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s outside of methods: %s named by the trace, %s by files, %s unresolved\n",
+	fmt.Fprintf(&b, "%s of native code: %s named by the trace, %s by files, %s unresolved\n",
 		message.Count(list.Frames, "frame"), message.Group(list.FromTrace), message.Group(list.FromFiles),
 		message.Group(list.Unresolved))
 	const row = "%10s  %8s  %8s  %-15s  %s\n"
