@@ -43,6 +43,14 @@ var importRules = []importRule{
 		why: "numbers, pointers and bytes only: codecs, symbols and profiles share it, so it must know none of them",
 	},
 	{
+		of: []string{"./internal/ecma", "./internal/ilmap"}, only: []string{"std"},
+		why: "bytes of assemblies to names, and offsets to offsets: the packages that find the files and the table of symbols share them",
+	},
+	{
+		of: []string{"./internal/readytorun", "./internal/portablepdb"}, only: []string{"std", "./internal/ecma", "./internal/ilmap"},
+		why: "formats of files: where a file comes from, and what a trace says about it, is the business of managedcode",
+	},
+	{
 		of: []string{"./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext"}, only: []string{
 			"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext",
 		},
