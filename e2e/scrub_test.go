@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +14,12 @@ import (
 // native symbols, and a missing end.
 var scrubbedTraces = []string{
 	"sources", "sources-netperf3", "cpu-env", "logging", "spans-implicit", "onecollect-small-v6", "stress-cut",
+}
+
+// otherNumbers are the traces in which TraceEvent shows texts as numbers, or numbers that scrub replaces, and why.
+var otherNumbers = map[string]string{
+	"countercow-aspnet-net9":            "TraceEvent decodes a payload of Kestrel with another layout",
+	"perfview-dotnetcore5.0-arraytypes": "arrays of 16-bit integers in events of programs may be texts",
 }
 
 // TraceEvent reads a scrubbed trace without a complaint: the same number of events as from the original, in the same
@@ -45,13 +52,13 @@ func TestScrubbedTraces(t *testing.T) {
 			if got.code != want.code || !bytes.Equal(got.stderr, want.stderr) {
 				t.Errorf("exit code %d, want %d: %s", got.code, want.code, got.stderr)
 			}
-			sameEvents(t, want.stdout, got.stdout)
+			sameEvents(t, want.stdout, got.stdout, otherNumbers[tr.name] == "")
 		})
 	}
 }
 
 // sameEvents compares the events that TraceEvent shows for a trace and its scrubbed form.
-func sameEvents(t *testing.T, want, got []byte) {
+func sameEvents(t *testing.T, want, got []byte, numbers bool) {
 	t.Helper()
 	a, b := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
 	if len(a) != len(b) {
@@ -68,7 +75,7 @@ func sameEvents(t *testing.T, want, got []byte) {
 		if err := json.Unmarshal(b[i], &y); err != nil {
 			t.Fatal(err)
 		}
-		if where := differs(x, y); where != "" {
+		if where := differs(x, y); where != "" && (numbers || !strings.HasPrefix(where, "payload.")) {
 			t.Fatalf("line %d: %s: %s became %s", i+1, where, a[i], b[i])
 		}
 	}
