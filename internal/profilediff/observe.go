@@ -69,6 +69,17 @@ func (o *Observed) End(first, last ntconv.Ticks, ok bool) {
 	o.totals = o.overview.Describe(first, last, ok && !o.info.Aggregate, "") // times of aggregates are no evidence
 }
 
+// Weight returns the mean value of a sample of the profile that is compared, for a sample type that is an estimate; 0 for
+// others. If the standard error of the total implies a larger one, it returns that.
+func (o *Observed) Weight(sampleType string) float64 {
+	k := kindOf(o, o.Kind)
+	v := valueOf(k, sampleType)
+	if v.Error == 0 || v.Total == 0 || k.Samples == 0 {
+		return 0
+	}
+	return max(float64(v.Total)/float64(k.Samples), v.Error*v.Error*float64(v.Total))
+}
+
 // Requests returns the number of requests with a name, "" for all. Requests of a server count; if there are none, those
 // of a client. names lists the names that there are, at most ten.
 func (o *Observed) Requests(name string) (n float64, names []string) {

@@ -122,6 +122,10 @@ func (c *Comparison) remarks() (list []string) {
 	if b, a := c.Before.Seconds, c.After.Seconds; c.Per == "" && b > 0 && a > 0 && (a > 1.05*b || b > 1.05*a) {
 		list = append(list, "The recordings have different lengths; --per time compares values per second.")
 	}
+	if c.fixed && !c.Total.Significant && !c.SameWork {
+		list = append(list, "The change of the total exceeds the error of independent samples, but not the variation over time. If both "+
+			"recordings did the same work, as a benchmark does, use --same-work.")
+	}
 	if c.Before.Error != "time" || c.After.Error != "time" {
 		list = append(list, "Samples without times: their sampling error is an assumption, see docs/diff.md.")
 	}
