@@ -93,7 +93,8 @@ type Function struct {
 // A Side is one of the two inputs.
 type Side struct {
 	Input    string  `json:"input"`
-	Total    float64 `json:"total"` // of all samples, not normalized
+	Kind     string  `json:"kind,omitempty"` // of the profile, as --kind names it
+	Total    float64 `json:"total"`          // of all samples, not normalized
 	Seconds  float64 `json:"seconds,omitempty"`
 	Samples  float64 `json:"samples,omitempty"`
 	Per      float64 `json:"per,omitempty"`      // number of what values are divided by
@@ -108,7 +109,6 @@ type Side struct {
 type Comparison struct {
 	Before      Side       `json:"before"`
 	After       Side       `json:"after"`
-	Kind        string     `json:"kind,omitempty"`
 	Type        string     `json:"sample_type"`
 	Unit        string     `json:"unit"`
 	Per         string     `json:"per,omitempty"`
@@ -131,7 +131,7 @@ type Comparison struct {
 // values, or of their totals if cum is set.
 func Compare(before, after *Recording, o *Options) *Comparison {
 	c := &Comparison{
-		Before: before.side(), After: after.side(), Kind: after.Kind, Type: after.Type, Unit: after.Unit, Per: o.Per,
+		Before: before.side(), After: after.side(), Type: after.Type, Unit: after.Unit, Per: o.Per,
 		Rate: FalseDiscoveryRate, MinEffect: o.MinEffect, RunNoise: o.RunNoise, SameWork: o.SameWork, options: *o, Functions: []Function{},
 		Sections: []Section{},
 	}
@@ -169,7 +169,7 @@ func Compare(before, after *Recording, o *Options) *Comparison {
 }
 
 func (r *Recording) side() Side {
-	s := Side{Input: r.Name, Total: r.all.value, Seconds: r.Seconds, Samples: r.Samples, Estimate: r.Estimate, Error: "count"}
+	s := Side{Input: r.Name, Kind: r.Kind, Total: r.all.value, Seconds: r.Seconds, Samples: r.Samples, Estimate: r.Estimate, Error: "count"}
 	switch {
 	case r.Timed:
 		s.Error = "time"

@@ -35,14 +35,6 @@ func (s *series) variance() float64 {
 	return largest
 }
 
-// total returns the total of a series.
-func (s *series) total() (sum float64) {
-	for _, v := range s {
-		sum += v
-	}
-	return sum
-}
-
 // shareVariance returns the variance of a's share of all, times the square of the total of all: that of the residuals
 // of a ratio estimator (Cochran, Sampling Techniques, 6.3), which load that changes all functions alike does not
 // affect.

@@ -17,8 +17,11 @@ type Section struct {
 	Rows []Row  `json:"rows"`
 }
 
-// sectionRequests is the name of the section of requests.
-const sectionRequests = "Requests"
+// Names of the sections with durations of requests.
+const (
+	sectionRequests = "Requests"
+	sectionSpans    = "Spans"
+)
 
 // A Row is a total of both traces. P is absent if the total has no estimate of its error: maxima, numbers of threads, and
 // quantiles of few values.
@@ -45,6 +48,7 @@ func (c *Comparison) AddSections(before, after *Observed) {
 	t.add("Allocations by type", func() { t.parts(kind.Alloc, "bytes", true) })
 	t.add("Waits for locks", t.contention)
 	t.add(sectionRequests, t.requests)
+	t.add(sectionSpans, t.spans)
 	t.add("Counters", t.counters)
 	var p []float64
 	for _, s := range c.Sections {
@@ -251,6 +255,35 @@ func (t *table) requests() {
 		name := k.side + " " + k.name
 		t.row(name, "count", true, n[0], n[1], n[0]*dispersion[0], n[1]*dispersion[1])
 		t.quantilesOf(name, d[0], d[1], dispersion)
+	}
+}
+
+// spans adds the number and the durations of spans, by scope and name. The number is not tested, because one request may have
+// many spans.
+func (t *table) spans() {
+	var keys []spanKey
+	for k := range t.before.spans {
+		keys = append(keys, k)
+	}
+	for k := range t.after.spans {
+		if t.before.spans[k] == nil {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b spanKey) int { return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.name, b.name)) })
+	for _, k := range keys {
+		var n [2]float64
+		for i, d := range [2]*distribution.Distribution{t.before.spans[k], t.after.spans[k]} {
+			if d != nil {
+				n[i] = float64(d.Count())
+			}
+		}
+		name := k.name
+		if k.scope != "" {
+			name = k.scope + "/" + name
+		}
+		t.row(name, "count", true, n[0], n[1], math.NaN(), math.NaN())
+		t.quantilesOf(name, t.before.spans[k], t.after.spans[k], [2]float64{untimedDispersion, untimedDispersion})
 	}
 }
 

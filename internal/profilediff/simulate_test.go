@@ -12,15 +12,14 @@ import (
 // A simulation is a program whose threads stay in functions for random times. A sample profiler sees each thread every
 // millisecond.
 type simulation struct {
-	threads   int
-	length    int       // milliseconds of work per thread
-	weights   []float64 // by function: probability of a visit
-	dwell     float64   // mean length of a visit in milliseconds
-	slow      int       // function whose visits are slowed down by factor; -1 if none
-	factor    float64
-	slowdown  float64 // of everything
-	untimed   bool
-	functions []string // names; nil means f0, f1, ...
+	threads  int
+	length   int       // milliseconds of work per thread
+	weights  []float64 // by function: probability of a visit
+	dwell    float64   // mean length of a visit in milliseconds
+	slow     int       // function whose visits are slowed down by factor; -1 if none
+	factor   float64
+	slowdown float64 // of everything
+	untimed  bool
 }
 
 // run returns the profile of a run of the program. The work is the same in each run, up to chance; slower functions make the
