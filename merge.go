@@ -27,8 +27,30 @@ func Merge(sources ...Source) Source {
 	return m
 }
 
+// MergeOptions state what Merge cannot know of its sources. Each slice has one element per source, or is nil.
+type MergeOptions struct {
+	// Hosts are the machines of sources whose processes do not name theirs (Process.Host). "" leaves them without one.
+	// Unlike Merge, MergeWith gives processes of different machines different IDs, for readers that know only IDs.
+	Hosts []string
+	// Spaces are numbers of process ID spaces: equal IDs of sources with equal numbers are one process. nil means that
+	// all spaces differ.
+	Spaces []int
+	// Origins are names of the sources. They become the attribute AttrOrigin of threads; "" adds none.
+	Origins []string
+}
+
+// MergeWith is Merge with what the caller knows of the sources. It also accepts a single source.
+func MergeWith(o *MergeOptions, sources ...Source) Source {
+	m := &merged{taken: map[hostPID]uint64{}, options: o, owners: map[uint64]processSpace{}}
+	m.info = m.merge(sources)
+	return m
+}
+
 // AttrPID is the attribute with the recorded ID of a process whose ID Merge has changed.
 const AttrPID = "ntconv.pid"
+
+// AttrOrigin is the attribute of a thread with the name of the source that it came from; see MergeOptions.
+const AttrOrigin = "ntconv.origin"
 
 // A merged is the source that Merge returns.
 type merged struct {
@@ -41,6 +63,15 @@ type merged struct {
 	// taken maps each ID that a process has to a higher ID that may be free. No ID between the two is free.
 	taken map[hostPID]uint64
 	event Event
+
+	options *MergeOptions           // nil: Merge
+	owners  map[uint64]processSpace // of each process ID that is not changed; MergeWith only
+}
+
+// A processSpace is a machine and a process ID space on it.
+type processSpace struct {
+	host  string
+	space int
 }
 
 type hostPID struct {
@@ -243,7 +274,11 @@ func (m *merged) thread(in *mergeInput, t *Thread) *mergedThread {
 	if out == nil {
 		c := *t
 		c.Process = m.process(in, t.Process)
-		if out = (&mergedThread{Thread: &c}); c.Process == t.Process {
+		origin := m.origin(in)
+		if origin != "" {
+			c.Attrs = append(slices.Clone(t.Attrs), Attr{AttrOrigin, origin})
+		}
+		if out = (&mergedThread{Thread: &c}); c.Process == t.Process && origin == "" {
 			out.Thread = t
 		}
 		in.threads[t] = out
@@ -261,6 +296,9 @@ func (m *merged) process(in *mergeInput, p *Process) *Process {
 		return out
 	}
 	key := hostPID{p.Host, p.PID}
+	if m.options != nil {
+		return m.processOf(in, p, key)
+	}
 	if as, known := in.described[key]; known { // another description of the same process
 		if out = p; as.to != as.from {
 			c := *p
@@ -279,6 +317,51 @@ func (m *merged) process(in *mergeInput, p *Process) *Process {
 	}
 	m.take(hostPID{p.Host, out.PID})
 	in.processes[p], in.described[key] = out, renamed{p, out}
+	return out
+}
+
+// origin returns the name of an input, or "".
+func (m *merged) origin(in *mergeInput) string {
+	if m.options == nil || m.options.Origins == nil {
+		return ""
+	}
+	return m.options.Origins[in.order]
+}
+
+// processOf is process for MergeWith: no two processes have the same ID, unless their spaces are equal.
+func (m *merged) processOf(in *mergeInput, p *Process, key hostPID) *Process {
+	c := *p
+	if p.Host == "" && m.options.Hosts != nil {
+		c.Host = m.options.Hosts[in.order]
+	}
+	space := processSpace{c.Host, in.order}
+	if m.options.Spaces != nil {
+		space.space = m.options.Spaces[in.order]
+	}
+	as, known := in.described[key]
+	owner, taken := m.owners[p.PID]
+	switch {
+	case known: // another description of the same process
+		c.PID = as.to.PID
+		if pid, changed := as.to.Attrs.Get(AttrPID); changed && c.PID != p.PID {
+			c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, pid})
+		}
+	case !taken || owner == space || p.PID == 0:
+		m.owners[p.PID] = space
+	default:
+		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, strconv.FormatUint(p.PID, 10)})
+		c.PID = m.free(hostPID{pid: p.PID})
+		m.owners[c.PID] = processSpace{c.Host, -1 - in.order}
+	}
+	m.take(hostPID{pid: c.PID})
+	out := &c
+	if c.PID == p.PID && c.Host == p.Host {
+		out = p
+	}
+	in.processes[p] = out
+	if !known {
+		in.described[key] = renamed{p, out}
+	}
 	return out
 }
 

@@ -300,9 +300,12 @@ func tokenName(module string, m *method) string {
 	return module + "!0x" + strconv.FormatUint(uint64(m.token), 16)
 }
 
-// nameSymbol resolves a symbol. If the name is spelled like that of a .NET method, the result is managed code.
+// nameSymbol resolves a symbol. If its name is spelled like that of a .NET method, the result is managed code.
 func (t *Table) nameSymbol(p *process, name stringID) resolvedName {
-	s := strings.ToValidUTF8(string(t.strings.get(name)), "\uFFFD")
+	return t.nameText(p, strings.ToValidUTF8(string(t.strings.get(name)), "\uFFFD"))
+}
+
+func (t *Table) nameText(p *process, s string) resolvedName {
 	sym, ok := dotnet.ParseSymbol(s)
 	if !ok {
 		return resolvedName{fn: t.function(ntconv.Function{Name: s})}

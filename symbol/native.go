@@ -8,7 +8,7 @@ import (
 )
 
 // A Native resolves addresses of code that no event describes, from sources outside the trace such as the files that
-// were mapped. A Table asks it only for addresses that it cannot resolve itself, and stores the answers. An
+// were mapped. A Table asks it only for addresses that it cannot resolve itself, and stores the frames that it gets. An
 // implementation may serve several Tables in turn, and must not panic or allocate without bound for any address.
 type Native interface {
 	// AppendNative appends the frames of the code at an address to dst and returns the extended slice: first the
@@ -42,14 +42,16 @@ type NativeFrame struct {
 	Line, Column int32
 	// Managed means that the code is managed code, as in ntconv.FrameManaged.
 	Managed bool
+	// PerfMap means that Function.Name is the text of a perf map. If it is spelled like a .NET method, the Table spells
+	// it as Options.Names says.
+	PerfMap bool
 }
 
 // A NativeMethod names a .NET method as the runtime's events do.
 type NativeMethod struct{ Module, Namespace, Name, Signature string }
 
-// maxNative bounds the answers of a Native that a Table keeps. A trace with more distinct unresolved addresses asks
-// again for some of them.
-const maxNative = 1 << 19
+// maxNative bounds the answers of a Native that a Table keeps. A trace with more addresses asks again for some of them.
+const maxNative = 1 << 18
 
 // maxNativeInlined bounds the inlined functions that a Table accepts for one address.
 const maxNativeInlined = 64
@@ -72,13 +74,14 @@ func (t *Table) fromNative(p *process, pc uint64, at ntconv.Ticks, returns bool)
 	}
 	t.scratch = t.native.AppendNative(t.scratch[:0], &a)
 	frames := t.nativeFrames(p, &a, pc, t.scratch)
+	if len(frames) == 0 {
+		return nil // a trace without symbols may have millions of such addresses; the unresolved cache has the recent ones
+	}
 	if len(t.natives) >= maxNative || t.natives == nil {
 		t.natives = make(map[nativeKey][]ntconv.Frame)
 	}
 	t.natives[key] = frames
-	if len(frames) > 0 {
-		t.named.add(key.unresolvedKey)
-	}
+	t.named.add(key.unresolvedKey)
 	return frames
 }
 
@@ -112,9 +115,21 @@ func (t *Table) nativeFrames(p *process, a *NativeAddress, pc uint64, list []Nat
 		if f.Func = t.function(n.Function); n.Method != nil {
 			f.Func = t.nativeMethod(n)
 		}
+		if n.PerfMap {
+			t.perfMapName(p, &f)
+		}
 		frames[i] = f
 	}
 	return frames
+}
+
+// perfMapName replaces the name of a frame if it is spelled like that of a .NET method.
+func (t *Table) perfMapName(p *process, f *ntconv.Frame) {
+	n := t.nameText(p, strings.ToValidUTF8(f.Func.Name, "\uFFFD"))
+	if f.Func = n.fn; n.flags&ntconv.FrameManaged != 0 {
+		f.Flags |= n.flags
+		f.Mapping = n.mapping
+	}
 }
 
 // nativeMethod returns the function of a .NET method that a Native has found.
@@ -130,5 +145,20 @@ func (t *Table) nativeMethod(n *NativeFrame) *ntconv.Function {
 	return t.withSource(t.managed(s, n.Method.Module), n.Function.File, n.Function.StartLine)
 }
 
-// NativeResolved returns how many distinct addresses Options.Native has resolved so far.
-func (t *Table) NativeResolved() uint64 { return t.named.count }
+// A NativeReporter is a Native that reads files.
+type NativeReporter interface {
+	Native
+	// ReportNative adds to r, which may be nil, the files that were refused, and returns the number of files that were
+	// used.
+	ReportNative(r *ntconv.Report) (files int)
+}
+
+// ReportNative adds to r the number of distinct addresses that Options.Native has resolved so far, and what it reports
+// itself. It returns the numbers of addresses and of files. r may be nil.
+func (t *Table) ReportNative(r *ntconv.Report) (addresses uint64, files int) {
+	r.Add(ntconv.CodeFileSymbols, t.named.count, -1)
+	if n, ok := t.native.(NativeReporter); ok {
+		files = n.ReportNative(r)
+	}
+	return t.named.count, files
+}

@@ -80,8 +80,9 @@ func TestNative(t *testing.T) {
 	if !slices.Equal(pcs, []uint64{0x400010, 0x40001f, 0x400fff, 0x4004ff}) {
 		t.Errorf("asked for %#x, want each unresolved address once", pcs)
 	}
-	if table.NativeResolved() != 3 {
-		t.Errorf("%d addresses resolved, want 3", table.NativeResolved())
+	r := new(ntconv.Report)
+	if n, _ := table.ReportNative(r); n != 3 || r.Count(ntconv.CodeFileSymbols) != 3 {
+		t.Errorf("%d addresses resolved, want 3", n)
 	}
 }
 

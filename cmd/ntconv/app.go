@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/memlimit"
@@ -52,6 +53,8 @@ type app struct {
 	job          *job        // not nil if this is the app of one of several inputs
 	words        []string    // words of the command line, nil to build the flags of all commands
 	spans        spanUse
+	combine      func([]ntconv.Source) (ntconv.Source, error) // input.Options.Merge; set by merge
+	rewrite      func(ntconv.Source) ntconv.Source            // of the inputs, nil if they are read as they are
 
 	printing         sync.Mutex                    // guards lines of the progress on standard error
 	events           *atomic.Int64                 // read by all sources and jobs, if countsEvents
@@ -155,10 +158,15 @@ func (a *app) command(args []string) *cobra.Command {
 		a.toCmd(nil),
 		a.fromCmd(args),
 		a.infoCmd(),
+		a.symbolsCmd(),
 		a.printCmd(),
 		a.topCmd(),
 		a.viewCmd(),
+		a.diffCmd(),
 		a.filterCmd(),
+		a.mergeCmd(),
+		a.splitCmd(),
+		a.scrubCmd(),
 		a.verifyCmd(),
 		a.datasetCmd(),
 		a.sqlCmd(),

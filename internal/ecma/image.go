@@ -10,6 +10,9 @@ import (
 // ErrFormat is wrapped by the errors of files that are not valid assemblies or metadata.
 var ErrFormat = errors.New("not a valid .NET assembly")
 
+// ErrNative is returned for PE files without a CLI header, such as native libraries of Windows.
+var ErrNative = errors.New("not a .NET assembly")
+
 // A Directory is a range of addresses in a mapped image, relative to its base.
 type Directory struct{ RVA, Size uint32 }
 
@@ -88,7 +91,7 @@ func ParseImage(data []byte) (*Image, error) {
 	cli := directory(data, dirs+8*dirCLI)
 	header := img.At(cli.RVA, cliHeaderMin)
 	if header == nil {
-		return nil, fmt.Errorf("no CLI header: %w", ErrFormat)
+		return nil, ErrNative
 	}
 	img.metadata, img.managedNative = directory(header, 8), directory(header, 64)
 	return img, nil

@@ -88,3 +88,21 @@ func (f *File) CRC() (uint32, error) {
 // HasAlternateDebug reports whether DWARF refers to a file shared by several programs (.gnu_debugaltlink), which is not
 // supported: names that are stored there are missing.
 func (f *File) HasAlternateDebug() bool { return f.hasData(".gnu_debugaltlink") }
+
+// HasSymbols reports whether the file has a full symbol table: .symtab, or that of MiniDebugInfo, or that of Go.
+func (f *File) HasSymbols() bool {
+	return f.hasData(".symtab") || f.hasData(".gnu_debugdata") || f.hasGoTable()
+}
+
+// HasDebugInfo reports whether the file states source lines.
+func (f *File) HasDebugInfo() bool { return f.hasDWARF() || f.hasGoTable() }
+
+// DebugOnly reports whether the file is a separate debug file: its sections of code have no bytes.
+func (f *File) DebugOnly() bool {
+	for i := range f.sections {
+		if s := &f.sections[i]; s.flags&elf.SHF_EXECINSTR != 0 && s.size > 0 {
+			return s.typ == elf.SHT_NOBITS
+		}
+	}
+	return false
+}

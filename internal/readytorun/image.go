@@ -56,6 +56,7 @@ type Image struct {
 	mvids      []byte
 	components []component
 	modules    map[uint32]*ecma.Metadata // by module override index
+	tokens     map[uint32][]entryPoint   // see byToken
 }
 
 // An entryPoint is the first function of a method. Functions without one belong to the method before them: they are
@@ -83,10 +84,9 @@ type section struct {
 // Open reads the header and the entry points of the precompiled code of pe. It returns ErrNotPrecompiled if there is
 // none, and an *OwnerError if it is in another file. assemblies may be nil.
 func Open(pe *ecma.Image, assemblies Assemblies) (*Image, error) {
-	header := pe.ManagedNative().RVA
-	composite := header == 0
-	if composite {
-		header, _ = pe.Export("RTR_HEADER")
+	header, exported := pe.Export("RTR_HEADER")
+	if !exported {
+		header = pe.ManagedNative().RVA
 	}
 	b := pe.At(header, 16)
 	if b == nil || binary.LittleEndian.Uint32(b) != magic {
@@ -104,7 +104,7 @@ func Open(pe *ecma.Image, assemblies Assemblies) (*Image, error) {
 		name, _, _ := cutZero(pe.At(owner.RVA, owner.Size))
 		return nil, &OwnerError{File: name}
 	}
-	if !composite {
+	if _, composite := find(sections, sectionComponents); !composite {
 		if img.own, err = pe.Metadata(); err != nil {
 			return nil, err
 		}

@@ -235,3 +235,42 @@ func bits(b []byte, at uint64, n uint32) (v uint64, ok bool) {
 	}
 	return v, true
 }
+
+// Find returns the code of a method of the image's own assembly. typ is the full name of its type with type arguments.
+// It returns false if there is none, or if it is not the only one: signatures of events do not distinguish the
+// instantiations of a generic method.
+func (img *Image) Find(token uint32, typ string) (found Method, ok bool) {
+	if img.own == nil {
+		return Method{}, false
+	}
+	for _, e := range img.byToken()[token] {
+		m, valid := img.method(e)
+		if !valid || m.Type != typ || m.Assembly != "" {
+			continue
+		}
+		if ok {
+			return Method{}, false
+		}
+		found, ok = m, true
+	}
+	return found, ok
+}
+
+// byToken returns the entry points by the token of their method.
+func (img *Image) byToken() map[uint32][]entryPoint {
+	if img.tokens == nil {
+		img.tokens = make(map[uint32][]entryPoint, len(img.entryPoints))
+		for _, e := range img.entryPoints {
+			token := methodDefToken | e.at
+			if e.component == instance {
+				m, _, _ := img.instance(e.at, true)
+				token = m.Token
+			}
+			img.tokens[token] = append(img.tokens[token], e)
+		}
+	}
+	return img.tokens
+}
+
+// Limit returns the first address, relative to the image base, after the image.
+func (img *Image) Limit() uint32 { return img.pe.Limit() }
