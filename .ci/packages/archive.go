@@ -70,10 +70,8 @@ func (r *release) zip(dir string, files []file) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// linuxPackages writes a .deb and an .rpm package. Their dependencies are none, because the binary is static.
-func (r *release) linuxPackages(arch, temp string, files []file) error {
-	var config strings.Builder
-	fmt.Fprintf(&config, `name: ntconv
+// nfpmHeader is the beginning of the configuration of nfpm. There are no dependencies, because the binary is static.
+const nfpmHeader = `name: ntconv
 arch: %s
 platform: linux
 version: %q
@@ -92,28 +90,27 @@ rpm:
   group: Development/Tools
   summary: Convert and inspect .NET traces
 contents:
-`, arch, r.version, r.date.Format("2006-01-02T15:04:05Z"))
+`
+
+// linuxPackages writes a .deb and an .rpm package.
+func (r *release) linuxPackages(arch, temp string, files []file) error {
+	at := r.date.Format("2006-01-02T15:04:05Z")
+	var config strings.Builder
+	fmt.Fprintf(&config, nfpmHeader, arch, r.version, at)
 	for i, f := range files {
 		if f.path == "" {
 			continue
 		}
-		if strings.HasSuffix(f.path, ".gz") {
-			var b bytes.Buffer
-			z := compressor(&b)
-			if _, err := z.Write(f.data); err != nil {
-				return err
-			}
-			if err := z.Close(); err != nil {
-				return err
-			}
-			f.data = b.Bytes()
-		}
-		src := filepath.Join(temp, strconv.Itoa(i))
-		if err := os.WriteFile(src, f.data, 0o666); err != nil {
+		data, err := f.packed()
+		if err != nil {
 			return err
 		}
-		at := r.date.Format("2006-01-02T15:04:05Z")
-		fmt.Fprintf(&config, "  - src: %s\n    dst: %s\n    file_info: {mode: 0%o, mtime: %s, owner: root, group: root}\n", src, f.path, f.mode, at)
+		src := filepath.Join(temp, strconv.Itoa(i))
+		if err := os.WriteFile(src, data, 0o666); err != nil {
+			return err
+		}
+		fmt.Fprintf(&config, "  - src: %s\n    dst: %s\n", src, f.path)
+		fmt.Fprintf(&config, "    file_info: {mode: 0%o, mtime: %s, owner: root, group: root}\n", f.mode, at)
 	}
 	name := filepath.Join(temp, "nfpm.yaml")
 	if err := os.WriteFile(name, []byte(config.String()), 0o666); err != nil {
@@ -127,4 +124,18 @@ contents:
 		}
 	}
 	return nil
+}
+
+// packed returns the contents of a file in a package: manual pages are compressed.
+func (f *file) packed() ([]byte, error) {
+	if !strings.HasSuffix(f.path, ".gz") {
+		return f.data, nil
+	}
+	var b bytes.Buffer
+	z := compressor(&b)
+	if _, err := z.Write(f.data); err != nil {
+		return nil, err
+	}
+	err := z.Close()
+	return b.Bytes(), err
 }

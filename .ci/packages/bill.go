@@ -81,11 +81,7 @@ func (r *release) bill(path string, binary []byte, goos, arch string) ([]byte, e
 	}
 	version := strings.TrimPrefix(info.GoVersion, "go")
 	version, _, _ = strings.Cut(version, " ")
-	std := component{
-		Type: "library", Name: "std", Version: version, Scope: "required", PURL: "pkg:golang/std@" + version, Licenses: licensesOf("BSD-3-Clause"),
-	}
-	std.Ref = std.PURL
-	b.Components = append(b.Components, std)
+	b.Components = append(b.Components, library("std", version, "BSD-3-Clause"))
 	for _, m := range info.Deps {
 		name := r.licenses[m.Path]
 		if m.Replace != nil {
@@ -94,11 +90,8 @@ func (r *release) bill(path string, binary []byte, goos, arch string) ([]byte, e
 		if name == "" {
 			return nil, fmt.Errorf("module %s is in the binary, but the license check does not list it", m.Path)
 		}
-		c := component{
-			Type: "library", Name: m.Path, Version: m.Version, Scope: "required", PURL: "pkg:golang/" + m.Path + "@" + m.Version,
-			Licenses: licensesOf(name), Properties: []property{{"ntconv:go.sum", m.Sum}},
-		}
-		c.Ref = c.PURL
+		c := library(m.Path, m.Version, name)
+		c.Properties = []property{{"ntconv:go.sum", m.Sum}}
 		b.Components = append(b.Components, c)
 	}
 	all := dependency{Ref: main.Ref}
@@ -112,6 +105,14 @@ func (r *release) bill(path string, binary []byte, goos, arch string) ([]byte, e
 	e.SetIndent("", " ")
 	err = e.Encode(&b)
 	return out.Bytes(), err
+}
+
+// library describes a module. licenses are a comma-separated list.
+func library(path, version, licenses string) component {
+	purl := "pkg:golang/" + path + "@" + version
+	return component{
+		Type: "library", Ref: purl, Name: path, Version: version, Scope: "required", PURL: purl, Licenses: licensesOf(licenses),
+	}
 }
 
 // licensesOf returns the licenses in a comma-separated list of SPDX identifiers.

@@ -39,6 +39,7 @@ func (a *app) runJob(j *job) (*app, error) {
 	if cmd.PreRun != nil {
 		cmd.PreRun(cmd, nil)
 	}
+	one.given, one.piped = a.given, a.piped
 	one.job, one.quiet, one.report, one.several = j, true, reportText, true
 	one.progressForm, one.events, one.counted = progressNone, a.events, a.countsEvents()
 	one.cleaner, one.temps, one.memory = a.cleaner, a.temps, a.memory

@@ -210,6 +210,9 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 // outputIn returns the name of the output for an input in a directory, "" for the current one. below is the path of the
 // input below the argument that represents it.
 func (c *conversion) outputIn(dir, in, below string) string {
+	if in == "-" {
+		below = "stdin"
+	}
 	one := *c
 	one.in, one.out = in, ""
 	one.chooseByName()
