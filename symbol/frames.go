@@ -185,12 +185,12 @@ func (t *Table) frame(
 	}
 	m := p.native.at(pc, at)
 	if f, ok := t.lookup(p, m, pc, at); ok {
-		return f, nil
+		return t.located(p, f, at, returns), nil
 	}
 	if returns && pc > 0 {
 		if f, ok := t.lookup(p, p.native.at(pc-1, at), pc-1, at); ok {
 			f.PC = pc
-			return f, nil
+			return t.located(p, f, at, returns), nil
 		}
 	}
 	if list := t.fromNative(p, pc, at, returns); len(list) > 0 {

@@ -34,7 +34,7 @@ type NativeAddress struct {
 // A NativeFrame is a function at an address, as a Native returns it.
 type NativeFrame struct {
 	// Function has the name for display, and the name of the linker as SystemName if it differs. Of a function with
-	// Method, the Table sets both.
+	// Method, the Table sets both and keeps the file and the line.
 	Function ntconv.Function
 	// Method, if not nil, is the recorded form of a .NET method, which the Table spells as Options.Names says.
 	Method *NativeMethod
@@ -49,20 +49,6 @@ type NativeFrame struct {
 
 // A NativeMethod names a .NET method as the runtime's events do.
 type NativeMethod struct{ Module, Namespace, Name, Signature string }
-
-// Lines finds the source lines of managed code. A Table asks it once per method and offset.
-type Lines interface {
-	// ManagedLine returns the source file and the line of an instruction. It returns false if they are unknown.
-	ManagedLine(m *ManagedCode) (file string, line int32, ok bool)
-}
-
-// ManagedCode is an instruction of a .NET method.
-type ManagedCode struct {
-	Module   string // path of the assembly, as recorded
-	PDB      string // signature and age of its PDB as symbol servers spell them; empty if unknown
-	Token    uint32 // metadata token of the method
-	ILOffset int32  // byte offset in the method's intermediate language
-}
 
 // maxNative bounds the answers of a Native that a Table keeps. A trace with more addresses asks again for some of them.
 const maxNative = 1 << 18
@@ -156,7 +142,7 @@ func (t *Table) nativeMethod(n *NativeFrame) *ntconv.Function {
 	case NamesShort:
 		s.display = d.Short()
 	}
-	return t.managed(s, n.Method.Module)
+	return t.withSource(t.managed(s, n.Method.Module), n.Function.File, n.Function.StartLine)
 }
 
 // A NativeReporter is a Native that reads files.

@@ -22,6 +22,7 @@ type process struct {
 	modules modules
 	files   map[fileKey]*ntconv.Mapping // managed modules
 	native  nativeMap
+	ilMaps  ilMaps
 
 	assemblies map[string]*ntconv.Mapping // modules of which only the name is known
 	memo       map[memoKey]resolvedName

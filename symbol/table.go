@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/ilmap"
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -32,7 +33,8 @@ type Options struct {
 	Report *ntconv.Report // receives notes about events that cannot be decoded; may be nil
 	// Native, if not nil, resolves addresses that no event of the trace describes.
 	Native Native
-	// Lines, if not nil, finds the source lines of managed code.
+	// Lines, if not nil, finds the source lines of managed code. The Table then also keeps how the code of methods maps
+	// to their intermediate language, 2 to 3 bytes for each recorded point.
 	Lines Lines
 }
 
@@ -54,6 +56,7 @@ type Options struct {
 //	process.assemblies  assembly                 new mapping
 //	mapping.shown       show                     growth of the mapping, its definition
 //	timeline.levels     order                    never: new past spans form further levels
+//	positions           located                  never: a method, an offset and its map do not change
 //	natives             fromNative               never: answers depend on files and the mapping, which are in the key
 type Table struct {
 	names  Names
@@ -90,6 +93,9 @@ type Table struct {
 	native     Native        // nil if only events are used
 	natives    map[nativeKey][]ntconv.Frame
 	scratch    []NativeFrame
+	lines      Lines // nil if no lines are wanted
+	positions  map[lineKey]SourceLine
+	points     []ilmap.Point                        // scratch
 	cache      intern.Cache[cacheKey, ntconv.Frame] // few addresses make up most frames
 
 	method  clr.Method // scratch
@@ -119,6 +125,9 @@ func New(opts *Options) *Table {
 		nameless:   unresolvedSet{seed: maphash.MakeSeed()},
 		named:      unresolvedSet{seed: maphash.MakeSeed()},
 		native:     opts.Native,
+	}
+	if opts.Lines != nil && opts.Lines.HasLines() {
+		t.lines = opts.Lines
 	}
 	t.speller = newSpeller(t)
 	return t
@@ -150,7 +159,7 @@ func (t *Table) Observe(e *ntconv.Event) {
 	}
 	learn, ok := t.learners[e.Type]
 	if !ok {
-		learn = learnerOf(e.Type)
+		learn = t.learnerOf(e.Type)
 		t.learners[e.Type] = learn
 		t.rundown = t.rundown || clr.IsMethodRundownEnd(e.Type)
 	}
@@ -187,8 +196,13 @@ func (t *Table) MethodName(namespace, name, signature string) string {
 	return m.Pretty()
 }
 
-func learnerOf(typ *ntconv.Type) learner {
+func (t *Table) learnerOf(typ *ntconv.Type) learner {
 	switch clr.ClassOf(typ) {
+	case clr.ClassILMap:
+		if t.lines != nil {
+			return (*Table).learnILMap
+		}
+		return nil
 	case clr.ClassMethod:
 		return (*Table).learnMethod
 	case clr.ClassModule:
@@ -255,6 +269,7 @@ func (t *Table) learnMethod(e *ntconv.Event) {
 	m := &t.method
 	p := t.processOf(e)
 	if p.wanted.on && clr.ParseMethodCode(e, m) && p.wanted.drops(m) {
+		p.ilMaps.drop(m.MethodID)
 		return
 	}
 	if !clr.ParseMethod(e, m) {
@@ -270,6 +285,9 @@ func (t *Table) learnMethod(e *ntconv.Event) {
 	}
 	if owner, ok := p.methods.learn(n, m.Action, e.Time, &t.epochs); ok {
 		delete(p.memo, memoKey{entry: owner})
+	}
+	if t.lines != nil && m.Action != clr.MethodUnloaded {
+		p.ilMaps.method(&p.methods, m)
 	}
 }
 

@@ -40,6 +40,8 @@ type Finder struct {
 	explicit int     // number of trees of set.Paths
 	server   *server // nil without servers
 
+	assemblies Assemblies // nil: those of .NET are not searched
+
 	modules map[moduleKey]*module
 	recent  map[*ntconv.Mapping]*module // bounded by maxRecentMappings
 	perf    map[perfKey]*perfMap
@@ -86,6 +88,9 @@ func (f *Finder) prepare() {
 
 // AppendNative implements symbol.Native.
 func (f *Finder) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
+	if f.assemblies != nil && !a.Kernel && a.Mapping != nil && isAssembly(a.Mapping.File) {
+		return f.assemblies.AppendNative(dst, a)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.prepare()
