@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/portablepdb"
 )
 
-const fixtures = "../managedcode/testdata"
+const fixtures = "../../testdata/managed"
 
 func read(tb testing.TB, name string) []byte {
 	tb.Helper()
