@@ -213,6 +213,12 @@ var importRules = []importRule{
 		why: "pprof shows a profile, whichever trace it was converted from; origin names sample types, and unix bounds the memory of dot",
 	},
 	{
+		of: []string{"./internal/profilediff"}, direct: true, only: []string{
+			"std", "./", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview", "./internal/profile", "./internal/span", "./internal/span/tracker", "./kind", "github.com/google/pprof/profile",
+		},
+		why: "two profiles are compared as numbers by function, and two traces as totals, whichever formats they came from; the command reads them",
+	},
+	{
 		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
 		why: "values of counters are made of events, whichever source they came from and whatever is made of them",
 	},
@@ -245,6 +251,10 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/dotnet", "./kind", "./schema", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
+	},
+	{
+		of: []string{"./internal/split"}, only: []string{"std", "./", "./internal/split", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/origin", "./internal/profile", "./internal/streameq", "./internal/where", "./kind", "./schema"},
+		why: "how a trace is divided and joined depends neither on the format of the parts nor on the command; what makes types and threads equal is that of streameq",
 	},
 	{
 		of: []string{"./internal/span"}, only: []string{"std", "./"},

@@ -18,7 +18,7 @@ func TestSuggestions(t *testing.T) {
 	}{
 		{"tpo", `no such command: "tpo"; similar: to, top`, ""},
 		{"tpo --cum T", "similar: to, top", "unknown flag"},
-		{"diff T T", "similar: verify", ""},
+		{"benchstat T T", "similar: diff", ""},
 		{"dump", "similar: print", ""},
 		{"explode", `no such command: "explode"` + "\n", "similar"},
 		{"pprof T", `"pprof" is a format, not a command; run: ntconv to pprof IN`, ""},
@@ -137,7 +137,6 @@ func TestSeveralInputsOrAnOutput(t *testing.T) {
 		{"to pprof a nowhere", several, out},
 		{"to pprof a b.nettrace x.pb.gz", several, out},
 		{"print a new.txt", "if new.txt " + out + "new.txt", several},
-		{"info a new.nettrace", several, out},
 		{"to nettrace a new.nettrace", "name the output with -o; if that is new.nettrace, use -o new.nettrace", ""},
 		{"to nettrace a b", "name the output with -o\n", ""},
 		{"convert a b.nettrace x.pb.gz", "to merge inputs, run: ntconv to nettrace IN... -o both.nettrace", ""},
