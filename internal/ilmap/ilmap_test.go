@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/ilmap"
 )
 
-// TestIL checks the offsets of a map as the runtime records it: unsorted, with a prolog, an epilog, code without a source,
-// and call sites.
+// TestIL checks the offsets of a map as the runtime records it: unsorted, with a prolog, an epilog, and code without a
+// source.
 func TestIL(t *testing.T) {
 	points := []ilmap.Point{
 		{0, ilmap.Prolog}, {10, 0}, {20, 5}, {30, ilmap.Epilog}, {15, ilmap.NoMapping}, {20, 7}, {25, 6}, {20, ilmap.NoMapping},

@@ -160,7 +160,7 @@ func ilOffset(points []ilmap.Point, native uint32) int32 {
 }
 
 // limits of the memory for files.
-const maxFiles = 256 << 20
+const maxFiles = 512 << 20
 
 // hold counts the bytes of a file that a module refers to. If there are too many, all modules drop their files, and
 // read them again when they need them.
@@ -174,12 +174,12 @@ func (r *Resolver) hold(size int) {
 	r.size = int64(size)
 }
 
-// metadata returns the metadata of an assembly that precompiled code of another one refers to: one that the trace names,
-// next to it, or in a directory of the user.
+// metadata returns the metadata of an assembly that precompiled code of another one refers to. It is next to that one or
+// in a directory of the user.
 func (r *Resolver) metadata(from string, name string, mvid [16]byte) *ecma.Metadata {
 	file := name + ".dll"
 	for _, path := range append([]string{sibling(from, file)}, r.tree.find(file)...) {
-		data, err := readFile(path)
+		data, err := symbolfiles.ReadRegular(path, maxFileSize)
 		if err != nil {
 			continue
 		}
