@@ -20,6 +20,9 @@ type unit struct {
 	names  map[dwarf.Offset]originName
 }
 
+// size returns the number of rows, functions and ranges.
+func (u *unit) size() int { return len(u.rows) + len(u.scopes) + len(u.ranges) }
+
 // A row begins a range of instructions of one line. The range ends with the next row.
 type row struct {
 	addr         uint64
