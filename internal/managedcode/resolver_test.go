@@ -124,7 +124,7 @@ func TestOtherBuild(t *testing.T) {
 }
 
 // runtimeDir returns the directory of the runtime that recorded the traces of our own.
-func runtimeDir(t *testing.T) string {
+func runtimeDir(t testing.TB) string {
 	t.Helper()
 	out, err := exec.Command(corpus.Shared(t, "oracle", "traceevent"), "unpack").Output()
 	if err != nil {
