@@ -18,6 +18,8 @@ import (
 func (a *app) convertCmd() *cobra.Command {
 	var to string
 	var c conversion
+	set := new(several)
+	var files symbol.Options // with the flags of symbols
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "convert IN [OUT]",
@@ -26,7 +28,7 @@ func (a *app) convertCmd() *cobra.Command {
 			formatLines(table) +
 			"Without OUT the output is named after the input, in the current directory, with the extension of the format.\n" +
 			"If .gz or .zst follows the extension, the output is compressed.\n" +
-			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.",
+			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.\n\n" + severalHelp,
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
 			formats.Example{
@@ -51,6 +53,8 @@ func (a *app) convertCmd() *cobra.Command {
 			"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
 		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		set.bind(flags)
+		formats.SymbolFlags(flags, &files)
 	})
 	complete(cmd, "to", formats.NamesOf(table))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -60,11 +64,10 @@ func (a *app) convertCmd() *cobra.Command {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
-		plan, err := a.planFor(cmd, c.to.Out, c.creator)
-		if err != nil {
-			return err
+		if c.names != nil {
+			c.names.Native = files.Native
 		}
-		return a.convert(&c, plan)
+		return a.convertSeveral(cmd, &c, set, args[:1])
 	}
 	return cmd
 }
@@ -125,6 +128,7 @@ type conversion struct {
 	// ordering, if not nil, reports whether the events are in time order regardless of the order of reading.
 	ordering func() bool
 	remarks  func() string // adds to the detail of the result; may be nil
+	scrub    *scrubFlags   // the secrets of the input are replaced; nil means they are not
 }
 
 // bind defines the flags of the format.
@@ -206,6 +210,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 			}
 			if c.part != nil {
 				t.Kept = c.part.KeepsProcess
+			}
+			if c.scrub != nil {
+				c.scrub.target(t)
 			}
 			sink, err = c.creator.Create(out, p.Info, t)
 			return sink, err

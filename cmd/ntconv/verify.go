@@ -37,8 +37,25 @@ type verification struct {
 	ignore []string
 }
 
+// verifyHelp is the description of verify, up to the list of aspects.
+const verifyHelp = "Compare two traces, event by event: times, sequence numbers, threads and processes, CPUs, types with all fields,\n" +
+	"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may have different versions and compressions.\n" +
+	"Byte offsets are not compared, nor are sequence points that only mark the order, nor whether a default (such as\n" +
+	"keywords of 0) is written out. In time order, sequence numbers of a thread are not compared after one that contradicts the\n" +
+	"losses: the events of the thread are then not in the order of their numbers. Losses are always compared.\n\n" +
+	"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
+	"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
+	"truncated or corrupt is compared as far as it can be read, and the exit code is 3 even if that part is equal.\n\n" +
+	"Two profiles (pprof, folded, speedscope without times) are compared as profiles: the totals of samples with equal threads, stacks\n" +
+	"and labels, in any order. A pprof profile is not equal to a trace that was converted from it, which has other events: compare it\n" +
+	"with the profile that ntconv to pprof writes of that trace.\n\n" +
+	"Two directories of traces are compared trace by trace: those with equal paths below A and B, without extensions. A table\n" +
+	"lists the pairs; a trace without a counterpart is a difference.\n\n" +
+	"Aspects for --ignore:\n"
+
 func (a *app) verifyCmd() *cobra.Command {
 	var v verification
+	jobs := defaultJobs()
 	var list strings.Builder
 	var names []string
 	for _, x := range streameq.Aspects() {
@@ -50,18 +67,7 @@ func (a *app) verifyCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify A B",
 		Short: "Compare two traces: equal, or where they first differ",
-		Long: "Compare two traces, event by event: times, sequence numbers, threads and processes, CPUs, types with all fields,\n" +
-			"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may have different versions and compressions.\n" +
-			"Byte offsets are not compared, nor are sequence points that only mark the order, nor whether a default (such as\n" +
-			"keywords of 0) is written out. In time order, sequence numbers of a thread are not compared after one that contradicts the\n" +
-			"losses: the events of the thread are then not in the order of their numbers. Losses are always compared.\n\n" +
-			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
-			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
-			"truncated or corrupt is compared as far as it can be read, and the exit code is 3 even if that part is equal.\n\n" +
-			"Two profiles (pprof, folded, speedscope without times) are compared as profiles: the totals of samples with equal threads, stacks\n" +
-			"and labels, in any order. A pprof profile is not equal to a trace that was converted from it, which has other events: compare it\n" +
-			"with the profile that ntconv to pprof writes of that trace.\n\n" +
-			"Aspects for --ignore:\n" + list.String(),
+		Long:  verifyHelp + list.String(),
 		Example: examples(
 			formats.Example{
 				Remark: "check that a trace was rewritten without loss",
@@ -90,6 +96,11 @@ func (a *app) verifyCmd() *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			v.names = [2]string(args)
+			if a.job != nil {
+				v.names = [2]string{a.job.in, a.job.with}
+			} else if a.directories(v.names) {
+				return a.verifyEach(v.names, max(1, jobs))
+			}
 			return a.verify(&v)
 		},
 	}
@@ -97,6 +108,7 @@ func (a *app) verifyCmd() *cobra.Command {
 		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.IntVarP(&jobs, flagJobs, "j", jobs, "for directories: compare this many pairs at a time")
 		flags.StringSliceVar(&v.ignore, "ignore", nil, "ignore these `aspect`s: "+strings.Join(names, ", "))
 	})
 	complete(cmd, "ignore", names)

@@ -37,6 +37,8 @@ type Options struct {
 	Copying func(copied func() int64) (stop func())
 	// Guard, if not nil, wraps the source of every pass.
 	Guard func(ntconv.Source) ntconv.Source
+	// Rewrite, if not nil, wraps the source of every pass after Guard: everything else sees only its events.
+	Rewrite func(ntconv.Source) ntconv.Source
 	// Check, if not nil, is called before each read of an input. Its error ends the reading.
 	Check func() error
 	// Taken, if not nil, is called with the number of decompressed bytes that are read for the first time. It is called

@@ -58,10 +58,13 @@ func (in *Input) merge(sources []ntconv.Source) (ntconv.Source, error) {
 }
 
 func (in *Input) guard(src ntconv.Source) ntconv.Source {
-	if in.opts.Guard == nil {
-		return src
+	if in.opts.Guard != nil {
+		src = in.opts.Guard(src)
 	}
-	return in.opts.Guard(src)
+	if in.opts.Rewrite != nil {
+		src = in.opts.Rewrite(src)
+	}
+	return src
 }
 
 // one begins a pass over this input alone.
