@@ -156,6 +156,7 @@ func TestMergeKeepsInputsApart(t *testing.T) {
 func TestMergeAndSplitErrors(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "cpu-env")
+	part := parts(t, t.TempDir(), "process", in)[0]
 	for _, c := range []struct {
 		args []string
 		code int
@@ -173,6 +174,7 @@ func TestMergeAndSplitErrors(t *testing.T) {
 		{[]string{"split", "--every", "1s", in, "-"}, exitUsage, "name it instead of -"},
 		{[]string{"split", "--every", "1s", in}, exitUsage, "one directory"},
 		{[]string{"split", "--every", "1s", "none.nettrace", "p"}, exitInput, "no such file"},
+		{[]string{"split", "--every", "1s", part, "p"}, exitUsage, "join all parts with ntconv merge"},
 		{[]string{"merge", in}, exitUsage, "ntconv merge IN... OUT"},
 		{[]string{"merge", in, "x.nettrace", "--offset", "y=1ms"}, exitUsage, "no input is called y"},
 		{[]string{"merge", in, "x.nettrace", "--offset", "1ms"}, exitUsage, "no equals sign"},

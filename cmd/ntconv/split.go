@@ -183,6 +183,10 @@ func (a *app) scanParts(plan *pass.Plan, in *input.Input, s *splitting) error {
 	first := *plan
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking for parts") }
 	return a.follow(&first, in, func(p *pass.Pass) (err error) {
+		if d, err := split.PartOf(p.Info); d != nil || err != nil {
+			return failf(exitUsage, "%s: the trace is already a part of a split; join all parts with ntconv merge and split the result",
+				in.Name())
+		}
 		s.scan, err = split.NewScan(p.Info, s.every, byTime(p), func() (ntconv.Sink, func() int64, error) {
 			c := new(byteCounter)
 			w, err := writer.New(c, p.Info, s.writerOptions(byTime(p), nil))
