@@ -192,6 +192,26 @@ func TestMergeAndSplitErrors(t *testing.T) {
 	}
 }
 
+// If nothing divides the trace, the summary says why.
+func TestSplitNotes(t *testing.T) {
+	dir := t.TempDir()
+	for every, want := range map[string]string{
+		"NoSuchField == 3": "the expression is true for no event",
+		"NoSuchField":      "no event has a field NoSuchField",
+		"$tid":             "of " + trace(t, "cpu-env"),
+	} {
+		r := invoke(t, dir, nil, "split", "-f", "--every", every, trace(t, "cpu-env"), "p")
+		if r.code != exitOK || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: code %d: %s", every, r.code, r.stderr)
+		}
+		r = invoke(t, dir, nil, "split", "-f", "--report", "json", "--every", every, trace(t, "cpu-env"), "p")
+		var v map[string]any
+		if err := json.Unmarshal([]byte(r.stderr), &v); err != nil || strings.Count(r.stderr, `"events":`) != 1 || v["replicas"] == nil {
+			t.Errorf("%s: %v: %s", every, err, r.stderr)
+		}
+	}
+}
+
 // Parts keep apart from what the user selects: verify ignores the added events on request.
 func TestVerifyIgnoresReplicas(t *testing.T) {
 	dir := t.TempDir()

@@ -131,7 +131,7 @@ func (a *app) split(cmd *cobra.Command, s *splitting) error {
 			name: s.out, to: formats.ToDir,
 			create: func(out *iox.Outputs) (ntconv.Sink, error) { return s.create(p, out) },
 			empty: func() string {
-				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts}
+				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, notes: s.scan.Notes()}
 				return ""
 			},
 		})
@@ -287,8 +287,11 @@ func (s *splitting) member(d split.Part) string {
 		base = "trace"
 	}
 	base, _ = formats.CutCompression(base)
-	for _, ext := range []string{".nettrace", ".netperf"} {
-		base = strings.TrimSuffix(base, ext)
+	if f := formats.ByFile(formats.All(), filepath.Base(s.in)); f != nil {
+		for _, ext := range f.Exts {
+			base = strings.TrimSuffix(base, ext)
+			base = strings.TrimSuffix(base, strings.TrimSuffix(ext, ".gz"))
+		}
 	}
 	name := fmt.Sprintf("%s-%0*d", base, max(3, len(fmt.Sprint(d.Count))), d.Number)
 	if value := plainName(d.Value); value != "" {
@@ -327,7 +330,8 @@ func (p *partSink) Close() error {
 type splitResult struct {
 	Parts int64 `json:"files"`
 	split.Counts
-	Text string `json:"detail,omitempty"`
+	Text  string `json:"detail,omitempty"`
+	notes []string
 }
 
 // Empty implements formats.Result. Even a trace without events has a part.
@@ -354,4 +358,4 @@ func (r *splitResult) Detail() (string, []ntconv.Code) {
 func (r *splitResult) Remark(text string) { r.Text = text }
 
 // Notes implements formats.Result.
-func (r *splitResult) Notes() []string { return nil }
+func (r *splitResult) Notes() []string { return r.notes }

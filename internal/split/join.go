@@ -172,7 +172,7 @@ func (j *Joined) advance(p *joinPart) {
 		return
 	}
 	j.queue = append(j.queue, p.before...) // definitions that no item follows
-	*p = joinPart{Part: p.Part} // free the buffers of the source
+	*p = joinPart{Part: p.Part}            // free the buffers of the source
 	switch {
 	case err == io.EOF:
 	case j.failed == nil:
