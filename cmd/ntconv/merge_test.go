@@ -174,6 +174,7 @@ func TestMergeAndSplitErrors(t *testing.T) {
 		{[]string{"split", "--every", "1s", in, "-"}, exitUsage, "name it instead of -"},
 		{[]string{"split", "--every", "1s", in}, exitUsage, "one directory"},
 		{[]string{"split", "--every", "1s", "none.nettrace", "p"}, exitInput, "no such file"},
+		{[]string{"split", "--every", "1s", in, filepath.Dir(part)}, exitOutput, "-f replaces it"},
 		{[]string{"split", "--every", "1s", part, "p"}, exitUsage, "join all parts with ntconv merge"},
 		{[]string{"merge", in}, exitUsage, "ntconv merge IN... OUT"},
 		{[]string{"merge", in, "x.nettrace", "--offset", "y=1ms"}, exitUsage, "no input is called y"},

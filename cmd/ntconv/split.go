@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -167,6 +168,9 @@ func (a *app) splitPlan(cmd *cobra.Command, s *splitting) (*pass.Plan, error) {
 	}
 	if a.force {
 		return plan, checkReplaced(formats.Nettrace(), s.out, s.in)
+	}
+	if entries, err := os.ReadDir(s.out); err == nil && len(entries) > 0 { // before the input is read twice
+		return nil, failf(exitOutput, "%s: create: the directory is not empty; -f replaces it, or choose another output", s.out)
 	}
 	return plan, nil
 }

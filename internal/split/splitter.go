@@ -208,7 +208,8 @@ func (s *Splitter) partOf(e *ntconv.Event) (*part, error) {
 	if s.current == nil {
 		at = e.Time
 	}
-	return s.current, s.open(n, at)
+	err := s.open(n, at)
+	return s.current, err
 }
 
 // open begins part n and writes the symbols of the trace so far with the given time.
