@@ -227,6 +227,13 @@ var importRules = []importRule{
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
+		of: []string{"./internal/scrub"}, only: []string{
+			"std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/glob", "./internal/jsonscan",
+			"./internal/message", "./internal/scrub", "./internal/span", "./schema",
+		},
+		why: "what is a secret in an event depends neither on the format of a file nor on the command",
+	},
+	{
 		of: []string{"./internal/span"}, only: []string{"std", "./"},
 		why: "what a span is, and the event that holds one, depend neither on where spans come from nor on a format",
 	},

@@ -22,13 +22,13 @@ import (
 
 // scrubFlags are the flags of scrub, and the Scrubber that they describe.
 type scrubFlags struct {
-	key, policy        string
-	printPolicy        bool
-	dryRun, json       bool
-	methods, ids       string
-	opts               scrub.Options
-	scrubber           *scrub.Scrubber
-	examples, maxTexts int
+	key, policy  string
+	printPolicy  bool
+	dryRun, json bool
+	methods, ids string
+	opts         scrub.Options
+	scrubber     *scrub.Scrubber
+	examples     int
 }
 
 const scrubDetails = `Replace the secrets of a trace, so that it can be given to others: command lines, environment variables, paths, names of

@@ -198,7 +198,7 @@ func stringEnd(text []byte, i int) int {
 }
 
 // maxNumber is the maximum length of a number of JSON that remains one.
-const maxNumber = 512
+const maxNumber = 64
 
 // numberEnd returns the end of the number of JSON that begins at i.
 func numberEnd(text []byte, i int) int {
