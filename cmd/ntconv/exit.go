@@ -17,7 +17,7 @@ const (
 	exitOK         = 0
 	exitUsage      = 1 // invalid usage
 	exitInput      = 2 // the input cannot be read: not found, unknown format, unsupported, corrupt at its start
-	exitIncomplete = 3 // converted, but the input was truncated or corrupt, or --fail-on-loss found losses; see also exitDifferent
+	exitIncomplete = 3 // converted, but the input was truncated or corrupt, or --fail-on-loss found losses; see also exitDifferent and exitAbove
 	exitEmpty      = 4 // no matching data in the trace; nothing was written
 	exitLimit      = 5 // a limit was exceeded; nothing was written
 	exitOutput     = 6 // the output could not be written
@@ -28,7 +28,7 @@ const (
 const exitCodes = `  0  complete
   1  invalid usage
   2  the input cannot be read: not found, unknown format or version, corrupt at its start
-  3  converted, but incomplete: the input is truncated or corrupt (or events were lost, with --fail-on-loss); verify: the traces differ
+  3  converted, but incomplete: the input is truncated or corrupt (or events were lost, with --fail-on-loss); verify: the traces differ; diff: a value increased by more than --fail-above
   4  no matching data in the trace; nothing was written
   5  a limit was exceeded; nothing was written
   6  the output could not be written
@@ -36,7 +36,7 @@ const exitCodes = `  0  complete
 
 "Nothing was written" applies to files and directories: an existing one is unchanged. Standard output and pipes cannot be taken back. With the
 codes 2 and 5 they contain the output before the error: whole lines of print and of OTLP as JSON, or an unusable beginning of a file in other
-formats. They contain nothing if a limit of the input is exceeded in a pass before the output, as with --symbols, or with --strict, unless the
+formats. They contain nothing if a limit of the input is exceeded in a pass before the output, as with --frames, or with --strict, unless the
 input is itself a pipe. After a signal, or if the output could not be written, they may end anywhere.
 `
 

@@ -49,7 +49,7 @@ func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
 func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupSelection, a.pick.bind)
 	a.addReadFlags(cmd)
-	completeNames(cmd)
+	a.completeNames(cmd)
 }
 
 // addReadFlags defines the flags of a command that reads a trace and has no selection.
@@ -66,6 +66,11 @@ func (a *app) addReadFlags(cmd *cobra.Command) {
 			formats.Choice(&a.report, reportText, reportJSON),
 			"report",
 			"form of the summary: a line of text or a JSON object",
+		)
+		flags.Var(
+			formats.Choice(&a.progressForm, progressAuto, progressText, progressJSON, progressNone),
+			flagProgress,
+			"form of the progress on standard error: text, JSON objects, one per line, or none; auto means text if it is a terminal",
 		)
 	})
 	addGroup(cmd, groupLimits, a.bindLimits)

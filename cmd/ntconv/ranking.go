@@ -29,6 +29,8 @@ type ranking struct {
 	each           bool // there may be one profile per kind
 	names          *symbol.Options
 	plan           *pass.Plan
+	stage          pass.Stage                                  // of the selected events; nil if none
+	observe        func(*pass.Pass, formats.Sink) formats.Sink // wraps the sink of the profile; nil if it does not
 	options        pprofview.TopOptions
 }
 
@@ -48,10 +50,10 @@ const (
 func (r *ranking) bind(flags *pflag.FlagSet, several bool) {
 	r.profile, r.names = formats.BindProfile(flags, several), formats.NamesFlag(flags)
 	r.bindFilter(flags)
+	r.bindBase(flags)
 }
 
-// bindFilter defines the flags that select samples of the profile or subtract another profile. They have the names of
-// pprof.
+// bindFilter defines the flags that select samples of the profile. They have the names of pprof.
 func (r *ranking) bindFilter(flags *pflag.FlagSet) {
 	f := &r.options.Filter
 	flags.StringVar(&f.TagFocus, flagTagFocus, "",
@@ -62,6 +64,10 @@ func (r *ranking) bindFilter(flags *pflag.FlagSet) {
 	const frames = "values of labels with these `keys`, comma-separated, become the "
 	flags.StringVar(&f.TagRoot, flagTagRoot, "", frames+"outermost frames")
 	flags.StringVar(&f.TagLeaf, flagTagLeaf, "", frames+"innermost frames")
+}
+
+// bindBase defines the flags that subtract another profile. They have the names of pprof.
+func (r *ranking) bindBase(flags *pflag.FlagSet) {
 	flags.StringVar(&r.base, flagBase, "", "subtract the profile of this `input`, an earlier one of the same process; "+
 		"percentages are of the remaining total of both")
 	flags.StringVar(&r.diffBase, flagDiffBase, "",
@@ -74,6 +80,9 @@ func (r *ranking) take(a *app, cmd *cobra.Command) (err error) {
 		return err
 	}
 	r.plan.AnyOrder, r.plan.Names = !cmd.Flags().Changed("order"), r.names
+	if r.stage != nil {
+		r.plan.After = append(r.plan.After, r.stage)
+	}
 	if err := a.linkSpans(r.plan, r.profile.SpanLabels(), r.labels || r.options.UsesLabels()); err != nil {
 		return fail(exitUsage, err)
 	}
@@ -199,6 +208,9 @@ func (a *app) profiles(p *pass.Pass, r *ranking) (made []pprofview.View, partial
 	} else {
 		w, _ := create(kind.Auto) // create returns no errors
 		sink = r.profile.Create(w, p.Info, t)
+	}
+	if r.observe != nil {
+		sink = r.observe(p, sink)
 	}
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {

@@ -24,7 +24,8 @@ var otherNames = map[string][]string{
 	"top":     {"report", "topN"},
 	"view":    {"flamegraph", "flame", "web", "serve"},
 	"filter":  {"cut", "trim", "select", "slice"},
-	"verify":  {"diff", "cmp", "compare"},
+	"diff":    {"benchstat", "regressions"},
+	"verify":  {"cmp", "compare"},
 }
 
 // didYouMean returns a hint with names that are similar, or "" if there are none or too many.

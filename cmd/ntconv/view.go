@@ -19,6 +19,7 @@ type viewing struct {
 	where string // viewPprof or the name of a viewer
 	port  int
 	open  bool
+	diff  bool                    // the arguments are two inputs: the difference of the second from the first is shown
 	pages pprofview.ServerOptions // of viewPprof
 }
 
@@ -29,6 +30,7 @@ const viewPprof = "pprof"
 const (
 	flagSource = "source"
 	flagGraph  = "graph"
+	flagDiff   = "diff"
 )
 
 func (a *app) viewCmd() *cobra.Command {
@@ -38,10 +40,15 @@ func (a *app) viewCmd() *cobra.Command {
 		Short:             "Show a flame graph or a timeline in a browser",
 		Long:              viewHelp(),
 		Example:           viewExamples(),
-		Args:              oneInput,
+		Args:              v.arguments,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			v.in = args[0]
+			if v.in = args[0]; v.diff {
+				if v.base+v.diffBase != "" {
+					return failf(exitUsage, "--%s: omit --%s and --%s", flagDiff, flagBase, flagDiffBase)
+				}
+				v.diffBase, v.in = args[0], args[1]
+			}
 			if v.where != viewPprof {
 				return a.viewIn(cmd, &v)
 			}
@@ -71,10 +78,20 @@ func (a *app) viewCmd() *cobra.Command {
 			0,
 			"`number` of the port to listen on (default: a free port, or the only port that the application permits)",
 		)
+		flags.BoolVar(&v.diff, flagDiff, false, "show the difference of two inputs, BEFORE AFTER: red is more, green is less; "+
+			"the same as --diff-base BEFORE AFTER")
 		v.bind(flags, true)
 	})
 	a.addInputFlags(cmd)
 	return cmd
+}
+
+// arguments checks the arguments: one input, or two to compare.
+func (v *viewing) arguments(cmd *cobra.Command, args []string) error {
+	if v.diff {
+		return twoInputs(cmd, args)
+	}
+	return oneInput(cmd, args)
 }
 
 // viewHelp describes the command. The help wraps its paragraphs.
@@ -91,7 +108,8 @@ the profile. The first visit exchanges the token for a cookie. To open the addre
 under the same number: use --port 8080 and ssh -L 8080:127.0.0.1:8080.
 
 The pages show the samples that --tagfocus and --tagignore select, and percentages are of these samples. With --base and
---diff-base the pages show a difference, as ntconv top does; ntconv top --help describes it.
+--diff-base the pages show a difference, as ntconv top does; ntconv top --help describes it. --diff BEFORE AFTER is short
+for --diff-base BEFORE AFTER. In the flame graph of a difference, red functions have more than before and green ones less.
 
 Profiles are untrusted. ntconv opens no file that a profile names, except source files in the directories of --source:
 the page Source looks up each name there, first the whole name and then the name without its first directories. It does
@@ -112,7 +130,7 @@ func viewExamples() string {
 		formats.Example{Remark: "the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
 		formats.Example{
 			Remark: "changes since an earlier recording",
-			Line:   "ntconv view --diff-base old.nettrace new.nettrace",
+			Line:   "ntconv view --diff old.nettrace new.nettrace",
 		},
 		formats.Example{
 			Remark: "a profile of any program, with its source code",

@@ -76,7 +76,10 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 	var wrong string
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	formats.BindProfile(own, false)
-	new(ranking).bindFilter(own)
+	var r ranking
+	r.bindFilter(own)
+	r.bindBase(own)
+	own.Bool(flagDiff, false, "")
 	own.Bool(flagSource, false, "")
 	own.Bool(flagGraph, false, "")
 	own.VisitAll(func(f *pflag.Flag) {

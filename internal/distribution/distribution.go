@@ -101,9 +101,17 @@ func (d *Distribution) IsExact() bool { return d.rest == nil }
 
 // Quantiles sets dst to the quantiles for shares in percent, from 1 to 100. There must be a number.
 func (d *Distribution) Quantiles(dst []Number, percents ...uint64) {
-	slices.SortFunc(d.exact, Compare)
+	ranks := make([]uint64, len(percents))
 	for i, percent := range percents {
-		rank := max(1, (d.count*percent+99)/100)
+		ranks[i] = max(1, (d.count*percent+99)/100)
+	}
+	d.Ranked(dst, ranks...)
+}
+
+// Ranked sets dst to the numbers with ranks from 1, the smallest number, to Count. They are as exact as quantiles.
+func (d *Distribution) Ranked(dst []Number, ranks ...uint64) {
+	slices.SortFunc(d.exact, Compare)
+	for i, rank := range ranks {
 		if d.rest == nil {
 			dst[i] = d.exact[rank-1]
 			continue

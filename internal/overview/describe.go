@@ -25,6 +25,8 @@ type Overview struct {
 	Counters    []Counter    `json:"counters,omitempty"`
 	ThreadPools []ThreadPool `json:"thread_pools,omitempty"`
 	Timeline    *Timeline    `json:"timeline,omitempty"`
+	// Durations are those of the requests, by side and name; empty without Options.Evidence.
+	Durations []Durations `json:"-"`
 }
 
 // A Kind is the total of one kind of profile.
@@ -41,6 +43,8 @@ type Kind struct {
 	Parts   []Part   `json:"parts,omitempty"` // by PartsBy
 	PartsBy string   `json:"parts_by,omitempty"`
 	Command string   `json:"command"`
+	// Evidence is that of the number of samples; nil without Options.Evidence.
+	Evidence *Evidence `json:"-"`
 }
 
 // A Value is the total of one sample type.
@@ -51,6 +55,7 @@ type Value struct {
 	// Error is the standard error of an estimate as a fraction of Total, 0 for a count.
 	Error float64 `json:"standard_error,omitempty"`
 	*Quantiles
+	Evidence *Evidence `json:"-"` // nil without Options.Evidence
 }
 
 // Quantiles describe the lengths of intervals. They are exact for at most distribution.MaxExact intervals, otherwise P50,
@@ -104,6 +109,9 @@ func (s *Sink) Describe(first, last ntconv.Ticks, ok bool, input string) *Overvi
 	for _, id := range kind.Preferred() {
 		if k := s.kinds[id]; k != nil {
 			o.add(k, s.stream.Unpaired(id), input)
+			if ok && s.evidence {
+				o.addEvidence(k, first, last)
+			}
 		}
 	}
 	o.Counters, o.ThreadPools = s.counters.list(), s.pools.list()

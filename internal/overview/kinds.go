@@ -30,11 +30,12 @@ func isPartLabel(key string) bool {
 
 // A kindTotals holds the totals of one kind.
 type kindTotals struct {
-	kind    kind.Kind
-	totals  *profile.Totals
-	lengths []*distribution.Distribution // by value; nil for values that are not lengths of time
-	parts   ranking
-	sides   map[*rankingRow]*distribution.Distribution // of kind.Requests: durations
+	kind     kind.Kind
+	totals   *profile.Totals
+	lengths  []*distribution.Distribution // by value; nil for values that are not lengths of time
+	parts    ranking
+	sides    map[*rankingRow]*distribution.Distribution // of kind.Requests: durations
+	observed []*observation                             // by source; empty without Options.Evidence
 }
 
 func newKindTotals(k kind.Kind) *kindTotals {

@@ -30,6 +30,7 @@ type Sink struct {
 	pool     [1]ntconv.Value
 
 	disordered bool
+	evidence   bool
 }
 
 // A typeRole is the use of the events of a type.
@@ -48,13 +49,18 @@ var (
 type Options struct {
 	Window   func(ntconv.Ticks) bool      // reports whether a time is selected; nil means all times
 	TypeName func(recorded string) string // spells names of types; nil leaves them as recorded
+	Evidence bool                         // records what the sampling error of totals is estimated from
 }
 
 // New returns a Sink for a trace.
 func New(info *ntconv.Info, o Options) *Sink {
 	s := &Sink{
 		info: info, roles: map[*ntconv.Type]*typeRole{}, counters: newCounters(), pools: threadPools{},
-		recent: intern.NewCache[*ntconv.Type, *typeRole](8),
+		recent: intern.NewCache[*ntconv.Type, *typeRole](8), evidence: o.Evidence,
+	}
+	keep := isPartLabel
+	if o.Evidence {
+		keep = func(key string) bool { return isPartLabel(key) || key == profile.LabelRequest }
 	}
 	var kinds []kind.Kind
 	for _, k := range kind.All() {
@@ -63,7 +69,7 @@ func New(info *ntconv.Info, o Options) *Sink {
 		}
 	}
 	s.stream = profile.NewStream(info, s.sample, &profile.StreamOptions{
-		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: isPartLabel, Window: o.Window,
+		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: keep, Window: o.Window,
 		TypeName: o.TypeName, Unselected: true,
 	})
 	return s
@@ -137,6 +143,9 @@ func (s *Sink) sample(w *profile.Weighed[struct{}]) {
 		s.kinds[w.Kind] = k
 	}
 	k.add(w)
+	if s.evidence {
+		k.observe(w)
+	}
 	switch w.Kind {
 	case kind.Wall:
 		if w.State() == managedState {

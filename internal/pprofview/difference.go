@@ -30,18 +30,10 @@ func (e *IncompatibleError) Error() string {
 //
 // The error is an *IncompatibleError, or one of merging invalid profiles. Difference takes ownership of both profiles.
 func Difference(p, base *profile.Profile, sampleType string, relative bool) (*profile.Profile, error) {
-	nameTypes(p)
-	nameTypes(base)
-	incompatible := &IncompatibleError{Has: typeNames(p), Base: typeNames(base)}
-	for i, name := range incompatible.Has {
-		if slices.Contains(incompatible.Base, name) {
-			incompatible.Common = append(incompatible.Common, p.SampleType[i].Type)
-		}
+	if _, _, err := SharedType(p, base, sampleType); err != nil {
+		return nil, err
 	}
-	shown, err := p.SampleIndexByName(sampleType) // profiles of other kinds may also count samples
-	if err != nil || !slices.Contains(incompatible.Base, incompatible.Has[shown]) {
-		return nil, incompatible
-	}
+	incompatible := newIncompatible(p, base)
 	if err := profile.CompatibilizeSampleTypes([]*profile.Profile{p, base}); err != nil {
 		return nil, err
 	}
@@ -67,6 +59,33 @@ func Difference(p, base *profile.Profile, sampleType string, relative bool) (*pr
 	}
 	d.TimeNanos, d.DurationNanos = p.TimeNanos, p.DurationNanos
 	return d, nil
+}
+
+// SharedType returns the index of a sample type in two profiles: the one with the given name, or the default of p if the
+// name is "". It makes the names of the sample types distinct. The error is an *IncompatibleError if base or p lacks it.
+func SharedType(p, base *profile.Profile, name string) (of, ofBase int, err error) {
+	nameTypes(p)
+	nameTypes(base)
+	incompatible := newIncompatible(p, base)
+	of, err = p.SampleIndexByName(name) // profiles of other kinds may also count samples
+	if err != nil {
+		return 0, 0, incompatible
+	}
+	if ofBase = slices.Index(incompatible.Base, incompatible.Has[of]); ofBase < 0 {
+		return 0, 0, incompatible
+	}
+	return of, ofBase, nil
+}
+
+// newIncompatible returns the error for profiles whose sample types do not fit.
+func newIncompatible(p, base *profile.Profile) *IncompatibleError {
+	e := &IncompatibleError{Has: typeNames(p), Base: typeNames(base)}
+	for i, name := range e.Has {
+		if slices.Contains(e.Base, name) {
+			e.Common = append(e.Common, p.SampleType[i].Type)
+		}
+	}
+	return e
 }
 
 // typeNames returns the sample types as name and unit.

@@ -1,0 +1,193 @@
+package profilediff
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/pprof/profile"
+)
+
+// A Recording is a profile, added up by function.
+type Recording struct {
+	Name     string // of the input
+	Kind     string // as --kind names it; "" if unknown
+	Type     string // of the values, such as "wall"
+	Unit     string // of the values, such as "nanoseconds"
+	Estimate string // how the values were estimated; "" for counts
+	Seconds  float64
+	Samples  float64 // number of samples; 0 if unknown
+	Timed    bool    // samples have times, so the sampling error is estimated from their variation
+
+	all       cost
+	functions map[string]*function
+}
+
+// Total returns the total of all samples, in Unit.
+func (r *Recording) Total() float64 { return r.all.value }
+
+// A function is the value of a function itself, and of all samples with it on the stack.
+type function struct {
+	name        string
+	self, total cost
+}
+
+// A sampleReader adds up the samples of a profile.
+type sampleReader struct {
+	r            *Recording
+	index, count int     // of the values and of the number of samples; count is -1 if unknown
+	period       float64 // value of one sample of a profile without times, 0 if unknown
+	weight       float64 // as passed to Read
+	first, last  float64 // middles of the first and the last slice with a sample
+	seen         map[*function]bool
+	names        map[*profile.Function]*function
+}
+
+// Read adds up one sample type of a profile, the one with an index. The labels of Divide tell when the samples were
+// taken; without them the sampling error comes from the number of samples alone. weight is the mean value of a sample of
+// a profile that does not count samples, 0 if it is unknown.
+func Read(p *profile.Profile, index int, weight float64) *Recording {
+	t := p.SampleType[index]
+	r := &Recording{
+		Type: t.Type, Unit: t.Unit, Seconds: float64(p.DurationNanos) / 1e9, functions: map[string]*function{},
+	}
+	s := &sampleReader{
+		r: r, index: index, count: countColumn(p), first: math.Inf(1), last: math.Inf(-1), seen: map[*function]bool{},
+		names: map[*profile.Function]*function{}, weight: weight,
+	}
+	if p.PeriodType != nil && p.PeriodType.Unit == t.Unit {
+		s.period = float64(p.Period)
+	}
+	for _, sample := range p.Sample {
+		if at, ok := timeOf(sample); ok {
+			s.first, s.last = min(s.first, at), max(s.last, at)
+			r.Timed = true
+		}
+	}
+	if r.Timed {
+		r.all.slices = new(series)
+	}
+	for _, sample := range p.Sample {
+		s.add(sample)
+	}
+	return r
+}
+
+// countColumn returns the index of the sample type that counts samples, or -1. Numbers of objects are estimates, and
+// no numbers of samples.
+func countColumn(p *profile.Profile) int {
+	for i, t := range p.SampleType {
+		if t.Unit == "count" && !strings.Contains(t.Type, "objects") {
+			return i
+		}
+	}
+	return -1
+}
+
+// timeOf returns the middle of the slice of a sample.
+func timeOf(s *profile.Sample) (at float64, ok bool) {
+	n := s.NumLabel[LabelSlice]
+	if len(n) == 0 {
+		return 0, false
+	}
+	return middleOf(n[0]), true
+}
+
+// add adds a sample.
+func (s *sampleReader) add(sample *profile.Sample) {
+	value := float64(sample.Value[s.index])
+	square := s.square(sample, value)
+	at, slice := -1, 0
+	if when, ok := timeOf(sample); ok && s.last > s.first {
+		slice = int((when - s.first) / (s.last - s.first) * maxSlices)
+		at = min(max(slice, 0), maxSlices-1)
+	}
+	if s.count >= 0 {
+		s.r.Samples += float64(sample.Value[s.count])
+	}
+	s.r.all.add(value, square, at, s.r.Timed)
+	clear(s.seen)
+	leaf := true
+	for _, l := range shownLocations(sample.Location) {
+		for i := range max(1, len(l.Line)) {
+			f := s.function(l, i)
+			if leaf {
+				f.self.add(value, square, at, s.r.Timed)
+				leaf = false
+			}
+			if !s.seen[f] {
+				s.seen[f] = true
+				f.total.add(value, square, at, s.r.Timed)
+			}
+		}
+	}
+}
+
+// square returns the sum of the squares of the weights of the events that a sample adds up. If their number is unknown,
+// they may have been one, which overestimates the sum.
+func (s *sampleReader) square(sample *profile.Sample, value float64) float64 {
+	value = math.Abs(value)
+	switch {
+	case s.count >= 0 && sample.Value[s.count] > 0:
+		return value * value / float64(sample.Value[s.count])
+	case s.weight > 0:
+		return value * s.weight
+	case s.r.Timed:
+		return value * value
+	case s.period > 0:
+		return value * s.period
+	}
+	return math.NaN()
+}
+
+// add adds a sample in a slice, or at an unknown time if slice is negative.
+func (c *cost) add(value, square float64, slice int, timed bool) {
+	c.value += value
+	c.squares += square
+	if timed && c.slices == nil {
+		c.slices = new(series)
+	}
+	if slice >= 0 {
+		c.slices[slice] += value
+	}
+}
+
+// function returns the function of a line of a location. A location without a function is that of its mapping.
+func (s *sampleReader) function(l *profile.Location, line int) *function {
+	var of *profile.Function
+	if line < len(l.Line) {
+		of = l.Line[line].Function
+	}
+	if f := s.names[of]; f != nil && of != nil {
+		return f
+	}
+	name := "<unknown>"
+	switch {
+	case of != nil && of.Name != "":
+		name = of.Name
+	case l.Mapping != nil && l.Mapping.File != "":
+		name = "[" + filepath.Base(l.Mapping.File) + "]"
+	}
+	f := s.r.functions[name]
+	if f == nil {
+		f = &function{name: name}
+		s.r.functions[name] = f
+	}
+	s.names[of] = f
+	return f
+}
+
+// suspension is the class whose methods a thread runs while .NET's sample profiler suspends it: Thread.PollGC and its
+// callees.
+const suspension = "System.Threading.Thread.PollGC"
+
+// shownLocations returns a stack, leaf first, without the frames that only the sample profiler caused. Whether a
+// suspended thread waits in them or in their caller changes from run to run.
+func shownLocations(stack []*profile.Location) []*profile.Location {
+	for i, l := range stack {
+		if len(l.Line) == 0 || l.Line[0].Function == nil || !strings.HasPrefix(l.Line[0].Function.Name, suspension) {
+			return stack[i:]
+		}
+	}
+	return stack
+}
