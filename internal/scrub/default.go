@@ -247,6 +247,13 @@ key trace ntconv.labels name
 key trace ntconv.aggregate name
 key trace ntconv.start number
 key trace ntconv.pid number
+key trace ntconv.split name
+key trace ntconv.split.part number
+key trace ntconv.split.parts number
+key trace ntconv.split.order name
+key trace ntconv.split.every name
+key trace ntconv.split.same number
+key trace ntconv.split.added name
 key trace ntconv.* number
 key trace host.name host
 key trace pprof.sample_type* name
@@ -405,6 +412,9 @@ key attribute user_agent.original header
 key attribute enduser.id user
 key attribute user.name user
 
+# Labels of ntconv itself
+key attribute ntconv.replica enum
+
 # Members of OTLP/JSON
 key attribute key label
 key mapping type name
@@ -454,6 +464,7 @@ words * http https ws wss ftp file tcp udp unix jdbc amqp grpc localhost dotnet 
 words * Bearer Basic
 words path usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
 words path linux gnu
+words source usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
 words module usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
 words module linux gnu
 words module vdso vsyscall kernel vmlinux anon memfd doublemapper heap stack deleted
@@ -470,6 +481,7 @@ words enum Unknown
 words enum GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT QUERY _OTHER http https ws wss tcp udp unix ipv4
 words enum ipv6 pipe
 words enum Linux Windows macOS Darwin X64 X86 Arm64 Arm x64 x86 arm64 arm32 arm True False true false UNSET OK ERROR
+words enum before after other
 words enum absent empty string bool int double bytes array kvlist g p t e grpc opentelemetry dotnet
 words enum B E X i I C b n S T p F s f N O D M P R c v V ( )
 words enum postgresql mysql mssql microsoft.sql_server sqlite oracle mongodb redis cassandra elasticsearch
@@ -481,7 +493,7 @@ words status RequestTimeout TooManyRequests InternalServerError NotImplemented B
 words status GatewayTimeout
 words enum SELECT INSERT UPDATE DELETE
 words process dotnet Unknown swapper vmlinux
-words thread .NET?* dotnet* Finalizer Main Signal*Dispatch*
+words thread ntconv.split .NET?* dotnet* Finalizer Main Signal*Dispatch*
 words type Default clrhost DefaultDomain System.* "Default" CommittedUsage Mean Sum Counter UpDownCounter Histogram
 words type Gauge
 words type ObservableCounter ObservableUpDownCounter ObservableGauge Counter?1 UpDownCounter?1 Histogram?1 Gauge?1
