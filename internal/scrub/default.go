@@ -462,6 +462,10 @@ key chrome-event args text
 words * GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT HTTP HTTPS true false null True False NULL NaN Infinity
 words * http https ws wss ftp file tcp udp unix jdbc amqp grpc localhost dotnet exe InterNetwork InterNetworkV6
 words * Bearer Basic
+words method instance class valuetype void bool char int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64
+words method string object native unsigned int typedref vararg refany unmanaged pinned modreq modopt explicit value
+words method ctor cctor get set add remove op MoveNext Main Invoke BeginInvoke EndInvoke DynamicClass dynamicClass
+words method Tier0 Tier1 PreJIT OptimizedTier1 Optimized MinOptJitted ReadyToRun Version Culture neutral PublicKeyToken null
 words path usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
 words path linux gnu
 words source usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
