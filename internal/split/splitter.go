@@ -95,7 +95,7 @@ func New(info *ntconv.Info, scan *Scan, o *Options) (*Splitter, error) {
 		info: info, scan: scan, create: o.Create, shared: o.Part, byTime: o.Part.ByTime, ranked: scan.every.Ranked(),
 		ids: newIdentities(scan.ids.known),
 	}
-	if scan.weights.weights != nil && scan.Parts() > 1 {
+	if !scan.every.Process && scan.Parts() > 1 {
 		s.weights = profile.NewPartWeights(info)
 	}
 	s.shared.Count, s.shared.Ranked = scan.Parts(), s.ranked
