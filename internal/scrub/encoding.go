@@ -50,7 +50,7 @@ func (r *rewriter) replace(raw []byte, enc encoding, c *class) []byte {
 	if len(raw) > maxCachedText {
 		return r.rewrite(raw, enc, c)
 	}
-	r.key = append(append(append(r.key[:0], c.name...), byte(enc)), raw...)
+	r.key = append(append(r.key[:0], byte(c.index), byte(c.index>>8), byte(enc)), raw...)
 	if out, ok := r.cache.get(r.key); ok {
 		if out == nil {
 			return raw
