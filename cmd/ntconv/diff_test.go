@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -116,7 +117,7 @@ func TestDiffPer(t *testing.T) {
 	}
 	requests := trace(t, "activities")
 	for _, c := range []struct{ per, want string }{
-		{"request", "the trace has no requests"}, {"request GET /", "the trace has no requests"}, {"hour", "want time, request"}, {"time x", "want time"},
+		{"request", "use 'request NAME' with one of these names: Deep, Order"}, {"request GET /", "use 'request NAME'"}, {"hour", "want time, request"}, {"time x", "want time"},
 	} {
 		r := invoke(t, t.TempDir(), nil, "diff", "--kind", "events", "--per", c.per, requests, requests)
 		if r.code != exitEmpty && r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
@@ -182,4 +183,32 @@ func TestDiffErrors(t *testing.T) {
 	if r := invoke(t, dir, nil, "diff", "a.folded", "a.folded"); r.code != exitOK || !strings.Contains(r.stdout, "Total: 30 → 30") {
 		t.Errorf("folded: code %d: %s%s", r.code, r.stderr, r.stdout)
 	}
+}
+
+// view --diff shows the pages of --diff-base, whose flame graph has the values of both inputs.
+func TestViewDiff(t *testing.T) {
+	before, after := diffInput("before"), diffInput("after")
+	pages := map[string]string{}
+	for name, args := range map[string][]string{"diff": {"--diff", before, after}, "base": {"--diff-base", before, after}} {
+		v := startView(t, t.TempDir(), args...)
+		v.get(t, "", "") // the token
+		for _, page := range []string{"/flamegraph", "/top"} {
+			code, body, _ := v.get(t, page, "")
+			if code != http.StatusOK || !strings.Contains(body, "Shop.Cpu.Heavy") {
+				t.Errorf("%s: %s: %d, %d bytes", name, page, code, len(body))
+			}
+			pages[name+page] = strings.ReplaceAll(body, v.address.Host, "")
+		}
+		v.end()
+	}
+	if a, b := flameStacks(pages["diff/flamegraph"]), flameStacks(pages["base/flamegraph"]); a == "" || a != b {
+		t.Errorf("the stacks of the flame graphs differ: %d and %d bytes", len(a), len(b))
+	}
+}
+
+// flameStacks returns the data of a flame graph.
+func flameStacks(page string) string {
+	_, rest, _ := strings.Cut(page, "stackViewer(")
+	data, _, _ := strings.Cut(rest, "\n")
+	return data
 }
