@@ -30,6 +30,9 @@ func pValue(a, b measure) float64 {
 	if va+vb <= 0 || a.value+b.value <= 0 {
 		return 1
 	}
+	if a.value < 0 || b.value < 0 { // of a profile that is a difference itself: there are no counts
+		return tTail(math.Abs(b.rate()-a.rate())/math.Sqrt(va+vb), dof)
+	}
 	t := math.Abs(b.rate()-a.rate()) / math.Sqrt(va+vb)
 	welch := (va + vb) * (va + vb) / ((va*va + vb*vb) / dof)
 	return max(tTail(t, welch), countTail(a, b))
