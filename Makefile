@@ -31,6 +31,12 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 BIN       ?= bin
 DEMO      ?= testdata/cpu-env.nettrace.zst
 
+# Where make install puts the files: below DESTDIR, at the places in PREFIX where shells and man look for them.
+PREFIX    ?= /usr/local
+DESTDIR   ?=
+# Version of the packages; empty: from the last tag v* of git, or else the commit.
+VERSION   ?=
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -40,6 +46,24 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/ntconv
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/ntconv
+
+# The binary writes its own manual pages and completions.
+SHARE     = $(DESTDIR)$(PREFIX)/share
+COMPLETIONS = bash:bash-completion/completions/ntconv zsh:zsh/site-functions/_ntconv fish:fish/vendor_completions.d/ntconv.fish
+
+.PHONY: install
+install: build ## Install the command, its manual pages and completions; PREFIX, DESTDIR
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(SHARE)/man"
+	install -m 755 $(BIN)/ntconv "$(DESTDIR)$(PREFIX)/bin/ntconv"
+	$(BIN)/ntconv man "$(SHARE)/man"
+	@for c in $(COMPLETIONS); do \
+		to="$(SHARE)/$${c#*:}"; mkdir -p "$${to%/*}" && $(BIN)/ntconv completion $${c%%:*} > "$$to" || exit 1; echo "$$to"; \
+	done
+
+.PHONY: uninstall
+uninstall: ## Remove what make install installed; PREFIX, DESTDIR
+	rm -f "$(DESTDIR)$(PREFIX)/bin/ntconv" "$(SHARE)"/man/man1/ntconv.1 "$(SHARE)"/man/man1/ntconv-*.1 "$(SHARE)"/man/man7/ntconv-*.7
+	@for c in $(COMPLETIONS); do rm -f "$(SHARE)/$${c#*:}"; done
 
 .PHONY: demo
 demo: build ## Build, convert a trace of testdata and show its top methods
@@ -68,8 +92,8 @@ e2e: ## Test the command and its output with the programs that read it
 lint: ## Check format, go vet and staticcheck
 	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt -s -w is needed for:"; echo "$$unformatted"; exit 1; fi
-	$(GO) vet ./... ./.ci/testlog ./.ci/licenses
-	$(GO) tool staticcheck ./... ./.ci/testlog ./.ci/licenses
+	$(GO) vet ./... ./.ci/testlog ./.ci/licenses ./.ci/packages
+	$(GO) tool staticcheck ./... ./.ci/testlog ./.ci/licenses ./.ci/packages
 	$(GO) build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	cd e2e && $(GO) vet ./... && ../bin/staticcheck ./...
 
@@ -151,8 +175,18 @@ cross: ## Build for every platform into bin/
 		os=$${p%/*} arch=$${p#*/}; ext=; [ $$os = windows ] && ext=.exe; \
 		echo "GOOS=$$os GOARCH=$$arch $(GO) build"; \
 		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -o bin/ntconv-$$os-$$arch$$ext ./cmd/ntconv || exit 1; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build ./... || exit 1; \
+		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath ./... || exit 1; \
 	done
+	@# The tests of the other systems are compiled, too; they cannot run here.
+	@for os in darwin windows; do echo "GOOS=$$os $(GO) vet"; GOOS=$$os CGO_ENABLED=0 $(GO) vet ./... || exit 1; done
+
+.PHONY: packages
+packages: ## Build archives, .deb, .rpm, bills of materials and checksums for every platform into bin/packages; VERSION
+	$(GO) run ./.ci/packages -platforms '$(PLATFORMS)' -version '$(VERSION)' -o $(BIN)/packages
+
+.PHONY: container
+container: ## Build the container image ntconv with docker or podman
+	$$(command -v docker || command -v podman) build -t ntconv .
 
 .PHONY: clean
 clean: ## Remove build results

@@ -27,8 +27,30 @@ func Merge(sources ...Source) Source {
 	return m
 }
 
+// MergeOptions state what Merge cannot know of its sources. Each slice has one element per source, or is nil.
+type MergeOptions struct {
+	// Hosts are the machines of sources whose processes do not name theirs (Process.Host). "" leaves them without one.
+	// Unlike Merge, MergeWith gives processes of different machines different IDs, for readers that know only IDs.
+	Hosts []string
+	// Spaces are numbers of process ID spaces: equal IDs of sources with equal numbers are one process. nil means that
+	// all spaces differ.
+	Spaces []int
+	// Origins are names of the sources. They become the attribute AttrOrigin of threads; "" adds none.
+	Origins []string
+}
+
+// MergeWith is Merge with what the caller knows of the sources. It also accepts a single source.
+func MergeWith(o *MergeOptions, sources ...Source) Source {
+	m := &merged{taken: map[hostPID]uint64{}, options: o, assigned: map[processInSpace]uint64{}}
+	m.info = m.merge(sources)
+	return m
+}
+
 // AttrPID is the attribute with the recorded ID of a process whose ID Merge has changed.
 const AttrPID = "ntconv.pid"
+
+// AttrOrigin is the attribute of a thread with the name of the source that it came from; see MergeOptions.
+const AttrOrigin = "ntconv.origin"
 
 // A merged is the source that Merge returns.
 type merged struct {
@@ -41,6 +63,16 @@ type merged struct {
 	// taken maps each ID that a process has to a higher ID that may be free. No ID between the two is free.
 	taken map[hostPID]uint64
 	event Event
+
+	options  *MergeOptions             // nil: Merge
+	assigned map[processInSpace]uint64 // IDs of the processes so far; MergeWith only
+}
+
+// A processInSpace identifies a process: by its machine, its process ID space on it, and its recorded ID.
+type processInSpace struct {
+	host  string
+	space int
+	pid   uint64
 }
 
 type hostPID struct {
@@ -243,7 +275,11 @@ func (m *merged) thread(in *mergeInput, t *Thread) *mergedThread {
 	if out == nil {
 		c := *t
 		c.Process = m.process(in, t.Process)
-		if out = (&mergedThread{Thread: &c}); c.Process == t.Process {
+		origin := m.origin(in)
+		if origin != "" {
+			c.Attrs = append(slices.Clone(t.Attrs), Attr{AttrOrigin, origin})
+		}
+		if out = (&mergedThread{Thread: &c}); c.Process == t.Process && origin == "" {
 			out.Thread = t
 		}
 		in.threads[t] = out
@@ -259,6 +295,9 @@ func (m *merged) process(in *mergeInput, p *Process) *Process {
 	out := in.processes[p]
 	if out != nil {
 		return out
+	}
+	if m.options != nil {
+		return m.processOf(in, p)
 	}
 	key := hostPID{p.Host, p.PID}
 	if as, known := in.described[key]; known { // another description of the same process
@@ -279,6 +318,43 @@ func (m *merged) process(in *mergeInput, p *Process) *Process {
 	}
 	m.take(hostPID{p.Host, out.PID})
 	in.processes[p], in.described[key] = out, renamed{p, out}
+	return out
+}
+
+// origin returns the name of an input, or "".
+func (m *merged) origin(in *mergeInput) string {
+	if m.options == nil || m.options.Origins == nil {
+		return ""
+	}
+	return m.options.Origins[in.order]
+}
+
+// processOf is process for MergeWith: no two processes have the same ID, unless their spaces are equal.
+func (m *merged) processOf(in *mergeInput, p *Process) *Process {
+	c := *p
+	if p.Host == "" && m.options.Hosts != nil {
+		c.Host = m.options.Hosts[in.order]
+	}
+	id := processInSpace{c.Host, in.order, p.PID}
+	if m.options.Spaces != nil {
+		id.space = m.options.Spaces[in.order]
+	}
+	pid, known := m.assigned[id]
+	if !known {
+		if pid = p.PID; pid != 0 {
+			pid = m.free(hostPID{pid: pid})
+		}
+		m.assigned[id] = pid
+		m.take(hostPID{pid: pid})
+	}
+	out := p
+	if c.PID = pid; pid != p.PID {
+		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, strconv.FormatUint(p.PID, 10)})
+	}
+	if pid != p.PID || c.Host != p.Host {
+		out = &c
+	}
+	in.processes[p] = out
 	return out
 }
 

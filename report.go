@@ -101,6 +101,11 @@ const (
 	CodeUnpaired
 	// CodeNoValue counts events without the numeric field whose values a profile adds up. They count as events.
 	CodeNoValue
+	// CodeFileSymbols counts distinct addresses that files outside the trace resolved.
+	CodeFileSymbols
+	// CodeFileRefused counts files with symbols that were not used because they are of another build than the mapped
+	// ones.
+	CodeFileRefused
 	numCodes
 )
 
@@ -194,6 +199,10 @@ var codes = [numCodes]codeSpec{
 	},
 	CodeUnpaired: {"unpaired", SeverityNotice, "intervals are not counted, because their begin or end is missing",
 		"interval is not counted, because its begin or end is missing"},
+	CodeFileSymbols: {"file-symbols", SeverityInfo, "addresses were resolved with files outside the trace",
+		"address was resolved with files outside the trace"},
+	CodeFileRefused: {"file-refused", SeverityNotice, "files with symbols are of another build and were not used",
+		"file with symbols is of another build and was not used"},
 	CodeNoValue: {"no-value", SeverityNotice, "events have no number in the field whose values are added up",
 		"event has no number in the field whose values are added up"},
 }

@@ -149,6 +149,7 @@ func (f *file) bind(flags *pflag.FlagSet) {
 	f.creator = f.to.Out.Bind(flags)
 	if f.to.Out.Names != formats.NoNames {
 		f.names = formats.NamesFlag(flags)
+		_ = flags.Set(formats.FlagLocalSymbols, "false") // a library reads no files that its user does not name
 	}
 }
 

@@ -169,7 +169,7 @@ func orNone(module string) string {
 	return module
 }
 
-var stackFlags = []string{"--stacks", "--symbols", "--names", "raw"}
+var stackFlags = []string{"--stacks", "--frames", "--names", "raw"}
 
 // Every address of every stack in testdata has the same module and method as with TraceEvent.
 func TestStacks(t *testing.T) {

@@ -68,8 +68,15 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 				}
 				continue
 			}
-			f := t.frame(proc, pc, at, i > 0)
-			if t.epoch(proc, pc) != 0 {
+			f, inner := t.frame(proc, pc, at, i > 0)
+			if len(inner) > 0 {
+				if inlined += len(inner); inlined <= maxInlinedOf(len(s.PCs)) {
+					dst = append(append(dst, inner...), f)
+					continue
+				}
+				inlined -= len(inner)
+			}
+			if len(inner) > 0 || t.epoch(proc, pc) != 0 {
 				dst = append(dst, f) // another time may have another owner
 				continue
 			}
@@ -165,32 +172,41 @@ func (t *Table) ReportUnresolved(r *ntconv.Report) {
 	r.Add(ntconv.CodeUnresolved, t.nameless.count, -1)
 }
 
-// frame resolves one address. returns is true for return addresses.
-func (t *Table) frame(p *process, pc uint64, at ntconv.Ticks, returns bool) ntconv.Frame {
+// frame resolves one address. returns is true for return addresses. inner are the frames of functions inlined there that
+// Options.Native reports; they are shared.
+func (t *Table) frame(
+	p *process,
+	pc uint64,
+	at ntconv.Ticks,
+	returns bool,
+) (f ntconv.Frame, inner []ntconv.Frame) {
 	if d := p.defined[pc]; d != nil {
-		return t.restore(p, pc, at, d)
+		return t.restore(p, pc, at, d), nil
 	}
 	m := p.native.at(pc, at)
 	if f, ok := t.lookup(p, m, pc, at); ok {
-		return f
+		return t.located(p, f, at, returns), nil
 	}
 	if returns && pc > 0 {
 		if f, ok := t.lookup(p, p.native.at(pc-1, at), pc-1, at); ok {
 			f.PC = pc
-			return f
+			return t.located(p, f, at, returns), nil
 		}
 	}
+	if list := t.fromNative(p, pc, at, returns); len(list) > 0 {
+		return list[len(list)-1], list[:len(list)-1]
+	}
 	shown := t.show(m)
-	f := ntconv.Frame{Mapping: shown, PC: pc, Flags: ntconv.FrameUnresolved | kernelFlag(m, pc)}
+	f = ntconv.Frame{Mapping: shown, PC: pc, Flags: ntconv.FrameUnresolved | kernelFlag(m, pc)}
 	key := unresolvedKey{p, pc, shown}
 	if known := t.unresolved.Get(pc, &key); known != nil {
 		f.Func = *known
-		return f
+		return f, nil
 	}
 	t.nameless.add(key)
 	f.Func = &ntconv.Function{Name: placeholder(shown, pc)}
 	t.unresolved.Put(pc, &key, f.Func)
-	return f
+	return f, nil
 }
 
 // An unresolvedSet counts distinct addresses without a symbol. It stores only 64-bit hashes: the upper half as the ID
@@ -284,9 +300,12 @@ func tokenName(module string, m *method) string {
 	return module + "!0x" + strconv.FormatUint(uint64(m.token), 16)
 }
 
-// nameSymbol resolves a symbol. If the name is spelled like that of a .NET method, the result is managed code.
+// nameSymbol resolves a symbol. If its name is spelled like that of a .NET method, the result is managed code.
 func (t *Table) nameSymbol(p *process, name stringID) resolvedName {
-	s := strings.ToValidUTF8(string(t.strings.get(name)), "\uFFFD")
+	return t.nameText(p, strings.ToValidUTF8(string(t.strings.get(name)), "\uFFFD"))
+}
+
+func (t *Table) nameText(p *process, s string) resolvedName {
 	sym, ok := dotnet.ParseSymbol(s)
 	if !ok {
 		return resolvedName{fn: t.function(ntconv.Function{Name: s})}

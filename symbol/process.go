@@ -12,13 +12,17 @@ import (
 // A process is the table's state of one process.
 type process struct {
 	host string
+	pid  uint64
 	info ntconv.ProcessInfo
+
+	namespacePID uint64 // 0 if unknown
 
 	methods methods
 	wanted  wanted
 	modules modules
 	files   map[fileKey]*ntconv.Mapping // managed modules
 	native  nativeMap
+	ilMaps  ilMaps
 
 	assemblies map[string]*ntconv.Mapping // modules of which only the name is known
 	memo       map[memoKey]resolvedName
@@ -28,9 +32,10 @@ type process struct {
 
 type fileKey struct{ file, buildID string }
 
-func newProcess(host string) *process {
+func newProcess(key processKey) *process {
 	return &process{
-		host:    host,
+		host:    key.host,
+		pid:     key.pid,
 		modules: make(modules),
 		files:   make(map[fileKey]*ntconv.Mapping),
 		memo:    make(map[memoKey]resolvedName),
@@ -117,6 +122,9 @@ func (t *Table) learnProcess(e *ntconv.Event) {
 		return
 	}
 	p := t.processOf(e)
+	if m.NamespaceID != 0 {
+		p.namespacePID = m.NamespaceID
+	}
 	if len(m.Name) > 0 && string(m.Name) != p.info.Name {
 		p.info.Name = string(m.Name)
 	}

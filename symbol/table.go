@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/ilmap"
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -30,6 +31,11 @@ const (
 type Options struct {
 	Names  Names
 	Report *ntconv.Report // receives notes about events that cannot be decoded; may be nil
+	// Native, if not nil, resolves addresses that no event of the trace describes.
+	Native Native
+	// Lines, if not nil, finds the source lines of managed code. The Table then also keeps how the code of methods maps
+	// to their intermediate language, 2 to 3 bytes for each recorded point.
+	Lines Lines
 }
 
 // A Table learns symbols from the events of a trace and resolves addresses with them. It implements ntconv.Namer.
@@ -50,6 +56,8 @@ type Options struct {
 //	process.assemblies  assembly                 new mapping
 //	mapping.shown       show                     growth of the mapping, its definition
 //	timeline.levels     order                    never: new past spans form further levels
+//	positions           located                  never: a method, an offset and its map do not change
+//	natives             fromNative               never: answers depend on files and the mapping, which are in the key
 type Table struct {
 	names  Names
 	report *ntconv.Report
@@ -81,6 +89,13 @@ type Table struct {
 	funcs      map[ntconv.Function]*ntconv.Function
 	unresolved intern.Cache[unresolvedKey, *ntconv.Function] // recent placeholders: few addresses make up most stacks
 	nameless   unresolvedSet
+	named      unresolvedSet // resolved by native
+	native     Native        // nil if only events are used
+	natives    map[nativeKey][]ntconv.Frame
+	scratch    []NativeFrame
+	lines      Lines // nil if no lines are wanted
+	positions  map[lineKey]SourceLine
+	points     []ilmap.Point                        // scratch
 	cache      intern.Cache[cacheKey, ntconv.Frame] // few addresses make up most frames
 
 	method  clr.Method // scratch
@@ -108,6 +123,11 @@ func New(opts *Options) *Table {
 		funcs:      make(map[ntconv.Function]*ntconv.Function),
 		unresolved: intern.NewCache[unresolvedKey, *ntconv.Function](cacheBits),
 		nameless:   unresolvedSet{seed: maphash.MakeSeed()},
+		named:      unresolvedSet{seed: maphash.MakeSeed()},
+		native:     opts.Native,
+	}
+	if opts.Lines != nil && opts.Lines.HasLines() {
+		t.lines = opts.Lines
 	}
 	t.speller = newSpeller(t)
 	return t
@@ -139,7 +159,7 @@ func (t *Table) Observe(e *ntconv.Event) {
 	}
 	learn, ok := t.learners[e.Type]
 	if !ok {
-		learn = learnerOf(e.Type)
+		learn = t.learnerOf(e.Type)
 		t.learners[e.Type] = learn
 		t.rundown = t.rundown || clr.IsMethodRundownEnd(e.Type)
 	}
@@ -176,8 +196,13 @@ func (t *Table) MethodName(namespace, name, signature string) string {
 	return m.Pretty()
 }
 
-func learnerOf(typ *ntconv.Type) learner {
+func (t *Table) learnerOf(typ *ntconv.Type) learner {
 	switch clr.ClassOf(typ) {
+	case clr.ClassILMap:
+		if t.lines != nil {
+			return (*Table).learnILMap
+		}
+		return nil
 	case clr.ClassMethod:
 		return (*Table).learnMethod
 	case clr.ClassModule:
@@ -225,7 +250,7 @@ func (t *Table) process(p *ntconv.Process) *process {
 	key := keyOf(p)
 	s := t.processes[key]
 	if s == nil {
-		s = newProcess(key.host)
+		s = newProcess(key)
 		t.processes[key] = s
 	}
 	t.recent, t.found = p, s
@@ -244,6 +269,7 @@ func (t *Table) learnMethod(e *ntconv.Event) {
 	m := &t.method
 	p := t.processOf(e)
 	if p.wanted.on && clr.ParseMethodCode(e, m) && p.wanted.drops(m) {
+		p.ilMaps.drop(m.MethodID)
 		return
 	}
 	if !clr.ParseMethod(e, m) {
@@ -259,6 +285,9 @@ func (t *Table) learnMethod(e *ntconv.Event) {
 	}
 	if owner, ok := p.methods.learn(n, m.Action, e.Time, &t.epochs); ok {
 		delete(p.memo, memoKey{entry: owner})
+	}
+	if t.lines != nil && m.Action != clr.MethodUnloaded {
+		p.ilMaps.method(&p.methods, m)
 	}
 }
 

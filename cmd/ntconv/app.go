@@ -7,8 +7,10 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/memlimit"
@@ -33,23 +35,30 @@ type app struct {
 	stdout, stderr io.Writer
 	help           textWriter
 
-	quiet      bool
-	force      bool
-	failOnLoss bool
-	report     string // reportText or reportJSON
-	lines      bool   // lines are written to standard output while the input is read
-	from       string // format of the input, "" to recognize it
-	read       formats.ReadOptions
-	openers    *formats.Openers
-	limits     iox.Limits
-	quota      iox.Quota
-	memory     *memlimit.Limit // of the process; jobs share it
-	pick       pickFlags
-	given      []givenFlag // flags of the command line for proposed commands
-	piped      string      // the command that a proposed pipe ends with
-	words      []string    // words of the command line, nil to build the flags of all commands
-	spans      spanUse
+	quiet        bool
+	force        bool
+	failOnLoss   bool
+	report       string // reportText or reportJSON
+	progressForm string // a value of --progress
+	lines        bool   // lines are written to standard output while the input is read
+	from         string // format of the input, "" to recognize it
+	read         formats.ReadOptions
+	openers      *formats.Openers
+	limits       iox.Limits
+	quota        iox.Quota
+	memory       *memlimit.Limit // of the process; jobs share it
+	pick         pickFlags
+	given        []givenFlag // flags of the command line for proposed commands
+	piped        string      // the command that a proposed pipe ends with
+	job          *job        // not nil if this is the app of one of several inputs
+	words        []string    // words of the command line, nil to build the flags of all commands
+	spans        spanUse
+	combine      func([]ntconv.Source) (ntconv.Source, error) // input.Options.Merge; set by merge
+	rewrite      func(ntconv.Source) ntconv.Source            // of the inputs, nil if they are read as they are
 
+	printing         sync.Mutex                    // guards lines of the progress on standard error
+	events           *atomic.Int64                 // read by all sources and jobs, if countsEvents
+	counted          bool                          // the run that this is a job of counts events
 	ended            atomic.Bool                   // a signal or the memory limit is about to end the process
 	several          bool                          // the run commits several outputs, one after the other
 	interruptMessage atomic.Pointer[func() string] // message if the user interrupts now; nil means none
@@ -72,6 +81,7 @@ func newApp(stdout, stderr io.Writer) *app {
 	return &app{
 		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp},
 		limits: *iox.DefaultLimits(), piped: "ntconv info", openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
+		report: reportText, progressForm: progressAuto, events: new(atomic.Int64),
 		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + formats.FlagMemory},
 	}
 }
@@ -148,15 +158,20 @@ func (a *app) command(args []string) *cobra.Command {
 		a.toCmd(nil),
 		a.fromCmd(args),
 		a.infoCmd(),
+		a.symbolsCmd(),
 		a.printCmd(),
 		a.topCmd(),
 		a.viewCmd(),
 		a.diffCmd(),
 		a.filterCmd(),
+		a.mergeCmd(),
+		a.splitCmd(),
+		a.scrubCmd(),
 		a.verifyCmd(),
 		a.datasetCmd(),
 		a.sqlCmd(),
 		versionCmd(a),
+		a.manCmd(),
 	)
 	root.AddCommand(topics()...)
 	addStandardCommands(root)

@@ -1,19 +1,13 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"runtime"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/dataset"
 	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -26,8 +20,6 @@ const (
 	flagDataset   = "dataset"
 	flagPartition = "partition"
 	flagService   = "service"
-	flagJobs      = "jobs"
-	flagFilesFrom = "files-from"
 )
 
 // A collection is a request to add traces to a dataset.
@@ -35,15 +27,8 @@ type collection struct {
 	dir       fileName
 	partition string
 	service   string
-	filesFrom string
-	jobs      int
+	*several
 }
-
-// defaultJobs is half of the cores, because a conversion uses several: decompression and each table run in goroutines
-// of their own. It is at least 2, so that one job computes while another waits for the disk. Measured on 2 cores: a
-// second job makes traces of 160 kB 1.2 to 2 times as fast and traces of 50 MB no faster, and needs a third more
-// memory.
-func defaultJobs() int { return max(2, runtime.GOMAXPROCS(0)/2) }
 
 func (d *collection) bind(flags *pflag.FlagSet) {
 	keys := dataset.JoinKeys(dataset.Keys())
@@ -54,20 +39,20 @@ func (d *collection) bind(flags *pflag.FlagSet) {
 			" (default: those of the dataset, "+dataset.JoinKeys(dataset.DefaultKeys())+" for a new one)")
 	flags.StringVar(&d.service, flagService, "",
 		"`name` of the service of all inputs (default: derived from the command line of the process with most events)")
-	flags.StringVar(&d.filesFrom, flagFilesFrom, "",
-		"read names of further inputs from this `file`, one per line; - is standard input")
-	flags.IntVarP(&d.jobs, flagJobs, "j", defaultJobs(), "convert this many inputs at a time")
 }
 
 // check rejects flags that cannot be combined.
 func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	if d.dir == "" {
-		for _, name := range []string{flagPartition, flagService, flagJobs, flagFilesFrom} {
+		for _, name := range []string{flagPartition, flagService} {
 			if cmd.Flags().Changed(name) {
 				return failf(exitUsage, "--%s needs --%s", name, flagDataset)
 			}
 		}
 		return nil
+	}
+	if err := d.several.check(cmd.Flags().Args()); err != nil {
+		return err
 	}
 	to, _ := c.creator.Destination()
 	switch {
@@ -79,68 +64,10 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	case to != formats.ToDir:
 		return failf(exitUsage,
 			"a trace in a dataset is a directory; omit the flags that ask for one file, or --%s", flagDataset)
-	case d.jobs < 1:
-		return failf(exitUsage, "--%s %d: want at least 1", flagJobs, d.jobs)
-	case d.filesFrom == "-" && slices.Contains(cmd.Flags().Args(), "-"):
-		return failf(exitUsage, "standard input is both an input and the list of --%s", flagFilesFrom)
+	case cmd.Flags().Changed(flagEach):
+		return failf(exitUsage, "--%s: each trace of a dataset is converted by itself; omit --%s", flagEach, flagEach)
 	}
 	return nil
-}
-
-// anyInputs is the argument check of a command that can add its inputs to a dataset. alone is the check without a
-// dataset.
-func (d *collection) anyInputs(alone cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		switch {
-		case d.dir == "":
-			return alone(cmd, args)
-		case len(args) == 0 && d.filesFrom == "":
-			return fmt.Errorf("no input given: name traces, directories or patterns, or a list of them with --%s", flagFilesFrom)
-		}
-		return nil
-	}
-}
-
-// find returns the inputs.
-func (d *collection) find(args []string) (*input.Found, error) {
-	if d.filesFrom != "" {
-		more, err := readNames(d.filesFrom)
-		if err != nil {
-			return nil, fail(exitInput, err)
-		}
-		args = append(slices.Clip(args), more...)
-	}
-	found, err := input.Find(args, formats.Readable())
-	if err != nil {
-		return nil, inputFailure(err, false)
-	}
-	if len(found.Names) == 0 {
-		return nil, failf(exitInput, "%s: the list is empty", d.filesFrom)
-	}
-	return found, nil
-}
-
-// readNames returns the lines of a file.
-func readNames(file string) (names []string, err error) {
-	r := io.Reader(os.Stdin)
-	if file != "-" {
-		f, err := os.Open(file)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		r = f
-	}
-	lines := bufio.NewScanner(r)
-	for lines.Scan() {
-		if line := strings.TrimSuffix(lines.Text(), "\r"); line != "" {
-			names = append(names, line)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return names, nil
 }
 
 // open opens or creates the dataset, and removes leftovers of killed runs.
@@ -198,6 +125,9 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 		a.sum.Notes = append(a.sum.Notes, message.Count(int64(n), "other file")+" skipped: "+firstNames(found.Skipped))
 	}
 	a.sum.Notes = append(a.sum.Notes, a.openers.Notes()...)
+	if err := a.printTable(run.result.table()); err != nil {
+		return err
+	}
 	return run.result.err()
 }
 
@@ -217,7 +147,6 @@ func (d *collection) complete(cmd *cobra.Command) {
 		keys = append(keys, string(key))
 	}
 	complete(cmd, flagPartition, keys)
-	cmd.ValidArgsFunction = anyCompletion
 }
 
 // anyCompletion completes the names of any number of inputs.

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -23,15 +22,16 @@ const (
 
 // An addedTrace is the outcome of an input.
 type addedTrace struct {
-	Input  string `json:"input"`
-	Status string `json:"status"`
-	UID    string `json:"uid,omitempty"`
-	Path   string `json:"path,omitempty"` // of its directory
-	Events int64  `json:"events,omitempty"`
-	Bytes  int64  `json:"bytes,omitempty"` // of its tables
-	Note   string `json:"note,omitempty"`
-	Exit   int    `json:"exit"`
-	Error  string `json:"error,omitempty"`
+	Input   string  `json:"input"`
+	Status  string  `json:"status"`
+	UID     string  `json:"uid,omitempty"`
+	Path    string  `json:"path,omitempty"` // of its directory
+	Events  int64   `json:"events,omitempty"`
+	Bytes   int64   `json:"bytes,omitempty"` // of its tables
+	Seconds float64 `json:"seconds"`
+	Note    string  `json:"note,omitempty"`
+	Exit    int     `json:"exit"`
+	Error   string  `json:"error,omitempty"`
 }
 
 // A collectionResult is the outcome of all inputs of a collection. It implements formats.Result.
@@ -103,10 +103,19 @@ func severity() []int {
 
 // err returns the error of a collection: its exit code is the worst of all traces, whose own errors have been shown.
 func (r *collectionResult) err() error {
-	for _, code := range severity() {
-		if slices.ContainsFunc(r.traces, func(t addedTrace) bool { return t.Exit == code }) {
-			return fail(code, errQuiet)
-		}
+	var codes []int
+	for i := range r.traces {
+		codes = append(codes, r.traces[i].Exit)
+	}
+	if code := worst(codes); code != exitOK {
+		return fail(code, errQuiet)
 	}
 	return nil
+}
+
+func (r *collectionResult) table() (rows []tableRow) {
+	for _, t := range r.traces {
+		rows = append(rows, tableRow{t.Input, t.Path, t.Events, t.Bytes, t.Seconds, t.Status})
+	}
+	return rows
 }

@@ -33,12 +33,13 @@ type collecting struct {
 	set        *dataset.Dataset
 	result     collectionResult
 
-	mu    sync.Mutex               // guards added and lines on standard error
+	mu    sync.Mutex               // guards added
 	added map[string]chan struct{} // closed when the addition of a UID has ended
 
-	done, failed, bytes atomic.Int64 // inputs and their stored bytes
-	count               atomic.Int64 // traces that were added
-	full                atomic.Bool  // the dataset cannot be written
+	inputs inputCount
+	bytes  atomic.Int64 // stored bytes of the inputs that are done
+	count  atomic.Int64 // traces that were added
+	full   atomic.Bool  // the dataset cannot be written
 }
 
 // all adds the inputs and waits for the end.
@@ -68,14 +69,16 @@ func (r *collecting) one(name string) addedTrace {
 	if r.full.Load() || r.app.ended.Load() {
 		return t
 	}
+	start := time.Now()
 	err := r.add(&t)
+	t.Seconds = float64(time.Since(start).Milliseconds()) / 1000
 	switch t.Exit = codeOf(err); {
 	case err == nil:
 	case t.Exit == exitIncomplete && t.Path != "":
 		t.Status = statusIncomplete
 	default:
 		t.Status = statusFailed
-		r.failed.Add(1)
+		r.inputs.failed.Add(1)
 	}
 	if err != nil {
 		t.Error = errorOf(name, err)
@@ -90,7 +93,7 @@ func (r *collecting) one(name string) addedTrace {
 	if info, err := os.Stat(name); err == nil {
 		r.bytes.Add(info.Size())
 	}
-	r.done.Add(1)
+	r.inputs.done.Add(1)
 	return t
 }
 
@@ -129,7 +132,7 @@ func joined(err error) []error {
 func names(err error, name string) bool {
 	var in *input.Error
 	var file *iox.Error
-	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name
+	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name || codeOf(err) == exitEmpty || isDifference(err)
 }
 
 // show prints the error of an input to standard error. A JSON report contains the error instead.
@@ -137,13 +140,7 @@ func (r *collecting) show(t *addedTrace) {
 	if r.app.report == reportJSON || r.app.ended.Load() {
 		return
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	clear := ""
-	if terminal(r.app.stderr) {
-		clear = "\r\x1b[K" // erase the progress bar, which is drawn again later
-	}
-	fmt.Fprintf(r.app.stderr, "%sntconv: %s\n", clear, message.Visible(message.Shorten(t.Error)))
+	r.app.printError(t.Error)
 }
 
 // add adds an input to the dataset.
@@ -217,6 +214,7 @@ func (r *collecting) claim(uid string) (release func()) {
 func (a *app) forInput() *app {
 	one := newApp(io.Discard, io.Discard)
 	one.quiet, one.failOnLoss, one.from, one.read, one.pick = true, a.failOnLoss, a.from, a.read, a.pick
+	one.progressForm, one.events, one.counted = progressNone, a.events, a.countsEvents()
 	one.openers, one.limits, one.temps, one.memory, one.several = a.openers, a.limits, a.temps, a.memory, true
 	if most, fixed := a.quota.Max(); fixed {
 		one.quota.SetMax(most)
@@ -226,24 +224,18 @@ func (a *app) forInput() *app {
 
 // progress shows the number of inputs that have been added.
 func (r *collecting) progress(names []string) (stop func()) {
-	a := r.app
-	if a.quiet || a.report == reportJSON || !terminal(a.stderr) {
-		return func() {}
-	}
-	var size int64
+	r.inputs.total = int64(len(names))
+	return r.app.showPhase(&progressPhase{name: "converting", size: storedSize(names), read: r.bytes.Load, inputs: &r.inputs})
+}
+
+// storedSize returns the size of all files that exist.
+func storedSize(names []string) (size int64) {
 	for _, name := range names {
 		if info, err := os.Stat(name); err == nil {
 			size += info.Size()
 		}
 	}
-	what := func() string {
-		text := fmt.Sprintf("%s of %s", message.Group(r.done.Load()), message.Count(int64(len(names)), "trace"))
-		if n := r.failed.Load(); n > 0 {
-			text += ", " + message.Group(n) + " failed"
-		}
-		return text
-	}
-	return showProgress(a.stderr, what, size, r.bytes.Load)
+	return size
 }
 
 // kept describes the traces that remain if the run is ended early.

@@ -58,11 +58,10 @@ func completeList(values []string, word string) (lists []string) {
 	return lists
 }
 
-// completeNames sets the completions of --provider and --event to the known names.
-func completeNames(cmd *cobra.Command) {
-	completeWith(cmd, "provider", clr.ProviderNames)
-	completeWith(cmd, "event", clr.EventNames)
-}
+// knownProviders and knownEvents are the names that the runtime's own providers use.
+func knownProviders() []string { return clr.ProviderNames() }
+
+func knownEvents() []string { return clr.EventNames() }
 
 // inputCompletion completes names of files with an extension of a readable format.
 func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

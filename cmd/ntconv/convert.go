@@ -18,6 +18,8 @@ import (
 func (a *app) convertCmd() *cobra.Command {
 	var to string
 	var c conversion
+	set := new(several)
+	var files symbol.Options // with the flags of symbols
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "convert IN [OUT]",
@@ -26,7 +28,7 @@ func (a *app) convertCmd() *cobra.Command {
 			formatLines(table) +
 			"Without OUT the output is named after the input, in the current directory, with the extension of the format.\n" +
 			"If .gz or .zst follows the extension, the output is compressed.\n" +
-			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.",
+			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.\n\n" + severalHelp,
 		Example: examples(
 			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
 			formats.Example{
@@ -51,6 +53,8 @@ func (a *app) convertCmd() *cobra.Command {
 			"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
 		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		set.bind(flags)
+		formats.SymbolFlags(flags, &files)
 	})
 	complete(cmd, "to", formats.NamesOf(table))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -60,11 +64,10 @@ func (a *app) convertCmd() *cobra.Command {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
-		plan, err := a.planFor(cmd, c.to.Out, c.creator)
-		if err != nil {
-			return err
+		if c.names != nil {
+			c.names.Native = files.Native
 		}
-		return a.convert(&c, plan)
+		return a.convertSeveral(cmd, &c, set, args[:1])
 	}
 	return cmd
 }
@@ -122,6 +125,10 @@ type conversion struct {
 	symbols bool            // with a selection, also write events that symbolize it; see formats.Out.Subset
 	part    *subset.Filter  // selects the events to write; nil means the selected events only
 	byName  bool            // the name of the output determines whether it is a directory
+	// ordering, if not nil, reports whether the events are in time order regardless of the order of reading.
+	ordering func() bool
+	remarks  func() string // adds to the detail of the result; may be nil
+	scrub    *scrubFlags   // the secrets of the input are replaced; nil means they are not
 }
 
 // bind defines the flags of the format.
@@ -198,8 +205,14 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
 			t := target(p)
 			t.Trace = c.trace
+			if c.ordering != nil {
+				t.Ordered = c.ordering()
+			}
 			if c.part != nil {
 				t.Kept = c.part.KeepsProcess
+			}
+			if c.scrub != nil {
+				c.scrub.target(t)
 			}
 			sink, err = c.creator.Create(out, p.Info, t)
 			return sink, err
@@ -208,6 +221,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	}
 	d.empty = func() string {
 		a.sum.Result = sink.Result()
+		if c.remarks != nil {
+			a.sum.Result.Remark(c.remarks())
+		}
 		a.spans.describe(a.sum)
 		if r, ok := a.sum.Result.(formats.FlagEmptied); ok && r.EmptiedByFlag() {
 			d.advice = ""

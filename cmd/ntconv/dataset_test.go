@@ -111,7 +111,7 @@ func TestDatasetKeys(t *testing.T) {
 		{[]string{"to", "parquet", "--dataset", "fleet", "--single", trace(t, "jit")}, exitUsage, "one file"},
 		{[]string{"to", "parquet", "--dataset", "fleet", "-f", trace(t, "jit")}, exitUsage, "dataset rm"},
 		{[]string{"to", "parquet", "--dataset", "fleet", "--jobs", "0", trace(t, "jit")}, exitUsage, "at least 1"},
-		{[]string{"to", "parquet", "--jobs", "2", trace(t, "jit")}, exitUsage, "--jobs needs --dataset"},
+		{[]string{"to", "parquet", "--partition", "day", trace(t, "jit")}, exitUsage, "--partition needs --dataset"},
 		{[]string{"to", "parquet", "--dataset", "fleet"}, exitUsage, "no input given"},
 		{[]string{"to", "parquet", "--dataset", "fleet", "nothing-*"}, exitInput, "no file matches"},
 		{[]string{"info", "fleet"}, exitInput, "ntconv dataset ls fleet"},

@@ -258,10 +258,7 @@ func truthOf(t *testing.T, name string, to any) {
 // A request is a span: both expressions select the same events. All events with the activity ID of a selected request
 // between its events are among them.
 func TestDuringRequests(t *testing.T) {
-	in, err := corpus.Find("data", "own", "net-http.nettrace.zst")
-	if err != nil {
-		t.Skip(err)
-	}
+	in := corpus.Shared(t, "data", "own", "net-http.nettrace.zst")
 	events := listEvents(t, in)
 	const kestrel = "Microsoft-AspNetCore-Server-Kestrel"
 	for request, same := range map[string]string{

@@ -95,7 +95,7 @@ func otherKinds(kinds []inventory.Extractable) string {
 	var has []string
 	for _, x := range kinds {
 		k, _ := kind.Parse(x.Kind) // the inventory takes its names from package kind
-		has = append(has, fmt.Sprintf("%s %s (--%s %s)", message.Group(x.Events), k.Noun(x.Events), formats.FlagKind, k))
+		has = append(has, formats.CountOfKind(k, x.Events))
 	}
 	return "the trace has " + message.List(has)
 }

@@ -36,7 +36,7 @@ const exitCodes = `  0  complete
 
 "Nothing was written" applies to files and directories: an existing one is unchanged. Standard output and pipes cannot be taken back. With the
 codes 2 and 5 they contain the output before the error: whole lines of print and of OTLP as JSON, or an unusable beginning of a file in other
-formats. They contain nothing if a limit of the input is exceeded in a pass before the output, as with --symbols, or with --strict, unless the
+formats. They contain nothing if a limit of the input is exceeded in a pass before the output, as with --frames, or with --strict, unless the
 input is itself a pipe. After a signal, or if the output could not be written, they may end anywhere.
 `
 

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) filterCmd() *cobra.Command {
-	f := conversion{to: formats.Nettrace()}
+	f, set := conversion{to: formats.Nettrace()}, new(several)
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the selected events of a trace as a trace",
@@ -25,7 +25,7 @@ func (a *app) filterCmd() *cobra.Command {
 			"output can be resolved; --keep-symbols=false drops them. To find these processes it reads the input twice, and copies\n" +
 			"standard input to a temporary file.\n\n" +
 			"Events are renumbered: filtered events do not count as lost, and events that the recorder lost still do. Types and\n" +
-			"threads without an event are dropped. Without a selection filter keeps everything.",
+			"threads without an event are dropped. Without a selection filter keeps everything.\n\n" + severalHelp,
 		Example: examples(
 			formats.Example{
 				Remark: "one process of a machine-wide trace",
@@ -59,11 +59,7 @@ func (a *app) filterCmd() *cobra.Command {
 			if to, flag := f.creator.Destination(); to != formats.ToFile {
 				return fmt.Errorf("filter writes one trace; ntconv to nettrace takes %s and the same selection", flag)
 			}
-			plan, err := a.planFor(cmd, f.to.Out, f.creator)
-			if err != nil {
-				return err
-			}
-			return a.convert(&f, plan)
+			return a.convertSeveral(cmd, &f, set, args[:1])
 		},
 	}
 	if !a.hasFlags(cmd) {
@@ -74,6 +70,7 @@ func (a *app) filterCmd() *cobra.Command {
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		f.bind(flags)
 		flags.Lookup("split-by").Hidden = true
+		set.bind(flags)
 	})
 	a.addInputFlags(cmd)
 	showOrder(cmd, formats.OrderName(f.to.Out.Order))

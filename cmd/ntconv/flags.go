@@ -48,6 +48,12 @@ func addGroup(cmd *cobra.Command, group string, define func(*pflag.FlagSet)) {
 // addInputFlags defines the flags of every command that reads a trace.
 func (a *app) addInputFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupSelection, a.pick.bind)
+	a.addReadFlags(cmd)
+	a.completeNames(cmd)
+}
+
+// addReadFlags defines the flags of a command that reads a trace and has no selection.
+func (a *app) addReadFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupInput, func(flags *pflag.FlagSet) {
 		flags.StringVar(&a.from, "from", "", "`format` of the input (default: recognized by its content)")
 		a.read.BindRead(flags)
@@ -61,10 +67,14 @@ func (a *app) addInputFlags(cmd *cobra.Command) {
 			"report",
 			"form of the summary: a line of text or a JSON object",
 		)
+		flags.Var(
+			formats.Choice(&a.progressForm, progressAuto, progressText, progressJSON, progressNone),
+			flagProgress,
+			"form of the progress on standard error: text, JSON objects, one per line, or none; auto means text if it is a terminal",
+		)
 	})
 	addGroup(cmd, groupLimits, a.bindLimits)
 	complete(cmd, "from", formats.NamesOf(formats.Readable()))
-	completeNames(cmd)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if choices := formats.Choices(f); choices != nil {
 			complete(cmd, f.Name, choices)

@@ -14,12 +14,12 @@ import (
 
 // attacksOnOutput are on outputs: their size, and their contents after an error.
 var attacksOnOutput = []attack{
-	{file: "stack-amplify.nettrace", args: "print --json --symbols IN -o OUT", code: 5, mib: 120, says: "output too large: limit 256 MiB"},
+	{file: "stack-amplify.nettrace", args: "print --json --frames IN -o OUT", code: 5, mib: 120, says: "output too large: limit 256 MiB"},
 	{file: "stack-amplify.nettrace", args: "to parquet --single IN -o OUT", code: 5, mib: 150, says: "raise --max-output"},
-	{file: "stack-amplify.nettrace", args: "print --symbols --max-output 1MiB IN", code: 5, out: 1 << 20, mib: 100, says: "limit 1 MiB"},
-	{file: "inlined.nettrace", args: "print --json --symbols --max-output 8MiB IN", code: 5, out: 8 << 20, mib: 150, says: "raise --max-output"},
-	{file: "limit-partial-stdout.nettrace", args: "print --json --symbols --crc --hex IN", code: 5, mib: 100, says: "raise --max-fields"},
-	{file: "strict-partial-stdout.nettrace", args: "print --json --strict --symbols --crc --hex IN", code: 2, mib: 150, says: "stack ID is already in use"},
+	{file: "stack-amplify.nettrace", args: "print --frames --max-output 1MiB IN", code: 5, out: 1 << 20, mib: 100, says: "limit 1 MiB"},
+	{file: "inlined.nettrace", args: "print --json --frames --max-output 8MiB IN", code: 5, out: 8 << 20, mib: 150, says: "raise --max-output"},
+	{file: "limit-partial-stdout.nettrace", args: "print --json --frames --crc --hex IN", code: 5, mib: 100, says: "raise --max-fields"},
+	{file: "strict-partial-stdout.nettrace", args: "print --json --strict --frames --crc --hex IN", code: 2, mib: 150, says: "stack ID is already in use"},
 	{file: "strict-partial-stdout.nettrace", args: "print --json --strict IN", code: 2, mib: 150, says: "stack ID is already in use"},
 	{file: "strict-partial-stdout.nettrace", args: "to nettrace --strict IN -o -", code: 2, mib: 150, says: "stack ID is already in use"},
 
@@ -48,8 +48,8 @@ func TestLinesAreWhole(t *testing.T) {
 		json bool
 		pipe bool // the input comes through a pipe, so that it cannot be checked first
 	}{
-		{"stack-amplify.nettrace", "print --json --symbols --max-output 700KiB", exitLimit, true, false},
-		{"stack-amplify.nettrace", "print --symbols --max-output 700KiB", exitLimit, false, false},
+		{"stack-amplify.nettrace", "print --json --frames --max-output 700KiB", exitLimit, true, false},
+		{"stack-amplify.nettrace", "print --frames --max-output 700KiB", exitLimit, false, false},
 		{"limit-partial-stdout.nettrace", "print --json --crc --hex", exitLimit, true, true},
 		{"limit-partial-stdout.nettrace", "print --crc --hex", exitLimit, false, true},
 		{"strict-partial-stdout.nettrace", "print --json --strict --crc --hex", exitInput, true, true},

@@ -21,12 +21,15 @@ import (
 
 func (a *app) infoCmd() *cobra.Command {
 	var asJSON, all bool
+	jobs := defaultJobs()
 	cmd := &cobra.Command{
-		Use:   "info IN",
+		Use:   "info IN...",
 		Short: "Show the contents of a trace, and commands that extract them",
 		Long: "Show the contents of a trace: processes, the kinds of profiles with their totals and commands, what happened over time,\n" +
 			"garbage collections, allocations and exceptions by type, requests, counters, thread pools, events by type, losses.\n" +
-			"docs/info.md describes each line.",
+			"docs/info.md describes each line.\n\n" +
+			"For several inputs, info prints a table with a line per input, or with --json an array of the objects. An input may be a\n" +
+			"directory, which means the traces in it and below it, or a quoted pattern such as 'runs/**/*.nettrace'.",
 		Example: examples(
 			formats.Example{Remark: "the contents of a trace", Line: "ntconv info trace.nettrace"},
 			formats.Example{
@@ -34,13 +37,28 @@ func (a *app) infoCmd() *cobra.Command {
 				Line:   "ntconv info --provider 'System.*' trace.nettrace",
 			},
 			formats.Example{Remark: "all threads, event types and attributes", Line: "ntconv info --all trace.nettrace"},
+			formats.Example{Remark: "a table of all traces in a directory", Line: "ntconv info traces/"},
 			formats.Example{Remark: "for programs", Line: "ntconv info --json trace.nettrace | jq .lost_events"},
 		),
-		Args:              oneInput,
-		ValidArgsFunction: inputCompletion,
+		Args:              someInputs,
+		ValidArgsFunction: anyCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			anyOrder := !cmd.Flags().Changed("order")
-			return a.info(args[0], anyOrder, infoOptions{asJSON, all})
+			form := infoOptions{asJSON, all}
+			if a.job != nil {
+				return a.info(a.job.in, anyOrder, form)
+			}
+			if jobs < 1 {
+				return failf(exitUsage, "--%s %d: want at least 1", flagJobs, jobs)
+			}
+			in, err := a.findInputs(args)
+			if err != nil {
+				return err
+			}
+			if in.expanded || len(in.Names) > 1 {
+				return a.infoEach(in, jobs, form)
+			}
+			return a.info(args[0], anyOrder, form)
 		},
 	}
 	if !a.hasFlags(cmd) {
@@ -48,6 +66,7 @@ func (a *app) infoCmd() *cobra.Command {
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with all threads and events")
+		flags.IntVarP(&jobs, flagJobs, "j", jobs, "read this many inputs at a time")
 		flags.BoolVar(&all, "all", false, "print complete lists, threads and attributes instead of one screen")
 	})
 	a.addInputFlags(cmd)
@@ -83,7 +102,12 @@ func (a *app) info(name string, anyOrder bool, form infoOptions) error {
 		if p.Kept == 0 && p.Total > 0 && !plan.Selection.Empty() {
 			return a.nothing(p, "events", "")
 		}
-		text, err := c.describe(p, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits)).text(p.Report, form)
+		d := c.describe(p, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits))
+		if a.job != nil {
+			a.job.described(d)
+			return partial
+		}
+		text, err := d.text(p.Report, form)
 		if err != nil {
 			return fail(exitOutput, err)
 		}

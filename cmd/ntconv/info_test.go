@@ -152,7 +152,7 @@ func TestProposedCommandsPrintWhatInfoCounts(t *testing.T) {
 			if x.Printed > 0 {
 				want = x.Printed
 			}
-			args = strings.ReplaceAll(strings.ReplaceAll(args, "--symbols ", ""), "'", "")
+			args = strings.ReplaceAll(strings.ReplaceAll(args, "--frames ", ""), "'", "")
 			r := invoke(t, dir, nil, append([]string{"print"}, strings.Fields(args)...)...)
 			if n := int64(strings.Count(r.stdout, "\n")); n != want {
 				t.Errorf("%s: %d events, want %d", x.Command, n, want)

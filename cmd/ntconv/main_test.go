@@ -30,6 +30,10 @@ func TestMain(m *testing.M) {
 		limitFiles()
 		main()
 	}
+	// The files of this machine must not change outputs.
+	if err := os.Setenv(formats.EnvLocalSymbols, "false"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
@@ -166,7 +170,7 @@ func TestExitCodes(t *testing.T) {
 		{name: "losses of the recorder", args: []string{"info", trace(t, "stress-drop")}},
 
 		{name: "no input", args: []string{"to", "pprof"}, code: 1, stderr: []string{"no input given", "ntconv to pprof --help"}},
-		{name: "two inputs", args: []string{"info", "a", "b"}, code: 1, stderr: []string{"ntconv info reads one input, got 2 (a b); to merge them, run: ntconv to nettrace a b -o both.nettrace"}},
+		{name: "two inputs", args: []string{"top", "a", "b"}, code: 1, stderr: []string{"ntconv top reads one input, got 2 (a b); to merge them, run: ntconv to nettrace a b -o both.nettrace"}},
 		{name: "unknown command", args: []string{"explode"}, code: 1, stderr: []string{"explode", "--help"}},
 		{name: "unknown flag", args: []string{"info", "--nope", cpu}, code: 1, stderr: []string{"--nope"}},
 		{name: "unknown format", args: []string{"to", "mp3", cpu}, code: 1, stderr: []string{"mp3", "pprof (.pb.gz"}},
@@ -276,7 +280,7 @@ func TestPipes(t *testing.T) {
 
 	// Names come last: a pipe is kept in a temporary file, and nothing is left of that.
 	os.Remove(filepath.Join(dir, "cpu-env.pb.gz"))
-	args := []string{"print", "--json", "--symbols", "--event", "ThreadSample", "--from-time=-100ms"}
+	args := []string{"print", "--json", "--frames", "--event", "ThreadSample", "--from-time=-100ms"}
 	a, b := invoke(t, dir, unpacked(t, "cpu-env"), append(args, "-")...), invoke(t, dir, nil, append(args, trace(t, "cpu-env"))...)
 	if a.code != exitOK || a.stdout != b.stdout || !strings.Contains(a.stdout, `"Shop.Cpu.Spin(double)"`) {
 		t.Errorf("codes %d and %d, %d and %d bytes, %s%s", a.code, b.code, len(a.stdout), len(b.stdout), a.stderr, b.stderr)
@@ -510,7 +514,7 @@ func TestCompletion(t *testing.T) {
 		"top|": "nettrace", "help|": "completion\t", "help|to|": writable[0], "help|wh": "where\t", "help|li": "limits\t",
 		"verify|--ignore|": "marks", "verify|--ignore|damage,ma": "damage,marks", "verify|--ignore|damage,dam": ":",
 		"top|--provider|System.Net.H": "System.Net.Http\n", "top|--provider|System.Runtime,System.Net.H": "System.Runtime,System.Net.Http\n",
-		"print|--event|ExceptionTh": "ExceptionThrown", "top|--where|": ":4", "top|--tid|": ":4", "top|--focus|": ":4",
+		"print|--event|ExceptionTh": "ExceptionThrown", "top|--where|": "$time\n", "top|--tid|": ":4", "top|--focus|": ":4",
 		"to|pprof|--span-link|label,": "label,activity\nlabel,thread\n:", "top|--base|": "nettrace", "to|pprof|-o|": ":0",
 		"top|--max-thr": "--max-threads\t", "top|--names|": "pretty\nshort\nraw",
 	} {

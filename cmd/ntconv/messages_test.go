@@ -201,7 +201,7 @@ func TestNamesStayOnTheirLine(t *testing.T) {
 	}
 	dir := t.TempDir()
 	write(t, dir, "a.pb.gz", b.Bytes())
-	for command, flags := range map[string][]string{"top": nil, "info": nil, "print": {"--symbols"}} {
+	for command, flags := range map[string][]string{"top": nil, "info": nil, "print": {"--frames"}} {
 		r := invoke(t, dir, nil, append([]string{command, "a.pb.gz"}, flags...)...)
 		text := r.stdout + r.stderr
 		if r.code != exitOK || !strings.Contains(text, shown) || strings.ContainsAny(text, "\x1b\t\u202e") || strings.Contains(text, "\nNAME") {

@@ -61,7 +61,7 @@ func TestNextStep(t *testing.T) {
 		want string // between the name and the next step
 		next string
 	}{
-		{"info .", exitInput, "is a directory", "pass a file in it"},
+		{"top .", exitInput, "is a directory", "pass a file in it"},
 		{"info name", exitInput, "nettrace 4: byte 43: Object/NameLength: input is corrupt: invalid value: -1, want 0 to 38", "copy the file again, or record again"},
 		{"info header", exitInput, "nettrace: byte 12: stream header: unknown format: invalid value: 9, want 20, or 0 from version 6 on",
 			"check that this is the recorded file"},

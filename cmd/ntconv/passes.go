@@ -64,7 +64,7 @@ func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Crea
 func (a *app) open(names []string, again bool) (*input.Input, error) {
 	o := &input.Options{
 		Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, MaxTemp: a.read.MaxTemp, Copying: a.copying,
-		Guard: a.memory.Watch, Taken: a.quota.Read,
+		Guard: a.guard, Rewrite: a.rewrite, Taken: a.quota.Read, Merge: a.combine,
 	}
 	if a.from != "" {
 		table := formats.Readable()

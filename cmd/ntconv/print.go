@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/eventtext"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/internal/where"
@@ -21,7 +22,7 @@ type printing struct {
 	in, out string
 	json    bool
 	lines   eventtext.Options
-	symbols bool
+	frames  bool
 	names   *symbol.Options
 	stats   statistics
 }
@@ -33,10 +34,11 @@ func (a *app) printCmd() *cobra.Command {
 		Short:             "Print events as text or as JSON lines",
 		Long:              printDetails + "\n\n" + statsDetails,
 		Example:           printExamples(),
-		Args:              oneInput,
+		Args:              printInput,
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.in = args[0]
+			r.frames = r.frames || cmd.Flags().Changed(formats.FlagSymbols)
 			if err := r.stats.check(cmd); err != nil {
 				return err
 			}
@@ -54,7 +56,7 @@ func (a *app) printCmd() *cobra.Command {
 		flags.BoolVar(&r.lines.Hex, "hex", false, "print the bytes of payloads")
 		flags.BoolVar(&r.lines.CRC, "crc", false, "print the CRC-32 of payloads")
 		flags.BoolVar(&r.lines.Stacks, "stacks", false, "print the addresses of stacks, leaf first")
-		flags.BoolVar(&r.symbols, "symbols", false, "print symbolized stacks; reads the input twice")
+		flags.BoolVar(&r.frames, flagFrames, false, "print symbolized stacks; reads the input twice; implied by --"+formats.FlagSymbols)
 		r.names = formats.NamesFlag(flags)
 		r.stats.bind(flags)
 		r.out = "-"
@@ -68,19 +70,31 @@ func (a *app) printCmd() *cobra.Command {
 	return cmd
 }
 
+// flagFrames is the flag for symbolized stacks.
+const flagFrames = "frames"
+
+// printInput is the argument check of print. Its --symbols once took no value, so an old command line has no input.
+func printInput(cmd *cobra.Command, args []string) error {
+	if dirs, err := cmd.Flags().GetStringArray(formats.FlagSymbols); err == nil && len(args) == 0 && len(dirs) > 0 {
+		return fmt.Errorf("--symbols names a directory with symbols; to print symbolized stacks, run: ntconv print --%s %s",
+			flagFrames, message.ShellWord(dirs[len(dirs)-1]))
+	}
+	return oneInput(cmd, args)
+}
+
 // printDetails is the part of the help about lines of events.
 const printDetails = "Print the events of a trace, one per line: the time since the start, process/thread, CPU, provider/event and fields.\n" +
 	"With --json every line is a JSON object; its keys are ticks, time, pid, tid, cpu, provider, id, version, name, opcode,\n" +
 	"level, keywords, activity_id, related_activity_id, trace_id, span_id, labels, size, crc32, payload_hex, payload, stack.\n\n" +
 	"Times count from the start of the recording. Timelines (chrome, perfetto, firefox, speedscope) count from their first item.\n\n" +
-	"Symbols usually come last in a trace: with --symbols it is read twice, and standard input is copied to a\n" +
+	"Symbols usually come last in a trace: with --frames it is read twice, and standard input is copied to a\n" +
 	"temporary file for that."
 
 func printExamples() string {
 	return examples(
 		formats.Example{
 			Remark: "exceptions with their stacks",
-			Line:   "ntconv print --event ExceptionThrown --symbols trace.nettrace",
+			Line:   "ntconv print --event ExceptionThrown --frames trace.nettrace",
 		},
 		formats.Example{
 			Remark: "as JSON, for jq",
@@ -111,7 +125,7 @@ func (a *app) print(r *printing) error {
 	if err != nil {
 		return err
 	}
-	if r.symbols {
+	if r.frames {
 		r.lines.Stacks = true
 		plan.Names, plan.NamesFirst = r.names, true
 	}

@@ -72,7 +72,7 @@ func (s *statistics) check(cmd *cobra.Command) error {
 		}
 		return nil
 	}
-	for _, name := range []string{"hex", "crc", "stacks", "symbols"} {
+	for _, name := range []string{"hex", "crc", "stacks", flagFrames} {
 		if given(name) {
 			return failf(exitUsage, "--%s prints a table, which has no place for --%s", flagStats, name)
 		}

@@ -140,7 +140,7 @@ func TestStatsMistakes(t *testing.T) {
 	}{
 		{"--by TypeName", exitUsage, "--by needs --stats"},
 		{"-n 3", exitUsage, "--count needs --stats"},
-		{"--stats --symbols", exitUsage, "--stats prints a table, which has no place for --symbols"},
+		{"--stats --frames", exitUsage, "--stats prints a table, which has no place for --frames"},
 		{"--stats -n -1", exitUsage, "-n -1: want a number of groups"},
 		{"--stats --by a,,b", exitUsage, "--by: position 3: want a field"},
 		{"--stats --by $tid,TypeName --by $tid", exitUsage, "--by has $tid twice"},

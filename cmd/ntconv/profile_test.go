@@ -83,7 +83,7 @@ func TestProfileVerbs(t *testing.T) {
 		want []string
 	}{
 		{[]string{"info"}, []string{"pprof", "shop", "Universal.Events", "ntconv top --kind imported", "2026-03-01 12:00:00"}},
-		{[]string{"print", "--symbols"}, []string{"Value=30 samples=3 cpu=30000000", "shop.work", "main.main", `endpoint="/cart"`}},
+		{[]string{"print", "--frames"}, []string{"Value=30 samples=3 cpu=30000000", "shop.work", "main.main", `endpoint="/cart"`}},
 		{[]string{"top"}, []string{"Type: cpu", "30ms", "shop.work"}},
 		{[]string{"top", "--sample-type", "samples"}, []string{"Type: samples", "shop.work"}},
 		{[]string{"top", "--where", "samples == 1"}, []string{"10ms", "main.main"}},

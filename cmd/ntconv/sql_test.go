@@ -210,3 +210,16 @@ func TestSQLInterruptedConversion(t *testing.T) {
 		t.Errorf("left temporary files: %q", left)
 	}
 }
+
+// A query for a table that the input does not have mentions the flag that makes tables of event types.
+func TestMissingTypedTable(t *testing.T) {
+	for message, want := range map[string]bool{
+		"Catalog Error: Table with name GCStart does not exist!": true, "Binder Error: no such column": false,
+	} {
+		fakeDuckDB(t, "echo '"+message+"' >&2; exit 1")
+		r := invoke(t, t.TempDir(), nil, "sql", "SELECT * FROM GCStart", trace(t, "cpu-env"))
+		if r.code != exitUsage || strings.Contains(r.stderr, "converted with ntconv to parquet --typed\n") != want {
+			t.Errorf("%q: code %d: %s", message, r.code, r.stderr)
+		}
+	}
+}

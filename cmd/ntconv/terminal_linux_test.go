@@ -62,7 +62,7 @@ func refusesTerminal(t *testing.T, args ...string) {
 func TestProgress(t *testing.T) {
 	for what, args := range map[string][]string{
 		"reading": {"to", "nettrace", "-o", "out", "-"},
-		"copying": {"print", "--symbols", "-o", "out", "-"}, // a pipe is copied to be read twice
+		"copying": {"print", "--frames", "-o", "out", "-"}, // a pipe is copied to be read twice
 	} {
 		shown := strings.ReplaceAll(progressOf(t, what, args...), "\r\n", "\n")
 		if last := shown[strings.LastIndex(shown, "\r")+1:]; !strings.HasPrefix(last, "ntconv: ") {

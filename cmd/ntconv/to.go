@@ -40,21 +40,18 @@ func (a *app) toCmd(from *formats.Format) *cobra.Command {
 
 func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	c, openers := conversion{to: f}, new(formats.Openers)
-	set := new(collection)
-	args, use := oneInput, "IN [-o OUT]"
-	if f.Out.Merges {
-		args, use = someInputs, "IN... [-o OUT]"
-	}
+	set := &collection{several: new(several)}
+	use := "IN... [-o OUT]"
 	if f.Out.Dataset {
-		args, use = set.anyInputs(args), use+" | IN... --dataset DIR"
+		use += " | IN... --dataset DIR"
 	}
 	cmd := &cobra.Command{
 		Use:               f.Name + " " + use,
 		Short:             strings.ToUpper(f.Out.Doc[:1]) + f.Out.Doc[1:],
 		Long:              longHelp(f),
 		Example:           examples(f.Out.Examples...),
-		Args:              args,
-		ValidArgsFunction: inputCompletion,
+		Args:              set.anyInputs,
+		ValidArgsFunction: anyCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if from != nil || f.Out.InFlags {
 				a.openers = openers
@@ -68,7 +65,7 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 			if set.dir != "" {
 				return a.collect(cmd, &c, set, args)
 			}
-			return a.convertAll(cmd, &c, args)
+			return a.convertSeveral(cmd, &c, set.several, args)
 		},
 	}
 	if !a.hasFlags(cmd) {
@@ -78,6 +75,7 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		c.bindOut(flags, "output `file`; - is standard output")
 		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
 		c.bind(flags)
+		set.several.bind(flags)
 		if f.Out.Dataset {
 			set.bind(flags)
 		}
@@ -139,8 +137,8 @@ func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) err
 func longHelp(f *formats.Format) string {
 	return fmt.Sprintf(
 		"Convert to %s: %s.\n\nWithout -o the output is named after the input, in the current directory, with the extension %s;\n"+
-			"standard input is converted to standard output.%s",
-		f.Name, f.Out.Doc, f.Exts[0], compressionHelp(f),
+			"standard input is converted to standard output.%s\n\n%s",
+		f.Name, f.Out.Doc, f.Exts[0], compressionHelp(f), severalHelp,
 	) + ownHelp(f.Out)
 }
 

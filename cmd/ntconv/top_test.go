@@ -241,7 +241,7 @@ func TestShortNames(t *testing.T) {
 	dir, in := t.TempDir(), trace(t, "cpu-env")
 	for _, args := range []string{
 		"top --names short -n 0 IN", "to folded --names short -o - IN", "to speedscope --names short -o - IN",
-		"print --names short --symbols IN", "to firefox --names short -o - IN",
+		"print --names short --frames IN", "to firefox --names short -o - IN",
 	} {
 		r := invoke(t, dir, nil, strings.Fields(strings.Replace(args, "IN", in, 1))...)
 		if r.code != exitOK || !strings.Contains(r.stdout, "Cpu.Spin(double)") || strings.Contains(r.stdout, "Shop.Cpu.Spin(double)") ||

@@ -56,7 +56,7 @@ func TestFailingWrites(t *testing.T) {
 // A full disk during the copy of standard input is reported as such.
 func TestNoRoomForCopy(t *testing.T) {
 	dir := t.TempDir()
-	cmd := command(t, dir, "print", "--symbols", "-")
+	cmd := command(t, dir, "print", "--frames", "-")
 	cmd.Env = append(cmd.Env, fileLimit+"=1000")
 	cmd.Stdin = struct{ io.Reader }{bytes.NewReader(unpacked(t, "cpu-env"))}
 	var out, errs bytes.Buffer
@@ -82,7 +82,7 @@ func TestSignals(t *testing.T) {
 		{syscall.SIGINT, 130, []string{"print", "--report", "json", "-o", "out", "-"}, ""},
 		{syscall.SIGTERM, 143, []string{"to", "pprof", "-o", "out", "-"}, "ntconv: interrupted, nothing written\n"},
 		{syscall.SIGHUP, 129, []string{"to", "nettrace", "-o", "out", "-"}, ""},
-		{syscall.SIGTERM, 143, []string{"print", "--symbols", "-o", "out", "-"}, "ntconv: interrupted, nothing written\n"},
+		{syscall.SIGTERM, 143, []string{"print", "--frames", "-o", "out", "-"}, "ntconv: interrupted, nothing written\n"},
 	} {
 		if signal.Ignored(c.signal) {
 			continue // as under nohup: the command goes on
@@ -100,7 +100,7 @@ func TestSignals(t *testing.T) {
 		}
 		// The trace does not end, so the command waits for more.
 		go func() { _, _ = in.Write(unpacked(t, "cpu-env")[:200_000]) }()
-		if c.args[1] == "--symbols" {
+		if c.args[1] == "--frames" {
 			time.Sleep(300 * time.Millisecond) // its copy of the input has no name
 		} else {
 			waitFor(t, "a temporary file", func() bool { return len(files(t, dir)) == 1 })
@@ -170,7 +170,7 @@ func startPiped(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) 
 // A reader that has seen enough, as head, ends the command without words.
 func TestBrokenPipe(t *testing.T) {
 	for _, args := range [][]string{
-		{"print", trace(t, "cpu-env")}, {"print", "--json", "--symbols", trace(t, "cpu-env")}, {"to", "pprof", "-o", "-", trace(t, "cpu-env")},
+		{"print", trace(t, "cpu-env")}, {"print", "--json", "--frames", trace(t, "cpu-env")}, {"to", "pprof", "-o", "-", trace(t, "cpu-env")},
 		{"info", trace(t, "cpu-env")}, {"top", trace(t, "cpu-env")}, {"version"},
 	} {
 		r, w, err := os.Pipe()
@@ -249,7 +249,7 @@ func TestFIFO(t *testing.T) {
 		}
 		done <- err
 	}()
-	r := invoke(t, dir, nil, "print", "--symbols", "-q", fifo)
+	r := invoke(t, dir, nil, "print", "--frames", "-q", fifo)
 	if err := <-done; err != nil || r.code != exitOK || !strings.Contains(r.stdout, "Shop.Cpu.Spin") {
 		t.Errorf("writer: %v; code %d: %s", err, r.code, r.stderr)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/split"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/reader"
@@ -27,35 +28,46 @@ import (
 // read.
 const exitDifferent = exitIncomplete
 
+// ignoreReplicas is the aspect of the events that package split adds to the parts of a trace.
+const ignoreReplicas = "replicas"
+
 // A verification is a request to compare two traces.
 type verification struct {
 	names  [2]string
 	ignore []string
 }
 
+// verifyHelp is the description of verify, up to the list of aspects.
+const verifyHelp = "Compare two traces, event by event: times, sequence numbers, threads and processes, CPUs, types with all fields,\n" +
+	"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may have different versions and compressions.\n" +
+	"Byte offsets are not compared, nor are sequence points that only mark the order, nor whether a default (such as\n" +
+	"keywords of 0) is written out. In time order, sequence numbers of a thread are not compared after one that contradicts the\n" +
+	"losses: the events of the thread are then not in the order of their numbers. Losses are always compared.\n\n" +
+	"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
+	"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
+	"truncated or corrupt is compared as far as it can be read, and the exit code is 3 even if that part is equal.\n\n" +
+	"Two profiles (pprof, folded, speedscope without times) are compared as profiles: the totals of samples with equal threads, stacks\n" +
+	"and labels, in any order. A pprof profile is not equal to a trace that was converted from it, which has other events: compare it\n" +
+	"with the profile that ntconv to pprof writes of that trace.\n\n" +
+	"Two directories of traces are compared trace by trace: those with equal paths below A and B, without extensions. A table\n" +
+	"lists the pairs; a trace without a counterpart is a difference.\n\n" +
+	"Aspects for --ignore:\n"
+
 func (a *app) verifyCmd() *cobra.Command {
 	var v verification
+	jobs := defaultJobs()
 	var list strings.Builder
 	var names []string
 	for _, x := range streameq.Aspects() {
 		fmt.Fprintf(&list, "  %-12s %s\n", x.Name, x.Doc)
 		names = append(names, x.Name)
 	}
+	fmt.Fprintf(&list, "  %-12s %s\n", ignoreReplicas, "events that ntconv split has added to a part")
+	names = append(names, ignoreReplicas)
 	cmd := &cobra.Command{
 		Use:   "verify A B",
 		Short: "Compare two traces: equal, or where they first differ",
-		Long: "Compare two traces, event by event: times, sequence numbers, threads and processes, CPUs, types with all fields,\n" +
-			"stacks, labels, payloads, marks, losses, and blocks of unknown kind. They may have different versions and compressions.\n" +
-			"Byte offsets are not compared, nor are sequence points that only mark the order, nor whether a default (such as\n" +
-			"keywords of 0) is written out. In time order, sequence numbers of a thread are not compared after one that contradicts the\n" +
-			"losses: the events of the thread are then not in the order of their numbers. Losses are always compared.\n\n" +
-			"The exit code is 0 if the traces are equal and 3 if they are not. The message names the first difference, both values, and both\n" +
-			"places: the number of the event, counted in the order of reading, and the byte of the decompressed input. A trace that is\n" +
-			"truncated or corrupt is compared as far as it can be read, and the exit code is 3 even if that part is equal.\n\n" +
-			"Two profiles (pprof, folded, speedscope without times) are compared as profiles: the totals of samples with equal threads, stacks\n" +
-			"and labels, in any order. A pprof profile is not equal to a trace that was converted from it, which has other events: compare it\n" +
-			"with the profile that ntconv to pprof writes of that trace.\n\n" +
-			"Aspects for --ignore:\n" + list.String(),
+		Long:  verifyHelp + list.String(),
 		Example: examples(
 			formats.Example{
 				Remark: "check that a trace was rewritten without loss",
@@ -84,6 +96,11 @@ func (a *app) verifyCmd() *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			v.names = [2]string(args)
+			if a.job != nil {
+				v.names = [2]string{a.job.in, a.job.with}
+			} else if a.directories(v.names) {
+				return a.verifyEach(v.names, max(1, jobs))
+			}
 			return a.verify(&v)
 		},
 	}
@@ -91,6 +108,7 @@ func (a *app) verifyCmd() *cobra.Command {
 		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.IntVarP(&jobs, flagJobs, "j", jobs, "for directories: compare this many pairs at a time")
 		flags.StringSliceVar(&v.ignore, "ignore", nil, "ignore these `aspect`s: "+strings.Join(names, ", "))
 	})
 	complete(cmd, "ignore", names)
@@ -104,7 +122,7 @@ func (a *app) verifyCmd() *cobra.Command {
 func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 	o := &streameq.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
 	for _, name := range v.ignore {
-		if !o.Overlook(name) {
+		if name != ignoreReplicas && !o.Overlook(name) {
 			return nil, failf(exitUsage, "--ignore %s: no such aspect; see ntconv verify --help", name)
 		}
 	}
@@ -131,7 +149,7 @@ func (a *app) verify(v *verification) error {
 	}
 	var sides [2]*side
 	for i := range sides {
-		if sides[i], err = a.openSide(v.names[i], plan); err != nil {
+		if sides[i], err = a.openSide(v, i, plan); err != nil {
 			return err
 		}
 		defer sides[i].close()
@@ -205,7 +223,7 @@ func (a *app) compareFiles(v *verification, plan *pass.Plan, sides *[2]*side) (e
 		if !s.in.Rereadable() || s.in.Format.In.Ordered {
 			return 0, errors.ErrUnsupported
 		}
-		again[i] = &side{in: s.in}
+		again[i] = &side{in: s.in, replicas: s.replicas}
 		if err := again[i].start(&files); err != nil {
 			return 0, err
 		}
@@ -249,14 +267,16 @@ type side struct {
 	stream input.Ending
 	report ntconv.Report
 	failed error // error of src
+	// replicas means that events added by ntconv split are ignored.
+	replicas bool
 	// excluded counts events that are earlier than a preceding event with FlagSorted.
 	excluded int64
 }
 
 // openSide opens a trace with the selection of the command line.
-func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
-	s := &side{}
-	if s.in, err = a.open([]string{name}, plan.NeedsAgain()); err != nil {
+func (a *app) openSide(v *verification, i int, plan *pass.Plan) (_ *side, err error) {
+	s := &side{replicas: slices.Contains(v.ignore, ignoreReplicas)}
+	if s.in, err = a.open([]string{v.names[i]}, plan.NeedsAgain()); err != nil {
 		return nil, err
 	}
 	if err := s.start(plan); err != nil {
@@ -291,6 +311,9 @@ func (s *side) start(plan *pass.Plan) error {
 	if err != nil {
 		s.stream.Close()
 		return fail(exitUsage, err)
+	}
+	if s.replicas {
+		src = split.WithoutReplicas(src)
 	}
 	if !plan.Selection.Empty() {
 		src = profile.WithoutWeights(src) // these events exist only if a side is a selection

@@ -10,7 +10,7 @@ const (
 	ClassMethod                         // ParseMethod: code was loaded, unloaded or existed
 	ClassModule                         // ParseModule
 	ClassDomainModule                   // no view
-	ClassILMap                          // no view
+	ClassILMap                          // ParseILMap
 	ClassSample                         // ParseSample: the sample profiler saw a thread
 	ClassRuntimeStart                   // no view: the field CommandLine names the process
 	ClassProcessInfo                    // no view: the field CommandLine names the process
@@ -121,3 +121,8 @@ func universalClass(name string) Class {
 	}
 	return ClassUniversalOther
 }
+
+// SuspendsForGC reports whether the Reason of a GCSuspendEEBegin is a garbage collection (GCSuspendEEReasonMap in the
+// runtime's manifest: SuspendForGC and SuspendForGCPrep). There are other reasons: the sample profiler suspends the
+// runtime for every sample.
+func SuspendsForGC(reason uint64) bool { return reason == 1 || reason == 6 }

@@ -338,7 +338,8 @@ func formatSize(n int64) string {
 	return strconv.FormatInt(n, 10) + sizeUnits[i] + "iB"
 }
 
-// NamesFlag defines the flag --names for commands that show symbols. The result is valid after the flags are parsed.
+// NamesFlag defines the flag --names and those of SymbolFlags for commands that show symbols. The result is valid after
+// the flags are parsed.
 func NamesFlag(flags *pflag.FlagSet) *symbol.Options {
 	o := new(symbol.Options)
 	flags.Var(&choice[symbol.Names]{
@@ -348,5 +349,6 @@ func NamesFlag(flags *pflag.FlagSet) *symbol.Options {
 		},
 	}, "names", "spelling of .NET methods: pretty as in C#, short without namespaces and type arguments, raw as the "+
 		"runtime records them")
+	SymbolFlags(flags, o)
 	return o
 }

@@ -65,14 +65,18 @@ func otherKinds(others []kind.Other) []string {
 	var list []string
 	for _, o := range others {
 		if o.Kind != kind.Events { // every trace has events
-			list = append(list, fmt.Sprintf("%s %s (--%s %s)",
-				message.Group(int64(o.N)), o.Kind.Noun(int64(o.N)), FlagKind, o.Kind))
+			list = append(list, CountOfKind(o.Kind, int64(o.N)))
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
 	return []string{"the trace also has " + message.List(list)}
+}
+
+// CountOfKind returns the number of samples of a kind of profile with the flag that selects the kind.
+func CountOfKind(k kind.Kind, n int64) string {
+	return fmt.Sprintf("%s %s (--%s %s)", message.Group(n), k.Noun(n), FlagKind, k)
 }
 
 // An otherKind is a kind of profile that the trace has in addition, in the summary as JSON.

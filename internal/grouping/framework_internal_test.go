@@ -9,12 +9,12 @@ import (
 // The files are those of real traces, of self-contained programs and of programs in directories of the system.
 func TestClassOfFiles(t *testing.T) {
 	for file, want := range map[string]class{
-		"/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.12/System.Private.CoreLib.dll":                         framework,
-		"/usr/share/dotnet/shared/Microsoft.AspNetCore.App/10.0.12/Microsoft.AspNetCore.Mvc.Core.dll":               framework,
-		`C:\Program Files\dotnet\shared\Microsoft.WindowsDesktop.App\8.0.0\PresentationUI.dll`:                      framework,
-		"/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.12/libcoreclr.so":                                      framework,
-		"/usr/share/dotnet/host/fxr/10.0.12/libhostfxr.so":                                                          framework,
-		"/root/.nuget/packages/microsoft.netcore.app.runtime.linux-x64/8.0.1/runtimes/linux-x64/lib/net8.0/Foo.dll": framework,
+		"/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.12/System.Private.CoreLib.dll":                              framework,
+		"/usr/share/dotnet/shared/Microsoft.AspNetCore.App/10.0.12/Microsoft.AspNetCore.Mvc.Core.dll":                    framework,
+		`C:\Program Files\dotnet\shared\Microsoft.WindowsDesktop.App\8.0.0\PresentationUI.dll`:                           framework,
+		"/usr/share/dotnet/shared/Microsoft.NETCore.App/10.0.12/libcoreclr.so":                                           framework,
+		"/usr/share/dotnet/host/fxr/10.0.12/libhostfxr.so":                                                               framework,
+		"/home/user/.nuget/packages/microsoft.netcore.app.runtime.linux-x64/8.0.1/runtimes/linux-x64/lib/net8.0/Foo.dll": framework,
 		"/usr/share/dotnet/dotnet":                                                 framework,
 		"/app/bin/release/net5.0/osx-x64/System.Linq.dll":                          framework,
 		"/app/bin/release/net5.0/osx-x64/Microsoft.Extensions.Hosting.dll":         framework,

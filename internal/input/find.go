@@ -20,7 +20,10 @@ import (
 
 // Found holds the inputs that the arguments of a command line represent.
 type Found struct {
-	Names   []string // in the order of the arguments, sorted within each; distinct
+	Names []string // in the order of the arguments, sorted within each; distinct
+	// Below has for each name its path below the directory argument, or below the directories of a pattern before its
+	// first metacharacter. For a named file that is its last element.
+	Below   []string
 	Skipped []string // files in directories whose format cannot be read, and datasets
 }
 
@@ -46,12 +49,22 @@ type finder struct {
 	table []*formats.Format
 	found Found
 	seen  map[string]bool
+	root  string // the directory that Found.Below is relative to, "" for named files
+}
+
+// IsPattern reports whether Find treats a word as a pattern: it has a metacharacter, and no file has this name.
+func IsPattern(word string) bool {
+	if word == "-" || !strings.ContainsAny(word, "*?[") {
+		return false
+	}
+	_, err := os.Stat(word)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // word adds the inputs that an argument represents.
 func (f *finder) word(word string) error {
 	info, err := os.Stat(word)
-	if word != "-" && errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(word, "*?[") {
+	if f.root = ""; IsPattern(word) {
 		return f.pattern(word)
 	}
 	if word == "-" || err != nil || !info.IsDir() {
@@ -62,6 +75,7 @@ func (f *finder) word(word string) error {
 		return &Error{word, err}
 	}
 	before := len(f.seen)
+	f.root = word
 	if err := f.dir(word); err != nil {
 		return err
 	}
@@ -84,7 +98,15 @@ func (f *finder) add(name string) {
 	if clean := filepath.Clean(name); !f.seen[clean] || name == "-" {
 		f.seen[clean] = true
 		f.found.Names = append(f.found.Names, name)
+		f.found.Below = append(f.found.Below, f.below(name))
 	}
+}
+
+func (f *finder) below(name string) string {
+	if rel, err := filepath.Rel(f.root, name); f.root != "" && err == nil && rel != "." {
+		return rel
+	}
+	return filepath.Base(name)
 }
 
 // dir adds the inputs in a directory, or the directory itself.
@@ -191,6 +213,7 @@ func (f *finder) pattern(pattern string) error {
 	if first > 0 && root == "" {
 		root = "/"
 	}
+	f.root = cmp.Or(filepath.FromSlash(root), ".")
 	var names []string
 	if err := match(filepath.FromSlash(root), parts[first:], &names); err != nil {
 		return &Error{pattern, err}
@@ -256,6 +279,24 @@ func match(dir string, parts []string, names *[]string) error {
 		}
 	}
 	return nil
+}
+
+// IsDir reports whether a directory is one input or a dataset, so that the files in it are not inputs by themselves.
+func IsDir(dir string, table []*formats.Format) bool {
+	if checkDataset(dir) != nil {
+		return true
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return true // opening it reports the error
+	}
+	var names []string
+	for _, e := range entries {
+		if e.Type().IsRegular() {
+			names = append(names, e.Name())
+		}
+	}
+	return formats.SniffDir(table, names) != nil
 }
 
 // checkDataset returns a *DatasetError if a directory is a dataset, which contains many traces and is not an input.

@@ -37,11 +37,16 @@ type Options struct {
 	Copying func(copied func() int64) (stop func())
 	// Guard, if not nil, wraps the source of every pass.
 	Guard func(ntconv.Source) ntconv.Source
+	// Rewrite, if not nil, wraps the source of every pass after Guard: everything else sees only its events.
+	Rewrite func(ntconv.Source) ntconv.Source
 	// Check, if not nil, is called before each read of an input. Its error ends the reading.
 	Check func() error
 	// Taken, if not nil, is called with the number of decompressed bytes that are read for the first time. It is called
 	// from any goroutine.
 	Taken func(bytes int64)
+	// Merge, if not nil, is called instead of ntconv.Merge for the sources of the inputs, in their order; also for one
+	// input. It is called once per pass.
+	Merge func([]ntconv.Source) (ntconv.Source, error)
 }
 
 // An Input is one trace, or several traces that are read as one. Each pass over it is a separate source. Except for

@@ -22,7 +22,7 @@ type Ending interface {
 // Source begins a pass over the input and returns its source and its Ending; the input remains open. Errors, including
 // those of the source, are of type *Error, except that those of several inputs may be joined.
 func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
-	if len(in.others) == 0 {
+	if len(in.others) == 0 && in.opts.Merge == nil {
 		src, closer, err := in.one(o)
 		if err != nil {
 			return nil, nil, err
@@ -41,14 +41,30 @@ func (in *Input) Source(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 		one.part = newContribution(src.Info().Clock)
 		sources, all = append(sources, &namedSource{Source: src, in: one, seed: seed}), append(all, closer)
 	}
-	return in.guard(ntconv.Merge(sources...)), all, nil
+	merged, err := in.merge(sources)
+	if err != nil {
+		_ = all.Close() // nothing was read
+		return nil, nil, err
+	}
+	return in.guard(merged), all, nil
+}
+
+// merge returns one source for those of all inputs.
+func (in *Input) merge(sources []ntconv.Source) (ntconv.Source, error) {
+	if in.opts.Merge != nil {
+		return in.opts.Merge(sources)
+	}
+	return ntconv.Merge(sources...), nil
 }
 
 func (in *Input) guard(src ntconv.Source) ntconv.Source {
-	if in.opts.Guard == nil {
-		return src
+	if in.opts.Guard != nil {
+		src = in.opts.Guard(src)
 	}
-	return in.opts.Guard(src)
+	if in.opts.Rewrite != nil {
+		src = in.opts.Rewrite(src)
+	}
+	return src
 }
 
 // one begins a pass over this input alone.

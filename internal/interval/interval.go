@@ -28,13 +28,6 @@ const (
 	PairSuspension = "Suspension"
 )
 
-// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap in the runtime's manifest). There are others:
-// the sample profiler suspends the runtime for every sample.
-const (
-	suspendForGC     = 1
-	suspendForGCPrep = 6
-)
-
 func isCollection(p *schema.Pair) bool { return p.Provider == clr.Runtime && p.Name == PairCollection }
 func isSuspension(p *schema.Pair) bool { return p.Provider == clr.Runtime && p.Name == PairSuspension }
 
@@ -44,7 +37,7 @@ func (v *Interval) IsPause() bool {
 		return false
 	}
 	reason := v.matcher.field(v.Begin, "Reason")
-	return reason.Kind() == ntconv.ValueUint && (reason.Uint() == suspendForGC || reason.Uint() == suspendForGCPrep)
+	return reason.Kind() == ntconv.ValueUint && clr.SuspendsForGC(reason.Uint())
 }
 
 // Duration returns the time between the two events.

@@ -58,7 +58,7 @@ func allocSpecs() []spec {
 			return noColumn
 		},
 		meter: func(c *collector) meter {
-			return &allocMeter{c: c, names: newTypeNames(c.settings), types: map[typeKey]string{}}
+			return &allocMeter{c: c, names: newTypeNames(c.settings), types: map[intervalKey]string{}}
 		},
 	}}
 }
@@ -83,13 +83,7 @@ type allocMeter struct {
 	point
 	c     *collector
 	names typeNames
-	types map[typeKey]string // recorded names of types, for events that state only an ID
-}
-
-// A typeKey identifies a loaded type.
-type typeKey struct {
-	process *ntconv.Process
-	id      uint64
+	types map[intervalKey]string // recorded names of types, for events that state only an ID
 }
 
 // Roles of events. The role of an allocation is its source plus 1.
@@ -146,7 +140,7 @@ func (m *allocMeter) see(r *reading) {
 		return
 	}
 	if source == allocCounted {
-		o.tag(0, m.names.of(ntconv.StringValue(m.types[typeKeyOf(r.Event, f[0].Uint())])))
+		o.tag(0, m.names.of(ntconv.StringValue(m.types[intervalKeyOf(r.Event, f[0].Uint()).shared()])))
 	} else {
 		o.tag(0, m.names.of(f[0]))
 		o.tag(1, heapName(f[1]))
@@ -215,19 +209,11 @@ func (m *allocMeter) learn(r *reading) {
 	for v := range r.fields[0].Elems() {
 		id, _ := v.Field("TypeID")
 		name, _ := v.Field("Name")
-		key := typeKeyOf(r.Event, id.Uint())
+		key := intervalKeyOf(r.Event, id.Uint()).shared()
 		if _, known := m.types[key]; !known {
 			m.types[key] = string(appendText(nil, name))
 		}
 	}
-}
-
-func typeKeyOf(e *ntconv.Event, id uint64) typeKey {
-	k := typeKey{id: id}
-	if e.Thread != nil {
-		k.process = e.Thread.Process
-	}
-	return k
 }
 
 // typeNames spells names of types and keeps the spellings. Its memory grows with the distinct names, which the labels of

@@ -102,9 +102,8 @@ func (m *jitMeter) see(r *reading) {
 		}
 		return
 	}
-	i := m.end(key)
-	nanos, ok := m.c.elapsed(i.place, r.Time)
-	if !ok {
+	i, nanos := m.complete(r, key)
+	if i == nil {
 		return
 	}
 	o := m.c.observation()
@@ -189,12 +188,8 @@ func (m *typeLoadMeter) see(r *reading) {
 		m.begin(r, key, struct{}{})
 		return
 	}
-	i := m.end(key)
+	i, nanos := m.complete(r, key)
 	if i == nil {
-		return
-	}
-	nanos, ok := m.c.elapsed(i.place, r.Time)
-	if !ok {
 		return
 	}
 	o := m.c.observation()

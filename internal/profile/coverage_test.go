@@ -20,7 +20,7 @@ var withoutProfile = map[string]string{
 // it lists has a profile, too.
 func TestEveryTraceHasAProfile(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads all traces")
+		t.Skip("short mode: this reads all traces")
 	}
 	byKind := map[kind.Kind]int{}
 	for _, f := range corpus.SharedTraces(t) {

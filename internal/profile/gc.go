@@ -158,12 +158,6 @@ func (m *gcMeter) heapOf(t *ntconv.Thread) *heap {
 	return h
 }
 
-// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap in the runtime's manifest).
-const (
-	suspendForGC     = 1
-	suspendForGCPrep = 6
-)
-
 // suspend notes that a thread wants to suspend the runtime.
 func (m *gcMeter) suspend(h *heap, r *reading) {
 	if old := h.suspensions[r.Thread]; old != nil {
@@ -171,7 +165,7 @@ func (m *gcMeter) suspend(h *heap, r *reading) {
 	}
 	s := take(&m.suspensions)
 	*s = suspension{mark: r.Time}
-	if reason := r.fields[0].Uint(); reason == suspendForGC || reason == suspendForGCPrep {
+	if clr.SuspendsForGC(r.fields[0].Uint()) {
 		s.place = m.c.hold(r)
 	}
 	h.suspensions[r.Thread] = s

@@ -70,12 +70,8 @@ func (m *contentionMeter) see(r *reading) {
 		m.begin(r, key, contention{r.fields[0].Uint(), r.fields[1].Uint()})
 		return
 	}
-	i := m.end(key)
+	i, delay := m.complete(r, key)
 	if i == nil {
-		return
-	}
-	delay, ok := m.c.elapsed(i.place, r.Time)
-	if !ok {
 		return
 	}
 	if d := r.fields[0]; d.Kind() == ntconv.ValueFloat && d.Float() >= 0 && d.Float() < 1<<62 {
@@ -130,12 +126,8 @@ func (m *waitMeter) see(r *reading) {
 		m.begin(r, key, source)
 		return
 	}
-	i := m.end(key)
+	i, delay := m.complete(r, key)
 	if i == nil {
-		return
-	}
-	delay, ok := m.c.elapsed(i.place, r.Time)
-	if !ok {
 		return
 	}
 	o := m.c.observation()

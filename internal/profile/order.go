@@ -44,18 +44,19 @@ func (s *set) compareOwners(a, b uint32) int {
 }
 
 func compareProcesses(a, b *ntconv.Process) int {
-	switch {
-	case a == b:
-		return 0
-	case a == nil:
-		return -1
-	case b == nil:
-		return 1
-	}
-	return cmp.Or(cmp.Compare(a.PID, b.PID), strings.Compare(a.Host, b.Host))
+	return compareNilFirst(a, b, func(a, b *ntconv.Process) int {
+		return cmp.Or(cmp.Compare(a.PID, b.PID), strings.Compare(a.Host, b.Host))
+	})
 }
 
 func compareThreads(a, b *ntconv.Thread) int {
+	return compareNilFirst(a, b, func(a, b *ntconv.Thread) int {
+		return cmp.Or(cmp.Compare(a.TID, b.TID), strings.Compare(a.Name, b.Name))
+	})
+}
+
+// compareNilFirst compares two pointers: nil is less than any other.
+func compareNilFirst[T any](a, b *T, compare func(a, b *T) int) int {
 	switch {
 	case a == b:
 		return 0
@@ -64,7 +65,7 @@ func compareThreads(a, b *ntconv.Thread) int {
 	case b == nil:
 		return 1
 	}
-	return cmp.Or(cmp.Compare(a.TID, b.TID), strings.Compare(a.Name, b.Name))
+	return compare(a, b)
 }
 
 // compareStacks compares stacks by their addresses, then by the names of their frames.

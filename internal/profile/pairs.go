@@ -198,6 +198,20 @@ func (o *openIntervals[T]) finish() {
 	}
 }
 
+// complete removes the interval that an end with a key ends, and returns it with its nanoseconds up to the current event.
+// It returns nil if there is none, or if the event is earlier than the begin; it notes both. The caller must pass the
+// place to emit. The result is valid until the next begin.
+func (o *openIntervals[T]) complete(r *reading, key intervalKey) (i *openInterval[T], nanos int64) {
+	if i = o.end(key); i == nil {
+		return nil, 0
+	}
+	nanos, ok := o.c.elapsed(i.place, r.Time)
+	if !ok {
+		return nil, 0
+	}
+	return i, nanos
+}
+
 // elapsed returns the nanoseconds from a begin to the current event. ok is false, and the interval is dropped, if the
 // event is earlier.
 func (c *collector) elapsed(p *place, end ntconv.Ticks) (nanos int64, ok bool) {

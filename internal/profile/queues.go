@@ -103,12 +103,8 @@ func (m *workMeter) see(r *reading) {
 		m.begin(r, key, source)
 		return
 	}
-	i := m.end(key)
+	i, nanos := m.complete(r, key)
 	if i == nil {
-		return
-	}
-	nanos, ok := m.c.elapsed(i.place, r.Time)
-	if !ok {
 		return
 	}
 	o := m.c.observation()

@@ -69,7 +69,7 @@ func readPoints(t *testing.T, path string) *refPoints {
 // Exceptions and allocated bytes by type are those of TraceEvent's events for all traces.
 func TestPointsOfTraceEvent(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads TraceEvent's events of all traces")
+		t.Skip("short mode: this reads TraceEvent's events of all traces")
 	}
 	corpus.Shared(t, "oracle", "events")
 	compared := map[kind.Kind]int{}

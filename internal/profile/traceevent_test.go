@@ -164,7 +164,7 @@ func (p *refPairs) runtime(e *refEvent, f *refFields) {
 // Numbers of pairs, and their total time, are those of TraceEvent's events for all traces.
 func TestPairsOfTraceEvent(t *testing.T) {
 	if testing.Short() {
-		t.Skip("reads TraceEvent's events of all traces")
+		t.Skip("short mode: this reads TraceEvent's events of all traces")
 	}
 	corpus.Shared(t, "oracle", "events")
 	compared := map[kind.Kind]int{}

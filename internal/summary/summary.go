@@ -56,10 +56,11 @@ type Links struct {
 // Naming and Flags before Read.
 func (s *Summary) Read(p *pass.Pass) {
 	s.Format = p.Info.Format
+	named := nativeNotes(p)
 	s.Events, s.Selected = p.Total, p.Kept
 	s.Report = Entries(p.Report)
 	s.Notes = slices.Concat(LossNotes(p.Losses()), p.Selector.Notes(), p.Input.UnitNotes(), p.Input.MergeNotes(),
-		p.Plan.Read.DepthNotes(p.Report))
+		named, p.Plan.Read.DepthNotes(p.Report))
 	if s.Flags != nil {
 		s.Notes = append(s.Notes, s.Flags()...)
 	}
@@ -72,6 +73,22 @@ func (s *Summary) Read(p *pass.Pass) {
 	if s.Result != nil {
 		s.Notes = append(s.Notes, s.Result.Notes()...)
 	}
+}
+
+// nativeNotes adds to the report of a pass what files outside the trace resolved, and returns a note on it.
+func nativeNotes(p *pass.Pass) []string {
+	n, ok := p.Namer.(interface {
+		ReportNative(r *ntconv.Report) (addresses uint64, files int)
+	})
+	if !ok {
+		return nil
+	}
+	addresses, files := n.ReportNative(p.Report)
+	if addresses == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s resolved with %s", message.Count(int64(addresses), "address", "addresses"),
+		message.Count(int64(files), "file"))}
 }
 
 // Wrote sets what was written: Output, Bytes and Done. done reports whether the output was kept.

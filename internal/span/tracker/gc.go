@@ -4,15 +4,9 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/schema"
-)
-
-// Reasons of suspensions for a garbage collection (GCSuspendEEReasonMap in the runtime's manifest). There are others:
-// the sample profiler suspends the runtime for every sample.
-const (
-	suspendForGC     = 1
-	suspendForGCPrep = 6
 )
 
 // A heap is the state of the garbage collections of a process.
@@ -33,7 +27,7 @@ func (t *Tracker) beginPause(key schema.PairKey, e *ntconv.Event, r *role) bool 
 	}
 	for f, v := range r.schema.Values(e) {
 		if f.Name == "Reason" {
-			return v.Uint() == suspendForGC || v.Uint() == suspendForGCPrep
+			return clr.SuspendsForGC(v.Uint())
 		}
 	}
 	return false

@@ -57,7 +57,7 @@ func (p *Program) start() (err error) {
 	p.cmd = exec.Command(p.path)
 	p.cmd.Dir = p.dir
 	// With one thread, goroutines do not overwrite each other's counts, and pools are deterministic.
-	p.cmd.Env = append(os.Environ(), "GOCOVERDIR="+p.dir, "GOMAXPROCS=1", "GOGC=400", "TMPDIR="+p.dir)
+	p.cmd.Env = append(os.Environ(), "GOCOVERDIR="+p.dir, "GOMAXPROCS=1", "GOGC=400", "TMPDIR="+p.dir, "NTCONV_LOCAL_SYMBOLS=false")
 	if p.in, err = p.cmd.StdinPipe(); err != nil {
 		return err
 	}

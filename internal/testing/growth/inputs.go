@@ -47,7 +47,7 @@ type Command struct{ Name, Args string }
 // Commands returns command lines that accept any input.
 func Commands() []Command {
 	return []Command{
-		{"print", "print IN"}, {"json", "print --json --symbols IN"}, {"info", "info IN"}, {"verify", "verify IN IN"},
+		{"print", "print IN"}, {"json", "print --json --frames IN"}, {"info", "info IN"}, {"verify", "verify IN IN"},
 		{"filter", "filter --event E* IN -"}, {"nettrace", "to nettrace IN -o -"}, {"pprof", "to pprof IN -o -"},
 		{"folded", "to folded IN -o -"}, {"otlp", "to otlp --spans all IN -o -"},
 		// With few rows, the size would determine whether a type has its own table.

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Flags for several inputs.
+const (
+	flagEach      = "each"
+	flagJobs      = "jobs"
+	flagFilesFrom = "files-from"
+)
+
+// several are the flags for several inputs of a conversion.
+type several struct {
+	each      bool
+	filesFrom string
+	jobs      int
+}
+
+// defaultJobs is half of the cores, because a conversion uses several: decompression and each table run in goroutines
+// of their own. It is at least 2, so that one job computes while another waits for the disk. Measured on 2 cores: a
+// second job makes traces of 160 kB 1.2 to 2 times as fast and traces of 50 MB no faster, and needs a third more
+// memory.
+func defaultJobs() int { return max(2, runtime.GOMAXPROCS(0)/2) }
+
+func (s *several) bind(flags *pflag.FlagSet) {
+	flags.BoolVar(&s.each, flagEach, false,
+		"convert each input into an output of its own in the directory of -o (default: if -o names a directory); "+
+			"existing outputs are skipped unless -f is set")
+	flags.StringVar(&s.filesFrom, flagFilesFrom, "",
+		"read names of further inputs from this `file`, one per line; - is standard input")
+	flags.IntVarP(&s.jobs, flagJobs, "j", defaultJobs(), "convert this many inputs at a time")
+}
+
+// severalHelp describes several inputs in the help of a command.
+const severalHelp = "An input may be a directory, which means the traces in it and below it, or a quoted pattern such as 'runs/**/*.nettrace'.\n" +
+	"If -o names a directory (an existing one, or a name with / at its end), each input gets an output of its own in it, a\n" +
+	"failure does not stop the others, and a table at the end lists all inputs. The exit code is the worst one."
+
+// check rejects invalid values.
+func (s *several) check(args []string) error {
+	switch {
+	case s.jobs < 1:
+		return failf(exitUsage, "--%s %d: want at least 1", flagJobs, s.jobs)
+	case s.filesFrom == "-" && slices.Contains(args, "-"):
+		return failf(exitUsage, "standard input is both an input and the list of --%s", flagFilesFrom)
+	}
+	return nil
+}
+
+// anyInputs is the argument check of a command that reads several inputs.
+func (s *several) anyInputs(cmd *cobra.Command, args []string) error {
+	if s.filesFrom == "" || len(args) > 0 {
+		return someInputs(cmd, args)
+	}
+	return nil
+}
+
+// The inputs of a command line.
+type inputs struct {
+	*input.Found
+	expanded bool // an argument is a directory of traces or a pattern
+}
+
+// inputs returns the inputs of a command. Arguments that are all names of inputs are returned unchanged.
+func (s *several) inputs(a *app, args []string) (*inputs, error) {
+	args, err := s.withList(args)
+	if err != nil {
+		return nil, err
+	}
+	return a.findInputs(args)
+}
+
+// withList returns the arguments and the names in the file of --files-from.
+func (s *several) withList(args []string) ([]string, error) {
+	if s.filesFrom == "" {
+		return args, nil
+	}
+	more, err := readNames(s.filesFrom)
+	if err != nil {
+		return nil, fail(exitInput, err)
+	}
+	if args = append(slices.Clip(args), more...); len(args) == 0 {
+		return nil, failf(exitInput, "%s: the list is empty", s.filesFrom)
+	}
+	return args, nil
+}
+
+// findInputs returns the inputs that arguments represent. Arguments that are all names of inputs are returned
+// unchanged.
+func (a *app) findInputs(args []string) (*inputs, error) {
+	if !slices.ContainsFunc(args, a.isExpanded) {
+		found := &input.Found{Names: args}
+		for _, name := range args {
+			found.Below = append(found.Below, filepath.Base(name))
+		}
+		return &inputs{found, false}, nil
+	}
+	found, err := input.Find(args, formats.Readable())
+	if err != nil {
+		return nil, inputFailure(err, false)
+	}
+	return &inputs{found, true}, nil
+}
+
+// isExpanded reports whether an argument represents the traces in a directory or the matches of a pattern. Directories
+// that are inputs or datasets are not expanded.
+func (a *app) isExpanded(word string) bool {
+	if input.IsPattern(word) {
+		return true
+	}
+	info, err := os.Stat(word)
+	if word == "-" || err != nil || !info.IsDir() {
+		return false
+	}
+	if f := formats.ByName(formats.Readable(), a.from); f != nil && f.In.SniffDir != nil {
+		return false // every directory is an input of the named format
+	}
+	return !input.IsDir(word, formats.Readable())
+}
+
+// oneByOne reports whether each input gets an output of its own. The output decides: a directory holds one output per
+// input, a file holds the merged inputs.
+func (s *several) oneByOne(cmd *cobra.Command, c *conversion, in *inputs) (bool, error) {
+	if err := s.check(cmd.Flags().Args()); err != nil {
+		return false, err
+	}
+	c.chooseByName()
+	to, _ := c.creator.Destination()
+	switch {
+	case cmd.Flags().Changed(flagEach):
+		if s.each && isStdout(c.out) {
+			return false, failf(exitUsage, "--%s: name a directory with -o DIR/", flagEach)
+		}
+		return s.each, nil
+	case to == formats.ToFile && c.out != "":
+		return isDirName(c.out), nil
+	case in.expanded && c.to.Out.Merges:
+		return false, failf(exitUsage, "%s: --%s converts each input into an output of its own, --%s=false merges them into one",
+			severalName(in), flagEach, flagEach)
+	}
+	return in.expanded, nil
+}
+
+// severalName describes inputs in a message.
+func severalName(in *inputs) string {
+	return message.Count(int64(len(in.Names)), "input") + " (" + firstNames(in.Names) + ")"
+}
+
+// isDirName reports whether the name of an output is that of a directory.
+func isDirName(name string) bool {
+	if isStdout(name) || exists(name) {
+		return isDir(name)
+	}
+	return os.IsPathSeparator(name[len(name)-1]) && !exists(name[:len(name)-1])
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// convertSeveral converts the inputs that args represent, into one output or one by one.
+func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args []string) error {
+	if a.job != nil {
+		c.in, c.out = a.job.in, a.job.out
+		return a.convertAll(cmd, c, []string{c.in})
+	}
+	in, err := s.inputs(a, args)
+	if err != nil {
+		return err
+	}
+	each, err := s.oneByOne(cmd, c, in)
+	if err != nil {
+		return err
+	}
+	switch n := len(in.Names); {
+	case each && (n > 1 || in.expanded):
+		return a.convertEach(cmd, c, s, in)
+	case each:
+		dir := c.out
+		if c.out = c.outputIn(dir, in.Names[0], in.Below[0]); dir != "" {
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return outputFailure(err)
+			}
+		}
+	case n > 1 && in.expanded && !c.to.Out.Merges:
+		return failf(exitUsage, "%s and one output %s: name a directory with -o DIR/, or merge them first: ntconv to nettrace",
+			severalName(in), c.out)
+	case n > 1 && !c.to.Out.Merges:
+		return fail(exitUsage, fmt.Errorf("%w; -o DIR/ converts each by itself", oneInput(cmd, in.Names)))
+	}
+	return a.convertAll(cmd, c, in.Names)
+}
+
+// outputIn returns the name of the output for an input in a directory, "" for the current one. below is the path of the
+// input below the argument that represents it.
+func (c *conversion) outputIn(dir, in, below string) string {
+	if in == "-" {
+		below = "stdin"
+	}
+	one := *c
+	one.in, one.out = in, ""
+	one.chooseByName()
+	dir = filepath.Join(dir, filepath.Dir(below))
+	switch to, _ := one.creator.Destination(); {
+	case to == formats.ToNothing:
+		return ""
+	case to == formats.ToDir && one.byName:
+		return filepath.Join(dir, c.to.OutputFor(below)) + string(filepath.Separator)
+	case to == formats.ToDir:
+		return filepath.Join(dir, formats.DirFor(below)) + string(filepath.Separator)
+	}
+	return filepath.Join(dir, c.to.OutputFor(below))
+}
+
+// find returns the inputs of a collection.
+func (s *several) find(args []string) (*input.Found, error) {
+	args, err := s.withList(args)
+	if err != nil {
+		return nil, err
+	}
+	found, err := input.Find(args, formats.Readable())
+	if err != nil {
+		return nil, inputFailure(err, false)
+	}
+	return found, nil
+}
+
+// readNames returns the lines of a file.
+func readNames(file string) (names []string, err error) {
+	r := io.Reader(os.Stdin)
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		r = f
+	}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		if line := strings.TrimSuffix(lines.Text(), "\r"); line != "" {
+			names = append(names, line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return names, nil
+}
+
+// withoutOutputs removes the inputs in the directory of the outputs, which an earlier run may have written.
+func (in *inputs) withoutOutputs(dir string) {
+	if !in.expanded || dir == "" || !isDir(dir) {
+		return
+	}
+	var names, below []string
+	for i, name := range in.Names {
+		if !isInside(name, dir) {
+			names, below = append(names, name), append(below, in.Below[i])
+		}
+	}
+	in.Names, in.Below = names, below
+}

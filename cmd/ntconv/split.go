@@ -1,0 +1,353 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/split"
+	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/writer"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// A splitting is a request to split a trace.
+type splitting struct {
+	in, out    string
+	text       string // --every
+	every      *split.Every
+	allowLarge bool
+	scan       *split.Scan
+	content    string // hash of the input
+	counts     split.Counts
+	files      int64
+}
+
+func (a *app) splitCmd() *cobra.Command {
+	s := new(splitting)
+	cmd := &cobra.Command{
+		Use:   "split --every EVERY IN DIR",
+		Short: "Divide a trace into parts that each stand alone",
+		Long: "Divide a trace into parts that each stand alone: nettrace 6 files in the new directory DIR. EVERY is one of\n\n" +
+			"  10s             time: each part has the events of 10 seconds; there is no part for a time without events\n" +
+			"  100MB           size of a part (B, KB, MB, GB; KiB, MiB, GiB)\n" +
+			"  process         one part per process\n" +
+			"  FIELD,...       one part per value of fields of the payload or properties such as $tid; ntconv help where lists them\n" +
+			"  EXPRESSION      a part begins with each event for which the expression is true, such as '$event == \"GCStart\"'\n\n" +
+			"Each part also has copies of the events that describe its methods, modules and processes elsewhere in the trace. The copies\n" +
+			"have the label " + split.LabelReplica + ". Events that state weights of samples make the profiles of all parts add up to that of the\n" +
+			"trace. ntconv merge DIR/* OUT drops what was added and restores the trace.\n\n" +
+			"split reads the input three times: it finds the parts, computes a hash of the content, and writes the parts. Standard input is\n" +
+			"copied to a temporary file.",
+		Example: examples(
+			formats.Example{Remark: "parts of ten seconds", Line: "ntconv split --every 10s trace.nettrace parts/"},
+			formats.Example{Remark: "one part per process of a machine-wide trace", Line: "ntconv split --every process machine.nettrace processes/"},
+			formats.Example{Remark: "a part from each garbage collection to the next", Line: "ntconv split --every '$event == \"GCStart\"' trace.nettrace gcs/"},
+			formats.Example{Remark: "restore the trace and compare", Line: "ntconv merge parts/* again.nettrace && ntconv verify trace.nettrace again.nettrace"},
+		),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 2 {
+				return fmt.Errorf("split reads one input and writes one directory (IN DIR), got %d arguments", len(args))
+			}
+			return nil
+		},
+		ValidArgsFunction: inputCompletion,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s.in, s.out = args[0], args[1]
+			return a.split(cmd, s)
+		},
+	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		flags.StringVar(&s.text, "every", "", "what divides the trace: a `time`, a size, process, fields, or an expression")
+		flags.BoolVarP(&a.force, "force", "f", false, "replace an existing directory of traces")
+		flags.BoolVar(&s.allowLarge, "allow-large", false,
+			"write payloads above 65,535 bytes and stacks above 8,190 frames, which TraceEvent cannot read")
+	})
+	a.addInputFlags(cmd)
+	hideSelection(cmd)
+	complete(cmd, "every", []string{"10s", "1m", "100MB", "process", "$tid", "$provider"})
+	return cmd
+}
+
+// hideSelection hides the flags of a selection from the help of a command that writes whole traces.
+func hideSelection(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if g := f.Annotations[groupKey]; len(g) > 0 && g[0] == groupSelection {
+			f.Hidden = true
+		}
+	})
+}
+
+// wholeTrace returns the plan of a command that takes no selection.
+func (a *app) wholeTrace(command string) (*pass.Plan, error) {
+	plan, err := a.plan()
+	if err != nil {
+		return nil, err
+	}
+	if !plan.Selection.Empty() {
+		return nil, failf(exitUsage, "%s writes whole traces, without %s; select events with ntconv filter first",
+			command, plan.Selection)
+	}
+	return plan, nil
+}
+
+// split divides a trace.
+func (a *app) split(cmd *cobra.Command, s *splitting) error {
+	a.begin(&summary.Summary{Input: s.in, To: "nettrace", Flags: a.openers.Notes})
+	plan, err := a.splitPlan(cmd, s)
+	if err != nil {
+		return err
+	}
+	in, err := a.open([]string{s.in}, true)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if err := a.scanParts(plan, in, s); err != nil {
+		return err
+	}
+	sum, err := in.Sum()
+	if err != nil {
+		return inputFailure(err, false)
+	}
+	s.content = hex.EncodeToString(sum)
+	return a.follow(plan, in, func(p *pass.Pass) error {
+		return a.deliver(p, &delivery{
+			name: s.out, to: formats.ToDir,
+			create: func(out *iox.Outputs) (ntconv.Sink, error) { return s.create(p, out) },
+			empty: func() string {
+				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts}
+				return ""
+			},
+		})
+	})
+}
+
+// splitPlan checks the request.
+func (a *app) splitPlan(cmd *cobra.Command, s *splitting) (*pass.Plan, error) {
+	if s.text == "" {
+		return nil, failf(exitUsage, "--every is missing; ntconv split --help lists what it takes, such as --every 10s")
+	}
+	var err error
+	if s.every, err = split.ParseEvery(s.text); err != nil {
+		return nil, failf(exitUsage, "--every %s: %w", s.text, err)
+	}
+	plan, err := a.wholeTrace("split")
+	if err != nil {
+		return nil, err
+	}
+	if plan.Read.Order == reader.FileOrder && s.every.Time > 0 {
+		return nil, failf(exitUsage, "--every %s --order file: parts of a time need events in time order; omit --order", s.text)
+	}
+	if !s.allowLarge {
+		plan.Read.OutputDepth = maxTraceEventDepth
+		plan.Read.DepthAdvice = "--allow-large keeps more frames, for readers other than TraceEvent"
+	}
+	plan.Check = true
+	if isStdout(s.out) {
+		return nil, failf(exitUsage, "split writes a directory; name it instead of -")
+	}
+	if err := checkOutput(s.out, s.in); err != nil {
+		return nil, err
+	}
+	if a.force {
+		return plan, checkReplaced(formats.Nettrace(), s.out, s.in)
+	}
+	return plan, nil
+}
+
+// maxTraceEventDepth is the maximum number of frames per stack that TraceEvent reads.
+const maxTraceEventDepth = 8190
+
+// byTime reports whether a pass delivers events in time order.
+func byTime(p *pass.Pass) bool { return p.Order == reader.ByTime || p.Input.Format.In.Ordered }
+
+// scanParts reads an input to find its parts. It ignores errors after which the input is partly usable, because the
+// second reading reports them.
+func (a *app) scanParts(plan *pass.Plan, in *input.Input, s *splitting) error {
+	first := *plan
+	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking for parts") }
+	return a.follow(&first, in, func(p *pass.Pass) (err error) {
+		s.scan, err = split.NewScan(p.Info, s.every, byTime(p), func() (ntconv.Sink, func() int64, error) {
+			c := new(byteCounter)
+			w, err := writer.New(c, p.Info, s.writerOptions(byTime(p), nil))
+			return w, func() int64 { return c.n }, err
+		})
+		if err != nil {
+			return failf(exitUsage, "--every %s: %w", s.text, err)
+		}
+		names := symbol.SynthesizeTo(s.scan, new(symbol.SynthesizeOptions))
+		_, err = ntconv.Copy(names, p.All)
+		var of *ntconv.SourceError
+		if errors.As(err, &of) && !isLimit(err) && !plan.Read.Strict && p.Total > 0 {
+			err = nil
+		}
+		if err == nil {
+			err = names.Close()
+		}
+		switch {
+		case errors.As(err, &of):
+			return inputFailure(&input.Error{Name: in.Name(), Err: of.Err}, plan.Read.Strict)
+		case isLimit(err):
+			return limitFailure(err)
+		}
+		return err
+	})
+}
+
+// A byteCounter counts the bytes that are written to it.
+type byteCounter struct{ n int64 }
+
+func (c *byteCounter) Write(p []byte) (int, error) {
+	c.n += int64(len(p))
+	return len(p), nil
+}
+
+// writerOptions returns the options for the files of parts. Many parts that are open at a time have small buffers.
+func (s *splitting) writerOptions(ordered bool, report *ntconv.Report) *writer.Options {
+	o := &writer.Options{Ordered: ordered, Renumber: true, AllowLarge: s.allowLarge, Report: report}
+	switch {
+	case s.every.Size > 0:
+		o.BlockBytes = int(max(4096, min(1<<20, s.every.Size/8)))
+	case s.every.Ranked() && s.scan != nil && s.scan.Parts() > 16:
+		o.BlockBytes = max(16<<10, 16<<20/s.scan.Parts())
+	}
+	return o
+}
+
+// create returns the sink that writes the parts.
+func (s *splitting) create(p *pass.Pass, out *iox.Outputs) (ntconv.Sink, error) {
+	id := sha256.Sum256([]byte(s.content + " " + s.text + " " + formats.OrderName(p.Order)))
+	parts, err := split.New(p.Info, s.scan, &split.Options{
+		Create: func(d split.Part) (ntconv.Sink, error) { return s.part(p, out, d) },
+		Part: split.Part{
+			ID: hex.EncodeToString(id[:8]), Every: s.text, Input: "sha256:" + s.content, ByTime: byTime(p),
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &splitSink{
+		Sink: symbol.SynthesizeTo(parts, &symbol.SynthesizeOptions{Report: p.Report}), parts: parts, request: s,
+	}, nil
+}
+
+// A splitSink writes all parts and notes the counts.
+type splitSink struct {
+	ntconv.Sink
+	parts   *split.Splitter
+	request *splitting
+}
+
+func (s *splitSink) Close() error {
+	err := s.Sink.Close()
+	s.request.counts = s.parts.Counts()
+	return err
+}
+
+// part creates the file of a part.
+func (s *splitting) part(p *pass.Pass, out *iox.Outputs, d split.Part) (ntconv.Sink, error) {
+	file, err := out.Create(s.member(d))
+	if err != nil {
+		return nil, err
+	}
+	info := *p.Info
+	info.Attrs = append(info.Attrs[:len(info.Attrs):len(info.Attrs)], d.Attrs()...)
+	w, err := writer.New(file, &info, s.writerOptions(d.ByTime, p.Report))
+	if err != nil {
+		return nil, err
+	}
+	s.files++
+	return &partSink{w, file}, nil
+}
+
+// member returns the name of the file of a part: the name of the input, the number of the part, and its value.
+func (s *splitting) member(d split.Part) string {
+	base := filepath.Base(s.in)
+	if s.in == "-" {
+		base = "trace"
+	}
+	base, _ = formats.CutCompression(base)
+	for _, ext := range []string{".nettrace", ".netperf"} {
+		base = strings.TrimSuffix(base, ext)
+	}
+	name := fmt.Sprintf("%s-%0*d", base, max(3, len(fmt.Sprint(d.Count))), d.Number)
+	if value := plainName(d.Value); value != "" {
+		name += "-" + value
+	}
+	return name + ".nettrace"
+}
+
+// plainName replaces characters that a file system may reject, because values in traces are untrusted.
+func plainName(value string) string {
+	const maxBytes = 60
+	value = strings.Map(func(r rune) rune {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '.', r == '_', r == '-', r == '+':
+			return r
+		}
+		return '_'
+	}, strings.ToValidUTF8(value, "_"))
+	return strings.Trim(value[:min(len(value), maxBytes)], "._-")
+}
+
+// A partSink is the file of a part.
+type partSink struct {
+	*writer.Writer
+	file *iox.Member
+}
+
+func (p *partSink) Close() error {
+	if err := p.Writer.Close(); err != nil {
+		return err
+	}
+	return p.file.Close()
+}
+
+// A splitResult is the result of a split.
+type splitResult struct {
+	Parts int64 `json:"files"`
+	split.Counts
+	Text string `json:"detail,omitempty"`
+}
+
+// Empty implements formats.Result. Even a trace without events has a part.
+func (r *splitResult) Empty() string { return "" }
+
+// Line implements formats.Result.
+func (r *splitResult) Line(read formats.Read) string {
+	return message.Count(r.Parts, "part") + ", " + read.Line()
+}
+
+// Detail implements formats.Result.
+func (r *splitResult) Detail() (string, []ntconv.Code) {
+	if r.Replicas == 0 {
+		return r.Text, nil
+	}
+	text := message.Count(r.Replicas, "event") + " copied to other parts"
+	if r.Text != "" {
+		text += "; " + r.Text
+	}
+	return text, nil
+}
+
+// Remark implements formats.Result.
+func (r *splitResult) Remark(text string) { r.Text = text }
+
+// Notes implements formats.Result.
+func (r *splitResult) Notes() []string { return nil }

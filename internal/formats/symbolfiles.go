@@ -1,0 +1,83 @@
+package formats
+
+import (
+	"os"
+	"strconv"
+
+	"github.com/ntconv/ntconv/internal/elfsym"
+	"github.com/ntconv/ntconv/internal/managedcode"
+	"github.com/ntconv/ntconv/internal/symbolfiles"
+	"github.com/ntconv/ntconv/symbol"
+	"github.com/spf13/pflag"
+)
+
+// Names of the flags for symbols in files.
+const (
+	FlagSymbols      = "symbols"
+	FlagDebugDir     = "debug-dir"
+	FlagLocalSymbols = "local-symbols"
+	FlagLines        = "lines"
+	FlagDebuginfod   = "debuginfod"
+)
+
+// EnvLocalSymbols is the environment variable with the default of --local-symbols, for outputs that must not depend on
+// the libraries of a machine.
+const EnvLocalSymbols = "NTCONV_LOCAL_SYMBOLS"
+
+// debugDir is the directory in which Linux distributions install separate debug files.
+const debugDir = "/usr/lib/debug"
+
+// A serverList is a flag with URLs.
+type serverList []string
+
+func (s *serverList) Set(text string) error {
+	if err := symbolfiles.CheckServer(text); err != nil {
+		return err
+	}
+	*s = append(*s, text)
+	return nil
+}
+
+func (s *serverList) String() string { return "" }
+func (s *serverList) Type() string   { return "URL" }
+
+// SymbolFlags defines the flags for symbols in files, and sets o.Native, which evaluates them when it is first asked.
+// The result is what o.Native is.
+func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
+	set := new(symbolfiles.Options)
+	flags.StringArrayVar(&set.Paths, FlagSymbols, nil, "find symbols in this `directory` or file: programs, libraries and "+
+		"debug files by build ID, or by path; perf maps, kallsyms; assemblies and portable PDBs of .NET; repeatable; "+
+		"see docs/symbols.md")
+	flags.StringArrayVar(&set.DebugDirs, FlagDebugDir, []string{debugDir}, "`directory` of separate debug files; repeatable")
+	local := true
+	if v, err := strconv.ParseBool(os.Getenv(EnvLocalSymbols)); err == nil {
+		local = v
+	}
+	flags.BoolVar(&set.Local, FlagLocalSymbols, true, "find symbols in the files of this machine that the trace names, "+
+		"if they have the build ID that the trace states")
+	set.Local = local
+	flags.BoolVar(&set.Lines, FlagLines, false, "find source lines, and functions inlined into native code")
+	flags.Var((*serverList)(&set.Servers), FlagDebuginfod, "ask the debuginfod server at this `URL` for missing files; "+
+		"without it, no request is sent; repeatable")
+	finder := symbolfiles.New(func() symbolfiles.Options {
+		if !flags.Changed(FlagLocalSymbols) {
+			set.Local = local
+		}
+		switch o.Names {
+		case symbol.NamesShort:
+			set.Spelling = elfsym.SpellShort
+		case symbol.NamesRaw:
+			set.Spelling = elfsym.SpellLinker
+		}
+		return *set
+	})
+	assemblies := managedcode.New(func() managedcode.Options {
+		if !flags.Changed(FlagLocalSymbols) {
+			set.Local = local
+		}
+		return managedcode.Options{Paths: set.Paths, Local: set.Local, Lines: set.Lines}
+	})
+	finder.UseAssemblies(assemblies)
+	o.Native, o.Lines = finder, assemblies
+	return finder
+}

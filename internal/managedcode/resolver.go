@@ -1,0 +1,215 @@
+package managedcode
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/ecma"
+	"github.com/ntconv/ntconv/internal/ilmap"
+	"github.com/ntconv/ntconv/internal/portablepdb"
+	"github.com/ntconv/ntconv/internal/readytorun"
+	"github.com/ntconv/ntconv/internal/symbolfiles"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+var (
+	_ symbolfiles.Assemblies = (*Resolver)(nil)
+	_ symbol.Lines           = (*Resolver)(nil)
+)
+
+// Options say where a Resolver looks. The zero value finds nothing.
+type Options struct {
+	// Paths are directories, or single files, that the user names. A directory is searched with all its subdirectories,
+	// by name.
+	Paths []string
+	// Local permits files of this machine at the paths of the trace and next to them, if they have the identity that the
+	// trace states.
+	Local bool
+	// Lines requests source lines.
+	Lines bool
+}
+
+// A Resolver resolves addresses of precompiled code, and instructions of managed code to source lines. It opens files
+// when they are first needed. It is safe for concurrent use; several tables may share it.
+type Resolver struct {
+	mu      sync.Mutex
+	options func() Options
+	ready   bool
+	opts    Options // result of options
+	tree    tree
+
+	modules map[moduleKey]*module
+	order   []*module
+	size    int64 // of the files of all modules
+}
+
+// moduleKey identifies an assembly of the trace.
+type moduleKey struct{ path, id string }
+
+// New returns a Resolver. It calls options once, when it is first asked, so that flags may be parsed later.
+func New(options func() Options) *Resolver {
+	return &Resolver{options: options, modules: make(map[moduleKey]*module)}
+}
+
+// prepare evaluates the options. The caller holds mu.
+func (r *Resolver) prepare() {
+	if !r.ready {
+		r.ready, r.opts = true, r.options()
+		r.tree.roots = r.opts.Paths
+	}
+}
+
+// maxModules bounds the assemblies whose state is kept.
+const maxModules = 1 << 16
+
+// module returns the state of an assembly of the trace.
+func (r *Resolver) module(path, id string) *module {
+	key := moduleKey{path, strings.ToLower(id)}
+	m := r.modules[key]
+	if m == nil {
+		if len(r.modules) >= maxModules {
+			r.modules, r.order = make(map[moduleKey]*module), nil
+		}
+		m = &module{resolver: r, path: path, id: key.id}
+		r.modules[key] = m
+		r.order = append(r.order, m)
+	}
+	return m
+}
+
+// IsAssembly reports whether a file can be an assembly, by its name.
+func IsAssembly(path string) bool {
+	n := len(path) - len(".dll")
+	return n > 0 && (strings.EqualFold(path[n:], ".dll") || strings.EqualFold(path[n:], ".exe"))
+}
+
+// AppendNative implements symbol.Native for addresses in mapped assemblies.
+func (r *Resolver) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
+	if a.Mapping == nil || a.Kernel || !IsAssembly(a.Mapping.File) || a.PC < a.Mapping.Start {
+		return dst
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prepare()
+	m := r.module(a.Mapping.File, a.Mapping.BuildID)
+	m.asked++
+	code := m.code(a.Mapping)
+	if code == nil {
+		return dst
+	}
+	rva, ok := m.image.RVA(a.PC - a.Mapping.Start + a.Mapping.Offset)
+	if !ok {
+		return dst
+	}
+	method, ok := code.Lookup(rva)
+	if !ok {
+		return dst
+	}
+	m.named++
+	f := symbol.NativeFrame{Managed: true, Method: &symbol.NativeMethod{
+		Module: method.Assembly, Namespace: method.Type, Name: method.Name, Signature: method.Signature,
+	}}
+	if method.Assembly == "" {
+		f.Method.Module = dotnet.ShortModule(a.Mapping.File)
+		if r.opts.Lines {
+			line := m.line(method.Token, ilOffset(code.Points(method), rva-method.RVA))
+			f.Function.File, f.Function.StartLine, f.Line, f.Column = line.File, line.StartLine, line.Line, line.Column
+		}
+	}
+	return append(dst, f)
+}
+
+// HasLines implements symbol.Lines.
+func (r *Resolver) HasLines() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prepare()
+	return r.opts.Lines
+}
+
+// ManagedLine implements symbol.Lines.
+func (r *Resolver) ManagedLine(c *symbol.ManagedCode) symbol.SourceLine {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prepare()
+	if !r.opts.Lines || !IsAssembly(c.Module) || c.Token>>24 != methodDef {
+		return symbol.SourceLine{}
+	}
+	m := r.module(c.Module, c.PDB)
+	m.instructions++
+	il := c.ILOffset
+	if il < 0 && m.findPDB() != nil {
+		il = m.precompiledOffset(c)
+	}
+	line := m.line(c.Token, il)
+	if line.Line != 0 {
+		m.located++
+	}
+	return line
+}
+
+// ilOffset returns the IL offset of an instruction of precompiled code, or -1.
+func ilOffset(points []ilmap.Point, native uint32) int32 {
+	if il, ok := ilmap.IL(points, native); ok {
+		return il
+	}
+	return -1
+}
+
+// limits of the memory for files.
+const maxFiles = 256 << 20
+
+// hold counts the bytes of a file that a module refers to. If there are too many, all modules drop their files, and
+// read them again when they need them.
+func (r *Resolver) hold(size int) {
+	if r.size += int64(size); r.size <= maxFiles || r.size == int64(size) {
+		return
+	}
+	for _, m := range r.order {
+		m.release()
+	}
+	r.size = int64(size)
+}
+
+// metadata returns the metadata of an assembly that precompiled code of another one refers to: one that the trace names,
+// next to it, or in a directory of the user.
+func (r *Resolver) metadata(from string, name string, mvid [16]byte) *ecma.Metadata {
+	file := name + ".dll"
+	for _, path := range append([]string{sibling(from, file)}, r.tree.find(file)...) {
+		data, err := readFile(path)
+		if err != nil {
+			continue
+		}
+		img, err := ecma.ParseImage(data)
+		if err != nil {
+			continue
+		}
+		if m, err := img.Metadata(); err == nil && (mvid == [16]byte{} || m.MVID() == mvid) {
+			r.hold(len(data))
+			return m
+		}
+	}
+	return nil
+}
+
+// pdbID returns the identity of a PDB as symbol servers spell it, with the age that compilers write.
+func pdbID(id ecma.PDBID, age uint32) string {
+	return ecma.GUIDString(id.GUID) + strconv.FormatUint(uint64(age), 16)
+}
+
+// sameGUID compares the identity that the trace states for a module with that of a portable PDB, which has no age.
+func sameGUID(trace string, id ecma.PDBID) bool {
+	const digits = 32
+	return len(trace) >= digits && strings.EqualFold(trace[:digits], ecma.GUIDString(id.GUID))
+}
+
+// methodDef is the table of a method definition in a metadata token.
+const methodDef = 0x06
+
+// isMissing reports whether an error says nothing about the contents of a file.
+func isMissing(err error) bool {
+	return errors.Is(err, readytorun.ErrNotPrecompiled) || errors.Is(err, portablepdb.ErrNone)
+}

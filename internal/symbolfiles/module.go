@@ -1,0 +1,358 @@
+package symbolfiles
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/elfsym"
+)
+
+// A moduleKey identifies a mapped file.
+type moduleKey struct{ file, buildID string }
+
+// A module is a mapped file with what was found for it.
+type module struct {
+	moduleKey
+	program, debug *elfsym.File
+	object         *elfsym.Object // nil if nothing was found
+	paths          []string       // of program and debug
+	refused        []Refusal
+	errs           []string // why files could not be read
+	disagrees      bool     // program headers do not agree with the mapping
+	outside        bool     // some address lies in no segment
+	asked, named   uint64   // addresses
+}
+
+// A Refusal is a file that was not used because it is of another build.
+type Refusal struct {
+	File     string `json:"file"`     // name of the file
+	BuildID  string `json:"build_id"` // of the file, empty if it has none
+	Want     string `json:"want"`     // build ID of the mapping
+	Mapping  string `json:"mapping"`  // name of the mapped file
+	Explicit bool   `json:"explicit"` // the user named the directory
+	Reason   string `json:"reason"`   // why it was refused
+}
+
+func (r Refusal) String() string {
+	id := r.BuildID
+	if id == "" {
+		id = "none"
+	}
+	return fmt.Sprintf("%s: %s: build ID is %s, want %s of %s", r.File, r.Reason, id, r.Want, r.Mapping)
+}
+
+// Short returns the refusal without what the mapping states.
+func (r Refusal) Short() string {
+	if r.BuildID == "" {
+		return fmt.Sprintf("%s (%s)", r.File, r.Reason)
+	}
+	return fmt.Sprintf("%s (build %s)", r.File, r.BuildID)
+}
+
+// deleted is the suffix that the kernel appends to the path of a mapped file that was removed or replaced.
+const deleted = " (deleted)"
+
+// search finds the files of a mapping.
+func (f *Finder) search(key moduleKey) *module {
+	m := &module{moduleKey: key}
+	if f.held >= maxHeld {
+		m.errs = append(m.errs, "too many symbols: those of other files occupy 4 GiB")
+		return m
+	}
+	s := search{f: f, m: m, name: slashed(strings.TrimSuffix(key.file, deleted)), seen: make(map[string]bool)}
+	s.paths()
+	if !m.complete(f.set.Lines) {
+		s.debugDirs()
+	}
+	if !m.complete(f.set.Lines) && f.set.Local {
+		s.local()
+	}
+	if !m.complete(f.set.Lines) {
+		s.links()
+	}
+	if !m.complete(f.set.Lines) {
+		s.servers()
+	}
+	if m.program == nil && m.debug == nil {
+		return m
+	}
+	object, err := elfsym.NewObject(m.program, m.debug)
+	if err != nil {
+		m.errs = append(m.errs, err.Error())
+	}
+	if d := cmp.Or(m.debug, m.program); f.set.Lines && d.HasAlternateDebug() {
+		m.errs = append(m.errs, "some names are in a file that several programs share (.gnu_debugaltlink), which is not supported")
+	}
+	m.object = object
+	f.held += object.Size()
+	return m
+}
+
+// complete reports whether no further file could add anything.
+func (m *module) complete(lines bool) bool {
+	if m.program == nil {
+		return false
+	}
+	has := func(test func(*elfsym.File) bool) bool { return test(m.program) || m.debug != nil && test(m.debug) }
+	return has((*elfsym.File).HasSymbols) && (!lines || has((*elfsym.File).HasDebugInfo))
+}
+
+// A search is the search for the files of one mapping.
+type search struct {
+	f    *Finder
+	m    *module
+	name string          // path of the mapped file, with slashes
+	seen map[string]bool // files that were tried
+}
+
+// slashed returns a path of any system with slashes.
+func slashed(p string) string {
+	if !strings.HasPrefix(p, "/") && strings.Contains(p, `\`) {
+		return strings.ReplaceAll(p, `\`, "/")
+	}
+	return p
+}
+
+// paths tries the directories and files that the user names.
+func (s *search) paths() {
+	for _, t := range s.f.trees[:s.f.explicit] {
+		if t.single {
+			s.single(t.root)
+			continue
+		}
+		for _, p := range idPaths(t.root, s.m.buildID) {
+			s.try(p, true)
+		}
+		base := path.Base(s.name)
+		for _, p := range []string{s.name, base, s.name + ".debug", base + ".debug", base + ".dbg"} {
+			s.try(below(t.root, p), true)
+		}
+		if name := vdsoName(base); name != "" {
+			s.try(below(t.root, name), true)
+		}
+		if s.m.buildID == "" || s.m.complete(s.f.set.Lines) {
+			continue
+		}
+		for _, p := range t.byID(s.m.buildID) {
+			s.try(p, true)
+		}
+	}
+}
+
+// single tries a file that the user names. Without build IDs its name must be that of the mapping.
+func (s *search) single(file string) {
+	f, err := s.open(file)
+	if err != nil {
+		return
+	}
+	id, base := f.BuildID(), filepath.Base(file)
+	same := base == path.Base(s.name) || strings.TrimSuffix(base, filepath.Ext(base)) == path.Base(s.name)
+	if same || s.m.buildID != "" && sameID(s.m.buildID, id) {
+		s.try(file, true)
+	}
+}
+
+// vdsoName returns the name of the file from which the kernel maps [vdso].
+func vdsoName(base string) string {
+	if base == "[vdso]" {
+		return "vdso64.so"
+	}
+	return ""
+}
+
+// idPaths returns the places of a build ID in a directory: those of gdb and of debuginfod's cache.
+func idPaths(dir, id string) (list []string) {
+	for _, id := range spellings(id) {
+		if len(id) < 4 {
+			continue
+		}
+		in := filepath.Join(dir, ".build-id", id[:2], id[2:])
+		list = append(list, in, in+".debug", filepath.Join(dir, id, "executable"), filepath.Join(dir, id, "debuginfo"))
+	}
+	return list
+}
+
+// below returns the path of name below a directory. Elements such as .. cannot leave the directory.
+func below(dir, name string) string {
+	return filepath.Join(dir, filepath.FromSlash(path.Clean("/"+name)))
+}
+
+// debugDirs tries the directories of separate debug files.
+func (s *search) debugDirs() {
+	if s.m.buildID == "" {
+		return
+	}
+	for _, t := range s.f.trees[s.f.explicit:] {
+		for _, p := range idPaths(t.root, s.m.buildID) {
+			s.try(p, false)
+		}
+		s.try(below(t.root, s.name+".debug"), false)
+	}
+}
+
+// local tries the path of the trace on this machine.
+func (s *search) local() {
+	if s.m.buildID == "" || !strings.HasPrefix(s.name, "/") || runtime.GOOS == "windows" {
+		return
+	}
+	for _, special := range []string{"/proc/", "/sys/", "/dev/"} {
+		if strings.HasPrefix(path.Clean(s.name), special) {
+			return
+		}
+	}
+	s.try(s.name, false)
+}
+
+// links follows the debug link of the program: next to it, in .debug, and in the directories of debug files.
+func (s *search) links() {
+	if s.m.program == nil || len(s.m.paths) == 0 {
+		return
+	}
+	name, crc := s.m.program.DebugLink()
+	if name == "" {
+		return
+	}
+	dir := filepath.Dir(s.m.paths[0])
+	candidates := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
+	for _, t := range s.f.trees {
+		if !t.single {
+			candidates = append(candidates, below(t.root, path.Join(path.Dir(s.name), name)), below(t.root, name))
+		}
+	}
+	for _, p := range candidates {
+		if s.seen[p] {
+			continue
+		}
+		f, err := s.open(p)
+		if err != nil {
+			continue
+		}
+		id := f.BuildID()
+		if id == "" || s.m.program.BuildID() == "" { // older programs have only the checksum
+			if got, err := f.CRC(); err != nil || got != crc {
+				s.refuse(p, id, "checksum differs from that of the debug link", true)
+				continue
+			}
+			s.accept(f, p)
+			continue
+		}
+		s.try(p, true)
+	}
+}
+
+// servers asks the debuginfod servers.
+func (s *search) servers() {
+	if s.f.server == nil || s.m.buildID == "" {
+		return
+	}
+	kinds := []string{"executable", "debuginfo"}
+	for _, kind := range kinds {
+		if s.m.complete(s.f.set.Lines) {
+			return
+		}
+		for _, id := range spellings(s.m.buildID) {
+			file, err := s.f.server.fetch(id, kind)
+			if err != nil {
+				if !errors.Is(err, errNotOnServer) {
+					s.m.errs = append(s.m.errs, err.Error())
+				}
+				continue
+			}
+			if s.try(file, true); s.m.program == nil && s.m.debug == nil {
+				os.Remove(file) // it would be refused again by every further run
+			}
+			break
+		}
+	}
+}
+
+// open opens an ELF file.
+func (s *search) open(file string) (*elfsym.File, error) {
+	r, err := openRegular(file)
+	if err != nil {
+		return nil, err
+	}
+	return elfsym.New(r, r.size)
+}
+
+// try uses a file if it has the build ID of the mapping. explicit says that the user named the place, so that a file of
+// another build is worth a message.
+func (s *search) try(file string, explicit bool) {
+	if s.seen[file] || s.m.program != nil && s.m.debug != nil {
+		return
+	}
+	s.seen[file] = true
+	f, err := s.open(file)
+	if err != nil {
+		if explicit && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, errNotRegular) && !errors.Is(err, elfsym.ErrFormat) {
+			s.m.errs = append(s.m.errs, fmt.Sprintf("%s: %v", file, err))
+		}
+		return
+	}
+	switch id := f.BuildID(); {
+	case s.m.buildID == "": // explicit places only; the program headers are compared per mapping
+	case sameID(s.m.buildID, id), s.m.buildID == f.GoBuildID():
+	default:
+		s.refuse(file, id, "of another build", explicit)
+		return
+	}
+	s.accept(f, file)
+}
+
+func (s *search) refuse(file, id, reason string, explicit bool) {
+	s.seen[file] = true
+	s.m.refused = append(s.m.refused, Refusal{
+		File: file, BuildID: id, Want: s.m.buildID, Mapping: s.m.file, Explicit: explicit, Reason: reason,
+	})
+}
+
+// accept uses a file as the program, or as its debug file.
+func (s *search) accept(f *elfsym.File, file string) {
+	switch {
+	case !f.DebugOnly() && s.m.program == nil:
+		s.m.program = f
+		s.m.paths = append([]string{file}, s.m.paths...)
+	case f.DebugOnly() && s.m.debug == nil:
+		s.m.debug = f
+		s.m.paths = append(s.m.paths, file)
+	}
+}
+
+// fullID is the number of digits of the build IDs that one-collect writes: it pads shorter ones with zeros.
+const fullID = 40
+
+// minID is the number of digits of the shortest build IDs that linkers write.
+const minID = 16
+
+// sameID reports whether a build ID of a trace is that of a file.
+func sameID(trace, file string) bool {
+	if file == "" {
+		return false
+	}
+	trace = strings.ToLower(trace)
+	return trace == file ||
+		len(trace) == fullID && len(file) >= minID && len(file) < fullID && trace == file+strings.Repeat("0", fullID-len(file))
+}
+
+// spellings returns the build IDs that a recorded one may mean: itself, and without padding.
+func spellings(id string) []string {
+	id = strings.ToLower(id)
+	if id == "" || strings.Trim(id, "0123456789abcdef") != "" {
+		return nil
+	}
+	list := []string{id}
+	if len(id) == fullID {
+		for _, n := range []int{16, 32} {
+			if strings.Trim(id[n:], "0") == "" {
+				list = append(list, id[:n])
+			}
+		}
+	}
+	return list
+}

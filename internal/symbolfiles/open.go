@@ -1,0 +1,50 @@
+package symbolfiles
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// errNotRegular means that a path is not a regular file: opening it could block or have effects.
+var errNotRegular = errors.New("not a regular file")
+
+// A file is an open regular file of a known size. It is closed when the process ends or it is collected: symbols are
+// read on demand.
+type file struct {
+	*os.File
+	size int64
+}
+
+// openRegular opens a regular file. It checks the file before and after opening, because a path may be replaced.
+func openRegular(name string) (*file, error) {
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: %w", name, errNotRegular)
+	}
+	f, err := os.OpenFile(name, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", name, errNotRegular)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &file{f, info.Size()}, nil
+}
+
+// readRegular returns the content of a regular file of at most limit bytes.
+func readRegular(name string, limit int64) ([]byte, error) {
+	f, err := openRegular(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, name, limit)
+}

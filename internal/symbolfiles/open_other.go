@@ -1,0 +1,5 @@
+//go:build !unix
+
+package symbolfiles
+
+const openFlags = 0

@@ -1,0 +1,167 @@
+package symbolfiles
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// A perfKey identifies the perf map of a process.
+type perfKey struct{ pid, namespace uint64 }
+
+// A perfMap lists generated code of a process, as runtimes write it for perf: a line has the start and the size in
+// hexadecimal, and a name (linux/tools/perf/Documentation/jit-interface.txt).
+type perfMap struct {
+	path    string // empty if there is none
+	err     error
+	text    []byte
+	entries []perfEntry
+	asked   uint64
+	named   uint64
+}
+
+// A perfEntry is a line of a perf map. Its name is a part of the text.
+type perfEntry struct {
+	start, end uint64
+	name, size uint32
+	line       uint32
+}
+
+// Limits of text files.
+const (
+	maxPerfMap = 1 << 30 // bytes
+	maxLines   = 1 << 24
+)
+
+// maxPerfEnclosing bounds the search for an entry around an address.
+const maxPerfEnclosing = 64
+
+// appendPerf appends the function of a perf map at an address. Only files below the directories of the user are read:
+// a perf map does not state to which process it belongs, and process IDs are reused.
+func (f *Finder) appendPerf(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
+	if f.explicit == 0 || a.Host != "" {
+		return dst
+	}
+	key := perfKey{a.PID, a.NamespacePID}
+	p := f.perf[key]
+	if p == nil {
+		if len(f.perf) >= maxPerfMaps {
+			return dst
+		}
+		p = f.openPerf(key)
+		f.perf[key] = p
+	}
+	p.asked++
+	name, ok := p.find(a.PC)
+	if !ok {
+		return dst
+	}
+	p.named++
+	return append(dst, symbol.NativeFrame{Function: ntconv.Function{Name: name}, PerfMap: true})
+}
+
+// openPerf reads the perf map of a process: first by its ID, then by that in its own namespace.
+func (f *Finder) openPerf(key perfKey) *perfMap {
+	ids := []uint64{key.pid}
+	if key.namespace != 0 && key.namespace != key.pid {
+		ids = append(ids, key.namespace)
+	}
+	for _, id := range ids {
+		name := fmt.Sprintf("perf-%d.map", id)
+		for _, t := range f.trees[:f.explicit] {
+			candidates := []string{filepath.Join(t.root, name), filepath.Join(t.root, "tmp", name)}
+			if t.single {
+				if filepath.Base(t.root) != name {
+					continue
+				}
+				candidates = []string{t.root}
+			}
+			for _, c := range candidates {
+				text, err := readRegular(c, maxPerfMap)
+				if err != nil && isMissing(err) {
+					continue
+				}
+				p := &perfMap{path: c, err: err, text: text}
+				p.parse()
+				f.held += int64(len(text)) + int64(len(p.entries))*32
+				return p
+			}
+		}
+	}
+	return new(perfMap)
+}
+
+// parse reads the lines. Invalid lines are skipped: a runtime may still have been writing.
+func (p *perfMap) parse() {
+	rest, off := p.text, 0
+	for len(rest) > 0 && len(p.entries) < maxLines {
+		line := rest
+		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
+			line = rest[:i]
+		}
+		if e, ok := perfLine(line); ok {
+			e.name += uint32(off)
+			e.line = uint32(len(p.entries))
+			p.entries = append(p.entries, e)
+		}
+		n := min(len(line)+1, len(rest))
+		rest, off = rest[n:], off+n
+	}
+	slices.SortFunc(p.entries, func(a, b perfEntry) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.line, b.line))
+	})
+}
+
+// perfLine parses a line. The position of the name is relative to the line.
+func perfLine(line []byte) (e perfEntry, ok bool) {
+	text := strings.TrimRight(string(line[:min(len(line), maxPerfName)]), "\r")
+	start, rest, ok1 := strings.Cut(text, " ")
+	size, name, ok2 := strings.Cut(rest, " ")
+	from, err1 := strconv.ParseUint(strings.TrimPrefix(start, "0x"), 16, 64)
+	n, err2 := strconv.ParseUint(strings.TrimPrefix(size, "0x"), 16, 64)
+	if !ok1 || !ok2 || err1 != nil || err2 != nil || name == "" || n == 0 || n > 1<<40 || from > ^uint64(0)-n {
+		return e, false
+	}
+	return perfEntry{start: from, end: from + n, name: uint32(len(start) + len(size) + 2), size: uint32(len(name))}, true
+}
+
+// maxPerfName bounds a line in bytes.
+const maxPerfName = 1 << 14
+
+// find returns the name of the code at an address. Among entries that contain it, the last line wins: the code before
+// it was freed.
+func (p *perfMap) find(pc uint64) (string, bool) {
+	i := sort.Search(len(p.entries), func(i int) bool { return p.entries[i].start > pc })
+	var best *perfEntry
+	for tries := 0; i > 0 && tries < maxPerfEnclosing; tries++ {
+		i--
+		if e := &p.entries[i]; pc < e.end && (best == nil || e.line > best.line) {
+			best = e
+		}
+	}
+	if best == nil {
+		return "", false
+	}
+	return string(p.text[best.name : best.name+best.size]), true
+}
+
+// readAll returns the content of a file of at most limit bytes.
+func readAll(f *file, name string, limit int64) ([]byte, error) {
+	if f.size > limit {
+		return nil, fmt.Errorf("%s: %d bytes: limit %d", name, f.size, limit)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1)) // files of /proc have the size 0
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%s: limit %d bytes", name, limit)
+	}
+	return b, err
+}

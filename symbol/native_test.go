@@ -1,0 +1,104 @@
+package symbol_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/symbol"
+)
+
+// answers is a Native that knows some addresses and records what it was asked.
+type answers struct {
+	frames map[uint64][]symbol.NativeFrame
+	asked  []symbol.NativeAddress
+}
+
+func (a *answers) AppendNative(dst []symbol.NativeFrame, at *symbol.NativeAddress) []symbol.NativeFrame {
+	a.asked = append(a.asked, *at)
+	return append(dst, a.frames[at.PC]...)
+}
+
+func named(names ...string) (list []symbol.NativeFrame) {
+	for _, n := range names {
+		list = append(list, symbol.NativeFrame{Function: ntconv.Function{Name: n}, Line: int32(len(n))})
+	}
+	return list
+}
+
+// TestNative checks which addresses a Table asks its Native for, and what it makes of the answers.
+func TestNative(t *testing.T) {
+	native := &answers{frames: map[uint64][]symbol.NativeFrame{
+		0x400010: named("leaf"), 0x40001f: named("inner", "middle", "outer"), 0x400fff: named("last"),
+	}}
+	table := symbol.New(&symbol.Options{Native: native})
+	s := newStream(t, table)
+	s.mapping(1, 1, 0x400000, 0x400fff, 0, "/app", 0)
+	s.symbol(1, 1, 0x400100, 0x4001ff, "recorded")
+
+	stack := &ntconv.Stack{PCs: []uint64{0x400010, 0x400020, 0x400110, 0x401000, 0x400500}}
+	var first []ntconv.Frame
+	for range 3 {
+		frames := table.AppendFrames(nil, s.proc, stack, 5)
+		if first == nil {
+			first = frames
+		}
+		if !slices.Equal(frames, first) {
+			t.Fatalf("a second call returned other frames:\n%v\n%v", first, frames)
+		}
+	}
+	type frame struct {
+		name  string
+		pc    uint64
+		line  int32
+		flags ntconv.FrameFlags
+	}
+	var got []frame
+	for _, f := range first {
+		got = append(got, frame{f.Func.Name, f.PC, f.Line, f.Flags})
+		if f.Mapping == nil || f.Mapping.File != "/app" {
+			t.Errorf("%s: mapping %v", f.Func.Name, f.Mapping)
+		}
+	}
+	want := []frame{
+		{"leaf", 0x400010, 4, 0},
+		{"inner", 0x400020, 5, ntconv.FrameInlined}, {"middle", 0x400020, 6, ntconv.FrameInlined}, {"outer", 0x400020, 5, 0},
+		{"recorded", 0x400110, 0, 0},
+		{"last", 0x401000, 4, 0}, // the call is the last instruction of the mapping
+		{"app+0x500", 0x400500, 0, ntconv.FrameUnresolved},
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	var pcs []uint64
+	for _, a := range native.asked {
+		pcs = append(pcs, a.PC)
+		if a.PID != 42 || a.Mapping == nil || a.Kernel {
+			t.Errorf("asked for %+v", a)
+		}
+	}
+	if !slices.Equal(pcs, []uint64{0x400010, 0x40001f, 0x400fff, 0x4004ff}) {
+		t.Errorf("asked for %#x, want each unresolved address once", pcs)
+	}
+	r := new(ntconv.Report)
+	if n, _ := table.ReportNative(r); n != 3 || r.Count(ntconv.CodeFileSymbols) != 3 {
+		t.Errorf("%d addresses resolved, want 3", n)
+	}
+}
+
+// TestNativeMethod checks that names of .NET methods that a Native returns are spelled like recorded ones.
+func TestNativeMethod(t *testing.T) {
+	method := &symbol.NativeMethod{Module: "My", Namespace: "My.Type", Name: "Run", Signature: "void  (int32)"}
+	native := &answers{frames: map[uint64][]symbol.NativeFrame{0x400010: {{Method: method}}}}
+	for names, want := range map[symbol.Names]ntconv.Function{
+		symbol.NamesPretty: {Name: "My.Type.Run(int)", SystemName: "My!My.Type.Run(int32)"},
+		symbol.NamesRaw:    {Name: "My.Type.Run(int32)"},
+		symbol.NamesShort:  {Name: "Type.Run(int)", SystemName: "My!My.Type.Run(int32)"},
+	} {
+		table := symbol.New(&symbol.Options{Native: native, Names: names})
+		f := table.AppendFrames(nil, nil, &ntconv.Stack{PCs: []uint64{0x400010}}, 0)
+		if len(f) != 1 || f[0].Flags != ntconv.FrameManaged || *f[0].Func != want {
+			t.Errorf("names %d: got %+v, want %+v", names, *f[0].Func, want)
+		}
+	}
+}
