@@ -102,6 +102,20 @@ func TestDiffFailAbove(t *testing.T) {
 	}
 }
 
+// An input that is truncated is compared as far as it can be read. The exit code is 3, and the message says why.
+func TestDiffOfTruncated(t *testing.T) {
+	dir := t.TempDir()
+	data := corpus.Trace(t, "diff/before").Data
+	write(t, dir, "cut.nettrace", data[:len(data)*9/10])
+	for _, args := range [][]string{{"cut.nettrace", diffInput("after")}, {diffInput("before"), "cut.nettrace"}} {
+		r := invoke(t, dir, nil, append([]string{"diff", "--fail-above", "5%"}, args...)...)
+		above := strings.Contains(r.stderr, "increased by more than --fail-above 5%")
+		if r.code != exitIncomplete || !strings.Contains(r.stderr, "truncated") || above != (args[0] == "cut.nettrace") || r.stdout == "" {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+	}
+}
+
 // Values are divided by --per, and the totals of the trace, too.
 func TestDiffPer(t *testing.T) {
 	before, after := diffInput("before"), diffInput("after")

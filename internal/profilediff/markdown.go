@@ -13,12 +13,12 @@ import (
 func (c *Comparison) Markdown(count int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n", plainText(c.Headline()))
-	b.WriteString("| | input | total | samples |\n|---|---|---:|---:|\n")
+	b.WriteString("| | input | total |\n|---|---|---|\n")
 	for _, s := range []struct {
 		name string
 		side *Side
 	}{{"before", &c.Before}, {"after", &c.After}} {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", s.name, code(s.side.Input), plainText(c.sideLine(s.side)), plainText(digits(s.side.Samples)))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.name, code(s.side.Input), plainText(c.sideLine(s.side)))
 	}
 	fmt.Fprintf(&b, "\n%s.\n", plainText(c.totalLine()))
 	for _, l := range c.lists(count) {

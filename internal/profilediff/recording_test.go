@@ -146,7 +146,10 @@ func TestHalvesOfRecording(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, index := profileOf(t, corpus.SharedTrace(t, name))
 			rng := rand.New(rand.NewPCG(6, 6))
-			const trials = 60
+			trials := 40
+			if testing.Short() {
+				trials = 10
+			}
 			findings, tested := 0, 0
 			for range trials {
 				halves := halve(p, 256, rng)
@@ -170,7 +173,7 @@ func TestScaledMethodIsFound(t *testing.T) {
 	p, index := profileOf(t, corpus.Trace(t, "diff/before"))
 	const method = "Shop.Cpu.Heavy(double)"
 	rng := rand.New(rand.NewPCG(7, 7))
-	const trials = 40
+	const trials = 20
 	found := 0
 	for range trials {
 		halves := halve(p, 512, rng)
