@@ -79,8 +79,8 @@ func TestDiffOfTraceAndProfile(t *testing.T) {
 	}
 }
 
-// --fail-above ends with 3 if something became slower by more than the limit, names it, and prints the comparison. It does
-// not if it became faster, or if the limit is higher.
+// --fail-above ends with 3 if something became slower by more than the limit, names it, and prints the comparison. It
+// does not if it became faster, or if the limit is higher.
 func TestDiffFailAbove(t *testing.T) {
 	before, again, after := diffInput("before"), diffInput("again"), diffInput("after")
 	for _, c := range []struct {

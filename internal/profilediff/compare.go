@@ -11,11 +11,11 @@ import (
 type Options struct {
 	// MinEffect is the smallest change that is significant, as a fraction of the total before.
 	MinEffect float64
-	// RunNoise is the assumed relative standard deviation between two runs of the same program, which a recording cannot
-	// show. It is added to the sampling error of each recording.
+	// RunNoise is the assumed relative standard deviation between two runs of the same program, which a recording
+	// cannot show. It is added to the sampling error of each recording.
 	RunNoise float64
-	// SameWork states that both recordings did the same work, such as a benchmark. The variation of a value over time is
-	// then the course of the program, which repeats, and no error.
+	// SameWork states that both recordings did the same work, such as a benchmark. The variation of a value over time
+	// is then the course of the program, which repeats, and no error.
 	SameWork bool
 	// Per names what values are divided by, such as "second"; "" means nothing. Exposure is the number of these, before
 	// and after.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// profileFrom returns a profile from arbitrary bytes: values of any sign and size, slices that do not exist, samples without
-// a stack.
+// profileFrom returns a profile from arbitrary bytes: values of any sign and size, slices that do not exist, samples
+// without a stack.
 func profileFrom(data []byte) *profile.Profile {
 	p := &profile.Profile{
 		SampleType: []*profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "wall", Unit: "nanoseconds"}},
@@ -42,8 +42,8 @@ func profileFrom(data []byte) *profile.Profile {
 	return p
 }
 
-// FuzzCompare: the comparison of any two profiles has finite numbers and probabilities, text that fits, and the same
-// probabilities in the other direction.
+// FuzzCompare checks that the comparison of any two profiles has finite numbers and probabilities, valid text,
+// and the same probabilities in the other direction.
 func FuzzCompare(f *testing.F) {
 	f.Add([]byte{100, 1, 10, 1, 5, 2, 0, 1}, []byte{100, 1, 20, 1, 7, 2, 0, 1}, false)
 	f.Add([]byte{0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 3, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 1, 0}, []byte{1}, true)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// atMost fails the test if more of n trials succeeded than a probability explains: the limit is exceeded by chance once in
-// a thousand runs.
+// atMost fails the test if more of n trials succeeded than a probability explains: the limit is exceeded by chance once
+// in a thousand runs.
 func atMost(t *testing.T, what string, successes, n int, probability float64) {
 	t.Helper()
 	limit := float64(n)*probability + 3.1*math.Sqrt(float64(n)*probability*(1-probability))

@@ -14,8 +14,8 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// Slices cover all times in order. Each is short compared with the time before it, so that a recording of any length has
-// few slices but more than the comparison needs.
+// Slices cover all times in order. Each is short compared with the time before it, so that a recording of any length
+// has few slices but more than the comparison needs.
 func TestSlices(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	last := int64(0)

@@ -70,8 +70,8 @@ func truthOf(t *testing.T, name, method string) float64 {
 	return 0
 }
 
-// Two recordings of the same program show nothing significant. With one method slowed down, they show that method, and of
-// the right size: the program measured it.
+// Two recordings of the same program show nothing significant. With one method slowed down, they show that method, and
+// of the right size: the program measured it.
 func TestRecordings(t *testing.T) {
 	options := &Options{MinEffect: 0.01, RunNoise: 0.02}
 	read := func(name string) *Recording {
@@ -108,8 +108,8 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// halve divides the samples of a profile into two at random: each slice of the time, with all its samples, belongs to one
-// half. Both halves have equally many slices, which are numbered again.
+// halve divides the samples of a profile into two at random: each slice of the time, with all its samples, belongs to
+// one half. Both halves have equally many slices, which are numbered again.
 func halve(p *profile.Profile, parts int, rng *rand.Rand) (halves [2]*profile.Profile) {
 	last := int64(0)
 	for _, s := range p.Sample {

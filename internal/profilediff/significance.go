@@ -98,8 +98,9 @@ func incompleteBeta(a, b, x float64) float64 {
 }
 
 // discoveries returns the largest p-value that is significant if the expected share of false findings among all
-// significant ones must not exceed rate: the procedure of Benjamini and Hochberg. If nothing has changed, the probability
-// of any finding is at most rate. Values that are NaN are not tests. The result is negative if nothing is significant.
+// significant ones must not exceed rate: the procedure of Benjamini and Hochberg. If nothing has changed, the
+// probability of any finding is at most rate. Values that are NaN are not tests. The result is negative if nothing is
+// significant.
 func discoveries(p []float64, rate float64) float64 {
 	p = slices.DeleteFunc(slices.Clone(p), math.IsNaN)
 	slices.Sort(p)

@@ -66,8 +66,8 @@ type divided struct {
 // Info implements ntconv.Source.
 func (d *divided) Info() *ntconv.Info { return d.src.Info() }
 
-// maxHead is the time after the origin of a clock in which the first event is expected. Clocks of some sources begin long
-// before the recording, and slices after such a time would be long.
+// maxHead is the time after the origin of a clock in which the first event is expected. Clocks of some sources begin
+// long before the recording, and slices after such a time would be long.
 const maxHead = 60_000 // units
 
 // Next implements ntconv.Source.
