@@ -43,6 +43,14 @@ var importRules = []importRule{
 		why: "numbers, pointers and bytes only: codecs, symbols and profiles share it, so it must know none of them",
 	},
 	{
+		of: []string{"./internal/ecma", "./internal/ilmap"}, only: []string{"std"},
+		why: "bytes of assemblies to names, and offsets to offsets: the packages that find the files and the table of symbols share them",
+	},
+	{
+		of: []string{"./internal/readytorun", "./internal/portablepdb"}, only: []string{"std", "./internal/ecma", "./internal/ilmap"},
+		why: "formats of files: where a file comes from, and what a trace says about it, is the business of managedcode",
+	},
+	{
 		of: []string{"./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext"}, only: []string{
 			"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext",
 		},
@@ -75,6 +83,18 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/dotnet"}, only: []string{"std"},
 		why: "the notation of .NET names is text to text",
+	},
+	{
+		of: []string{"./internal/elfsym"}, only: []string{"std", "github.com/ianlancetaylor/demangle", "github.com/klauspost/compress/...", "github.com/ulikunitz/xz/..."},
+		why: "an ELF file is bytes and addresses: which process mapped it, and where it was found, is decided by others",
+	},
+	{
+		of: []string{"./internal/symbolfiles"}, direct: true, only: []string{"std", "./", "./internal/elfsym", "./symbol"},
+		why: "which file belongs to a mapping does not depend on the command, nor on the format that the mapping came from",
+	},
+	{
+		of: []string{"./symbol"}, never: []string{"./internal/elfsym", "./internal/symbolfiles"},
+		why: "a table learns from events; files outside the trace are those of a symbol.Native, so that a library user reads none by accident",
 	},
 	{
 		of: []string{"./reader"}, only: []string{"std", "./", "./internal/intern", "./internal/wire/...", "./internal/filelock", "./internal/iox", "github.com/klauspost/compress/...", "golang.org/x/sys/..."},
@@ -194,7 +214,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/profilediff"}, direct: true, only: []string{
-			"std", "./", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview", "./internal/profile", "./kind", "github.com/google/pprof/profile",
+			"std", "./", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview", "./internal/profile", "./internal/span", "./internal/span/tracker", "./kind", "github.com/google/pprof/profile",
 		},
 		why: "two profiles are compared as numbers by function, and two traces as totals, whichever formats they came from; the command reads them",
 	},

@@ -41,7 +41,7 @@ type MergeOptions struct {
 
 // MergeWith is Merge with what the caller knows of the sources. It also accepts a single source.
 func MergeWith(o *MergeOptions, sources ...Source) Source {
-	m := &merged{taken: map[hostPID]uint64{}, options: o, owners: map[uint64]processSpace{}}
+	m := &merged{taken: map[hostPID]uint64{}, options: o, assigned: map[processInSpace]uint64{}}
 	m.info = m.merge(sources)
 	return m
 }
@@ -64,14 +64,15 @@ type merged struct {
 	taken map[hostPID]uint64
 	event Event
 
-	options *MergeOptions           // nil: Merge
-	owners  map[uint64]processSpace // of each process ID that is not changed; MergeWith only
+	options  *MergeOptions             // nil: Merge
+	assigned map[processInSpace]uint64 // IDs of the processes so far; MergeWith only
 }
 
-// A processSpace is a machine and a process ID space on it.
-type processSpace struct {
+// A processInSpace identifies a process: by its machine, its process ID space on it, and its recorded ID.
+type processInSpace struct {
 	host  string
 	space int
+	pid   uint64
 }
 
 type hostPID struct {
@@ -295,10 +296,10 @@ func (m *merged) process(in *mergeInput, p *Process) *Process {
 	if out != nil {
 		return out
 	}
-	key := hostPID{p.Host, p.PID}
 	if m.options != nil {
-		return m.processOf(in, p, key)
+		return m.processOf(in, p)
 	}
+	key := hostPID{p.Host, p.PID}
 	if as, known := in.described[key]; known { // another description of the same process
 		if out = p; as.to != as.from {
 			c := *p
@@ -329,39 +330,31 @@ func (m *merged) origin(in *mergeInput) string {
 }
 
 // processOf is process for MergeWith: no two processes have the same ID, unless their spaces are equal.
-func (m *merged) processOf(in *mergeInput, p *Process, key hostPID) *Process {
+func (m *merged) processOf(in *mergeInput, p *Process) *Process {
 	c := *p
 	if p.Host == "" && m.options.Hosts != nil {
 		c.Host = m.options.Hosts[in.order]
 	}
-	space := processSpace{c.Host, in.order}
+	id := processInSpace{c.Host, in.order, p.PID}
 	if m.options.Spaces != nil {
-		space.space = m.options.Spaces[in.order]
+		id.space = m.options.Spaces[in.order]
 	}
-	as, known := in.described[key]
-	owner, taken := m.owners[p.PID]
-	switch {
-	case known: // another description of the same process
-		c.PID = as.to.PID
-		if pid, changed := as.to.Attrs.Get(AttrPID); changed && c.PID != p.PID {
-			c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, pid})
+	pid, known := m.assigned[id]
+	if !known {
+		if pid = p.PID; pid != 0 {
+			pid = m.free(hostPID{pid: pid})
 		}
-	case !taken || owner == space || p.PID == 0:
-		m.owners[p.PID] = space
-	default:
-		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, strconv.FormatUint(p.PID, 10)})
-		c.PID = m.free(hostPID{pid: p.PID})
-		m.owners[c.PID] = processSpace{c.Host, -1 - in.order}
+		m.assigned[id] = pid
+		m.take(hostPID{pid: pid})
 	}
-	m.take(hostPID{pid: c.PID})
-	out := &c
-	if c.PID == p.PID && c.Host == p.Host {
-		out = p
+	out := p
+	if c.PID = pid; pid != p.PID {
+		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, strconv.FormatUint(p.PID, 10)})
+	}
+	if pid != p.PID || c.Host != p.Host {
+		out = &c
 	}
 	in.processes[p] = out
-	if !known {
-		in.described[key] = renamed{p, out}
-	}
 	return out
 }
 

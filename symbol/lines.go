@@ -12,6 +12,8 @@ import (
 // Lines finds the source lines of managed code. A Table asks it once per method and offset. It must not panic or
 // allocate without bound for any argument.
 type Lines interface {
+	// HasLines reports whether lines are wanted. New calls it; if the result is false, the Table does not use the Lines.
+	HasLines() bool
 	// ManagedLine returns the source line of an instruction. Its zero value means that it is unknown. c is borrowed.
 	ManagedLine(c *ManagedCode) SourceLine
 }

@@ -125,7 +125,9 @@ func New(opts *Options) *Table {
 		nameless:   unresolvedSet{seed: maphash.MakeSeed()},
 		named:      unresolvedSet{seed: maphash.MakeSeed()},
 		native:     opts.Native,
-		lines:      opts.Lines,
+	}
+	if opts.Lines != nil && opts.Lines.HasLines() {
+		t.lines = opts.Lines
 	}
 	t.speller = newSpeller(t)
 	return t

@@ -35,6 +35,7 @@ var wants = []struct {
 	{"the modules of the OpenTelemetry Collector, which are downloaded", []string{"no modules of the collector"}},
 	{"test files of other modules, which the module cache may lack", []string{"the module cache has no"}},
 	{"time: a flag enables the test, or -short disables it", []string{"-big converts", "short mode"}},
+	{"compilers and binutils, for tests that look up functions of programs", []string{"is not installed"}},
 	{
 		"a permission or ability of the operating system",
 		[]string{"needs permission", "on this system", "no FIFOs", "file size limits", "no pseudo terminals"},

@@ -27,6 +27,7 @@ type differing struct {
 	failAbove percentFlag
 	minEffect percentFlag
 	runNoise  percentFlag
+	sameWork  bool
 	sides     [2]*profilediff.Observed // before, after
 }
 
@@ -35,6 +36,9 @@ const (
 	defaultMinEffect = 0.01
 	defaultRunNoise  = 0.02
 )
+
+// maxReasons is the number of values that the error of --fail-above names.
+const maxReasons = 5
 
 // exitAbove is the exit code if a value increased by more than --fail-above.
 const exitAbove = exitIncomplete
@@ -81,6 +85,8 @@ func (d *differing) bind(flags *pflag.FlagSet) {
 		"'request NAME' (requests with a name, such as 'request GET /cart'), or sample")
 	flags.Var(&d.minEffect, "min-effect", "smallest change that is significant, in `percent` of the total of BEFORE")
 	flags.Var(&d.runNoise, "run-noise", "variation between runs of an unchanged program, a standard deviation in `percent`")
+	flags.BoolVar(&d.sameWork, "same-work", false, "both recordings did the same work, such as a benchmark: the variation of values "+
+		"over time is no error")
 	flags.Var(&d.failAbove, flagFailAbove, "exit with 3 if a value increased significantly by more than this `percent` "+
 		"(default: never)")
 	flags.BoolVar(&d.asJSON, "json", false, "print a JSON object, with all functions")
@@ -121,7 +127,11 @@ func (a *app) diff(cmd *cobra.Command, d *differing) error {
 		return err
 	}
 	a.memory.Stop()
-	if err := a.show(d.render(c)); err != nil {
+	text, err := d.render(c)
+	if err != nil {
+		return fail(exitOutput, err)
+	}
+	if err := a.show(text); err != nil {
 		return err
 	}
 	a.sum.Done = true
@@ -196,11 +206,14 @@ func (a *app) difference(cmd *cobra.Command, d *differing, base, made *profile.P
 	if errors.As(err, &incompatible) {
 		return nil, failf(exitEmpty, "%s and %s: %w; %s", names[0], names[1], err, commonTypes(cmd, incompatible.Common))
 	}
-	list := [2]*profilediff.Recording{profilediff.Read(before, ofBase), profilediff.Read(after, of)}
+	list := [2]*profilediff.Recording{
+		profilediff.Read(before, ofBase, d.sides[0].Weight(before.SampleType[ofBase].Type)),
+		profilediff.Read(after, of, d.sides[1].Weight(after.SampleType[of].Type)),
+	}
 	for i, r := range list {
 		r.Name, r.Kind, r.Estimate = names[i], d.sides[i].Kind, d.sides[i].Estimate
 	}
-	o := &profilediff.Options{MinEffect: float64(d.minEffect), RunNoise: float64(d.runNoise), Per: d.per.unit()}
+	o := &profilediff.Options{MinEffect: float64(d.minEffect), RunNoise: float64(d.runNoise), SameWork: d.sameWork, Per: d.per.unit()}
 	for i, r := range list {
 		if o.Exposure[i], err = d.per.exposure(r, d.sides[i]); err != nil {
 			return nil, failf(exitEmpty, "%s: --%s %s: %w", names[i], flagPer, d.per.text, err)
@@ -224,17 +237,16 @@ func (a *app) selected(cmd *cobra.Command, d *differing, p *profile.Profile) (*p
 }
 
 // render returns the output.
-func (d *differing) render(c *profilediff.Comparison) string {
+func (d *differing) render(c *profilediff.Comparison) (string, error) {
 	switch {
 	case d.asJSON:
 		var b bytes.Buffer
-		if err := writeJSON(&b, c); err == nil { // the object has only numbers and strings
-			return b.String()
-		}
+		err := writeJSON(&b, c)
+		return b.String(), err
 	case d.markdown:
-		return c.Markdown(d.options.Count)
+		return c.Markdown(d.options.Count), nil
 	}
-	return c.Text(d.options.Count)
+	return c.Text(d.options.Count), nil
 }
 
 // verdict returns the error for values that increased by more than --fail-above. partial is the error of an incomplete
@@ -246,6 +258,9 @@ func (d *differing) verdict(c *profilediff.Comparison, partial error) error {
 	list := c.Exceeds(float64(d.failAbove))
 	if len(list) == 0 {
 		return partial
+	}
+	if more := len(list) - maxReasons; more > 0 {
+		list = append(list[:maxReasons], fmt.Sprintf("and %d more", more))
 	}
 	err := fmt.Errorf("increased by more than --%s %s: %s", flagFailAbove, d.failAbove.String(), message.Line(strings.Join(list, "; ")))
 	if partial != nil {

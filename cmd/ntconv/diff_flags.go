@@ -95,7 +95,7 @@ func (p *perFlag) exposure(r *profilediff.Recording, o *profilediff.Observed) (n
 		case len(names) > 0:
 			return 0, fmt.Errorf("no such requests; there are %s", strings.Join(names, ", "))
 		}
-		return 0, errors.New("the trace has no requests; " + formats.RecordAdvice(kind.Requests))
+		return 0, errors.New("the trace has no requests and no spans of servers; " + formats.RecordAdvice(kind.Requests))
 	}
 	return n, nil
 }

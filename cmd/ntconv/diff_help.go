@@ -16,11 +16,11 @@ error comes from the variation of a value over time within each recording, plus 
 called significant, at most 5% are expected to be noise. docs/diff.md describes the method.
 
 The report also compares the totals of both traces: kinds of profiles, garbage collections, exceptions and allocations by
-type, waits for locks, requests with quantiles of their durations, and the means of counters.
+type, waits for locks, requests and spans with quantiles of their durations, and the means of counters.
 
 --per divides values, if the recordings differ in length or load. --fail-above LIMIT exits with 3 if one of these
 increased significantly by more than the limit: the total of all samples; the self or total value of a function, in
-percent of the total of all samples before; or the 50%, 95% or 99% quantile of the durations of requests.
+percent of the total of all samples before; or the 50%, 95% or 99% quantile of the durations of requests or spans.
 
---json prints one object: before, after (the inputs), kind, sample_type, unit, total, functions, sections and the parameters
+--json prints one object: before, after (the inputs), sample_type, unit, total, functions, sections and the parameters
 of the tests. docs/diff.md describes its members.`

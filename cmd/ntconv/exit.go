@@ -28,8 +28,7 @@ const (
 const exitCodes = `  0  complete
   1  invalid usage
   2  the input cannot be read: not found, unknown format or version, corrupt at its start
-  3  converted, but incomplete: the input is truncated or corrupt (or events were lost, with --fail-on-loss); verify: the traces differ;
-     diff: a value increased by more than --fail-above (the message says which of these)
+  3  converted, but incomplete: the input is truncated or corrupt (or events were lost, with --fail-on-loss); verify: the traces differ; diff: a value increased by more than --fail-above
   4  no matching data in the trace; nothing was written
   5  a limit was exceeded; nothing was written
   6  the output could not be written

@@ -66,13 +66,15 @@ func (a *app) symbolsCmd() *cobra.Command {
 
 // A symbolList is the output of ntconv symbols --json.
 type symbolList struct {
-	File       string                `json:"file"`
-	Frames     int64                 `json:"frames"`
-	FromTrace  int64                 `json:"from_trace"`
-	FromFiles  int64                 `json:"from_files"`
-	Unresolved int64                 `json:"unresolved"`
-	Symbols    []*symbolfiles.Need   `json:"symbols"`
-	Refused    []symbolfiles.Refusal `json:"refused"`
+	File       string              `json:"file"`
+	Frames     int64               `json:"frames"`
+	FromTrace  int64               `json:"from_trace"`
+	FromFiles  int64               `json:"from_files"`
+	Unresolved int64               `json:"unresolved"`
+	Symbols    []*symbolfiles.Need `json:"symbols"`
+	// Lines has the assemblies whose managed frames have lines or not; with --lines only.
+	Lines   []*symbolfiles.LineNeed `json:"lines,omitempty"`
+	Refused []symbolfiles.Refusal   `json:"refused"`
 }
 
 // listSymbols prints the files of a trace.
@@ -95,7 +97,7 @@ func (a *app) listSymbols(r *symbolsRequest) error {
 		if p.Kept == 0 && p.Total > 0 && !plan.Selection.Empty() {
 			return a.nothing(p, "events", "")
 		}
-		text, err := r.text(needs.Result())
+		text, err := r.text(needs.Result(), needs.Lines())
 		if err != nil {
 			return fail(exitOutput, err)
 		}
@@ -108,8 +110,8 @@ func (a *app) listSymbols(r *symbolsRequest) error {
 }
 
 // text returns the list as text or JSON.
-func (r *symbolsRequest) text(rows []*symbolfiles.Need) (string, error) {
-	list := symbolList{File: r.in, Symbols: []*symbolfiles.Need{}, Refused: r.finder.Refused(false)}
+func (r *symbolsRequest) text(rows []*symbolfiles.Need, lines []*symbolfiles.LineNeed) (string, error) {
+	list := symbolList{File: r.in, Symbols: []*symbolfiles.Need{}, Lines: lines, Refused: r.finder.Refused(false)}
 	for _, n := range rows {
 		list.Frames += n.Frames
 		list.FromTrace += n.FromTrace
@@ -129,7 +131,7 @@ func (r *symbolsRequest) text(rows []*symbolfiles.Need) (string, error) {
 		return string(message.JSON(b.Bytes())), nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s outside of methods: %s named by the trace, %s by files, %s unresolved\n",
+	fmt.Fprintf(&b, "%s of native code: %s named by the trace, %s by files, %s unresolved\n",
 		message.Count(list.Frames, "frame"), message.Group(list.FromTrace), message.Group(list.FromFiles),
 		message.Group(list.Unresolved))
 	const row = "%10s  %8s  %8s  %-15s  %s\n"
@@ -142,18 +144,34 @@ func (r *symbolsRequest) text(rows []*symbolfiles.Need) (string, error) {
 			id = id[:shownID] + "..."
 		}
 		fmt.Fprintf(&b, row, message.Group(n.Unresolved), message.Group(n.FromFiles), message.Group(n.FromTrace), id,
-			message.Line(n.Name()+statusText(n)))
+			message.Line(n.Name()+statusText(&n.Status)))
 	}
+	linesText(&b, lines)
 	return b.String(), nil
+}
+
+// linesText appends the table of the assemblies with managed frames.
+func linesText(b *strings.Builder, lines []*symbolfiles.LineNeed) {
+	const row = "%10s  %10s  %-15s  %s\n"
+	if len(lines) > 0 {
+		fmt.Fprintf(b, "\n"+row, "WITH LINES", "NO LINES", "PDB ID", "ASSEMBLY")
+	}
+	for _, n := range lines {
+		id := n.PDB
+		if len(id) > shownID {
+			id = id[:shownID] + "..."
+		}
+		fmt.Fprintf(b, row, message.Group(n.Located), message.Group(n.Frames-n.Located), id,
+			message.Line(n.Assembly+statusText(&n.Status)))
+	}
 }
 
 // shownID is the number of digits of a build ID that the text shows.
 const shownID = 12
 
 // statusText describes the files of a row.
-func statusText(n *symbolfiles.Need) string {
+func statusText(s *symbolfiles.Status) string {
 	var b strings.Builder
-	s := &n.Status
 	if len(s.Used) > 0 {
 		b.WriteString(": " + strings.Join(s.Used, ", "))
 		if s.Functions > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/split"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/reader"
@@ -26,6 +27,9 @@ import (
 // exitDifferent is the exit code for two traces that differ. As for an incomplete conversion, both inputs could be
 // read.
 const exitDifferent = exitIncomplete
+
+// ignoreReplicas is the aspect of the events that package split adds to the parts of a trace.
+const ignoreReplicas = "replicas"
 
 // A verification is a request to compare two traces.
 type verification struct {
@@ -58,6 +62,8 @@ func (a *app) verifyCmd() *cobra.Command {
 		fmt.Fprintf(&list, "  %-12s %s\n", x.Name, x.Doc)
 		names = append(names, x.Name)
 	}
+	fmt.Fprintf(&list, "  %-12s %s\n", ignoreReplicas, "events that ntconv split has added to a part")
+	names = append(names, ignoreReplicas)
 	cmd := &cobra.Command{
 		Use:   "verify A B",
 		Short: "Compare two traces: equal, or where they first differ",
@@ -116,7 +122,7 @@ func (a *app) verifyCmd() *cobra.Command {
 func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 	o := &streameq.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
 	for _, name := range v.ignore {
-		if !o.Overlook(name) {
+		if name != ignoreReplicas && !o.Overlook(name) {
 			return nil, failf(exitUsage, "--ignore %s: no such aspect; see ntconv verify --help", name)
 		}
 	}
@@ -143,7 +149,7 @@ func (a *app) verify(v *verification) error {
 	}
 	var sides [2]*side
 	for i := range sides {
-		if sides[i], err = a.openSide(v.names[i], plan); err != nil {
+		if sides[i], err = a.openSide(v, i, plan); err != nil {
 			return err
 		}
 		defer sides[i].close()
@@ -217,7 +223,7 @@ func (a *app) compareFiles(v *verification, plan *pass.Plan, sides *[2]*side) (e
 		if !s.in.Rereadable() || s.in.Format.In.Ordered {
 			return 0, errors.ErrUnsupported
 		}
-		again[i] = &side{in: s.in}
+		again[i] = &side{in: s.in, replicas: s.replicas}
 		if err := again[i].start(&files); err != nil {
 			return 0, err
 		}
@@ -261,14 +267,16 @@ type side struct {
 	stream input.Ending
 	report ntconv.Report
 	failed error // error of src
+	// replicas means that events added by ntconv split are ignored.
+	replicas bool
 	// excluded counts events that are earlier than a preceding event with FlagSorted.
 	excluded int64
 }
 
 // openSide opens a trace with the selection of the command line.
-func (a *app) openSide(name string, plan *pass.Plan) (_ *side, err error) {
-	s := &side{}
-	if s.in, err = a.open([]string{name}, plan.NeedsAgain()); err != nil {
+func (a *app) openSide(v *verification, i int, plan *pass.Plan) (_ *side, err error) {
+	s := &side{replicas: slices.Contains(v.ignore, ignoreReplicas)}
+	if s.in, err = a.open([]string{v.names[i]}, plan.NeedsAgain()); err != nil {
 		return nil, err
 	}
 	if err := s.start(plan); err != nil {
@@ -303,6 +311,9 @@ func (s *side) start(plan *pass.Plan) error {
 	if err != nil {
 		s.stream.Close()
 		return fail(exitUsage, err)
+	}
+	if s.replicas {
+		src = split.WithoutReplicas(src)
 	}
 	if !plan.Selection.Empty() {
 		src = profile.WithoutWeights(src) // these events exist only if a side is a selection

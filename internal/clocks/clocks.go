@@ -79,8 +79,8 @@ func Align(traces []Trace, separate bool) []Aligned {
 		}
 		a.Clock = shift(a.Clock, t.Offset)
 		a.describe(t, &traces[0], out[0].Machine == a.Machine)
-		if i > 0 && a.Clock.Freq != freq {
-			a.Uncertainty = max(a.Uncertainty, 0) + time.Duration((1e9+freq-1)/freq)
+		if a.Uncertainty >= 0 && a.Clock.Freq != freq && freq%a.Clock.Freq != 0 {
+			a.Uncertainty += time.Nanosecond // times are rounded up to the next tick of the merged clock
 		}
 	}
 	return out

@@ -9,7 +9,7 @@ const maxNesting = 32
 func (m *Metadata) TypeDefName(row uint32) string {
 	name := qualified(m.String(m.Cell(TypeDef, row, TypeDefNamespace)), m.String(m.Cell(TypeDef, row, TypeDefName)))
 	for range maxNesting {
-		if row = m.enclosing(row); row == 0 {
+		if row = m.enclosing(row); row == 0 || len(name) > maxName {
 			break
 		}
 		name = qualified(m.String(m.Cell(TypeDef, row, TypeDefNamespace)), m.String(m.Cell(TypeDef, row, TypeDefName))) + "+" + name
@@ -37,7 +37,7 @@ func (m *Metadata) TypeRefName(row uint32) string {
 		}
 		name = own
 		scope := m.Cell(TypeRef, row, TypeRefScope)
-		if resolutionScope[scope&3] != TypeRef {
+		if resolutionScope[scope&3] != TypeRef || len(name) > maxName {
 			break
 		}
 		row = scope >> 2

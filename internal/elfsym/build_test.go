@@ -19,6 +19,7 @@ import (
 type language struct {
 	name   string
 	tool   string
+	env    string   // further variable of the environment
 	args   []string // before the name of the output
 	source []string
 	lines  bool // addr2line reads the debug information: that of Go is too new for some versions
@@ -27,10 +28,10 @@ type language struct {
 var languages = []language{
 	{name: "c", tool: "gcc", args: []string{"-O2", "-g", "-o"}, source: []string{"shapes.c"}, lines: true},
 	{name: "c-dwarf4", tool: "gcc", args: []string{"-O2", "-g", "-gdwarf-4", "-no-pie", "-o"}, source: []string{"shapes.c"}, lines: true},
-	{name: "c-32", tool: "gcc", args: []string{"-O1", "-g", "-mx32", "-c", "-o"}, source: []string{"shapes.c"}},
 	{name: "c++", tool: "g++", args: []string{"-O2", "-g", "-o"}, source: []string{"shapes.cc"}, lines: true},
 	{name: "rust", tool: "rustc", args: []string{"-O", "-g", "-o"}, source: []string{"shapes.rs"}, lines: true},
 	{name: "go", tool: "go", args: []string{"build", "-o"}, source: []string{"./shapes_go"}},
+	{name: "go-386", tool: "go", env: "GOARCH=386", args: []string{"build", "-o"}, source: []string{"./shapes_go"}},
 	{name: "go-pie", tool: "go", args: []string{"build", "-buildmode=pie", "-o"}, source: []string{"./shapes_go"}},
 }
 
@@ -39,15 +40,19 @@ var languages = []language{
 func build(t *testing.T, l language, more ...string) string {
 	t.Helper()
 	need(t, l.tool)
+	if l.env != "" && testing.Short() {
+		t.Skip("short mode: the standard library must be compiled for another machine")
+	}
 	out := filepath.Join(t.TempDir(), "shapes")
 	args := append(slices.Clone(l.args), out)
 	args = append(append(args, more...), l.source...)
 	cmd := exec.Command(l.tool, args...)
 	cmd.Dir = "testdata"
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if l.env != "" {
+		cmd.Env = append(cmd.Env, l.env)
+	}
 	if b, err := cmd.CombinedOutput(); err != nil {
-		if l.name == "c-32" {
-			t.Skipf("gcc has no libraries for 32-bit programs: %s", b)
-		}
 		t.Fatalf("%v: %v\n%s", cmd, err, b)
 	}
 	return out

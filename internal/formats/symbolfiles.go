@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/elfsym"
+	"github.com/ntconv/ntconv/internal/managedcode"
 	"github.com/ntconv/ntconv/internal/symbolfiles"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
@@ -44,8 +45,9 @@ func (s *serverList) Type() string   { return "URL" }
 // The result is what o.Native is.
 func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 	set := new(symbolfiles.Options)
-	flags.StringArrayVar(&set.Paths, FlagSymbols, nil, "find symbols of native code in this `directory` or file: programs, "+
-		"libraries and debug files by build ID, or by path; perf maps, kallsyms; repeatable; see docs/symbols.md")
+	flags.StringArrayVar(&set.Paths, FlagSymbols, nil, "find symbols in this `directory` or file: programs, libraries and "+
+		"debug files by build ID, or by path; perf maps, kallsyms; assemblies and portable PDBs of .NET; repeatable; "+
+		"see docs/symbols.md")
 	flags.StringArrayVar(&set.DebugDirs, FlagDebugDir, []string{debugDir}, "`directory` of separate debug files; repeatable")
 	local := true
 	if v, err := strconv.ParseBool(os.Getenv(EnvLocalSymbols)); err == nil {
@@ -54,7 +56,7 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 	flags.BoolVar(&set.Local, FlagLocalSymbols, true, "find symbols in the files of this machine that the trace names, "+
 		"if they have the build ID that the trace states")
 	set.Local = local
-	flags.BoolVar(&set.Lines, FlagLines, false, "find source lines and inlined functions of native code")
+	flags.BoolVar(&set.Lines, FlagLines, false, "find source lines, and functions inlined into native code")
 	flags.Var((*serverList)(&set.Servers), FlagDebuginfod, "ask the debuginfod server at this `URL` for missing files; "+
 		"without it, no request is sent; repeatable")
 	finder := symbolfiles.New(func() symbolfiles.Options {
@@ -69,6 +71,13 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 		}
 		return *set
 	})
-	o.Native = finder
+	assemblies := managedcode.New(func() managedcode.Options {
+		if !flags.Changed(FlagLocalSymbols) {
+			set.Local = local
+		}
+		return managedcode.Options{Paths: set.Paths, Local: set.Local, Lines: set.Lines}
+	})
+	finder.UseAssemblies(assemblies)
+	o.Native, o.Lines = finder, assemblies
 	return finder
 }

@@ -11,12 +11,13 @@ import (
 	"github.com/ntconv/ntconv/internal/ilmap"
 	"github.com/ntconv/ntconv/internal/portablepdb"
 	"github.com/ntconv/ntconv/internal/readytorun"
+	"github.com/ntconv/ntconv/internal/symbolfiles"
 	"github.com/ntconv/ntconv/symbol"
 )
 
 var (
-	_ symbol.Native = (*Resolver)(nil)
-	_ symbol.Lines  = (*Resolver)(nil)
+	_ symbolfiles.Assemblies = (*Resolver)(nil)
+	_ symbol.Lines           = (*Resolver)(nil)
 )
 
 // Options say where a Resolver looks. The zero value finds nothing.
@@ -38,7 +39,6 @@ type Resolver struct {
 	options func() Options
 	ready   bool
 	opts    Options // result of options
-	next    symbol.Native
 	tree    tree
 
 	modules map[moduleKey]*module
@@ -49,10 +49,9 @@ type Resolver struct {
 // moduleKey identifies an assembly of the trace.
 type moduleKey struct{ path, id string }
 
-// New returns a Resolver. It calls options once, when it is first asked, so that flags may be parsed later. next, which
-// may be nil, resolves the addresses that do not lie in assemblies.
-func New(options func() Options, next symbol.Native) *Resolver {
-	return &Resolver{options: options, next: next, modules: make(map[moduleKey]*module)}
+// New returns a Resolver. It calls options once, when it is first asked, so that flags may be parsed later.
+func New(options func() Options) *Resolver {
+	return &Resolver{options: options, modules: make(map[moduleKey]*module)}
 }
 
 // prepare evaluates the options. The caller holds mu.
@@ -90,10 +89,7 @@ func IsAssembly(path string) bool {
 // AppendNative implements symbol.Native for addresses in mapped assemblies.
 func (r *Resolver) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
 	if a.Mapping == nil || a.Kernel || !IsAssembly(a.Mapping.File) || a.PC < a.Mapping.Start {
-		if r.next == nil {
-			return dst
-		}
-		return r.next.AppendNative(dst, a)
+		return dst
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,6 +120,14 @@ func (r *Resolver) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddres
 		}
 	}
 	return append(dst, f)
+}
+
+// HasLines implements symbol.Lines.
+func (r *Resolver) HasLines() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.prepare()
+	return r.opts.Lines
 }
 
 // ManagedLine implements symbol.Lines.

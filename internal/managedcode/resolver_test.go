@@ -43,7 +43,7 @@ func frames(t *testing.T, data []byte, opts *symbol.Options) (list []ntconv.Fram
 }
 
 func resolver(lines bool, paths ...string) *managedcode.Resolver {
-	return managedcode.New(func() managedcode.Options { return managedcode.Options{Paths: paths, Lines: lines} }, nil)
+	return managedcode.New(func() managedcode.Options { return managedcode.Options{Paths: paths, Lines: lines} })
 }
 
 // sourceLines are the first and last lines of the methods in testdata/Lines.cs.
@@ -111,12 +111,10 @@ func TestOtherBuild(t *testing.T) {
 		}
 	}
 	var refused []string
-	for _, s := range r.Status() {
-		for _, f := range s.Refused {
-			refused = append(refused, filepath.Base(f.File))
-			if f.Want == "" || f.BuildID == "" || f.Want == f.BuildID {
-				t.Errorf("refused %+v, want both identities", f)
-			}
+	for _, f := range r.Refused() {
+		refused = append(refused, filepath.Base(f.File))
+		if !f.Explicit || f.Want == "" || f.BuildID == "" || f.Want == f.BuildID {
+			t.Errorf("refused %+v, want both identities", f)
 		}
 	}
 	slices.Sort(refused)
@@ -157,9 +155,10 @@ func TestPrecompiled(t *testing.T) {
 	if assemblies != 1121 || named != 1120 { // one is a stub, which belongs to no method
 		t.Errorf("%d of %d frames in assemblies got a name, want 1120 of 1121", named, assemblies)
 	}
-	for _, s := range r.Status() {
-		if len(s.Refused) > 0 {
-			t.Errorf("%s: refused %v", s.Module, s.Refused)
-		}
+	if refused := r.Refused(); len(refused) > 0 {
+		t.Errorf("refused %v", refused)
+	}
+	if r.Used() != 1 {
+		t.Errorf("%d files were used, want 1", r.Used())
 	}
 }

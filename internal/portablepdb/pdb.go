@@ -163,7 +163,8 @@ func (p *PDB) document(row uint32) string {
 			b.WriteString(separator)
 		}
 		if part := r.uint(); part != 0 {
-			b.Write(p.m.Blob(part))
+			text := p.m.Blob(part)
+			b.Write(text[:min(len(text), maxPath)])
 		}
 	}
 	name := ""

@@ -14,6 +14,9 @@ type Options struct {
 	// RunNoise is the assumed relative standard deviation between two runs of the same program, which a recording cannot
 	// show. It is added to the sampling error of each recording.
 	RunNoise float64
+	// SameWork states that both recordings did the same work, such as a benchmark. The variation of a value over time is
+	// then the course of the program, which repeats, and no error.
+	SameWork bool
 	// Per names what values are divided by, such as "second"; "" means nothing. Exposure is the number of these, before
 	// and after.
 	Per      string
@@ -90,7 +93,8 @@ type Function struct {
 // A Side is one of the two inputs.
 type Side struct {
 	Input    string  `json:"input"`
-	Total    float64 `json:"total"` // of all samples, not normalized
+	Kind     string  `json:"kind,omitempty"` // of the profile, as --kind names it
+	Total    float64 `json:"total"`          // of all samples, not normalized
 	Seconds  float64 `json:"seconds,omitempty"`
 	Samples  float64 `json:"samples,omitempty"`
 	Per      float64 `json:"per,omitempty"`      // number of what values are divided by
@@ -105,13 +109,13 @@ type Side struct {
 type Comparison struct {
 	Before      Side       `json:"before"`
 	After       Side       `json:"after"`
-	Kind        string     `json:"kind,omitempty"`
 	Type        string     `json:"sample_type"`
 	Unit        string     `json:"unit"`
 	Per         string     `json:"per,omitempty"`
 	Rate        float64    `json:"false_discovery_rate"`
 	MinEffect   float64    `json:"min_effect"`
 	RunNoise    float64    `json:"run_noise"`
+	SameWork    bool       `json:"same_work"`
 	Significant int        `json:"significant_functions"`
 	Tested      int        `json:"tested_functions"`
 	Untested    int        `json:"untested_functions"`
@@ -120,14 +124,15 @@ type Comparison struct {
 	Sections    []Section  `json:"sections"`
 
 	options Options
+	fixed   bool // the total would have changed significantly if both recordings had done the same work
 }
 
 // Compare compares two profiles with equal sample types. Functions are sorted by the absolute change of their own
 // values, or of their totals if cum is set.
 func Compare(before, after *Recording, o *Options) *Comparison {
 	c := &Comparison{
-		Before: before.side(), After: after.side(), Kind: after.Kind, Type: after.Type, Unit: after.Unit, Per: o.Per,
-		Rate: FalseDiscoveryRate, MinEffect: o.MinEffect, RunNoise: o.RunNoise, options: *o, Functions: []Function{},
+		Before: before.side(), After: after.side(), Type: after.Type, Unit: after.Unit, Per: o.Per,
+		Rate: FalseDiscoveryRate, MinEffect: o.MinEffect, RunNoise: o.RunNoise, SameWork: o.SameWork, options: *o, Functions: []Function{},
 		Sections: []Section{},
 	}
 	if o.Per == "" {
@@ -136,6 +141,7 @@ func Compare(before, after *Recording, o *Options) *Comparison {
 		c.Before.Per, c.After.Per = o.Exposure[0], o.Exposure[1]
 	}
 	c.Total = c.change(c.measures(&before.all, &after.all))
+	c.fixed = c.ifSameWork(before, after)
 	var none cost
 	for _, p := range match(before.functions, after.functions) {
 		f := Function{Name: p.name, Renamed: p.renamed, Status: statusCommon}
@@ -163,7 +169,7 @@ func Compare(before, after *Recording, o *Options) *Comparison {
 }
 
 func (r *Recording) side() Side {
-	s := Side{Input: r.Name, Total: r.all.value, Seconds: r.Seconds, Samples: r.Samples, Estimate: r.Estimate, Error: "count"}
+	s := Side{Input: r.Name, Kind: r.Kind, Total: r.all.value, Seconds: r.Seconds, Samples: r.Samples, Estimate: r.Estimate, Error: "count"}
 	switch {
 	case r.Timed:
 		s.Error = "time"
@@ -180,9 +186,17 @@ func (r *Recording) side() Side {
 
 // measures returns a value of both recordings with its error.
 func (c *Comparison) measures(before, after *cost) (b, a measure) {
-	b = measure{before.value, before.variance(c.RunNoise), c.options.Exposure[0]}
-	a = measure{after.value, after.variance(c.RunNoise), c.options.Exposure[1]}
+	b = measure{before.value, before.variance(&c.options), c.options.Exposure[0]}
+	a = measure{after.value, after.variance(&c.options), c.options.Exposure[1]}
 	return b, a
+}
+
+// ifSameWork reports whether the change of the total were significant with Options.SameWork.
+func (c *Comparison) ifSameWork(before, after *Recording) bool {
+	same := *c
+	same.options.SameWork = true
+	p := pValue(same.measures(&before.all, &after.all))
+	return p <= rateTotal && math.Abs(c.Total.Change) >= c.MinEffect*c.Total.Before
 }
 
 // evidence returns the number of independent samples that two values correspond to.
@@ -212,7 +226,7 @@ const tQuantile95 = 2.042
 
 // share returns the change of a share of the total, in percent.
 func (c *Comparison) share(b, a *cost, before, after *Recording) Change {
-	d := c.change(b.shareMeasure(&before.all, c.RunNoise), a.shareMeasure(&after.all, c.RunNoise))
+	d := c.change(b.shareMeasure(&before.all, &c.options), a.shareMeasure(&after.all, &c.options))
 	d.Before, d.After, d.Change = 100*d.Before, 100*d.After, 100*d.Change
 	if d.Margin != nil {
 		*d.Margin *= 100

@@ -56,7 +56,7 @@ func (c *Comparison) functionsMarkdown(b *strings.Builder, l *list) {
 			share = &f.TotalShare
 		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", name, plainText(signed(f.Self.Change, c.Unit)), f.Self.bold(f.ownPercent()),
-			plainText(signed(f.Total.Change, c.Unit)), f.Total.bold(f.Total.percent()), share.bold(signed(share.Change, "")+" pp"))
+			plainText(signed(f.Total.Change, c.Unit)), f.Total.bold(f.Total.percent()), share.bold(points(share)))
 	}
 	if l.more > 0 {
 		fmt.Fprintf(b, "\n%d more.\n", l.more)

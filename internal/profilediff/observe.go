@@ -6,8 +6,11 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/counter"
+	"github.com/ntconv/ntconv/internal/distribution"
 	"github.com/ntconv/ntconv/internal/overview"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
 // An Observed is the totals of a trace: a sink of its events. It is not safe for concurrent use.
@@ -22,7 +25,18 @@ type Observed struct {
 	reader   *counter.Reader
 	reads    map[*ntconv.Type]bool
 	threads  map[*ntconv.Thread]bool
+	tracker  *tracker.Tracker
+	spans    map[spanKey]*distribution.Distribution // durations in nanoseconds
 }
+
+// A spanKey identifies the spans with a name in both traces.
+type spanKey struct {
+	scope, name string
+	server      bool
+}
+
+// maxSpanNames is the maximum number of names of spans. Further ones are omitted.
+const maxSpanNames = 1000
 
 // ObserveOptions configure an Observed.
 type ObserveOptions struct {
@@ -33,10 +47,29 @@ type ObserveOptions struct {
 // Observe returns an Observed without events.
 func Observe(info *ntconv.Info, o ObserveOptions) *Observed {
 	of := overview.Options{Window: o.Window, TypeName: profile.TypeNameOf(o.Namer), Evidence: true}
-	return &Observed{
+	observed := &Observed{
 		info: info, overview: overview.New(info, of), counters: map[counterKey]*readings{}, reader: counter.NewReader(),
-		reads: map[*ntconv.Type]bool{}, threads: map[*ntconv.Thread]bool{},
+		reads: map[*ntconv.Type]bool{}, threads: map[*ntconv.Thread]bool{}, spans: map[spanKey]*distribution.Distribution{},
 	}
+	observed.tracker = tracker.New(info, observed.span, &tracker.Options{NoEvents: true, SerialIDs: true})
+	return observed
+}
+
+// span adds a span that has ended.
+func (o *Observed) span(s *span.Span) {
+	if s.End < s.Start || s.End == 0 {
+		return
+	}
+	key := spanKey{s.Scope.Name, s.Name, s.Kind == span.KindServer}
+	d := o.spans[key]
+	if d == nil {
+		if len(o.spans) >= maxSpanNames {
+			return
+		}
+		d = new(distribution.Distribution)
+		o.spans[key] = d
+	}
+	d.Add(distribution.Uint(s.End - s.Start))
 }
 
 // Write adds a selected event, which it borrows.
@@ -54,6 +87,7 @@ func (o *Observed) Write(e *ntconv.Event) error {
 			o.threads[e.Thread] = true
 		}
 	}
+	o.tracker.Add(e)
 	return o.overview.Write(e)
 }
 
@@ -61,7 +95,7 @@ func (o *Observed) Write(e *ntconv.Event) error {
 func (o *Observed) Watch(e *ntconv.Event) { o.overview.Watch(e) }
 
 // OrderMatters reports whether the same events in time order could have given other totals.
-func (o *Observed) OrderMatters() bool { return o.overview.OrderMatters() }
+func (o *Observed) OrderMatters() bool { return o.overview.OrderMatters() || len(o.spans) > 0 }
 
 // End ends the recording. first and last limit its selected part; ok is false if there is none.
 func (o *Observed) End(first, last ntconv.Ticks, ok bool) {
@@ -69,24 +103,39 @@ func (o *Observed) End(first, last ntconv.Ticks, ok bool) {
 	o.totals = o.overview.Describe(first, last, ok && !o.info.Aggregate, "") // times of aggregates are no evidence
 }
 
-// Requests returns the number of requests with a name, "" for all. Requests of a server count; if there are none, those
-// of a client. names lists the names that there are, at most ten.
+// Weight returns the mean value of a sample of the profile that is compared, for a sample type that is an estimate; 0 for
+// others. If the standard error of the total implies a larger one, it returns that.
+func (o *Observed) Weight(sampleType string) float64 {
+	k := kindOf(o, o.Kind)
+	v := valueOf(k, sampleType)
+	if v.Error == 0 || v.Total == 0 || k.Samples == 0 {
+		return 0
+	}
+	return max(float64(v.Total)/float64(k.Samples), v.Error*v.Error*float64(v.Total))
+}
+
+// Requests returns the number of requests with a name, "" for all: those that a server handled, or if there are none, that a
+// client sent, or if there are none, spans of servers. Without such requests, spans with the name count. names lists
+// the names that there are, at most ten.
 func (o *Observed) Requests(name string) (n float64, names []string) {
-	side := ""
-	for i, d := range o.totals.Durations { // servers first
-		if i == 0 {
-			side = d.Side
+	count := func(of string, d *distribution.Distribution, counts bool) {
+		if counts && (name == "" || of == name) {
+			n += float64(d.Count())
 		}
-		if d.Side != side {
-			continue
-		}
-		if name == "" || d.Name == name {
-			n += float64(d.Lengths.Count())
-		}
-		if len(names) < 10 && !slices.Contains(names, d.Name) {
-			names = append(names, d.Name)
+		if len(names) < 10 && !slices.Contains(names, of) {
+			names = append(names, of)
 		}
 	}
+	for _, d := range o.totals.Durations { // servers first
+		count(d.Name, d.Lengths, d.Side == o.totals.Durations[0].Side)
+	}
+	if n > 0 {
+		return n, names
+	}
+	for key, d := range o.spans {
+		count(key.name, d, key.server || name != "")
+	}
+	slices.Sort(names)
 	return n, names
 }
 
@@ -131,6 +180,11 @@ func (o *Observed) value(v *counter.Value) {
 		r = new(readings)
 		o.counters[key] = r
 	}
+	r.add(x)
+}
+
+// add adds a value, as Welford does.
+func (r *readings) add(x float64) {
 	r.n++
 	d := x - r.mean
 	r.mean += d / r.n

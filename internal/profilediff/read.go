@@ -36,22 +36,24 @@ type function struct {
 type sampleReader struct {
 	r            *Recording
 	index, count int     // of the values and of the number of samples; count is -1 if unknown
-	period       float64 // value of one sample, 0 if unknown
+	period       float64 // value of one sample of a profile without times, 0 if unknown
+	weight       float64 // as passed to Read
 	first, last  float64 // middles of the first and the last slice with a sample
 	seen         map[*function]bool
 	names        map[*profile.Function]*function
 }
 
 // Read adds up one sample type of a profile, the one with an index. The labels of Divide tell when the samples were
-// taken; without them the sampling error comes from the number of samples alone.
-func Read(p *profile.Profile, index int) *Recording {
+// taken; without them the sampling error comes from the number of samples alone. weight is the mean value of a sample of
+// a profile that does not count samples, 0 if it is unknown.
+func Read(p *profile.Profile, index int, weight float64) *Recording {
 	t := p.SampleType[index]
 	r := &Recording{
 		Type: t.Type, Unit: t.Unit, Seconds: float64(p.DurationNanos) / 1e9, functions: map[string]*function{},
 	}
 	s := &sampleReader{
 		r: r, index: index, count: countColumn(p), first: math.Inf(1), last: math.Inf(-1), seen: map[*function]bool{},
-		names: map[*profile.Function]*function{},
+		names: map[*profile.Function]*function{}, weight: weight,
 	}
 	if p.PeriodType != nil && p.PeriodType.Unit == t.Unit {
 		s.period = float64(p.Period)
@@ -128,6 +130,8 @@ func (s *sampleReader) square(sample *profile.Sample, value float64) float64 {
 	switch {
 	case s.count >= 0 && sample.Value[s.count] > 0:
 		return value * value / float64(sample.Value[s.count])
+	case s.weight > 0:
+		return value * s.weight
 	case s.r.Timed:
 		return value * value
 	case s.period > 0:

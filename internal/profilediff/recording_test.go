@@ -74,7 +74,10 @@ func truthOf(t *testing.T, name, method string) float64 {
 // the right size: the program measured it.
 func TestRecordings(t *testing.T) {
 	options := &Options{MinEffect: 0.01, RunNoise: 0.02}
-	read := func(name string) *Recording { return Read(profileOf(t, corpus.Trace(t, "diff/"+name))) }
+	read := func(name string) *Recording {
+		p, index := profileOf(t, corpus.Trace(t, "diff/"+name))
+		return Read(p, index, 0)
+	}
 	if c := Compare(read("before"), read("again"), options); c.found() || c.Tested < 10 {
 		t.Errorf("the same program: %s, %d functions tested", c.Headline(), c.Tested)
 	}
@@ -123,9 +126,7 @@ func halve(p *profile.Profile, parts int, rng *rand.Rand) (halves [2]*profile.Pr
 		count[half[i]]++
 	}
 	for i := range halves {
-		c := *p
-		c.Sample = nil
-		halves[i] = &c
+		halves[i] = &profile.Profile{SampleType: p.SampleType, PeriodType: p.PeriodType, Period: p.Period, DurationNanos: p.DurationNanos / 2}
 	}
 	for _, s := range p.Sample {
 		at := middleOf(s.NumLabel[LabelSlice][0])
@@ -149,7 +150,7 @@ func TestHalvesOfRecording(t *testing.T) {
 			findings, tested := 0, 0
 			for range trials {
 				halves := halve(p, 256, rng)
-				c := Compare(Read(halves[0], index), Read(halves[1], index), &Options{})
+				c := Compare(Read(halves[0], index, 0), Read(halves[1], index, 0), &Options{})
 				tested = max(tested, c.Tested)
 				if c.found() {
 					findings++
@@ -179,7 +180,7 @@ func TestScaledMethodIsFound(t *testing.T) {
 				s.Value[index] += s.Value[index] / 2
 			}
 		}
-		c := Compare(Read(halves[0], index), Read(halves[1], index), &Options{})
+		c := Compare(Read(halves[0], index, 0), Read(halves[1], index, 0), &Options{})
 		if f := functionOf(t, c, method); f.Total.Significant && f.Total.Change > 0 {
 			found++
 		}

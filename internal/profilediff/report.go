@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A list is a part of the functions of a comparison under a heading, for a report.
@@ -122,6 +123,13 @@ func (c *Comparison) remarks() (list []string) {
 	if b, a := c.Before.Seconds, c.After.Seconds; c.Per == "" && b > 0 && a > 0 && (a > 1.05*b || b > 1.05*a) {
 		list = append(list, "The recordings have different lengths; --per time compares values per second.")
 	}
+	if b, a := c.Before.Kind, c.After.Kind; b != a && b != kind.Imported.String() && a != kind.Imported.String() {
+		list = append(list, "The inputs have different kinds of profiles, "+b+" and "+a+"; select one with --kind.")
+	}
+	if c.fixed && !c.Total.Significant && !c.SameWork {
+		list = append(list, "The change of the total exceeds the error of independent samples, but not the variation over time. If both "+
+			"recordings did the same work, as a benchmark does, use --same-work.")
+	}
 	if c.Before.Error != "time" || c.After.Error != "time" {
 		list = append(list, "Samples without times: their sampling error is an assumption, see docs/diff.md.")
 	}
@@ -174,10 +182,13 @@ func (c *Comparison) Exceeds(limit float64) (reasons []string) {
 	}
 	for _, s := range c.Sections {
 		for i := range s.Rows {
-			if r := &s.Rows[i]; s.Name == sectionRequests && r.Unit == "nanoseconds" && r.P != nil && above(&r.Change, r.Before) {
-				reasons = append(reasons, "requests "+r.Name+" by "+r.percent())
+			if r := &s.Rows[i]; isDuration(s.Name) && r.Unit == "nanoseconds" && r.P != nil && above(&r.Change, r.Before) {
+				reasons = append(reasons, r.Name+" by "+r.percent())
 			}
 		}
 	}
 	return reasons
 }
+
+// isDuration reports whether a section has durations of requests.
+func isDuration(section string) bool { return section == sectionRequests || section == sectionSpans }

@@ -35,14 +35,6 @@ func (s *series) variance() float64 {
 	return largest
 }
 
-// total returns the total of a series.
-func (s *series) total() (sum float64) {
-	for _, v := range s {
-		sum += v
-	}
-	return sum
-}
-
 // shareVariance returns the variance of a's share of all, times the square of the total of all: that of the residuals
 // of a ratio estimator (Cochran, Sampling Techniques, 6.3), which load that changes all functions alike does not
 // affect.
@@ -65,19 +57,21 @@ type cost struct {
 // no times to estimate it from. Profiles of running threads that were recorded at 100 Hz have less, see docs/diff.md.
 const untimedDispersion = 2
 
-// variance returns the variance of the value. noise is the relative standard deviation between runs.
-func (c *cost) variance(noise float64) float64 {
+// variance returns the variance of the value.
+func (c *cost) variance(o *Options) float64 {
 	v := c.squares
-	if c.slices == nil {
+	switch {
+	case o.SameWork:
+	case c.slices == nil:
 		v *= untimedDispersion
-	} else {
+	default:
 		v = max(v, c.slices.variance())
 	}
-	return v + noise*noise*c.value*c.value
+	return v + o.RunNoise*o.RunNoise*c.value*c.value
 }
 
 // shareMeasure returns the share of all as a measure, with the total of all as exposure.
-func (c *cost) shareMeasure(all *cost, noise float64) measure {
+func (c *cost) shareMeasure(all *cost, o *Options) measure {
 	m := measure{value: c.value, exposure: all.value}
 	if all.value <= 0 {
 		m.exposure, m.variance = 1, math.NaN()
@@ -85,12 +79,14 @@ func (c *cost) shareMeasure(all *cost, noise float64) measure {
 	}
 	share := min(c.value/all.value, 1)
 	v := (1-share)*(1-share)*c.squares + share*share*max(0, all.squares-c.squares)
-	if c.slices == nil || all.slices == nil {
+	switch {
+	case o.SameWork || c.value == 0:
+	case c.slices == nil || all.slices == nil:
 		v *= untimedDispersion
-	} else {
+	default:
 		v = max(v, shareVariance(c.slices, all.slices, share))
 	}
-	rest := noise * (1 - share) * c.value
+	rest := o.RunNoise * (1 - share) * c.value
 	m.variance = v + rest*rest
 	return m
 }

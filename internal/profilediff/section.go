@@ -17,8 +17,11 @@ type Section struct {
 	Rows []Row  `json:"rows"`
 }
 
-// sectionRequests is the name of the section of requests.
-const sectionRequests = "Requests"
+// Names of the sections with durations of requests.
+const (
+	sectionRequests = "Requests"
+	sectionSpans    = "Spans"
+)
 
 // A Row is a total of both traces. P is absent if the total has no estimate of its error: maxima, numbers of threads, and
 // quantiles of few values.
@@ -45,6 +48,7 @@ func (c *Comparison) AddSections(before, after *Observed) {
 	t.add("Allocations by type", func() { t.parts(kind.Alloc, "bytes", true) })
 	t.add("Waits for locks", t.contention)
 	t.add(sectionRequests, t.requests)
+	t.add(sectionSpans, t.spans)
 	t.add("Counters", t.counters)
 	var p []float64
 	for _, s := range c.Sections {
@@ -104,12 +108,14 @@ func valueOf(k *overview.Kind, name string) *overview.Value {
 }
 
 // varianceOf returns the variance of a total, NaN if there is no evidence of it.
-func varianceOf(e *overview.Evidence, total int64) float64 {
+func (t *table) varianceOf(e *overview.Evidence, total int64) float64 {
 	switch {
 	case total == 0:
 		return 0
 	case e == nil:
 		return math.NaN()
+	case t.c.SameWork:
+		return e.Squares
 	}
 	return max(e.Squares, (*series)(e.Slices[:maxSlices]).variance())
 }
@@ -118,12 +124,12 @@ func varianceOf(e *overview.Evidence, total int64) float64 {
 func (t *table) totals() {
 	for _, k := range kind.Preferred() {
 		b, a := kindOf(t.before, k.String()), kindOf(t.after, k.String())
-		if b.Samples == 0 && a.Samples == 0 {
+		if b.Samples == 0 && a.Samples == 0 || k == kind.Imported { // the profile itself is the total of imported samples
 			continue
 		}
 		if !isSampled(k) {
-			t.row(k.Noun(0), "count", true, float64(b.Samples), float64(a.Samples), varianceOf(b.Evidence, b.Samples),
-				varianceOf(a.Evidence, a.Samples))
+			t.row(k.Noun(0), "count", true, float64(b.Samples), float64(a.Samples), t.varianceOf(b.Evidence, b.Samples),
+				t.varianceOf(a.Evidence, a.Samples))
 		}
 		values := b.Values
 		if len(values) == 0 {
@@ -138,7 +144,7 @@ func (t *table) totals() {
 			if k.String() == v.Type {
 				name = v.Type
 			}
-			t.row(name, v.Unit, true, float64(vb.Total), float64(va.Total), totalVariance(vb), totalVariance(va))
+			t.row(name, v.Unit, true, float64(vb.Total), float64(va.Total), t.totalVariance(vb), t.totalVariance(va))
 		}
 	}
 	t.row("threads", "count", false, float64(len(t.before.threads)), float64(len(t.after.threads)), math.NaN(), math.NaN())
@@ -151,9 +157,9 @@ func isSampled(k kind.Kind) bool {
 
 // totalVariance returns the variance of a total: that of the estimate, if it is one, or that from its variation over
 // time.
-func totalVariance(v *overview.Value) float64 {
+func (t *table) totalVariance(v *overview.Value) float64 {
 	estimate := v.Error * float64(v.Total)
-	return max(varianceOf(v.Evidence, v.Total), estimate*estimate)
+	return max(t.varianceOf(v.Evidence, v.Total), estimate*estimate)
 }
 
 // collections adds garbage collections by generation, and their pauses.
@@ -185,7 +191,7 @@ func (t *table) parts(of kind.Kind, unit string, values bool) {
 	for side, o := range [2]*Observed{t.before, t.after} {
 		k := kindOf(o, of.String())
 		if dispersion[side] = 1; k.Samples > 0 {
-			dispersion[side] = max(1, varianceOf(k.Evidence, k.Samples)/float64(k.Samples))
+			dispersion[side] = max(1, t.varianceOf(k.Evidence, k.Samples)/float64(k.Samples))
 		}
 		for _, p := range k.Parts {
 			if p.Rest {
@@ -236,7 +242,7 @@ func (t *table) requests() {
 	var dispersion [2]float64
 	for i, o := range [2]*Observed{t.before, t.after} {
 		k := kindOf(o, "requests")
-		dispersion[i] = max(1, varianceOf(k.Evidence, k.Samples)/max(1, float64(k.Samples)))
+		dispersion[i] = max(1, t.varianceOf(k.Evidence, k.Samples)/max(1, float64(k.Samples)))
 	}
 	for _, k := range keys {
 		d := durations[k]
@@ -249,6 +255,35 @@ func (t *table) requests() {
 		name := k.side + " " + k.name
 		t.row(name, "count", true, n[0], n[1], n[0]*dispersion[0], n[1]*dispersion[1])
 		t.quantilesOf(name, d[0], d[1], dispersion)
+	}
+}
+
+// spans adds the number and the durations of spans, by scope and name. The number is not tested, because one request may have
+// many spans.
+func (t *table) spans() {
+	var keys []spanKey
+	for k := range t.before.spans {
+		keys = append(keys, k)
+	}
+	for k := range t.after.spans {
+		if t.before.spans[k] == nil {
+			keys = append(keys, k)
+		}
+	}
+	slices.SortFunc(keys, func(a, b spanKey) int { return cmp.Or(cmp.Compare(a.scope, b.scope), cmp.Compare(a.name, b.name)) })
+	for _, k := range keys {
+		var n [2]float64
+		for i, d := range [2]*distribution.Distribution{t.before.spans[k], t.after.spans[k]} {
+			if d != nil {
+				n[i] = float64(d.Count())
+			}
+		}
+		name := k.name
+		if k.scope != "" {
+			name = k.scope + "/" + name
+		}
+		t.row(name, "count", true, n[0], n[1], math.NaN(), math.NaN())
+		t.quantilesOf(name, t.before.spans[k], t.after.spans[k], [2]float64{untimedDispersion, untimedDispersion})
 	}
 }
 
@@ -267,6 +302,9 @@ func (t *table) quantilesOf(name string, before, after *distribution.Distributio
 		return
 	}
 	for _, percent := range []float64{50, 95, 99} {
+		if float64(min(before.Count(), after.Count()))*(1-percent/100) < 1 {
+			break // it would be the maximum
+		}
 		b, varB := quantile(before, percent/100, dispersion[0])
 		a, varA := quantile(after, percent/100, dispersion[1])
 		t.row(fmt.Sprintf("%s p%.0f", name, percent), "nanoseconds", false, b, a, varB, varA)

@@ -12,15 +12,14 @@ import (
 // A simulation is a program whose threads stay in functions for random times. A sample profiler sees each thread every
 // millisecond.
 type simulation struct {
-	threads   int
-	length    int       // milliseconds of work per thread
-	weights   []float64 // by function: probability of a visit
-	dwell     float64   // mean length of a visit in milliseconds
-	slow      int       // function whose visits are slowed down by factor; -1 if none
-	factor    float64
-	slowdown  float64 // of everything
-	untimed   bool
-	functions []string // names; nil means f0, f1, ...
+	threads  int
+	length   int       // milliseconds of work per thread
+	weights  []float64 // by function: probability of a visit
+	dwell    float64   // mean length of a visit in milliseconds
+	slow     int       // function whose visits are slowed down by factor; -1 if none
+	factor   float64
+	slowdown float64 // of everything
+	untimed  bool
 }
 
 // run returns the profile of a run of the program. The work is the same in each run, up to chance; slower functions make the
@@ -123,7 +122,7 @@ func (b *profileBuilder) profile(timed bool) *profile.Profile {
 // compared compares two profiles with the defaults of the command, except that there is no noise between runs.
 func compared(t testing.TB, before, after *profile.Profile) *Comparison {
 	t.Helper()
-	c := Compare(Read(before, 1), Read(after, 1), &Options{MinEffect: 0.01})
+	c := Compare(Read(before, 1, 0), Read(after, 1, 0), &Options{MinEffect: 0.01})
 	c.Sort(false)
 	return c
 }

@@ -77,6 +77,9 @@ func (d *Change) percent() string {
 	return fmt.Sprintf("%+.*f%%", decimals(*d.Percent), *d.Percent)
 }
 
+// points returns the change of a share in percentage points.
+func points(d *Change) string { return fmt.Sprintf("%+.2f pp", d.Change) }
+
 // margin returns the 95% confidence interval of the relative change, such as " ±12%", "" if unknown.
 func (d *Change) margin() string {
 	if d.Margin == nil || d.Before == 0 {

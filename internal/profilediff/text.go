@@ -33,7 +33,7 @@ func (c *Comparison) Text(count int) string {
 				share = &f.TotalShare
 			}
 			fmt.Fprintf(&b, "%s  %s  %s  %s\n", c.valueText(&f.Self, f.ownPercent()), c.valueText(&f.Total, f.Total.percent()),
-				pad(signed(share.Change, "")+" pp"+share.mark(), widthShare+1), shorten(f.Name, widthName))
+				pad(points(share)+share.mark(), widthShare+1), shorten(f.Name, widthName))
 			if f.Renamed != "" {
 				fmt.Fprintf(&b, "%s was %s\n", pad("", 100-widthName-5), shorten(f.Renamed, widthName))
 			}

@@ -62,6 +62,7 @@ class mapping       replace
 class version       keep
 class build-id      keep
 class chrome-name   replace
+class chrome-event  replace
 class argument      replace
 
 # Process and command line
@@ -427,6 +428,26 @@ key attribute boolValue attribute
 key attribute bytesValue attribute
 key attribute arrayValue attribute
 key attribute kvlistValue attribute
+
+# Members of Chrome's events that are divided into parts
+key chrome-event ph enum
+key chrome-event name chrome-name
+key chrome-event cat chrome-name
+key chrome-event ts number
+key chrome-event dur number
+key chrome-event tts number
+key chrome-event tdur number
+key chrome-event id number
+key chrome-event id2 number
+key chrome-event local number
+key chrome-event global number
+key chrome-event bind_id number
+key chrome-event scope text
+key chrome-event s enum
+key chrome-event bp enum
+key chrome-event flow_in enum
+key chrome-event flow_out enum
+key chrome-event args text
 
 words * GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT HTTP HTTPS true false null True False NULL NaN Infinity
 words * http https ws wss ftp file tcp udp unix jdbc amqp grpc localhost dotnet exe InterNetwork InterNetworkV6 Bearer Basic

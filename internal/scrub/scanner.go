@@ -197,8 +197,12 @@ func stringEnd(text []byte, i int) int {
 	return len(text)
 }
 
+// maxNumber is the maximum length of a number of JSON that remains one.
+const maxNumber = 512
+
 // numberEnd returns the end of the number of JSON that begins at i.
 func numberEnd(text []byte, i int) int {
+	text = text[:min(len(text), i+maxNumber)]
 	for i < len(text) && (isDigit(rune(text[i])) || bytes.IndexByte([]byte("+-.eE"), text[i]) >= 0) {
 		i++
 	}
@@ -253,7 +257,7 @@ func (s *scanner) wordOrMore() {
 // keeps it. It returns false if there is none.
 func (s *scanner) key() bool {
 	end := s.at
-	for end < len(s.text) && (isLetter(rune(s.text[end])) || isDigit(rune(s.text[end])) || s.text[end] == '.' || s.text[end] == '_') {
+	for end < len(s.text) && end < s.at+maxKept && (isLetter(rune(s.text[end])) || isDigit(rune(s.text[end])) || s.text[end] == '.' || s.text[end] == '_') {
 		end++
 	}
 	if bytes.IndexByte(s.text[s.at:end], '.') < 0 {

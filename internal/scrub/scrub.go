@@ -164,6 +164,14 @@ type source struct {
 	event    ntconv.Event
 	zeros    []byte
 	opaque   *site
+
+	open      map[*ntconv.Thread]*held // by capture thread
+	heldBytes int
+	queue     []*ntconv.Event // to deliver before the next event of src
+	err       error           // of src
+	divided   *site
+	lastType  *ntconv.Type // the latest type of begin, and its role
+	lastRole  role
 }
 
 // Info implements ntconv.Source.
@@ -172,11 +180,21 @@ func (s *source) Info() *ntconv.Info { return s.info }
 // Next implements ntconv.Source.
 func (s *source) Next() (*ntconv.Event, error) {
 	for {
+		if len(s.queue) > 0 {
+			e := s.queue[0]
+			s.queue = s.queue[1:]
+			return e, nil
+		}
+		if s.err != nil {
+			return nil, s.err
+		}
 		e, err := s.src.Next()
 		if err != nil {
-			return nil, err
+			s.err = err
+			s.releaseAll()
+			continue
 		}
-		if s.replace(e) {
+		if s.begin(e) && s.replace(e) {
 			return &s.event, nil
 		}
 	}

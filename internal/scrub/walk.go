@@ -26,6 +26,7 @@ type walker struct {
 	probe   bool // only measure
 	narrow  bool
 	failed  bool
+	wide    bool // lengths of arrays are variable-length numbers, as in the parts of spans
 	off     int
 	end     int
 	state   []uint8 // by byte, for payloads with locations: unused, kept or replaced
@@ -309,6 +310,16 @@ func (w *walker) count(n *node, before []node, base int) (int, bool) {
 	case ntconv.TypeFixedArray:
 		return n.count, true
 	case ntconv.TypeArray:
+		if w.wide {
+			v, used := binary.Uvarint(w.in[w.off:w.end])
+			if used <= 0 || v > math.MaxInt32 {
+				w.fail()
+				return 0, false
+			}
+			w.keep(w.off, w.off+used)
+			w.off += used
+			return int(v), true
+		}
 		from, ok := w.take(2)
 		if !ok {
 			return 0, false

@@ -139,7 +139,7 @@ func (d *dictionary) create(word []rune, kind wordKind) []rune {
 		d.permute(out, d.lower, kind)
 	} else {
 		for attempt := byte(0); ; attempt++ {
-			d.derive(out, d.lower, kind, attempt)
+			d.derive(out, word, kind, attempt)
 			if string(out) != string(d.lower) || attempt == 8 {
 				break
 			}
@@ -164,8 +164,10 @@ func upper(r rune) rune {
 	return r
 }
 
-// derive fills out with the pseudonym of a word of any length. attempt distinguishes the pseudonyms of one word.
-func (d *dictionary) derive(out, lower []rune, kind wordKind, attempt byte) {
+// derive fills out with the pseudonym of a word of any length, whose lower case is d.lower. attempt distinguishes the
+// pseudonyms of one word.
+func (d *dictionary) derive(out, word []rune, kind wordKind, attempt byte) {
+	lower := d.lower
 	s := d.stream("word", []byte(string(lower)), attempt)
 	for i, r := range lower {
 		n := s.next()
@@ -181,7 +183,7 @@ func (d *dictionary) derive(out, lower []rune, kind wordKind, attempt byte) {
 		case isDigit(r):
 			out[i] = rune('0' + n%10)
 		default:
-			out[i] = sameSize(r, n)
+			out[i] = sameSize(word[i], n) // lower case may have another size
 		}
 	}
 }
@@ -216,7 +218,7 @@ func (d *dictionary) permute(out, lower []rune, kind wordKind) {
 	}
 	lo, hi := domain(kind, len(lower), base)
 	if at < lo || at >= hi { // an octet above 255
-		d.derive(out, lower, digitWord, 0)
+		d.derive(out, lower, digitWord, 0) // ASCII
 		return
 	}
 	at = lo + int(d.permutation(permKey{kind, len(lower)}, hi-lo)[at-lo])

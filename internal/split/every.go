@@ -3,6 +3,7 @@ package split
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,9 +124,11 @@ func (e *Every) divider(info *ntconv.Info, written func() int64) (divider, error
 	case e.Process:
 		return &processes{numbers: map[processID]int{}}, nil
 	}
-	return &values{
-		columns: where.NewColumns(info.Clock, e.Fields), fields: len(e.Fields), numbers: map[string]int{},
-	}, nil
+	v := &values{columns: where.NewColumns(info.Clock, e.Fields), fields: len(e.Fields), numbers: map[string]int{}}
+	if !slices.ContainsFunc(e.Fields, func(f *where.Operand) bool { return f.String() != "$tid" && f.String() != "$pid" }) {
+		v.threads = map[*ntconv.Thread]int{}
+	}
+	return v, nil
 }
 
 // times divides by time since the first event. Windows without an event have no part. An event that is earlier than
@@ -261,6 +264,7 @@ type values struct {
 	columns *where.Columns
 	fields  int
 	numbers map[string]int
+	threads map[*ntconv.Thread]int // parts of threads, if the values depend only on the thread; else nil
 	key     []byte
 }
 
@@ -282,6 +286,18 @@ func (v *values) add(x ntconv.Value) {
 const separator = 0xff
 
 func (v *values) part(e *ntconv.Event) (int, bool) {
+	if n, known := v.threads[e.Thread]; known {
+		return n, false
+	}
+	n, first := v.read(e)
+	if v.threads != nil {
+		v.threads[e.Thread] = n
+	}
+	return n, first
+}
+
+// read returns the part of an event by its values.
+func (v *values) read(e *ntconv.Event) (int, bool) {
 	v.columns.Read(e)
 	v.key = v.key[:0]
 	for i := range v.fields {

@@ -174,7 +174,7 @@ func (j *Joined) advance(p *joinPart) {
 	for i := range p.before { // definitions that no item follows
 		j.queue = append(j.queue, p.before[i])
 	}
-	p.before = nil
+	*p = joinPart{Part: p.Part} // free the buffers of the source
 	switch {
 	case err == io.EOF:
 	case j.failed == nil:

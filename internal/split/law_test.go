@@ -28,9 +28,13 @@ func (c *counter) Write(p []byte) (int, error) {
 
 // sinkOf returns the sink for a part.
 func sinkOf(w io.Writer, info *ntconv.Info, p split.Part) (ntconv.Sink, error) {
+	return sinkWithBlocks(w, info, p, 4096)
+}
+
+func sinkWithBlocks(w io.Writer, info *ntconv.Info, p split.Part, size int) (ntconv.Sink, error) {
 	c := *info
 	c.Attrs = append(append(ntconv.Attrs{}, info.Attrs...), p.Attrs()...)
-	return writer.New(w, &c, &writer.Options{Ordered: p.ByTime, Renumber: true, AllowLarge: true, BlockBytes: 4096})
+	return writer.New(w, &c, &writer.Options{Ordered: p.ByTime, Renumber: true, AllowLarge: true, BlockBytes: size})
 }
 
 // A source opens a trace once more.

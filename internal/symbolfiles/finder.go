@@ -40,12 +40,15 @@ type Finder struct {
 	explicit int     // number of trees of set.Paths
 	server   *server // nil without servers
 
+	assemblies Assemblies // nil: those of .NET are not searched
+
 	modules map[moduleKey]*module
 	recent  map[*ntconv.Mapping]*module // bounded by maxRecentMappings
 	perf    map[perfKey]*perfMap
 	kernel  *kernelSymbols // nil until the first address of the kernel
 	held    int64          // bytes of all opened files
 	frames  []elfsym.Frame // scratch
+	spelled map[string]ntconv.Function
 }
 
 // Bounds of what a Finder keeps.
@@ -61,7 +64,7 @@ const (
 func New(options func() Options) *Finder {
 	return &Finder{
 		options: options, modules: make(map[moduleKey]*module), recent: make(map[*ntconv.Mapping]*module),
-		perf: make(map[perfKey]*perfMap),
+		perf: make(map[perfKey]*perfMap), spelled: make(map[string]ntconv.Function),
 	}
 }
 
@@ -85,6 +88,9 @@ func (f *Finder) prepare() {
 
 // AppendNative implements symbol.Native.
 func (f *Finder) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
+	if f.assemblies != nil && !a.Kernel && a.Mapping != nil && isAssembly(a.Mapping.File) {
+		return f.assemblies.AppendNative(dst, a)
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.prepare()
@@ -131,16 +137,34 @@ func (f *Finder) appendModule(dst []symbol.NativeFrame, m *module, a *symbol.Nat
 	f.held += m.object.Size() - before
 	for i := range f.frames {
 		n := &f.frames[i]
-		fn := ntconv.Function{Name: elfsym.Demangle(n.Name, f.set.Spelling), File: n.File, StartLine: n.StartLine}
-		if plain := elfsym.Demangle(n.Name, elfsym.SpellLinker); plain != fn.Name {
-			fn.SystemName = plain
-		}
-		if fn.Name == "" {
-			fn.Name = "??" // debug information without a name
-		}
+		fn := f.spell(n.Name)
+		fn.File, fn.StartLine = n.File, n.StartLine
 		dst = append(dst, symbol.NativeFrame{Function: fn, Line: n.Line, Column: n.Column})
 	}
 	return dst
+}
+
+// maxSpelled bounds the demangled names that are kept. Demangling a name of C++ takes longer than finding it.
+const maxSpelled = 1 << 16
+
+// spell returns the names of a function, without file and line.
+func (f *Finder) spell(linker string) ntconv.Function {
+	fn, ok := f.spelled[linker]
+	if ok {
+		return fn
+	}
+	fn.Name = elfsym.Demangle(linker, f.set.Spelling)
+	if plain := elfsym.Demangle(linker, elfsym.SpellLinker); plain != fn.Name {
+		fn.SystemName = plain
+	}
+	if fn.Name == "" {
+		fn.Name = "??" // debug information without a name
+	}
+	if len(f.spelled) >= maxSpelled {
+		clear(f.spelled)
+	}
+	f.spelled[linker] = fn
+	return fn
 }
 
 // isGenerated reports whether a mapping with this file name holds generated code, which perf maps describe.

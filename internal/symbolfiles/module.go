@@ -1,6 +1,7 @@
 package symbolfiles
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -84,6 +85,9 @@ func (f *Finder) search(key moduleKey) *module {
 	object, err := elfsym.NewObject(m.program, m.debug)
 	if err != nil {
 		m.errs = append(m.errs, err.Error())
+	}
+	if d := cmp.Or(m.debug, m.program); f.set.Lines && d.HasAlternateDebug() {
+		m.errs = append(m.errs, "some names are in a file that several programs share (.gnu_debugaltlink), which is not supported")
 	}
 	m.object = object
 	f.held += object.Size()

@@ -44,6 +44,7 @@ type Needs struct {
 	asked  *Recorder
 	namer  ntconv.Namer
 	rows   map[needKey]*Need
+	lines  map[moduleKey]*LineNeed
 	frames []ntconv.Frame
 }
 
@@ -57,7 +58,7 @@ type needKey struct {
 // NewNeeds returns an empty Needs. namer is a table whose Native is asked. It must know all symbols before the first
 // Write.
 func NewNeeds(asked *Recorder, namer ntconv.Namer) *Needs {
-	return &Needs{asked: asked, namer: namer, rows: make(map[needKey]*Need)}
+	return &Needs{asked: asked, namer: namer, rows: make(map[needKey]*Need), lines: make(map[moduleKey]*LineNeed)}
 }
 
 // A place is an address in a process.
@@ -105,6 +106,7 @@ func (n *Needs) Write(e *ntconv.Event) error {
 		f := &n.frames[i]
 		if f.Flags&ntconv.FrameInlined == 0 {
 			n.count(p, f, leaf)
+			n.locate(f)
 			leaf = false
 		}
 	}
@@ -197,6 +199,9 @@ func (n *Needs) Result() []*Need {
 			row.Status = n.asked.Process(row.PID, row.namespace)
 		case KindAssembly:
 			row.Status = Status{Problem: "precompiled code without method events", Next: "record with rundown enabled"}
+			if a := n.asked.assemblies; a != nil {
+				row.Status = a.Status(row.mapping)
+			}
 		}
 		if row.Unresolved == 0 {
 			row.Status.Problem, row.Status.Next = "", ""

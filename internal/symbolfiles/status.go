@@ -117,11 +117,16 @@ func (f *Finder) Process(pid, namespace uint64) Status {
 func (f *Finder) Refused(explicit bool) (list []Refusal) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	var all []Refusal
 	for _, m := range f.modules {
-		for _, r := range m.refused {
-			if r.Explicit || !explicit {
-				list = append(list, r)
-			}
+		all = append(all, m.refused...)
+	}
+	if f.assemblies != nil {
+		all = append(all, f.assemblies.Refused()...)
+	}
+	for _, r := range all {
+		if r.Explicit || !explicit {
+			list = append(list, r)
 		}
 	}
 	slices.SortFunc(list, func(a, b Refusal) int {
@@ -135,6 +140,9 @@ func (f *Finder) ReportNative(r *ntconv.Report) (files int) {
 	refused := f.Refused(true)
 	if len(refused) > 0 {
 		r.Note(ntconv.CodeFileRefused, uint64(len(refused)), -1, refused[0].String())
+	}
+	if f.assemblies != nil {
+		files = f.assemblies.Used()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

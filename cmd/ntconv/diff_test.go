@@ -1,0 +1,185 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv/internal/profilediff"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+)
+
+// diffInput returns the path of a recording for comparisons.
+func diffInput(name string) string { return corpus.Path(filepath.Join("diff", name+".nettrace.zst")) }
+
+// diffJSON returns what diff --json prints.
+func diffJSON(t *testing.T, args ...string) *profilediff.Comparison {
+	t.Helper()
+	r := invoke(t, t.TempDir(), nil, append([]string{"diff", "--json"}, args...)...)
+	if r.code != exitOK {
+		t.Fatalf("%q: code %d: %s", args, r.code, r.stderr)
+	}
+	c := new(profilediff.Comparison)
+	d := json.NewDecoder(strings.NewReader(r.stdout))
+	d.DisallowUnknownFields()
+	if err := d.Decode(c); err != nil {
+		t.Fatalf("%q: %v: %s", args, err, r.stdout)
+	}
+	return c
+}
+
+// The values of functions are those of top, which pprof computes.
+func TestDiffValuesAreThoseOfTop(t *testing.T) {
+	before, after := diffInput("before"), diffInput("after")
+	for _, flags := range [][]string{nil, {"--just-my-code"}, {"--focus", "Cpu.Split"}} {
+		c := diffJSON(t, append(flags, before, after)...)
+		for i, in := range []string{before, after} {
+			top := topJSON(t, t.TempDir(), append(flags, in)...)
+			want := map[string]int64{}
+			for _, r := range top.Rows {
+				want[r.Function] = r.Cum
+			}
+			for _, f := range c.Functions {
+				got, name := f.Total.Before, f.Name
+				if f.Renamed != "" && i == 0 {
+					name = f.Renamed
+				}
+				if i == 1 {
+					got = f.Total.After
+				}
+				if strings.HasPrefix(name, "System.Threading.Thread.PollGC") { // partly counted for its callers
+					continue
+				}
+				if math.Abs(got-float64(want[name])) > 1 {
+					t.Errorf("%q: %s: %s has %g, and %d in top", flags, in, name, got, want[name])
+				}
+			}
+		}
+	}
+}
+
+// A trace and the profile that was converted from it are equal.
+func TestDiffOfTraceAndProfile(t *testing.T) {
+	dir, in := t.TempDir(), diffInput("before")
+	if r := invoke(t, dir, nil, "to", "pprof", in, "-o", "x.pb.gz"); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	c := diffJSON(t, in, filepath.Join(dir, "x.pb.gz"))
+	if c.Total.Change != 0 || c.Significant != 0 || c.Before.Error != "time" || c.After.Error != "count" {
+		t.Errorf("%+v %+v", c.Total, c.After)
+	}
+	for _, f := range c.Functions {
+		if f.Status != "common" || math.Abs(f.Total.Change) > 1 {
+			t.Errorf("%+v", f)
+		}
+	}
+}
+
+// --fail-above ends with 3 if something became slower by more than the limit, names it, and prints the comparison. It does
+// not if it became faster, or if the limit is higher.
+func TestDiffFailAbove(t *testing.T) {
+	before, again, after := diffInput("before"), diffInput("again"), diffInput("after")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--fail-above", "5%", before, after}, exitAbove, "increased by more than --fail-above 5%: "},
+		{[]string{"--fail-above", "5%", "--focus", "Heavy", before, after}, exitAbove, "the total of wall by +49%"},
+		{[]string{"--fail-above", "60%", before, after}, exitOK, ""},
+		{[]string{"--fail-above", "5%", after, before}, exitOK, ""},
+		{[]string{"--fail-above", "0%", before, again}, exitOK, ""},
+		{[]string{"--fail-above", "5", before, after}, exitUsage, "want a percentage, such as 5%"},
+	} {
+		r := invoke(t, t.TempDir(), nil, append([]string{"diff"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) || c.code != exitUsage && !strings.Contains(r.stdout, "Total: ") {
+			t.Errorf("%q: code %d: %s%s", c.args, r.code, r.stderr, r.stdout)
+		}
+	}
+}
+
+// Values are divided by --per, and the totals of the trace, too.
+func TestDiffPer(t *testing.T) {
+	before, after := diffInput("before"), diffInput("after")
+	whole := diffJSON(t, before, after)
+	for _, c := range []struct {
+		per   string
+		units [2]float64
+	}{{"time", [2]float64{whole.Before.Seconds, whole.After.Seconds}}, {"sample", [2]float64{whole.Before.Samples, whole.After.Samples}}} {
+		d := diffJSON(t, "--per", c.per, before, after)
+		if math.Abs(d.Total.Before*c.units[0]/whole.Total.Before-1) > 1e-9 || math.Abs(d.Total.After*c.units[1]/whole.Total.After-1) > 1e-9 {
+			t.Errorf("--per %s: %+v, without %+v", c.per, d.Total, whole.Total)
+		}
+	}
+	requests := trace(t, "activities")
+	for _, c := range []struct{ per, want string }{
+		{"request", "the trace has no requests"}, {"request GET /", "the trace has no requests"}, {"hour", "want time, request"}, {"time x", "want time"},
+	} {
+		r := invoke(t, t.TempDir(), nil, "diff", "--kind", "events", "--per", c.per, requests, requests)
+		if r.code != exitEmpty && r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("--per %s: code %d: %s", c.per, r.code, r.stderr)
+		}
+	}
+}
+
+// Every trace compared with itself has no significant change, of any kind, in any form.
+func TestDiffOfEqualTraces(t *testing.T) {
+	traces := corpus.Traces(t)
+	if testing.Short() {
+		traces = traces[:6]
+	}
+	for _, file := range traces {
+		for _, form := range []string{"", "--json", "--markdown"} {
+			args := []string{"diff", "-q", file.Path, file.Path}
+			if form != "" {
+				args = append(args, form)
+			}
+			r := invoke(t, t.TempDir(), nil, args...)
+			switch {
+			case r.code == exitEmpty || file.Name == "empty":
+			case r.code != exitOK && r.code != exitIncomplete:
+				t.Errorf("%s %s: code %d: %s", file.Name, form, r.code, r.stderr)
+			case form == "--json" && !json.Valid([]byte(r.stdout)):
+				t.Errorf("%s: invalid JSON", file.Name)
+			case strings.Contains(r.stdout, "NaN") || strings.Contains(r.stdout, "+Inf") || strings.Contains(r.stdout, "-Inf"):
+				t.Errorf("%s %s: a number is invalid: %s", file.Name, form, r.stdout)
+			case form != "--json" && strings.Contains(r.stdout, "Changed significantly"), strings.Contains(r.stdout, `"significant": true`):
+				t.Errorf("%s %s: a trace differs from itself: %s", file.Name, form, r.stdout)
+			}
+		}
+	}
+}
+
+// Errors say what to do.
+func TestDiffErrors(t *testing.T) {
+	dir, in := t.TempDir(), diffInput("before")
+	if err := os.WriteFile(filepath.Join(dir, "a.folded"), []byte("main;f 10\nmain;g 20\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"diff", in}, exitUsage, "compares two inputs, got 1"},
+		{[]string{"diff", in, in, in}, exitUsage, "compares two inputs, got 3"},
+		{[]string{"diff", "-", "-"}, exitUsage, "only one of the inputs can be standard input"},
+		{[]string{"diff", "--json", "--markdown", in, in}, exitUsage, "use only one of them"},
+		{[]string{"diff", in, "missing"}, exitInput, "missing"},
+		{[]string{"diff", "--focus", "nothing has this name", in, in}, exitEmpty, "no sample matches"},
+		{[]string{"diff", trace(t, "exceptions"), in}, exitEmpty, "the sample types differ"},
+		{[]string{"view", "--diff", in}, exitUsage, "compares two inputs, got 1"},
+		{[]string{"view", "--diff", "--diff-base", in, in, in}, exitUsage, "omit --base and --diff-base"},
+		{[]string{"view", "--diff", "--in", "perfetto", in, in}, exitUsage, "--diff chooses what pprof's pages show"},
+	} {
+		if r := invoke(t, dir, nil, c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
+			t.Errorf("%q: code %d: %s%s", c.args, r.code, r.stderr, r.stdout)
+		}
+	}
+	if r := invoke(t, dir, nil, "diff", "a.folded", "a.folded"); r.code != exitOK || !strings.Contains(r.stdout, "Total: 30 → 30") {
+		t.Errorf("folded: code %d: %s%s", r.code, r.stderr, r.stdout)
+	}
+}
