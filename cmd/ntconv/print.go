@@ -75,9 +75,11 @@ const flagFrames = "frames"
 
 // printInput is the argument check of print. Its --symbols once took no value, so an old command line has no input.
 func printInput(cmd *cobra.Command, args []string) error {
-	if dirs, err := cmd.Flags().GetStringArray(formats.FlagSymbols); err == nil && len(args) == 0 && len(dirs) > 0 {
-		return fmt.Errorf("--symbols names a directory with symbols; to print symbolized stacks, run: ntconv print --%s %s",
-			flagFrames, message.ShellWord(dirs[len(dirs)-1]))
+	if list, ok := cmd.Flags().Lookup(formats.FlagSymbols).Value.(pflag.SliceValue); ok && len(args) == 0 {
+		if dirs := list.GetSlice(); len(dirs) > 0 {
+			return fmt.Errorf("--symbols names a directory with symbols; to print symbolized stacks, run: ntconv print --%s %s",
+				flagFrames, message.ShellWord(dirs[len(dirs)-1]))
+		}
 	}
 	return oneInput(cmd, args)
 }

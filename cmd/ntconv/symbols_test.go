@@ -264,8 +264,15 @@ func TestSymbolsCommand(t *testing.T) {
 
 // TestPrintSymbolsWithoutInput checks the message for the flag that --frames has replaced.
 func TestPrintSymbolsWithoutInput(t *testing.T) {
-	r := invoke(t, t.TempDir(), nil, "print", "--symbols", "trace.nettrace")
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "trace.nettrace"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := invoke(t, dir, nil, "print", "--symbols", "trace.nettrace")
 	if r.code != exitUsage || !strings.Contains(r.stderr, "ntconv print --frames trace.nettrace") {
 		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+	if r := invoke(t, dir, nil, "top", "--symbols", "absent", trace(t, "cpu-v6")); r.code != exitUsage || !strings.Contains(r.stderr, "absent: no such file") {
+		t.Errorf("exit code %d for a directory that does not exist: %s", r.code, r.stderr)
 	}
 }

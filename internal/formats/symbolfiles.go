@@ -41,11 +41,28 @@ func (s *serverList) Set(text string) error {
 func (s *serverList) String() string { return "" }
 func (s *serverList) Type() string   { return "URL" }
 
+// A pathList is a flag with existing files or directories. It is a pflag.SliceValue.
+type pathList []string
+
+func (p *pathList) Set(name string) error {
+	if _, err := os.Stat(name); err != nil {
+		return err
+	}
+	*p = append(*p, name)
+	return nil
+}
+
+func (p *pathList) String() string              { return "" }
+func (p *pathList) Type() string                { return "directory" }
+func (p *pathList) Append(name string) error    { return p.Set(name) }
+func (p *pathList) Replace(list []string) error { *p = list; return nil }
+func (p *pathList) GetSlice() []string          { return *p }
+
 // SymbolFlags defines the flags for symbols in files, and sets o.Native, which evaluates them when it is first asked.
 // The result is what o.Native is.
 func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 	set := new(symbolfiles.Options)
-	flags.StringArrayVar(&set.Paths, FlagSymbols, nil, "find symbols in this `directory` or file: programs, libraries and "+
+	flags.Var((*pathList)(&set.Paths), FlagSymbols, "find symbols in this `directory` or file: programs, libraries and "+
 		"debug files by build ID, or by path; perf maps, kallsyms; assemblies and portable PDBs of .NET; repeatable; "+
 		"see docs/symbols.md")
 	flags.StringArrayVar(&set.DebugDirs, FlagDebugDir, []string{debugDir}, "`directory` of separate debug files; repeatable")

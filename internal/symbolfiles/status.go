@@ -103,7 +103,7 @@ func (f *Finder) Process(pid, namespace uint64) Status {
 	}
 	if p.path == "" {
 		return Status{Problem: "no perf map", Next: fmt.Sprintf(
-			"record with DOTNET_PerfMapEnabled=1, copy /tmp/perf-%d.map and use --symbols DIR", pid)}
+			"record with a perf map (.NET: DOTNET_PerfMapEnabled=1), copy /tmp/perf-%d.map and use --symbols DIR", pid)}
 	}
 	s := Status{Used: []string{p.path}, Functions: len(p.entries), Symbols: true}
 	if p.err != nil {
