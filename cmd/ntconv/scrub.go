@@ -22,13 +22,13 @@ import (
 
 // scrubFlags are the flags of scrub, and the Scrubber that they describe.
 type scrubFlags struct {
-	key, policy        string
-	printPolicy        bool
-	dryRun, json       bool
-	methods, ids       string
-	opts               scrub.Options
-	scrubber           *scrub.Scrubber
-	examples, maxTexts int
+	key, policy  string
+	printPolicy  bool
+	dryRun, json bool
+	methods, ids string
+	opts         scrub.Options
+	scrubber     *scrub.Scrubber
+	examples     int
 }
 
 const scrubDetails = `Replace the secrets of a trace, so that it can be given to others: command lines, environment variables, paths, names of
@@ -98,7 +98,7 @@ func (f *scrubFlags) bind(flags *pflag.FlagSet) {
 	flags.StringVar(&f.key, "key", "", "`key` of the pseudonyms: a file, or at least 32 hexadecimal digits (default: random)")
 	flags.StringVar(&f.policy, "policy", "", "`file` with rules that precede those of the default policy")
 	flags.BoolVar(&f.printPolicy, "print-policy", false, "print the default policy")
-	flags.BoolVarP(&f.dryRun, "dry-run", "n", false, "write no trace; list what would be replaced")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "write no trace; list what would be replaced")
 	flags.BoolVar(&f.json, "json", false, "with --dry-run: one JSON object")
 	flags.IntVar(&f.examples, "examples", 3, "with --dry-run: maximum number of examples per row, which show secrets")
 	flags.Var(formats.Choice(&f.methods, "keep", "hash"), "methods",

@@ -8,8 +8,8 @@ const DefaultPolicy = `# The default policy of ntconv scrub. Each line is one ru
 #   key CONTEXT KEY CLASS                   the class of the value of a key, which is then kept. CONTEXT is the class of
 #                                           the list, the JSON text or the tags with the key; trace means the
 #                                           attributes of the trace, its types, threads and processes
-#   words CLASS WORD...                     words that are kept, or whole texts: of the action one-of, and patterns with * or ?.
-#                                           CLASS * means every class
+#   words CLASS WORD...                     words that are kept; with the action one-of, and with * or ?, whole texts
+#                                           that are kept. The class * means every class
 #   extension EXT...                        extensions of files that are kept
 #   provider PROVIDER drop                  events that are dropped
 #
@@ -21,7 +21,7 @@ const DefaultPolicy = `# The default policy of ntconv scrub. Each line is one ru
 #          hash    as replace, but words that compilers choose stay (.ctor, get, MoveNext, keywords of signatures)
 #          number  numbers, times and lists of them stay; any other text is replaced
 #          one-of  the words of the class stay if they are the whole text; any other text is replaced
-#          id      hexadecimal trace and span IDs stay (--ids keep) or get pseudonyms (--ids hash); other text is replaced
+#          id      hexadecimal trace and span IDs stay (--ids keep) or get pseudonyms (--ids hash), other text too
 #          zero    each byte becomes zero
 
 class text          replace
@@ -247,6 +247,13 @@ key trace ntconv.labels name
 key trace ntconv.aggregate name
 key trace ntconv.start number
 key trace ntconv.pid number
+key trace ntconv.split name
+key trace ntconv.split.part number
+key trace ntconv.split.parts number
+key trace ntconv.split.order name
+key trace ntconv.split.every name
+key trace ntconv.split.same number
+key trace ntconv.split.added name
 key trace ntconv.* number
 key trace host.name host
 key trace pprof.sample_type* name
@@ -405,6 +412,9 @@ key attribute user_agent.original header
 key attribute enduser.id user
 key attribute user.name user
 
+# Labels of ntconv itself
+key attribute ntconv.replica enum
+
 # Members of OTLP/JSON
 key attribute key label
 key mapping type name
@@ -450,35 +460,57 @@ key chrome-event flow_out enum
 key chrome-event args text
 
 words * GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT HTTP HTTPS true false null True False NULL NaN Infinity
-words * http https ws wss ftp file tcp udp unix jdbc amqp grpc localhost dotnet exe InterNetwork InterNetworkV6 Bearer Basic
-words path usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64 linux gnu
-words module usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64 linux gnu
+words * http https ws wss ftp file tcp udp unix jdbc amqp grpc localhost dotnet exe InterNetwork InterNetworkV6
+words * Bearer Basic
+words method instance class valuetype void bool char int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64
+words method string object native unsigned int typedref vararg refany unmanaged pinned modreq modopt explicit value
+words method ctor cctor get set add remove op MoveNext Main Invoke BeginInvoke EndInvoke DynamicClass dynamicClass
+words method Tier0 Tier1 PreJIT OptimizedTier1 Optimized MinOptJitted ReadyToRun Version Culture neutral PublicKeyToken null
+words path usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
+words path linux gnu
+words source usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
+words module usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
+words module linux gnu
 words module vdso vsyscall kernel vmlinux anon memfd doublemapper heap stack deleted
 words build-path src obj bin Release Debug
 words command-line usr lib lib64 bin sbin share dotnet home Users tmp opt var
-words sql SELECT FROM WHERE INSERT INTO VALUES UPDATE SET DELETE JOIN INNER LEFT RIGHT OUTER FULL ON AND OR NOT IN IS NULL AS
-words sql ORDER GROUP BY HAVING LIMIT OFFSET TOP DISTINCT UNION ALL EXISTS BETWEEN LIKE ASC DESC COUNT SUM MIN MAX AVG CASE
-words sql WHEN THEN ELSE END CREATE ALTER DROP TABLE INDEX VIEW EXEC EXECUTE CALL BEGIN COMMIT ROLLBACK TRANSACTION RETURNING
-words enum Internal Server Client Producer Consumer Unset Ok Error None Recorded RandomTraceId W3C Hierarchical Unknown
-words enum GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT QUERY _OTHER http https ws wss tcp udp unix ipv4 ipv6 pipe
+words sql SELECT FROM WHERE INSERT INTO VALUES UPDATE SET DELETE JOIN INNER LEFT RIGHT OUTER FULL ON AND OR NOT IN
+words sql IS NULL AS
+words sql ORDER GROUP BY HAVING LIMIT OFFSET TOP DISTINCT UNION ALL EXISTS BETWEEN LIKE ASC DESC COUNT SUM MIN MAX
+words sql AVG CASE
+words sql WHEN THEN ELSE END CREATE ALTER DROP TABLE INDEX VIEW EXEC EXECUTE CALL BEGIN COMMIT ROLLBACK TRANSACTION
+words sql RETURNING
+words enum Internal Server Client Producer Consumer Unset Ok Error None Recorded RandomTraceId W3C Hierarchical
+words enum Unknown
+words enum GET HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT QUERY _OTHER http https ws wss tcp udp unix ipv4
+words enum ipv6 pipe
 words enum Linux Windows macOS Darwin X64 X86 Arm64 Arm x64 x86 arm64 arm32 arm True False true false UNSET OK ERROR
+words enum before after other
 words enum absent empty string bool int double bytes array kvlist g p t e grpc opentelemetry dotnet
 words enum B E X i I C b n S T p F s f N O D M P R c v V ( )
 words enum postgresql mysql mssql microsoft.sql_server sqlite oracle mongodb redis cassandra elasticsearch
-words status Continue OK Created Accepted NoContent PartialContent MovedPermanently Found Redirect SeeOther NotModified
-words status TemporaryRedirect PermanentRedirect BadRequest Unauthorized Forbidden NotFound MethodNotAllowed Conflict Gone
-words status RequestTimeout TooManyRequests InternalServerError NotImplemented BadGateway ServiceUnavailable GatewayTimeout
+words status Continue OK Created Accepted NoContent PartialContent MovedPermanently Found Redirect SeeOther
+words status NotModified
+words status TemporaryRedirect PermanentRedirect BadRequest Unauthorized Forbidden NotFound MethodNotAllowed
+words status Conflict Gone
+words status RequestTimeout TooManyRequests InternalServerError NotImplemented BadGateway ServiceUnavailable
+words status GatewayTimeout
 words enum SELECT INSERT UPDATE DELETE
 words process dotnet Unknown swapper vmlinux
-words thread .NET?* dotnet* Finalizer Main Signal*Dispatch*
-words type Default clrhost DefaultDomain System.* "Default" CommittedUsage Mean Sum Counter UpDownCounter Histogram Gauge
+words thread ntconv.split .NET?* dotnet* Finalizer Main Signal*Dispatch*
+words type Default clrhost DefaultDomain System.* "Default" CommittedUsage Mean Sum Counter UpDownCounter Histogram
+words type Gauge
 words type ObservableCounter ObservableUpDownCounter ObservableGauge Counter?1 UpDownCounter?1 Histogram?1 Gauge?1
 words type ObservableCounter?1 ObservableUpDownCounter?1 ObservableGauge?1 RuntimeInit EEStartup*
-words label System.Collections.Generic.KeyValuePair?2[System.String,System.String][] [] System.Diagnostics.Activity+*d__??
+words label System.Collections.Generic.KeyValuePair?2[System.String,System.String][] []
+words label System.Diagnostics.Activity+*d__??
 words label System.Collections.Generic.KeyValuePair?2[System.String,System.Object][] System.String[]
 words header System.Collections.Generic.KeyValuePair?2[System.String,System.String][]
-words activity Microsoft.AspNetCore.* System.Net.* Experimental.System.* Experimental.Microsoft.* System.Diagnostics.* []
-extension dll exe so dylib pdb dbg debug sys node cs fs vb csproj fsproj vbproj sln c cc cpp cxx h hpp rs go py js ts java
-extension json xml config log txt nettrace netperf dmp ini sh bat cmd ps1 jar html htm css md yml yaml toml cshtml razor resx
+words activity Microsoft.AspNetCore.* System.Net.* Experimental.System.* Experimental.Microsoft.*
+words activity System.Diagnostics.* []
+extension dll exe so dylib pdb dbg debug sys node cs fs vb csproj fsproj vbproj sln c cc cpp cxx h hpp rs go py js
+extension ts java
+extension json xml config log txt nettrace netperf dmp ini sh bat cmd ps1 jar html htm css md yml yaml toml cshtml
+extension razor resx
 extension zip gz tar zst sql db sqlite png jpg jpeg gif svg ico pfx pem crt key conf map
 `

@@ -13,7 +13,8 @@
 // digit) and the same case. Separators stay. Therefore payloads keep their sizes, paths their depth, URLs, JSON and SQL
 // their structure, and the same user name has the same pseudonym in a path, in a URL and alone.
 //
-// A pseudonym depends on the word in lower case and the key, through HMAC-SHA-256. Numbers of up to four digits and words
-// of up to three letters are permuted, so different ones stay different. A short word has few possible pseudonyms, and
-// equal words remain equal: who knows the text of a message can recognize its words elsewhere in the trace.
+// A pseudonym depends on the word in lower case and the key, through HMAC-SHA-256. Numbers of up to four digits and
+// words of up to three letters are permuted, so different ones stay different. A short word has few possible
+// pseudonyms, and equal words remain equal: if a reader knows the text of a message, its words can be recognized
+// elsewhere in the trace.
 package scrub

@@ -41,13 +41,16 @@ func newRewriter(p *Policy, key []byte, hashIDs bool) *rewriter {
 // replace returns the replacement of an encoded text, which has the same size. The result is raw itself if nothing
 // changes, and otherwise valid until the next call.
 func (r *rewriter) replace(raw []byte, enc encoding, c *class) []byte {
-	if len(raw) == 0 || c.action == actionKeep && (!c.names || bytes.IndexByte(raw, '/') < 0 && bytes.IndexByte(raw, '\\') < 0) {
+	if len(raw) == 0 {
+		return raw
+	}
+	if c.action == actionKeep && (!c.names || bytes.IndexByte(raw, '/') < 0 && bytes.IndexByte(raw, '\\') < 0) {
 		return raw
 	}
 	if len(raw) > maxCachedText {
 		return r.rewrite(raw, enc, c)
 	}
-	r.key = append(append(append(r.key[:0], c.name...), byte(enc)), raw...)
+	r.key = append(append(r.key[:0], byte(c.index), byte(c.index>>8), byte(enc)), raw...)
 	if out, ok := r.cache.get(r.key); ok {
 		if out == nil {
 			return raw

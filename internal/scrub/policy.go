@@ -38,6 +38,7 @@ const (
 	classMethod      = "method"
 	className        = "name"
 	classTemplate    = "template"
+	classVersion     = "version"
 	classModule      = "module"
 	classBuildID     = "build-id"
 	classSource      = "source"

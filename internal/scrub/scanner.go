@@ -198,7 +198,7 @@ func stringEnd(text []byte, i int) int {
 }
 
 // maxNumber is the maximum length of a number of JSON that remains one.
-const maxNumber = 512
+const maxNumber = 64
 
 // numberEnd returns the end of the number of JSON that begins at i.
 func numberEnd(text []byte, i int) int {
@@ -247,17 +247,42 @@ func (s *scanner) wordOrMore() {
 	case isDigit(rune(b)) && s.address():
 		return
 	}
-	if s.class.keys != nil && s.key() {
+	if s.class.keys != nil && (s.time() || s.key()) {
 		return
 	}
 	s.replaceWord()
+}
+
+// time copies a time in tags, such as that of an event of a span, because times of traces are kept: a date and a time
+// with the separators of ISO 8601. It returns false if there is none.
+func (s *scanner) time() bool {
+	const form = "0000-00-00T00:00:00"
+	rest := s.text[s.at:]
+	if len(rest) < len(form) {
+		return false
+	}
+	for i := range len(form) {
+		if form[i] == '0' && !isDigit(rune(rest[i])) || form[i] != '0' && form[i] != rest[i] {
+			return false
+		}
+	}
+	n := len(form)
+	end := min(len(rest), n+len(".0000000+00:00"))
+	for n < end && bytes.IndexByte([]byte("0123456789.:+-Z"), rest[n]) >= 0 {
+		n++
+	}
+	if n < len(rest) && wordBytes[rest[n]] {
+		return false
+	}
+	s.copy(n)
+	return true
 }
 
 // key copies a key of semantic conventions in tags, such as http.request.method, and its value if the class of the key
 // keeps it. It returns false if there is none.
 func (s *scanner) key() bool {
 	end := s.at
-	for end < len(s.text) && end < s.at+maxKept && (isLetter(rune(s.text[end])) || isDigit(rune(s.text[end])) || s.text[end] == '.' || s.text[end] == '_') {
+	for end < min(len(s.text), s.at+maxKept) && (wordBytes[s.text[end]] || s.text[end] == '.' || s.text[end] == '_') {
 		end++
 	}
 	if bytes.IndexByte(s.text[s.at:end], '.') < 0 {

@@ -85,11 +85,13 @@ func (p *Policy) with(o *Options) (*Policy, error) {
 		for name, old := range p.classes {
 			c.classes[name] = old
 		}
-		method := *p.classes[classMethod]
-		if method.action == actionKeep {
-			method.action = actionHash
+		for _, name := range []string{classMethod, classVersion} { // versions of modules contain their names
+			hashed := *p.classes[name]
+			if hashed.action == actionKeep {
+				hashed.action = actionHash
+			}
+			c.classes[name] = &hashed
 		}
-		c.classes[classMethod] = &method
 	}
 	return &c, nil
 }

@@ -56,6 +56,7 @@ func TestPlantedSecrets(t *testing.T) {
 	}
 	all := scrubbed(t, tr, scrub.Options{Policy: p})
 	kept := scrubbed(t, tr, scrub.Options{})
+	hashed := scrubbed(t, tr, scrub.Options{HashMethods: true})
 	found := 0
 	for _, s := range tr.Secrets {
 		for _, needle := range s.Needles() {
@@ -63,9 +64,12 @@ func TestPlantedSecrets(t *testing.T) {
 				t.Errorf("%s/%s: %q is in the scrubbed trace", s.Provider, s.Path, needle)
 			}
 			if bytes.Contains(kept, []byte(needle)) {
-				if found++; !scrub.Keeps(s.Provider, s.Path) {
+				if found++; !scrub.Keeps(s.Provider, s.Path, false) {
 					t.Errorf("%s/%s: %q is in the trace scrubbed by the default policy", s.Provider, s.Path, needle)
 				}
+			}
+			if bytes.Contains(hashed, []byte(needle)) && !scrub.Keeps(s.Provider, s.Path, true) {
+				t.Errorf("%s/%s: %q is in the trace with hashed names of methods", s.Provider, s.Path, needle)
 			}
 		}
 	}

@@ -55,9 +55,15 @@ func newDictionary(key []byte) *dictionary {
 }
 
 // isWordRune reports whether a character belongs to a word. Everything beyond ASCII does, because any of it may be part
-// of a secret.
+// of a secret, except spaces and punctuation: .NET writes a zero-width space as a separator.
 func isWordRune(r rune) bool {
-	return r >= utf8.RuneSelf || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	switch {
+	case r < utf8.RuneSelf:
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	case 0x2000 <= r && r <= 0x206f, 0x3000 <= r && r <= 0x3003, r == 0xa0:
+		return false
+	}
+	return true
 }
 
 // wordBytes marks the ASCII characters of words.
