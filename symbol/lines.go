@@ -54,11 +54,12 @@ func (t *Table) located(p *process, f ntconv.Frame, at ntconv.Ticks, returns boo
 	}
 	pc := f.PC
 	i, ok := p.methods.when.at(pc, at)
-	if !ok || returns && pc > p.methods.list[i].start {
+	if returns && (!ok || pc > p.methods.list[i].start) {
 		pc-- // in the call
-		if i, ok = p.methods.when.at(pc, at); !ok {
-			return f
-		}
+		i, ok = p.methods.when.at(pc, at)
+	}
+	if !ok {
+		return f // named by a symbol
 	}
 	m := &p.methods.list[i]
 	key := lineKey{p, i, uint32(pc - m.start)}
