@@ -55,6 +55,8 @@ var faultyRuns = []*faulty{
 	{args: "to nettrace -f -o OUT IN", in: "to parquet -o OUT.dir/ IN", dest: "x.nettrace"},
 	{args: "convert -f IN OUT", in: "waits", dest: "x.pb.gz"},
 	{args: "filter -f --to-time 1s -o OUT IN", in: "waits", dest: "x.nettrace"},
+	{args: "split -f --every 50ms IN OUT", in: "waits", dest: "x", dir: true, old: "waits-001.nettrace"},
+	{args: "merge -f IN OUT", in: "waits", dest: "x.nettrace"},
 	{args: "print --json -f -o OUT IN", in: "activities", dest: "x.jsonl"},
 	{args: "to nettrace -f --from-time -1s -o OUT -", in: "waits", dest: "x.nettrace", piped: true},
 	{args: "info IN", in: "waits"},

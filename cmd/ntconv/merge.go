@@ -55,7 +55,7 @@ func (a *app) mergeCmd() *cobra.Command {
 			"the sequence numbers and the process IDs.",
 		Example: examples(
 			formats.Example{Remark: "two services of one request", Line: "ntconv merge web.nettrace cart.nettrace both.nettrace"},
-			formats.Example{Remark: "the clock of the second machine was 1.2 ms behind", Line: "ntconv merge a.nettrace b.nettrace --offset b.nettrace=+1.2ms both.nettrace"},
+			formats.Example{Remark: "the clock of the second machine was 1.2 ms slow", Line: "ntconv merge a.nettrace b.nettrace --offset b.nettrace=+1.2ms both.nettrace"},
 			formats.Example{Remark: "a machine-wide trace and one of the runtime", Line: "ntconv merge --same-pids machine.nettrace app.nettrace both.nettrace"},
 			formats.Example{Remark: "the parts of a split", Line: "ntconv merge parts/* whole.nettrace"},
 		),

@@ -291,9 +291,8 @@ func (s *splitting) member(d split.Part) string {
 		base = "trace"
 	}
 	base, _ = formats.CutCompression(base)
-	if f := formats.ByFile(formats.All(), filepath.Base(s.in)); f != nil {
+	for _, f := range formats.All() {
 		for _, ext := range f.Exts {
-			base = strings.TrimSuffix(base, ext)
 			base = strings.TrimSuffix(base, strings.TrimSuffix(ext, ".gz"))
 		}
 	}
