@@ -253,6 +253,10 @@ var importRules = []importRule{
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
+		of: []string{"./internal/clocks"}, only: []string{"std", "./"},
+		why: "clocks are related by what traces state about them, whichever format they have",
+	},
+	{
 		of: []string{"./internal/scrub"}, only: []string{
 			"std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/glob", "./internal/jsonscan",
 			"./internal/message", "./internal/scrub", "./internal/span", "./schema",
@@ -260,7 +264,10 @@ var importRules = []importRule{
 		why: "what is a secret in an event depends neither on the format of a file nor on the command",
 	},
 	{
-		of: []string{"./internal/split"}, only: []string{"std", "./", "./internal/split", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/origin", "./internal/profile", "./internal/streameq", "./internal/where", "./kind", "./schema"},
+		of: []string{"./internal/split"}, only: []string{
+			"std", "./", "./internal/split", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/origin",
+			"./internal/profile", "./internal/streameq", "./internal/where", "./kind", "./schema",
+		},
 		why: "how a trace is divided and joined depends neither on the format of the parts nor on the command; what makes types and threads equal is that of streameq",
 	},
 	{

@@ -8,6 +8,7 @@ require (
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/klauspost/compress v1.20.3
 	github.com/ntconv/ntconv v0.0.0-00010101000000-000000000000
+	github.com/yuin/goldmark v1.7.13
 	go.opentelemetry.io/collector/pdata v1.70.0
 	go.opentelemetry.io/proto/otlp v1.11.1
 	google.golang.org/grpc v1.84.0

@@ -54,7 +54,8 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 	}
 	inlined := 0
 	for i, pc := range s.PCs {
-		key := cacheKey{in: proc, pc: pc, version: t.version, returns: i > 0}
+		kind := kindOf(s.PCs, i)
+		key := cacheKey{in: proc, pc: pc, version: t.version, kind: kind}
 		c := t.cache.Get(pc, &key)
 		if c == nil {
 			if d := proc.defined[pc]; d != nil && d.outer != nil {
@@ -68,7 +69,7 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 				}
 				continue
 			}
-			f, inner := t.frame(proc, pc, at, i > 0)
+			f, inner := t.frame(proc, pc, at, kind)
 			if len(inner) > 0 {
 				if inlined += len(inner); inlined <= maxInlinedOf(len(s.PCs)) {
 					dst = append(append(dst, inner...), f)
@@ -94,7 +95,27 @@ type cacheKey struct {
 	in      *process
 	pc      uint64
 	version uint32 // of the table
-	returns bool   // the address is a return address
+	kind    pcKind
+}
+
+// A pcKind says which instruction of a function an address of a stack belongs to.
+type pcKind uint8
+
+const (
+	pcLeaf        pcKind = iota // the instruction at the address
+	pcReturn                    // a call, the instruction before the address
+	pcInterrupted               // the instruction at the address, in user code that the kernel interrupted
+)
+
+// kindOf returns the kind of an address of a stack.
+func kindOf(pcs []uint64, i int) pcKind {
+	switch {
+	case i == 0:
+		return pcLeaf
+	case pcs[i-1] >= kernelStart && pcs[i] < kernelStart:
+		return pcInterrupted
+	}
+	return pcReturn
 }
 
 const (
@@ -172,28 +193,28 @@ func (t *Table) ReportUnresolved(r *ntconv.Report) {
 	r.Add(ntconv.CodeUnresolved, t.nameless.count, -1)
 }
 
-// frame resolves one address. returns is true for return addresses. inner are the frames of functions inlined there that
-// Options.Native reports; they are shared.
+// frame resolves one address. inner are the frames of functions inlined there that Options.Native reports; they are
+// shared.
 func (t *Table) frame(
 	p *process,
 	pc uint64,
 	at ntconv.Ticks,
-	returns bool,
+	kind pcKind,
 ) (f ntconv.Frame, inner []ntconv.Frame) {
 	if d := p.defined[pc]; d != nil {
 		return t.restore(p, pc, at, d), nil
 	}
 	m := p.native.at(pc, at)
 	if f, ok := t.lookup(p, m, pc, at); ok {
-		return t.located(p, f, at, returns), nil
+		return t.located(p, f, at, kind == pcReturn), nil
 	}
-	if returns && pc > 0 {
+	if kind != pcLeaf && pc > 0 {
 		if f, ok := t.lookup(p, p.native.at(pc-1, at), pc-1, at); ok {
 			f.PC = pc
-			return t.located(p, f, at, returns), nil
+			return t.located(p, f, at, kind == pcReturn), nil
 		}
 	}
-	if list := t.fromNative(p, pc, at, returns); len(list) > 0 {
+	if list := t.fromNative(p, pc, at, kind == pcReturn); len(list) > 0 {
 		return list[len(list)-1], list[:len(list)-1]
 	}
 	shown := t.show(m)

@@ -263,7 +263,7 @@ func (d *differing) verdict(c *profilediff.Comparison, partial error) error {
 		list = append(list[:maxReasons], fmt.Sprintf("and %d more", more))
 	}
 	err := fmt.Errorf("increased by more than --%s %s: %s", flagFailAbove, d.failAbove.String(), message.Line(strings.Join(list, "; ")))
-	if partial != nil {
+	if partial != nil && !errors.Is(partial, errQuiet) { // a quiet one has been printed
 		err = fmt.Errorf("%w; %w", err, partial)
 	}
 	return fail(exitAbove, err)

@@ -93,7 +93,7 @@ func (p *perFlag) exposure(r *profilediff.Recording, o *profilediff.Observed) (n
 		case n > 0:
 			return n, nil
 		case len(names) > 0:
-			return 0, fmt.Errorf("no such requests; there are %s", strings.Join(names, ", "))
+			return 0, fmt.Errorf("no such requests; use '%s NAME' with one of these names: %s", perRequest, strings.Join(names, ", "))
 		}
 		return 0, errors.New("the trace has no requests and no spans of servers; " + formats.RecordAdvice(kind.Requests))
 	}

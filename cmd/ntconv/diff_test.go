@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"math"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -78,8 +79,8 @@ func TestDiffOfTraceAndProfile(t *testing.T) {
 	}
 }
 
-// --fail-above ends with 3 if something became slower by more than the limit, names it, and prints the comparison. It does
-// not if it became faster, or if the limit is higher.
+// --fail-above ends with 3 if something became slower by more than the limit, names it, and prints the comparison. It
+// does not if it became faster, or if the limit is higher.
 func TestDiffFailAbove(t *testing.T) {
 	before, again, after := diffInput("before"), diffInput("again"), diffInput("after")
 	for _, c := range []struct {
@@ -101,6 +102,20 @@ func TestDiffFailAbove(t *testing.T) {
 	}
 }
 
+// An input that is truncated is compared as far as it can be read. The exit code is 3, and the message says why.
+func TestDiffOfTruncated(t *testing.T) {
+	dir := t.TempDir()
+	data := corpus.Trace(t, "diff/before").Data
+	write(t, dir, "cut.nettrace", data[:len(data)*9/10])
+	for _, args := range [][]string{{"cut.nettrace", diffInput("after")}, {diffInput("before"), "cut.nettrace"}} {
+		r := invoke(t, dir, nil, append([]string{"diff", "--fail-above", "5%"}, args...)...)
+		above := strings.Contains(r.stderr, "increased by more than --fail-above 5%")
+		if r.code != exitIncomplete || !strings.Contains(r.stderr, "truncated") || above != (args[0] == "cut.nettrace") || r.stdout == "" {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+	}
+}
+
 // Values are divided by --per, and the totals of the trace, too.
 func TestDiffPer(t *testing.T) {
 	before, after := diffInput("before"), diffInput("after")
@@ -116,7 +131,7 @@ func TestDiffPer(t *testing.T) {
 	}
 	requests := trace(t, "activities")
 	for _, c := range []struct{ per, want string }{
-		{"request", "the trace has no requests"}, {"request GET /", "the trace has no requests"}, {"hour", "want time, request"}, {"time x", "want time"},
+		{"request", "use 'request NAME' with one of these names: Deep, Order"}, {"request GET /", "use 'request NAME'"}, {"hour", "want time, request"}, {"time x", "want time"},
 	} {
 		r := invoke(t, t.TempDir(), nil, "diff", "--kind", "events", "--per", c.per, requests, requests)
 		if r.code != exitEmpty && r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
@@ -182,4 +197,32 @@ func TestDiffErrors(t *testing.T) {
 	if r := invoke(t, dir, nil, "diff", "a.folded", "a.folded"); r.code != exitOK || !strings.Contains(r.stdout, "Total: 30 → 30") {
 		t.Errorf("folded: code %d: %s%s", r.code, r.stderr, r.stdout)
 	}
+}
+
+// view --diff shows the pages of --diff-base, whose flame graph has the values of both inputs.
+func TestViewDiff(t *testing.T) {
+	before, after := diffInput("before"), diffInput("after")
+	pages := map[string]string{}
+	for name, args := range map[string][]string{"diff": {"--diff", before, after}, "base": {"--diff-base", before, after}} {
+		v := startView(t, t.TempDir(), args...)
+		v.get(t, "", "") // the token
+		for _, page := range []string{"/flamegraph", "/top"} {
+			code, body, _ := v.get(t, page, "")
+			if code != http.StatusOK || !strings.Contains(body, "Shop.Cpu.Heavy") {
+				t.Errorf("%s: %s: %d, %d bytes", name, page, code, len(body))
+			}
+			pages[name+page] = strings.ReplaceAll(body, v.address.Host, "")
+		}
+		v.end()
+	}
+	if a, b := flameStacks(pages["diff/flamegraph"]), flameStacks(pages["base/flamegraph"]); a == "" || a != b {
+		t.Errorf("the stacks of the flame graphs differ: %d and %d bytes", len(a), len(b))
+	}
+}
+
+// flameStacks returns the data of a flame graph.
+func flameStacks(page string) string {
+	_, rest, _ := strings.Cut(page, "stackViewer(")
+	data, _, _ := strings.Cut(rest, "\n")
+	return data
 }

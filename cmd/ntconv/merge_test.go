@@ -156,6 +156,7 @@ func TestMergeKeepsInputsApart(t *testing.T) {
 func TestMergeAndSplitErrors(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "cpu-env")
+	part := parts(t, t.TempDir(), "process", in)[0]
 	for _, c := range []struct {
 		args []string
 		code int
@@ -173,6 +174,8 @@ func TestMergeAndSplitErrors(t *testing.T) {
 		{[]string{"split", "--every", "1s", in, "-"}, exitUsage, "name it instead of -"},
 		{[]string{"split", "--every", "1s", in}, exitUsage, "one directory"},
 		{[]string{"split", "--every", "1s", "none.nettrace", "p"}, exitInput, "no such file"},
+		{[]string{"split", "--every", "1s", in, filepath.Dir(part)}, exitOutput, "-f replaces it"},
+		{[]string{"split", "--every", "1s", part, "p"}, exitUsage, "join all parts with ntconv merge"},
 		{[]string{"merge", in}, exitUsage, "ntconv merge IN... OUT"},
 		{[]string{"merge", in, "x.nettrace", "--offset", "y=1ms"}, exitUsage, "no input is called y"},
 		{[]string{"merge", in, "x.nettrace", "--offset", "1ms"}, exitUsage, "no equals sign"},
@@ -187,6 +190,26 @@ func TestMergeAndSplitErrors(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("files remain: %v, %v", left, err)
+	}
+}
+
+// If nothing divides the trace, the summary says why.
+func TestSplitNotes(t *testing.T) {
+	dir := t.TempDir()
+	for every, want := range map[string]string{
+		"NoSuchField == 3": "the expression is true for no event",
+		"NoSuchField":      "no event has a field NoSuchField",
+		"$tid":             "of " + trace(t, "cpu-env"),
+	} {
+		r := invoke(t, dir, nil, "split", "-f", "--every", every, trace(t, "cpu-env"), "p")
+		if r.code != exitOK || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s: code %d: %s", every, r.code, r.stderr)
+		}
+		r = invoke(t, dir, nil, "split", "-f", "--report", "json", "--every", every, trace(t, "cpu-env"), "p")
+		var v map[string]any
+		if err := json.Unmarshal([]byte(r.stderr), &v); err != nil || strings.Count(r.stderr, `"events":`) != 1 || v["replicas"] == nil {
+			t.Errorf("%s: %v: %s", every, err, r.stderr)
+		}
 	}
 }
 

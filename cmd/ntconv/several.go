@@ -70,7 +70,7 @@ func (s *several) anyInputs(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// The inputs of a command line.
+// inputs are what the arguments of a command line represent.
 type inputs struct {
 	*input.Found
 	expanded bool // an argument is a directory of traces or a pattern
@@ -192,18 +192,25 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 	case each && (n > 1 || in.expanded):
 		return a.convertEach(cmd, c, s, in)
 	case each:
-		dir := c.out
-		if c.out = c.outputIn(dir, in.Names[0], in.Below[0]); dir != "" {
-			if err := os.MkdirAll(dir, 0o777); err != nil {
-				return outputFailure(err)
-			}
-		}
+		return a.convertInto(cmd, c, in)
 	case n > 1 && in.expanded && !c.to.Out.Merges:
 		return failf(exitUsage, "%s and one output %s: name a directory with -o DIR/, or merge them first: ntconv to nettrace",
 			severalName(in), c.out)
 	case n > 1 && !c.to.Out.Merges:
 		return fail(exitUsage, fmt.Errorf("%w; -o DIR/ converts each by itself", oneInput(cmd, in.Names)))
 	}
+	return a.convertAll(cmd, c, in.Names)
+}
+
+// convertInto converts one input into an output in the directory that -o names.
+func (a *app) convertInto(cmd *cobra.Command, c *conversion, in *inputs) error {
+	b, dir := new(batch), c.out
+	if c.out = c.outputIn(dir, in.Names[0], in.Below[0]); dir != "" {
+		if err := b.makeDirs(filepath.Clean(dir)); err != nil {
+			return outputFailure(err)
+		}
+	}
+	defer b.removeEmptyDirs()
 	return a.convertAll(cmd, c, in.Names)
 }
 

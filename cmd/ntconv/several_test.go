@@ -84,6 +84,11 @@ func TestSeveralInputs(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "runs/noise.nettrace")); err != nil {
 		t.Fatal(err)
 	}
+	defer func() {
+		if exists(filepath.Join(dir, "17")) || exists(filepath.Join(dir, "14")) {
+			t.Error("an empty directory remains")
+		}
+	}()
 	for _, c := range []struct {
 		args string
 		code int
@@ -107,7 +112,7 @@ func TestSeveralInputs(t *testing.T) {
 		{"filter --pid 999 runs 14/", exitEmpty, "", "3 empty"},
 		{"filter --tid 1 --keep-symbols=false runs/a.nettrace 15/", exitEmpty, "", "no events"},
 		{"to nettrace --split-by process runs --each -o 16/", exitIncomplete, "a/shop-17984.nettrace cut/shop-15673.nettrace sub/a/shop-17035.nettrace", "3 of 3 inputs"},
-		{"to folded empty -o 17/", exitInput, "", "no such file"},
+		{"to folded missing -o 17/", exitInput, "", "no such file"},
 	} {
 		number := regexp.MustCompile(` (\d+)/`).FindStringSubmatch(c.args)
 		at := filepath.Join(dir, "0")

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -131,7 +132,7 @@ func (a *app) split(cmd *cobra.Command, s *splitting) error {
 			name: s.out, to: formats.ToDir,
 			create: func(out *iox.Outputs) (ntconv.Sink, error) { return s.create(p, out) },
 			empty: func() string {
-				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts}
+				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, notes: s.scan.Notes()}
 				return ""
 			},
 		})
@@ -168,6 +169,9 @@ func (a *app) splitPlan(cmd *cobra.Command, s *splitting) (*pass.Plan, error) {
 	if a.force {
 		return plan, checkReplaced(formats.Nettrace(), s.out, s.in)
 	}
+	if entries, err := os.ReadDir(s.out); err == nil && len(entries) > 0 { // before the input is read twice
+		return nil, failf(exitOutput, "%s: create: the directory is not empty; -f replaces it, or choose another output", s.out)
+	}
 	return plan, nil
 }
 
@@ -183,6 +187,10 @@ func (a *app) scanParts(plan *pass.Plan, in *input.Input, s *splitting) error {
 	first := *plan
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking for parts") }
 	return a.follow(&first, in, func(p *pass.Pass) (err error) {
+		if d, err := split.PartOf(p.Info); d != nil || err != nil {
+			return failf(exitUsage, "%s: the trace is already a part of a split; join all parts with ntconv merge and split the result",
+				in.Name())
+		}
 		s.scan, err = split.NewScan(p.Info, s.every, byTime(p), func() (ntconv.Sink, func() int64, error) {
 			c := new(byteCounter)
 			w, err := writer.New(c, p.Info, s.writerOptions(byTime(p), nil))
@@ -283,8 +291,11 @@ func (s *splitting) member(d split.Part) string {
 		base = "trace"
 	}
 	base, _ = formats.CutCompression(base)
-	for _, ext := range []string{".nettrace", ".netperf"} {
-		base = strings.TrimSuffix(base, ext)
+	if f := formats.ByFile(formats.All(), filepath.Base(s.in)); f != nil {
+		for _, ext := range f.Exts {
+			base = strings.TrimSuffix(base, ext)
+			base = strings.TrimSuffix(base, strings.TrimSuffix(ext, ".gz"))
+		}
 	}
 	name := fmt.Sprintf("%s-%0*d", base, max(3, len(fmt.Sprint(d.Count))), d.Number)
 	if value := plainName(d.Value); value != "" {
@@ -323,7 +334,8 @@ func (p *partSink) Close() error {
 type splitResult struct {
 	Parts int64 `json:"files"`
 	split.Counts
-	Text string `json:"detail,omitempty"`
+	Text  string `json:"detail,omitempty"`
+	notes []string
 }
 
 // Empty implements formats.Result. Even a trace without events has a part.
@@ -350,4 +362,4 @@ func (r *splitResult) Detail() (string, []ntconv.Code) {
 func (r *splitResult) Remark(text string) { r.Text = text }
 
 // Notes implements formats.Result.
-func (r *splitResult) Notes() []string { return nil }
+func (r *splitResult) Notes() []string { return r.notes }

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/ecma"
 )
 
-const fixtures = "../managedcode/testdata/"
+const fixtures = "../../testdata/managed/"
 
 func read(tb testing.TB, name string) []byte {
 	tb.Helper()
@@ -30,7 +30,7 @@ func methods(m *ecma.Metadata) (list []string) {
 	return list
 }
 
-// TestMethods compares the methods of an assembly with its source, testdata/Lines.cs of package managedcode.
+// TestMethods compares the methods of an assembly with its source, testdata/managed/Lines.cs.
 func TestMethods(t *testing.T) {
 	img, err := ecma.ParseImage(read(t, "Lines.dll"))
 	if err != nil {

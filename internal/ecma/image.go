@@ -84,7 +84,8 @@ func ParseImage(data []byte) (*Image, error) {
 			return nil, fmt.Errorf("section table is truncated: %w", ErrFormat)
 		}
 		img.Sections = append(img.Sections, Section{
-			Name: string(bytes.TrimRight(b[:8], "\x00")), Size: u32(b, 8), RVA: u32(b, 12), FileSize: u32(b, 16), Offset: u32(b, 20),
+			Name: string(bytes.TrimRight(b[:8], "\x00")), Size: u32(b, 8), RVA: u32(b, 12),
+			FileSize: u32(b, 16), Offset: u32(b, 20),
 		})
 	}
 	img.exports, img.debug = directory(data, dirs+8*dirExport), directory(data, dirs+8*dirDebug)
@@ -99,7 +100,8 @@ func ParseImage(data []byte) (*Image, error) {
 
 // machine removes the operating system from the machine of a PE file.
 func machine(m uint16) uint16 {
-	for _, system := range [...]uint16{0, 0x7b79, 0x4644, 0xadc4, 0x1993, 0x1992} { // Windows, Linux, macOS, FreeBSD, NetBSD, SunOS
+	// Windows, Linux, macOS, FreeBSD, NetBSD, SunOS
+	for _, system := range [...]uint16{0, 0x7b79, 0x4644, 0xadc4, 0x1993, 0x1992} {
 		switch x := m ^ system; x {
 		case MachineI386, MachineARM, MachineAMD64, MachineARM64:
 			return x
@@ -124,12 +126,18 @@ func (img *Image) From(rva uint32) []byte {
 		if rva < s.RVA || rva-s.RVA >= s.FileSize {
 			continue
 		}
-		return at(img.data, s.Offset+(rva-s.RVA), min(s.FileSize-(rva-s.RVA), uint32(len(img.data))-min(uint32(len(img.data)), s.Offset+(rva-s.RVA))))
+		from := uint64(s.Offset) + uint64(rva-s.RVA)
+		to := min(uint64(s.Offset)+uint64(s.FileSize), uint64(len(img.data)))
+		if from >= to {
+			return nil
+		}
+		return img.data[from:to:to]
 	}
 	return nil
 }
 
-// RVA returns the address of a byte of the file relative to the image base. It returns false if no section has the byte.
+// RVA returns the address of a byte of the file relative to the image base. It returns false if no section contains the
+// byte.
 func (img *Image) RVA(offset uint64) (uint32, bool) {
 	for i := range img.Sections {
 		if s := &img.Sections[i]; offset >= uint64(s.Offset) && offset-uint64(s.Offset) < uint64(s.FileSize) {

@@ -7,14 +7,19 @@ const maxNesting = 32
 
 // TypeDefName returns the full name of a type of this assembly: the namespace, and enclosing types joined by +.
 func (m *Metadata) TypeDefName(row uint32) string {
-	name := qualified(m.String(m.Cell(TypeDef, row, TypeDefNamespace)), m.String(m.Cell(TypeDef, row, TypeDefName)))
+	name := m.ownName(row)
 	for range maxNesting {
 		if row = m.enclosing(row); row == 0 || len(name) > maxName {
 			break
 		}
-		name = qualified(m.String(m.Cell(TypeDef, row, TypeDefNamespace)), m.String(m.Cell(TypeDef, row, TypeDefName))) + "+" + name
+		name = m.ownName(row) + "+" + name
 	}
 	return name
+}
+
+// ownName returns the name of a type without enclosing types.
+func (m *Metadata) ownName(row uint32) string {
+	return qualified(m.String(m.Cell(TypeDef, row, TypeDefNamespace)), m.String(m.Cell(TypeDef, row, TypeDefName)))
 }
 
 // enclosing returns the type that a type is nested in, or 0. The table is sorted by the nested type (II.22.32).

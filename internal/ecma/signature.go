@@ -144,7 +144,7 @@ func (s *Signature) Type() {
 		s.write("!!" + strconv.Itoa(int(s.Uint())))
 	case elementSZArray, elementPtr, elementByRef, elementPinned:
 		s.Type()
-		s.write(map[uint32]string{elementSZArray: "[]", elementPtr: "*", elementByRef: "&", elementPinned: " pinned"}[e])
+		s.write(suffix(e))
 	case elementArray:
 		s.Type()
 		s.write("[" + s.shape() + "]")
@@ -161,15 +161,30 @@ func (s *Signature) Type() {
 	case elementFnPtr:
 		s.write("fnptr ")
 		s.method("")
-	case elementReqd, elementOpt:
-		s.write(map[uint32]string{elementReqd: "required_modifier ", elementOpt: "optional_modifier "}[e])
-		s.write(s.shortName(s.Uint()) + " ")
+	case elementReqd:
+		s.write("required_modifier " + s.shortName(s.Uint()) + " ")
+		s.Type()
+	case elementOpt:
+		s.write("optional_modifier " + s.shortName(s.Uint()) + " ")
 		s.Type()
 	case elementSentinel:
 		s.write("...")
 	default:
 		s.primitive(e)
 	}
+}
+
+// suffix returns what follows the type that an element type modifies.
+func suffix(e uint32) string {
+	switch e {
+	case elementSZArray:
+		return "[]"
+	case elementPtr:
+		return "*"
+	case elementByRef:
+		return "&"
+	}
+	return " pinned"
 }
 
 func (s *Signature) primitive(e uint32) {
@@ -200,7 +215,7 @@ func (s *Signature) shortName(token uint32) string {
 	m, row := s.Metadata, token>>2
 	switch token & 3 {
 	case 0:
-		return qualified(m.String(m.Cell(TypeDef, row, TypeDefNamespace)), m.String(m.Cell(TypeDef, row, TypeDefName)))
+		return m.ownName(row)
 	case 1:
 		return qualified(m.String(m.Cell(TypeRef, row, TypeRefNamespace)), m.String(m.Cell(TypeRef, row, TypeRefName)))
 	}

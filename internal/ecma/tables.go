@@ -19,9 +19,10 @@ const (
 	MethodDebugInformation Table = 0x31
 	CustomDebugInformation Table = 0x37
 
-	module    Table = 0x00
-	numTables       = 0x38
+	module Table = 0x00
 )
+
+const numTables = 0x38
 
 // Columns of the tables above, in the order of the specification.
 const (

@@ -95,7 +95,7 @@ func readExactly(r io.Reader, size uint64) ([]byte, error) {
 // 100,000 functions has 5 MB.
 const maxMiniDebug = 256 << 20
 
-// miniDebug returns the ELF file that .gnu_debugdata contains, or nil. The section holds an ELF file compressed with xz.
+// miniDebug returns the ELF file that .gnu_debugdata contains, or nil. The section is compressed with xz.
 func (f *File) miniDebug() (*File, error) {
 	b := f.data(".gnu_debugdata", MaxSection)
 	if len(b) == 0 {

@@ -24,6 +24,7 @@ const (
 	maxScopes       = 1 << 22 // functions of one unit, including inlined ones
 	maxRows         = 1 << 23 // rows of a unit's line table
 	maxOpenUnits    = 64      // parsed units that are kept
+	maxOpenRows     = 1 << 24 // rows and functions of the parsed units that are kept, unless one alone has more
 	maxOrigins      = 16      // references from an inlined function to its name
 	maxInlinedDepth = 64      // frames of one address
 )
@@ -36,6 +37,7 @@ type dwarfData struct {
 	units []unitRange
 	open  map[int]*unit
 	used  []int // keys of open, the oldest first
+	rows  int   // total size of open
 	roots []dwarf.Offset
 	size  int64 // bytes of all sections
 }
@@ -139,11 +141,13 @@ func (d *dwarfData) unit(n int) *unit {
 	if u := d.open[n]; u != nil {
 		return u
 	}
-	if len(d.used) >= maxOpenUnits {
+	u := d.parse(n)
+	d.rows += u.size()
+	for len(d.used) > 0 && (len(d.used) >= maxOpenUnits || d.rows > maxOpenRows) {
+		d.rows -= d.open[d.used[0]].size()
 		delete(d.open, d.used[0])
 		d.used = d.used[1:]
 	}
-	u := d.parse(n)
 	d.open[n] = u
 	d.used = append(d.used, n)
 	return u

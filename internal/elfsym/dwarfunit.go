@@ -20,6 +20,9 @@ type unit struct {
 	names  map[dwarf.Offset]originName
 }
 
+// size returns the number of rows, functions and ranges.
+func (u *unit) size() int { return len(u.rows) + len(u.scopes) + len(u.ranges) }
+
 // A row begins a range of instructions of one line. The range ends with the next row.
 type row struct {
 	addr         uint64
@@ -122,13 +125,33 @@ func truth(b bool) int {
 	return 0
 }
 
-// readScopes reads the functions of a unit. r is positioned after the root.
+// A scopeReader reads the functions of a unit.
+type scopeReader struct {
+	d     *dwarfData
+	u     *unit
+	calls map[int32][]scope // inlined calls of each function, outer ones first
+	count int               // ranges so far
+}
+
+// readScopes reads the functions of a unit. r is positioned after the root. On an error it keeps what it has read.
 func (d *dwarfData) readScopes(u *unit, r *dwarf.Reader) error {
-	var owner []int32 // per level of nesting: the function that contains it, -1 if none
-	calls := make(map[int32][]scope)
-	var order []int32
-	owner = append(owner, -1)
-	for count := 0; len(owner) > 0 && count < maxScopes; {
+	s := scopeReader{d: d, u: u, calls: make(map[int32][]scope)}
+	err := s.read(r)
+	for in := range int32(len(u.scopes)) {
+		first := int32(len(u.scopes))
+		u.scopes = append(u.scopes, s.calls[in]...)
+		u.scopes[in].first, u.scopes[in].last = first, int32(len(u.scopes))
+	}
+	slices.SortFunc(u.ranges, func(a, b scopeRange) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.scope, b.scope))
+	})
+	return err
+}
+
+// read reads entries up to the end of the root's children.
+func (s *scopeReader) read(r *dwarf.Reader) (err error) {
+	defer recovered(&err)
+	for owner := []int32{-1}; len(owner) > 0 && s.count < maxScopes; { // per level: the function around it, -1 if none
 		e, err := r.Next()
 		if err != nil || e == nil {
 			return err
@@ -137,51 +160,53 @@ func (d *dwarfData) readScopes(u *unit, r *dwarf.Reader) error {
 			owner = owner[:len(owner)-1]
 			continue
 		}
-		in := owner[len(owner)-1]
+		in, descend := owner[len(owner)-1], true
 		switch e.Tag {
 		case dwarf.TagSubprogram:
-			in = -1
-			ranges, err := d.data.Ranges(e)
-			if count += len(ranges); err == nil && len(ranges) > 0 && len(u.ranges)+len(ranges) <= maxRanges {
-				in = int32(len(order))
-				order = append(order, in)
-				u.scopes = append(u.scopes, scope{origin: e.Offset})
-				for _, g := range ranges {
-					u.ranges = append(u.ranges, scopeRange{g[0], g[1], in})
-				}
-			} else if e.Children { // a declaration, or the model of inlined calls
-				r.SkipChildren()
-				continue
-			}
+			in = s.function(e)
+			descend = in >= 0 // others are declarations, or the models of inlined calls
 		case dwarf.TagInlinedSubroutine:
-			ranges, err := d.data.Ranges(e)
-			if count += len(ranges); err == nil && in >= 0 && len(ranges) > 0 {
-				calls[in] = append(calls[in], scope{
-					origin: e.Offset, inlined: ranges, callFile: number(e, dwarf.AttrCallFile),
-					callLine: number(e, dwarf.AttrCallLine), callColumn: number(e, dwarf.AttrCallColumn),
-				})
-			}
+			s.call(in, e)
 		case dwarf.TagLexDwarfBlock, dwarf.TagModule, dwarf.TagNamespace, dwarf.TagStructType, dwarf.TagClassType,
 			dwarf.TagUnionType, dwarf.TagEnumerationType, dwarf.TagVariantPart, dwarf.TagVariant:
 		default:
-			if e.Children {
-				r.SkipChildren()
-			}
-			continue
+			descend = false
 		}
-		if e.Children {
+		switch {
+		case !e.Children:
+		case descend:
 			owner = append(owner, in)
+		default:
+			r.SkipChildren()
 		}
 	}
-	for _, in := range order {
-		first := int32(len(u.scopes))
-		u.scopes = append(u.scopes, calls[in]...)
-		u.scopes[in].first, u.scopes[in].last = first, int32(len(u.scopes))
-	}
-	slices.SortFunc(u.ranges, func(a, b scopeRange) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.scope, b.scope))
-	})
 	return nil
+}
+
+// function adds a function and returns its index, -1 if it has no code.
+func (s *scopeReader) function(e *dwarf.Entry) int32 {
+	ranges, err := s.d.data.Ranges(e)
+	if s.count += len(ranges); err != nil || len(ranges) == 0 || len(s.u.ranges)+len(ranges) > maxRanges {
+		return -1
+	}
+	in := int32(len(s.u.scopes))
+	s.u.scopes = append(s.u.scopes, scope{origin: e.Offset})
+	for _, g := range ranges {
+		s.u.ranges = append(s.u.ranges, scopeRange{g[0], g[1], in})
+	}
+	return in
+}
+
+// call adds a call that was inlined into a function.
+func (s *scopeReader) call(in int32, e *dwarf.Entry) {
+	ranges, err := s.d.data.Ranges(e)
+	if s.count += len(ranges); err != nil || in < 0 || len(ranges) == 0 {
+		return
+	}
+	s.calls[in] = append(s.calls[in], scope{
+		origin: e.Offset, inlined: ranges, callFile: number(e, dwarf.AttrCallFile),
+		callLine: number(e, dwarf.AttrCallLine), callColumn: number(e, dwarf.AttrCallColumn),
+	})
 }
 
 // number returns an attribute as a number, 0 if it is absent or out of range.

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A goTable is the function table of a Go program (runtime/symtab.go, pcHeader and _func; cmd/link/internal/ld/pcln.go).
+// A goTable is the function table of a Go program (runtime/symtab.go: pcHeader, _func; cmd/link/internal/ld/pcln.go).
 // It remains when symbols are stripped. The offsets in it come from the file, so every access is bounds-checked.
 type goTable struct {
 	order             binary.ByteOrder

@@ -55,14 +55,19 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 	}
 	flags.BoolVar(&set.Local, FlagLocalSymbols, true, "find symbols in the files of this machine that the trace names, "+
 		"if they have the build ID that the trace states")
-	set.Local = local
 	flags.BoolVar(&set.Lines, FlagLines, false, "find source lines, and functions inlined into native code")
 	flags.Var((*serverList)(&set.Servers), FlagDebuginfod, "ask the debuginfod server at this `URL` for missing files; "+
 		"without it, no request is sent; repeatable")
-	finder := symbolfiles.New(func() symbolfiles.Options {
+	machine := func() { // applies the default of the environment
 		if !flags.Changed(FlagLocalSymbols) {
 			set.Local = local
 		}
+		if !set.Local && !flags.Changed(FlagDebugDir) {
+			set.DebugDirs = nil // the default belongs to this machine, too
+		}
+	}
+	finder := symbolfiles.New(func() symbolfiles.Options {
+		machine()
 		switch o.Names {
 		case symbol.NamesShort:
 			set.Spelling = elfsym.SpellShort
@@ -72,9 +77,7 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 		return *set
 	})
 	assemblies := managedcode.New(func() managedcode.Options {
-		if !flags.Changed(FlagLocalSymbols) {
-			set.Local = local
-		}
+		machine()
 		return managedcode.Options{Paths: set.Paths, Local: set.Local, Lines: set.Lines}
 	})
 	finder.UseAssemblies(assemblies)

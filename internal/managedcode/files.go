@@ -1,11 +1,7 @@
 package managedcode
 
 import (
-	"errors"
-	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -77,30 +73,3 @@ func sibling(path, name string) string { return path[:strings.LastIndexAny(path,
 
 // pdbName returns the usual name of the PDB of an assembly.
 func pdbName(assembly string) string { return dotnet.ShortModule(assembly) + ".pdb" }
-
-// readFile returns the contents of a regular file of limited size.
-func readFile(path string) ([]byte, error) {
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() { // before it is opened: opening a pipe waits for its writer
-		return nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFileSize {
-		return nil, fmt.Errorf("%s: not a regular file of at most %d bytes", path, int64(maxFileSize))
-	}
-	data := make([]byte, info.Size())
-	n, err := io.ReadFull(f, data)
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-		return nil, err
-	}
-	return data[:n], nil
-}

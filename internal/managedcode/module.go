@@ -89,7 +89,7 @@ func (m *module) findImage(size uint64) *ecma.Image {
 	}
 	m.imageErr = errNotFound
 	for _, c := range m.candidates(m.path) {
-		data, err := readFile(c.path)
+		data, err := symbolfiles.ReadRegular(c.path, maxFileSize)
 		if err != nil {
 			continue
 		}
@@ -167,7 +167,7 @@ func (m *module) findPDB() *portablepdb.PDB {
 		return nil
 	}
 	for _, c := range m.pdbPaths() {
-		data, err := readFile(c.path)
+		data, err := symbolfiles.ReadRegular(c.path, maxFileSize)
 		if err != nil {
 			continue
 		}

@@ -41,9 +41,16 @@ type Resolver struct {
 	opts    Options // result of options
 	tree    tree
 
-	modules map[moduleKey]*module
-	order   []*module
-	size    int64 // of the files of all modules
+	modules    map[moduleKey]*module
+	order      []*module
+	references map[reference]*ecma.Metadata // nil values are assemblies that were not found
+	size       int64                        // of the files of all modules and references
+}
+
+// A reference is an assembly that precompiled code in a directory refers to.
+type reference struct {
+	dir, name string
+	mvid      [16]byte
 }
 
 // moduleKey identifies an assembly of the trace.
@@ -51,7 +58,7 @@ type moduleKey struct{ path, id string }
 
 // New returns a Resolver. It calls options once, when it is first asked, so that flags may be parsed later.
 func New(options func() Options) *Resolver {
-	return &Resolver{options: options, modules: make(map[moduleKey]*module)}
+	return &Resolver{options: options, modules: make(map[moduleKey]*module), references: make(map[reference]*ecma.Metadata)}
 }
 
 // prepare evaluates the options. The caller holds mu.
@@ -160,7 +167,7 @@ func ilOffset(points []ilmap.Point, native uint32) int32 {
 }
 
 // limits of the memory for files.
-const maxFiles = 256 << 20
+const maxFiles = 512 << 20
 
 // hold counts the bytes of a file that a module refers to. If there are too many, all modules drop their files, and
 // read them again when they need them.
@@ -171,15 +178,28 @@ func (r *Resolver) hold(size int) {
 	for _, m := range r.order {
 		m.release()
 	}
+	clear(r.references)
 	r.size = int64(size)
 }
 
-// metadata returns the metadata of an assembly that precompiled code of another one refers to: one that the trace names,
-// next to it, or in a directory of the user.
+// metadata returns the metadata of an assembly that precompiled code of another one refers to. It is next to that one or
+// in a directory of the user.
 func (r *Resolver) metadata(from string, name string, mvid [16]byte) *ecma.Metadata {
+	key := reference{sibling(from, ""), name, mvid}
+	m, ok := r.references[key]
+	if !ok {
+		m = r.findMetadata(from, name, mvid)
+		if len(r.references) < maxModules {
+			r.references[key] = m
+		}
+	}
+	return m
+}
+
+func (r *Resolver) findMetadata(from, name string, mvid [16]byte) *ecma.Metadata {
 	file := name + ".dll"
 	for _, path := range append([]string{sibling(from, file)}, r.tree.find(file)...) {
-		data, err := readFile(path)
+		data, err := symbolfiles.ReadRegular(path, maxFileSize)
 		if err != nil {
 			continue
 		}

@@ -49,14 +49,17 @@ func Parse(data []byte) (*PDB, error) {
 	return &PDB{id: id, m: m, documents: make(map[uint32]string)}, nil
 }
 
+// maxRatio bounds the compression of an embedded PDB; compilers achieve less than 10.
+const maxRatio = 256
+
 // Embedded decompresses and parses the PDB in an assembly. It returns ErrNone if there is none, and ErrSize if it has
-// more than limit bytes.
+// more than limit bytes, or maxRatio times its compressed size.
 func Embedded(img *ecma.Image, limit int64) (*PDB, error) {
 	compressed, size := img.EmbeddedPDB()
 	if compressed == nil {
 		return nil, ErrNone
 	}
-	if int64(size) > limit {
+	if limit = min(limit, maxRatio*int64(len(compressed))); int64(size) > limit {
 		return nil, fmt.Errorf("%w: %d bytes, limit %d", ErrSize, size, limit)
 	}
 	data, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(compressed)), int64(size)))
@@ -76,8 +79,8 @@ type Location struct {
 }
 
 // Locate returns the location of the statement that contains an IL offset of a method definition, given by its row. IL
-// without a location, which compilers generate, belongs to the statement before it, or else to the first one. It returns
-// false if the method has no location.
+// without a location, which compilers generate, belongs to the statement before it, or else to the first one. Locate
+// returns false if the method has no location.
 func (p *PDB) Locate(row, il uint32) (Location, bool) {
 	var best point
 	p.points(row, func(next point) bool {

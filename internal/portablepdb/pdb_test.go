@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/portablepdb"
 )
 
-const fixtures = "../managedcode/testdata"
+const fixtures = "../../testdata/managed"
 
 func read(tb testing.TB, name string) []byte {
 	tb.Helper()
@@ -26,7 +26,7 @@ func read(tb testing.TB, name string) []byte {
 
 // open returns the PDB next to the assembly of the fixtures, and the one that the other assembly contains.
 func open(t *testing.T) map[string]*portablepdb.PDB {
-	beside, err := portablepdb.Parse(read(t, "Lines.pdb"))
+	separate, err := portablepdb.Parse(read(t, "Lines.pdb"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,11 +44,11 @@ func open(t *testing.T) map[string]*portablepdb.PDB {
 	if _, err := portablepdb.Embedded(img, 100); !errors.Is(err, portablepdb.ErrSize) {
 		t.Errorf("limit of 100 bytes: %v, want ErrSize", err)
 	}
-	return map[string]*portablepdb.PDB{"next to the assembly": beside, "embedded": embedded}
+	return map[string]*portablepdb.PDB{"next to the assembly": separate, "embedded": embedded}
 }
 
-// TestLocate compares the locations of all IL offsets of all methods with the sequence points that the compiler wrote to
-// its own symbol file.
+// TestLocate compares the locations of all IL offsets of all methods with the sequence points that the compiler wrote
+// to its own symbol file.
 func TestLocate(t *testing.T) {
 	type point struct{ il, line, column uint32 }
 	methods := make(map[uint32][]point)
@@ -73,7 +73,8 @@ func TestLocate(t *testing.T) {
 					at++
 				}
 				got, ok := pdb.Locate(row, il)
-				want := portablepdb.Location{File: "/src/fixture/Lines.cs", Line: int32(points[at].line), Column: int32(points[at].column)}
+				p := points[at]
+				want := portablepdb.Location{File: "/src/fixture/Lines.cs", Line: int32(p.line), Column: int32(p.column)}
 				if !ok || got != want {
 					t.Errorf("%s: method %d, offset %d: got %v %v, want %v", where, row, il, got, ok, want)
 				}

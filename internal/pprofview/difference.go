@@ -61,8 +61,9 @@ func Difference(p, base *profile.Profile, sampleType string, relative bool) (*pr
 	return d, nil
 }
 
-// SharedType returns the index of a sample type in two profiles: the one with the given name, or the default of p if the
-// name is "". It makes the names of the sample types distinct. The error is an *IncompatibleError if base or p lacks it.
+// SharedType returns the index of a sample type in two profiles: the one with the given name, or the default of p if
+// the name is "". It makes the names of the sample types distinct. The error is an *IncompatibleError if base or p
+// lacks it.
 func SharedType(p, base *profile.Profile, name string) (of, ofBase int, err error) {
 	nameTypes(p)
 	nameTypes(base)

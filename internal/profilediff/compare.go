@@ -11,11 +11,11 @@ import (
 type Options struct {
 	// MinEffect is the smallest change that is significant, as a fraction of the total before.
 	MinEffect float64
-	// RunNoise is the assumed relative standard deviation between two runs of the same program, which a recording cannot
-	// show. It is added to the sampling error of each recording.
+	// RunNoise is the assumed relative standard deviation between two runs of the same program, which a recording
+	// cannot show. It is added to the sampling error of each recording.
 	RunNoise float64
-	// SameWork states that both recordings did the same work, such as a benchmark. The variation of a value over time is
-	// then the course of the program, which repeats, and no error.
+	// SameWork states that both recordings did the same work, such as a benchmark. The variation of a value over time
+	// is then the course of the program, which repeats, and no error.
 	SameWork bool
 	// Per names what values are divided by, such as "second"; "" means nothing. Exposure is the number of these, before
 	// and after.
@@ -87,7 +87,7 @@ type Function struct {
 	SelfShare  Change `json:"self_share"`
 	TotalShare Change `json:"total_share"`
 
-	tested, known bool
+	tested bool
 }
 
 // A Side is one of the two inputs.
@@ -160,8 +160,7 @@ func Compare(before, after *Recording, o *Options) *Comparison {
 		f.Total = c.change(c.measures(totalBefore, totalAfter))
 		f.SelfShare = c.share(selfBefore, selfAfter, before, after)
 		f.TotalShare = c.share(totalBefore, totalAfter, before, after)
-		f.known = f.Total.P != nil
-		f.tested = f.known && c.evidence(c.measures(totalBefore, totalAfter)) >= minEvidence
+		f.tested = f.Total.P != nil && c.evidence(c.measures(totalBefore, totalAfter)) >= minEvidence
 		c.Functions = append(c.Functions, f)
 	}
 	c.judge()
@@ -176,10 +175,14 @@ func (r *Recording) side() Side {
 	case math.IsNaN(r.all.squares):
 		s.Error = "unknown"
 	}
+	unresolved := 0.
 	for name, f := range r.functions {
-		if strings.HasPrefix(name, "0x") && r.all.value > 0 {
-			s.Unresolved += f.self.value / r.all.value
+		if strings.HasPrefix(name, "0x") {
+			unresolved += f.self.value // integers, so that the order does not matter
 		}
+	}
+	if r.all.value > 0 {
+		s.Unresolved = unresolved / r.all.value
 	}
 	return s
 }
@@ -191,7 +194,7 @@ func (c *Comparison) measures(before, after *cost) (b, a measure) {
 	return b, a
 }
 
-// ifSameWork reports whether the change of the total were significant with Options.SameWork.
+// ifSameWork reports whether the change of the total would be significant with Options.SameWork.
 func (c *Comparison) ifSameWork(before, after *Recording) bool {
 	same := *c
 	same.options.SameWork = true

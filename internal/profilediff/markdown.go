@@ -7,18 +7,18 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// Markdown returns the comparison in GitHub's Markdown, for a comment of a pull request: what is significant, and the rest
-// in collapsed parts. Each list has at most count rows; 0 means all. Names come from untrusted inputs and are escaped, so
-// that they become neither markup nor links nor mentions.
+// Markdown returns the comparison in GitHub's Markdown, for a comment of a pull request: what is significant, and the
+// rest in collapsed parts. Each list has at most count rows; 0 means all. Names come from untrusted inputs and are
+// escaped, so that they become neither markup nor links nor mentions.
 func (c *Comparison) Markdown(count int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s\n\n", plainText(c.Headline()))
-	b.WriteString("| | input | total | samples |\n|---|---|---:|---:|\n")
+	b.WriteString("| | input | total |\n|---|---|---|\n")
 	for _, s := range []struct {
 		name string
 		side *Side
 	}{{"before", &c.Before}, {"after", &c.After}} {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", s.name, code(s.side.Input), plainText(c.sideLine(s.side)), plainText(digits(s.side.Samples)))
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", s.name, code(s.side.Input), plainText(c.sideLine(s.side)))
 	}
 	fmt.Fprintf(&b, "\n%s.\n", plainText(c.totalLine()))
 	for _, l := range c.lists(count) {
@@ -98,8 +98,8 @@ func (d *Change) bold(text string) string {
 // mentions and references in it.
 func code(name string) string { return "<code>" + plainText(name) + "</code>" }
 
-// plainText escapes all characters that have a meaning in Markdown or HTML as references. A colon or a point could begin
-// a link.
+// plainText escapes all characters that have a meaning in Markdown or HTML as references. A colon or a point could
+// begin a link.
 func plainText(text string) string {
 	var b strings.Builder
 	for _, r := range message.Line(text) {

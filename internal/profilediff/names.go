@@ -8,8 +8,8 @@ import (
 )
 
 // ordinals matches the numbers in names of compiler-generated functions: those of C# in metadata (<M>b__4_0,
-// <>c__DisplayClass8_0, <M>g__Local|8_1, <M>d__12) and as ntconv displays them (M.lambda_0), and those of Go (main.f.func1.2). They
-// change when code before them in the file or method changes.
+// <>c__DisplayClass8_0, <M>g__Local|8_1, <M>d__12) and as ntconv displays them (M.lambda_0), and those of Go
+// (main.f.func1.2). They change when code before them in the file or method changes.
 var ordinals = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`((?:\b[bd]|DisplayClass)__?|DisplayClass|\.lambda_|g__\w+\||\.func)\d+(?:[._]\d+)*`)
 })
@@ -26,9 +26,9 @@ type pair struct {
 }
 
 // match returns the functions of two recordings as pairs. Functions with equal names are one. Of the others, those with
-// names that are equal without ordinals are pairs in the order of their ordinals if both recordings have equally many of
-// them: the compiler numbers functions in the order of the source. If the numbers differ, it is unknown which is which,
-// and they are new and gone.
+// names that are equal without ordinals are pairs in the order of their ordinals if both recordings have equally many
+// of them: the compiler numbers functions in the order of the source. If the numbers differ, it is unknown which is
+// which, and they are new and gone.
 func match(before, after map[string]*function) []pair {
 	var pairs []pair
 	gone, added := map[string][]*function{}, map[string][]*function{}

@@ -103,8 +103,8 @@ func (o *Observed) End(first, last ntconv.Ticks, ok bool) {
 	o.totals = o.overview.Describe(first, last, ok && !o.info.Aggregate, "") // times of aggregates are no evidence
 }
 
-// Weight returns the mean value of a sample of the profile that is compared, for a sample type that is an estimate; 0 for
-// others. If the standard error of the total implies a larger one, it returns that.
+// Weight returns the mean value of a sample of the profile that is compared, for a sample type that is an estimate; 0
+// for others. If the standard error of the total implies a larger one, it returns that.
 func (o *Observed) Weight(sampleType string) float64 {
 	k := kindOf(o, o.Kind)
 	v := valueOf(k, sampleType)
@@ -114,9 +114,9 @@ func (o *Observed) Weight(sampleType string) float64 {
 	return max(float64(v.Total)/float64(k.Samples), v.Error*v.Error*float64(v.Total))
 }
 
-// Requests returns the number of requests with a name, "" for all: those that a server handled, or if there are none, that a
-// client sent, or if there are none, spans of servers. Without such requests, spans with the name count. names lists
-// the names that there are, at most ten.
+// Requests returns the number of requests with a name, "" for all: those that a server handled, or if there are none,
+// that a client sent, or if there are none, spans of servers. Without such requests, spans with the name count. names
+// lists the names that there are, at most ten.
 func (o *Observed) Requests(name string) (n float64, names []string) {
 	count := func(of string, d *distribution.Distribution, counts bool) {
 		if counts && (name == "" || of == name) {

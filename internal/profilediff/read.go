@@ -43,9 +43,9 @@ type sampleReader struct {
 	names        map[*profile.Function]*function
 }
 
-// Read adds up one sample type of a profile, the one with an index. The labels of Divide tell when the samples were
-// taken; without them the sampling error comes from the number of samples alone. weight is the mean value of a sample of
-// a profile that does not count samples, 0 if it is unknown.
+// Read adds up one sample type of a profile, the one with an index. The labels of Divide state when the samples were
+// taken; without them the sampling error comes from the number of samples alone. weight is the mean value of a sample
+// of a profile that does not count samples, 0 if it is unknown.
 func Read(p *profile.Profile, index int, weight float64) *Recording {
 	t := p.SampleType[index]
 	r := &Recording{

@@ -70,8 +70,8 @@ func truthOf(t *testing.T, name, method string) float64 {
 	return 0
 }
 
-// Two recordings of the same program show nothing significant. With one method slowed down, they show that method, and of
-// the right size: the program measured it.
+// Two recordings of the same program show nothing significant. With one method slowed down, they show that method, and
+// of the right size: the program measured it.
 func TestRecordings(t *testing.T) {
 	options := &Options{MinEffect: 0.01, RunNoise: 0.02}
 	read := func(name string) *Recording {
@@ -108,8 +108,8 @@ func TestRecordings(t *testing.T) {
 	}
 }
 
-// halve divides the samples of a profile into two at random: each slice of the time, with all its samples, belongs to one
-// half. Both halves have equally many slices, which are numbered again.
+// halve divides the samples of a profile into two at random: each slice of the time, with all its samples, belongs to
+// one half. Both halves have equally many slices, which are numbered again.
 func halve(p *profile.Profile, parts int, rng *rand.Rand) (halves [2]*profile.Profile) {
 	last := int64(0)
 	for _, s := range p.Sample {
@@ -146,7 +146,10 @@ func TestHalvesOfRecording(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, index := profileOf(t, corpus.SharedTrace(t, name))
 			rng := rand.New(rand.NewPCG(6, 6))
-			const trials = 60
+			trials := 40
+			if testing.Short() {
+				trials = 10
+			}
 			findings, tested := 0, 0
 			for range trials {
 				halves := halve(p, 256, rng)
@@ -170,7 +173,7 @@ func TestScaledMethodIsFound(t *testing.T) {
 	p, index := profileOf(t, corpus.Trace(t, "diff/before"))
 	const method = "Shop.Cpu.Heavy(double)"
 	rng := rand.New(rand.NewPCG(7, 7))
-	const trials = 40
+	const trials = 20
 	found := 0
 	for range trials {
 		halves := halve(p, 512, rng)

@@ -30,8 +30,8 @@ var verdicts = [...]struct {
 	{SmallerShare, "A smaller share of the total; the value did not change significantly"},
 }
 
-// lists returns the functions by verdict, then the largest changes that are not significant, at most count each; 0 means
-// all. Functions keep their order.
+// lists returns the functions by verdict, then the largest changes that are not significant, at most count each; 0
+// means all. Functions keep their order.
 func (c *Comparison) lists(count int) (lists []*list) {
 	add := func(title string, detail bool, belongs func(*Function) bool) {
 		l := &list{title: title, detail: detail}
@@ -127,7 +127,7 @@ func (c *Comparison) remarks() (list []string) {
 		list = append(list, "The inputs have different kinds of profiles, "+b+" and "+a+"; select one with --kind.")
 	}
 	if c.fixed && !c.Total.Significant && !c.SameWork {
-		list = append(list, "The change of the total exceeds the error of independent samples, but not the variation over time. If both "+
+		list = append(list, "The change of the total exceeds the error of independent samples, but not that of correlated ones. If both "+
 			"recordings did the same work, as a benchmark does, use --same-work.")
 	}
 	if c.Before.Error != "time" || c.After.Error != "time" {

@@ -23,8 +23,8 @@ const (
 	sectionSpans    = "Spans"
 )
 
-// A Row is a total of both traces. P is absent if the total has no estimate of its error: maxima, numbers of threads, and
-// quantiles of few values.
+// A Row is a total of both traces. P is absent if the total has no estimate of its error: maxima, numbers of threads,
+// and quantiles of few values.
 type Row struct {
 	Name string `json:"name"`
 	Unit string `json:"unit"`
@@ -38,8 +38,8 @@ type table struct {
 	rows          []Row
 }
 
-// AddSections adds the totals of two traces. Counts and totals are normalized as the profiles; means and quantiles are not.
-// The rows of all sections are one family of tests.
+// AddSections adds the totals of two traces. Counts and totals are normalized as the profiles; means and quantiles are
+// not. The rows of all sections are one family of tests.
 func (c *Comparison) AddSections(before, after *Observed) {
 	t := &table{c: c, before: before, after: after}
 	t.add("Totals", t.totals)
@@ -258,8 +258,8 @@ func (t *table) requests() {
 	}
 }
 
-// spans adds the number and the durations of spans, by scope and name. The number is not tested, because one request may have
-// many spans.
+// spans adds the number and the durations of spans, by scope and name. The number is not tested, because one request
+// may have many spans.
 func (t *table) spans() {
 	var keys []spanKey
 	for k := range t.before.spans {
@@ -312,8 +312,8 @@ func (t *table) quantilesOf(name string, before, after *distribution.Distributio
 	t.row(name+" max", "nanoseconds", false, before.Max().Float(), after.Max().Float(), math.NaN(), math.NaN())
 }
 
-// quantile returns a quantile and its variance: that of the distribution-free confidence interval between two ranks. The
-// variance is NaN if there are too few numbers beyond the quantile.
+// quantile returns a quantile and its variance: that of the distribution-free confidence interval between two ranks.
+// The variance is NaN if there are too few numbers beyond the quantile.
 func quantile(d *distribution.Distribution, q, dispersion float64) (value, variance float64) {
 	n := float64(d.Count())
 	deviation := math.Sqrt(n * q * (1 - q) * dispersion)

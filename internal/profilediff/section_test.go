@@ -134,7 +134,8 @@ func TestCounterMeans(t *testing.T) {
 	}
 }
 
-// Quantiles of two samples of one distribution differ significantly no more often than stated, and those of a slower one do.
+// Quantiles of two samples of one distribution differ significantly no more often than stated, and those of a slower
+// one do.
 func TestQuantiles(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 10))
 	draw := func(n int, factor float64) *distribution.Distribution {

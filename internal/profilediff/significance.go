@@ -30,6 +30,9 @@ func pValue(a, b measure) float64 {
 	if va+vb <= 0 || a.value+b.value <= 0 {
 		return 1
 	}
+	if a.value < 0 || b.value < 0 { // of a profile that is a difference itself: there are no counts
+		return tTail(math.Abs(b.rate()-a.rate())/math.Sqrt(va+vb), dof)
+	}
 	t := math.Abs(b.rate()-a.rate()) / math.Sqrt(va+vb)
 	welch := (va + vb) * (va + vb) / ((va*va + vb*vb) / dof)
 	return max(tTail(t, welch), countTail(a, b))
@@ -95,8 +98,9 @@ func incompleteBeta(a, b, x float64) float64 {
 }
 
 // discoveries returns the largest p-value that is significant if the expected share of false findings among all
-// significant ones must not exceed rate: the procedure of Benjamini and Hochberg. If nothing has changed, the probability
-// of any finding is at most rate. Values that are NaN are not tests. The result is negative if nothing is significant.
+// significant ones must not exceed rate: the procedure of Benjamini and Hochberg. If nothing has changed, the
+// probability of any finding is at most rate. Values that are NaN are not tests. The result is negative if nothing is
+// significant.
 func discoveries(p []float64, rate float64) float64 {
 	p = slices.DeleteFunc(slices.Clone(p), math.IsNaN)
 	slices.Sort(p)

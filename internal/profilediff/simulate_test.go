@@ -22,8 +22,8 @@ type simulation struct {
 	untimed  bool
 }
 
-// run returns the profile of a run of the program. The work is the same in each run, up to chance; slower functions make the
-// run longer.
+// run returns the profile of a run of the program. The work is the same in each run, up to chance; slower functions
+// make the run longer.
 func (s *simulation) run(rng *rand.Rand) *profile.Profile {
 	b := newProfileBuilder()
 	for range s.threads {

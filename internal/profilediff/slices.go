@@ -28,8 +28,10 @@ func sliceOf(at int64) int64 {
 	return min(firstSlices+int64(doublings)*perDoubling+(at-begin)>>(doublings+1), maxSlice)
 }
 
-// middleOf returns the middle of a slice, in units of the first slices.
+// middleOf returns the middle of a slice, in units of the first slices. Numbers that no slice has, which a profile may
+// contain, become the nearest one.
 func middleOf(slice int64) float64 {
+	slice = min(max(slice, 0), maxSlice)
 	if slice < firstSlices {
 		return float64(slice) + 0.5
 	}
@@ -64,8 +66,8 @@ type divided struct {
 // Info implements ntconv.Source.
 func (d *divided) Info() *ntconv.Info { return d.src.Info() }
 
-// maxHead is the time after the origin of a clock in which the first event is expected. Clocks of some sources begin long
-// before the recording, and slices after such a time would be long.
+// maxHead is the time after the origin of a clock in which the first event is expected. Clocks of some sources begin
+// long before the recording, and slices after such a time would be long.
 const maxHead = 60_000 // units
 
 // Next implements ntconv.Source.

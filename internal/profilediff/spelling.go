@@ -113,7 +113,8 @@ func (c *Comparison) per() string {
 	return " per " + c.Per
 }
 
-// ownPercent returns the relative change of the function's own value. A value that is 0 on one side makes no function new.
+// ownPercent returns the relative change of the function's own value. A value that is 0 on one side makes no function
+// new.
 func (f *Function) ownPercent() string {
 	if f.Status == statusCommon && (f.Self.Before == 0 || f.Self.After == 0) {
 		return ""

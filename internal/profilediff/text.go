@@ -15,8 +15,8 @@ const (
 	widthTotal   = 14
 )
 
-// Text returns the comparison as text with at most 100 columns. Each list has at most count rows; 0 means all. Names are
-// escaped for terminals.
+// Text returns the comparison as text with at most 100 columns. Each list has at most count rows; 0 means all. Names
+// are escaped for terminals.
 func (c *Comparison) Text(count int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", c.Headline())

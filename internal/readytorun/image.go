@@ -154,8 +154,8 @@ func (img *Image) load(sections []section) {
 func (img *Image) loadComponents(list []byte) {
 	const size = 16 // the CLI header, then the core header of the assembly
 	for i := 0; len(list) >= size && i < maxComponents; i, list = i+1, list[size:] {
-		c := component{header: ecma.Directory{RVA: binary.LittleEndian.Uint32(list), Size: binary.LittleEndian.Uint32(list[4:])}}
-		img.components = append(img.components, c)
+		header := ecma.Directory{RVA: binary.LittleEndian.Uint32(list), Size: binary.LittleEndian.Uint32(list[4:])}
+		img.components = append(img.components, component{header: header})
 		sections, err := img.sections(binary.LittleEndian.Uint32(list[8:]))
 		if err != nil {
 			continue
@@ -224,7 +224,8 @@ func (img *Image) begin(function uint32) uint32 {
 	return binary.LittleEndian.Uint32(img.functions[function*img.functionSize:])
 }
 
-// end returns the first address after a function. Only AMD64 states it; elsewhere a function ends where the next begins.
+// end returns the first address after a function. Only images for AMD64 state it. In others, a function ends where the
+// next one begins.
 func (img *Image) end(function uint32) uint32 {
 	switch {
 	case img.functionSize == 12:

@@ -142,7 +142,8 @@ func (img *Image) moduleIf(names bool, index uint32) *ecma.Metadata {
 	return img.module(index)
 }
 
-// module returns the metadata that a module override index refers to (readytorun-format.md, "ManifestMetadata"), or nil.
+// module returns the metadata that a module override index refers to (readytorun-format.md, "ManifestMetadata"), or
+// nil.
 func (img *Image) module(index uint32) *ecma.Metadata {
 	if m, ok := img.modules[index]; ok {
 		return m

@@ -105,7 +105,15 @@ type divider interface {
 	part(e *ntconv.Event) (n int, first bool)
 	// value returns what the events of the part that was returned last have in common, or "".
 	value() string
+	// notes returns what users should know after the last event, such as fields that no event has.
+	notes() []string
 }
+
+// plain has no values and no notes.
+type plain struct{}
+
+func (plain) value() string   { return "" }
+func (plain) notes() []string { return nil }
 
 // divider returns a divider for a trace. written returns the size in bytes of the current part; it may be nil unless
 // Size is set.
@@ -134,6 +142,7 @@ func (e *Every) divider(info *ntconv.Info, written func() int64) (divider, error
 // times divides by time since the first event. Windows without an event have no part. An event that is earlier than
 // the current window belongs to it all the same.
 type times struct {
+	plain
 	clock  ntconv.Clock
 	every  time.Duration
 	start  ntconv.Ticks
@@ -160,10 +169,9 @@ func (t *times) part(e *ntconv.Event) (int, bool) {
 	return t.n, true
 }
 
-func (t *times) value() string { return "" }
-
 // sizes divides by the size of the output: that of the events of the trace, without replicas.
 type sizes struct {
+	plain
 	limit   int64
 	written func() int64
 	n       int
@@ -177,16 +185,17 @@ func (s *sizes) part(*ntconv.Event) (int, bool) {
 	return s.n, true
 }
 
-func (s *sizes) value() string { return "" }
-
 // boundaries begins a part with each event that matches.
 type boundaries struct {
 	matcher *where.Matcher
+	matched bool // for any event
 	n       int
 }
 
 func (b *boundaries) part(e *ntconv.Event) (int, bool) {
-	if !b.matcher.Match(e) && b.n >= 0 {
+	match := b.matcher.Match(e)
+	b.matched = b.matched || match
+	if !match && b.n >= 0 {
 		return b.n, false
 	}
 	b.n++
@@ -195,8 +204,17 @@ func (b *boundaries) part(e *ntconv.Event) (int, bool) {
 
 func (b *boundaries) value() string { return "" }
 
+func (b *boundaries) notes() []string {
+	list := b.matcher.Notes()
+	if !b.matched {
+		list = append(list, "the expression is true for no event")
+	}
+	return list
+}
+
 // cuts divides where another divider has divided.
 type cuts struct {
+	plain
 	at    []int64 // numbers of the first events of the parts
 	event int64
 	n     int
@@ -210,8 +228,6 @@ func (c *cuts) part(*ntconv.Event) (int, bool) {
 	}
 	return c.n - 1, false
 }
-
-func (c *cuts) value() string { return "" }
 
 // A processID identifies a process within a trace.
 type processID struct {
@@ -258,6 +274,8 @@ func (p *processes) value() string {
 	}
 	return "unknown"
 }
+
+func (p *processes) notes() []string { return nil }
 
 // values divides by the values of fields.
 type values struct {
@@ -320,4 +338,13 @@ func (v *values) value() string {
 		return "none"
 	}
 	return text
+}
+
+func (v *values) notes() (list []string) {
+	for i := range v.fields {
+		if note := v.columns.NoField(i); note != "" && len(v.numbers) == 1 {
+			list = append(list, note)
+		}
+	}
+	return list
 }

@@ -171,10 +171,8 @@ func (j *Joined) advance(p *joinPart) {
 		heap.Push((*joinHeap)(j), p)
 		return
 	}
-	for i := range p.before { // definitions that no item follows
-		j.queue = append(j.queue, p.before[i])
-	}
-	*p = joinPart{Part: p.Part} // free the buffers of the source
+	j.queue = append(j.queue, p.before...) // definitions that no item follows
+	*p = joinPart{Part: p.Part}            // free the buffers of the source
 	switch {
 	case err == io.EOF:
 	case j.failed == nil:

@@ -231,3 +231,65 @@ func TestJoinOfGeneratedSplit(t *testing.T) {
 		}
 	})
 }
+
+// FuzzJoin joins a corrupt part and an intact one. Join ends, stays failed, and returns no event without a type or a
+// thread.
+func FuzzJoin(f *testing.F) {
+	tr := corpus.Trace(f, "three-processes-v6")
+	t := new(testing.T)
+	parts, _ := divide(t, readTrace(tr.Data, reader.ByTime), "process", reader.ByTime)
+	small, _ := divide(t, readTrace(corpus.Trace(f, "threads-reused").Data, reader.FileOrder), "$tid", reader.FileOrder)
+	for _, list := range [][][]byte{parts, small} {
+		for _, p := range list {
+			f.Add(p[:min(len(p), 20_000)], list[0])
+		}
+	}
+	f.Fuzz(func(t *testing.T, a, b []byte) {
+		var sources []ntconv.Source
+		for _, data := range [][]byte{a, b} {
+			src, err := reader.NewBytes(data, &reader.Options{Order: reader.FileOrder})
+			if err != nil {
+				return
+			}
+			sources = append(sources, ntconvtest.Poison(src))
+		}
+		j, err := split.Join(sources...)
+		if err != nil {
+			return
+		}
+		j.Missing()
+		for {
+			e, err := j.Next()
+			if err != nil {
+				if _, again := j.Next(); again != err {
+					t.Fatalf("error %v after %v", again, err)
+				}
+				return
+			}
+			if e.Kind == ntconv.KindEvent && (e.Type == nil || e.Thread == nil || e.Capture == nil || split.IsReplica(e)) {
+				t.Fatalf("event %+v", *e)
+			}
+		}
+	})
+}
+
+// FuzzParseEvery checks that each accepted text divides any trace into parts with ascending numbers.
+func FuzzParseEvery(f *testing.F) {
+	for _, text := range []string{"10s", "1h2m", "100MB", "4KiB", "process", "$tid, $cpu", "Size > 3", "has(x)", "", "-1s", "9999999h", "1e30GB", ".5G", "$label.x"} {
+		f.Add(text)
+	}
+	data := corpus.Trace(f, "empty").Data
+	f.Fuzz(func(t *testing.T, text string) {
+		e, err := split.ParseEvery(text)
+		if err != nil {
+			return
+		}
+		if e.Size > 0 && e.Size < 4096 || e.Time < 0 || e.String() != text {
+			t.Fatalf("%q: %+v", text, e)
+		}
+		parts, _ := divide(t, readTrace(data, reader.ByTime), text, reader.ByTime)
+		if len(parts) == 0 {
+			t.Fatalf("%q: no parts", text)
+		}
+	})
+}

@@ -6,8 +6,12 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// MaxOpen is the maximum number of parts that overlap in time. Each needs an open file and the buffers of a writer.
-const MaxOpen = 500
+// Limits of the number of parts. Parts that overlap in time each need an open file and the buffers of a writer. For
+// other parts the limit bounds the time, because each part is compared with all symbols of the trace.
+const (
+	MaxOpen  = 500
+	MaxParts = 10_000
+)
 
 // A Scan is the first reading of a trace that is to be split. It finds where the parts begin, and the symbols that
 // parts before them need. It is a sink, so ntconv.Copy fills it. It is not safe for concurrent use.
@@ -73,12 +77,8 @@ func (s *Scan) observe(e *ntconv.Event) error {
 	if first {
 		s.cuts = append(s.cuts, s.event)
 		s.values = append(s.values, s.divider.value())
-		if s.every.Ranked() && len(s.values) > MaxOpen {
-			return &ntconv.AdviceError{
-				Err: fmt.Errorf("--every %v: more than %d parts that overlap in time: %w", s.every, MaxOpen,
-					&ntconv.LimitError{Limit: LimitParts, Value: MaxOpen, Asked: MaxOpen + 1}),
-				Advice: "choose a field with fewer values, or select events with ntconv filter first",
-			}
+		if err := s.check(len(s.cuts)); err != nil {
+			return err
 		}
 	}
 	s.event++
@@ -95,8 +95,23 @@ func (s *Scan) observe(e *ntconv.Event) error {
 	return nil
 }
 
-// LimitParts is the name of the limit on parts that overlap in time, in ntconv.LimitError.Limit.
+// LimitParts is the name of the limit on parts in ntconv.LimitError.Limit.
 const LimitParts = "parts"
+
+// check returns an error if there are too many parts.
+func (s *Scan) check(parts int) error {
+	limit, advice := MaxParts, "choose a longer time, a larger size or a rarer event"
+	if s.every.Ranked() {
+		limit, advice = MaxOpen, "choose a field with fewer values, or select events with ntconv filter first"
+	}
+	if parts <= limit {
+		return nil
+	}
+	return &ntconv.AdviceError{
+		Err:    fmt.Errorf("--every %v: %w", s.every, &ntconv.LimitError{Limit: LimitParts, Value: int64(limit), Asked: int64(parts)}),
+		Advice: advice,
+	}
+}
 
 // Close implements ntconv.Sink. Call it also if the trace is incomplete.
 func (s *Scan) Close() error {
@@ -109,6 +124,9 @@ func (s *Scan) Close() error {
 
 // Parts returns the number of parts. It is at least 1.
 func (s *Scan) Parts() int { return max(1, len(s.cuts)) }
+
+// Notes returns what users should know about the division, such as fields that no event has. Call it after Close.
+func (s *Scan) Notes() []string { return s.divider.notes() }
 
 // value returns the value of part n.
 func (s *Scan) value(n int) string {

@@ -66,7 +66,7 @@ type Splitter struct {
 
 // Counts are the numbers of events that a Splitter has written.
 type Counts struct {
-	Events   int64 `json:"events"`   // of the trace
+	Events   int64 `json:"-"`        // of the trace
 	Replicas int64 `json:"replicas"` // copies of events of other parts
 	Marks    int64 `json:"marks"`    // events that state order, numbers, and replicas that are marks
 	Weights  int64 `json:"weights"`  // events that state the weights of samples
@@ -95,7 +95,7 @@ func New(info *ntconv.Info, scan *Scan, o *Options) (*Splitter, error) {
 		info: info, scan: scan, create: o.Create, shared: o.Part, byTime: o.Part.ByTime, ranked: scan.every.Ranked(),
 		ids: newIdentities(scan.ids.known),
 	}
-	if scan.weights.weights != nil && scan.Parts() > 1 {
+	if !scan.every.Process && scan.Parts() > 1 {
 		s.weights = profile.NewPartWeights(info)
 	}
 	s.shared.Count, s.shared.Ranked = scan.Parts(), s.ranked
@@ -208,7 +208,8 @@ func (s *Splitter) partOf(e *ntconv.Event) (*part, error) {
 	if s.current == nil {
 		at = e.Time
 	}
-	return s.current, s.open(n, at)
+	err := s.open(n, at)
+	return s.current, err
 }
 
 // open begins part n and writes the symbols of the trace so far with the given time.

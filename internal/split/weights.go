@@ -5,13 +5,14 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
-// The weight of a sample of kind wall is the time until the next sample of its thread, which may be in another part. A
-// part that ends before it needs an event that states the weight, so the Scan collects these events. Parts of processes
-// need none, because they contain all samples of their threads, and the sample profiler of a process.
+// The weight of a sample of kind wall is the time until the next sample of its thread, which may be in another part, or
+// until a round of the sample profiler that did not see the thread. An event in the part states such a weight. If the
+// part ends before the weight is known, the Scan has collected the event; parts that overlap in time do not end before
+// the trace. Parts of processes need no such events, because they contain all samples of a process.
 
 // A weightScan collects the weights of samples that are known only after their part.
 type weightScan struct {
-	weights *profile.PartWeights // nil: not needed
+	weights *profile.PartWeights // nil unless parts end before the trace
 	part    int                  // of the latest event
 	late    map[int][]profile.PartWeight
 }

@@ -34,7 +34,7 @@ func wall(t *testing.T, src ntconv.Source) map[string][2]int64 {
 func TestWeightsOfPartsAddUp(t *testing.T) {
 	samples := 0
 	for _, tr := range corpus.Traces(t) {
-		for _, every := range []string{"3ms", "50ms", "20KB", "process", "$event == \"GCStart\""} {
+		for _, every := range []string{"3ms", "50ms", "20KB", "process", "$event == \"GCStart\"", "$tid", "$cpu", "Type"} {
 			open := readTrace(tr.Data, reader.ByTime)
 			whole := wall(t, open(t))
 			if len(whole) == 0 {

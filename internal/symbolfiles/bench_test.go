@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// BenchmarkAddresses resolves 100,000 distinct addresses of a large program, this test, and of a library in C++, from the
-// opening of the file on.
+// BenchmarkAddresses resolves 100,000 distinct addresses of a large program, this test, and of a library in C++, from
+// the opening of the file on.
 func BenchmarkAddresses(b *testing.B) {
 	self, err := os.Executable()
 	if err != nil {

@@ -416,3 +416,53 @@ func TestDebuginfod(t *testing.T) {
 		t.Errorf("status %+v, want the error of the server", s)
 	}
 }
+
+// TestVDSO resolves functions of the page that the kernel maps into every process, from a copy of this process's page.
+func TestVDSO(t *testing.T) {
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Skipf("no /proc on this system: %v", err)
+	}
+	m := &ntconv.Mapping{File: "[vdso]"}
+	for line := range strings.Lines(string(maps)) {
+		if strings.HasSuffix(strings.TrimSpace(line), "[vdso]") {
+			if _, err := fmt.Sscanf(line, "%x-%x", &m.Start, &m.Limit); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	memory, err := os.Open("/proc/self/mem")
+	if err != nil || m.Start == 0 {
+		t.Skipf("no [vdso] on this system: %v", err)
+	}
+	defer memory.Close()
+	data := make([]byte, m.Limit-m.Start)
+	if _, err := memory.ReadAt(data, int64(m.Start)); err != nil {
+		t.Skipf("memory cannot be read on this system: %v", err)
+	}
+	file, err := elf.NewFile(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := file.DynamicSymbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write(t, string(data), dir, "vdso64.so")
+	f := finder(symbolfiles.Options{Paths: []string{dir}})
+	found := 0
+	for _, s := range list {
+		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Size == 0 {
+			continue
+		}
+		frames := f.AppendNative(nil, &symbol.NativeAddress{PC: m.Start + s.Value, Mapping: m})
+		if len(frames) != 1 || !strings.HasSuffix(s.Name, frames[0].Function.Name) {
+			t.Errorf("%s: got %+v", s.Name, frames)
+		}
+		found++
+	}
+	if found < 2 {
+		t.Errorf("the page has %d functions", found)
+	}
+}

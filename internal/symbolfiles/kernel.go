@@ -82,12 +82,12 @@ func (f *Finder) openKernel() *kernelSymbols {
 			candidates = []string{t.root}
 		}
 		for _, c := range candidates {
-			text, err := readRegular(c, maxKallsyms)
+			text, err := ReadRegular(c, maxKallsyms)
 			if err != nil && isMissing(err) {
 				continue
 			}
 			k := &kernelSymbols{path: c, err: err, text: text}
-			if modules, err := readRegular(filepath.Join(filepath.Dir(c), "modules"), maxKallsyms); err == nil {
+			if modules, err := ReadRegular(filepath.Join(filepath.Dir(c), "modules"), maxKallsyms); err == nil {
 				k.readModules(modules)
 			}
 			k.parse()

@@ -101,13 +101,11 @@ func (n *Needs) Write(e *ntconv.Event) error {
 	}
 	p := e.Thread.Process
 	n.frames = n.namer.AppendFrames(n.frames[:0], p, e.Stack, e.Time)
-	leaf := true
 	for i := range n.frames {
 		f := &n.frames[i]
 		if f.Flags&ntconv.FrameInlined == 0 {
-			n.count(p, f, leaf)
+			n.count(p, f)
 			n.locate(f)
-			leaf = false
 		}
 	}
 	return nil
@@ -116,16 +114,18 @@ func (n *Needs) Write(e *ntconv.Event) error {
 // Close implements ntconv.Sink.
 func (n *Needs) Close() error { return nil }
 
-// count counts a frame. leaf means that its address is not a return address.
-func (n *Needs) count(p *ntconv.Process, f *ntconv.Frame, leaf bool) {
+// count counts a frame.
+func (n *Needs) count(p *ntconv.Process, f *ntconv.Frame) {
 	at := place{pc: f.PC}
 	if p != nil {
 		at.host, at.pid = p.Host, p.PID
 	}
-	if !leaf {
-		at.pc--
-	}
 	_, fromFile := n.asked.named[at]
+	if !fromFile { // a return address is looked up in the call before it
+		before := at
+		before.pc--
+		_, fromFile = n.asked.named[before]
+	}
 	unresolved := f.Flags&ntconv.FrameUnresolved != 0
 	if f.Flags&ntconv.FrameManaged != 0 && !fromFile && !unresolved || f.PC == 0 {
 		return

@@ -39,8 +39,8 @@ func openRegular(name string) (*file, error) {
 	return &file{f, info.Size()}, nil
 }
 
-// readRegular returns the content of a regular file of at most limit bytes.
-func readRegular(name string, limit int64) ([]byte, error) {
+// ReadRegular returns the content of a regular file of at most limit bytes.
+func ReadRegular(name string, limit int64) ([]byte, error) {
 	f, err := openRegular(name)
 	if err != nil {
 		return nil, err

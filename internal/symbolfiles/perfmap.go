@@ -86,7 +86,7 @@ func (f *Finder) openPerf(key perfKey) *perfMap {
 				candidates = []string{t.root}
 			}
 			for _, c := range candidates {
-				text, err := readRegular(c, maxPerfMap)
+				text, err := ReadRegular(c, maxPerfMap)
 				if err != nil && isMissing(err) {
 					continue
 				}
