@@ -104,6 +104,9 @@ func (m *model) attrs(property string, attrs ntconv.Attrs) ntconv.Attrs {
 
 // name replaces a name that programs choose: of a provider, an event, a field or a key.
 func (m *model) name(s string) string {
+	if m.words.policy.class(className).action == actionKeep && !looksLikePath([]byte(s)) {
+		return s
+	}
 	return m.string("names of providers, events, fields and keys", s, className)
 }
 
@@ -134,7 +137,7 @@ func (m *model) createType(t *ntconv.Type) *ntconv.Type {
 	switch {
 	case chrome:
 		rename = func(s string) string { return m.string("names of Chrome's events", s, classChrome) }
-	case m.words.policy.class(className).action == actionKeep || isKnownProvider(t.Provider):
+	case isKnownProvider(t.Provider):
 		rename = func(s string) string { return s }
 	}
 	out.Fields = m.fields(t.Fields, rename)

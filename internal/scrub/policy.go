@@ -64,7 +64,7 @@ type class struct {
 	name   string
 	index  int // in Policy.order
 	action action
-	names  bool // symbols: a path among them is not kept
+	names  bool // names: one that contains a path is not kept
 	words  map[string]bool
 	first  [256]bool // bytes with which kept words begin
 	globs  []string  // of words
@@ -263,7 +263,7 @@ func (p *Policy) link() error {
 	}
 	for name, c := range p.classes {
 		c.keys = p.keys[name]
-		c.names = name == classMethod
+		c.names = name == classMethod || name == className
 		for _, words := range []map[string]bool{c.words, p.words} {
 			for word := range words {
 				c.first[word[0]] = true

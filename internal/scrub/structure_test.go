@@ -109,6 +109,9 @@ func compare(t *testing.T, open func(scrubs bool) ntconv.Source) {
 		if err := sameShape(x, y); err != nil {
 			t.Fatalf("event %d: %v", n, err)
 		}
+		if x.Type != nil && !strings.ContainsAny(x.Type.Provider+x.Type.Name, `/\`) && (x.Type.Provider != y.Type.Provider || x.Type.Name != y.Type.Name) {
+			t.Fatalf("event %d: the names of %s/%s are replaced", n, x.Type.Provider, x.Type.Name)
+		}
 		if x.Kind == ntconv.KindEvent {
 			if err := sameValues(a.Of(x), b.Of(y), x, y); err != nil {
 				t.Fatalf("event %d: %s/%s: %v", n, a.Of(x).Provider, a.Of(x).Name, err)
@@ -122,7 +125,7 @@ func sameShape(x, y *ntconv.Event) error {
 	shape := func(e *ntconv.Event) string {
 		s := fmt.Sprint(e.Kind, e.Flags, e.CPU, e.Seq, e.Lost, e.Time, e.Offset, len(e.Payload), e.Stack, e.Labels == nil, len(e.Labels.List()))
 		if t := e.Type; t != nil {
-			s += fmt.Sprint(t.Provider, t.GUID, t.ID, t.Name, t.Version, t.Level, t.Opcode, t.Keywords, len(t.Fields), len(t.Attrs))
+			s += fmt.Sprint(len(t.Provider), t.ID, len(t.Name), t.Version, t.Level, t.Opcode, t.Keywords, len(t.Fields), len(t.Attrs))
 		}
 		for _, t := range []*ntconv.Thread{e.Thread, e.Capture} {
 			if t != nil {

@@ -60,8 +60,9 @@ func looksLikePath(text []byte) bool {
 	if len(text) > 1 && (text[0] == '/' || text[0] == '[' && text[1] == '/') {
 		return true
 	}
-	for i, b := range text {
-		if (b == '/' || b == '\\') && i > 0 && bytes.IndexByte([]byte(`: ("'\=@`), text[i-1]) >= 0 {
+	for i := 1; i < len(text); i++ {
+		if b := text[i]; (b == '/' || b == '\\') && bytes.IndexByte([]byte(`: ("'\/=@`), text[i-1]) >= 0 &&
+			(i+1 == len(text) || text[i+1] != ' ') { // 5 / s is a unit
 			return true
 		}
 	}
