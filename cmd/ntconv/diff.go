@@ -153,7 +153,7 @@ func (a *app) diff(cmd *cobra.Command, d *differing) error {
 // observed wraps the sink of a profile, so that the totals of the trace are added up in the same pass.
 func (d *differing) observed(p *pass.Pass, sink formats.Sink) formats.Sink {
 	d.sides[1] = profilediff.Observe(p.Info, profilediff.ObserveOptions{Window: p.Window(), Namer: p.Namer, Counts: d.counts})
-	return &observedSink{Sink: sink, observed: d.sides[1], pass: p, covered: profiled.NewRecording(nil), seconds: &d.covered[1]}
+	return &observedSink{Sink: sink, observed: d.sides[1], pass: p, covered: profiled.NewRecording(nil), sampled: profiled.NewRecording(nil), seconds: &d.covered[1]}
 }
 
 // An observedSink passes events to two sinks.
@@ -162,6 +162,7 @@ type observedSink struct {
 	observed *profilediff.Observed
 	pass     *pass.Pass
 	covered  *profiled.Recording // of the selected events
+	sampled  *profiled.Recording // of these, of samples at intervals; a filtered trace has symbol events of any time
 	partial  bool                // the trace states that it is a selection of another
 	seconds  *float64            // set by Close
 }
@@ -188,6 +189,9 @@ func (s *observedSink) cover(e *ntconv.Event) {
 	s.partial = s.partial || profiled.IsWeight(e.Type)
 	if !split.IsReplica(e) && !split.IsMark(e.Type) {
 		s.covered.Observe(e)
+		if e.Type.Provider == "Microsoft-DotNETCore-SampleProfiler" || e.Type.Provider == "Universal.Events" {
+			s.sampled.Observe(e)
+		}
 	}
 }
 
@@ -215,7 +219,9 @@ func (s *observedSink) Close() error {
 	s.observed.End(first, last, ok)
 	err := s.Sink.Close()
 	s.observed.Kind, s.observed.Estimate = formats.ProfileKind(s.Result()), formats.Estimate(s.Result())
-	if begin, end, some := s.covered.Span(); some && (s.partial || s.isPart() || ok && s.beginsLate(begin, first, last)) {
+	if begin, end, some := s.covered.Span(); some && s.isPart() {
+		*s.seconds = s.pass.Info.Clock.Since(begin, end).Seconds()
+	} else if begin, end, some := s.sampled.Span(); some && ok && (s.partial || s.beginsLate(begin, first, last)) {
 		*s.seconds = s.pass.Info.Clock.Since(begin, end).Seconds()
 	}
 	return err
@@ -227,7 +233,7 @@ func (s *observedSink) isPart() bool {
 	return ok
 }
 
-// beginsLate reports whether a trace has no events in the first tenth of its time, although the recorder took samples
+// beginsLate reports whether a trace has no samples in the first tenth of its time, although the recorder took samples
 // all the time: someone selected later events, and the header still has the start of the session.
 func (s *observedSink) beginsLate(begin, first, last ntconv.Ticks) bool {
 	k := s.observed.Kind

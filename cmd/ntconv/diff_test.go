@@ -144,6 +144,49 @@ func TestDiffOfTraceAndProfileHasNoTotals(t *testing.T) {
 	}
 }
 
+// Values per second of a part or of a filtered trace are of its own time, not of the time since the session began.
+func TestDiffPerTimeOfParts(t *testing.T) {
+	dir, in := t.TempDir(), diffInput("before")
+	for _, args := range [][]string{{"split", "--every", "1s", in, "parts"}, {"filter", "--from-time", "1s", in, "late.nettrace"}} {
+		if r := invoke(t, dir, nil, args...); r.code != exitOK {
+			t.Fatal(r.stderr)
+		}
+	}
+	parts, err := filepath.Glob(filepath.Join(dir, "parts", "*003.nettrace"))
+	if err != nil || len(parts) != 1 {
+		t.Fatal(parts, err)
+	}
+	for name, want := range map[string]float64{parts[0]: 1, filepath.Join(dir, "late.nettrace"): 2.11} {
+		if c := diffJSON(t, "--per", "time", in, name); math.Abs(c.After.Per-want) > 0.05 || math.Abs(c.Before.Per-3.11) > 0.05 {
+			t.Errorf("%s: %g s, want %g s; the whole recording has %g s", name, c.After.Per, want, c.Before.Per)
+		}
+	}
+}
+
+// Profiles whose values have different units are compared only by a sample type that the user chose.
+func TestDiffOfUnits(t *testing.T) {
+	dir := t.TempDir()
+	for to, out := range map[string]string{"pprof": "x.pb.gz", "folded": "x.folded"} {
+		if r := invoke(t, dir, nil, "to", to, diffInput("before"), "-o", out); r.code != exitOK {
+			t.Fatal(r.stderr)
+		}
+	}
+	for _, args := range [][]string{{"x.folded", "x.pb.gz"}, {"x.pb.gz", "x.folded"}} {
+		r := invoke(t, dir, nil, append([]string{"diff"}, args...)...)
+		if r.code != exitEmpty || !strings.Contains(r.stderr, " after; use --sample-type samples") || strings.Contains(r.stderr, "base") {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+	}
+	r := invoke(t, dir, nil, "diff", "--per", "sample", "x.pb.gz", "x.pb.gz")
+	if r.code != exitOK || strings.Contains(r.stdout, "samples, 4,889 samples") {
+		t.Errorf("a number of samples is stated twice: code %d: %s%s", r.code, r.stdout, r.stderr)
+	}
+	r = invoke(t, dir, nil, "view", "--diff", "--kind", "all", "x.pb.gz", "x.pb.gz")
+	if r.code != exitUsage || !strings.Contains(r.stderr, "omit --diff, or") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}
+
 // An input that is truncated is compared as far as it can be read. The exit code is 3, and the message says why.
 func TestDiffOfTruncated(t *testing.T) {
 	dir := t.TempDir()
