@@ -127,6 +127,10 @@ func (s *Signature) typeDefOrRef(token uint32) string {
 	if s.Skip {
 		return ""
 	}
+	if s.Metadata == nil { // of an image without a manifest
+		s.Failed = true
+		return ""
+	}
 	switch token & 3 {
 	case 0:
 		return s.Metadata.TypeDefName(token >> 2)
