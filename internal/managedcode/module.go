@@ -60,7 +60,7 @@ func (m *module) candidates(recorded string) []candidate {
 	for _, path := range m.resolver.tree.find(base(recorded)) {
 		list = append(list, candidate{path, true})
 	}
-	if m.resolver.opts.Local && m.id != "" && isLocal(recorded) {
+	if m.resolver.opts.Local && m.id != "" && symbolfiles.IsLocal(recorded) {
 		list = append(list, candidate{recorded, false})
 	}
 	return list
