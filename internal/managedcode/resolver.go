@@ -80,22 +80,16 @@ func (r *Resolver) module(path, id string) *module {
 		if len(r.modules) >= maxModules {
 			r.modules, r.order = make(map[moduleKey]*module), nil
 		}
-		m = &module{resolver: r, path: path, id: key.id}
+		m = &module{resolver: r, path: symbolfiles.RecordedPath(path), id: key.id}
 		r.modules[key] = m
 		r.order = append(r.order, m)
 	}
 	return m
 }
 
-// IsAssembly reports whether a file can be an assembly, by its name.
-func IsAssembly(path string) bool {
-	n := len(path) - len(".dll")
-	return n > 0 && (strings.EqualFold(path[n:], ".dll") || strings.EqualFold(path[n:], ".exe"))
-}
-
 // AppendNative implements symbol.Native for addresses in mapped assemblies.
 func (r *Resolver) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
-	if a.Mapping == nil || a.Kernel || !IsAssembly(a.Mapping.File) || a.PC < a.Mapping.Start {
+	if a.Mapping == nil || a.Kernel || !symbolfiles.IsAssembly(a.Mapping.File) || a.PC < a.Mapping.Start {
 		return dst
 	}
 	r.mu.Lock()
@@ -142,7 +136,7 @@ func (r *Resolver) ManagedLine(c *symbol.ManagedCode) symbol.SourceLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.prepare()
-	if !r.opts.Lines || !IsAssembly(c.Module) || c.Token>>24 != methodDef {
+	if !r.opts.Lines || !symbolfiles.IsAssembly(c.Module) || c.Token>>24 != methodDef {
 		return symbol.SourceLine{}
 	}
 	m := r.module(c.Module, c.PDB)

@@ -57,6 +57,9 @@ func (r Refusal) Short() string {
 // deleted is the suffix that the kernel appends to the path of a mapped file that was removed or replaced.
 const deleted = " (deleted)"
 
+// RecordedPath returns the path of a mapped file without that suffix.
+func RecordedPath(file string) string { return strings.TrimSuffix(file, deleted) }
+
 // search finds the files of a mapping.
 func (f *Finder) search(key moduleKey) *module {
 	m := &module{moduleKey: key}
@@ -64,7 +67,7 @@ func (f *Finder) search(key moduleKey) *module {
 		m.errs = append(m.errs, "too many symbols: those of other files occupy 4 GiB")
 		return m
 	}
-	s := search{f: f, m: m, name: slashed(strings.TrimSuffix(key.file, deleted)), seen: make(map[string]bool)}
+	s := search{f: f, m: m, name: slashed(RecordedPath(key.file)), seen: make(map[string]bool)}
 	s.paths()
 	if !m.complete(f.set.Lines) {
 		s.debugDirs()

@@ -97,6 +97,9 @@ func (f *Finder) Process(pid, namespace uint64) Status {
 	key := perfKey{pid, namespace}
 	p := f.perf[key]
 	if p == nil {
+		if len(f.perf) >= maxPerfMaps || f.held >= maxHeld {
+			return Status{Problem: "too many perf maps"}
+		}
 		p = f.openPerf(key)
 		f.perf[key] = p
 	}
