@@ -197,6 +197,19 @@ func TestPlaces(t *testing.T) {
 					place(t, b.stripped, dir, "opt/shop/app")
 					place(t, b.debug, dir, ".build-id", b.id[:2], b.id[2:]+".debug")
 				},
+				"unstripped copy": func(dir string) {
+					place(t, b.stripped, dir, "opt/shop/app")
+					place(t, b.full, dir, "unstripped", "app")
+				},
+				"link to a directory": func(dir string) {
+					place(t, b.full, dir, "a", "renamed.bin")
+					if err := os.Rename(dir, dir+".real"); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.Symlink(dir+".real", dir); err != nil {
+						t.Skipf("no symbolic links: %v", err)
+					}
+				},
 				"only the debug file": func(dir string) { place(t, b.debug, dir, "x", "y.debug") },
 			} {
 				t.Run(name, func(t *testing.T) {
