@@ -178,7 +178,7 @@ cross: ## Build for every platform into bin/
 		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath ./... || exit 1; \
 	done
 	@# The tests of the other systems are compiled, too; they cannot run here.
-	@for os in darwin windows; do echo "GOOS=$$os $(GO) vet"; GOOS=$$os CGO_ENABLED=0 $(GO) vet ./... || exit 1; done
+	@for os in darwin windows; do echo "GOOS=$$os $(GO) vet"; GOOS=$$os CGO_ENABLED=0 $(GO) vet -trimpath ./... || exit 1; done
 
 .PHONY: packages
 packages: ## Build archives, .deb, .rpm, bills of materials and checksums for every platform into bin/packages; VERSION

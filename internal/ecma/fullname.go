@@ -127,7 +127,7 @@ func (s *Signature) typeDefOrRef(token uint32) string {
 	if s.Skip {
 		return ""
 	}
-	if s.Metadata == nil { // of an image without a manifest
+	if s.Metadata == nil { // that of a module which is not at hand
 		s.Failed = true
 		return ""
 	}

@@ -45,7 +45,7 @@ const maxSignature = 1 << 14
 
 // A Signature reads a signature blob and writes it as text.
 type Signature struct {
-	Metadata *Metadata // that tokens refer to
+	Metadata *Metadata // that tokens refer to; signatures with tokens fail without it
 	Rest     []byte    // not read yet
 	Failed   bool      // the signature is invalid, or exceeds a bound
 	Skip     bool      // names are not needed: types of other modules do not fail
@@ -213,6 +213,10 @@ func (s *Signature) shape() string {
 // shortName returns the name of a type in the notation of signatures of method events: without enclosing types.
 func (s *Signature) shortName(token uint32) string {
 	m, row := s.Metadata, token>>2
+	if m == nil {
+		s.Failed = true
+		return ""
+	}
 	switch token & 3 {
 	case 0:
 		return m.ownName(row)

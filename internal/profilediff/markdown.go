@@ -98,16 +98,29 @@ func (d *Change) bold(text string) string {
 // mentions and references in it.
 func code(name string) string { return "<code>" + plainText(name) + "</code>" }
 
-// plainText escapes all characters that have a meaning in Markdown or HTML as references. A colon or a point could
-// begin a link.
+// plainText escapes the characters that have a meaning in Markdown or HTML as references: also a colon or a point that
+// could be part of a link or of an emoji.
 func plainText(text string) string {
 	var b strings.Builder
-	for _, r := range message.Line(text) {
-		if r < 0x80 && strings.ContainsRune("&<>\"'`*_{}[]()#+-.!|~@:\\/^=$", r) {
+	line := message.Line(text)
+	for i, r := range line {
+		if r < 0x80 && isMarkup(byte(r), line[i+1:]) {
 			fmt.Fprintf(&b, "&#%d;", r)
 			continue
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// isMarkup reports whether a character of a line may have a meaning. The line is never the first text of a line of the
+// document.
+func isMarkup(c byte, rest string) bool {
+	switch c {
+	case '.':
+		return rest != "" && rest[0] != ' ' && (rest[0] < '0' || rest[0] > '9')
+	case ':':
+		return rest != "" && rest[0] != ' '
+	}
+	return strings.IndexByte("&<>\"'`*_{}[]()#!|~@\\^$", c) >= 0
 }

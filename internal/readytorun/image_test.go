@@ -225,7 +225,11 @@ func FuzzImage(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(uint32(0x10710), []byte{1, 2, 3}, uint32(0x20000))
+	header := bytes.Index(original, []byte("RTR\x00"))
+	for i := 8; i < 200; i += 4 { // fields of the header, addresses and sizes of sections
+		f.Add(uint32(header+i), []byte{0xff}, uint32(0x11000))
+		f.Add(uint32(header+i), []byte{0, 0, 1}, uint32(0x11000))
+	}
 	f.Fuzz(func(t *testing.T, at uint32, patch []byte, rva uint32) {
 		data := bytes.Clone(original)
 		for i, b := range patch {

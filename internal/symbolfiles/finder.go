@@ -104,7 +104,6 @@ func (f *Finder) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress)
 	if m == nil {
 		return dst
 	}
-	m.asked++
 	if m.object == nil {
 		return dst
 	}

@@ -25,7 +25,6 @@ type kernelSymbols struct {
 	text    []byte
 	entries []kernelEntry
 	modules []kernelModule // sorted by start
-	asked   uint64
 	named   uint64
 }
 
@@ -65,7 +64,6 @@ func (f *Finder) appendKernel(dst []symbol.NativeFrame, a *symbol.NativeAddress)
 		f.kernel = f.openKernel()
 	}
 	k := f.kernel
-	k.asked++
 	name, ok := k.find(a.PC)
 	if !ok {
 		return dst

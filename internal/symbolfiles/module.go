@@ -25,7 +25,7 @@ type module struct {
 	errs           []string // why files could not be read
 	disagrees      bool     // program headers do not agree with the mapping
 	outside        bool     // some address lies in no segment
-	asked, named   uint64   // addresses
+	named          uint64   // addresses
 }
 
 // A Refusal is a file that was not used because it is of another build.

@@ -25,7 +25,6 @@ type perfMap struct {
 	err     error
 	text    []byte
 	entries []perfEntry
-	asked   uint64
 	named   uint64
 }
 
@@ -60,7 +59,6 @@ func (f *Finder) appendPerf(dst []symbol.NativeFrame, a *symbol.NativeAddress) [
 		p = f.openPerf(key)
 		f.perf[key] = p
 	}
-	p.asked++
 	name, ok := p.find(a.PC)
 	if !ok {
 		return dst
