@@ -16,6 +16,9 @@ const (
 	goWords      = goWordGofunc + 1
 )
 
+// maxGoData bounds the bytes of variables that are searched for runtime.moduledata.
+const maxGoData = 256 << 20
+
 // goModule finds runtime.moduledata: its first word is the address of the function table, its second word that of the
 // names. Words of position-independent programs are in relocations.
 func (f *File) goModule(table uint64, t *goTable) (m goModule, ok bool) {
@@ -31,7 +34,7 @@ func (f *File) goModule(table uint64, t *goTable) (m goModule, ok bool) {
 		}
 		return m.text != 0
 	}
-	for i, left := 0, uint64(MaxSection); i < len(f.sections); i++ {
+	for i, left := 0, uint64(maxGoData); i < len(f.sections); i++ {
 		s := &f.sections[i]
 		if s.typ != elf.SHT_PROGBITS || s.flags&elf.SHF_WRITE == 0 || s.size > left {
 			continue

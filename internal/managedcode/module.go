@@ -29,8 +29,7 @@ type module struct {
 
 	refused []symbolfiles.Refusal
 
-	asked, named          uint64 // addresses
-	instructions, located uint64
+	named, located uint64 // addresses with a name, instructions with a line
 }
 
 var (

@@ -96,7 +96,6 @@ func (r *Resolver) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddres
 	defer r.mu.Unlock()
 	r.prepare()
 	m := r.module(a.Mapping.File, a.Mapping.BuildID)
-	m.asked++
 	code := m.code(a.Mapping)
 	if code == nil {
 		return dst
@@ -140,7 +139,6 @@ func (r *Resolver) ManagedLine(c *symbol.ManagedCode) symbol.SourceLine {
 		return symbol.SourceLine{}
 	}
 	m := r.module(c.Module, c.PDB)
-	m.instructions++
 	il := c.ILOffset
 	if il < 0 && m.findPDB() != nil {
 		il = m.precompiledOffset(c)
