@@ -83,8 +83,8 @@ func (f *File) DebugLink() (name string, crc uint32) {
 // maxChecked is the largest file whose checksum is computed, in bytes. A sparse file can be larger than any disk.
 const maxChecked = 16 << 30
 
-// CRC returns the CRC-32 of the whole file, as a debug link states it. It returns the errors of the reader, and an error
-// for files of more than 16 GiB.
+// CRC returns the CRC-32 of the whole file, as a debug link states it. It returns the errors of the reader, and an
+// error for files of more than 16 GiB.
 func (f *File) CRC() (uint32, error) {
 	if f.size > maxChecked {
 		return 0, fmt.Errorf("%d bytes: limit %d", f.size, int64(maxChecked))

@@ -174,8 +174,8 @@ func (r *Resolver) hold(size int) {
 	r.size = int64(size)
 }
 
-// metadata returns the metadata of an assembly that precompiled code of another one refers to. It is next to that one or
-// in a directory of the user.
+// metadata returns the metadata of an assembly that precompiled code of another one refers to. It is next to that one
+// or in a directory of the user.
 func (r *Resolver) metadata(from string, name string, mvid [16]byte) *ecma.Metadata {
 	key := reference{sibling(from, ""), name, mvid}
 	m, ok := r.references[key]

@@ -107,8 +107,8 @@ func fixed(b []byte, at uint64, width uint32) (uint32, bool) {
 	return binary.LittleEndian.Uint32(b[at:]), true
 }
 
-// entries calls visit with the offset of each entry of a hash table, at most limit of them: buckets of a malformed table
-// overlap.
+// entries calls visit with the offset of each entry of a hash table, at most limit of them, because the buckets of a
+// malformed table overlap.
 func entries(b []byte, limit uint32, visit func(at uint32)) {
 	if len(b) == 0 || b[0]&3 == 3 || b[0]>>2 > 30 {
 		return

@@ -332,6 +332,24 @@ func TestWithoutBuildID(t *testing.T) {
 	}
 }
 
+// TestPairs checks that a program found without a build ID gets only the debug file of its own build.
+func TestPairs(t *testing.T) {
+	b, other := compile(t, 3), compile(t, 99)
+	b.mapping.BuildID = ""
+	dir := t.TempDir()
+	place(t, b.stripped, dir, "app")
+	place(t, other.debug, dir, "app.debug")
+	f := finder(symbolfiles.Options{Paths: []string{dir}})
+	if got := b.resolve(f, b.address(t, "secret")); got != "" {
+		t.Errorf("got %q from a debug file of another build", got)
+	}
+	if r := f.Refused(true); len(r) != 1 || r[0].BuildID != other.id || r[0].Want != b.id {
+		t.Errorf("refused %+v, want the debug file", r)
+	}
+	place(t, b.debug, dir, "app.debug")
+	b.check(t, finder(symbolfiles.Options{Paths: []string{dir}}))
+}
+
 // TestUntrustedPaths checks that names of mapped files reach only regular files below the directories.
 func TestUntrustedPaths(t *testing.T) {
 	b := compile(t, 3)

@@ -32,18 +32,15 @@ type module struct {
 type Refusal struct {
 	File     string `json:"file"`     // name of the file
 	BuildID  string `json:"build_id"` // of the file, empty if it has none
-	Want     string `json:"want"`     // build ID of the mapping
+	Want     string `json:"want"`     // build ID of the mapping, or of its program
 	Mapping  string `json:"mapping"`  // name of the mapped file
 	Explicit bool   `json:"explicit"` // the user named the directory
 	Reason   string `json:"reason"`   // why it was refused
 }
 
 func (r Refusal) String() string {
-	id := r.BuildID
-	if id == "" {
-		id = "none"
-	}
-	return fmt.Sprintf("%s: %s: build ID is %s, want %s of %s", r.File, r.Reason, id, r.Want, r.Mapping)
+	return fmt.Sprintf("%s: %s: build ID is %s, want %s of %s",
+		r.File, r.Reason, cmp.Or(r.BuildID, "none"), cmp.Or(r.Want, "none"), r.Mapping)
 }
 
 // Short returns the refusal without what the mapping states.
@@ -249,7 +246,7 @@ func (s *search) link(file string, crc uint32, explicit bool) {
 	}
 	if got, err := f.CRC(); err != nil || got != crc { // older programs have only the checksum
 		f.close()
-		s.refuse(file, id, "checksum differs from that of the debug link", explicit)
+		s.refuse(file, id, s.m.program.BuildID(), "checksum differs from that of the debug link", explicit)
 		return
 	}
 	s.accept(f, file, explicit)
@@ -320,8 +317,8 @@ func (s *search) open(file string) (*elfFile, error) {
 	return &elfFile{File: f, content: r}, nil
 }
 
-// try uses a file if it has the build ID of the mapping. explicit says that the user named the place, so that a file of
-// another build is worth a message.
+// try uses a file if it has the build ID of the mapping, or else that of the file found before. explicit says that the
+// user named the place, so that a file of another build is worth a message.
 func (s *search) try(file string, explicit bool) {
 	if s.seen[file] || s.m.program != nil && s.m.debug != nil {
 		return
@@ -334,21 +331,30 @@ func (s *search) try(file string, explicit bool) {
 		}
 		return
 	}
-	switch id := f.BuildID(); {
-	case s.m.buildID == "": // explicit places only; the program headers are compared per mapping
-	case sameID(s.m.buildID, id), s.m.buildID == f.GoBuildID():
+	id, want := f.BuildID(), s.m.buildID
+	if other := cmp.Or(s.m.program, s.m.debug); want == "" && other != nil {
+		if want = other.BuildID(); want == "" || id == "" { // the debug link decides
+			delete(s.seen, file)
+			f.close()
+			return
+		}
+	}
+	switch {
+	case want == "": // explicit places only; the program headers are compared per mapping
+	case sameID(want, id), want == f.GoBuildID():
 	default:
 		f.close()
-		s.refuse(file, id, "of another build", explicit)
+		s.refuse(file, id, want, "of another build", explicit)
 		return
 	}
 	s.accept(f, file, explicit)
 }
 
-func (s *search) refuse(file, id, reason string, explicit bool) {
+// refuse notes that a file with a build ID is not the wanted one.
+func (s *search) refuse(file, id, want, reason string, explicit bool) {
 	s.seen[file] = true
 	s.m.refused = append(s.m.refused, Refusal{
-		File: file, BuildID: id, Want: s.m.buildID, Mapping: s.m.file, Explicit: explicit, Reason: reason,
+		File: file, BuildID: id, Want: want, Mapping: s.m.file, Explicit: explicit, Reason: reason,
 	})
 }
 

@@ -43,7 +43,7 @@ func openRegular(name string) (*file, error) {
 	return &file{f, info.Size()}, nil
 }
 
-// IsLocal reports whether a path of a trace may be opened on this machine: it is absolute, and not a file of the kernel.
+// IsLocal reports whether a path of a trace may be opened on this machine: it is absolute and not a file of the kernel.
 func IsLocal(name string) bool {
 	if runtime.GOOS == "windows" || !strings.HasPrefix(name, "/") {
 		return false

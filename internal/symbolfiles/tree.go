@@ -38,8 +38,8 @@ func (t *tree) byID(id string) (list []string) {
 	return list
 }
 
-// index reads the build IDs of all ELF files. Symbolic links to directories below the root are not followed, so that the
-// walk ends.
+// index reads the build IDs of all ELF files. Symbolic links to directories below the root are not followed, so that
+// the walk ends.
 func (t *tree) index() {
 	t.ids = make(map[string][]string)
 	n := 0
