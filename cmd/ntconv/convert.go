@@ -35,10 +35,7 @@ func (a *app) convertCmd() *cobra.Command {
 				Remark: "from a pipe to a pipe",
 				Line:   "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz",
 			},
-			formats.Example{
-				Remark: "the last ten seconds",
-				Line:   "ntconv convert --from-time -10s trace.nettrace end.pb.gz",
-			},
+			formats.Example{Remark: "the last ten seconds", Line: "ntconv convert --from-time -10s trace.nettrace end.pb.gz"},
 		),
 		Args:              inAndOut,
 		ValidArgsFunction: inputCompletion,

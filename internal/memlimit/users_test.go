@@ -16,6 +16,7 @@ var withoutUse = map[string]string{
 	"/convert":              "what is large is held by what it calls",
 	"/internal/bin":         "allocates for its callers",
 	"/internal/clr":         "tables of constants",
+	"/internal/clocks":      "a clock for each input",
 	"/internal/clr/gen":     "a command of its own",
 	"/internal/dataset":     "a few values for each trace of a dataset",
 	"/internal/dotnet":      "allocates for its callers",
