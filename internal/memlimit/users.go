@@ -15,6 +15,11 @@ const module = "github.com/ntconv/ntconv"
 func memoryUsers() []memoryUser {
 	return []memoryUser{
 		{"/symbol.", "names of addresses"},
+		{"/internal/symbolfiles.", "symbols from files"},
+		{"/internal/elfsym.", "symbols from files"},
+		{"/internal/managedcode.", "symbols from assemblies and PDBs"},
+		{"/internal/readytorun.", "symbols from assemblies and PDBs"},
+		{"/internal/portablepdb.", "symbols from assemblies and PDBs"},
 		{"/internal/profile.", "samples by stack and labels"},
 		{"/internal/span/active.", "times of spans by thread"},
 		{"/internal/span/tracker.", "open spans"},
