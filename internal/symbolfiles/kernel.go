@@ -47,6 +47,9 @@ const maxKernelFunction = 1 << 20
 // errHidden means that all addresses of kallsyms are 0.
 var errHidden = errors.New("all addresses are 0; copy /proc/kallsyms as root")
 
+// errNoSymbol means that no line of kallsyms is valid.
+var errNoSymbol = errors.New("0 functions: no line is valid; want ADDRESS TYPE NAME")
+
 // isMissing reports whether a file does not exist or is not one that is read.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotRegular)
@@ -111,6 +114,9 @@ func (k *kernelSymbols) parse() {
 		}
 		n := min(len(line)+1, len(rest))
 		rest, off = rest[n:], off+n
+	}
+	if len(k.entries) == 0 && k.err == nil {
+		k.err = fmt.Errorf("%s: %w", k.path, errNoSymbol)
 	}
 	if hidden && k.err == nil {
 		k.entries, k.err = nil, fmt.Errorf("%s: %w", k.path, errHidden)
