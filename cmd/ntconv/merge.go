@@ -182,7 +182,7 @@ func (a *app) header(name string) *ntconv.Info {
 func (m *merging) parse() error {
 	m.offset, m.host = make([]time.Duration, len(m.names)), make([]string, len(m.names))
 	for _, text := range m.offsets {
-		i, value, err := m.inputOf("offset", text)
+		i, value, err := m.inputOf(text)
 		if err == nil {
 			m.offset[i], err = time.ParseDuration(value)
 		}
@@ -191,7 +191,7 @@ func (m *merging) parse() error {
 		}
 	}
 	for _, text := range m.hosts {
-		i, value, err := m.inputOf("host", text)
+		i, value, err := m.inputOf(text)
 		if err != nil {
 			return fmt.Errorf("--host %s: %w; want INPUT=NAME", text, err)
 		}
@@ -201,7 +201,7 @@ func (m *merging) parse() error {
 }
 
 // inputOf returns the index of the input that a value INPUT=TEXT names, and the text.
-func (m *merging) inputOf(_, value string) (int, string, error) {
+func (m *merging) inputOf(value string) (int, string, error) {
 	at := strings.LastIndexByte(value, '=')
 	if at < 0 {
 		return 0, "", errors.New("no equals sign")

@@ -66,16 +66,6 @@ func (a *app) scrubCmd() *cobra.Command {
 		Args:              f.args,
 		ValidArgsFunction: inputCompletion,
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
-		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
-		f.bind(flags)
-	})
-	a.addReadFlags(cmd)
-	showOrder(cmd, formats.OrderName(formats.Nettrace().Out.Order))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if f.printPolicy {
 			return a.printPolicy()
@@ -90,6 +80,16 @@ func (a *app) scrubCmd() *cobra.Command {
 		}
 		return a.scrub(cmd, &f, &c)
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
+		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		f.bind(flags)
+	})
+	a.addReadFlags(cmd)
+	showOrder(cmd, formats.OrderName(formats.Nettrace().Out.Order))
 	return cmd
 }
 

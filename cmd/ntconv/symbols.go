@@ -151,12 +151,8 @@ func (r *symbolsRequest) text(rows []*symbolfiles.Need, needs *symbolfiles.Needs
 		fmt.Fprintf(&b, "\n"+row, "UNRESOLVED", "BY FILES", "BY TRACE", "BUILD ID", "FILE")
 	}
 	for _, n := range list.Symbols {
-		id := n.BuildID
-		if len(id) > shownID {
-			id = id[:shownID] + "..."
-		}
-		fmt.Fprintf(&b, row, message.Group(n.Unresolved), message.Group(n.FromFiles), message.Group(n.FromTrace), id,
-			message.Line(n.Name()+statusText(&n.Status)))
+		fmt.Fprintf(&b, row, message.Group(n.Unresolved), message.Group(n.FromFiles), message.Group(n.FromTrace),
+			shortID(n.BuildID), message.Line(n.Name()+statusText(&n.Status)))
 	}
 	linesText(&b, lines)
 	return b.String(), nil
@@ -183,17 +179,19 @@ func linesText(b *strings.Builder, lines []*symbolfiles.LineNeed) {
 		fmt.Fprintf(b, "\n"+row, "WITH LINES", "NO LINES", "PDB ID", "ASSEMBLY")
 	}
 	for _, n := range lines {
-		id := n.PDB
-		if len(id) > shownID {
-			id = id[:shownID] + "..."
-		}
-		fmt.Fprintf(b, row, message.Group(n.Located), message.Group(n.Frames-n.Located), id,
+		fmt.Fprintf(b, row, message.Group(n.Located), message.Group(n.Frames-n.Located), shortID(n.PDB),
 			message.Line(n.Assembly+statusText(&n.Status)))
 	}
 }
 
-// shownID is the number of digits of a build ID that the text shows.
-const shownID = 12
+// shortID returns the first digits of a recorded build ID, which may be any text, for display.
+func shortID(id string) string {
+	const digits = 12
+	if len(id) > digits {
+		id = id[:digits] + "..."
+	}
+	return message.Line(id)
+}
 
 // statusText describes the files of a row.
 func statusText(s *symbolfiles.Status) string {

@@ -41,12 +41,14 @@ const (
 	debugEmbeddedPDB = 17
 	debugPerfMap     = 21
 	debugEntrySize   = 28
+	maxDebugEntries  = 64 // compilers write at most some
+	maxPath          = 1 << 12
 	portableMinor    = 0x504d
 )
 
 // debugEntries calls visit for the entries of the debug directory, until it returns false.
 func (img *Image) debugEntries(visit func(entry, data []byte) bool) {
-	list := img.At(img.debug.RVA, img.debug.Size)
+	list := img.At(img.debug.RVA, min(img.debug.Size, maxDebugEntries*debugEntrySize))
 	for ; len(list) >= debugEntrySize; list = list[debugEntrySize:] {
 		if !visit(list[:debugEntrySize], at(img.data, u32(list, 24), u32(list, 16))) {
 			return
@@ -63,7 +65,7 @@ func (img *Image) CodeView() (cv CodeView, ok bool) {
 		cv.ID.Stamp, cv.Portable = u32(entry, 4), u16(entry, 10) == portableMinor
 		copy(cv.ID.GUID[:], data[4:])
 		cv.Age = u32(data, 20)
-		path, _, _ := bytes.Cut(data[24:], []byte{0})
+		path, _, _ := bytes.Cut(data[24:min(len(data), 24+maxPath)], []byte{0})
 		cv.Path, ok = string(path), true
 		return !cv.Portable // an image compiled to native code also names the PDB of that code
 	})

@@ -183,7 +183,7 @@ func (img *Image) Export(name string) (uint32, bool) {
 	n, functions, names, ordinals := u32(b, 24), u32(b, 28), u32(b, 32), u32(b, 36)
 	list := img.From(names)
 	for i := uint32(0); i < n && uint64(i)*4+4 <= uint64(len(list)); i++ {
-		if text, _, ok := bytes.Cut(img.From(u32(list, 4*i)), []byte{0}); ok && string(text) == name {
+		if bytes.HasPrefix(img.From(u32(list, 4*i)), []byte(name+"\x00")) {
 			ordinal := u16(img.From(ordinals), 2*i)
 			return u32(img.From(functions), 4*uint32(ordinal)), true
 		}

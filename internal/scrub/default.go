@@ -251,7 +251,7 @@ key trace ntconv.split name
 key trace ntconv.split.part number
 key trace ntconv.split.parts number
 key trace ntconv.split.order name
-key trace ntconv.split.every name
+key trace ntconv.split.every text
 key trace ntconv.split.same number
 key trace ntconv.split.added name
 key trace ntconv.* number

@@ -3,6 +3,7 @@ package scrub
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
@@ -102,12 +103,18 @@ func (m *model) attrs(property string, attrs ntconv.Attrs) ntconv.Attrs {
 	return out
 }
 
-// name replaces a name that programs choose: of a provider, an event, a field or a key.
+// name replaces a name that programs choose: of a provider, an event, a field or a key. A name with @ may be the address
+// of a user, as a key that a program makes of data.
 func (m *model) name(s string) string {
-	if m.words.policy.class(className).action == actionKeep && !looksLikePath([]byte(s)) {
+	const property = "names of providers, events, fields and keys"
+	names := m.words.policy.class(className)
+	switch {
+	case names.action == actionKeep && strings.Contains(s, "@"):
+		return m.string(property, s, classText)
+	case names.action == actionKeep && !looksLikePath([]byte(s)):
 		return s
 	}
-	return m.string("names of providers, events, fields and keys", s, className)
+	return m.stringOf(property, s, names)
 }
 
 // typ replaces the texts of a type.

@@ -169,6 +169,7 @@ type source struct {
 
 	open      map[*ntconv.Thread]*held // by capture thread
 	heldBytes int
+	holds     int64           // number of threads whose parts were held so far
 	queue     []*ntconv.Event // to deliver before the next event of src
 	err       error           // of src
 	divided   *site
@@ -231,10 +232,10 @@ func (s *source) replace(e *ntconv.Event) bool {
 	if e.Labels != nil {
 		out.Labels = s.model.labels(e.Labels)
 	}
-	switch e.Kind {
-	case ntconv.KindMark:
+	if e.Kind == ntconv.KindMark {
 		out.Mark = s.model.mark(e.Mark)
-	case ntconv.KindOpaque:
+	}
+	if len(e.Payload) > 0 && (e.Kind != ntconv.KindEvent || e.Type == nil) {
 		out.Payload = s.block(e.Payload)
 	}
 	return true
@@ -255,7 +256,7 @@ func (s *source) plan(e *ntconv.Event) *plan {
 	return p
 }
 
-// block returns the replacement of a block of unknown kind.
+// block returns the replacement of a block of unknown kind, or of a payload without a type.
 func (s *source) block(b []byte) []byte {
 	c := s.policy.class(classUndecoded)
 	if s.opaque == nil {

@@ -27,6 +27,7 @@ type Need struct {
 	BuildID    string `json:"build_id,omitempty"`
 	PID        uint64 `json:"pid,omitempty"`        // of KindProcess
 	Process    string `json:"process,omitempty"`    // its name
+	Host       string `json:"host,omitempty"`       // empty if the trace covers one machine
 	Frames     int64  `json:"frames"`               // of all stacks
 	FromTrace  int64  `json:"from_trace"`           // of Frames: resolved by events
 	FromFiles  int64  `json:"from_files"`           // of Frames: resolved by files
@@ -184,14 +185,14 @@ func (n *Needs) row(p *ntconv.Process, f *ntconv.Frame, at place) *Need {
 	case f.Mapping == nil || isGenerated(f.Mapping.File):
 		key.kind, key.pid = KindProcess, at.pid
 	default:
-		if key.moduleKey = (moduleKey{f.Mapping.File, f.Mapping.BuildID}); isAssembly(key.file) {
+		if key.moduleKey = (moduleKey{f.Mapping.File, f.Mapping.BuildID}); IsAssembly(key.file) {
 			key.kind = KindAssembly
 		}
 	}
 	row := n.rows[key]
 	if row == nil && len(n.rows) < maxRows {
 		row = &Need{
-			Kind: key.kind, File: key.file, BuildID: key.buildID, PID: key.pid, mapping: f.Mapping,
+			Kind: key.kind, File: key.file, BuildID: key.buildID, PID: key.pid, Host: key.host, mapping: f.Mapping,
 			addresses: make(map[uint64]struct{}),
 		}
 		if key.kind == KindProcess {
@@ -203,9 +204,9 @@ func (n *Needs) row(p *ntconv.Process, f *ntconv.Frame, at place) *Need {
 	return row
 }
 
-// isAssembly reports whether a file is a .NET assembly rather than an ELF file.
-func isAssembly(file string) bool {
-	file = strings.ToLower(strings.TrimSuffix(file, deleted))
+// IsAssembly reports whether a mapped file is a .NET assembly rather than an ELF file, by its name.
+func IsAssembly(file string) bool {
+	file = strings.ToLower(RecordedPath(file))
 	return strings.HasSuffix(file, ".dll") || strings.HasSuffix(file, ".exe")
 }
 
@@ -261,7 +262,8 @@ func (n *Needs) Result(r *Recording) []*Need {
 	}
 	slices.SortFunc(list, func(a, b *Need) int {
 		return cmp.Or(cmp.Compare(b.Unresolved, a.Unresolved), cmp.Compare(b.Frames, a.Frames), cmp.Compare(a.File, b.File),
-			cmp.Compare(a.BuildID, b.BuildID), cmp.Compare(a.PID, b.PID), cmp.Compare(a.Kind, b.Kind))
+			cmp.Compare(a.BuildID, b.BuildID), cmp.Compare(a.PID, b.PID), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Host, b.Host))
 	})
 	return list
 }
