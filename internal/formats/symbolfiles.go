@@ -42,6 +42,20 @@ func (s *serverList) Set(text string) error {
 func (s *serverList) String() string { return "" }
 func (s *serverList) Type() string   { return "URL" }
 
+// An existing is a flag with existing files or directories. Its default need not exist.
+type existing struct {
+	pflag.Value
+	pflag.SliceValue
+}
+
+// Set implements pflag.Value.
+func (e existing) Set(name string) error {
+	if _, err := os.Stat(name); err != nil {
+		return err
+	}
+	return e.Value.Set(name)
+}
+
 // A pathList is a flag with existing files or directories. It is a pflag.SliceValue.
 type pathList []string
 
@@ -67,6 +81,8 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 		"debug files by build ID, or by path; perf maps, kallsyms; assemblies and portable PDBs of .NET; repeatable; "+
 		"see docs/symbols.md")
 	flags.StringArrayVar(&set.DebugDirs, FlagDebugDir, []string{debugDir}, "`directory` of separate debug files; repeatable")
+	debug := flags.Lookup(FlagDebugDir)
+	debug.Value = existing{debug.Value, debug.Value.(pflag.SliceValue)}
 	local := true
 	if v, err := strconv.ParseBool(os.Getenv(EnvLocalSymbols)); err == nil {
 		local = v
