@@ -194,7 +194,7 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 	case each:
 		return a.convertInto(cmd, c, in)
 	case n > 1 && in.expanded && !c.to.Out.Merges:
-		return failf(exitUsage, "%s and one output %s: name a directory with -o DIR/, or merge them first: ntconv to nettrace",
+		return failf(exitUsage, "%s and one output %s: name a directory with -o DIR/, or merge them first: ntconv merge IN... both.nettrace",
 			severalName(in), c.out)
 	case n > 1 && !c.to.Out.Merges:
 		return fail(exitUsage, fmt.Errorf("%w; -o DIR/ converts each by itself", oneInput(cmd, in.Names)))

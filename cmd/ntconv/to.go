@@ -137,6 +137,11 @@ func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) err
 			return err
 		}
 	}
+	if len(inputs) > 1 && a.areParts(inputs) {
+		c.remarks = func() string {
+			return "the inputs are parts of a split, whose copies of events remain; ntconv merge drops them"
+		}
+	}
 	return a.convert(c, plan)
 }
 

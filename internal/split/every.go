@@ -50,7 +50,7 @@ func ParseEvery(text string) (*Every, error) {
 	}
 	e.Fields = nil
 	if e.Boundary, err = where.Parse(text); err != nil {
-		return nil, fmt.Errorf("%w; %w", err, errEvery)
+		return nil, fmt.Errorf("%w; %w", errEvery, err) // err ends with a line that points at the position
 	}
 	return e, nil
 }

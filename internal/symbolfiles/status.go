@@ -108,8 +108,15 @@ func (f *Finder) Process(pid, namespace uint64) Status {
 			"record with a perf map (.NET: DOTNET_PerfMapEnabled=1), copy /tmp/perf-%d.map and use --symbols DIR", pid)}
 	}
 	s := Status{Used: []string{p.path}, Functions: len(p.entries), Symbols: true}
-	if p.err != nil {
+	switch {
+	case p.err != nil:
 		s.Problem = p.err.Error()
+	case len(p.text) == 0:
+		s.Problem = "0 functions: the file is empty"
+	case len(p.entries) == 0:
+		s.Problem = "0 functions: no line is valid; want START SIZE NAME with hexadecimal numbers"
+	case p.named == 0:
+		s.Problem = "none contains these addresses; want the perf map of the recorded run"
 	}
 	return s
 }
