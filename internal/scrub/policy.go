@@ -148,7 +148,11 @@ func (p *Policy) read(name string, r io.Reader, own bool) error {
 	for n := 1; lines.Scan(); n++ {
 		line, _, _ := strings.Cut(lines.Text(), "# ")
 		if words := strings.Fields(line); len(words) > 0 && words[0][0] != '#' {
-			if err := p.rule(words, rule{file: name, line: n, text: strings.Join(words, " "), own: own}); err != nil {
+			r := rule{file: name, line: n, own: own}
+			if own {
+				r.text = strings.Join(words, " ")
+			}
+			if err := p.rule(words, r); err != nil {
 				return fmt.Errorf("%s: line %d: %w: %w", name, n, ErrPolicy, err)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 type rule struct {
 	file string // name of the policy, or "" for a flag
 	line int
-	text string // the words of the line, or the value of the flag
+	text string // the words of the line, or the value of the flag; "" for the default policy
 	flag string // name of the flag, or ""
 
 	class   string // assigned by the rule, or ""
@@ -48,14 +48,6 @@ func (p *Policy) mark(rule int) {
 
 // check returns an error for a rule that refers to an unknown class, and for a class to which no rule refers.
 func (p *Policy) check() error {
-	standard, assigned := make(map[string]bool), make(map[string]bool)
-	for i := range p.rules {
-		r := &p.rules[i]
-		assigned[r.class] = true
-		if !r.own {
-			standard[r.defines] = true
-		}
-	}
 	for i := range p.rules {
 		r := &p.rules[i]
 		switch {
@@ -63,13 +55,23 @@ func (p *Policy) check() error {
 			return r.errorf("no class %q%s", r.class, similar(glob.Nearest(r.class, p.order, maxSimilar)))
 		case r.context != "" && r.context != contextTrace && p.classes[r.context] == nil:
 			return r.errorf("no context %q%s", r.context, similar(glob.Nearest(r.context, p.order, maxSimilar)))
-		case r.defines != "" && !standard[r.defines] && !assigned[r.defines]:
-			names := slices.Sorted(maps.Keys(standard))
+		case r.own && r.defines != "" && !p.refersTo(r.defines):
+			var names []string
+			for k := range p.rules {
+				if d := p.rules[k].defines; d != "" && !p.rules[k].own {
+					names = append(names, d)
+				}
+			}
 			return r.errorf("class %q is not in the default policy, and no rule assigns it%s", r.defines,
 				similar(glob.Nearest(r.defines, names, maxSimilar)))
 		}
 	}
 	return nil
+}
+
+// refersTo reports whether the default policy defines a class or a rule assigns it.
+func (p *Policy) refersTo(class string) bool {
+	return slices.ContainsFunc(p.rules, func(r rule) bool { return r.class == class || r.defines == class && !r.own })
 }
 
 // maxSimilar is the maximum number of similar names in a message.

@@ -72,7 +72,7 @@ const allFields = "*"
 // with returns a copy of the policy with the options.
 func (p *Policy) with(o *Options) (*Policy, error) {
 	c := *p
-	c.rules = slices.Clone(p.rules)
+	c.rules = slices.Clip(p.rules)
 	var chosen []fieldRule
 	for _, f := range o.Fields {
 		field, err := newFieldRule(f, classChosen)
