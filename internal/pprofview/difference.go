@@ -12,6 +12,7 @@ import (
 type IncompatibleError struct {
 	Has, Base []string // names and units of the sample types
 	Common    []string // names of the sample types that both have
+	Default   bool     // both have the sample type, but it is the default of only one of them, and the units differ
 }
 
 // Error implements error.
@@ -63,7 +64,7 @@ func Difference(p, base *profile.Profile, sampleType string, relative bool) (*pr
 
 // SharedType returns the index of a sample type in two profiles: the one with the given name, or the default of p if
 // the name is "". It makes the names of the sample types distinct. The error is an *IncompatibleError if base or p
-// lacks it.
+// lacks it, or if the name is "" and their defaults have different units: the values may then have nothing in common.
 func SharedType(p, base *profile.Profile, name string) (of, ofBase int, err error) {
 	nameTypes(p)
 	nameTypes(base)
@@ -71,6 +72,12 @@ func SharedType(p, base *profile.Profile, name string) (of, ofBase int, err erro
 	of, err = p.SampleIndexByName(name) // profiles of other kinds may also count samples
 	if err != nil {
 		return 0, 0, incompatible
+	}
+	if name == "" && len(p.SampleType) > 0 && len(base.SampleType) > 0 {
+		if d, err := base.SampleIndexByName(""); err == nil && base.SampleType[d].Unit != p.SampleType[of].Unit {
+			incompatible.Default = true
+			return 0, 0, incompatible
+		}
 	}
 	if ofBase = slices.Index(incompatible.Base, incompatible.Has[of]); ofBase < 0 {
 		return 0, 0, incompatible
