@@ -216,6 +216,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 		},
 		advice: c.to.Out.Advice,
 	}
+	if c.scrub != nil {
+		d.matched = func() error { return a.scrubbed(c.scrub, p) }
+	}
 	d.empty = func() string {
 		a.sum.Result = sink.Result()
 		if c.remarks != nil {

@@ -28,6 +28,7 @@ type differing struct {
 	minEffect percentFlag
 	runNoise  percentFlag
 	sameWork  bool
+	counts    bool
 	sides     [2]*profilediff.Observed // before, after
 }
 
@@ -89,6 +90,8 @@ func (d *differing) bind(flags *pflag.FlagSet) {
 		"over time is no error")
 	flags.Var(&d.failAbove, flagFailAbove, "exit with 3 if a value increased significantly by more than this `percent` "+
 		"(default: never)")
+	flags.BoolVar(&d.counts, flagCounts, false, "the values of folded stacks are numbers of samples (default: values of an unknown unit, "+
+		"none of which is significant)")
 	flags.BoolVar(&d.asJSON, "json", false, "print a JSON object, with all functions")
 	flags.BoolVar(&d.markdown, "markdown", false, "print Markdown, for a pull request")
 	d.profile, d.names = formats.BindProfile(flags, false), formats.NamesFlag(flags)
@@ -99,6 +102,7 @@ func (d *differing) bind(flags *pflag.FlagSet) {
 const (
 	flagPer       = "per"
 	flagFailAbove = "fail-above"
+	flagCounts    = "counts"
 )
 
 // diff compares two recordings.
@@ -143,7 +147,7 @@ func (a *app) diff(cmd *cobra.Command, d *differing) error {
 
 // observed wraps the sink of a profile, so that the totals of the trace are added up in the same pass.
 func (d *differing) observed(p *pass.Pass, sink formats.Sink) formats.Sink {
-	d.sides[1] = profilediff.Observe(p.Info, profilediff.ObserveOptions{Window: p.Window(), Namer: p.Namer})
+	d.sides[1] = profilediff.Observe(p.Info, profilediff.ObserveOptions{Window: p.Window(), Namer: p.Namer, Counts: d.counts})
 	return &observedSink{Sink: sink, observed: d.sides[1], pass: p}
 }
 
@@ -215,7 +219,7 @@ func (a *app) difference(cmd *cobra.Command, d *differing, base, made *profile.P
 	}
 	o := &profilediff.Options{MinEffect: float64(d.minEffect), RunNoise: float64(d.runNoise), SameWork: d.sameWork, Per: d.per.unit()}
 	for i, r := range list {
-		if o.Exposure[i], err = d.per.exposure(r, d.sides[i]); err != nil {
+		if o.Exposure[i], o.PerOf[i], err = d.per.exposure(r, d.sides[i]); err != nil {
 			return nil, failf(exitEmpty, "%s: --%s %s: %w", names[i], flagPer, d.per.text, err)
 		}
 	}
@@ -254,6 +258,10 @@ func (d *differing) render(c *profilediff.Comparison) (string, error) {
 func (d *differing) verdict(c *profilediff.Comparison, partial error) error {
 	if d.failAbove < 0 {
 		return partial
+	}
+	if c.ErrorUnknown() {
+		return failf(exitUsage, "--%s %s: the sampling error is unknown, so an increase may be noise; compare traces, or, if the values of "+
+			"folded stacks are numbers of samples, use --%s", flagFailAbove, d.failAbove.String(), flagCounts)
 	}
 	list := c.Exceeds(float64(d.failAbove))
 	if len(list) == 0 {

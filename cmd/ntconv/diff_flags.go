@@ -74,30 +74,30 @@ func (p *perFlag) unit() string {
 	return p.of
 }
 
-// exposure returns the number of units in a recording. An error says why there are none.
-func (p *perFlag) exposure(r *profilediff.Recording, o *profilediff.Observed) (n float64, err error) {
+// exposure returns the number of units in a recording, and which requests it counts. An error says why there are none.
+func (p *perFlag) exposure(r *profilediff.Recording, o *profilediff.Observed) (n float64, of string, err error) {
 	switch p.of {
 	case "":
-		return 1, nil
+		return 1, "", nil
 	case perTime:
 		if n = r.Seconds; n <= 0 {
-			return 0, errors.New("the length of the recording is unknown")
+			return 0, "", errors.New("the length of the recording is unknown")
 		}
 	case perSample:
 		if n = r.Samples; n <= 0 {
-			return 0, errors.New("the number of samples is unknown")
+			return 0, "", errors.New("the number of samples is unknown")
 		}
 	default:
-		n, names := o.Requests(p.name)
+		n, of, names := o.Requests(p.name)
 		switch {
 		case n > 0:
-			return n, nil
+			return n, of, nil
 		case len(names) > 0:
-			return 0, fmt.Errorf("no such requests; use '%s NAME' with one of these names: %s", perRequest, strings.Join(names, ", "))
+			return 0, "", fmt.Errorf("no such requests; use '%s NAME' with one of these names: %s", perRequest, strings.Join(names, ", "))
 		}
-		return 0, errors.New("the trace has no requests and no spans of servers; " + formats.RecordAdvice(kind.Requests))
+		return 0, "", errors.New("the trace has no requests and no spans of servers; " + formats.RecordAdvice(kind.Requests))
 	}
-	return n, nil
+	return n, "", nil
 }
 
 // twoInputs is the argument check of commands that compare two inputs.

@@ -102,6 +102,48 @@ func TestDiffFailAbove(t *testing.T) {
 	}
 }
 
+// Values of folded stacks have no unit, so nothing is significant, unless --counts states that they are numbers of
+// samples.
+func TestDiffOfFoldedStacks(t *testing.T) {
+	dir := t.TempDir()
+	for name, n := range map[string]string{"a": "10000000", "b": "90000000"} {
+		write(t, dir, name+".folded", []byte("main;run;spin "+n+"\nmain;run;wait 50000000\n"))
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"a.folded", "b.folded"}, exitOK, "The sampling error is unknown, so no change is called significant."},
+		{[]string{"--fail-above", "5%", "a.folded", "b.folded"}, exitUsage, "use --counts"},
+		{[]string{"--per", "sample", "a.folded", "b.folded"}, exitEmpty, "the number of samples is unknown"},
+		{[]string{"--counts", "a.folded", "b.folded"}, exitOK, "Changed significantly: the total of samples increased"},
+		{[]string{"--counts", "--fail-above", "5%", "a.folded", "b.folded"}, exitAbove, "increased by more than"},
+	} {
+		r := invoke(t, dir, nil, append([]string{"diff"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stdout+r.stderr, c.want) {
+			t.Errorf("%q: code %d: %s%s", c.args, r.code, r.stderr, r.stdout)
+		}
+	}
+}
+
+// Tables that only one input can have are not compared.
+func TestDiffOfTraceAndProfileHasNoTotals(t *testing.T) {
+	dir := t.TempDir()
+	if r := invoke(t, dir, nil, "to", "pprof", diffInput("before"), "-o", "x.pb.gz"); r.code != exitOK {
+		t.Fatal(r.stderr)
+	}
+	profile := filepath.Join(dir, "x.pb.gz")
+	for _, args := range [][]string{{profile, diffInput("again")}, {diffInput("again"), profile}} {
+		if c := diffJSON(t, args...); len(c.Sections) > 0 || c.Significant > 0 {
+			t.Errorf("%q: %+v", args, c.Sections)
+		}
+	}
+	if c := diffJSON(t, diffInput("before"), diffInput("again")); len(c.Sections) == 0 {
+		t.Error("two traces have no totals")
+	}
+}
+
 // An input that is truncated is compared as far as it can be read. The exit code is 3, and the message says why.
 func TestDiffOfTruncated(t *testing.T) {
 	dir := t.TempDir()

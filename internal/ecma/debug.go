@@ -39,7 +39,6 @@ type CodeView struct {
 const (
 	debugCodeView    = 2
 	debugEmbeddedPDB = 17
-	debugPerfMap     = 21
 	debugEntrySize   = 28
 	maxDebugEntries  = 64 // compilers write at most some
 	maxPath          = 1 << 12
@@ -70,20 +69,6 @@ func (img *Image) CodeView() (cv CodeView, ok bool) {
 		return !cv.Portable // an image compiled to native code also names the PDB of that code
 	})
 	return cv, ok
-}
-
-// PerfMap returns the signature of the perf map of the native code, which identifies the code. It returns false if the
-// image has none.
-func (img *Image) PerfMap() (signature [16]byte, ok bool) {
-	img.debugEntries(func(entry, data []byte) bool {
-		if u32(entry, 12) != debugPerfMap || len(data) < 24 || string(data[:4]) != "R2RM" {
-			return true
-		}
-		copy(signature[:], data[4:])
-		ok = true
-		return false
-	})
-	return signature, ok
 }
 
 // EmbeddedPDB returns the compressed portable PDB in the image with its size before compression, or nil. The bytes are

@@ -135,7 +135,6 @@ func FuzzImage(f *testing.F) {
 			return
 		}
 		img.CodeView()
-		img.PerfMap()
 		img.EmbeddedPDB()
 		img.Export("RTR_HEADER")
 		m, err := img.Metadata()

@@ -36,9 +36,8 @@ const (
 
 // An Image is a PE file with a CLI header. It refers to the bytes that it was parsed from.
 type Image struct {
-	Machine   uint16 // one of the Machine constants if the operating system is known, or else the value of the file
-	Timestamp uint32 // or a hash of the content, if the compiler is deterministic
-	Sections  []Section
+	Machine  uint16 // one of the Machine constants if the operating system is known, or else the value of the file
+	Sections []Section
 
 	data          []byte
 	exports       Directory
@@ -64,7 +63,7 @@ func ParseImage(data []byte) (*Image, error) {
 	if !bytes.HasPrefix(data, []byte("MZ")) || string(at(data, pe, 4)) != "PE\x00\x00" {
 		return nil, fmt.Errorf("byte 0: no PE header: %w", ErrFormat)
 	}
-	img := &Image{data: data, Machine: machine(u16(data, pe+4)), Timestamp: u32(data, pe+8)}
+	img := &Image{data: data, Machine: machine(u16(data, pe+4))}
 	sections, optional := u16(data, pe+6), uint32(u16(data, pe+20))
 	dirs := pe + 24
 	switch u16(data, pe+24) {

@@ -59,7 +59,7 @@ func (f *File) openDWARF() (d *dwarfData, err error) {
 	defer recovered(&err)
 	total := uint64(0)
 	section := func(name string) []byte {
-		b := f.data(name, min(MaxSection, maxDWARF-total))
+		b := f.data(name, min(maxSection, maxDWARF-total))
 		total += uint64(len(b))
 		return b
 	}

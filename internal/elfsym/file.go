@@ -23,8 +23,8 @@ const (
 	maxSectionName = 1 << 8 // bytes
 )
 
-// MaxSection is the largest section that is read, in bytes after decompression.
-const MaxSection = 1 << 30
+// maxSection is the largest section that is read, in bytes after decompression.
+const maxSection = 1 << 30
 
 // A File is an ELF file that is read on demand. It is not safe for concurrent use.
 type File struct {

@@ -40,7 +40,7 @@ func (f *File) goModule(table uint64, t *goTable) (m goModule, ok bool) {
 			continue
 		}
 		left -= s.size // sections of a malformed file overlap
-		b, err := f.content(s, MaxSection)
+		b, err := f.content(s, maxSection)
 		if err != nil {
 			continue
 		}
@@ -76,7 +76,7 @@ func (f *File) relocated(word uint64) map[uint64]uint64 {
 	if s == nil || !f.is64 || word != 8 {
 		return nil
 	}
-	b, err := f.content(s, MaxSection)
+	b, err := f.content(s, maxSection)
 	if err != nil {
 		return nil
 	}
@@ -96,7 +96,7 @@ func (f *File) at(addr uint64) []byte {
 	for i := range f.sections {
 		s := &f.sections[i]
 		if s.typ != elf.SHT_NOBITS && s.flags&elf.SHF_ALLOC != 0 && addr >= s.addr && addr-s.addr < s.size {
-			b, err := f.content(s, MaxSection)
+			b, err := f.content(s, maxSection)
 			if err != nil {
 				return nil
 			}

@@ -61,7 +61,7 @@ func (f *File) goFunctions() (*goTable, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: no section .gopclntab", errGoTable)
 	}
-	b, err := f.content(s, MaxSection)
+	b, err := f.content(s, maxSection)
 	if err != nil {
 		return nil, err
 	}

@@ -83,11 +83,11 @@ func (t *Table) add(f *File) error {
 // addTable adds the functions of one symbol table (ELF specification, "Symbol Table").
 func (t *Table) addTable(f *File, s *section) error {
 	entry := uint64(f.either(24, 16))
-	b, err := f.content(s, MaxSection)
+	b, err := f.content(s, maxSection)
 	if err != nil || uint64(len(b)) < entry {
 		return err
 	}
-	strings, err := f.content(&f.sections[s.link], min(MaxSection, math.MaxUint32))
+	strings, err := f.content(&f.sections[s.link], min(maxSection, math.MaxUint32))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package formats
 import (
 	"os"
 	"strconv"
+	"sync"
 
 	"github.com/ntconv/ntconv/internal/elfsym"
 	"github.com/ntconv/ntconv/internal/managedcode"
@@ -92,14 +93,14 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 		"ntconv view and go tool pprof -list show the lines, lists of functions do not")
 	flags.Var((*serverList)(&set.Servers), FlagDebuginfod, "ask the debuginfod server at this `URL` for missing files; "+
 		"without it, no request is sent; repeatable")
-	machine := func() { // applies the default of the environment
+	machine := sync.OnceFunc(func() { // applies the default of the environment; several jobs may be the first to ask
 		if !flags.Changed(FlagLocalSymbols) {
 			set.Local = local
 		}
 		if !set.Local && !flags.Changed(FlagDebugDir) {
 			set.DebugDirs = nil // the default belongs to this machine, too
 		}
-	}
+	})
 	finder := symbolfiles.New(func() symbolfiles.Options {
 		machine()
 		switch o.Names {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Options configure a comparison. The zero value compares totals without any minimum or noise.
@@ -21,6 +20,7 @@ type Options struct {
 	// and after.
 	Per      string
 	Exposure [2]float64
+	PerOf    [2]string // which requests Exposure counts, for display
 }
 
 // FalseDiscoveryRate is the largest expected share of false findings among all significant changes. If nothing has
@@ -98,6 +98,7 @@ type Side struct {
 	Seconds  float64 `json:"seconds,omitempty"`
 	Samples  float64 `json:"samples,omitempty"`
 	Per      float64 `json:"per,omitempty"`      // number of what values are divided by
+	PerOf    string  `json:"per_of,omitempty"`   // which requests Per counts
 	Estimate string  `json:"estimate,omitempty"` // how the values were estimated
 	// Error says what the sampling error was estimated from: "time", "count" or "unknown".
 	Error string `json:"error_from"`
@@ -124,6 +125,7 @@ type Comparison struct {
 	Sections    []Section  `json:"sections"`
 
 	options Options
+	mixed   bool // one input is a profile without the totals that the other has
 	fixed   bool // the total would have changed significantly if both recordings had done the same work
 }
 
@@ -139,6 +141,7 @@ func Compare(before, after *Recording, o *Options) *Comparison {
 		c.options.Exposure = [2]float64{1, 1}
 	} else {
 		c.Before.Per, c.After.Per = o.Exposure[0], o.Exposure[1]
+		c.Before.PerOf, c.After.PerOf = o.PerOf[0], o.PerOf[1]
 	}
 	c.Total = c.change(c.measures(&before.all, &after.all))
 	c.fixed = c.ifSameWork(before, after)
@@ -160,7 +163,7 @@ func Compare(before, after *Recording, o *Options) *Comparison {
 		f.Total = c.change(c.measures(totalBefore, totalAfter))
 		f.SelfShare = c.share(selfBefore, selfAfter, before, after)
 		f.TotalShare = c.share(totalBefore, totalAfter, before, after)
-		f.tested = f.Total.P != nil && c.evidence(c.measures(totalBefore, totalAfter)) >= minEvidence
+		f.tested = !p.isPlaceholder() && f.Total.P != nil && c.evidence(c.measures(totalBefore, totalAfter)) >= minEvidence
 		c.Functions = append(c.Functions, f)
 	}
 	c.judge()
@@ -176,8 +179,8 @@ func (r *Recording) side() Side {
 		s.Error = "unknown"
 	}
 	unresolved := 0.
-	for name, f := range r.functions {
-		if strings.HasPrefix(name, "0x") {
+	for _, f := range r.functions {
+		if f.unresolved {
 			unresolved += f.self.value // integers, so that the order does not matter
 		}
 	}

@@ -25,6 +25,12 @@ type pair struct {
 	before, after *function
 }
 
+// isPlaceholder reports whether a pair represents frames without a symbol that only one recording has. Such a pair is
+// not a function that is new or gone: the other recording may have names for the same code.
+func (p *pair) isPlaceholder() bool {
+	return p.before == nil && p.after.unresolved || p.after == nil && p.before.unresolved
+}
+
 // match returns the functions of two recordings as pairs. Functions with equal names are one. Of the others, those with
 // names that are equal without ordinals are pairs in the order of their ordinals if both recordings have equally many
 // of them: the compiler numbers functions in the order of the source. If the numbers differ, it is unknown which is

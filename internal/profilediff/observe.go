@@ -19,6 +19,7 @@ type Observed struct {
 	Estimate string // of the values of that profile; set by the caller
 
 	info     *ntconv.Info
+	counts   bool
 	overview *overview.Sink
 	totals   *overview.Overview // set by End
 	counters map[counterKey]*readings
@@ -42,13 +43,14 @@ const maxSpanNames = 1000
 type ObserveOptions struct {
 	Window func(ntconv.Ticks) bool // reports whether a time is selected; nil means all times
 	Namer  ntconv.Namer            // spells names of types; may be nil
+	Counts bool                    // the values of folded stacks are numbers of samples
 }
 
 // Observe returns an Observed without events.
 func Observe(info *ntconv.Info, o ObserveOptions) *Observed {
 	of := overview.Options{Window: o.Window, TypeName: profile.TypeNameOf(o.Namer), Evidence: true}
 	observed := &Observed{
-		info: info, overview: overview.New(info, of), counters: map[counterKey]*readings{}, reader: counter.NewReader(),
+		info: info, counts: o.Counts, overview: overview.New(info, of), counters: map[counterKey]*readings{}, reader: counter.NewReader(),
 		reads: map[*ntconv.Type]bool{}, threads: map[*ntconv.Thread]bool{}, spans: map[spanKey]*distribution.Distribution{},
 	}
 	observed.tracker = tracker.New(info, observed.span, &tracker.Options{NoEvents: true, SerialIDs: true})
@@ -104,8 +106,12 @@ func (o *Observed) End(first, last ntconv.Ticks, ok bool) {
 }
 
 // Weight returns the mean value of a sample of the profile that is compared, for a sample type that is an estimate; 0
-// for others. If the standard error of the total implies a larger one, it returns that.
+// for others. If the standard error of the total implies a larger one, it returns that. It returns NaN for folded stacks,
+// which have no unit: their values may be nanoseconds, unless ObserveOptions.Counts states that they are samples.
 func (o *Observed) Weight(sampleType string) float64 {
+	if o.info.Format == formatFolded && !o.counts {
+		return math.NaN()
+	}
 	k := kindOf(o, o.Kind)
 	v := valueOf(k, sampleType)
 	if v.Error == 0 || v.Total == 0 || k.Samples == 0 {
@@ -115,29 +121,35 @@ func (o *Observed) Weight(sampleType string) float64 {
 }
 
 // Requests returns the number of requests with a name, "" for all: those that a server handled, or if there are none,
-// that a client sent, or if there are none, spans of servers. Without such requests, spans with the name count. names
-// lists the names that there are, at most ten.
-func (o *Observed) Requests(name string) (n float64, names []string) {
-	count := func(of string, d *distribution.Distribution, counts bool) {
-		if counts && (name == "" || of == name) {
+// that a client sent, or if there are none, spans of servers. Without such requests, spans with the name count. of says
+// which were counted. names lists the names that there are, at most ten.
+func (o *Observed) Requests(name string) (n float64, of string, names []string) {
+	count := func(is string, d *distribution.Distribution, counts bool) {
+		if counts && (name == "" || is == name) {
 			n += float64(d.Count())
 		}
-		if len(names) < 10 && !slices.Contains(names, of) {
-			names = append(names, of)
+		if len(names) < 10 && !slices.Contains(names, is) {
+			names = append(names, is)
 		}
 	}
 	for _, d := range o.totals.Durations { // servers first
 		count(d.Name, d.Lengths, d.Side == o.totals.Durations[0].Side)
 	}
 	if n > 0 {
-		return n, names
+		return n, o.totals.Durations[0].Side, names
 	}
 	for key, d := range o.spans {
 		count(key.name, d, key.server || name != "")
 	}
 	slices.Sort(names)
-	return n, names
+	if of = "spans"; name == "" {
+		of = "spans of servers"
+	}
+	return n, of, names
 }
+
+// formatFolded is Info.Format of folded stacks.
+const formatFolded = "folded"
 
 // A counterKey identifies a statistic of a counter in both traces.
 type counterKey struct{ provider, name, tags, statistic, unit string }

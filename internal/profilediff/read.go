@@ -29,6 +29,7 @@ func (r *Recording) Total() float64 { return r.all.value }
 // A function is the value of a function itself, and of all samples with it on the stack.
 type function struct {
 	name        string
+	unresolved  bool // the name is that of a module or of no module, because the frames have no symbol
 	self, total cost
 }
 
@@ -38,6 +39,7 @@ type sampleReader struct {
 	index, count int     // of the values and of the number of samples; count is -1 if unknown
 	period       float64 // value of one sample of a profile without times, 0 if unknown
 	weight       float64 // as passed to Read
+	process      string  // name of the process of the current sample, "" if unknown
 	first, last  float64 // middles of the first and the last slice with a sample
 	seen         map[*function]bool
 	names        map[*profile.Function]*function
@@ -45,7 +47,8 @@ type sampleReader struct {
 
 // Read adds up one sample type of a profile, the one with an index. The labels of Divide state when the samples were
 // taken; without them the sampling error comes from the number of samples alone. weight is the mean value of a sample
-// of a profile that does not count samples, 0 if it is unknown.
+// of a profile that does not count samples, 0 if it is unknown, and NaN if no value of the profile is a number of
+// samples, whatever its unit says; the sampling error is then unknown.
 func Read(p *profile.Profile, index int, weight float64) *Recording {
 	t := p.SampleType[index]
 	r := &Recording{
@@ -54,6 +57,9 @@ func Read(p *profile.Profile, index int, weight float64) *Recording {
 	s := &sampleReader{
 		r: r, index: index, count: countColumn(p), first: math.Inf(1), last: math.Inf(-1), seen: map[*function]bool{},
 		names: map[*profile.Function]*function{}, weight: weight,
+	}
+	if math.IsNaN(weight) {
+		s.count = -1
 	}
 	if p.PeriodType != nil && p.PeriodType.Unit == t.Unit {
 		s.period = float64(p.Period)
@@ -107,6 +113,10 @@ func (s *sampleReader) add(sample *profile.Sample) {
 	}
 	s.r.all.add(value, square, at, s.r.Timed)
 	clear(s.seen)
+	s.process = ""
+	if names := sample.Label["process"]; len(names) > 0 {
+		s.process = names[0]
+	}
 	leaf := true
 	for _, l := range shownLocations(sample.Location) {
 		for i := range max(1, len(l.Line)) {
@@ -128,6 +138,8 @@ func (s *sampleReader) add(sample *profile.Sample) {
 func (s *sampleReader) square(sample *profile.Sample, value float64) float64 {
 	value = math.Abs(value)
 	switch {
+	case math.IsNaN(s.weight):
+		return s.weight
 	case s.count >= 0 && sample.Value[s.count] > 0:
 		return value * value / float64(sample.Value[s.count])
 	case s.weight > 0:
@@ -152,7 +164,9 @@ func (c *cost) add(value, square float64, slice int, timed bool) {
 	}
 }
 
-// function returns the function of a line of a location. A location without a function is that of its mapping.
+// function returns the function of a line of a location. A location without a function is that of its mapping, and
+// addresses without a symbol are one function per module or, outside all modules, per process: an address means
+// nothing in another process.
 func (s *sampleReader) function(l *profile.Location, line int) *function {
 	var of *profile.Function
 	if line < len(l.Line) {
@@ -161,20 +175,55 @@ func (s *sampleReader) function(l *profile.Location, line int) *function {
 	if f := s.names[of]; f != nil && of != nil {
 		return f
 	}
-	name := "<unknown>"
+	name, unresolved := "<unknown>", true
 	switch {
 	case of != nil && of.Name != "":
-		name = of.Name
+		var module string
+		if module, unresolved = moduleOfAddress(of.Name); !unresolved {
+			name = of.Name
+			break
+		}
+		if name = "[" + module + "]"; module == "" {
+			return s.named(unresolvedIn(s.process), true)
+		}
 	case l.Mapping != nil && l.Mapping.File != "":
 		name = "[" + filepath.Base(l.Mapping.File) + "]"
 	}
-	f := s.r.functions[name]
-	if f == nil {
-		f = &function{name: name}
-		s.r.functions[name] = f
-	}
+	f := s.named(name, unresolved)
 	s.names[of] = f
 	return f
+}
+
+// named returns the function with a name.
+func (s *sampleReader) named(name string, unresolved bool) *function {
+	f := s.r.functions[name]
+	if f == nil {
+		f = &function{name: name, unresolved: unresolved}
+		s.r.functions[name] = f
+	}
+	return f
+}
+
+// unresolvedIn returns the name for the addresses of a process that are outside all modules.
+func unresolvedIn(process string) string {
+	if process == "" {
+		return "[unresolved]"
+	}
+	return "[unresolved, " + process + "]"
+}
+
+// moduleOfAddress reports whether a name is the placeholder of an address or of a metadata token, and returns its
+// module: "" for 0x7f00, libc.so.6 for libc.so.6+0x7f00, Shop for Shop!0x6000001.
+func moduleOfAddress(name string) (module string, ok bool) {
+	at := strings.LastIndex(name, "0x")
+	if at < 0 || at+2 == len(name) || strings.Trim(name[at+2:], "0123456789abcdef") != "" {
+		return "", false
+	}
+	if module = name[:at]; module == "" {
+		return "", true
+	}
+	last := len(module) - 1
+	return module[:last], last > 0 && (module[last] == '+' || module[last] == '!')
 }
 
 // suspension is the class whose methods a thread runs while .NET's sample profiler suspends it: Thread.PollGC and its

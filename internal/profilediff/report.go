@@ -130,7 +130,10 @@ func (c *Comparison) remarks() (list []string) {
 		list = append(list, "The change of the total exceeds the error of independent samples, but not that of correlated ones. If both "+
 			"recordings did the same work, as a benchmark does, use --same-work.")
 	}
-	if c.Before.Error != "time" || c.After.Error != "time" {
+	if c.mixed {
+		list = append(list, "One input is a profile, which has no totals of a trace, so only functions are compared.")
+	}
+	if c.Total.P != nil && (c.Before.Error != "time" || c.After.Error != "time") {
 		list = append(list, "Samples without times: their sampling error is an assumption, see docs/diff.md.")
 	}
 	if b, a := c.Before.Unresolved, c.After.Unresolved; math.Abs(b-a) > 0.01 {
@@ -154,18 +157,21 @@ func (c *Comparison) sideLine(s *Side) string {
 	if s.Samples > 0 && c.Unit != "count" {
 		text += ", " + message.Count(int64(s.Samples), "sample")
 	}
-	if s.Per > 0 && c.Per != "second" {
+	if s.Per > 0 && c.Per != "second" && (c.Per != "sample" || c.Unit == "count") {
 		text += ", " + message.Count(int64(s.Per), c.Per)
+		if s.PerOf != "" {
+			text += " (" + s.PerOf + ")"
+		}
 	}
 	return text
 }
 
 // Exceeds lists what increased significantly by more than a fraction: the total of all samples; values of functions, in
-// relation to that total before; and quantiles of the durations of requests. Where the sampling error is unknown, any
-// increase counts.
+// relation to that total before; and quantiles of the durations of requests. Nothing is significant if the sampling
+// error is unknown.
 func (c *Comparison) Exceeds(limit float64) (reasons []string) {
 	above := func(d *Change, of float64) bool {
-		return d.Change > limit*of && (d.Significant || d.P == nil) && d.Change > 0
+		return d.Change > limit*of && d.Significant && d.Change > 0
 	}
 	if above(&c.Total, c.Total.Before) {
 		reasons = append(reasons, "the total of "+shorten(c.Type, 30)+c.per()+" by "+c.Total.percent())
@@ -182,7 +188,7 @@ func (c *Comparison) Exceeds(limit float64) (reasons []string) {
 	}
 	for _, s := range c.Sections {
 		for i := range s.Rows {
-			if r := &s.Rows[i]; isDuration(s.Name) && r.Unit == "nanoseconds" && r.P != nil && above(&r.Change, r.Before) {
+			if r := &s.Rows[i]; isDuration(s.Name) && r.Unit == "nanoseconds" && above(&r.Change, r.Before) {
 				reasons = append(reasons, r.Name+" by "+r.percent())
 			}
 		}
@@ -192,3 +198,6 @@ func (c *Comparison) Exceeds(limit float64) (reasons []string) {
 
 // isDuration reports whether a section has durations of requests.
 func isDuration(section string) bool { return section == sectionRequests || section == sectionSpans }
+
+// ErrorUnknown reports whether the sampling error of an input is unknown, so that nothing is called significant.
+func (c *Comparison) ErrorUnknown() bool { return c.Total.P == nil }

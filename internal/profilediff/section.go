@@ -39,8 +39,13 @@ type table struct {
 }
 
 // AddSections adds the totals of two traces. Counts and totals are normalized as the profiles; means and quantiles are
-// not. The rows of all sections are one family of tests.
+// not. The rows of all sections are one family of tests. A profile has no totals, so with a trace there is nothing to
+// compare.
 func (c *Comparison) AddSections(before, after *Observed) {
+	if before.info.Aggregate != after.info.Aggregate {
+		c.mixed = true
+		return
+	}
 	t := &table{c: c, before: before, after: after}
 	t.add("Totals", t.totals)
 	t.add("Garbage collections", t.collections)
@@ -127,6 +132,9 @@ func (t *table) totals() {
 		if b.Samples == 0 && a.Samples == 0 || k == kind.Imported { // the profile itself is the total of imported samples
 			continue
 		}
+		if isSampled(k) && (b.Samples == 0 || a.Samples == 0) { // one recorder did not take such samples
+			continue
+		}
 		if !isSampled(k) {
 			t.row(k.Noun(0), "count", true, float64(b.Samples), float64(a.Samples), t.varianceOf(b.Evidence, b.Samples),
 				t.varianceOf(a.Evidence, a.Samples))
@@ -147,7 +155,9 @@ func (t *table) totals() {
 			t.row(name, v.Unit, true, float64(vb.Total), float64(va.Total), t.totalVariance(vb), t.totalVariance(va))
 		}
 	}
-	t.row("threads", "count", false, float64(len(t.before.threads)), float64(len(t.after.threads)), math.NaN(), math.NaN())
+	if b, a := len(t.before.threads), len(t.after.threads); b > 0 && a > 0 {
+		t.row("threads", "count", false, float64(b), float64(a), math.NaN(), math.NaN())
+	}
 }
 
 // isSampled reports whether the number of samples of a kind depends on the recorder more than on the program.

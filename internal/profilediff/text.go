@@ -3,6 +3,7 @@ package profilediff
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 )
 
 // Widths of the columns of the text, which has at most 100 columns.
@@ -56,7 +57,15 @@ func (c *Comparison) valueText(d *Change, percent string) string {
 	if d.Before == 0 && d.After == 0 {
 		return pad("-", widthValue) + pad("", widthPercent+1)
 	}
-	return pad(signed(d.Change, c.Unit), widthValue) + pad(percent+d.mark(), widthPercent+1)
+	return pad(c.fitting(d.Change), widthValue) + pad(percent+d.mark(), widthPercent+1)
+}
+
+// fitting returns a change that fits in its column. Numbers are written with an exponent if they have too many digits.
+func (c *Comparison) fitting(x float64) string {
+	if text := signed(x, c.Unit); utf8.RuneCountInString(text) <= widthValue {
+		return text
+	}
+	return fmt.Sprintf("%+.3g", x)
 }
 
 // sectionsText appends the totals of both traces.

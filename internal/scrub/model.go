@@ -325,6 +325,10 @@ func (m *model) labels(l *ntconv.Labels) *ntconv.Labels {
 	return out
 }
 
+// placeholderLabel is a label that one-collect gives to samples without labels. Profiles and print recognize it by its
+// text and omit it, so it must stay.
+var placeholderLabel = ntconv.Label{Kind: ntconv.LabelString, Key: "Error", Str: "Expected actual values"}
+
 func (m *model) createLabels(l *ntconv.Labels) *ntconv.Labels {
 	list := slices.Clone(l.List())
 	changed := false
@@ -333,6 +337,10 @@ func (m *model) createLabels(l *ntconv.Labels) *ntconv.Labels {
 		before := *p
 		switch p.Kind {
 		case ntconv.LabelString:
+			if *p == placeholderLabel {
+				m.tally.str(m.site("labels"), m.words.policy.class(classLabel), p.Str, p.Str)
+				continue
+			}
 			c := m.words.policy.key(contextAttribute, []byte(p.Key))
 			if c == nil {
 				c = m.words.policy.class(classLabel)

@@ -129,6 +129,8 @@ func TestProfileDifferences(t *testing.T) {
 				e.Thread.Process.Mappings = append(e.Thread.Process.Mappings, &ntconv.Mapping{Start: 0x10, Limit: 0x20, File: "c"})
 			}
 		}, nil, `process 1: only the second has mapping 0x10-0x20 of "c", flags none`},
+		"value and start": {func(tr *ntconvtest.Trace) { tr.Info.Clock.Tick++ }, []sample{{"c", nil, [2]int64{3, 0}}}, `1 of 3 distinct samples: total of samples/count: 0 and 3
+  second: event 4 at byte 3: sample of thread 1 of process 1, 2 frames, leaf c`},
 		"time": {func(tr *ntconvtest.Trace) { tr.Info.Aggregate = false }, nil, "trace: only the first is a profile without times"},
 	} {
 		tr := profileOf(r, append(base(), c.more...))

@@ -26,11 +26,15 @@ func Streams(a, b ntconv.Source, opts *Options) (equal int64, err error) {
 	}
 	c := newComparer(opts)
 	c.machine = [2]uint8{pointerSize(a.Info()), pointerSize(b.Info())}
-	if d := c.infos(a.Info(), b.Info()).in("trace"); d != nil {
-		return 0, d
-	}
+	d := c.infos(a.Info(), b.Info()).in("trace")
 	if opts.Profiles {
-		return c.profiles(a, b)
+		if equal, err = c.profiles(a, b); err == nil && d != nil { // two recordings always start at different times
+			return equal, d
+		}
+		return equal, err
+	}
+	if d != nil {
+		return 0, d
 	}
 	for {
 		x, errA := c.next(a, 0)
