@@ -89,7 +89,8 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 	}
 	flags.BoolVar(&set.Local, FlagLocalSymbols, true, "find symbols in the files of this machine that the trace names, "+
 		"if they have the build ID that the trace states")
-	flags.BoolVar(&set.Lines, FlagLines, false, "find source lines, and functions inlined into native code")
+	flags.BoolVar(&set.Lines, FlagLines, false, "find source lines, and functions inlined into native code; "+
+		"ntconv view and go tool pprof -list show the lines, lists of functions do not")
 	flags.Var((*serverList)(&set.Servers), FlagDebuginfod, "ask the debuginfod server at this `URL` for missing files; "+
 		"without it, no request is sent; repeatable")
 	machine := sync.OnceFunc(func() { // applies the default of the environment; several jobs may be the first to ask
