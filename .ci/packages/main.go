@@ -46,6 +46,7 @@ type release struct {
 	platforms []string
 	licenses  map[string]string // by module path
 	shared    []file            // of all platforms: documents, manual pages, completions
+	host      string            // file name of the binary for this machine
 }
 
 // A file is a file of an archive or package.
@@ -114,6 +115,7 @@ func (r *release) share(temp string) error {
 	if err := r.compile(bin, runtime.GOOS, runtime.GOARCH); err != nil {
 		return err
 	}
+	r.host = bin
 	add := func(name, path string, data []byte) { r.shared = append(r.shared, file{name, path, 0o644, data}) }
 	for _, name := range []string{"README.md", "CHANGELOG.md", "LICENSE", "THIRD_PARTY.md"} {
 		data, err := os.ReadFile(name)
@@ -172,13 +174,19 @@ func (r *release) readLicenses() error {
 
 // platform writes the files of a platform.
 func (r *release) platform(platform, temp string) error {
+	if err := os.MkdirAll(temp, 0o777); err != nil {
+		return err
+	}
 	goos, arch, ok := strings.Cut(platform, "/")
 	if !ok {
 		return errors.New("want os/arch")
 	}
-	bin := filepath.Join(temp, "ntconv"+extension(goos))
-	if err := r.compile(bin, goos, arch); err != nil {
-		return err
+	bin := r.host
+	if goos != runtime.GOOS || arch != runtime.GOARCH {
+		bin = filepath.Join(temp, "ntconv"+extension(goos))
+		if err := r.compile(bin, goos, arch); err != nil {
+			return err
+		}
 	}
 	binary, err := os.ReadFile(bin)
 	if err != nil {
@@ -190,7 +198,7 @@ func (r *release) platform(platform, temp string) error {
 		return err
 	}
 	files := slices.Concat([]file{
-		{filepath.Base(bin), "/usr/bin/ntconv", 0o755, binary},
+		{"ntconv" + extension(goos), "/usr/bin/ntconv", 0o755, binary},
 		{"ntconv.cdx.json", "/usr/share/doc/ntconv/ntconv.cdx.json", 0o644, bill},
 	}, r.shared)
 	archive, ext, err := r.archive(goos, base, files)

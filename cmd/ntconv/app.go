@@ -153,7 +153,20 @@ func (a *app) command(args []string) *cobra.Command {
 	root.SetErr(a.stderr)
 	root.SetHelpFunc(showHelp)
 	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(
+	root.AddCommand(a.commands(args)...)
+	root.AddCommand(topics()...)
+	addStandardCommands(root)
+	addSuggestions(root)
+	if isCompletion(args) {
+		prepareCompletion(root)
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })
+	return root
+}
+
+// commands returns the commands of ntconv for the arguments of a run.
+func (a *app) commands(args []string) []*cobra.Command {
+	return []*cobra.Command{
 		a.convertCmd(),
 		a.toCmd(nil),
 		a.fromCmd(args),
@@ -172,15 +185,7 @@ func (a *app) command(args []string) *cobra.Command {
 		a.sqlCmd(),
 		versionCmd(a),
 		a.manCmd(),
-	)
-	root.AddCommand(topics()...)
-	addStandardCommands(root)
-	addSuggestions(root)
-	if isCompletion(args) {
-		prepareCompletion(root)
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err, args) })
-	return root
 }
 
 // finish prints the error and the summary of the run and returns the exit code. cmd is the command for errors of usage.

@@ -179,9 +179,9 @@ func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inp
 	if len(in.Names) == 1 {
 		a.sum.Inputs = nil
 	}
-	taken := map[string]string{}
+	taken, below := map[string]string{}, c.distinct(in)
 	for i, name := range in.Names {
-		o := outcome{Input: name, Output: c.outputIn(dir, name, in.Below[i])}
+		o := outcome{Input: name, Output: c.outputIn(dir, name, below[i])}
 		if first, ok := taken[o.Output]; ok && o.Output != "" {
 			o.Status, o.Exit = statusFailed, exitUsage
 			o.Error = fmt.Sprintf("%s: the output %s is that of %s; convert it by itself, with -o FILE",

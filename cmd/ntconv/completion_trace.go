@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/scrub"
 	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
@@ -26,11 +27,15 @@ const completionTime = 300 * time.Millisecond
 // nameSets are names in a trace that flags of the selection accept.
 type nameSets struct {
 	providers, events, fields, processes, threads map[string]bool
+	patterns, paths                               map[string]bool // providers and fields as the rules of scrub name them
 }
 
 // newNameSets returns empty sets.
 func newNameSets() *nameSets {
-	return &nameSets{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	return &nameSets{
+		map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{},
+		map[string]bool{}, map[string]bool{},
+	}
 }
 
 // A traceReader collects the names of a trace until its time is over. The results are read while it may still be
@@ -132,6 +137,7 @@ func (r *traceReader) addType(e *ntconv.Event, schemas *schema.Table) {
 	s := schemas.Of(e)
 	add(r.names.providers, e.Type.Provider)
 	add(r.names.events, s.Name)
+	r.names.addScrubNames(scrub.ProviderName(e.Type, s), scrub.FieldNames(s))
 	for i := range s.Fields {
 		add(r.names.fields, s.Fields[i].Name)
 	}

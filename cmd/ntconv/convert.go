@@ -35,13 +35,22 @@ func (a *app) convertCmd() *cobra.Command {
 				Remark: "from a pipe to a pipe",
 				Line:   "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz",
 			},
-			formats.Example{
-				Remark: "the last ten seconds",
-				Line:   "ntconv convert --from-time -10s trace.nettrace end.pb.gz",
-			},
+			formats.Example{Remark: "the last ten seconds", Line: "ntconv convert --from-time -10s trace.nettrace end.pb.gz"},
 		),
 		Args:              inAndOut,
 		ValidArgsFunction: inputCompletion,
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		c.take(args)
+		var err error
+		if c.to, err = outputFormat(to, c.out); err != nil {
+			return err
+		}
+		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+		if c.names != nil {
+			c.names.Native, c.names.Lines = files.Native, files.Lines
+		}
+		return a.convertSeveral(cmd, &c, set, args[:1])
 	}
 	if !a.hasFlags(cmd) {
 		return cmd
@@ -57,18 +66,6 @@ func (a *app) convertCmd() *cobra.Command {
 		formats.SymbolFlags(flags, &files)
 	})
 	complete(cmd, "to", formats.NamesOf(table))
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		c.take(args)
-		var err error
-		if c.to, err = outputFormat(to, c.out); err != nil {
-			return err
-		}
-		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
-		if c.names != nil {
-			c.names.Native = files.Native
-		}
-		return a.convertSeveral(cmd, &c, set, args[:1])
-	}
 	return cmd
 }
 
@@ -218,6 +215,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 			return sink, err
 		},
 		advice: c.to.Out.Advice,
+	}
+	if c.scrub != nil {
+		d.matched = func() error { return a.scrubbed(c.scrub, p) }
 	}
 	d.empty = func() string {
 		a.sum.Result = sink.Result()

@@ -31,6 +31,9 @@ type delivery struct {
 	advice string // next step if the output would be empty
 	// check, if not nil, returns after the sink was closed why the output is useless. Such an output is aborted.
 	check func() error
+	// matched, if not nil, returns after the sink was closed why the options do not fit the trace. Such an output is
+	// aborted, whether it is empty or not.
+	matched func() error
 }
 
 // deliver runs a pass into an output and commits it, or aborts it after an error.
@@ -106,6 +109,11 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 			_ = out.Flush() // flush, so that the output ends at the end of a write of the sink; fatal is more important
 		}
 		return errors.Join(a.sentBefore(fatal, d, sink), a.abort(out))
+	}
+	if d.matched != nil {
+		if err := d.matched(); err != nil {
+			return errors.Join(err, a.abort(out))
+		}
 	}
 	if what := d.empty(); what != "" {
 		return errors.Join(a.nothing(p, what, d.advice), a.abort(out))

@@ -14,23 +14,23 @@ import (
 	"github.com/spf13/pflag"
 )
 
+// filterHelp is the description of filter.
+const filterHelp = "Write the selected events of a trace as nettrace 6, as ntconv to nettrace does. OUT, which -o can also name, may be - for\n" +
+	"standard output.\n\n" +
+	"filter also keeps the method, module and symbol events of the processes with a selected event, so that stacks in the\n" +
+	"output can be resolved; --keep-symbols=false drops them. To find these processes it reads the input twice, and copies\n" +
+	"standard input to a temporary file.\n\n" +
+	"Events are renumbered: filtered events do not count as lost, and events that the recorder lost still do. Types and\n" +
+	"threads without an event are dropped. Without a selection filter keeps everything.\n\n"
+
 func (a *app) filterCmd() *cobra.Command {
 	f, set := conversion{to: formats.Nettrace()}, new(several)
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the selected events of a trace as a trace",
-		Long: "Write the selected events of a trace as nettrace 6, as ntconv to nettrace does. OUT, which -o can also name, may be - for\n" +
-			"standard output.\n\n" +
-			"filter also keeps the method, module and symbol events of the processes with a selected event, so that stacks in the\n" +
-			"output can be resolved; --keep-symbols=false drops them. To find these processes it reads the input twice, and copies\n" +
-			"standard input to a temporary file.\n\n" +
-			"Events are renumbered: filtered events do not count as lost, and events that the recorder lost still do. Types and\n" +
-			"threads without an event are dropped. Without a selection filter keeps everything.\n\n" + severalHelp,
+		Long:  filterHelp + severalHelp,
 		Example: examples(
-			formats.Example{
-				Remark: "one process of a machine-wide trace",
-				Line:   "ntconv filter --pid 4711 machine.nettrace one.nettrace",
-			},
+			formats.Example{Remark: "one process of a machine-wide trace", Line: "ntconv filter --pid 4711 machine.nettrace one.nettrace"},
 			formats.Example{
 				Remark: "the last ten seconds, without the runtime's own events",
 				Line:   "ntconv filter --from-time -10s --where '!($provider =~ \"^Microsoft-Windows-DotNETRuntime\")' trace.nettrace end.nettrace",

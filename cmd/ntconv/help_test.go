@@ -83,6 +83,11 @@ func TestTopics(t *testing.T) {
 			t.Errorf("--help: no topic %s in\n%s", topic.Name(), first)
 		}
 	}
+	_, listed, _ := strings.Cut(first, "\nTopics")
+	listed, _, _ = strings.Cut(listed, "\n\n")
+	if n := strings.Count(listed, "\n"); n != len(topics()) {
+		t.Errorf("--help lists %d topics, want %d:\n%s", n, len(topics()), listed)
+	}
 	if strings.Contains(first, "  2  ") || strings.Contains(first, ".pb.gz") || strings.Count(first, "\n") > 50 {
 		t.Errorf("--help has more than commands and topics:\n%s", first)
 	}

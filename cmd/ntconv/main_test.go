@@ -170,7 +170,7 @@ func TestExitCodes(t *testing.T) {
 		{name: "losses of the recorder", args: []string{"info", trace(t, "stress-drop")}},
 
 		{name: "no input", args: []string{"to", "pprof"}, code: 1, stderr: []string{"no input given", "ntconv to pprof --help"}},
-		{name: "two inputs", args: []string{"top", "a", "b"}, code: 1, stderr: []string{"ntconv top reads one input, got 2 (a b); to merge them, run: ntconv to nettrace a b -o both.nettrace"}},
+		{name: "two inputs", args: []string{"top", "a", "b"}, code: 1, stderr: []string{"ntconv top reads one input, got 2 (a b); to merge them, run: ntconv merge a b both.nettrace"}},
 		{name: "unknown command", args: []string{"explode"}, code: 1, stderr: []string{"explode", "--help"}},
 		{name: "unknown flag", args: []string{"info", "--nope", cpu}, code: 1, stderr: []string{"--nope"}},
 		{name: "unknown format", args: []string{"to", "mp3", cpu}, code: 1, stderr: []string{"mp3", "pprof (.pb.gz"}},

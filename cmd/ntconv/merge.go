@@ -35,6 +35,7 @@ type merging struct {
 	parts   bool            // all inputs are parts of one split
 	ordered bool            // the parts are in time order
 	notes   []string        // of the latest pass
+	twice   []string        // inputs that the command line names more than once, which are read once
 	dropped func() int64    // added events of parts that were dropped
 }
 
@@ -100,8 +101,10 @@ func (a *app) merge(cmd *cobra.Command, m *merging, args []string) error {
 	if err != nil {
 		return a.notOpened(err)
 	}
+	m.twice = namedTwice(args)
 	m.names = found.Names
 	m.in, m.others = m.names[0], m.names[1:]
+	m.followName()
 	if to, flag := m.creator.Destination(); to != formats.ToFile {
 		return failf(exitUsage, "merge writes one trace; omit %s", flag)
 	}
@@ -116,6 +119,19 @@ func (a *app) merge(cmd *cobra.Command, m *merging, args []string) error {
 	m.ordering = func() bool { return !m.parts || m.ordered }
 	m.remarks = m.remark
 	return a.convert(&m.conversion, plan)
+}
+
+// followName selects the format that the name of the output states; without one it stays nettrace.
+func (m *merging) followName() {
+	to := formats.ByFile(formats.Writable(), m.out)
+	if to == nil {
+		to, _ = formats.ByOutput(m.out)
+	}
+	if to == nil || to.Out == nil || to.Name == m.to.Name || isStdout(m.out) {
+		return
+	}
+	m.to = to
+	m.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
 }
 
 // mergePlan determines whether the inputs are parts, and the order in which they are read.
@@ -182,7 +198,7 @@ func (a *app) header(name string) *ntconv.Info {
 func (m *merging) parse() error {
 	m.offset, m.host = make([]time.Duration, len(m.names)), make([]string, len(m.names))
 	for _, text := range m.offsets {
-		i, value, err := m.inputOf("offset", text)
+		i, value, err := m.inputOf(text)
 		if err == nil {
 			m.offset[i], err = time.ParseDuration(value)
 		}
@@ -191,7 +207,7 @@ func (m *merging) parse() error {
 		}
 	}
 	for _, text := range m.hosts {
-		i, value, err := m.inputOf("host", text)
+		i, value, err := m.inputOf(text)
 		if err != nil {
 			return fmt.Errorf("--host %s: %w; want INPUT=NAME", text, err)
 		}
@@ -201,7 +217,7 @@ func (m *merging) parse() error {
 }
 
 // inputOf returns the index of the input that a value INPUT=TEXT names, and the text.
-func (m *merging) inputOf(_, value string) (int, string, error) {
+func (m *merging) inputOf(value string) (int, string, error) {
 	at := strings.LastIndexByte(value, '=')
 	if at < 0 {
 		return 0, "", errors.New("no equals sign")
@@ -223,9 +239,23 @@ func (m *merging) inputOf(_, value string) (int, string, error) {
 		found = n - 1
 	}
 	if found < 0 {
-		return 0, "", fmt.Errorf("no input is called %s", name)
+		return 0, "", fmt.Errorf("no input is called %s; the inputs are %s", name, m.numbered())
 	}
 	return found, text, nil
+}
+
+// numbered lists the inputs with the numbers by which flags name them.
+func (m *merging) numbered() string {
+	const shown = 4
+	var list []string
+	for i, name := range m.names {
+		if i == shown {
+			list = append(list, fmt.Sprintf("... %d", len(m.names)))
+			break
+		}
+		list = append(list, fmt.Sprintf("%d %s", i+1, name))
+	}
+	return strings.Join(list, ", ")
 }
 
 // combine returns one source for those of the inputs.
@@ -304,8 +334,29 @@ func (m *merging) join(sources []ntconv.Source) (ntconv.Source, error) {
 	return j, nil
 }
 
+// namedTwice returns the files that arguments name more than once.
+func namedTwice(args []string) (twice []string) {
+	seen := make(map[string]int)
+	for _, name := range args {
+		clean := filepath.Clean(name)
+		if seen[clean]++; seen[clean] == 2 && name != "-" {
+			twice = append(twice, name)
+		}
+	}
+	return twice
+}
+
 // remark returns what the summary says about the inputs.
 func (m *merging) remark() string {
+	text := m.clockRemark()
+	if len(m.twice) == 0 {
+		return text
+	}
+	return fmt.Sprintf("named twice and read once: %s; %s", message.List(m.twice), text)
+}
+
+// clockRemark returns how the inputs were joined or aligned.
+func (m *merging) clockRemark() string {
 	if m.dropped != nil {
 		note := fmt.Sprintf("%s joined, %s dropped", message.Count(int64(len(m.names)), "part"),
 			message.Count(m.dropped(), "added event"))

@@ -48,7 +48,7 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 		return oneInput(cmd, args)
 	case len(args) > 2:
 		return fmt.Errorf(
-			"want one input and one output (IN OUT), got %d arguments: %s; to merge inputs, run: ntconv to nettrace IN... -o both.nettrace",
+			"want one input and one output (IN OUT), got %d arguments: %s; to merge inputs, run: ntconv merge IN... both.nettrace",
 			len(args),
 			strings.Join(args, " "),
 		)

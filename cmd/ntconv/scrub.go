@@ -66,16 +66,6 @@ func (a *app) scrubCmd() *cobra.Command {
 		Args:              f.args,
 		ValidArgsFunction: inputCompletion,
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
-		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
-		f.bind(flags)
-	})
-	a.addReadFlags(cmd)
-	showOrder(cmd, formats.OrderName(formats.Nettrace().Out.Order))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if f.printPolicy {
 			return a.printPolicy()
@@ -90,6 +80,17 @@ func (a *app) scrubCmd() *cobra.Command {
 		}
 		return a.scrub(cmd, &f, &c)
 	}
+	if !a.hasFlags(cmd) {
+		return cmd
+	}
+	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
+		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		f.bind(flags)
+	})
+	a.completeScrub(cmd)
+	a.addReadFlags(cmd)
+	showOrder(cmd, formats.OrderName(formats.Nettrace().Out.Order))
 	return cmd
 }
 
@@ -111,15 +112,17 @@ func (f *scrubFlags) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.opts.Drop, "drop-provider", nil, "drop the events of this `provider`; repeatable")
 }
 
-// args checks the arguments IN OUT. A dry run has no output, and --print-policy not even an input.
+// args checks the arguments IN OUT. A dry run writes no output, and --print-policy not even an input.
 func (f *scrubFlags) args(cmd *cobra.Command, args []string) error {
 	switch {
 	case f.printPolicy:
 		return cobra.NoArgs(cmd, args)
 	case f.dryRun:
-		return oneInput(cmd, args)
+		return inAndOut(cmd, args) // OUT is accepted, so that --dry-run can be added to a command line
 	case f.json:
 		return errors.New("--json needs --dry-run")
+	case cmd.Flags().Changed("examples"):
+		return errors.New("--examples needs --dry-run")
 	}
 	if err := inAndOut(cmd, args); err != nil {
 		return err
@@ -240,6 +243,9 @@ func (f *scrubFlags) detail() string {
 	if r.Dropped > 0 {
 		s += "; " + message.Count(r.Dropped, "event") + " dropped"
 	}
+	if n := len(r.Unmatched); n > 0 {
+		s += "; " + message.Count(int64(n), "rule") + " of the policy matched nothing: " + strings.Join(r.Unmatched, ", ")
+	}
 	if f.key == "" {
 		s += "; the key was random, so another run has other pseudonyms"
 	}
@@ -259,6 +265,9 @@ func (a *app) scrubDryRun(f *scrubFlags, in string) error {
 			return fatal
 		}
 		a.sum.Read(p)
+		if err := a.scrubbed(f, p); err != nil {
+			return err
+		}
 		r := f.scrubber.Result()
 		write := r.WriteText
 		if f.json {

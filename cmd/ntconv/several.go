@@ -194,7 +194,7 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 	case each:
 		return a.convertInto(cmd, c, in)
 	case n > 1 && in.expanded && !c.to.Out.Merges:
-		return failf(exitUsage, "%s and one output %s: name a directory with -o DIR/, or merge them first: ntconv to nettrace",
+		return failf(exitUsage, "%s and one output %s: name a directory with -o DIR/, or merge them first: ntconv merge IN... both.nettrace",
 			severalName(in), c.out)
 	case n > 1 && !c.to.Out.Merges:
 		return fail(exitUsage, fmt.Errorf("%w; -o DIR/ converts each by itself", oneInput(cmd, in.Names)))
@@ -233,6 +233,57 @@ func (c *conversion) outputIn(dir, in, below string) string {
 		return filepath.Join(dir, formats.DirFor(below)) + string(filepath.Separator)
 	}
 	return filepath.Join(dir, c.to.OutputFor(below))
+}
+
+// distinct returns the paths below the output directory that the outputs are named after: in.Below, except for inputs
+// that would have the same output. They keep as many of their last directories as distinguish them. Of inputs that
+// differ in extensions only, the first keeps its output, and the others keep their extensions: a-nettrace-gz.pb.gz.
+func (c *conversion) distinct(in *inputs) []string {
+	below := slices.Clone(in.Below)
+	counts := func() map[string]int {
+		n := make(map[string]int)
+		for i, name := range in.Names {
+			n[c.outputIn("", name, below[i])]++
+		}
+		return n
+	}
+	const maxDirs = 4
+	for dirs := 1; dirs <= maxDirs; dirs++ {
+		n := counts()
+		for i, name := range in.Names {
+			if n[c.outputIn("", name, below[i])] > 1 && name != "-" {
+				below[i] = lastElements(name, dirs+1)
+			}
+		}
+	}
+	n := counts()
+	same := func(i int) bool { return n[c.outputIn("", in.Names[i], below[i])] > 1 }
+	seen := make(map[string]bool)
+	for i, name := range in.Names {
+		if same(i) { // directories do not distinguish them
+			below[i] = in.Below[i]
+		}
+		out := c.outputIn("", name, below[i])
+		if seen[out] && name != "-" {
+			dir, base := filepath.Split(in.Below[i])
+			below[i] = filepath.Join(dir, strings.ReplaceAll(base, ".", "-"))
+		}
+		seen[out] = true
+	}
+	return below
+}
+
+// lastElements returns the last n elements of a path, without those before the last "..".
+func lastElements(name string, n int) string {
+	parts := strings.Split(strings.TrimPrefix(filepath.ToSlash(filepath.Clean(name[len(filepath.VolumeName(name)):])), "/"), "/")
+	parts = parts[max(0, len(parts)-n):]
+	for i := len(parts) - 2; i >= 0; i-- {
+		if parts[i] == ".." {
+			parts = parts[i+1:]
+			break
+		}
+	}
+	return filepath.Join(parts...)
 }
 
 // find returns the inputs of a collection.

@@ -12,6 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/input"
+	"github.com/spf13/pflag"
 )
 
 // runs makes a directory with traces in it and below it, one that is truncated, one file that is not a trace although it is
@@ -102,7 +106,7 @@ func TestSeveralInputs(t *testing.T) {
 		{"to nettrace runs --each=false -o 4/all.nettrace", exitIncomplete, "all.nettrace", "and 2 more"},
 		{"to pprof runs/**/a.nettrace -o 5/", exitOK, "a.pb.gz sub/a.pb.gz", "2 of 2 inputs"},
 		{"to pprof runs/a.nettrace -o 6/", exitOK, "a.pb.gz", "6/a.pb.gz: "},
-		{"to pprof runs/a.nettrace runs/sub/a.nettrace -o 7/", exitUsage, "a.pb.gz", "is that of runs/a.nettrace"},
+		{"to pprof runs/a.nettrace runs/sub/a.nettrace -o 7/", exitOK, "runs/a.pb.gz sub/a.pb.gz", "2 of 2 inputs"},
 		{"to pprof runs/a.nettrace runs/sub/a.nettrace -o 8/x.pb.gz", exitUsage, "", "-o DIR/ converts each by itself"},
 		{"to pprof runs -o 9/x.pb.gz", exitUsage, "", "name a directory with -o DIR/"},
 		{"to parquet runs/a.nettrace runs/sub/a.nettrace -o 10/x/", exitOK, "x/attributes.parquet ...", "3,036 events"},
@@ -233,5 +237,26 @@ func TestVerifyDirectories(t *testing.T) {
 	write(t, dir, "runs/a.nettrace.gz", unpacked(t, "cpu-env"))
 	if r := invoke(t, dir, nil, "verify", "runs", "copy"); r.code != exitUsage || !strings.Contains(r.stderr, "same name without extensions") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}
+
+// Outputs of inputs with equal names keep the directories that distinguish them, or the extensions.
+func TestDistinctOutputs(t *testing.T) {
+	for _, c := range []struct{ names, want []string }{
+		{[]string{"d/a.nettrace", "d/b.nettrace"}, []string{"a.nettrace", "b.nettrace"}},
+		{[]string{"d1/a.nettrace", "d2/a.nettrace", "b.nettrace"}, []string{"d1/a.nettrace", "d2/a.nettrace", "b.nettrace"}},
+		{[]string{"/x/1/run/a.nettrace", "/x/2/run/a.nettrace"}, []string{"1/run/a.nettrace", "2/run/a.nettrace"}},
+		{[]string{"../d/a.nettrace", "../../d/a.nettrace", "e/a.nettrace"}, []string{"a.nettrace", "a-nettrace", "e/a.nettrace"}},
+		{[]string{"d/a.nettrace", "d/a.nettrace.zst"}, []string{"a.nettrace", "a-nettrace-zst"}},
+	} {
+		con := &conversion{to: formats.Nettrace()}
+		con.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+		in := &inputs{Found: &input.Found{Names: c.names}}
+		for _, name := range c.names {
+			in.Below = append(in.Below, filepath.Base(name))
+		}
+		if got := con.distinct(in); !slices.Equal(got, c.want) {
+			t.Errorf("%q: got %q, want %q", c.names, got, c.want)
+		}
 	}
 }

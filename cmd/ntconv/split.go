@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -43,7 +44,7 @@ func (a *app) splitCmd() *cobra.Command {
 		Short: "Divide a trace into parts that each stand alone",
 		Long: "Divide a trace into parts that each stand alone: nettrace 6 files in the new directory DIR. EVERY is one of\n\n" +
 			"  10s             time: each part has the events of 10 seconds; there is no part for a time without events\n" +
-			"  100MB           size of a part (B, KB, MB, GB; KiB, MiB, GiB)\n" +
+			"  100MB           size of a part (B, KB, MB, GB; KiB, MiB, GiB), at least 4,096 bytes\n" +
 			"  process         one part per process\n" +
 			"  FIELD,...       one part per value of fields of the payload or properties such as $tid; ntconv help where lists them\n" +
 			"  EXPRESSION      a part begins with each event for which the expression is true, such as '$event == \"GCStart\"'\n\n" +
@@ -60,7 +61,8 @@ func (a *app) splitCmd() *cobra.Command {
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return fmt.Errorf("split reads one input and writes one directory (IN DIR), got %d arguments", len(args))
+				return fmt.Errorf("split reads one input and writes one directory (IN DIR), got %s",
+					message.Count(int64(len(args)), "argument"))
 			}
 			return nil
 		},
@@ -74,7 +76,7 @@ func (a *app) splitCmd() *cobra.Command {
 		return cmd
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringVar(&s.text, "every", "", "what divides the trace: a `time`, a size, process, fields, or an expression")
+		flags.StringVar(&s.text, "every", "", "what divides the trace: `EVERY` is a time, a size, process, fields, or an expression")
 		flags.BoolVarP(&a.force, "force", "f", false, "replace an existing directory of traces")
 		flags.BoolVar(&s.allowLarge, "allow-large", false,
 			"write payloads above 65,535 bytes and stacks above 8,190 frames, which TraceEvent cannot read")
@@ -361,4 +363,13 @@ func (r *splitResult) Detail() (string, []ntconv.Code) {
 func (r *splitResult) Remark(text string) { r.Text = text }
 
 // Notes implements formats.Result.
-func (r *splitResult) Notes() []string { return r.notes }
+func (r *splitResult) Notes() []string {
+	if r.Replicas <= maxCopies*r.Events {
+		return r.notes
+	}
+	return append(slices.Clip(r.notes), fmt.Sprintf("the parts have %.1f times as many copies as events, because they are small; "+
+		"choose a larger --every to save space", float64(r.Replicas)/float64(max(1, r.Events))))
+}
+
+// maxCopies is the number of copies per event above which the summary advises larger parts.
+const maxCopies = 2

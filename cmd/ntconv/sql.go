@@ -97,12 +97,8 @@ func (a *app) sqlCmd() *cobra.Command {
 			"format",
 			"form of the result: "+strings.Join(forms[1:], ", ")+"; auto is table on a terminal, else csv",
 		)
-		flags.BoolVar(
-			&q.views,
-			"views",
-			false,
-			"print the statements that create the views; all arguments are directories of tables or datasets",
-		)
+		flags.BoolVar(&q.views, "views", false,
+			"print the statements that create the views; all arguments are directories of tables or datasets")
 		flags.StringVar(&q.duckdb, "duckdb", "duckdb", "`program` to run")
 	})
 	a.addInputFlags(cmd)

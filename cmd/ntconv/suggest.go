@@ -211,11 +211,11 @@ func wayForSeveral(cmd *cobra.Command, args []string) string {
 	for _, name := range args {
 		in.WriteString(message.ShellWord(name) + " ")
 	}
-	return fmt.Sprintf(
-		"to merge them, run: ntconv to nettrace %s-o both.nettrace && %s both.nettrace",
-		in.String(),
-		cmd.CommandPath(),
-	)
+	way := fmt.Sprintf("to merge them, run: ntconv merge %sboth.nettrace && %s both.nettrace", in.String(), cmd.CommandPath())
+	if len(args) == 2 && cmd.Flags().Lookup(flagDiff) != nil {
+		return fmt.Sprintf("to compare them, run: %s --%s %s; %s", cmd.CommandPath(), flagDiff, strings.TrimSpace(in.String()), way)
+	}
+	return way
 }
 
 // meantAsOutput reports whether a surplus argument looks like an output: it has the extension of an output, and does

@@ -128,10 +128,11 @@ func TestSeveralInputsOrAnOutput(t *testing.T) {
 	for _, name := range []string{"a", "b.nettrace", "old.pb.gz"} {
 		write(t, dir, name, unpacked(t, "cpu-env"))
 	}
-	const out, several = "is the output, use -o ", "ntconv to nettrace "
+	const out, several = "is the output, use -o ", "ntconv merge "
 	for _, c := range []struct{ args, want, not string }{
-		{"to pprof a b.nettrace", several + "a b.nettrace -o both.nettrace && ntconv to pprof both.nettrace", out},
-		{"top a b.nettrace", several + "a b.nettrace -o both.nettrace && ntconv top both.nettrace", out},
+		{"to pprof a b.nettrace", several + "a b.nettrace both.nettrace && ntconv to pprof both.nettrace", out},
+		{"top a b.nettrace", several + "a b.nettrace both.nettrace && ntconv top both.nettrace", out},
+		{"view a b.nettrace", "to compare them, run: ntconv view --diff a b.nettrace; to merge them, run: ntconv merge", out},
 		{"to pprof a new.pb.gz", "if new.pb.gz " + out + "new.pb.gz", several},
 		{"to pprof a old.pb.gz", "if old.pb.gz " + out + "old.pb.gz", several},
 		{"to pprof a nowhere", several, out},
@@ -139,7 +140,7 @@ func TestSeveralInputsOrAnOutput(t *testing.T) {
 		{"print a new.txt", "if new.txt " + out + "new.txt", several},
 		{"to nettrace a new.nettrace", "name the output with -o; if that is new.nettrace, use -o new.nettrace", ""},
 		{"to nettrace a b", "name the output with -o\n", ""},
-		{"convert a b.nettrace x.pb.gz", "to merge inputs, run: ntconv to nettrace IN... -o both.nettrace", ""},
+		{"convert a b.nettrace x.pb.gz", "to merge inputs, run: ntconv merge IN... both.nettrace", ""},
 	} {
 		r := invoke(t, dir, nil, strings.Fields(c.args)...)
 		if r.code != exitUsage || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) {

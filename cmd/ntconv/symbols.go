@@ -67,7 +67,8 @@ func (a *app) symbolsCmd() *cobra.Command {
 // A symbolList is the output of ntconv symbols --json.
 type symbolList struct {
 	File       string              `json:"file"`
-	Frames     int64               `json:"frames"`
+	AllFrames  int64               `json:"all_frames"` // of all stacks, including managed frames
+	Frames     int64               `json:"frames"`     // of native code, or unresolved
 	FromTrace  int64               `json:"from_trace"`
 	FromFiles  int64               `json:"from_files"`
 	Unresolved int64               `json:"unresolved"`
@@ -97,7 +98,14 @@ func (a *app) listSymbols(r *symbolsRequest) error {
 		if p.Kept == 0 && p.Total > 0 && !plan.Selection.Empty() {
 			return a.nothing(p, "events", "")
 		}
-		text, err := r.text(needs.Result(), needs.Lines())
+		recording := &symbolfiles.Recording{
+			EventPipe:   writtenByEventPipe(p.Info.Format),
+			LostRundown: p.Losses().Rundown,
+		}
+		if t, ok := p.Namer.(*symbol.Table); ok {
+			recording.Rundown = t.HasRundown()
+		}
+		text, err := r.text(needs.Result(recording), needs)
 		if err != nil {
 			return fail(exitOutput, err)
 		}
@@ -109,9 +117,15 @@ func (a *app) listSymbols(r *symbolsRequest) error {
 	})
 }
 
+// writtenByEventPipe reports whether only .NET's runtime writes a format. Other recorders write nettrace 6, too.
+func writtenByEventPipe(format string) bool {
+	return strings.HasPrefix(format, "netperf") || strings.HasPrefix(format, "nettrace ") && format != "nettrace 6"
+}
+
 // text returns the list as text or JSON.
-func (r *symbolsRequest) text(rows []*symbolfiles.Need, lines []*symbolfiles.LineNeed) (string, error) {
-	list := symbolList{File: r.in, Symbols: []*symbolfiles.Need{}, Lines: lines, Refused: r.finder.Refused(false)}
+func (r *symbolsRequest) text(rows []*symbolfiles.Need, needs *symbolfiles.Needs) (string, error) {
+	lines, all := needs.Lines(), needs.Counts()
+	list := symbolList{AllFrames: all.Frames, File: r.in, Symbols: []*symbolfiles.Need{}, Lines: lines, Refused: r.finder.Refused(false)}
 	for _, n := range rows {
 		list.Frames += n.Frames
 		list.FromTrace += n.FromTrace
@@ -131,23 +145,31 @@ func (r *symbolsRequest) text(rows []*symbolfiles.Need, lines []*symbolfiles.Lin
 		return string(message.JSON(b.Bytes())), nil
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s of native code: %s named by the trace, %s by files, %s unresolved\n",
-		message.Count(list.Frames, "frame"), message.Group(list.FromTrace), message.Group(list.FromFiles),
-		message.Group(list.Unresolved))
+	b.WriteString(list.line(all))
 	const row = "%10s  %8s  %8s  %-15s  %s\n"
 	if len(list.Symbols) > 0 {
 		fmt.Fprintf(&b, "\n"+row, "UNRESOLVED", "BY FILES", "BY TRACE", "BUILD ID", "FILE")
 	}
 	for _, n := range list.Symbols {
-		id := n.BuildID
-		if len(id) > shownID {
-			id = id[:shownID] + "..."
-		}
-		fmt.Fprintf(&b, row, message.Group(n.Unresolved), message.Group(n.FromFiles), message.Group(n.FromTrace), id,
-			message.Line(n.Name()+statusText(&n.Status)))
+		fmt.Fprintf(&b, row, message.Group(n.Unresolved), message.Group(n.FromFiles), message.Group(n.FromTrace),
+			shortID(n.BuildID), message.Line(n.Name()+statusText(&n.Status)))
 	}
 	linesText(&b, lines)
 	return b.String(), nil
+}
+
+// line returns the first line of the text: the totals, and the frames that they are a part of.
+func (l *symbolList) line(all symbolfiles.Counts) string {
+	switch {
+	case all.Stacks == 0:
+		return "no event has a stack, so no symbols are needed\n"
+	case l.Frames == 0:
+		return fmt.Sprintf("0 of %s are native or unresolved: all are managed methods, which the trace names\n",
+			message.Count(all.Frames, "frame"))
+	}
+	return fmt.Sprintf("%s of %s are native or unresolved: %s named by the trace, %s by files, %s unresolved\n",
+		message.Group(l.Frames), message.Count(all.Frames, "frame"), message.Group(l.FromTrace), message.Group(l.FromFiles),
+		message.Group(l.Unresolved))
 }
 
 // linesText appends the table of the assemblies with managed frames.
@@ -157,17 +179,19 @@ func linesText(b *strings.Builder, lines []*symbolfiles.LineNeed) {
 		fmt.Fprintf(b, "\n"+row, "WITH LINES", "NO LINES", "PDB ID", "ASSEMBLY")
 	}
 	for _, n := range lines {
-		id := n.PDB
-		if len(id) > shownID {
-			id = id[:shownID] + "..."
-		}
-		fmt.Fprintf(b, row, message.Group(n.Located), message.Group(n.Frames-n.Located), id,
+		fmt.Fprintf(b, row, message.Group(n.Located), message.Group(n.Frames-n.Located), shortID(n.PDB),
 			message.Line(n.Assembly+statusText(&n.Status)))
 	}
 }
 
-// shownID is the number of digits of a build ID that the text shows.
-const shownID = 12
+// shortID returns the first digits of a recorded build ID, which may be any text, for display.
+func shortID(id string) string {
+	const digits = 12
+	if len(id) > digits {
+		id = id[:digits] + "..."
+	}
+	return message.Line(id)
+}
 
 // statusText describes the files of a row.
 func statusText(s *symbolfiles.Status) string {

@@ -21,6 +21,10 @@ func TestLinesOfManagedFrames(t *testing.T) {
 		t.Errorf("exit code %d; profiles with --symbols and without differ although the trace names all methods", plain.code)
 	}
 	located := invoke(t, "", nil, "to", "pprof", "-o", "-", "--symbols", dir, "--lines", trace)
+	converted := invoke(t, "", nil, "convert", "--to", "pprof", "-o", "-", "--symbols", dir, "--lines", trace)
+	if located.stdout != converted.stdout {
+		t.Errorf("convert and to pprof write different profiles: %s", converted.stderr)
+	}
 	p, err := profile.ParseData([]byte(located.stdout))
 	if err != nil {
 		t.Fatal(err)

@@ -39,7 +39,8 @@ func (a *app) toCmd(from *formats.Format) *cobra.Command {
 }
 
 func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
-	c, openers := conversion{to: f}, new(formats.Openers)
+	c := conversion{to: f}
+	var openers *formats.Openers
 	set := &collection{several: new(several)}
 	use := "IN... [-o OUT]"
 	if f.Out.Dataset {
@@ -79,12 +80,7 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 		if f.Out.Dataset {
 			set.bind(flags)
 		}
-		switch {
-		case from != nil:
-			openers = formats.BindOpeners(flags, from)
-		case f.Out.InFlags:
-			openers = formats.BindOpeners(flags, formats.Readable()...)
-		}
+		openers = bindOpeners(flags, from, f)
 	})
 	a.addInputFlags(cmd)
 	hideInputFlags(cmd, from)
@@ -93,6 +89,17 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	}
 	showOrder(cmd, formats.OrderName(f.Out.Order))
 	return cmd
+}
+
+// bindOpeners defines the flags of inputs for a conversion to a format. from is the format of the inputs, nil for any.
+func bindOpeners(flags *pflag.FlagSet, from, to *formats.Format) *formats.Openers {
+	switch {
+	case from != nil:
+		return formats.BindOpeners(flags, from)
+	case to.Out.InFlags:
+		return formats.BindOpeners(flags, formats.Readable()...)
+	}
+	return new(formats.Openers)
 }
 
 // hideInputFlags hides the flags without effect on inputs of format from; nil means any format.
@@ -128,6 +135,11 @@ func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) err
 	if len(c.others) > 0 {
 		if err := planSeveral(cmd, plan, c.out); err != nil {
 			return err
+		}
+	}
+	if len(inputs) > 1 && a.areParts(inputs) {
+		c.remarks = func() string {
+			return "the inputs are parts of a split, whose copies of events remain; ntconv merge drops them"
 		}
 	}
 	return a.convert(c, plan)

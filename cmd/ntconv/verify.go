@@ -56,18 +56,11 @@ const verifyHelp = "Compare two traces, event by event: times, sequence numbers,
 func (a *app) verifyCmd() *cobra.Command {
 	var v verification
 	jobs := defaultJobs()
-	var list strings.Builder
-	var names []string
-	for _, x := range streameq.Aspects() {
-		fmt.Fprintf(&list, "  %-12s %s\n", x.Name, x.Doc)
-		names = append(names, x.Name)
-	}
-	fmt.Fprintf(&list, "  %-12s %s\n", ignoreReplicas, "events that ntconv split has added to a part")
-	names = append(names, ignoreReplicas)
+	names, list := ignorable()
 	cmd := &cobra.Command{
 		Use:   "verify A B",
 		Short: "Compare two traces: equal, or where they first differ",
-		Long:  verifyHelp + list.String(),
+		Long:  verifyHelp + list,
 		Example: examples(
 			formats.Example{
 				Remark: "check that a trace was rewritten without loss",
@@ -82,24 +75,19 @@ func (a *app) verifyCmd() *cobra.Command {
 				Line:   "ntconv verify --pid 4711 --ignore sequence,lost,marks,definitions all.nettrace one.nettrace",
 			},
 		),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 2 {
-				return fmt.Errorf("verify reads two inputs, got %d", len(args))
-			}
-			if args[0] == "-" && args[1] == "-" {
-				return errors.New("only one of the traces can be standard input")
-			}
-			return nil
-		},
+		Args: verifyArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, s string) ([]string, cobra.ShellCompDirective) {
 			return inputCompletion(cmd, args[min(len(args), 1):], s)
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
 			v.names = [2]string(args)
-			if a.job != nil {
+			switch {
+			case a.job != nil:
 				v.names = [2]string{a.job.in, a.job.with}
-			} else if a.directories(v.names) {
-				return a.verifyEach(v.names, max(1, jobs))
+			case jobs < 1:
+				return failf(exitUsage, "--%s %d: want at least 1", flagJobs, jobs)
+			case a.directories(v.names):
+				return a.verifyEach(v.names, jobs)
 			}
 			return a.verify(&v)
 		},
@@ -115,6 +103,29 @@ func (a *app) verifyCmd() *cobra.Command {
 	a.addInputFlags(cmd)
 	cmd.Flags().Lookup(during.Flag).Hidden = true
 	return cmd
+}
+
+// verifyArgs is the argument check of verify.
+func verifyArgs(_ *cobra.Command, args []string) error {
+	if len(args) != 2 {
+		return fmt.Errorf("verify reads two inputs, got %d", len(args))
+	}
+	if args[0] == "-" && args[1] == "-" {
+		return errors.New("only one of the traces can be standard input")
+	}
+	return nil
+}
+
+// ignorable returns the names of the aspects that --ignore takes, and a line about each.
+func ignorable() (names []string, list string) {
+	add := func(name, doc string) {
+		names, list = append(names, name), list+fmt.Sprintf("  %-12s %s\n", name, doc)
+	}
+	for _, x := range streameq.Aspects() {
+		add(x.Name, x.Doc)
+	}
+	add(ignoreReplicas, "events that ntconv split has added to a part")
+	return names, list
 }
 
 // options returns the options of the comparison. It always ignores errors of the sources, so that the traces are

@@ -39,14 +39,15 @@ type CodeView struct {
 const (
 	debugCodeView    = 2
 	debugEmbeddedPDB = 17
-	debugPerfMap     = 21
 	debugEntrySize   = 28
+	maxDebugEntries  = 64 // compilers write at most some
+	maxPath          = 1 << 12
 	portableMinor    = 0x504d
 )
 
 // debugEntries calls visit for the entries of the debug directory, until it returns false.
 func (img *Image) debugEntries(visit func(entry, data []byte) bool) {
-	list := img.At(img.debug.RVA, img.debug.Size)
+	list := img.At(img.debug.RVA, min(img.debug.Size, maxDebugEntries*debugEntrySize))
 	for ; len(list) >= debugEntrySize; list = list[debugEntrySize:] {
 		if !visit(list[:debugEntrySize], at(img.data, u32(list, 24), u32(list, 16))) {
 			return
@@ -63,25 +64,11 @@ func (img *Image) CodeView() (cv CodeView, ok bool) {
 		cv.ID.Stamp, cv.Portable = u32(entry, 4), u16(entry, 10) == portableMinor
 		copy(cv.ID.GUID[:], data[4:])
 		cv.Age = u32(data, 20)
-		path, _, _ := bytes.Cut(data[24:], []byte{0})
+		path, _, _ := bytes.Cut(data[24:min(len(data), 24+maxPath)], []byte{0})
 		cv.Path, ok = string(path), true
 		return !cv.Portable // an image compiled to native code also names the PDB of that code
 	})
 	return cv, ok
-}
-
-// PerfMap returns the signature of the perf map of the native code, which identifies the code. It returns false if the
-// image has none.
-func (img *Image) PerfMap() (signature [16]byte, ok bool) {
-	img.debugEntries(func(entry, data []byte) bool {
-		if u32(entry, 12) != debugPerfMap || len(data) < 24 || string(data[:4]) != "R2RM" {
-			return true
-		}
-		copy(signature[:], data[4:])
-		ok = true
-		return false
-	})
-	return signature, ok
 }
 
 // EmbeddedPDB returns the compressed portable PDB in the image with its size before compression, or nil. The bytes are

@@ -115,6 +115,16 @@ func TestNestedInstantiations(t *testing.T) {
 	}
 }
 
+// TestWithoutMetadata checks that a type of an assembly that is not at hand is an error.
+func TestWithoutMetadata(t *testing.T) {
+	for _, token := range []byte{0x04, 0x05, 0x06} {
+		s := ecma.Signature{Rest: []byte{0x12, token}}
+		if name := s.FullName(); name != "" || !s.Failed {
+			t.Errorf("token %#x: got %q", token, name)
+		}
+	}
+}
+
 // FuzzImage checks that names of malformed assemblies are bounded.
 func FuzzImage(f *testing.F) {
 	f.Add(read(f, "Lines.dll"))
@@ -125,7 +135,6 @@ func FuzzImage(f *testing.F) {
 			return
 		}
 		img.CodeView()
-		img.PerfMap()
 		img.EmbeddedPDB()
 		img.Export("RTR_HEADER")
 		m, err := img.Metadata()

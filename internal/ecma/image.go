@@ -36,9 +36,8 @@ const (
 
 // An Image is a PE file with a CLI header. It refers to the bytes that it was parsed from.
 type Image struct {
-	Machine   uint16 // one of the Machine constants if the operating system is known, or else the value of the file
-	Timestamp uint32 // or a hash of the content, if the compiler is deterministic
-	Sections  []Section
+	Machine  uint16 // one of the Machine constants if the operating system is known, or else the value of the file
+	Sections []Section
 
 	data          []byte
 	exports       Directory
@@ -64,7 +63,7 @@ func ParseImage(data []byte) (*Image, error) {
 	if !bytes.HasPrefix(data, []byte("MZ")) || string(at(data, pe, 4)) != "PE\x00\x00" {
 		return nil, fmt.Errorf("byte 0: no PE header: %w", ErrFormat)
 	}
-	img := &Image{data: data, Machine: machine(u16(data, pe+4)), Timestamp: u32(data, pe+8)}
+	img := &Image{data: data, Machine: machine(u16(data, pe+4))}
 	sections, optional := u16(data, pe+6), uint32(u16(data, pe+20))
 	dirs := pe + 24
 	switch u16(data, pe+24) {
@@ -183,7 +182,7 @@ func (img *Image) Export(name string) (uint32, bool) {
 	n, functions, names, ordinals := u32(b, 24), u32(b, 28), u32(b, 32), u32(b, 36)
 	list := img.From(names)
 	for i := uint32(0); i < n && uint64(i)*4+4 <= uint64(len(list)); i++ {
-		if text, _, ok := bytes.Cut(img.From(u32(list, 4*i)), []byte{0}); ok && string(text) == name {
+		if bytes.HasPrefix(img.From(u32(list, 4*i)), []byte(name+"\x00")) {
 			ordinal := u16(img.From(ordinals), 2*i)
 			return u32(img.From(functions), 4*uint32(ordinal)), true
 		}

@@ -14,10 +14,8 @@ const (
 	Assembly               Table = 0x20
 	AssemblyRef            Table = 0x23
 	NestedClass            Table = 0x29
-	MethodSpec             Table = 0x2b
 	Document               Table = 0x30
 	MethodDebugInformation Table = 0x31
-	CustomDebugInformation Table = 0x37
 
 	module Table = 0x00
 )
@@ -28,17 +26,15 @@ const numTables = 0x38
 const (
 	ModuleMVID = 2
 
-	TypeRefScope, TypeRefName, TypeRefNamespace           = 0, 1, 2
-	TypeDefFlags, TypeDefName, TypeDefNamespace           = 0, 1, 2
-	TypeDefFieldList, TypeDefMethodList                   = 4, 5
-	MethodDefName, MethodDefSignature, MethodDefParamList = 3, 4, 5
-	MemberRefClass, MemberRefName, MemberRefSignature     = 0, 1, 2
-	TypeSpecSignature                                     = 0
-	NestedClassNested, NestedClassEnclosing               = 0, 1
-	MethodSpecMethod, MethodSpecInstantiation             = 0, 1
-	AssemblyName, AssemblyRefName                         = 7, 6
-	DocumentName                                          = 0
-	MethodDebugDocument, MethodDebugPoints                = 0, 1
+	TypeRefScope, TypeRefName, TypeRefNamespace       = 0, 1, 2
+	TypeDefName, TypeDefNamespace, TypeDefMethodList  = 1, 2, 5
+	MethodDefName, MethodDefSignature                 = 3, 4
+	MemberRefClass, MemberRefName, MemberRefSignature = 0, 1, 2
+	TypeSpecSignature                                 = 0
+	NestedClassNested, NestedClassEnclosing           = 0, 1
+	AssemblyName, AssemblyRefName                     = 7, 6
+	DocumentName                                      = 0
+	MethodDebugDocument, MethodDebugPoints            = 0, 1
 )
 
 // schemas holds the columns of each table, one letter each: 1, 2 and 4 are constants of that many bytes, S, G and B are

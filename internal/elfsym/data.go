@@ -97,7 +97,7 @@ const maxMiniDebug = 256 << 20
 
 // miniDebug returns the ELF file that .gnu_debugdata contains, or nil. The section is compressed with xz.
 func (f *File) miniDebug() (*File, error) {
-	b := f.data(".gnu_debugdata", MaxSection)
+	b := f.data(".gnu_debugdata", maxSection)
 	if len(b) == 0 {
 		return nil, nil
 	}

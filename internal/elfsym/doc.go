@@ -2,7 +2,7 @@
 // the compressed one of MiniDebugInfo, the function table of Go programs, and DWARF.
 //
 // Files are untrusted. No file makes the package panic or hang, and it allocates at most a small multiple of what the
-// file holds, within fixed limits. The bytes that describe sections and symbols bound their numbers; [MaxSection] and a
+// file holds, within fixed limits. The bytes that describe sections and symbols bound their numbers; maxSection and a
 // ratio bound the sizes of compressed sections.
 //
 // Addresses are those of the file (st_value, p_vaddr). [File.Address] converts an offset in the file, which is what a

@@ -3,6 +3,7 @@ package elfsym
 import (
 	"cmp"
 	"debug/dwarf"
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"sort"
@@ -21,9 +22,11 @@ const (
 	maxDWARF        = 3 << 30 // bytes of all sections of a file
 	maxAbbrevBytes  = 32 << 20
 	maxRanges       = 1 << 22 // address ranges of units, or of functions of one unit
+	maxBadRanges    = 64      // invalid lists of address ranges; each may be as long as its section
+	maxInlined      = 1 << 16 // address ranges of calls that are inlined into one function
 	maxScopes       = 1 << 22 // functions of one unit, including inlined ones
 	maxRows         = 1 << 23 // rows of a unit's line table
-	maxOpenUnits    = 64      // parsed units that are kept
+	maxOpenUnits    = 1 << 12 // parsed units that are kept
 	maxOpenRows     = 1 << 24 // rows and functions of the parsed units that are kept, unless one alone has more
 	maxOrigins      = 16      // references from an inlined function to its name
 	maxInlinedDepth = 64      // frames of one address
@@ -32,7 +35,7 @@ const (
 // dwarfData is the debug information of a file. Units are parsed when an address in them is looked up.
 type dwarfData struct {
 	data  *dwarf.Data
-	order binaryOrder
+	order binary.ByteOrder
 	lines []byte // .debug_line
 	units []unitRange
 	open  map[int]*unit
@@ -56,7 +59,7 @@ func (f *File) openDWARF() (d *dwarfData, err error) {
 	defer recovered(&err)
 	total := uint64(0)
 	section := func(name string) []byte {
-		b := f.data(name, min(MaxSection, maxDWARF-total))
+		b := f.data(name, min(maxSection, maxDWARF-total))
 		total += uint64(len(b))
 		return b
 	}
@@ -89,9 +92,18 @@ func recovered(err *error) {
 	}
 }
 
-// index lists the address ranges of all units.
+// index lists the address ranges of all units. On an error it keeps what it has read.
 func (d *dwarfData) index(headers []unitHeader) error {
-	r := d.data.Reader()
+	err := d.readUnits(headers)
+	slices.SortFunc(d.units, func(a, b unitRange) int {
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.root, b.root))
+	})
+	return err
+}
+
+func (d *dwarfData) readUnits(headers []unitHeader) (err error) {
+	defer recovered(&err)
+	r, count := d.data.Reader(), 0
 	for _, h := range headers {
 		if h.root == 0 {
 			continue
@@ -105,10 +117,10 @@ func (d *dwarfData) index(headers []unitHeader) error {
 			continue
 		}
 		ranges, err := d.data.Ranges(e)
-		if err != nil {
-			continue // the other units may still be valid
+		if err != nil { // the other units may still be valid
+			count += maxRanges / maxBadRanges
 		}
-		if len(ranges) > maxRanges-len(d.units) {
+		if count += len(ranges); count > maxRanges {
 			return fmt.Errorf("%w: more than %d address ranges", errDWARF, maxRanges)
 		}
 		for _, g := range ranges {
@@ -118,9 +130,6 @@ func (d *dwarfData) index(headers []unitHeader) error {
 		}
 		d.roots = append(d.roots, e.Offset)
 	}
-	slices.SortFunc(d.units, func(a, b unitRange) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.root, b.root))
-	})
 	return nil
 }
 

@@ -3,13 +3,10 @@ package elfsym
 import (
 	"cmp"
 	"debug/dwarf"
-	"encoding/binary"
 	"io"
 	"slices"
 	"sort"
 )
-
-type binaryOrder = binary.ByteOrder
 
 // A unit is a parsed compile unit.
 type unit struct {
@@ -38,6 +35,7 @@ type scope struct {
 	callFile             int32        // index in unit.files
 	callLine, callColumn int32
 	inlined              [][2]uint64 // address ranges of an inlined call
+	count                int32       // of a function: address ranges of all inlined calls
 }
 
 // A scopeRange is a range of addresses of a function, end exclusive.
@@ -99,7 +97,7 @@ func (d *dwarfData) readLines(u *unit, root *dwarf.Entry) error {
 		index[f] = int32(i)
 	}
 	var e dwarf.LineEntry
-	for len(u.rows) < maxRows {
+	for first := 0; len(u.rows) < maxRows; {
 		if err := lines.Next(&e); err == io.EOF {
 			break
 		} else if err != nil {
@@ -110,6 +108,12 @@ func (d *dwarfData) readLines(u *unit, root *dwarf.Entry) error {
 			n.file = at
 		}
 		u.rows = append(u.rows, n)
+		if n.end {
+			if u.rows[first].addr == 0 { // the linker sets addresses of discarded code to 0
+				u.rows = u.rows[:first]
+			}
+			first = len(u.rows)
+		}
 	}
 	// An end of a sequence comes before rows of the next sequence at the same address.
 	slices.SortStableFunc(u.rows, func(a, b row) int {
@@ -183,10 +187,21 @@ func (s *scopeReader) read(r *dwarf.Reader) (err error) {
 	return nil
 }
 
+// rangesOf returns the address ranges of an entry and counts them.
+func (s *scopeReader) rangesOf(e *dwarf.Entry) [][2]uint64 {
+	ranges, err := s.d.data.Ranges(e)
+	if err != nil {
+		s.count += maxScopes / maxBadRanges
+		return nil
+	}
+	s.count += len(ranges)
+	return ranges
+}
+
 // function adds a function and returns its index, -1 if it has no code.
 func (s *scopeReader) function(e *dwarf.Entry) int32 {
-	ranges, err := s.d.data.Ranges(e)
-	if s.count += len(ranges); err != nil || len(ranges) == 0 || len(s.u.ranges)+len(ranges) > maxRanges {
+	ranges := s.rangesOf(e)
+	if len(ranges) == 0 || ranges[0][0] == 0 || len(s.u.ranges)+len(ranges) > maxRanges {
 		return -1
 	}
 	in := int32(len(s.u.scopes))
@@ -199,10 +214,11 @@ func (s *scopeReader) function(e *dwarf.Entry) int32 {
 
 // call adds a call that was inlined into a function.
 func (s *scopeReader) call(in int32, e *dwarf.Entry) {
-	ranges, err := s.d.data.Ranges(e)
-	if s.count += len(ranges); err != nil || in < 0 || len(ranges) == 0 {
+	ranges := s.rangesOf(e)
+	if in < 0 || len(ranges) == 0 || len(ranges) > maxInlined-int(s.u.scopes[in].count) {
 		return
 	}
+	s.u.scopes[in].count += int32(len(ranges))
 	s.calls[in] = append(s.calls[in], scope{
 		origin: e.Offset, inlined: ranges, callFile: number(e, dwarf.AttrCallFile),
 		callLine: number(e, dwarf.AttrCallLine), callColumn: number(e, dwarf.AttrCallColumn),

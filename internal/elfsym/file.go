@@ -17,11 +17,14 @@ const (
 	maxSections = 1 << 16
 	maxSegments = 1 << 12
 	maxNotes    = 1 << 16 // bytes of one note section
-	maxName     = 1 << 12 // bytes of a section's name or a debug link
+	maxEntry    = 1 << 10 // bytes of a program or section header
+	maxName     = 1 << 12 // bytes of a debug link or a source file's name
+
+	maxSectionName = 1 << 8 // bytes
 )
 
-// MaxSection is the largest section that is read, in bytes after decompression.
-const MaxSection = 1 << 30
+// maxSection is the largest section that is read, in bytes after decompression.
+const maxSection = 1 << 30
 
 // A File is an ELF file that is read on demand. It is not safe for concurrent use.
 type File struct {
@@ -30,6 +33,7 @@ type File struct {
 	is64     bool
 	order    binary.ByteOrder
 	kind     elf.Type
+	machine  elf.Machine
 	entry    uint64 // address of the first instruction
 	segments []segment
 	sections []section
@@ -77,7 +81,8 @@ func New(r io.ReaderAt, size int64) (*File, error) {
 	}
 	c := &fields{b: head[16:n], f: f}
 	f.kind = elf.Type(c.u16())
-	c.skip(2 + 4)
+	f.machine = elf.Machine(c.u16())
+	c.skip(4)
 	f.entry = c.word()
 	phoff, shoff := c.word(), c.word()
 	c.skip(4 + 2)
@@ -156,7 +161,7 @@ func (f *File) readSegments(off uint64, entry, count int) error {
 	if count == 0 || off == 0 {
 		return nil
 	}
-	if want := f.either(56, 32); entry < want || count > maxSegments {
+	if want := f.either(56, 32); entry < want || entry > maxEntry || count > maxSegments {
 		return fmt.Errorf("%w: %d program headers of %d bytes", ErrFormat, count, entry)
 	}
 	b, err := f.read(off, uint64(entry*count), uint64(entry*count))
@@ -185,7 +190,7 @@ func (f *File) readSections(off uint64, entry, count, names int) error {
 	if off == 0 {
 		return nil
 	}
-	if want := f.either(64, 40); entry < want {
+	if want := f.either(64, 40); entry < want || entry > maxEntry {
 		return fmt.Errorf("%w: section headers of %d bytes", ErrFormat, entry)
 	}
 	if count == 0 || names == int(elf.SHN_XINDEX) {
@@ -222,7 +227,7 @@ func (f *File) readSections(off uint64, entry, count, names int) error {
 		return fmt.Errorf("section names: %w", err)
 	}
 	for i := range f.sections {
-		f.sections[i].name = string(cString(strings, uint64(nameOffsets[i]), maxName))
+		f.sections[i].name = string(cString(strings, uint64(nameOffsets[i]), maxSectionName))
 	}
 	return nil
 }

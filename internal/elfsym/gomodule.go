@@ -2,6 +2,7 @@ package elfsym
 
 import (
 	"debug/elf"
+	"slices"
 )
 
 // A goModule is the part of runtime.moduledata (runtime/symtab.go) that the function table needs.
@@ -14,6 +15,9 @@ const (
 	goWordGofunc = goWordText + 2*6 + 3 + 2 + 1
 	goWords      = goWordGofunc + 1
 )
+
+// maxGoData bounds the bytes of variables that are searched for runtime.moduledata.
+const maxGoData = 256 << 20
 
 // goModule finds runtime.moduledata: its first word is the address of the function table, its second word that of the
 // names. Words of position-independent programs are in relocations.
@@ -30,12 +34,13 @@ func (f *File) goModule(table uint64, t *goTable) (m goModule, ok bool) {
 		}
 		return m.text != 0
 	}
-	for i := range f.sections {
+	for i, left := 0, uint64(maxGoData); i < len(f.sections); i++ {
 		s := &f.sections[i]
-		if s.typ != elf.SHT_PROGBITS || s.flags&elf.SHF_WRITE == 0 {
+		if s.typ != elf.SHT_PROGBITS || s.flags&elf.SHF_WRITE == 0 || s.size > left {
 			continue
 		}
-		b, err := f.content(s, MaxSection)
+		left -= s.size // sections of a malformed file overlap
+		b, err := f.content(s, maxSection)
 		if err != nil {
 			continue
 		}
@@ -47,8 +52,15 @@ func (f *File) goModule(table uint64, t *goTable) (m goModule, ok bool) {
 		}
 	}
 	values := f.relocated(word)
+	var places []uint64
 	for at, v := range values {
-		if v == table && accept(at, func(addr uint64) uint64 { return values[addr] }) {
+		if v == table {
+			places = append(places, at)
+		}
+	}
+	slices.Sort(places)
+	for _, at := range places {
+		if accept(at, func(addr uint64) uint64 { return values[addr] }) {
 			return m, true
 		}
 	}
@@ -64,7 +76,7 @@ func (f *File) relocated(word uint64) map[uint64]uint64 {
 	if s == nil || !f.is64 || word != 8 {
 		return nil
 	}
-	b, err := f.content(s, MaxSection)
+	b, err := f.content(s, maxSection)
 	if err != nil {
 		return nil
 	}
@@ -84,7 +96,7 @@ func (f *File) at(addr uint64) []byte {
 	for i := range f.sections {
 		s := &f.sections[i]
 		if s.typ != elf.SHT_NOBITS && s.flags&elf.SHF_ALLOC != 0 && addr >= s.addr && addr-s.addr < s.size {
-			b, err := f.content(s, MaxSection)
+			b, err := f.content(s, maxSection)
 			if err != nil {
 				return nil
 			}

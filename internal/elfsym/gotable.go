@@ -24,6 +24,8 @@ type goTable struct {
 
 	inlined     []byte // go:func.*, which holds the trees of inlined calls; nil if it was not found
 	inlinedBase uint64 // its address
+
+	left int64 // steps of value until all others fail
 }
 
 // goVersion is the version of the layout.
@@ -59,11 +61,11 @@ func (f *File) goFunctions() (*goTable, error) {
 	if s == nil {
 		return nil, fmt.Errorf("%w: no section .gopclntab", errGoTable)
 	}
-	b, err := f.content(s, MaxSection)
+	b, err := f.content(s, maxSection)
 	if err != nil {
 		return nil, err
 	}
-	t := &goTable{order: f.order, data: b}
+	t := &goTable{order: f.order, data: b, left: maxTotalSteps}
 	if err := t.header(); err != nil {
 		return nil, err
 	}
@@ -208,8 +210,12 @@ func (t *goTable) record(i int) (n goFunc, ok bool) {
 	return n, !c.failed
 }
 
-// maxSteps bounds the steps of a table from addresses to values. A function of 1 GiB has fewer.
-const maxSteps = 1 << 24
+// Bounds of the steps of tables from addresses to values. A function with a million steps has megabytes of code; a
+// hundred thousand addresses of large programs take 1<<28 steps.
+const (
+	maxSteps      = 1 << 20 // of a function
+	maxTotalSteps = 1 << 32 // of all calls
+)
 
 // value returns the value at an address of a table from addresses to values (golang.org/s/go12symtab), -1 if there is
 // none.
@@ -219,7 +225,8 @@ func (t *goTable) value(table uint32, n *goFunc, addr uint64) int32 {
 	}
 	c := cursor{b: from(t.pcs, uint64(table)), order: t.order}
 	at, value := n.entry, int32(-1)
-	for step := range maxSteps {
+	for step := range min(maxSteps, t.left) {
+		t.left--
 		delta := uint32(c.uleb())
 		if delta == 0 && step > 0 || c.failed {
 			return -1

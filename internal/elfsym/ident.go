@@ -3,6 +3,7 @@ package elfsym
 import (
 	"debug/elf"
 	"encoding/hex"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"strings"
@@ -14,26 +15,29 @@ const (
 	noteGoBuildID = 4 // of Go
 )
 
+// maxNoteSections bounds the sections that are searched for a note. Programs have some.
+const maxNoteSections = 64
+
 // BuildID returns the GNU build ID in hexadecimal, or "" if the file has none.
-func (f *File) BuildID() string {
-	id := hex.EncodeToString(f.note("GNU", noteBuildID))
-	return id
-}
+func (f *File) BuildID() string { return hex.EncodeToString(f.note("GNU", noteBuildID)) }
 
 // GoBuildID returns the build ID of the Go linker, or "".
 func (f *File) GoBuildID() string { return string(f.note("Go", noteGoBuildID)) }
 
 // note returns the description of the first note with that owner and type.
 func (f *File) note(owner string, typ uint32) []byte {
+	left := maxNoteSections
 	for i := range f.sections {
-		if s := &f.sections[i]; s.typ == elf.SHT_NOTE {
+		if s := &f.sections[i]; s.typ == elf.SHT_NOTE && left > 0 {
+			left--
 			if d := f.noteIn(s.off, s.size, owner, typ); d != nil {
 				return d
 			}
 		}
 	}
 	for i := range f.segments {
-		if s := &f.segments[i]; s.typ == elf.PT_NOTE {
+		if s := &f.segments[i]; s.typ == elf.PT_NOTE && left > 0 {
+			left--
 			if d := f.noteIn(s.off, s.filesz, owner, typ); d != nil {
 				return d
 			}
@@ -50,16 +54,16 @@ func (f *File) noteIn(off, size uint64, owner string, typ uint32) []byte {
 	}
 	c := &fields{b: b, f: f}
 	for len(c.b) >= 12 {
-		nameSize, descSize, t := int(c.u32()), int(c.u32()), c.u32()
-		if nameSize > len(c.b) || descSize > len(c.b) {
+		nameSize, descSize, t := c.u32(), c.u32(), c.u32()
+		if nameSize > maxNotes || descSize > maxNotes {
 			return nil
 		}
-		name := c.skip((nameSize + 3) &^ 3)
-		desc := c.skip(descSize)
+		name := c.skip(int(nameSize+3) &^ 3)
+		desc := c.skip(int(descSize))
 		if t == typ && strings.TrimRight(string(name), "\x00") == owner && len(desc) > 0 {
 			return desc
 		}
-		c.skip(-descSize & 3)
+		c.skip(int(-descSize & 3))
 	}
 	return nil
 }
@@ -76,8 +80,15 @@ func (f *File) DebugLink() (name string, crc uint32) {
 	return s, f.order.Uint32(b[end:])
 }
 
-// CRC returns the CRC-32 of the whole file, as a debug link states it. It returns the errors of the reader.
+// maxChecked is the largest file whose checksum is computed, in bytes. A sparse file can be larger than any disk.
+const maxChecked = 16 << 30
+
+// CRC returns the CRC-32 of the whole file, as a debug link states it. It returns the errors of the reader, and an
+// error for files of more than 16 GiB.
 func (f *File) CRC() (uint32, error) {
+	if f.size > maxChecked {
+		return 0, fmt.Errorf("%d bytes: limit %d", f.size, int64(maxChecked))
+	}
 	h := crc32.NewIEEE()
 	if _, err := io.Copy(h, io.NewSectionReader(f.r, 0, f.size)); err != nil {
 		return 0, err

@@ -6,7 +6,7 @@ import "errors"
 // for concurrent use.
 type Object struct {
 	symbols *Table
-	gofuncs *goTable // nil if there is none, or if symbols suffice
+	gofuncs *goTable // nil if there is none
 	debug   *File    // the file with debug information, nil if there is none
 	dwarf   *dwarfData
 	tried   bool // debug was read
@@ -19,13 +19,11 @@ type Object struct {
 func NewObject(program, debug *File) (*Object, error) {
 	o := &Object{symbols: new(Table)}
 	var errs []error
-	for _, f := range []*File{program, debug} {
-		if f == nil {
-			continue
-		}
-		if o.debug == nil && f.hasDWARF() {
-			o.debug = f
-		}
+	switch {
+	case program != nil && program.hasDWARF():
+		o.debug = program
+	case debug != nil && debug.hasDWARF():
+		o.debug = debug
 	}
 	if program != nil {
 		var err error
@@ -58,7 +56,7 @@ func (o *Object) HasLines() bool { return o.debug != nil || o.gofuncs != nil }
 func (o *Object) Size() int64 {
 	n := o.symbols.Size()
 	if o.gofuncs != nil {
-		n += int64(len(o.gofuncs.data))
+		n += int64(len(o.gofuncs.data) + len(o.gofuncs.inlined))
 	}
 	if o.dwarf != nil {
 		n += o.dwarf.size

@@ -42,7 +42,7 @@ func (f *File) Symbols() (*Table, error) {
 	err := t.add(f)
 	mini, miniErr := f.miniDebug()
 	if mini != nil {
-		miniErr = t.addFrom(mini, f)
+		miniErr = t.add(mini)
 	}
 	t.sort()
 	return t, errors.Join(err, miniErr)
@@ -67,19 +67,14 @@ func (t *Table) Size() int64 {
 	return n
 }
 
-func (t *Table) add(f *File) error { return t.addFrom(f, f) }
-
-// addFrom adds the symbols of f. code is the file whose section headers describe the code: those of embedded symbol
-// tables are the same.
-func (t *Table) addFrom(f, code *File) error {
+// add adds the symbols of f. A file has at most one section of each type (ELF specification, "Sections"); further ones
+// could refer to the same bytes.
+func (t *Table) add(f *File) error {
 	var errs []error
-	for i := range f.sections {
-		s := &f.sections[i]
-		if s.typ != elf.SHT_SYMTAB && s.typ != elf.SHT_DYNSYM || s.link >= uint32(len(f.sections)) {
-			continue
-		}
-		if err := t.addTable(f, s); err != nil {
-			errs = append(errs, err)
+	for _, typ := range []elf.SectionType{elf.SHT_SYMTAB, elf.SHT_DYNSYM} {
+		i := slices.IndexFunc(f.sections, func(s section) bool { return s.typ == typ && s.link < uint32(len(f.sections)) })
+		if i >= 0 {
+			errs = append(errs, t.addTable(f, &f.sections[i]))
 		}
 	}
 	return errors.Join(errs...)
@@ -88,11 +83,11 @@ func (t *Table) addFrom(f, code *File) error {
 // addTable adds the functions of one symbol table (ELF specification, "Symbol Table").
 func (t *Table) addTable(f *File, s *section) error {
 	entry := uint64(f.either(24, 16))
-	b, err := f.content(s, MaxSection)
+	b, err := f.content(s, maxSection)
 	if err != nil || uint64(len(b)) < entry {
 		return err
 	}
-	strings, err := f.content(&f.sections[s.link], min(MaxSection, math.MaxUint32))
+	strings, err := f.content(&f.sections[s.link], min(maxSection, math.MaxUint32))
 	if err != nil {
 		return err
 	}
@@ -115,6 +110,9 @@ func (t *Table) addTable(f *File, s *section) error {
 			n.start, size = uint64(c.u32()), uint64(c.u32())
 			info = c.skip(2)[0]
 			index = c.u16()
+		}
+		if f.machine == elf.EM_ARM {
+			n.start &^= 1 // the bit selects the Thumb instruction set
 		}
 		if n.end, n.rank = f.extent(info, index, n.start, size, dynamic); n.end > n.start && n.name < uint32(len(strings)) &&
 			!isMarker(strings[n.name:]) {
@@ -141,7 +139,7 @@ func (f *File) extent(info byte, index uint16, start, size uint64, dynamic bool)
 	}
 	switch typ {
 	case elf.STT_FUNC, elf.STT_GNU_IFUNC:
-		rank = 8
+		rank = typed
 	case elf.STT_NOTYPE:
 		if dynamic {
 			return 0, 0
@@ -171,8 +169,11 @@ func (f *File) extent(info byte, index uint16, start, size uint64, dynamic bool)
 	return min(limit, start+min(maxUnsized, math.MaxUint64-start)), rank | unsized
 }
 
-// unsized in a rank marks a symbol without a size.
-const unsized = 0x80
+// Bits of a rank.
+const (
+	typed   = 0x08 // the symbol has the type of a function
+	unsized = 0x80 // the symbol has no size
+)
 
 // sort orders the functions by address, chooses one per address, and ends those without a size.
 func (t *Table) sort() {
@@ -218,16 +219,20 @@ func (t *Table) name(n *function) []byte {
 // find returns the function that contains an address, or nil.
 func (t *Table) find(addr uint64) *function {
 	i := sort.Search(len(t.functions), func(i int) bool { return t.functions[i].start > addr })
+	var label *function // a label in assembly code may lie in a function with a size, whose name is better
 	for tries := 0; i > 0 && tries < maxEnclosing; tries++ {
 		i--
-		if addr < t.functions[i].end {
-			return &t.functions[i]
+		if n := &t.functions[i]; addr < n.end {
+			if n.rank&unsized == 0 || n.rank&typed != 0 {
+				return n
+			}
+			label = cmp.Or(label, n)
 		}
 		if !t.wide {
 			break
 		}
 	}
-	return nil
+	return label
 }
 
 // Lookup returns the name of the function that contains an address, as the linker spells it.

@@ -3,6 +3,7 @@ package formats
 import (
 	"os"
 	"strconv"
+	"sync"
 
 	"github.com/ntconv/ntconv/internal/elfsym"
 	"github.com/ntconv/ntconv/internal/managedcode"
@@ -41,6 +42,20 @@ func (s *serverList) Set(text string) error {
 func (s *serverList) String() string { return "" }
 func (s *serverList) Type() string   { return "URL" }
 
+// An existing is a flag with existing files or directories. Its default need not exist.
+type existing struct {
+	pflag.Value
+	pflag.SliceValue
+}
+
+// Set implements pflag.Value.
+func (e existing) Set(name string) error {
+	if _, err := os.Stat(name); err != nil {
+		return err
+	}
+	return e.Value.Set(name)
+}
+
 // A pathList is a flag with existing files or directories. It is a pflag.SliceValue.
 type pathList []string
 
@@ -66,23 +81,26 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 		"debug files by build ID, or by path; perf maps, kallsyms; assemblies and portable PDBs of .NET; repeatable; "+
 		"see docs/symbols.md")
 	flags.StringArrayVar(&set.DebugDirs, FlagDebugDir, []string{debugDir}, "`directory` of separate debug files; repeatable")
+	debug := flags.Lookup(FlagDebugDir)
+	debug.Value = existing{debug.Value, debug.Value.(pflag.SliceValue)}
 	local := true
 	if v, err := strconv.ParseBool(os.Getenv(EnvLocalSymbols)); err == nil {
 		local = v
 	}
 	flags.BoolVar(&set.Local, FlagLocalSymbols, true, "find symbols in the files of this machine that the trace names, "+
 		"if they have the build ID that the trace states")
-	flags.BoolVar(&set.Lines, FlagLines, false, "find source lines, and functions inlined into native code")
+	flags.BoolVar(&set.Lines, FlagLines, false, "find source lines, and functions inlined into native code; "+
+		"ntconv view and go tool pprof -list show the lines, lists of functions do not")
 	flags.Var((*serverList)(&set.Servers), FlagDebuginfod, "ask the debuginfod server at this `URL` for missing files; "+
 		"without it, no request is sent; repeatable")
-	machine := func() { // applies the default of the environment
+	machine := sync.OnceFunc(func() { // applies the default of the environment; several jobs may be the first to ask
 		if !flags.Changed(FlagLocalSymbols) {
 			set.Local = local
 		}
 		if !set.Local && !flags.Changed(FlagDebugDir) {
 			set.DebugDirs = nil // the default belongs to this machine, too
 		}
-	}
+	})
 	finder := symbolfiles.New(func() symbolfiles.Options {
 		machine()
 		switch o.Names {

@@ -52,6 +52,12 @@ type finder struct {
 	root  string // the directory that Found.Below is relative to, "" for named files
 }
 
+// An absence says what was not found. It is an fs.ErrNotExist.
+type absence string
+
+func (a absence) Error() string { return string(a) }
+func (a absence) Unwrap() error { return fs.ErrNotExist }
+
 // IsPattern reports whether Find treats a word as a pattern: it has a metacharacter, and no file has this name.
 func IsPattern(word string) bool {
 	if word == "-" || !strings.ContainsAny(word, "*?[") {
@@ -80,7 +86,7 @@ func (f *finder) word(word string) error {
 		return err
 	}
 	if len(f.seen) == before && !f.covered(word) {
-		return &Error{word, fmt.Errorf("no file in this directory can be read as a trace: %w", fs.ErrNotExist)}
+		return &Error{word, absence("no file in this directory can be read as a trace")}
 	}
 	return nil
 }
@@ -221,7 +227,7 @@ func (f *finder) pattern(pattern string) error {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) == 0 {
-		return &Error{pattern, fmt.Errorf("no file matches the pattern: %w", fs.ErrNotExist)}
+		return &Error{pattern, absence("no file matches the pattern")}
 	}
 	for _, name := range names {
 		if info, err := os.Stat(name); err == nil && info.IsDir() {

@@ -123,9 +123,12 @@ func (in *Input) MergeNotes() (notes []string) {
 		}
 	}
 	if gaps, total := in.gaps(all); gaps > total-gaps && gaps >= time.Minute {
+		part := long(gaps)
+		if part == long(total) {
+			part = "nearly all"
+		}
 		notes = append(notes, fmt.Sprintf("%s of the %s from the first to the last event are gaps between the inputs, "+
-			"which count as duration; convert each recording alone for its own duration",
-			long(gaps), long(total)))
+			"which count as duration; convert each recording alone for its own duration", part, long(total)))
 	}
 	return notes
 }

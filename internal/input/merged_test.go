@@ -55,6 +55,7 @@ func TestMergeNotes(t *testing.T) {
 			[]string{"12h58m0s of the 13h1m0s from the first to the last event are gaps"}},
 		{"in any order", [][]byte{recording(t, start.Add(13*time.Hour), 61, 1), recording(t, start, 121, 1)}, []string{"12h58m0s of the 13h1m0s"}},
 		{"days apart", [][]byte{recording(t, start, 61, 1), recording(t, start.Add(72*time.Hour), 61, 2)}, []string{"2 days of the 3 days"}},
+		{"as many days", [][]byte{recording(t, start, 61, 1), recording(t, start.Add(60*time.Hour), 61, 2)}, []string{"nearly all of the 2 days"}},
 		{"a gap that is shorter than the recordings", [][]byte{recording(t, start, 601, 1), recording(t, start.Add(20*time.Minute), 601, 1)}, nil},
 		{"one within the other", [][]byte{recording(t, start, 601, 1), recording(t, start.Add(time.Minute), 61, 1)}, nil},
 		{"no wall clock", [][]byte{recording(t, time.Time{}, 61, 1), recording(t, start, 61, 2)}, nil},

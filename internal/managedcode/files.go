@@ -3,10 +3,10 @@ package managedcode
 import (
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/symbolfiles"
 )
 
 const (
@@ -34,7 +34,7 @@ func (t *tree) find(name string) []string {
 
 // list adds the assemblies and PDBs below root, which may also be a file. Directories that cannot be read are skipped.
 func (t *tree) list(root string, left *int) {
-	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(symbolfiles.Walkable(root), func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
@@ -49,20 +49,6 @@ func (t *tree) list(root string, left *int) {
 		}
 		return nil
 	})
-}
-
-// isLocal reports whether a path of the trace may be opened on this machine.
-func isLocal(path string) bool {
-	if runtime.GOOS == "windows" || !strings.HasPrefix(path, "/") {
-		return false
-	}
-	clean := filepath.Clean(path)
-	for _, special := range []string{"/proc/", "/sys/", "/dev/"} {
-		if strings.HasPrefix(clean, special) {
-			return false
-		}
-	}
-	return true
 }
 
 // base returns the name of the last element of a path of any system.

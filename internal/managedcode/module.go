@@ -29,8 +29,7 @@ type module struct {
 
 	refused []symbolfiles.Refusal
 
-	asked, named          uint64 // addresses
-	instructions, located uint64
+	named, located uint64 // addresses with a name, instructions with a line
 }
 
 var (
@@ -60,7 +59,7 @@ func (m *module) candidates(recorded string) []candidate {
 	for _, path := range m.resolver.tree.find(base(recorded)) {
 		list = append(list, candidate{path, true})
 	}
-	if m.resolver.opts.Local && m.id != "" && isLocal(recorded) {
+	if m.resolver.opts.Local && m.id != "" && symbolfiles.IsLocal(recorded) {
 		list = append(list, candidate{recorded, false})
 	}
 	return list
@@ -106,8 +105,8 @@ func (m *module) findImage(size uint64) *ecma.Image {
 			m.refuse(c, id, why)
 			continue
 		}
+		m.resolver.hold(len(data)) // first, because it may release m
 		m.image, m.imageAt, m.imageErr = img, c.path, nil
-		m.resolver.hold(len(data))
 		return img
 	}
 	return nil
@@ -181,8 +180,8 @@ func (m *module) findPDB() *portablepdb.PDB {
 			m.refuse(c, pdbID(pdb.ID(), 1), otherBuild)
 			continue
 		}
-		m.pdb, m.pdbAt, m.pdbErr = pdb, c.path, nil
 		m.resolver.hold(len(data))
+		m.pdb, m.pdbAt, m.pdbErr = pdb, c.path, nil
 		return pdb
 	}
 	m.embedded(img)
@@ -206,6 +205,8 @@ func (m *module) embedded(img *ecma.Image) {
 	}
 	pdb, err := portablepdb.Embedded(img, maxFileSize)
 	if err == nil {
+		_, size := img.EmbeddedPDB()
+		m.resolver.hold(int(size))
 		m.pdb, m.pdbAt, m.pdbErr = pdb, m.imageAt, nil
 	} else if !isMissing(err) {
 		m.refuse(candidate{path: m.imageAt}, "", err.Error())

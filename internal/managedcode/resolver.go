@@ -80,29 +80,22 @@ func (r *Resolver) module(path, id string) *module {
 		if len(r.modules) >= maxModules {
 			r.modules, r.order = make(map[moduleKey]*module), nil
 		}
-		m = &module{resolver: r, path: path, id: key.id}
+		m = &module{resolver: r, path: symbolfiles.RecordedPath(path), id: key.id}
 		r.modules[key] = m
 		r.order = append(r.order, m)
 	}
 	return m
 }
 
-// IsAssembly reports whether a file can be an assembly, by its name.
-func IsAssembly(path string) bool {
-	n := len(path) - len(".dll")
-	return n > 0 && (strings.EqualFold(path[n:], ".dll") || strings.EqualFold(path[n:], ".exe"))
-}
-
 // AppendNative implements symbol.Native for addresses in mapped assemblies.
 func (r *Resolver) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
-	if a.Mapping == nil || a.Kernel || !IsAssembly(a.Mapping.File) || a.PC < a.Mapping.Start {
+	if a.Mapping == nil || a.Kernel || !symbolfiles.IsAssembly(a.Mapping.File) || a.PC < a.Mapping.Start {
 		return dst
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.prepare()
 	m := r.module(a.Mapping.File, a.Mapping.BuildID)
-	m.asked++
 	code := m.code(a.Mapping)
 	if code == nil {
 		return dst
@@ -142,11 +135,10 @@ func (r *Resolver) ManagedLine(c *symbol.ManagedCode) symbol.SourceLine {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.prepare()
-	if !r.opts.Lines || !IsAssembly(c.Module) || c.Token>>24 != methodDef {
+	if !r.opts.Lines || !symbolfiles.IsAssembly(c.Module) || c.Token>>24 != methodDef {
 		return symbol.SourceLine{}
 	}
 	m := r.module(c.Module, c.PDB)
-	m.instructions++
 	il := c.ILOffset
 	if il < 0 && m.findPDB() != nil {
 		il = m.precompiledOffset(c)
@@ -182,8 +174,8 @@ func (r *Resolver) hold(size int) {
 	r.size = int64(size)
 }
 
-// metadata returns the metadata of an assembly that precompiled code of another one refers to. It is next to that one or
-// in a directory of the user.
+// metadata returns the metadata of an assembly that precompiled code of another one refers to. It is next to that one
+// or in a directory of the user.
 func (r *Resolver) metadata(from string, name string, mvid [16]byte) *ecma.Metadata {
 	key := reference{sibling(from, ""), name, mvid}
 	m, ok := r.references[key]

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/managedcode"
+	"github.com/ntconv/ntconv/internal/symbolfiles"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -142,7 +143,7 @@ func TestPrecompiled(t *testing.T) {
 	assemblies, named := 0, 0
 	for i, f := range frames(t, data, &symbol.Options{Native: r}) {
 		before := plain[i]
-		if before.Mapping == nil || before.Flags&ntconv.FrameUnresolved == 0 || !managedcode.IsAssembly(before.Mapping.File) {
+		if before.Mapping == nil || before.Flags&ntconv.FrameUnresolved == 0 || !symbolfiles.IsAssembly(before.Mapping.File) {
 			if f.Func.Name != before.Func.Name {
 				t.Errorf("frame %d: %s became %s", i, before.Func.Name, f.Func.Name)
 			}

@@ -15,6 +15,11 @@ const module = "github.com/ntconv/ntconv"
 func memoryUsers() []memoryUser {
 	return []memoryUser{
 		{"/symbol.", "names of addresses"},
+		{"/internal/symbolfiles.", "symbols from files"},
+		{"/internal/elfsym.", "symbols from files"},
+		{"/internal/managedcode.", "symbols from assemblies and PDBs"},
+		{"/internal/readytorun.", "symbols from assemblies and PDBs"},
+		{"/internal/portablepdb.", "symbols from assemblies and PDBs"},
 		{"/internal/profile.", "samples by stack and labels"},
 		{"/internal/span/active.", "times of spans by thread"},
 		{"/internal/span/tracker.", "open spans"},
@@ -33,6 +38,9 @@ func memoryUsers() []memoryUser {
 		{"/internal/grouping.", "names of functions that are folded or grouped"},
 		{"/internal/streameq.", "definitions and events that are compared"},
 		{"/internal/subset.", "the processes and threads of the selected events"},
+		{"/internal/split.", "symbols that the parts of a split need"},
+		{"/internal/scrub.", "texts and their replacements"},
+		{"/internal/profilediff.", "functions, spans and counters that are compared"},
 		{"/internal/eventtext.", "a line of text that is printed"},
 		{"/internal/payload.", "a payload as JSON"},
 		{"/schema.", "descriptions of event types"},

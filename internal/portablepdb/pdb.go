@@ -104,6 +104,9 @@ func (p *PDB) location(at point) (Location, bool) {
 	return Location{file, int32(min(at.line, 1<<31-1)), int32(min(at.column, 1<<31-1))}, file != ""
 }
 
+// maxPoints bounds the sequence points of a method.
+const maxPoints = 1 << 20
+
 // A point is a sequence point with a location.
 type point struct{ document, il, line, column uint32 }
 
@@ -117,9 +120,9 @@ func (p *PDB) points(row uint32, visit func(point) bool) {
 		at.document = r.uint()
 	}
 	located := false
-	for first := true; len(r.rest) > 0 && r.ok; first = false {
+	for n := 0; len(r.rest) > 0 && r.ok && n < maxPoints; n++ {
 		delta := r.uint()
-		if delta == 0 && !first {
+		if delta == 0 && n > 0 {
 			at.document = r.uint()
 			continue
 		}
@@ -149,7 +152,7 @@ func (p *PDB) document(row uint32) string {
 	if name, ok := p.documents[row]; ok {
 		return name
 	}
-	const maxPath = 1 << 14
+	const maxPath, maxDocuments = 1 << 14, 1 << 16
 	blob := p.m.Blob(p.m.Cell(ecma.Document, row, ecma.DocumentName))
 	separator := ""
 	if len(blob) > 0 {
@@ -173,6 +176,9 @@ func (p *PDB) document(row uint32) string {
 	name := ""
 	if r.ok && b.Len() < maxPath {
 		name = strings.ToValidUTF8(b.String(), "\uFFFD")
+	}
+	if len(p.documents) >= maxDocuments {
+		clear(p.documents)
 	}
 	p.documents[row] = name
 	return name

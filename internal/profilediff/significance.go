@@ -57,17 +57,28 @@ func countTail(a, b measure) float64 {
 // tTail returns the two-sided tail probability of Student's distribution.
 func tTail(t, dof float64) float64 { return incompleteBeta(dof/2, 0.5, dof/(dof+t*t)) }
 
-// incompleteBeta returns the regularized incomplete beta function, by the continued fraction of Press et al., Numerical
-// Recipes, 6.4.
+// incompleteBeta returns the regularized incomplete beta function.
 func incompleteBeta(a, b, x float64) float64 {
 	switch {
 	case x <= 0:
 		return 0
 	case x >= 1:
 		return 1
+	case a+b > maxBeta:
+		sd := math.Sqrt(a/(a+b)*(b/(a+b))) / math.Sqrt(a+b+1)
+		return math.Erfc((a/(a+b)-x)/(sd*math.Sqrt2)) / 2
 	case x > (a+1)/(a+b+2): // the fraction converges quickly only below
-		return 1 - incompleteBeta(b, a, 1-x)
+		return 1 - betaFraction(b, a, 1-x)
 	}
+	return betaFraction(a, b, x)
+}
+
+// maxBeta bounds the sum of the parameters for which logarithms of the gamma function are precise enough; the normal
+// distribution approximates larger ones.
+const maxBeta = 1e10
+
+// betaFraction returns incompleteBeta by the continued fraction of Press et al., Numerical Recipes, 6.4.
+func betaFraction(a, b, x float64) float64 {
 	la, _ := math.Lgamma(a)
 	lb, _ := math.Lgamma(b)
 	lab, _ := math.Lgamma(a + b)

@@ -80,3 +80,20 @@ func TestDiscoveries(t *testing.T) {
 		}
 	}
 }
+
+// The beta distribution of large parameters is nearly normal, so its distribution function one and two standard
+// deviations above the mean is known: also where logarithms of the gamma function are not precise.
+func TestIncompleteBetaOfLargeCounts(t *testing.T) {
+	for _, a := range []float64{1e5, 1e9, 4e9, 6e9, 1e12, 1e18, 1e29} {
+		for _, b := range []float64{a, 3 * a} {
+			sd := math.Sqrt(a/(a+b)*(b/(a+b))) / math.Sqrt(a+b)
+			for z, want := range map[float64]float64{-2: 0.02275, -1: 0.15866, 0: 0.5, 1: 0.84134} {
+				if x := a/(a+b) + z*sd; a <= 1e18 || z == 0 { // beyond, x is not different from the mean
+					if got := incompleteBeta(a, b, x); math.Abs(got-want) > 0.003 {
+						t.Errorf("a %g, b %g, %g standard deviations from the mean: %g, want %g", a, b, z, got, want)
+					}
+				}
+			}
+		}
+	}
+}

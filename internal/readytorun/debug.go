@@ -10,7 +10,7 @@ const (
 
 const (
 	ilBias    = -3      // ilmap.Epilog is stored as 0
-	maxPoints = 1 << 20 // of a method
+	maxPoints = 1 << 16 // of a method; events count them in 16 bits
 )
 
 // Points returns how the code of a method maps to its intermediate language, sorted. It returns nil if the image does
@@ -76,7 +76,7 @@ func packedPoints(b []byte, major uint16) []ilmap.Point {
 func nibblePoints(b []byte) []ilmap.Point {
 	n := newNibbles(b, 0)
 	count := n.uint()
-	if !n.ok || uint64(count)*3 > 2*uint64(len(b)) { // a number takes at least half a byte
+	if !n.ok || count > maxPoints || uint64(count)*3 > 2*uint64(len(b)) { // a number takes at least half a byte
 		return nil
 	}
 	points := make([]ilmap.Point, 0, count)

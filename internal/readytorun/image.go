@@ -30,6 +30,8 @@ const (
 	magic         = 0x00525452 // "RTR"
 	maxSections   = 256
 	maxComponents = 4096
+	maxInstances  = 1 << 21
+	maxElements   = 1 << 25 // of the sparse arrays of all components; most methods of a composite image have code
 )
 
 // An Assemblies returns the metadata of the assembly with a name, or nil. If mvid is not zero, it is that of the build
@@ -49,6 +51,7 @@ type Image struct {
 	count        uint32 // of functions
 	entryPoints  []entryPoint
 	instances    []byte
+	elements     uint32 // of sparse arrays that were read
 	debug        array
 	hotCold      []byte
 
@@ -142,7 +145,7 @@ func (img *Image) load(sections []section) {
 		img.loadComponents(img.section(sections, sectionComponents))
 	}
 	img.instances = img.section(sections, sectionInstanceEntryPoints)
-	entries(img.instances, func(at uint32) {
+	entries(img.instances, min(img.count, maxInstances), func(at uint32) {
 		if _, end, ok := img.instance(at, false); ok {
 			img.add(instance, at, img.instances, end)
 		}
@@ -168,8 +171,10 @@ func (img *Image) loadComponents(list []byte) {
 // methods adds the entry points of method definitions; there are at most limit.
 func (img *Image) methods(component int32, points []byte, limit uint32) {
 	list := newArray(points)
-	for i := range min(list.count, limit) {
-		if at, ok := list.at(i); ok {
+	limit = min(list.count, limit, maxElements-img.elements)
+	img.elements += limit
+	for i := range limit {
+		if at, ok := list.at(i); ok && uint32(len(img.entryPoints)) < img.count {
 			img.add(component, i+1, points, at)
 		}
 	}

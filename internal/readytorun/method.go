@@ -86,6 +86,9 @@ const (
 	sigContext       = 0x80
 )
 
+// maxSignature bounds the signature of an instantiation in bytes, because the signatures of malformed images overlap.
+const maxSignature = 1 << 11
+
 // instance reads the signature of an instantiated method (readytorun-format.md, "Method signatures"). end is the offset
 // after it. Without names it only finds the end.
 func (img *Image) instance(at uint32, names bool) (m Method, end uint32, ok bool) {
@@ -93,7 +96,8 @@ func (img *Image) instance(at uint32, names bool) (m Method, end uint32, ok bool
 	if home == nil {
 		home = img.manifest
 	}
-	s := ecma.Signature{Metadata: home, Rest: img.instances[at:], Skip: !names}
+	signature := img.instances[at:min(uint64(at)+maxSignature, uint64(len(img.instances)))]
+	s := ecma.Signature{Metadata: home, Rest: signature, Skip: !names}
 	flags := s.Uint()
 	context := home
 	if flags&sigContext != 0 {
@@ -116,7 +120,7 @@ func (img *Image) instance(at uint32, names bool) (m Method, end uint32, ok bool
 	if flags&sigConstrained != 0 {
 		s.SkipTypes(1)
 	}
-	if end = uint32(len(img.instances) - len(s.Rest)); s.Failed || !names {
+	if end = at + uint32(len(signature)-len(s.Rest)); s.Failed || !names {
 		return m, end, !s.Failed
 	}
 	if context == nil {

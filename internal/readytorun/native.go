@@ -107,14 +107,14 @@ func fixed(b []byte, at uint64, width uint32) (uint32, bool) {
 	return binary.LittleEndian.Uint32(b[at:]), true
 }
 
-// entries calls visit with the offset of each entry of a hash table. It visits at most half as many entries as the
-// section has bytes, because each takes two, even if buckets of a malformed table overlap.
-func entries(b []byte, visit func(at uint32)) {
+// entries calls visit with the offset of each entry of a hash table, at most limit of them, because the buckets of a
+// malformed table overlap.
+func entries(b []byte, limit uint32, visit func(at uint32)) {
 	if len(b) == 0 || b[0]&3 == 3 || b[0]>>2 > 30 {
 		return
 	}
 	const base = 1
-	width, left := uint32(1)<<(b[0]&3), len(b)/2
+	width, left := uint32(1)<<(b[0]&3), limit
 	for bucket := range uint64(1) << (b[0] >> 2) {
 		start, ok1 := fixed(b, base+bucket*uint64(width), width)
 		end, ok2 := fixed(b, base+(bucket+1)*uint64(width), width)

@@ -251,7 +251,7 @@ key trace ntconv.split name
 key trace ntconv.split.part number
 key trace ntconv.split.parts number
 key trace ntconv.split.order name
-key trace ntconv.split.every name
+key trace ntconv.split.every text
 key trace ntconv.split.same number
 key trace ntconv.split.added name
 key trace ntconv.* number
@@ -471,7 +471,7 @@ words path linux gnu
 words source usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
 words module usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
 words module linux gnu
-words module vdso vsyscall kernel vmlinux anon memfd doublemapper heap stack deleted
+words module vdso vsyscall kernel kallsyms vmlinux anon memfd doublemapper heap stack deleted
 words build-path src obj bin Release Debug
 words command-line usr lib lib64 bin sbin share dotnet home Users tmp opt var
 words sql SELECT FROM WHERE INSERT INTO VALUES UPDATE SET DELETE JOIN INNER LEFT RIGHT OUTER FULL ON AND OR NOT IN

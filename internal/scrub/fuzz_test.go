@@ -78,7 +78,7 @@ func FuzzPayload(f *testing.F) {
 		}
 		e := &ntconv.Event{Type: &ntconv.Type{Provider: "P", Name: "E", Fields: fields}, Payload: payload}
 		tally := &tally{policy: policy}
-		p := planner{policy, &tally.sites, make(map[string][]fieldRule)}
+		p := planner{policy, &tally.sites, make(map[string][]fieldRule), newNames(true)}
 		w := walker{rewriter: words, tally: tally}
 		if out := w.payload(p.plan(new(schema.Table).Of(e), e.Type, 8), payload); len(out) != len(payload) {
 			t.Fatalf("%d bytes became %d", len(payload), len(out))

@@ -3,6 +3,7 @@ package scrub
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
@@ -102,12 +103,18 @@ func (m *model) attrs(property string, attrs ntconv.Attrs) ntconv.Attrs {
 	return out
 }
 
-// name replaces a name that programs choose: of a provider, an event, a field or a key.
+// name replaces a name that programs choose: of a provider, an event, a field or a key. A name with @ may be the address
+// of a user, as a key that a program makes of data.
 func (m *model) name(s string) string {
-	if m.words.policy.class(className).action == actionKeep && !looksLikePath([]byte(s)) {
+	const property = "names of providers, events, fields and keys"
+	names := m.words.policy.class(className)
+	switch {
+	case names.action == actionKeep && strings.Contains(s, "@"):
+		return m.string(property, s, classText)
+	case names.action == actionKeep && !looksLikePath([]byte(s)):
 		return s
 	}
-	return m.string("names of providers, events, fields and keys", s, className)
+	return m.stringOf(property, s, names)
 }
 
 // typ replaces the texts of a type.
@@ -318,6 +325,10 @@ func (m *model) labels(l *ntconv.Labels) *ntconv.Labels {
 	return out
 }
 
+// placeholderLabel is a label that one-collect gives to samples without labels. Profiles and print recognize it by its
+// text and omit it, so it must stay.
+var placeholderLabel = ntconv.Label{Kind: ntconv.LabelString, Key: "Error", Str: "Expected actual values"}
+
 func (m *model) createLabels(l *ntconv.Labels) *ntconv.Labels {
 	list := slices.Clone(l.List())
 	changed := false
@@ -326,6 +337,10 @@ func (m *model) createLabels(l *ntconv.Labels) *ntconv.Labels {
 		before := *p
 		switch p.Kind {
 		case ntconv.LabelString:
+			if *p == placeholderLabel {
+				m.tally.str(m.site("labels"), m.words.policy.class(classLabel), p.Str, p.Str)
+				continue
+			}
 			c := m.words.policy.key(contextAttribute, []byte(p.Key))
 			if c == nil {
 				c = m.words.policy.class(classLabel)

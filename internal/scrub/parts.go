@@ -2,7 +2,9 @@ package scrub
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -16,6 +18,10 @@ import (
 
 // maxHeld is the maximum number of bytes of held parts. The data of further parts becomes zero.
 const maxHeld = 64 << 20
+
+// heldSize returns the number of bytes that holding a part needs: its payload, and the event itself, which counts
+// because parts may be tiny.
+func heldSize(e *ntconv.Event) int { return len(e.Payload) + 512 }
 
 // A role is the role of a type's events among the events of a divided one.
 type role uint8
@@ -52,12 +58,13 @@ func roleOf(t *ntconv.Type) role {
 type held struct {
 	events []*ntconv.Event
 	data   [][]byte // of each event
+	order  int64    // ascending in the order of the first parts
 }
 
 // hold keeps a part. It returns false if the part must be delivered as it is.
 func (s *source) hold(e *ntconv.Event) bool {
 	data, ok := pieceOf(e)
-	if !ok || s.heldBytes+len(e.Payload) > maxHeld {
+	if !ok || s.heldBytes+heldSize(e) > maxHeld {
 		return false
 	}
 	c := e.Clone()
@@ -66,10 +73,11 @@ func (s *source) hold(e *ntconv.Event) bool {
 	}
 	h := s.open[e.Capture]
 	if h == nil {
-		h = new(held)
+		s.holds++
+		h = &held{order: s.holds}
 		s.open[e.Capture] = h
 	}
-	s.heldBytes += len(c.Payload)
+	s.heldBytes += heldSize(c)
 	h.events, h.data = append(h.events, c), append(h.data, c.Payload[len(c.Payload)-len(data):])
 	return true
 }
@@ -100,7 +108,7 @@ func (s *source) release(capture *ntconv.Thread, last *ntconv.Event) {
 		joined = s.join(last, slices.Concat(h.data...))
 	}
 	for i, e := range h.events {
-		s.heldBytes -= len(e.Payload)
+		s.heldBytes -= heldSize(e)
 		n := len(h.data[i])
 		if !s.replace(e) {
 			continue
@@ -113,9 +121,12 @@ func (s *source) release(capture *ntconv.Thread, last *ntconv.Event) {
 	}
 }
 
-// releaseAll queues all parts whose last event does not follow.
+// releaseAll queues all parts whose last event does not follow, those of the thread that was first held first.
 func (s *source) releaseAll() {
-	for capture := range s.open {
+	captures := slices.SortedFunc(maps.Keys(s.open), func(a, b *ntconv.Thread) int {
+		return cmp.Compare(s.open[a].order, s.open[b].order)
+	})
+	for _, capture := range captures {
 		s.release(capture, nil)
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -45,6 +44,7 @@ type planner struct {
 	policy *Policy
 	sites  *[]*site
 	rules  map[string][]fieldRule // by provider
+	seen   *names
 }
 
 // rulesFor returns the rules for the fields of a provider.
@@ -53,21 +53,27 @@ func (p *planner) rulesFor(provider string) []fieldRule {
 	if !ok {
 		rules = p.policy.rulesFor(provider)
 		p.rules[provider] = rules
+		p.seen.providers[provider] = true
+		for _, r := range rules {
+			if r.path == allFields { // also if its events have no fields
+				p.policy.mark(r.rule)
+			}
+		}
 	}
 	return rules
 }
 
 // plan returns the plan for events of a schema. t is the type of the events.
 func (p *planner) plan(s *schema.Schema, t *ntconv.Type, ptr int) *plan {
-	provider, event := s.Provider, s.Name
-	if _, ok := chromeevent.Of(t); ok {
-		provider = "chrome:" + provider
-	}
+	provider, event := ProviderName(t, s), s.Name
 	out := &plan{
 		ptr: ptr, open: s.HasOpenSizes(), located: hasLocation(s.Fields), dropped: p.policy.drops(s.Provider),
 		tail: p.site(s.Provider, event, "(bytes after the fields)"),
 	}
-	b := nodeBuilder{planner: p, rules: p.rulesFor(provider), shown: s.Provider, event: event, ptr: ptr, native: clr.IsRuntime(s.Provider)}
+	b := nodeBuilder{
+		planner: p, rules: p.rulesFor(provider), provider: provider, shown: s.Provider, event: event, ptr: ptr,
+		native: clr.IsRuntime(s.Provider),
+	}
 	b.chosen = slices.ContainsFunc(b.rules, func(r fieldRule) bool { return r.class == classChosen })
 	out.fields = b.members(s.Fields, "", nil)
 	if s.Provider == clr.Runtime && s.ID == 39 {
@@ -107,7 +113,8 @@ func hasLocation(fields []ntconv.Field) bool {
 type nodeBuilder struct {
 	*planner
 	rules        []fieldRule
-	chosen       bool // some rule is for chosen fields, also for numbers
+	chosen       bool   // some rule is for chosen fields, also for numbers
+	provider     string // in the form that patterns match
 	shown, event string
 	ptr          int
 	native       bool
@@ -118,6 +125,7 @@ func (b *nodeBuilder) members(fields []ntconv.Field, prefix string, outer *class
 	out := make([]node, len(fields))
 	for i := range fields {
 		path := prefix + fields[i].Name
+		b.seen.addField(b.provider, b.event+"."+path)
 		c := outer
 		if b.chosen || !isNumber(fields[i].Type.Code) {
 			if named := b.policy.field(b.rules, b.event+"."+path); named != nil {

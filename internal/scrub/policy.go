@@ -45,6 +45,7 @@ const (
 	classProcess     = "process"
 	classThread      = "thread"
 	classHost        = "host"
+	classAddress     = "address"
 	classLabel       = "label"
 	classChosen      = "chosen"
 	classChrome      = "chrome-name"
@@ -85,12 +86,27 @@ func (c *class) matchesGlob(text []byte) bool {
 }
 
 // A fieldRule assigns a class to fields.
-type fieldRule struct{ provider, path, class string }
+type fieldRule struct {
+	provider, path, class string
+	rule                  int // in Policy.rules
+}
+
+// A keyRule assigns a class to the values of a key.
+type keyRule struct {
+	key, class string
+	rule       int // in Policy.rules
+}
+
+// A dropRule drops the events of providers.
+type dropRule struct {
+	pattern string
+	rule    int // in Policy.rules
+}
 
 // A keyTable has the classes of the values of keys in a context.
 type keyTable struct {
-	exact map[string]string
-	globs [][2]string
+	exact map[string]keyRule
+	globs []keyRule
 	loose bool // case, punctuation and a prefix Activity do not matter
 }
 
@@ -102,7 +118,9 @@ type Policy struct {
 	keys       map[string]*keyTable
 	words      map[string]bool // kept in every class
 	extensions map[string]bool
-	dropped    []string // patterns of providers
+	dropped    []dropRule
+	rules      []rule
+	used       []bool // by rule: whether it matched; nil outside of a Scrubber
 }
 
 // NewPolicy returns a policy with rules in the form of DefaultPolicy, each text before the next, and then the default
@@ -117,20 +135,24 @@ func NewPolicy(names, texts []string) (*Policy, error) {
 		if i < len(names) {
 			name = names[i]
 		}
-		if err := p.read(name, strings.NewReader(text)); err != nil {
+		if err := p.read(name, strings.NewReader(text), i < len(texts)); err != nil {
 			return nil, err
 		}
 	}
 	return p, p.link()
 }
 
-// read adds the rules of a text.
-func (p *Policy) read(name string, r io.Reader) error {
+// read adds the rules of a text. own means that the text is not the default policy.
+func (p *Policy) read(name string, r io.Reader, own bool) error {
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
 		line, _, _ := strings.Cut(lines.Text(), "# ")
 		if words := strings.Fields(line); len(words) > 0 && words[0][0] != '#' {
-			if err := p.rule(words); err != nil {
+			r := rule{file: name, line: n, own: own}
+			if own {
+				r.text = strings.Join(words, " ")
+			}
+			if err := p.rule(words, r); err != nil {
 				return fmt.Errorf("%s: line %d: %w: %w", name, n, ErrPolicy, err)
 			}
 		}
@@ -141,8 +163,8 @@ func (p *Policy) read(name string, r io.Reader) error {
 	return nil
 }
 
-// rule adds the rule of one line.
-func (p *Policy) rule(w []string) error {
+// rule adds the rule of one line. r describes the line.
+func (p *Policy) rule(w []string, r rule) error {
 	want := map[string]int{"class": 3, "field": 3, "key": 4, "provider": 3}
 	if n := want[w[0]]; n != 0 && len(w) != n {
 		return fmt.Errorf("%s with %d words, want %d", w[0], len(w), n)
@@ -156,14 +178,19 @@ func (p *Policy) rule(w []string) error {
 		if p.classes[w[1]] == nil {
 			p.add(w[1], action(i))
 		}
+		r.defines = w[1]
+		p.addRule(r)
 	case "field":
-		rule, err := newFieldRule(w[1], w[2])
+		field, err := newFieldRule(w[1], w[2])
 		if err != nil {
 			return err
 		}
-		p.fields = append(p.fields, rule)
+		r.class, r.selects = w[2], true
+		field.rule = p.addRule(r)
+		p.fields = append(p.fields, field)
 	case "key":
-		p.table(w[1]).add(w[2], w[3])
+		r.class, r.context, r.selects = w[3], w[1], true
+		p.table(w[1]).add(keyRule{w[2], w[3], p.addRule(r)})
 	case "words":
 		return p.addWords(w[1:])
 	case "extension":
@@ -174,7 +201,8 @@ func (p *Policy) rule(w []string) error {
 		if w[2] != "drop" {
 			return fmt.Errorf("provider %s %s: want drop", w[1], w[2])
 		}
-		p.dropped = append(p.dropped, w[1])
+		r.selects = true
+		p.dropped = append(p.dropped, dropRule{w[1], p.addRule(r)})
 	default:
 		return fmt.Errorf("no rule %q; these exist: class, field, key, words, extension, provider", w[0])
 	}
@@ -193,28 +221,28 @@ func newFieldRule(pattern, class string) (fieldRule, error) {
 	if i < 0 || !strings.Contains(pattern[i:], ".") {
 		return fieldRule{}, fmt.Errorf("field %q: want PROVIDER/EVENT.FIELD", pattern)
 	}
-	return fieldRule{pattern[:i], pattern[i+1:], class}, nil
+	return fieldRule{provider: pattern[:i], path: pattern[i+1:], class: class}, nil
 }
 
 func (p *Policy) table(context string) *keyTable {
 	t := p.keys[context]
 	if t == nil {
-		t = &keyTable{exact: make(map[string]string), loose: context == contextArgument}
+		t = &keyTable{exact: make(map[string]keyRule), loose: context == contextArgument}
 		p.keys[context] = t
 	}
 	return t
 }
 
 // add adds a key unless it exists, because the first rule applies.
-func (t *keyTable) add(key, class string) {
+func (t *keyTable) add(r keyRule) {
 	if t.loose {
-		key = string(appendLoose(nil, []byte(key)))
+		r.key = string(appendLoose(nil, []byte(r.key)))
 	}
-	switch _, ok := t.exact[key]; {
-	case strings.ContainsAny(key, "*?"):
-		t.globs = append(t.globs, [2]string{key, class})
+	switch _, ok := t.exact[r.key]; {
+	case strings.ContainsAny(r.key, "*?"):
+		t.globs = append(t.globs, r)
 	case !ok:
-		t.exact[key] = class
+		t.exact[r.key] = r
 	}
 }
 
@@ -244,22 +272,8 @@ func (p *Policy) addWords(w []string) error {
 
 // link checks that all classes exist and connects them with the tables of keys.
 func (p *Policy) link() error {
-	for _, f := range p.fields {
-		if p.classes[f.class] == nil {
-			return fmt.Errorf("field %s/%s: %w: no class %q", f.provider, f.path, ErrPolicy, f.class)
-		}
-	}
-	for context, t := range p.keys {
-		for key, class := range t.exact {
-			if p.classes[class] == nil {
-				return fmt.Errorf("key %s %s: %w: no class %q", context, key, ErrPolicy, class)
-			}
-		}
-		for _, g := range t.globs {
-			if p.classes[g[1]] == nil {
-				return fmt.Errorf("key %s %s: %w: no class %q", context, g[0], ErrPolicy, g[1])
-			}
-		}
+	if err := p.check(); err != nil {
+		return err
 	}
 	for name, c := range p.classes {
 		c.keys = p.keys[name]
@@ -287,14 +301,22 @@ func (p *Policy) rulesFor(provider string) (rules []fieldRule) {
 	return rules
 }
 
-// field returns the class of a field by the rules of its provider, or nil if no rule names it.
-func (p *Policy) field(rules []fieldRule, path string) *class {
+// field returns the class of a field by the rules of its provider, or nil if no rule names it. It marks all matching
+// rules up to those of the default policy, although only the first one applies.
+func (p *Policy) field(rules []fieldRule, path string) (c *class) {
 	for i := range rules {
-		if glob.Match(rules[i].path, path) {
-			return p.classes[rules[i].class]
+		r := &rules[i]
+		if c != nil && !p.rules[r.rule].own {
+			break
+		}
+		if glob.Match(r.path, path) {
+			p.mark(r.rule)
+			if c == nil {
+				c = p.classes[r.class]
+			}
 		}
 	}
-	return nil
+	return c
 }
 
 // key returns the class of the value of a key in a context, or nil if no rule knows the key. Arguments may also have
@@ -319,12 +341,14 @@ func (p *Policy) in(t *keyTable, key []byte) *class {
 		var buf [64]byte
 		key = appendLoose(buf[:0], key)
 	}
-	if name, ok := t.exact[string(key)]; ok {
-		return p.classes[name]
+	if r, ok := t.exact[string(key)]; ok {
+		p.mark(r.rule)
+		return p.classes[r.class]
 	}
-	for _, g := range t.globs {
-		if glob.Match(g[0], string(key)) {
-			return p.classes[g[1]]
+	for i := range t.globs {
+		if g := &t.globs[i]; glob.Match(g.key, string(key)) {
+			p.mark(g.rule)
+			return p.classes[g.class]
 		}
 	}
 	return nil
@@ -358,7 +382,14 @@ func (p *Policy) keyClass(c *class, key []byte) *class {
 
 // drops reports whether the events of a provider are dropped.
 func (p *Policy) drops(provider string) bool {
-	return slices.ContainsFunc(p.dropped, func(pattern string) bool { return glob.Match(pattern, provider) })
+	drops := false
+	for _, d := range p.dropped {
+		if glob.Match(d.pattern, provider) {
+			p.mark(d.rule)
+			drops = true
+		}
+	}
+	return drops
 }
 
 // Drops reports whether the policy drops events of some provider.

@@ -36,6 +36,9 @@ func (r *Result) WriteText(w io.Writer) error {
 		fmt.Fprintf(&b, ", %s dropped", message.Count(r.Dropped, "event"))
 	}
 	b.WriteString(".\n")
+	for _, rule := range r.Unmatched {
+		fmt.Fprintf(&b, "A rule of the policy matches nothing: %s\n", message.Visible(rule))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -19,6 +19,7 @@ type scanner struct {
 	json      bool // strings have the escapes of JSON
 	quoted    bool // inside a string of JSON
 	authority bool // inside the host of a URL
+	octets    bool // inside the bytes of a socket address: InterNetwork:16:{20,79,127,...}
 	word      []rune
 	forms     []form // of the characters of word
 }
@@ -125,6 +126,9 @@ func (s *scanner) separator(r rune, size int) {
 	case r == ':', r == '@', r == '[', r == ']', r == '.', r == '-', r == '_':
 	default:
 		s.authority = false
+	}
+	if r == '{' || r == '}' {
+		s.octets = r == '{' && s.class.name == classAddress
 	}
 	s.copy(size)
 }
@@ -404,6 +408,11 @@ func (s *scanner) plainWord() bool {
 		s.dst = append(s.dst, w...)
 	case s.class.action == actionID && (len(w) == 16 || len(w) == 32) && isID(w):
 		s.dst, _ = s.appendIDs(s.dst, w)
+	case s.octets && len(w) == 3 && w[0] != '0' && len(bytes.Trim(w, "0123456789")) == 0:
+		s.word = append(s.word[:0], rune(w[0]), rune(w[1]), rune(w[2]))
+		for _, d := range s.dict.pseudonymOf(s.word, octetWord) {
+			s.dst = append(s.dst, byte(d))
+		}
 	default:
 		s.dst = append(s.dst, s.dict.plain(w)...)
 	}

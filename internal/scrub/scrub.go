@@ -3,6 +3,7 @@ package scrub
 import (
 	"crypto/rand"
 	"fmt"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/schema"
@@ -38,6 +39,7 @@ type Scrubber struct {
 	policy *Policy
 	tally  *tally
 	words  *rewriter
+	seen   *names
 }
 
 // New returns a Scrubber. It returns an error that wraps ErrPolicy for an invalid pattern of a field.
@@ -64,22 +66,33 @@ func New(o Options) (*Scrubber, error) {
 	return s, nil
 }
 
+// allFields is the pattern of Options.Providers. No rule of a policy has it, because they contain a dot.
+const allFields = "*"
+
 // with returns a copy of the policy with the options.
 func (p *Policy) with(o *Options) (*Policy, error) {
 	c := *p
+	c.rules = slices.Clip(p.rules)
 	var chosen []fieldRule
 	for _, f := range o.Fields {
-		rule, err := newFieldRule(f, classChosen)
+		field, err := newFieldRule(f, classChosen)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrPolicy, err)
 		}
-		chosen = append(chosen, rule)
+		field.rule = c.addRule(rule{flag: "field", text: f, own: true})
+		chosen = append(chosen, field)
 	}
 	for _, provider := range o.Providers {
-		chosen = append(chosen, fieldRule{provider, "*", classChosen})
+		at := c.addRule(rule{flag: "provider-text", text: provider, own: true})
+		chosen = append(chosen, fieldRule{provider, allFields, classChosen, at})
 	}
 	c.fields = append(chosen, p.fields...)
-	c.dropped = append(o.Drop[:len(o.Drop):len(o.Drop)], p.dropped...)
+	c.dropped = nil
+	for _, provider := range o.Drop {
+		c.dropped = append(c.dropped, dropRule{provider, c.addRule(rule{flag: "drop-provider", text: provider, own: true})})
+	}
+	c.dropped = append(c.dropped, p.dropped...)
+	c.used = make([]bool, len(c.rules))
 	if o.HashMethods {
 		c.classes = make(map[string]*class, len(p.classes))
 		for name, old := range p.classes {
@@ -98,6 +111,7 @@ func (p *Policy) with(o *Options) (*Policy, error) {
 
 func (s *Scrubber) reset() {
 	s.tally = &tally{policy: s.policy, examples: s.opts.Examples}
+	s.seen = newNames(len(s.opts.Fields) > 0)
 }
 
 // DropsEvents reports whether events may be dropped.
@@ -109,7 +123,7 @@ func (s *Scrubber) Source(src ntconv.Source) ntconv.Source {
 	s.reset()
 	out := &source{
 		src: src, words: s.words, tally: s.tally, policy: s.policy,
-		planner: planner{s.policy, &s.tally.sites, make(map[string][]fieldRule)},
+		planner: planner{s.policy, &s.tally.sites, make(map[string][]fieldRule), s.seen},
 		plans:   make(map[planKey]*plan),
 	}
 	out.walker.rewriter, out.walker.tally = s.words, s.tally
@@ -133,11 +147,16 @@ type Result struct {
 	Changed int64 `json:"changed"` // of them
 	Dropped int64 `json:"dropped"` // events
 	Rows    []Row `json:"rows"`    // by place and class, those with the most changes first
+	// Unmatched are the rules of policy files that matched nothing, with file and line.
+	Unmatched []string `json:"unmatched,omitempty"`
 }
 
 // Result returns the counts.
 func (s *Scrubber) Result() Result {
-	return Result{Texts: s.tally.texts, Changed: s.tally.changed, Dropped: s.tally.dropped, Rows: s.tally.rows()}
+	return Result{
+		Texts: s.tally.texts, Changed: s.tally.changed, Dropped: s.tally.dropped, Rows: s.tally.rows(),
+		Unmatched: s.unmatched(),
+	}
 }
 
 // A planKey identifies a plan: the type, the version, which a label may state, and the size of a pointer, which differs
@@ -169,6 +188,7 @@ type source struct {
 
 	open      map[*ntconv.Thread]*held // by capture thread
 	heldBytes int
+	holds     int64           // number of threads whose parts were held so far
 	queue     []*ntconv.Event // to deliver before the next event of src
 	err       error           // of src
 	divided   *site
@@ -231,10 +251,10 @@ func (s *source) replace(e *ntconv.Event) bool {
 	if e.Labels != nil {
 		out.Labels = s.model.labels(e.Labels)
 	}
-	switch e.Kind {
-	case ntconv.KindMark:
+	if e.Kind == ntconv.KindMark {
 		out.Mark = s.model.mark(e.Mark)
-	case ntconv.KindOpaque:
+	}
+	if len(e.Payload) > 0 && (e.Kind != ntconv.KindEvent || e.Type == nil) {
 		out.Payload = s.block(e.Payload)
 	}
 	return true
@@ -255,7 +275,7 @@ func (s *source) plan(e *ntconv.Event) *plan {
 	return p
 }
 
-// block returns the replacement of a block of unknown kind.
+// block returns the replacement of a block of unknown kind, or of a payload without a type.
 func (s *source) block(b []byte) []byte {
 	c := s.policy.class(classUndecoded)
 	if s.opaque == nil {

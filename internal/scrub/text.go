@@ -91,12 +91,21 @@ func (t *texts) appendFile(dst, text []byte, c *class) []byte {
 		cut = end
 	}
 	dst = t.appendWords(dst, text[:cut], c)
-	if methods := t.policy.class(classMethod); methods.action == actionKeep {
+	switch methods := t.policy.class(classMethod); {
+	case methods.action == actionKeep:
 		dst = append(dst, text[cut:end]...)
-	} else {
+	case isSpecialMapping(text[cut:end]):
+		dst = t.appendWords(dst, text[cut:end], t.policy.class(classModule))
+	default:
 		dst = t.appendWords(dst, text[cut:end], methods)
 	}
 	return t.appendWords(dst, text[end:], c)
+}
+
+// isSpecialMapping reports whether the last part of the name of a mapping is not that of a file: [heap], [vdso],
+// [anon:NAME], memfd:NAME, vmlinux. Readers recognize some of these names, whose words class module keeps.
+func isSpecialMapping(name []byte) bool {
+	return len(name) > 0 && name[0] == '[' || bytes.HasPrefix(name, []byte("memfd:")) || string(name) == "vmlinux"
 }
 
 // appendIDs copies a text that consists of trace IDs (32 hexadecimal digits), span IDs (16) and flags (up to 2), as in

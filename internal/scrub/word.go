@@ -45,7 +45,7 @@ const (
 	numWordKind
 )
 
-// maxCachedWords bounds each generation of the cache of words.
+// maxCachedWords bounds each generation of the caches of words. maxKeyBytes bounds their bytes.
 const maxCachedWords = 1 << 15
 
 func newDictionary(key []byte) *dictionary {

@@ -50,7 +50,7 @@ func ParseEvery(text string) (*Every, error) {
 	}
 	e.Fields = nil
 	if e.Boundary, err = where.Parse(text); err != nil {
-		return nil, fmt.Errorf("%w; %w", err, errEvery)
+		return nil, fmt.Errorf("%w; %w", errEvery, err) // err ends with a line that points at the position
 	}
 	return e, nil
 }
@@ -73,14 +73,18 @@ func (e *Every) amount(t string) (err error) {
 	if !known || err != nil {
 		return errEvery
 	}
-	if e.Size = int64(n * unit); e.Size < minSize || n*unit > 1<<60 {
-		return fmt.Errorf("the size must be at least %d bytes", minSize)
+	if n *= unit; n < minSize || n > maxSize {
+		return fmt.Errorf("the size must be at least %d bytes and at most 1 EiB", minSize)
 	}
+	e.Size = int64(n)
 	return nil
 }
 
 // minSize is the smallest size of a part in bytes: the header of a file and its definitions need a few thousand.
 const minSize = 4096
+
+// maxSize keeps the conversion of a size to an integer exact.
+const maxSize = 1 << 60
 
 // checkFields rejects fields whose values are not known while the trace is read.
 func (e *Every) checkFields() error {

@@ -49,7 +49,8 @@ func benchmarkAddresses(b *testing.B, self string) {
 				table := &symbol.NativeAddress{Mapping: m, PID: 1}
 				var frames []symbol.NativeFrame
 				named = 0
-				for i := range uint64(count) {
+				for n := range uint64(count) {
+					i := n * 7919 % count // stacks are not sorted
 					table.PC = m.Start + i*((m.Limit-m.Start)/count)
 					if frames = native.AppendNative(frames[:0], table); len(frames) > 0 {
 						named++

@@ -50,6 +50,9 @@ func newServer(urls []string, cache string) *server {
 			if len(via) > maxRedirects {
 				return fmt.Errorf("more than %d redirects", maxRedirects)
 			}
+			if via[0].URL.Scheme == "https" && r.URL.Scheme != "https" {
+				return fmt.Errorf("redirect from https to %s", r.URL.Redacted())
+			}
 			return checkURL(r.URL)
 		},
 	}
@@ -121,7 +124,7 @@ func (s *server) download(from, name string) error {
 	case answer.StatusCode == http.StatusNotFound:
 		return errNotOnServer
 	case answer.StatusCode != http.StatusOK:
-		return fmt.Errorf("debuginfod: %s: %s", from, answer.Status)
+		return fmt.Errorf("debuginfod: %s: %s", r.URL.Redacted(), answer.Status)
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("debuginfod: %w", err)
@@ -142,7 +145,7 @@ func (s *server) download(from, name string) error {
 		err = os.Rename(part.Name(), name)
 	}
 	if err != nil {
-		return fmt.Errorf("debuginfod: %s: %w", from, err)
+		return fmt.Errorf("debuginfod: %s: %w", r.URL.Redacted(), err)
 	}
 	return nil
 }

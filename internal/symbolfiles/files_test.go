@@ -197,6 +197,19 @@ func TestPlaces(t *testing.T) {
 					place(t, b.stripped, dir, "opt/shop/app")
 					place(t, b.debug, dir, ".build-id", b.id[:2], b.id[2:]+".debug")
 				},
+				"unstripped copy": func(dir string) {
+					place(t, b.stripped, dir, "opt/shop/app")
+					place(t, b.full, dir, "unstripped", "app")
+				},
+				"link to a directory": func(dir string) {
+					place(t, b.full, dir, "a", "renamed.bin")
+					if err := os.Rename(dir, dir+".real"); err != nil {
+						t.Fatal(err)
+					}
+					if err := os.Symlink(dir+".real", dir); err != nil {
+						t.Skipf("no symbolic links: %v", err)
+					}
+				},
 				"only the debug file": func(dir string) { place(t, b.debug, dir, "x", "y.debug") },
 			} {
 				t.Run(name, func(t *testing.T) {
@@ -317,6 +330,24 @@ func TestWithoutBuildID(t *testing.T) {
 			t.Errorf("%s: status %+v", name, s)
 		}
 	}
+}
+
+// TestPairs checks that a program found without a build ID gets only the debug file of its own build.
+func TestPairs(t *testing.T) {
+	b, other := compile(t, 3), compile(t, 99)
+	b.mapping.BuildID = ""
+	dir := t.TempDir()
+	place(t, b.stripped, dir, "app")
+	place(t, other.debug, dir, "app.debug")
+	f := finder(symbolfiles.Options{Paths: []string{dir}})
+	if got := b.resolve(f, b.address(t, "secret")); got != "" {
+		t.Errorf("got %q from a debug file of another build", got)
+	}
+	if r := f.Refused(true); len(r) != 1 || r[0].BuildID != other.id || r[0].Want != b.id {
+		t.Errorf("refused %+v, want the debug file", r)
+	}
+	place(t, b.debug, dir, "app.debug")
+	b.check(t, finder(symbolfiles.Options{Paths: []string{dir}}))
 }
 
 // TestUntrustedPaths checks that names of mapped files reach only regular files below the directories.

@@ -88,7 +88,7 @@ func (f *Finder) prepare() {
 
 // AppendNative implements symbol.Native.
 func (f *Finder) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
-	if f.assemblies != nil && !a.Kernel && a.Mapping != nil && isAssembly(a.Mapping.File) {
+	if f.assemblies != nil && !a.Kernel && a.Mapping != nil && IsAssembly(a.Mapping.File) {
 		return f.assemblies.AppendNative(dst, a)
 	}
 	f.mu.Lock()

@@ -44,8 +44,11 @@ const maxKallsyms = 1 << 28
 // maxKernelFunction bounds the distance of an address from the symbol before it.
 const maxKernelFunction = 1 << 20
 
-// errHidden means that all addresses of kallsyms are 0.
-var errHidden = errors.New("all addresses are 0; copy /proc/kallsyms as root")
+var (
+	// errHidden means that all addresses of kallsyms are 0.
+	errHidden = errors.New("all addresses are 0; copy /proc/kallsyms as root")
+	errEmpty  = errors.New("no line has the format of /proc/kallsyms")
+)
 
 // isMissing reports whether a file does not exist or is not one that is read.
 func isMissing(err error) bool {
@@ -111,6 +114,9 @@ func (k *kernelSymbols) parse() {
 		}
 		n := min(len(line)+1, len(rest))
 		rest, off = rest[n:], off+n
+	}
+	if len(k.entries) == 0 && k.err == nil {
+		k.err = fmt.Errorf("%s: %w", k.path, errEmpty)
 	}
 	if hidden && k.err == nil {
 		k.entries, k.err = nil, fmt.Errorf("%s: %w", k.path, errHidden)

@@ -26,7 +26,7 @@ func (n *Needs) locate(f *ntconv.Frame) {
 	key := moduleKey{f.Mapping.File, f.Mapping.BuildID}
 	row := n.lines[key]
 	if row == nil {
-		if len(n.lines) >= maxRows || !isAssembly(key.file) {
+		if len(n.lines) >= maxRows || !IsAssembly(key.file) {
 			return
 		}
 		row = &LineNeed{Assembly: key.file, PDB: key.buildID, mapping: f.Mapping}

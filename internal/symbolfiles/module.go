@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/elfsym"
@@ -19,7 +18,7 @@ type moduleKey struct{ file, buildID string }
 // A module is a mapped file with what was found for it.
 type module struct {
 	moduleKey
-	program, debug *elfsym.File
+	program, debug *elfFile
 	object         *elfsym.Object // nil if nothing was found
 	paths          []string       // of program and debug
 	refused        []Refusal
@@ -33,18 +32,15 @@ type module struct {
 type Refusal struct {
 	File     string `json:"file"`     // name of the file
 	BuildID  string `json:"build_id"` // of the file, empty if it has none
-	Want     string `json:"want"`     // build ID of the mapping
+	Want     string `json:"want"`     // build ID of the mapping, or of its program
 	Mapping  string `json:"mapping"`  // name of the mapped file
 	Explicit bool   `json:"explicit"` // the user named the directory
 	Reason   string `json:"reason"`   // why it was refused
 }
 
 func (r Refusal) String() string {
-	id := r.BuildID
-	if id == "" {
-		id = "none"
-	}
-	return fmt.Sprintf("%s: %s: build ID is %s, want %s of %s", r.File, r.Reason, id, r.Want, r.Mapping)
+	return fmt.Sprintf("%s: %s: build ID is %s, want %s of %s",
+		r.File, r.Reason, cmp.Or(r.BuildID, "none"), cmp.Or(r.Want, "none"), r.Mapping)
 }
 
 // Short returns the refusal without what the mapping states.
@@ -58,6 +54,9 @@ func (r Refusal) Short() string {
 // deleted is the suffix that the kernel appends to the path of a mapped file that was removed or replaced.
 const deleted = " (deleted)"
 
+// RecordedPath returns the path of a mapped file without that suffix.
+func RecordedPath(file string) string { return strings.TrimSuffix(file, deleted) }
+
 // search finds the files of a mapping.
 func (f *Finder) search(key moduleKey) *module {
 	m := &module{moduleKey: key}
@@ -65,7 +64,7 @@ func (f *Finder) search(key moduleKey) *module {
 		m.errs = append(m.errs, "too many symbols: those of other files occupy 4 GiB")
 		return m
 	}
-	s := search{f: f, m: m, name: slashed(strings.TrimSuffix(key.file, deleted)), seen: make(map[string]bool)}
+	s := search{f: f, m: m, name: slashed(RecordedPath(key.file)), seen: make(map[string]bool)}
 	s.paths()
 	if !m.complete(f.set.Lines) {
 		s.debugDirs()
@@ -82,7 +81,7 @@ func (f *Finder) search(key moduleKey) *module {
 	if m.program == nil && m.debug == nil {
 		return m
 	}
-	object, err := elfsym.NewObject(m.program, m.debug)
+	object, err := elfsym.NewObject(m.program.elf(), m.debug.elf())
 	if err != nil {
 		m.errs = append(m.errs, err.Error())
 	}
@@ -91,6 +90,10 @@ func (f *Finder) search(key moduleKey) *module {
 	}
 	m.object = object
 	f.held += object.Size()
+	if !f.set.Lines { // otherwise debug information is read on demand
+		m.program.close()
+		m.debug.close()
+	}
 	return m
 }
 
@@ -99,7 +102,9 @@ func (m *module) complete(lines bool) bool {
 	if m.program == nil {
 		return false
 	}
-	has := func(test func(*elfsym.File) bool) bool { return test(m.program) || m.debug != nil && test(m.debug) }
+	has := func(test func(*elfsym.File) bool) bool {
+		return test(m.program.File) || m.debug != nil && test(m.debug.File)
+	}
 	return has((*elfsym.File).HasSymbols) && (!lines || has((*elfsym.File).HasDebugInfo))
 }
 
@@ -151,6 +156,7 @@ func (s *search) single(file string) {
 	if err != nil {
 		return
 	}
+	defer f.close()
 	id, base := f.BuildID(), filepath.Base(file)
 	same := base == path.Base(s.name) || strings.TrimSuffix(base, filepath.Ext(base)) == path.Base(s.name)
 	if same || s.m.buildID != "" && sameID(s.m.buildID, id) {
@@ -198,15 +204,9 @@ func (s *search) debugDirs() {
 
 // local tries the path of the trace on this machine.
 func (s *search) local() {
-	if s.m.buildID == "" || !strings.HasPrefix(s.name, "/") || runtime.GOOS == "windows" {
-		return
+	if s.m.buildID != "" && IsLocal(s.name) {
+		s.try(s.name, false)
 	}
-	for _, special := range []string{"/proc/", "/sys/", "/dev/"} {
-		if strings.HasPrefix(path.Clean(s.name), special) {
-			return
-		}
-	}
-	s.try(s.name, false)
 }
 
 // links follows the debug link of the program: next to it, in .debug, and in the directories of debug files.
@@ -219,31 +219,37 @@ func (s *search) links() {
 		return
 	}
 	dir := filepath.Dir(s.m.paths[0])
-	candidates := []string{filepath.Join(dir, name), filepath.Join(dir, ".debug", name)}
-	for _, t := range s.f.trees {
+	s.link(filepath.Join(dir, name), crc, s.m.program.explicit)
+	s.link(filepath.Join(dir, ".debug", name), crc, s.m.program.explicit)
+	for i, t := range s.f.trees {
 		if !t.single {
-			candidates = append(candidates, below(t.root, path.Join(path.Dir(s.name), name)), below(t.root, name))
+			s.link(below(t.root, path.Join(path.Dir(s.name), name)), crc, i < s.f.explicit)
+			s.link(below(t.root, name), crc, i < s.f.explicit)
 		}
 	}
-	for _, p := range candidates {
-		if s.seen[p] {
-			continue
-		}
-		f, err := s.open(p)
-		if err != nil {
-			continue
-		}
-		id := f.BuildID()
-		if id == "" || s.m.program.BuildID() == "" { // older programs have only the checksum
-			if got, err := f.CRC(); err != nil || got != crc {
-				s.refuse(p, id, "checksum differs from that of the debug link", true)
-				continue
-			}
-			s.accept(f, p)
-			continue
-		}
-		s.try(p, true)
+}
+
+// link tries a file to which the debug link of the program may refer.
+func (s *search) link(file string, crc uint32, explicit bool) {
+	if s.seen[file] || s.m.debug != nil {
+		return
 	}
+	f, err := s.open(file)
+	if err != nil {
+		return
+	}
+	id := f.BuildID()
+	if id != "" && s.m.program.BuildID() != "" {
+		f.close()
+		s.try(file, explicit)
+		return
+	}
+	if got, err := f.CRC(); err != nil || got != crc { // older programs have only the checksum
+		f.close()
+		s.refuse(file, id, s.m.program.BuildID(), "checksum differs from that of the debug link", explicit)
+		return
+	}
+	s.accept(f, file, explicit)
 }
 
 // servers asks the debuginfod servers.
@@ -251,10 +257,12 @@ func (s *search) servers() {
 	if s.f.server == nil || s.m.buildID == "" {
 		return
 	}
-	kinds := []string{"executable", "debuginfo"}
-	for _, kind := range kinds {
+	for _, kind := range []string{"executable", "debuginfo"} {
 		if s.m.complete(s.f.set.Lines) {
 			return
+		}
+		if kind == "executable" && s.m.program != nil {
+			continue
 		}
 		for _, id := range spellings(s.m.buildID) {
 			file, err := s.f.server.fetch(id, kind)
@@ -264,7 +272,8 @@ func (s *search) servers() {
 				}
 				continue
 			}
-			if s.try(file, true); s.m.program == nil && s.m.debug == nil {
+			refused := len(s.m.refused)
+			if s.try(file, true); len(s.m.refused) > refused || s.m.program == nil && s.m.debug == nil {
 				os.Remove(file) // it would be refused again by every further run
 			}
 			break
@@ -272,17 +281,44 @@ func (s *search) servers() {
 	}
 }
 
+// An elfFile is an open ELF file. A nil *elfFile is none.
+type elfFile struct {
+	*elfsym.File
+	content  *file
+	explicit bool // the user named the place
+}
+
+// elf returns the file's symbols, or nil.
+func (f *elfFile) elf() *elfsym.File {
+	if f == nil {
+		return nil
+	}
+	return f.File
+}
+
+// close closes the file. Its headers remain valid.
+func (f *elfFile) close() {
+	if f != nil {
+		f.content.Close()
+	}
+}
+
 // open opens an ELF file.
-func (s *search) open(file string) (*elfsym.File, error) {
+func (s *search) open(file string) (*elfFile, error) {
 	r, err := openRegular(file)
 	if err != nil {
 		return nil, err
 	}
-	return elfsym.New(r, r.size)
+	f, err := elfsym.New(r, r.size)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	return &elfFile{File: f, content: r}, nil
 }
 
-// try uses a file if it has the build ID of the mapping. explicit says that the user named the place, so that a file of
-// another build is worth a message.
+// try uses a file if it has the build ID of the mapping, or else that of the file found before. explicit says that the
+// user named the place, so that a file of another build is worth a message.
 func (s *search) try(file string, explicit bool) {
 	if s.seen[file] || s.m.program != nil && s.m.debug != nil {
 		return
@@ -295,33 +331,52 @@ func (s *search) try(file string, explicit bool) {
 		}
 		return
 	}
-	switch id := f.BuildID(); {
-	case s.m.buildID == "": // explicit places only; the program headers are compared per mapping
-	case sameID(s.m.buildID, id), s.m.buildID == f.GoBuildID():
+	id, want := f.BuildID(), s.m.buildID
+	if other := cmp.Or(s.m.program, s.m.debug); want == "" && other != nil {
+		if want = other.BuildID(); want == "" || id == "" { // the debug link decides
+			delete(s.seen, file)
+			f.close()
+			return
+		}
+	}
+	switch {
+	case want == "": // explicit places only; the program headers are compared per mapping
+	case sameID(want, id), want == f.GoBuildID():
 	default:
-		s.refuse(file, id, "of another build", explicit)
+		f.close()
+		s.refuse(file, id, want, "of another build", explicit)
 		return
 	}
-	s.accept(f, file)
+	s.accept(f, file, explicit)
 }
 
-func (s *search) refuse(file, id, reason string, explicit bool) {
+// refuse notes that a file with a build ID is not the wanted one.
+func (s *search) refuse(file, id, want, reason string, explicit bool) {
 	s.seen[file] = true
 	s.m.refused = append(s.m.refused, Refusal{
-		File: file, BuildID: id, Want: s.m.buildID, Mapping: s.m.file, Explicit: explicit, Reason: reason,
+		File: file, BuildID: id, Want: want, Mapping: s.m.file, Explicit: explicit, Reason: reason,
 	})
 }
 
-// accept uses a file as the program, or as its debug file.
-func (s *search) accept(f *elfsym.File, file string) {
+// accept uses a file as the program, or as its debug file. The program before it was stripped also serves as the debug
+// file of the stripped one.
+func (s *search) accept(f *elfFile, file string, explicit bool) {
+	f.explicit = explicit
 	switch {
 	case !f.DebugOnly() && s.m.program == nil:
 		s.m.program = f
 		s.m.paths = append([]string{file}, s.m.paths...)
-	case f.DebugOnly() && s.m.debug == nil:
+	case s.m.debug == nil && (f.DebugOnly() || s.m.adds(f)):
 		s.m.debug = f
 		s.m.paths = append(s.m.paths, file)
+	default:
+		f.close()
 	}
+}
+
+// adds reports whether a file has symbols or debug information that the program lacks.
+func (m *module) adds(f *elfFile) bool {
+	return f.HasSymbols() && !m.program.HasSymbols() || f.HasDebugInfo() && !m.program.HasDebugInfo()
 }
 
 // fullID is the number of digits of the build IDs that one-collect writes: it pads shorter ones with zeros.

@@ -27,6 +27,7 @@ type Need struct {
 	BuildID    string `json:"build_id,omitempty"`
 	PID        uint64 `json:"pid,omitempty"`        // of KindProcess
 	Process    string `json:"process,omitempty"`    // its name
+	Host       string `json:"host,omitempty"`       // empty if the trace covers one machine
 	Frames     int64  `json:"frames"`               // of all stacks
 	FromTrace  int64  `json:"from_trace"`           // of Frames: resolved by events
 	FromFiles  int64  `json:"from_files"`           // of Frames: resolved by files
@@ -35,6 +36,8 @@ type Need struct {
 	Status     Status `json:"files"`
 
 	mapping   *ntconv.Mapping
+	process   *ntconv.Process // of KindProcess
+	runtime   bool            // of KindProcess: .NET's runtime recorded the stacks
 	namespace uint64
 	addresses map[uint64]struct{}
 }
@@ -46,6 +49,25 @@ type Needs struct {
 	rows   map[needKey]*Need
 	lines  map[moduleKey]*LineNeed
 	frames []ntconv.Frame
+	counts Counts
+	dotnet bool // a frame is managed code
+}
+
+// Counts are those of all stacks, including managed frames.
+type Counts struct {
+	Stacks int64 // events with a stack
+	Frames int64 // without inlined ones
+}
+
+// Counts returns what has been counted up to now.
+func (n *Needs) Counts() Counts { return n.counts }
+
+// A Recording says which events that name code a trace has.
+type Recording struct {
+	// EventPipe means that the format is written by .NET's runtime only: its stacks have managed frames only.
+	EventPipe   bool
+	Rundown     bool   // events of a rundown describe methods
+	LostRundown uint64 // events of the rundown that the recorder lost
 }
 
 type needKey struct {
@@ -99,11 +121,14 @@ func (n *Needs) Write(e *ntconv.Event) error {
 	if e.Kind != ntconv.KindEvent || e.Stack == nil || e.Thread == nil {
 		return nil
 	}
+	n.counts.Stacks++
 	p := e.Thread.Process
 	n.frames = n.namer.AppendFrames(n.frames[:0], p, e.Stack, e.Time)
 	for i := range n.frames {
 		f := &n.frames[i]
 		if f.Flags&ntconv.FrameInlined == 0 {
+			n.counts.Frames++
+			n.dotnet = n.dotnet || f.Flags&ntconv.FrameManaged != 0
 			n.count(p, f)
 			n.locate(f)
 		}
@@ -160,18 +185,18 @@ func (n *Needs) row(p *ntconv.Process, f *ntconv.Frame, at place) *Need {
 	case f.Mapping == nil || isGenerated(f.Mapping.File):
 		key.kind, key.pid = KindProcess, at.pid
 	default:
-		if key.moduleKey = (moduleKey{f.Mapping.File, f.Mapping.BuildID}); isAssembly(key.file) {
+		if key.moduleKey = (moduleKey{f.Mapping.File, f.Mapping.BuildID}); IsAssembly(key.file) {
 			key.kind = KindAssembly
 		}
 	}
 	row := n.rows[key]
 	if row == nil && len(n.rows) < maxRows {
 		row = &Need{
-			Kind: key.kind, File: key.file, BuildID: key.buildID, PID: key.pid, mapping: f.Mapping,
+			Kind: key.kind, File: key.file, BuildID: key.buildID, PID: key.pid, Host: key.host, mapping: f.Mapping,
 			addresses: make(map[uint64]struct{}),
 		}
 		if key.kind == KindProcess {
-			row.Process = n.namer.Process(p).Name
+			row.process, row.Process = p, n.namer.Process(p).Name
 			row.namespace = n.asked.namespaces[place{host: at.host, pid: at.pid}]
 		}
 		n.rows[key] = row
@@ -179,14 +204,38 @@ func (n *Needs) row(p *ntconv.Process, f *ntconv.Frame, at place) *Need {
 	return row
 }
 
-// isAssembly reports whether a file is a .NET assembly rather than an ELF file.
-func isAssembly(file string) bool {
-	file = strings.ToLower(strings.TrimSuffix(file, deleted))
+// IsAssembly reports whether a mapped file is a .NET assembly rather than an ELF file, by its name.
+func IsAssembly(file string) bool {
+	file = strings.ToLower(RecordedPath(file))
 	return strings.HasSuffix(file, ".dll") || strings.HasSuffix(file, ".exe")
 }
 
+// runtimeOnly reports whether the runtime recorded the stacks of a process: they have managed frames only, and perf maps
+// are not their source of names.
+func (n *Needs) runtimeOnly(row *Need, r *Recording) bool {
+	mapped := func(m *ntconv.Mapping) bool { return m.Limit > m.Start }
+	return (r.EventPipe || n.dotnet) && !slices.ContainsFunc(n.namer.Mappings(row.process), mapped)
+}
+
+// methods explains why addresses in stacks of the runtime have no symbol.
+func (r *Recording) methods() Status {
+	switch {
+	case r.LostRundown > 0:
+		return Status{
+			Problem: "events of the rundown, in which .NET names methods, were lost",
+			Next:    "record with a larger buffer (dotnet-trace --buffersize)",
+		}
+	case r.Rundown:
+		return Status{Problem: "outside all methods that the rundown names, such as stubs"}
+	}
+	return Status{
+		Problem: "no rundown, in which .NET names methods when a recording ends",
+		Next:    "stop the recording with Enter or Ctrl+C and keep rundown enabled",
+	}
+}
+
 // Result returns the rows, those with most unresolved frames first, with what was found for each.
-func (n *Needs) Result() []*Need {
+func (n *Needs) Result(r *Recording) []*Need {
 	var list []*Need
 	for _, row := range n.rows {
 		row.Addresses = len(row.addresses)
@@ -197,6 +246,9 @@ func (n *Needs) Result() []*Need {
 			row.Status = n.asked.Kernel()
 		case KindProcess:
 			row.Status = n.asked.Process(row.PID, row.namespace)
+			if row.runtime = n.runtimeOnly(row, r); row.runtime && len(row.Status.Used) == 0 {
+				row.Status = r.methods()
+			}
 		case KindAssembly:
 			row.Status = Status{Problem: "precompiled code without method events", Next: "record with rundown enabled"}
 			if a := n.asked.assemblies; a != nil {
@@ -210,7 +262,8 @@ func (n *Needs) Result() []*Need {
 	}
 	slices.SortFunc(list, func(a, b *Need) int {
 		return cmp.Or(cmp.Compare(b.Unresolved, a.Unresolved), cmp.Compare(b.Frames, a.Frames), cmp.Compare(a.File, b.File),
-			cmp.Compare(a.BuildID, b.BuildID), cmp.Compare(a.PID, b.PID), cmp.Compare(a.Kind, b.Kind))
+			cmp.Compare(a.BuildID, b.BuildID), cmp.Compare(a.PID, b.PID), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Host, b.Host))
 	})
 	return list
 }
@@ -221,10 +274,14 @@ func (n *Need) Name() string {
 	case KindKernel:
 		return "kernel"
 	case KindProcess:
-		if n.Process != "" {
-			return fmt.Sprintf("generated code of process %d (%s)", n.PID, n.Process)
+		code := "generated code"
+		if n.runtime {
+			code = "methods"
 		}
-		return fmt.Sprintf("generated code of process %d", n.PID)
+		if n.Process != "" {
+			return fmt.Sprintf("%s of process %d (%s)", code, n.PID, n.Process)
+		}
+		return fmt.Sprintf("%s of process %d", code, n.PID)
 	}
 	return n.File
 }

@@ -4,13 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
 )
 
 // errNotRegular means that a path is not a regular file: opening it could block or have effects.
 var errNotRegular = errors.New("not a regular file")
 
-// A file is an open regular file of a known size. It is closed when the process ends or it is collected: symbols are
-// read on demand.
+// A file is an open regular file of a known size. It is closed when the process ends or it is collected, if debug
+// information is read on demand.
 type file struct {
 	*os.File
 	size int64
@@ -37,6 +41,15 @@ func openRegular(name string) (*file, error) {
 		return nil, err
 	}
 	return &file{f, info.Size()}, nil
+}
+
+// IsLocal reports whether a path of a trace may be opened on this machine: it is absolute and not a file of the kernel.
+func IsLocal(name string) bool {
+	if runtime.GOOS == "windows" || !strings.HasPrefix(name, "/") {
+		return false
+	}
+	name = path.Clean(name)
+	return !slices.ContainsFunc([]string{"/proc/", "/sys/", "/dev/"}, func(d string) bool { return strings.HasPrefix(name, d) })
 }
 
 // ReadRegular returns the content of a regular file of at most limit bytes.

@@ -53,7 +53,7 @@ func (f *Finder) appendPerf(dst []symbol.NativeFrame, a *symbol.NativeAddress) [
 	key := perfKey{a.PID, a.NamespacePID}
 	p := f.perf[key]
 	if p == nil {
-		if len(f.perf) >= maxPerfMaps {
+		if len(f.perf) >= maxPerfMaps || f.held >= maxHeld {
 			return dst
 		}
 		p = f.openPerf(key)

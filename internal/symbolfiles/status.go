@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/elfsym"
 )
 
 // A Status says what was found for a mapped file, for the generated code of a process, or for the kernel.
@@ -40,7 +39,7 @@ func (m *module) status() Status {
 		if err := m.object.Err(); err != nil {
 			s.Errors = append(slices.Clip(s.Errors), err.Error())
 		}
-		for _, f := range []*elfsym.File{m.program, m.debug} {
+		for _, f := range []*elfFile{m.program, m.debug} {
 			s.Symbols = s.Symbols || f != nil && f.HasSymbols()
 		}
 	}
@@ -98,6 +97,9 @@ func (f *Finder) Process(pid, namespace uint64) Status {
 	key := perfKey{pid, namespace}
 	p := f.perf[key]
 	if p == nil {
+		if len(f.perf) >= maxPerfMaps || f.held >= maxHeld {
+			return Status{Problem: "too many perf maps"}
+		}
 		p = f.openPerf(key)
 		f.perf[key] = p
 	}
@@ -106,8 +108,15 @@ func (f *Finder) Process(pid, namespace uint64) Status {
 			"record with a perf map (.NET: DOTNET_PerfMapEnabled=1), copy /tmp/perf-%d.map and use --symbols DIR", pid)}
 	}
 	s := Status{Used: []string{p.path}, Functions: len(p.entries), Symbols: true}
-	if p.err != nil {
+	switch {
+	case p.err != nil:
 		s.Problem = p.err.Error()
+	case len(p.text) == 0:
+		s.Problem = "0 functions: the file is empty"
+	case len(p.entries) == 0:
+		s.Problem = "0 functions: no line is valid; want START SIZE NAME with hexadecimal numbers"
+	case p.named == 0:
+		s.Problem = "none contains these addresses; want the perf map of the recorded run"
 	}
 	return s
 }

@@ -20,7 +20,6 @@ type tree struct {
 	root   string
 	single bool
 	ids    map[string][]string // nil until the first use
-	full   bool                // the index does not contain all files
 }
 
 func newTree(root string) *tree {
@@ -39,21 +38,20 @@ func (t *tree) byID(id string) (list []string) {
 	return list
 }
 
-// index reads the build IDs of all ELF files. Symbolic links to directories are not followed, so that the walk ends.
+// index reads the build IDs of all ELF files. Symbolic links to directories below the root are not followed, so that
+// the walk ends.
 func (t *tree) index() {
 	t.ids = make(map[string][]string)
 	n := 0
-	_ = filepath.WalkDir(t.root, func(name string, d fs.DirEntry, err error) error {
+	_ = filepath.WalkDir(Walkable(t.root), func(name string, d fs.DirEntry, err error) error {
 		if err != nil { // a directory that cannot be read
 			return nil
 		}
 		if n++; n > maxEntries {
-			t.full = true
 			return filepath.SkipAll
 		}
 		if d.IsDir() {
 			if strings.Count(name[len(t.root):], string(filepath.Separator)) > maxDepth {
-				t.full = true
 				return filepath.SkipDir
 			}
 			return nil
@@ -63,6 +61,14 @@ func (t *tree) index() {
 		}
 		return nil
 	})
+}
+
+// Walkable returns the path with which filepath.WalkDir reads the directory root even if root is a symbolic link.
+func Walkable(root string) string {
+	if info, err := os.Stat(root); err == nil && info.IsDir() {
+		return strings.TrimSuffix(root, string(filepath.Separator)) + string(filepath.Separator)
+	}
+	return root
 }
 
 func (t *tree) add(name string) {

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/scrub"
+	"github.com/spf13/cobra"
+)
+
+// scrubbed returns an error after the last event of a pass if a flag selected nothing, because a misspelled name would
+// leave secrets in the output, and if all events were dropped.
+func (a *app) scrubbed(f *scrubFlags, p *pass.Pass) error {
+	list := f.scrubber.Unmatched()
+	if len(list) == 0 {
+		if dropped := f.scrubber.Result().Dropped; dropped > 0 && p.Total == 0 {
+			by := "--drop-provider"
+			if len(f.opts.Drop) == 0 {
+				by = "--policy"
+			}
+			return failf(exitEmpty, "%s: no events left: %s drops all %s", p.Input.Name(), by, message.Count(dropped, "event"))
+		}
+		return nil
+	}
+	var parts []string
+	advice := ""
+	for _, u := range list {
+		what, next := "provider", a.inventoryAdvice(p)
+		if u.Flag == "field" {
+			what, next = "field", "ntconv scrub --dry-run lists the fields with text"
+		}
+		part := "no " + what + " matches --" + u.Flag + " " + message.ShellWord(u.Value)
+		if len(u.Similar) > 0 {
+			part += "; similar: " + strings.Join(u.Similar, ", ")
+		} else {
+			advice = "; " + next
+		}
+		parts = append(parts, part)
+	}
+	text := strings.Join(parts, "; ") + advice
+	if p.Cause != nil {
+		text += "; the trace is incomplete: " + p.Cause.Error()
+	}
+	return failf(exitEmpty, "%s: %s", p.Input.Name(), message.Line(text))
+}
+
+// completeScrub sets the completions of the flags that select providers and fields of the trace on the command line.
+func (a *app) completeScrub(cmd *cobra.Command) {
+	for flag, of := range map[string]func(*nameSets) map[string]bool{
+		"field":         func(n *nameSets) map[string]bool { return n.paths },
+		"provider-text": func(n *nameSets) map[string]bool { return n.patterns },
+		"drop-provider": func(n *nameSets) map[string]bool { return n.providers },
+	} {
+		completeBy(cmd, flag, func(_ *cobra.Command, args []string, word string) (list []string, _ cobra.ShellCompDirective) {
+			if names := a.namesIn(args); names != nil {
+				for _, name := range slices.Sorted(maps.Keys(of(names))) {
+					if strings.HasPrefix(name, word) {
+						list = append(list, name)
+					}
+				}
+			}
+			return list, cobra.ShellCompDirectiveNoFileComp
+		})
+	}
+}
+
+// addScrubNames adds the names that the flags of scrub accept.
+func (n *nameSets) addScrubNames(provider string, fields []string) {
+	add(n.patterns, provider)
+	for _, field := range fields {
+		add(n.paths, scrub.FieldPattern(provider, field))
+	}
+}
