@@ -214,7 +214,9 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/profilediff"}, direct: true, only: []string{
-			"std", "./", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview", "./internal/profile", "./internal/span", "./internal/span/tracker", "./kind", "github.com/google/pprof/profile",
+			"std", "./", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview",
+			"./internal/profile", "./internal/span", "./internal/span/tracker", "./internal/split", "./kind",
+			"github.com/google/pprof/profile",
 		},
 		why: "two profiles are compared as numbers by function, and two traces as totals, whichever formats they came from; the command reads them",
 	},

@@ -13,10 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/pprofview"
-	profiled "github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profilediff"
-	"github.com/ntconv/ntconv/internal/split"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -33,7 +30,6 @@ type differing struct {
 	sameWork  bool
 	counts    bool
 	sides     [2]*profilediff.Observed // before, after
-	covered   [2]float64               // seconds from the first to the last selected event of a part; 0 if it is not one
 }
 
 // Defaults of flags of diff.
@@ -125,7 +121,6 @@ func (a *app) diff(cmd *cobra.Command, d *differing) error {
 	}
 	estimate := d.sides[1].Estimate
 	d.sides[0], d.sides[1] = d.sides[1], nil
-	d.covered[0], d.covered[1] = d.covered[1], 0
 	d.sides[0].Estimate = estimate
 	made, partial, err := a.profileAlone(cmd, &d.ranking)
 	if err != nil {
@@ -152,8 +147,10 @@ func (a *app) diff(cmd *cobra.Command, d *differing) error {
 
 // observed wraps the sink of a profile, so that the totals of the trace are added up in the same pass.
 func (d *differing) observed(p *pass.Pass, sink formats.Sink) formats.Sink {
-	d.sides[1] = profilediff.Observe(p.Info, profilediff.ObserveOptions{Window: p.Window(), Namer: p.Namer, Counts: d.counts})
-	return &observedSink{Sink: sink, observed: d.sides[1], pass: p, covered: profiled.NewRecording(nil), sampled: profiled.NewRecording(nil), seconds: &d.covered[1]}
+	d.sides[1] = profilediff.Observe(p.Info, profilediff.ObserveOptions{
+		Window: p.Window(), Namer: p.Namer, Counts: d.counts, Filtered: p.Filtered(),
+	})
+	return &observedSink{Sink: sink, observed: d.sides[1], pass: p}
 }
 
 // An observedSink passes events to two sinks.
@@ -161,10 +158,6 @@ type observedSink struct {
 	formats.Sink
 	observed *profilediff.Observed
 	pass     *pass.Pass
-	covered  *profiled.Recording // of the selected events
-	sampled  *profiled.Recording // of these, of samples at intervals; a filtered trace has symbol events of any time
-	partial  bool                // the trace states that it is a selection of another
-	seconds  *float64            // set by Close
 }
 
 var (
@@ -174,33 +167,14 @@ var (
 
 // Write implements ntconv.Sink.
 func (s *observedSink) Write(e *ntconv.Event) error {
-	s.cover(e)
 	if err := s.observed.Write(e); err != nil {
 		return err
 	}
 	return s.Sink.Write(e)
 }
 
-// cover extends the time that the selected events cover. Replicas and marks of a part are not events of its time.
-func (s *observedSink) cover(e *ntconv.Event) {
-	if e.Kind != ntconv.KindEvent {
-		return
-	}
-	s.partial = s.partial || profiled.IsWeight(e.Type)
-	if !split.IsReplica(e) && !split.IsMark(e.Type) {
-		s.covered.Observe(e)
-		if e.Type.Provider == "Microsoft-DotNETCore-SampleProfiler" || e.Type.Provider == "Universal.Events" {
-			s.sampled.Observe(e)
-		}
-	}
-}
-
-// attrSplit is an attribute of all parts.
-const attrSplit = "ntconv.split"
-
 // Watch implements ntconv.Watcher.
 func (s *observedSink) Watch(e *ntconv.Event) {
-	s.partial = s.partial || e.Kind == ntconv.KindEvent && profiled.IsWeight(e.Type)
 	s.observed.Watch(e)
 	if w, ok := s.Sink.(ntconv.Watcher); ok {
 		w.Watch(e)
@@ -215,29 +189,10 @@ func (s *observedSink) OrderMatters() bool {
 
 // Close implements ntconv.Sink.
 func (s *observedSink) Close() error {
-	first, last, ok := s.pass.Span()
-	s.observed.End(first, last, ok)
+	s.observed.End(s.pass.Span())
 	err := s.Sink.Close()
 	s.observed.Kind, s.observed.Estimate = formats.ProfileKind(s.Result()), formats.Estimate(s.Result())
-	if begin, end, some := s.covered.Span(); some && s.isPart() {
-		*s.seconds = s.pass.Info.Clock.Since(begin, end).Seconds()
-	} else if begin, end, some := s.sampled.Span(); some && ok && (s.partial || s.beginsLate(begin, first, last)) {
-		*s.seconds = s.pass.Info.Clock.Since(begin, end).Seconds()
-	}
 	return err
-}
-
-// isPart reports whether ntconv split wrote the trace. The header of a part has the start of the whole session.
-func (s *observedSink) isPart() bool {
-	_, ok := s.pass.Info.Attrs.Get(attrSplit)
-	return ok
-}
-
-// beginsLate reports whether a trace has no samples in the first tenth of its time, although the recorder took samples
-// all the time: someone selected later events, and the header still has the start of the session.
-func (s *observedSink) beginsLate(begin, first, last ntconv.Ticks) bool {
-	k := s.observed.Kind
-	return (k == kind.Wall.String() || k == kind.CPU.String()) && !s.pass.Filtered() && begin-first > (last-first)/10
 }
 
 // difference compares two profiles.
@@ -262,8 +217,8 @@ func (a *app) difference(cmd *cobra.Command, d *differing, base, made *profile.P
 		profilediff.Read(after, of, d.sides[1].Weight(after.SampleType[of].Type)),
 	}
 	for i, r := range list {
-		if d.covered[i] > 0 {
-			r.Seconds = d.covered[i]
+		if covered := d.sides[i].Covered(); covered > 0 {
+			r.Seconds = covered
 		}
 		r.Name, r.Kind, r.Estimate = names[i], d.sides[i].Kind, d.sides[i].Estimate
 	}
