@@ -4,8 +4,8 @@ package main
 // command can allocate that much between two comparisons.
 const busyMiB = 112 + baseMiB
 
-// attacksOnMemory are on memory that no limit of a table counts. Their limit is 64 MiB, so the peak is bounded by a
-// quarter more and baseMiB. Without a limit on the whole command these runs had 1,000 to 2,900 MiB and exit code 0.
+// attacksOnMemory are on memory that no limit of a table counts. Without a limit on the whole command these runs had
+// 1,000 to 2,900 MiB and exit code 0.
 var attacksOnMemory = []attack{
 	{file: "unresolved.nettrace", args: "to pprof --max-memory 64MiB IN -o OUT.pb.gz", code: exitLimit, mib: busyMiB, says: "nettrace: memory in use too large"},
 	{file: "unresolved.nettrace", args: "top --max-memory 64MiB IN", code: exitLimit, mib: busyMiB, says: "raise --max-memory"},
