@@ -66,8 +66,8 @@ func smallTrace(t testing.TB) directory {
 		&ntconv.Event{Kind: ntconv.KindOpaque, Seq: 9, Payload: []byte{1}, CPU: ntconv.CPUUnknown},
 		second,
 	)
-	d := directory{}
-	sink, err := export.New(d.create, src.Info(), nil, &export.Options{Ordered: true, TempDir: t.TempDir()})
+	m := members{}
+	sink, err := export.New(m.create, src.Info(), nil, &export.Options{Ordered: true, TempDir: t.TempDir()})
 	if err == nil {
 		_, err = ntconv.Copy(sink, src)
 	}
@@ -77,7 +77,7 @@ func smallTrace(t testing.TB) directory {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return d
+	return m.directory()
 }
 
 // readAny reads a blob, up to a number of events, and checks every event.

@@ -35,18 +35,26 @@ func (d directory) Table(name string) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(b), int64(len(b)), nil
 }
 
-type memberFile struct {
-	bytes.Buffer
-	done func([]byte)
+// members are the tables that a sink writes. It creates them one after the other, but closes them in any order and at the
+// same time.
+type members map[string]*member
+
+type member struct{ bytes.Buffer }
+
+func (*member) Close() error { return nil }
+
+func (m members) create(name string) (io.WriteCloser, error) {
+	m[name] = new(member)
+	return m[name], nil
 }
 
-func (f *memberFile) Close() error {
-	f.done(f.Bytes())
-	return nil
-}
-
-func (d directory) create(name string) (io.WriteCloser, error) {
-	return &memberFile{done: func(b []byte) { d[name] = b }}, nil
+// directory returns the tables, which are complete.
+func (m members) directory() directory {
+	d := directory{}
+	for name, file := range m {
+		d[name] = file.Bytes()
+	}
+	return d
 }
 
 // writeAll writes the events of a source to a sink and closes it. An error of the source ends the trace.
@@ -67,14 +75,14 @@ func writeAll(t testing.TB, sink ntconv.Sink, src ntconv.Source) {
 func write(t testing.TB, src ntconv.Source, o export.Options) directory {
 	t.Helper()
 	names := symbol.New(nil)
-	d := directory{}
+	m := members{}
 	o.Ordered, o.TempDir = true, t.TempDir()
-	sink, err := export.New(d.create, src.Info(), names, &o)
+	sink, err := export.New(m.create, src.Info(), names, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	writeAll(t, sink, symbol.Watch(src, names))
-	return d
+	return m.directory()
 }
 
 func open(t testing.TB, data []byte) ntconv.Source {
@@ -156,11 +164,11 @@ func openOrder(t testing.TB, data []byte, byTime bool) ntconv.Source {
 // fileOrder writes the tables of a trace in file order.
 func fileOrder(t testing.TB, data []byte) directory {
 	t.Helper()
-	src, d := openOrder(t, data, false), directory{}
-	sink, err := export.New(d.create, src.Info(), nil, &export.Options{TempDir: t.TempDir()})
+	src, m := openOrder(t, data, false), members{}
+	sink, err := export.New(m.create, src.Info(), nil, &export.Options{TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	writeAll(t, sink, src)
-	return d
+	return m.directory()
 }
