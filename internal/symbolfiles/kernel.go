@@ -74,29 +74,41 @@ func (f *Finder) appendKernel(dst []symbol.NativeFrame, a *symbol.NativeAddress)
 
 // openKernel reads the first copy of kallsyms, and the copy of modules next to it.
 func (f *Finder) openKernel() *kernelSymbols {
+	named := func(base string) bool { return strings.Contains(base, "kallsyms") }
+	path, text, err := f.readText(maxKallsyms, named, "kallsyms", filepath.Join("proc", "kallsyms"))
+	if path == "" {
+		return new(kernelSymbols)
+	}
+	k := &kernelSymbols{path: path, err: err, text: text}
+	if modules, err := ReadRegular(filepath.Join(filepath.Dir(path), "modules"), maxKallsyms); err == nil {
+		k.readModules(modules)
+	}
+	k.parse()
+	f.held += int64(len(text)) + int64(len(k.entries))*24
+	return k
+}
+
+// readText reads the first file with one of the names below the paths of --symbols. A path that is a file is read
+// if named accepts its name. The result has no path if there is no such file.
+func (f *Finder) readText(limit int64, named func(base string) bool, names ...string) (path string, text []byte, err error) {
 	for _, t := range f.trees[:f.explicit] {
-		candidates := []string{filepath.Join(t.root, "kallsyms"), filepath.Join(t.root, "proc", "kallsyms")}
 		if t.single {
-			if !strings.Contains(filepath.Base(t.root), "kallsyms") {
+			if !named(filepath.Base(t.root)) {
 				continue
 			}
-			candidates = []string{t.root}
+			if text, err = ReadRegular(t.root, limit); err == nil || !isMissing(err) {
+				return t.root, text, err
+			}
+			continue
 		}
-		for _, c := range candidates {
-			text, err := ReadRegular(c, maxKallsyms)
-			if err != nil && isMissing(err) {
-				continue
+		for _, name := range names {
+			path = filepath.Join(t.root, name)
+			if text, err = ReadRegular(path, limit); err == nil || !isMissing(err) {
+				return path, text, err
 			}
-			k := &kernelSymbols{path: c, err: err, text: text}
-			if modules, err := ReadRegular(filepath.Join(filepath.Dir(c), "modules"), maxKallsyms); err == nil {
-				k.readModules(modules)
-			}
-			k.parse()
-			f.held += int64(len(text)) + int64(len(k.entries))*24
-			return k
 		}
 	}
-	return new(kernelSymbols)
+	return "", nil, nil
 }
 
 // parse reads lines of address, type, name, and module in brackets.

@@ -75,25 +75,15 @@ func (f *Finder) openPerf(key perfKey) *perfMap {
 	}
 	for _, id := range ids {
 		name := fmt.Sprintf("perf-%d.map", id)
-		for _, t := range f.trees[:f.explicit] {
-			candidates := []string{filepath.Join(t.root, name), filepath.Join(t.root, "tmp", name)}
-			if t.single {
-				if filepath.Base(t.root) != name {
-					continue
-				}
-				candidates = []string{t.root}
-			}
-			for _, c := range candidates {
-				text, err := ReadRegular(c, maxPerfMap)
-				if err != nil && isMissing(err) {
-					continue
-				}
-				p := &perfMap{path: c, err: err, text: text}
-				p.parse()
-				f.held += int64(len(text)) + int64(len(p.entries))*32
-				return p
-			}
+		named := func(base string) bool { return base == name }
+		path, text, err := f.readText(maxPerfMap, named, name, filepath.Join("tmp", name))
+		if path == "" {
+			continue
 		}
+		p := &perfMap{path: path, err: err, text: text}
+		p.parse()
+		f.held += int64(len(text)) + int64(len(p.entries))*32
+		return p
 	}
 	return new(perfMap)
 }
