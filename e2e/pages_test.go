@@ -185,7 +185,7 @@ func TestPagesSearch(t *testing.T) {
 			t.Errorf("%s: %q", path, text)
 		}
 	}
-	want := []string{"2m30s", "26.8s", "896ms", "885µs", "60s", "1h2m3s", "0s", "-1.2ms", "7.63 MiB", "1 MiB", "0.977 KiB", "0 B", "1,234,567"}
+	want := []string{"2m30s", "26.8s", "896ms", "885µs", "1m0s", "1h2m3s", "0s", "-1.2ms", "7.63 MiB", "1 MiB", "0.98 KiB", "0 B", "1,234,567"}
 	if !slices.Equal(got.Units, want) {
 		t.Errorf("units: %q, want %q", got.Units, want)
 	}

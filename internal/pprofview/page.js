@@ -30,7 +30,7 @@ var matchAlarm = null;
 function pprofUnitText(value, unit) {
   const sign = value < 0 ? '-' : '';
   let v = Math.abs(value);
-  if (unit == 's' && v >= 60) {
+  if (unit == 's' && Number(v.toPrecision(3)) >= 60) {
     v = Math.round(v);
     const hours = Math.floor(v / 3600);
     return sign + (hours > 0 ? hours + 'h' : '') + Math.floor(v % 3600 / 60) + 'm' + v % 60 + 's';
@@ -47,6 +47,6 @@ function pprofUnitText(value, unit) {
     }
     unit = ' ' + units[0];
   }
-  const exact = Number.isInteger(v) || v >= 999.5;
-  return sign + (exact ? Math.round(v).toLocaleString('en-US') : v.toPrecision(v < 0.01 ? 2 : 3)) + unit;
+  if (Number.isInteger(v) || v >= 999.5) return sign + Math.round(v).toLocaleString('en-US') + unit;
+  return sign + (v < 0.01 ? v.toPrecision(2) : v.toFixed(v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2)) + unit;
 }
