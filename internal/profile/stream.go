@@ -90,7 +90,7 @@ type streamMeter[T any] struct {
 	*collector
 	sampleSpec
 	less     *sampleSpec // without the column of spec.unknown; nil if the kind has none
-	carry    []int64     // by column, see rounded
+	carry    []int64     // by source and column, see rounded
 	keys     []string
 	leaf     int // index of the label whose value becomes the innermost frame, or noSubject
 	subjects []T // by slot of the place
@@ -142,7 +142,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
 			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
 			m.less = newLess(spec, m.columns)
-			m.carry, m.keys, m.leaf = make([]int64, len(m.columns)), settings.keys(spec), settings.leaf(spec)
+			m.carry, m.keys, m.leaf = make([]int64, max(1, len(spec.sources))*len(m.columns)), settings.keys(spec), settings.leaf(spec)
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
 		case spec.matches != nil && spec.interval != noInterval:
@@ -236,9 +236,10 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 	if !f.place.selected && !s.unselected {
 		return // there is no subject
 	}
+	carry := m.carry[int(f.source)*len(m.columns):]
 	for i := range f.values {
 		if m.columns[i].scale == scaleFraction {
-			f.values[i], m.carry[i] = rounded(f.values[i], m.carry[i])
+			f.values[i], carry[i] = rounded(f.values[i], carry[i])
 		}
 	}
 	c := &m.sampleSpec
