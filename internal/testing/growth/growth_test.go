@@ -113,7 +113,9 @@ func TestGrowthOfTables(t *testing.T) {
 }
 
 // copyOf returns the name of a second file with the same content, because a command rejects the same file twice.
-func copyOf(path string) string { return filepath.Join(filepath.Dir(path), "copy-"+filepath.Base(path)) }
+func copyOf(path string) string {
+	return filepath.Join(filepath.Dir(path), "copy-"+filepath.Base(path))
+}
 
 func save(t *testing.T, path string, in Input, n int) {
 	t.Helper()

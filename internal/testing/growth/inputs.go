@@ -41,8 +41,8 @@ func commands(list []Input, names ...string) []Input {
 	return list
 }
 
-// A Command is a way to run the command. In Args, IN represents the input, COPY a copy of it, and OUT the output. Output files are avoided,
-// because each is synced to disk.
+// A Command is a way to run the command. In Args, IN represents the input, COPY a copy of it, and OUT the output. Output
+// files are avoided, because each is synced to disk.
 type Command struct{ Name, Args string }
 
 // Commands returns command lines that accept any input.
