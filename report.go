@@ -106,6 +106,8 @@ const (
 	// CodeFileRefused counts files with symbols that were not used because they are of another build than the mapped
 	// ones.
 	CodeFileRefused
+	// CodeRounded counts events with times that were rounded to nanoseconds.
+	CodeRounded
 	numCodes
 )
 
@@ -203,6 +205,8 @@ var codes = [numCodes]codeSpec{
 		"address was resolved with files outside the trace"},
 	CodeFileRefused: {"file-refused", SeverityNotice, "files with symbols are of another build and were not used",
 		"file with symbols is of another build and was not used"},
+	CodeRounded: {"rounded", SeverityInfo, "events have times that were rounded to nanoseconds",
+		"event has times that were rounded to nanoseconds"},
 	CodeNoValue: {"no-value", SeverityNotice, "events have no number in the field whose values are added up",
 		"event has no number in the field whose values are added up"},
 }
