@@ -104,7 +104,7 @@ const (
 	// CodeFileSymbols counts distinct addresses that files outside the trace resolved.
 	CodeFileSymbols
 	// CodeFileRefused counts files with symbols that were not used because they are of another build than the mapped
-	// ones.
+	// ones, and servers that failed to send them.
 	CodeFileRefused
 	numCodes
 )
@@ -201,8 +201,8 @@ var codes = [numCodes]codeSpec{
 		"interval is not counted, because its begin or end is missing"},
 	CodeFileSymbols: {"file-symbols", SeverityInfo, "addresses were resolved with files outside the trace",
 		"address was resolved with files outside the trace"},
-	CodeFileRefused: {"file-refused", SeverityNotice, "files with symbols are of another build and were not used",
-		"file with symbols is of another build and was not used"},
+	CodeFileRefused: {"file-refused", SeverityNotice, "files with symbols were not used: they are of another build, or their server failed",
+		"file with symbols was not used: it is of another build, or its server failed"},
 	CodeNoValue: {"no-value", SeverityNotice, "events have no number in the field whose values are added up",
 		"event has no number in the field whose values are added up"},
 }
