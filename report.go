@@ -80,6 +80,9 @@ const (
 	// CodeDoubled counts items that the receiver of an upload may have twice: they were sent again because an answer
 	// was missing.
 	CodeDoubled
+	// CodeUnconfirmed counts items that the receiver of an upload may have rejected: it answered, but its answer cannot be
+	// decoded.
+	CodeUnconfirmed
 	// CodeChanged counts readings of the input that differ from the first one: the input changed while it was read, or
 	// could not be read as far each time.
 	CodeChanged
@@ -176,6 +179,8 @@ var codes = [numCodes]codeSpec{
 		"span was rejected by the receiver"},
 	CodeDoubled: {"doubled", SeverityNotice, "spans may have been received twice because an answer was missing",
 		"span may have been received twice because an answer was missing"},
+	CodeUnconfirmed: {"unconfirmed", SeverityLoss, "spans may not have been received, because an answer was unclear",
+		"span may not have been received, because an answer was unclear"},
 	CodeChanged: {
 		"changed", SeverityLoss,
 		"readings of the input differ from the first one, so symbols, times or events may be missing",
