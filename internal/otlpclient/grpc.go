@@ -38,9 +38,7 @@ func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 	return otlptracegrpc.NewClient(
 		otlptracegrpc.WithEndpoint("dns:///"+t.address),
 		otlptracegrpc.WithHeaders(c.headers(t)),
-		otlptracegrpc.WithTimeout(
-			c.Timeout,
-		),
+		otlptracegrpc.WithTimeout(c.Timeout),
 		otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
 		otlptracegrpc.WithMaxRequestSize(maxRequest),
 		otlptracegrpc.WithDialOption(
@@ -54,12 +52,7 @@ func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 			grpc.WithDisableServiceConfig(), // avoids a DNS query for it
 			// gRPC must try to connect at least as often as a batch is sent again.
 			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff: backoff.Config{
-					BaseDelay:  firstDelay / 2,
-					Multiplier: 1.6,
-					Jitter:     0.2,
-					MaxDelay:   maxDelay / 2,
-				},
+				Backoff:           backoff.Config{BaseDelay: firstDelay / 2, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxDelay / 2},
 				MinConnectTimeout: c.Timeout,
 			}),
 		),

@@ -49,19 +49,13 @@ func newHTTP(c *Config, t *target) (otlptrace.Client, func(), error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return otlptracehttp.NewClient(
-		otlptracehttp.WithEndpointURL(
-			t.String(),
-		),
+		otlptracehttp.WithEndpointURL(t.String()),
 		otlptracehttp.WithTLSClientConfig(nil),
 		otlptracehttp.WithHTTPClient(client),
-		otlptracehttp.WithHeaders(
-			c.headers(t),
-		),
+		otlptracehttp.WithHeaders(c.headers(t)),
 		otlptracehttp.WithCompression(compression),
 		otlptracehttp.WithEncoding(encoding),
-		otlptracehttp.WithTimeout(
-			c.Timeout,
-		),
+		otlptracehttp.WithTimeout(c.Timeout),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}),
 		otlptracehttp.WithMaxRequestSize(maxRequest),
 	), transport.CloseIdleConnections, nil

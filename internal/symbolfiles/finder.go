@@ -109,10 +109,7 @@ func (f *Finder) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress)
 		return f.appendPerf(dst, a)
 	}
 	m := f.module(a.Mapping)
-	if m == nil {
-		return dst
-	}
-	if m.object == nil {
+	if m == nil || m.object == nil {
 		return dst
 	}
 	out := f.appendModule(dst, m, a)
