@@ -23,6 +23,7 @@ func main() {
 		paceCollector()
 	}
 	log.SetOutput(io.Discard) // net/http logs protocol errors of receivers; its errors are enough
+	os.Stdout = openedStdout() // outputs also use it by its name
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -16,6 +16,39 @@ import (
 	"time"
 )
 
+// All commands fail if their caller has closed standard output. A caller that redirects it to /dev/null, or that opens
+// /dev/null for all output, wants none.
+func TestClosedStdout(t *testing.T) {
+	in := trace(t, "cpu-env")
+	for _, args := range [][]string{
+		{"print", in},
+		{"print", "--stats", in},
+		{"info", in},
+		{"top", in},
+		{"symbols", in},
+		{"verify", in, in},
+		{"diff", in, in},
+		{"to", "folded", "-o", "-", in},
+		{"filter", "-o", "/dev/stdout", in},
+		{"help"},
+		{"print", "--help"},
+		{"version"},
+		{"completion", "bash"},
+	} {
+		for redirect, want := range map[string]int{">&-": exitOutput, ">/dev/null": exitOK, "<>/dev/null >&0 2>&0": exitOK} {
+			cmd := command(t, t.TempDir())
+			self := cmd.Path
+			cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `exec "$0" "$@" ` + redirect, self}, args...)
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			code := exitCode(t, cmd.Run())
+			if code != want || want == exitOutput && !strings.Contains(errs.String(), "standard output") {
+				t.Errorf("%q %s: exit code %d, want %d: %s", args, redirect, code, want, errs.String())
+			}
+		}
+	}
+}
+
 // Wherever a write fails, nothing is left at the destination, and what was there stays.
 func TestFailingWrites(t *testing.T) {
 	for _, args := range [][]string{
