@@ -167,7 +167,7 @@ func (a *app) showSending(s formats.Sending) {
 		what, _ := s.Sent()
 		return what + " sent"
 	}
-	a.sent.Store(&progress)
+	a.detail.Store(&progress)
 	a.keepsOnInterrupt(func() string {
 		what, where := s.Sent()
 		return fmt.Sprintf("%s were sent to %s, and a batch that was on its way may have arrived", what, where)

@@ -6,6 +6,8 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -154,6 +156,46 @@ func TestSignals(t *testing.T) {
 		if got := files(t, dir); len(got) > 0 {
 			t.Errorf("%v: files %q", c.signal, got)
 		}
+	}
+}
+
+// TestInterruptedDownload checks that a signal leaves no part of a file in the cache.
+func TestInterruptedDownload(t *testing.T) {
+	done := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(make([]byte, 1<<20))
+		_ = http.NewResponseController(w).Flush()
+		select { // and then nothing more
+		case <-r.Context().Done():
+		case <-done:
+		}
+	}))
+	defer server.Close()
+	defer close(done)
+	dir, cache := t.TempDir(), t.TempDir()
+	cmd := command(t, dir, "to", "folded", "--debuginfod", server.URL, "-o", "out", trace(t, "cpu-v6"))
+	cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+cache)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	cached := func() (names []string) {
+		_ = filepath.WalkDir(cache, func(name string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				names = append(names, name)
+			}
+			return nil
+		})
+		return names
+	}
+	waitFor(t, "a part of a file", func() bool { return len(cached()) == 1 })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd.Wait()); code != 143 {
+		t.Errorf("code %d, want 143", code)
+	}
+	if got := append(cached(), files(t, dir)...); len(got) > 0 {
+		t.Errorf("files %q are left", got)
 	}
 }
 
