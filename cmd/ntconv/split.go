@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/split"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/reader"
@@ -49,7 +50,7 @@ func (a *app) splitCmd() *cobra.Command {
 			"  FIELD,...       one part per value of fields of the payload or properties such as $tid; ntconv help where lists them\n" +
 			"  EXPRESSION      a part begins with each event for which the expression is true, such as '$event == \"GCStart\"'\n\n" +
 			"Each part also has copies of the events that describe its methods, modules and processes elsewhere in the trace. The copies\n" +
-			"have the label " + split.LabelReplica + ". Events that state weights of samples make the profiles of all parts add up to that of the\n" +
+			"have the label " + recording.LabelReplica + ". Events that state weights of samples make the profiles of all parts add up to that of the\n" +
 			"trace. ntconv merge DIR/* OUT drops what was added and restores the trace.\n\n" +
 			"split reads the input three times: it finds the parts, computes a hash of the content, and writes the parts. Standard input is\n" +
 			"copied to a temporary file.",
@@ -277,6 +278,9 @@ func (s *splitting) part(p *pass.Pass, out *iox.Outputs, d split.Part) (ntconv.S
 		return nil, err
 	}
 	info := *p.Info
+	if d.Number > 1 && !d.Ranked {
+		info = *recording.Since(p.Info, d.Begin)
+	}
 	info.Attrs = append(info.Attrs[:len(info.Attrs):len(info.Attrs)], d.Attrs()...)
 	w, err := writer.New(file, &info, s.writerOptions(d.ByTime, p.Report))
 	if err != nil {

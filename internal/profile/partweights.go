@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // PartWeights follows the samples of a trace that is divided into parts, and determines the weights that a part alone
@@ -23,7 +24,7 @@ type PartWeights struct {
 	created  int
 	samplers samplers[*partSample]
 	absent   func(*partSample, ntconv.Ticks) // the method leave
-	all      *Recording
+	all      *recording.Range
 	stated   []PartWeight
 	omitted  map[partRecorder]bool
 
@@ -65,7 +66,7 @@ type partRecorder struct {
 func NewPartWeights(info *ntconv.Info) *PartWeights {
 	w := &PartWeights{
 		nominal: nominalTicks(info, nominalPeriod(info)), types: newWeightTypes(),
-		threads: map[*ntconv.Thread]*partSample{}, all: NewRecording(info), omitted: map[partRecorder]bool{},
+		threads: map[*ntconv.Thread]*partSample{}, all: recording.NewRange(info), omitted: map[partRecorder]bool{},
 		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
 	w.samplers = newSamplers[*partSample](w.nominal)

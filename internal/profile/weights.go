@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // Weights is a source of the selected events of a trace and of events that state the weights of selected samples
@@ -42,7 +43,7 @@ type Weights struct {
 	samplers samplers[*weighed]
 	partial  map[*intervals]bool          // IDs of recorders with an omitted sample, here or in the input
 	absent   func(*weighed, ntconv.Ticks) // the method leave
-	all      *Recording
+	all      *recording.Range
 	omitted  bool // an event was omitted, here or from the input before
 	late     tally
 
@@ -85,7 +86,7 @@ func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv
 	w := &Weights{
 		src: src, keep: keep, report: report, nominal: nominalTicks(info, nominalPeriod(info)),
 		types: newWeightTypes(), threads: map[*ntconv.Thread]*weighed{},
-		partial: map[*intervals]bool{}, all: NewRecording(info), now: math.MinInt64,
+		partial: map[*intervals]bool{}, all: recording.NewRange(info), now: math.MinInt64,
 		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
 	w.samplers = newSamplers[*weighed](w.nominal)
@@ -170,7 +171,7 @@ func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 			w.remove(e)
 		}
 	case ntconv.KindDefine:
-		if e.Type != nil && IsWeight(e.Type) {
+		if e.Type != nil && recording.IsWeight(e.Type) {
 			return nil
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // Limits of the number of parts. Parts that overlap in time each need an open file and the buffers of a writer. For
@@ -88,7 +89,7 @@ func (s *Scan) observe(e *ntconv.Event) error {
 		if s.every.Process {
 			s.users.learn(e, n)
 		}
-		if class == lateSymbols && !s.every.Ranked() && !IsReplica(e) {
+		if class == lateSymbols && !s.every.Ranked() && !recording.IsCopy(e) {
 			s.late.add(e, s.ids, s.number, n)
 		}
 	}
