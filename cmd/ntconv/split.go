@@ -135,7 +135,7 @@ func (a *app) split(cmd *cobra.Command, s *splitting) error {
 			name: s.out, to: formats.ToDir,
 			create: func(out *iox.Outputs) (ntconv.Sink, error) { return s.create(p, out) },
 			empty: func() string {
-				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, notes: s.scan.Notes()}
+				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, cut: cutIntervals(s.scan.Cut()), notes: s.scan.Notes()}
 				return ""
 			},
 		})
@@ -340,6 +340,7 @@ type splitResult struct {
 	Parts int64 `json:"files"`
 	split.Counts
 	Text  string `json:"detail,omitempty"`
+	cut   string // intervals that no part has
 	notes []string
 }
 
@@ -353,14 +354,17 @@ func (r *splitResult) Line(read formats.Read) string {
 
 // Detail implements formats.Result.
 func (r *splitResult) Detail() (string, []ntconv.Code) {
-	if r.Replicas == 0 {
-		return r.Text, nil
+	var list []string
+	if r.Replicas > 0 {
+		list = append(list, message.Count(r.Replicas, "event")+" copied to other parts")
 	}
-	text := message.Count(r.Replicas, "event") + " copied to other parts"
+	if r.cut != "" {
+		list = append(list, r.cut+" in no part, because they begin and end in different ones")
+	}
 	if r.Text != "" {
-		text += "; " + r.Text
+		list = append(list, r.Text)
 	}
-	return text, nil
+	return strings.Join(list, "; "), nil
 }
 
 // Remark implements formats.Result.

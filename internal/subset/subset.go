@@ -5,7 +5,9 @@ package subset
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A Filter selects a subset of one trace. It is not safe for concurrent use.
@@ -17,6 +19,7 @@ type Filter struct {
 	last      *ntconv.Thread          // latest element of used
 	replica   bool                    // the latest event that Keep accepted is kept only for symbols
 	labeler   recording.Labeler
+	division  *profile.Division // into omitted events, 0, and selected ones, 1
 	counts    Counts
 }
 
@@ -64,6 +67,13 @@ func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) err
 
 // Keep reports whether an event belongs to the subset. selected is the decision of the selection.
 func (f *Filter) Keep(e *ntconv.Event, selected bool) bool {
+	if f.division != nil {
+		part := 0
+		if selected {
+			part = 1
+		}
+		f.division.Add(e, part)
+	}
 	switch e.Kind {
 	case ntconv.KindEvent:
 		f.replica = false
@@ -99,7 +109,19 @@ func (f *Filter) Counts() Counts { return f.counts }
 // Source returns the subset of a trace. src returns the events that Keep accepted, and events that the caller adds to
 // state weights. The marks of the returned source contain only threads with events in the subset, and the events that are
 // kept only for symbols are labeled as replicas.
-func (f *Filter) Source(src ntconv.Source) ntconv.Source { return &source{Source: src, filter: f} }
+func (f *Filter) Source(src ntconv.Source) ntconv.Source {
+	f.division = profile.NewDivision(src.Info())
+	return &source{Source: src, filter: f}
+}
+
+// Cut returns the number of intervals by kind with only one end in the subset, among the events that the source returned
+// by Source has read.
+func (f *Filter) Cut() (cut [kind.Count]uint64) {
+	if f.division != nil {
+		cut = f.division.Cut()
+	}
+	return cut
+}
 
 type source struct {
 	ntconv.Source
