@@ -115,17 +115,18 @@ type Timeline struct {
 	counts Counts
 	err    error // first error of the spool
 
-	roles    roles
-	titles   titleTable
-	owners   ownerTable
-	stacks   stackTable
-	samples  *sampleReader // nil if samples are omitted
-	counters *counterReader
-	chrome   *chromeReader
-	tracker  *tracker.Tracker // nil after Finish
-	begun    begunStacks
-	inner    uint32 // latest number of a slice with events in its payload
-	parts    parts
+	roles       roles
+	titles      titleTable
+	owners      ownerTable
+	stacks      stackTable
+	samples     *sampleReader // nil if samples are omitted
+	counters    *counterReader
+	chrome      *chromeReader
+	tracker     *tracker.Tracker // nil after Finish
+	begun       begunStacks
+	inner       uint32 // latest number of a slice with events in its payload
+	parts       parts
+	allocations allocations
 
 	recorded *recording.Range
 	// start and end are the range of items in nanoseconds since clock.Tick.
