@@ -132,7 +132,7 @@ func (s *Split) share(e *ntconv.Event, own hostID) error {
 	copied := e
 	if len(s.users[ref]) > 0 && !recording.IsReplica(e) {
 		s.copied = *e
-		s.copied.Labels = s.labeler.Labels(e.Labels, recording.Other)
+		s.copied.Labels = s.labeler.Labels(e.Labels, recording.Kept)
 		copied = &s.copied
 	}
 	waited := false
