@@ -62,6 +62,33 @@ func gcSamples(steps []gcStep) (samples []string, unpaired uint64, estimate stri
 	return samples, report.Count(ntconv.CodeUnpaired), profile.Estimate.String()
 }
 
+// The second pause of a background collection that has ended before it adds to the time, and is no other collection.
+func TestCollectionWithTwoPausesIsOne(t *testing.T) {
+	totals, p := profile.NewTotals(kind.GC), newPlayer()
+	info := testInfo()
+	stream := profile.NewStream(info, func(w *profile.Weighed[struct{}]) {
+		totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
+	}, &profile.StreamOptions{Kinds: []kind.Kind{kind.GC}})
+	b := profile.New(info, nil, &profile.Options{Kind: kind.GC})
+	for _, s := range []gcStep{
+		{name: 'B'}, {name: 'E'}, {name: 'S', number: 1, generation: 2, typ: 1}, {name: 'R'}, {name: 'F'}, // 4 µs
+		{name: 'X', number: 1, generation: 2},
+		{name: 'P'}, {name: 'E'}, {name: 'R'}, {name: 'F'}, // 3 µs
+	} {
+		e := gcEvent(s.name, s.number, s.generation, s.typ)
+		event := p.event(&e)
+		b.Add(event)
+		stream.Add(event, struct{}{})
+	}
+	stream.Finish()
+	if n, sums := totals.Sums(); n != 1 || sums[0].Value != 7000 {
+		t.Errorf("%d collections with %+v", n, sums)
+	}
+	if n := b.Finish().Events; n != 1 {
+		t.Errorf("the profile has %d collections", n)
+	}
+}
+
 // A pause belongs to the collection that ran in it, and no time belongs to two.
 func TestPausesOfCollections(t *testing.T) {
 	const (

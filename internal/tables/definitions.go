@@ -9,8 +9,8 @@ type TraceInfo struct {
 	Format           string `parquet:"format" doc:"format and version of the trace"`
 	StartTS          int64  `parquet:"start_ts,timestamp(microsecond)" doc:"start of the recording in UTC; 1970-01-01 if the trace does not hold it, and then all times count from there"`
 	StartNanos       int64  `parquet:"start_ns" doc:"the same in nanoseconds, exact"`
-	EndTS            int64  `parquet:"end_ts,timestamp(microsecond)" doc:"time of the last event in UTC"`
-	DurationNanos    int64  `parquet:"duration_ns" doc:"time from the start to the last event"`
+	EndTS            int64  `parquet:"end_ts,timestamp(microsecond)" doc:"end of the recording in UTC: time of the last event that is not rundown"`
+	DurationNanos    int64  `parquet:"duration_ns" doc:"duration of the recording, or of the part of it that the trace holds"`
 	ClockFrequency   int64  `parquet:"clock_frequency" doc:"ticks per second of the clock of the trace"`
 	ClockTicks       int64  `parquet:"clock_ticks" doc:"ticks at the start"`
 	ClockWall        string `parquet:"clock_wall,optional" doc:"start in UTC as RFC 3339, NULL if the trace does not hold it"`
