@@ -39,11 +39,11 @@ func runtimeKinds() []kind {
 			record: "dotnet-trace collect --clrevents contention records them",
 			wants:  isPair(clr.Runtime, "Contention"),
 		}.with("contention", "contention.duration > 10ms",
-			named("kind", "ContentionFlags"), number("lock", "LockID"), number("owner", "LockOwnerThreadID")),
+			named("kind", "ContentionFlags"), number("lock_id", "LockID"), number("owner_thread_id", "LockOwnerThreadID")),
 		kind{
 			noun: "wait", record: "dotnet-trace collect --clrevents waithandle --clreventlevel verbose records them (.NET 9)",
 			tallied: "source", wants: isPair(clr.Runtime, "WaitHandleWait"),
-		}.with("wait", "wait.duration > 10ms", named("source", "WaitSource"), number("object", "AssociatedObjectID")),
+		}.with("wait", "wait.duration > 10ms", named("source", "WaitSource"), number("object_id", "AssociatedObjectID")),
 		kind{
 			noun: "compilation", record: "dotnet-trace collect --clrevents jit --clreventlevel verbose records them",
 			tallied: "method", wants: isPair(clr.Runtime, "MethodJitting"),
