@@ -306,7 +306,7 @@ func TestWhere(t *testing.T) {
 		t.Errorf("code %d, %d lines: %s", r.code, len(got), r.stderr)
 	}
 	for _, m := range got {
-		if m["name"] != "ThreadSample" || m["payload"].(map[string]any)["Type"] != 2.0 {
+		if m["event"] != "ThreadSample" || m["payload"].(map[string]any)["Type"] != 2.0 {
 			t.Fatalf("%v", m)
 		}
 	}

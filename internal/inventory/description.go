@@ -77,7 +77,7 @@ type Provider struct {
 type Type struct {
 	ID      uint32 `json:"id"`
 	Version uint8  `json:"version"`
-	Name    string `json:"name"`
+	Name    string `json:"event"`
 	Tally
 }
 

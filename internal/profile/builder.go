@@ -23,7 +23,7 @@ type Options struct {
 	Kinds  kind.Options   // of kinds that are computed from events
 	Report *ntconv.Report // receives notes about samples without a stack, a weight or a valid payload; may be nil
 	// Drop lists keys of labels to omit: the Label constants of this package, "state", and the keys that events have.
-	// Samples that differ only in these labels are merged. Dropping "thread id" also drops "thread".
+	// Samples that differ only in these labels are merged. Dropping tid also drops "thread".
 	Drop []string
 	// Unlabeled adds up the samples of a stack and owner regardless of labels.
 	Unlabeled bool

@@ -254,9 +254,9 @@ func TestStatedWeights(t *testing.T) {
 			func(src ntconv.Source) ntconv.Source { return profile.NewWeights(src, anything.selects, nil) },
 		} {
 			want(t, profileOf(through(ntconvtest.NewSource(testInfo(), c.events...)), anything),
-				"[2 2000] f1 {pid=42id thread=till thread id=7id state=Managed}",
-				"[1 700] f2 {pid=42id thread id=8id state=Managed}",
-				fmt.Sprintf("[1 %d] f3 {pid=42id thread id=8id state=Managed}", c.last))
+				"[2 2000] f1 {pid=42id thread=till tid=7id state=Managed}",
+				"[1 700] f2 {pid=42id tid=8id state=Managed}",
+				fmt.Sprintf("[1 %d] f3 {pid=42id tid=8id state=Managed}", c.last))
 		}
 	}
 }

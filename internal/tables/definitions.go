@@ -95,7 +95,7 @@ type EventType struct {
 	TypeID         int32              `parquet:"type_id" doc:"number of the type in the trace, from 1"`
 	Provider       string             `parquet:"provider" doc:"name of the provider"`
 	ProviderGUID   string             `parquet:"provider_guid,optional" doc:"ID of the provider"`
-	Number         int64              `parquet:"event_number" doc:"number of the event among those of the provider"`
+	Number         int64              `parquet:"id" former:"event_number" doc:"number of the event among those of the provider"`
 	Event          string             `parquet:"event" doc:"name of the event, its number if it has no name"`
 	Version        int32              `parquet:"version" doc:"version of the event"`
 	Task           string             `parquet:"task,optional" doc:"task, a group of related events"`
