@@ -14,18 +14,18 @@ import (
 var ErrValue = errors.New("value does not fit its type")
 
 // AppendFields appends a payload with one value per field to dst and returns the extended slice. It is the inverse of
-// Event.Fields. Elements of relative and absolute locations are appended after the last field; an absolute location
+// Event.Fields: fields after the last value are ValueNull. Elements of relative and absolute locations are appended after the last field; an absolute location
 // counts from len(dst).
 //
 // A value that the field's type cannot represent is ErrValue: a value of another kind, a number that is too large, a
 // NUL in a NUL-terminated string. If the last values are ValueNull, the payload ends before their fields; any other
 // ValueNull is written as zero. After an error the result is dst.
 func AppendFields(dst []byte, fields []Field, values []Value, pointerSize int) ([]byte, error) {
-	if len(values) != len(fields) {
+	if len(values) > len(fields) {
 		return dst, fmt.Errorf("%d values for %d fields: %w", len(values), len(fields), ErrValue)
 	}
 	e := encoder{b: dst, start: len(dst), mode: modeOf(pointerSize)}
-	n := len(fields)
+	n := len(values)
 	for n > 0 && omissible(fields[n-1].Type.Code, values[n-1]) {
 		n--
 	}
@@ -247,9 +247,12 @@ func (e *encoder) object(t *FieldType, v Value) error {
 	values := v.list
 	if v.kind == ValueNull {
 		values = make([]Value, len(t.Fields))
-	} else if values == nil {
+	} else if values == nil && v.typ != nil {
+		values = make([]Value, len(v.typ.Fields))
+		i := 0
 		for _, m := range v.Fields() {
-			values = append(values, m)
+			values[i] = m
+			i++
 		}
 	}
 	if v.kind != ValueObject && v.kind != ValueNull || len(values) != len(t.Fields) {

@@ -142,8 +142,8 @@ func TestAppendFieldsRefuses(t *testing.T) {
 			t.Errorf("%s: half a payload was left behind: %x", c.name, got)
 		}
 	}
-	if _, err := ntconv.AppendFields(nil, fields(code(ntconv.TypeInt8)), nil, 8); !errors.Is(err, ntconv.ErrValue) {
-		t.Errorf("missing values: %v", err)
+	if _, err := ntconv.AppendFields(nil, nil, []ntconv.Value{num(1)}, 8); !errors.Is(err, ntconv.ErrValue) {
+		t.Errorf("more values than fields: %v", err)
 	}
 }
 

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // Fields iterates over the fields of the payload according to the Type. It does not allocate. The values borrow the
-// payload. A field that cannot be decoded has the kind ValueError, and so do all fields after it. Fields after the end
-// of the payload are ValueNull. An event without a Type, such as a mark or a loss, has no fields.
+// payload. A field that cannot be decoded has the kind ValueError, and so do all fields after it. Fields ends with the
+// payload, before the first field that needs a byte after its end, as in events of an older version. An event without a
+// Type, such as a mark or a loss, has no fields.
 //
 // Self-describing .NET sources write bool in 1 byte and decimal in 8, although their metadata declares the usual 4 and
 // 16. For such types Fields uses the short sizes if only they consume the whole payload.
@@ -67,12 +69,15 @@ func narrow(fields []Field, payload []byte, m mode) bool {
 // even reports whether the fields consume exactly the whole payload.
 func even(fields []Field, payload []byte, m mode) bool {
 	d := decoder{b: payload, payload: payload, mode: m, probe: true}
-	ok := true
+	n := 0
 	d.each(fields, func(_ *Field, v Value) bool {
-		ok = v.kind != ValueError && v.kind != ValueNull
-		return ok
+		if v.kind == ValueError || v.kind == ValueNull {
+			return false
+		}
+		n++
+		return true
 	})
-	return ok && d.off == len(payload)
+	return n == len(fields) && d.off == len(payload)
 }
 
 // A decoder reads encoded values. b is the payload up to the end of the value, off is the position of the next value in
@@ -102,7 +107,7 @@ func (d *decoder) inside(kind ValueKind, t *FieldType, start, end int, charged u
 	}
 }
 
-// each decodes the members of an object.
+// each decodes the members of an object that the payload contains.
 func (d *decoder) each(fields []Field, yield func(*Field, Value) bool) {
 	start := d.off
 	for i := range fields {
@@ -110,8 +115,8 @@ func (d *decoder) each(fields []Field, yield func(*Field, Value) bool) {
 		switch {
 		case d.err != nil:
 			v = errorValue(d.err)
-		case d.off == len(d.b) && fields[i].Type.Code != TypeObject && d.mode.sizeOrOne(&fields[i].Type) > 0:
-			v = Value{}
+		case d.off == len(d.b) && d.mode.needsBytes(&fields[i].Type):
+			return
 		default:
 			v = d.value(&fields[i].Type, fields, start)
 		}
@@ -121,19 +126,19 @@ func (d *decoder) each(fields []Field, yield func(*Field, Value) bool) {
 	}
 }
 
-// sizeOrOne returns 0 only for types whose values may have no bytes.
-func (m mode) sizeOrOne(t *FieldType) int {
+// needsBytes reports whether all values of a type have bytes.
+func (m mode) needsBytes(t *FieldType) bool {
 	switch t.Code {
 	case TypeFixedArray:
-		return int(t.Count)
+		return t.Count > 0
 	case TypePad64:
-		return int(m.ptr) - 4
+		return m.ptr > 4
 	case TypeObject:
-		return len(t.Fields)
+		return slices.ContainsFunc(t.Fields, func(f Field) bool { return m.needsBytes(&f.Type) })
 	case TypeCounted, TypeRest:
-		return 0
+		return false
 	}
-	return 1
+	return true
 }
 
 // fail records an error and returns its value.

@@ -158,7 +158,7 @@ var decodings = []struct {
 	{"location of unknown elements", []ntconv.FieldType{code(ntconv.TypeRelLoc), code(ntconv.TypeInt8)}, "0000 0000 03", "a:error(byte 0 of the payload: element has no size) b:i3"},
 	{"array that is too long", []ntconv.FieldType{code(ntconv.TypeInt8), of(ntconv.TypeArray, code(ntconv.TypeInt32))}, "05 0200 01000000", "a:i5 b:error(byte 3 of the payload: payload ends before the field does)"},
 	{"string without an end", []ntconv.FieldType{code(ntconv.TypeUTF16String), code(ntconv.TypeInt8)}, "6100 6200", "a:error(byte 0 of the payload: payload ends before the field does) b:error(byte 0 of the payload: payload ends before the field does)"},
-	{"fields of a later version", []ntconv.FieldType{code(ntconv.TypeInt8), code(ntconv.TypeUTF16String), of(ntconv.TypeArray, code(ntconv.TypeInt8)), code(ntconv.TypeVarInt), code(ntconv.TypeDataLoc)}, "05", "a:i5 b:null c:null d:null e:null"},
+	{"fields of a later version", []ntconv.FieldType{code(ntconv.TypeInt8), code(ntconv.TypeUTF16String), of(ntconv.TypeArray, code(ntconv.TypeInt8)), code(ntconv.TypeVarInt), code(ntconv.TypeDataLoc)}, "05", "a:i5"},
 	{"bytes of a later version", []ntconv.FieldType{code(ntconv.TypeInt8)}, "05 0607", "a:i5"},
 	{"pointer", []ntconv.FieldType{code(ntconv.TypePointer)}, "f0debc9a78563412", "a:u1311768467463790320"},
 	{"ansi string", []ntconv.FieldType{code(ntconv.TypeANSIString), code(ntconv.TypeInt8)}, "61 e9 00 07", `a:"aé" b:i7`},
@@ -169,9 +169,9 @@ var decodings = []struct {
 	{"counted by itself", []ntconv.FieldType{{Code: ntconv.TypeCounted, Elem: &ntconv.FieldType{Code: ntconv.TypeInt16}}}, "0100", "a:error(byte 0 of the payload: count is not an earlier integer field)"},
 	{"rest", []ntconv.FieldType{code(ntconv.TypeInt8), code(ntconv.TypeRest)}, "05 0102ff", "a:i5 b:x0102ff"},
 	{"empty rest", []ntconv.FieldType{code(ntconv.TypeInt8), code(ntconv.TypeRest)}, "05", "a:i5 b:x"},
-	{"rest of an empty payload", []ntconv.FieldType{code(ntconv.TypeInt8), code(ntconv.TypeRest)}, "", "a:null b:x"},
+	{"rest of an empty payload", []ntconv.FieldType{code(ntconv.TypeInt8), code(ntconv.TypeRest)}, "", ""},
 	{"rest after an error", []ntconv.FieldType{code(ntconv.TypeInt16), code(ntconv.TypeRest)}, "05", "a:error(byte 0 of the payload: payload ends before the field does) b:error(byte 0 of the payload: payload ends before the field does)"},
-	{"rest in an object", []ntconv.FieldType{object(fields(code(ntconv.TypeInt8), code(ntconv.TypeRest))...), code(ntconv.TypeInt8)}, "05 0607", "a:{a:i5 b:x0607} b:null"},
+	{"rest in an object", []ntconv.FieldType{object(fields(code(ntconv.TypeInt8), code(ntconv.TypeRest))...), code(ntconv.TypeInt8)}, "05 0607", "a:{a:i5 b:x0607}"},
 	{"rest in an array", []ntconv.FieldType{of(ntconv.TypeArray, code(ntconv.TypeRest))}, "0100 0607", "a:[x0607]"},
 }
 
@@ -261,7 +261,7 @@ func TestNarrowValues(t *testing.T) {
 	}
 }
 
-// TestTruncationAtEveryByte checks that complete fields keep their values, and that all later ones are null or errors.
+// TestTruncationAtEveryByte checks that complete fields keep their values, and that all later ones are errors or missing.
 func TestTruncationAtEveryByte(t *testing.T) {
 	for _, d := range decodings {
 		whole := event(8, d.payload, d.types...)
@@ -272,7 +272,7 @@ func TestTruncationAtEveryByte(t *testing.T) {
 		for n := range whole.Payload {
 			cut := *whole
 			cut.Payload = whole.Payload[:n:n]
-			i, broken := 0, false
+			i, broken, failed := 0, false, false
 			for f, v := range cut.Fields() {
 				text := describe(v)
 				// A location may lose its elements while the fields after it are complete.
@@ -280,6 +280,7 @@ func TestTruncationAtEveryByte(t *testing.T) {
 				case ntconv.ValueNull, ntconv.ValueError:
 					loc := f.Type.Code == ntconv.TypeRelLoc || f.Type.Code == ntconv.TypeDataLoc
 					broken = broken || !loc
+					failed = failed || !loc && v.Kind() == ntconv.ValueError
 				case ntconv.ValueObject:
 					broken = broken || strings.Contains(text, "null")
 				default:
@@ -291,8 +292,8 @@ func TestTruncationAtEveryByte(t *testing.T) {
 					t.Errorf("%s cut at %d: field %d has more elements than the whole one", d.name, n, i)
 				}
 			}
-			if i != len(want) {
-				t.Errorf("%s cut at %d: %d fields", d.name, n, i)
+			if i < len(want) && failed {
+				t.Errorf("%s cut at %d: %d fields, and an error in the last", d.name, n, i)
 			}
 		}
 	}
@@ -403,5 +404,42 @@ func TestAccessorsOfOtherKinds(t *testing.T) {
 	}
 	if got := ntconv.TimeValue(time.Unix(-11644473600, 0)).FileTime(); got != 0 {
 		t.Errorf("1601 is %d", got)
+	}
+}
+
+// TestFieldsAfterTheEnd checks that all fields after the end of a payload are one step, and that an event of an older
+// version, whose payload ends early, has all fields before them.
+func TestFieldsAfterTheEnd(t *testing.T) {
+	wide := []ntconv.FieldType{code(ntconv.TypeInt32)}
+	for range 1024 {
+		wide = append(wide, code(ntconv.TypeInt32), code(ntconv.TypeUTF16String), fixed(2, code(ntconv.TypeInt8)),
+			object(fields(fixed(0, code(ntconv.TypeInt8)), code(ntconv.TypePointer))...))
+	}
+	wide = append(wide, code(ntconv.TypeRest))
+	for _, c := range []struct {
+		payload, want string
+	}{{"", ""}, {"07 00 00 00", "i7"}, {"07 00 00 00 08 00 00 00", "i7 i8"}, {"07 00 00 00 08 00 00 00 00 00", `i7 i8 ""`}} {
+		e := event(8, c.payload, object(fields(wide...)...))
+		e.Type.Fields = e.Type.Fields[0].Type.Fields
+		var got []string
+		for _, v := range e.Fields() {
+			if got = append(got, describe(v)); len(got) > 4 {
+				break
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%q has the fields %v, want %s", c.payload, got, c.want)
+		}
+	}
+	// A list that ends with an empty payload and bytes up to its end need no byte: they are values, not missing.
+	e := event(8, "", fixed(0, code(ntconv.TypeInt16)), code(ntconv.TypeRest))
+	n := 0
+	for _, v := range e.Fields() {
+		if n++; v.Kind() == ntconv.ValueNull {
+			t.Errorf("field %d is missing", n)
+		}
+	}
+	if n != 2 {
+		t.Errorf("%d empty values, want 2", n)
 	}
 }

@@ -14,7 +14,7 @@ import (
 type ValueKind uint8
 
 const (
-	ValueNull   ValueKind = iota // the payload ends before the field: an older version of the event
+	ValueNull   ValueKind = iota // no value, or padding
 	ValueBool                    // Bool
 	ValueInt                     // Int
 	ValueUint                    // Uint

@@ -6,8 +6,8 @@ import (
 
 // Describe returns a source that replaces the Type of each event of src by one with the name, opcode and fields of its
 // schema. Event.Field and Event.Fields then also work on events of the runtime. Events with equal type and version have
-// the same *Type. Describe also replaces types in declarations (KindDefine); these events have no payload, so their
-// fields are ValueNull.
+// the same *Type. Describe also replaces types in declarations (KindDefine); these events have no payload, so they
+// have no fields.
 //
 // The source does not modify the events of src. Its own Event is borrowed until its next call of Next. Two properties
 // of Schema.Values are not part of a Type: the fields inside the data of a GCDynamicEvent, and that an event of a

@@ -247,7 +247,7 @@ func (p *Projection) readByPlan(e *ntconv.Event, dst []ntconv.Value) bool {
 		}
 		i++
 	}
-	return false
+	return true // the payload ends before the other fields
 }
 
 // member returns the member of an object with the given path of indices. It returns values other than objects

@@ -8,8 +8,8 @@ import (
 )
 
 // Values iterates over the fields of an event of this schema. A field that cannot be decoded is a ValueError, and so
-// are all fields after it. Fields beyond the end of the payload are ValueNull. For a GCDynamicEvent, the fields inside
-// its data follow if their layout is known. Values borrow the payload. Values does not allocate.
+// are all fields after it. Values ends with the payload, as [ntconv.Event.Fields] does. For a GCDynamicEvent, the fields
+// inside its data follow if their layout is known. Values borrow the payload. Values does not allocate.
 func (s *Schema) Values(e *ntconv.Event) iter.Seq2[*ntconv.Field, ntconv.Value] {
 	// This function is small enough to be inlined, so that nothing escapes.
 	return func(yield func(*ntconv.Field, ntconv.Value) bool) { s.each(e, yield) }
@@ -31,6 +31,7 @@ func (s *Schema) each(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) b
 // eachDynamic yields the fields of a GCDynamicEvent and the fields of the event that it wraps.
 func (s *Schema) eachDynamic(e *ntconv.Event, yield func(*ntconv.Field, ntconv.Value) bool) {
 	var name, data ntconv.Value
+	n := 0
 	for f, v := range ntconv.DecodeFields(s.Fields, e.Payload, e.PointerSize()) {
 		switch f.Name {
 		case "Name":
@@ -41,9 +42,15 @@ func (s *Schema) eachDynamic(e *ntconv.Event, yield func(*ntconv.Field, ntconv.V
 		if !yield(f, v) {
 			return
 		}
+		n++
 	}
 	var buf [64]byte
 	if l := clr.DynamicLayout(name.AppendString(buf[:0])); l != nil {
+		for ; n < len(s.Fields); n++ { // callers find the fields inside the data by position
+			if !yield(&s.Fields[n], ntconv.Value{}) {
+				return
+			}
+		}
 		ntconv.DecodeFields(l.Fields, data.Bytes(), e.PointerSize())(yield)
 	}
 }

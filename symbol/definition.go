@@ -124,10 +124,11 @@ func (t *Table) fields(e *ntconv.Event, see func(name string, v ntconv.Value)) b
 		see(f.Name, v)
 		n++
 	}
-	if n == 0 {
+	if n == 0 || n < len(e.Type.Fields) {
 		t.unreadable(e, e.Type.Name+" definition is truncated")
+		return false
 	}
-	return n > 0
+	return true
 }
 
 func (t *Table) learnFrameDefinition(e *ntconv.Event) {

@@ -57,6 +57,7 @@ type variant struct {
 	schema *schema.Schema
 	typ    *ntconv.Type
 	count  int64 // number of events
+	bytes  int64 // of their payloads
 }
 
 // A variantRef refers to a variant of a table. table is nil for events without a typed table.
@@ -108,7 +109,9 @@ func (t *typed) write(e *ntconv.Event, it *item) error {
 	table.nanos = it.nanos
 	table.flags |= r.flags
 	table.count++
-	table.variants[t.lastRef.variant].count++
+	v := &table.variants[t.lastRef.variant]
+	v.count++
+	v.bytes += int64(len(e.Payload))
 	return t.spill.add(table.events, r)
 }
 

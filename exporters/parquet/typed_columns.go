@@ -52,7 +52,8 @@ func newFixedColumns() []parquetwriter.ColumnSpec {
 const maxFieldColumns = 2000
 
 // A table has at most maxNulls cells per field value of its events, plus anyCells. Otherwise event types with the same
-// name but different fields would produce huge tables of NULLs.
+// name but different fields, or with many fields but no payload, would produce huge tables of NULLs. A payload has at
+// most one value per byte; few values have none.
 const (
 	maxNulls = 32
 	anyCells = 1 << 20
@@ -62,7 +63,7 @@ const (
 func (t *typedTable) maxColumns() int {
 	cells := int64(anyCells)
 	for _, v := range t.variants {
-		cells += maxNulls * v.count * int64(len(v.schema.Fields))
+		cells += maxNulls * min(v.count*int64(len(v.schema.Fields)), v.bytes)
 	}
 	return int(min(cells/max(t.count, 1), maxFieldColumns))
 }

@@ -33,6 +33,7 @@ type variantWriter struct {
 	schema  *schema.Schema
 	program *payload.Program
 	fields  []fieldColumn
+	used    int   // number of fields up to the last one with a column
 	null    []int // columns without a field of the schema
 	names   []valueNames
 }
@@ -92,8 +93,11 @@ func typedOptions(table *typedTable, files *files) *parquetwriter.Options {
 func newVariantWriter(s *schema.Schema, fields []fieldColumn, columns int) variantWriter {
 	v := variantWriter{schema: s, program: payload.Compile(s), fields: fields, names: make([]valueNames, len(fields))}
 	used := make([]bool, columns)
-	for _, f := range fields {
+	for i, f := range fields {
 		used[f.value], used[f.names] = true, true
+		if f.value != 0 {
+			v.used = min(i+1, len(s.Fields))
+		}
 	}
 	for i := fixedColumns; i < columns; i++ {
 		if !used[i] {
@@ -178,9 +182,9 @@ func (w *typedWriter) writePayload(v *variantWriter) {
 	if w.record.flags&recordPointer4 != 0 {
 		pointerSize = 4
 	}
-	cells := w.cells[:len(v.schema.Fields)]
+	var cells []payload.Cell
 	var err error
-	w.text, err = v.program.Read(cells, w.text[:0], w.record.payload, pointerSize)
+	cells, w.text, err = v.program.Read(w.cells[:len(v.schema.Fields)], w.text[:0], w.record.payload, pointerSize)
 	for i := range cells {
 		f := v.fields[i]
 		if f.value == 0 {
@@ -193,7 +197,16 @@ func (w *typedWriter) writePayload(v *variantWriter) {
 			w.writeName(v, i, &cells[i])
 		}
 	}
-	if last := v.fields[len(cells)]; last.value != 0 {
+	for i := len(cells); i < v.used; i++ {
+		f := v.fields[i]
+		if f.value != 0 {
+			w.columns.Null(f.value)
+		}
+		if f.names != 0 {
+			w.columns.Null(f.names)
+		}
+	}
+	if last := v.fields[len(v.schema.Fields)]; last.value != 0 {
 		w.writeDynamic(v, last.value)
 	}
 	for _, column := range v.null {

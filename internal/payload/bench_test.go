@@ -114,7 +114,7 @@ func BenchmarkProgram(b *testing.B) {
 			for b.Loop() {
 				for i, e := range w.events {
 					if w.schemas[i] == w.schemas[0] {
-						text, _ = p.Read(cells, text[:0], e.Payload, 8)
+						_, text, _ = p.Read(cells, text[:0], e.Payload, 8)
 						n++
 					}
 				}
@@ -146,7 +146,7 @@ func TestAllocations(t *testing.T) {
 				if programs[s] == nil {
 					programs[s] = Compile(s)
 				}
-				dst, _ = programs[s].Read(cells[:len(s.Fields)], dst[:0], e.Payload, e.PointerSize())
+				_, dst, _ = programs[s].Read(cells[:len(s.Fields)], dst[:0], e.Payload, e.PointerSize())
 			}
 		}
 		if n := testing.AllocsPerRun(3, each); n > 0 {

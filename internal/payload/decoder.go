@@ -107,7 +107,11 @@ func (d *Decoder) object(members []node) error {
 			d.pad(n)
 			continue
 		}
-		if !first && !d.json.accept(',') || !d.json.literal(n.name) {
+		switch comma := !first && d.json.accept(','); {
+		case (first || comma) && d.json.literal(n.name):
+		case !comma && d.short(members):
+			return nil
+		default:
 			d.disorder = true
 			return errOrder
 		}
@@ -121,6 +125,18 @@ func (d *Decoder) object(members []node) error {
 		return errOrder
 	}
 	return nil
+}
+
+// short reports whether the JSON of the payload ends before its next member. The payload then ends there, too, unless
+// it contains padding, which JSON does not show.
+func (d *Decoder) short(members []node) bool {
+	if &members[0] != &d.plan.members[0] || d.plan.pads || !d.json.accept('}') {
+		return false
+	}
+	if d.end < 0 {
+		d.end = len(d.b)
+	}
+	return true
 }
 
 // inField adds the name of the field to an error.

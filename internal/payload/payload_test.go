@@ -293,7 +293,7 @@ func checkProgram(t testing.TB, p *Program, e *ntconv.Event, s *schema.Schema) {
 	for i := range cells {
 		cells[i] = Cell{ntconv.ValueError, 77, []byte("rest of the event before")}
 	}
-	text, err := p.Read(cells, []byte("before"), e.Payload, e.PointerSize())
+	read, text, err := p.Read(cells, []byte("before"), e.Payload, e.PointerSize())
 	if !bytes.HasPrefix(text, []byte("before")) {
 		t.Fatalf("text %q", text)
 	}
@@ -335,6 +335,9 @@ func checkProgram(t testing.TB, p *Program, e *ntconv.Event, s *schema.Schema) {
 		}
 		i++
 	}
+	if i != len(read) {
+		t.Fatalf("%s %s: %d cells, want %d", s.Provider, s.Name, len(read), i)
+	}
 	if fmt.Sprint(err) != fmt.Sprint(first) {
 		t.Fatalf("error %v, want %v", err, first)
 	}
@@ -355,5 +358,40 @@ func TestProgramOfTraces(t *testing.T) {
 				t.Fatalf("data %s", data)
 			}
 		})
+	}
+}
+
+// TestMissingFieldsRoundTrip checks that the JSON of a payload that ends early has no fields after its end and restores
+// the payload, whether or not the fields after the end need bytes.
+func TestMissingFieldsRoundTrip(t *testing.T) {
+	number := ntconv.FieldType{Code: ntconv.TypeInt32}
+	fields := []ntconv.Field{{Name: "a", Type: number}}
+	for range 4095 {
+		fields = append(fields, ntconv.Field{Name: "b", Type: number})
+	}
+	fields = append(fields, ntconv.Field{Name: "c", Type: ntconv.FieldType{Code: ntconv.TypeRest}})
+	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "E", Fields: fields}
+	var enc Encoder
+	var table schema.Table
+	d := NewDecoder(fields, 8)
+	for n, want := range map[int]string{4: `{"a":7}`, 8: `{"a":7,"b":0}`} {
+		e := &ntconv.Event{Type: typ, Payload: append([]byte{7}, make([]byte, n-1)...)}
+		s := table.Of(e)
+		text, exact := enc.Append(nil, e, s)
+		if string(text) != want || !exact {
+			t.Errorf("%d bytes: %s, exact %t; want %s", n, text, exact, want)
+		}
+		if b, err := d.Append(nil, text); err != nil || !bytes.Equal(b, e.Payload) || d.anyOrder {
+			t.Errorf("%s restores %x, %v; searched for its members: %t", text, b, err, d.anyOrder)
+		}
+		cells, _, err := Compile(s).Read(make([]Cell, len(fields)), nil, e.Payload, 8)
+		if len(cells) != n/4 || err != nil {
+			t.Errorf("%d bytes: %d cells, %v", n, len(cells), err)
+		}
+	}
+	for _, bad := range []string{`{"a":7,}`, `{,}`, `{"a":7`, `{"a":7}}`} {
+		if b, err := d.Append(nil, []byte(bad)); err == nil {
+			t.Errorf("%s restores %x", bad, b)
+		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 // A Cell is the value of a field, prepared for a column.
 type Cell struct {
-	// Kind is ValueNull for fields beyond the end of the payload and for fields that cannot be decoded.
+	// Kind is ValueNull for padding and for fields that cannot be decoded.
 	Kind ntconv.ValueKind
 	// Bits is a bool as 0 or 1, an integer as 64 bits, a float as math.Float64bits, or a time in units of 100 ns since
 	// 1601-01-01 UTC.
@@ -50,11 +50,11 @@ func Compile(s *schema.Schema) *Program {
 	return p
 }
 
-// Read sets cells to the fields of a payload. There must be one cell per field of the schema. pointerSize is 4 or 8
-// bytes. Read appends strings and GUIDs to text, and returns the extended text, to which the cells refer. Bytes refer
+// Read sets cells to the fields of a payload and returns them, without the cells of fields after its end. There must be
+// one cell per field of the schema. pointerSize is 4 or 8 bytes. Read appends strings and GUIDs to text, and returns the extended text, to which the cells refer. Bytes refer
 // to the payload. For lists and objects a cell has only the kind: Value and AppendJSON return the contents. err is the
 // error of the first field that cannot be decoded; all other cells are valid. Read allocates only to extend text.
-func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ []byte, err error) {
+func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ []Cell, _ []byte, err error) {
 	cells = cells[:len(p.schema.Fields)]
 	pl := p.plans[1]
 	if pointerSize == 4 {
@@ -62,7 +62,7 @@ func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ [
 	}
 	if p.flat && len(payload) >= pl.min {
 		if more, ok := readFlat(pl.members, cells, text, payload); ok {
-			return more, nil
+			return cells, more, nil
 		}
 	}
 	return p.readValues(cells, text, payload, pointerSize)
@@ -165,8 +165,7 @@ func decodeLatin1(dst, b []byte) []byte {
 }
 
 // readValues is the slow path of Read, for any payload.
-func (p *Program) readValues(cells []Cell, text, payload []byte, pointerSize int) (_ []byte, err error) {
-	clear(cells)
+func (p *Program) readValues(cells []Cell, text, payload []byte, pointerSize int) (_ []Cell, _ []byte, err error) {
 	p.event.Payload, p.event.Thread.Process.PointerSize = payload, uint8(pointerSize)
 	i := 0
 	for _, v := range p.schema.Values(&p.event) {
@@ -174,7 +173,7 @@ func (p *Program) readValues(cells []Cell, text, payload []byte, pointerSize int
 			break // all others are named by the payload of a GCDynamicEvent
 		}
 		c := &cells[i]
-		c.Kind = v.Kind()
+		*c = Cell{Kind: v.Kind()}
 		start := len(text)
 		switch v.Kind() {
 		case ntconv.ValueBool:
@@ -204,7 +203,7 @@ func (p *Program) readValues(cells []Cell, text, payload []byte, pointerSize int
 		}
 		i++
 	}
-	return text, err
+	return cells[:i], text, err
 }
 
 // Value returns the list or object of field i in the payload that Read has decoded last. It borrows that payload.
