@@ -15,7 +15,8 @@ type listedEvent struct {
 	line           string
 	Ticks          int64
 	PID, TID       uint64
-	Provider, Name string
+	Provider       string
+	Name           string `json:"event"`
 	ActivityID     string `json:"activity_id"`
 	Payload        map[string]any
 }
