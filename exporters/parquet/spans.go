@@ -118,7 +118,7 @@ func (p *spans) addSpan(s *span.Span) {
 const rowBytes = 512
 
 func (p *spans) addInterval(s *span.Span) {
-	row := tables.Interval{Kind: tracker.IntervalKind(s), Name: s.Name}
+	row := tables.Interval{Kind: s.Operation.Name, Name: s.Name}
 	row.TS, row.TSNanos, row.EndTS, row.DurationNanos = times(s)
 	row.ProcessID, row.PID, row.ThreadID, row.TID = p.owner(s)
 	if !s.Active.ID.IsZero() {

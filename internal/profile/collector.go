@@ -63,11 +63,14 @@ type place struct {
 }
 
 // process returns the process of the place, nil if unknown.
-func (p *place) process() *ntconv.Process {
-	if p.thread == nil {
+func (p *place) process() *ntconv.Process { return processOf(p.thread) }
+
+// processOf returns the process of a thread, nil if unknown.
+func processOf(t *ntconv.Thread) *ntconv.Process {
+	if t == nil {
 		return nil
 	}
-	return p.thread.Process
+	return t.Process
 }
 
 // A finished is a sample that is complete, except that the selection of its latest event may be unknown.
@@ -294,12 +297,20 @@ func (c *collector) complete(p *place, end ntconv.Ticks) *finished {
 	return f
 }
 
-// drop ends the sample of a place without a result, for a reason that is reported if the place is selected.
+// drop ends the sample of a place without a result.
 func (c *collector) drop(p *place, reason cutReason) {
+	c.cut(p, reason)
+	c.release(p)
+}
+
+// cut notes that the sample of a place is incomplete. The reason is reported if the place is selected.
+func (c *collector) cut(p *place, reason cutReason) {
+	if reason == cutOrder {
+		c.disordered = true
+	}
 	if p.selected || p.involved {
 		c.cuts.add(reason, p.offset)
 	}
-	c.release(p)
 }
 
 // release discards a place without a report.

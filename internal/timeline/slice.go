@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
@@ -281,11 +282,12 @@ func (t *Timeline) endThread(s *span.Span, track uint32) uint32 {
 
 // placeOf determines the preferred track of a span.
 func (t *Timeline) placeOf(s *span.Span) place {
-	switch tracker.IntervalKind(s) {
-	case "gc":
+	switch of := s.Operation; {
+	case of == nil:
+	case of.Extent == operation.Collection:
 		t.owners.ownOf(t.owners.process(s.Process), CollectionTrack)
 		return onCollections
-	case "gc_pause":
+	case of.IsHeap():
 		t.owners.ownOf(t.owners.process(s.Process), GCTrack)
 		return onGC
 	}
@@ -344,7 +346,7 @@ func (t *Timeline) collectionName(s *span.Span) string {
 
 // collectionOf returns the attributes of the collection to which a pause belongs. Call it only in addSpan.
 func (t *Timeline) collectionOf(s *span.Span) []span.Attribute {
-	if tracker.IntervalKind(s) != "gc_pause" {
+	if s.Operation == nil || s.Operation.Extent != operation.Pause {
 		return nil
 	}
 	return t.tracker.Collection()
