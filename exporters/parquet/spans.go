@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -13,9 +14,6 @@ import (
 
 // Attribute of the tracker that has a column of its own.
 const attrSynthetic = "ntconv.synthetic"
-
-// runtimeIntervals are the sources of the table intervals.
-const runtimeIntervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions | tracker.Requests
 
 // spans writes the tables spans and intervals.
 type spans struct {
@@ -41,7 +39,7 @@ func newSpans(s *Sink) (derived, error) {
 	}
 	o := &tracker.Options{Sources: tracker.Default, Unfinished: tracker.OpenUnfinished, Report: s.o.Report}
 	if !p.intervals.table.discard {
-		o.Sources |= runtimeIntervals
+		o.Sources |= operation.Runtime | operation.Suspensions
 	}
 	if active := s.o.Active; active != nil {
 		o.Active = func(e *ntconv.Event) (c span.Context, ok bool) {

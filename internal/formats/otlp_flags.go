@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/otlpclient"
 	"github.com/spf13/pflag"
 )
@@ -18,16 +19,14 @@ import (
 // A spansValue is a flag for a list of sources of spans.
 type spansValue otlp.Sources
 
-// intervals are the sources of intervals of the runtime, in contrast to spans of the program.
-const intervals = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
-
 // spanSources returns the names of --spans in the order in which help and errors show them.
 func spanSources() []choiceValue[otlp.Sources] {
-	return []choiceValue[otlp.Sources]{
-		{"labels", otlp.Labels}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}, {"gc", otlp.GC}, {"jit", otlp.JIT},
-		{"contention", otlp.Contention}, {"exceptions", otlp.Exceptions}, {"requests", otlp.Requests},
-		{"default", otlp.DefaultSources}, {"all", otlp.DefaultSources | intervals},
+	list := []choiceValue[otlp.Sources]{{"labels", otlp.Labels}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}}
+	for _, c := range operation.Categories() {
+		list = append(list, choiceValue[otlp.Sources]{c.Name, otlp.Sources(c.Source)})
 	}
+	return append(list, choiceValue[otlp.Sources]{"default", otlp.DefaultSources},
+		choiceValue[otlp.Sources]{"all", otlp.DefaultSources | otlp.Sources(operation.Runtime)})
 }
 
 func (v *spansValue) Set(s string) error {

@@ -34,7 +34,8 @@ type timelineFlags struct {
 func (f *timelineFlags) bind(flags *pflag.FlagSet) {
 	f.kinds.bindSamples(flags)
 	flags.Var((*tracksValue)(&f.tracks), flagTracks, "contents: spans, gc, jit, contention (locks), waits (wait handles), "+
-		"requests, events, exceptions, counters, flows or all; comma-separated (default all)")
+		"requests, events, exceptions, counters, flows, all, or suspensions (of the runtime, not for gc; not in all); "+
+		"comma-separated (default all)")
 	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices shorter than this `time`")
 	flags.BoolVar(&f.rundown, flagRundown, false, "include events that only describe methods, modules and processes")
 	flags.Var(
@@ -63,6 +64,7 @@ func tracks() []choiceValue[timeline.Tracks] {
 		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention},
 		{"waits", timeline.Waits}, {"requests", timeline.Requests}, {"events", timeline.Events},
 		{"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows},
+		{"suspensions", timeline.Suspensions},
 		{"all", timeline.AllTracks},
 	}
 }

@@ -230,8 +230,8 @@ func (m *Heaps[T]) resume(h *heap[T], s *Suspension[T]) {
 	m.paused = m.paused[:0]
 	if s.IsPause() {
 		for i := len(h.running) - 1; i >= 0 && s.Owner == nil; i-- {
-			if !h.running[i].Unknown {
-				s.Owner = h.running[i]
+			if c := h.running[i]; c.In == nil && !c.Unknown {
+				s.Owner = c
 			}
 		}
 		m.charge(s, s.End)

@@ -110,6 +110,21 @@ const (
 	Runtime = GC | JIT | Contention | Waits | Exceptions | Requests
 )
 
+// A Category is a set of operations that are selected together.
+type Category struct {
+	Source Sources
+	Name   string // in flags such as --spans
+	Slices string // the category of slices
+}
+
+// Categories returns the categories of operations in the order in which flags list them.
+func Categories() []Category {
+	return []Category{
+		{GC, "gc", "gc"}, {JIT, "jit", "jit"}, {Contention, "contention", "contention"}, {Waits, "waits", "wait"},
+		{Exceptions, "exceptions", "exception"}, {Requests, "requests", "request"}, {Suspensions, "suspensions", "suspension"},
+	}
+}
+
 // Of returns the operation that a pair of events delimits, or nil. A suspension of the runtime is a pause.
 func Of(provider, pair string) *Operation {
 	for i := range table {

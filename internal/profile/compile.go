@@ -96,7 +96,7 @@ func (m *jitMeter) see(r *reading) {
 		return
 	}
 	flags := uint32(r.fields[methodFlags].Uint())
-	if m.latest(key) == nil {
+	if m.Latest(key) == nil {
 		if flags&methodJitted != 0 {
 			m.load(r, flags)
 		}
@@ -107,10 +107,10 @@ func (m *jitMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, i.exclusive(nanos)
-	o.tag(0, i.data)
+	o.values[0], o.values[1] = 1, i.Exclusive(nanos)
+	o.tag(0, i.Data.data)
 	o.tag(1, tierOf(flags))
-	m.c.emit(i.place, r.Time)
+	m.c.emit(i.Data.place, r.Time)
 }
 
 // load counts a compiled method whose compilation has no begin in the trace.
@@ -193,10 +193,10 @@ func (m *typeLoadMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, i.exclusive(nanos)
+	o.values[0], o.values[1] = 1, i.Exclusive(nanos)
 	o.tag(0, m.types.of(r.fields[1]))
 	if level := r.fields[2]; level.Kind() == ntconv.ValueUint {
 		o.tags[1] = appendNumber(o.tags[1], level)
 	}
-	m.c.emit(i.place, r.Time)
+	m.c.emit(i.Data.place, r.Time)
 }

@@ -87,7 +87,7 @@ func (m *gcMeter) Collecting(g *interval.Collection[gcData]) {
 	p := processOf(m.r.Thread)
 	g.Data = gcData{
 		place: m.c.hold(m.r), trigger: m.triggers[p], generation: generationOf(m.r.fields[1]),
-		reason: collectionReason(m.r), typ: m.r.name(3, "Type"),
+		reason: m.r.name(2, "Reason"), typ: m.r.name(3, "Type"),
 	}
 	delete(m.triggers, p)
 	if g.In != nil && g.In.Owner == nil {
@@ -200,23 +200,6 @@ func (m *gcMeter) finish() {
 	for p := range m.triggers {
 		m.untrigger(p)
 	}
-}
-
-// newReasons are the reasons for collections that the runtime's manifest lacks, from newReason on (gc_reason in the
-// runtime's gc.h).
-var newReasons = [...]string{
-	"InducedCompacting", "LowMemoryHost", "PMFullGC", "LowMemoryHostBlocking", "BgcTuningSOH", "BgcTuningLOH",
-	"BgcStepping", "InducedAggressive",
-}
-
-const newReason = 10
-
-// collectionReason returns the name of the reason for a collection, or its number if it has no name.
-func collectionReason(r *reading) string {
-	if n := r.fields[2].Uint(); n >= newReason && n < newReason+uint64(len(newReasons)) {
-		return newReasons[n-newReason]
-	}
-	return r.name(2, "Reason")
 }
 
 // generationOf returns the label of a generation, "" if it is unknown.

@@ -79,13 +79,13 @@ func (m *contentionMeter) see(r *reading) {
 	}
 	o := m.c.observation()
 	o.values[0], o.values[1] = 1, delay
-	if i.data.lock != 0 {
-		o.tags[0] = strconv.AppendUint(append(o.tags[0], "0x"...), i.data.lock, 16)
+	if i.Data.data.lock != 0 {
+		o.tags[0] = strconv.AppendUint(append(o.tags[0], "0x"...), i.Data.data.lock, 16)
 	}
-	if i.data.owner != 0 {
-		o.tags[1] = strconv.AppendUint(o.tags[1], i.data.owner, 10)
+	if i.Data.data.owner != 0 {
+		o.tags[1] = strconv.AppendUint(o.tags[1], i.Data.data.owner, 10)
 	}
-	m.c.emit(i.place, r.Time)
+	m.c.emit(i.Data.place, r.Time)
 }
 
 // A waitMeter pairs the start and the stop of a wait for a wait handle or a monitor. T is the source of the wait. A
@@ -94,10 +94,6 @@ type waitMeter struct {
 	c *collector
 	openIntervals[string]
 }
-
-// waitSources are the runtime's names of WaitSource, which the manifest lacks (nettrace-in-practice, 3.8). Unknown is
-// the source of waits for wait handles.
-var waitSources = [...]string{"Unknown", "MonitorWait"}
 
 const (
 	waitStart uint8 = 1
@@ -119,11 +115,7 @@ func (m *waitMeter) input(s *schema.Schema) (uint8, []string) {
 func (m *waitMeter) see(r *reading) {
 	key := intervalKeyOf(r.Event, 0)
 	if r.role == waitStart {
-		source := ""
-		if v := r.fields[0]; v.Kind() == ntconv.ValueUint && v.Uint() < uint64(len(waitSources)) {
-			source = waitSources[v.Uint()]
-		}
-		m.begin(r, key, source)
+		m.begin(r, key, r.name(0, "WaitSource"))
 		return
 	}
 	i, delay := m.complete(r, key)
@@ -132,6 +124,6 @@ func (m *waitMeter) see(r *reading) {
 	}
 	o := m.c.observation()
 	o.values[0], o.values[1] = 1, delay
-	o.tag(0, i.data)
-	m.c.emit(i.place, r.Time)
+	o.tag(0, i.Data.data)
+	m.c.emit(i.Data.place, r.Time)
 }
