@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -30,34 +29,16 @@ func spanSources() []choiceValue[otlp.Sources] {
 }
 
 func (v *spansValue) Set(s string) error {
-	for word := range strings.SplitSeq(s, ",") {
-		i := slices.IndexFunc(
-			spanSources(),
-			func(c choiceValue[otlp.Sources]) bool { return c.name == strings.TrimSpace(word) },
-		)
-		if i < 0 {
-			var names []string
-			for _, c := range spanSources() {
-				names = append(names, c.name)
-			}
-			return fmt.Errorf("%q: want a list of %s", word, strings.Join(names, ", "))
-		}
-		*v |= spansValue(spanSources()[i].value | otlp.Imported | otlp.Chrome)
-	}
-	return nil
+	set, err := parseSet(spanSources(), s)
+	*v |= spansValue(set | otlp.Imported | otlp.Chrome)
+	return err
 }
 
 func (v *spansValue) String() string {
 	if *v == 0 {
 		return "labels,activities,pairs"
 	}
-	var names []string
-	for _, c := range spanSources() {
-		if c.value&(c.value-1) == 0 && otlp.Sources(*v)&c.value != 0 {
-			names = append(names, c.name)
-		}
-	}
-	return strings.Join(names, ",")
+	return setNames(spanSources(), otlp.Sources(*v))
 }
 
 func (v *spansValue) Type() string { return "list" }

@@ -2,8 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -70,34 +68,16 @@ func tracks() []choiceValue[timeline.Tracks] {
 }
 
 func (v *tracksValue) Set(s string) error {
-	for word := range strings.SplitSeq(s, ",") {
-		i := slices.IndexFunc(
-			tracks(),
-			func(c choiceValue[timeline.Tracks]) bool { return c.name == strings.TrimSpace(word) },
-		)
-		if i < 0 {
-			var names []string
-			for _, c := range tracks() {
-				names = append(names, c.name)
-			}
-			return fmt.Errorf("%q: want a list of %s", word, strings.Join(names, ", "))
-		}
-		*v |= tracksValue(tracks()[i].value)
-	}
-	return nil
+	set, err := parseSet(tracks(), s)
+	*v |= tracksValue(set)
+	return err
 }
 
 func (v *tracksValue) String() string {
-	if *v == 0 || timeline.Tracks(*v) == timeline.AllTracks {
+	if timeline.Tracks(*v) == timeline.AllTracks {
 		return ""
 	}
-	var names []string
-	for _, c := range tracks() {
-		if c.value != timeline.AllTracks && timeline.Tracks(*v)&c.value != 0 {
-			names = append(names, c.name)
-		}
-	}
-	return strings.Join(names, ",")
+	return setNames(tracks(), timeline.Tracks(*v))
 }
 
 func (v *tracksValue) Type() string { return "list" }

@@ -70,7 +70,7 @@ func (o *Open[K, T]) Latest(key K) *Begun[K, T] {
 	return o.byKey[key]
 }
 
-// Oldest returns the interval that began first, or nil. Next of it is the one that began after it.
+// Oldest returns the interval that began first, or nil.
 func (o *Open[K, T]) Oldest() *Begun[K, T] { return o.oldest }
 
 // OnThread returns the latest interval of a thread, or nil.
@@ -78,12 +78,6 @@ func (o *Open[K, T]) OnThread(t *ntconv.Thread) *Begun[K, T] { return o.onThread
 
 // Len returns the number of intervals.
 func (o *Open[K, T]) Len() int { return o.n }
-
-// Next returns the interval that began next, or nil.
-func (i *Begun[K, T]) Next() *Begun[K, T] { return i.next }
-
-// Outer returns the latest earlier interval with the same key, or nil.
-func (i *Begun[K, T]) Outer() *Begun[K, T] { return i.outer }
 
 // Exclusive returns the duration of an interval that has ended without the intervals of its thread that lie in it, so
 // that no time is in two intervals. Call it once, with the duration in nanoseconds.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -26,6 +27,21 @@ type meter interface {
 
 // roleEnds is the first role of events that only end or describe the samples of earlier events.
 const roleEnds uint8 = 64
+
+// roleBegins is the role of events that begin an operation, as roleIn returns it.
+const roleBegins uint8 = 1
+
+// roleIn returns roleBegins or roleEnds for events that begin or end an operation, and 0 for others.
+func roleIn(s *schema.Schema, of *operation.Operation) uint8 {
+	is := func(p *schema.Pair) bool { return p.Provider == of.Provider && p.Name == of.Pair }
+	switch {
+	case slices.ContainsFunc(s.EndedBy(), is):
+		return roleBegins
+	case slices.ContainsFunc(s.Ends(), is):
+		return roleEnds
+	}
+	return 0
+}
 
 // A reading is an event with the fields that its meter reads.
 type reading struct {

@@ -3,6 +3,7 @@ package profile
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -165,26 +166,13 @@ func newTypeLoadMeter(c *collector) meter {
 	return &typeLoadMeter{c, newOpenIntervals[struct{}](c), newTypeNames(c.settings)}
 }
 
-const (
-	typeLoadStart uint8 = 1
-	typeLoadStop        = roleEnds
-)
-
 func (m *typeLoadMeter) input(s *schema.Schema) (uint8, []string) {
-	if s.Provider == clr.Runtime {
-		switch s.ID {
-		case 73:
-			return typeLoadStart, []string{"TypeLoadStartID"}
-		case 74:
-			return typeLoadStop, []string{"TypeLoadStartID", "TypeName", "LoadLevel"}
-		}
-	}
-	return 0, nil
+	return roleIn(s, operation.Of(clr.Runtime, "TypeLoad")), []string{"TypeLoadStartID", "TypeName", "LoadLevel"}
 }
 
 func (m *typeLoadMeter) see(r *reading) {
 	key := intervalKeyOf(r.Event, r.fields[0].Uint())
-	if r.role == typeLoadStart {
+	if r.role == roleBegins {
 		m.begin(r, key, struct{}{})
 		return
 	}

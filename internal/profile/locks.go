@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -47,26 +47,13 @@ type contentionMeter struct {
 // A contention is what the start of a wait states.
 type contention struct{ lock, owner uint64 }
 
-const (
-	contentionStart uint8 = 1
-	contentionStop        = roleEnds
-)
-
 func (m *contentionMeter) input(s *schema.Schema) (uint8, []string) {
-	if s.Provider == clr.Runtime {
-		switch s.ID {
-		case 81:
-			return contentionStart, []string{"LockID", "LockOwnerThreadID"}
-		case 91:
-			return contentionStop, []string{"DurationNs"}
-		}
-	}
-	return 0, nil
+	return roleIn(s, operation.Named("contention")), []string{"LockID", "LockOwnerThreadID", "DurationNs"}
 }
 
 func (m *contentionMeter) see(r *reading) {
 	key := intervalKeyOf(r.Event, 0)
-	if r.role == contentionStart {
+	if r.role == roleBegins {
 		m.begin(r, key, contention{r.fields[0].Uint(), r.fields[1].Uint()})
 		return
 	}
@@ -74,7 +61,7 @@ func (m *contentionMeter) see(r *reading) {
 	if i == nil {
 		return
 	}
-	if d := r.fields[0]; d.Kind() == ntconv.ValueFloat && d.Float() >= 0 && d.Float() < 1<<62 {
+	if d := r.fields[2]; d.Kind() == ntconv.ValueFloat && d.Float() >= 0 && d.Float() < 1<<62 {
 		delay = int64(math.Round(d.Float())) // the runtime measured it
 	}
 	o := m.c.observation()
@@ -95,26 +82,13 @@ type waitMeter struct {
 	openIntervals[string]
 }
 
-const (
-	waitStart uint8 = 1
-	waitStop        = roleEnds
-)
-
 func (m *waitMeter) input(s *schema.Schema) (uint8, []string) {
-	if s.Provider == clr.Runtime {
-		switch s.ID {
-		case 301:
-			return waitStart, []string{"WaitSource"}
-		case 302:
-			return waitStop, nil
-		}
-	}
-	return 0, nil
+	return roleIn(s, operation.Named("wait")), []string{"WaitSource"}
 }
 
 func (m *waitMeter) see(r *reading) {
 	key := intervalKeyOf(r.Event, 0)
-	if r.role == waitStart {
+	if r.role == roleBegins {
 		m.begin(r, key, r.name(0, "WaitSource"))
 		return
 	}

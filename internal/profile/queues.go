@@ -66,31 +66,22 @@ type workMeter struct {
 	openIntervals[workSource]
 }
 
-const workEnqueue, workDequeue uint8 = 1, roleEnds // plus the workSource
-
 func (m *workMeter) input(s *schema.Schema) (uint8, []string) {
-	switch {
-	case s.Provider == clr.Runtime && (s.ID == 61 || s.ID == 62):
-		return workRole(workItem, s.ID == 61), []string{"WorkID"}
-	case s.Provider == clr.Runtime && (s.ID == 63 || s.ID == 64):
-		return workRole(workIO, s.ID == 63), []string{"NativeOverlapped"}
-	case s.Provider == operation.Framework && (s.ID == 30 || s.ID == 31):
-		return workRole(workFramework, s.ID == 30), []string{"workID"}
+	for source, of := range [...]*operation.Operation{
+		operation.Of(clr.Runtime, "ThreadPoolQueue"), operation.Of(clr.Runtime, "ThreadPoolIOQueue"),
+		operation.Of(operation.Framework, "ThreadPoolWork"),
+	} {
+		if role := roleIn(s, of); role != 0 {
+			return role + uint8(source), []string{of.Field}
+		}
 	}
 	return 0, nil
 }
 
-func workRole(source workSource, enqueue bool) uint8 {
-	if enqueue {
-		return workEnqueue + uint8(source)
-	}
-	return workDequeue + uint8(source)
-}
-
 func (m *workMeter) see(r *reading) {
-	first := workEnqueue
+	first := roleBegins
 	if r.role >= roleEnds {
-		first = workDequeue
+		first = roleEnds
 	}
 	source := workSource(r.role - first)
 	key := intervalKeyOf(r.Event, r.fields[0].Uint()).shared()
