@@ -77,6 +77,15 @@ func propertyOf(f operation.Field) property {
 	switch f.Form {
 	case operation.Text:
 		p.Kind = 0
+	case operation.Type:
+		p.Kind, p.read = 0, func(v *interval.Interval, _ string) ntconv.Value {
+			t := v.Field(f.Name)
+			if t.Kind() != ntconv.ValueString {
+				return t
+			}
+			return ntconv.StringValue(dotnet.TypeName(string(t.AppendString(nil)), false))
+		}
+		return p
 	case operation.Method:
 		p.Kind, p.read = 0, method
 		return p

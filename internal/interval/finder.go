@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/operation"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -98,6 +99,9 @@ func (f *Finder) Add(e *ntconv.Event) {
 	f.event = e
 	if e.Kind != ntconv.KindEvent {
 		f.matcher.Mark(e)
+		return
+	}
+	if recording.IsReplica(e) {
 		return
 	}
 	r := f.last

@@ -80,6 +80,7 @@ const (
 	Number       Form = iota
 	Word              // the name of the value, or else its number
 	Text              // a string
+	Type              // the name of a type, spelled as everywhere but in payloads
 	Generation        // of a heap: a number, or the name of the semantic conventions
 	Integer           // a floating-point number with an integer value
 	Method            // a method, in the fields MethodNamespace and MethodName

@@ -38,8 +38,8 @@ var table = [...]Operation{
 		During: "contention", Example: "contention.duration > 10ms", Noun: "wait for a lock", Plural: "waits for locks",
 		Record: collect("contention"),
 		Fields: []Field{
-			{"ContentionFlags", "dotnet.lock.kind", "kind", Word}, {"LockID", "dotnet.lock.id", "lock", Number},
-			{"LockOwnerThreadID", "dotnet.lock.owner_thread_id", "owner", Number},
+			{"ContentionFlags", "dotnet.lock.kind", "kind", Word}, {"LockID", "dotnet.lock.id", "lock_id", Number},
+			{"LockOwnerThreadID", "dotnet.lock.owner_thread_id", "owner_thread_id", Number},
 			{"AssociatedObjectID", "dotnet.lock.object_id", "", Number}, {"DurationNs", "dotnet.lock.wait_ns", "", Integer},
 		},
 	},
@@ -49,7 +49,7 @@ var table = [...]Operation{
 		During: "wait", Example: "wait.duration > 10ms", Noun: "wait",
 		Record: "dotnet-trace collect --clrevents waithandle --clreventlevel verbose records them (.NET 9)",
 		Fields: []Field{
-			{"WaitSource", "dotnet.wait.source", "source", Word}, {"AssociatedObjectID", "dotnet.wait.object_id", "object", Number},
+			{"WaitSource", "dotnet.wait.source", "source", Word}, {"AssociatedObjectID", "dotnet.wait.object_id", "object_id", Number},
 		},
 	},
 	{
@@ -68,7 +68,7 @@ var table = [...]Operation{
 		Name: "exception", Span: "Exception", Source: Exceptions, Encloses: EnclosesHandlers, Kind: "exceptions",
 		During: "exception", Example: `exception.type == "System.IO.IOException"`, Noun: "exception", Record: collect("exception"),
 		Fields: []Field{
-			{"ExceptionType", "exception.type", "type", Text}, {"ExceptionMessage", "exception.message", "message", Text},
+			{"ExceptionType", "exception.type", "type", Type}, {"ExceptionMessage", "exception.message", "message", Text},
 		},
 	},
 	{
@@ -76,7 +76,7 @@ var table = [...]Operation{
 		Key: ByThreadField, Field: "TypeLoadStartID", Kind: "typeload",
 		During: "typeload", Example: `typeload.type =~ "Cart"`, Noun: "load of a type", Plural: "loads of types",
 		Record: collect("typediagnostic"),
-		Fields: []Field{{"TypeName", "", "type", Text}, {"LoadLevel", "", "level", Number}},
+		Fields: []Field{{"TypeName", "", "type", Type}, {"LoadLevel", "", "level", Number}},
 	},
 	{
 		Provider: TPL, Pair: "Task", Begin: "TaskStarted", End: ended("TaskCompleted"), Key: ByField, Field: "TaskID", Kind: "tasks",

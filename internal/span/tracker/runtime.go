@@ -138,6 +138,8 @@ func (t *Tracker) mappedValue(m *operation.Field, r *role, v ntconv.Value) span.
 	switch {
 	case m.Form == operation.Generation:
 		return span.String("gen" + strconv.FormatUint(v.Uint(), 10))
+	case m.Form == operation.Type && v.Kind() == ntconv.ValueString:
+		return span.String(dotnet.TypeName(string(v.AppendString(nil)), false))
 	case m.Form == operation.Integer && v.Kind() == ntconv.ValueFloat:
 		return integer(v.Float())
 	case r.schema.HasValueNames(m.Name):

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -197,7 +198,7 @@ func TestExceptionsTruth(t *testing.T) {
 			message, _ := attribute(s, "exception.message")
 			if s.Name == "Exception" && int64(s.Start) >= from && int64(s.Start) <= to {
 				inside++
-				if c.Events == 1 && (typ.Str() != c.Type || c.What == "simple" && message.Str() != c.Message) {
+				if c.Events == 1 && (typ.Str() != dotnet.TypeName(c.Type, false) || c.What == "simple" && message.Str() != c.Message) {
 					t.Errorf("%s: exception %s with message %q", c.What, typ.Str(), message.Str())
 				}
 			}
