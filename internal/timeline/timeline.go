@@ -45,6 +45,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
@@ -189,7 +190,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 // sources returns the sources of slices. Exceptions are instants, because most exceptions have no end in the trace.
 func sources(s tracker.Sources) tracker.Sources {
 	if s == 0 {
-		s = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Requests
+		s = tracker.Default | operation.Runtime
 	}
 	return cmp.Or(s&^tracker.Exceptions, NoSpans)
 }

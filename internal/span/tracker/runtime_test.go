@@ -28,16 +28,18 @@ func TestGCTruth(t *testing.T) {
 	spans, counts := track(t, src, &tracker.Options{Sources: tracker.GC})
 	var gcs []*span.Span
 	paused := int64(0)
+	var pause *span.Span // of the next collection
 	for _, s := range spans {
 		switch s.Name {
+		case "GC pause":
+			pause = s
+			paused += int64(s.End - s.Start)
 		case "GC":
 			gcs = append(gcs, s)
 			if !s.ParentID.IsZero() {
 				t.Errorf("%s has a parent", describe(s))
 			}
-		case "GC pause":
-			paused += int64(s.End - s.Start)
-			gc := gcs[len(gcs)-1]
+			gc, s := s, pause
 			checkParent(t, s, gc)
 			if v, _ := attribute(gc, "dotnet.gc.pause_ns"); v.Int() != int64(s.End-s.Start) || s.Start > gc.Start || s.End < gc.End {
 				t.Errorf("%s\ndoes not enclose its collection\n%s", describe(s), describe(gc))
