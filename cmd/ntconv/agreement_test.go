@@ -89,7 +89,8 @@ func answersOf(t *testing.T, path string) (answers []*agreement.Answer) {
 	}()
 	add := func(a *agreement.Answer, err error) {
 		if err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Errorf("%s: %v", path, err)
+			return
 		}
 		answers = append(answers, a)
 	}
@@ -101,6 +102,7 @@ func answersOf(t *testing.T, path string) (answers []*agreement.Answer) {
 	add(agreement.Folded(r.files("folded", "to", "folded", "--kind", "all")))
 	add(agreement.Stats(r.file("events.json", "print", "--stats", "--json", "-n", "0"),
 		r.file("exceptions.json", "print", "--stats", "--json", "-n", "0", "--event", "ExceptionThrown", "--by", "ExceptionType")))
+	add(agreement.Events(r.file("events.jsonl", "print", "--json", "--order", "time", "--event", agreement.EventNames)))
 	reports := map[string][]byte{}
 	for _, expression := range agreement.DuringExpressions() {
 		reports[expression] = r.report("print", "--stats", "-f", "-o", filepath.Join(r.dir, "during"), "--during", expression, "--report", "json")

@@ -22,7 +22,7 @@ type chromeArgs struct {
 	Attributes map[string]any
 	Unfinished bool
 	Value      *json.Number
-	Events     int64
+	Events     json.RawMessage // a number in a loss, a list in a span
 	Data       struct {
 		CPUProfile struct {
 			Nodes []struct {
@@ -113,7 +113,11 @@ func (r *chromeReader) event(raw json.RawMessage) error {
 		}
 	case "i":
 		if e.Cat == "loss" {
-			r.a.total("lost events", args.Events, nil)
+			n, err := strconv.ParseInt(string(args.Events), 10, 64)
+			if err != nil {
+				return err
+			}
+			r.a.total("lost events", n, nil)
 		} else {
 			r.a.total("exceptions", 1, map[string]string{"type": e.Name})
 		}
