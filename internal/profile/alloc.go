@@ -90,21 +90,30 @@ type allocMeter struct {
 const allocTypes = roleEnds // BulkType
 
 func (m *allocMeter) input(s *schema.Schema) (uint8, []string) {
+	if s.Provider == clr.Runtime && s.ID == 15 {
+		return allocTypes, []string{"Values"}
+	}
+	if source, fields := allocationInput(s); fields != nil {
+		return uint8(source) + 1, fields
+	}
+	return 0, nil
+}
+
+// allocationInput returns the source that events of a schema are, and their fields; nil if they are not allocations.
+func allocationInput(s *schema.Schema) (source int, fields []string) {
 	if s.Provider != clr.Runtime {
 		return 0, nil
 	}
 	switch s.ID {
 	case 10:
 		if s.Lookup(schema.Path{"ObjectSize"}) == nil {
-			return allocTickNoSize + 1, []string{"TypeName", "AllocationKind", "AllocationAmount64", "AllocationAmount"}
+			return allocTickNoSize, []string{"TypeName", "AllocationKind", "AllocationAmount64", "AllocationAmount"}
 		}
-		return allocTick + 1, []string{"TypeName", "AllocationKind", "AllocationAmount64", "ObjectSize"}
+		return allocTick, []string{"TypeName", "AllocationKind", "AllocationAmount64", "ObjectSize"}
 	case 303:
-		return allocSampled + 1, []string{"TypeName", "AllocationKind", "ObjectSize"}
+		return allocSampled, []string{"TypeName", "AllocationKind", "ObjectSize"}
 	case 20, 32:
-		return allocCounted + 1, []string{"TypeID", "ObjectCountForTypeSample", "TotalSizeForTypeSample"}
-	case 15:
-		return allocTypes, []string{"Values"}
+		return allocCounted, []string{"TypeID", "ObjectCountForTypeSample", "TotalSizeForTypeSample"}
 	}
 	return 0, nil
 }
@@ -115,27 +124,8 @@ func (m *allocMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	source := int(r.role - 1)
-	o.source, o.values[allocEvents] = uint8(source), 1
-	f := r.fields
-	ok := false
-	switch source {
-	case allocSampled:
-		ok = o.sampled(f[2].Uint())
-	case allocCounted:
-		n, bytes := f[1].Uint(), f[2].Uint()
-		o.values[allocObjects], o.values[allocSpace] = times(clamp(n), fraction), times(clamp(bytes), fraction)
-		ok = n > 0
-	case allocTick:
-		ok = o.tick(f[2].Uint(), f[3].Uint())
-	case allocTickNoSize:
-		amount := f[2].Uint()
-		if f[2].Kind() == ntconv.ValueNull {
-			amount = f[3].Uint()
-		}
-		ok = o.tick(amount, 0)
-	}
-	if !ok {
+	source, f := int(r.role-1), r.fields
+	if !o.allocation(source, f) {
 		m.c.invalid.add(r.Offset)
 		return
 	}
@@ -146,6 +136,59 @@ func (m *allocMeter) see(r *reading) {
 		o.tag(1, heapName(f[1]))
 	}
 	m.c.emit(m.c.hold(r), r.Time)
+}
+
+// allocation sets the values of an event from its fields, which are those of allocationInput. It returns false if they
+// are invalid.
+func (o *observation) allocation(source int, f []ntconv.Value) bool {
+	o.source, o.values[allocEvents] = uint8(source), 1
+	switch source {
+	case allocSampled:
+		return o.sampled(f[2].Uint())
+	case allocCounted:
+		n, bytes := f[1].Uint(), f[2].Uint()
+		o.values[allocObjects], o.values[allocSpace] = times(clamp(n), fraction), times(clamp(bytes), fraction)
+		return n > 0
+	case allocTick:
+		return o.tick(f[2].Uint(), f[3].Uint())
+	}
+	amount := f[2].Uint()
+	if f[2].Kind() == ntconv.ValueNull {
+		amount = f[3].Uint()
+	}
+	return o.tick(amount, 0)
+}
+
+// An Allocation reads the number of bytes from the events of a schema. It is not safe for concurrent use.
+type Allocation struct {
+	Source uint8 // index in the result of SourcesOf(kind.Alloc)
+	read   *schema.Projection
+	fields []ntconv.Value
+	o      observation
+}
+
+// NewAllocation returns the Allocation of a schema, or nil if its events are not allocations.
+func NewAllocation(s *schema.Schema) *Allocation {
+	source, fields := allocationInput(s)
+	if fields == nil {
+		return nil
+	}
+	a := &Allocation{Source: uint8(source), fields: make([]ntconv.Value, len(fields))}
+	a.read, _ = s.Project(fields...)
+	a.o = newObservation(len(specs()[kind.Alloc].columns), len(specs()[kind.Alloc].tags))
+	return a
+}
+
+// Bytes returns the number of allocated bytes that an event represents, as samples of kind Alloc do, or 0 if its payload
+// is invalid. carry is what earlier results of the same source have lost by rounding; Bytes updates it, so that the sum
+// of the results is that of the samples.
+func (a *Allocation) Bytes(e *ntconv.Event, carry *int64) (bytes int64) {
+	a.read.Read(e, a.fields)
+	a.o.clear()
+	if a.o.allocation(int(a.Source), a.fields) {
+		bytes, *carry = rounded(a.o.values[allocSpace], *carry)
+	}
+	return bytes
 }
 
 // heapName returns the heap of an object by its AllocationKind.

@@ -200,16 +200,8 @@ func (b *Builder) lost(capture *ntconv.Thread) {
 // weigh applies an event of a weight class to the sets whose samples last until the next sample of their thread.
 func (b *Builder) weigh(e *ntconv.Event, c weightClass) {
 	for _, s := range b.sets {
-		if s.spec.interval == noInterval {
-			continue
-		}
-		switch c {
-		case weightSample:
-			s.close(s.thread(e.Thread), e)
-		case weightExplicit:
-			s.state(e)
-		case weightOmitted:
-			s.interrupt(e.Capture, true)
+		if s.spec.interval != noInterval {
+			s.threads.weigh(e, c)
 		}
 	}
 }
@@ -321,7 +313,7 @@ func (b *Builder) OrderMatters() bool {
 
 // orderMatters is Builder.OrderMatters for the samples of one kind.
 func (s *set) orderMatters() bool {
-	if s.disordered || s.meter != nil && s.meter.disordered {
+	if s.threads.disordered || s.meter != nil && s.meter.disordered {
 		return true
 	}
 	for i := range s.rows {

@@ -79,7 +79,7 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.main, Estimate: estimate,
 		PeriodType: s.spec.period, Period: period,
-		Events: s.events, Unseen: *s.samplers.unseen, Adopted: s.adopted, b: b, s: s, report: report,
+		Events: s.events, Unseen: *s.threads.samplers.unseen, Adopted: s.adopted, b: b, s: s, report: report,
 	}
 	if s.meter != nil && s.total(p.Main) == 0 {
 		p.Main = s.firstUsed()

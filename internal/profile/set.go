@@ -37,15 +37,10 @@ type set struct {
 	rows   []row
 	values []int64 // len(columns) values per row
 
-	threads    map[*ntconv.Thread]*thread
-	samplers   samplers[*thread]
-	absent     func(*thread, ntconv.Ticks) // the method leave
-	recording  *Recording                  // of all events, also of those that a selection omits
-	nominal    uint64                      // sampling interval in ticks
-	owners     []owner
-	ids        map[owner]uint32
-	end        ntconv.Ticks // end of the latest interval of a sample
-	disordered bool         // a sample, selected or not, was earlier than a previous one of its thread or recorder
+	threads *lastings[latestRow]
+	owners  []owner
+	ids     map[owner]uint32
+	end     ntconv.Ticks // end of the latest interval of a sample
 
 	o                          observation
 	events                     uint64
@@ -84,14 +79,10 @@ type owner struct {
 	thread  *ntconv.Thread
 }
 
-// A thread is the state of a thread's samples. The latest sample waits for its successor. The times are those of all
-// samples of the trace, of which the profile may have only some.
-type thread struct {
-	sampleTimes
-	process *ntconv.Process
-	owner   uint32 // index into set.owners; noOwner until the profile has a sample of the thread
-	recent  uint32 // row of the latest sample, or noRow: idle threads repeat the same stack
-	pending uint32 // row that gets the time since the latest sample, or noRow
+// A latestRow is the row of a thread's latest sample in the profile, which may have only some of the samples.
+type latestRow struct {
+	owner uint32 // index into set.owners; noOwner until the profile has a sample of the thread
+	row   uint32 // or noRow: idle threads repeat the same stack
 }
 
 const (
@@ -115,16 +106,15 @@ func (t *tally) add(offset int64) {
 func newSet(b *Builder, k kind.Kind, o *settings) *set {
 	spec := &specs()[k]
 	p := b.pool.of(k)
-	nominal := nominalTicks(b.info, nominalPeriod(b.info))
 	s := &set{
-		b: b, end: math.MinInt64, recording: b.all, nominal: nominal, active: true,
+		b: b, end: math.MinInt64, active: true,
 		kind: k, spec: spec, pool: p, columns: o.columns(spec), main: o.main(spec), keys: o.keys(spec), leaf: o.leaf(spec),
 		secret:  rand.Uint64(),
-		threads: map[*ntconv.Thread]*thread{}, samplers: newSamplers[*thread](nominal),
-		ids:    map[owner]uint32{},
-		wanted: map[processStack]struct{}{},
+		threads: newLastings[latestRow](b.info, b.all),
+		ids:     map[owner]uint32{},
+		wanted:  map[processStack]struct{}{},
 	}
-	s.absent = s.leave
+	s.threads.blank, s.threads.ended = latestRow{owner: noOwner, row: noRow}, s.credit
 	s.o = newObservation(len(s.columns), len(s.keys))
 	if spec.meter == nil {
 		s.o.variances = nil // a profiler's samples are counts
@@ -149,7 +139,7 @@ func (s *set) deactivate() {
 	}
 	s.active, s.seen, s.events = false, s.seen+s.events, 0
 	s.rows, s.values, s.index = nil, nil, intern.Index{}
-	clear(s.threads)
+	s.threads.clear()
 }
 
 // add counts an event of a matching type.
@@ -158,29 +148,34 @@ func (s *set) add(e *ntconv.Event) {
 	if !s.spec.measure(e, &s.o) {
 		s.undecodable.add(e.Offset)
 	}
-	t := s.thread(e.Thread)
-	if t.owner == noOwner {
-		t.owner = s.owner(e.Thread)
+	t, late := s.threads.threadOf(e.Thread), false
+	if s.spec.interval != noInterval {
+		_, ok := s.threads.sample(e)
+		late = !ok
 	}
-	k := key{stack: s.pool.stacks.ID(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.owner}
+	if t.data.owner == noOwner {
+		t.data.owner = s.owner(e.Thread)
+	}
+	k := key{stack: s.pool.stacks.ID(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.data.owner}
 	if k.stack != 0 {
 		k.epoch = s.b.namer.Epoch(e.Thread.Process, e.Stack, e.Time)
 	} else {
 		s.noStack.add(e.Offset)
 	}
 	k.tag = s.pool.tags.id(omitTags(s.o.tags, s.kept))
-	r := t.recent
+	r := t.data.row
 	if r == noRow || s.rows[r].key != k {
 		r = s.rowOf(k, e.Thread, e.Stack)
-		t.recent = r
 	}
 	s.count(r, e.Time, s.o.values)
-	if s.spec.interval != noInterval {
-		if !s.close(t, e) {
-			s.late.add(e.Offset)
-		} else {
-			t.pending = r
-		}
+	switch {
+	case s.spec.interval == noInterval:
+		t.data.row = r
+	case late:
+		s.late.add(e.Offset)
+	default:
+		t.data.row = r
+		t.wait(e.Time)
 	}
 }
 
@@ -271,18 +266,6 @@ func (s *set) row(k key) uint32 {
 	return r
 }
 
-func (s *set) thread(p *ntconv.Thread) *thread {
-	t, ok := s.threads[p]
-	if !ok {
-		t = &thread{owner: noOwner, recent: noRow, pending: noRow}
-		if p != nil {
-			t.process = p.Process
-		}
-		s.threads[p] = t
-	}
-	return t
-}
-
 func (s *set) owner(t *ntconv.Thread) uint32 {
 	var o owner
 	if !s.pool.drop[LabelThreadID] {
@@ -300,41 +283,10 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 	return id
 }
 
-// close ends the interval of a thread's latest sample at the time of e. It returns false if e is earlier than that
-// sample: such a sample closes nothing and gets no time, because this time would be counted twice.
-func (s *set) close(t *thread, e *ntconv.Event) bool {
-	n, inOrder, ok := s.samplers.of(e.Thread, e.Capture).sample(t, e.Time, s.absent)
-	s.disordered = s.disordered || !inOrder
-	if ok {
-		s.weigh(t, n, e.Time)
-	}
-	return ok
-}
-
-// leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread.
-func (s *set) leave(t *thread, since ntconv.Ticks) {
-	if n, ok := t.leave(since); ok {
-		s.weigh(t, n, since)
-	}
-}
-
-// weigh adds ticks to the row of the pending sample, if there is one.
-func (s *set) weigh(t *thread, ticks uint64, end ntconv.Ticks) {
-	if t.pending == noRow {
-		return
-	}
-	s.credit(t.pending, clamp(ticks))
-	s.end = max(s.end, end)
-	t.pending = noRow
-}
-
-// state applies a SampleWeight event: it replaces the interval of the thread's latest sample.
-func (s *set) state(e *ntconv.Event) {
-	if t, ok := s.threads[e.Thread]; ok {
-		n := weightTicks(e)
-		s.weigh(t, n, after(t.last, n))
-		t.open = false
-	}
+// credit adds the interval of a thread's latest sample to its row.
+func (s *set) credit(t *lasting[latestRow], ticks uint64, _ ending) {
+	addTo(&s.values[int(t.data.row)*len(s.columns)+s.spec.interval], clamp(ticks))
+	s.end = max(s.end, after(t.at, ticks))
 }
 
 // lost notes that events of a capture thread are missing here.
@@ -343,20 +295,9 @@ func (s *set) lost(capture *ntconv.Thread) {
 		s.meter.lost(capture)
 		return
 	}
-	s.interrupt(capture, false)
-}
-
-// interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
-func (s *set) interrupt(capture *ntconv.Thread, more bool) {
-	if s.spec.interval == noInterval {
-		return
+	if s.spec.interval != noInterval {
+		s.threads.samplers.interrupt(capture, false)
 	}
-	s.samplers.interrupt(capture, more)
-}
-
-// credit adds ticks to the interval column of a row.
-func (s *set) credit(r uint32, ticks int64) {
-	addTo(&s.values[int(r)*len(s.columns)+s.spec.interval], ticks)
 }
 
 // remove ends the intervals of the given threads, which have exited, and discards their state.
@@ -364,21 +305,7 @@ func (s *set) remove(list []ntconv.ThreadSeq) {
 	if s.meter != nil {
 		s.meter.removed(list)
 	}
-	for i := range list {
-		if t, ok := s.threads[list[i].Thread]; ok {
-			s.last(t)
-			delete(s.threads, list[i].Thread)
-		}
-	}
-}
-
-// last ends the interval of a thread's last sample.
-func (s *set) last(t *thread) {
-	if s.spec.interval == noInterval || t.pending == noRow {
-		return
-	}
-	n := t.remaining(s.nominal, s.recording.End(t.process))
-	s.weigh(t, n, after(t.last, n))
+	s.threads.remove(list)
 }
 
 // finish ends the intervals of all threads, omits the sources that are not used, and notes what is incomplete.
@@ -386,12 +313,9 @@ func (s *set) finish(report *ntconv.Report) {
 	if s.meter != nil {
 		s.meter.finish(report)
 	}
-	for _, t := range s.threads {
-		s.last(t)
-	}
-	clear(s.threads)
+	s.threads.finish()
 	report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
 	report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.kind.String()+" samples out of time order have no weight")
-	report.Note(ntconv.CodeUnseen, s.samplers.unseen.Gaps, -1, s.samplers.unseen.describe(s.b.info.Clock))
+	report.Note(ntconv.CodeUnseen, s.threads.samplers.unseen.Gaps, -1, s.threads.samplers.unseen.describe(s.b.info.Clock))
 	report.Note(ntconv.CodePayload, s.undecodable.n, s.undecodable.offset, s.spec.kind.String()+" samples")
 }

@@ -1,8 +1,6 @@
 package profile
 
 import (
-	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -92,7 +90,7 @@ type streamMeter[T any] struct {
 	*collector
 	sampleSpec
 	less     *sampleSpec // without the column of spec.unknown; nil if the kind has none
-	carry    []int64     // by column, see rounded
+	carry    []int64     // by source and column, see rounded
 	keys     []string
 	leaf     int // index of the label whose value becomes the innermost frame, or noSubject
 	subjects []T // by slot of the place
@@ -144,16 +142,12 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
 			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
 			m.less = newLess(spec, m.columns)
-			m.carry, m.keys, m.leaf = make([]int64, len(m.columns)), settings.keys(spec), settings.leaf(spec)
+			m.carry, m.keys, m.leaf = make([]int64, max(1, len(spec.sources))*len(m.columns)), settings.keys(spec), settings.leaf(spec)
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
 		case spec.matches != nil && spec.interval != noInterval:
-			t := &timing[T]{
-				threads:  map[*ntconv.Thread]*lasting[T]{},
-				recent:   intern.NewCache[*ntconv.Thread, *lasting[T]](recentThreads),
-				samplers: newSamplers[*lasting[T]](nominalTicks(info, s.period)),
-			}
-			t.absent = func(l *lasting[T], since ntconv.Ticks) { s.leave(l, since) }
+			t := &timing[T]{lastings: newLastings[waiting[T]](info, s.all)}
+			t.ended = s.end
 			s.timing[k], s.timed = t, append(s.timed, t)
 		}
 	}
@@ -186,18 +180,22 @@ func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 		s.all.Observe(e)
 		r := s.roleOf(e)
 		if r.class != weightNone {
-			s.weigh(e, r.class)
+			for _, t := range s.timed {
+				t.weigh(e, r.class)
+			}
 		}
 		return r
 	case ntconv.KindLost:
-		s.interrupt(e.Capture, false)
+		for _, t := range s.timed {
+			t.samplers.interrupt(e.Capture, false)
+		}
 		for _, m := range s.meters {
 			m.lost(e.Capture)
 		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
 			for _, t := range s.timed {
-				s.remove(t, e.Mark.Threads)
+				t.remove(e.Mark.Threads)
 			}
 			for _, m := range s.meters {
 				m.removed(e.Mark.Threads)
@@ -238,9 +236,10 @@ func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
 	if !f.place.selected && !s.unselected {
 		return // there is no subject
 	}
+	carry := m.carry[int(f.source)*len(m.columns):]
 	for i := range f.values {
 		if m.columns[i].scale == scaleFraction {
-			f.values[i], m.carry[i] = rounded(f.values[i], m.carry[i])
+			f.values[i], carry[i] = rounded(f.values[i], carry[i])
 		}
 	}
 	c := &m.sampleSpec
@@ -276,15 +275,16 @@ func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
 		s.pass(c, c.spec.tags, s.o.values, tags, subject)
 		return
 	}
-	l := t.of(e.Thread)
+	l := t.threadOf(e.Thread)
 	if _, ok := l.advance(e.Time); !ok { // note has ended the previous interval
 		t.late.add(e.Offset)
 		s.out.Time = e.Time
 		s.pass(c, c.spec.tags, s.o.values, tags, subject)
 		return
 	}
-	l.pending, l.at, l.source, l.tags, l.subject = true, e.Time, c, tags, subject
-	l.values = append(l.values[:0], s.o.values...)
+	l.wait(e.Time)
+	w := &l.data
+	w.source, w.tags, w.subject, w.values = c, tags, subject, append(w.values[:0], s.o.values...)
 }
 
 // pass converts the values of a sample in place and emits it.
@@ -303,77 +303,19 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 	s.emit(&s.out)
 }
 
-// weigh applies an event of a weight class to all kinds with an interval.
-func (s *Stream[T]) weigh(e *ntconv.Event, class weightClass) {
-	for _, t := range s.timed {
-		switch class {
-		case weightSample:
-			s.see(t, e)
-		case weightExplicit:
-			if l, ok := t.threads[e.Thread]; ok {
-				s.end(l, weightTicks(e))
-				l.open = false
-			}
-		case weightOmitted:
-			s.interrupt(e.Capture, true)
-		}
-	}
-}
-
-// see ends the interval of the thread's latest sample at the time of e, and the intervals of threads that the recorder
-// no longer sees.
-func (s *Stream[T]) see(t *timing[T], e *ntconv.Event) {
-	l := t.of(e.Thread)
-	if n, _, ok := t.samplers.of(e.Thread, e.Capture).sample(l, e.Time, t.absent); ok {
-		s.end(l, n)
-	}
-}
-
-// leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread.
-func (s *Stream[T]) leave(l *lasting[T], since ntconv.Ticks) {
-	if n, ok := l.leave(since); ok {
-		s.end(l, n)
-	}
-}
-
-// interrupt notes that events of a recorder are missing: here, or from here to the end if more is true.
-func (s *Stream[T]) interrupt(capture *ntconv.Thread, more bool) {
-	for _, t := range s.timed {
-		t.samplers.interrupt(capture, more)
-	}
-}
-
 // end emits the pending sample of a thread, which lasts the given number of ticks. Its time is the difference of two
 // times in nanoseconds, so that the times of a thread's samples add up exactly.
-func (s *Stream[T]) end(l *lasting[T], ticks uint64) {
-	if !l.pending {
-		return
-	}
-	l.pending = false
-	clock := &s.info.Clock
-	l.values[l.source.spec.interval] += clock.Nanos(after(l.at, uint64(clamp(ticks)))) - clock.Nanos(l.at)
+func (s *Stream[T]) end(l *lasting[waiting[T]], ticks uint64, _ ending) {
+	clock, w := &s.info.Clock, &l.data
+	w.values[w.source.spec.interval] += clock.Nanos(after(l.at, uint64(clamp(ticks)))) - clock.Nanos(l.at)
 	s.out.Time = l.at
-	s.pass(l.source, l.source.spec.tags, l.values, l.tags, l.subject)
-}
-
-// remove ends the intervals of the given threads, which have exited.
-func (s *Stream[T]) remove(t *timing[T], list []ntconv.ThreadSeq) {
-	for i := range list {
-		l, ok := t.threads[list[i].Thread]
-		if !ok {
-			continue
-		}
-		delete(t.threads, list[i].Thread)
-		t.lastThread, t.last = nil, nil
-		t.recent.Put(hashOf(list[i].Thread), &list[i].Thread, nil)
-		s.finishThread(l)
-	}
+	s.pass(w.source, w.source.spec.tags, w.values, w.tags, w.subject)
 }
 
 // OrderMatters reports whether the same events in time order could have given other samples. Call it before Finish.
 func (s *Stream[T]) OrderMatters() bool {
 	for _, t := range s.timed {
-		if t.late.n > 0 {
+		if t.late.n > 0 || t.disordered {
 			return true
 		}
 	}
@@ -396,29 +338,13 @@ func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
 		name := kind.Kind(k).String()
 		if t != nil {
-			s.finish(t)
+			t.finish()
 			s.report.Note(ntconv.CodeOutOfOrder, t.late.n, t.late.offset, name+" samples out of time order have no weight")
 		}
 		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, name+" samples")
 	}
 	for _, m := range s.meters {
 		m.finish(s.report)
-	}
-}
-
-func (s *Stream[T]) finish(t *timing[T]) {
-	rest := slices.Collect(maps.Values(t.threads))
-	slices.SortFunc(rest, func(a, b *lasting[T]) int { return cmp.Compare(a.number, b.number) })
-	for _, l := range rest {
-		s.finishThread(l)
-	}
-	clear(t.threads)
-}
-
-// finishThread ends the interval of a thread's last sample.
-func (s *Stream[T]) finishThread(l *lasting[T]) {
-	if l.pending {
-		s.end(l, l.remaining(nominalTicks(s.info, s.period), s.all.End(l.process)))
 	}
 }
 
@@ -482,62 +408,16 @@ func newLess(s *spec, columns []column) *sampleSpec {
 	return nil
 }
 
-// hashOf returns the hash of a thread for timing.recent.
-func hashOf(t *ntconv.Thread) uint64 {
-	if t == nil {
-		return 0
-	}
-	return t.TID
-}
-
-// recentThreads is the binary logarithm of the number of threads in timing.recent.
-const recentThreads = 6
-
 // A timing is the state of one kind whose samples last until the next sample of their thread.
 type timing[T any] struct {
-	threads    map[*ntconv.Thread]*lasting[T]
-	created    int
-	lastThread *ntconv.Thread
-	last       *lasting[T]
-	recent     intern.Cache[*ntconv.Thread, *lasting[T]]
-	samplers   samplers[*lasting[T]]
-	absent     func(*lasting[T], ntconv.Ticks) // calls (*Stream).leave
-	late       tally
+	*lastings[waiting[T]]
+	late tally
 }
 
-// A lasting is the latest sample of a thread.
-type lasting[T any] struct {
-	sampleTimes
-	number  int // position among the threads in the order of their first samples
-	process *ntconv.Process
-	pending bool // the sample below waits for the next one
-	// The sample that waits for the next one:
-	at      ntconv.Ticks
+// A waiting is a sample that waits for the end of its interval.
+type waiting[T any] struct {
 	source  *sampleSpec
 	values  []int64
 	tags    uint32
 	subject T
-}
-
-func (t *timing[T]) of(p *ntconv.Thread) *lasting[T] {
-	if t.last != nil && p == t.lastThread {
-		return t.last
-	}
-	hash := hashOf(p)
-	if l := t.recent.Get(hash, &p); l != nil && *l != nil {
-		t.lastThread, t.last = p, *l
-		return *l
-	}
-	l, ok := t.threads[p]
-	if !ok {
-		l = &lasting[T]{number: t.created}
-		if p != nil {
-			l.process = p.Process
-		}
-		t.created++
-		t.threads[p] = l
-	}
-	t.recent.Put(hash, &p, l)
-	t.lastThread, t.last = p, l
-	return l
 }

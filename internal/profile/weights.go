@@ -1,11 +1,8 @@
 package profile
 
 import (
-	"cmp"
 	"encoding/binary"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/ntconv/ntconv"
 )
@@ -26,24 +23,22 @@ import (
 //
 //	field            set by                       cleared by
 //	partial          omit                         - (SamplesOmitted is stated once per recorder)
-//	omitted          see, omit, explicit          -
-//	weighed.pending  sample, if selected          the statement of its weight, or an end that readers see
+//	omitted          see, omit                    -
+//	lasting.pending  sample, if selected          the end of the interval
+//	selected         sample                       sample
 //	queue, next      put, Next                    Next, when all of it has been returned
 //	held             Next: the selected event     Next, after the queue
 type Weights struct {
-	src     ntconv.Source
-	keep    func(*ntconv.Event) bool
-	report  *ntconv.Report
-	nominal uint64 // sampling interval in ticks
+	src    ntconv.Source
+	keep   func(*ntconv.Event) bool
+	report *ntconv.Report
 
 	types    weightTypes
-	threads  map[*ntconv.Thread]*weighed // maps threads to their state
-	created  int                         // number of threads so far
-	samplers samplers[*weighed]
-	partial  map[*intervals]bool          // IDs of recorders with an omitted sample, here or in the input
-	absent   func(*weighed, ntconv.Ticks) // the method leave
+	threads  *lastings[*ntconv.Thread] // with the recorder of the latest selected sample
+	partial  map[*intervals]bool       // IDs of recorders with an omitted sample, here or in the input
 	all      *Recording
 	omitted  bool // an event was omitted, here or from the input before
+	selected bool // the current sample is selected
 	late     tally
 
 	now     ntconv.Ticks // time of the latest event
@@ -57,15 +52,6 @@ type Weights struct {
 	event                   ntconv.Event // the event that Next returned from queue
 	payload                 [binary.MaxVarintLen64]byte
 	added                   int64
-}
-
-// A weighed is the state of a thread's samples.
-type weighed struct {
-	sampleTimes
-	number  int // position in the order of first samples
-	thread  *ntconv.Thread
-	capture *ntconv.Thread // recorder of the latest selected sample
-	pending bool           // the latest sample is selected and its weight is not known yet
 }
 
 // A stated is an event to create: a SampleWeight or SamplesOmitted.
@@ -83,13 +69,11 @@ type stated struct {
 func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv.Report) *Weights {
 	info := src.Info()
 	w := &Weights{
-		src: src, keep: keep, report: report, nominal: nominalTicks(info, nominalPeriod(info)),
-		types: newWeightTypes(), threads: map[*ntconv.Thread]*weighed{},
-		partial: map[*intervals]bool{}, all: NewRecording(info), now: math.MinInt64,
-		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
+		src: src, keep: keep, report: report, types: newWeightTypes(), partial: map[*intervals]bool{},
+		all: NewRecording(info), now: math.MinInt64, weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
-	w.samplers = newSamplers[*weighed](w.nominal)
-	w.absent = w.leave
+	w.threads = newLastings[*ntconv.Thread](info, w.all)
+	w.threads.ended = w.ended
 	return w
 }
 
@@ -158,16 +142,17 @@ func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 		case weightSample:
 			return w.sample(e)
 		case weightExplicit:
-			w.explicit(e)
+			w.omitted = true
+			w.threads.weigh(e, weightExplicit)
 			return nil
 		case weightOmitted:
-			w.omit(w.samplers.of(nil, e.Capture), e)
-			w.samplers.of(nil, e.Capture).interrupt(true)
+			w.omit(w.threads.samplers.of(nil, e.Capture), e)
+			w.threads.weigh(e, weightOmitted)
 			return nil
 		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
-			w.remove(e)
+			w.threads.remove(e.Mark.Threads)
 		}
 	case ntconv.KindDefine:
 		if e.Type != nil && IsWeight(e.Type) {
@@ -189,7 +174,7 @@ func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 
 // lost notes that events of a capture thread are missing. A reader of the output must also see this.
 func (w *Weights) lost(e *ntconv.Event, selected bool) {
-	r := w.samplers.recorder(e.Capture)
+	r := w.threads.samplers.recorder(e.Capture)
 	if r == nil {
 		return
 	}
@@ -200,7 +185,7 @@ func (w *Weights) lost(e *ntconv.Event, selected bool) {
 }
 
 // omit notes that the output lacks samples of a recorder, and queues SamplesOmitted the first time.
-func (w *Weights) omit(r *sampler[*weighed], e *ntconv.Event) {
+func (w *Weights) omit(r *sampler[*lasting[*ntconv.Thread]], e *ntconv.Event) {
 	w.omitted = true
 	if r.alone || w.partial[r.id()] {
 		return
@@ -213,81 +198,36 @@ func (w *Weights) omit(r *sampler[*weighed], e *ntconv.Event) {
 	w.put(w.omittedType, thread, e.Capture, 0)
 }
 
-// sample returns e if it is selected. Otherwise it states the weight of the selected sample that e ends.
+// sample returns e if it is selected. It states the weights of selected samples that e ends, if readers of the output
+// cannot determine them.
 func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
-	t := w.threads[e.Thread]
-	if t == nil {
-		w.created++
-		t = &weighed{number: w.created, thread: e.Thread}
-		w.threads[e.Thread] = t
+	w.selected = w.keep(e)
+	if !w.selected {
+		w.omit(w.threads.samplers.of(e.Thread, e.Capture), e) // first: readers do not see the round that begins here
 	}
-	r, selected := w.samplers.of(e.Thread, e.Capture), w.keep(e)
-	if !selected {
-		w.omit(r, e) // before see: a reader of the output does not see the round that begins here
-	}
-	n, _, ok := r.sample(t, e.Time, w.absent)
-	switch {
-	case !ok:
+	l, ok := w.threads.sample(e)
+	if !ok {
 		w.late.add(e.Offset)
-	case selected:
-		t.pending, t.capture = true, e.Capture
-	case t.pending:
-		t.pending = false
-		w.put(w.weightType, e.Thread, e.Capture, n)
 	}
-	if !selected {
+	if !w.selected {
 		return nil
+	}
+	if ok {
+		l.wait(e.Time)
+		l.data = e.Capture
 	}
 	return e
 }
 
-// leave ends the interval of a thread's latest sample at the beginning of a round that did not see the thread. It
-// states the interval if a reader of the output cannot determine it.
-func (w *Weights) leave(t *weighed, since ntconv.Ticks) {
-	n, ok := t.leave(since)
-	if !ok {
-		return
-	}
-	if t.pending && w.partial[t.all] {
-		w.put(w.weightType, t.thread, t.capture, n)
-	}
-	t.pending = false
-}
-
-// explicit passes on the weight that the input states for a selected sample.
-func (w *Weights) explicit(e *ntconv.Event) {
-	w.omitted = true
-	t := w.threads[e.Thread]
-	if t == nil {
-		return
-	}
-	t.open = false
-	if t.pending {
-		t.pending = false
-		w.put(w.weightType, e.Thread, e.Capture, weightTicks(e))
-	}
-}
-
-// remove states the weights of the last samples of the threads that have exited.
-func (w *Weights) remove(e *ntconv.Event) {
-	for i := range e.Mark.Threads {
-		thread := e.Mark.Threads[i].Thread
-		if t := w.threads[thread]; t != nil {
-			delete(w.threads, thread)
-			w.last(t)
-		}
-	}
-}
-
-// last states the weight of a thread's last sample if the output lacks an event that may affect it.
-func (w *Weights) last(t *weighed) {
-	if !t.pending {
-		return
-	}
-	t.pending = false
-	if w.omitted {
-		n := t.remaining(w.nominal, w.all.End(t.thread.Process))
-		w.put(w.weightType, t.thread, t.capture, n)
+// ended states the weight of a selected sample if a reader of the output could not determine it: the next sample of the
+// thread is not selected, samples of the rounds are missing, or an event is that may affect the last sample.
+func (w *Weights) ended(l *lasting[*ntconv.Thread], ticks uint64, by ending) {
+	switch {
+	case by == endedBySample && w.selected:
+	case by == endedByRound && !w.partial[l.all]:
+	case by == endedLast && !w.omitted:
+	default:
+		w.put(w.weightType, l.thread, l.data, ticks)
 	}
 }
 
@@ -298,9 +238,5 @@ func (w *Weights) end() {
 		w.report.Note(ntconv.CodeOutOfOrder, w.late.n, w.late.offset,
 			"weights of such samples and of those before them may differ from the whole trace")
 	}
-	threads := slices.SortedFunc(maps.Values(w.threads), func(a, b *weighed) int { return cmp.Compare(a.number, b.number) })
-	for _, t := range threads {
-		w.last(t)
-	}
-	clear(w.threads)
+	w.threads.finish()
 }

@@ -120,7 +120,7 @@ func (t *Timeline) instant(e *ntconv.Event, r *role, at int64) {
 		rec = appendNumber(rec, r.title)
 	}
 	rec = appendNumber(rec, t.stacks.number(e))
-	rec = appendSigned(rec, r.bytes(e))
+	rec = t.allocations.append(rec, e, r.allocation)
 	t.rec = t.eventArgs(rec, e)
 	t.counts.Instants++
 	t.add(at, rankOther)

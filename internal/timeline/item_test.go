@@ -124,6 +124,18 @@ func TestAllocations(t *testing.T) {
 	`)
 }
 
+// If a trace has two sources of the same allocations, those of one of them have no bytes, as in a profile.
+func TestAllocationsOfTwoSources(t *testing.T) {
+	got := arrangeScript(t, `
+		100 1.1 clr 10 0 5000 1
+		110 1.1 clr 303 0 0 0 0 0 0 0 1048576 0 0 0
+	`, nil)
+	want(t, got, `
+		0 1.1 instant GCAllocationTick
+		10 1.1 instant AllocationSampled bytes 1048613
+	`)
+}
+
 // Processes and threads have the recorded numbers if these fit and are unique, and otherwise synthetic ones.
 func TestNumbers(t *testing.T) {
 	s := newScript(t)

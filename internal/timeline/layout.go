@@ -190,7 +190,7 @@ func (l *layout) instant(c *cursor, it *Item) {
 	title := l.t.titles.read(c)
 	it.Name, it.Category = title.name, title.category
 	l.stack(c, it, c.number())
-	it.Bytes, it.Encoded = c.signed(), c.rest()
+	it.Bytes, it.Encoded = l.t.allocations.read(c), c.rest()
 }
 
 // innerEvent puts an event of a span on the track of its slice, or on the track of its thread if the slice has ended or

@@ -1,7 +1,6 @@
 package timeline
 
 import (
-	"math"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
@@ -28,9 +27,8 @@ type role struct {
 	describes bool // events that describe a process
 	rundown   bool // events that only describe methods, modules, mappings or symbols
 
-	exception  *schema.Projection // of the type of a thrown exception, or nil
-	allocation *schema.Projection // of the bytes of an allocation, or nil
-	sampled    bool               // the allocations are a random sample
+	exception  *schema.Projection  // of the type of a thrown exception, or nil
+	allocation *profile.Allocation // of the bytes of an allocation, or nil
 
 	chrome      bool // events of Chrome's format
 	chromeSlice bool // these begin or end a slice, or are complete slices
@@ -99,27 +97,15 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 		name = "id=" + strconv.FormatUint(uint64(s.ID), 10)
 	}
 	r.title = t.titles.number(name, s.Provider)
-	if s.Provider == clr.Runtime {
-		r.describeRuntime(s)
+	if s.Provider == clr.Runtime && s.Name == "ExceptionThrown" {
+		r.exception, _ = s.Project("ExceptionType")
 	}
+	r.allocation = profile.NewAllocation(s)
 	r.describeChrome(s)
 	return r
 }
 
 func isSample(t *ntconv.Type) bool { return profile.IsSample(t) || origin.ColumnsOf(t) != nil }
-
-// describeRuntime sets the members for exceptions and allocations.
-func (r *role) describeRuntime(s *schema.Schema) {
-	switch s.Name {
-	case "ExceptionThrown":
-		r.exception, _ = s.Project("ExceptionType")
-	case "GCAllocationTick":
-		r.allocation, _ = s.Project("AllocationAmount64", "AllocationAmount")
-	case "AllocationSampled":
-		r.allocation, _ = s.Project("ObjectSize", "ObjectSize")
-		r.sampled = true
-	}
-}
 
 // describeChrome sets the members for events of Chrome's format.
 func (r *role) describeChrome(s *schema.Schema) {
@@ -156,27 +142,6 @@ func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
 		return t.ID == 0 // the process already existed
 	}
 	return false
-}
-
-// samplingMean is the mean number of allocated bytes between two sampled allocations (AllocationSampled).
-const samplingMean = 100 << 10
-
-// bytes returns the number of allocated bytes that an event represents, or 0 if it is not an allocation.
-func (r *role) bytes(e *ntconv.Event) int64 {
-	if r.allocation == nil {
-		return 0
-	}
-	var v [2]ntconv.Value
-	r.allocation.Read(e, v[:])
-	n := v[0].Uint()
-	if k := v[0].Kind(); k != ntconv.ValueUint && k != ntconv.ValueInt {
-		n = v[1].Uint()
-	}
-	if r.sampled && n > 0 { // divide by the probability that an object of this size is sampled
-		size := float64(n)
-		return int64(min(size/-math.Expm1(size*math.Log1p(-1.0/samplingMean)), math.MaxInt64/2))
-	}
-	return int64(min(n, math.MaxInt64))
 }
 
 // exceptionType returns the type of a thrown exception, or the name of the event if the payload does not contain it.

@@ -114,17 +114,18 @@ type Timeline struct {
 	counts Counts
 	err    error // first error of the spool
 
-	roles    roles
-	titles   titleTable
-	owners   ownerTable
-	stacks   stackTable
-	samples  *sampleReader // nil if samples are omitted
-	counters *counterReader
-	chrome   *chromeReader
-	tracker  *tracker.Tracker // nil after Finish
-	begun    begunStacks
-	inner    uint32 // latest number of a slice with events in its payload
-	parts    parts
+	roles       roles
+	titles      titleTable
+	owners      ownerTable
+	stacks      stackTable
+	samples     *sampleReader // nil if samples are omitted
+	counters    *counterReader
+	chrome      *chromeReader
+	tracker     *tracker.Tracker // nil after Finish
+	begun       begunStacks
+	inner       uint32 // latest number of a slice with events in its payload
+	parts       parts
+	allocations allocations
 
 	// Times are nanoseconds since clock.Tick. first and latest are the range of events, start and end that of items.
 	first, latest int64

@@ -3,6 +3,7 @@ package timeline_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -10,8 +11,10 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A recording is a trace as a timeline, with the records of its program.
@@ -194,7 +197,7 @@ func TestExceptionsTruth(t *testing.T) {
 	}
 }
 
-// The bytes of allocations add up to the bytes that the program has allocated.
+// The bytes of allocations add up to the total of a profile, exactly, and to the bytes that the program has allocated.
 func TestAllocationsTruth(t *testing.T) {
 	for name, tolerance := range map[string]float64{"alloc-verbose": 0.2, "alloc-sampled": 0.3} {
 		t.Run(name, func(t *testing.T) {
@@ -204,11 +207,42 @@ func TestAllocationsTruth(t *testing.T) {
 			for _, it := range r.items {
 				sum += it.Bytes
 			}
+			if want := allocatedBytes(t, name); sum != want || sum == 0 {
+				t.Errorf("allocations of %d bytes, those of the profile are %d", sum, want)
+			}
 			if d := math.Abs(float64(sum)/float64(truth.AllocatedBytes) - 1); d > tolerance {
 				t.Errorf("allocations of %d bytes, the program's are %d", sum, truth.AllocatedBytes)
 			}
 		})
 	}
+}
+
+// allocatedBytes returns the total of the profile of kind Alloc.
+func allocatedBytes(t *testing.T, name string) int64 {
+	src, _ := open(t, corpus.SharedTrace(t, "own/"+name).Data)
+	totals := profile.NewTotals(kind.Alloc)
+	s := profile.NewStream(src.Info(), func(w *profile.Weighed[struct{}]) {
+		totals.Add(w.Types, w.Values, w.Variances, w.Source)
+	}, &profile.StreamOptions{Kinds: []kind.Kind{kind.Alloc}})
+	for {
+		e, err := src.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Add(e, struct{}{})
+	}
+	s.Finish()
+	_, sums := totals.Sums()
+	for _, sum := range sums {
+		if sum.Type == "alloc_space" {
+			return sum.Value
+		}
+	}
+	t.Fatal("the profile has no bytes")
+	return 0
 }
 
 // Values of counters add up to the program's own counts, on tracks with the program's names and units.
