@@ -10,7 +10,8 @@ const testPage = `
 text
 ` + pageHeader + `
 |---|---|---|---|---|
-| wait time*, waits | chrome, firefox | 1 µs per item | ` + "`waits`" + ` | microseconds |
+| wait time*, waits | chrome, firefox | 1 µs per item | ` + "`waits`" + ` and others | microseconds |
+| wait time* | otlp | | ` + "`y`" + ` | elsewhere |
 | spans | info | | ` + "`spans`" + ` | other spans |
 
 | another | table |

@@ -45,7 +45,7 @@ func Chrome(data []byte) (*Answer, error) {
 	}
 	r := chromeReader{a: NewAnswer("chrome"), open: map[string][]*openSlice{}, idle: map[string]map[int]bool{}, counters: counters{}}
 	r.a.stateSlices(timelineOperations())
-	for _, s := range []string{"lost events", "samples", "samples by thread", "exceptions", "exceptions by type"} {
+	for _, s := range []string{"lost events", "samples", "samples by thread", "exceptions", "exceptions by type", "instants", "instants by name"} {
 		r.a.stated[s] = true
 	}
 	for i, raw := range in.TraceEvents {
@@ -88,7 +88,11 @@ func (r *chromeReader) event(raw json.RawMessage) error {
 	if err := d.Decode(&e); err != nil {
 		return err
 	}
-	if e.Ph == "M" || e.Ph == "i" && e.Cat != "exception" && e.Cat != "loss" || e.Name == "flow" {
+	switch {
+	case e.Ph == "M" || e.Name == "flow":
+		return nil
+	case e.Ph == "i" && e.Cat != "exception" && e.Cat != "loss":
+		r.a.instant(e.Name)
 		return nil
 	}
 	var args chromeArgs

@@ -15,12 +15,13 @@ type Page struct {
 	rows []*row
 }
 
-// A row allows the outputs that it lists to differ from all others.
+// A row allows the outputs that it lists to differ from all others, in the traces that it lists.
 type row struct {
 	facts   []string // statements; a trailing * matches any text
 	outputs []string
 	most    bound
-	trace   string // an example
+	traces  []string // traces that differ
+	others  bool     // others may differ, too
 	line    int
 	used    map[string]bool // names of traces
 }
@@ -32,7 +33,7 @@ type bound struct {
 	perMill bool
 }
 
-const pageHeader = "| facts | outputs | at most | for example | reason |"
+const pageHeader = "| facts | outputs | at most | traces | reason |"
 
 // ParsePage reads the table of a page.
 func ParsePage(markdown []byte) (*Page, error) {
@@ -68,7 +69,8 @@ func parseRow(text string) (*row, error) {
 	}
 	r := &row{used: map[string]bool{}}
 	r.facts, r.outputs = list(cells[0]), list(cells[1])
-	r.trace = strings.Trim(strings.TrimSpace(cells[3]), "`")
+	traces, others := strings.CutSuffix(strings.TrimSpace(cells[3]), " and others")
+	r.traces, r.others = list(traces), others
 	var err error
 	r.most, err = parseBound(strings.TrimSpace(cells[2]))
 	return r, err
@@ -105,7 +107,7 @@ func parseBound(s string) (b bound, err error) {
 // allows reports whether a row permits the difference between two outputs.
 func (p *Page) allows(trace, statement, a, b string, difference float64, items int64, value Value) bool {
 	for _, r := range p.rows {
-		if slices.Contains(r.outputs, a) == slices.Contains(r.outputs, b) || !slices.ContainsFunc(r.facts, func(f string) bool {
+		if !r.others && !slices.Contains(r.traces, trace) || slices.Contains(r.outputs, a) == slices.Contains(r.outputs, b) || !slices.ContainsFunc(r.facts, func(f string) bool {
 			prefix, any := strings.CutSuffix(f, "*")
 			return f == statement || any && strings.HasPrefix(statement, prefix)
 		}) {
@@ -131,12 +133,14 @@ func (b bound) within(difference float64, items int64, value Value) bool {
 	return difference <= b.number
 }
 
-// Obsolete returns the rows whose example is one of the compared traces but does not differ there.
+// Obsolete returns the rows that name a trace in which the outputs do not differ, although it was compared.
 func (p *Page) Obsolete(compared map[string]bool) (lines []string) {
 	for _, r := range p.rows {
-		if compared[r.trace] && !r.used[r.trace] {
-			lines = append(lines, fmt.Sprintf("line %d: %s of %s no longer differ in %s",
-				r.line, strings.Join(r.facts, ", "), strings.Join(r.outputs, ", "), r.trace))
+		for _, trace := range r.traces {
+			if compared[trace] && !r.used[trace] {
+				lines = append(lines, fmt.Sprintf("line %d: %s of %s no longer differ in %s",
+					r.line, strings.Join(r.facts, ", "), strings.Join(r.outputs, ", "), trace))
+			}
 		}
 	}
 	return lines

@@ -13,7 +13,7 @@ import (
 // Perfetto returns the answer of a file in Perfetto's protobuf format, read as the comments of its schema describe it.
 // trace_processor itself reads the same files in e2e.
 func Perfetto(data []byte) (*Answer, error) {
-	a := NewAnswer("perfetto", "lost events", "samples", "samples by thread", "exceptions", "exceptions by type")
+	a := NewAnswer("perfetto", "lost events", "samples", "samples by thread", "exceptions", "exceptions by type", "instants", "instants by name")
 	a.stateSlices(timelineOperations())
 	r := perfettoReader{a: a, sequences: map[uint64]*perfettoSequence{}, tracks: map[uint64]string{}, open: map[uint64][]*openSlice{}, counters: counters{}}
 	if err := r.packets(data); err != nil {
@@ -148,6 +148,10 @@ func (r *perfettoReader) event(s *perfettoSequence, e message) {
 			r.a.total("lost events", n, nil)
 		case "exception":
 			r.a.total("exceptions", 1, map[string]string{"type": name})
+		default:
+			if name != "flow" {
+				r.a.instant(name)
+			}
 		}
 	case 4:
 		v := float64(int64(e.number(30)))

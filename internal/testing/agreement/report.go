@@ -201,7 +201,7 @@ var diffTotals = map[string]string{
 // duringFacts are the facts that the summary of --during states, by expression.
 var duringFacts = map[string]string{
 	"pause": "gc pauses", "gc": "collections", "contention": "contentions", "wait": "waits", "jit": "compilations",
-	"typeload": "type loads", "exception": "handled exceptions", "request": "requests", "span": "spans",
+	"typeload": "type loads", "exception": "handled exceptions", "request": "requests", "span": "all spans",
 }
 
 // DuringExpressions returns the expressions whose summaries During reads.
