@@ -89,7 +89,7 @@ var importRules = []importRule{
 		why: "an ELF file is bytes and addresses: which process mapped it, and where it was found, is decided by others",
 	},
 	{
-		of: []string{"./internal/symbolfiles"}, direct: true, only: []string{"std", "./", "./internal/elfsym", "./symbol"},
+		of: []string{"./internal/symbolfiles"}, direct: true, only: []string{"std", "./", "./internal/elfsym", "./internal/iox", "./symbol"},
 		why: "which file belongs to a mapping does not depend on the command, nor on the format that the mapping came from",
 	},
 	{
@@ -180,7 +180,7 @@ var importRules = []importRule{
 	{
 		of: []string{"./convert"}, direct: true, only: []string{
 			"std", "./", "./internal/during", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection",
-			"./internal/span/active", "./internal/subset", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
+			"./internal/span/active", "./internal/subset", "./internal/symbolfiles", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
 		},
 		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",
 	},
@@ -407,7 +407,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/pprof"}, only: []string{
-			"std", "./", "./importers/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
+			"std", "./", "./importers/pprof", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/pproflegacy", "github.com/google/pprof/profile",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",

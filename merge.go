@@ -118,9 +118,9 @@ func (m *merged) merge(sources []Source) *Info {
 		Format:      first.Format,
 		Clock:       first.Clock,
 		PointerSize: first.PointerSize,
-		Attrs:       slices.Clone(first.Attrs),
 		Aggregate:   true,
 	}
+	known := make(map[string]bool) // keys of attributes of earlier sources
 	for _, s := range sources {
 		i := s.Info()
 		if i.Clock.Freq != info.Clock.Freq {
@@ -132,9 +132,12 @@ func (m *merged) merge(sources []Source) *Info {
 		info.PointerSize = max(info.PointerSize, i.PointerSize)
 		info.Aggregate = info.Aggregate && i.Aggregate
 		for _, a := range i.Attrs {
-			if _, known := info.Attrs.Get(a.Key); !known {
+			if !known[a.Key] {
 				info.Attrs = append(info.Attrs, a)
 			}
+		}
+		for _, a := range i.Attrs {
+			known[a.Key] = true
 		}
 		if w := i.Clock.Wall; !w.IsZero() && (info.Clock.Wall.IsZero() || w.Before(info.Clock.Wall)) {
 			info.Clock.Wall = w

@@ -233,3 +233,17 @@ func TestMergeManyProcesses(t *testing.T) {
 		t.Errorf("%d ids, want %d", len(pids), 2*n)
 	}
 }
+
+// The attributes of the result are those of the first source that has the key, with the value that Get returns there.
+func TestMergeAttributes(t *testing.T) {
+	first := ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, Attrs: ntconv.Attrs{{Key: "a", Value: "1"}, {Key: "a", Value: "2"}}})
+	second := ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, Attrs: ntconv.Attrs{
+		{Key: "a", Value: "3"}, {Key: "b", Value: "4"}, {Key: "b", Value: "5"},
+	}})
+	attrs := ntconv.Merge(first, second).Info().Attrs
+	for key, want := range map[string]string{"a": "2", "b": "5"} {
+		if got, _ := attrs.Get(key); got != want {
+			t.Errorf("%s is %q, want %q: %v", key, got, want, attrs)
+		}
+	}
+}

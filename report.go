@@ -80,6 +80,9 @@ const (
 	// CodeDoubled counts items that the receiver of an upload may have twice: they were sent again because an answer
 	// was missing.
 	CodeDoubled
+	// CodeUnconfirmed counts items that the receiver of an upload may have rejected: it answered, but its answer cannot be
+	// decoded.
+	CodeUnconfirmed
 	// CodeChanged counts readings of the input that differ from the first one: the input changed while it was read, or
 	// could not be read as far each time.
 	CodeChanged
@@ -104,8 +107,10 @@ const (
 	// CodeFileSymbols counts distinct addresses that files outside the trace resolved.
 	CodeFileSymbols
 	// CodeFileRefused counts files with symbols that were not used because they are of another build than the mapped
-	// ones.
+	// ones, and servers that failed to send them.
 	CodeFileRefused
+	// CodeRounded counts events with times that were rounded to nanoseconds.
+	CodeRounded
 	numCodes
 )
 
@@ -176,6 +181,8 @@ var codes = [numCodes]codeSpec{
 		"span was rejected by the receiver"},
 	CodeDoubled: {"doubled", SeverityNotice, "spans may have been received twice because an answer was missing",
 		"span may have been received twice because an answer was missing"},
+	CodeUnconfirmed: {"unconfirmed", SeverityLoss, "spans may not have been received, because an answer was unclear",
+		"span may not have been received, because an answer was unclear"},
 	CodeChanged: {
 		"changed", SeverityLoss,
 		"readings of the input differ from the first one, so symbols, times or events may be missing",
@@ -201,8 +208,10 @@ var codes = [numCodes]codeSpec{
 		"interval is not counted, because its begin or end is missing"},
 	CodeFileSymbols: {"file-symbols", SeverityInfo, "addresses were resolved with files outside the trace",
 		"address was resolved with files outside the trace"},
-	CodeFileRefused: {"file-refused", SeverityNotice, "files with symbols are of another build and were not used",
-		"file with symbols is of another build and was not used"},
+	CodeFileRefused: {"file-refused", SeverityNotice, "files with symbols were not used: they are of another build, or their server failed",
+		"file with symbols was not used: it is of another build, or its server failed"},
+	CodeRounded: {"rounded", SeverityInfo, "events have times that were rounded to nanoseconds",
+		"event has times that were rounded to nanoseconds"},
 	CodeNoValue: {"no-value", SeverityNotice, "events have no number in the field whose values are added up",
 		"event has no number in the field whose values are added up"},
 }

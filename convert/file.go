@@ -15,6 +15,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/subset"
+	"github.com/ntconv/ntconv/internal/symbolfiles"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -81,6 +82,7 @@ func File(ctx context.Context, name string, o *Options, out *Output, inputs ...s
 		return nil, plain(inputs[0], err)
 	}
 	defer in.Close()
+	formats.Serve(f.names, symbolfiles.Host{Context: ctx})
 	err = f.learnSubset(in)
 	if err == nil {
 		err = f.plan.Do(in, f.write)

@@ -2,6 +2,10 @@ package convert_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"testing"
@@ -35,5 +39,29 @@ func TestSymbolsSetting(t *testing.T) {
 	}
 	if !bytes.Equal(plain, fold(map[string]string{"local-symbols": "false"})) {
 		t.Error("files of this machine are used by default")
+	}
+}
+
+// TestCanceledDownload checks that a conversion that is canceled does not wait for a server with symbols.
+func TestCanceledDownload(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	requests := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		_ = http.NewResponseController(w).Flush()
+		cancel()
+		<-r.Context().Done() // the client hangs up
+	}))
+	defer server.Close()
+	name := filepath.Join(t.TempDir(), "out.folded")
+	o := &convert.Options{Settings: map[string]string{"debuginfod": server.URL}}
+	_, err := convert.File(ctx, name, o, nil, corpus.Path("cpu-v6.nettrace.zst"))
+	if !errors.Is(err, context.Canceled) || requests != 1 {
+		t.Errorf("%v after %d requests", err, requests)
+	}
+	if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("an output was written: %v", err)
 	}
 }

@@ -146,3 +146,47 @@ func (got *visitedPages) check(t *testing.T, code string) {
 		}
 	}
 }
+
+// A searched is what a browser observed of searches in the pages.
+type searched struct {
+	Errors   []string
+	Total    string
+	Searches map[string]struct {
+		Found  int
+		Share  string
+		Pivots int
+		Rows   []string
+	}
+	Empty map[string]string
+	Units []string
+}
+
+// A search finds what the pages show, not the types of parameters, unless the expression has a parenthesis. The flame
+// graph states the share of the matches. Pages without a match say so, and values have the units of the other commands.
+func TestPagesSearch(t *testing.T) {
+	needBrowser(t)
+	const none, spin, overload, parameters = "double", "Cpu.Spin", `Spin\(double`, "Cpu.*double"
+	address := startView(t, "--kind", "wall", corpus.Trace(t, "cpu-default").Path)
+	got := script[searched](t, 1, "node", "search.mjs", address, none, spin, overload, parameters)[0]
+	if len(got.Errors) > 0 {
+		t.Errorf("errors: %q", got.Errors)
+	}
+	if got.Total != "1.66s (100%)" {
+		t.Errorf("total: %q", got.Total)
+	}
+	for expression, finds := range map[string]bool{none: false, parameters: false, spin: true, overload: true} {
+		s := got.Searches[expression]
+		if finds != (s.Found > 0) || finds != (len(s.Rows) > 0) || finds != (s.Pivots > 0) || finds != strings.HasPrefix(s.Share, "matches 1.07s (64.4%) │ ") {
+			t.Errorf("%s: %+v", expression, s)
+		}
+	}
+	for path, text := range got.Empty {
+		if text != "Focus expression matched no samples" {
+			t.Errorf("%s: %q", path, text)
+		}
+	}
+	want := []string{"2m30s", "26.8s", "896ms", "885µs", "1m0s", "1h2m3s", "0s", "-1.2ms", "7.63 MiB", "1 MiB", "0.98 KiB", "0 B", "1,234,567"}
+	if !slices.Equal(got.Units, want) {
+		t.Errorf("units: %q, want %q", got.Units, want)
+	}
+}

@@ -31,8 +31,8 @@ type unresolvedKey struct {
 }
 
 // AppendFrames appends the frames of s to dst, leaf first, and returns the extended slice. If s.Frames is set, it
-// appends these frames unchanged; if s is nil, nothing. Otherwise each PC yields one frame, or several if functions
-// were inlined there. p owns the addresses and may be nil; at is the time of the event that recorded s and selects
+// appends these frames, with those in place of unresolved ones that Options.Native returns for their addresses; if s is
+// nil, nothing. Otherwise each PC yields one frame, or several if functions were inlined there. p owns the addresses and may be nil; at is the time of the event that recorded s and selects
 // among successive owners of an address.
 //
 // All addresses above the leaf are return addresses, which may lie just after the caller's code. If such an address has
@@ -46,7 +46,7 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 		return dst
 	}
 	if len(s.Frames) > 0 {
-		return append(dst, s.Frames...)
+		return t.appendRecorded(dst, p, s.Frames)
 	}
 	proc := t.process(p)
 	if proc.wanted.begin() {
@@ -54,7 +54,7 @@ func (t *Table) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.St
 	}
 	inlined := 0
 	for i, pc := range s.PCs {
-		kind := kindOf(s.PCs, i)
+		kind := kindOf(i, s.PCs[max(0, i-1)], pc)
 		key := cacheKey{in: proc, pc: pc, version: t.version, kind: kind}
 		c := t.cache.Get(pc, &key)
 		if c == nil {
@@ -107,12 +107,12 @@ const (
 	pcInterrupted               // the instruction at the address, in user code that the kernel interrupted
 )
 
-// kindOf returns the kind of an address of a stack.
-func kindOf(pcs []uint64, i int) pcKind {
+// kindOf returns the kind of an address of a stack, by its number, the leaf being 0, and the address before it.
+func kindOf(i int, before, pc uint64) pcKind {
 	switch {
 	case i == 0:
 		return pcLeaf
-	case pcs[i-1] >= kernelStart && pcs[i] < kernelStart:
+	case before >= kernelStart && pc < kernelStart:
 		return pcInterrupted
 	}
 	return pcReturn
@@ -202,7 +202,11 @@ func (t *Table) frame(
 	kind pcKind,
 ) (f ntconv.Frame, inner []ntconv.Frame) {
 	if d := p.defined[pc]; d != nil {
-		return t.restore(p, pc, at, d), nil
+		f = t.restore(p, pc, at, d)
+		if list := t.resolve(p, &f, kind); len(list) > 0 {
+			return list[len(list)-1], list[:len(list)-1]
+		}
+		return f, nil
 	}
 	m := p.native.at(pc, at)
 	if f, ok := t.lookup(p, m, pc, at); ok {
@@ -290,10 +294,10 @@ func kernelFlag(m *mapping, pc uint64) ntconv.FrameFlags {
 
 // placeholder returns the placeholder name of an address without a symbol.
 func placeholder(m *ntconv.Mapping, pc uint64) string {
-	if m == nil || m.File == "" {
-		return "0x" + strconv.FormatUint(pc, 16)
+	if m == nil {
+		m = new(ntconv.Mapping)
 	}
-	return dotnet.ShortModule(m.File) + "+0x" + strconv.FormatUint(pc-m.Start+m.Offset, 16)
+	return dotnet.Placeholder(m.File, m.Start, m.Offset, pc)
 }
 
 // nameMethod resolves managed code. s is the spelling of m.

@@ -62,13 +62,23 @@ func (t *Table) fromNative(p *process, pc uint64, at ntconv.Ticks, returns bool)
 	if t.native == nil {
 		return nil
 	}
-	a := NativeAddress{PC: pc, Host: p.host, PID: p.pid, NamespacePID: p.namespacePID}
+	m := p.native.at(instruction(pc, returns), at) // the call may even be the last instruction of another mapping
+	return t.askNative(p, pc, returns, t.show(m), m != nil && m.isKernel())
+}
+
+// instruction returns the address of the instruction to which an address of a stack belongs.
+func instruction(pc uint64, returns bool) uint64 {
 	if returns && pc > 0 {
-		a.PC-- // the call may even be the last instruction of another mapping
+		return pc - 1
 	}
-	m := p.native.at(a.PC, at)
-	a.Mapping, a.Kernel = t.show(m), kernelFlag(m, a.PC) != 0
-	key := nativeKey{unresolvedKey{p, pc, a.Mapping}, returns}
+	return pc
+}
+
+// askNative returns the frames that Options.Native has for an address in a mapping, as fromNative does.
+func (t *Table) askNative(p *process, pc uint64, returns bool, m *ntconv.Mapping, kernel bool) []ntconv.Frame {
+	a := NativeAddress{PC: instruction(pc, returns), Mapping: m, Host: p.host, PID: p.pid, NamespacePID: p.namespacePID}
+	a.Kernel = kernel || a.PC >= kernelStart
+	key := nativeKey{unresolvedKey{p, pc, m}, returns}
 	if known, ok := t.natives[key]; ok {
 		return known
 	}
@@ -83,6 +93,45 @@ func (t *Table) fromNative(p *process, pc uint64, at ntconv.Ticks, returns bool)
 	t.natives[key] = frames
 	t.named.add(key.unresolvedKey)
 	return frames
+}
+
+// appendRecorded appends the frames of a stack that has frames instead of addresses. Their own addresses are those of a
+// stack: profilers write the return address, or the one before it, which lies in the same call.
+func (t *Table) appendRecorded(dst []ntconv.Frame, p *ntconv.Process, frames []ntconv.Frame) []ntconv.Frame {
+	if t.native == nil {
+		return append(dst, frames...)
+	}
+	proc, inlined := t.process(p), 0
+	for i := range frames {
+		f := &frames[i]
+		list := t.resolve(proc, f, kindOf(i, frames[max(0, i-1)].PC, f.PC))
+		if len(list) == 0 {
+			dst = append(dst, *f)
+			continue
+		}
+		if inlined += len(list) - 1; inlined > maxInlinedOf(len(frames)) {
+			inlined -= len(list) - 1
+			list = list[len(list)-1:]
+		}
+		dst = append(dst, list...)
+		dst[len(dst)-1].Flags |= f.Flags & ntconv.FrameFolded
+	}
+	return dst
+}
+
+// resolve returns the frames that Options.Native has for a recorded frame, or none if the frame has a symbol.
+func (t *Table) resolve(p *process, f *ntconv.Frame, kind pcKind) []ntconv.Frame {
+	if t.native == nil || f.PC == 0 || f.Flags&ntconv.FrameInlined != 0 || !IsUnresolved(f) {
+		return nil
+	}
+	return t.askNative(p, f.PC, kind == pcReturn, f.Mapping, f.Flags&ntconv.FrameKernel != 0)
+}
+
+// IsUnresolved reports whether the address of a frame has no symbol: the frame has ntconv.FrameUnresolved, or the name of
+// its function is the placeholder for the address. A profile that was written without symbols has such functions.
+func IsUnresolved(f *ntconv.Frame) bool {
+	return f.Flags&ntconv.FrameUnresolved != 0 ||
+		f.Func != nil && strings.Contains(f.Func.Name, "0x") && f.Func.Name == placeholder(f.Mapping, f.PC)
 }
 
 // A nativeKey identifies a question to Options.Native.

@@ -1,6 +1,7 @@
 package symbol_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -17,6 +18,54 @@ type answers struct {
 func (a *answers) AppendNative(dst []symbol.NativeFrame, at *symbol.NativeAddress) []symbol.NativeFrame {
 	a.asked = append(a.asked, *at)
 	return append(dst, a.frames[at.PC]...)
+}
+
+// TestNativeRecorded checks that a Native resolves the frames without a symbol of a stack that has frames, and no others.
+func TestNativeRecorded(t *testing.T) {
+	native := &answers{frames: map[uint64][]symbol.NativeFrame{
+		0x400010: named("leaf"), 0x40001f: named("inner", "outer"), 0x40002f: named("placeholder"), 0x40003f: named("wrong"),
+	}}
+	table := symbol.New(&symbol.Options{Native: native})
+	app := &ntconv.Mapping{Start: 0x400000, Limit: 0x500000, Offset: 0x1000, File: "/app", BuildID: "ab"}
+	fn := func(name string) *ntconv.Function { return &ntconv.Function{Name: name} }
+	const unresolved = ntconv.FrameUnresolved
+	stack := &ntconv.Stack{Frames: []ntconv.Frame{
+		{Func: fn("app+0x1010"), Mapping: app, PC: 0x400010, Flags: unresolved},
+		{Func: fn("app+0x1020"), Mapping: app, PC: 0x400020, Flags: unresolved | ntconv.FrameFolded},
+		{Func: fn("app+0x1030"), Mapping: app, PC: 0x400030}, // a placeholder that was written as a function
+		{Func: fn("named"), Mapping: app, PC: 0x400040, Line: 7},
+		{Func: fn("app+0x1500"), Mapping: app, PC: 0x400500, Flags: unresolved},
+		{Func: fn("no address"), Flags: unresolved},
+	}}
+	frames := table.AppendFrames(nil, &ntconv.Process{PID: 5}, stack, 1)
+	var got []string
+	for _, f := range frames {
+		got = append(got, fmt.Sprintf("%s %x:%d %d", f.Func.Name, f.PC, f.Line, f.Flags))
+		if f.PC != 0 && f.Mapping != app {
+			t.Errorf("%s: mapping %v", f.Func.Name, f.Mapping)
+		}
+	}
+	want := []string{
+		"leaf 400010:4 0", "inner 400020:5 1", "outer 400020:5 16", "placeholder 400030:11 0", "named 400040:7 0", "app+0x1500 400500:0 2",
+		"no address 0:0 2",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if addresses, _ := table.ReportNative(nil); addresses != 3 {
+		t.Errorf("%d addresses are reported as resolved, want 3", addresses)
+	}
+	for _, a := range native.asked {
+		if a.PID != 5 || a.Mapping != app || a.Kernel {
+			t.Errorf("asked for %+v", a)
+		}
+	}
+	if again := table.AppendFrames(nil, &ntconv.Process{PID: 5}, stack, 9); !slices.Equal(again, frames) {
+		t.Errorf("a second call returned other frames:\n%v\n%v", frames, again)
+	}
+	if plain := symbol.New(nil).AppendFrames(nil, nil, stack, 1); !slices.Equal(plain, stack.Frames) {
+		t.Errorf("without a Native: %v", plain)
+	}
 }
 
 func named(names ...string) (list []symbol.NativeFrame) {

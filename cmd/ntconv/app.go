@@ -28,7 +28,7 @@ import (
 //	ended              end, outOfMemory                run, collect: they leave the last message to the handler
 //	interruptMessage   onInterrupt, sayOnInterrupt     the handler of SIGINT and SIGTERM
 //	kept               keepsOnInterrupt                outOfMemory
-//	sent               showSending                     progress
+//	detail             showSending, downloads          progress
 //	begun              begin                           outOfMemory, for its summary; sum belongs to the command
 //	cleaner, temps     the outputs and temporary files the handler, to remove them
 type app struct {
@@ -63,7 +63,8 @@ type app struct {
 	several          bool                          // the run commits several outputs, one after the other
 	interruptMessage atomic.Pointer[func() string] // message if the user interrupts now; nil means none
 	kept             atomic.Pointer[func() string] // describes the output that remains if the run is ended early; nil means none
-	sent             atomic.Pointer[func() string] // describes an upload in the progress bar; nil means none
+	detail           atomic.Pointer[func() string] // describes an upload or a download in the progress bar; nil means none
+	phases           atomic.Int32                  // that are being shown
 	cleaner          *iox.Cleaner
 	temps            *temps
 	left             error                           // error of the first output that could not be removed

@@ -112,7 +112,7 @@ func TestGzipHasNoTime(t *testing.T) {
 		{"to", "pprof", trace(t, "cpu-env"), "-o", "a.pb.gz"},
 		{"to", "pprof", "--gzip-level", "9", trace(t, "cpu-env"), "-o", "b.pb.gz"},
 		{"to", "otlp", trace(t, "activities"), "-o", "c.jsonl.gz"},
-		{"to", "chrome", "--split", "64KB", trace(t, "cpu-env"), "-o", "parts/"},
+		{"to", "chrome", "--split", "64KiB", trace(t, "cpu-env"), "-o", "parts/"},
 		{"filter", trace(t, "cpu-env"), "d.nettrace.gz", "--event", "ThreadSample"},
 	} {
 		if r := invoke(t, dir, nil, args...); r.code != exitOK {

@@ -261,7 +261,7 @@ func writeList(b *bytes.Buffer, set *dataset.Dataset, list []listedTrace) error 
 			"%s%s\t%s\t%s\t%s\t%s\n",
 			message.Group(m.Events),
 			mark,
-			megabytes(m.TableBytes()),
+			message.Bytes(m.TableBytes()),
 			message.Duration(m.Duration),
 			message.Group(m.Lost),
 			message.Line(m.Source),
@@ -276,7 +276,7 @@ func writeList(b *bytes.Buffer, set *dataset.Dataset, list []listedTrace) error 
 		"%s, %s, %s\n",
 		message.Count(int64(len(list)), "trace"),
 		message.Count(events, "event"),
-		megabytes(size),
+		message.Bytes(size),
 	)
 	return nil
 }
@@ -287,9 +287,6 @@ func orDash(text string) string {
 	}
 	return text
 }
-
-// megabytes returns a size in decimal megabytes.
-func megabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 2, 64) + " MB" }
 
 // A removal is a request to remove traces of a dataset.
 type removal struct {
@@ -404,7 +401,7 @@ func (a *app) removed(set *dataset.Dataset, done, busy int, size int64, dryRun b
 	if dryRun {
 		action = "would be removed"
 	}
-	text := fmt.Sprintf("%s %s, %s", message.Count(int64(done), "trace"), action, megabytes(size))
+	text := fmt.Sprintf("%s %s, %s", message.Count(int64(done), "trace"), action, message.Bytes(size))
 	fmt.Fprintln(a.stderr, message.Line(text))
 	if busy > 0 {
 		return failf(exitIncomplete, "%s: %s in use by another run, and not removed; try again when it has ended",

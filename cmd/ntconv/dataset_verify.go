@@ -151,7 +151,7 @@ func writeVerified(b *bytes.Buffer, set *dataset.Dataset, v *dataset.Verified) {
 		message.Count(int64(v.Traces), "trace"),
 		message.Count(int64(v.Files), "file"),
 		message.Count(v.Events, "event"),
-		megabytes(v.Bytes),
+		message.Bytes(v.Bytes),
 	)
 	if v.Busy > 0 {
 		text += fmt.Sprintf("; %s being added or removed", message.Count(int64(v.Busy), "trace is", "traces are"))

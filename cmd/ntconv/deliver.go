@@ -23,6 +23,9 @@ type delivery struct {
 	name   string // of the output
 	to     formats.Destination
 	create func(*iox.Outputs) (ntconv.Sink, error)
+	// flush, if not nil, writes what the sink has buffered to out. Otherwise the buffers of the sink depend on its events
+	// only.
+	flush func()
 	// outputs, if not nil, returns the set of outputs instead of the one called name.
 	outputs func() (*iox.Outputs, error)
 	// empty returns, after the sink was closed, the noun for what an empty output lacks, or "" if it is not empty. An
@@ -61,6 +64,15 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 	}
 	if s, ok := sink.(formats.Sending); ok && d.to == formats.ToNothing {
 		a.showSending(s)
+	}
+	if !out.Atomic() {
+		p.Input.OnWait(func() {
+			if d.flush != nil {
+				d.flush()
+			}
+			_ = out.Flush() // the next write returns the error again
+		})
+		defer p.Input.OnWait(nil)
 	}
 	err = a.keep(p, d, sink, out)
 	a.sum.Read(p)
@@ -155,7 +167,7 @@ func (a *app) showSending(s formats.Sending) {
 		what, _ := s.Sent()
 		return what + " sent"
 	}
-	a.sent.Store(&progress)
+	a.detail.Store(&progress)
 	a.keepsOnInterrupt(func() string {
 		what, where := s.Sent()
 		return fmt.Sprintf("%s were sent to %s, and a batch that was on its way may have arrived", what, where)

@@ -213,8 +213,8 @@ func (a *app) difference(cmd *cobra.Command, d *differing, base, made *profile.P
 			strings.Join(incompatible.Base, ", "), strings.Join(incompatible.Has, ", "), commonTypes(cmd, incompatible.Common))
 	}
 	list := [2]*profilediff.Recording{
-		profilediff.Read(before, ofBase, d.sides[0].Weight(before.SampleType[ofBase].Type)),
-		profilediff.Read(after, of, d.sides[1].Weight(after.SampleType[of].Type)),
+		profilediff.Read(before, ofBase, d.sides[0].Accuracy(before.SampleType[ofBase].Type)),
+		profilediff.Read(after, of, d.sides[1].Accuracy(after.SampleType[of].Type)),
 	}
 	for i, r := range list {
 		if covered := d.sides[i].Covered(); covered > 0 {

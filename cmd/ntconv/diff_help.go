@@ -12,8 +12,9 @@ differ only in the numbers that a compiler chose for lambdas, local functions an
 inputs have equally many of them.
 
 A change is significant if it exceeds the sampling error, so that noise is not called a regression, and --min-effect. The
-error comes from the variation of a value over time within each recording, plus --run-noise. Of all changes that are
-called significant, at most 5% are expected to be noise. docs/diff.md describes the method.
+error comes from the variation of a value over time within each recording, or, for the total of an estimate, from its own
+standard error, plus --run-noise. Of all changes that are called significant, at most 5% are expected to be noise.
+docs/diff.md describes the method.
 
 The report also compares the totals of both traces: kinds of profiles, garbage collections, exceptions and allocations by
 type, waits for locks, requests and spans with quantiles of their durations, and the means of counters.

@@ -102,6 +102,27 @@ func TestDiffFailAbove(t *testing.T) {
 	}
 }
 
+// The total of an estimate is judged by its own error, which the summary states: four times the allocations are an
+// increase although the program allocates in bursts. The same trace has none.
+func TestDiffFailAboveOfEstimates(t *testing.T) {
+	before, after := corpus.SharedTrace(t, "own/alloc-verbose").Path, corpus.SharedTrace(t, "own/alloc-sampled").Path
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{before, after}, exitAbove, "the total of alloc_space by +301%"},
+		{[]string{"--per", "time", before, after}, exitAbove, "the total of alloc_space per second by "},
+		{[]string{after, after}, exitOK, ""},
+		{[]string{after, before}, exitOK, ""},
+	} {
+		r := invoke(t, t.TempDir(), nil, append([]string{"diff", "--kind", "alloc", "--fail-above", "5%"}, c.args...)...)
+		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
+			t.Errorf("%q: code %d: %s%s", c.args, r.code, r.stderr, r.stdout)
+		}
+	}
+}
+
 // Values of folded stacks have no unit, so nothing is significant, unless --counts states that they are numbers of
 // samples.
 func TestDiffOfFoldedStacks(t *testing.T) {

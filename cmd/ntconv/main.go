@@ -22,7 +22,8 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		paceCollector()
 	}
-	log.SetOutput(io.Discard) // net/http logs protocol errors of receivers; its errors are enough
+	log.SetOutput(io.Discard)  // net/http logs protocol errors of receivers; its errors are enough
+	os.Stdout = openedStdout() // outputs also use it by its name
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

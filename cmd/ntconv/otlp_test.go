@@ -58,6 +58,25 @@ func TestSendingExitCodes(t *testing.T) {
 	}
 }
 
+// TestUnclearAnswers checks that a run whose receiver does not say what it accepted does not end as a success.
+func TestUnclearAnswers(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"7","errorMessage":"quo`)
+	}))
+	defer s.Close()
+	r := invoke(t, t.TempDir(), nil, "to", "otlp", "--batch", "20", "--endpoint", s.URL+"/v1/traces", trace(t, "spans-stop"))
+	for _, text := range []string{"0 spans sent to", "41 perhaps not received", "its response cannot be decoded"} {
+		if !strings.Contains(r.stderr, text) {
+			t.Errorf("no %q in %s", text, r.stderr)
+		}
+	}
+	if r.code != exitIncomplete || strings.Contains(r.stderr, "accepted all") {
+		t.Errorf("code %d, want %d: %s", r.code, exitIncomplete, r.stderr)
+	}
+}
+
 // The command line that names a process is known to the first batch although .NET writes it last, but not if a pipe is
 // read once.
 func TestServiceNameIsKnown(t *testing.T) {

@@ -119,6 +119,7 @@ func (a *app) over(names []string, plan *pass.Plan, use func(*pass.Pass) error) 
 
 // follow makes a pass over an input.
 func (a *app) follow(plan *pass.Plan, in *input.Input, use func(*pass.Pass) error) error {
+	formats.Serve(plan.Names, a.downloads())
 	err := plan.Do(in, use)
 	var coded *failure
 	var wrong *pass.SelectionError

@@ -142,6 +142,7 @@ func (a *app) print(r *printing) error {
 				sink = newLineSink(w, p, r)
 				return sink, err
 			},
+			flush: func() { _ = sink.write() }, // the next write returns the error again
 			empty: func() string {
 				if sink.n == 0 {
 					return "events"
@@ -161,9 +162,9 @@ type lineSink struct {
 	out     *iox.Member
 	printer *eventtext.Printer
 	json    bool
-	live    bool                     // flush soon, because the input is live
 	mark    func(*ntconv.Event) bool // reports whether a mark is printed
 	buf     []byte
+	err     error // of the first write that failed
 	n       int64 // events printed
 }
 
@@ -172,7 +173,6 @@ func newLineSink(out *iox.Member, p *pass.Pass, r *printing) *lineSink {
 		out:     out,
 		printer: eventtext.New(p.Info.Clock, r.lines),
 		json:    r.json,
-		live:    !p.Input.Rereadable(),
 		mark:    p.Selector.KeepMark,
 	}
 }
@@ -199,20 +199,16 @@ func (s *lineSink) Write(e *ntconv.Event) error {
 	if len(s.buf) >= lineBuffer {
 		return s.write()
 	}
-	// A live source delivers a window at once and ends it with a mark; the next window may take long.
-	if s.live && e.Kind == ntconv.KindMark {
-		if err := s.write(); err != nil {
-			return err
-		}
-		return s.out.Flush()
-	}
 	return nil
 }
 
+// write returns the error of an earlier call again.
 func (s *lineSink) write() error {
-	_, err := s.out.Write(s.buf)
+	if s.err == nil {
+		_, s.err = s.out.Write(s.buf)
+	}
 	s.buf = s.buf[:0]
-	return err
+	return s.err
 }
 
 // Close implements ntconv.Sink.

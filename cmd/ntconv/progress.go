@@ -10,6 +10,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/symbolfiles"
 	"golang.org/x/term"
 )
 
@@ -66,8 +67,8 @@ func (m *progressPhase) text() string {
 // progress shows how much of the input has been read. stop ends the display.
 func (a *app) progress(in *input.Input, what string) (stop func()) {
 	return a.showPhase(&progressPhase{name: what, input: in.Name(), size: in.Size(), read: in.Read, detail: func() string {
-		if sent := a.sent.Load(); sent != nil {
-			return (*sent)()
+		if detail := a.detail.Load(); detail != nil {
+			return (*detail)()
 		}
 		return ""
 	}})
@@ -78,10 +79,31 @@ func (a *app) copying(copied func() int64) (stop func()) {
 	return a.showPhase(&progressPhase{name: "copying", size: -1, read: copied})
 }
 
+// downloads is the host of downloads. Their progress is a phase, or a detail of the phase that is being shown.
+func (a *app) downloads() symbolfiles.Host {
+	return symbolfiles.Host{Cleaner: a.cleaner, Progress: func(file string, size int64, read func() int64) (stop func()) {
+		if a.phases.Load() == 0 {
+			return a.showPhase(&progressPhase{name: "downloading " + file, size: size, read: read})
+		}
+		text := func() string { return "downloading " + file + ", " + message.Bytes(read()) }
+		before := a.detail.Swap(&text)
+		return func() { a.detail.Store(before) }
+	}}
+}
+
 // showPhase shows the progress of a phase in the form that --progress selects. By default it draws a bar if standard
 // error is a terminal, no lines are printed to the same terminal, and neither -q nor --report json is set. stop ends the
 // display.
 func (a *app) showPhase(m *progressPhase) (stop func()) {
+	a.phases.Add(1)
+	end := a.drawPhase(m)
+	return func() {
+		end()
+		a.phases.Add(-1)
+	}
+}
+
+func (a *app) drawPhase(m *progressPhase) (stop func()) {
 	switch {
 	case a.progressForm == progressJSON:
 		return a.showProgressJSON(m)

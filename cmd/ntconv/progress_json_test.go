@@ -66,7 +66,7 @@ func TestProgressJSON(t *testing.T) {
 
 // Lines of JSON and of a log follow each other at fixed intervals, with the true rate, and end with stop.
 func TestProgressIntervals(t *testing.T) {
-	const speed = 50_000_000 // bytes per second
+	const speed = 50 << 20 // bytes per second
 	for _, form := range []string{progressJSON, progressText} {
 		synctest.Test(t, func(t *testing.T) {
 			var out bytes.Buffer
@@ -87,7 +87,7 @@ func TestProgressIntervals(t *testing.T) {
 				t.Errorf("%s: a line after the end", form)
 			}
 			if form == progressText {
-				if n := strings.Count(drawn, "(50 MB/s)"); n != 2 || strings.Count(drawn, "2 of 7 traces") != 2 || strings.Contains(drawn, "\r") {
+				if n := strings.Count(drawn, "(50 MiB/s)"); n != 2 || strings.Count(drawn, "2 of 7 traces") != 2 || strings.Contains(drawn, "\r") {
 					t.Errorf("%q", drawn)
 				}
 				return

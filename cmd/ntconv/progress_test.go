@@ -13,7 +13,7 @@ import (
 // After stop, the progress line is empty and is not drawn again. Every drawing
 // shows the true rate, including the first one. Time is that of the bubble.
 func TestProgressEnds(t *testing.T) {
-	const rate = 50_000_000 // bytes per second
+	const rate = 50 << 20 // bytes per second
 	for _, size := range []int64{-1, 10 * rate} {
 		for length := 100 * time.Millisecond; length < 3*time.Second; length += 70 * time.Millisecond {
 			t.Run(fmt.Sprint(size, length), func(t *testing.T) {
@@ -33,8 +33,8 @@ func TestProgressEnds(t *testing.T) {
 						t.Errorf("%d drawings in %v", len(lines), length)
 					}
 					for _, line := range lines {
-						if !strings.Contains(line, "(50 MB/s)") {
-							t.Errorf("%q, want 50 MB/s", line)
+						if !strings.Contains(line, "(50 MiB/s)") {
+							t.Errorf("%q, want 50 MiB/s", line)
 						}
 					}
 					time.Sleep(time.Second)
@@ -71,11 +71,11 @@ func TestProgressLine(t *testing.T) {
 		after      time.Duration
 		want       string
 	}{
-		{"reading", 400e6, 100e6, 2 * time.Second, "\rreading  25% |=======                       | (50 MB/s) [2s:6s]"},
+		{"reading", 400 << 20, 100 << 20, 2 * time.Second, "\rreading  25% |=======                       | (50 MiB/s) [2s:6s]"},
 		{"reading", 100, 100, time.Second, "\rreading 100% |==============================| (100 B/s) [1s]"},
 		{"reading", 100, 0, 0, "\rreading   0% |                              | (0 B/s) [0s]"},
 		{"reading", 100, 300, time.Second, "\rreading 100% |==============================| (300 B/s) [1s]"}, // the file has grown
-		{"copying", -1, 2_540_000_000, 1500 * time.Millisecond, "\rcopying 2.5 GB (1.7 GB/s) [1s]"},
+		{"copying", -1, 2_540_000_000, 1500 * time.Millisecond, "\rcopying 2.37 GiB (1.58 GiB/s) [1s]"},
 	} {
 		var out bytes.Buffer
 		p := progressLine{w: &out, size: c.size, start: start}

@@ -9,13 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/writer"
+	"github.com/parquet-go/parquet-go"
 )
 
 // A nativeProgram is a program in C with the trace of a process that ran it.
@@ -158,19 +161,39 @@ func (b *traceBuilder) write(name string) {
 	}
 }
 
-// TestSymbolsOfFiles checks that every output names native code with --symbols, and none without.
+// inputs returns the names of files with the samples of the trace: the trace, the profile that it becomes without
+// symbols, and the trace that this profile becomes.
+func (p *nativeProgram) inputs(t *testing.T) []string {
+	t.Helper()
+	dir := filepath.Dir(p.trace)
+	profile, again := filepath.Join(dir, "app.pb.gz"), filepath.Join(dir, "again.nettrace")
+	for _, args := range [][]string{{"to", "pprof", p.trace, "-o", profile}, {"to", "nettrace", profile, "-o", again}} {
+		if r := invoke(t, dir, nil, args...); r.code != 0 {
+			t.Fatal(r.stderr)
+		}
+	}
+	return []string{p.trace, profile, again}
+}
+
+// TestSymbolsOfFiles checks that every output names native code with --symbols, and none without, whether the input is
+// a trace or a profile with addresses.
 func TestSymbolsOfFiles(t *testing.T) {
 	p := compileNative(t, t.TempDir(), 3)
-	dir := filepath.Dir(p.file)
+	for _, in := range p.inputs(t) {
+		t.Run(filepath.Base(in), func(t *testing.T) { checkSymbolsOfFiles(t, filepath.Dir(p.file), in) })
+	}
+}
+
+func checkSymbolsOfFiles(t *testing.T, dir, in string) {
 	for _, command := range []string{
 		"to folded -o -", "top", "top --json", "print --frames", "print --json --frames", "to chrome -o -", "to speedscope -o -", "to firefox -o -",
 		"to perfetto --plain -o -", "convert --to folded IN -", "to pprof -o -",
 	} {
 		args := strings.Fields(command)
 		if i := strings.Index(command, "IN"); i >= 0 {
-			args = strings.Fields(strings.Replace(command, "IN", p.trace, 1))
+			args = strings.Fields(strings.Replace(command, "IN", in, 1))
 		} else {
-			args = append(args, p.trace)
+			args = append(args, in)
 		}
 		plain := invoke(t, dir, nil, args...)
 		named := invoke(t, dir, nil, append(args, "--symbols", dir)...)
@@ -192,12 +215,27 @@ func TestSymbolsOfFiles(t *testing.T) {
 			t.Errorf("%s: the inlined function is shown without --lines", command)
 		}
 	}
+	dataset := filepath.Join(t.TempDir(), "dataset")
+	r := invoke(t, dir, nil, "to", "parquet", "--symbols", dir, "-o", dataset, in)
+	frames, err := parquet.ReadFile[tables.Frame](filepath.Join(dataset, "frames.parquet"))
+	if err != nil {
+		t.Fatalf("to parquet: %v\n%s", err, r.stderr)
+	}
+	if !slices.ContainsFunc(frames, func(f tables.Frame) bool { return f.Name == "inner_work" }) {
+		t.Errorf("to parquet: frames %+v", frames)
+	}
 }
 
 // TestSymbolLines checks functions, files and lines of a profile with --lines.
 func TestSymbolLines(t *testing.T) {
 	p := compileNative(t, t.TempDir(), 3)
-	r := invoke(t, t.TempDir(), nil, "to", "pprof", "--lines", "--symbols", p.file, "-o", "-", p.trace)
+	for _, in := range p.inputs(t) {
+		t.Run(filepath.Base(in), func(t *testing.T) { checkSymbolLines(t, p.file, in) })
+	}
+}
+
+func checkSymbolLines(t *testing.T, file, in string) {
+	r := invoke(t, t.TempDir(), nil, "to", "pprof", "--lines", "--symbols", file, "-o", "-", in)
 	made, err := profile.ParseData([]byte(r.stdout))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, r.stderr)
@@ -239,20 +277,29 @@ func TestSymbolsOfAnotherBuild(t *testing.T) {
 // TestSymbolsCommand checks the counts of ntconv symbols.
 func TestSymbolsCommand(t *testing.T) {
 	p := compileNative(t, t.TempDir(), 3)
+	events := int64(10)
+	for _, in := range p.inputs(t) {
+		t.Run(filepath.Base(in), func(t *testing.T) { checkSymbolsCommand(t, &p, in, events) })
+		events = 1 // a profile adds up equal samples
+	}
+}
+
+// checkSymbolsCommand checks the counts for an input with a number of events.
+func checkSymbolsCommand(t *testing.T, p *nativeProgram, in string, events int64) {
 	for _, c := range []struct {
 		flags                 []string
 		fromFiles, unresolved int64
 	}{
-		{nil, 0, 30},
-		{[]string{"--symbols", p.file}, 20, 10},
-		{[]string{"--symbols", p.file, "--lines"}, 20, 10},
+		{nil, 0, 3 * events},
+		{[]string{"--symbols", p.file}, 2 * events, events},
+		{[]string{"--symbols", p.file, "--lines"}, 2 * events, events},
 	} {
-		r := invoke(t, t.TempDir(), nil, append([]string{"symbols", "--json", p.trace}, c.flags...)...)
+		r := invoke(t, t.TempDir(), nil, append([]string{"symbols", "--json", in}, c.flags...)...)
 		var got symbolList
 		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
 			t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
 		}
-		if got.Frames != 30 || got.FromFiles != c.fromFiles || got.Unresolved != c.unresolved || got.FromTrace != 0 || len(got.Symbols) != 1 {
+		if got.Frames != 3*events || got.FromFiles != c.fromFiles || got.Unresolved != c.unresolved || got.FromTrace != 0 || len(got.Symbols) != 1 {
 			t.Errorf("%v: %+v", c.flags, got)
 			continue
 		}

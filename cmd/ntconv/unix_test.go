@@ -3,8 +3,11 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -14,7 +17,43 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/reader"
 )
+
+// All commands fail if their caller has closed standard output. A caller that redirects it to /dev/null, or that opens
+// /dev/null for all output, wants none.
+func TestClosedStdout(t *testing.T) {
+	in := trace(t, "cpu-env")
+	for _, args := range [][]string{
+		{"print", in},
+		{"print", "--stats", in},
+		{"info", in},
+		{"top", in},
+		{"symbols", in},
+		{"verify", in, in},
+		{"diff", in, in},
+		{"to", "folded", "-o", "-", in},
+		{"filter", "-o", "/dev/stdout", in},
+		{"help"},
+		{"print", "--help"},
+		{"version"},
+		{"completion", "bash"},
+	} {
+		for redirect, want := range map[string]int{">&-": exitOutput, ">/dev/null": exitOK, "<>/dev/null >&0 2>&0": exitOK} {
+			cmd := command(t, t.TempDir())
+			self := cmd.Path
+			cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `exec "$0" "$@" ` + redirect, self}, args...)
+			var errs bytes.Buffer
+			cmd.Stderr = &errs
+			code := exitCode(t, cmd.Run())
+			if code != want || want == exitOutput && !strings.Contains(errs.String(), "standard output") {
+				t.Errorf("%q %s: exit code %d, want %d: %s", args, redirect, code, want, errs.String())
+			}
+		}
+	}
+}
 
 // Wherever a write fails, nothing is left at the destination, and what was there stays.
 func TestFailingWrites(t *testing.T) {
@@ -120,6 +159,46 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// TestInterruptedDownload checks that a signal leaves no part of a file in the cache.
+func TestInterruptedDownload(t *testing.T) {
+	done := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write(make([]byte, 1<<20))
+		_ = http.NewResponseController(w).Flush()
+		select { // and then nothing more
+		case <-r.Context().Done():
+		case <-done:
+		}
+	}))
+	defer server.Close()
+	defer close(done)
+	dir, cache := t.TempDir(), t.TempDir()
+	cmd := command(t, dir, "to", "folded", "--debuginfod", server.URL, "-o", "out", trace(t, "cpu-v6"))
+	cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+cache)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	cached := func() (names []string) {
+		_ = filepath.WalkDir(cache, func(name string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				names = append(names, name)
+			}
+			return nil
+		})
+		return names
+	}
+	waitFor(t, "a part of a file", func() bool { return len(cached()) == 1 })
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd.Wait()); code != 143 {
+		t.Errorf("code %d, want 143", code)
+	}
+	if got := append(cached(), files(t, dir)...); len(got) > 0 {
+		t.Errorf("files %q are left", got)
+	}
+}
+
 // An interruption reports the state of the output: printed lines cannot be taken back. The server of view
 // ends that way.
 func TestInterruptedWithLines(t *testing.T) {
@@ -213,16 +292,98 @@ func TestStdoutFull(t *testing.T) {
 	}
 }
 
-// A live trace is seen while it is recorded: every window that is complete, not only when the input ends.
+// While a trace is recorded, the events that the reader delivers from the bytes so far appear on standard output. The
+// rest of the trace follows only when they have appeared.
 func TestFollow(t *testing.T) {
-	cmd := command(t, t.TempDir(), "print", "-")
-	in, out := startPiped(t, cmd)
-	trace := unpacked(t, "threads")
-	if _, err := in.Write(trace[:len(trace)-1]); err != nil {
+	for _, c := range []struct {
+		trace string
+		order reader.Order
+		args  []string
+	}{
+		{"threads", reader.ByTime, []string{"print", "--json", "--order", "time", "-"}},
+		{"cpu-env", reader.ByTime, []string{"print", "--json", "--order", "time", "-"}},
+		{"cpu-env", reader.FileOrder, []string{"print", "--json", "--order", "file", "-"}},
+		{"cpu-v6", reader.FileOrder, []string{"print", "--json", "--order", "file", "-"}},
+	} {
+		cmd := command(t, t.TempDir(), c.args...)
+		in, out := startPiped(t, cmd)
+		trace, printed, lines := unpacked(t, c.trace), 0, bufio.NewScanner(out)
+		lines.Buffer(nil, 1<<20)
+		const pieces = 7
+		for i := range pieces {
+			piece := trace[i*len(trace)/pieces : (i+1)*len(trace)/pieces]
+			if _, err := in.Write(piece); err != nil {
+				t.Fatal(err)
+			}
+			for want := delivered(t, trace[:(i+1)*len(trace)/pieces], c.order); printed < want && lines.Scan(); {
+				printed++
+			}
+		}
+		in.Close()
+		for lines.Scan() {
+			printed++
+		}
+		if code := exitCode(t, cmd.Wait()); code != exitOK || printed != delivered(t, trace, c.order) {
+			t.Errorf("%q: code %d after %d lines", c.args, code, printed)
+		}
+	}
+}
+
+// delivered returns how many events the reader delivers before it reads beyond the data.
+func delivered(t *testing.T, data []byte, order reader.Order) int {
+	t.Helper()
+	n, atEnd := 0, -1
+	in := readerFunc(func(p []byte) (int, error) {
+		if len(data) == 0 {
+			if atEnd < 0 {
+				atEnd = n
+			}
+			return 0, io.EOF
+		}
+		k := copy(p, data)
+		data = data[k:]
+		return k, nil
+	})
+	r, err := reader.New(in, &reader.Options{Order: order})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.ReadFull(out, make([]byte, 1000)); err != nil {
+	for e, err := range ntconv.Events(r) {
+		if err != nil {
+			break // the data ends in the middle
+		}
+		if e.Kind == ntconv.KindEvent {
+			n++
+		}
+	}
+	if atEnd < 0 {
+		return n
+	}
+	return atEnd
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// Each complete window of a live trace is written, although the writer has not filled its buffers.
+func TestFollowRewritten(t *testing.T) {
+	cmd := command(t, t.TempDir(), "filter", "-o", "-", "-")
+	in, out := startPiped(t, cmd)
+	trace := unpacked(t, "threads")
+	go func() { _, _ = in.Write(trace[:len(trace)-1]) }() // the test ends without the last byte
+	r, err := reader.New(out, &reader.Options{Order: reader.FileOrder})
+	if err != nil {
 		t.Fatal(err)
+	}
+	for marks := 0; marks == 0; {
+		e, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == ntconv.KindMark {
+			marks++
+		}
 	}
 	in.Close()
 	if _, err := io.Copy(io.Discard, out); err != nil {

@@ -170,10 +170,14 @@ func (d *delivery) count(n int64, size int, err error) {
 		if d.done.Sent == 0 && d.done.Rejected == maxTooLarge {
 			d.failLocked(fmt.Errorf("%w: the receiver refuses every request as too large, even of one span: %w", ErrNotReceived, err))
 		}
-	case errors.As(err, &partial):
-		d.received(n, min(max(partial.Rejected, 0), n), size)
+	case errors.Is(err, ErrUnconfirmed), errors.As(err, &partial) && partial.Rejected < 0:
+		d.done.Unconfirmed += n
+		d.explain(err.Error())
+		d.report.Note(ntconv.CodeUnconfirmed, uint64(n), -1, err.Error())
+	case partial != nil:
+		d.received(n, min(partial.Rejected, n), size)
 		d.explain(partial.Message)
-		if partial.Rejected <= 0 {
+		if partial.Rejected == 0 {
 			d.done.Warnings++
 			break
 		}

@@ -240,8 +240,31 @@ func TestPartialSuccess(t *testing.T) {
 	}
 	sum := s.Summary()
 	checkSummary(t, sum)
-	if sum.Sent != 27 || sum.Rejected != 13 || sum.Warnings != 2 || sum.Message != "message 1" || report.Count(ntconv.CodeRejected) != 13 ||
-		report.Worst() < ntconv.SeverityLoss {
+	if sum.Sent != 17 || sum.Rejected != 13 || sum.Unconfirmed != 10 || sum.Warnings != 1 || sum.Batches != 3 || sum.Message != "message 1" ||
+		report.Count(ntconv.CodeRejected) != 13 || report.Count(ntconv.CodeUnconfirmed) != 10 || report.Worst() < ntconv.SeverityLoss {
+		t.Errorf("%+v, %v", sum, report.Entries())
+	}
+}
+
+// TestUnconfirmed checks that batches whose answer is unclear are counted, neither as sent nor as rejected, and that the
+// upload continues.
+func TestUnconfirmed(t *testing.T) {
+	report := new(ntconv.Report)
+	r := &receiver{t: t, answer: func(_ context.Context, call, _ int) error {
+		if call == 2 {
+			return fmt.Errorf("%w: cut", ErrUnconfirmed)
+		}
+		return nil
+	}}
+	s := newTestSink(t.Context(), r, &Options{BatchSpans: 10, Report: report})
+	send(s, 40)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	sum := s.Summary()
+	checkSummary(t, sum)
+	if sum.Sent != 30 || sum.Unconfirmed != 10 || sum.Unsent != 0 || sum.Batches != 3 || !strings.Contains(sum.Message, "cut") ||
+		report.Count(ntconv.CodeUnconfirmed) != 10 || report.Worst() < ntconv.SeverityLoss {
 		t.Errorf("%+v, %v", sum, report.Entries())
 	}
 }

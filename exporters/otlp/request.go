@@ -19,8 +19,8 @@ func MarshalRequest(spans []*tracepb.ResourceSpans) ([]byte, error) {
 
 // ParseResponse parses the body of a successful OTLP/HTTP response, an ExportTraceServiceResponse in protobuf. It
 // returns a *PartialSuccessError if the receiver rejected spans or sent a warning. It returns an error that wraps
-// ntconv.ErrCorrupt if the body is not such a message: the receiver has accepted the request, but the number of
-// accepted spans is unknown.
+// ntconv.ErrCorrupt and ErrUnconfirmed if the body is not such a message: the receiver has accepted the request, but the
+// number of accepted spans is unknown.
 func ParseResponse(body []byte) error {
 	const partialSuccess, rejectedSpans, errorMessage = 1, 1, 2
 	var partial PartialSuccessError
@@ -39,7 +39,7 @@ func ParseResponse(body []byte) error {
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("otlp: response: %w: %v", ntconv.ErrCorrupt, err)
+		return fmt.Errorf("otlp: response: %w: %w: %v", ErrUnconfirmed, ntconv.ErrCorrupt, err)
 	}
 	if partial != (PartialSuccessError{}) {
 		return &partial

@@ -6,14 +6,14 @@ type Summary struct {
 	Sent        int64 // spans that the receiver has, or that were written to the file
 	Rejected    int64 // spans that the receiver rejected
 	Unsent      int64 // spans that were not received because sending failed
-	Unconfirmed int64 // spans that may or may not have been received because sending failed
+	Unconfirmed int64 // spans that may or may not have been received, because sending failed or an answer was unclear
 
 	Batches int64 // requests that were received, or batches in the file; parts of a halved batch count separately
 	// Bytes is the size of these batches: the bytes written to a file, or the protobuf encoding before compression.
 	Bytes  int64
 	Halved int64 // batches, and parts of batches, that were too large for the receiver and were sent in halves
 	// Warnings is the number of batches that the receiver accepted completely, but with a message. Message is the
-	// receiver's first message: a warning, or the reason why it rejected spans.
+	// receiver's first message: a warning, the reason why it rejected spans, or why an answer was unclear.
 	Warnings int64
 	Message  string
 

@@ -21,12 +21,14 @@ import (
 //   - an error that wraps ErrTooLarge: the receiver accepted nothing because the request is too large. The sink sends
 //     each half of the batch, down to single spans, and counts a single span as rejected. It stops after 64 such
 //     spans if the receiver has accepted none.
+//   - an error that wraps ErrUnconfirmed: the receiver has answered, but its answer does not state what it accepted. The
+//     sink counts the spans as Summary.Unconfirmed and continues.
 //   - an error that wraps ErrNotReceived: the receiver certainly accepted nothing, because there was no connection or
 //     because it refused. The sink stops, and the spans count as Summary.Unsent.
 //   - any other error: the receiver may have all spans, some or none, because it did not answer or because the Uploader
 //     does not know. The sink stops, and the spans count as Summary.Unconfirmed.
 //
-// The sink never sends a batch again after the last two errors, so it never delivers a span twice.
+// The sink never sends a batch again after the last three errors, so it never delivers a span twice.
 //
 // The errors of OpenTelemetry's clients wrap none of these. With such a client every failure leaves its batch
 // unconfirmed, and partial success ends the upload. To avoid both, wrap the client in an Uploader that converts its
@@ -39,6 +41,10 @@ type Uploader interface {
 // and the gRPC status ResourceExhausted without RetryInfo.
 var ErrTooLarge = errors.New("request too large")
 
+// ErrUnconfirmed marks an error of an Uploader: the receiver has answered that the request succeeded, but how many spans
+// it accepted is unknown, for example because its answer is truncated.
+var ErrUnconfirmed = errors.New("the receiver does not state what it accepted")
+
 // ErrNotReceived marks an error of an Uploader: the receiver did not accept any span of the batch.
 var ErrNotReceived = errors.New("spans were not received")
 
@@ -47,7 +53,7 @@ var ErrNotReceived = errors.New("spans were not received")
 // continues.
 type PartialSuccessError struct {
 	// Rejected is the number of spans that the receiver rejected, at most the size of the batch. 0 means a warning: the
-	// receiver has all spans.
+	// receiver has all spans. A negative number counts as ErrUnconfirmed.
 	Rejected int64
 	Message  string // the receiver's explanation; may be empty
 }

@@ -21,8 +21,10 @@ type stackTable struct {
 	spill   *spill
 	last    [stackMemo]stackMemory
 	next    int
-	ids     []int32 // frame IDs of the current stack
 	process []*ntconv.Process
+	// Scratch: the frames of the current stack and their IDs.
+	resolved []ntconv.Frame
+	ids      []int32
 }
 
 // stackMemo is the number of recent stacks that are cached by pointer: idle threads are sampled again and again with
@@ -61,8 +63,11 @@ func (t *stackTable) id(e *ntconv.Event, process int32) (int64, error) {
 		}
 	}
 	t.ids = t.ids[:0]
-	for i := range s.Frames {
-		t.ids = append(t.ids, t.frames.id(process, &s.Frames[i], true))
+	if len(s.Frames) > 0 { // the stack as recorded; the namer may have symbols for some of its addresses
+		t.resolved = t.namer.AppendFrames(t.resolved[:0], owner, s, e.Time)
+		for i := range t.resolved {
+			t.ids = append(t.ids, t.frames.id(process, &t.resolved[i], true))
+		}
 	}
 	var fresh bool
 	m.id, fresh = t.stacks.number(t.sum(&m))
@@ -100,7 +105,6 @@ func (t *stackTable) finish() error {
 	if err != nil {
 		return err
 	}
-	var frames []ntconv.Frame
 	var s spilled
 	for id := int64(1); ; id++ {
 		if err := r.read(&s); err == io.EOF {
@@ -111,9 +115,9 @@ func (t *stackTable) finish() error {
 		row := t.rows.row()
 		row.StackID, row.ProcessID, row.Recorded = id, s.process, len(s.frames) > 0
 		if len(s.frames) == 0 {
-			frames = t.namer.AppendFrames(frames[:0], t.process[s.process], &ntconv.Stack{PCs: s.pcs}, s.time)
-			for i := range frames {
-				s.frames = append(s.frames, t.frames.id(s.process, &frames[i], false))
+			t.resolved = t.namer.AppendFrames(t.resolved[:0], t.process[s.process], &ntconv.Stack{PCs: s.pcs}, s.time)
+			for i := range t.resolved {
+				s.frames = append(s.frames, t.frames.id(s.process, &t.resolved[i], false))
 			}
 		}
 		row.Frames = t.rows.int32s(len(s.frames))

@@ -23,7 +23,6 @@
 // New reads the file to its end, because names, stacks and the start of the clock may come last, and sorts the events
 // in a temporary file. Its memory grows with processes, threads, distinct names, stack nodes and open slices, not with
 // the number of events.
-// on the number of events.
 package chrome
 
 import (
@@ -239,9 +238,7 @@ func (s *source) end(err error) error {
 	}
 	note(int64(s.pairs.Open()), "slices without an end")
 	note(s.noBegin, "slice ends without a beginning")
-	if n := s.parser.Rounded; n > 0 {
-		s.o.Report.Note(ntconv.CodeNotCarried, uint64(n), -1, "times were rounded to nanoseconds")
-	}
+	s.o.Report.Add(ntconv.CodeRounded, uint64(s.parser.Rounded), -1)
 	if s.inputErr != nil {
 		return s.inputErr
 	}

@@ -204,7 +204,7 @@ func TestOdd(t *testing.T) {
 		t.Errorf("starts at %v, want %v", info.Clock.Time(events[0].Time), want)
 	}
 	checkReport(t, report, map[ntconv.Code]uint64{
-		ntconv.CodeRowSkipped: 2, ntconv.CodeNotCarried: 1, ntconv.CodeUnknownStack: 1, ntconv.CodeRepaired: 2,
+		ntconv.CodeRowSkipped: 2, ntconv.CodeRounded: 1, ntconv.CodeUnknownStack: 1, ntconv.CodeRepaired: 2,
 	})
 }
 

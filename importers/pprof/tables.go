@@ -3,10 +3,10 @@ package pprof
 import (
 	"fmt"
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/dotnet"
 )
 
 // frames holds the frames of all locations, innermost first, in one slice.
@@ -258,10 +258,10 @@ func (s *scan) int32(n int64) int32 {
 
 // placeholder returns a placeholder name for an address without a function.
 func placeholder(m *ntconv.Mapping, pc uint64) string {
-	if m == nil || m.File == "" {
-		return "0x" + strconv.FormatUint(pc, 16)
+	if m == nil {
+		m = new(ntconv.Mapping)
 	}
-	return baseName(m.File) + "+0x" + strconv.FormatUint(pc-m.Start+m.Offset, 16)
+	return dotnet.Placeholder(m.File, m.Start, m.Offset, pc)
 }
 
 // baseName returns the last element of a path of any operating system.

@@ -189,6 +189,10 @@ func (d *Decoder) field(code byte, c *cursor) {
 		e.ID = ID{GlobalID, code != codeGlobalID, c.text()}
 	case codeBindID, upper(codeBindID):
 		e.BindID = ID{PlainID, code != codeBindID, c.text()}
+	case codeName:
+		e.Name = string(c.text())
+	case codeCategory:
+		e.Category = string(c.text())
 	case codeIDScope:
 		e.IDScope, e.Has = d.string(c.text()), e.Has|HasIDScope
 	case codeScope:
@@ -262,10 +266,12 @@ func (d *Decoder) generic(p *plan, c *cursor) {
 		c.failed = true
 		return
 	}
-	time, has := d.e.Time, p.has&HasTime
+	last := d.e
 	d.parser.Parse(text, &d.e)
-	d.e.Time, d.e.Has = time, d.e.Has|has
-	d.e.TopLevel = p.topLevel
+	d.e.Time, d.e.TopLevel = last.Time, last.TopLevel
+	if d.e.Has |= p.has & HasTime; last.Has&HasDuration != 0 {
+		d.e.Duration, d.e.Has = last.Duration, d.e.Has|HasDuration
+	}
 	d.e.Phase = string(phase)
 	d.quoted(&d.e.Category, HasCategory, category)
 	d.quoted(&d.e.Name, HasName, name)

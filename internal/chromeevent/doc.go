@@ -24,9 +24,10 @@
 // # Limits
 //
 // A trace has at most 4,096 types of this package, and at most 64 per phase, category and name. Beyond these limits,
-// args become one JSON field, and then name and category become fields too. A payload has at most 65,000 bytes, because
-// TraceEvent cannot read larger ones. A larger event becomes several events of the trace: parts with its JSON first,
-// then an event with only its times.
+// args become one JSON field, and then name and category become fields too. If a name or a category has more than 1,024
+// bytes or a zero character, the type states the start of it, and a field the whole. A payload has at most 65,000 bytes,
+// because TraceEvent cannot read larger ones. A larger event becomes several events of the trace: parts with its JSON
+// first, then an event with only its times.
 //
 // # Processes and threads
 //

@@ -75,19 +75,42 @@ func (c *Encoder) Next() *ntconv.Event {
 	return &c.event
 }
 
-// hasTypeNames reports whether a type can state the phase, category and name of an event.
-func hasTypeNames(e *Event) bool {
-	return len(e.Phase) <= 1 && (e.Phase == "" || e.Phase[0] > ' ' && e.Phase[0] < 0x7f && e.Phase != phaseField) &&
-		len(e.Category) <= maxTypeName && len(e.Name) <= maxTypeName &&
-		strings.IndexByte(e.Category, 0) < 0 && strings.IndexByte(e.Name, 0) < 0
+// typeNames returns an event with the phase, category and name that a type of e states: those of e, truncated to what a
+// type can hold. It returns nil if a type cannot state the phase.
+func typeNames(e *Event) *Event {
+	if len(e.Phase) > 1 || e.Phase == phaseField || e.Phase != "" && (e.Phase[0] <= ' ' || e.Phase[0] >= 0x7f) {
+		return nil
+	}
+	category, name := typeName(e.Category), typeName(e.Name)
+	if len(category) == len(e.Category) && len(name) == len(e.Name) {
+		return e
+	}
+	names := *e
+	names.Category, names.Name = category, name
+	return &names
+}
+
+// typeName returns the longest start of a string that can be the name of a type.
+func typeName(s string) string {
+	if at := strings.IndexByte(s, 0); at >= 0 {
+		s = s[:at]
+	}
+	if len(s) <= maxTypeName {
+		return s
+	}
+	end := maxTypeName
+	for end > maxTypeName-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
 }
 
 // shape describes an event and returns the shape of the description. It prefers typed fields, then args as JSON, then
 // the generic type, depending on how many types are left.
 func (c *Encoder) shape(e *Event) *shape {
-	if hasTypeNames(e) {
+	if names := typeNames(e); names != nil {
 		for _, asJSON := range [...]bool{false, true} {
-			if sh := c.typed(e, asJSON); sh != nil {
+			if sh := c.typed(e, names, asJSON); sh != nil {
 				return sh
 			}
 		}
@@ -97,23 +120,29 @@ func (c *Encoder) shape(e *Event) *shape {
 
 // typed describes an event by the fields of its args, or with args as one JSON field. It returns nil if the limit of
 // shapes is exceeded. It searches for duplicate names only for a shape that has some.
-func (c *Encoder) typed(e *Event, asJSON bool) *shape {
+func (c *Encoder) typed(e, names *Event, asJSON bool) *shape {
 	for _, c.d.unique = range [...]bool{false, true} {
 		c.d.reset()
-		c.d.head(e, absentOf(e))
+		c.d.head(names, absentOf(e))
 		c.members(e)
+		if names.Name != e.Name {
+			c.text(e, HasName, codeName, e.Name)
+		}
+		if names.Category != e.Category {
+			c.text(e, HasCategory, codeCategory, e.Category)
+		}
 		c.other(e, asJSON)
 		c.args(e, asJSON)
 		limit := maxTypes - 2*reservedTypes
 		if asJSON {
 			limit += reservedTypes
 		}
-		sh := c.shapes.find(&c.d, e, limit)
+		sh := c.shapes.find(&c.d, names, limit)
 		if sh == nil {
 			return nil
 		}
 		if !sh.duplicates {
-			return c.wide(sh, e)
+			return c.wide(sh, names)
 		}
 	}
 	return nil
@@ -256,14 +285,16 @@ func genericName(e *Event) *Event {
 	return names
 }
 
-// generic describes an event with the generic type of its phase. All members, and an unknown phase, are fields.
+// generic describes an event with the generic type of its phase. The duration is a field, and so are all other members
+// as text, and an unknown phase.
 func (c *Encoder) generic(e *Event) *shape {
 	names := genericName(e)
 	rest := *e
 	rest.Phase, rest.Category, rest.Name, rest.Args = "", "", "", nil
-	rest.Has &^= HasName | HasCategory
+	rest.Has &^= HasName | HasCategory | HasDuration
 	c.d.reset()
 	c.d.head(names, absentOf(e)|HasName|HasCategory)
+	c.nanos(e, HasDuration, codeDuration, e.Duration)
 	if e.Time != int64(c.event.Time) {
 		c.nanos(e, HasTime, codeTime, e.Time)
 	}
@@ -289,7 +320,7 @@ func (c *Encoder) divide(e *Event) {
 	whole := *e
 	whole.PID, whole.TID = nil, nil
 	c.data = AppendJSON(c.data[:0], &whole)
-	if hasTypeNames(e) && c.divided(e, e, maxTypes-reservedTypes) {
+	if names := typeNames(e); names != nil && c.divided(e, names, maxTypes-reservedTypes) {
 		return
 	}
 	c.divided(e, genericName(e), math.MaxInt)

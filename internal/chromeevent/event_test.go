@@ -255,3 +255,53 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
+
+// An event whose name or category is too long for a type, or has a character that no type may have, still has a duration
+// and args as fields, and its names as fields, too. Types state the start of the names.
+func TestLongNames(t *testing.T) {
+	var p chromeevent.Parser
+	var owners chromeevent.Owners
+	enc, report := chromeevent.NewEncoder(), &ntconv.Report{}
+	dec := chromeevent.NewDecoder(report)
+	types := map[*ntconv.Type]bool{}
+	long := "y" + strings.Repeat("ä", 900)
+	for _, c := range []struct{ name, category, typeName, provider string }{
+		{long, "c", long[:1023], "c"}, {long + "2", "c", long[:1023], "c"}, {"n", long, "n", long[:1023]}, {long, long, long[:1023], long[:1023]},
+		{`a\u0000b`, "c", "a", "c"}, {`\u0000b`, "c", "X", "c"}, {long[:1023], "c", long[:1023], "c"},
+	} {
+		text := fmt.Sprintf(`{"name":"%s","cat":"%s","ph":"X","ts":1,"dur":2.5,"pid":1,"tid":2,"args":{"k":7}}`, c.name, c.category)
+		got, events := roundTrip(t, &p, enc, dec, &owners, []byte(text))
+		checkSame(t, got, []byte(text))
+		e := events[0]
+		types[e.Type] = true
+		if e.Type.Name != c.typeName || e.Type.Provider != c.provider {
+			t.Errorf("%.100s: the type is %.40s/%.40s", text, e.Type.Provider, e.Type.Name)
+		}
+		for field, want := range map[string]int64{"dur_ns": 2500, "k": 7} {
+			if v, _ := e.Field(field); v.Kind() != ntconv.ValueInt || v.Int() != want {
+				t.Errorf("%.100s: %s is %v, want %d", text, field, v, want)
+			}
+		}
+	}
+	if len(types) != 6 { // names with the same start have the same type
+		t.Errorf("%d types, want 6", len(types))
+	}
+	if len(report.Entries()) > 0 {
+		t.Error(report.Entries())
+	}
+}
+
+// The generic type, which events have if there are too many other types, has the duration as a field.
+func TestGenericDuration(t *testing.T) {
+	var p chromeevent.Parser
+	var owners chromeevent.Owners
+	enc, dec := chromeevent.NewEncoder(), chromeevent.NewDecoder(nil)
+	for i := range 5000 {
+		text := fmt.Sprintf(`{"name":"n%d","ph":"X","ts":1,"dur":2.5,"tdur":%d}`, i, i)
+		got, events := roundTrip(t, &p, enc, dec, &owners, []byte(text))
+		if v, _ := events[0].Field("dur_ns"); v.Kind() != ntconv.ValueInt || v.Int() != 2500 {
+			t.Fatalf("%s: dur_ns is %v", text, v)
+		}
+		checkSame(t, got, []byte(text))
+	}
+}

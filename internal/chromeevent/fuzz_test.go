@@ -16,6 +16,7 @@ func FuzzChromeEvent(f *testing.F) {
 	for _, text := range catalogue {
 		f.Add([]byte(text), "", []byte{})
 	}
+	f.Add([]byte(`{"name":"`+strings.Repeat("ä", 600)+`","cat":"\u0000","ph":"X","dur":1,"args":{"n":1}}`), "dnC|{ni}", []byte{2, 1, 0, 'n', 0, 0, 2})
 	f.Add([]byte(`{"a":1}`), "d|{ns{[n}Nu}j", []byte{1, 2, 3, 4, 5})
 	f.Fuzz(func(t *testing.T, text []byte, layout string, payload []byte) {
 		var p chromeevent.Parser

@@ -19,6 +19,8 @@ const (
 	codeLocalID        = 'l'
 	codeGlobalID       = 'g'
 	codeBindID         = 'x'
+	codeName           = 'n' // the name, if the type cannot state it
+	codeCategory       = 'C' // the category, if the type cannot state it
 	codeIDScope        = 'c'
 	codeScope          = 's'
 	codeBindPoint      = 'p'
@@ -58,6 +60,10 @@ func fieldOf(code byte) (f memberField, ok bool) {
 		return memberField{"id2_global", textType}, true
 	case codeBindID, upper(codeBindID):
 		return memberField{"bind_id", textType}, true
+	case codeName:
+		return memberField{"name", textType}, true
+	case codeCategory:
+		return memberField{"cat", textType}, true
 	case codeIDScope:
 		return memberField{"scope", textType}, true
 	case codeScope:

@@ -2,6 +2,8 @@ package formats
 
 import (
 	"bytes"
+	"errors"
+	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
@@ -13,7 +15,7 @@ import (
 func chromeIn() *In {
 	return &In{
 		Sniff:   isChrome,
-		Hint:    hasMetadataFirst,
+		Hint:    hasEventsLater,
 		Ordered: true,
 		Bind:    func(*pflag.FlagSet) Opener { return chromeOpener{} },
 		NoEvents: Advice{
@@ -46,15 +48,16 @@ func isChrome(head []byte) bool {
 	return found
 }
 
-// hasMetadataFirst reports whether head ends in a member named metadata, before the list of events is visible.
-func hasMetadataFirst(head []byte) bool {
-	_, inMetadata := sniffChrome(head)
-	return inMetadata
+// hasEventsLater reports whether head ends before the list of events, after the beginning of a member that programs
+// write before the list.
+func hasEventsLater(head []byte) bool {
+	_, later := sniffChrome(head)
+	return later
 }
 
-// sniffChrome reads members of the outermost object until one decides. inMetadata means that head ends inside the value
-// of the member metadata.
-func sniffChrome(head []byte) (found, inMetadata bool) {
+// sniffChrome reads members of the outermost object until one decides. later means that head ends before, but has one
+// of the large members that Chrome (metadata) and PyTorch (the others) write before the list of events.
+func sniffChrome(head []byte) (found, later bool) {
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
 	dec := jsontext.NewDecoder(
 		bytes.NewReader(head),
@@ -74,10 +77,14 @@ func sniffChrome(head []byte) (found, inMetadata bool) {
 	for t.Kind() == '{' && dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return false, false
+			return false, later
 		}
 		text, kind := name.String(), dec.PeekKind()
 		switch text {
+		case "metadata", "distributedInfo":
+			later = later || kind == '{'
+		case "deviceProperties":
+			later = later || kind == '['
 		case "traceEvents", "stackFrames", "displayTimeUnit", "systemTraceEvents", "otherData":
 			return kind == '[' || kind == '{' || kind == '"' || kind == 'n', false
 		case "nodes":
@@ -87,11 +94,11 @@ func sniffChrome(head []byte) (found, inMetadata bool) {
 			_, _ = dec.ReadToken() // PeekKind has seen it
 			return firstHas(dec, "callFrame"), false
 		}
-		if dec.SkipValue() != nil {
-			return false, text == "metadata" && kind == '{'
+		if err := dec.SkipValue(); err != nil {
+			return false, later && errors.Is(err, io.ErrUnexpectedEOF)
 		}
 	}
-	return false, false
+	return false, later && dec.PeekKind() == 0
 }
 
 // firstHas reports whether the first element of a list is an object with a member of that name.

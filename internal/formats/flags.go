@@ -3,7 +3,7 @@ package formats
 import (
 	"errors"
 	"fmt"
-	"math/bits"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -303,23 +303,26 @@ var errSize = fmt.Errorf("want a number of bytes, which may end in KiB, MiB, GiB
 
 var sizeUnits = [...]string{"", "K", "M", "G", "T"}
 
-// parseSize parses "4096", "64MiB", "64M" or "64mb". All units are powers of 1024.
+// parseSize parses "4096", "64MiB", "64M" or "64mb". Units that end in B without an i are powers of 1000, others of 1024.
 func parseSize(s string) (int64, error) {
 	digits := strings.TrimRight(s, "KMGTiBkmgtb")
 	n, err := strconv.ParseInt(digits, 10, 64)
 	if err != nil || n < 0 {
 		return 0, errSize
 	}
-	unit := strings.TrimSuffix(strings.TrimSuffix(strings.ToUpper(s[len(digits):]), "B"), "I")
-	for i, u := range sizeUnits {
-		if u == unit {
-			if bits.Len64(uint64(n))+10*i > 63 {
-				return 0, errSize
-			}
-			return n << (10 * i), nil
-		}
+	name, step := strings.ToUpper(s[len(digits):]), int64(1024)
+	unit := strings.TrimSuffix(strings.TrimSuffix(name, "B"), "I")
+	if name == unit+"B" {
+		step = 1000
 	}
-	return 0, errSize
+	i := slices.Index(sizeUnits[:], unit)
+	for ; i > 0 && n <= math.MaxInt64/step; i-- {
+		n *= step
+	}
+	if i != 0 {
+		return 0, errSize
+	}
+	return n, nil
 }
 
 // formatSize returns n in the largest unit that divides it, and "" for 0, so that help shows no default for "no limit".

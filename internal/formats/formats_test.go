@@ -408,6 +408,10 @@ func TestDetect(t *testing.T) {
 		{"a", `{"traceEvents":[]}`, "chrome"},
 		{"a", "\ufeff{\"metadata\":{\"source\":\"DevTools\"},\n\"traceEvents\": [", "chrome"},
 		{"a", `{"metadata":{"source":"DevTools","modifications":{"a":`, "chrome"},
+		{"a", `{"schemaVersion":1,"deviceProperties":[{"id":0},{"id":`, "chrome"},
+		{"a", `{"schemaVersion":1,"deviceProperties":[],"distributedInfo":{"ranks":[0, 1`, "chrome"},
+		{"a", `{"schemaVersion":1,"deviceProperties":[],"username":`, "chrome"},
+		{"a", `{"schemaVersion":1,"deviceProperties":[{"id":0},`, "chrome"},
 		{"a", `{"nodes":[{"id":1,"callFrame":{}}]`, "chrome"},
 		{"a", `[{"id":1}]`, "JSON"},
 		{"a", `{"nodes":[{"id":1}]}`, "JSON"},
@@ -505,12 +509,12 @@ func TestSizes(t *testing.T) {
 			t.Fatalf("%d: %s, read as %d, %v", n, formatSize(n), got, err)
 		}
 	})
-	for text, want := range map[string]int64{"0": 0, "4096": 4096, "64MiB": 64 << 20, "64M": 64 << 20, "1kb": 1024, "2g": 2 << 30, "1TiB": 1 << 40} {
+	for text, want := range map[string]int64{"0": 0, "4096": 4096, "64MiB": 64 << 20, "64M": 64 << 20, "1kb": 1000, "200MB": 200e6, "3TB": 3e12, "7b": 7, "2g": 2 << 30, "1ki": 1024, "1TiB": 1 << 40} {
 		if got, err := parseSize(text); err != nil || got != want {
 			t.Errorf("%s: %d, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "MiB", "-1", "1.5G", "1X", "9223372036854775807K", "1 M", "1BB", "1iB2"} {
+	for _, text := range []string{"", "MiB", "-1", "1.5G", "1X", "9223372036854775807K", "1 M", "1BB", "1iB2", "9223372037GB"} {
 		if n, err := parseSize(text); err == nil {
 			t.Errorf("%s: %d", text, n)
 		}

@@ -118,8 +118,14 @@ func (r *spansResult) set(s otlp.Summary) {
 			r.Remark(message.Group(n) + " " + text)
 		}
 	}
-	add(s.Rejected, "rejected by the receiver"+why)
-	if s.Rejected == 0 && s.Warnings > 0 {
+	explained := func(n int64, text string) { // the first one states the message, which is that of the first batch
+		if add(n, text+why); n > 0 {
+			why = ""
+		}
+	}
+	explained(s.Rejected, "rejected by the receiver")
+	explained(s.Unconfirmed, "perhaps not received, because an answer was unclear or missing")
+	if s.Rejected+s.Unconfirmed == 0 && s.Warnings > 0 {
 		r.Remark("the receiver accepted all and warned" + why)
 	}
 	add(s.Doubled, "perhaps received twice, because an answer was missing")
@@ -178,7 +184,7 @@ func (r *spansResult) Line(read Read) string {
 }
 
 func (r *spansResult) Detail() (string, []ntconv.Code) {
-	return r.Text, []ntconv.Code{ntconv.CodeRejected, ntconv.CodeDoubled}
+	return r.Text, []ntconv.Code{ntconv.CodeRejected, ntconv.CodeUnconfirmed, ntconv.CodeDoubled}
 }
 
 func (r *spansResult) Notes() []string { return r.notes }

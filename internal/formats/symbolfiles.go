@@ -119,3 +119,13 @@ func SymbolFlags(flags *pflag.FlagSet, o *symbol.Options) *symbolfiles.Finder {
 	o.Native, o.Lines = finder, assemblies
 	return finder
 }
+
+// Serve sets the program for which files with symbols are downloaded, if o has the flags of SymbolFlags. o may be nil.
+func Serve(o *symbol.Options, host symbolfiles.Host) {
+	if o == nil {
+		return
+	}
+	if f, ok := o.Native.(interface{ Serve(symbolfiles.Host) }); ok {
+		f.Serve(host)
+	}
+}

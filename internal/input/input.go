@@ -237,6 +237,15 @@ func (in *Input) Rereadable() bool { return in.raw.Rereadable() }
 // Size returns the stored size of the first input in bytes, or -1 if it is unknown.
 func (in *Input) Size() int64 { return in.raw.Size() }
 
+// OnWait sets a function that is called before the inputs that can be read only once wait for bytes; see
+// [iox.Input.OnWait].
+func (in *Input) OnWait(f func()) {
+	in.raw.OnWait(f)
+	for _, other := range in.others {
+		other.OnWait(f)
+	}
+}
+
 // Read returns how many stored bytes of the first input the current pass has read. It is safe for concurrent use.
 func (in *Input) Read() int64 { return in.raw.Read() }
 

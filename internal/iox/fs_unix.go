@@ -4,8 +4,11 @@ package iox
 
 import (
 	"errors"
+	"io"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // syncDir makes a rename in the directory durable. File systems that cannot sync a directory (some FUSE and network
@@ -47,4 +50,22 @@ func renameDir(from, to string) error {
 // writer of a FIFO.
 func openNoFollow(name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+}
+
+// isReady reports whether r is a file that can be read without waiting.
+func isReady(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	if !ok {
+		return false
+	}
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return false
+	}
+	ready := false
+	_ = conn.Control(func(fd uintptr) { // a closed file is not ready
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		ready = err == nil && n > 0
+	})
+	return ready
 }

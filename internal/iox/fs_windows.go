@@ -2,6 +2,7 @@ package iox
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -54,3 +55,6 @@ func exchange(string, string) error { return errors.ErrUnsupported }
 
 // openNoFollow is not supported and not needed here, because an open file cannot be removed.
 func openNoFollow(string) (*os.File, error) { return nil, errors.ErrUnsupported }
+
+// isReady reports whether r can be read without waiting, which is not known here.
+func isReady(io.Reader) bool { return false }

@@ -37,6 +37,7 @@ type Input struct {
 	size   int64
 	file   io.ReaderAt // nil for input that can be read only once
 	once   io.Reader   // input that can be read only once
+	wait   func()      // see OnWait
 	opened fs.FileInfo // of a regular file, or nil
 	stat   func() (fs.FileInfo, error)
 	closer io.Closer // nil if the reader is the caller's
@@ -164,6 +165,22 @@ func (in *Input) Read() int64 {
 	return 0
 }
 
+// OnWait sets a function that streams call before they wait for bytes of an input that can be read only once, for outputs
+// whose readers wait as well. It is called in the goroutine of Read, and also in cases that do not wait where the system
+// does not tell. nil means none. OnWait is not safe for concurrent use with Read.
+func (in *Input) OnWait(f func()) { in.wait = f }
+
+// A live reads an input that can be read only once.
+type live struct{ in *Input }
+
+// Read implements io.Reader.
+func (l live) Read(p []byte) (int, error) {
+	if l.in.wait != nil && !isReady(l.in.once) {
+		l.in.wait()
+	}
+	return l.in.once.Read(p)
+}
+
 // Close closes what Open or Member opened. Close all streams and members before. It may be called more than once.
 func (in *Input) Close() error {
 	if in.closer == nil {
@@ -195,7 +212,7 @@ func (in *Input) Stream() (io.ReadCloser, error) {
 		return nil, &Error{Name: in.name, Op: "read", Bytes: -1, Err: syscall.EISDIR}
 	}
 	count := new(atomic.Int64)
-	src := &source{name: in.name, r: in.once, n: count}
+	src := &source{name: in.name, r: live{in}, n: count}
 	if in.file != nil {
 		src.r = io.NewSectionReader(in.file, 0, math.MaxInt64)
 	} else if in.used.Swap(true) {

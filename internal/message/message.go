@@ -46,20 +46,6 @@ func GroupDigits(s string) string {
 	return s
 }
 
-// Bytes formats a number of bytes with at most three digits, in units of 1000 bytes.
-func Bytes(n int64) string {
-	v, unit := float64(n), 0
-	units := [...]string{"B", "kB", "MB", "GB", "TB", "PB", "EB"}
-	for v >= 999.5 && unit < len(units)-1 {
-		v /= 1000
-		unit++
-	}
-	if unit > 0 && v < 9.95 {
-		return fmt.Sprintf("%.1f %s", v, units[unit])
-	}
-	return fmt.Sprintf("%.0f %s", v, units[unit])
-}
-
 // Percent returns n as a percentage of a total: 27.1%, "under 0.1%" for less than 0.05%, and 0% if one of them is not
 // positive.
 func Percent(n, of int64) string {
@@ -70,17 +56,6 @@ func Percent(n, of int64) string {
 		return "under 0.1%"
 	}
 	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(of))
-}
-
-// Duration formats a duration, rounded to 1 s from one minute, to 10 ms from one second, and to 10 µs below.
-func Duration(d time.Duration) string {
-	switch {
-	case d >= time.Minute:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(10 * time.Microsecond).String()
 }
 
 // Range returns "from A to B" for two times since a start, with a precision that shows different times as different.

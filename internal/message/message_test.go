@@ -3,6 +3,7 @@ package message_test
 import (
 	"encoding/json"
 	"maps"
+	"math"
 	"os/exec"
 	"strings"
 	"testing"
@@ -20,6 +21,12 @@ func TestNumbers(t *testing.T) {
 		message.Percent(612, 1000): "61.2%", message.Percent(1, 2000): "under 0.1%", message.Percent(0, 0): "0%",
 		message.Group(-1000): "-1,000", message.Group(-999): "-999",
 		message.Duration(90 * time.Second): "1m30s", message.Duration(1234567890): "1.23s", message.Duration(1234567): "1.23ms",
+		message.Duration(149915960 * time.Microsecond): "2m30s", message.Duration(26_810 * time.Millisecond): "26.8s",
+		message.Duration(59_960 * time.Millisecond): "1m0s", message.Duration(-896_123_000): "-896ms", message.Duration(885_321): "885µs", message.Duration(12): "12ns",
+		message.Bytes(0): "0 B", message.Bytes(999): "999 B", message.Bytes(1000): "0.98 KiB", message.Bytes(8_000_000): "7.63 MiB", message.Bytes(1 << 20): "1 MiB",
+		message.Bytes(math.MaxInt64): "8 EiB", message.Bytes(-32_100_000): "-30.6 MiB", message.Quantity(1.5, "bytes"): "1.50 B",
+		message.Quantity(1500, "milliseconds"): "1.5s", message.Quantity(1e19, "nanoseconds"): "10,000,000,000s", message.Quantity(-1e300, "seconds"): "-1e+300s",
+		message.Quantity(12.34, "percent"): "12.3%", message.Quantity(1234.5, "count"): "1,235", message.Quantity(2, "objects"): "2 objects",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +23,8 @@ import (
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -63,6 +64,8 @@ type webAnswer struct {
 	after  time.Duration // send a Retry-After date that is this far in the future
 	hangUp bool          // close the connection without a response
 	hang   bool          // respond only after the client has disconnected
+	// hangAfter sends the body, but does not end the response before the client has disconnected.
+	hangAfter bool
 }
 
 // A webReceiver sends one response after the other, and repeats the last one.
@@ -108,6 +111,10 @@ func (r *webReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	w.WriteHeader(a.status)
 	_, _ = w.Write(a.body)
+	if a.hangAfter {
+		_ = http.NewResponseController(w).Flush()
+		<-q.Context().Done()
+	}
 }
 
 func web(t *testing.T, answers ...webAnswer) (*webReceiver, string) {
@@ -127,30 +134,72 @@ func encode(t *testing.T, m proto.Message) []byte {
 	return b
 }
 
-// TestUnreadableAnswer checks that a successful response that cannot be decoded causes a warning, because it may state
-// rejected spans.
-func TestUnreadableAnswer(t *testing.T) {
+// TestUnclearAnswer checks that a successful response that does not state completely what the receiver accepted is neither
+// accepted nor sent again: the batch is unconfirmed.
+func TestUnclearAnswer(t *testing.T) {
 	whole := encode(t, partly(2, "quota"))
-	for _, a := range []webAnswer{
-		{header: []string{"Content-Type", "application/x-protobuf"}, body: whole[:len(whole)-1]},
-		{header: []string{"Content-Type", "application/json"}, body: []byte(`{"partialSuccess":{"rejectedSpans":"2"`)},
-		{header: []string{"Content-Type", "application/json"}, body: []byte("ok")},
-		{header: []string{"Content-Type", "application/json"}, body: []byte(`{"partialSuccess":{"rejectedSpans":"two"}}`)},
-		{header: []string{"Content-Type", "application/x-protobuf"}, body: bytes.Repeat(whole, maxResponse/len(whole)+1)},
+	pb, js := []string{"Content-Type", "application/x-protobuf"}, []string{"Content-Type", "application/json"}
+	for name, a := range map[string]webAnswer{
+		"truncated protobuf": {header: pb, body: whole[:len(whole)-1]},
+		"truncated JSON":     {header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":"2"`)},
+		"text":               {header: js, body: []byte("ok")},
+		"plain text":         {header: []string{"Content-Type", "text/plain"}, body: []byte("accepted")},
+		"unknown fields":     {header: []string{"Content-Type", "text/plain"}, body: []byte("\x7a\x02ok")},
+		"no number":          {header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":"two"}}`)},
+		"negative":           {header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":-3}}`)},
+		"negative protobuf":  {header: pb, body: encode(t, partly(-1, "quota"))},
+		"too long":           {header: pb, body: bytes.Repeat(whole, maxResponse/len(whole)+1)},
+		"cut":                {header: append([]string{"Content-Length", "100"}, pb...), body: whole},
+		"never ends":         {header: pb, body: whole, hangAfter: true},
 	} {
-		a.status = http.StatusOK
-		_, url := web(t, a)
-		c, err := New(&Config{Endpoint: url})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var partial *otlp.PartialSuccessError
-		if err := c.UploadTraces(t.Context(), batch(3)); !errors.As(err, &partial) || partial.Rejected != 0 || !strings.Contains(partial.Message, "cannot be decoded") {
-			t.Errorf("%v: %v", a.header, err)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			a.status = http.StatusOK
+			r, url := web(t, a)
+			c := client(t, &Config{Endpoint: url, Timeout: 300 * time.Millisecond, RetryFor: time.Minute})
+			err := c.UploadTraces(t.Context(), batch(3))
+			var partial *otlp.PartialSuccessError
+			if !errors.Is(err, otlp.ErrUnconfirmed) || errors.Is(err, otlp.ErrNotReceived) || errors.As(err, &partial) {
+				t.Errorf("error %v, want %v and nothing else", err, otlp.ErrUnconfirmed)
+			}
+			if len(r.requests) != 1 || c.Stats() != (otlp.UploadStats{}) {
+				t.Errorf("%d requests, %+v, want one", len(r.requests), c.Stats())
+			}
+		})
+	}
+}
+
+// An answering is a codec of a gRPC server that sends other bytes as its response.
+type answering struct {
+	encoding.CodecV2
+	response []byte
+}
+
+func (a answering) Marshal(any) (mem.BufferSlice, error) {
+	return mem.BufferSlice{mem.SliceBuffer(a.response)}, nil
+}
+
+// TestUnclearGRPCAnswer checks the same for responses of gRPC. The status that gRPC makes of them is of this process, not
+// of the receiver.
+func TestUnclearGRPCAnswer(t *testing.T) {
+	whole := encode(t, partly(2, "quota"))
+	for name, response := range map[string][]byte{
+		"truncated": whole[:len(whole)-1],
+		"negative":  encode(t, partly(-1, "quota")),
+		"too long":  bytes.Repeat(whole, maxResponse/len(whole)+1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &grpcReceiver{}
+			_, url := serveGRPC(t, r, grpc.ForceServerCodecV2(answering{encoding.GetCodecV2("proto"), response}))
+			c := client(t, &Config{Endpoint: url, RetryFor: time.Minute})
+			var partial *otlp.PartialSuccessError
+			err := c.UploadTraces(t.Context(), batch(3))
+			if !errors.Is(err, otlp.ErrUnconfirmed) || errors.Is(err, otlp.ErrNotReceived) || errors.Is(err, otlp.ErrTooLarge) || errors.As(err, &partial) {
+				t.Errorf("error %v, want %v and nothing else", err, otlp.ErrUnconfirmed)
+			}
+			if r.requests != 1 || c.Stats() != (otlp.UploadStats{}) {
+				t.Errorf("%d requests, %+v, want one", r.requests, c.Stats())
+			}
+		})
 	}
 }
 
@@ -212,7 +261,11 @@ func TestHTTPAnswers(t *testing.T) {
 		"partial":             {[]webAnswer{{status: 200, header: pb, body: encode(t, partly(2, "too\nold"))}}, want{requests: 1, rejected: 2, err: "too old"}},
 		"partial in JSON":     {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":"2","errorMessage":"old"}}`)}}, want{requests: 1, rejected: 2, err: "old"}},
 		"partial as a number": {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":3}}`)}}, want{requests: 1, rejected: 3, err: "3 spans"}},
-		"negative":            {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":-3}}`)}}, want{requests: 1}},
+		"partial as text":     {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/plain"}, body: encode(t, partly(2, "old"))}}, want{requests: 1, rejected: 2, err: "old"}},
+		"partial JSON as pb":  {[]webAnswer{{status: 200, header: pb, body: []byte(` {"partialSuccess":{"rejectedSpans":"2"}}`)}}, want{requests: 1, rejected: 2, err: "2 spans"}},
+		"partial pb as JSON":  {[]webAnswer{{status: 200, header: js, body: encode(t, partly(2, "old"))}}, want{requests: 1, rejected: 2, err: "old"}},
+		"untyped":             {[]webAnswer{{status: 202, header: []string{"Content-Type", ""}, body: encode(t, partly(2, "old"))}}, want{requests: 1, rejected: 2, err: "old"}},
+		"other member":        {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":null,"more":[1]}`)}}, want{requests: 1}},
 		"too large":           {[]webAnswer{{status: 413}}, want{requests: 1, err: "413", is: otlp.ErrTooLarge}},
 		"unavailable":         {[]webAnswer{{status: 503}, ok}, want{requests: 2}},
 		"seconds":             {[]webAnswer{{status: 429, header: []string{"Retry-After", "1"}}, ok}, want{requests: 2, atLeast: time.Second}},
@@ -461,16 +514,20 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("application/json", []byte(`{"partialSuccess":{"rejectedSpans":"2"}}`), "1")
 	f.Add("application/x-protobuf", []byte{10, 2, 8, 1}, "Sun, 06 Nov 1994 08:49:37 GMT")
 	f.Fuzz(func(t *testing.T, kind string, body []byte, after string) {
-		_, why := partialSuccess(kind, body)
-		for _, s := range []string{why, statusText(kind, body)} {
-			if len(s) > maxMessage+3 || strings.ContainsAny(s, "\n\x1b") {
+		var o outcomeFields
+		m := new(coltracepb.ExportTraceServiceResponse)
+		o.answer(m, decode(kind, body, m))
+		if (o.verdict == accepted) != (o.err == nil) || o.verdict == accepted && o.rejected < 0 {
+			t.Errorf("%q: %+v", body, &o)
+		}
+		for _, s := range []string{o.message, fmt.Sprint(o.err), statusText(kind, body)} {
+			if len(s) > 2*maxMessage || strings.ContainsAny(s, "\n\x1b") {
 				t.Errorf("%q is not fit for a message", s)
 			}
 		}
 		if retryAfter(after, time.Now()) < 0 {
 			t.Errorf("%q: a negative time", after)
 		}
-		_, _ = json.Marshal(why)
 	})
 }
 

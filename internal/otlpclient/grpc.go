@@ -3,6 +3,7 @@ package otlpclient
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
@@ -37,27 +38,21 @@ func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
 	return otlptracegrpc.NewClient(
 		otlptracegrpc.WithEndpoint("dns:///"+t.address),
 		otlptracegrpc.WithHeaders(c.headers(t)),
-		otlptracegrpc.WithTimeout(
-			c.Timeout,
-		),
+		otlptracegrpc.WithTimeout(c.Timeout),
 		otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
 		otlptracegrpc.WithMaxRequestSize(maxRequest),
 		otlptracegrpc.WithDialOption(
 			grpc.WithTransportCredentials(security),
 			grpc.WithDefaultCallOptions(
-				grpc.UseCompressor(compressor),
-			), // the client's own option logs that "none" is unknown
+				grpc.UseCompressor(compressor), // the client's own option logs that "none" is unknown
+				grpc.MaxCallRecvMsgSize(maxResponse),
+			),
 			grpc.WithUnaryInterceptor(intercept),
 			grpc.WithStatsHandler(watcher{}),
 			grpc.WithDisableServiceConfig(), // avoids a DNS query for it
 			// gRPC must try to connect at least as often as a batch is sent again.
 			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff: backoff.Config{
-					BaseDelay:  firstDelay / 2,
-					Multiplier: 1.6,
-					Jitter:     0.2,
-					MaxDelay:   maxDelay / 2,
-				},
+				Backoff:           backoff.Config{BaseDelay: firstDelay / 2, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxDelay / 2},
 				MinConnectTimeout: c.Timeout,
 			}),
 		),
@@ -85,14 +80,8 @@ func intercept(
 			f.refusedBy(status.Convert(err), size)
 			return
 		}
-		f.verdict = accepted
-		if m, ok := reply.(*coltracepb.ExportTraceServiceResponse); ok {
-			f.rejected, f.message = m.GetPartialSuccess().
-				GetRejectedSpans(),
-				shorten(
-					m.GetPartialSuccess().GetErrorMessage(),
-				)
-		}
+		m, _ := reply.(*coltracepb.ExportTraceServiceResponse)
+		f.answer(m, nil)
 	})
 	return err
 }
@@ -105,6 +94,12 @@ const smallRequest = 64 << 10
 // receiver has not ended the call, the status comes from this process. size is the size of the request in bytes.
 func (f *outcomeFields) refusedBy(s *status.Status, size int) {
 	f.err = fmt.Errorf("gRPC status %s: %s", s.Code(), shorten(s.Message()))
+	// A response that gRPC cannot decode becomes an error status here, with the prefix of its own errors. A receiver that
+	// uses gRPC for Go has the same texts, but its error has no header before it.
+	if f.header && strings.HasPrefix(s.Message(), "grpc: ") {
+		f.answer(nil, s.Err())
+		return
+	}
 	if !f.ended {
 		if s.Code() == codes.Internal && !f.sent {
 			f.verdict = refused // by this process: the request cannot be encoded
@@ -148,7 +143,8 @@ func retryInfo(s *status.Status) *errdetails.RetryInfo {
 	return nil
 }
 
-// A watcher records the progress of requests: whether bytes were sent, and whether the receiver ended the call.
+// A watcher records the progress of requests: whether bytes were sent, and whether the receiver began a response and
+// ended the call.
 type watcher struct{}
 
 // TagRPC implements stats.Handler.
@@ -159,6 +155,8 @@ func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
 	switch s.(type) {
 	case *stats.OutPayload:
 		outcomeOf(ctx).change(func(f *outcomeFields) { f.sent = true })
+	case *stats.InHeader:
+		outcomeOf(ctx).change(func(f *outcomeFields) { f.header = true })
 	case *stats.InTrailer:
 		outcomeOf(ctx).change(func(f *outcomeFields) { f.ended = true })
 	}

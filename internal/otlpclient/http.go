@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -48,19 +49,13 @@ func newHTTP(c *Config, t *target) (otlptrace.Client, func(), error) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	return otlptracehttp.NewClient(
-		otlptracehttp.WithEndpointURL(
-			t.String(),
-		),
+		otlptracehttp.WithEndpointURL(t.String()),
 		otlptracehttp.WithTLSClientConfig(nil),
 		otlptracehttp.WithHTTPClient(client),
-		otlptracehttp.WithHeaders(
-			c.headers(t),
-		),
+		otlptracehttp.WithHeaders(c.headers(t)),
 		otlptracehttp.WithCompression(compression),
 		otlptracehttp.WithEncoding(encoding),
-		otlptracehttp.WithTimeout(
-			c.Timeout,
-		),
+		otlptracehttp.WithTimeout(c.Timeout),
 		otlptracehttp.WithRetry(otlptracehttp.RetryConfig{}),
 		otlptracehttp.WithMaxRequestSize(maxRequest),
 	), transport.CloseIdleConnections, nil
@@ -90,11 +85,13 @@ func (o *observer) RoundTrip(r *http.Request) (*http.Response, error) {
 		out.change(func(f *outcomeFields) { f.failed(err) })
 		return nil, err
 	}
-	// The status is valid even if the body is incomplete. A success whose body cannot be decoded becomes a warning.
-	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxResponse))
+	body, err := io.ReadAll(io.LimitReader(answer.Body, maxResponse+1))
+	if len(body) > maxResponse {
+		err = fmt.Errorf("limit %d bytes", maxResponse)
+	}
 	_ = answer.Body.Close()
 	answer.Body = io.NopCloser(bytes.NewReader(body))
-	out.change(func(f *outcomeFields) { f.answered(answer, body) })
+	out.change(func(f *outcomeFields) { f.answered(answer, body, err) })
 	return answer, nil
 }
 
@@ -111,8 +108,9 @@ func (f *outcomeFields) failed(err error) {
 	}
 }
 
-// answered records the response of a receiver (OTLP specification, "OTLP/HTTP Response").
-func (f *outcomeFields) answered(r *http.Response, body []byte) {
+// answered records the response of a receiver (OTLP specification, "OTLP/HTTP Response"). err is that of reading the
+// body; the status of an error is valid without it.
+func (f *outcomeFields) answered(r *http.Response, body []byte, err error) {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.StatusCode/100 == 2 &&
 		kind == "text/html" { // a login page or the user interface of a backend: nothing was received
@@ -121,8 +119,11 @@ func (f *outcomeFields) answered(r *http.Response, body []byte) {
 		return
 	}
 	if r.StatusCode/100 == 2 {
-		f.verdict = accepted
-		f.rejected, f.message = partialSuccess(kind, body)
+		m := new(coltracepb.ExportTraceServiceResponse)
+		if err == nil {
+			err = decode(kind, body, m)
+		}
+		f.answer(m, err)
 		return
 	}
 	f.err = fmt.Errorf("HTTP status %s", r.Status)
@@ -151,42 +152,17 @@ func (f *outcomeFields) answered(r *http.Response, body []byte) {
 	}
 }
 
-// unreadable is the warning for a response that may state rejected spans.
-const unreadable = "the response of the receiver cannot be decoded; the number of rejected spans is unknown"
-
-// partialSuccess returns how many spans a receiver rejected, and its reason, from the body of a response. It ignores
-// bodies whose type is not one of OTLP.
-func partialSuccess(kind string, body []byte) (rejected int64, why string) {
-	switch kind {
-	case "application/x-protobuf":
-		var m coltracepb.ExportTraceServiceResponse
-		if proto.Unmarshal(body, &m) == nil {
-			return m.GetPartialSuccess().GetRejectedSpans(), shorten(m.GetPartialSuccess().GetErrorMessage())
-		}
-		return 0, unreadable
-	case "application/json":
-		var m struct {
-			PartialSuccess struct {
-				RejectedSpans json.RawMessage // a string or a number
-				ErrorMessage  string
-			}
-		}
-		if len(body) == 0 {
-			return 0, ""
-		}
-		if json.Unmarshal(body, &m) != nil {
-			return 0, unreadable
-		}
-		if number := strings.Trim(string(m.PartialSuccess.RejectedSpans), `"`); number != "" && number != "null" {
-			n, err := strconv.ParseInt(number, 10, 64)
-			if err != nil {
-				return 0, unreadable
-			}
-			rejected = n
-		}
-		return rejected, shorten(m.PartialSuccess.ErrorMessage)
+// decode decodes the body of a successful response. The body shows whether it is protobuf or JSON, because receivers
+// state other types. A body of another type counts only if all of it is a response.
+func decode(kind string, body []byte, m *coltracepb.ExportTraceServiceResponse) error {
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("{")) {
+		return protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(body, m)
 	}
-	return 0, ""
+	err := proto.Unmarshal(body, m)
+	if err == nil && kind != "application/x-protobuf" && len(m.ProtoReflect().GetUnknown()) > 0 {
+		err = errors.New("not a response of OTLP")
+	}
+	return err
 }
 
 // statusText returns the message in the body of an error response, a google.rpc.Status or plain text, or "" if there is

@@ -3,8 +3,11 @@ package otlpclient
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
+
+	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 )
 
 // A verdict states how the sender must proceed after an attempt.
@@ -15,6 +18,7 @@ const (
 	accepted                 // the receiver has the spans that it did not reject
 	again                    // temporarily refused: send again
 	uncertain                // a proxy responded, and the receiver may have the spans: send again
+	unclear                  // the receiver has answered, but not in a way that states what it accepted: do not send again
 	tooLarge                 // the receiver accepts only smaller requests
 	refused                  // the receiver does not accept this request
 	denied                   // the receiver will not accept any request sent in the same way
@@ -31,6 +35,7 @@ type outcomeFields struct {
 	verdict verdict
 	begun   bool          // the client of OpenTelemetry has made a request
 	sent    bool          // bytes of the request may have reached the receiver
+	header  bool          // for gRPC: the receiver has begun a response
 	ended   bool          // for gRPC: the receiver has ended the call
 	err     error         // reason why the request was not accepted
 	wait    time.Duration // minimum delay requested by the receiver
@@ -77,6 +82,18 @@ func (o *outcome) fields(err error) outcomeFields {
 		f.err = errors.New("no response")
 	}
 	return f
+}
+
+// answer records a response to a request that succeeded, or the error of reading and decoding it.
+func (f *outcomeFields) answer(r *coltracepb.ExportTraceServiceResponse, err error) {
+	f.verdict, f.rejected = accepted, r.GetPartialSuccess().GetRejectedSpans()
+	f.message = shorten(r.GetPartialSuccess().GetErrorMessage())
+	if err == nil && f.rejected < 0 {
+		err = fmt.Errorf("%d rejected spans", f.rejected)
+	}
+	if err != nil {
+		f.verdict, f.err = unclear, fmt.Errorf("its response cannot be decoded: %s", shorten(err.Error()))
+	}
 }
 
 // mayHaveArrived reports whether the receiver may have the spans although it did not confirm them.

@@ -72,10 +72,12 @@ func (s *sending) result(o *outcomeFields) (err error, final bool) {
 	switch o.verdict {
 	case accepted:
 		s.client.accepted.Store(true)
-		if o.rejected <= 0 && o.message == "" {
+		if o.rejected == 0 && o.message == "" {
 			return nil, true
 		}
-		return &otlp.PartialSuccessError{Rejected: max(0, o.rejected), Message: o.message}, true
+		return &otlp.PartialSuccessError{Rejected: o.rejected, Message: o.message}, true
+	case unclear:
+		return fmt.Errorf("%w: %w", otlp.ErrUnconfirmed, o.err), true
 	case tooLarge:
 		return fmt.Errorf("%w: %w", otlp.ErrTooLarge, o.err), true
 	case refused:

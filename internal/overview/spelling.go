@@ -48,27 +48,11 @@ func typicalTop(values []float64) float64 {
 	return min(list[len(list)-1], 4*list[len(list)/2])
 }
 
-// quantity returns a value with its unit, which it abbreviates for bytes and nanoseconds.
-func quantity(n int64, unit string) string {
-	switch unit {
-	case "nanoseconds":
-		return duration(n)
-	case "bytes":
-		return message.Bytes(n)
-	case "count", "":
-		return message.Group(n)
-	}
-	return message.Group(n) + " " + unit
-}
+// quantity returns a value with its unit.
+func quantity(n int64, unit string) string { return message.Quantity(float64(n), unit) }
 
-// duration returns nanoseconds with at most four digits.
-func duration(nanos int64) string {
-	d := time.Duration(nanos)
-	if d < time.Millisecond {
-		return d.Round(100 * time.Nanosecond).String()
-	}
-	return message.Duration(d)
-}
+// duration returns nanoseconds as a duration.
+func duration(nanos int64) string { return message.Duration(time.Duration(nanos)) }
 
 // percent returns a share with two digits.
 func percent(share float64) string {

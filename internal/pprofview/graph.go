@@ -69,6 +69,9 @@ func (p *pages) graphText(query url.Values) ([]byte, error) {
 		}
 		settings = append(settings, "-nodecount="+text)
 	}
+	if index, err := p.profile.SampleIndexByName(query.Get("si")); err == nil {
+		settings = append(settings, "-unit="+smallestUnit(p.profile.SampleType[index]))
+	}
 	plain := p.profile.Copy()
 	plainNames(plain)
 	var text bytes.Buffer
@@ -86,7 +89,7 @@ func (p *pages) graphText(query url.Values) ([]byte, error) {
 			fmt.Sprintf("the graph has more than %d MiB; select a part of the profile", maxDot>>20),
 		}
 	}
-	return text.Bytes(), nil
+	return restate(text.Bytes(), graphValues()), nil
 }
 
 // forgetSettings resets the driver's settings to those for pages, because the driver keeps the settings of its last

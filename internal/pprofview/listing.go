@@ -2,15 +2,12 @@ package pprofview
 
 import (
 	"cmp"
-	"fmt"
 	"html/template"
 	"maps"
 	"math"
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/message"
@@ -200,24 +197,12 @@ func (p *pages) sourcePage(w *response, r *http.Request) error {
 	return p.render(w, sourceTemplate, r, data)
 }
 
-// formatValue returns a value with its unit. Times are rounded.
+// formatValue returns a value with its unit, and a point for 0.
 func formatValue(n int64, unit string) string {
-	units := map[string]time.Duration{
-		"nanoseconds":  1,
-		"microseconds": time.Microsecond,
-		"milliseconds": time.Millisecond,
-		"seconds":      time.Second,
-	}
-	d, ok := units[unit]
-	switch {
-	case n == 0:
+	if n == 0 {
 		return "."
-	case ok && n < int64(1<<63-1)/int64(d) && n > 0:
-		return message.Duration(time.Duration(n) * d)
-	case unit == "" || unit == "count":
-		return strconv.FormatInt(n, 10)
 	}
-	return fmt.Sprintf("%d %s", n, unit)
+	return message.Quantity(float64(n), unit)
 }
 
 var sourceTemplate = template.Must(template.New("source").Parse(`<!DOCTYPE html>

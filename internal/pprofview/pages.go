@@ -61,11 +61,11 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Location", p.path+"/flamegraph")
 		w.WriteHeader(http.StatusSeeOther)
 	case "/flamegraph":
-		p.answer(w, r, p.driverPage(3, 2))
+		p.answer(w, r, p.driverPage(3, 2, flamePatches()))
 	case "/top":
-		p.answer(w, r, p.driverPage(2, 2))
+		p.answer(w, r, p.driverPage(2, 2, topPatches()))
 	case "/peek":
-		p.answer(w, r, p.driverPage(2, 1))
+		p.answer(w, r, p.driverPage(2, 1, nil))
 	case "/source":
 		p.answer(w, r, p.sourcePage)
 	case "/graph":
@@ -161,15 +161,18 @@ func (w *response) Write(b []byte) (int, error) {
 	return w.body.Write(b)
 }
 
-// driverPage returns the maker of one of pprof's pages, which has the given numbers of scripts and styles.
-func (p *pages) driverPage(scripts, styles int) maker {
+// driverPage returns the maker of one of pprof's pages with patches. It has the given numbers of scripts and styles.
+func (p *pages) driverPage(scripts, styles int, patches []patch) maker {
 	return func(w *response, r *http.Request) error {
-		p.driver[strings.TrimPrefix(r.URL.Path, p.path)].ServeHTTP(w, r)
+		p.driver[strings.TrimPrefix(r.URL.Path, p.path)].ServeHTTP(w, p.exact(r))
 		if w.failed != nil {
 			return w.failed
 		}
 		if w.code != http.StatusOK {
 			return &pageError{w.code, w.body.String()}
+		}
+		if err := w.apply(patches); err != nil {
+			return err
 		}
 		if err := w.allow(scripts, styles); err != nil || p.menu == nil {
 			return err

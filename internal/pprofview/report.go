@@ -50,7 +50,7 @@ func (e *SampleTypeError) Error() string {
 	return "no sample type " + strconv.Quote(e.Name) + " in the profile; want one of " + strings.Join(e.Has, ", ")
 }
 
-// Top returns the report of go tool pprof -top. All characters in it are printable, and each name stays on its line,
+// Top returns the report of go tool pprof -top, except that units of 1024 bytes have their own name, KiB. All characters in it are printable, and each name stays on its line,
 // because Top escapes the names in p. unmatched is that of Select. The error is a *SampleTypeError, a *NoMatchError, or
 // an error of the driver, for example for an invalid expression. Top takes ownership of p. It is not safe for
 // concurrent use, because the driver has global settings.
@@ -61,7 +61,7 @@ func Top(p *profile.Profile, o *TopOptions) (report string, unmatched []string, 
 		return "", nil, err
 	}
 	data, unmatched, err := o.run(p, "-top")
-	return message.Visible(string(data)), unmatched, err
+	return message.Visible(string(restateColumns(data, renamed))), unmatched, err
 }
 
 // sampleIndex returns the index of a sample type by its name. The error is a *SampleTypeError with printable names.

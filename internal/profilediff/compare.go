@@ -125,8 +125,8 @@ type Comparison struct {
 	Sections    []Section  `json:"sections"`
 
 	options Options
-	mixed   bool // one input is a profile without the totals that the other has
-	fixed   bool // the total would have changed significantly if both recordings had done the same work
+	mixed   bool        // one input is a profile without the totals that the other has
+	same    *Comparison // the comparison with Options.SameWork, nil if this is it
 }
 
 // Compare compares two profiles with equal sample types. Functions are sorted by the absolute change of their own
@@ -143,8 +143,12 @@ func Compare(before, after *Recording, o *Options) *Comparison {
 		c.Before.Per, c.After.Per = o.Exposure[0], o.Exposure[1]
 		c.Before.PerOf, c.After.PerOf = o.PerOf[0], o.PerOf[1]
 	}
+	if !o.SameWork {
+		same := *o
+		same.SameWork = true
+		c.same = Compare(before, after, &same)
+	}
 	c.Total = c.change(c.measures(&before.all, &after.all))
-	c.fixed = c.ifSameWork(before, after)
 	var none cost
 	for _, p := range match(before.functions, after.functions) {
 		f := Function{Name: p.name, Renamed: p.renamed, Status: statusCommon}
@@ -195,14 +199,6 @@ func (c *Comparison) measures(before, after *cost) (b, a measure) {
 	b = measure{before.value, before.variance(&c.options), c.options.Exposure[0]}
 	a = measure{after.value, after.variance(&c.options), c.options.Exposure[1]}
 	return b, a
-}
-
-// ifSameWork reports whether the change of the total would be significant with Options.SameWork.
-func (c *Comparison) ifSameWork(before, after *Recording) bool {
-	same := *c
-	same.options.SameWork = true
-	p := pValue(same.measures(&before.all, &after.all))
-	return p <= rateTotal && math.Abs(c.Total.Change) >= c.MinEffect*c.Total.Before
 }
 
 // evidence returns the number of independent samples that two values correspond to.

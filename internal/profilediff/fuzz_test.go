@@ -49,11 +49,11 @@ func FuzzCompare(f *testing.F) {
 	f.Add([]byte{0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 3, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1, 1, 0}, []byte{1}, true)
 	f.Fuzz(func(t *testing.T, before, after []byte, sameWork bool) {
 		o := &Options{MinEffect: 0.01, RunNoise: 0.02, SameWork: sameWork}
-		c := Compare(Read(profileFrom(before), 1, 0), Read(profileFrom(after), 1, 0), o)
+		c := Compare(Read(profileFrom(before), 1, Accuracy{}), Read(profileFrom(after), 1, Accuracy{}), o)
 		if _, err := json.Marshal(c); err != nil {
 			t.Fatal(err)
 		}
-		back := Compare(Read(profileFrom(after), 1, 0), Read(profileFrom(before), 1, 0), o)
+		back := Compare(Read(profileFrom(after), 1, Accuracy{}), Read(profileFrom(before), 1, Accuracy{}), o)
 		if p, q := pOf(&c.Total), pOf(&back.Total); math.IsNaN(p) != math.IsNaN(q) || math.Abs(p-q) > 1e-6 {
 			t.Errorf("p of the total is %g, and %g in the other direction", p, q)
 		}

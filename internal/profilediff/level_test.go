@@ -37,7 +37,7 @@ func TestUnchangedProgramHasNoFindings(t *testing.T) {
 			if c.found() {
 				findings++
 			}
-			if dwell == 60 && hasNaiveFinding(Read(before, 1, 0), Read(after, 1, 0)) {
+			if dwell == 60 && hasNaiveFinding(Read(before, 1, Accuracy{}), Read(after, 1, Accuracy{})) {
 				naive++
 			}
 		}
@@ -116,7 +116,7 @@ func TestPerSecond(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	long := typical(5)
 	long.length *= 2
-	before, after := Read(typical(5).run(rng), 1, 0), Read(long.run(rng), 1, 0)
+	before, after := Read(typical(5).run(rng), 1, Accuracy{}), Read(long.run(rng), 1, Accuracy{})
 	c := Compare(before, after, &Options{MinEffect: 0.01})
 	if !c.Total.Significant {
 		t.Errorf("twice the length: %+v", c.Total)

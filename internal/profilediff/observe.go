@@ -114,19 +114,20 @@ func (o *Observed) End(first, last ntconv.Ticks, ok bool) {
 	o.totals = o.overview.Describe(first, last, ok && !o.info.Aggregate, "") // times of aggregates are no evidence
 }
 
-// Weight returns the mean value of a sample of the profile that is compared, for a sample type that is an estimate; 0
-// for others. If the standard error of the total implies a larger one, it returns that. It returns NaN for folded stacks,
-// which have no unit: their values may be nanoseconds, unless ObserveOptions.Counts states that they are samples.
-func (o *Observed) Weight(sampleType string) float64 {
+// Accuracy returns how precisely the profile that is compared states a sample type. If the standard error of the total
+// implies a larger weight than the mean value of a sample, the weight is that. The weight of folded stacks, which have no
+// unit, is NaN: their values may be nanoseconds, unless ObserveOptions.Counts states that they are samples.
+func (o *Observed) Accuracy(sampleType string) Accuracy {
 	if o.info.Format == formatFolded && !o.counts {
-		return math.NaN()
+		return Accuracy{Weight: math.NaN()}
 	}
 	k := kindOf(o, o.Kind)
 	v := valueOf(k, sampleType)
 	if v.Error == 0 || v.Total == 0 || k.Samples == 0 {
-		return 0
+		return Accuracy{}
 	}
-	return max(float64(v.Total)/float64(k.Samples), v.Error*v.Error*float64(v.Total))
+	total := float64(v.Total)
+	return Accuracy{Weight: max(total/float64(k.Samples), v.Error*v.Error*total), Total: total, Error: v.Error}
 }
 
 // Requests returns the number of requests with a name, "" for all: those that a server handled, or if there are none,

@@ -126,7 +126,7 @@ func hostile(t *testing.T) *Comparison {
 			after.add(i, 1, 1e6*int64(1+j%3), name, "main")
 		}
 	}
-	c := Compare(Read(before.profile(true), 1, 0), Read(after.profile(true), 1, 0), &Options{})
+	c := Compare(Read(before.profile(true), 1, Accuracy{}), Read(after.profile(true), 1, Accuracy{}), &Options{})
 	c.Before.Input, c.After.Input = hostileNames[0], hostileNames[1]
 	for _, name := range hostileNames {
 		c.Sections = append(c.Sections, Section{Name: "Counters", Rows: []Row{{Name: name, Unit: name, Change: Change{Before: 1, After: 2}}}})

@@ -38,7 +38,7 @@ type sampleReader struct {
 	r            *Recording
 	index, count int     // of the values and of the number of samples; count is -1 if unknown
 	period       float64 // value of one sample of a profile without times, 0 if unknown
-	weight       float64 // as passed to Read
+	accuracy     Accuracy
 	process      string  // name of the process of the current sample, "" if unknown
 	first, last  float64 // middles of the first and the last slice with a sample
 	seen         map[*function]bool
@@ -46,19 +46,17 @@ type sampleReader struct {
 }
 
 // Read adds up one sample type of a profile, the one with an index. The labels of Divide state when the samples were
-// taken; without them the sampling error comes from the number of samples alone. weight is the mean value of a sample
-// of a profile that does not count samples, 0 if it is unknown, and NaN if no value of the profile is a number of
-// samples, whatever its unit says; the sampling error is then unknown.
-func Read(p *profile.Profile, index int, weight float64) *Recording {
+// taken; without them the sampling error comes from the number of samples and the accuracy alone.
+func Read(p *profile.Profile, index int, of Accuracy) *Recording {
 	t := p.SampleType[index]
 	r := &Recording{
 		Type: t.Type, Unit: t.Unit, Seconds: float64(p.DurationNanos) / 1e9, functions: map[string]*function{},
 	}
 	s := &sampleReader{
 		r: r, index: index, count: countColumn(p), first: math.Inf(1), last: math.Inf(-1), seen: map[*function]bool{},
-		names: map[*profile.Function]*function{}, weight: weight,
+		names: map[*profile.Function]*function{}, accuracy: of,
 	}
-	if math.IsNaN(weight) {
+	if math.IsNaN(of.Weight) {
 		s.count = -1
 	}
 	if p.PeriodType != nil && p.PeriodType.Unit == t.Unit {
@@ -75,6 +73,9 @@ func Read(p *profile.Profile, index int, weight float64) *Recording {
 	}
 	for _, sample := range p.Sample {
 		s.add(sample)
+	}
+	if of.Error > 0 && of.Total > 0 {
+		r.all.own = of.variance(r.all.value)
 	}
 	return r
 }
@@ -138,12 +139,12 @@ func (s *sampleReader) add(sample *profile.Sample) {
 func (s *sampleReader) square(sample *profile.Sample, value float64) float64 {
 	value = math.Abs(value)
 	switch {
-	case math.IsNaN(s.weight):
-		return s.weight
+	case math.IsNaN(s.accuracy.Weight):
+		return s.accuracy.Weight
 	case s.count >= 0 && sample.Value[s.count] > 0:
 		return value * value / float64(sample.Value[s.count])
-	case s.weight > 0:
-		return value * s.weight
+	case s.accuracy.Weight > 0:
+		return value * s.accuracy.Weight
 	case s.r.Timed:
 		return value * value
 	case s.period > 0:

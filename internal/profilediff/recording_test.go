@@ -76,7 +76,7 @@ func TestRecordings(t *testing.T) {
 	options := &Options{MinEffect: 0.01, RunNoise: 0.02}
 	read := func(name string) *Recording {
 		p, index := profileOf(t, corpus.Trace(t, "diff/"+name))
-		return Read(p, index, 0)
+		return Read(p, index, Accuracy{})
 	}
 	if c := Compare(read("before"), read("again"), options); c.found() || c.Tested < 10 {
 		t.Errorf("the same program: %s, %d functions tested", c.Headline(), c.Tested)
@@ -153,7 +153,7 @@ func TestHalvesOfRecording(t *testing.T) {
 			findings, tested := 0, 0
 			for range trials {
 				halves := halve(p, 256, rng)
-				c := Compare(Read(halves[0], index, 0), Read(halves[1], index, 0), &Options{})
+				c := Compare(Read(halves[0], index, Accuracy{}), Read(halves[1], index, Accuracy{}), &Options{})
 				tested = max(tested, c.Tested)
 				if c.found() {
 					findings++
@@ -183,7 +183,7 @@ func TestScaledMethodIsFound(t *testing.T) {
 				s.Value[index] += s.Value[index] / 2
 			}
 		}
-		c := Compare(Read(halves[0], index, 0), Read(halves[1], index, 0), &Options{})
+		c := Compare(Read(halves[0], index, Accuracy{}), Read(halves[1], index, Accuracy{}), &Options{})
 		if f := functionOf(t, c, method); f.Total.Significant && f.Total.Change > 0 {
 			found++
 		}

@@ -69,15 +69,7 @@ func (c *Comparison) Headline() string {
 	if c.Significant > 0 {
 		parts = append(parts, message.Count(int64(c.Significant), "function"))
 	}
-	rows := 0
-	for _, s := range c.Sections {
-		for i := range s.Rows {
-			if s.Rows[i].Significant {
-				rows++
-			}
-		}
-	}
-	if rows > 0 {
+	if rows := c.significantRows(); rows > 0 {
 		parts = append(parts, message.Count(int64(rows), "other total"))
 	}
 	switch {
@@ -87,6 +79,40 @@ func (c *Comparison) Headline() string {
 		return "The sampling error is unknown, so no change is called significant."
 	}
 	return "Nothing changed significantly."
+}
+
+// significantRows returns how many totals of the traces changed significantly.
+func (c *Comparison) significantRows() (n int) {
+	for _, s := range c.Sections {
+		for i := range s.Rows {
+			if s.Rows[i].Significant {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// ifSameWork says what more would be significant with Options.SameWork, "" if nothing.
+func (c *Comparison) ifSameWork() string {
+	if c.same == nil {
+		return ""
+	}
+	var parts []string
+	if c.same.Total.Significant && !c.Total.Significant {
+		parts = append(parts, "the total")
+	}
+	if n := c.same.Significant - c.Significant; n > 0 {
+		parts = append(parts, message.Count(int64(n), "more function"))
+	}
+	if n := c.same.significantRows() - c.significantRows(); n > 0 {
+		parts = append(parts, message.Count(int64(n), "more total"))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "With --same-work, " + message.List(parts) + " would have changed significantly: use it if both recordings did the " +
+		"same work, as a benchmark does."
 }
 
 // direction says by how much a value increased or decreased.
@@ -126,9 +152,8 @@ func (c *Comparison) remarks() (list []string) {
 	if b, a := c.Before.Kind, c.After.Kind; b != a && b != kind.Imported.String() && a != kind.Imported.String() {
 		list = append(list, "The inputs have different kinds of profiles, "+b+" and "+a+"; select one with --kind.")
 	}
-	if c.fixed && !c.Total.Significant && !c.SameWork {
-		list = append(list, "The change of the total exceeds the error of independent samples, but not that of correlated ones. If both "+
-			"recordings did the same work, as a benchmark does, use --same-work.")
+	if text := c.ifSameWork(); text != "" {
+		list = append(list, text)
 	}
 	if c.mixed {
 		list = append(list, "One input is a profile, which has no totals of a trace, so only functions are compared.")

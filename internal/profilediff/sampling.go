@@ -53,6 +53,27 @@ type cost struct {
 	// if unknown.
 	squares float64
 	slices  *series // nil if the samples have no times
+	// own is the variance of a total that the recorder estimated, by its own standard error; 0 for other values. The
+	// variation over time is then no error: it is what the program did, which the estimate states.
+	own float64
+}
+
+// An Accuracy says how precisely a profile states a sample type. The zero value means that nothing is known but the
+// numbers of samples.
+type Accuracy struct {
+	// Weight is the mean value of a sample of a profile that does not count samples; 0 if it is unknown, and NaN if no
+	// value of the profile is a number of samples, whatever its unit says: the sampling error is then unknown.
+	Weight float64
+	Total  float64 // of the whole trace, if it is an estimate
+	Error  float64 // standard error of Total as a fraction; 0 if the values are no estimates
+}
+
+// variance returns the variance of the total of a part of the samples of an estimate. The error of the share of a part
+// comes from its number of samples; the whole has that of the estimate.
+func (a Accuracy) variance(value float64) float64 {
+	share := min(math.Abs(value)/a.Total, 1)
+	whole := share * a.Error * a.Total
+	return (1-share)*math.Abs(value)*a.Weight + whole*whole
 }
 
 // untimedDispersion is how much larger than that of independent samples the variance is assumed to be if samples have
@@ -65,6 +86,8 @@ const untimedDispersion = 2
 func (c *cost) variance(o *Options) float64 {
 	v := c.squares
 	switch {
+	case c.own > 0:
+		v = c.own
 	case o.SameWork:
 	case c.slices == nil:
 		v *= untimedDispersion

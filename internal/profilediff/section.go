@@ -46,6 +46,9 @@ func (c *Comparison) AddSections(before, after *Observed) {
 		c.mixed = true
 		return
 	}
+	if c.same != nil {
+		c.same.AddSections(before, after)
+	}
 	t := &table{c: c, before: before, after: after}
 	t.add("Totals", t.totals)
 	t.add("Garbage collections", t.collections)
@@ -168,8 +171,10 @@ func isSampled(k kind.Kind) bool {
 // totalVariance returns the variance of a total: that of the estimate, if it is one, or that from its variation over
 // time.
 func (t *table) totalVariance(v *overview.Value) float64 {
-	estimate := v.Error * float64(v.Total)
-	return max(t.varianceOf(v.Evidence, v.Total), estimate*estimate)
+	if estimate := v.Error * float64(v.Total); estimate > 0 {
+		return estimate * estimate
+	}
+	return t.varianceOf(v.Evidence, v.Total)
 }
 
 // collections adds garbage collections by generation, and their pauses.

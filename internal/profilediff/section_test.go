@@ -63,7 +63,7 @@ func TestSectionsAreThoseOfInfo(t *testing.T) {
 	for _, names := range [][2]string{{"alloc-verbose", "waits"}, {"exceptions", "alloc-verbose"}, {"counters", "exceptions"}} {
 		before, infoBefore := observed(t, names[0])
 		after, infoAfter := observed(t, names[1])
-		c := Compare(Read(newProfileBuilder().profile(true), 1, 0), Read(newProfileBuilder().profile(true), 1, 0), &Options{})
+		c := Compare(Read(newProfileBuilder().profile(true), 1, Accuracy{}), Read(newProfileBuilder().profile(true), 1, Accuracy{}), &Options{})
 		c.AddSections(before, after)
 		for side, info := range []*overview.Overview{infoBefore, infoAfter} {
 			value := func(r *Row) float64 { return [2]float64{r.Before, r.After}[side] }
@@ -110,7 +110,7 @@ func TestSectionsAreThoseOfInfo(t *testing.T) {
 // A mean of a counter is that of its values.
 func TestCounterMeans(t *testing.T) {
 	o, _ := observed(t, "counters")
-	c := Compare(Read(newProfileBuilder().profile(true), 1, 0), Read(newProfileBuilder().profile(true), 1, 0), &Options{})
+	c := Compare(Read(newProfileBuilder().profile(true), 1, Accuracy{}), Read(newProfileBuilder().profile(true), 1, Accuracy{}), &Options{})
 	c.AddSections(o, o)
 	i := slices.IndexFunc(c.Sections, func(s Section) bool { return s.Name == "Counters" })
 	if i < 0 || len(c.Sections[i].Rows) < 5 {

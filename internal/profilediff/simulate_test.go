@@ -122,7 +122,7 @@ func (b *profileBuilder) profile(timed bool) *profile.Profile {
 // compared compares two profiles with the defaults of the command, except that there is no noise between runs.
 func compared(t testing.TB, before, after *profile.Profile) *Comparison {
 	t.Helper()
-	c := Compare(Read(before, 1, 0), Read(after, 1, 0), &Options{MinEffect: 0.01})
+	c := Compare(Read(before, 1, Accuracy{}), Read(after, 1, Accuracy{}), &Options{MinEffect: 0.01})
 	c.Sort(false)
 	return c
 }

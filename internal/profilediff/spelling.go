@@ -3,54 +3,15 @@ package profilediff
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/message"
 )
 
-// quantity returns a value with three digits and its unit.
+// quantity returns a value with its unit, which may be that of a counter or of a profile and is untrusted.
 func quantity(x float64, unit string) string {
-	switch unit {
-	case "nanoseconds":
-		return scaled(x, 1e3, "ns", "µs", "ms", "s")
-	case "bytes":
-		return scaled(x, 1e3, "B", "kB", "MB", "GB", "TB")
-	case "percent", "%":
-		return digits(x) + "%"
-	case "count", "":
-		return digits(x)
-	}
-	return digits(x) + " " + shorten(unit, 8) // it may be that of a counter, which is untrusted
-}
-
-// scaled returns a value in the largest unit that does not exceed it. Each unit is step times the one before.
-func scaled(x, step float64, units ...string) string {
-	i := 0
-	for math.Abs(x) >= 0.9995*step && i < len(units)-1 {
-		x, i = x/step, i+1
-	}
-	return digits(x) + " " + units[i]
-}
-
-// digits returns a number with three digits, and all digits before the point.
-func digits(x float64) string {
-	switch a := math.Abs(x); {
-	case x == 0:
-		return "0"
-	case a >= 1e15:
-		return strconv.FormatFloat(x, 'g', 3, 64)
-	case a >= 999.5, x == math.Trunc(x):
-		return message.Group(int64(math.Round(x)))
-	case a >= 99.95:
-		return strconv.FormatFloat(x, 'f', 0, 64)
-	case a >= 9.995:
-		return strconv.FormatFloat(x, 'f', 1, 64)
-	case a >= 0.01:
-		return strconv.FormatFloat(x, 'f', 2, 64)
-	}
-	return strconv.FormatFloat(x, 'g', 2, 64)
+	return message.Quantity(x, shorten(unit, len("microseconds")))
 }
 
 // signed returns a change with a sign.
@@ -72,7 +33,7 @@ func (d *Change) percent() string {
 	case d.After == 0:
 		return "gone"
 	case math.Abs(*d.Percent) >= 999.5:
-		return fmt.Sprintf("x%s", digits(d.After/d.Before))
+		return fmt.Sprintf("x%s", message.Number(d.After/d.Before))
 	}
 	return fmt.Sprintf("%+.*f%%", decimals(*d.Percent), *d.Percent)
 }

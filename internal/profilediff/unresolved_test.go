@@ -18,7 +18,7 @@ func TestUnresolvedAreNotNewFunctions(t *testing.T) {
 				Location: []*profile.Location{l}, Value: []int64{1000}, Label: map[string][]string{"process": {"shop"}},
 			})
 		}
-		return Read(p, 0, 0)
+		return Read(p, 0, Accuracy{})
 	}
 	c := Compare(recording("0x7fd7dafe3f48"), recording("0x7fbe54025148"), &Options{})
 	names := map[string]bool{}

@@ -17,7 +17,8 @@ const DefaultPolicy = `# The default policy of ntconv scrub. Each line is one ru
 #
 # Actions: keep    unchanged
 #          replace each word becomes a word of the same length and kind; separators stay
-#          file    as replace, but the last part of a path, the name of the file, follows class method
+#          file    as replace, but the last part of a path, the name of the file, follows class method, or class
+#                  process if it is that of a program: without a known extension, or with exe
 #          hash    as replace, but words that compilers choose stay (.ctor, get, MoveNext, keywords of signatures)
 #          number  numbers, times and lists of them stay; any other text is replaced
 #          one-of  the words of the class stay if they are the whole text; any other text is replaced
@@ -31,6 +32,7 @@ class command-line  replace
 class environment   replace
 class path          replace
 class module        file
+class mapped        file
 class build-path    file
 class method        keep
 class name          keep
@@ -59,6 +61,7 @@ class status        number
 class activity      one-of
 class type          one-of
 class mapping       replace
+class pattern       replace
 class version       keep
 class build-id      keep
 class chrome-name   replace
@@ -119,14 +122,14 @@ field Microsoft-Windows-DotNETRuntime*/CCWRefCount*.Operation log
 field Microsoft-Windows-DotNETRuntime*/ExecutionCheckpoint*.Name type
 
 # Machine-wide traces
-field Universal.System/ProcessMapping.FileName module
+field Universal.System/ProcessMapping.FileName mapped
 field Universal.System/ProcessMappingMetadata.* mapping
 field Universal.System/ProcessSymbol.Name method
 field Universal.System/*.Name process
 field Universal.System/*.NamespaceName process
 
 # ntconv's own definitions
-field ntconv/Mapping.File module
+field ntconv/Mapping.File mapped
 field ntconv/Mapping.BuildID build-id
 field ntconv/Frame.Name method
 field ntconv/Frame.SystemName method
@@ -262,8 +265,8 @@ key trace pprof.default_sample_type name
 key trace pprof.period_type name
 key trace pprof.period_unit name
 key trace pprof.weight* name
-key trace pprof.drop_frames method
-key trace pprof.keep_frames method
+key trace pprof.drop_frames pattern
+key trace pprof.keep_frames pattern
 key trace pprof.doc_url url
 key trace pprof.* number
 key trace chrome.ph name
@@ -418,7 +421,7 @@ key attribute ntconv.replica enum
 # Members of OTLP/JSON
 key attribute key label
 key mapping type name
-key mapping name module
+key mapping name mapped
 key mapping debug_link module
 key mapping perfmap_name module
 key mapping version version
@@ -469,9 +472,11 @@ words method Tier0 Tier1 PreJIT OptimizedTier1 Optimized MinOptJitted ReadyToRun
 words path usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
 words path linux gnu
 words source usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
+words mapped usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
+words mapped linux gnu
 words module usr lib lib64 bin sbin share dotnet shared home Users tmp opt var proc dev sys System32 Windows x86 x64
 words module linux gnu
-words module vdso vsyscall kernel kallsyms vmlinux anon memfd doublemapper heap stack deleted
+words mapped vdso vsyscall kernel kallsyms vmlinux anon memfd doublemapper heap stack deleted
 words build-path src obj bin Release Debug
 words command-line usr lib lib64 bin sbin share dotnet home Users tmp opt var
 words sql SELECT FROM WHERE INSERT INTO VALUES UPDATE SET DELETE JOIN INNER LEFT RIGHT OUTER FULL ON AND OR NOT IN
@@ -508,7 +513,7 @@ words label System.Collections.Generic.KeyValuePair?2[System.String,System.Objec
 words header System.Collections.Generic.KeyValuePair?2[System.String,System.String][]
 words activity Microsoft.AspNetCore.* System.Net.* Experimental.System.* Experimental.Microsoft.*
 words activity System.Diagnostics.* []
-extension dll exe so dylib pdb dbg debug sys node cs fs vb csproj fsproj vbproj sln c cc cpp cxx h hpp rs go py js
+extension dll exe so ko dylib pdb dbg debug sys node cs fs vb csproj fsproj vbproj sln c cc cpp cxx h hpp rs go py js
 extension ts java
 extension json xml config log txt nettrace netperf dmp ini sh bat cmd ps1 jar html htm css md yml yaml toml cshtml
 extension razor resx

@@ -28,7 +28,8 @@ func classesOf(tb testing.TB) (*Policy, []*class) {
 func FuzzText(f *testing.F) {
 	for _, s := range []string{
 		`{"a\u0062":"C:\\x\u00e9 \ud83d\ude00","n":[-1.5e+10,0.25,true]}`, "/usr/lib/x.so?q=%C3%A9%41", "http://u:p@h.org:80/a?b#c",
-		"10.1.2.3 127.0.0.1 1e5 0x7f", "[http.request.method, GET],[a, b]", "\xff\xfe\\", `"\u12`, "SELECT a FROM b", "{\\\xc3\xa9",
+		"10.1.2.3 127.0.0.1 1e5 0x7f", "[server.address, 10.1.2.3:80],[a, ::ffff:127.0.0.1]", "http://u:80@[2001:db8::5678]:80/ ::1",
+		"InterNetworkV6:28:{0,80,0,0,0,0,0,0,0,0,0,0,0,0,0,0,255,255,10,1,2,3,0,0,0,0} InterNetwork:16:{0,80,10,1,2,3}", "[http.request.method, GET],[a, b]", "\xff\xfe\\", `"\u12`, "SELECT a FROM b", "{\\\xc3\xa9",
 	} {
 		for class := range 4 {
 			f.Add(s, uint8(class*7))

@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -98,9 +99,19 @@ func (m *model) attrs(property string, attrs ntconv.Attrs) ntconv.Attrs {
 			c = m.words.policy.class(classText)
 			a.Key = m.name(a.Key)
 		}
-		a.Value = m.stringOf(property, a.Value, c)
+		before := a.Value
+		a.Value = m.stringOf(property, before, c)
+		if c.name == classPattern && a.Value != before && !isPattern(a.Value) {
+			a.Value = "" // pseudonyms of words after a backslash
+		}
 	}
 	return out
+}
+
+// isPattern reports whether readers of profiles accept a regular expression.
+func isPattern(s string) bool {
+	_, err := regexp.Compile(s)
+	return err == nil
 }
 
 // name replaces a name that programs choose: of a provider, an event, a field or a key. A name with @ may be the address
@@ -267,7 +278,7 @@ func (m *model) mapping(p *ntconv.Mapping) *ntconv.Mapping {
 	out := m.mappings[p]
 	if out == nil {
 		c := *p
-		c.File = m.string("files of mappings", p.File, classModule)
+		c.File = m.string("files of mappings", p.File, classMapped)
 		c.BuildID = m.string("build IDs of mappings", p.BuildID, classBuildID)
 		out = &c
 		m.mappings[p] = out

@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -56,7 +57,7 @@ func TestRecognizedTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	module := s.policy.class(classModule)
+	module := s.policy.class(classMapped)
 	for _, name := range []string{
 		"[heap]", "[vdso]", "[stack]", "[vsyscall]", "[kernel.kallsyms]", "//anon", "/memfd:doublemapper",
 		"/memfd:doublemapper (deleted)", "vmlinux",
@@ -85,22 +86,54 @@ func TestRecognizedTexts(t *testing.T) {
 	}
 }
 
-// The bytes of a socket address remain bytes.
-func TestSocketAddress(t *testing.T) {
-	for key := range byte(50) {
-		s, err := New(Options{Key: []byte{key, 15: 1}})
+// The name of a program has one replacement as the name of a process, of a mapping and in a command line, with and
+// without its path. The names of libraries and assemblies stay.
+func TestProgramsAndProcesses(t *testing.T) {
+	s, err := New(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(class, text string) string { return s.words.string(text, s.policy.class(class)) }
+	process := of(classProcess, "Acme.shop")
+	if strings.Contains(strings.ToLower(process), "acme") || strings.Contains(process, "shop") {
+		t.Fatalf("Acme.shop became %s", process)
+	}
+	for _, c := range [][2]string{
+		{classMapped, "Acme.shop"}, {classMapped, "/usr/Acme.shop"}, {classMapped, "/usr/Acme.shop (deleted)"}, {classMapped, `\Users\Acme.shop.exe`},
+		{"module", "/usr/Acme.shop"}, {"command-line", "/usr/Acme.shop"},
+	} {
+		if got, want := of(c[0], c[1]), strings.Replace(c[1], "Acme.shop", process, 1); got != want {
+			t.Errorf("%s: %s became %s, want %s", c[0], c[1], got, want)
+		}
+	}
+	for _, c := range [][2]string{
+		{classMapped, "/lib/libc.so.6"}, {classMapped, "/usr/share/dotnet/dotnet"}, {classMapped, "/usr/lib/Acme.shop.dll"}, {"module", "/usr/Acme.shop.dll"},
+		{"module", "Acme.shop"}, {"module", "Anonymously Hosted DynamicMethods Assembly"},
+	} {
+		if got := of(c[0], c[1]); got != c[1] {
+			t.Errorf("%s: %s became %s", c[0], c[1], got)
+		}
+	}
+}
+
+// The patterns of a profile are texts, which stay regular expressions. If names of methods have pseudonyms, patterns have
+// the same ones.
+func TestPatternsOfProfiles(t *testing.T) {
+	for _, hashed := range []bool{false, true} {
+		s, err := New(Options{HashMethods: hashed})
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := "InterNetwork:16:{20,79,127,255,100,0,199}"
-		out := s.words.string(in, s.policy.class(classAddress))
-		octets := strings.Split(strings.TrimSuffix(out[strings.IndexByte(out, '{')+1:], "}"), ",")
-		if len(out) != len(in) || len(octets) != 7 || strings.Contains(out, "127") && strings.Contains(out, "199") {
-			t.Fatal(out)
-		}
-		for _, o := range octets {
-			if len(o) == 3 && o > "255" {
-				t.Errorf("%s became %s", in, out)
+		m := newModel(s.words, s.tally)
+		for _, pattern := range []string{`^acme\.(secret|shop)$`, `acme`, `\d+\wacme\bshop\x41`, `\pLacme\Qsecret`} {
+			got := m.attrs("attributes", ntconv.Attrs{{Key: "pprof.drop_frames", Value: pattern}, {Key: "pprof.keep_frames", Value: pattern}})
+			for _, a := range got {
+				if _, err := regexp.Compile(a.Value); err != nil || strings.Contains(a.Value, "acme") || strings.Contains(a.Value, "secret") {
+					t.Errorf("%s became %s (%v)", pattern, a.Value, err)
+				}
+			}
+			if name := m.string("names", "acme.secret", classMethod); hashed && pattern[0] == '^' && !regexp.MustCompile(got[0].Value).MatchString(name) {
+				t.Errorf("%s became %s, which does not match %s", pattern, got[0].Value, name)
 			}
 		}
 	}

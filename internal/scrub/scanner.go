@@ -16,12 +16,10 @@ type scanner struct {
 	at    int    // position in text
 	dst   []byte
 
-	json      bool // strings have the escapes of JSON
-	quoted    bool // inside a string of JSON
-	authority bool // inside the host of a URL
-	octets    bool // inside the bytes of a socket address: InterNetwork:16:{20,79,127,...}
-	word      []rune
-	forms     []form // of the characters of word
+	json   bool // strings have the escapes of JSON
+	quoted bool // inside a string of JSON
+	word   []rune
+	forms  []form // of the characters of word
 }
 
 // A form is the way in which a text spells a character.
@@ -43,7 +41,7 @@ func (s *scanner) run() {
 		case isWordRune(r):
 			s.wordOrMore()
 		default:
-			s.separator(r, size)
+			s.copy(size)
 		}
 	}
 }
@@ -116,21 +114,6 @@ func unicodeRune(b []byte) (r rune, n int) {
 func (s *scanner) copy(n int) {
 	s.dst = append(s.dst, s.text[s.at:s.at+n]...)
 	s.at += n
-}
-
-// separator copies a character that belongs to no word, and follows the structure of URLs.
-func (s *scanner) separator(r rune, size int) {
-	switch {
-	case r == ':' && bytes.HasPrefix(s.text[s.at:], []byte("://")):
-		s.authority, size = true, 3
-	case r == ':', r == '@', r == '[', r == ']', r == '.', r == '-', r == '_':
-	default:
-		s.authority = false
-	}
-	if r == '{' || r == '}' {
-		s.octets = r == '{' && s.class.name == classAddress
-	}
-	s.copy(size)
 }
 
 // quote begins or ends a string of JSON. The value of a known key belongs to the class of the key.
@@ -241,15 +224,15 @@ func (s *scanner) number(n int) {
 
 // wordOrMore replaces or copies what begins with the word at the position.
 func (s *scanner) wordOrMore() {
-	switch b := s.text[s.at]; {
-	case s.json && !s.quoted && isDigit(rune(b)):
+	if s.address() {
+		return
+	}
+	if s.json && !s.quoted && isDigit(rune(s.text[s.at])) {
 		n := numberEnd(s.text, s.at)
 		if n == len(s.text) || !isWordRune(rune(s.text[n])) {
 			s.number(n - s.at)
 			return
 		}
-	case isDigit(rune(b)) && s.address():
-		return
 	}
 	if s.class.keys != nil && (s.time() || s.key()) {
 		return
@@ -313,55 +296,6 @@ func (s *scanner) key() bool {
 // maxKept is the maximum length of a text that a list of words or a key keeps.
 const maxKept = 128
 
-// address replaces an IPv4 address by one with octets of the same length, and copies addresses of no machine. It
-// returns false if there is none.
-func (s *scanner) address() bool {
-	end, dots := s.at, 0
-	var parts [4][]byte
-	for k := range parts {
-		n := end
-		for n < len(s.text) && n < end+4 && isDigit(rune(s.text[n])) {
-			n++
-		}
-		parts[k] = s.text[end:n]
-		if v, err := strconv.Atoi(string(parts[k])); err != nil || v > 255 {
-			return false
-		}
-		if end = n; k < 3 {
-			if end == len(s.text) || s.text[end] != '.' {
-				return false
-			}
-			end, dots = end+1, dots+1
-		}
-	}
-	if end < len(s.text) && isWordRune(rune(s.text[end])) {
-		return false
-	}
-	switch string(s.text[s.at:end]) {
-	case "127.0.0.1", "0.0.0.0", "255.255.255.255":
-		s.copy(end - s.at)
-		return true
-	}
-	for k, part := range parts {
-		s.word = s.word[:0]
-		for _, d := range part {
-			s.word = append(s.word, rune(d))
-		}
-		kind := kindOf(s.word)
-		if len(part) == 3 && part[0] != '0' {
-			kind = octetWord
-		}
-		for _, d := range s.dict.pseudonymOf(s.word, kind) {
-			s.dst = append(s.dst, byte(d))
-		}
-		if k < 3 {
-			s.dst = append(s.dst, '.')
-		}
-	}
-	s.at = end
-	return true
-}
-
 // replaceWord replaces the word at the position, unless it is kept.
 func (s *scanner) replaceWord() {
 	if s.plainWord() {
@@ -408,11 +342,6 @@ func (s *scanner) plainWord() bool {
 		s.dst = append(s.dst, w...)
 	case s.class.action == actionID && (len(w) == 16 || len(w) == 32) && isID(w):
 		s.dst, _ = s.appendIDs(s.dst, w)
-	case s.octets && len(w) == 3 && w[0] != '0' && len(bytes.Trim(w, "0123456789")) == 0:
-		s.word = append(s.word[:0], rune(w[0]), rune(w[1]), rune(w[2]))
-		for _, d := range s.dict.pseudonymOf(s.word, octetWord) {
-			s.dst = append(s.dst, byte(d))
-		}
 	default:
 		s.dst = append(s.dst, s.dict.plain(w)...)
 	}
@@ -429,8 +358,7 @@ func isID(w []byte) bool {
 	return true
 }
 
-// keeps reports whether the word from start to the position is kept: by the class, as an extension, or as the port of a
-// URL.
+// keeps reports whether the word from start to the position is kept: by the class, or as an extension.
 func (s *scanner) keeps(start int) bool {
 	w := s.text[start:s.at]
 	switch {
@@ -438,14 +366,8 @@ func (s *scanner) keeps(start int) bool {
 		return true
 	case s.class.action == actionHash && isGenerated(w):
 		return true
-	case start == 0:
-		return false
-	case s.text[start-1] == '.' && s.policy.extensions[string(w)]:
-		return true
-	case s.authority && s.text[start-1] == ':' && len(w) <= 5 && len(bytes.Trim(w, "0123456789")) == 0:
-		return s.at == len(s.text) || bytes.IndexByte([]byte("/?#\"' ),;]\n"), s.text[s.at]) >= 0
 	}
-	return false
+	return start > 0 && s.text[start-1] == '.' && s.policy.extensions[string(w)]
 }
 
 // isGenerated reports whether a word of a method's name has no meaning of its own: an arity, a type parameter, or a

@@ -105,6 +105,11 @@ func (p *Policy) with(o *Options) (*Policy, error) {
 			}
 			c.classes[name] = &hashed
 		}
+		if p.classes[classPattern].action == actionReplace { // patterns of names match their pseudonyms
+			pattern := *c.classes[classMethod]
+			pattern.name, pattern.index = classPattern, p.classes[classPattern].index
+			c.classes[classPattern] = &pattern
+		}
 	}
 	return &c, nil
 }

@@ -80,7 +80,8 @@ func (t *texts) appendPath(dst, text []byte) []byte {
 	return t.appendWords(dst, text, source)
 }
 
-// appendFile replaces the directories of a path and treats the rest as a name of the class method.
+// appendFile replaces the directories of a path and treats the rest as a name of the class method, or of the class
+// process if it is that of a program, because processes have the names of their programs.
 func (t *texts) appendFile(dst, text []byte, c *class) []byte {
 	end := len(text)
 	if q := bytes.IndexByte(text, '?'); q >= 0 {
@@ -91,15 +92,29 @@ func (t *texts) appendFile(dst, text []byte, c *class) []byte {
 		cut = end
 	}
 	dst = t.appendWords(dst, text[:cut], c)
-	switch methods := t.policy.class(classMethod); {
+	switch name, methods := text[cut:end], t.policy.class(classMethod); {
+	case isSpecialMapping(name) && methods.action != actionKeep:
+		dst = t.appendWords(dst, name, t.policy.class(classMapped))
+	case !isSpecialMapping(name) && (cut > 0 || c.name == classMapped) && t.isProgram(name):
+		deleted := bytes.TrimSuffix(name, []byte(" (deleted)"))
+		dst = t.append(dst, deleted, t.policy.class(classProcess))
+		dst = append(dst, name[len(deleted):]...)
 	case methods.action == actionKeep:
-		dst = append(dst, text[cut:end]...)
-	case isSpecialMapping(text[cut:end]):
-		dst = t.appendWords(dst, text[cut:end], t.policy.class(classModule))
+		dst = append(dst, name...)
 	default:
-		dst = t.appendWords(dst, text[cut:end], methods)
+		dst = t.appendWords(dst, name, methods)
 	}
 	return t.appendWords(dst, text[end:], c)
+}
+
+// isProgram reports whether the name of a file is that of a program, which has no known extension, or exe.
+func (t *texts) isProgram(name []byte) bool {
+	for i, b := range name {
+		if b == '.' && t.policy.hasExtension(name[i+1:]) {
+			return string(name[i+1:]) == "exe"
+		}
+	}
+	return true
 }
 
 // isSpecialMapping reports whether the last part of the name of a mapping is not that of a file: [heap], [vdso],

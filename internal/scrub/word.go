@@ -25,10 +25,10 @@ type dictionary struct {
 	current stream
 }
 
-// A permKey identifies a permutation of short words: those of n characters of a kind.
+// A permKey identifies a permutation of short words: those of n characters of a kind whose number is at least lo.
 type permKey struct {
-	kind wordKind
-	n    int
+	kind  wordKind
+	n, lo int
 }
 
 // A wordKind is the alphabet of a word, and of its pseudonym.
@@ -39,9 +39,7 @@ const (
 	digitWord                  // decimal digits; the first one is 0 only if it was
 	hexWord                    // hexadecimal digits, letters and decimal digits among them
 	letterWord                 // ASCII letters
-	octetWord                  // three digits up to 255, in an IPv4 address
 	numberWord                 // digits that start with 0
-	methodWord                 // a word of a hashed method name: never short
 	numWordKind
 )
 
@@ -107,17 +105,15 @@ func kindOf(word []rune) wordKind {
 
 // pseudonym returns the pseudonym of a word, which has at least one character. The result is shared and read-only. Its
 // letters have the case of the word.
-func (d *dictionary) pseudonym(word []rune) []rune { return d.pseudonymOf(word, kindOf(word)) }
-
-func (d *dictionary) pseudonymOf(word []rune, kind wordKind) []rune {
-	d.id = append(d.id[:0], byte(kind))
+func (d *dictionary) pseudonym(word []rune) []rune {
+	d.id = d.id[:0]
 	for _, r := range word {
 		d.id = utf8.AppendRune(d.id, r)
 	}
 	if s, ok := d.words.get(d.id); ok {
 		return s
 	}
-	s := d.create(word, kind)
+	s := d.create(word, kindOf(word))
 	d.words.put(d.id, s)
 	return s
 }
@@ -133,7 +129,7 @@ func (d *dictionary) plain(word []byte) []byte {
 }
 
 // maxPermuted is the number of characters up to which words of a kind are permuted.
-var maxPermuted = [numWordKind]int{digitWord: 4, numberWord: 4, letterWord: 3, octetWord: 3}
+var maxPermuted = [numWordKind]int{digitWord: 4, numberWord: 4, letterWord: 3}
 
 func (d *dictionary) create(word []rune, kind wordKind) []rune {
 	d.lower = d.lower[:0]
@@ -223,11 +219,14 @@ func (d *dictionary) permute(out, lower []rune, kind wordKind) {
 		at = at*base + int(r-first)
 	}
 	lo, hi := domain(kind, len(lower), base)
-	if at < lo || at >= hi { // an octet above 255
-		d.derive(out, lower, digitWord, 0) // ASCII
-		return
+	if kind == digitWord && len(lower) == 3 { // octets of addresses remain octets
+		if at < 256 {
+			hi = 256
+		} else {
+			lo = 256
+		}
 	}
-	at = lo + int(d.permutation(permKey{kind, len(lower)}, hi-lo)[at-lo])
+	at = lo + int(d.permutation(permKey{kind, len(lower), lo}, hi-lo)[at-lo])
 	for i := len(out) - 1; i >= 0; i-- {
 		out[i] = first + rune(at%base)
 		at /= base
@@ -245,8 +244,6 @@ func domain(kind wordKind, n, base int) (lo, hi int) {
 		lo = hi / base
 	case numberWord:
 		hi /= base
-	case octetWord:
-		lo, hi = 100, 256
 	}
 	return lo, hi
 }
@@ -260,7 +257,7 @@ func (d *dictionary) permutation(k permKey, n int) []uint32 {
 	for i := range p {
 		p[i] = uint32(i)
 	}
-	s := d.stream("permutation", []byte{byte(k.kind), byte(k.n)}, 0)
+	s := d.stream("permutation", []byte{byte(k.kind), byte(k.n), byte(k.lo >> 8)}, 0)
 	for i := n - 1; i > 0; i-- {
 		j := s.next() % uint32(i)
 		p[i], p[j] = p[j], p[i]

@@ -61,7 +61,7 @@ func TestShortWordsStayDifferent(t *testing.T) {
 		for n := c.from; n < c.to; n++ {
 			word := c.format(n)
 			out := string(d.plain([]byte(word)))
-			if out == word || len(out) != len(word) || seen[out] {
+			if out == word || len(out) != len(word) || seen[out] || c.from == 100 && (word < "256") != (out < "256") {
 				t.Fatalf("%q became %q", word, out)
 			}
 			seen[out] = true
@@ -98,7 +98,7 @@ func TestStructureOfTexts(t *testing.T) {
 		{"url", "https://user:12345@host/", "https://*:*@*/"},
 		{"sql", "SELECT name FROM users WHERE id = 42", "SELECT * FROM * WHERE * = *"},
 		{"log", `{"user":"ann","n":[-1.5e+10,true,null]}`, `{"*":"*","n*":[-*.*e+10,true,null]}`},
-		{"address", "127.0.0.1:80 and ::1", "127.0.0.1:* * ::*"},
+		{"address", "127.0.0.1:80 and ::1", "127.0.0.1:80 * ::1"},
 		{"exception", "NULL", "NULL"},
 		{"label", "[http.request.method, GET],[http.response.status_code, 404],[tenant, acme]",
 			"[http.request.method, GET],[http.response.status_code, 404],[*, *]"},

@@ -1,6 +1,7 @@
 package symbolfiles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,54 +10,78 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
+
+	"github.com/ntconv/ntconv/internal/iox"
 )
 
-// errNotOnServer means that no server has a file.
-var errNotOnServer = errors.New("not on the debuginfod servers")
+// Errors of downloads.
+var (
+	errNotOnServer = errors.New("not on the debuginfod servers")
+	errStalled     = fmt.Errorf("the server sent no bytes for %s", stallTimeout)
+	errSlow        = fmt.Errorf("the download took longer than %s", downloadTimeout)
+)
 
 // Limits of downloads.
 const (
 	maxDownload     = 4 << 30 // bytes of one file
 	maxRedirects    = 5
-	headerTimeout   = 30 * time.Second
-	downloadTimeout = 10 * time.Minute
+	stallTimeout    = 30 * time.Second // without a byte, also before the first one
+	downloadTimeout = 10 * time.Minute // of one file
 )
+
+// A Host is the program for which a Finder downloads files. The zero value is ready for use.
+type Host struct {
+	// Context, if not nil, ends downloads when it is done.
+	Context context.Context
+	// Cleaner, if not nil, removes the temporary file of a download when the process ends.
+	Cleaner *iox.Cleaner
+	// Progress, if not nil, shows a download until stop is called. size is in bytes, 0 or less if unknown.
+	Progress func(file string, size int64, read func() int64) (stop func())
+}
 
 // A server is a client of debuginfod servers (debuginfod(8)) with a cache in the file system: DIR/BUILDID/KIND.
 type server struct {
 	urls   []string
 	cache  string
+	host   *Host
 	err    error // why there is no cache
 	client *http.Client
 	failed map[string]error // servers that do not answer; they are not asked again
 	known  map[string]error // results per file
 }
 
-func newServer(urls []string, cache string) *server {
-	s := &server{urls: urls, cache: cache, failed: make(map[string]error), known: make(map[string]error)}
+func newServer(urls []string, cache string, host *Host) *server {
+	s := &server{urls: urls, cache: cache, host: host, failed: make(map[string]error), known: make(map[string]error)}
 	if cache == "" {
 		var dir string
 		if dir, s.err = os.UserCacheDir(); s.err == nil {
 			s.cache = filepath.Join(dir, "ntconv", "debuginfod")
 		}
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.ResponseHeaderTimeout = headerTimeout
-	s.client = &http.Client{
-		Timeout: downloadTimeout, Transport: transport,
-		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if len(via) > maxRedirects {
-				return fmt.Errorf("more than %d redirects", maxRedirects)
-			}
-			if via[0].URL.Scheme == "https" && r.URL.Scheme != "https" {
-				return fmt.Errorf("redirect from https to %s", r.URL.Redacted())
-			}
-			return checkURL(r.URL)
-		},
-	}
+	s.client = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone(), CheckRedirect: s.redirect}
 	return s
+}
+
+// redirect returns an error if a redirect must not be followed. Only hosts that the user named are asked: a server could
+// otherwise make this machine send requests into its own network.
+func (s *server) redirect(r *http.Request, via []*http.Request) error {
+	named := func(text string) bool {
+		u, err := url.Parse(text)
+		return err == nil && strings.EqualFold(u.Hostname(), r.URL.Hostname())
+	}
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	case via[0].URL.Scheme == "https" && r.URL.Scheme != "https":
+		return fmt.Errorf("redirect from https to %s", r.URL.Redacted())
+	case !slices.ContainsFunc(s.urls, named):
+		return fmt.Errorf("redirect to the host %s, which no --debuginfod names", r.URL.Host)
+	}
+	return checkURL(r.URL)
 }
 
 func checkURL(u *url.URL) error {
@@ -108,44 +133,74 @@ func (s *server) fetch(id, kind string) (string, error) {
 
 // download stores a file under its name. The name appears only when the file is complete.
 func (s *server) download(from, name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), downloadTimeout)
+	ctx, cancel := context.WithTimeoutCause(cmp.Or(s.host.Context, context.Background()), downloadTimeout, errSlow)
 	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	watch := time.AfterFunc(stallTimeout, func() { stop(errStalled) })
+	defer watch.Stop()
+	err := s.get(ctx, from, name, watch)
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		u, _ := url.Parse(from) // CheckServer has parsed its beginning
+		err = fmt.Errorf("%s: %w", u.Redacted(), cause)
+	}
+	if err != nil && !errors.Is(err, errNotOnServer) {
+		return fmt.Errorf("debuginfod: %w", err)
+	}
+	return err
+}
+
+// get sends a request and stores its answer. It resets watch whenever bytes arrive.
+func (s *server) get(ctx context.Context, from, name string, watch *time.Timer) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
-		return fmt.Errorf("debuginfod: %w", err)
+		return err
 	}
 	r.Header.Set("User-Agent", "ntconv")
 	answer, err := s.client.Do(r)
 	if err != nil {
-		return fmt.Errorf("debuginfod: %w", err)
+		return err
 	}
 	defer answer.Body.Close()
 	switch {
 	case answer.StatusCode == http.StatusNotFound:
 		return errNotOnServer
 	case answer.StatusCode != http.StatusOK:
-		return fmt.Errorf("debuginfod: %s: %s", r.URL.Redacted(), answer.Status)
+		return fmt.Errorf("%s: %s", r.URL.Redacted(), answer.Status)
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return fmt.Errorf("debuginfod: %w", err)
+		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(name), ".part-*")
+	out, err := iox.Create(name, iox.OutputOptions{Force: true, Cleaner: s.host.Cleaner})
 	if err != nil {
-		return fmt.Errorf("debuginfod: %w", err)
+		return err
 	}
-	defer os.Remove(part.Name()) // after the rename there is nothing to remove
-	n, err := io.Copy(part, io.LimitReader(answer.Body, maxDownload+1))
-	if closeErr := part.Close(); err == nil {
-		err = closeErr
+	defer out.Abort() // after Commit it does nothing
+	body := &body{Reader: answer.Body, watch: watch}
+	if s.host.Progress != nil {
+		defer s.host.Progress(filepath.Base(name)+" "+filepath.Base(filepath.Dir(name)), answer.ContentLength, body.read.Load)()
 	}
-	if err == nil && n > maxDownload {
-		err = fmt.Errorf("limit %d bytes", int64(maxDownload))
+	n, err := io.Copy(out, io.LimitReader(body, maxDownload+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s: %w", r.URL.Redacted(), err)
+	case n > maxDownload:
+		return fmt.Errorf("%s: limit %d bytes", r.URL.Redacted(), int64(maxDownload))
 	}
-	if err == nil {
-		err = os.Rename(part.Name(), name)
+	return out.Commit()
+}
+
+// A body counts the bytes of an answer and resets a timer when they arrive.
+type body struct {
+	io.Reader
+	watch *time.Timer
+	read  atomic.Int64
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if b.read.Add(int64(n)); n > 0 {
+		b.watch.Reset(stallTimeout)
 	}
-	if err != nil {
-		return fmt.Errorf("debuginfod: %s: %w", r.URL.Redacted(), err)
-	}
-	return nil
+	return n, err
 }

@@ -448,6 +448,39 @@ func TestDebuginfod(t *testing.T) {
 	}
 }
 
+// TestDebuginfodRedirect checks that a redirect reaches only hosts that the user named.
+func TestDebuginfodRedirect(t *testing.T) {
+	b := compile(t, 3)
+	var other []string
+	files := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		other = append(other, r.URL.Path)
+		http.ServeFile(w, r, b.full)
+	})
+	elsewhere := httptest.NewServer(files)
+	defer elsewhere.Close()
+	target := strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1) // another host for whoever compares names
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, target+r.URL.Path, http.StatusFound)
+	}))
+	defer server.Close()
+
+	f := finder(symbolfiles.Options{Servers: []string{server.URL}, Cache: t.TempDir()})
+	if got := b.resolve(f, b.addrs[0]); got != "" || len(other) > 0 {
+		t.Errorf("got %q from a host that the user did not name; it was asked for %q", got, other)
+	}
+	if s := f.Mapping(b.mapping); len(s.Errors) == 0 || !strings.Contains(s.Errors[0], strings.TrimPrefix(target, "http://")) {
+		t.Errorf("status %+v, want an error that names the host", s)
+	}
+	report := new(ntconv.Report)
+	if f.ReportNative(report); report.Count(ntconv.CodeFileRefused) != 1 {
+		t.Errorf("report %+v, want the error of the server", report.Entries())
+	}
+	b.check(t, finder(symbolfiles.Options{Servers: []string{server.URL, target + "/files"}, Cache: t.TempDir()}))
+	if !slices.Contains(other, "/buildid/"+b.id+"/executable") {
+		t.Errorf("a named host was not asked: %q", other)
+	}
+}
+
 // TestVDSO resolves functions of the page that the kernel maps into every process, from a copy of this process's page.
 func TestVDSO(t *testing.T) {
 	maps, err := os.ReadFile("/proc/self/maps")

@@ -39,6 +39,7 @@ type Finder struct {
 	trees    []*tree // of set.Paths, and then of set.DebugDirs
 	explicit int     // number of trees of set.Paths
 	server   *server // nil without servers
+	host     Host
 
 	assemblies Assemblies // nil: those of .NET are not searched
 
@@ -68,6 +69,13 @@ func New(options func() Options) *Finder {
 	}
 }
 
+// Serve sets the program for which files are downloaded.
+func (f *Finder) Serve(h Host) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.host = h
+}
+
 // prepare evaluates the options. The caller holds mu.
 func (f *Finder) prepare() {
 	if f.ready {
@@ -82,7 +90,7 @@ func (f *Finder) prepare() {
 		f.trees = append(f.trees, newTree(p))
 	}
 	if len(f.set.Servers) > 0 {
-		f.server = newServer(f.set.Servers, f.set.Cache)
+		f.server = newServer(f.set.Servers, f.set.Cache, &f.host)
 	}
 }
 
@@ -101,10 +109,7 @@ func (f *Finder) AppendNative(dst []symbol.NativeFrame, a *symbol.NativeAddress)
 		return f.appendPerf(dst, a)
 	}
 	m := f.module(a.Mapping)
-	if m == nil {
-		return dst
-	}
-	if m.object == nil {
+	if m == nil || m.object == nil {
 		return dst
 	}
 	out := f.appendModule(dst, m, a)

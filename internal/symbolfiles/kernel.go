@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -20,19 +19,8 @@ import (
 
 // kernelSymbols are the functions of a kernel and its modules, from copies of /proc/kallsyms and /proc/modules.
 type kernelSymbols struct {
-	path    string // of kallsyms, empty if there is none
-	err     error
-	text    []byte
-	entries []kernelEntry
-	modules []kernelModule // sorted by start
-	named   uint64
-}
-
-// A kernelEntry is a line of kallsyms. Its name, with the module, is a part of the text.
-type kernelEntry struct {
-	start      uint64
-	name, size uint32
-	code       bool // a function; other symbols end functions
+	symbolText                // of kallsyms; the name of a function of a module includes the module
+	modules    []kernelModule // sorted by start
 }
 
 // A kernelModule is a line of /proc/modules.
@@ -49,11 +37,6 @@ var (
 	errHidden = errors.New("all addresses are 0; copy /proc/kallsyms as root")
 	errEmpty  = errors.New("no line has the format of /proc/kallsyms")
 )
-
-// isMissing reports whether a file does not exist or is not one that is read.
-func isMissing(err error) bool {
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNotRegular)
-}
 
 // appendKernel appends the function of the kernel at an address.
 func (f *Finder) appendKernel(dst []symbol.NativeFrame, a *symbol.NativeAddress) []symbol.NativeFrame {
@@ -79,65 +62,30 @@ func (f *Finder) openKernel() *kernelSymbols {
 	if path == "" {
 		return new(kernelSymbols)
 	}
-	k := &kernelSymbols{path: path, err: err, text: text}
+	k := &kernelSymbols{symbolText: symbolText{path: path, err: err, text: text}}
 	if modules, err := ReadRegular(filepath.Join(filepath.Dir(path), "modules"), maxKallsyms); err == nil {
 		k.readModules(modules)
 	}
-	k.parse()
-	f.held += int64(len(text)) + int64(len(k.entries))*24
+	k.parse(kernelLine)
+	k.check()
+	f.held += k.bytes()
 	return k
 }
 
-// readText reads the first file with one of the names below the paths of --symbols. A path that is a file is read
-// if named accepts its name. The result has no path if there is no such file.
-func (f *Finder) readText(limit int64, named func(base string) bool, names ...string) (path string, text []byte, err error) {
-	for _, t := range f.trees[:f.explicit] {
-		if t.single {
-			if !named(filepath.Base(t.root)) {
-				continue
-			}
-			if text, err = ReadRegular(t.root, limit); err == nil || !isMissing(err) {
-				return t.root, text, err
-			}
-			continue
-		}
-		for _, name := range names {
-			path = filepath.Join(t.root, name)
-			if text, err = ReadRegular(path, limit); err == nil || !isMissing(err) {
-				return path, text, err
-			}
-		}
-	}
-	return "", nil, nil
-}
-
-// parse reads lines of address, type, name, and module in brackets.
-func (k *kernelSymbols) parse() {
-	rest, off, hidden := k.text, 0, true
-	for len(rest) > 0 && len(k.entries) < maxLines {
-		line := rest
-		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-			line = rest[:i]
-		}
-		if e, ok := kernelLine(line); ok {
-			hidden = hidden && e.start == 0
-			e.name += uint32(off)
-			k.entries = append(k.entries, e)
-		}
-		n := min(len(line)+1, len(rest))
-		rest, off = rest[n:], off+n
-	}
-	if len(k.entries) == 0 && k.err == nil {
+// check notes that a copy is of no use, and omits symbols that others of the same kind precede at their address.
+func (k *kernelSymbols) check() {
+	switch n := len(k.entries); {
+	case k.err != nil:
+	case n == 0:
 		k.err = fmt.Errorf("%s: %w", k.path, errEmpty)
-	}
-	if hidden && k.err == nil {
+	case k.entries[n-1].start == 0:
 		k.entries, k.err = nil, fmt.Errorf("%s: %w", k.path, errHidden)
 	}
-	slices.SortStableFunc(k.entries, func(a, b kernelEntry) int { return cmp.Compare(a.start, b.start) })
-	k.entries = slices.CompactFunc(k.entries, func(a, b kernelEntry) bool { return a.start == b.start && a.code == b.code })
+	k.entries = slices.CompactFunc(k.entries, func(a, b textEntry) bool { return a.start == b.start && a.code == b.code })
 }
 
-func kernelLine(line []byte) (e kernelEntry, ok bool) {
+// kernelLine parses a line of address, type, name, and module in brackets.
+func kernelLine(line []byte) (e textEntry, ok bool) {
 	text := strings.TrimRight(string(line[:min(len(line), maxPerfName)]), "\r")
 	addr, rest, ok1 := strings.Cut(text, " ")
 	typ, name, ok2 := strings.Cut(rest, " ")
@@ -145,9 +93,8 @@ func kernelLine(line []byte) (e kernelEntry, ok bool) {
 	if !ok1 || !ok2 || err != nil || len(typ) != 1 || name == "" || strings.HasPrefix(name, "__pfx_") {
 		return e, false
 	}
-	e = kernelEntry{start: start, name: uint32(len(addr) + len(typ) + 2), size: uint32(len(name))}
-	e.code = strings.Contains("tTwW", typ)
-	return e, true
+	at := uint32(len(addr) + len(typ) + 2)
+	return textEntry{start: start, name: at, size: uint32(len(name)), code: strings.Contains("tTwW", typ)}, true
 }
 
 // readModules reads lines of name, size, users, dependencies, state and address.
@@ -168,8 +115,7 @@ func (k *kernelSymbols) readModules(text []byte) {
 
 // find returns the name of the function at an address.
 func (k *kernelSymbols) find(pc uint64) (string, bool) {
-	i := sort.Search(len(k.entries), func(i int) bool { return k.entries[i].start > pc })
-	for i--; i >= 0; i-- {
+	for i := k.after(pc) - 1; i >= 0; i-- {
 		e := &k.entries[i]
 		if !e.code {
 			if i > 0 && k.entries[i-1].start == e.start { // data and a function have this address
@@ -180,8 +126,7 @@ func (k *kernelSymbols) find(pc uint64) (string, bool) {
 		if pc-e.start >= maxKernelFunction || k.moduleAt(pc) != k.moduleAt(e.start) {
 			return "", false
 		}
-		name := string(k.text[e.name : e.name+e.size])
-		return strings.Replace(name, "\t", " ", 1), true
+		return strings.Replace(k.nameOf(e), "\t", " ", 1), true
 	}
 	return "", false
 }

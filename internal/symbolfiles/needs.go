@@ -151,7 +151,7 @@ func (n *Needs) count(p *ntconv.Process, f *ntconv.Frame) {
 		before.pc--
 		_, fromFile = n.asked.named[before]
 	}
-	unresolved := f.Flags&ntconv.FrameUnresolved != 0
+	unresolved := symbol.IsUnresolved(f)
 	if f.Flags&ntconv.FrameManaged != 0 && !fromFile && !unresolved || f.PC == 0 {
 		return
 	}

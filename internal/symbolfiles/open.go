@@ -3,6 +3,7 @@ package symbolfiles
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"runtime"
@@ -59,5 +60,12 @@ func ReadRegular(name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, name, limit)
+	if f.size > limit {
+		return nil, fmt.Errorf("%s: %d bytes: limit %d", name, f.size, limit)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, limit+1)) // files of /proc have the size 0
+	if err == nil && int64(len(b)) > limit {
+		err = fmt.Errorf("%s: limit %d bytes", name, limit)
+	}
+	return b, err
 }

@@ -1,13 +1,8 @@
 package symbolfiles
 
 import (
-	"bytes"
-	"cmp"
 	"fmt"
-	"io"
 	"path/filepath"
-	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -20,26 +15,7 @@ type perfKey struct{ pid, namespace uint64 }
 
 // A perfMap lists generated code of a process, as runtimes write it for perf: a line has the start and the size in
 // hexadecimal, and a name (linux/tools/perf/Documentation/jit-interface.txt).
-type perfMap struct {
-	path    string // empty if there is none
-	err     error
-	text    []byte
-	entries []perfEntry
-	named   uint64
-}
-
-// A perfEntry is a line of a perf map. Its name is a part of the text.
-type perfEntry struct {
-	start, end uint64
-	name, size uint32
-	line       uint32
-}
-
-// Limits of text files.
-const (
-	maxPerfMap = 1 << 30 // bytes
-	maxLines   = 1 << 24
-)
+type perfMap struct{ symbolText }
 
 // maxPerfEnclosing bounds the search for an entry around an address.
 const maxPerfEnclosing = 64
@@ -80,37 +56,16 @@ func (f *Finder) openPerf(key perfKey) *perfMap {
 		if path == "" {
 			continue
 		}
-		p := &perfMap{path: path, err: err, text: text}
-		p.parse()
-		f.held += int64(len(text)) + int64(len(p.entries))*32
+		p := &perfMap{symbolText{path: path, err: err, text: text}}
+		p.parse(perfLine)
+		f.held += p.bytes()
 		return p
 	}
 	return new(perfMap)
 }
 
-// parse reads the lines. Invalid lines are skipped: a runtime may still have been writing.
-func (p *perfMap) parse() {
-	rest, off := p.text, 0
-	for len(rest) > 0 && len(p.entries) < maxLines {
-		line := rest
-		if i := bytes.IndexByte(rest, '\n'); i >= 0 {
-			line = rest[:i]
-		}
-		if e, ok := perfLine(line); ok {
-			e.name += uint32(off)
-			e.line = uint32(len(p.entries))
-			p.entries = append(p.entries, e)
-		}
-		n := min(len(line)+1, len(rest))
-		rest, off = rest[n:], off+n
-	}
-	slices.SortFunc(p.entries, func(a, b perfEntry) int {
-		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.line, b.line))
-	})
-}
-
 // perfLine parses a line. The position of the name is relative to the line.
-func perfLine(line []byte) (e perfEntry, ok bool) {
+func perfLine(line []byte) (e textEntry, ok bool) {
 	text := strings.TrimRight(string(line[:min(len(line), maxPerfName)]), "\r")
 	start, rest, ok1 := strings.Cut(text, " ")
 	size, name, ok2 := strings.Cut(rest, " ")
@@ -119,7 +74,7 @@ func perfLine(line []byte) (e perfEntry, ok bool) {
 	if !ok1 || !ok2 || err1 != nil || err2 != nil || name == "" || n == 0 || n > 1<<40 || from > ^uint64(0)-n {
 		return e, false
 	}
-	return perfEntry{start: from, end: from + n, name: uint32(len(start) + len(size) + 2), size: uint32(len(name))}, true
+	return textEntry{start: from, end: from + n, name: uint32(len(start) + len(size) + 2), size: uint32(len(name))}, true
 }
 
 // maxPerfName bounds a line in bytes.
@@ -128,8 +83,8 @@ const maxPerfName = 1 << 14
 // find returns the name of the code at an address. Among entries that contain it, the last line wins: the code before
 // it was freed.
 func (p *perfMap) find(pc uint64) (string, bool) {
-	i := sort.Search(len(p.entries), func(i int) bool { return p.entries[i].start > pc })
-	var best *perfEntry
+	i := p.after(pc)
+	var best *textEntry
 	for tries := 0; i > 0 && tries < maxPerfEnclosing; tries++ {
 		i--
 		if e := &p.entries[i]; pc < e.end && (best == nil || e.line > best.line) {
@@ -139,17 +94,5 @@ func (p *perfMap) find(pc uint64) (string, bool) {
 	if best == nil {
 		return "", false
 	}
-	return string(p.text[best.name : best.name+best.size]), true
-}
-
-// readAll returns the content of a file of at most limit bytes.
-func readAll(f *file, name string, limit int64) ([]byte, error) {
-	if f.size > limit {
-		return nil, fmt.Errorf("%s: %d bytes: limit %d", name, f.size, limit)
-	}
-	b, err := io.ReadAll(io.LimitReader(f, limit+1)) // files of /proc have the size 0
-	if err == nil && int64(len(b)) > limit {
-		err = fmt.Errorf("%s: limit %d bytes", name, limit)
-	}
-	return b, err
+	return p.nameOf(best), true
 }

@@ -3,6 +3,7 @@ package symbolfiles
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -155,6 +156,11 @@ func (f *Finder) ReportNative(r *ntconv.Report) (files int) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.server != nil {
+		for _, u := range slices.Sorted(maps.Keys(f.server.failed)) {
+			r.Note(ntconv.CodeFileRefused, 1, -1, f.server.failed[u].Error())
+		}
+	}
 	for _, m := range f.modules {
 		if m.named > 0 {
 			files += len(m.paths)

@@ -19,6 +19,7 @@ type Input struct {
 // Inputs returns all generators.
 func Inputs() []Input {
 	return slices.Concat(
+		commands(attributeInputs(), "info", "nettrace", "merge"),
 		commands(typeInputs(), "json", "chrome", "parquet", "firefox", "stats"),
 		commands(threadInputs(), "nettrace", "chrome", "stats"),
 		commands(stackInputs(), "pprof", "json"),
@@ -40,14 +41,15 @@ func commands(list []Input, names ...string) []Input {
 	return list
 }
 
-// A Command is a way to run the command. In Args, IN represents the input and OUT the output. Output files are avoided,
-// because each is synced to disk.
+// A Command is a way to run the command. In Args, IN represents the input, COPY a copy of it, and OUT the output. Output
+// files are avoided, because each is synced to disk.
 type Command struct{ Name, Args string }
 
 // Commands returns command lines that accept any input.
 func Commands() []Command {
 	return []Command{
 		{"print", "print IN"}, {"json", "print --json --frames IN"}, {"info", "info IN"}, {"verify", "verify IN IN"},
+		{"diff", "diff IN COPY"}, {"merge", "to nettrace IN COPY -o -"}, {"scrub", "scrub IN -"},
 		{"filter", "filter --event E* IN -"}, {"nettrace", "to nettrace IN -o -"}, {"pprof", "to pprof IN -o -"},
 		{"folded", "to folded IN -o -"}, {"otlp", "to otlp --spans all IN -o -"},
 		// With few rows, the size would determine whether a type has its own table.

@@ -7,6 +7,25 @@ import (
 	"github.com/ntconv/ntconv/internal/wire"
 )
 
+// attributeInputs returns generators of traces with many attributes.
+func attributeInputs() []Input {
+	one := func(t *trace, _ int) { t.event(t.typ("P", 1, "E", 0, field("a", wire.TypeInt32)), make([]byte, 4)) }
+	return []Input{
+		attributesInput("attributes", 1000, func(n int) (list []wire.KeyValue) {
+			for i := range n {
+				list = append(list, wire.KeyValue{Key: fmt.Sprint("key", i), Value: "value"})
+			}
+			return list
+		}, one),
+		attributesInput("attributes-same-key", 1000, func(n int) (list []wire.KeyValue) {
+			for i := range n {
+				list = append(list, wire.KeyValue{Key: "key", Value: fmt.Sprint("value", i)})
+			}
+			return list
+		}, one),
+	}
+}
+
 // typeInputs returns generators of many types or fields.
 func typeInputs() []Input {
 	return []Input{

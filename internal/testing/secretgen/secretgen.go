@@ -126,12 +126,20 @@ func (t *Trace) model() {
 		return ntconv.Attrs{
 			{Key: "host.name", Value: t.Text("", place)}, {Key: "ProcessId", Value: t.Text("", place)},
 			{Key: "comment", Value: t.Text("", place)}, {Key: "pprof.comment.0", Value: t.Text("", place)},
+			{Key: "pprof.drop_frames", Value: `^` + t.Word("", place) + `\.(Run|` + t.Word("", place) + `)$`},
+			{Key: "pprof.keep_frames", Value: t.Word("", place)},
 		}
 	}
 	t.Info = &ntconv.Info{Format: "generated", PointerSize: 8, Clock: ntconv.Clock{Freq: 1e9, Tick: 1000}, Attrs: attrs("trace")}
 	p := &ntconv.Process{
 		PID: 7, Host: t.Text("", "host"), Name: t.Text("", "process"), PointerSize: 8, Attrs: attrs("process"),
-		Mappings: []*ntconv.Mapping{{Start: 0x1000, Limit: 0x2000, File: "/" + t.Word("", "mapping") + "/" + t.Word("", "mapping file")}},
+		Mappings: []*ntconv.Mapping{{Start: 0x1000, Limit: 0x2000, File: "/" + t.Word("", "mapping") + "/" + t.Word("", "mapping file") + ".so"}},
+	}
+	// The program of a process gives its name to the process and to a mapping.
+	program := t.Word("", "program")
+	p.Name += " " + program
+	for _, file := range []string{program, "/opt/" + program, "/opt/" + program + " (deleted)", "/opt/Shop." + program, `C:\` + program + ".exe"} {
+		p.Mappings = append(p.Mappings, &ntconv.Mapping{Start: 0x3000, Limit: 0x4000, File: file})
 	}
 	thread := &ntconv.Thread{TID: 8, Name: t.Text("", "thread"), Process: p, Attrs: attrs("thread")}
 	unused := &ntconv.Thread{TID: 9, Name: t.Text("", "unused thread"), Process: p}

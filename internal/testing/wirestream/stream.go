@@ -23,9 +23,9 @@ type Stream struct {
 	err    error
 }
 
-// New writes the stream header and a Trace block with a clock of 1 GHz and 8-byte pointers. The version must be
-// [wire.V3], [wire.V4] or [wire.V6].
-func New(w io.Writer, version wire.Version) *Stream {
+// New writes the stream header and a Trace block with a clock of 1 GHz, 8-byte pointers and, in version 6, attributes.
+// The version must be [wire.V3], [wire.V4] or [wire.V6].
+func New(w io.Writer, version wire.Version, attributes ...wire.KeyValue) *Stream {
 	s := &Stream{w: w, header: wire.StreamHeader{Version: version}}
 	t := wire.Trace{
 		Sync: wire.SystemTime{
@@ -45,12 +45,9 @@ func New(w io.Writer, version wire.Version) *Stream {
 		s.Block(wire.KindTrace, legacy.AppendTrace(nil, &t))
 		return s
 	}
-	t.KeyValues = []wire.KeyValue{
-		{
-			Key:   "HardwareThreadCount",
-			Value: "8",
-		}, {Key: "ExpectedCPUSamplingRate", Value: "1000000"}, {Key: "ProcessId", Value: "4242"},
-	}
+	t.KeyValues = append([]wire.KeyValue{
+		{Key: "HardwareThreadCount", Value: "8"}, {Key: "ExpectedCPUSamplingRate", Value: "1000000"}, {Key: "ProcessId", Value: "4242"},
+	}, attributes...)
 	s.Block(wire.KindTrace, wire.AppendTrace(nil, &t))
 	return s
 }
