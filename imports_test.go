@@ -113,6 +113,10 @@ var importRules = []importRule{
 		why: "what .NET events mean does not depend on the file that they came from",
 	},
 	{
+		of: []string{"./internal/recording"}, only: []string{"std", "./"},
+		why: "which events are facts, and when they were recorded, is the same for all that count or measure them",
+	},
+	{
 		of: []string{"./schema"}, only: []string{"std", "./", "./schema", "./internal/clr"},
 		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
 	},
@@ -148,7 +152,7 @@ var importRules = []importRule{
 		why: "numbers only, and the values that they are read from: whatever they measure",
 	},
 	{
-		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema", "github.com/go-json-experiment/json/..."},
+		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/recording", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema", "github.com/go-json-experiment/json/..."},
 		why: "a table of groups of events is the same for events of any source, and knows of the command only the fields that it asks for",
 	},
 	{
@@ -173,13 +177,13 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pass"}, direct: true, only: []string{
-			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection", "./reader", "./symbol",
+			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/selection", "./reader", "./symbol",
 		},
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
 		of: []string{"./convert"}, direct: true, only: []string{
-			"std", "./", "./internal/during", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./kind", "./internal/selection",
+			"std", "./", "./internal/during", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/selection",
 			"./internal/span/active", "./internal/subset", "./internal/symbolfiles", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
 		},
 		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",
@@ -215,7 +219,7 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/profilediff"}, direct: true, only: []string{
 			"std", "./", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview",
-			"./internal/profile", "./internal/span", "./internal/span/tracker", "./internal/split", "./kind",
+			"./internal/profile", "./internal/recording", "./internal/span", "./internal/span/tracker", "./internal/split", "./kind",
 			"github.com/google/pprof/profile",
 		},
 		why: "two profiles are compared as numbers by function, and two traces as totals, whichever formats they came from; the command reads them",
@@ -227,13 +231,13 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/timeline"}, only: []string{
 			"std", "./", "./internal/bin", "./internal/clr", "./internal/jsonscan", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
-			"./internal/payload", "./internal/procinfo", "./internal/profile", "./kind", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
+			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
 			"github.com/go-json-experiment/json/...",
 		},
 		why: "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/dotnet", "./kind", "./schema"},
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/recording", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/dotnet", "./kind", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
@@ -241,17 +245,17 @@ var importRules = []importRule{
 		why: "which frames are shown depends on their names and modules, whoever resolves them and whatever is made of the stacks",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
 			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
 	{
 		of: []string{"./internal/overview"}, only: []string{"std", "./", "./internal/overview", "./internal/bin", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/dotnet", "./internal/intern", "./internal/message", "./internal/origin",
-			"./internal/profile", "./kind", "./schema"},
+			"./internal/profile", "./internal/recording", "./kind", "./schema"},
 		why: "what happened in a trace depends neither on its format nor on the command; kinds of profiles are added up as profiles do",
 	},
 	{
-		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/dotnet", "./kind", "./schema", "./internal/origin"},
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
@@ -268,7 +272,7 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/split"}, only: []string{
 			"std", "./", "./internal/split", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/origin",
-			"./internal/profile", "./internal/streameq", "./internal/where", "./kind", "./schema",
+			"./internal/profile", "./internal/recording", "./internal/streameq", "./internal/where", "./kind", "./schema",
 		},
 		why: "how a trace is divided and joined depends neither on the format of the parts nor on the command; what makes types and threads equal is that of streameq",
 	},
@@ -278,7 +282,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active"}, only: []string{
-			"std", "./", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./schema",
+			"std", "./", "./internal/recording", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./schema",
 		},
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
 	},
@@ -287,7 +291,7 @@ var importRules = []importRule{
 		why: "an expression is about a span, whichever events it was made of",
 	},
 	{
-		of: []string{"./internal/interval"}, only: []string{"std", "./", "./internal/interval", "./internal/clr", "./internal/intern", "./schema"},
+		of: []string{"./internal/interval"}, only: []string{"std", "./", "./internal/recording", "./internal/interval", "./internal/clr", "./internal/intern", "./schema"},
 		why: "which events delimit an interval, and which are in it, depends neither on expressions nor on who asks",
 	},
 	{
@@ -319,12 +323,12 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/procinfo", "./internal/profile", "./internal/dotnet", "./kind", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/procinfo", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile", "./internal/dotnet", "./kind", "./schema"},
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema"},
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library, the model and what computes samples from events",
 	},
 	{
@@ -363,14 +367,14 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"std", "./", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
 		},
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./kind", "./internal/origin", "./internal/counter",
+			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/counter",
 			"./internal/span/...", "./internal/tables", "./internal/tempfile", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -386,7 +390,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -395,7 +399,7 @@ var importRules = []importRule{
 	{
 		of: []string{"./examples/parquet"}, only: []string{
 			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
-			"./internal/payload", "./internal/procinfo", "./internal/profile", "./kind", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
+			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
 			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -601,7 +605,7 @@ func profileImporter(more ...string) []string {
 // timelineExporter returns what an exporter on package timeline may import.
 func timelineExporter(more ...string) []string {
 	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
-		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./kind", "./internal/span", "./internal/span/...", "./internal/spool",
+		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span", "./internal/span/...", "./internal/spool",
 		"./internal/tempfile", "./internal/timeline", "./schema")
 }
 

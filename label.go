@@ -1,6 +1,10 @@
 package ntconv
 
-import "slices"
+import (
+	"encoding/hex"
+	"slices"
+	"strconv"
+)
 
 // LabelKind is the kind of a Label. Its values are those of nettrace (nettrace-v6, "LabelListBlock").
 type LabelKind uint8
@@ -20,10 +24,10 @@ const (
 
 var labelKindNames = []string{
 	"none",
-	"activity id",
-	"related activity id",
-	"trace id",
-	"span id",
+	"activity_id",
+	"related_activity_id",
+	"trace_id",
+	"span_id",
 	"string",
 	"int",
 	"opcode",
@@ -32,7 +36,7 @@ var labelKindNames = []string{
 	"version",
 }
 
-// String returns the kind's name in lower case.
+// String returns the kind's name in lower case. Outputs use it as the name of an ID.
 func (k LabelKind) String() string { return nameOf(labelKindNames, int(k)) }
 
 // A Label is a property of an event in addition to its payload. Kind determines the members in use.
@@ -41,6 +45,35 @@ type Label struct {
 	Key, Str, Unit string
 	Num            int64
 	ID             [16]byte
+}
+
+// Name returns the name that outputs give the label: its Key, or the name of its kind if such labels have no key.
+func (l *Label) Name() string {
+	if l.Kind == LabelString || l.Kind == LabelInt {
+		return l.Key
+	}
+	return l.Kind.String()
+}
+
+// IsID reports whether the label is an ID of an activity, a trace or a span.
+func (l *Label) IsID() bool { return l.Kind >= LabelActivityID && l.Kind <= LabelSpanID }
+
+// AppendText appends the value of the label as text and returns the extended slice: an activity ID as a GUID, a trace
+// ID or span ID in hexadecimal digits, a string unchanged, and a number in decimal digits without its unit.
+func (l *Label) AppendText(dst []byte) []byte {
+	switch l.Kind {
+	case LabelActivityID, LabelRelatedActivityID:
+		return GUID(l.ID).Append(dst)
+	case LabelTraceID:
+		return hex.AppendEncode(dst, l.ID[:])
+	case LabelSpanID:
+		return hex.AppendEncode(dst, l.ID[:8])
+	case LabelString:
+		return append(dst, l.Str...)
+	case LabelKeywords:
+		return strconv.AppendUint(dst, uint64(l.Num), 10)
+	}
+	return strconv.AppendInt(dst, l.Num, 10)
 }
 
 // Labels are the labels of an event in the order of the input. They are immutable. NewLabels builds them; the zero

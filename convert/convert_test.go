@@ -293,7 +293,7 @@ func TestSelectionKeepsWeights(t *testing.T) {
 			p := profileOf(t, sel)
 			wall := slices.IndexFunc(p.SampleType, func(v *pprofile.ValueType) bool { return v.Type == "wall" })
 			for _, s := range p.Sample {
-				total[s.NumLabel["thread id"][0]] += s.Value[wall]
+				total[s.NumLabel["tid"][0]] += s.Value[wall]
 				if s.Location[0].Line == nil {
 					t.Errorf("%+v: an unresolved leaf", sel)
 				}

@@ -26,7 +26,8 @@ type line struct {
 	Provider   string `json:"provider"`
 	ID         uint64 `json:"id"`
 	Version    uint8  `json:"version"`
-	Name       string `json:"name"`
+	Name       string `json:"event"`
+	TheirName  string `json:"name"` // of TraceEvent; the same as Name
 	Level      uint8  `json:"level"`
 	Keywords   string `json:"keywords"`
 	Activity   string `json:"activity_id"`
@@ -89,6 +90,9 @@ func readLines(t *testing.T, dump []byte) []*line {
 		l := new(line)
 		if err := json.Unmarshal(text, l); err != nil {
 			t.Fatalf("%v: %.200s", err, text)
+		}
+		if l.TheirName != "" {
+			l.Name, l.TheirName = l.TheirName, ""
 		}
 		if l.Provider == runtimeProvider && l.ID == 65524 {
 			l.ID = 39 // the reference uses its own number for one kind of GCDynamicEvent

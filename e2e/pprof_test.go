@@ -110,7 +110,7 @@ func checkProfile(t *testing.T, tr trace, freq float64) {
 	}
 	count, nanos := map[thread]int64{}, map[thread]float64{}
 	for _, s := range p.Sample {
-		id := thread{s.NumLabel["pid"][0], s.NumLabel["thread id"][0]}
+		id := thread{s.NumLabel["pid"][0], s.NumLabel["tid"][0]}
 		count[id] += s.Value[0]
 		nanos[id] += float64(s.Value[1])
 	}

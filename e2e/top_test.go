@@ -21,7 +21,7 @@ func TestTopIsPprof(t *testing.T) {
 	_, base := convert(t, find(t, "cpu-env"), 1)
 	for _, flags := range []string{
 		"", "-tagfocus=state=^Ext", "-tagfocus=state:Ext", "-tagignore=state=Managed", "-tagroot=state,thread_id", "-tagleaf=state",
-		"-tagfocus=thread id=1:", "-tagroot=thread id|-tagfocus=state=Ext|-focus=Thread", "-diff_base=" + base, "-base=" + base,
+		"-tagfocus=tid=1:", "-tagroot=tid|-tagfocus=state=Ext|-focus=Thread", "-diff_base=" + base, "-base=" + base,
 		"-diff_base=" + base + "|-tagignore=state=Ext",
 	} {
 		args := strings.FieldsFunc(flags, func(r rune) bool { return r == '|' })

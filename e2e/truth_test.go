@@ -90,7 +90,7 @@ func checkShares(t *testing.T, p *profile.Profile, stacks *referenceStacks, id t
 // profileShare adds up the second value of the profile.
 func profileShare(p *profile.Profile, id thread) (sum share) {
 	for _, s := range p.Sample {
-		if s.NumLabel["thread id"][0] != id.tid || s.NumLabel["pid"][0] != id.pid {
+		if s.NumLabel["tid"][0] != id.tid || s.NumLabel["pid"][0] != id.pid {
 			continue
 		}
 		i := slices.IndexFunc(timed, func(method string) bool {
@@ -132,7 +132,7 @@ func timedSamples(r *referenceStacks, id thread) (list []timedSample) {
 // profileTime adds up the second value of all samples of a thread.
 func profileTime(p *profile.Profile, id thread) (sum float64) {
 	for _, s := range p.Sample {
-		if s.NumLabel["thread id"][0] == id.tid && s.NumLabel["pid"][0] == id.pid {
+		if s.NumLabel["tid"][0] == id.tid && s.NumLabel["pid"][0] == id.pid {
 			sum += float64(s.Value[1])
 		}
 	}

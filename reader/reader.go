@@ -151,14 +151,14 @@ func (r *Reader) traceBlock(b *block) (err error) {
 // unknownTime is the start time that package writer stores if the start time is unknown.
 var unknownTime = time.Date(1601, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// wallTime converts the start time of a header. It returns the zero Time for unknownTime and for a value that is not a
-// date.
+// wallTime converts the start time of a header. It returns the zero Time for unknownTime, for a value that is not a date,
+// and for a time whose nanoseconds since 1970 exceed 63 bits, which no output could represent.
 func wallTime(s wire.SystemTime) time.Time {
 	t := time.Date(int(s[wire.Year]), time.Month(s[wire.Month]), int(s[wire.Day]),
 		int(s[wire.Hour]), int(s[wire.Minute]), int(s[wire.Second]), int(s[wire.Millisecond])*1e6, time.UTC)
 	valid := t.Year() == int(s[wire.Year]) && t.Month() == time.Month(s[wire.Month]) && t.Day() == int(s[wire.Day]) &&
 		t.Hour() == int(s[wire.Hour]) && t.Minute() == int(s[wire.Minute]) && t.Second() == int(s[wire.Second])
-	if !valid || s[wire.Year] < 1601 || s[wire.Millisecond] < 0 || s[wire.Millisecond] > 999 || t.Equal(unknownTime) {
+	if !valid || !time.Unix(0, t.UnixNano()).Equal(t) || s[wire.Millisecond] < 0 || s[wire.Millisecond] > 999 || t.Equal(unknownTime) {
 		return time.Time{}
 	}
 	return t
@@ -188,7 +188,7 @@ func (r *Reader) checkHeader(offset int64) {
 		}
 	}
 	if c.Wall.IsZero() && !r.byNtconv { // ntconv's writer stores unknownTime on purpose
-		note("the start time is not a date")
+		note("the start time is not a date between 1678 and 2262")
 	}
 	if c.Freq <= 0 || c.Freq > maxFrequency {
 		note("clock frequency %d", c.Freq)

@@ -313,8 +313,8 @@ func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
 	if clock := p.Info.Clock; !clock.Wall.IsZero() {
 		m.Start = clock.Wall.UTC()
 	}
-	if _, last, ok := p.Recorded(); ok {
-		m.Duration = time.Duration(p.Info.Clock.Nanos(last))
+	if first, last, ok := p.Span(); ok {
+		m.Duration = p.Info.Clock.Since(first, last)
 	}
 	process, info := t.tally.Main()
 	if process != nil {

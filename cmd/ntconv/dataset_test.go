@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -44,6 +46,35 @@ func tracesOf(t *testing.T, dir, set string) []dataset.Trace {
 		t.Fatal(err)
 	}
 	return traces
+}
+
+// Every output treats a start time beyond 63 bits of nanoseconds as unknown. All but datasets say so.
+func TestFarStart(t *testing.T) {
+	for _, year := range []uint16{1676, 2263, 20000} {
+		data := slices.Clone(unpacked(t, "cpu-v6"))
+		at := bytes.Index(data, binary.LittleEndian.AppendUint16(nil, 2026))
+		if at < 0 || at > 100 {
+			t.Fatalf("the year is at byte %d", at)
+		}
+		binary.LittleEndian.PutUint16(data[at:], year)
+		dir := t.TempDir()
+		write(t, dir, "far.nettrace", data)
+		for _, args := range [][]string{
+			{"to", "parquet", "--dataset", "set"}, {"to", "parquet", "-o", "tables/"}, {"to", "pprof", "-o", "a.pb.gz"},
+			{"to", "chrome", "-o", "a.json"}, {"to", "perfetto", "-o", "a.pftrace"}, {"to", "firefox", "-o", "a.profile.json"},
+			{"to", "speedscope", "-o", "a.speedscope.json"}, {"to", "nettrace", "-o", "a.nettrace"}, {"info"}, {"info", "--json"},
+			{"print", "--json"}, {"top"},
+		} {
+			r := invoke(t, dir, nil, append(args, "far.nettrace")...)
+			noted := strings.Contains(r.stderr, "bad-header") || strings.Contains(r.stdout, "not a date between 1678 and 2262")
+			if r.code != exitOK || !noted && !slices.Contains(args, "--dataset") {
+				t.Errorf("year %d, %q: code %d: %s", year, args, r.code, r.stderr)
+			}
+		}
+		if traces := tracesOf(t, dir, filepath.Join(dir, "set")); len(traces) != 1 || !traces[0].Manifest.Start.IsZero() {
+			t.Errorf("year %d: %d traces", year, len(traces))
+		}
+	}
 }
 
 // Each trace is added once, regardless of its compression and name. A corrupt trace is added as far as it can be read.

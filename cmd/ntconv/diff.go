@@ -217,9 +217,6 @@ func (a *app) difference(cmd *cobra.Command, d *differing, base, made *profile.P
 		profilediff.Read(after, of, d.sides[1].Accuracy(after.SampleType[of].Type)),
 	}
 	for i, r := range list {
-		if covered := d.sides[i].Covered(); covered > 0 {
-			r.Seconds = covered
-		}
 		r.Name, r.Kind, r.Estimate = names[i], d.sides[i].Kind, d.sides[i].Estimate
 	}
 	o := &profilediff.Options{MinEffect: float64(d.minEffect), RunNoise: float64(d.runNoise), SameWork: d.sameWork, Per: d.per.unit()}

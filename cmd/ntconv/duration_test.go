@@ -21,7 +21,7 @@ func TestDurationIsOfTheRecording(t *testing.T) {
 		p := profileAt(t, out)
 		threads = map[int64]time.Duration{}
 		for _, s := range p.Sample {
-			threads[s.NumLabel["thread id"][0]] += time.Duration(s.Value[1])
+			threads[s.NumLabel["tid"][0]] += time.Duration(s.Value[1])
 		}
 		return time.Duration(p.DurationNanos), threads, p.Comments
 	}

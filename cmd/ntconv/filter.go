@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/formats"
@@ -10,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
 	"github.com/ntconv/ntconv/internal/subset"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -102,7 +104,7 @@ func (a *app) convertSubset(c *conversion, plan *pass.Plan, in *input.Input, nam
 		empty := d.empty
 		d.empty = func() string {
 			empty()
-			a.sum.Result.Remark(subsetDetail(part.Counts()))
+			a.sum.Result.Remark(subsetDetail(part))
 			if part.Counts().Selected == 0 {
 				return "events"
 			}
@@ -128,16 +130,29 @@ func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error
 }
 
 // subsetDetail describes the events that a subset has in addition to the selected events, and those that it omits.
-func subsetDetail(c subset.Counts) string {
-	s := ""
+func subsetDetail(part *subset.Filter) string {
+	var list []string
+	c := part.Counts()
 	if c.Symbols > 0 {
-		s = message.Count(c.Symbols, "more event") + " kept for symbols"
+		list = append(list, message.Count(c.Symbols, "more event")+" kept for symbols")
+	}
+	if cut := cutIntervals(part.Cut()); cut != "" {
+		list = append(list, cut+" begin or end outside the selection")
 	}
 	if c.Opaque > 0 {
-		if s != "" {
-			s += "; "
-		}
-		s += message.Count(c.Opaque, "block") + " of an unknown kind omitted"
+		list = append(list, message.Count(c.Opaque, "block")+" of an unknown kind omitted")
 	}
-	return s
+	return strings.Join(list, "; ")
+}
+
+// cutIntervals returns the numbers of intervals that a trace lacks because it has only one of their ends, "" if there
+// are none.
+func cutIntervals(cut [kind.Count]uint64) string {
+	var list []string
+	for _, k := range kind.Preferred() {
+		if cut[k] > 0 {
+			list = append(list, message.Group(int64(cut[k]))+" "+k.Noun(int64(cut[k])))
+		}
+	}
+	return message.List(list)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 )
@@ -42,6 +43,7 @@ type item struct {
 	pid   uint64
 	rest  string
 	names bool // gives names to addresses
+	kept  bool // a replica, kept only for symbols
 }
 
 // items reads a trace in time order, and returns how many events are lost according to the reader.
@@ -66,9 +68,9 @@ func items(t *testing.T, data []byte) (list []item, lost int) {
 			if e.Stack != nil {
 				stack = e.Stack.PCs
 			}
-			labels := []ntconv.Label{}
-			if e.Labels != nil {
-				labels = e.Labels.List()
+			labels := append([]ntconv.Label{}, e.Labels.List()...)
+			if i.kept = recording.IsReplica(e); i.kept {
+				labels = labels[:len(labels)-1]
 			}
 			i.rest = fmt.Sprintf("%d %d %s v%d cpu%d %x %x %v", e.Time, e.Thread.TID, e.Type.Name, e.Version(), e.CPU, e.Payload, stack, labels)
 			list = append(list, i)
@@ -130,6 +132,9 @@ func TestFilter(t *testing.T) {
 					}
 				}
 				want := slices.DeleteFunc(slices.Clone(all), func(i item) bool { return !c.keep(i) && !(i.names && pids[i.pid]) })
+				for k := range want {
+					want[k].kept = !c.keep(want[k])
+				}
 				// Recorders describe code that processes share in events of one of them. Events ntconv/3 and ntconv/4
 				// state weights.
 				own := slices.DeleteFunc(slices.Clone(got), func(i item) bool {
@@ -301,7 +306,7 @@ func TestWhere(t *testing.T) {
 		t.Errorf("code %d, %d lines: %s", r.code, len(got), r.stderr)
 	}
 	for _, m := range got {
-		if m["name"] != "ThreadSample" || m["payload"].(map[string]any)["Type"] != 2.0 {
+		if m["event"] != "ThreadSample" || m["payload"].(map[string]any)["Type"] != 2.0 {
 			t.Fatalf("%v", m)
 		}
 	}

@@ -78,7 +78,7 @@ func writeInfoTable(b *bytes.Buffer, list []described, notes []string) error {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s%s\t%s\t%s\t%s\t%s\t%s\n", message.Line(d.Name), message.Line(d.Format),
 			message.Group(d.Events.Events), mark, message.Group(int64(d.Lost)), message.Bytes(d.Size),
-			message.Duration(time.Duration(d.Events.Duration)), processNames(d.description), profileNames(d.description))
+			message.Duration(time.Duration(d.Recorded)), processNames(d.description), profileNames(d.description))
 		events, size, lost = events+d.Events.Events, size+d.Size, lost+d.Lost
 	}
 	if err := w.Flush(); err != nil {

@@ -27,8 +27,8 @@ func TestLibraryWritesTheSame(t *testing.T) {
 			}}, "",
 		},
 		"settings": {
-			[]string{"--kind", "wall", "--drop-label", "thread id", "--span-name"},
-			convert.Options{Settings: map[string]string{"kind": "wall", "drop-label": "thread id", "span-name": "true"}}, "pprof",
+			[]string{"--kind", "wall", "--drop-label", "tid", "--span-name"},
+			convert.Options{Settings: map[string]string{"kind": "wall", "drop-label": "tid", "span-name": "true"}}, "pprof",
 		},
 	}
 	_, writable := convert.Formats()

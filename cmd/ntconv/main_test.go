@@ -312,7 +312,7 @@ func TestPrintJSON(t *testing.T) {
 		t.Fatalf("code %d, %d lines: %s", r.code, len(all), r.stderr)
 	}
 	for i, m := range all {
-		for _, key := range []string{"ticks", "time", "pid", "tid", "provider", "id", "version", "name", "opcode", "level", "keywords", "size", "crc32", "payload_hex"} {
+		for _, key := range []string{"ticks", "time", "pid", "tid", "provider", "id", "version", "event", "opcode", "level", "keywords", "size", "crc32", "payload_hex"} {
 			if _, ok := m[key]; !ok {
 				t.Fatalf("line %d without %s: %v", i, key, m)
 			}
@@ -359,7 +359,7 @@ func TestSelection(t *testing.T) {
 	}{
 		{[]string{"--provider", "*runtime"}, func(m map[string]any) bool { return m["provider"] == "Microsoft-Windows-DotNETRuntime" }},
 		{[]string{"--event", "ThreadSample,GC*"}, func(m map[string]any) bool {
-			return m["name"] == "ThreadSample" || strings.HasPrefix(m["name"].(string), "GC")
+			return m["event"] == "ThreadSample" || strings.HasPrefix(m["event"].(string), "GC")
 		}},
 		{[]string{"--event", "80", "--event", "0"}, func(m map[string]any) bool { return m["id"] == 80.0 || m["id"] == 0.0 }},
 		{[]string{"--tid", "15673"}, func(m map[string]any) bool { return m["tid"] == 15673.0 }},

@@ -39,7 +39,7 @@ func statsJSON(t *testing.T, args ...string) (o struct {
 func TestStatsCountPrintedEvents(t *testing.T) {
 	for _, c := range []struct{ trace, by, key string }{
 		{"alloc-verbose", "$provider", "provider"}, {"threads", "$tid", "tid"}, {"exceptions", "ExceptionType", "ExceptionType"},
-		{"sources", "$event", "name"}, {"activities", "$activity_id", "activity_id"}, {"alloc-verbose", "AllocationKind", "AllocationKind"},
+		{"sources", "$event", "event"}, {"activities", "$activity_id", "activity_id"}, {"alloc-verbose", "AllocationKind", "AllocationKind"},
 	} {
 		for _, selection := range [][]string{nil, {"--where", "$size > 8"}, {"--from-time", "50ms", "--to-time", "120ms"}} {
 			in := trace(t, c.trace)

@@ -121,7 +121,7 @@ func TestSpanLabels(t *testing.T) {
 			continue
 		}
 		if len(s.Label["span_id"]) != 1 || len(s.Label["span_id"][0]) != 16 || len(s.Label["trace_id"]) != 1 || len(s.Label["trace_id"][0]) != 32 ||
-			!slices.Equal(s.Label["span_link"], []string{"thread"}) || s.NumLabel["thread id"][0] != 70 {
+			!slices.Equal(s.Label["span_link"], []string{"thread"}) || s.NumLabel["tid"][0] != 70 {
 			t.Errorf("%v %v", s.Label, s.NumLabel)
 		}
 		ids[s.Label["span_name"][0]] = s.Label["trace_id"][0]

@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/split"
 	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/reader"
@@ -49,7 +50,7 @@ func (a *app) splitCmd() *cobra.Command {
 			"  FIELD,...       one part per value of fields of the payload or properties such as $tid; ntconv help where lists them\n" +
 			"  EXPRESSION      a part begins with each event for which the expression is true, such as '$event == \"GCStart\"'\n\n" +
 			"Each part also has copies of the events that describe its methods, modules and processes elsewhere in the trace. The copies\n" +
-			"have the label " + split.LabelReplica + ". Events that state weights of samples make the profiles of all parts add up to that of the\n" +
+			"have the label " + recording.LabelReplica + ". Events that state weights of samples make the profiles of all parts add up to that of the\n" +
 			"trace. ntconv merge DIR/* OUT drops what was added and restores the trace.\n\n" +
 			"split reads the input three times: it finds the parts, computes a hash of the content, and writes the parts. Standard input is\n" +
 			"copied to a temporary file.",
@@ -134,7 +135,7 @@ func (a *app) split(cmd *cobra.Command, s *splitting) error {
 			name: s.out, to: formats.ToDir,
 			create: func(out *iox.Outputs) (ntconv.Sink, error) { return s.create(p, out) },
 			empty: func() string {
-				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, notes: s.scan.Notes()}
+				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, cut: cutIntervals(s.scan.Cut()), notes: s.scan.Notes()}
 				return ""
 			},
 		})
@@ -277,6 +278,9 @@ func (s *splitting) part(p *pass.Pass, out *iox.Outputs, d split.Part) (ntconv.S
 		return nil, err
 	}
 	info := *p.Info
+	if d.Number > 1 && !d.Ranked {
+		info = *recording.Since(p.Info, d.Begin)
+	}
 	info.Attrs = append(info.Attrs[:len(info.Attrs):len(info.Attrs)], d.Attrs()...)
 	w, err := writer.New(file, &info, s.writerOptions(d.ByTime, p.Report))
 	if err != nil {
@@ -336,6 +340,7 @@ type splitResult struct {
 	Parts int64 `json:"files"`
 	split.Counts
 	Text  string `json:"detail,omitempty"`
+	cut   string // intervals that no part has
 	notes []string
 }
 
@@ -349,14 +354,17 @@ func (r *splitResult) Line(read formats.Read) string {
 
 // Detail implements formats.Result.
 func (r *splitResult) Detail() (string, []ntconv.Code) {
-	if r.Replicas == 0 {
-		return r.Text, nil
+	var list []string
+	if r.Replicas > 0 {
+		list = append(list, message.Count(r.Replicas, "event")+" copied to other parts")
 	}
-	text := message.Count(r.Replicas, "event") + " copied to other parts"
+	if r.cut != "" {
+		list = append(list, r.cut+" in no part, because they begin and end in different ones")
+	}
 	if r.Text != "" {
-		text += "; " + r.Text
+		list = append(list, r.Text)
 	}
-	return text, nil
+	return strings.Join(list, "; "), nil
 }
 
 // Remark implements formats.Result.

@@ -77,7 +77,7 @@ func topExamples() string {
 		},
 		formats.Example{
 			Remark: "why garbage collections suspended the program",
-			Line:   "ntconv top --kind gc --tagleaf 'gc reason' trace.nettrace",
+			Line:   "ntconv top --kind gc --tagleaf dotnet.gc.reason trace.nettrace",
 		},
 		formats.Example{
 			Remark: "only samples during some requests",

@@ -60,9 +60,9 @@ func TestTopTags(t *testing.T) {
 		t.Fatal(r.stderr)
 	}
 	p := profileAt(t, filepath.Join(dir, "x.pb.gz"))
-	tid := p.Sample[len(p.Sample)/2].NumLabel["thread id"][0]
+	tid := p.Sample[len(p.Sample)/2].NumLabel["tid"][0]
 	external := func(s *profile.Sample) bool { return s.Label["state"][0] == "External" }
-	thread := func(s *profile.Sample) bool { return s.NumLabel["thread id"][0] == tid }
+	thread := func(s *profile.Sample) bool { return s.NumLabel["tid"][0] == tid }
 	for _, c := range []struct {
 		args []string
 		keep func(*profile.Sample) bool
@@ -71,8 +71,8 @@ func TestTopTags(t *testing.T) {
 		{[]string{"--tagfocus", "state=^Ext"}, external},
 		{[]string{"--tagfocus", "state:Ext"}, external},
 		{[]string{"--tagignore", "state=^Ext"}, func(s *profile.Sample) bool { return !external(s) }},
-		{[]string{"--tagfocus", fmt.Sprintf("thread id=%d:%d", tid, tid)}, thread},
-		{[]string{"--tagfocus", fmt.Sprintf("thread id=%d", tid), "--tagignore", "state=Managed"},
+		{[]string{"--tagfocus", fmt.Sprintf("tid=%d:%d", tid, tid)}, thread},
+		{[]string{"--tagfocus", fmt.Sprintf("tid=%d", tid), "--tagignore", "state=Managed"},
 			func(s *profile.Sample) bool { return thread(s) && external(s) }},
 	} {
 		want := flatsOf(p, c.keep)
@@ -111,11 +111,11 @@ func TestTopHints(t *testing.T) {
 		{"--focus SPIN", exitEmpty, "cpu-env.nettrace.zst: --focus SPIN: no sample matches; similar: Shop.Cpu.Spin(double)\n"},
 		{"--focus Spni", exitEmpty, "no sample matches; similar: Shop.Cpu.Spin(double)\n"},
 		{"--focus Nosuchthing", exitEmpty, "no function has a similar name; -n 0 without --focus lists all functions\n"},
-		{"--tagfocus nosuch=x", exitEmpty, "--tagfocus nosuch=x: no sample matches; labels of the samples are pid, process, state, thread id\n"},
+		{"--tagfocus nosuch=x", exitEmpty, "--tagfocus nosuch=x: no sample matches; labels of the samples are pid, process, state, tid\n"},
 		{"--tagfocus state=waiting", exitEmpty, "; values of the label state are External, Managed\n"},
 		{"--tagfocus pid=0", exitEmpty, "; label pid is a number: pid=MIN:MAX selects a range\n"},
 		{"--tagignore state=waiting", exitOK, "; --tagignore state=waiting: no sample matches; values of the label state are External, Managed\n"},
-		{"--tagroot nosuch", exitOK, "; --tagroot nosuch: no sample matches; labels of the samples are pid, process, state, thread id\n"},
+		{"--tagroot nosuch", exitOK, "; --tagroot nosuch: no sample matches; labels of the samples are pid, process, state, tid\n"},
 		{"--tagfocus (", exitUsage, "parsing tagfocus regexp"},
 	} {
 		r := invoke(t, dir, nil, append(append([]string{"top"}, strings.Fields(c.args)...), trace(t, "cpu-env"))...)

@@ -133,8 +133,9 @@ one kind must be true for the same interval, and an event must be during an inte
   gc                          garbage collections: gc.generation gc.number, numbers; gc.reason (Induced, AllocSmall)
                               gc.type, words; gc.pause, how long it suspended the program
   pause                       suspensions for a collection: pause.generation pause.number (of it) pause.reason
-  contention                  waits for locks: contention.kind (managed, native) contention.lock contention.owner
-  wait                        waits for wait handles: wait.source wait.object
+  contention                  waits for locks: contention.kind (managed, native) contention.lock_id
+                              contention.owner_thread_id
+  wait                        waits for wait handles: wait.source wait.object_id
   jit                         compilations: jit.method jit.il_size jit.code_size
   exception                   from the throw to the handler: exception.type exception.message
   typeload                    loads of types: typeload.type typeload.level
@@ -144,7 +145,7 @@ one kind must be true for the same interval, and an event must be during an inte
                               request.status request.side (server, client) request.attributes.KEY
   span                        spans: span.name; span.scope, the ActivitySource or event source that recorded the span;
                               span.kind (internal, server, client, producer, consumer); span.status (unset, ok, error);
-                              span.trace_id span.span_id span.parent_id, in hexadecimal; span.attributes.KEY
+                              span.trace_id span.span_id span.parent_span_id, in hexadecimal; span.attributes.KEY
 
   KIND.duration               of all kinds: 100ms, 1.5s
   KIND.start                  since the start of the trace, or a date and time

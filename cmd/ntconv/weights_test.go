@@ -94,7 +94,7 @@ func lastsLongEnough(t *testing.T, p *profile.Profile) {
 	t.Helper()
 	threads := map[int64]int64{}
 	for _, s := range p.Sample {
-		threads[s.NumLabel["thread id"][0]] += s.Value[1]
+		threads[s.NumLabel["tid"][0]] += s.Value[1]
 	}
 	for tid, ns := range threads {
 		if ns > p.DurationNanos {

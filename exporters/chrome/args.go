@@ -12,14 +12,6 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Members of args that show labels of the event. No field of an event has a name that starts with "$".
-const (
-	argActivity        = `"$activity_id":`
-	argRelatedActivity = `"$related_activity_id":`
-	argTraceID         = `"$trace_id":`
-	argSpanID          = `"$span_id":`
-)
-
 // An argEncoder encodes args as JSON objects. The timeline calls it during Write, so its counts are complete before the
 // first item is encoded.
 type argEncoder struct {
@@ -114,23 +106,17 @@ func hasUnsigned(fields []ntconv.Field) bool {
 }
 
 // label appends a member for a label that relates the event to something else (an activity, a span, a key). It appends
-// nothing for labels that override a property of the event's type.
+// nothing for labels that override a property of the event's type. The name of the member begins with "$" as in
+// expressions, because no field of an event does.
 func (a *argEncoder) label(dst []byte, l *ntconv.Label) []byte {
-	switch l.Kind {
-	case ntconv.LabelActivityID:
-		return appendGUID(appendName(dst, argActivity), l)
-	case ntconv.LabelRelatedActivityID:
-		return appendGUID(appendName(dst, argRelatedActivity), l)
-	case ntconv.LabelTraceID:
-		return appendHex(appendName(dst, argTraceID), l.ID[:])
-	case ntconv.LabelSpanID:
-		return appendHex(appendName(dst, argSpanID), l.ID[:8])
-	case ntconv.LabelString:
-		dst = a.labelName(dst, l.Key)
-		return a.text(dst, l.Str)
-	case ntconv.LabelInt:
-		dst = a.labelName(dst, l.Key)
-		return strconv.AppendInt(dst, l.Num, 10)
+	switch {
+	case l.IsID():
+		dst = append(a.text(appendName(dst, ""), "$"+l.Name()), ':', '"')
+		return append(l.AppendText(dst), '"')
+	case l.Kind == ntconv.LabelString:
+		return a.text(a.labelName(dst, l.Key), l.Str)
+	case l.Kind == ntconv.LabelInt:
+		return l.AppendText(a.labelName(dst, l.Key))
 	}
 	return dst
 }
@@ -151,10 +137,6 @@ func appendName(dst []byte, name string) []byte {
 
 func appendHex(dst, id []byte) []byte {
 	return append(hex.AppendEncode(append(dst, '"'), id), '"')
-}
-
-func appendGUID(dst []byte, l *ntconv.Label) []byte {
-	return append(append(append(dst, '"'), ntconv.GUID(l.ID).String()...), '"')
 }
 
 // text appends a JSON string and counts it in invalid if it is not valid UTF-8.
@@ -184,31 +166,15 @@ func (a *argEncoder) values(dst []byte, values []timeline.Value) []byte {
 	return append(dst, '}')
 }
 
-// span appends an object with the IDs, kind, source, status, attributes, events and links that the span has. The
-// attributes are an object of their own, so that an attribute key cannot collide with another member.
+// span appends an object with the facts, attributes, events and links that the span has. The attributes are an object of
+// their own, so that an attribute key cannot collide with another member.
 func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
 	dst = append(dst, '{')
-	if !s.MadeID {
-		dst = appendHex(appendName(dst, `"trace_id":`), s.TraceID[:])
-		dst = appendHex(appendName(dst, `"span_id":`), s.ID[:])
-		if !s.ParentID.IsZero() {
-			dst = appendHex(appendName(dst, `"parent_span_id":`), s.ParentID[:])
+	for f := range span.FactCount {
+		if a.scratch = s.AppendFact(a.scratch[:0], f); len(a.scratch) > 0 {
+			dst = append(a.text(appendName(dst, ""), f.String()), ':')
+			dst = a.text(dst, string(a.scratch))
 		}
-	}
-	if name := kindName(s.Kind); name != "" {
-		dst = a.text(appendName(dst, `"kind":`), name)
-	}
-	if s.Evidence != span.FromRuntime && s.Scope != nil && s.Scope.Name != "" {
-		dst = a.text(appendName(dst, `"source":`), s.Scope.Name)
-	}
-	if s.Status != span.StatusUnset {
-		dst = a.text(appendName(dst, `"status":`), statusName(s.Status))
-	}
-	if s.StatusMessage != "" {
-		dst = a.text(appendName(dst, `"status_message":`), s.StatusMessage)
-	}
-	if s.TraceState != "" {
-		dst = a.text(appendName(dst, `"trace_state":`), s.TraceState)
 	}
 	if len(s.Attributes) > 0 {
 		dst = a.attributes(appendName(dst, `"attributes":`), s.Attributes)
@@ -230,7 +196,7 @@ func (a *argEncoder) lists(dst []byte, s *span.Span) []byte {
 				dst = append(dst, ',')
 			}
 			dst = a.text(append(dst, `{"name":`...), e.Name)
-			dst = strconv.AppendUint(append(dst, `,"time_unix_ns":"`...), e.Time, 10)
+			dst = strconv.AppendUint(append(dst, `,"ts_ns":"`...), e.Time, 10)
 			dst = append(dst, '"')
 			if len(e.Attributes) > 0 {
 				dst = a.attributes(append(dst, `,"attributes":`...), e.Attributes)
@@ -252,31 +218,6 @@ func (a *argEncoder) lists(dst []byte, s *span.Span) []byte {
 		dst = append(dst, ']')
 	}
 	return dst
-}
-
-// kindName returns the name that OpenTelemetry gives a kind of spans. It returns "" for internal and unspecified spans.
-func kindName(k span.Kind) string {
-	switch k {
-	case span.KindServer:
-		return "server"
-	case span.KindClient:
-		return "client"
-	case span.KindProducer:
-		return "producer"
-	case span.KindConsumer:
-		return "consumer"
-	}
-	return ""
-}
-
-func statusName(s span.StatusCode) string {
-	switch s {
-	case span.StatusOK:
-		return "ok"
-	case span.StatusError:
-		return "error"
-	}
-	return strconv.Itoa(int(s))
 }
 
 // attributes appends an object with one member per attribute. If a key repeats, viewers show its last value.

@@ -79,7 +79,7 @@ func (e *encoder) sliceBegin(it *timeline.Item, flowIn uint64) {
 	e.out.buf = append(sliceArgs(b, it), '}')
 }
 
-// sliceArgs appends the args of a slice, and the ones that the encoder adds: unfinished and end_thread.
+// sliceArgs appends the args of a slice, and the ones that the encoder adds: unfinished and end_tid.
 func sliceArgs(b []byte, it *timeline.Item) []byte {
 	if len(it.Encoded) == 0 && !it.Unfinished && it.EndThread == nil {
 		return b
@@ -94,7 +94,7 @@ func sliceArgs(b []byte, it *timeline.Item) []byte {
 		b = appendName(b, `"unfinished":true`)
 	}
 	if it.EndThread != nil {
-		b = strconv.AppendUint(appendName(b, `"end_thread":`), uint64(tidOf(it.EndThread)), 10)
+		b = strconv.AppendUint(appendName(b, `"end_tid":`), uint64(tidOf(it.EndThread)), 10)
 	}
 	return append(b, '}')
 }

@@ -179,7 +179,7 @@ func weightsOf(t *testing.T, data []byte) (map[string]weight, int64) {
 	all, n := map[string]weight{}, int64(0)
 	for _, s := range p.Sample {
 		n += s.Value[count]
-		tid := s.NumLabel["thread id"]
+		tid := s.NumLabel["tid"]
 		if len(tid) != 1 {
 			t.Fatalf("sample with the labels %v", s.NumLabel)
 		}

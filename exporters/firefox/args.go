@@ -2,7 +2,6 @@ package firefox
 
 import (
 	"encoding/binary"
-	"encoding/hex"
 	"math"
 	"strconv"
 	"strings"
@@ -67,7 +66,7 @@ func (k *key) copyText() string {
 // meaning.
 const numReserved = 6
 
-var reservedKeys = [numReserved]string{"type", "cause", "unfinished", "endThread", "innerWindowID", "stack"}
+var reservedKeys = [numReserved]string{"type", "cause", "unfinished", "end_tid", "innerWindowID", "stack"}
 
 // Limits of the tables that last for the whole trace. Members with further keys are dropped and counted; objects with
 // further shapes contain their list of fields themselves.
@@ -284,71 +283,39 @@ func (a *argEncoder) event(e *ntconv.Event) {
 // maxPlan limits the cached columns per schema.
 const maxPlan = 256
 
-// labels adds the labels of an event: IDs under fixed names, other labels under their keys.
+// labels adds the labels of an event, except IDs that are zero.
 func (a *argEncoder) labels(l *ntconv.Labels) {
-	for _, c := range [...]struct {
-		kind  ntconv.LabelKind
-		key   string
-		bytes int // 0: a GUID
-	}{
-		{ntconv.LabelActivityID, "activity_id", 0}, {ntconv.LabelRelatedActivityID, "related_activity_id", 0},
-		{ntconv.LabelTraceID, "trace_id", 16}, {ntconv.LabelSpanID, "span_id", 8},
-	} {
-		id, ok := l.ID(c.kind)
-		if !ok || !a.begin(a.key(c.key), formatString) {
-			continue
-		}
-		a.body = append(a.body, '"')
-		if c.bytes == 0 {
-			a.body = ntconv.GUID(id).Append(a.body)
-		} else {
-			a.body = hex.AppendEncode(a.body, id[:c.bytes])
-		}
-		a.body = append(a.body, '"')
-	}
 	list := l.List()
 	for i := range list {
-		switch list[i].Kind {
-		case ntconv.LabelString:
-			a.text(a.key(list[i].Key), list[i].Str)
-		case ntconv.LabelInt:
-			a.int(a.key(list[i].Key), list[i].Num, formatInteger)
+		switch c := &list[i]; {
+		case c.IsID() && c.ID != [16]byte{} && a.begin(a.key(c.Name()), formatString):
+			a.body = append(c.AppendText(append(a.body, '"')), '"')
+		case c.Kind == ntconv.LabelString:
+			a.text(a.key(c.Key), c.Str)
+		case c.Kind == ntconv.LabelInt:
+			a.int(a.key(c.Key), c.Num, formatInteger)
 		}
 	}
 }
 
-// span adds the identity and the attributes of a span.
+// span adds the facts about a span and its attributes.
 func (a *argEncoder) span(s *span.Span) {
-	if !s.MadeID && s.Evidence != span.FromRuntime {
-		a.text(a.key("trace_id"), s.TraceID.String())
-		a.text(a.key("span_id"), s.ID.String())
-		if !s.ParentID.IsZero() {
-			a.text(a.key("parent_id"), s.ParentID.String())
+	for f := range span.FactCount {
+		if a.list = s.AppendFact(a.list[:0], f); len(a.list) > 0 {
+			a.text(a.key(f.String()), string(a.list))
 		}
-	}
-	if kind := int(s.Kind); kind > 0 && kind < len(spanKinds) {
-		a.text(a.key("span.kind"), spanKinds[kind])
-	}
-	if status := int(s.Status); status > 0 && status < len(spanStatuses) {
-		a.text(a.key("span.status"), spanStatuses[status])
-	}
-	if s.StatusMessage != "" {
-		a.text(a.key("span.status_message"), s.StatusMessage)
-	}
-	if s.Evidence != span.FromRuntime && s.Scope != nil && s.Scope.Name != "" {
-		a.text(a.key("span.source"), s.Scope.Name)
 	}
 	for i := range s.Attributes {
 		a.attribute(&s.Attributes[i])
 	}
-	if len(s.Events) > 0 && a.begin(a.key("span.events"), formatList) {
+	if len(s.Events) > 0 && a.begin(a.key("events"), formatList) {
 		for i := range s.Events {
 			a.element(i)
 			a.quote(s.Events[i].Name)
 		}
 		a.body = append(a.body, ']')
 	}
-	if len(s.Links) > 0 && a.begin(a.key("span.links"), formatList) {
+	if len(s.Links) > 0 && a.begin(a.key("links"), formatList) {
 		for i := range s.Links {
 			a.element(i)
 			a.quote(s.Links[i].ID.String())
@@ -356,11 +323,6 @@ func (a *argEncoder) span(s *span.Span) {
 		a.body = append(a.body, ']')
 	}
 }
-
-var (
-	spanKinds    = [...]string{"", "internal", "server", "client", "producer", "consumer"}
-	spanStatuses = [...]string{"", "ok", "error"}
-)
 
 // element begins an element of a list.
 func (a *argEncoder) element(i int) {

@@ -104,7 +104,7 @@ func (e *encoder) marker(i *timeline.Item) {
 	}
 	if i.EndThread != nil {
 		s.endThread = true
-		b = appendInt(append(b, `,"endThread":`...), int64(i.EndThread.TID))
+		b = appendInt(append(b, `,"end_tid":`...), int64(i.EndThread.TID))
 	}
 	data.End(append(append(b, members...), '}'))
 
@@ -151,7 +151,7 @@ func (s *markerSchema) write(w *jsoncolumns.Writer, a *argEncoder) {
 		member([]byte(`"unfinished"`), "string")
 	}
 	if s.endThread {
-		member([]byte(`"endThread"`), "tid")
+		member([]byte(`"end_tid"`), "tid")
 	}
 	w.Text("]}")
 }
@@ -186,7 +186,7 @@ func (s *markerSchema) writeLabel(w *jsoncolumns.Writer, a *argEncoder) {
 
 // identifiers are keys that a row of the marker table omits, because they are not useful to a reader.
 var identifiers = map[string]bool{
-	"trace_id": true, "span_id": true, "parent_id": true, "activity_id": true, "related_activity_id": true, "ClrInstanceID": true,
+	"trace_id": true, "span_id": true, "parent_span_id": true, "activity_id": true, "related_activity_id": true, "ClrInstanceID": true,
 }
 
 // plainKey reports whether a label can refer to the key.

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
@@ -16,15 +17,20 @@ func (s *Sink) event(e *ntconv.Event) error {
 	if it.stack, err = s.stacks.id(e, it.process); err != nil {
 		return err
 	}
-	thread.count(e.Time)
-	kind.row.events++
-	kind.row.bytes += int64(len(e.Payload))
+	if recording.IsFact(e) {
+		thread.count(e.Time)
+		kind.row.events++
+		kind.row.bytes += int64(len(e.Payload))
+	}
 	s.done.Events++
-	s.last = max(s.last, e.Time)
+	s.recorded.Observe(e)
 	s.files.ordered = s.files.ordered && it.nanos >= s.nanos
 	s.nanos = it.nanos
 	if !s.events.discard {
 		s.eventRow(e, kind, labels)
+	}
+	if recording.IsReplica(e) {
+		return nil
 	}
 	for _, p := range s.parts {
 		if err := p.write(e, it); err != nil {

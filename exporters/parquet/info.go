@@ -44,9 +44,9 @@ func (s *Sink) writeInfo(rows *table[tables.TraceInfo]) {
 	row.Format, row.Version = valid(s.info.Format), valid(s.o.Version)
 	row.StartTS, row.StartNanos = c.at(c.Tick)
 	row.EndTS = row.StartTS
-	if s.last != math.MinInt64 {
-		row.EndTS, _ = c.at(s.last)
-		row.DurationNanos = c.Nanos(s.last)
+	if begin, end, ok := s.recorded.Span(); ok {
+		row.EndTS, _ = c.at(end)
+		row.DurationNanos = c.Nanos(end) - c.Nanos(begin)
 	}
 	row.ClockFrequency, row.ClockTicks = c.Freq, int64(c.Tick)
 	if !c.Wall.IsZero() {

@@ -73,41 +73,31 @@ func (t *labelTable) sum(list []ntconv.Label) sum {
 
 // newLabelList returns the columns of a list, without its ID.
 func newLabelList(l *ntconv.Labels) *labelList {
-	var list labelList
-	if id, ok := l.ID(ntconv.LabelActivityID); ok {
-		list.activity = ntconv.GUID(id).String()
+	text := func(k ntconv.LabelKind) string {
+		if p := l.Find(k); p != nil && p.ID != [16]byte{} {
+			return string(p.AppendText(nil))
+		}
+		return ""
 	}
-	if id, ok := l.ID(ntconv.LabelRelatedActivityID); ok {
-		list.related = ntconv.GUID(id).String()
+	return &labelList{
+		activity: text(ntconv.LabelActivityID), related: text(ntconv.LabelRelatedActivityID),
+		trace: text(ntconv.LabelTraceID), span: text(ntconv.LabelSpanID),
 	}
-	if id, ok := l.ID(ntconv.LabelTraceID); ok {
-		list.trace = hex.EncodeToString(id[:])
-	}
-	if id, ok := l.ID(ntconv.LabelSpanID); ok {
-		list.span = hex.EncodeToString(id[:spanBytes])
-	}
-	return &list
 }
-
-// spanBytes is the size of a span ID in bytes. The remaining bytes of the label should be zero.
-const spanBytes = 8
 
 // write writes the rows of a list. It omits members that have no meaning for the kind of a label.
 func (t *labelTable) write(id int64, list []ntconv.Label) {
 	for i := range list {
 		l, row := &list[i], t.rows.row()
 		row.LabelListID, row.Ordinal = id, int32(i)
-		row.Kind, row.LabelKind = labelKind(l.Kind), int32(l.Kind)
+		row.Kind, row.LabelKind = l.Kind.String(), int32(l.Kind)
 		row.Key, row.Value, row.Unit = valid(l.Key), valid(l.Str), valid(l.Unit)
-		switch l.Kind {
-		case ntconv.LabelActivityID, ntconv.LabelRelatedActivityID:
-			row.Value = ntconv.GUID(l.ID).String()
-		case ntconv.LabelTraceID:
-			row.Value = hex.EncodeToString(l.ID[:])
-		case ntconv.LabelSpanID:
+		switch {
+		case l.Kind == ntconv.LabelSpanID:
 			row.Value = spanText(l.ID)
-		case ntconv.LabelString:
-		default:
+		case l.IsID():
+			row.Value = string(l.AppendText(nil))
+		case l.Kind != ntconv.LabelString:
 			row.ValueInt = t.rows.int64(l.Num)
 		}
 	}
@@ -115,14 +105,11 @@ func (t *labelTable) write(id int64, list []ntconv.Label) {
 
 // spanText returns a span ID in hexadecimal: 16 digits, or 32 if the remaining bytes are not zero.
 func spanText(id [16]byte) string {
-	if [8]byte(id[spanBytes:]) != [8]byte{} {
+	if [8]byte(id[8:]) != [8]byte{} {
 		return hex.EncodeToString(id[:])
 	}
-	return hex.EncodeToString(id[:spanBytes])
+	return hex.EncodeToString(id[:8])
 }
-
-// labelKind returns the name of a label kind in the tables, such as activity_id for "activity id".
-func labelKind(k ntconv.LabelKind) string { return strings.ReplaceAll(k.String(), " ", "_") }
 
 // valid returns s with U+FFFD in place of invalid UTF-8, because readers reject files with invalid UTF-8 in columns of
 // type STRING.

@@ -97,7 +97,7 @@ func profileWeights(t testing.TB, data []byte, kind pprof.Kind, keep func(*ntcon
 		if ids := s.NumLabel["pid"]; len(ids) > 0 {
 			w.pid = ids[0]
 		}
-		if ids := s.NumLabel["thread id"]; len(ids) > 0 {
+		if ids := s.NumLabel["tid"]; len(ids) > 0 {
 			w.tid = ids[0]
 		}
 		for i, v := range p.SampleType {

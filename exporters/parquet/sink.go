@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
@@ -31,9 +32,9 @@ type Sink struct {
 	parts    []derived
 	item     item
 
-	position         int64        // event_id of the latest event, loss or mark
-	last             ntconv.Ticks // time of the latest event
-	nanos, lossNanos int64        // ts_ns of the previous event and of the previous loss
+	position         int64 // event_id of the latest event, loss or mark
+	recorded         *recording.Range
+	nanos, lossNanos int64 // ts_ns of the previous event and of the previous loss
 	lost             int64
 
 	// typedTables maps types to the names of their typed tables. The part that writes typed tables sets it in its
@@ -76,7 +77,7 @@ func New(
 		namer:     namer,
 		clock:     newClock(info.Clock),
 		types:     newTypeTable(),
-		last:      math.MinInt64,
+		recorded:  recording.NewRange(info),
 		nanos:     math.MinInt64,
 		lossNanos: math.MinInt64,
 	}

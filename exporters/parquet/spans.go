@@ -3,7 +3,6 @@ package parquet
 import (
 	"errors"
 	"math"
-	"strconv"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
@@ -86,7 +85,7 @@ func (p *spans) add(s *span.Span) {
 // addSpan adds a row to the table spans. The span is reused after the call, so the row contains copies.
 func (p *spans) addSpan(s *span.Span) {
 	row := tables.Span{
-		TraceID: s.TraceID.String(), SpanID: s.ID.String(), Name: valid(s.Name), Kind: kindName(s.Kind), Status: statusName(s.Status),
+		TraceID: s.TraceID.String(), SpanID: s.ID.String(), Name: valid(s.Name), Kind: s.Kind.String(), Status: s.Status.String(),
 		StatusMessage: valid(s.StatusMessage), Source: sourceNames[s.Evidence], Scope: valid(s.Scope.Name),
 		ScopeVersion: valid(s.Scope.Version), TraceState: valid(s.TraceState), MadeID: s.MadeID,
 	}
@@ -169,25 +168,4 @@ func microsOf(nanos int64) int64 {
 var sourceNames = [...]string{
 	span.FromOTLP: "imported", span.FromLabels: "labels", span.FromActivity: "activities", span.FromPair: "pairs", span.FromRuntime: "runtime",
 	span.FromChrome: "chrome",
-}
-
-// kindName returns the name of a span kind, or its number if trace.proto does not define the kind.
-func kindName(k span.Kind) string {
-	names := [...]string{
-		span.KindUnspecified: "unspecified", span.KindInternal: "internal", span.KindServer: "server", span.KindClient: "client",
-		span.KindProducer: "producer", span.KindConsumer: "consumer",
-	}
-	if k < 0 || int(k) >= len(names) {
-		return strconv.Itoa(int(k))
-	}
-	return names[k]
-}
-
-// statusName returns the name of a status, or its number if trace.proto does not define the status.
-func statusName(c span.StatusCode) string {
-	names := [...]string{span.StatusUnset: "unset", span.StatusOK: "ok", span.StatusError: "error"}
-	if c < 0 || int(c) >= len(names) {
-		return strconv.Itoa(int(c))
-	}
-	return names[c]
 }

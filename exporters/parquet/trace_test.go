@@ -266,7 +266,7 @@ func (c *checker) event(e *ntconv.Event, row *tables.Event) {
 	}
 	c.typeIDs[e.Type] = row.TypeID
 	typ := &c.types[row.TypeID-1]
-	c.equal("event_number", typ.Number, int64(e.Type.ID))
+	c.equal("id", typ.Number, int64(e.Type.ID))
 	c.equal("recorded_name", typ.RecordedName, e.Type.Name)
 	c.equal("provider", row.Provider, e.Type.Provider)
 	c.equal("cpu", row.CPU, e.CPU)

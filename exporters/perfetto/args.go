@@ -31,7 +31,7 @@ const (
 
 func newArgEncoder(r *ntconv.Report) *argEncoder {
 	a := &argEncoder{report: r}
-	for _, name := range [...]string{"unfinished", "thread_id", "end_thread_id"} {
+	for _, name := range [...]string{"unfinished", "tid", "end_tid"} {
 		a.names.number(name)
 	}
 	return a
@@ -187,52 +187,23 @@ func appendSpelled(dst []byte, v ntconv.Value) []byte {
 	return append(dst, v.Kind().String()...)
 }
 
-// Names of annotations that are not event fields. Labels have the names that ntconv print uses.
-const (
-	argActivity        = "activity_id"
-	argRelatedActivity = "related_activity_id"
-	argTraceID         = "trace_id"
-	argSpanID          = "span_id"
-	argParentSpanID    = "parent_span_id"
-	argKind            = "kind"
-	argSource          = "source"
-	argStatus          = "status"
-	argStatusMessage   = "status_message"
-	argTraceState      = "trace_state"
-)
-
+// labels encodes the labels that do not override a property of the event's type.
 func (a *argEncoder) labels(dst []byte, l *ntconv.Labels) []byte {
 	list := l.List()
 	for i := range list {
-		label := &list[i]
-		switch label.Kind {
-		case ntconv.LabelActivityID:
-			dst = a.guid(dst, argActivity, label.ID)
-		case ntconv.LabelRelatedActivityID:
-			dst = a.guid(dst, argRelatedActivity, label.ID)
-		case ntconv.LabelTraceID:
-			dst = a.id(dst, argTraceID, label.ID[:])
-		case ntconv.LabelSpanID:
-			dst = a.id(dst, argSpanID, label.ID[:8])
-		case ntconv.LabelString:
+		switch label := &list[i]; {
+		case label.IsID():
+			a.scratch = label.AppendText(a.scratch[:0])
+			dst = a.spelled(dst, label.Name())
+		case label.Kind == ntconv.LabelString:
 			dst = a.member(dst, eventAnnotation, label.Key, label.Str)
-		case ntconv.LabelInt:
+		case label.Kind == ntconv.LabelInt:
 			var m int
 			dst, m = a.open(dst, eventAnnotation, label.Key)
 			dst = closeMessage(appendUint(dst, annotationInt, uint64(label.Num)), m)
 		}
 	}
 	return dst
-}
-
-func (a *argEncoder) guid(dst []byte, name string, id ntconv.GUID) []byte {
-	a.scratch = id.Append(a.scratch[:0])
-	return a.spelled(dst, name)
-}
-
-func (a *argEncoder) id(dst []byte, name string, id []byte) []byte {
-	a.scratch = hex.AppendEncode(a.scratch[:0], id)
-	return a.spelled(dst, name)
 }
 
 // spelled appends an annotation whose value is in scratch.
@@ -246,10 +217,12 @@ func (a *argEncoder) member(dst []byte, field uint64, name, value string) []byte
 	return closeMessage(a.text(dst, value), m)
 }
 
-// span encodes the identity of a span, its status and its attributes. An interval of the runtime has attributes only.
+// span encodes the facts about a span and its attributes. An interval of the runtime has attributes only.
 func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
-	if s.Evidence != span.FromRuntime {
-		dst = a.identity(dst, s)
+	for f := range span.FactCount {
+		if a.scratch = s.AppendFact(a.scratch[:0], f); len(a.scratch) > 0 {
+			dst = a.member(dst, eventAnnotation, f.String(), string(a.scratch))
+		}
 	}
 	for i := range s.Attributes {
 		attr := &s.Attributes[i]
@@ -261,61 +234,6 @@ func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
 		dst = closeMessage(a.attribute(dst, attr.Value), m)
 	}
 	return dst
-}
-
-// ids encodes the IDs of a span that are not zero.
-func (a *argEncoder) ids(dst []byte, s *span.Span) []byte {
-	if !s.TraceID.IsZero() {
-		dst = a.id(dst, argTraceID, s.TraceID[:])
-	}
-	if !s.ID.IsZero() {
-		dst = a.id(dst, argSpanID, s.ID[:])
-	}
-	if !s.ParentID.IsZero() {
-		dst = a.id(dst, argParentSpanID, s.ParentID[:])
-	}
-	return dst
-}
-
-// identity encodes the IDs, kind, source, status and trace state of a span. Synthetic IDs are omitted.
-func (a *argEncoder) identity(dst []byte, s *span.Span) []byte {
-	if !s.MadeID {
-		dst = a.ids(dst, s)
-	}
-	if kind := kindName(s.Kind); kind != "" {
-		dst = a.member(dst, eventAnnotation, argKind, kind)
-	}
-	if s.Scope != nil && s.Scope.Name != "" {
-		dst = a.member(dst, eventAnnotation, argSource, s.Scope.Name)
-	}
-	switch s.Status {
-	case span.StatusOK:
-		dst = a.member(dst, eventAnnotation, argStatus, "ok")
-	case span.StatusError:
-		dst = a.member(dst, eventAnnotation, argStatus, "error")
-	}
-	if s.StatusMessage != "" {
-		dst = a.member(dst, eventAnnotation, argStatusMessage, s.StatusMessage)
-	}
-	if s.TraceState != "" {
-		dst = a.member(dst, eventAnnotation, argTraceState, s.TraceState)
-	}
-	return dst
-}
-
-// kindName returns the name of a span kind, "" for internal and unspecified spans.
-func kindName(k span.Kind) string {
-	switch k {
-	case span.KindServer:
-		return "server"
-	case span.KindClient:
-		return "client"
-	case span.KindProducer:
-		return "producer"
-	case span.KindConsumer:
-		return "consumer"
-	}
-	return ""
 }
 
 // attribute appends an attribute value. An empty AnyValue yields an annotation without a value.

@@ -303,9 +303,9 @@ func (s *scenario) checkOther(t *testing.T, i int, it *timeline.Item, e *readEve
 
 func (s *scenario) checkSlice(t *testing.T, it *timeline.Item, e *readEvent) {
 	want := maps.Clone(s.values[it.ID])
-	want["end_thread_id"] = uint64(math.MaxUint32)
+	want["end_tid"] = uint64(math.MaxUint32)
 	if it.Track != it.Thread {
-		want["thread_id"] = uint64(100)
+		want["tid"] = uint64(100)
 	}
 	if it.Unfinished {
 		want["unfinished"] = true

@@ -15,7 +15,7 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// The samples of a trace become a profile without the label "thread id", so samples of all threads are added up.
+// The samples of a trace become a profile without the label "tid", so samples of all threads are added up.
 func Example() {
 	trace, err := os.Open("../../testdata/cpu-env.nettrace.zst")
 	if err != nil {
@@ -28,7 +28,7 @@ func Example() {
 	}
 	names := symbol.New(nil)
 	var file bytes.Buffer
-	sink := pprof.New(&file, src.Info(), names, &pprof.Options{Kind: pprof.Wall, DropLabels: []string{"thread id", "thread"}})
+	sink := pprof.New(&file, src.Info(), names, &pprof.Options{Kind: pprof.Wall, DropLabels: []string{"tid", "thread"}})
 	if _, err := ntconv.Copy(sink, symbol.Watch(src, names)); err != nil {
 		log.Fatal(err)
 	}

@@ -32,7 +32,7 @@ type Options struct {
 	Kinds  kind.Options   // of kinds that are computed from events
 	Report *ntconv.Report // becomes comments (not of an imported profile) and receives notes; may be nil
 	// DropLabels lists label keys to omit; samples that differ only in these labels are merged, which makes profiles
-	// smaller. Keys are host, process, pid, thread, "thread id" (which also drops thread), state, activity_id,
+	// smaller. Keys are host, process, pid, thread, tid (which also drops thread), state, activity_id,
 	// trace_id, span_id, or keys of event labels.
 	DropLabels []string
 	// Level is the gzip level from 1, the fastest, to 9; 0 means 1. Close returns an error for other values.

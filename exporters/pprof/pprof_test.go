@@ -152,8 +152,8 @@ func TestProfile(t *testing.T) {
 		got = append(got, describe(s))
 	}
 	want := []string{
-		"[2 200000] libcoreclr.so+0x10<Shop.Price+Shop.Total<Shop.Main {pid=[42][id] process=[shop] state=[Managed] thread id=[7][id] thread=[till]}",
-		"[1 100000] Shop.Main {pid=[42][id] process=[shop] state=[Managed] thread id=[0][id]}",
+		"[2 200000] libcoreclr.so+0x10<Shop.Price+Shop.Total<Shop.Main {pid=[42][id] process=[shop] state=[Managed] tid=[7][id] thread=[till]}",
+		"[1 100000] Shop.Main {pid=[42][id] process=[shop] state=[Managed] tid=[0][id]}",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("samples\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -247,7 +247,7 @@ func TestTimesAddUp(t *testing.T) {
 	p := export(t, testInfo(), namer, nil, append(events, ended(1_000_000))...)
 	sums := map[int64][2]int64{}
 	for _, s := range p.Sample {
-		tid := s.NumLabel["thread id"][0]
+		tid := s.NumLabel["tid"][0]
 		v := sums[tid]
 		sums[tid] = [2]int64{v[0] + s.Value[0], v[1] + s.Value[1]}
 	}
@@ -265,7 +265,7 @@ func TestTimesAddUp(t *testing.T) {
 // Equal events produce equal bytes, compressed or not.
 func TestOutputIsDeterministic(t *testing.T) {
 	events := randomEvents(3000, 40)
-	for _, o := range []pprof.Options{{}, {Uncompressed: true}, {Level: 6}, {DropLabels: []string{"thread id"}}} {
+	for _, o := range []pprof.Options{{}, {Uncompressed: true}, {Level: 6}, {DropLabels: []string{"tid"}}} {
 		first := encode(t, testInfo(), nil, &o, events...)
 		for i := range 20 {
 			if !bytes.Equal(encode(t, testInfo(), nil, &o, events...), first) {
@@ -278,7 +278,7 @@ func TestOutputIsDeterministic(t *testing.T) {
 func TestDropLabels(t *testing.T) {
 	namer := (&table{}).name(1, "a")
 	s := &ntconv.Stack{PCs: []uint64{1}}
-	p := export(t, testInfo(), namer, &pprof.Options{DropLabels: []string{"thread id", "pid", "state"}}, sample(till, 0, s), sample(idle, 5, s), sample(till, 10, s), sample(idle, 15, s), ended(100))
+	p := export(t, testInfo(), namer, &pprof.Options{DropLabels: []string{"tid", "pid", "state"}}, sample(till, 0, s), sample(idle, 5, s), sample(till, 10, s), sample(idle, 15, s), ended(100))
 	if len(p.Sample) != 1 || describe(p.Sample[0]) != "[4 4000] a {}" {
 		t.Errorf("samples %v", p.Sample)
 	}

@@ -144,7 +144,7 @@ func profileSums(t *testing.T, p *profile.Profile) map[string]*values {
 		for _, l := range s.Location {
 			pcs = append(pcs, strconv.FormatUint(l.Address, 16))
 		}
-		key := fmt.Sprintf("%d: %s", s.NumLabel["thread id"][0], strings.Join(pcs, " "))
+		key := fmt.Sprintf("%d: %s", s.NumLabel["tid"][0], strings.Join(pcs, " "))
 		if sums[key] == nil {
 			sums[key] = &values{}
 		}

@@ -79,7 +79,7 @@ func readTruth(t *testing.T, name string) (v truth) {
 // inclusive returns the wall time of a thread's samples with a function whose name contains a string.
 func inclusive(p *profile.Profile, tid int64, part string) (sum float64) {
 	for _, s := range p.Sample {
-		if id := s.NumLabel["thread id"]; len(id) != 1 || id[0] != tid {
+		if id := s.NumLabel["tid"]; len(id) != 1 || id[0] != tid {
 			continue
 		}
 		for _, l := range s.Location {

@@ -64,5 +64,5 @@ func (o *owners) labels(t *ntconv.Thread) *ntconv.Labels {
 	}
 	return ntconv.NewLabels(append(list,
 		ntconv.Label{Kind: ntconv.LabelInt, Key: "pid", Num: int64(t.Process.PID), Unit: "id"},
-		ntconv.Label{Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"}))
+		ntconv.Label{Kind: ntconv.LabelInt, Key: "tid", Num: int64(t.TID), Unit: "id"}))
 }

@@ -182,9 +182,9 @@ func TestRoots(t *testing.T) {
 		got = append(got, d)
 	}
 	want := []string{
-		`shop 42 "till" 7: a = 1 process=shop0 thread=till0 pid=42id thread id=7id`,
-		`shop 42 "till" 8: a = 2 process=shop0 thread=till0 pid=42id thread id=8id`,
-		`shop 42 "" 9: a = 3 process=shop0 pid=42id thread id=9id`,
+		`shop 42 "till" 7: a = 1 process=shop0 thread=till0 pid=42id tid=7id`,
+		`shop 42 "till" 8: a = 2 process=shop0 thread=till0 pid=42id tid=8id`,
+		`shop 42 "" 9: a = 3 process=shop0 pid=42id tid=9id`,
 		`cart 2 "x" 4: a = 4 process=cart0 thread=x0`,
 		`cart 3 "[no stack]" 5:  = 5 process=cart0 thread=[no stack]0`,
 		`shop 42 "" 42:  = 6 process=shop0 pid=42id`,

@@ -101,7 +101,7 @@ func (s *source) newOwner(roots string) *owner {
 			t.Name = ""
 		}
 		if known {
-			numbers = append(numbers, ntconv.Label{Kind: ntconv.LabelInt, Key: "thread id", Num: int64(id), Unit: "id"})
+			numbers = append(numbers, ntconv.Label{Kind: ntconv.LabelInt, Key: "tid", Num: int64(id), Unit: "id"})
 		} else {
 			id = unused(o.tids)
 		}

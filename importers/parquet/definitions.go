@@ -260,7 +260,7 @@ func (d *definitions) traceInfo() (info ntconv.Info, start int64) {
 	}
 	if t.ClockWall != "" {
 		wall, err := time.Parse(time.RFC3339Nano, t.ClockWall)
-		if info.Clock.Wall = wall.UTC(); err != nil {
+		if info.Clock.Wall = wall.UTC(); err != nil || !time.Unix(0, wall.UnixNano()).Equal(wall) {
 			info.Clock.Wall = time.Unix(0, t.StartNanos).UTC()
 			bad("clock_wall", fmt.Sprintf("%q", t.ClockWall))
 		}

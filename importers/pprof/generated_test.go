@@ -89,7 +89,7 @@ func generatedSample(t *rapid.T, p *profile.Profile, i int) *profile.Sample {
 			s.Location = append(s.Location, p.Location[rapid.IntRange(0, len(p.Location)-1).Draw(t, "location")])
 		}
 	}
-	key := rapid.OneOf(rapid.SampledFrom([]string{"pid", "thread id", "thread", "process", "timestamp_ns", "Error", "x", "x#unit"}), text)
+	key := rapid.OneOf(rapid.SampledFrom([]string{"pid", "tid", "thread id", "thread", "process", "timestamp_ns", "Error", "x", "x#unit"}), text)
 	labels := rapid.SampledFrom([]int{0, 1, 4, 100}).Draw(t, "labels")
 	for l := range labels {
 		k := key.Draw(t, "key")

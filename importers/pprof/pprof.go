@@ -17,7 +17,7 @@
 //
 // # Processes and threads
 //
-// The labels pid, "thread id" and thread, in their usual spellings, identify the process and thread of a sample.
+// The labels pid, tid and thread, in their usual spellings, identify the process and thread of a sample.
 // Without them there is one process with ID 1 and one thread. Threads that have only names get synthetic IDs. The name
 // of a process is that of a label (process, process_name, "process name"), or else that of the file in which most of
 // its stacks begin, because PerfView treats other stacks as broken.

@@ -185,7 +185,7 @@ func TestOwners(t *testing.T) {
 		s.NumLabel[key], s.NumUnit[key] = []int64{n}, []string{"id"}
 	}
 	label(0, "pid", 42)
-	label(0, "thread id", 43)
+	label(0, "thread id", 43) // as profiles of former versions of ntconv spell it
 	p.Sample[0].Label = map[string][]string{"thread": {"till"}}
 	label(1, "pid", 42)
 	p.Sample[2].Label = map[string][]string{"thread_id": {"77"}}

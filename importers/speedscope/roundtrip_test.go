@@ -162,8 +162,8 @@ func throughPprof(t failer, src ntconv.Source, namer ntconv.Namer) sums {
 			stack = append(stack, l.Line[0].Function.Name)
 		}
 		thread := ""
-		if s.Label["thread"] != nil || s.NumLabel["thread id"] != nil {
-			thread = fmt.Sprint(strings.Join(s.Label["thread"], ""), "-", s.NumLabel["thread id"][0])
+		if s.Label["thread"] != nil || s.NumLabel["tid"] != nil {
+			thread = fmt.Sprint(strings.Join(s.Label["thread"], ""), "-", s.NumLabel["tid"][0])
 		}
 		for i, v := range s.Value {
 			out.add(thread, p.SampleType[i].Type, stack, v)

@@ -257,7 +257,7 @@ func labelsOf(t *ntconv.Thread) *ntconv.Labels {
 		list = append(list, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
 	}
 	return ntconv.NewLabels(
-		append(list, ntconv.Label{Kind: ntconv.LabelInt, Key: "thread id", Num: int64(t.TID), Unit: "id"}),
+		append(list, ntconv.Label{Kind: ntconv.LabelInt, Key: "tid", Num: int64(t.TID), Unit: "id"}),
 	)
 }
 

@@ -23,7 +23,7 @@ type Manifest struct {
 	Size   int64  `json:"size"`   // stored bytes of the input, -1 if unknown
 	Format string `json:"format"` // format and version of the input
 	Properties
-	Duration   time.Duration `json:"duration_ns"` // from the start of the recording to its last event
+	Duration   time.Duration `json:"duration_ns"` // of the selected part of the recording
 	Events     int64         `json:"events"`      // events in the tables
 	Lost       int64         `json:"lost_events"` // events that the recorder lost
 	Incomplete string        `json:"incomplete,omitempty"`

@@ -39,11 +39,11 @@ func runtimeKinds() []kind {
 			record: "dotnet-trace collect --clrevents contention records them",
 			wants:  isPair(clr.Runtime, "Contention"),
 		}.with("contention", "contention.duration > 10ms",
-			named("kind", "ContentionFlags"), number("lock", "LockID"), number("owner", "LockOwnerThreadID")),
+			named("kind", "ContentionFlags"), number("lock_id", "LockID"), number("owner_thread_id", "LockOwnerThreadID")),
 		kind{
 			noun: "wait", record: "dotnet-trace collect --clrevents waithandle --clreventlevel verbose records them (.NET 9)",
 			tallied: "source", wants: isPair(clr.Runtime, "WaitHandleWait"),
-		}.with("wait", "wait.duration > 10ms", named("source", "WaitSource"), number("object", "AssociatedObjectID")),
+		}.with("wait", "wait.duration > 10ms", named("source", "WaitSource"), number("object_id", "AssociatedObjectID")),
 		kind{
 			noun: "compilation", record: "dotnet-trace collect --clrevents jit --clreventlevel verbose records them",
 			tallied: "method", wants: isPair(clr.Runtime, "MethodJitting"),
@@ -53,12 +53,12 @@ func runtimeKinds() []kind {
 			noun: "exception", record: "dotnet-trace collect --clrevents exception records them",
 			tallied: "type", wants: isPair(clr.Runtime, "Exception"),
 		}.with("exception", `exception.type == "System.IO.IOException"`,
-			text("type", "ExceptionType"), text("message", "ExceptionMessage")),
+			typeName("ExceptionType"), text("message", "ExceptionMessage")),
 		kind{
 			noun: "load of a type", plural: "loads of types", tallied: "type",
 			record: "dotnet-trace collect --clrevents typediagnostic records them",
 			wants:  isPair(clr.Runtime, "TypeLoad"),
-		}.with("typeload", `typeload.type =~ "Cart"`, text("type", "TypeName"), number("level", "LoadLevel")),
+		}.with("typeload", `typeload.type =~ "Cart"`, typeName("TypeName"), number("level", "LoadLevel")),
 		kind{
 			noun: "task", record: "dotnet-trace collect --providers " + tplProvider + ":0x3:4 records them", tallied: "ID",
 			wants: isPair(tplProvider, "Task"),
@@ -115,6 +115,17 @@ func number(name, field string) property {
 // text returns a property that is a string in a field.
 func text(name, field string) property {
 	return property{where.Property{Name: name}, func(v *interval.Interval, _ string) ntconv.Value { return v.Field(field) }}
+}
+
+// typeName returns the property that is the type in a field, spelled as everywhere but in payloads.
+func typeName(field string) property {
+	return property{where.Property{Name: "type"}, func(v *interval.Interval, _ string) ntconv.Value {
+		f := v.Field(field)
+		if f.Kind() != ntconv.ValueString {
+			return f
+		}
+		return ntconv.StringValue(dotnet.TypeName(string(f.AppendString(nil)), false))
+	}}
 }
 
 // named returns a property that is the name of a number in a field. A number without a name, as of a newer runtime, is

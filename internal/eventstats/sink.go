@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/distribution"
 	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/where"
 )
 
@@ -80,9 +81,9 @@ func New(clock ntconv.Clock, opts Options) *Sink {
 	return s
 }
 
-// Write implements ntconv.Sink. It ignores everything but events.
+// Write implements ntconv.Sink. It ignores everything but facts.
 func (s *Sink) Write(e *ntconv.Event) error {
-	if e.Kind != ntconv.KindEvent {
+	if e.Kind != ntconv.KindEvent || !recording.IsFact(e) {
 		return nil
 	}
 	s.columns.Read(e)

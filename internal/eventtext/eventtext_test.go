@@ -212,7 +212,7 @@ func TestLabels(t *testing.T) {
 	})
 	line := New(ntconv.Clock{Freq: 1e9}, Options{}).AppendJSON(nil, e)
 	checkLine(t, line)
-	want := `{"ticks":0,"pid":6,"tid":7,"provider":"P","id":1,"version":0,"name":"E","opcode":9,"level":0,"keywords":"0xffffffffffffffff",` +
+	want := `{"ticks":0,"pid":6,"tid":7,"provider":"P","id":1,"version":0,"event":"E","opcode":9,"level":0,"keywords":"0xffffffffffffffff",` +
 		`"activity_id":"00000000-0000-0000-0000-000000000001","trace_id":"ab000000000000000000000000000000","span_id":"0102030405060708",` +
 		`"labels":{"k":["v",{"value":2,"unit":"bytes"}],"n":-1},"size":0}` + "\n"
 	if string(line) != want {

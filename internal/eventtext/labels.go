@@ -1,7 +1,6 @@
 package eventtext
 
 import (
-	"encoding/hex"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
@@ -21,21 +20,11 @@ func (p *Printer) appendLabels(dst []byte, l *ntconv.Labels) []byte {
 
 // appendLabels appends the IDs of activities and spans, and the object of the other labels.
 func appendLabels(dst []byte, l *ntconv.Labels) []byte {
-	if id, ok := l.ID(ntconv.LabelActivityID); ok {
-		dst = append(dst, `,"activity_id":"`...)
-		dst = append(ntconv.GUID(id).Append(dst), '"')
-	}
-	if id, ok := l.ID(ntconv.LabelRelatedActivityID); ok {
-		dst = append(dst, `,"related_activity_id":"`...)
-		dst = append(ntconv.GUID(id).Append(dst), '"')
-	}
-	if id, ok := l.ID(ntconv.LabelTraceID); ok {
-		dst = hex.AppendEncode(append(dst, `,"trace_id":"`...), id[:])
-		dst = append(dst, '"')
-	}
-	if id, ok := l.ID(ntconv.LabelSpanID); ok {
-		dst = hex.AppendEncode(append(dst, `,"span_id":"`...), id[:8])
-		dst = append(dst, '"')
+	for k := ntconv.LabelActivityID; k <= ntconv.LabelSpanID; k++ {
+		if id := l.Find(k); id != nil && id.ID != [16]byte{} {
+			dst = append(append(append(dst, ',', '"'), k.String()...), `":"`...)
+			dst = append(id.AppendText(dst), '"')
+		}
 	}
 	return appendOthers(dst, l.List())
 }

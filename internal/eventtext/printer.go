@@ -45,7 +45,7 @@ type Printer struct {
 type typeText struct {
 	*schema.Schema
 	json []byte // "provider":"...","id":1
-	name []byte // "name":"..."
+	name []byte // "event":"..."
 	text []byte // provider/name, safe for a terminal
 }
 
@@ -108,7 +108,7 @@ func newTypeText(s *schema.Schema) *typeText {
 	t := &typeText{Schema: s}
 	t.json = appendQuoted(append(t.json, `"provider":`...), s.Provider)
 	t.json = strconv.AppendUint(append(t.json, `,"id":`...), uint64(s.ID), 10)
-	t.name = appendQuoted(append(t.name, `"name":`...), s.Name)
+	t.name = appendQuoted(append(t.name, `"event":`...), s.Name)
 	t.text = appendWord(t.text, s.Provider)
 	t.text = append(t.text, '/')
 	if s.Name == "" {

@@ -45,6 +45,10 @@ func readLines(t *testing.T, r io.Reader) map[string][]line {
 			if l["provider"] == "Microsoft-Windows-DotNETRuntime" && fmt.Sprint(l["id"]) == "65524" {
 				l["id"] = json.Number("39") // TraceEvent assigns its own ID to one kind of GCDynamicEvent
 			}
+			if name, ok := l["name"]; ok { // TraceEvent's
+				l["event"] = name
+				delete(l, "name")
+			}
 			m[l.key()] = append(m[l.key()], l)
 		case io.EOF:
 			return m
@@ -146,7 +150,7 @@ func same(name string, want, got line) error {
 // samePayload compares the fields of self-describing events. The tests of package schema compare the events of the
 // runtime.
 func samePayload(want map[string]any, got line) error {
-	switch fmt.Sprint(got["provider"], "/", got["name"]) {
+	switch fmt.Sprint(got["provider"], "/", got["event"]) {
 	case "Shop-SelfDescribing/Arrays", "Shop-Free/Type decimal":
 		return nil // TraceEvent reads 4 bytes per element of bool[] and cannot show a decimal
 	}
@@ -157,7 +161,7 @@ func samePayload(want map[string]any, got line) error {
 	for k, v := range want {
 		w, ok := ours[k]
 		if ok && !sameValue(v, w) {
-			return fmt.Errorf("%s/%s: field %s: %v, the reference has %v", got["provider"], got["name"], k, w, v)
+			return fmt.Errorf("%s/%s: field %s: %v, the reference has %v", got["provider"], got["event"], k, w, v)
 		}
 	}
 	return nil

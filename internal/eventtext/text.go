@@ -159,24 +159,11 @@ func (p *Printer) appendTextLabels(dst []byte, l *ntconv.Labels) []byte {
 	}
 	for i := range l.List() {
 		a := &l.List()[i]
-		switch a.Kind {
-		case ntconv.LabelActivityID, ntconv.LabelRelatedActivityID:
-			key := "activity"
-			if a.Kind == ntconv.LabelRelatedActivityID {
-				key = "related"
-			}
-			if a.ID != [16]byte{} {
-				dst = append(append(append(dst, " @"...), key...), '=')
-				dst = ntconv.GUID(a.ID).Append(dst)
-			}
-		case ntconv.LabelTraceID:
-			dst = hex.AppendEncode(append(dst, " @trace="...), a.ID[:])
-		case ntconv.LabelSpanID:
-			dst = hex.AppendEncode(append(dst, " @span="...), a.ID[:8])
-		case ntconv.LabelString, ntconv.LabelInt:
-			if !other(a) {
-				continue
-			}
+		switch {
+		case a.IsID() && a.ID != [16]byte{}:
+			dst = append(append(append(dst, " @"...), a.Name()...), '=')
+			dst = a.AppendText(dst)
+		case other(a):
 			dst = append(appendWord(append(dst, " @"...), a.Key), '=')
 			if a.Kind == ntconv.LabelString {
 				dst = strconv.AppendQuote(dst, a.Str)

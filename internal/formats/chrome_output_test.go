@@ -74,7 +74,7 @@ func TestChromeFlags(t *testing.T) {
 		{"--array --stacks", "--stacks: the array form"},
 		{"--array --samples stackframes", "--samples stackframes: the array form"},
 		{"--split 1MB --samples stackframes", "cannot be split"},
-		{"--split 1KB", "--split 1KiB: want at least 64KiB"},
+		{"--split 1KiB", "--split 1KiB: want at least 64KiB"},
 		{"--min-duration -1s", "--min-duration -1s: want"},
 		{"--tracks gc,foo", `"foo": want a list of spans, gc`},
 		{"--tracks gc,spans --samples slices --array --no-args --rundown --span-id-order le", ""},

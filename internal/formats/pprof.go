@@ -81,7 +81,7 @@ func bindPprof(flags *pflag.FlagSet, several, native bool) *pprofCreator {
 	c := &pprofCreator{grouping: bindGrouping(flags, native)}
 	c.kinds.bind(flags, several)
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
-		"drop the label with this `key`, such as \"thread id\"; repeatable")
+		"drop the label with this `key`, such as tid; repeatable")
 	c.spans = bindSpanLabels(flags)
 	flags.IntVar(&c.options.Level, flagGzipLevel, 0, "compression level, 1 (fast) to 9 (small) (default 1)")
 	return c

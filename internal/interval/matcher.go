@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -111,7 +112,7 @@ func (m *Matcher) Add(e *ntconv.Event) {
 	case e.Kind == ntconv.KindLost && e.Capture != nil:
 		m.lost[e.Capture] = m.serial
 		return
-	case e.Kind != ntconv.KindEvent:
+	case e.Kind != ntconv.KindEvent || recording.IsReplica(e):
 		return
 	}
 	r := m.last

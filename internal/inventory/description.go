@@ -34,14 +34,13 @@ type Clock struct {
 	SyncTime  string `json:"sync_time,omitempty"` // wall clock time at SyncTicks
 }
 
-// Events describes all events of a trace.
+// Events describes the events of a trace, with those of the rundown.
 type Events struct {
 	Tally
 	FirstTicks int64  `json:"first_ticks"`
 	LastTicks  int64  `json:"last_ticks"`
 	FirstTime  string `json:"first_time,omitempty"`
 	LastTime   string `json:"last_time,omitempty"`
-	Duration   int64  `json:"duration_ns"` // from the first event to the last
 }
 
 // A Process is a process with at least one event.
@@ -78,7 +77,7 @@ type Provider struct {
 type Type struct {
 	ID      uint32 `json:"id"`
 	Version uint8  `json:"version"`
-	Name    string `json:"name"`
+	Name    string `json:"event"`
 	Tally
 }
 
@@ -93,7 +92,6 @@ func (v *Sink) Describe(info *ntconv.Info, namer ntconv.Namer, input string) *De
 		Attributes: attributes(attrs),
 		Events: Events{
 			Tally: v.all, FirstTicks: int64(v.first), LastTicks: int64(v.last),
-			Duration: int64(c.Since(v.first, v.last)),
 		},
 		Processes: v.processes(namer),
 		Threads:   v.threadList(namer),

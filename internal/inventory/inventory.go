@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/schema"
@@ -105,6 +106,9 @@ func New(info *ntconv.Info) *Sink {
 func (v *Sink) Write(e *ntconv.Event) error {
 	switch e.Kind {
 	case ntconv.KindEvent:
+		if !recording.IsFact(e) {
+			return nil
+		}
 		if v.all.Events == 0 || e.Time < v.first {
 			v.first = e.Time
 		}

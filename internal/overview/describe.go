@@ -14,7 +14,9 @@ import (
 
 // An Overview is the totals of a Sink, in the form of the JSON of ntconv info. Members without data are absent.
 type Overview struct {
-	// Recorded is the length of the selected part of the recording in nanoseconds. Rates and shares refer to it.
+	// Begin and Recorded are the begin, after the start of the session, and the length of the selected part of the
+	// recording in nanoseconds. Rates and shares refer to it.
+	Begin       int64        `json:"recorded_from_ns,omitempty"`
 	Recorded    int64        `json:"recorded_ns"`
 	Kinds       []Kind       `json:"kinds"`
 	GC          *GC          `json:"gc,omitempty"`
@@ -103,8 +105,9 @@ type Requests struct {
 // there is none. input is how commands refer to the trace. Call it after Close.
 func (s *Sink) Describe(first, last ntconv.Ticks, ok bool, input string) *Overview {
 	o := &Overview{Kinds: []Kind{}}
+	last = max(last, s.stream.End()) // as in a profile
 	if ok {
-		o.Recorded = int64(s.info.Clock.Since(first, last))
+		o.Begin, o.Recorded = s.info.Clock.Nanos(first), int64(s.info.Clock.Since(first, last))
 	}
 	for _, id := range kind.Preferred() {
 		if k := s.kinds[id]; k != nil {
@@ -153,6 +156,7 @@ func (o *Overview) add(k *kindTotals, unpaired uint64, input string) {
 		if o.Recorded > 0 {
 			o.GC.Share = float64(v.Total) / float64(o.Recorded)
 		}
+		o.GC.Generations = slices.DeleteFunc(o.GC.Generations, func(p Part) bool { return p.Count == 0 })
 		slices.SortFunc(o.GC.Generations, func(a, b Part) int { return cmp.Compare(a.Name, b.Name) })
 	case kind.Exceptions:
 		o.Exceptions = &Parts{Count: item.Samples, Types: item.Parts}

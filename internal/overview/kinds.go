@@ -46,7 +46,7 @@ func newKindTotals(k kind.Kind) *kindTotals {
 func isInterval(k kind.Kind) bool { return k != kind.Wall && k != kind.CPU && k != kind.Imported }
 
 func (k *kindTotals) add(w *profile.Weighed[struct{}]) {
-	k.totals.Add(w.Types, w.Values, w.Variances, w.Source)
+	k.totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
 	if isInterval(k.kind) {
 		for i, t := range w.Types {
 			if t.Unit == "nanoseconds" {
@@ -62,7 +62,7 @@ func (k *kindTotals) add(w *profile.Weighed[struct{}]) {
 	if n := len(w.Values); n > 0 {
 		value = w.Values[n-1]
 	}
-	row := k.parts.add(label(w.Labels, key), w.Source, value)
+	row := k.parts.add(label(w.Labels, key), w.Source, int64(w.Count), value)
 	if k.kind == kind.Requests {
 		h := k.sides[row]
 		if h == nil {

@@ -1,11 +1,10 @@
 package overview
 
 import (
-	"strings"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -81,6 +80,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 		s.stream.Add(e, struct{}{})
 		return nil
 	}
+	if recording.IsReplica(e) {
+		return nil
+	}
 	r := s.roleOf(e)
 	if !r.after {
 		s.events.add(e.Time, 1)
@@ -125,7 +127,7 @@ func (s *Sink) roleOf(e *ntconv.Event) *typeRole {
 	if r == nil {
 		of := s.schemas.Of(e)
 		r = &typeRole{
-			after:  strings.HasSuffix(e.Type.Provider, "Rundown") || profile.IsWeight(e.Type),
+			after:  recording.IsAfter(e.Type),
 			counts: s.counters.reader.Reads(e),
 			pool:   poolField(of),
 		}

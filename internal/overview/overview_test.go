@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/overview"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
@@ -51,9 +52,9 @@ func sum(t *testing.T, f corpus.File, order reader.Order) (o *overview.Overview,
 		return nil, false
 	}
 	s := overview.New(src.Info(), overview.Options{})
-	recording := profile.NewRecording(src.Info())
+	span := recording.NewRange(src.Info())
 	read(t, f, order, func(e *ntconv.Event) {
-		recording.Observe(e)
+		span.Observe(e)
 		if err := s.Write(e); err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +63,7 @@ func sum(t *testing.T, f corpus.File, order reader.Order) (o *overview.Overview,
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	first, last, ok := recording.Span()
+	first, last, ok := span.Span()
 	return s.Describe(first, last, ok, "IN"), matters
 }
 

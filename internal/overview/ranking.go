@@ -33,14 +33,14 @@ type rankingRow struct {
 }
 
 // add adds a sample, and returns its row.
-func (r *ranking) add(name string, source uint8, value int64) *rankingRow {
+func (r *ranking) add(name string, source uint8, count, value int64) *rankingRow {
 	row := r.latest(name, source)
 	if row == nil {
 		row = r.row(name, source)
 		r.recent[r.next] = row
 		r.next = (r.next + 1) % len(r.recent)
 	}
-	row.samples++
+	row.samples += count
 	row.value += value
 	return row
 }

@@ -112,7 +112,7 @@ func TestRankingIsBounded(t *testing.T) {
 	var r ranking
 	const n = maxNames + 500
 	for i := range n {
-		r.add(string(rune('a'+i%26))+string(rune(i)), 0, 2)
+		r.add(string(rune('a'+i%26))+string(rune(i)), 0, 1, 2)
 	}
 	list, count, value := r.list([]bool{true}, true), int64(0), int64(0)
 	for _, p := range list {

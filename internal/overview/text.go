@@ -252,7 +252,11 @@ func (o *Overview) writeTimeline(w io.Writer) {
 	if t == nil {
 		return
 	}
-	fmt.Fprintf(w, "\nOver %s (%s per column):\n", duration(o.Recorded), duration(t.Column))
+	from := ""
+	if o.Begin > 0 {
+		from = " from " + duration(o.Begin) + " after the start"
+	}
+	fmt.Fprintf(w, "\nOver %s%s (%s per column):\n", duration(o.Recorded), from, duration(t.Column))
 	var events []float64
 	for _, n := range t.Events {
 		events = append(events, float64(n))

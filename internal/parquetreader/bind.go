@@ -16,6 +16,9 @@ func bind(t reflect.Type, b *batcher) ([]field, error) {
 		sf := t.Field(i)
 		name := columnName(sf)
 		n := b.file.root.child(name)
+		if former := sf.Tag.Get("former"); n == nil && former != "" {
+			n = b.file.root.child(former)
+		}
 		if n == nil || name == "-" {
 			continue
 		}

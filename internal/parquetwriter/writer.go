@@ -84,18 +84,25 @@ type Writer[T any] struct {
 	tail     *tail
 	ended    int64 // size of the file at the end of the last complete row group
 	unsorted bool
+	optional []optionalField
 }
 
 // NewWriter starts a file. The file is incomplete until Close returns nil. o may not be nil.
 func NewWriter[T any](w io.Writer, o *Options) *Writer[T] {
 	t := &tail{w: w}
-	return &Writer[T]{w: parquet.NewGenericWriter[T](t, append(o.options(), shortBounds[T]())...), tail: t}
+	return &Writer[T]{
+		w: parquet.NewGenericWriter[T](t, append(o.options(), shortBounds[T]())...), tail: t, optional: optionalFields(reflect.TypeFor[T]()),
+	}
 }
 
 // Write writes rows. It retains nothing, so the caller may reuse rows, strings and slices.
 func (w *Writer[T]) Write(rows []T) error {
-	if _, err := w.w.Write(rows); err != nil {
-		return err
+	for len(rows) > 0 {
+		n := exactNulls(rows, w.optional)
+		if _, err := w.w.Write(rows[:n]); err != nil {
+			return err
+		}
+		rows = rows[n:]
 	}
 	if w.w.Size()-w.ended > rowGroupBytes {
 		return w.Flush()

@@ -34,6 +34,7 @@ package pass
 import (
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"sync"
 
@@ -41,6 +42,7 @@ import (
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/input"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/selection"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -93,7 +95,7 @@ func (p *Plan) NeedsAgain() bool {
 type Pass struct {
 	Plan   *Plan
 	Input  *input.Input
-	Info   *ntconv.Info
+	Info   *ntconv.Info   // of the selected part: it states when a selected time begins
 	All    ntconv.Source  // all events; read it instead of Source, not in addition
 	Source ntconv.Source  // selected events
 	Namer  ntconv.Namer   // nil if the plan requests no names
@@ -110,7 +112,7 @@ type Pass struct {
 	// Unlearned means that an event showed that an Ahead is needed, but the input can be read only once.
 	Unlearned bool
 
-	recorded *profile.Recording // of all events
+	recorded *recording.Range // of all events
 	losses   lossObserver
 	learn    func(*ntconv.Event) // the symbol table's Observe, or a function that does nothing
 	watch    func(*ntconv.Event) // shows every event to the sink; nil if the sink is not a Watcher
@@ -180,10 +182,13 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 		return err
 	}
 	p.Info = src.Info()
-	p.recorded = profile.NewRecording(p.Info)
+	p.recorded = recording.NewRange(p.Info)
 	if p.Selector, err = p.Plan.Selection.For(p.Info.Clock, last); err != nil {
 		closer.Close()
 		return &SelectionError{err}
+	}
+	if begin, _ := p.Selector.Clip(p.Info.Clock.Tick, math.MaxInt64); begin > p.Info.Clock.Tick {
+		p.Info = recording.Since(p.Info, begin)
 	}
 	stop := p.Plan.progress(p.Input, "reading")
 	p.close = sync.OnceFunc(func() {

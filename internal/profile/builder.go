@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -22,7 +23,7 @@ type Options struct {
 	Kinds  kind.Options   // of kinds that are computed from events
 	Report *ntconv.Report // receives notes about samples without a stack, a weight or a valid payload; may be nil
 	// Drop lists keys of labels to omit: the Label constants of this package, "state", and the keys that events have.
-	// Samples that differ only in these labels are merged. Dropping "thread id" also drops "thread".
+	// Samples that differ only in these labels are merged. Dropping tid also drops "thread".
 	Drop []string
 	// Unlabeled adds up the samples of a stack and owner regardless of labels.
 	Unlabeled bool
@@ -64,8 +65,8 @@ type Builder struct {
 	lastRole *role
 	weights  weightTypes
 
-	all   *Recording // of all events, also of those that a selection omits
-	added *Recording // of the events passed to Add
+	all   *recording.Range // of all events, also of those that a selection omits
+	added *recording.Range // of the events passed to Add
 	span  func() (first, last ntconv.Ticks, ok bool)
 }
 
@@ -125,7 +126,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		info: info, namer: namer, report: o.Report, auto: o.Kind == kind.Auto || o.Kind >= kind.Count,
 		pool:  pool{drop, NewStacks(), labels, &tags, new(schema.Table), operations},
 		roles: map[*ntconv.Type]*role{}, recent: intern.NewCache[*ntconv.Type, *role](8), weights: newWeightTypes(),
-		all: NewRecording(info), added: NewRecording(info), span: o.Span,
+		all: recording.NewRange(info), added: recording.NewRange(info), span: o.Span,
 	}
 	settings := newSettings(&o.Kinds, o.Window)
 	if o.Each != nil {
@@ -154,7 +155,9 @@ func (o *Options) selects(k kind.Kind) bool {
 func (b *Builder) Add(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
-		b.event(e)
+		if !recording.IsReplica(e) {
+			b.event(e)
+		}
 	case ntconv.KindDefine:
 		for _, s := range b.sets {
 			if s.kind == kind.Imported && s.declared == nil && e.Type != nil && s.spec.matches(e.Type) {
@@ -174,6 +177,9 @@ func (b *Builder) Add(e *ntconv.Event) {
 func (b *Builder) Watch(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
+		if recording.IsReplica(e) {
+			return
+		}
 		b.all.Observe(e)
 		if c := b.weights.of(e.Type); c != weightNone {
 			b.weigh(e, c)
@@ -277,7 +283,7 @@ func (b *Builder) role(e *ntconv.Event) *role {
 
 // newRole determines the use of an event's type.
 func (b *Builder) newRole(e *ntconv.Event) *role {
-	r := &role{weight: IsWeight(e.Type)}
+	r := &role{weight: recording.IsWeight(e.Type)}
 	for _, s := range b.sets {
 		switch {
 		case s.meter != nil:

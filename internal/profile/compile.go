@@ -17,7 +17,7 @@ func compileSpecs() []spec {
 			period:   ValueType{Type: "methods", Unit: "count"},
 			every:    1,
 			interval: noInterval,
-			tags:     []string{LabelMethod, LabelTier},
+			tags:     []string{LabelFunction, LabelTier},
 			subject:  0,
 			leaf:     true,
 			bare:     true, // the runtime compiles hot methods again on a thread of its own

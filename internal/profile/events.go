@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -96,7 +97,7 @@ func numberOf(v ntconv.Value) (x float64, ok bool) {
 // describes reports whether events of a schema describe code and processes, instead of occurring in the program. A
 // trace with only such events has no profile, unless they are requested.
 func describes(s *schema.Schema) bool {
-	if s.Provider == clr.Rundown || s.Provider == weightProvider {
+	if s.Provider == clr.Rundown || s.Provider == recording.Provider {
 		return true
 	}
 	switch clr.ClassOf(&ntconv.Type{Provider: s.Provider, ID: s.ID, Name: s.Name}) {

@@ -45,7 +45,7 @@ func gcSamples(steps []gcStep) (samples []string, unpaired uint64, estimate stri
 	types := map[uint32]*ntconv.Type{}
 	report, p := new(ntconv.Report), newPlayer()
 	b := profile.New(testInfo(), nil, &profile.Options{
-		Kind: kind.GC, Drop: []string{"gc reason", "thread id"}, Report: report,
+		Kind: kind.GC, Drop: []string{"dotnet.gc.reason", "tid"}, Report: report,
 	})
 	for _, s := range steps {
 		e := gcEvent(s.name, s.number, s.generation, s.typ)
@@ -62,12 +62,39 @@ func gcSamples(steps []gcStep) (samples []string, unpaired uint64, estimate stri
 	return samples, report.Count(ntconv.CodeUnpaired), profile.Estimate.String()
 }
 
+// The second pause of a background collection that has ended before it adds to the time, and is no other collection.
+func TestCollectionWithTwoPausesIsOne(t *testing.T) {
+	totals, p := profile.NewTotals(kind.GC), newPlayer()
+	info := testInfo()
+	stream := profile.NewStream(info, func(w *profile.Weighed[struct{}]) {
+		totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
+	}, &profile.StreamOptions{Kinds: []kind.Kind{kind.GC}})
+	b := profile.New(info, nil, &profile.Options{Kind: kind.GC})
+	for _, s := range []gcStep{
+		{name: 'B'}, {name: 'E'}, {name: 'S', number: 1, generation: 2, typ: 1}, {name: 'R'}, {name: 'F'}, // 4 µs
+		{name: 'X', number: 1, generation: 2},
+		{name: 'P'}, {name: 'E'}, {name: 'R'}, {name: 'F'}, // 3 µs
+	} {
+		e := gcEvent(s.name, s.number, s.generation, s.typ)
+		event := p.event(&e)
+		b.Add(event)
+		stream.Add(event, struct{}{})
+	}
+	stream.Finish()
+	if n, sums := totals.Sums(); n != 1 || sums[0].Value != 7000 {
+		t.Errorf("%d collections with %+v", n, sums)
+	}
+	if n := b.Finish().Events; n != 1 {
+		t.Errorf("the profile has %d collections", n)
+	}
+}
+
 // A pause belongs to the collection that ran in it, and no time belongs to two.
 func TestPausesOfCollections(t *testing.T) {
 	const (
-		gen0 = " gc generation=gen0 gc type=NonConcurrentGC"
-		gen2 = " gc generation=gen2 gc type=BackgroundGC"
-		fore = " gc generation=gen0 gc type=ForegroundGC"
+		gen0 = " dotnet.gc.heap.generation=gen0 dotnet.gc.type=NonConcurrentGC"
+		gen2 = " dotnet.gc.heap.generation=gen2 dotnet.gc.type=BackgroundGC"
+		fore = " dotnet.gc.heap.generation=gen0 dotnet.gc.type=ForegroundGC"
 	)
 	for _, c := range []struct {
 		name  string
@@ -119,12 +146,12 @@ func TestPausesOfCollections(t *testing.T) {
 func TestCollectionsWithoutPause(t *testing.T) {
 	alone := []gcStep{{name: 'S'}, {name: 'X'}}
 	got, _, estimate := gcSamples(alone)
-	if want := []string{"[1 0] gc generation=gen0 gc type=NonConcurrentGC"}; !slices.Equal(got, want) || estimate != "" {
+	if want := []string{"[1 0] dotnet.gc.heap.generation=gen0 dotnet.gc.type=NonConcurrentGC"}; !slices.Equal(got, want) || estimate != "" {
 		t.Errorf("%q, %q", got, estimate)
 	}
 	whole := []gcStep{{name: 'B'}, {name: 'E'}, {name: 'S', number: 7}, {name: 'X', number: 7}, {name: 'R'}, {name: 'F'}}
 	got, _, estimate = gcSamples(append(alone, whole...))
-	if want := []string{"[1 5000] gc generation=gen0 gc type=NonConcurrentGC"}; !slices.Equal(got, want) ||
+	if want := []string{"[1 5000] dotnet.gc.heap.generation=gen0 dotnet.gc.type=NonConcurrentGC"}; !slices.Equal(got, want) ||
 		estimate != "computed from collections and their pauses; not used: 1 collections without a known pause" {
 		t.Errorf("%q, %q", got, estimate)
 	}

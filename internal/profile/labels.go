@@ -1,7 +1,6 @@
 package profile
 
 import (
-	"encoding/hex"
 	"hash/maphash"
 	"slices"
 
@@ -15,26 +14,27 @@ const (
 	LabelProcess    = "process"
 	LabelPID        = "pid"
 	LabelThread     = "thread"
-	LabelThreadID   = "thread id"
+	LabelThreadID   = "tid"
 	LabelActivity   = "activity_id"
 	LabelRelated    = "related_activity_id"
 	LabelTrace      = "trace_id"
 	LabelSpan       = "span_id"
-	LabelState      = "state" // of kind.Wall and kind.OffCPU
-	LabelLock       = "lock"  // of kind.Contention
-	LabelOwner      = "owner" // of kind.Contention: ID of the thread that held the lock
-	LabelWaitSource = "wait source"
-	LabelGeneration = "gc generation" // "gen0" to "gen2": the oldest generation that was collected
-	LabelGCReason   = "gc reason"
-	LabelGCType     = "gc type"
-	LabelMethod     = "method" // of kind.JIT: the compiled method; of kind.Requests: the method of the request
+	LabelState      = "state"                       // of kind.Wall and kind.OffCPU
+	LabelLock       = "dotnet.lock.id"              // of kind.Contention
+	LabelOwner      = "dotnet.lock.owner_thread_id" // of kind.Contention: ID of the thread that held the lock
+	LabelWaitSource = "dotnet.wait.source"
+	LabelGeneration = "dotnet.gc.heap.generation" // "gen0" to "gen2": the oldest generation that was collected
+	LabelGCReason   = "dotnet.gc.reason"
+	LabelGCType     = "dotnet.gc.type"
+	LabelFunction   = "code.function.name" // of kind.JIT: the compiled method
+	LabelMethod     = "method"             // of kind.Requests
 	LabelTier       = "tier"
 	LabelType       = "type"  // the allocated or loaded type
 	LabelHeap       = "heap"  // of kind.Alloc: small, large or pinned
 	LabelEvent      = "event" // of kind.Events: provider and name
 	LabelFault      = "fault" // of kind.PageFaults: name of the event, such as soft_page_fault
 	// Labels of kind.Exceptions. The values of the last two are "yes", or the sample does not have the label.
-	LabelExceptionType = "exception type"
+	LabelExceptionType = "exception.type"
 	LabelRethrown      = "rethrown"
 	LabelHandled       = "handled"   // a catch block of the thread began
 	LabelLevel         = "level"     // of kind.TypeLoad: the runtime's number of the level, which depends on its version
@@ -151,17 +151,8 @@ func (t *labelTable) same(stored, list []ntconv.Label) bool {
 
 // LabelKey returns the key of a label in a profile, or "" for kinds that have none.
 func LabelKey(l *ntconv.Label) string {
-	switch l.Kind {
-	case ntconv.LabelActivityID:
-		return LabelActivity
-	case ntconv.LabelRelatedActivityID:
-		return LabelRelated
-	case ntconv.LabelTraceID:
-		return LabelTrace
-	case ntconv.LabelSpanID:
-		return LabelSpan
-	case ntconv.LabelString, ntconv.LabelInt:
-		return l.Key
+	if l.IsID() || l.Kind == ntconv.LabelString || l.Kind == ntconv.LabelInt {
+		return l.Name()
 	}
 	return ""
 }
@@ -177,20 +168,12 @@ func (t *labelTable) plain(l ntconv.Label) ntconv.Label {
 // plain returns a label of any kind as a string, or as a number with a unit.
 func plain(l ntconv.Label) ntconv.Label {
 	p := ntconv.Label{Kind: ntconv.LabelString, Key: LabelKey(&l)}
-	switch l.Kind {
-	case ntconv.LabelActivityID, ntconv.LabelRelatedActivityID:
-		p.Str = ntconv.GUID(l.ID).String()
-	case ntconv.LabelTraceID:
-		p.Str = hex.EncodeToString(l.ID[:])
-	case ntconv.LabelSpanID:
-		p.Str = hex.EncodeToString(l.ID[:8])
-	case ntconv.LabelInt:
-		p.Kind, p.Num, p.Unit = ntconv.LabelInt, l.Num, l.Unit
-		if p.Unit == "" {
-			p.Unit = unitDefault
-		}
-	default:
-		p.Str = l.Str
+	if l.Kind != ntconv.LabelInt {
+		p.Str = string(l.AppendText(nil))
+		return p
+	}
+	if p.Kind, p.Num, p.Unit = ntconv.LabelInt, l.Num, l.Unit; p.Unit == "" {
+		p.Unit = unitDefault
 	}
 	return p
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // lastings determine for how long the samples of a trace last: until the next sample of their thread, or until the first
@@ -21,7 +22,7 @@ type lastings[T any] struct {
 	ended      func(l *lasting[T], ticks uint64, by ending)
 	blank      T      // data of a thread without samples
 	nominal    uint64 // sampling interval in ticks
-	recording  *Recording
+	recording  *recording.Range
 	disordered bool // a sample was earlier than a previous one of its thread or recorder
 
 	threads    map[*ntconv.Thread]*lasting[T]
@@ -56,7 +57,7 @@ const (
 const recentThreads = 6
 
 // newLastings returns the state of a trace whose range is that of a Recording.
-func newLastings[T any](info *ntconv.Info, all *Recording) *lastings[T] {
+func newLastings[T any](info *ntconv.Info, all *recording.Range) *lastings[T] {
 	nominal := nominalTicks(info, nominalPeriod(info))
 	s := &lastings[T]{
 		samplers: newSamplers[*lasting[T]](nominal), nominal: nominal, recording: all,

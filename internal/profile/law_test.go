@@ -40,7 +40,7 @@ func (n *naive) add(e *ntconv.Event, state, label string) {
 			names = []string{"hidden"}
 		}
 	}
-	labels := fmt.Sprintf("thread id=%did state=%s%s", e.Thread.TID, state, label)
+	labels := fmt.Sprintf("tid=%did state=%s%s", e.Thread.TID, state, label)
 	if name := e.Thread.Name; name != "" {
 		labels = "thread=" + name + " " + labels
 	}

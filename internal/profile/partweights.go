@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // PartWeights follows the samples of a trace that is divided into parts, and determines the weights that a part alone
@@ -15,7 +16,7 @@ import (
 type PartWeights struct {
 	types   weightTypes
 	threads *lastings[partSample]
-	all     *Recording
+	all     *recording.Range
 	part    int // of the current event
 	stated  []PartWeight
 	omitted map[partRecorder]bool
@@ -54,7 +55,7 @@ type partRecorder struct {
 // NewPartWeights returns a PartWeights for a trace.
 func NewPartWeights(info *ntconv.Info) *PartWeights {
 	w := &PartWeights{
-		types: newWeightTypes(), all: NewRecording(info), omitted: map[partRecorder]bool{},
+		types: newWeightTypes(), all: recording.NewRange(info), omitted: map[partRecorder]bool{},
 		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
 	w.threads = newLastings[partSample](info, w.all)

@@ -67,7 +67,7 @@ func pointCycles() []cycle {
 		{kind.Exceptions, []step{
 			{thrownType, 0, thrown("A.B", "no", 4|16), false},
 			{catchType, 0, caught, true},
-		}, []int64{1}, "exception type=A.B rethrown=yes handled=yes", 0},
+		}, []int64{1}, "exception.type=A.B rethrown=yes handled=yes", 0},
 		{kind.OffCPU, []step{{switchType, 0, binary.AppendUvarint(nil, 5), false}}, []int64{1, 500}, "", 0},
 		{kind.PageFaults, []step{{faultType, 0, binary.AppendUvarint(nil, 3), false}}, []int64{3}, "fault=soft_page_fault", 0},
 		{kind.Events, []step{{orderType, 0, fields(2.5, "x"), false}}, []int64{1}, "event=Shop/Order", 0},
@@ -241,7 +241,7 @@ func TestLabelsOnRequest(t *testing.T) {
 	o := kind.Options{Labels: []string{"exception message", "flags=ExceptionFlags", "MethodName", "None"}}
 	p := play(&profile.Options{Kind: kind.Exceptions, Kinds: o}, nil,
 		step{thrownType, 0, thrown("A.B", "out of stock", 16), false}, step{catchType, 0, caught, true})
-	want := []string{"[1] exception type=A.B handled=yes exception message=out of stock flags=CLSCompliant MethodName=M"}
+	want := []string{"[1] exception.type=A.B handled=yes exception message=out of stock flags=CLSCompliant MethodName=M"}
 	if got := samplesOf(p); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}

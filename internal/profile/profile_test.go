@@ -80,10 +80,10 @@ func TestWallIntervalBelongsToEarlierSample(t *testing.T) {
 		ended(1000),
 	)
 	want(t, p,
-		"[2 2000] f1<f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
-		"[1 1000] f1<f2 {process=shop pid=42id thread=till thread id=7id state=External}",
-		"[2 8000] f9 {process=shop pid=42id thread id=8id state=External}",
-		"[1 40000] f3<f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
+		"[2 2000] f1<f2 {process=shop pid=42id thread=till tid=7id state=Managed}",
+		"[1 1000] f1<f2 {process=shop pid=42id thread=till tid=7id state=External}",
+		"[2 8000] f9 {process=shop pid=42id tid=8id state=External}",
+		"[1 40000] f3<f2 {process=shop pid=42id thread=till tid=7id state=Managed}",
 	)
 	if p.Kind != kind.Wall || p.Period != 1_000_000 || p.PeriodType.Type != "wall" || p.Types[p.Main].Type != "wall" {
 		t.Errorf("header %+v", p)
@@ -94,10 +94,10 @@ func TestThreadWithOneSampleGetsMedianOfAll(t *testing.T) {
 	p := build(testInfo(), &fakeNamer{}, nil,
 		wallEvent(till, 0, managed, stack(1)), wallEvent(idle, 5, managed, stack(2)), wallEvent(till, 30, managed, stack(1)), ended(1000))
 	want(t, p,
-		"[2 6000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}",
-		"[1 3000] f2 {process=shop pid=42id thread id=8id state=Managed}")
+		"[2 6000] f1 {process=shop pid=42id thread=till tid=7id state=Managed}",
+		"[1 3000] f2 {process=shop pid=42id tid=8id state=Managed}")
 	p = build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 3, managed, stack(1)), ended(20000))
-	want(t, p, "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+	want(t, p, "[1 1000000] f1 {process=shop pid=42id thread=till tid=7id state=Managed}")
 }
 
 // The last sample of a thread that the trace removes is weighted at once; only time separates a later thread with the
@@ -108,7 +108,7 @@ func TestRemovedThreadIsSettled(t *testing.T) {
 		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 10, managed, stack(1)),
 		&ntconv.Event{Kind: ntconv.KindMark, Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: till}, {Thread: idle}}}},
 		wallEvent(again, 1000, managed, stack(1)), wallEvent(again, 1020, managed, stack(1)), ended(2000))
-	want(t, p, "[4 5000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+	want(t, p, "[4 5000] f1 {process=shop pid=42id thread=till tid=7id state=Managed}")
 }
 
 // A sample that is earlier than its thread's previous one counts without a weight, so that no time counts twice.
@@ -118,10 +118,10 @@ func TestTimeGoingBack(t *testing.T) {
 		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 10, managed, stack(2)), wallEvent(till, 8, managed, stack(3)),
 		wallEvent(till, 20, managed, stack(4)), wallEvent(till, 20, managed, stack(4)), ended(100))
 	want(t, p,
-		"[1 1000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}",
-		"[1 1000] f2 {process=shop pid=42id thread=till thread id=7id state=Managed}",
-		"[1 0] f3 {process=shop pid=42id thread=till thread id=7id state=Managed}",
-		"[2 1000] f4 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+		"[1 1000] f1 {process=shop pid=42id thread=till tid=7id state=Managed}",
+		"[1 1000] f2 {process=shop pid=42id thread=till tid=7id state=Managed}",
+		"[1 0] f3 {process=shop pid=42id thread=till tid=7id state=Managed}",
+		"[2 1000] f4 {process=shop pid=42id thread=till tid=7id state=Managed}")
 	if n := r.Count(ntconv.CodeOutOfOrder); n != 1 {
 		t.Errorf("%d events out of order, want 1", n)
 	}
@@ -132,7 +132,7 @@ func TestSampleWithoutStackIsKept(t *testing.T) {
 	e := wallEvent(till, 0, managed, nil)
 	e.Offset = 1234
 	p := build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, e, wallEvent(till, 10, managed, &ntconv.Stack{}), ended(100))
-	want(t, p, "[2 2000]  {process=shop pid=42id thread=till thread id=7id state=Managed}")
+	want(t, p, "[2 2000]  {process=shop pid=42id thread=till tid=7id state=Managed}")
 	if e := r.Entries(); len(e) != 1 || e[0].Code != ntconv.CodeNoStack || e[0].Count != 2 || e[0].Offset != 1234 {
 		t.Errorf("report %v", e)
 	}
@@ -144,8 +144,8 @@ func TestCPUCountsValueAndInterval(t *testing.T) {
 	p := build(info, &fakeNamer{}, nil,
 		cpuEvent(till, 0, 1, stack(1)), cpuEvent(till, 900, 3, stack(1)), cpuEvent(idle, 2, 0, stack(1)))
 	want(t, p,
-		"[4 1000000] f1 {process=shop pid=42id thread=till thread id=7id}",
-		"[0 0] f1 {process=shop pid=42id thread id=8id}")
+		"[4 1000000] f1 {process=shop pid=42id thread=till tid=7id}",
+		"[0 0] f1 {process=shop pid=42id tid=8id}")
 	if p.Kind != kind.CPU || p.Period != 250000 || p.PeriodType != (profile.ValueType{Type: "cpu", Unit: "nanoseconds"}) {
 		t.Errorf("header %+v", p)
 	}
@@ -172,7 +172,7 @@ func TestAutoPrefersWall(t *testing.T) {
 // Samples whose addresses had different owners are different, unless their frames are equal at the end.
 func TestEpochsMergeByName(t *testing.T) {
 	namer := &fakeNamer{}
-	b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.CPU, Drop: []string{"thread id", "pid", "process"}})
+	b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.CPU, Drop: []string{"tid", "pid", "process"}})
 	for i, name := range []string{"first", "second", "second", "first"} {
 		at := ntconv.Ticks(i * 10)
 		namer.define(1, at, name)
@@ -238,11 +238,11 @@ func TestLabels(t *testing.T) {
 		with(cpuEvent(till, 0, 1, stack(1)), label(ntconv.Label{Kind: ntconv.LabelString, Key: "Error", Str: "real"})),
 	}
 	want(t, build(testInfo(), &fakeNamer{}, nil, events...),
-		"[2 2000000] f1 {process=shop pid=42id thread=till thread id=7id}",
-		"[2 2000000] f1 {process=shop thread=till thread id=7id activity_id=04030201-0605-0807-090a-0b0c0d0e0f10 "+
+		"[2 2000000] f1 {process=shop pid=42id thread=till tid=7id}",
+		"[2 2000000] f1 {process=shop thread=till tid=7id activity_id=04030201-0605-0807-090a-0b0c0d0e0f10 "+
 			"trace_id=0102030405060708090a0b0c0d0e0f10 span_id=0000000000000001 n=0count size=5bytes pid=own}",
-		"[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id Error=real}")
-	drop := []string{"trace_id", "span_id", "activity_id", "n", "size", "pid", "thread id", "Error"}
+		"[1 1000000] f1 {process=shop pid=42id thread=till tid=7id Error=real}")
+	drop := []string{"trace_id", "span_id", "activity_id", "n", "size", "pid", "tid", "Error"}
 	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: drop}, events...), "[5 5000000] f1 {process=shop}")
 }
 
@@ -254,8 +254,8 @@ func TestMachinesAreToldApart(t *testing.T) {
 		events = append(events, cpuEvent(th, 0, 1, stack(1)))
 	}
 	want(t, build(testInfo(), &fakeNamer{}, nil, events...),
-		"[1 1000000] f1 {host=a pid=42id thread id=7id}", "[1 1000000] f1 {host=b pid=42id thread id=7id}")
-	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: []string{"host"}}, events...), "[2 2000000] f1 {pid=42id thread id=7id}")
+		"[1 1000000] f1 {host=a pid=42id tid=7id}", "[1 1000000] f1 {host=b pid=42id tid=7id}")
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: []string{"host"}}, events...), "[2 2000000] f1 {pid=42id tid=7id}")
 }
 
 // Stacks of frames are equal by content, regardless of their pointers.
@@ -263,7 +263,7 @@ func TestStacksWithFrames(t *testing.T) {
 	named := func(name string, line int32) *ntconv.Stack {
 		return &ntconv.Stack{Frames: []ntconv.Frame{{Func: &ntconv.Function{Name: name}, Line: line}, {Func: &ntconv.Function{Name: "main"}}}}
 	}
-	want(t, build(testInfo(), nil, &profile.Options{Drop: []string{"process", "pid", "thread id"}},
+	want(t, build(testInfo(), nil, &profile.Options{Drop: []string{"process", "pid", "tid"}},
 		cpuEvent(till, 0, 1, named("a", 1)), cpuEvent(till, 0, 1, named("a", 2)), cpuEvent(till, 0, 1, named("b", 1)), cpuEvent(till, 0, 1, named("a", 1)),
 		cpuEvent(till, 0, 1, stack(0x10))),
 		"[2 2000000] a<main {}", "[1 1000000] a<main {}", "[1 1000000] b<main {}", "[1 1000000] 0x10 {}")
@@ -356,7 +356,7 @@ func TestRecordingSpansAllEventsButRundown(t *testing.T) {
 func TestLastSampleEndsWithTheRecording(t *testing.T) {
 	p := build(testInfo(), &fakeNamer{}, nil,
 		wallEvent(till, 0, managed, stack(1)), wallEvent(till, 60_000, managed, stack(1)), ended(60_200))
-	want(t, p, "[2 6020000] f1 {process=shop pid=42id thread=till thread id=7id state=Managed}")
+	want(t, p, "[2 6020000] f1 {process=shop pid=42id thread=till tid=7id state=Managed}")
 	p = build(testInfo(), &fakeNamer{}, nil,
 		wallEvent(till, 0, managed, stack(1)), wallEvent(till, math.MaxInt64-3, managed, stack(2)), ended(math.MaxInt64))
 	if p.End != math.MaxInt64 {
@@ -370,8 +370,8 @@ func TestDamagedPayloadIsCounted(t *testing.T) {
 	short.Payload = short.Payload[:2]
 	empty := cpuEvent(till, 0, 1, stack(1))
 	empty.Payload = nil
-	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, short, ended(20_000)), "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id}")
-	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, empty), "[1 1000000] f1 {process=shop pid=42id thread=till thread id=7id}")
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, short, ended(20_000)), "[1 1000000] f1 {process=shop pid=42id thread=till tid=7id}")
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, empty), "[1 1000000] f1 {process=shop pid=42id thread=till tid=7id}")
 	if n := r.Count(ntconv.CodePayload); n != 2 {
 		t.Errorf("%d payloads, want 2", n)
 	}

@@ -78,7 +78,7 @@ func TestRequests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			types, report, p := httpTypes(), new(ntconv.Report), newPlayer()
-			b := profile.New(testInfo(), nil, &profile.Options{Kind: kind.Requests, Drop: []string{"thread id"}, Report: report})
+			b := profile.New(testInfo(), nil, &profile.Options{Kind: kind.Requests, Drop: []string{"tid"}, Report: report})
 			for _, s := range c.steps {
 				p.labels = nil
 				if s.activity != 0 {

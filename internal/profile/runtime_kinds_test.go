@@ -77,11 +77,11 @@ func cycles() []cycle {
 		{kind.Contention, []step{
 			{runtimeType(81, 2), 0, fields(uint8(0), uint16(0), uint64(0xab), uint64(1), uint64(77)), false},
 			{runtimeType(91, 1), 0, fields(uint8(0), uint16(0), 950.0), true},
-		}, []int64{1, 950}, "lock=0xab owner=77", 0},
+		}, []int64{1, 950}, "dotnet.lock.id=0xab dotnet.lock.owner_thread_id=77", 0},
 		{kind.Wait, []step{
 			{runtimeType(301, 0), 0, fields(uint8(1), uint64(5), uint16(0)), false},
 			{runtimeType(302, 0), 0, fields(uint16(0)), true},
-		}, []int64{1, 1000}, "wait source=MonitorWait", 0},
+		}, []int64{1, 1000}, "dotnet.wait.source=MonitorWait", 0},
 		{kind.GC, []step{
 			{runtimeType(9, 1), 0, fields(uint32(1), uint32(4), uint16(0)), false},
 			{runtimeType(8, 1), 0, fields(uint16(0)), true},
@@ -90,11 +90,11 @@ func cycles() []cycle {
 			{runtimeType(2, 1), 0, fields(uint32(5), uint32(2), uint16(0)), true},
 			{runtimeType(7, 1), 0, fields(uint16(0)), true},
 			{runtimeType(3, 1), 0, fields(uint16(0)), true},
-		}, []int64{1, 6000}, "gc generation=gen2 gc reason=InducedAggressive gc type=NonConcurrentGC", 3},
+		}, []int64{1, 6000}, "dotnet.gc.heap.generation=gen2 dotnet.gc.reason=InducedAggressive dotnet.gc.type=NonConcurrentGC", 3},
 		{kind.JIT, []step{
 			{runtimeType(145, 1), 0, append([]byte(method), fields(uint32(6), uint32(9), "A.B", "M", "void  (int32)", uint16(0))...), false},
 			{runtimeType(143, 1), 0, methodLoad(8 | 4<<7), true},
-		}, []int64{1, 1000}, "method=A.B.M(int) tier=OptimizedTier1", 0},
+		}, []int64{1, 1000}, "code.function.name=A.B.M(int) tier=OptimizedTier1", 0},
 		{kind.TypeLoad, []step{
 			{runtimeType(73, 0), 0, fields(uint32(8), uint16(0)), false},
 			{runtimeType(74, 0), 0, fields(uint32(8), uint16(0), uint16(4), uint64(1), "A.B"), true},

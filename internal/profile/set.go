@@ -189,7 +189,7 @@ func (s *set) accept(f *finished) {
 		s.noStack.add(f.offset)
 	}
 	s.count(s.rowOf(k, f.thread, f.stack), f.time, f.values)
-	s.bySource[f.source]++
+	s.bySource[f.source] += countOf(s.columns, f.values)
 	for i, v := range f.variances {
 		s.variances[f.source][i] += v
 	}
@@ -216,9 +216,10 @@ func (s *set) rowOf(k key, t *ntconv.Thread, stack *ntconv.Stack) uint32 {
 
 // count adds values to a row.
 func (s *set) count(r uint32, at ntconv.Ticks, values []int64) {
-	if s.events++; s.events == 1 && (s.b.auto || s.b.rest) {
+	if s.events == 0 && (s.b.auto || s.b.rest) {
 		s.b.claim(s)
 	}
+	s.events += countOf(s.columns, values)
 	row := &s.rows[r]
 	row.first, row.last = min(row.first, at), max(row.last, at)
 	n := len(values)
@@ -226,6 +227,15 @@ func (s *set) count(r uint32, at ntconv.Ticks, values []int64) {
 	for i, v := range values {
 		addTo(&sums[i], v)
 	}
+}
+
+// countOf returns the number of what a kind counts in a sample: 0 for the pause of a collection that another sample
+// counts, otherwise 1.
+func countOf(columns []column, values []int64) uint64 {
+	if len(columns) > 1 && columns[0].one && values[0] == 0 {
+		return 0
+	}
+	return 1
 }
 
 // want announces a stack to the namer, once per process.

@@ -1,10 +1,12 @@
 package profile
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -12,8 +14,10 @@ import (
 // A Weighed is a sample with its weight.
 type Weighed[T any] struct {
 	Kind kind.Kind
-	// Types and Values are parallel. Unless the kind is Imported, they omit the number of samples, which would always
-	// be 1.
+	// Count is the number of what the kind counts: 0 for the pause of a collection that another sample counts, otherwise
+	// 1.
+	Count uint64
+	// Types and Values are parallel. Unless the kind is Imported, they omit Count.
 	Types  []ValueType
 	Values []int64
 	// Labels come from the payloads of the sample's events: the state of a thread, the allocated type.
@@ -77,10 +81,11 @@ type Stream[T any] struct {
 	none        streamRole             // of what is not an event
 	unselected  bool
 	meters      []*streamMeter[T]
-	all         *Recording
+	all         *recording.Range
 	tags        tagTable
 	labels      []ntconv.Label
 	o           observation
+	until       ntconv.Ticks // the latest end of a sample that lasts until the next one of its thread
 	out         Weighed[T]
 	undecodable [kind.Count]tally
 }
@@ -121,7 +126,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 	s := &Stream[T]{
 		info: info, emit: emit, report: o.Report, period: nominalPeriod(info), kinds: o.Kinds, unselected: o.Unselected,
 		roles: map[*ntconv.Type]*streamRole{}, recent: intern.NewCache[*ntconv.Type, *streamRole](8), tags: newTagTable(),
-		all: NewRecording(info),
+		all: recording.NewRange(info), until: math.MinInt64,
 	}
 	if s.kinds == nil {
 		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
@@ -177,6 +182,9 @@ func (s *Stream[T]) Watch(e *ntconv.Event) {
 func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 	switch e.Kind {
 	case ntconv.KindEvent:
+		if recording.IsReplica(e) {
+			break
+		}
 		s.all.Observe(e)
 		r := s.roleOf(e)
 		if r.class != weightNone {
@@ -298,6 +306,7 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 			values[i] = times(values[i], s.period)
 		}
 	}
+	s.out.Count = countOf(c.columns, values)
 	s.labels = s.tags.appendTags(s.labels[:0], tags, keys, nil)
 	s.out.Kind, s.out.Types, s.out.Values, s.out.Labels, s.out.Subject = c.kind, c.types, values[c.first:], s.labels, subject
 	s.emit(&s.out)
@@ -307,7 +316,9 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 // times in nanoseconds, so that the times of a thread's samples add up exactly.
 func (s *Stream[T]) end(l *lasting[waiting[T]], ticks uint64, _ ending) {
 	clock, w := &s.info.Clock, &l.data
-	w.values[w.source.spec.interval] += clock.Nanos(after(l.at, uint64(clamp(ticks)))) - clock.Nanos(l.at)
+	until := after(l.at, uint64(clamp(ticks)))
+	s.until = max(s.until, until)
+	w.values[w.source.spec.interval] += clock.Nanos(until) - clock.Nanos(l.at)
 	s.out.Time = l.at
 	s.pass(w.source, w.source.spec.tags, w.values, w.tags, w.subject)
 }
@@ -332,6 +343,10 @@ func (s *Stream[T]) Unpaired(k kind.Kind) uint64 {
 	}
 	return 0
 }
+
+// End returns the latest end of a sample that lasts until the next one of its thread, or the smallest time if there is
+// none. It may be after the selected part of the recording. It is complete after Finish.
+func (s *Stream[T]) End() ntconv.Ticks { return s.until }
 
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {

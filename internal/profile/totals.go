@@ -28,15 +28,16 @@ type sourceTotals struct {
 // NewTotals returns totals without samples.
 func NewTotals(k kind.Kind) *Totals { return &Totals{kind: k} }
 
-// Add adds a sample, which it borrows. Sums saturate. It allocates only for new sources and types.
-func (t *Totals) Add(types []ValueType, values []int64, variances []float64, source uint8) {
+// Add adds a sample with the members of a Weighed, which it borrows. Sums saturate. It allocates only for new sources and
+// types.
+func (t *Totals) Add(count uint64, types []ValueType, values []int64, variances []float64, source uint8) {
 	for int(source) >= len(t.sources) {
 		t.sources = append(t.sources, sourceTotals{
 			values: make([]int64, len(t.types)), variances: make([]float64, len(t.types)),
 		})
 	}
 	s := &t.sources[source]
-	s.samples++
+	s.samples += count
 	if len(types) == 0 {
 		return
 	}

@@ -29,10 +29,10 @@ func collectionTruth(tt *truthTable) {
 		pause := 0.0
 		for s := range p.Samples() {
 			n := float64(s.Values[0])
-			if all += n; byLabel("gc generation")(s) == "gen2" {
+			if all += n; byLabel("dotnet.gc.heap.generation")(s) == "gen2" {
 				old += n
 			}
-			if strings.HasPrefix(byLabel("gc reason")(s), "Induced") {
+			if strings.HasPrefix(byLabel("dotnet.gc.reason")(s), "Induced") {
 				induced += n
 				if len(s.Frames) == 0 {
 					tt.t.Errorf("%s: an induced collection has no stack", name)
@@ -63,8 +63,8 @@ func waitTruth(tt *truthTable) {
 		Rounds float64
 	}
 	p := tt.profile(name, kind.Wait, &truth)
-	counts := valueBy(p, 0, byLabel("thread id"))
-	times := valueBy(p, 1, byLabel("thread id"))
+	counts := valueBy(p, 0, byLabel("tid"))
+	times := valueBy(p, 1, byLabel("tid"))
 	for _, th := range truth.Threads {
 		r := truthRow{recording: name, kind: kind.Wait, what: "waits of thread " + th.Name, truth: truth.Rounds}
 		r.measured = float64(counts[fmt.Sprint(th.TID)])
@@ -95,7 +95,7 @@ func compilationTruth(tt *truthTable) {
 		p := tt.profile(name, kind.JIT, &truth)
 		methods := map[string]float64{}
 		for s := range p.Samples() {
-			method, _, _ := strings.Cut(byLabel("method")(s), "(")
+			method, _, _ := strings.Cut(byLabel("code.function.name")(s), "(")
 			methods[method+" "+byLabel("tier")(s)] += float64(s.Values[0])
 			methods[method] += float64(s.Values[0])
 		}

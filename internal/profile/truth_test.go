@@ -198,10 +198,10 @@ func contentionTruth(tt *truthTable) {
 		}
 	}
 	r := truthRow{recording: name, kind: kind.Contention, what: "contentions of thread blocked", truth: truth.Contentions.Count}
-	r.measured = float64(valueBy(p, 0, byLabel("thread id"))[tid])
+	r.measured = float64(valueBy(p, 0, byLabel("tid"))[tid])
 	tt.add(r, r.truth, 3*r.truth, "at least")
 	r.what, r.unit = "delay of thread blocked", "ms"
 	r.truth *= truth.HoldMs
-	r.measured = float64(valueBy(p, 1, byLabel("thread id"))[tid]) / 1e6
+	r.measured = float64(valueBy(p, 1, byLabel("tid"))[tid]) / 1e6
 	tt.add(r, 0.8*r.truth, 1.5*r.truth, "about: the program states about 30 ms each")
 }

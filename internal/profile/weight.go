@@ -2,8 +2,10 @@ package profile
 
 import (
 	"encoding/binary"
+	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -18,20 +20,14 @@ import (
 // Ticks are those of the trace's clock. The events have no stack and are not samples. Their IDs follow those of the
 // provider's other events (symbol.Synthesize). The type of the field is one that recorders use, because a reader that
 // does not know a type code rejects the whole file.
-const (
-	weightProvider = "ntconv"
-	sampleWeight   = "SampleWeight"
-	samplesOmitted = "SamplesOmitted"
-)
-
 func sampleWeightType() *ntconv.Type {
-	return &ntconv.Type{Provider: weightProvider, ID: 3, Name: sampleWeight, Fields: []ntconv.Field{
+	return &ntconv.Type{Provider: recording.Provider, ID: 3, Name: recording.SampleWeight, Fields: []ntconv.Field{
 		{Name: "Ticks", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}},
 	}}
 }
 
 func samplesOmittedType() *ntconv.Type {
-	return &ntconv.Type{Provider: weightProvider, ID: 4, Name: samplesOmitted}
+	return &ntconv.Type{Provider: recording.Provider, ID: 4, Name: recording.SamplesOmitted}
 }
 
 // A weightClass is the effect of a type's events on weights.
@@ -46,9 +42,9 @@ const (
 
 func weightClassOf(t *ntconv.Type) weightClass {
 	switch {
-	case IsWeight(t) && t.Name == sampleWeight:
+	case recording.IsWeight(t) && t.Name == recording.SampleWeight:
 		return weightExplicit
-	case IsWeight(t):
+	case recording.IsWeight(t):
 		return weightOmitted
 	case specs()[kind.Wall].matches(t):
 		return weightSample
@@ -56,19 +52,9 @@ func weightClassOf(t *ntconv.Type) weightClass {
 	return weightNone
 }
 
-// IsWeight reports whether events of a type state the weights of samples: Weights writes them, and Builder and Stream
-// read them. They belong to a selection and not to the recording.
-func IsWeight(t *ntconv.Type) bool {
-	if t.Provider != weightProvider {
-		return false
-	}
-	return t.Name == samplesOmitted ||
-		t.Name == sampleWeight && len(t.Fields) > 0 && t.Fields[0].Type.Code == ntconv.TypeVarUint
-}
-
 // WithoutWeights returns src without the events that state weights and without the definitions of their types.
 func WithoutWeights(src ntconv.Source) ntconv.Source {
-	return ntconv.Filter(src, func(e *ntconv.Event) bool { return e.Type == nil || !IsWeight(e.Type) })
+	return ntconv.Filter(src, func(e *ntconv.Event) bool { return e.Type == nil || !recording.IsWeight(e.Type) })
 }
 
 // weightTypes caches the class of each type.
@@ -100,4 +86,12 @@ func weightTicks(e *ntconv.Event) uint64 {
 		return 0
 	}
 	return n
+}
+
+// after returns the time n ticks after t, or the latest time if that overflows.
+func after(t ntconv.Ticks, n uint64) ntconv.Ticks {
+	if n > uint64(math.MaxInt64)-uint64(t) { // the distance, modulo 2^64
+		return math.MaxInt64
+	}
+	return t + ntconv.Ticks(n)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // Weights is a source of the selected events of a trace and of events that state the weights of selected samples
@@ -36,7 +37,7 @@ type Weights struct {
 	types    weightTypes
 	threads  *lastings[*ntconv.Thread] // with the recorder of the latest selected sample
 	partial  map[*intervals]bool       // IDs of recorders with an omitted sample, here or in the input
-	all      *Recording
+	all      *recording.Range
 	omitted  bool // an event was omitted, here or from the input before
 	selected bool // the current sample is selected
 	late     tally
@@ -70,7 +71,7 @@ func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv
 	info := src.Info()
 	w := &Weights{
 		src: src, keep: keep, report: report, types: newWeightTypes(), partial: map[*intervals]bool{},
-		all: NewRecording(info), now: math.MinInt64, weightType: sampleWeightType(), omittedType: samplesOmittedType(),
+		all: recording.NewRange(info), now: math.MinInt64, weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
 	w.threads = newLastings[*ntconv.Thread](info, w.all)
 	w.threads.ended = w.ended
@@ -155,7 +156,7 @@ func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 			w.threads.remove(e.Mark.Threads)
 		}
 	case ntconv.KindDefine:
-		if e.Type != nil && IsWeight(e.Type) {
+		if e.Type != nil && recording.IsWeight(e.Type) {
 			return nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
@@ -253,9 +254,9 @@ func TestStatedWeights(t *testing.T) {
 			func(src ntconv.Source) ntconv.Source { return profile.NewWeights(src, anything.selects, nil) },
 		} {
 			want(t, profileOf(through(ntconvtest.NewSource(testInfo(), c.events...)), anything),
-				"[2 2000] f1 {pid=42id thread=till thread id=7id state=Managed}",
-				"[1 700] f2 {pid=42id thread id=8id state=Managed}",
-				fmt.Sprintf("[1 %d] f3 {pid=42id thread id=8id state=Managed}", c.last))
+				"[2 2000] f1 {pid=42id thread=till tid=7id state=Managed}",
+				"[1 700] f2 {pid=42id tid=8id state=Managed}",
+				fmt.Sprintf("[1 %d] f3 {pid=42id tid=8id state=Managed}", c.last))
 		}
 	}
 }
@@ -343,7 +344,7 @@ func TestFilesHoldFewWeights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		added := slices.DeleteFunc(events, func(e *ntconv.Event) bool { return e.Kind != ntconv.KindEvent || !profile.IsWeight(e.Type) })
+		added := slices.DeleteFunc(events, func(e *ntconv.Event) bool { return e.Kind != ntconv.KindEvent || !recording.IsWeight(e.Type) })
 		if int64(len(added)) != w.Added() || len(added) > samples+len(recorders) || omitted == 0 && len(added) > 0 {
 			t.Fatalf("%s: %d events for %d samples, %d counted", p.text, len(added), samples, w.Added())
 		}

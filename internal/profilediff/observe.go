@@ -21,7 +21,6 @@ type Observed struct {
 	info     *ntconv.Info
 	counts   bool
 	filtered bool
-	coverage coverage
 	overview *overview.Sink
 	totals   *overview.Overview // set by End
 	counters map[counterKey]*readings
@@ -54,7 +53,7 @@ type ObserveOptions struct {
 func Observe(info *ntconv.Info, o ObserveOptions) *Observed {
 	of := overview.Options{Window: o.Window, TypeName: profile.TypeNameOf(o.Namer), Evidence: true}
 	observed := &Observed{
-		info: info, counts: o.Counts, filtered: o.Filtered, coverage: newCoverage(info), overview: overview.New(info, of), counters: map[counterKey]*readings{}, reader: counter.NewReader(),
+		info: info, counts: o.Counts, filtered: o.Filtered, overview: overview.New(info, of), counters: map[counterKey]*readings{}, reader: counter.NewReader(),
 		reads: map[*ntconv.Type]bool{}, threads: map[*ntconv.Thread]bool{}, spans: map[spanKey]*distribution.Distribution{},
 	}
 	observed.tracker = tracker.New(info, observed.span, &tracker.Options{NoEvents: true, SerialIDs: true})
@@ -80,7 +79,6 @@ func (o *Observed) span(s *span.Span) {
 
 // Write adds a selected event, which it borrows.
 func (o *Observed) Write(e *ntconv.Event) error {
-	o.coverage.add(e)
 	if e.Kind == ntconv.KindEvent {
 		reads, ok := o.reads[e.Type]
 		if !ok {
@@ -100,7 +98,6 @@ func (o *Observed) Write(e *ntconv.Event) error {
 
 // Watch notes an event that the selection may omit.
 func (o *Observed) Watch(e *ntconv.Event) {
-	o.coverage.watch(e)
 	o.overview.Watch(e)
 }
 
@@ -109,7 +106,6 @@ func (o *Observed) OrderMatters() bool { return o.overview.OrderMatters() || len
 
 // End ends the recording. first and last limit its selected part; ok is false if there is none.
 func (o *Observed) End(first, last ntconv.Ticks, ok bool) {
-	o.coverage.first, o.coverage.last, o.coverage.known = first, last, ok
 	_ = o.overview.Close()                                                   // returns no errors
 	o.totals = o.overview.Describe(first, last, ok && !o.info.Aggregate, "") // times of aggregates are no evidence
 }

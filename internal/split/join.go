@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // Join returns the trace from which the parts were split, without the events that were added to the parts. Each source
@@ -242,19 +243,19 @@ func (j *Joined) define(p *joinPart, e *ntconv.Event) {
 // added reports whether an event was added to the part, and notes what it states.
 func (j *Joined) added(p *joinPart, e *ntconv.Event) (_ bool, err error) {
 	switch p.typ(j, e.Type).mark {
-	case nameOrder:
+	case recording.SplitOrder:
 		p.latest = e.Time
 		p.rank, err = parseRank(e.Payload)
-	case nameNumbers:
+	case recording.SplitNumbers:
 		p.stated, err = parseNumbers(p.stated, e.Payload)
-	case nameReplica:
+	case recording.SplitReplica:
 		p.skip = true
 	case "":
 		if e.Labels == nil {
 			return false, nil
 		}
 		if e.Labels != p.lastLabels {
-			p.lastLabels, p.replica = e.Labels, IsReplica(e)
+			p.lastLabels, p.replica = e.Labels, recording.IsCopy(e)
 		}
 		if p.replica {
 			j.replicas++
@@ -368,7 +369,7 @@ func WithoutReplicas(src ntconv.Source) ntconv.Source {
 		return src
 	}
 	return &withoutReplicas{ntconv.Filter(src, func(e *ntconv.Event) bool {
-		return (e.Type == nil || !IsMark(e.Type)) && (e.Kind != ntconv.KindEvent || !IsReplica(e))
+		return (e.Type == nil || !IsMark(e.Type)) && (e.Kind != ntconv.KindEvent || !recording.IsCopy(e))
 	}), withoutPart(src.Info())}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/split"
 	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -266,7 +267,7 @@ func FuzzJoin(f *testing.F) {
 				}
 				return
 			}
-			if e.Kind == ntconv.KindEvent && (e.Type == nil || e.Thread == nil || e.Capture == nil || split.IsReplica(e)) {
+			if e.Kind == ntconv.KindEvent && (e.Type == nil || e.Thread == nil || e.Capture == nil || recording.IsReplica(e)) {
 				t.Fatalf("event %+v", *e)
 			}
 		}

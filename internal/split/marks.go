@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // Attributes of a part. Keys with this prefix describe how a trace was written, so comparisons of traces ignore them.
@@ -23,65 +24,35 @@ const (
 	attrAdded  = attrPrefix + ".added" // of types: their events were added to the part
 )
 
-// LabelReplica is the key of the string label of a replicated event. Its value is Before, After or Other.
-const LabelReplica = "ntconv.replica"
-
-// Values of LabelReplica: where the original event is, relative to the part.
-const (
-	Before = "before" // in an earlier part
-	After  = "after"  // in a later part
-	Other  = "other"  // in a part of the same time
-)
-
-// IsReplica reports whether an event is a copy of an event of another part.
-func IsReplica(e *ntconv.Event) bool {
-	for _, l := range e.Labels.List() {
-		if l.Kind == ntconv.LabelString && l.Key == LabelReplica {
-			return true
-		}
-	}
-	return false
-}
-
-// Events that a Splitter adds. Their IDs follow those of the provider's other events (profile.IsWeight). The encodings
-// of their fields are ones that recorders use, because a reader that does not know a type code rejects the whole file.
-//
-// The time of SplitOrder is the first member of the position.
-const (
-	nameOrder   = "SplitOrder"
-	nameNumbers = "SplitNumbers"
-	nameReplica = "SplitReplica"
-)
-
-const provider = "ntconv"
-
 // threadName is the name of the thread of events that are added to a part before its first event.
 const threadName = "ntconv.split"
 
+// Types of the events that a Splitter adds. The encodings of their fields are ones that recorders use, because a reader
+// that does not know a type code rejects the whole file. The time of SplitOrder is the first member of the position.
 func orderType() *ntconv.Type {
-	return &ntconv.Type{Provider: provider, ID: 5, Name: nameOrder, Fields: []ntconv.Field{
+	return &ntconv.Type{Provider: recording.Provider, ID: 5, Name: recording.SplitOrder, Fields: []ntconv.Field{
 		{Name: "Rank", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}},
 	}}
 }
 
 func numbersType() *ntconv.Type {
-	return &ntconv.Type{Provider: provider, ID: 6, Name: nameNumbers, Fields: []ntconv.Field{
+	return &ntconv.Type{Provider: recording.Provider, ID: 6, Name: recording.SplitNumbers, Fields: []ntconv.Field{
 		{Name: "Numbers", Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUint32}}},
 	}}
 }
 
 func replicaType() *ntconv.Type {
-	return &ntconv.Type{Provider: provider, ID: 7, Name: nameReplica}
+	return &ntconv.Type{Provider: recording.Provider, ID: 7, Name: recording.SplitReplica}
 }
 
 // IsMark reports whether events of a type were added to the parts: they describe how the trace was split, or state the
 // weights of samples. They belong to a part and not to the trace.
 func IsMark(t *ntconv.Type) bool {
-	if t.Provider != provider {
+	if t.Provider != recording.Provider {
 		return false
 	}
 	_, added := t.Attrs.Get(attrAdded)
-	return added || t.Name == nameOrder || t.Name == nameNumbers || t.Name == nameReplica
+	return added || t.Name == recording.SplitOrder || t.Name == recording.SplitNumbers || t.Name == recording.SplitReplica
 }
 
 // maxNumbers is the number of sequence numbers in one SplitNumbers event: the payload of a TraceEvent event has at most
@@ -100,7 +71,7 @@ func appendNumbers(dst []byte, numbers []uint32) []byte {
 // parseNumbers appends the numbers in the payload of a SplitNumbers event to dst.
 func parseNumbers(dst []uint32, p []byte) ([]uint32, error) {
 	if len(p) < 2 || len(p) != 2+4*int(binary.LittleEndian.Uint16(p)) {
-		return dst, fmt.Errorf("%s: %d bytes do not hold the array: %w", nameNumbers, len(p), ntconv.ErrCorrupt)
+		return dst, fmt.Errorf("%s: %d bytes do not hold the array: %w", recording.SplitNumbers, len(p), ntconv.ErrCorrupt)
 	}
 	for p = p[2:]; len(p) > 0; p = p[4:] {
 		dst = append(dst, binary.LittleEndian.Uint32(p))
@@ -112,21 +83,22 @@ func parseNumbers(dst []uint32, p []byte) ([]uint32, error) {
 func parseRank(p []byte) (uint64, error) {
 	rank, n := binary.Uvarint(p)
 	if n <= 0 {
-		return 0, fmt.Errorf("%s: %d bytes do not hold a number: %w", nameOrder, len(p), ntconv.ErrCorrupt)
+		return 0, fmt.Errorf("%s: %d bytes do not hold a number: %w", recording.SplitOrder, len(p), ntconv.ErrCorrupt)
 	}
 	return rank, nil
 }
 
 // A Part describes one part of a split. It is stored in the attributes of the part.
 type Part struct {
-	ID     string // of the split: equal for all parts
-	Number int    // from 1
-	Count  int    // number of parts
-	Every  string // what divides the parts, as the user stated it
-	Input  string // hash of the input's content, for users
-	Value  string // of the field that divides the parts; "" if they follow each other
-	Ranked bool   // the parts overlap in time: their order follows from positions, not from their numbers
-	ByTime bool   // the trace was read in time order, not in file order
+	ID     string       // of the split: equal for all parts
+	Number int          // from 1
+	Count  int          // number of parts
+	Every  string       // what divides the parts, as the user stated it
+	Input  string       // hash of the input's content, for users
+	Value  string       // of the field that divides the parts; "" if they follow each other
+	Begin  ntconv.Ticks // of the parts that follow each other; 0 for the first one
+	Ranked bool         // the parts overlap in time: their order follows from positions, not from their numbers
+	ByTime bool         // the trace was read in time order, not in file order
 }
 
 // Attrs returns the attributes of a part.

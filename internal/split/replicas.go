@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // A symbolClass states whether events of a type describe methods, modules, symbols or processes.
@@ -24,8 +24,8 @@ func classOf(t *ntconv.Type) symbolClass {
 	switch t.Provider {
 	case clr.Rundown:
 		return lateSymbols
-	case provider:
-		if profile.IsWeight(t) || IsMark(t) {
+	case recording.Provider:
+		if recording.IsWeight(t) || IsMark(t) {
 			return notSymbols
 		}
 		return lateSymbols // symbols of stacks of names
@@ -181,11 +181,4 @@ func (u users) learn(e *ntconv.Event, part int) {
 			u[r] = append(u[r], part)
 		}
 	}
-}
-
-// replicaLabels returns the labels of a replica.
-func replicaLabels(l *ntconv.Labels, where string) *ntconv.Labels {
-	return ntconv.NewLabels(append(slices.Clone(l.List()), ntconv.Label{
-		Kind: ntconv.LabelString, Key: LabelReplica, Str: where,
-	}))
 }

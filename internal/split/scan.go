@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // Limits of the number of parts. Parts that overlap in time each need an open file and the buffers of a writer. For
@@ -30,12 +33,14 @@ type Scan struct {
 	users   users
 	stacks  addressSets
 	weights *weightScan
+	cut     *profile.Division
 }
 
 // NewScan returns a Scan for a trace. measure returns a sink for a part and a function that returns the number of bytes
 // that it has written so far. It is called only if the parts have a size. Write returns the errors of these sinks.
 func NewScan(info *ntconv.Info, every *Every, byTime bool, measure func() (ntconv.Sink, func() int64, error)) (*Scan, error) {
-	s := &Scan{every: every, ids: newIdentities(nil), users: users{}, weights: newWeightScan(info, every)}
+	s := &Scan{every: every, ids: newIdentities(nil), users: users{}, weights: newWeightScan(info, every),
+		cut: profile.NewDivision(info)}
 	var written func() int64
 	if every.Size > 0 {
 		current := func() int64 { return 0 }
@@ -63,6 +68,7 @@ func (s *Scan) Write(e *ntconv.Event) error {
 		}
 	}
 	s.weights.see(e, s.part, s.ids)
+	s.cut.Add(e, s.part)
 	s.ids.ended(e)
 	if s.dry != nil {
 		return s.dry.Write(e)
@@ -88,7 +94,7 @@ func (s *Scan) observe(e *ntconv.Event) error {
 		if s.every.Process {
 			s.users.learn(e, n)
 		}
-		if class == lateSymbols && !s.every.Ranked() && !IsReplica(e) {
+		if class == lateSymbols && !s.every.Ranked() && !recording.IsCopy(e) {
 			s.late.add(e, s.ids, s.number, n)
 		}
 	}
@@ -124,6 +130,10 @@ func (s *Scan) Close() error {
 
 // Parts returns the number of parts. It is at least 1.
 func (s *Scan) Parts() int { return max(1, len(s.cuts)) }
+
+// Cut returns the number of intervals by kind that begin and end in different parts, so that no part has them. Call it
+// after Close.
+func (s *Scan) Cut() [kind.Count]uint64 { return s.cut.Cut() }
 
 // Notes returns what users should know about the division, such as fields that no event has. Call it after Close.
 func (s *Scan) Notes() []string { return s.divider.notes() }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // Options configure a Splitter.
@@ -56,12 +57,12 @@ type Splitter struct {
 
 	orderType, numbersType, replicaType *ntconv.Type
 
-	event, added  ntconv.Event // the item of the trace, and an event that is added
-	payload       []byte       // of added
-	list          []uint32
-	replicaLabels map[replicaKey]*ntconv.Labels
-	weightTypes   map[string]*ntconv.Type // types of added weights by name
-	counts        Counts
+	event, added ntconv.Event // the item of the trace, and an event that is added
+	payload      []byte       // of added
+	list         []uint32
+	labeler      recording.Labeler
+	weightTypes  map[string]*ntconv.Type // types of added weights by name
+	counts       Counts
 }
 
 // Counts are the numbers of events that a Splitter has written.
@@ -84,11 +85,6 @@ type part struct {
 	thread *ntconv.Thread          // of the events that a Splitter adds; nil before the first event
 }
 
-type replicaKey struct {
-	labels *ntconv.Labels
-	where  string
-}
-
 // New returns a Splitter for a trace that scan has read.
 func New(info *ntconv.Info, scan *Scan, o *Options) (*Splitter, error) {
 	s := &Splitter{
@@ -109,7 +105,6 @@ func (s *Splitter) reset() {
 	s.latest = math.MinInt64
 	s.thread = &ntconv.Thread{TID: ntconv.TIDUnknown, Name: threadName}
 	s.orderType, s.numbersType, s.replicaType = orderType(), numbersType(), replicaType()
-	s.replicaLabels = map[replicaKey]*ntconv.Labels{}
 }
 
 // Counts returns the counts so far.
@@ -216,6 +211,9 @@ func (s *Splitter) partOf(e *ntconv.Event) (*part, error) {
 func (s *Splitter) open(n int, at ntconv.Ticks) error {
 	d := s.shared
 	d.Number, d.Value = n+1, s.scan.value(n)
+	if n > 0 && !s.ranked {
+		d.Begin = at
+	}
 	sink, err := s.create(d)
 	if err != nil {
 		return err
@@ -226,9 +224,9 @@ func (s *Splitter) open(n int, at ntconv.Ticks) error {
 	if s.dry {
 		return nil // the size of a part is that of its own events
 	}
-	where := Before
+	where := recording.Before
 	if s.ranked {
-		where = Other
+		where = recording.Other
 	}
 	return s.replicateAll(p, s.symbols.events, at, where)
 }
@@ -264,7 +262,7 @@ func (s *Splitter) needs(p *part, x *symbolEvent) bool {
 // share keeps a symbol event of part p for later parts, and writes it to the other open parts.
 func (s *Splitter) share(p *part, e *ntconv.Event) error {
 	s.number++
-	if IsReplica(e) {
+	if recording.IsCopy(e) {
 		return nil // of an earlier split
 	}
 	s.symbols.add(e, s.ids, s.number, p.number)
@@ -274,7 +272,7 @@ func (s *Splitter) share(p *part, e *ntconv.Event) error {
 	x := &s.symbols.events[len(s.symbols.events)-1]
 	for _, other := range s.parts {
 		if s.needs(other, x) {
-			if err := s.replicate(other, x, e.Time, Other); err != nil {
+			if err := s.replicate(other, x, e.Time, recording.Other); err != nil {
 				return err
 			}
 		}
@@ -284,18 +282,10 @@ func (s *Splitter) share(p *part, e *ntconv.Event) error {
 
 // replicate writes a copy of a symbol event to a part.
 func (s *Splitter) replicate(p *part, x *symbolEvent, at ntconv.Ticks, where string) error {
-	key := replicaKey{x.labels, where}
-	labels := s.replicaLabels[key]
-	if labels == nil {
-		if len(s.replicaLabels) > 1000 {
-			clear(s.replicaLabels)
-		}
-		labels = replicaLabels(x.labels, where)
-		s.replicaLabels[key] = labels
-	}
 	s.counts.Replicas++
 	s.added = ntconv.Event{
-		Time: at, CPU: x.cpu, Offset: -1, Type: x.typ, Thread: x.thread, Capture: x.thread, Labels: labels, Payload: x.payload,
+		Time: at, CPU: x.cpu, Offset: -1, Type: x.typ, Thread: x.thread, Capture: x.thread,
+		Labels: s.labeler.Labels(x.labels, where), Payload: x.payload,
 	}
 	return p.write(&s.added, s.ranked)
 }
@@ -320,7 +310,7 @@ func (s *Splitter) addLate(p *part) error {
 	if at == math.MinInt64 {
 		at = s.info.Clock.Tick
 	}
-	if err := s.replicateAll(p, late[first:], at, After); err != nil {
+	if err := s.replicateAll(p, late[first:], at, recording.After); err != nil {
 		return err
 	}
 	return s.lateWeights(p, at)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // A Split is a sink that distributes the events of a trace among one sink per process. A part contains what a selection
@@ -35,6 +36,9 @@ type Split struct {
 	early  map[hostID][]*ntconv.Event       // the events of lost, by process, in order
 	only   func(*ntconv.Thread) bool        // nil allows all threads
 	omit   int64                            // omitted blocks of unknown kind
+
+	labeler recording.Labeler
+	copied  ntconv.Event // a replica for other parts
 }
 
 // A shared event describes a mapping, or its metadata, of a process without a part.
@@ -125,6 +129,12 @@ func (s *Split) share(e *ntconv.Event, own hostID) error {
 	if !ok {
 		return nil
 	}
+	copied := e
+	if len(s.users[ref]) > 0 && !recording.IsReplica(e) {
+		s.copied = *e
+		s.copied.Labels = s.labeler.Labels(e.Labels, recording.Kept)
+		copied = &s.copied
+	}
 	waited := false
 	for _, id := range s.users[ref] {
 		switch p := s.parts[id]; {
@@ -132,14 +142,14 @@ func (s *Split) share(e *ntconv.Event, own hostID) error {
 		case p == nil:
 			waited = true
 		default:
-			if err := p.write(e); err != nil {
+			if err := p.write(copied); err != nil {
 				return err
 			}
 		}
 	}
 	if waited {
 		s.number++
-		s.shared[ref] = append(s.shared[ref], shared{s.number, e.Clone()})
+		s.shared[ref] = append(s.shared[ref], shared{s.number, copied.Clone()})
 	}
 	return nil
 }

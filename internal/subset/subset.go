@@ -6,6 +6,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/kind"
 )
 
 // A Filter selects a subset of one trace. It is not safe for concurrent use.
@@ -15,6 +17,9 @@ type Filter struct {
 	types     map[*ntconv.Type]bool   // whether events of the type define symbols
 	used      map[*ntconv.Thread]bool // capture threads with an event in the subset
 	last      *ntconv.Thread          // latest element of used
+	replica   bool                    // the latest event that Keep accepted is kept only for symbols
+	labeler   recording.Labeler
+	division  *profile.Division // into omitted events, 0, and selected ones, 1
 	counts    Counts
 }
 
@@ -53,8 +58,8 @@ func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) err
 		if err != nil {
 			return err
 		}
-		if e.Kind == ntconv.KindEvent && !profile.IsWeight(e.Type) {
-			f.processes.observe(e, selected(e))
+		if e.Kind == ntconv.KindEvent && !recording.IsWeight(e.Type) {
+			f.processes.observe(e, selected(e) && !recording.IsReplica(e))
 		}
 	}
 	return nil
@@ -62,12 +67,21 @@ func (f *Filter) Learn(src ntconv.Source, selected func(*ntconv.Event) bool) err
 
 // Keep reports whether an event belongs to the subset. selected is the decision of the selection.
 func (f *Filter) Keep(e *ntconv.Event, selected bool) bool {
+	if f.division != nil {
+		part := 0
+		if selected {
+			part = 1
+		}
+		f.division.Add(e, part)
+	}
 	switch e.Kind {
 	case ntconv.KindEvent:
+		f.replica = false
 		switch {
-		case selected:
+		case selected && !(f.symbols && recording.IsReplica(e)):
 			f.counts.Selected++
 		case f.symbols && f.givesSymbols(e.Type) && f.processes.needs(e):
+			f.replica = true
 			f.counts.Symbols++
 		default:
 			return false
@@ -92,14 +106,27 @@ func (f *Filter) KeepsProcess(t *ntconv.Thread) bool { return f.processes.contai
 // Counts returns the counts of the calls of Keep so far.
 func (f *Filter) Counts() Counts { return f.counts }
 
-// Source returns the subset of a trace. src returns the events that Keep accepted, and events that the caller adds. The
-// marks of the returned source contain only threads with events in the subset.
-func (f *Filter) Source(src ntconv.Source) ntconv.Source { return &source{Source: src, filter: f} }
+// Source returns the subset of a trace. src returns the events that Keep accepted, and events that the caller adds to
+// state weights. The marks of the returned source contain only threads with events in the subset, and the events that are
+// kept only for symbols are labeled as replicas.
+func (f *Filter) Source(src ntconv.Source) ntconv.Source {
+	f.division = profile.NewDivision(src.Info())
+	return &source{Source: src, filter: f}
+}
+
+// Cut returns the number of intervals by kind with only one end in the subset, among the events that the source returned
+// by Source has read.
+func (f *Filter) Cut() (cut [kind.Count]uint64) {
+	if f.division != nil {
+		cut = f.division.Cut()
+	}
+	return cut
+}
 
 type source struct {
 	ntconv.Source
 	filter *Filter
-	mark   ntconv.Event
+	item   ntconv.Event // a mark or a replica
 }
 
 // Next implements ntconv.Source.
@@ -112,6 +139,11 @@ func (s *source) Next() (*ntconv.Event, error) {
 		switch e.Kind {
 		case ntconv.KindEvent, ntconv.KindLost:
 			s.filter.use(e.Capture)
+			if s.filter.replica && e.Kind == ntconv.KindEvent && !recording.IsWeight(e.Type) && !recording.IsReplica(e) {
+				s.item = *e
+				s.item.Labels = s.filter.labeler.Labels(e.Labels, recording.Kept)
+				return &s.item, nil
+			}
 		case ntconv.KindMark:
 			if e.Mark == nil {
 				return e, nil
@@ -120,9 +152,9 @@ func (s *source) Next() (*ntconv.Event, error) {
 			if m.Kind == ntconv.MarkThreadsRemoved && len(m.Threads) == 0 {
 				continue
 			}
-			s.mark = *e
-			s.mark.Mark = m
-			return &s.mark, nil
+			s.item = *e
+			s.item.Mark = m
+			return &s.item, nil
 		}
 		return e, nil
 	}
@@ -172,7 +204,7 @@ func givesSymbols(t *ntconv.Type) bool {
 	case clr.Rundown, clr.UniversalSystem:
 		return true
 	case "ntconv":
-		return !profile.IsWeight(t)
+		return !recording.IsWeight(t)
 	}
 	switch clr.ClassOf(t) {
 	case clr.ClassNone, clr.ClassSample, clr.ClassUniversalCPU, clr.ClassUniversalCSwitch, clr.ClassUniversalOther:

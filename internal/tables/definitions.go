@@ -9,8 +9,8 @@ type TraceInfo struct {
 	Format           string `parquet:"format" doc:"format and version of the trace"`
 	StartTS          int64  `parquet:"start_ts,timestamp(microsecond)" doc:"start of the recording in UTC; 1970-01-01 if the trace does not hold it, and then all times count from there"`
 	StartNanos       int64  `parquet:"start_ns" doc:"the same in nanoseconds, exact"`
-	EndTS            int64  `parquet:"end_ts,timestamp(microsecond)" doc:"time of the last event in UTC"`
-	DurationNanos    int64  `parquet:"duration_ns" doc:"time from the start to the last event"`
+	EndTS            int64  `parquet:"end_ts,timestamp(microsecond)" doc:"end of the recording in UTC: time of the last event that is not rundown"`
+	DurationNanos    int64  `parquet:"duration_ns" doc:"duration of the recording, or of the part of it that the trace holds"`
 	ClockFrequency   int64  `parquet:"clock_frequency" doc:"ticks per second of the clock of the trace"`
 	ClockTicks       int64  `parquet:"clock_ticks" doc:"ticks at the start"`
 	ClockWall        string `parquet:"clock_wall,optional" doc:"start in UTC as RFC 3339, NULL if the trace does not hold it"`
@@ -95,7 +95,7 @@ type EventType struct {
 	TypeID         int32              `parquet:"type_id" doc:"number of the type in the trace, from 1"`
 	Provider       string             `parquet:"provider" doc:"name of the provider"`
 	ProviderGUID   string             `parquet:"provider_guid,optional" doc:"ID of the provider"`
-	Number         int64              `parquet:"event_number" doc:"number of the event among those of the provider"`
+	Number         int64              `parquet:"id" former:"event_number" doc:"number of the event among those of the provider"`
 	Event          string             `parquet:"event" doc:"name of the event, its number if it has no name"`
 	Version        int32              `parquet:"version" doc:"version of the event"`
 	Task           string             `parquet:"task,optional" doc:"task, a group of related events"`

@@ -20,7 +20,7 @@ type Span struct {
 	PID           int64             `parquet:"pid,dict" doc:"process ID of the operating system, 0 if unknown"`
 	ThreadID      int32             `parquet:"thread_id,dict,optional" ref:"threads" doc:"thread on which it started"`
 	TID           int64             `parquet:"tid,dict" doc:"thread ID of the operating system, -1 if unknown"`
-	MadeID        bool              `parquet:"made_id" doc:"the trace holds no ID, span_id is a hash"`
+	MadeID        bool              `parquet:"synthetic" doc:"the trace holds no ID, span_id is a hash"`
 	Attributes    map[string]string `parquet:"attributes" doc:"attributes, values as strings"`
 	Events        string            `parquet:"events,optional" doc:"events as a JSON array of objects with ts_ns, name and attributes"`
 	Resource      map[string]string `parquet:"resource" doc:"attributes of the resource of an imported span, values as strings"`

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/recording"
 )
 
 // Watch processes every event of the trace before the selection, see ntconv.Watcher. It borrows the event.
@@ -44,11 +45,15 @@ func (t *Timeline) Write(e *ntconv.Event) error {
 // event converts an event by the first rule in the package comment that applies.
 func (t *Timeline) event(e *ntconv.Event) {
 	r := t.roles.of(e)
-	at := t.clock.Nanos(e.Time)
-	t.first, t.latest = min(t.first, at), max(t.latest, at)
 	if r.describes {
 		t.owners.learn(e)
 	}
+	if recording.IsReplica(e) {
+		t.counts.Rundown++
+		return
+	}
+	t.recorded.Observe(e)
+	at := t.clock.Nanos(e.Time)
 	if t.opts.Raw != nil && t.raw(e, at) {
 		return
 	}
@@ -140,7 +145,6 @@ func (t *Timeline) eventArgs(rec []byte, e *ntconv.Event) []byte {
 // loss adds an instant for lost events of a thread.
 func (t *Timeline) loss(e *ntconv.Event) {
 	at := t.clock.Nanos(e.Time)
-	t.first, t.latest = min(t.first, at), max(t.latest, at)
 	thread := t.owners.thread(e.Capture)
 	rec := appendHead(t.rec[:0], recordLoss, t.owners.own(thread, LossTrack))
 	rec = appendNumber(rec, thread)

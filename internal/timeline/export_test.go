@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"testing"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
@@ -12,7 +13,9 @@ import (
 func MoveForTest(tb testing.TB, info *ntconv.Info, start, end uint64, first, latest int64) (from, to int64) {
 	t := New(info, nil, nil)
 	tb.Cleanup(func() { t.Close() })
-	t.first, t.latest = first, latest
+	for _, at := range []int64{first, latest} {
+		t.recorded.Observe(&ntconv.Event{Time: info.Clock.TicksAt(time.Duration(at)), Type: &ntconv.Type{}})
+	}
 	from, to, _ = t.times(&span.Span{Start: start, End: end, Evidence: span.FromActivity})
 	return from, to
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/procinfo"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -87,7 +88,7 @@ func (t *roles) ofType(e *ntconv.Event) *role {
 func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 	class := clr.ClassOf(e.Type)
 	r := &role{
-		typ: e.Type, version: e.Version(), sample: isSample(e.Type), weight: profile.IsWeight(e.Type),
+		typ: e.Type, version: e.Version(), sample: isSample(e.Type), weight: recording.IsWeight(e.Type),
 		describes: procinfo.Describes(e.Type), universal: class == clr.ClassUniversalOther,
 	}
 	r.counter = !r.sample && (r.universal || t.counters.Reads(e))

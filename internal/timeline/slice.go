@@ -241,7 +241,7 @@ func (t *Timeline) times(s *span.Span) (from, to int64, open bool) {
 	if s.End == 0 {
 		to, open = from, true
 	}
-	low, high := t.first, t.latest
+	low, high := t.span()
 	if s.Evidence == span.FromOTLP { // imported spans are not limited to the time of a recording
 		low, high = min(low, from), max(high, from)
 	}

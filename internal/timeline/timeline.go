@@ -45,6 +45,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/spool"
@@ -127,10 +128,10 @@ type Timeline struct {
 	parts       parts
 	allocations allocations
 
-	// Times are nanoseconds since clock.Tick. first and latest are the range of events, start and end that of items.
-	first, latest int64
-	start, end    int64
-	finished      bool
+	recorded *recording.Range
+	// start and end are the range of items in nanoseconds since clock.Tick.
+	start, end int64
+	finished   bool
 
 	rec    []byte // current record
 	source Source // lent to Options.Args
@@ -151,11 +152,10 @@ type parts struct {
 // Timeline after use.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	t := &Timeline{
-		clock:  info.Clock,
-		first:  math.MaxInt64,
-		latest: math.MinInt64,
-		start:  math.MaxInt64,
-		end:    math.MinInt64,
+		clock:    info.Clock,
+		recorded: recording.NewRange(info),
+		start:    math.MaxInt64,
+		end:      math.MinInt64,
 	}
 	if o != nil {
 		t.opts = *o
@@ -207,12 +207,23 @@ func (t *Timeline) Finish() error {
 	}
 	t.tracker = nil
 	if t.start > t.end { // there are no items
-		t.start, t.end = min(t.first, t.latest), min(t.first, t.latest)
+		t.start, _ = t.span()
+		t.end = t.start
 	}
 	t.owners.finish()
 	t.counts.Renumbered = t.owners.renumbered
 	t.stacks.finish()
 	return t.err
+}
+
+// span returns the begin and the end of the recording so far in nanoseconds since clock.Tick; both are 0 if it has no
+// events.
+func (t *Timeline) span() (begin, end int64) {
+	first, last, ok := t.recorded.Span()
+	if !ok {
+		return 0, 0
+	}
+	return t.clock.Nanos(first), t.clock.Nanos(last)
 }
 
 // Close removes the temporary file. Call it at any time, also more than once; the Timeline must not be used afterwards.
@@ -221,7 +232,7 @@ func (t *Timeline) Close() error { return t.spool.Close() }
 // Start returns the wall clock time of the earliest item in UTC, from which items count. It is the zero Time if the
 // trace does not state the wall clock time or nothing was written. Call it after Finish.
 func (t *Timeline) Start() time.Time {
-	if t.clock.Wall.IsZero() || t.first > t.latest {
+	if t.clock.Wall.IsZero() || t.counts.Events+t.counts.Losses == 0 {
 		return time.Time{}
 	}
 	return t.clock.Wall.Add(time.Duration(t.start))

@@ -222,7 +222,7 @@ func allocatedBytes(t *testing.T, name string) int64 {
 	src, _ := open(t, corpus.SharedTrace(t, "own/"+name).Data)
 	totals := profile.NewTotals(kind.Alloc)
 	s := profile.NewStream(src.Info(), func(w *profile.Weighed[struct{}]) {
-		totals.Add(w.Types, w.Values, w.Variances, w.Source)
+		totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
 	}, &profile.StreamOptions{Kinds: []kind.Kind{kind.Alloc}})
 	for {
 		e, err := src.Next()

@@ -1,7 +1,6 @@
 package where
 
 import (
-	"encoding/hex"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -188,21 +187,12 @@ func idKind(a attr) ntconv.LabelKind {
 
 // idTest compares an ID in text form: activity IDs as GUIDs, trace and span IDs in hexadecimal.
 func (m *Matcher) idTest(t *test, e *ntconv.Event) bool {
-	id, ok := e.Labels.ID(idKind(t.attr))
-	if !ok {
+	id := e.Labels.Find(idKind(t.attr))
+	if id == nil || id.ID == [16]byte{} {
 		return false
 	}
-	b := m.scratch[:0]
-	switch t.attr {
-	case attrTrace:
-		b = hex.AppendEncode(b, id[:])
-	case attrSpan:
-		b = hex.AppendEncode(b, id[:8])
-	default:
-		b = ntconv.GUID(id).Append(b)
-	}
-	m.scratch = b
-	return t.idTest(b)
+	m.scratch = id.AppendText(m.scratch[:0])
+	return t.idTest(m.scratch)
 }
 
 // labelTest compares the last label with the key; earlier ones are ignored, as Labels.ID ignores earlier IDs.

@@ -3,7 +3,8 @@
 //	span.name =~ "GET /cart" && span.duration > 100ms
 //	span.status == "error" || span.attributes."http.response.status_code" >= 500
 //
-// The properties are span.name, kind, status, duration, start, scope, trace_id, span_id, parent_id and attributes.KEY.
+// The properties are span.name, kind, status, duration, start, scope, trace_id, span_id, parent_span_id and
+// attributes.KEY.
 package match
 
 import (
@@ -28,10 +29,6 @@ const (
 	attributes
 )
 
-var kindNames = [...]string{"unspecified", "internal", "server", "client", "producer", "consumer"}
-
-var statusNames = [...]string{"unset", "ok", "error"}
-
 // Subject returns the properties of spans that expressions can use. Value returns them.
 func Subject() *where.Subject {
 	return &where.Subject{
@@ -39,17 +36,22 @@ func Subject() *where.Subject {
 		Example: `span.name == "GET /"`,
 		Properties: []where.Property{
 			name:       {Name: "name"},
-			kind:       {Name: "kind", Kind: where.PropertyWord, Values: kindNames[:]},
-			status:     {Name: "status", Kind: where.PropertyWord, Values: statusNames[:]},
+			kind:       fact(span.FactKind, where.PropertyWord, span.KindNames()...),
+			status:     fact(span.FactStatus, where.PropertyWord, span.StatusNames()...),
 			duration:   {Name: "duration", Kind: where.PropertyDuration},
 			start:      {Name: "start", Kind: where.PropertyTime},
-			scope:      {Name: "scope"},
-			traceID:    {Name: "trace_id", Kind: where.PropertyWord},
-			spanID:     {Name: "span_id", Kind: where.PropertyWord},
-			parentID:   {Name: "parent_id", Kind: where.PropertyWord},
+			scope:      fact(span.FactScope, where.PropertyText),
+			traceID:    fact(span.FactTraceID, where.PropertyWord),
+			spanID:     fact(span.FactSpanID, where.PropertyWord),
+			parentID:   fact(span.FactParentSpanID, where.PropertyWord),
 			attributes: {Name: "attributes", Kind: where.PropertyKeyed},
 		},
 	}
+}
+
+// fact returns the property that is a fact about a span.
+func fact(f span.Fact, k where.PropertyKind, values ...string) where.Property {
+	return where.Property{Name: f.String(), Kind: k, Values: values}
 }
 
 // A Condition selects spans. It is immutable and safe for concurrent use.
@@ -80,9 +82,9 @@ func Value(s *span.Span, property int, key string) (none ntconv.Value) {
 	case name:
 		return ntconv.StringValue(s.Name)
 	case kind:
-		return word(kindNames[:], int(s.Kind))
+		return ntconv.StringValue(s.Kind.String())
 	case status:
-		return word(statusNames[:], int(s.Status))
+		return ntconv.StringValue(s.Status.String())
 	case duration:
 		if s.End == 0 {
 			return none
@@ -121,14 +123,6 @@ func Attribute(s *span.Span, key string) (none ntconv.Value) {
 		return list[0]
 	}
 	return ntconv.ListValue(list...) // like an array: one of the values must pass
-}
-
-// word returns the name with an index, or the zero Value if there is none.
-func word(names []string, i int) (none ntconv.Value) {
-	if i < 0 || i >= len(names) {
-		return none
-	}
-	return ntconv.StringValue(names[i])
 }
 
 // attribute returns the value of an attribute. Bytes and maps can only be tested with has.

@@ -53,7 +53,7 @@ func TestMatch(t *testing.T) {
 		`span.scope == "Shop.Web"`:                                            true,
 		`span.trace_id == "AB010000000000000000000000000000"`:                 true,
 		`span.span_id =~ "^cd02"`:                                             true,
-		`has(span.parent_id) || span.parent_id != "00"`:                       false,
+		`has(span.parent_span_id) || span.parent_span_id != "00"`:             false,
 		`span.attributes."http.response.status_code" >= 500`:                  true,
 		`span.attributes.http.response.status_code == "503"`:                  true,
 		`span.attributes."http.response.status_code" != 503`:                  false,

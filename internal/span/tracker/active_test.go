@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -386,12 +387,15 @@ func TestQueueAndCompilations(t *testing.T) {
 	}
 }
 
+// A span without an end lasts until the end of the recording: neither until the rundown, nor until a replica.
 func TestUnfinishedPairs(t *testing.T) {
 	tr := newTrace(t)
 	a := tr.thread(1)
 	tr.add(3, a, "PayStart", 1)
 	tr.add(9, a, "Note", 1)
 	tr.add(1, tr.thread(2), "OrderStart", 1) // events of threads are not in order
+	tr.addType(12, a, tr.typ("Microsoft-Windows-DotNETRuntimeRundown", "MethodDCEndVerbose"), 1)
+	tr.add(15, a, "Note", 1, ntconv.Label{Kind: ntconv.LabelString, Key: recording.LabelReplica, Str: recording.After})
 	for unfinished, want := range map[tracker.Unfinished]string{
 		tracker.DropUnfinished: "", tracker.OpenUnfinished: "Order id=1 ntconv.synthetic=true,Pay id=1 ntconv.synthetic=true,",
 		tracker.CloseUnfinished: "Order id=1 ntconv.unfinished=true ntconv.synthetic=true,Pay id=1 ntconv.unfinished=true ntconv.synthetic=true,",

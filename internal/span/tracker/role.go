@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
 	"github.com/ntconv/ntconv/schema"
@@ -18,6 +19,7 @@ type role struct {
 	version uint8
 	use     use
 	schema  *schema.Schema
+	after   bool        // recording.IsAfter: the times are not in the recording
 	sample  bool        // samples of a profiler, which are never events of a span
 	thrown  bool        // thrown exceptions
 	label   string      // provider/event
@@ -90,7 +92,7 @@ func (t *Tracker) otherVersion(e *ntconv.Event) *role {
 // newRole returns the role of the events with a type and the version of e.
 func (t *Tracker) newRole(typ *ntconv.Type, e *ntconv.Event) *role {
 	s := t.table.Of(e)
-	r := &role{typ: typ, version: e.Version(), schema: s, scope: t.scopeOf(s.Provider), kind: span.KindInternal}
+	r := &role{typ: typ, after: recording.IsAfter(typ), version: e.Version(), schema: s, scope: t.scopeOf(s.Provider), kind: span.KindInternal}
 	if r.label = typ.Provider + "/" + s.Name; s.Name == "" {
 		r.label += strconv.FormatUint(uint64(typ.ID), 10)
 	}

@@ -49,11 +49,12 @@ type mapping struct {
 	field, key string
 	generation bool // the value is a generation, formatted as in the semantic conventions
 	integer    bool // a floating-point number with an integer value
+	typeName   bool // the value is a type, spelled as everywhere but in payloads
 }
 
 var (
 	exceptionFields = [...]mapping{
-		{field: "ExceptionType", key: "exception.type"},
+		{field: "ExceptionType", key: "exception.type", typeName: true},
 		{field: "ExceptionMessage", key: "exception.message"},
 	}
 	collectionFields = [...]mapping{
@@ -379,6 +380,8 @@ func (t *Tracker) mappedValue(m *mapping, r *role, v ntconv.Value) span.Value {
 	switch {
 	case m.generation:
 		return span.String("gen" + strconv.FormatUint(v.Uint(), 10))
+	case m.typeName && v.Kind() == ntconv.ValueString:
+		return span.String(dotnet.TypeName(string(v.AppendString(nil)), false))
 	case m.integer && v.Kind() == ntconv.ValueFloat:
 		return integer(v.Float())
 	case r.schema.HasValueNames(m.field):

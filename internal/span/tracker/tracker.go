@@ -4,6 +4,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
 	"github.com/ntconv/ntconv/schema"
@@ -34,7 +35,7 @@ type Unfinished uint8
 const (
 	DropUnfinished  Unfinished = iota // dropped and counted
 	OpenUnfinished                    // emitted with End 0
-	CloseUnfinished                   // emitted with the latest time at the end of the trace or on eviction as End
+	CloseUnfinished                   // emitted with the end of the recording, or its latest time on eviction, as End
 )
 
 // Options configures a Tracker. A nil pointer or the zero value selects the defaults.
@@ -117,7 +118,7 @@ type Tracker struct {
 	isBound    bool             // result of IsBound; Add clears it for each event
 	collection []span.Attribute // result of Collection; not empty only while endPause emits
 
-	now  ntconv.Ticks // the latest time of all events
+	now  ntconv.Ticks // the end of the recording so far, see recording.Range
 	seen bool         // now has a value
 
 	serial     uint64 // serial of the latest span
@@ -207,14 +208,16 @@ func (t *Tracker) Add(e *ntconv.Event) {
 		}
 		return
 	}
-	if e.Time > t.now || !t.seen {
-		t.now, t.seen = e.Time, true
+	if t.isBound = false; recording.IsReplica(e) {
+		return
 	}
-	t.isBound = false
 	r := t.last
 	if r == nil || r.typ != e.Type {
 		r = t.roleOf(e)
 		t.last = r
+	}
+	if (e.Time > t.now || !t.seen) && !r.after {
+		t.now, t.seen = e.Time, true
 	}
 	// Fast path: most events are irrelevant. Recorders use few label lists, so that of this event is usually the
 	// latest.

@@ -127,7 +127,7 @@ func (s Sums) profile(p *profile.Profile, kind pprof.Kind) {
 			}
 		}
 		slices.Reverse(stack)
-		thread := fmt.Sprint(number(sample, "pid"), "/", number(sample, "thread id"))
+		thread := fmt.Sprint(number(sample, "pid"), "/", number(sample, "tid"))
 		for i, v := range p.SampleType {
 			samples := int64(0)
 			if kind != pprof.Imported {

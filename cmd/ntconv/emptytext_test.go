@@ -1,0 +1,63 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/ntconv/ntconv/internal/tables"
+)
+
+// A text column of a table that may be NULL is never empty: what is unknown or absent is NULL.
+func TestNoEmptyText(t *testing.T) {
+	for _, name := range []string{"alloc-verbose", "waits", "activities", "three-processes-v6"} {
+		dir := t.TempDir()
+		if r := invoke(t, dir, nil, "to", "parquet", "--kind", "all", "-q", "-o", "tables/", trace(t, name)); r.code > exitInput {
+			t.Fatalf("%s: code %d: %s", name, r.code, r.stderr)
+		}
+		for _, table := range tables.All() {
+			b, err := os.ReadFile(filepath.Join(dir, "tables", table.Name+".parquet"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := emptyTexts(f, t, name+": "+table.Name); f.NumRows() > 0 && n < 0 {
+				t.Errorf("%s: %s has no rows", name, table.Name)
+			}
+		}
+	}
+}
+
+// emptyTexts reports the text columns with values that are empty but not NULL, and returns the number of such values.
+func emptyTexts(f *parquet.File, t *testing.T, what string) (n int) {
+	found := map[string]int{}
+	for _, group := range f.RowGroups() {
+		rows, buffer := group.Rows(), make([]parquet.Row, 64)
+		for {
+			read, err := rows.ReadRows(buffer)
+			for _, row := range buffer[:read] {
+				for _, v := range row {
+					column := f.Schema().Columns()[v.Column()]
+					if leaf, ok := f.Schema().Lookup(column...); ok && len(column) == 1 && leaf.Node.Optional() &&
+						!v.IsNull() && v.Kind() == parquet.ByteArray && len(v.ByteArray()) == 0 {
+						found[column[0]]++
+						n++
+					}
+				}
+			}
+			if err != nil || read == 0 {
+				break
+			}
+		}
+	}
+	if n > 0 {
+		t.Errorf("%s: empty values: %v", what, found)
+	}
+	return n
+}
