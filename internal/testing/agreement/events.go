@@ -14,7 +14,7 @@ type printedEvent struct {
 	Time     time.Time
 	PID, TID int64
 	Provider string
-	Name     string
+	Event    string
 	Payload  struct{ Reason int }
 }
 
@@ -30,11 +30,11 @@ func Events(lines []byte) (*Answer, error) {
 			return nil, err
 		}
 		thread := fmt.Sprint(thread(e.PID, e.TID), " ", e.Provider)
-		switch e.Name {
+		switch e.Event {
 		case "GCSuspendEEBegin":
 			open["pause "+thread] = []printedEvent{e}
 		case "ContentionStart", "WaitHandleWaitStart":
-			key := e.Name[:4] + thread
+			key := e.Event[:4] + thread
 			open[key] = append(open[key], e)
 		case "GCRestartEEEnd":
 			if begin, ok := pop(open, "pause "+thread); ok && (begin.Payload.Reason == 1 || begin.Payload.Reason == 6) {

@@ -11,9 +11,9 @@ type measure struct {
 var (
 	byThread     = map[string]string{"thread": threadLabel}
 	byType       = map[string]string{"type": "type"}
-	byCollection = map[string]string{"generation": "gc generation", "reason": "gc reason"}
-	bySource     = map[string]string{"source": "wait source"}
-	byMethod     = map[string]string{"method": "method"}
+	byCollection = map[string]string{"generation": attrGeneration, "reason": attrReason}
+	bySource     = map[string]string{"source": attrWaitSource}
+	byMethod     = map[string]string{"method": attrMethod}
 	bySide       = map[string]string{"side": "side"}
 )
 
@@ -26,7 +26,7 @@ var measures = []measure{
 	{"cpu", "cpu", "CPU time", byThread},
 	{"alloc", "alloc_objects", "allocated objects", byType},
 	{"alloc", "alloc_space", "allocated bytes", byType},
-	{"exceptions", "exceptions", "exceptions", map[string]string{"type": "exception type"}},
+	{"exceptions", "exceptions", "exceptions", map[string]string{"type": attrException}},
 	{"contention", "contentions", "contentions", nil},
 	{"contention", "delay", "contention time", nil},
 	{"wait", "waits", "waits", bySource},

@@ -12,16 +12,25 @@ type operation struct {
 	keys map[string]string
 }
 
+// Attributes of operations, and labels of samples.
+const (
+	attrGeneration = "dotnet.gc.heap.generation"
+	attrReason     = "dotnet.gc.reason"
+	attrWaitSource = "dotnet.wait.source"
+	attrMethod     = "code.function.name"
+	attrException  = "exception.type"
+)
+
 // operations lists the operations of the runtime. All other slices are spans.
 var operations = []operation{
-	{"GC pause", "gc pauses", "gc pause time", map[string]string{"generation": "dotnet.gc.heap.generation", "reason": "dotnet.gc.reason"}},
+	{"GC pause", "gc pauses", "gc pause time", map[string]string{"generation": attrGeneration, "reason": attrReason}},
 	{"GC finalizers", "finalizer runs", "finalizer time", nil},
-	{"GC", "collections", "collection time", map[string]string{"generation": "dotnet.gc.heap.generation", "reason": "dotnet.gc.reason"}},
+	{"GC", "collections", "collection time", map[string]string{"generation": attrGeneration, "reason": attrReason}},
 	{"Lock contention", "contentions", "contention time", nil},
-	{"Wait", "waits", "wait time", map[string]string{"source": "dotnet.wait.source"}},
-	{"JIT", "compilations", "compilation time", map[string]string{"method": "code.function.name"}},
+	{"Wait", "waits", "wait time", map[string]string{"source": attrWaitSource}},
+	{"JIT", "compilations", "compilation time", map[string]string{"method": attrMethod}},
 	{"Background JIT", "background compilations", "background compilation time", nil},
-	{"Exception", "handled exceptions", "exception handling time", map[string]string{"type": "exception.type"}},
+	{"Exception", "handled exceptions", "exception handling time", map[string]string{"type": attrException}},
 	{"Exception catch", "catch handlers", "catch handler time", nil},
 	{"Exception finally", "finally handlers", "finally handler time", nil},
 	{"Exception filter", "exception filters", "exception filter time", nil},

@@ -66,7 +66,7 @@ func tableTraceInfo(a *Answer, dir string) error {
 		a.set(Fact{Name: "recording begin"}, Value{N: r.Start})
 		a.set(Fact{Name: "events"}, Value{N: r.Events})
 		a.set(Fact{Name: "lost events"}, Value{N: r.Lost})
-		a.set(Fact{Name: "last event"}, Value{N: r.Start + r.Length})
+		a.set(Fact{Name: "recording length"}, Value{N: r.Length})
 	})
 }
 

@@ -39,7 +39,7 @@ func labelsOf(s *profile.Sample) map[string]string {
 	for key, values := range s.Label {
 		labels[key] = values[0]
 	}
-	if pid, tid := s.NumLabel["pid"], s.NumLabel["thread id"]; len(tid) == 1 {
+	if pid, tid := s.NumLabel["pid"], s.NumLabel["tid"]; len(tid) == 1 {
 		labels[threadLabel] = thread(first(pid), tid[0])
 	}
 	return labels

@@ -3,6 +3,7 @@ package agreement
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -98,7 +99,7 @@ func Info(data []byte) (*Answer, error) {
 				a.add(Fact{Name: fact}, k.Samples)
 			}
 		}
-		if k.PartsBy == "wait source" {
+		if k.PartsBy == attrWaitSource {
 			for _, p := range k.Parts {
 				a.set(Fact{"waits", "source", p.Name}, Value{N: p.Count})
 				a.set(Fact{"wait time", "source", p.Name}, Value{N: p.Value})
@@ -165,6 +166,9 @@ func Diff(data []byte) (*Answer, error) {
 	a := NewAnswer("diff")
 	for _, fact := range diffTotals {
 		a.stated[fact] = true
+	}
+	if in.Before.Seconds > 0 {
+		a.set(Fact{Name: "recording length"}, Value{N: int64(math.Round(in.Before.Seconds * 1e9))})
 	}
 	for _, s := range in.Sections {
 		for _, r := range s.Rows {

@@ -89,7 +89,7 @@ func traceProcessorSlice(a *Answer, r []string) error {
 		s := slice{name: name, ns: ns, open: r[3] != "0", attributes: map[string]string{}}
 		s.isSpan = category == "span" || category == "request" && !queued(name)
 		if _, generation, ok := strings.Cut(name, " gen "); ok {
-			s.attributes["dotnet.gc.heap.generation"] = "gen" + generation
+			s.attributes[attrGeneration] = "gen" + generation
 		}
 		a.slice(&s)
 	case category == "exception":
