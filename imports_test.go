@@ -385,7 +385,7 @@ var importRules = []importRule{
 		why: "tables are made of events of any source; the library of Parquet and its compressors are all that a user of this exporter compiles in addition",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./internal/parquetwriter"}, direct: true, never: []string{"github.com/parquet-go/..."},
+		of: []string{"./..."}, except: []string{"./internal/parquetwriter", "./internal/testing/agreement"}, direct: true, never: []string{"github.com/parquet-go/..."},
 		why: "one package knows the library of Parquet; files that others made are read without it",
 	},
 	{
@@ -500,6 +500,12 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},
 		why: "the tests of bytes and rows know no more of the model than these do",
+	},
+	{
+		of: []string{"./internal/testing/agreement"}, direct: true, only: []string{
+			"std", "github.com/google/pprof/profile", "github.com/parquet-go/parquet-go", "go.opentelemetry.io/proto/...", "google.golang.org/protobuf/...",
+		},
+		why: "outputs are read with other code than that which wrote them, so that a mistake is not in both",
 	},
 	{
 		of: []string{"./internal/testing/tracegen"}, only: []string{"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream"},
