@@ -172,7 +172,7 @@ func TestGUID(t *testing.T) {
 func TestNamesOfNumbers(t *testing.T) {
 	cases := map[fmt.Stringer]string{
 		ntconv.KindOpaque: "opaque", ntconv.Kind(9): "unknown(9)", ntconv.MarkThreadsRemoved: "threads removed", ntconv.MarkKind(7): "unknown(7)",
-		ntconv.LabelTraceID: "trace id", ntconv.LabelKind(200): "unknown(200)", ntconv.ValueError: "error", ntconv.ValueKind(99): "unknown(99)",
+		ntconv.LabelTraceID: "trace_id", ntconv.LabelKind(200): "unknown(200)", ntconv.ValueError: "error", ntconv.ValueKind(99): "unknown(99)",
 		ntconv.TypeBool32: "bool32", ntconv.TypeCode(2): "type(2)", ntconv.SeverityLoss: "loss", ntconv.Severity(9): "unknown(9)",
 	}
 	for v, want := range cases {

@@ -117,11 +117,15 @@ var importRules = []importRule{
 		why: "which events are facts, and when they were recorded, is the same for all that count or measure them",
 	},
 	{
-		of: []string{"./schema"}, only: []string{"std", "./", "./schema", "./internal/clr"},
+		of: []string{"./internal/operation"}, only: []string{"std"},
+		why: "what operations there are is a table of facts, which packages from schema to the command share",
+	},
+	{
+		of: []string{"./schema"}, only: []string{"std", "./", "./internal/operation", "./schema", "./internal/clr"},
 		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
 	},
 	{
-		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/bin", "./internal/clr", "./schema", "github.com/go-json-experiment/json/..."},
+		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/operation", "./internal/bin", "./internal/clr", "./schema", "github.com/go-json-experiment/json/..."},
 		why: "payloads as JSON are those of any source, whichever table or line they are written to",
 	},
 	{
@@ -140,11 +144,11 @@ var importRules = []importRule{
 		why: "an importer does not know what becomes of its events, and its user compiles no other format",
 	},
 	{
-		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/procinfo", "./internal/clr", "./schema"},
+		of: []string{"./internal/procinfo"}, only: []string{"std", "./", "./internal/operation", "./internal/procinfo", "./internal/clr", "./schema"},
 		why: "the description of a process comes from its events, whichever source they came from and whatever is made of it",
 	},
 	{
-		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/where", "./internal/clr", "./schema"},
+		of: []string{"./internal/where"}, only: []string{"std", "./", "./internal/operation", "./internal/where", "./internal/clr", "./schema"},
 		why: "an expression is about events, whichever source they came from",
 	},
 	{
@@ -152,7 +156,7 @@ var importRules = []importRule{
 		why: "numbers only, and the values that they are read from: whatever they measure",
 	},
 	{
-		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/recording", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema", "github.com/go-json-experiment/json/..."},
+		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/operation", "./internal/recording", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema", "github.com/go-json-experiment/json/..."},
 		why: "a table of groups of events is the same for events of any source, and knows of the command only the fields that it asks for",
 	},
 	{
@@ -177,13 +181,13 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/pass"}, direct: true, only: []string{
-			"std", "./", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/selection", "./reader", "./symbol",
+			"std", "./", "./internal/interval", "./internal/clr", "./internal/formats", "./internal/input", "./internal/iox", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/selection", "./reader", "./symbol",
 		},
 		why: "how an input is read does not depend on the format that is written, nor on flags and messages",
 	},
 	{
 		of: []string{"./convert"}, direct: true, only: []string{
-			"std", "./", "./internal/during", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/selection",
+			"std", "./", "./internal/interval", "./internal/during", "./internal/formats", "./internal/input", "./internal/iox", "./internal/pass", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/selection",
 			"./internal/span/active", "./internal/subset", "./internal/symbolfiles", "./internal/where", "./reader", "./symbol", "github.com/spf13/pflag",
 		},
 		why: "the library converts by the same table and passes as the command: it adds no rule of its own, and names no format",
@@ -218,26 +222,26 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/profilediff"}, direct: true, only: []string{
-			"std", "./", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/message", "./internal/overview",
 			"./internal/profile", "./internal/recording", "./internal/span", "./internal/span/tracker", "./internal/split", "./kind",
 			"github.com/google/pprof/profile",
 		},
 		why: "two profiles are compared as numbers by function, and two traces as totals, whichever formats they came from; the command reads them",
 	},
 	{
-		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/clr", "./schema"},
+		of: []string{"./internal/counter"}, only: []string{"std", "./", "./internal/operation", "./internal/clr", "./schema"},
 		why: "values of counters are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
 		of: []string{"./internal/timeline"}, only: []string{
-			"std", "./", "./internal/bin", "./internal/clr", "./internal/jsonscan", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/bin", "./internal/clr", "./internal/jsonscan", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
 			"github.com/go-json-experiment/json/...",
 		},
 		why: "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
 	},
 	{
-		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/recording", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/dotnet", "./kind", "./schema"},
+		of: []string{"./internal/profile"}, only: []string{"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/dotnet", "./kind", "./schema"},
 		why: "samples are made of events, whichever source they came from and whatever is made of them",
 	},
 	{
@@ -245,17 +249,17 @@ var importRules = []importRule{
 		why: "which frames are shown depends on their names and modules, whoever resolves them and whatever is made of the stacks",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/operation", "./internal/interval", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
 			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
 	{
-		of: []string{"./internal/overview"}, only: []string{"std", "./", "./internal/overview", "./internal/bin", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/dotnet", "./internal/intern", "./internal/message", "./internal/origin",
+		of: []string{"./internal/overview"}, only: []string{"std", "./", "./internal/operation", "./internal/interval", "./internal/overview", "./internal/bin", "./internal/clr", "./internal/counter", "./internal/distribution", "./internal/dotnet", "./internal/intern", "./internal/message", "./internal/origin",
 			"./internal/profile", "./internal/recording", "./kind", "./schema"},
 		why: "what happened in a trace depends neither on its format nor on the command; kinds of profiles are added up as profiles do",
 	},
 	{
-		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema", "./internal/origin"},
+		of: []string{"./internal/subset"}, only: []string{"std", "./", "./internal/operation", "./internal/interval", "./internal/subset", "./internal/intern", "./internal/clr", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema", "./internal/origin"},
 		why: "which events a smaller trace needs depends neither on the formats nor on the command",
 	},
 	{
@@ -264,52 +268,52 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/scrub"}, only: []string{
-			"std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/glob", "./internal/jsonscan",
+			"std", "./", "./internal/operation", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/glob", "./internal/jsonscan",
 			"./internal/message", "./internal/scrub", "./internal/span", "./schema",
 		},
 		why: "what is a secret in an event depends neither on the format of a file nor on the command",
 	},
 	{
 		of: []string{"./internal/split"}, only: []string{
-			"std", "./", "./internal/split", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/origin",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/split", "./internal/clr", "./internal/dotnet", "./internal/intern", "./internal/origin",
 			"./internal/profile", "./internal/recording", "./internal/streameq", "./internal/where", "./kind", "./schema",
 		},
 		why: "how a trace is divided and joined depends neither on the format of the parts nor on the command; what makes types and threads equal is that of streameq",
 	},
 	{
-		of: []string{"./internal/span"}, only: []string{"std", "./"},
+		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/operation"},
 		why: "what a span is, and the event that holds one, depend neither on where spans come from nor on a format",
 	},
 	{
 		of: []string{"./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active"}, only: []string{
-			"std", "./", "./internal/recording", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./schema",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./schema",
 		},
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
 	},
 	{
-		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/span", "./internal/span/match", "./internal/where", "./internal/clr", "./schema"},
+		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/operation", "./internal/span", "./internal/span/match", "./internal/where", "./internal/clr", "./schema"},
 		why: "an expression is about a span, whichever events it was made of",
 	},
 	{
-		of: []string{"./internal/interval"}, only: []string{"std", "./", "./internal/recording", "./internal/interval", "./internal/clr", "./internal/intern", "./schema"},
+		of: []string{"./internal/interval"}, only: []string{"std", "./", "./internal/operation", "./internal/recording", "./internal/interval", "./internal/clr", "./internal/intern", "./schema"},
 		why: "which events delimit an interval, and which are in it, depends neither on expressions nor on who asks",
 	},
 	{
 		of: []string{"./internal/during"}, direct: true, only: []string{
-			"std", "./", "./internal/clr", "./internal/dotnet", "./internal/interval", "./internal/message", "./internal/span", "./internal/span/active", "./internal/span/match",
+			"std", "./", "./internal/operation", "./internal/clr", "./internal/dotnet", "./internal/interval", "./internal/message", "./internal/span", "./internal/span/active", "./internal/span/match",
 			"./internal/span/tracker", "./internal/where", "./schema",
 		},
 		why: "what was open when an event was recorded depends neither on the format nor on the command",
 	},
 	{
 		of: []string{"./internal/selection"}, only: []string{
-			"std", "./", "./internal/selection", "./internal/clr", "./internal/glob", "./internal/procinfo", "./internal/where", "./schema",
+			"std", "./", "./internal/operation", "./internal/selection", "./internal/clr", "./internal/glob", "./internal/procinfo", "./internal/where", "./schema",
 		},
 		why: "a selection is about events, whichever source they came from; what was open at their time is an interface",
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./internal/operation", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "OTLP is decoded without generated code, so that a user of the importer compiles neither gRPC nor an exporter",
 	},
@@ -323,12 +327,12 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/pprof"}, only: []string{
-			"std", "./", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/procinfo", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./internal/operation", "./internal/interval", "./exporters/pprof", "./internal/clr", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/procinfo", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one exporter compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema"},
+		of: []string{"./exporters/folded"}, only: []string{"std", "./", "./internal/operation", "./internal/interval", "./exporters/folded", "./internal/intern", "./internal/clr", "./internal/origin", "./internal/profile", "./internal/recording", "./internal/dotnet", "./kind", "./schema"},
 		why: "text needs no protobuf and no compression: a user of this exporter compiles the standard library, the model and what computes samples from events",
 	},
 	{
@@ -367,21 +371,21 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{
-			"std", "./", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
 		},
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/counter",
+			"std", "./", "./internal/operation", "./internal/interval", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/counter",
 			"./internal/span/...", "./internal/tables", "./internal/tempfile", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
 		why: "tables are made of events of any source; the library of Parquet and its compressors are all that a user of this exporter compiles in addition",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./internal/parquetwriter"}, direct: true, never: []string{"github.com/parquet-go/..."},
+		of: []string{"./..."}, except: []string{"./internal/parquetwriter", "./internal/testing/agreement"}, direct: true, never: []string{"github.com/parquet-go/..."},
 		why: "one package knows the library of Parquet; files that others made are read without it",
 	},
 	{
@@ -390,7 +394,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -398,7 +402,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/parquet"}, only: []string{
-			"std", "./", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
+			"std", "./", "./internal/operation", "./internal/interval", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
 			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
 			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
@@ -418,7 +422,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/parquet"}, only: []string{
-			"std", "./", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile", "./internal/timesort",
+			"std", "./", "./internal/operation", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile", "./internal/timesort",
 			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."},
 		why: "a user of one importer compiles neither the others nor the command line, and no exporter; nor does it compile parquet-go, because the decoders are those of parquetreader",
 	},
@@ -450,13 +454,13 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"std", "./", "./internal/operation", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
 			"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line, and no generated messages: it decodes them itself, within limits",
 	},
 	{
-		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/span"},
+		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/operation", "./internal/span"},
 		why: "what a span is, and the event that holds one, do not depend on the format that either came from",
 	},
 	{
@@ -496,6 +500,12 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/testing/wiretest", "./internal/testing/wiretext", "./internal/testing/corpus"}, never: []string{"./"},
 		why: "the tests of bytes and rows know no more of the model than these do",
+	},
+	{
+		of: []string{"./internal/testing/agreement"}, direct: true, only: []string{
+			"std", "github.com/google/pprof/profile", "github.com/parquet-go/parquet-go", "go.opentelemetry.io/proto/...", "google.golang.org/protobuf/...",
+		},
+		why: "outputs are read with other code than that which wrote them, so that a mistake is not in both",
 	},
 	{
 		of: []string{"./internal/testing/tracegen"}, only: []string{"std", "./internal/bin", "./internal/wire/...", "./internal/testing/wirestream"},
@@ -598,7 +608,7 @@ func profileImporter(more ...string) []string {
 
 // timelineExporter returns what an exporter on package timeline may import.
 func timelineExporter(more ...string) []string {
-	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
+	return append(more, "std", "./", "./internal/operation", "./internal/interval", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
 		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span", "./internal/span/...", "./internal/spool",
 		"./internal/tempfile", "./internal/timeline", "./schema")
 }

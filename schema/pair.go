@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 )
 
 // A Pair names the events that begin and end an interval. Pairs are immutable. Schemas of one Table share one *Pair per
@@ -18,8 +19,8 @@ type Pair struct {
 	End [2]string
 	// Key states how an end is matched with its begin. Both are in the same process.
 	Key Key
-	// Field is the name of the field whose value the begin and the end share, for KeyField. If an older version of an
-	// event lacks the field, the key is the thread.
+	// Field is the name of the field whose value the begin and the end share, for KeyField and KeyThreadField. If an older
+	// version of an event lacks the field, the key is the thread.
 	Field string
 }
 
@@ -28,15 +29,16 @@ type Pair struct {
 type Key uint8
 
 const (
-	KeyThread   Key = iota // the thread
-	KeyField               // the value of Pair.Field
-	KeyActivity            // the activity ID in the labels, or the thread if the event has none
-	KeyProcess             // only the process, which has at most one such interval at a time
+	KeyThread      Key = iota // the thread
+	KeyField                  // the value of Pair.Field
+	KeyActivity               // the activity ID in the labels, or the thread if the event has none
+	KeyProcess                // only the process, which has at most one such interval at a time
+	KeyThreadField            // the thread and the value of Pair.Field
 )
 
 // String returns the name of the key in lower case, or "unknown".
 func (k Key) String() string {
-	if names := [...]string{"thread", "field", "activity", "process"}; int(k) < len(names) {
+	if names := [...]string{"thread", "field", "activity", "process", "thread and field"}; int(k) < len(names) {
 		return names[k]
 	}
 	return "unknown(" + strconv.Itoa(int(k)) + ")"
@@ -50,137 +52,24 @@ func (s *Schema) EndedBy() []*Pair { return s.begins }
 // Ends returns the pairs that an event of this schema ends. The caller must not change the slice.
 func (s *Schema) Ends() []*Pair { return s.ends }
 
-// A known is a pair whose events do not follow the naming rule of event sources.
-type known struct {
-	provider, name string
-	begin          string
-	end            [2]string
-	key            Key
-	field          string
-}
-
-const (
-	tpl       = "System.Threading.Tasks.TplEventSource"
-	plinq     = "System.Linq.Parallel.PlinqEventSource"
-	framework = "System.Diagnostics.Eventing.FrameworkEventSource"
-)
-
-// knownPairs lists the pairs in the runtime's manifests, and those of sources whose events contain IDs. It does not
-// contain events that report only a count, such as WorkerThreadCreate, because they do not identify an interval.
-// ThreadCreated is missing because .NET does not write ThreadTerminated.
-var knownPairs = [...]known{
-	{clr.Runtime, "GC", "GCStart", [2]string{"GCEnd"}, KeyField, "Count"},
-	{clr.Runtime, "GCSuspendEE", "GCSuspendEEBegin", [2]string{"GCSuspendEEEnd"}, KeyProcess, ""},
-	{clr.Runtime, "GCRestartEE", "GCRestartEEBegin", [2]string{"GCRestartEEEnd"}, KeyProcess, ""},
-	{clr.Runtime, "Suspension", "GCSuspendEEBegin", [2]string{"GCRestartEEEnd"}, KeyProcess, ""},
-	{clr.Runtime, "GCFinalizers", "GCFinalizersBegin", [2]string{"GCFinalizersEnd"}, KeyThread, ""},
-	{clr.Runtime, "GenAware", "GenAwareBegin", [2]string{"GenAwareEnd"}, KeyField, "Count"},
-	{
-		clr.Runtime,
-		"ThreadPoolWorkerThread",
-		"ThreadPoolWorkerThreadStart",
-		[2]string{"ThreadPoolWorkerThreadStop"},
-		KeyThread,
-		"",
-	},
-	{clr.Runtime, "ThreadPoolQueue", "ThreadPoolEnqueue", [2]string{"ThreadPoolDequeue"}, KeyField, "WorkID"},
-	{
-		clr.Runtime,
-		"ThreadPoolIOQueue",
-		"ThreadPoolIOEnqueue",
-		[2]string{"ThreadPoolIODequeue"},
-		KeyField,
-		"NativeOverlapped",
-	},
-	{clr.Runtime, "ThreadCreation", "ThreadCreating", [2]string{"ThreadRunning"}, KeyField, "ID"},
-	{clr.Runtime, "TypeLoad", "TypeLoadStart", [2]string{"TypeLoadStop"}, KeyField, "TypeLoadStartID"},
-	{clr.Runtime, "Exception", "ExceptionThrown", [2]string{"ExceptionThrownStop"}, KeyThread, ""},
-	{clr.Runtime, "ExceptionCatch", "ExceptionCatchStart", [2]string{"ExceptionCatchStop"}, KeyThread, ""},
-	{clr.Runtime, "ExceptionFinally", "ExceptionFinallyStart", [2]string{"ExceptionFinallyStop"}, KeyThread, ""},
-	{clr.Runtime, "ExceptionFilter", "ExceptionFilterStart", [2]string{"ExceptionFilterStop"}, KeyThread, ""},
-	{clr.Runtime, "Contention", "ContentionStart", [2]string{"ContentionStop"}, KeyThread, ""},
-	{
-		clr.Runtime,
-		"MethodJitting",
-		"MethodJittingStarted",
-		[2]string{"MethodLoad", "MethodLoadVerbose"},
-		KeyField,
-		"MethodID",
-	},
-	{clr.Runtime, "R2RGetEntryPoint", "R2RGetEntryPointStart", [2]string{"R2RGetEntryPoint"}, KeyField, "MethodID"},
-	{
-		clr.Runtime,
-		"StrongNameVerification",
-		"StrongNameVerificationStart",
-		[2]string{"StrongNameVerificationStop"},
-		KeyThread,
-		"",
-	},
-	{
-		clr.Runtime,
-		"AuthenticodeVerification",
-		"AuthenticodeVerificationStart",
-		[2]string{"AuthenticodeVerificationStop"},
-		KeyThread,
-		"",
-	},
-	{clr.Runtime, "DebugIPCEvent", "DebugIPCEventStart", [2]string{"DebugIPCEventEnd"}, KeyThread, ""},
-	{
-		clr.Runtime,
-		"DebugExceptionProcessing",
-		"DebugExceptionProcessingStart",
-		[2]string{"DebugExceptionProcessingEnd"},
-		KeyThread,
-		"",
-	},
-	{
-		clr.Runtime,
-		"TieredCompilationPause",
-		"TieredCompilationPause",
-		[2]string{"TieredCompilationResume"},
-		KeyProcess,
-		"",
-	},
-	{
-		clr.Runtime,
-		"TieredCompilationBackgroundJit",
-		"TieredCompilationBackgroundJitStart",
-		[2]string{"TieredCompilationBackgroundJitStop"},
-		KeyThread,
-		"",
-	},
-	{clr.Runtime, "AssemblyLoad", "AssemblyLoadStart", [2]string{"AssemblyLoadStop"}, KeyThread, ""},
-	{clr.Runtime, "WaitHandleWait", "WaitHandleWaitStart", [2]string{"WaitHandleWaitStop"}, KeyThread, ""},
-	{clr.Rundown, "RundownStart", "DCStartInit", [2]string{"DCStartComplete"}, KeyProcess, ""},
-	{clr.Rundown, "RundownEnd", "DCEndInit", [2]string{"DCEndComplete"}, KeyProcess, ""},
-	{tpl, "TaskQueue", "TaskScheduled", [2]string{"TaskStarted"}, KeyField, "TaskID"},
-	{tpl, "Task", "TaskStarted", [2]string{"TaskCompleted"}, KeyField, "TaskID"},
-	{tpl, "TaskWait", "TaskWaitBegin", [2]string{"TaskWaitEnd"}, KeyField, "TaskID"},
-	{tpl, "TraceOperation", "TraceOperationBegin", [2]string{"TraceOperationEnd"}, KeyField, "TaskID"},
-	{tpl, "TraceSynchronousWork", "TraceSynchronousWorkBegin", [2]string{"TraceSynchronousWorkEnd"}, KeyThread, ""},
-	{plinq, "ParallelQuery", "ParallelQueryBegin", [2]string{"ParallelQueryEnd"}, KeyField, "queryId"},
-	{plinq, "ParallelQueryFork", "ParallelQueryFork", [2]string{"ParallelQueryJoin"}, KeyThread, ""},
-	{framework, "ThreadPoolWork", "ThreadPoolEnqueueWork", [2]string{"ThreadPoolDequeueWork"}, KeyField, "workID"},
-	{framework, "ThreadTransfer", "ThreadTransferSend", [2]string{"ThreadTransferReceive"}, KeyField, "id"},
-}
-
-// pairsOf returns the pairs that events of a schema begin and end: from knownPairs, or else by the naming rule of event
-// sources.
+// pairsOf returns the pairs that events of a schema begin and end: those of known operations, or else by the naming
+// rule of event sources.
 func (t *Table) pairsOf(s *Schema) (begins, ends []*Pair) {
 	name := s.Name
 	if s.layout != nil {
 		name = s.layout.Name() // for runtime events, ignore the name in the metadata
 	}
-	for i := range knownPairs {
-		k := &knownPairs[i]
-		if k.provider != s.Provider || name == "" {
+	for i := range operation.All() {
+		o := &operation.All()[i]
+		if o.Provider != s.Provider || name == "" || o.Begin == "" {
 			continue
 		}
-		if k.begin == name {
-			begins = append(begins, t.pair(k.pair()))
+		p := Pair{Provider: o.Provider, Name: o.Pair, Begin: o.Begin, End: o.End, Key: Key(o.Key), Field: o.Field}
+		if o.Begin == name {
+			begins = append(begins, t.pair(p))
 		}
-		if k.end[0] == name || k.end[1] == name {
-			ends = append(ends, t.pair(k.pair()))
+		if o.End[0] == name || o.End[1] == name {
+			ends = append(ends, t.pair(p))
 		}
 	}
 	if begins != nil || ends != nil || clr.IsRuntime(s.Provider) {
@@ -193,10 +82,6 @@ func (t *Table) pairsOf(s *Schema) (begins, ends []*Pair) {
 		ends = []*Pair{t.pair(p)}
 	}
 	return begins, ends
-}
-
-func (k *known) pair() Pair {
-	return Pair{Provider: k.provider, Name: k.name, Begin: k.begin, End: k.end, Key: k.key, Field: k.field}
 }
 
 // pair returns the shared pointer for a pair.
@@ -248,12 +133,17 @@ func (p *Pair) KeyOf(e *ntconv.Event, field ntconv.Value) (k PairKey, ok bool) {
 		k.Process = e.Thread.Process
 	}
 	switch {
-	case p.Key == KeyField && (field.Kind() == ntconv.ValueUint || field.Kind() == ntconv.ValueInt):
+	case field.Kind() != ntconv.ValueUint && field.Kind() != ntconv.ValueInt:
+	case p.Key == KeyField:
 		k.Value = field.Uint()
 		return k, true
-	case p.Key == KeyProcess:
+	case p.Key == KeyThreadField:
+		k.Value = field.Uint()
+	}
+	switch p.Key {
+	case KeyProcess:
 		return k, true
-	case p.Key == KeyActivity:
+	case KeyActivity:
 		if id, ok := e.Labels.ID(ntconv.LabelActivityID); ok {
 			k.Activity = id
 			return k, true

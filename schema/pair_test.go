@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 )
@@ -31,29 +32,32 @@ func latest(t *testing.T, table *Table, provider, name string) *Schema {
 // key.
 func TestKnownPairs(t *testing.T) {
 	var table Table
-	for _, k := range knownPairs {
-		p := table.pair(k.pair())
-		begin := latest(t, &table, k.provider, k.begin)
+	for _, o := range operation.All() {
+		if o.Begin == "" {
+			continue
+		}
+		p := table.pair(Pair{Provider: o.Provider, Name: o.Pair, Begin: o.Begin, End: o.End, Key: Key(o.Key), Field: o.Field})
+		begin := latest(t, &table, o.Provider, o.Begin)
 		if !slices.Contains(begin.EndedBy(), p) {
-			t.Errorf("%s does not begin %v", k.begin, p)
+			t.Errorf("%s does not begin %v", o.Begin, p)
 		}
 		ends := []*Schema{begin}
-		for _, name := range k.end {
+		for _, name := range o.End {
 			if name == "" {
 				continue
 			}
-			end := latest(t, &table, k.provider, name)
+			end := latest(t, &table, o.Provider, name)
 			if !slices.Contains(end.Ends(), p) {
 				t.Errorf("%s does not end %v", name, p)
 			}
 			ends = append(ends, end)
 		}
 		for _, s := range ends {
-			if p.Key == KeyField && s.Lookup(Path{p.Field}) == nil {
+			if p.Field != "" && s.Lookup(Path{p.Field}) == nil {
 				t.Errorf("%s has no field %s", s.Name, p.Field)
 			}
 		}
-		if (p.Key == KeyField) != (p.Field != "") {
+		if (p.Key == KeyField || p.Key == KeyThreadField) != (p.Field != "") {
 			t.Errorf("%v: key and field disagree", p)
 		}
 	}

@@ -32,7 +32,9 @@ func TestCompletionOfTrace(t *testing.T) {
 			Processes []struct{ Name string }
 			Providers []struct {
 				Name  string
-				Types []struct{ Name string }
+				Types []struct {
+					Name string `json:"event"`
+				}
 			}
 		}
 		if err := json.Unmarshal([]byte(invoke(t, dir, nil, "info", "--json", trace(t, name)).stdout), &info); err != nil {

@@ -12,12 +12,13 @@ import (
 
 // A listedEvent is a line of print --json.
 type listedEvent struct {
-	line           string
-	Ticks          int64
-	PID, TID       uint64
-	Provider, Name string
-	ActivityID     string `json:"activity_id"`
-	Payload        map[string]any
+	line       string
+	Ticks      int64
+	PID, TID   uint64
+	Provider   string
+	Name       string `json:"event"`
+	ActivityID string `json:"activity_id"`
+	Payload    map[string]any
 }
 
 // listEvents returns the events that a selection keeps, as print lists them. It may keep none.

@@ -133,6 +133,7 @@ one kind must be true for the same interval, and an event must be during an inte
   gc                          garbage collections: gc.generation gc.number, numbers; gc.reason (Induced, AllocSmall)
                               gc.type, words; gc.pause, how long it suspended the program
   pause                       suspensions for a collection: pause.generation pause.number (of it) pause.reason
+  suspension                  suspensions for another reason, such as a debugger: suspension.reason
   contention                  waits for locks: contention.kind (managed, native) contention.lock_id
                               contention.owner_thread_id
   wait                        waits for wait handles: wait.source wait.object_id

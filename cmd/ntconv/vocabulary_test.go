@@ -428,7 +428,7 @@ func TestRuntimeVocabulary(t *testing.T) {
 	}{
 		{"waits", []string{"contention", "wait"}, map[string]int{"139719648223672": 5}},
 		{"alloc-verbose", []string{"gc"}, map[string]int{"gen0": 4, "NonConcurrentGC": 4}},
-		{"exceptions", []string{"exceptions"}, map[string]int{"System.InvalidOperationException": 4, "Shop.StockException<int>": 7}},
+		{"exceptions", []string{"exceptions"}, map[string]int{"System.InvalidOperationException": 4, "Shop.StockException<int>": 5}},
 	} {
 		v := vocabulary{}
 		v.scan(t, trace(t, c.trace), c.kinds...)

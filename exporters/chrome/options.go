@@ -29,6 +29,8 @@ const (
 	Counters
 	// Flows means arrows from the slice of a parent to the slice of its child.
 	Flows
+	// Suspensions means suspensions of the runtime for other reasons than a collection. They are not part of everything.
+	Suspensions
 )
 
 // Samples is the form in which a Sink writes samples of stacks.

@@ -42,6 +42,8 @@ const (
 	Counters
 	// Flows has no effect, because the format cannot represent arrows.
 	Flows
+	// Suspensions means suspensions of the runtime for other reasons than a collection.
+	Suspensions
 
 	// AllTracks is what the zero value of Options.Tracks selects.
 	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows

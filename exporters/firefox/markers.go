@@ -84,8 +84,7 @@ func (s *markerSchema) add(a *argEncoder, shape uint32, fields []uint32) {
 	}
 }
 
-// marker adds a row to the marker table of a thread, and one to its allocations if the item is an allocation with a
-// stack.
+// marker adds a row to the marker table of a thread, and one to its allocations if the item is an allocation.
 func (e *encoder) marker(i *timeline.Item) {
 	h := e.threadOf(i.Track)
 	s := e.schemaOf(i)
@@ -119,10 +118,10 @@ func (e *encoder) marker(i *timeline.Item) {
 		h.columns[markerPhase].Text(phaseInstant)
 	}
 	h.columns[markerCategory].Int(int64(s.class.category))
-	if i.Bytes > 0 && i.Stack != timeline.NoStack {
+	if i.Bytes > 0 {
 		h.millis(allocationTime, i.Time)
 		h.columns[allocationWeight].Int(i.Bytes)
-		h.columns[allocationStack].Int(int64(e.stackOf(h, i.Stack)))
+		e.addStack(h, allocationStack, i.Stack)
 	}
 }
 

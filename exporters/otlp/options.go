@@ -24,14 +24,17 @@ const (
 	GC
 	// JIT means compilations of methods.
 	JIT
-	// Contention means waits for locks and wait handles.
+	// Contention means waits for locks, Waits means waits for wait handles.
 	Contention
+	Waits
 	// Exceptions means exceptions from throw to catch.
 	Exceptions
 	// Requests means work items of the thread pool, and requests of HTTP servers and clients that the runtime reports.
 	Requests
 	// Chrome means slices of Chrome's trace event format.
 	Chrome
+	// Suspensions means suspensions of the runtime for other reasons than a collection.
+	Suspensions
 
 	// DefaultSources is what the zero value of Options.Sources selects.
 	DefaultSources = Labels | Activities | Pairs | Imported | Chrome
@@ -166,19 +169,7 @@ func (o *Options) setDefaults() {
 func (o *Options) tracker() *tracker.Options {
 	t := &tracker.Options{
 		MaxEvents: o.MaxEvents, MaxOpen: o.MaxOpen, SpanIDReversed: o.SpanIDOrder == LittleEndian, Convention: o.Attributes == Convention,
-		OmitExporter: o.OmitExporter, Report: o.Report,
-	}
-	for _, s := range [...]struct {
-		public Sources
-		own    tracker.Sources
-	}{
-		{Labels, tracker.Labels}, {Activities, tracker.Activities}, {Pairs, tracker.Pairs}, {Imported, tracker.Imported}, {GC, tracker.GC},
-		{JIT, tracker.JIT}, {Contention, tracker.Contention | tracker.Waits}, {Exceptions, tracker.Exceptions}, {Requests, tracker.Requests},
-		{Chrome, tracker.Chrome},
-	} {
-		if o.Sources&s.public != 0 {
-			t.Sources |= s.own
-		}
+		OmitExporter: o.OmitExporter, Report: o.Report, Sources: tracker.Sources(o.Sources), // the sets have equal values
 	}
 	if t.Sources&(tracker.Labels|tracker.Activities|tracker.Pairs) == 0 {
 		t.Context = tracker.Labels | tracker.Activities

@@ -3,8 +3,10 @@ package parquet
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -12,9 +14,6 @@ import (
 
 // Attribute of the tracker that has a column of its own.
 const attrSynthetic = "ntconv.synthetic"
-
-// runtimeIntervals are the sources of the table intervals.
-const runtimeIntervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions | tracker.Requests
 
 // spans writes the tables spans and intervals.
 type spans struct {
@@ -40,7 +39,7 @@ func newSpans(s *Sink) (derived, error) {
 	}
 	o := &tracker.Options{Sources: tracker.Default, Unfinished: tracker.OpenUnfinished, Report: s.o.Report}
 	if !p.intervals.table.discard {
-		o.Sources |= runtimeIntervals
+		o.Sources |= operation.Runtime | operation.Suspensions
 	}
 	if active := s.o.Active; active != nil {
 		o.Active = func(e *ntconv.Event) (c span.Context, ok bool) {
@@ -117,14 +116,18 @@ func (p *spans) addSpan(s *span.Span) {
 const rowBytes = 512
 
 func (p *spans) addInterval(s *span.Span) {
-	row := tables.Interval{Kind: tracker.IntervalKind(s), Name: s.Name}
+	row := tables.Interval{Kind: s.Operation.Name, Name: s.Name}
 	row.TS, row.TSNanos, row.EndTS, row.DurationNanos = times(s)
 	row.ProcessID, row.PID, row.ThreadID, row.TID = p.owner(s)
 	if !s.Active.ID.IsZero() {
 		row.TraceID, row.SpanID = p.ids.of(s.Active.TraceID, s.Active.ID)
 	}
+	attributes := s.Attributes
+	if gc := p.tracker.Collection(); gc != nil { // a pause has the generation and the reason of its collection
+		attributes = slices.Concat(attributes, gc)
+	}
 	var bytes int
-	row.Attributes, bytes = attributeMap(s.Attributes, attrSynthetic)
+	row.Attributes, bytes = attributeMap(attributes, attrSynthetic)
 	p.intervals.add(&row, row.TSNanos, 0, bytes+rowBytes)
 }
 

@@ -15,16 +15,17 @@ import (
 type Tracks uint16
 
 const (
-	Spans      Tracks = 1 << iota // slices of span labels, Activities, pairs of events and imported spans
-	GC                            // garbage collections and their pauses
-	JIT                           // compilations of methods
-	Contention                    // waits for locks
-	Waits                         // waits for wait handles
-	Requests                      // time in the queue of the thread pool, and requests that the runtime reports
-	Events                        // all other events, including exceptions, as instants
-	Exceptions                    // exceptions only, as instants
-	Counters                      // counter values
-	Flows                         // arrows from an operation to operations that it started elsewhere
+	Spans       Tracks = 1 << iota // slices of span labels, Activities, pairs of events and imported spans
+	GC                             // garbage collections and their pauses
+	JIT                            // compilations of methods
+	Contention                     // waits for locks
+	Waits                          // waits for wait handles
+	Requests                       // time in the queue of the thread pool, and requests that the runtime reports
+	Events                         // all other events, including exceptions, as instants
+	Exceptions                     // exceptions only, as instants
+	Counters                       // counter values
+	Flows                          // arrows from an operation to operations that it started elsewhere
+	Suspensions                    // suspensions of the runtime for other reasons than a collection
 
 	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows
 )

@@ -35,6 +35,8 @@ const (
 	Waits
 	// Requests means work items of the thread pool, and requests that the runtime reports.
 	Requests
+	// Suspensions means suspensions of the runtime for other reasons than a collection.
+	Suspensions Tracks = 1 << 10
 
 	// AllTracks is what the zero value of Options.Tracks selects.
 	AllTracks = Spans | GC | JIT | Contention | Waits | Requests
@@ -93,7 +95,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 		Kinds: s.o.Kinds, KindOptions: s.o.KindOptions, Window: s.o.Window,
 		Report: s.o.Report, Dir: s.o.Dir, MaxTemp: s.o.MaxTemp, SpanIDReversed: s.o.SpanIDReversed, MinDuration: int64(s.o.MinDuration),
 	}
-	tracks := s.o.Tracks & AllTracks
+	tracks := s.o.Tracks & (AllTracks | Suspensions)
 	if s.o.Tracks == 0 {
 		tracks = AllTracks
 	}

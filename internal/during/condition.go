@@ -3,9 +3,9 @@ package during
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/where"
-	"github.com/ntconv/ntconv/schema"
 )
 
 // A Condition is an expression about one kind of interval. It is immutable and safe for concurrent use.
@@ -64,10 +64,8 @@ type kind struct {
 	isSpan func(*span.Span) bool
 	ofSpan func(s *span.Span, property int, key string) ntconv.Value
 
-	// wants reports whether intervals of a pair can be of the kind; nil if none can. is, if not nil, reports whether an
-	// interval of such a pair is.
-	wants      func(*schema.Pair) bool
-	is         func(*interval.Interval) bool
+	// wants reports whether intervals of an operation are of the kind; nil if none are.
+	wants      func(*operation.Operation) bool
 	properties []property
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -138,7 +139,7 @@ func TestAnyEvents(t *testing.T) {
 				Kind: rapid.SampledFrom([]ntconv.Kind{ntconv.KindEvent, ntconv.KindEvent, ntconv.KindEvent, ntconv.KindLost}).Draw(t, "kind"),
 				Time: ntconv.Ticks(rapid.IntRange(-5, 50).Draw(t, "at")), Thread: th, Capture: th,
 				Type: &ntconv.Type{
-					Provider: rapid.SampledFrom([]string{clr.Runtime, tplProvider}).Draw(t, "provider"),
+					Provider: rapid.SampledFrom([]string{clr.Runtime, operation.TPL}).Draw(t, "provider"),
 					ID:       rapid.SampledFrom([]uint32{1, 2, 3, 9, 7, 8, 10, 11, 73, 74, 80, 81, 91, 143, 145, 256, 301, 302, 39}).Draw(t, "id"),
 					Version:  rapid.Uint8Range(0, 3).Draw(t, "version"),
 				},

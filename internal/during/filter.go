@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/schema"
@@ -108,28 +109,15 @@ func (f *Filter) Learn(info *ntconv.Info) (see func(*ntconv.Event), end func()) 
 	return see, end
 }
 
-// wants reports whether a condition needs the intervals of a pair. Collections and suspensions need each other.
-func (f *Filter) wants(p *schema.Pair) bool {
-	wanted := func(p *schema.Pair) bool {
-		return slices.ContainsFunc(f.groups, func(g *group) bool { return g.wants != nil && g.wants(p) })
-	}
-	if wanted(p) {
-		return true
-	}
-	other := *p
-	switch p.Name {
-	case interval.PairCollection:
-		other.Name = interval.PairSuspension
-	case interval.PairSuspension:
-		other.Name = interval.PairCollection
-	}
-	return wanted(&other)
+// wants reports whether a condition needs the intervals of an operation.
+func (f *Filter) wants(of *operation.Operation) bool {
+	return slices.ContainsFunc(f.groups, func(g *group) bool { return g.wants != nil && g.wants(of) })
 }
 
 // emit adds an interval to the windows of the kinds that it is of, if it satisfies their conditions.
 func (f *Filter) emit(v *interval.Interval, clock ntconv.Clock) {
 	for _, g := range f.groups {
-		if g.wants == nil || !g.wants(v.Pair) || g.is != nil && !g.is(v) {
+		if g.wants == nil || !g.wants(v.Of) {
 			continue
 		}
 		g.count(g.properties[0].read(v, ""))

@@ -88,7 +88,7 @@ func (f *Filter) others() string {
 // of all pairs of the kind if none was selected.
 func (f *Filter) parts(g *group) (n int64) {
 	for _, c := range f.pairs {
-		if g.wants != nil && g.wants(c.Pair) && (g.pairs[c.Pair] || len(g.pairs) == 0) {
+		if g.wants != nil && g.wants(c.Of) && (g.pairs[c.Pair] || len(g.pairs) == 0) {
 			n += c.Parts
 		}
 	}

@@ -180,6 +180,33 @@ type choiceValue[T comparable] struct {
 	value T
 }
 
+// parseSet returns the set of the values that a comma-separated list names.
+func parseSet[T ~uint16](all []choiceValue[T], list string) (set T, err error) {
+	for word := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(all, func(c choiceValue[T]) bool { return c.name == strings.TrimSpace(word) })
+		if i < 0 {
+			var names []string
+			for _, c := range all {
+				names = append(names, c.name)
+			}
+			return 0, fmt.Errorf("%q: want a list of %s", word, strings.Join(names, ", "))
+		}
+		set |= all[i].value
+	}
+	return set, nil
+}
+
+// setNames returns the names of the elements of a set, separated by commas.
+func setNames[T ~uint16](all []choiceValue[T], set T) string {
+	var names []string
+	for _, c := range all {
+		if c.value&(c.value-1) == 0 && set&c.value != 0 {
+			names = append(names, c.name)
+		}
+	}
+	return strings.Join(names, ",")
+}
+
 // A choice is a flag whose value is one of several names.
 type choice[T comparable] struct {
 	value   *T

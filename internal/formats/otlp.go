@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/pflag"
 )
@@ -108,8 +109,8 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf "+
 		"message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
 	flags.Lookup(flagForm).DefValue = ""
-	flags.Var((*spansValue)(&o.Sources), "spans", "events that become spans: labels, activities, pairs, gc, jit, contention, "+
-		"exceptions, requests, default or all; comma-separated. Imported spans and slices of Chrome traces are always included")
+	flags.Var((*spansValue)(&o.Sources), "spans", "events that become spans: labels, activities, pairs, gc, jit, contention (locks), "+
+		"waits (wait handles), exceptions, requests, suspensions (of the runtime, not for gc), default or all (without suspensions); comma-separated. Imported spans and slices of Chrome traces are always included")
 	flags.Var(
 		&choice[otlp.AttributeTypes]{
 			&o.Attributes,
@@ -188,7 +189,7 @@ func (c *otlpCreator) Ahead() (list []Ahead) {
 	if c.options.ServiceName == "" {
 		list = append(list, Ahead{Learn: c.learnProcesses, AnyOrder: true, Optional: true})
 	}
-	if c.options.Sources&intervals != 0 {
+	if operation.Sources(c.options.Sources)&(operation.Runtime|operation.Suspensions) != 0 {
 		list = append(list, Ahead{Learn: c.learnSpans, Optional: true})
 	}
 	return list

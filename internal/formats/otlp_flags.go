@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/otlpclient"
 	"github.com/spf13/pflag"
 )
@@ -18,47 +18,27 @@ import (
 // A spansValue is a flag for a list of sources of spans.
 type spansValue otlp.Sources
 
-// intervals are the sources of intervals of the runtime, in contrast to spans of the program.
-const intervals = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
-
 // spanSources returns the names of --spans in the order in which help and errors show them.
 func spanSources() []choiceValue[otlp.Sources] {
-	return []choiceValue[otlp.Sources]{
-		{"labels", otlp.Labels}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}, {"gc", otlp.GC}, {"jit", otlp.JIT},
-		{"contention", otlp.Contention}, {"exceptions", otlp.Exceptions}, {"requests", otlp.Requests},
-		{"default", otlp.DefaultSources}, {"all", otlp.DefaultSources | intervals},
+	list := []choiceValue[otlp.Sources]{{"labels", otlp.Labels}, {"activities", otlp.Activities}, {"pairs", otlp.Pairs}}
+	for _, c := range operation.Categories() {
+		list = append(list, choiceValue[otlp.Sources]{c.Name, otlp.Sources(c.Source)})
 	}
+	return append(list, choiceValue[otlp.Sources]{"default", otlp.DefaultSources},
+		choiceValue[otlp.Sources]{"all", otlp.DefaultSources | otlp.Sources(operation.Runtime)})
 }
 
 func (v *spansValue) Set(s string) error {
-	for word := range strings.SplitSeq(s, ",") {
-		i := slices.IndexFunc(
-			spanSources(),
-			func(c choiceValue[otlp.Sources]) bool { return c.name == strings.TrimSpace(word) },
-		)
-		if i < 0 {
-			var names []string
-			for _, c := range spanSources() {
-				names = append(names, c.name)
-			}
-			return fmt.Errorf("%q: want a list of %s", word, strings.Join(names, ", "))
-		}
-		*v |= spansValue(spanSources()[i].value | otlp.Imported | otlp.Chrome)
-	}
-	return nil
+	set, err := parseSet(spanSources(), s)
+	*v |= spansValue(set | otlp.Imported | otlp.Chrome)
+	return err
 }
 
 func (v *spansValue) String() string {
 	if *v == 0 {
 		return "labels,activities,pairs"
 	}
-	var names []string
-	for _, c := range spanSources() {
-		if c.value&(c.value-1) == 0 && otlp.Sources(*v)&c.value != 0 {
-			names = append(names, c.name)
-		}
-	}
-	return strings.Join(names, ",")
+	return setNames(spanSources(), otlp.Sources(*v))
 }
 
 func (v *spansValue) Type() string { return "list" }

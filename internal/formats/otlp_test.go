@@ -19,6 +19,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/otlpclient"
 	"github.com/spf13/pflag"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -198,7 +199,8 @@ func TestOTLPFlags(t *testing.T) {
 func TestSpanSources(t *testing.T) {
 	for text, want := range map[string]otlp.Sources{
 		"gc": otlp.GC | otlp.Imported | otlp.Chrome, "default, jit": otlp.DefaultSources | otlp.JIT, "labels,activities,pairs": otlp.DefaultSources,
-		"all": otlp.DefaultSources | otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests,
+		"all":   otlp.DefaultSources | otlp.GC | otlp.JIT | otlp.Contention | otlp.Waits | otlp.Exceptions | otlp.Requests,
+		"waits": otlp.Waits | otlp.Imported | otlp.Chrome, "all,suspensions": otlp.DefaultSources | otlp.Sources(operation.Runtime) | otlp.Suspensions,
 	} {
 		var v, again spansValue
 		if err := v.Set(text); err != nil || otlp.Sources(v) != want {

@@ -2,8 +2,6 @@ package formats
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -34,7 +32,8 @@ type timelineFlags struct {
 func (f *timelineFlags) bind(flags *pflag.FlagSet) {
 	f.kinds.bindSamples(flags)
 	flags.Var((*tracksValue)(&f.tracks), flagTracks, "contents: spans, gc, jit, contention (locks), waits (wait handles), "+
-		"requests, events, exceptions, counters, flows or all; comma-separated (default all)")
+		"requests, events, exceptions, counters, flows, all, or suspensions (of the runtime, not for gc; not in all); "+
+		"comma-separated (default all)")
 	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices shorter than this `time`")
 	flags.BoolVar(&f.rundown, flagRundown, false, "include events that only describe methods, modules and processes")
 	flags.Var(
@@ -63,39 +62,22 @@ func tracks() []choiceValue[timeline.Tracks] {
 		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention},
 		{"waits", timeline.Waits}, {"requests", timeline.Requests}, {"events", timeline.Events},
 		{"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows},
+		{"suspensions", timeline.Suspensions},
 		{"all", timeline.AllTracks},
 	}
 }
 
 func (v *tracksValue) Set(s string) error {
-	for word := range strings.SplitSeq(s, ",") {
-		i := slices.IndexFunc(
-			tracks(),
-			func(c choiceValue[timeline.Tracks]) bool { return c.name == strings.TrimSpace(word) },
-		)
-		if i < 0 {
-			var names []string
-			for _, c := range tracks() {
-				names = append(names, c.name)
-			}
-			return fmt.Errorf("%q: want a list of %s", word, strings.Join(names, ", "))
-		}
-		*v |= tracksValue(tracks()[i].value)
-	}
-	return nil
+	set, err := parseSet(tracks(), s)
+	*v |= tracksValue(set)
+	return err
 }
 
 func (v *tracksValue) String() string {
-	if *v == 0 || timeline.Tracks(*v) == timeline.AllTracks {
+	if timeline.Tracks(*v) == timeline.AllTracks {
 		return ""
 	}
-	var names []string
-	for _, c := range tracks() {
-		if c.value != timeline.AllTracks && timeline.Tracks(*v)&c.value != 0 {
-			names = append(names, c.name)
-		}
-	}
-	return strings.Join(names, ",")
+	return setNames(tracks(), timeline.Tracks(*v))
 }
 
 func (v *tracksValue) Type() string { return "list" }

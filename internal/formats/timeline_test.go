@@ -23,7 +23,10 @@ func TestTracks(t *testing.T) {
 		"exceptions": {uint16(chrome.Exceptions), uint16(firefox.Exceptions), uint16(perfetto.Exceptions)},
 		"counters":   {uint16(chrome.Counters), uint16(firefox.Counters), uint16(perfetto.Counters)},
 		"flows":      {uint16(chrome.Flows), uint16(firefox.Flows), uint16(perfetto.Flows)},
-		"all":        {uint16(firefox.AllTracks), uint16(perfetto.AllTracks), uint16(timeline.AllTracks)},
+		"suspensions": {
+			uint16(chrome.Suspensions), uint16(firefox.Suspensions), uint16(perfetto.Suspensions), uint16(speedscope.Suspensions), uint16(timeline.Suspensions),
+		},
+		"all": {uint16(firefox.AllTracks), uint16(perfetto.AllTracks), uint16(timeline.AllTracks)},
 	} {
 		var v tracksValue
 		if err := v.Set(name); err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/interval"
-	"github.com/ntconv/ntconv/schema"
+	"github.com/ntconv/ntconv/internal/operation"
 )
 
 // gcEvent returns an event of the garbage collector that begins with a 32-bit number.
@@ -26,12 +26,12 @@ func TestPausesOfCollections(t *testing.T) {
 	const reasonGC, reasonPrep, reasonOther = 1, 6, 0
 	paused, pauses := map[uint64]time.Duration{}, map[uint64]uint64{}
 	m := interval.New(&ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, interval.Options{
-		Wants: func(*schema.Pair) bool { return true },
+		Wants: func(*operation.Operation) bool { return true },
 		Emit: func(v *interval.Interval) {
 			switch {
-			case v.Pair.Name == interval.PairCollection:
+			case v.Of.Name == "gc":
 				paused[v.Field("Count").Uint()] = v.Paused
-			case v.IsPause() && v.Collection != nil:
+			case v.Of.Name == "gc_pause" && v.Collection != nil:
 				pauses[v.EventField(v.Collection, "Count").Uint()]++
 			case v.Collection != nil:
 				t.Error("a suspension for another reason belongs to a collection")
@@ -58,7 +58,7 @@ func TestOpenLimit(t *testing.T) {
 	p := &ntconv.Process{PID: 1}
 	var got []ntconv.Ticks
 	m := interval.New(&ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, interval.Options{
-		Wants: func(*schema.Pair) bool { return true }, MaxOpen: 3,
+		Wants: func(*operation.Operation) bool { return true }, MaxOpen: 3,
 		Emit: func(v *interval.Interval) { got = append(got, v.Begin.Time) },
 	})
 	const n = 10
@@ -68,20 +68,20 @@ func TestOpenLimit(t *testing.T) {
 	}
 	th := &ntconv.Thread{TID: 2, Process: p}
 	for i := range ntconv.Ticks(n) {
-		m.Add(gcEvent(gcStart, 2, uint32(i), th, i))
+		m.Add(gcEvent(typeLoadStart, 0, uint32(i), th, i))
 		lock(contentionStart, 2, i) // of a thread that never comes back
 	}
 	for i := range ntconv.Ticks(n) {
-		m.Add(gcEvent(gcEnd, 1, uint32(i), th, n+i))
+		m.Add(gcEvent(typeLoadStop, 0, uint32(i), th, n+i))
 	}
 	m.Finish()
 	if len(got) != 1 || got[0] != n-1 {
-		t.Errorf("collections that began at %v, want %d", got, n-1)
+		t.Errorf("loads that began at %v, want %d", got, n-1)
 	}
 	for _, c := range m.Counts() {
 		want := int64(0)
 		switch c.Pair.Name {
-		case "GC":
+		case "TypeLoad":
 			want = 2 * (n - 1) // begins and ends
 		case "Contention":
 			want = n
@@ -96,7 +96,7 @@ func TestOpenLimit(t *testing.T) {
 func TestNoAllocationPerEvent(t *testing.T) {
 	th := &ntconv.Thread{TID: 1, Process: &ntconv.Process{PID: 1}}
 	m := interval.New(&ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, interval.Options{
-		Wants: func(*schema.Pair) bool { return false }, Emit: func(*interval.Interval) {},
+		Wants: func(*operation.Operation) bool { return false }, Emit: func(*interval.Interval) {},
 	})
 	w := interval.NewWindows()
 	w.Finish()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/interval"
-	"github.com/ntconv/ntconv/schema"
+	"github.com/ntconv/ntconv/internal/operation"
 	"pgregory.net/rapid"
 )
 
@@ -36,8 +36,8 @@ const (
 // makeSteps generates events of two processes with two threads each.
 func makeSteps(t *rapid.T) (steps []step) {
 	types := map[uint32]*ntconv.Type{}
-	for _, id := range []uint32{gcStart, gcEnd, gcSuspendBegin, gcRestartEnd, contentionStart, contentionStop, typeLoadStart, typeLoadStop} {
-		types[id] = &ntconv.Type{Provider: runtime, ID: id, Version: map[uint32]uint8{gcStart: 2, gcEnd: 1, gcSuspendBegin: 1, gcRestartEnd: 1, contentionStart: 2, contentionStop: 1}[id]}
+	for _, id := range []uint32{gcSuspendBegin, gcRestartEnd, contentionStart, contentionStop, typeLoadStart, typeLoadStop} {
+		types[id] = &ntconv.Type{Provider: runtime, ID: id, Version: map[uint32]uint8{gcSuspendBegin: 1, gcRestartEnd: 1, contentionStart: 2, contentionStop: 1}[id]}
 	}
 	var threads []*ntconv.Thread
 	for pid := range uint64(2) {
@@ -57,22 +57,19 @@ func makeSteps(t *rapid.T) (steps []step) {
 		}
 		number := uint32(rapid.IntRange(1, 2).Draw(t, "number"))
 		payload := binary.LittleEndian.AppendUint32(nil, number)
-		switch rapid.IntRange(0, 4).Draw(t, "kind") {
+		switch rapid.IntRange(0, 3).Draw(t, "kind") {
 		case 0:
 			s.event.Kind, s.event.Lost, s.lost = ntconv.KindLost, 1, true
 			steps = append(steps, s)
 			continue
 		case 1:
-			s.pair, s.whole, s.key = "GC", true, fmt.Sprint(number)
-			s.event.Type, payload = types[id(gcStart, gcEnd)], append(payload, make([]byte, 22)...)
-		case 2:
-			s.pair, s.whole = "Suspension", true
+			s.pair, s.whole, s.key = "Suspension", true, fmt.Sprint(th.TID)
 			s.event.Type, payload = types[id(gcSuspendBegin, gcRestartEnd)], append(payload, make([]byte, 6)...)
-		case 3:
+		case 2:
 			s.pair, s.key = "Contention", fmt.Sprint(th.TID)
 			s.event.Type, payload = types[id(contentionStart, contentionStop)], make([]byte, 27)
-		case 4:
-			s.pair, s.key = "TypeLoad", fmt.Sprint(number)
+		case 3:
+			s.pair, s.key = "TypeLoad", fmt.Sprint(th.TID, number)
 			s.event.Type, payload = types[id(typeLoadStart, typeLoadStop)], append(payload, make([]byte, 40)...)
 		}
 		s.event.Payload = payload
@@ -95,7 +92,6 @@ func model(steps []step) (list []found) {
 		if e.lost || e.begins {
 			continue
 		}
-		byThread := e.pair == "Contention" || e.pair == "Suspension"
 		for j := i - 1; j >= 0; j-- {
 			b := steps[j]
 			if b.lost || !b.begins || used[j] || b.pair != e.pair || b.key != e.key || b.event.Thread.Process != e.event.Thread.Process {
@@ -105,10 +101,10 @@ func model(steps []step) (list []found) {
 			used[j] = true
 			if e.pair == "Suspension" { // at most one at a time: earlier ones lost their ends
 				for k := range j {
-					used[k] = used[k] || steps[k].pair == "Suspension" && steps[k].event.Thread.Process == e.event.Thread.Process
+					used[k] = used[k] || steps[k].pair == "Suspension" && steps[k].event.Thread == e.event.Thread
 				}
 			}
-			if byThread && cut {
+			if cut {
 				break
 			}
 			f := found{e.pair, b.event.Time, e.event.Time, b.event.Thread.Process.PID, 0}
@@ -131,12 +127,12 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		steps := makeSteps(t)
 		want := model(steps)
-		only := rapid.SampledFrom([]string{"", "GC", "Contention", "TypeLoad"}).Draw(t, "only")
+		only := rapid.SampledFrom([]string{"", "Suspension", "Contention", "TypeLoad"}).Draw(t, "only")
 		var got []found
 		windows := interval.NewWindows()
 		info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
 		m := interval.New(info, interval.Options{
-			Wants: func(*schema.Pair) bool { return true },
+			Wants: func(*operation.Operation) bool { return true },
 			Emit: func(v *interval.Interval) {
 				if v.Pair.Name == "GCSuspendEE" || v.Pair.Name == "GCRestartEE" {
 					return

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -26,6 +27,21 @@ type meter interface {
 
 // roleEnds is the first role of events that only end or describe the samples of earlier events.
 const roleEnds uint8 = 64
+
+// roleBegins is the role of events that begin an operation, as roleIn returns it.
+const roleBegins uint8 = 1
+
+// roleIn returns roleBegins or roleEnds for events that begin or end an operation, and 0 for others.
+func roleIn(s *schema.Schema, of *operation.Operation) uint8 {
+	is := func(p *schema.Pair) bool { return p.Provider == of.Provider && p.Name == of.Pair }
+	switch {
+	case slices.ContainsFunc(s.EndedBy(), is):
+		return roleBegins
+	case slices.ContainsFunc(s.Ends(), is):
+		return roleEnds
+	}
+	return 0
+}
 
 // A reading is an event with the fields that its meter reads.
 type reading struct {
@@ -63,11 +79,14 @@ type place struct {
 }
 
 // process returns the process of the place, nil if unknown.
-func (p *place) process() *ntconv.Process {
-	if p.thread == nil {
+func (p *place) process() *ntconv.Process { return processOf(p.thread) }
+
+// processOf returns the process of a thread, nil if unknown.
+func processOf(t *ntconv.Thread) *ntconv.Process {
+	if t == nil {
 		return nil
 	}
-	return p.thread.Process
+	return t.Process
 }
 
 // A finished is a sample that is complete, except that the selection of its latest event may be unknown.
@@ -294,12 +313,20 @@ func (c *collector) complete(p *place, end ntconv.Ticks) *finished {
 	return f
 }
 
-// drop ends the sample of a place without a result, for a reason that is reported if the place is selected.
+// drop ends the sample of a place without a result.
 func (c *collector) drop(p *place, reason cutReason) {
+	c.cut(p, reason)
+	c.release(p)
+}
+
+// cut notes that the sample of a place is incomplete. The reason is reported if the place is selected.
+func (c *collector) cut(p *place, reason cutReason) {
+	if reason == cutOrder {
+		c.disordered = true
+	}
 	if p.selected || p.involved {
 		c.cuts.add(reason, p.offset)
 	}
-	c.release(p)
 }
 
 // release discards a place without a report.

@@ -3,6 +3,7 @@ package profile
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -96,7 +97,7 @@ func (m *jitMeter) see(r *reading) {
 		return
 	}
 	flags := uint32(r.fields[methodFlags].Uint())
-	if m.latest(key) == nil {
+	if m.Latest(key) == nil {
 		if flags&methodJitted != 0 {
 			m.load(r, flags)
 		}
@@ -107,10 +108,10 @@ func (m *jitMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, i.exclusive(nanos)
-	o.tag(0, i.data)
+	o.values[0], o.values[1] = 1, i.Exclusive(nanos)
+	o.tag(0, i.Data.data)
 	o.tag(1, tierOf(flags))
-	m.c.emit(i.place, r.Time)
+	m.c.emit(i.Data.place, r.Time)
 }
 
 // load counts a compiled method whose compilation has no begin in the trace.
@@ -165,26 +166,13 @@ func newTypeLoadMeter(c *collector) meter {
 	return &typeLoadMeter{c, newOpenIntervals[struct{}](c), newTypeNames(c.settings)}
 }
 
-const (
-	typeLoadStart uint8 = 1
-	typeLoadStop        = roleEnds
-)
-
 func (m *typeLoadMeter) input(s *schema.Schema) (uint8, []string) {
-	if s.Provider == clr.Runtime {
-		switch s.ID {
-		case 73:
-			return typeLoadStart, []string{"TypeLoadStartID"}
-		case 74:
-			return typeLoadStop, []string{"TypeLoadStartID", "TypeName", "LoadLevel"}
-		}
-	}
-	return 0, nil
+	return roleIn(s, operation.Of(clr.Runtime, "TypeLoad")), []string{"TypeLoadStartID", "TypeName", "LoadLevel"}
 }
 
 func (m *typeLoadMeter) see(r *reading) {
 	key := intervalKeyOf(r.Event, r.fields[0].Uint())
-	if r.role == typeLoadStart {
+	if r.role == roleBegins {
 		m.begin(r, key, struct{}{})
 		return
 	}
@@ -193,10 +181,10 @@ func (m *typeLoadMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, i.exclusive(nanos)
+	o.values[0], o.values[1] = 1, i.Exclusive(nanos)
 	o.tag(0, m.types.of(r.fields[1]))
 	if level := r.fields[2]; level.Kind() == ntconv.ValueUint {
 		o.tags[1] = appendNumber(o.tags[1], level)
 	}
-	m.c.emit(i.place, r.Time)
+	m.c.emit(i.Data.place, r.Time)
 }

@@ -5,23 +5,25 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/interval"
 )
 
 // A cutReason is the reason why the begin or the end of an interval has no counterpart.
-type cutReason uint8
+type cutReason = interval.Cut
 
 const (
-	cutEdge      cutReason = iota // the recording began or ended in between
-	cutLoss                       // the recorder lost events
-	cutSelection                  // the selected time begins or ends in between
-	cutOrder                      // the end is earlier than the begin
-	cutLimit                      // too many intervals were open
-	numCutReasons
+	cutEdge      = interval.CutEdge
+	cutLoss      = interval.CutLoss
+	cutOrder     = interval.CutOrder
+	cutLimit     = interval.CutLimit
+	cutSelection = interval.NumCuts // the selected time begins or ends in between
+
+	numCutReasons = interval.NumCuts + 1
 )
 
 var cutTexts = [numCutReasons]string{
-	"at the begin or end of the recording", "at lost events", "at the begin or end of the selected time",
-	"with an end before the begin", "because too many were open",
+	"at the begin or end of the recording", "at lost events", "with an end before the begin",
+	"because too many were open", "at the begin or end of the selected time",
 }
 
 // cuts counts intervals that are in no sample, because their duration is unknown.

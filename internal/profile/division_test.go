@@ -54,7 +54,11 @@ func TestDivision(t *testing.T) {
 		cut := division.Cut()
 		for k, n := range total {
 			all += cut[k]
-			if n != inParts[k]+cut[k] && (n > 0 || inParts[k] > 0) {
+			sum := inParts[k] + cut[k]
+			if kind.Kind(k) == kind.GC && inParts[k] <= n { // a collection of which only the pause is cut is also in its part
+				sum = min(sum, n)
+			}
+			if n != sum && (n > 0 || inParts[k] > 0) {
 				t.Errorf("%s: %d intervals of kind %v, %d in %d parts and %d cut", f.Name, n, kind.Kind(k), inParts[k], part, cut[k])
 			}
 		}

@@ -70,18 +70,18 @@ func (m *exceptionMeter) see(r *reading) {
 		m.begin(r, key, thrown{m.names.of(r.fields[0]), r.fields[1].Uint()&flagRethrown != 0})
 		return
 	}
-	if m.latest(key) == nil { // "throw;" reaches another catch block
+	if m.Latest(key) == nil { // "throw;" reaches another catch block
 		return
 	}
 	i := m.end(key)
-	m.observe(&i.data).tag(2, "yes")
-	m.c.emit(i.place, i.time)
+	m.observe(&i.Data.data).tag(2, "yes")
+	m.c.emit(i.Data.place, i.Data.time)
 }
 
 // uncaught completes the sample of an exception whose catch block is unknown.
 func (m *exceptionMeter) uncaught(i *openInterval[thrown]) {
-	m.observe(&i.data)
-	m.c.emitAlone(i.place)
+	m.observe(&i.Data.data)
+	m.c.emitAlone(i.Data.place)
 }
 
 // observe returns the observation of an exception.

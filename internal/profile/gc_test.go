@@ -141,18 +141,36 @@ func TestPausesOfCollections(t *testing.T) {
 	}
 }
 
-// A trace without suspensions states how many collections there were, but not how long they paused the program. If
-// other collections have a pause, the estimate reports those without one.
+// A trace without suspensions states how many collections there were, but not how long they paused the program.
 func TestCollectionsWithoutPause(t *testing.T) {
+	const gen0 = " dotnet.gc.heap.generation=gen0 dotnet.gc.type=NonConcurrentGC"
 	alone := []gcStep{{name: 'S'}, {name: 'X'}}
 	got, _, estimate := gcSamples(alone)
-	if want := []string{"[1 0] dotnet.gc.heap.generation=gen0 dotnet.gc.type=NonConcurrentGC"}; !slices.Equal(got, want) || estimate != "" {
+	if want := []string{"[1 0]" + gen0}; !slices.Equal(got, want) || estimate != "" {
 		t.Errorf("%q, %q", got, estimate)
 	}
 	whole := []gcStep{{name: 'B'}, {name: 'E'}, {name: 'S', number: 7}, {name: 'X', number: 7}, {name: 'R'}, {name: 'F'}}
 	got, _, estimate = gcSamples(append(alone, whole...))
-	if want := []string{"[1 5000] dotnet.gc.heap.generation=gen0 dotnet.gc.type=NonConcurrentGC"}; !slices.Equal(got, want) ||
-		estimate != "computed from collections and their pauses; not used: 1 collections without a known pause" {
+	if want := []string{"[2 5000]" + gen0}; !slices.Equal(got, want) || estimate != "" {
 		t.Errorf("%q, %q", got, estimate)
+	}
+}
+
+// A collection counts if it began and ended, and a pause if it did, regardless of each other.
+func TestCollectionsAndPausesInPart(t *testing.T) {
+	const gen0 = " dotnet.gc.heap.generation=gen0 dotnet.gc.type=NonConcurrentGC"
+	for _, c := range []struct {
+		name     string
+		steps    []gcStep
+		want     []string
+		unpaired uint64
+	}{
+		{"no end of the pause", []gcStep{{name: 'B'}, {name: 'E'}, {name: 'S'}, {name: 'X'}}, []string{"[1 0]" + gen0}, 1},
+		{"no end of the collection", []gcStep{{name: 'B'}, {name: 'E'}, {name: 'S'}, {name: 'R'}, {name: 'F'}}, []string{"[0 4000]" + gen0}, 1},
+		{"no end of either", []gcStep{{name: 'B'}, {name: 'E'}, {name: 'S'}}, nil, 2},
+	} {
+		if got, unpaired, _ := gcSamples(c.steps); !slices.Equal(got, c.want) || unpaired != c.unpaired {
+			t.Errorf("%s: %q, want %q; %d unpaired, want %d", c.name, got, c.want, unpaired, c.unpaired)
+		}
 	}
 }

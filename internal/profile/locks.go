@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -47,26 +47,13 @@ type contentionMeter struct {
 // A contention is what the start of a wait states.
 type contention struct{ lock, owner uint64 }
 
-const (
-	contentionStart uint8 = 1
-	contentionStop        = roleEnds
-)
-
 func (m *contentionMeter) input(s *schema.Schema) (uint8, []string) {
-	if s.Provider == clr.Runtime {
-		switch s.ID {
-		case 81:
-			return contentionStart, []string{"LockID", "LockOwnerThreadID"}
-		case 91:
-			return contentionStop, []string{"DurationNs"}
-		}
-	}
-	return 0, nil
+	return roleIn(s, operation.Named("contention")), []string{"LockID", "LockOwnerThreadID", "DurationNs"}
 }
 
 func (m *contentionMeter) see(r *reading) {
 	key := intervalKeyOf(r.Event, 0)
-	if r.role == contentionStart {
+	if r.role == roleBegins {
 		m.begin(r, key, contention{r.fields[0].Uint(), r.fields[1].Uint()})
 		return
 	}
@@ -74,18 +61,18 @@ func (m *contentionMeter) see(r *reading) {
 	if i == nil {
 		return
 	}
-	if d := r.fields[0]; d.Kind() == ntconv.ValueFloat && d.Float() >= 0 && d.Float() < 1<<62 {
+	if d := r.fields[2]; d.Kind() == ntconv.ValueFloat && d.Float() >= 0 && d.Float() < 1<<62 {
 		delay = int64(math.Round(d.Float())) // the runtime measured it
 	}
 	o := m.c.observation()
 	o.values[0], o.values[1] = 1, delay
-	if i.data.lock != 0 {
-		o.tags[0] = strconv.AppendUint(append(o.tags[0], "0x"...), i.data.lock, 16)
+	if i.Data.data.lock != 0 {
+		o.tags[0] = strconv.AppendUint(append(o.tags[0], "0x"...), i.Data.data.lock, 16)
 	}
-	if i.data.owner != 0 {
-		o.tags[1] = strconv.AppendUint(o.tags[1], i.data.owner, 10)
+	if i.Data.data.owner != 0 {
+		o.tags[1] = strconv.AppendUint(o.tags[1], i.Data.data.owner, 10)
 	}
-	m.c.emit(i.place, r.Time)
+	m.c.emit(i.Data.place, r.Time)
 }
 
 // A waitMeter pairs the start and the stop of a wait for a wait handle or a monitor. T is the source of the wait. A
@@ -95,35 +82,14 @@ type waitMeter struct {
 	openIntervals[string]
 }
 
-// waitSources are the runtime's names of WaitSource, which the manifest lacks (nettrace-in-practice, 3.8). Unknown is
-// the source of waits for wait handles.
-var waitSources = [...]string{"Unknown", "MonitorWait"}
-
-const (
-	waitStart uint8 = 1
-	waitStop        = roleEnds
-)
-
 func (m *waitMeter) input(s *schema.Schema) (uint8, []string) {
-	if s.Provider == clr.Runtime {
-		switch s.ID {
-		case 301:
-			return waitStart, []string{"WaitSource"}
-		case 302:
-			return waitStop, nil
-		}
-	}
-	return 0, nil
+	return roleIn(s, operation.Named("wait")), []string{"WaitSource"}
 }
 
 func (m *waitMeter) see(r *reading) {
 	key := intervalKeyOf(r.Event, 0)
-	if r.role == waitStart {
-		source := ""
-		if v := r.fields[0]; v.Kind() == ntconv.ValueUint && v.Uint() < uint64(len(waitSources)) {
-			source = waitSources[v.Uint()]
-		}
-		m.begin(r, key, source)
+	if r.role == roleBegins {
+		m.begin(r, key, r.name(0, "WaitSource"))
 		return
 	}
 	i, delay := m.complete(r, key)
@@ -132,6 +98,6 @@ func (m *waitMeter) see(r *reading) {
 	}
 	o := m.c.observation()
 	o.values[0], o.values[1] = 1, delay
-	o.tag(0, i.data)
-	m.c.emit(i.place, r.Time)
+	o.tag(0, i.Data.data)
+	m.c.emit(i.Data.place, r.Time)
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/interval"
 )
 
 // maxIntervals bounds the intervals of one kind that are open at a time. Beyond it the oldest one is given up, so that
@@ -34,149 +35,63 @@ func (k intervalKey) shared() intervalKey {
 // openIntervals holds the intervals that have begun. Intervals with equal keys nest: an end ends the latest begin. T is
 // what a meter keeps of a begin in addition to its place.
 type openIntervals[T any] struct {
-	c        *collector
-	byKey    map[intervalKey]*openInterval[T]    // the latest interval of each key
-	onThread map[*ntconv.Thread]*openInterval[T] // the latest interval of each thread, of those whose key has a thread
-	n        int
-	limit    int                    // of n
-	expired  func(*openInterval[T]) // takes the place of an interval whose end is unknown; nil drops it
-	oldest   *openInterval[T]       // the list of all open intervals by age
-	newest   *openInterval[T]
-	free     *openInterval[T] // linked by outer
+	interval.Open[intervalKey, held[T]]
+	c       *collector
+	limit   int                    // of Len
+	expired func(*openInterval[T]) // takes the place of an interval whose end is unknown; nil drops it
+}
+
+type held[T any] struct {
+	*place
+	data T
 }
 
 // An openInterval is an interval that has begun.
-type openInterval[T any] struct {
-	*place
-	key            intervalKey
-	data           T
-	outer, inner   *openInterval[T] // neighbors among those with the same key
-	earlier, later *openInterval[T] // neighbors among those of the same thread
-	prev, next     *openInterval[T] // neighbors by age
-	nested         int64            // nanoseconds of the intervals that the thread began and ended since
-}
-
-// exclusive returns the duration of an ended interval without the intervals of the thread that lie in it, so that no
-// time is in two samples. Both are in nanoseconds.
-func (i *openInterval[T]) exclusive(nanos int64) int64 {
-	if i.earlier != nil {
-		addTo(&i.earlier.nested, nanos)
-	}
-	return max(0, nanos-i.nested)
-}
+type openInterval[T any] = interval.Begun[intervalKey, held[T]]
 
 func newOpenIntervals[T any](c *collector) openIntervals[T] {
-	return openIntervals[T]{
-		c: c, limit: maxIntervals, byKey: map[intervalKey]*openInterval[T]{}, onThread: map[*ntconv.Thread]*openInterval[T]{},
-	}
+	return openIntervals[T]{Open: interval.NewOpen[intervalKey, held[T]](), c: c, limit: maxIntervals}
 }
 
 // begin opens an interval at the current event.
 func (o *openIntervals[T]) begin(r *reading, key intervalKey, data T) {
-	if o.n >= o.limit {
-		o.discard(o.oldest, cutLimit)
+	if o.Len() >= o.limit {
+		o.discard(o.Oldest(), cutLimit)
 	}
-	i := o.free
-	if i == nil {
-		i = new(openInterval[T])
-	} else {
-		o.free = i.outer
-	}
-	*i = openInterval[T]{place: o.c.hold(r), key: key, data: data, outer: o.byKey[key], prev: o.newest}
-	if i.outer != nil {
-		i.outer.inner = i
-	}
-	o.byKey[key] = i
-	if key.thread != nil {
-		if i.earlier = o.onThread[key.thread]; i.earlier != nil {
-			i.earlier.later = i
-		}
-		o.onThread[key.thread] = i
-	}
-	if o.newest != nil {
-		o.newest.next = i
-	} else {
-		o.oldest = i
-	}
-	o.newest = i
-	o.n++
+	o.Begin(key, key.thread, held[T]{o.c.hold(r), data})
 }
-
-// latest returns the open interval that an end with a key ends, or nil.
-func (o *openIntervals[T]) latest(key intervalKey) *openInterval[T] { return o.byKey[key] }
 
 // end removes and returns the interval that an end with a key ends. It returns nil, and notes it, if there is none. The
 // caller must pass the place to emit or drop. The result is valid until the next begin.
 func (o *openIntervals[T]) end(key intervalKey) *openInterval[T] {
-	i := o.byKey[key]
+	i := o.Latest(key)
 	if i == nil {
 		o.c.unmatched()
 		return nil
 	}
-	o.remove(i)
+	o.Remove(i)
 	return i
-}
-
-// remove unlinks an interval.
-func (o *openIntervals[T]) remove(i *openInterval[T]) {
-	switch {
-	case i.inner != nil:
-		i.inner.outer = i.outer
-	case i.outer != nil:
-		o.byKey[i.key] = i.outer
-	default:
-		delete(o.byKey, i.key)
-	}
-	if i.outer != nil {
-		i.outer.inner = i.inner
-	}
-	switch {
-	case i.key.thread == nil:
-	case i.later != nil:
-		i.later.earlier = i.earlier
-	case i.earlier != nil:
-		o.onThread[i.key.thread] = i.earlier
-	default:
-		delete(o.onThread, i.key.thread)
-	}
-	if i.earlier != nil {
-		i.earlier.later = i.later
-	}
-	if i.prev != nil {
-		i.prev.next = i.next
-	} else {
-		o.oldest = i.next
-	}
-	if i.next != nil {
-		i.next.prev = i.prev
-	} else {
-		o.newest = i.prev
-	}
-	o.n--
-	i.outer, o.free = o.free, i
 }
 
 // discard removes an interval whose end is unknown.
 func (o *openIntervals[T]) discard(i *openInterval[T], reason cutReason) {
-	p := i.place
-	o.remove(i)
+	o.Remove(i)
 	if o.expired != nil {
 		o.expired(i)
 		return
 	}
-	o.c.drop(p, reason)
+	o.c.drop(i.Data.place, reason)
 }
 
 // release removes an interval without a report.
 func (o *openIntervals[T]) release(i *openInterval[T]) {
-	p := i.place
-	o.remove(i)
-	o.c.release(p)
+	o.Remove(i)
+	o.c.release(i.Data.place)
 }
 
 // discardThread removes the intervals of a thread. Those that may end on another thread are kept: an ID identifies them.
 func (o *openIntervals[T]) discardThread(t *ntconv.Thread, reason cutReason) {
-	for i := o.onThread[t]; i != nil; i = o.onThread[t] {
+	for i := o.OnThread(t); i != nil; i = o.OnThread(t) {
 		o.discard(i, reason)
 	}
 }
@@ -193,8 +108,8 @@ func (o *openIntervals[T]) removed(list []ntconv.ThreadSeq) {
 
 // finish implements meter.
 func (o *openIntervals[T]) finish() {
-	for o.oldest != nil {
-		o.discard(o.oldest, cutEdge)
+	for o.Oldest() != nil {
+		o.discard(o.Oldest(), cutEdge)
 	}
 }
 
@@ -205,7 +120,7 @@ func (o *openIntervals[T]) complete(r *reading, key intervalKey) (i *openInterva
 	if i = o.end(key); i == nil {
 		return nil, 0
 	}
-	nanos, ok := o.c.elapsed(i.place, r.Time)
+	nanos, ok := o.c.elapsed(i.Data.place, r.Time)
 	if !ok {
 		return nil, 0
 	}
@@ -216,9 +131,8 @@ func (o *openIntervals[T]) complete(r *reading, key intervalKey) (i *openInterva
 // event is earlier.
 func (c *collector) elapsed(p *place, end ntconv.Ticks) (nanos int64, ok bool) {
 	if end < p.time {
-		c.disordered = true
 		c.drop(p, cutOrder)
 		return 0, false
 	}
-	return int64(c.clock.Since(p.time, end)), true
+	return interval.Nanos(c.clock, p.time, end), true
 }

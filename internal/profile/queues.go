@@ -5,14 +5,10 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/schema"
-)
-
-// Event sources of the framework whose work items and tasks wait in queues.
-const (
-	providerFramework = "System.Diagnostics.Eventing.FrameworkEventSource"
-	providerTasks     = "System.Threading.Tasks.TplEventSource"
 )
 
 // queueSpecs returns the kinds of work that waits in a queue before a thread runs it.
@@ -70,31 +66,22 @@ type workMeter struct {
 	openIntervals[workSource]
 }
 
-const workEnqueue, workDequeue uint8 = 1, roleEnds // plus the workSource
-
 func (m *workMeter) input(s *schema.Schema) (uint8, []string) {
-	switch {
-	case s.Provider == clr.Runtime && (s.ID == 61 || s.ID == 62):
-		return workRole(workItem, s.ID == 61), []string{"WorkID"}
-	case s.Provider == clr.Runtime && (s.ID == 63 || s.ID == 64):
-		return workRole(workIO, s.ID == 63), []string{"NativeOverlapped"}
-	case s.Provider == providerFramework && (s.ID == 30 || s.ID == 31):
-		return workRole(workFramework, s.ID == 30), []string{"workID"}
+	for source, of := range [...]*operation.Operation{
+		operation.Of(clr.Runtime, "ThreadPoolQueue"), operation.Of(clr.Runtime, "ThreadPoolIOQueue"),
+		operation.Of(operation.Framework, "ThreadPoolWork"),
+	} {
+		if role := roleIn(s, of); role != 0 {
+			return role + uint8(source), []string{of.Field}
+		}
 	}
 	return 0, nil
 }
 
-func workRole(source workSource, enqueue bool) uint8 {
-	if enqueue {
-		return workEnqueue + uint8(source)
-	}
-	return workDequeue + uint8(source)
-}
-
 func (m *workMeter) see(r *reading) {
-	first := workEnqueue
+	first := roleBegins
 	if r.role >= roleEnds {
-		first = workDequeue
+		first = roleEnds
 	}
 	source := workSource(r.role - first)
 	key := intervalKeyOf(r.Event, r.fields[0].Uint()).shared()
@@ -112,7 +99,7 @@ func (m *workMeter) see(r *reading) {
 	if o.tag(0, "work"); source == workIO {
 		o.tag(0, "I/O")
 	}
-	m.c.emit(i.place, r.Time)
+	m.c.emit(i.Data.place, r.Time)
 }
 
 // A taskMeter follows tasks from the event that schedules them to their completion. The stack is that of the code that
@@ -137,7 +124,7 @@ const (
 )
 
 func (m *taskMeter) input(s *schema.Schema) (uint8, []string) {
-	if s.Provider == providerTasks {
+	if s.Provider == operation.TPL {
 		switch s.ID {
 		case 7:
 			return taskScheduled, []string{"TaskID"}
@@ -156,9 +143,9 @@ func (m *taskMeter) see(r *reading) {
 	case taskScheduled:
 		m.begin(r, key, task{})
 	case taskStarted:
-		if i := m.latest(key); i != nil && !i.data.started {
-			i.data.start, i.data.started = r.Time, true
-			m.c.involve(i.place)
+		if i := m.Latest(key); i != nil && !i.Data.data.started {
+			i.Data.data.start, i.Data.data.started = r.Time, true
+			m.c.involve(i.Data.place)
 			return
 		}
 		m.begin(r, key, task{start: r.Time, started: true, inline: true})
@@ -172,27 +159,26 @@ func (m *taskMeter) complete(r *reading, key intervalKey) {
 	if i == nil {
 		return
 	}
-	t := i.data
+	t := i.Data.data
 	if !t.started { // it was canceled before it started
 		t.start = r.Time
 	}
-	if _, ok := m.c.elapsed(i.place, r.Time); !ok {
+	if _, ok := m.c.elapsed(i.Data.place, r.Time); !ok {
 		return
 	}
-	if t.start < i.time || r.Time < t.start {
-		m.c.disordered = true
-		m.c.drop(i.place, cutOrder)
+	if t.start < i.Data.time || r.Time < t.start {
+		m.c.drop(i.Data.place, cutOrder)
 		return
 	}
 	o := m.c.observation()
 	o.values[0] = 1
-	o.values[1] = int64(m.c.clock.Since(i.time, t.start))
-	o.values[2] = int64(m.c.clock.Since(t.start, r.Time))
+	o.values[1] = interval.Nanos(m.c.clock, i.Data.time, t.start)
+	o.values[2] = interval.Nanos(m.c.clock, t.start, r.Time)
 	if t.inline {
 		o.tag(0, "no")
 	}
 	if r.fields[1].Bool() {
 		o.tag(1, "yes")
 	}
-	m.c.emit(i.place, r.Time)
+	m.c.emit(i.Data.place, r.Time)
 }

@@ -122,8 +122,8 @@ func (m *requestMeter) see(r *reading) {
 		m.stop(r, requestSource(r.role-requestStop))
 	default:
 		if i := m.find(r, requestSource(r.role-requestFailed)); i != nil {
-			i.data.failed = true
-			m.c.involve(i.place)
+			i.Data.data.failed = true
+			m.c.involve(i.Data.place)
 		}
 	}
 }
@@ -133,8 +133,8 @@ func (m *requestMeter) start(r *reading, source requestSource) {
 	if source == requestKestrel {
 		outer, ok := m.hosted[r.Thread]
 		delete(m.hosted, r.Thread)
-		if i := m.open[requestHosting].latest(outer); ok && i != nil {
-			m.c.involve(i.place)
+		if i := m.open[requestHosting].Latest(outer); ok && i != nil {
+			m.c.involve(i.Data.place)
 			m.inner.begin(r, key, outer)
 			return
 		}
@@ -151,9 +151,9 @@ func (m *requestMeter) start(r *reading, source requestSource) {
 
 func (m *requestMeter) stop(r *reading, source requestSource) {
 	if source == requestKestrel {
-		if i := m.inner.latest(m.keyOf(r)); i != nil {
-			if outer := m.open[requestHosting].latest(i.data); outer != nil {
-				m.c.involve(outer.place)
+		if i := m.inner.Latest(m.keyOf(r)); i != nil {
+			if outer := m.open[requestHosting].Latest(i.Data.data); outer != nil {
+				m.c.involve(outer.Data.place)
 			}
 			m.inner.release(i)
 			return
@@ -164,8 +164,8 @@ func (m *requestMeter) stop(r *reading, source requestSource) {
 		m.c.unmatched()
 		return
 	}
-	m.open[source].end(i.key)
-	nanos, ok := m.c.elapsed(i.place, r.Time)
+	m.open[source].end(i.Key)
+	nanos, ok := m.c.elapsed(i.Data.place, r.Time)
 	if !ok {
 		return
 	}
@@ -174,16 +174,16 @@ func (m *requestMeter) stop(r *reading, source requestSource) {
 	if o.tag(0, "server"); source == requestClient {
 		o.tag(0, "client")
 	}
-	o.tag(1, i.data.method)
-	o.tag(2, i.data.route)
-	o.tag(3, i.data.host)
+	o.tag(1, i.Data.data.method)
+	o.tag(2, i.Data.data.route)
+	o.tag(3, i.Data.data.host)
 	if status := r.fields[requestStatus]; status.Kind() == ntconv.ValueInt && status.Int() > 0 {
 		o.tags[4] = strconv.AppendInt(o.tags[4], status.Int(), 10)
-	} else if i.data.failed || status.Kind() == ntconv.ValueInt {
+	} else if i.Data.data.failed || status.Kind() == ntconv.ValueInt {
 		o.tag(4, "failed")
 	}
-	o.tags[5] = i.data.appendName(o.tags[5])
-	m.c.emit(i.place, r.Time)
+	o.tags[5] = i.Data.data.appendName(o.tags[5])
+	m.c.emit(i.Data.place, r.Time)
 }
 
 // appendName appends the method and the route of a request, or else the host that it is sent to.
@@ -201,10 +201,10 @@ func (q *request) appendName(dst []byte) []byte {
 // find returns the open request to which an event belongs, or nil.
 func (m *requestMeter) find(r *reading, source requestSource) *openInterval[request] {
 	open, key := &m.open[source], m.keyOf(r)
-	if i := open.latest(key); i != nil || key.thread == nil {
+	if i := open.Latest(key); i != nil || key.thread == nil {
 		return i
 	}
-	if i := open.oldest; i != nil && open.n == 1 && i.key.thread != nil && i.key.process == key.process {
+	if i := open.Oldest(); i != nil && open.Len() == 1 && i.Key.thread != nil && i.Key.process == key.process {
 		return i
 	}
 	return nil
@@ -265,7 +265,7 @@ func (m *requestMeter) end(t *ntconv.Thread, reason cutReason) {
 	for i := range m.open {
 		m.open[i].discardThread(t, reason)
 	}
-	for i := m.inner.onThread[t]; i != nil; i = m.inner.onThread[t] {
+	for i := m.inner.OnThread(t); i != nil; i = m.inner.OnThread(t) {
 		m.inner.release(i)
 	}
 }
@@ -275,7 +275,7 @@ func (m *requestMeter) finish() {
 	for i := range m.open {
 		m.open[i].finish()
 	}
-	for m.inner.oldest != nil {
-		m.inner.release(m.inner.oldest)
+	for m.inner.Oldest() != nil {
+		m.inner.release(m.inner.Oldest())
 	}
 }

@@ -52,7 +52,6 @@ type refPairs struct {
 	open   map[refKey]int64
 	outer  map[refKey]int64 // begin of the outermost interval, and the number of open ones, by kind and thread
 	depth  map[refKey]int
-	pauses int // open pauses of the collector
 	totals [kind.Count]refTotal
 	last   int64 // time of the latest event
 }
@@ -142,20 +141,16 @@ func (p *refPairs) runtime(e *refEvent, f *refFields) {
 	case 62:
 		p.end(refKey{kind: kind.ThreadPool, pid: e.PID, id: f.WorkID}, e)
 	case 1:
-		if p.pauses > 0 { // or else its pause began before the recording
-			p.begin(refKey{kind: kind.GC, pid: e.PID, id: f.Count}, e)
-		}
+		p.begin(refKey{kind: kind.GC, pid: e.PID, id: f.Count}, e)
 	case 2:
 		nanos, _ := p.end(refKey{kind: kind.GC, pid: e.PID, id: f.Count}, e)
 		p.totals[kind.GC].nanos -= nanos
 	case 9: // pauses of the collector have a key without a kind
 		if delete(p.open, thread); f.Reason == 1 || f.Reason == 6 {
 			p.begin(thread, e)
-			p.pauses++
 		}
 	case 3:
 		if nanos, ok := p.end(thread, e); ok {
-			p.pauses--
 			p.totals[kind.GC].nanos += nanos
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 )
 
 // A TraceID identifies a trace, the tree of spans of one request: 16 bytes in the order of the W3C text form. The zero
@@ -95,6 +96,8 @@ type Span struct {
 	// Active is the span that was active on the thread when an interval of the runtime began, or zero if there was none
 	// or it is unknown. It may differ from the parent, which may be another interval.
 	Active Context
+	// Operation is the operation of an interval of the runtime, and nil for other spans.
+	Operation *operation.Operation
 
 	Evidence Evidence
 	// MadeID means that the trace contains no ID of the span: its IDs are synthetic, derived by a Hash.

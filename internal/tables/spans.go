@@ -30,7 +30,7 @@ type Span struct {
 
 // An Interval is a row of the table intervals: an activity of the runtime that takes time.
 type Interval struct {
-	Kind          string            `parquet:"kind,dict" doc:"gc, gc_pause, gc_finalizers, jit, background_jit, contention, wait, exception, exception_catch, exception_finally, exception_filter, thread_pool_queue or thread_pool_io_queue"`
+	Kind          string            `parquet:"kind,dict" doc:"gc, gc_pause, suspension, gc_finalizers, jit, background_jit, contention, wait, exception, exception_catch, exception_finally, exception_filter, thread_pool_queue or thread_pool_io_queue"`
 	Name          string            `parquet:"name,dict" doc:"name, as that of the span in ntconv to otlp --spans all"`
 	TS            int64             `parquet:"ts,timestamp(microsecond)" doc:"start in UTC, rounded down to microseconds"`
 	TSNanos       int64             `parquet:"ts_ns" doc:"start in nanoseconds since 1970-01-01 UTC, exact"`

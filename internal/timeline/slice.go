@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
@@ -281,11 +282,12 @@ func (t *Timeline) endThread(s *span.Span, track uint32) uint32 {
 
 // placeOf determines the preferred track of a span.
 func (t *Timeline) placeOf(s *span.Span) place {
-	switch tracker.IntervalKind(s) {
-	case "gc":
+	switch of := s.Operation; {
+	case of == nil:
+	case of.Extent == operation.Collection:
 		t.owners.ownOf(t.owners.process(s.Process), CollectionTrack)
 		return onCollections
-	case "gc_pause":
+	case of.IsHeap():
 		t.owners.ownOf(t.owners.process(s.Process), GCTrack)
 		return onGC
 	}
@@ -294,7 +296,7 @@ func (t *Timeline) placeOf(s *span.Span) place {
 	}
 	// The thread on which an unfinished span would have ended is unknown.
 	if s.Unfinished &&
-		tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Waits|tracker.Chrome) == 0 {
+		tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Waits|tracker.Suspensions|tracker.Chrome) == 0 {
 		return onLane
 	}
 	return onThread
@@ -302,24 +304,19 @@ func (t *Timeline) placeOf(s *span.Span) place {
 
 // titleOf returns the name and the category of a span.
 func (t *Timeline) titleOf(s *span.Span) (name, category string) {
-	switch source := tracker.SourceOf(s); source {
-	case tracker.GC:
-		return t.collectionName(s), CategoryGC
-	case tracker.JIT:
-		return s.Name, CategoryJIT
-	case tracker.Contention:
-		return s.Name, CategoryContention
-	case tracker.Waits:
-		return s.Name, CategoryWait
-	case tracker.Requests:
-		return s.Name, CategoryRequest
-	case tracker.Exceptions:
-		return s.Name, CategoryException
-	case tracker.Chrome:
+	source := tracker.SourceOf(s)
+	if source == tracker.Chrome {
 		return cmp.Or(s.Name, CategorySpan), cmp.Or(s.Scope.Name, CategorySpan)
+	}
+	for _, c := range categories {
+		if c.Source == source {
+			return t.collectionName(s), c.Slices
+		}
 	}
 	return cmp.Or(s.Name, CategorySpan), CategorySpan // the name may be empty
 }
+
+var categories = operation.Categories()
 
 // Keys of attributes of collections.
 const (
@@ -330,6 +327,9 @@ const (
 
 // collectionName returns the name of a collection or pause with the generation: GC pause gen 0.
 func (t *Timeline) collectionName(s *span.Span) string {
+	if s.Operation == nil || !s.Operation.IsHeap() {
+		return s.Name
+	}
 	for _, attributes := range [...][]span.Attribute{s.Attributes, t.collectionOf(s)} {
 		for i := range attributes {
 			if attributes[i].Key == attrGeneration {
@@ -344,7 +344,7 @@ func (t *Timeline) collectionName(s *span.Span) string {
 
 // collectionOf returns the attributes of the collection to which a pause belongs. Call it only in addSpan.
 func (t *Timeline) collectionOf(s *span.Span) []span.Attribute {
-	if tracker.IntervalKind(s) != "gc_pause" {
+	if s.Operation == nil || s.Operation.Extent != operation.Pause {
 		return nil
 	}
 	return t.tracker.Collection()

@@ -45,6 +45,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
@@ -127,6 +128,7 @@ type Timeline struct {
 	inner       uint32 // latest number of a slice with events in its payload
 	parts       parts
 	allocations allocations
+	spelled     map[string]string // names of types, by the recorded ones
 
 	recorded *recording.Range
 	// start and end are the range of items in nanoseconds since clock.Tick.
@@ -156,6 +158,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 		recorded: recording.NewRange(info),
 		start:    math.MaxInt64,
 		end:      math.MinInt64,
+		spelled:  map[string]string{},
 	}
 	if o != nil {
 		t.opts = *o
@@ -189,7 +192,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 // sources returns the sources of slices. Exceptions are instants, because most exceptions have no end in the trace.
 func sources(s tracker.Sources) tracker.Sources {
 	if s == 0 {
-		s = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Requests
+		s = tracker.Default | operation.Runtime
 	}
 	return cmp.Or(s&^tracker.Exceptions, NoSpans)
 }

@@ -16,8 +16,10 @@ const (
 	Events                        // all other events as instants, including exceptions
 	Exceptions                    // exceptions, as instants
 	Counters
-	Flows // arrows
+	Flows       // arrows
+	Suspensions // of the runtime, for other reasons than a collection
 
+	// AllTracks does not contain Suspensions, because the sample profiler suspends the runtime for every sample.
 	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows
 )
 
@@ -33,7 +35,7 @@ func (o *Options) Show(t Tracks) {
 	for _, s := range []struct {
 		track   Tracks
 		sources tracker.Sources
-	}{{Spans, tracker.Default}, {GC, tracker.GC}, {JIT, tracker.JIT}, {Contention, tracker.Contention}, {Waits, tracker.Waits}, {Requests, tracker.Requests}} {
+	}{{Spans, tracker.Default}, {GC, tracker.GC}, {JIT, tracker.JIT}, {Contention, tracker.Contention}, {Waits, tracker.Waits}, {Requests, tracker.Requests}, {Suspensions, tracker.Suspensions}} {
 		if t&s.track != 0 {
 			o.Spans |= s.sources
 		}

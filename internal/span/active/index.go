@@ -2,6 +2,7 @@ package active
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
@@ -112,7 +113,7 @@ func New(info *ntconv.Info, o *Options) *Index {
 }
 
 // intervals are the sources that yield only intervals of the runtime.
-const intervals = tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions
+const intervals = (operation.Runtime | operation.Suspensions) &^ operation.Requests
 
 // Add processes an event of the trace, which it borrows. Call it for all events in time order.
 func (x *Index) Add(e *ntconv.Event) {

@@ -30,7 +30,7 @@ func (d *Decoder) start(e *ntconv.Event, k *kind) {
 	if d.options.Started != nil {
 		d.options.Started(e, s)
 	}
-	if d.open.n > d.options.MaxOpen {
+	if d.open.Len() > d.options.MaxOpen {
 		d.evict()
 	}
 }

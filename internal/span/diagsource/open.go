@@ -2,6 +2,7 @@ package diagsource
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/interval"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -11,25 +12,19 @@ type openKey struct {
 	span.Context
 }
 
-// An open is an Activity that has not stopped. It is in two lists of openTable: all Activities by start, and those with
-// the same key.
+// An open is an Activity that has not stopped.
 type open struct {
 	activity
-	key        openKey
-	time       int64 // time of the Start event in nanoseconds since 1970-01-01 UTC
-	listener   bool  // a listener reported the start
-	outer      *open // previous Activity with the same key
-	inner      *open // next Activity with the same key
-	prev, next *open // in the order of starts
+	key      openKey
+	time     int64 // time of the Start event in nanoseconds since 1970-01-01 UTC
+	listener bool  // a listener reported the start
+	begun    *interval.Begun[openKey, *open]
 }
 
-// An openTable holds the Activities that have not stopped. Its memory is proportional to their number. byKey refers to
-// the innermost Activity of each key.
+// An openTable holds the Activities that have not stopped. Its memory is proportional to their number.
 type openTable struct {
-	byKey map[openKey]*open
-	ends  open // sentinel: next is the oldest Activity, prev the latest one
-	n     int
-	free  []*open // records for reuse, see take and release
+	interval.Open[openKey, *open]
+	free []*open // records for reuse, see take and release
 }
 
 const (
@@ -37,10 +32,7 @@ const (
 	maxFreeValues = 512 // maximum attributes, events or links of such a record
 )
 
-func (t *openTable) init() {
-	t.byKey = make(map[openKey]*open)
-	t.ends.prev, t.ends.next = &t.ends, &t.ends
-}
+func (t *openTable) init() { t.Open = interval.NewOpen[openKey, *open]() }
 
 // take returns a record that is not in the table. Call add or release for it.
 func (t *openTable) take() *open {
@@ -59,48 +51,22 @@ func (t *openTable) release(o *open) {
 	}
 }
 
-func (t *openTable) add(o *open) {
-	if o.outer = t.byKey[o.key]; o.outer != nil {
-		o.outer.inner = o
-	}
-	t.byKey[o.key] = o
-	o.prev, o.next = t.ends.prev, &t.ends
-	o.prev.next, o.next.prev = o, o
-	t.n++
-}
+func (t *openTable) add(o *open) { o.begun = t.Begin(o.key, nil, o) }
 
 // find returns the Activity with a key that started last, or nil.
-func (t *openTable) find(key openKey) *open {
-	if t.n == 0 {
-		return nil
-	}
-	return t.byKey[key]
-}
+func (t *openTable) find(key openKey) *open { return dataOf(t.Latest(key)) }
 
 // oldest returns the Activity that started first, or nil.
-func (t *openTable) oldest() *open {
-	if t.n == 0 {
+func (t *openTable) oldest() *open { return dataOf(t.Oldest()) }
+
+func dataOf(b *interval.Begun[openKey, *open]) *open {
+	if b == nil {
 		return nil
 	}
-	return t.ends.next
+	return b.Data
 }
 
-func (t *openTable) remove(o *open) {
-	if o.outer != nil {
-		o.outer.inner = o.inner
-	}
-	switch {
-	case o.inner != nil:
-		o.inner.outer = o.outer
-	case o.outer != nil:
-		t.byKey[o.key] = o.outer
-	default:
-		delete(t.byKey, o.key)
-	}
-	o.prev.next, o.next.prev = o.next, o.prev
-	o.prev, o.next, o.outer, o.inner = nil, nil, nil, nil
-	t.n--
-}
+func (t *openTable) remove(o *open) { t.Remove(o.begun) }
 
 // recent holds the keys of the latest maxRecent Activities that have stopped.
 type recent struct {

@@ -43,8 +43,10 @@
 // thread after its end. An end without a begin is counted (Counts.Unmatched).
 //
 // Intervals of the runtime are optional: garbage collections and the pauses for them (GC), compilations (JIT), waits
-// for locks (Contention) and wait handles (Waits), exceptions and their handlers (Exceptions), and time in the queue of
-// the thread pool (Requests). HTTP requests that event sources report are part of Pairs; Requests selects only these.
+// for locks (Contention) and wait handles (Waits), exceptions and their handlers (Exceptions), time in the queue of the
+// thread pool (Requests), and suspensions for other reasons than a collection (Suspensions). Package operation lists
+// them, and package interval matches their events. HTTP requests that event sources report are part of Pairs; Requests
+// selects only these.
 //
 // # Events of a span
 //
@@ -78,7 +80,8 @@
 // of the enclosing one. Without a parent, an interval is the root of its own trace. A garbage collection stops all
 // threads, so it always is the root of its own trace, with a link to the span that was active on its thread. The pause
 // for a collection is its child, although it begins slightly earlier; the attribute dotnet.gc.pause_ns of the
-// collection is the duration of the pause. Time in a queue is a child of the span that was active where the work was
+// collection is the time of all pauses that belonged to it. A pause that several collections share is a child of the one
+// to which it belonged at its end. Time in a queue is a child of the span that was active where the work was
 // queued.
 //
 // # The active span

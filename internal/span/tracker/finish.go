@@ -79,7 +79,7 @@ func (t *Tracker) finish(o *open) {
 	case o.live:
 		t.release(o)
 		return
-	case o.held, o.ended: // the end is known
+	case o.ended, o.Evidence == span.FromRuntime && o.End != 0: // the end is known
 	case o.Evidence == span.FromLabels && !o.begun:
 		o.End = t.unix(o.last)
 	default:

@@ -1,104 +1,104 @@
 package tracker
 
 import (
-	"slices"
-
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/schema"
 )
 
-// A heap is the state of the garbage collections of a process.
-type heap struct {
-	pause ref   // the open pause
-	gcs   []ref // the latest collections that are open or wait for the end of their pause, oldest first
+// An intervals opens and ends the spans of the intervals that an interval.Matcher finds. A span may be evicted before
+// its interval ends.
+type intervals struct{ *Tracker }
+
+// Begin implements interval.User.
+func (t intervals) Begin(_ *ntconv.Event, b *interval.Bound) ref { return t.beginInterval(b.Of) }
+
+// End implements interval.User.
+func (t intervals) End(_ *ntconv.Event, r ref) {
+	if o := r.get(); o != nil {
+		t.endInterval(o)
+		t.emit(o)
+	}
 }
 
-// maxCollections limits heap.gcs. At most one background and one foreground collection run at the same time.
-const maxCollections = 4
-
-// beginPause reports whether a suspension of the runtime is a pause for a collection. Only one suspension is possible
-// at a time, so if a pause is still open, its end was lost, and beginPause ends it.
-func (t *Tracker) beginPause(key schema.PairKey, e *ntconv.Event, r *role) bool {
-	if l := t.pairs[key]; l != nil {
-		t.emitHeld(l.last)
-		t.finish(l.last)
+// Cut implements interval.User.
+func (t intervals) Cut(r ref, _ interval.Cut) {
+	if o := r.get(); o != nil {
+		t.finish(o)
 	}
-	for f, v := range r.schema.Values(e) {
-		if f.Name == "Reason" {
-			return clr.SuspendsForGC(v.Uint())
-		}
-	}
-	return false
 }
 
-// watchHeap records a collection or a pause that begins.
-func (t *Tracker) watchHeap(o *open) {
-	h := t.heaps[o.Process]
-	if h == nil {
-		h = new(heap)
-		t.heaps[o.Process] = h
+// Alone implements interval.User.
+func (t intervals) Alone(*ntconv.Event, *interval.Bound) {}
+
+// Suspending implements interval.HeapUser.
+func (t intervals) Suspending(s *interval.Suspension[ref]) {
+	name := "suspension"
+	if s.IsPause() {
+		name = "gc_pause"
 	}
-	if o.bound.kind == collection {
-		h.gcs = slices.DeleteFunc(h.gcs, func(r ref) bool { return r.get() == nil })
-		if len(h.gcs) == maxCollections {
-			h.gcs = slices.Delete(h.gcs, 0, 1)
+	s.Data = t.beginInterval(operation.Named(name))
+}
+
+// Collecting implements interval.HeapUser.
+func (t intervals) Collecting(c *interval.Collection[ref]) {
+	c.Data = t.beginInterval(operation.Named("gc"))
+}
+
+// Ending implements interval.HeapUser. The span is emitted when the duration of the pause is known.
+func (t intervals) Ending(c *interval.Collection[ref]) {
+	if o := c.Data.get(); o != nil {
+		t.endInterval(o)
+	}
+}
+
+// Resumed implements interval.HeapUser.
+func (t intervals) Resumed(s *interval.Suspension[ref], of []*interval.Collection[ref]) {
+	for _, c := range of {
+		if o := c.Data.get(); o != nil {
+			o.paused = c.Paused
 		}
-		h.gcs = append(h.gcs, o.ref())
+	}
+	o := s.Data.get()
+	if o == nil {
 		return
 	}
-	h.pause = o.ref()
-}
-
-// endCollection ends a garbage collection. While the runtime is suspended, the span is held, because the pause lasts
-// longer.
-func (t *Tracker) endCollection(o *open, e *ntconv.Event) {
-	o.End, o.EndThread = t.unix(e.Time), e.Thread
-	if h := t.heaps[o.Process]; h != nil {
-		if p := h.pause.get(); p != nil && len(p.gcs) < maxCollections {
-			t.hide(o)
-			o.held = true
-			p.gcs = append(p.gcs, o.ref())
-			return
+	if s.Owner != nil {
+		if c := s.Owner.Data.get(); c != nil {
+			o.TraceID, o.ParentID = c.TraceID, c.ID
+			t.collection = c.Attributes
 		}
 	}
-	t.addPause(o)
+	t.endInterval(o)
 	t.emit(o)
+	t.collection = nil
 }
 
-// endPause ends a pause. It belongs to the collection that began last, because a foreground collection interrupts a
-// background collection.
-func (t *Tracker) endPause(o *open, e *ntconv.Event) {
-	h := t.heaps[o.Process]
-	h.pause, t.collection = ref{}, t.collection[:0]
-	for i := len(h.gcs) - 1; i >= 0; i-- {
-		if gc := h.gcs[i].get(); gc != nil {
-			gc.paused += t.clock.Since(o.first, e.Time).Nanoseconds()
-			o.TraceID, o.ParentID = gc.TraceID, gc.ID
-			t.collection = append(t.collection[:0], gc.Attributes...) // emitHeld may release gc
-			break
-		}
+// Collected implements interval.HeapUser.
+func (t intervals) Collected(c *interval.Collection[ref]) {
+	if o := c.Data.get(); o != nil {
+		t.addPause(o)
+		t.emit(o)
 	}
-	t.emitHeld(o)
-	t.end(o, e)
-	t.collection = t.collection[:0]
 }
+
+// CutSuspension implements interval.HeapUser.
+func (t intervals) CutSuspension(s *interval.Suspension[ref], reason interval.Cut) {
+	t.Cut(s.Data, reason)
+}
+
+// CutCollection implements interval.HeapUser.
+func (t intervals) CutCollection(c *interval.Collection[ref], reason interval.Cut) {
+	t.Cut(c.Data, reason)
+}
+
+// Unmatched implements interval.HeapUser.
+func (t intervals) Unmatched() {}
 
 // Collection returns the attributes of the garbage collection to which a pause belongs, or nil if it is unknown. Call
 // it in emit for the pause; the result is borrowed until emit returns.
 func (t *Tracker) Collection() []span.Attribute { return t.collection }
-
-// emitHeld emits the collections that waited for the end of a pause.
-func (t *Tracker) emitHeld(o *open) {
-	for _, r := range o.gcs {
-		if gc := r.get(); gc != nil {
-			t.addPause(gc)
-			t.emit(gc)
-		}
-	}
-	o.gcs = o.gcs[:0]
-}
 
 // addPause adds an attribute that states for how long a collection suspended the runtime.
 func (t *Tracker) addPause(o *open) {

@@ -19,10 +19,7 @@ type open struct {
 
 	pair   *schema.Pair   // FromPair
 	key    schema.PairKey // key of its list in Tracker.pairs
-	bound  *interval      // FromRuntime
 	paused int64          // FromRuntime: nanoseconds of the pauses that a garbage collection caused
-	held   bool           // FromRuntime: a collection that has ended and waits for the end of the pause
-	gcs    []ref          // FromRuntime: garbage collections that wait for the end of a pause
 	omit   bool           // belongs to an exporter that sends spans
 	tasks  []*schema.Pair // FromLabels: Starts in the span without a Stop so far, outermost first
 	begun  bool           // FromLabels: the span began with a Start event
@@ -60,7 +57,7 @@ const (
 	chainAge      = iota // Tracker.byAge
 	chainThread          // thread.open of the thread of its first event
 	chainActivity        // Tracker.activities
-	chainPair            // Tracker.pairs: FromPair by process, FromRuntime by key
+	chainPair            // Tracker.pairs: FromPair
 	numChains
 )
 
@@ -295,7 +292,7 @@ func (t *Tracker) release(o *open) {
 		o.serial = 0
 		return
 	}
-	attributes, events, tasks, names, gcs := o.Attributes, o.Events[:cap(o.Events)], o.tasks[:0], o.names[:0], o.gcs[:0]
+	attributes, events, tasks, names := o.Attributes, o.Events[:cap(o.Events)], o.tasks[:0], o.names[:0]
 	clear(attributes)
 	for i := range events {
 		a := events[i].Attributes
@@ -305,7 +302,7 @@ func (t *Tracker) release(o *open) {
 		}
 		events[i] = span.Event{Attributes: a[:0]}
 	}
-	*o = open{Span: span.Span{Attributes: attributes[:0], Events: events[:0]}, tasks: tasks, names: names, gcs: gcs}
+	*o = open{Span: span.Span{Attributes: attributes[:0], Events: events[:0]}, tasks: tasks, names: names}
 	t.free = append(t.free, o)
 }
 
@@ -338,7 +335,6 @@ func (t *Tracker) evict() {
 	}
 	t.counts.Evicted++
 	t.resolve(o, false)
-	t.emitHeld(o)
 	t.finish(o)
 }
 

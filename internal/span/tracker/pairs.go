@@ -2,6 +2,7 @@ package tracker
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -159,7 +160,7 @@ func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 	}
 	if r.thrown {
 		v.Name = "exception"
-		v.Attributes = t.mapped(v.Attributes[:0], e, r, exceptionFields[:])
+		v.Attributes = t.mapped(v.Attributes[:0], e, r, operation.Named("exception"))
 		return
 	}
 	if v.Name = r.label; r.scope == o.Scope && o.Evidence == span.FromPair && r.schema.Name != "" {

@@ -35,11 +35,7 @@ func SourceOf(s *span.Span) Sources {
 		}
 		return Pairs
 	case span.FromRuntime:
-		for i := range intervals {
-			if intervals[i].name == s.Name {
-				return intervals[i].source
-			}
-		}
+		return s.Operation.Source
 	}
 	return SourcesOf(s.Evidence)
 }

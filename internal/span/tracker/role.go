@@ -7,6 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
@@ -25,7 +27,7 @@ type role struct {
 	label   string      // provider/event
 	scope   *span.Scope // never nil
 
-	begins, ends []bound // intervals of the runtime that the events begin and end
+	runtime *interval.Role // in intervals of the runtime, or nil
 	// http is the name of the field with the path of a request that an HTTP client sends, or "".
 	http string
 	kind span.Kind
@@ -48,11 +50,8 @@ const (
 // Providers whose events describe the work of the runtime or of task libraries, or are values of counters. Their events
 // are neither spans nor events of spans.
 const (
-	tplProvider       = "System.Threading.Tasks.TplEventSource"
-	plinqProvider     = "System.Linq.Parallel.PlinqEventSource"
-	frameworkProvider = "System.Diagnostics.Eventing.FrameworkEventSource"
-	metricsProvider   = "System.Diagnostics.Metrics"
-	ownProvider       = "ntconv"
+	metricsProvider = "System.Diagnostics.Metrics"
+	ownProvider     = "ntconv"
 )
 
 // Providers of HTTP requests.
@@ -101,7 +100,7 @@ func (t *Tracker) newRole(typ *ntconv.Type, e *ntconv.Event) *role {
 		r.sample = true
 	}
 	r.thrown = s.Provider == clr.Runtime && s.Name == "ExceptionThrown"
-	r.begins, r.ends = t.bounds(s, s.EndedBy()), t.bounds(s, s.Ends())
+	r.runtime = t.matcher.RoleOf(s)
 	r.use = t.useOf(r)
 	return r
 }
@@ -118,7 +117,7 @@ func (t *Tracker) useOf(r *role) use {
 		return useNever
 	case provider == diagsource.Provider:
 		return useIf(sources&Activities != 0, useActivity, useNone)
-	case r.begins != nil || r.ends != nil:
+	case r.runtime != nil:
 		return useRuntime
 	case r.thrown:
 		return useIf(sources&(Pairs|Requests) != 0, useInner, useNone)
@@ -142,9 +141,9 @@ func useIf(ok bool, u, otherwise use) use {
 // isInfrastructure reports whether events of a provider are neither spans nor events of spans.
 func isInfrastructure(provider string) bool {
 	switch provider {
-	case tplProvider,
-		plinqProvider,
-		frameworkProvider,
+	case operation.TPL,
+		operation.PLINQ,
+		operation.Framework,
 		metricsProvider,
 		clr.EventPipe,
 		clr.UniversalSystem,

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/dotnet"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -27,16 +28,18 @@ func TestGCTruth(t *testing.T) {
 	spans, counts := track(t, src, &tracker.Options{Sources: tracker.GC})
 	var gcs []*span.Span
 	paused := int64(0)
+	var pause *span.Span // of the next collection
 	for _, s := range spans {
 		switch s.Name {
+		case "GC pause":
+			pause = s
+			paused += int64(s.End - s.Start)
 		case "GC":
 			gcs = append(gcs, s)
 			if !s.ParentID.IsZero() {
 				t.Errorf("%s has a parent", describe(s))
 			}
-		case "GC pause":
-			paused += int64(s.End - s.Start)
-			gc := gcs[len(gcs)-1]
+			gc, s := s, pause
 			checkParent(t, s, gc)
 			if v, _ := attribute(gc, "dotnet.gc.pause_ns"); v.Int() != int64(s.End-s.Start) || s.Start > gc.Start || s.End < gc.End {
 				t.Errorf("%s\ndoes not enclose its collection\n%s", describe(s), describe(gc))
@@ -195,7 +198,7 @@ func TestExceptionsTruth(t *testing.T) {
 			message, _ := attribute(s, "exception.message")
 			if s.Name == "Exception" && int64(s.Start) >= from && int64(s.Start) <= to {
 				inside++
-				if c.Events == 1 && (typ.Str() != c.Type || c.What == "simple" && message.Str() != c.Message) {
+				if c.Events == 1 && (typ.Str() != dotnet.TypeName(c.Type, false) || c.What == "simple" && message.Str() != c.Message) {
 					t.Errorf("%s: exception %s with message %q", c.What, typ.Str(), message.Str())
 				}
 			}

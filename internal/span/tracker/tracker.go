@@ -4,6 +4,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
@@ -11,22 +13,22 @@ import (
 )
 
 // Sources is a bit set that selects which events become spans.
-type Sources uint16
+type Sources = operation.Sources
 
 const (
-	Labels     Sources = 1 << iota // events with labels TraceId and SpanId
-	Activities                     // Activities that a DiagnosticSource recorded
-	Pairs                          // Start and Stop of event sources
-	Imported                       // spans imported from OTLP
-	GC
-	JIT
-	Contention // waits for locks
-	Waits      // waits for wait handles
-	Exceptions
-	Requests // work items of the thread pool, and requests of .NET's HTTP servers and clients
-	Chrome   // slices of Chrome's trace event format
-
-	Default = Labels | Activities | Pairs | Imported | Chrome
+	Labels      = operation.Labels
+	Activities  = operation.Activities
+	Pairs       = operation.Pairs
+	Imported    = operation.Imported
+	GC          = operation.GC
+	JIT         = operation.JIT
+	Contention  = operation.Contention
+	Waits       = operation.Waits
+	Exceptions  = operation.Exceptions
+	Requests    = operation.Requests
+	Chrome      = operation.Chrome
+	Suspensions = operation.Suspensions
+	Default     = operation.Default
 )
 
 // Unfinished states how spans are treated whose end is not in the trace.
@@ -116,7 +118,10 @@ type Tracker struct {
 	hash    span.Hash
 
 	isBound    bool             // result of IsBound; Add clears it for each event
-	collection []span.Attribute // result of Collection; not empty only while endPause emits
+	collection []span.Attribute // result of Collection; not empty only while Resumed emits
+	matcher    *interval.Matcher[ref]
+	event      *ntconv.Event // the current event, for intervals
+	role       *role         // of event
 
 	now  ntconv.Ticks // the end of the recording so far, see recording.Range
 	seen bool         // now has a value
@@ -134,7 +139,6 @@ type Tracker struct {
 	byID       map[spanKey]*open
 	activities map[activityKey]*list
 	pairs      map[schema.PairKey]*list
-	heaps      map[*ntconv.Process]*heap
 	ended      endedSet
 	labeled    bool // an event had a label with a span ID
 
@@ -162,7 +166,6 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 		byID:       make(map[spanKey]*open),
 		activities: make(map[activityKey]*list),
 		pairs:      make(map[schema.PairKey]*list),
-		heaps:      make(map[*ntconv.Process]*heap),
 	}
 	if o != nil {
 		t.opts = *o
@@ -178,6 +181,9 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	if t.opts.MaxOpen <= 0 {
 		t.opts.MaxOpen = defaultMaxOpen
 	}
+	t.matcher = interval.NewMatcher(t.clock, interval.User[ref](intervals{t}), interval.MatcherOptions{
+		Wants: t.wants, MaxOpen: t.opts.MaxOpen,
+	})
 	if !t.clock.Wall.IsZero() {
 		t.base = t.clock.Wall.UnixNano()
 	}
@@ -201,6 +207,7 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 // Add processes an event, which it borrows. Call it for all events in time order, also for sequence points.
 func (t *Tracker) Add(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent {
+		t.matcher.Mark(e)
 		if e.Mark != nil && e.Mark.Kind == ntconv.MarkThreadsRemoved {
 			for i := range e.Mark.Threads {
 				t.removeThread(e.Mark.Threads[i].Thread)
@@ -261,7 +268,9 @@ func (t *Tracker) add(e *ntconv.Event, r *role) {
 		if r.thrown && !labeled {
 			t.addInner(e, r)
 		}
-		t.addRuntime(e, r)
+		t.event, t.role = e, r
+		t.matcher.Add(e, r.runtime)
+		t.event = nil
 	case r.use == useInner && !labeled:
 		t.addInner(e, r)
 	case r.use == usePair && !labeled:
