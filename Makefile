@@ -73,7 +73,7 @@ demo: build ## Build, convert a trace of testdata and show its top methods
 
 .PHONY: test
 test: ## Run all tests
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test -timeout 30m $(TESTFLAGS) ./...
 
 # CONCURRENT matches code that starts goroutines or shares memory between them.
 CONCURRENT = ^[[:space:]]*go (func|[a-zA-Z_.]+\()|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool)|atomic\.|t\.Parallel
@@ -81,12 +81,12 @@ CONCURRENT = ^[[:space:]]*go (func|[a-zA-Z_.]+\()|sync\.(Mutex|RWMutex|WaitGroup
 .PHONY: race
 race: ## Run the race detector on the packages with goroutines, the long tests shortened
 	@# Without this setting, every command that a test runs would sleep for a second at its end.
-	GORACE=atexit_sleep_ms=10 $(GO) test -race -short $(TESTFLAGS) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!e2e' ':!examples' ':!.ci' | \
+	GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m $(TESTFLAGS) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!e2e' ':!examples' ':!.ci' | \
 		xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: e2e
 e2e: ## Test the command and its output with the programs that read it
-	cd e2e && $(GO) test $(TESTFLAGS) ./...
+	cd e2e && $(GO) test -timeout 30m $(TESTFLAGS) ./...
 
 .PHONY: lint
 lint: ## Check format, go vet and staticcheck

@@ -7,9 +7,9 @@ package ntconv
 type Namer interface {
 	// AppendFrames appends the frames of s to dst, leaf first, and returns the extended slice. If s.Frames is set, it
 	// appends these frames, except that it may resolve those with FrameUnresolved. Otherwise each PC yields one frame,
-	// or several if functions were inlined there. p owns the addresses and may be nil. at is the time of the event that recorded s; it selects among successive
-	// owners of a reused address. A PC without a symbol yields a frame with FrameUnresolved and a placeholder name,
-	// never no frame.
+	// or several if functions were inlined there. p owns the addresses and may be nil. at is the time of the event that
+	// recorded s; it selects among successive owners of a reused address. A PC without a symbol yields a frame with
+	// FrameUnresolved and a placeholder name, never no frame.
 	AppendFrames(dst []Frame, p *Process, s *Stack, at Ticks) []Frame
 	// Epoch identifies the owners that the addresses of s in p have at the given time. If two calls with the same p and
 	// s return the same number, AppendFrames, called after all events have been observed in time order, returns the

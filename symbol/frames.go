@@ -32,8 +32,8 @@ type unresolvedKey struct {
 
 // AppendFrames appends the frames of s to dst, leaf first, and returns the extended slice. If s.Frames is set, it
 // appends these frames, with those in place of unresolved ones that Options.Native returns for their addresses; if s is
-// nil, nothing. Otherwise each PC yields one frame, or several if functions were inlined there. p owns the addresses and may be nil; at is the time of the event that recorded s and selects
-// among successive owners of an address.
+// nil, nothing. Otherwise each PC yields one frame, or several if functions were inlined there. p owns the addresses
+// and may be nil; at is the time of the event that recorded s and selects among successive owners of an address.
 //
 // All addresses above the leaf are return addresses, which may lie just after the caller's code. If such an address has
 // no symbol, the address before it is resolved.

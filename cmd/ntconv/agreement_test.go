@@ -114,7 +114,7 @@ func answersOf(t *testing.T, path string) (answers []*agreement.Answer) {
 		name  string
 		flags []string
 	}{
-		{agreement.OTLP, "spans.otlp", []string{"otlp", "--spans", "all", "--unfinished", "close", "--form", "proto"}},
+		{agreement.OTLP, "spans.otlp", []string{"otlp", "--spans", "all,suspensions", "--unfinished", "close", "--form", "proto"}},
 		{agreement.Chrome, "chrome.json", []string{"chrome"}},
 		{agreement.Perfetto, "trace.perfetto-trace", []string{"perfetto"}},
 		{agreement.Firefox, "firefox.json", []string{"firefox"}},

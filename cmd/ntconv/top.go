@@ -135,7 +135,8 @@ func (a *app) top(cmd *cobra.Command, r *ranking, asJSON bool) error {
 	return partial
 }
 
-// report returns a profile as text or as JSON. of is the result of the conversion to the profile. unmatched are the options that match no sample.
+// report returns a profile as text or as JSON. of is the result of the conversion to the profile. unmatched are the
+// options that match no sample.
 func (r *ranking) report(p *profile.Profile, of formats.Result, asJSON bool) (text string, unmatched []string, err error) {
 	if !asJSON {
 		return pprofview.Top(p, &r.options)

@@ -3,6 +3,7 @@ package parquet
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/operation"
@@ -121,8 +122,12 @@ func (p *spans) addInterval(s *span.Span) {
 	if !s.Active.ID.IsZero() {
 		row.TraceID, row.SpanID = p.ids.of(s.Active.TraceID, s.Active.ID)
 	}
+	attributes := s.Attributes
+	if gc := p.tracker.Collection(); gc != nil { // a pause has the generation and the reason of its collection
+		attributes = slices.Concat(attributes, gc)
+	}
 	var bytes int
-	row.Attributes, bytes = attributeMap(s.Attributes, attrSynthetic)
+	row.Attributes, bytes = attributeMap(attributes, attrSynthetic)
 	p.intervals.add(&row, row.TSNanos, 0, bytes+rowBytes)
 }
 

@@ -50,10 +50,11 @@ func (e *SampleTypeError) Error() string {
 	return "no sample type " + strconv.Quote(e.Name) + " in the profile; want one of " + strings.Join(e.Has, ", ")
 }
 
-// Top returns the report of go tool pprof -top, except that units of 1024 bytes have their own name, KiB. All characters in it are printable, and each name stays on its line,
-// because Top escapes the names in p. unmatched is that of Select. The error is a *SampleTypeError, a *NoMatchError, or
-// an error of the driver, for example for an invalid expression. Top takes ownership of p. It is not safe for
-// concurrent use, because the driver has global settings.
+// Top returns the report of go tool pprof -top, except that units of 1024 bytes have their own name, KiB. All
+// characters in it are printable, and each name stays on its line, because Top escapes the names in p. unmatched is
+// that of Select. The error is a *SampleTypeError, a *NoMatchError, or an error of the driver, for example for an
+// invalid expression. Top takes ownership of p. It is not safe for concurrent use, because the driver has global
+// settings.
 func Top(p *profile.Profile, o *TopOptions) (report string, unmatched []string, err error) {
 	escapeNames(p)
 	nameTypes(p)

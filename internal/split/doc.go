@@ -4,8 +4,8 @@
 //
 // A Divider assigns each event to a part. A Splitter writes the events of each part to a sink of its own, and adds what
 // the part needs: the events that describe methods, modules, symbols and processes elsewhere in the trace, as replicas.
-// A replica has the label recording.LabelReplica. Its time is moved to the edge of the part, so that the part does not appear to
-// last until the rundown at the end of the trace.
+// A replica has the label recording.LabelReplica. Its time is moved to the edge of the part, so that the part does not
+// appear to last until the rundown at the end of the trace.
 //
 // # The law
 //

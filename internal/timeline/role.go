@@ -145,13 +145,25 @@ func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
 	return false
 }
 
+// spelling returns the name of a type, as profiles spell it.
+func (t *Timeline) spelling(recorded []byte) string {
+	name, known := t.spelled[string(recorded)]
+	if !known {
+		name = t.titles.share([]byte(profile.TypeNameOf(t.stacks.namer)(string(recorded))))
+		if len(t.spelled) < maxTitles {
+			t.spelled[string(recorded)] = name
+		}
+	}
+	return name
+}
+
 // exceptionType returns the type of a thrown exception, or the name of the event if the payload does not contain it.
 func (t *Timeline) exceptionType(e *ntconv.Event, r *role) string {
 	var v [1]ntconv.Value
 	r.exception.Read(e, v[:])
 	if v[0].Kind() == ntconv.ValueString {
 		if t.text = v[0].AppendString(t.text[:0]); len(t.text) > 0 {
-			return t.titles.share(t.text)
+			return t.spelling(t.text)
 		}
 	}
 	return "ExceptionThrown"

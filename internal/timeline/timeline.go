@@ -128,6 +128,7 @@ type Timeline struct {
 	inner       uint32 // latest number of a slice with events in its payload
 	parts       parts
 	allocations allocations
+	spelled     map[string]string // names of types, by the recorded ones
 
 	recorded *recording.Range
 	// start and end are the range of items in nanoseconds since clock.Tick.
@@ -157,6 +158,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 		recorded: recording.NewRange(info),
 		start:    math.MaxInt64,
 		end:      math.MinInt64,
+		spelled:  map[string]string{},
 	}
 	if o != nil {
 		t.opts = *o

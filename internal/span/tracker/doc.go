@@ -45,7 +45,8 @@
 // Intervals of the runtime are optional: garbage collections and the pauses for them (GC), compilations (JIT), waits
 // for locks (Contention) and wait handles (Waits), exceptions and their handlers (Exceptions), time in the queue of the
 // thread pool (Requests), and suspensions for other reasons than a collection (Suspensions). Package operation lists
-// them, and package interval matches their events. HTTP requests that event sources report are part of Pairs; Requests selects only these.
+// them, and package interval matches their events. HTTP requests that event sources report are part of Pairs; Requests
+// selects only these.
 //
 // # Events of a span
 //

@@ -21,7 +21,8 @@ type printedEvent struct {
 // Events returns the answer of print --json in time order: what a reader finds who pairs begin and end by thread and
 // counts.
 func Events(lines []byte) (*Answer, error) {
-	a := NewAnswer("print", "gc pauses", "gc pause time", "contentions", "waits", "wait time")
+	a := NewAnswer("print", "gc pauses", "gc pause time", "contentions", "waits", "wait time",
+		"suspensions", "suspension time")
 	open := map[string][]printedEvent{}
 	d := json.NewDecoder(bytes.NewReader(lines))
 	for d.More() {
@@ -37,9 +38,13 @@ func Events(lines []byte) (*Answer, error) {
 			key := e.Event[:4] + thread
 			open[key] = append(open[key], e)
 		case "GCRestartEEEnd":
-			if begin, ok := pop(open, "pause "+thread); ok && (begin.Payload.Reason == 1 || begin.Payload.Reason == 6) {
-				a.total("gc pauses", 1, nil)
-				a.total("gc pause time", int64(e.Time.Sub(begin.Time)), nil)
+			if begin, ok := pop(open, "pause "+thread); ok {
+				many, time := "suspensions", "suspension time"
+				if begin.Payload.Reason == 1 || begin.Payload.Reason == 6 {
+					many, time = "gc pauses", "gc pause time"
+				}
+				a.total(many, 1, nil)
+				a.total(time, int64(e.Time.Sub(begin.Time)), nil)
 			}
 		case "ContentionStop":
 			if _, ok := pop(open, "Cont"+thread); ok {

@@ -36,6 +36,12 @@ var operations = []operation{
 	{"Exception filter", "exception filters", "exception filter time", nil},
 	{"Thread pool queue", "queued work items", "queue time", nil},
 	{"Thread pool I/O queue", "queued I/O work items", "I/O queue time", nil},
+	suspensionOperation,
+}
+
+// suspensionOperation is a suspension of the runtime that is not for a collection. Timelines omit them by default.
+var suspensionOperation = operation{
+	"Suspension", "suspensions", "suspension time", map[string]string{"reason": "dotnet.suspension.reason"},
 }
 
 var spanOperation = operation{many: "spans", time: "span time", keys: map[string]string{"name": nameKey}}
@@ -113,7 +119,7 @@ func (a *Answer) stateSlices(list []operation) {
 // timelineOperations returns the operations that timelines show as slices: exceptions are instants there.
 func timelineOperations() (list []operation) {
 	for _, o := range append([]operation{spanOperation}, operations...) {
-		if !strings.Contains(o.many, "handle") && o.many != "exception filters" {
+		if !strings.Contains(o.many, "handle") && o.many != "exception filters" && o.many != suspensionOperation.many {
 			list = append(list, o)
 		}
 	}

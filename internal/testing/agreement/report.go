@@ -206,6 +206,7 @@ var diffTotals = map[string]string{
 var duringFacts = map[string]string{
 	"pause": "gc pauses", "gc": "collections", "contention": "contentions", "wait": "waits", "jit": "compilations",
 	"typeload": "type loads", "exception": "handled exceptions", "request": "requests", "span": "all spans",
+	"suspension": "suspensions",
 }
 
 // DuringExpressions returns the expressions whose summaries During reads.
