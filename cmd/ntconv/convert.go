@@ -216,6 +216,9 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 		},
 		advice: c.to.Out.Advice,
 	}
+	if own, ok := c.creator.(formats.Advisor); ok {
+		d.advice = own.Advice()
+	}
 	if c.scrub != nil {
 		d.matched = func() error { return a.scrubbed(c.scrub, p) }
 	}

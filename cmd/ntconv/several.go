@@ -194,12 +194,21 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 	case each:
 		return a.convertInto(cmd, c, in)
 	case n > 1 && in.expanded && !c.to.Out.Merges:
-		return failf(exitUsage, "%s and one output %s: name a directory with -o DIR/, or merge them first: ntconv merge IN... both.nettrace",
-			severalName(in), c.out)
+		return failf(exitUsage, "%s and one output: %s converts each by itself, or merge them first: ntconv merge IN... both.nettrace",
+			severalName(in), eachFlag(cmd, c))
 	case n > 1 && !c.to.Out.Merges:
-		return fail(exitUsage, fmt.Errorf("%w; -o DIR/ converts each by itself", oneInput(cmd, in.Names)))
+		return fail(exitUsage, fmt.Errorf("%w; %s converts each by itself", oneInput(cmd, in.Names), eachFlag(cmd, c)))
 	}
 	return a.convertAll(cmd, c, in.Names)
+}
+
+// eachFlag returns the flag that converts each input by itself. An output that is not a file takes no -o, and --each=false
+// overrides -o DIR/.
+func eachFlag(cmd *cobra.Command, c *conversion) string {
+	if to, _ := c.creator.Destination(); to == formats.ToNothing || cmd.Flags().Changed(flagEach) {
+		return "--" + flagEach
+	}
+	return "-o DIR/"
 }
 
 // convertInto converts one input into an output in the directory that -o names.

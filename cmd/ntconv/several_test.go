@@ -108,7 +108,7 @@ func TestSeveralInputs(t *testing.T) {
 		{"to pprof runs/a.nettrace -o 6/", exitOK, "a.pb.gz", "6/a.pb.gz: "},
 		{"to pprof runs/a.nettrace runs/sub/a.nettrace -o 7/", exitOK, "runs/a.pb.gz sub/a.pb.gz", "2 of 2 inputs"},
 		{"to pprof runs/a.nettrace runs/sub/a.nettrace -o 8/x.pb.gz", exitUsage, "", "-o DIR/ converts each by itself"},
-		{"to pprof runs -o 9/x.pb.gz", exitUsage, "", "name a directory with -o DIR/"},
+		{"to pprof runs -o 9/x.pb.gz", exitUsage, "", "-o DIR/ converts each by itself, or merge them first: "},
 		{"to parquet runs/a.nettrace runs/sub/a.nettrace -o 10/x/", exitOK, "x/attributes.parquet ...", "3,036 events"},
 		{"to parquet runs/a.nettrace runs/cut.nettrace -o 11/x/ --each", exitIncomplete, "x/a.parquet/attributes.parquet ...", "2 of 2 inputs"},
 		{"convert --to pprof runs 12/", exitIncomplete, "a.pb.gz cut.pb.gz sub/a.pb.gz", "3 of 3 inputs"},

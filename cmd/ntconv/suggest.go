@@ -205,13 +205,20 @@ func oneInput(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%w; %s", err, wayForSeveral(cmd, args))
 }
 
-// wayForSeveral returns the command that merges several inputs.
+// wayForSeveral returns the command that merges several inputs, and the same command for the merged trace. It repeats the
+// flags of the command line, without headers, which may be secrets.
 func wayForSeveral(cmd *cobra.Command, args []string) string {
 	var in strings.Builder
 	for _, name := range args {
 		in.WriteString(message.ShellWord(name) + " ")
 	}
-	way := fmt.Sprintf("to merge them, run: ntconv merge %sboth.nettrace && %s both.nettrace", in.String(), cmd.CommandPath())
+	again := cmd.CommandPath()
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if f.Name != flagEach && f.Name != "header" {
+			again += " " + flagWords(f)
+		}
+	})
+	way := fmt.Sprintf("to merge them, run: ntconv merge %sboth.nettrace && %s both.nettrace", in.String(), again)
 	if len(args) == 2 && cmd.Flags().Lookup(flagDiff) != nil {
 		return fmt.Sprintf("to compare them, run: %s --%s %s; %s", cmd.CommandPath(), flagDiff, strings.TrimSpace(in.String()), way)
 	}

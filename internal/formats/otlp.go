@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/clr"
 	"github.com/ntconv/ntconv/internal/iox"
 	"github.com/ntconv/ntconv/internal/operation"
+	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/pflag"
 )
@@ -167,6 +168,32 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	flags.DurationVar(&c.flush, flagFlushEvery, 0,
 		"maximum `time` that a span waits for its batch to fill (default 500ms, for files no limit)")
 	return c
+}
+
+// Advice implements Advisor. Without spans that the trace itself describes, it is how to record the intervals of the
+// runtime that --spans selects.
+func (c *otlpCreator) Advice() string {
+	sources := operation.Sources(c.options.Sources)
+	if sources == 0 || sources&(operation.Labels|operation.Activities|operation.Pairs) != 0 {
+		return spanAdvice
+	}
+	var list []string
+	for _, category := range operation.Categories() {
+		if sources&category.Source != 0 {
+			list = append(list, "for --spans "+category.Name+": "+howToRecord(category.Source))
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// howToRecord returns how to record the operations of a source.
+func howToRecord(source operation.Sources) string {
+	for _, o := range operation.All() {
+		if o.Source == source && o.Record != "" {
+			return o.Record
+		}
+	}
+	return recording(kind.Requests) + " records them"
 }
 
 // Destination implements Creator. If neither --endpoint nor -o is given, the environment decides.

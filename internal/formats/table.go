@@ -166,6 +166,12 @@ type FormChooser interface {
 	Binary() bool
 }
 
+// An Advisor is a Creator whose flags determine how to record a trace with contents for the output, instead of Out.Advice.
+type Advisor interface {
+	Creator
+	Advice() string
+}
+
 // A NameChooser is a Creator for which the name of the output determines whether it is one file or a directory.
 type NameChooser interface {
 	Creator
