@@ -15,22 +15,22 @@ import (
 // checkAgain encodes decoded values and compares them with the beginning of the payload. Strings with unpaired
 // surrogates, invalid UTF-8, booleans other than 0 and 1, and overlong varints do not round-trip exactly; then a second
 // decoding must agree.
-func checkAgain(t *testing.T, e *ntconv.Event, l *Layout, values []ntconv.Value, whole bool) {
+func checkAgain(t *testing.T, e *ntconv.Event, fields []ntconv.Field, values []ntconv.Value, whole bool) {
 	t.Helper()
 	if !whole {
 		return
 	}
-	again, err := ntconv.AppendFields(nil, l.Fields, values, e.PointerSize())
+	again, err := ntconv.AppendFields(nil, fields, values, e.PointerSize())
 	if err != nil {
-		t.Fatalf("%s: %v", l.Symbol, err)
+		t.Fatalf("%s: %v", e.Type.Name, err)
 	}
 	if bytes.HasPrefix(e.Payload, again) {
 		return
 	}
 	i := 0
-	for f, v := range ntconv.DecodeFields(l.Fields, again, e.PointerSize()) {
+	for f, v := range ntconv.DecodeFields(fields, again, e.PointerSize()) {
 		if show(v) != show(values[i]) {
-			t.Fatalf("%s.%s: %s, encoded and decoded again %s", l.Symbol, f.Name, show(values[i]), show(v))
+			t.Fatalf("%s.%s: %s, encoded and decoded again %s", e.Type.Name, f.Name, show(values[i]), show(v))
 		}
 		i++
 	}

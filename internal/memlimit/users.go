@@ -34,7 +34,7 @@ func memoryUsers() []memoryUser {
 		{"/internal/distribution.", "numbers whose quantiles are computed"},
 		{"/internal/eventstats.", "groups of events and their values"},
 		{"/internal/during.", "spans and intervals during which events are selected"},
-		{"/internal/interval.", "spans and intervals during which events are selected"},
+		{"/internal/interval.", "open intervals, and those during which events are selected"},
 		{"/internal/grouping.", "names of functions that are folded or grouped"},
 		{"/internal/streameq.", "definitions and events that are compared"},
 		{"/internal/subset.", "the processes and threads of the selected events"},
