@@ -27,9 +27,9 @@ type facts struct {
 	start, end     threadKey
 	started, ended bool
 
-	wall     bool         // from and to are on the wall clock
-	endEvent ntconv.Ticks // if wall: time of the event that records the end
-	recorded ntconv.Ticks // if wall: from before calibrate
+	wall                     bool         // from and to are on the wall clock
+	endEvent                 ntconv.Ticks // if wall: time of the event that records the end
+	recordedFrom, recordedTo ntconv.Ticks // if wall: from and to before calibrate
 
 	shownUntil ntconv.Ticks // last time at which a descendant shows the span on the thread start
 	shownSince ntconv.Ticks // if hasSince: first time at which a descendant shows the span on the thread end
@@ -55,7 +55,7 @@ func (b *build) add(x *Index, s *span.Span) {
 		f.ended = f.ended && f.finished
 	}
 	if s.Evidence == span.FromActivity && f.finished && x.event != nil {
-		f.wall, f.endEvent, f.recorded = true, x.event.Time, f.from
+		f.wall, f.endEvent, f.recordedFrom, f.recordedTo = true, x.event.Time, f.from, f.to
 	}
 	b.facts = append(b.facts, f)
 }
@@ -91,7 +91,7 @@ func (x *Index) resolve() {
 		x.spans[n].depth = x.depth(int32(n))
 		x.spans[n].picked = x.isPicked(int32(n))
 	}
-	x.startAfterParents(b.facts)
+	x.keepNesting(b.facts)
 	x.showAncestors(b.facts)
 	x.makeTimelines(b.facts)
 	x.sortActivities(b.facts)
@@ -102,14 +102,12 @@ const (
 	neighbors = 15
 	// nearby is the maximum time between them. It is short enough to make the drift between the clocks negligible.
 	nearby = 10 * time.Second
-	// late is the maximum delay of the event at the end of an Activity: the first event of a process takes that long.
-	// With a longer delay, the program has set the times of the Activity itself.
-	late = 50 * time.Millisecond
 )
 
 // calibrate converts times on the wall clock to the clock of the trace. An event is recorded at or after the end of its
 // Activity, so the difference between the clocks is the smallest one among neighboring Activities. calibrate uses the
-// first quartile, so that Activities whose program has set their times do not affect the result.
+// first quartile, so that Activities whose program has set their times do not affect the result, and ends no Activity
+// after its event.
 func (x *Index) calibrate(all []facts) {
 	var order []int32
 	for n := range all {
@@ -126,7 +124,7 @@ func (x *Index) calibrate(all []facts) {
 	})
 	moves := make([]ntconv.Ticks, len(order))
 	freq := ntconv.Clock{Freq: x.clock.Freq}
-	reach, slack := freq.TicksAt(nearby), freq.TicksAt(late)
+	reach := freq.TicksAt(nearby)
 	var window []ntconv.Ticks
 	for i, n := range order {
 		window = window[:0]
@@ -141,10 +139,7 @@ func (x *Index) calibrate(all []facts) {
 	}
 	for i, n := range order {
 		f := &all[n]
-		f.from, f.to = bin.AddClamped(f.from, moves[i]), bin.AddClamped(f.to, moves[i])
-		if minus(f.endEvent, f.to) <= slack {
-			f.to = f.endEvent
-		}
+		f.from, f.to = bin.AddClamped(f.from, moves[i]), min(bin.AddClamped(f.to, moves[i]), f.endEvent)
 	}
 }
 
@@ -220,20 +215,24 @@ func (x *Index) descends(n, from int32) bool {
 	return n == from
 }
 
-// startAfterParents moves the start of a span that begins before its parent only because calibrate moved the two by
-// different amounts. The inner one of two spans is then the one that starts later.
-func (x *Index) startAfterParents(all []facts) {
+// keepNesting moves the start of a span that begins before its parent, and the end of one that ends after it, only because
+// calibrate moved the two by different amounts. The inner one of two spans is then the one that starts later.
+func (x *Index) keepNesting(all []facts) {
 	order := slices.Clone(x.byID)
 	slices.SortFunc(order, func(a, b int32) int {
 		return cmp.Or(cmp.Compare(x.spans[a].depth, x.spans[b].depth), cmp.Compare(a, b))
 	})
 	for _, n := range order {
 		p := x.spans[n].parent
-		if p == noSpan || !all[n].wall || !all[p].wall || all[n].recorded < all[p].recorded {
+		if p == noSpan || !all[n].wall || !all[p].wall {
 			continue
 		}
-		if f := &all[n]; f.from < all[p].from && all[p].from <= f.to {
-			f.from = all[p].from
+		f, o := &all[n], &all[p]
+		if f.recordedFrom >= o.recordedFrom && f.from < o.from && o.from <= f.to {
+			f.from = o.from
+		}
+		if f.recordedTo <= o.recordedTo && f.to > o.to && o.to >= f.from {
+			f.to = o.to
 		}
 	}
 }
