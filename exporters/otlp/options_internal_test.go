@@ -36,7 +36,8 @@ func TestSources(t *testing.T) {
 		sources       Sources
 		names, others []string
 	}{
-		{"own/waits", Contention, []string{"Wait", "Lock contention"}, []string{"JIT"}},
+		{"own/waits", Contention, []string{"Lock contention"}, []string{"JIT", "Wait"}},
+		{"own/waits", Waits, []string{"Wait"}, []string{"JIT", "Lock contention"}},
 		{"own/net-http", Requests, []string{"Request"}, []string{"ResponseContent"}},
 	} {
 		t.Run(c.trace, func(t *testing.T) {
