@@ -223,7 +223,7 @@ func TestSpansOfOTLPFiles(t *testing.T) {
 
 // The table intervals has the intervals that ntconv to otlp --spans all writes.
 func TestIntervalsAreThoseOfOTLP(t *testing.T) {
-	const runtime = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests
+	const runtime = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests | otlp.Waits | otlp.Suspensions
 	files := []corpus.File{corpus.Trace(t, "alloc-verbose"), corpus.Trace(t, "exceptions"), corpus.Trace(t, "jit")}
 	if _, err := corpus.Find("data"); err == nil {
 		files = append(files, corpus.SharedTrace(t, "own/waits"), corpus.SharedTrace(t, "own/alloc-gccollect"))

@@ -152,7 +152,7 @@ func TestProfile(t *testing.T) {
 		got = append(got, describe(s))
 	}
 	want := []string{
-		"[2 200000] libcoreclr.so+0x10<Shop.Price+Shop.Total<Shop.Main {pid=[42][id] process=[shop] state=[Managed] tid=[7][id] thread=[till]}",
+		"[2 200000] libcoreclr.so+0x10<Shop.Price+Shop.Total<Shop.Main {pid=[42][id] process=[shop] state=[Managed] thread=[till] tid=[7][id]}",
 		"[1 100000] Shop.Main {pid=[42][id] process=[shop] state=[Managed] tid=[0][id]}",
 	}
 	if !slices.Equal(got, want) {
