@@ -8,9 +8,6 @@ TESTFLAGS ?=
 # with "context deadline exceeded" and without an input when its time ends (go.dev/issue/75804), and part of the time is
 # spent on inputs found earlier.
 FUZZTIME  ?= 50000x
-# make fuzz runs every FUZZPARTS-th target, beginning with number FUZZPART.
-FUZZPARTS ?= 1
-FUZZPART  ?= 0
 # Mutants of small files: their number, the number of the first one, the seed, the number of processes, and
 # comma-separated prefixes of target names. A seed and a number always produce the same mutant.
 MUTANTS   ?= 10000000
@@ -105,7 +102,7 @@ generate: ## Regenerate files
 fuzz: ## Fuzz every target for FUZZTIME inputs (or a time)
 	@$(GO) test -list '^Fuzz' ./... | \
 	awk '/^Fuzz/ { name[n++] = $$1 } \
-		/^ok/ { for (i = 0; i < n; i++) if (all++ % $(FUZZPARTS) == $(FUZZPART)) print $$2, name[i]; n = 0 } \
+		/^ok/ { for (i = 0; i < n; i++) print $$2, name[i]; n = 0 } \
 		/^FAIL./ { print "failed", $$2 }' | { \
 		bad=0; \
 		while read -r package target; do \
@@ -131,6 +128,10 @@ mutate: ## Read MUTANTS corrupt copies of small files with every reader, importe
 .PHONY: growth
 growth: ## Check that steps and memory of the command grow no faster than n log n, for every kind of table
 	$(GO) test $(TESTFLAGS) -count=1 -timeout 60m ./internal/testing/growth -args -sample 1
+
+.PHONY: nightly
+nightly: ## Run the checks that take long and rarely fail: fuzz, mutate, growth, cross, vulncheck and packages
+	.ci/run nightly
 
 .PHONY: vulncheck
 vulncheck: ## Look for known vulnerabilities in the code that ntconv calls; skipped if their database cannot be reached
