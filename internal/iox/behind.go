@@ -23,10 +23,12 @@ const (
 //	in channel full run takes it and writes it
 //	in channel free take makes it cur again
 //
-// Write, Flush and Close are not safe for concurrent use; Stop is. The goroutine ends in Close or Stop.
+// Its methods are safe for concurrent use, because a sink may write on its own goroutines while the caller, who waits for
+// more input, flushes. The goroutine ends in Close or Stop.
 type WriteBehind struct {
 	w       io.Writer
-	cur     []byte // the buffer that Write fills, or nil
+	mu      sync.Mutex // held by Write, Flush and Close; guards cur, closed and result
+	cur     []byte     // the buffer that Write fills, or nil
 	free    chan []byte
 	full    chan block
 	quit    chan struct{}
@@ -105,6 +107,8 @@ func (b *WriteBehind) err() error {
 
 // Write copies p. It blocks while all buffers wait to be written. An error may be that of an earlier Write.
 func (b *WriteBehind) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	n := 0
 	for n < len(p) {
 		if err := b.take(); err != nil {
@@ -155,6 +159,12 @@ func (b *WriteBehind) hand(ack chan<- struct{}) {
 
 // Flush waits until all bytes written so far have reached the underlying writer.
 func (b *WriteBehind) Flush() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.flush()
+}
+
+func (b *WriteBehind) flush() error {
 	if err := b.take(); err != nil {
 		return err
 	}
@@ -170,11 +180,13 @@ func (b *WriteBehind) Flush() error {
 
 // Close flushes and ends the goroutine. It does not close the underlying writer. Later calls return the same error.
 func (b *WriteBehind) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.closed {
 		return b.result
 	}
 	b.closed = true
-	b.result = b.Flush()
+	b.result = b.flush()
 	b.Stop()
 	if !errors.Is(b.result, ErrAborted) {
 		<-b.done // run is idle after a Flush, and soon after an error

@@ -148,3 +148,42 @@ func TestWriteBehindStop(t *testing.T) {
 		})
 	}
 }
+
+// A sink writes on its own goroutines while the caller flushes: bytes of one Write stay together, and nothing waits
+// forever.
+func TestWriteBehindConcurrently(t *testing.T) {
+	noLeaks(t)
+	r := new(recorder)
+	b := NewWriteBehind(r)
+	const writers, writes, size = 4, 500, 1000
+	var all sync.WaitGroup
+	for w := range writers {
+		all.Go(func() {
+			piece := bytes.Repeat([]byte{byte('a' + w)}, size)
+			for range writes {
+				if n, err := b.Write(piece); n != size || err != nil {
+					t.Errorf("%d, %v", n, err)
+				}
+				if err := b.Flush(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out, counts := r.buf.Bytes(), map[byte]int{}
+	for ; len(out) >= size; out = out[size:] {
+		if len(bytes.Trim(out[:size], string(out[:1]))) > 0 {
+			t.Fatal("the bytes of two writes are mixed")
+		}
+		counts[out[0]]++
+	}
+	for w := range writers {
+		if n := counts[byte('a'+w)]; n != writes {
+			t.Errorf("%d writes of goroutine %d, want %d", n, w, writes)
+		}
+	}
+}

@@ -36,7 +36,7 @@ type OutputOptions struct {
 // Standard output, pipes and devices cannot be replaced and are written directly: bytes that were written cannot be
 // taken back. Atomic distinguishes the two cases.
 //
-// Write, Flush and Commit are not safe for concurrent use; Abort and Written may be called at any time from any
+// Commit must not run while another goroutine writes; Write, Flush, Abort and Written may be called at any time from any
 // goroutine. The states change as follows, under mu:
 //
 //	open      → committed  Commit succeeded
