@@ -27,8 +27,8 @@ type OutputsOptions struct {
 // written to a temporary directory next to the destination. If no member was created, Commit creates an empty
 // directory; for a file it returns an error and creates nothing.
 //
-// Create, Members, Written and Abort are safe for concurrent use, and so is Flush of a single output. Flush of a directory and
-// Commit must not run while another goroutine uses a member.
+// Create, Members, Written and Abort are safe for concurrent use, and so is Flush of a single output. Flush of a
+// directory and Commit must not run while another goroutine uses a member.
 type Outputs struct {
 	name  string
 	to    target
