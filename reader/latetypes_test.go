@@ -370,6 +370,39 @@ func TestLateRowDecision(t *testing.T) {
 	}
 }
 
+// TestLateRowPassed checks that the wait of an event ends although an event before it waits, and that this does not depend
+// on the blocks between the sorted event and the row. TraceEvent refuses this trace, too.
+func TestLateRowPassed(t *testing.T) {
+	const start = 1_000_000_000
+	var out bytes.Buffer
+	s := wirestream.New(&out, wire.V4)
+	s.Types(wirestream.Type{ID: 1, Provider: "P", Name: "Known"})
+	b := s.Events()
+	for i, h := range []wire.EventHeader{
+		{MetadataID: 2, Time: start + 100}, {MetadataID: 3, Time: start + 50}, {MetadataID: 1, Time: start + 60, Sorted: true},
+		{MetadataID: 1, Time: start + 110},
+	} {
+		h.Thread, h.CaptureThread, h.Sequence = 1, 1, uint32(i+1)
+		b.Add(&h, nil)
+		b.Flush()
+	}
+	s.Types(wirestream.Type{ID: 2, Provider: "P", Name: "Late"})
+	s.Types(wirestream.Type{ID: 3, Provider: "P", Name: "Too late"})
+	s.End()
+	report := &ntconv.Report{}
+	_, events, err := readAll(out.Bytes(), &Options{Order: FileOrder, Report: report})
+	var names []string
+	for _, e := range events {
+		names = append(names, e.Type.Name)
+	}
+	if want := []string{"Late", "", "Known", "Known"}; err != nil || !slices.Equal(names, want) || report.Count(ntconv.CodeUnknownType) != 1 {
+		t.Errorf("events %q, %v, report %v; want %q", names, err, report.Entries(), want)
+	}
+	if _, _, err := readAll(out.Bytes(), &Options{Order: FileOrder, Strict: true}); !errors.Is(err, ntconv.ErrCorrupt) {
+		t.Errorf("strict: %v", err)
+	}
+}
+
 // TestLateRowPrefixes states the law of prefixes for traces with late rows. A prefix of the input yields a prefix of the
 // definitions and a prefix of all else, except that an event whose row follows the end of the prefix is a placeholder.
 func TestLateRowPrefixes(t *testing.T) {
