@@ -447,9 +447,10 @@ func (r *Reader) fill(keep bool) error {
 	return err
 }
 
-// waits reports whether an event in file order waits for the metadata row of its type. As TraceEvent looks up types, the
-// row may follow until the recorder states with a sorted event that no event of the time is missing. A sorted event
-// does not wait.
+// waits reports whether an event in file order waits for the metadata row of its type. It waits as long as in
+// TraceEvent, which looks up the type when it delivers the event: a sorted event at once, another one before the next
+// sorted event of a later time. Only the first row of the queue is asked again after a block, so an event behind it may
+// get a type that would be too late for TraceEvent.
 func (r *Reader) waits(w *row) bool {
 	q := &r.window
 	return w.flags&(ntconv.FlagSorted|flagMark) == 0 && r.types.find(w.meta) == nil &&
