@@ -411,8 +411,8 @@ func (r *Reader) readEvents(b *block) error {
 }
 
 // fill reads the rest of the block into the window and releases all rows up to the latest sorted event, in file order
-// the rows before the first one that waits. If keep is set, it adds the current row first. If the window reaches its limit, fill stops and releases everything; the rest of the
-// block follows once that is delivered.
+// the rows before the first one that waits. If keep is set, it adds the current row first. If the window reaches its
+// limit, fill stops and releases everything; the rest of the block follows once that is delivered.
 func (r *Reader) fill(keep bool) error {
 	w := &r.window
 	offset := r.events.offset

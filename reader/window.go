@@ -227,7 +227,8 @@ func (w *window) release(t int64, all bool) {
 }
 
 // next returns the earliest released row, in file order the first one, or nil if there is none. After nil nothing is
-// released: new rows wait for the next call of release. The row is valid until the next call of a method that changes the window.
+// released: new rows wait for the next call of release. The row is valid until the next call of a method that changes
+// the window.
 func (w *window) next() *row {
 	if w.batch.at == w.batch.end && !w.nextBatch() {
 		return nil
