@@ -53,6 +53,24 @@ func TestPendingEvent(t *testing.T) {
 	}
 }
 
+// TestPendingEventRefused checks that nothing follows an event that strict mode refuses, not even the sequence point that
+// ended its wait.
+func TestPendingEventRefused(t *testing.T) {
+	for _, order := range []Order{FileOrder, ByTime} {
+		var out bytes.Buffer
+		s := wirestream.New(&out, wire.V4)
+		b := s.Events()
+		b.Add(&wire.EventHeader{MetadataID: 1, Thread: 1, CaptureThread: 1, Time: 1e9, Sequence: 1}, nil)
+		b.Flush()
+		s.SequencePoint(2e9, 0)
+		s.End()
+		n, err := count(out.Bytes(), &Options{Order: order, Strict: true})
+		if !errors.Is(err, ntconv.ErrCorrupt) || n != 1 { // the definition of the thread
+			t.Errorf("order %d: %d events, %v", order, n, err)
+		}
+	}
+}
+
 // A lateTrace is a generated trace whose metadata rows may follow their events.
 type lateTrace struct {
 	version wire.Version

@@ -239,6 +239,7 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 		switch {
 		case err != nil:
 			r.window.discard()
+			r.waiting = false // the sequence point follows the events that are discarded
 			r.fail(err)
 		case e != nil:
 			return e, nil
