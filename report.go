@@ -37,7 +37,8 @@ const (
 	// CodeOutOfOrder counts events after a later event of their thread, after a barrier that they belong before, or
 	// after an event with FlagSorted that is later.
 	CodeOutOfOrder
-	// CodeWindowCap counts windows that exceeded a reader limit; they were delivered in parts, each in time order.
+	// CodeWindowCap counts windows that exceeded a reader limit; they were delivered in parts. Each part is in time order;
+	// in file order, events of a part lack types that later parts define.
 	CodeWindowCap
 	// CodeUnknownBlock counts blocks of unknown kind, delivered as KindOpaque.
 	CodeUnknownBlock
@@ -139,8 +140,8 @@ var codes = [numCodes]codeSpec{
 		"events appear too late in the input for time order, or after a barrier or a flag that excludes them",
 		"event appears too late in the input for time order, or after a barrier or a flag that excludes it",
 	},
-	CodeWindowCap: {"window-cap", SeverityNotice, "windows exceeded a limit and were sorted in parts",
-		"window exceeded a limit and was sorted in parts"},
+	CodeWindowCap: {"window-cap", SeverityNotice, "windows exceeded a limit and were delivered in parts",
+		"window exceeded a limit and was delivered in parts"},
 	CodeUnknownBlock: {"unknown-block", SeverityInfo, "blocks of an unknown kind were passed on unread",
 		"block of an unknown kind was passed on unread"},
 	CodeUnknownThread: {"unknown-thread", SeverityLoss, "references to threads that the trace does not define",

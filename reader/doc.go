@@ -7,11 +7,11 @@
 //	framer   block headers of version 6, or objects of versions 3 to 5
 //	tables   metadata, thread, stack and label list rows: wire IDs to pointers
 //	step     one event header to a row of numbers; sequence numbers; references resolved to slots
-//	window   time order only: rows of a window, merged
+//	window   time order: rows of a window, merged; file order: rows that wait for their type
 //	deliver  a row to an ntconv.Event
 //
-// The reader resolves threads, stacks and label lists when it reads an event, and types when it delivers the event: in
-// real files a metadata row may follow the events that use it.
+// The reader resolves threads, stacks and label lists when it reads an event, and types when it delivers the event: a
+// metadata row may follow the events that use it in their window. In file order, too, such events wait for the row.
 //
 // The comment of type memo lists the caches between these steps, and the comment of type window its fields.
 //

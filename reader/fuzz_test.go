@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -267,24 +269,55 @@ func comparePlain(data []byte) error {
 	p := newPlainReader(r.legacy, r.info.PointerSize)
 	for b := range wiretest.Blocks(data) {
 		p.block(&b)
-		for i := range p.events {
-			e, err := nextEvent(r)
-			if err != nil {
-				if errors.Is(err, ntconv.ErrLimit) || errors.Is(err, ntconv.ErrUnsupported) {
-					return nil
-				}
-				return fmt.Errorf("no event at %d: %w", p.events[i].offset, err)
-			}
-			if err := p.events[i].compare(e, p); err != nil {
-				return fmt.Errorf("event at %d: %w", p.events[i].offset, err)
-			}
+		if limited, err := p.compare(r, b.Kind == wire.KindSequencePoint); limited || err != nil {
+			return err
 		}
-		p.events = p.events[:0]
 		if p.flush != nil {
 			p.flush()
 		}
 	}
-	return nil
+	_, err = p.compare(r, true)
+	return err
+}
+
+// compare compares the events of the queue up to the first one that waits for its type, or all, with the next events of
+// the reader. limited means that the reader refuses the rest.
+func (p *plainReader) compare(r *Reader, all bool) (limited bool, err error) {
+	for len(p.events) > 0 && (all || !p.waits(&p.events[0])) {
+		want := &p.events[0]
+		e, err := nextEvent(r)
+		switch {
+		case errors.Is(err, ntconv.ErrLimit) || errors.Is(err, ntconv.ErrUnsupported):
+			return true, nil
+		case err != nil:
+			return false, fmt.Errorf("no event at %d: %w", want.offset, err)
+		}
+		if err := want.compare(e, p, r.err); err != nil {
+			return false, fmt.Errorf("event at %d: %w", want.offset, err)
+		}
+		p.events = p.events[1:]
+	}
+	if len(p.events) == 0 {
+		p.waiting, p.sorted = false, math.MinInt64
+	}
+	return false, nil
+}
+
+// waits reports whether the row of the event's type may follow: no sorted event after the first one that waits is later.
+func (p *plainReader) waits(e *plainEvent) bool {
+	_, known := p.types[e.header.MetadataID]
+	return !known && !e.header.Sorted && int64(e.header.Time) >= p.sorted
+}
+
+// add appends an event to the queue with what its references mean now.
+func (p *plainReader) add(e plainEvent) {
+	h := &e.header
+	e.tid, e.capture = p.tid(h.Thread), p.tid(h.CaptureThread)
+	e.stack, e.labels = p.stacks[h.StackID], p.labels[h.LabelList]
+	if p.waiting = p.waiting || p.waits(&e); p.waiting && h.Sorted {
+		p.sorted = max(p.sorted, int64(h.Time))
+	}
+	p.events = append(p.events, e)
 }
 
 // nextEvent returns the next event that was recorded.
@@ -305,7 +338,9 @@ type plainReader struct {
 	threads map[uint64]wire.Thread
 	stacks  map[uint32][]byte
 	labels  map[uint32][]wire.Label
-	events  []plainEvent // of the last block
+	events  []plainEvent // in file order; the first one waits for its type, or all are of the last block
+	waiting bool         // one of events waits
+	sorted  int64        // latest time of the sorted events after the first one that waits
 	flush   func()       // the tables to clear after the last block
 }
 
@@ -315,14 +350,17 @@ type typeRow struct {
 }
 
 type plainEvent struct {
-	offset  int64
-	header  wire.EventHeader
-	payload []byte
+	offset       int64
+	header       wire.EventHeader
+	payload      []byte
+	tid, capture uint64
+	stack        []byte
+	labels       []wire.Label
 }
 
 func newPlainReader(legacy bool, pointer int) *plainReader {
 	return &plainReader{
-		legacy: legacy, pointer: pointer, types: map[uint32]typeRow{}, threads: map[uint64]wire.Thread{},
+		legacy: legacy, pointer: pointer, sorted: math.MinInt64, types: map[uint32]typeRow{}, threads: map[uint64]wire.Thread{},
 		stacks: map[uint32][]byte{}, labels: map[uint32][]wire.Label{},
 	}
 }
@@ -353,7 +391,7 @@ func (p *plainReader) block(b *wiretest.Block) {
 	case wire.KindSequencePoint:
 		p.sequencePoint(&c)
 	case wire.KindEvent:
-		p.eventBlock(b, func(e plainEvent) { p.events = append(p.events, e) })
+		p.eventBlock(b, p.add)
 	}
 }
 
@@ -436,7 +474,7 @@ func (p *plainReader) eventBlock(b *wiretest.Block, yield func(plainEvent)) {
 			return
 		}
 		size := n + int(h.PayloadSize)
-		yield(plainEvent{b.Offset + int64(len(b.Body)-len(body)), h, body[n:size]})
+		yield(plainEvent{offset: b.Offset + int64(len(b.Body)-len(body)), header: h, payload: body[n:size]})
 		if !head.Compressed() && p.legacy {
 			size = int(legacy.RowSize(&h, len(body)))
 		}
@@ -444,10 +482,12 @@ func (p *plainReader) eventBlock(b *wiretest.Block, yield func(plainEvent)) {
 	}
 }
 
-// compare compares an event with the event that the reader delivered.
-func (w *plainEvent) compare(e *ntconv.Event, p *plainReader) error {
+// compare compares an event with the event that the reader delivered. end is the error at which the reader has arrived:
+// the reader also reads a truncated last block, which may define the type.
+func (w *plainEvent) compare(e *ntconv.Event, p *plainReader, end error) error {
 	h := &w.header
 	typ, known := p.types[h.MetadataID]
+	defined := end == nil || end == io.EOF
 	switch {
 	case e.Offset != w.offset:
 		return fmt.Errorf("is at %d", e.Offset)
@@ -455,16 +495,16 @@ func (w *plainEvent) compare(e *ntconv.Event, p *plainReader) error {
 		return fmt.Errorf("header %+v became %+v", h, e)
 	case !bytes.Equal(e.Payload, w.payload):
 		return fmt.Errorf("payload % x became % x", w.payload, e.Payload)
-	case known && typ != typeRow{e.Type.Provider, e.Type.Name, e.Type.ID}:
+	case defined && known && typ != typeRow{e.Type.Provider, e.Type.Name, e.Type.ID}:
 		return fmt.Errorf("type %v became %+v", typ, e.Type)
-	case !known && e.Flags&ntconv.FlagPlaceholder == 0:
+	case defined && !known && e.Flags&ntconv.FlagPlaceholder == 0:
 		return fmt.Errorf("undefined type %d became %+v", h.MetadataID, e.Type)
-	case p.tid(h.Thread) != e.Thread.TID || p.tid(h.CaptureThread) != e.Capture.TID:
-		return fmt.Errorf("threads %d by %d became %d by %d", p.tid(h.Thread), p.tid(h.CaptureThread), e.Thread.TID, e.Capture.TID)
-	case !p.sameStack(p.stacks[h.StackID], e.Stack):
-		return fmt.Errorf("stack % x became %v", p.stacks[h.StackID], e.Stack)
-	case !p.sameLabels(h, e.Labels):
-		return fmt.Errorf("labels %v, activity %x, related %x became %v", p.labels[h.LabelList], h.Activity, h.Related, e.Labels)
+	case w.tid != e.Thread.TID || w.capture != e.Capture.TID:
+		return fmt.Errorf("threads %d by %d became %d by %d", w.tid, w.capture, e.Thread.TID, e.Capture.TID)
+	case !p.sameStack(w.stack, e.Stack):
+		return fmt.Errorf("stack % x became %v", w.stack, e.Stack)
+	case !p.sameLabels(h, w.labels, e.Labels):
+		return fmt.Errorf("labels %v, activity %x, related %x became %v", w.labels, h.Activity, h.Related, e.Labels)
 	}
 	return nil
 }
@@ -500,8 +540,7 @@ func (p *plainReader) sameStack(raw []byte, s *ntconv.Stack) bool {
 }
 
 // sameLabels compares all but the numbers of labels, whose encoding depends on the recorder.
-func (p *plainReader) sameLabels(h *wire.EventHeader, l *ntconv.Labels) bool {
-	want := p.labels[h.LabelList]
+func (p *plainReader) sameLabels(h *wire.EventHeader, want []wire.Label, l *ntconv.Labels) bool {
 	if p.legacy {
 		want = nil
 		if h.Activity != [16]byte{} {

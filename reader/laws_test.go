@@ -205,7 +205,7 @@ const (
 )
 
 // TestPrefixes checks that a prefix of a trace yields a prefix of its events in file order, and no fewer events than a
-// shorter prefix.
+// shorter prefix. No metadata row of these traces follows its events; TestLateRowPrefixes states the law for such rows.
 func TestPrefixes(t *testing.T) {
 	for _, f := range corpus.Traces(t) {
 		if len(f.Data) > mediumTrace {

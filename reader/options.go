@@ -14,7 +14,11 @@ const (
 	// one window: the events between two sequence points, bounded by Limits.WindowEvents and Limits.WindowBytes. ByTime
 	// takes about 1.5 times the time of FileOrder.
 	ByTime Order = iota
-	// FileOrder delivers events in the order of the input. Every prefix of an input yields a prefix of the events.
+	// FileOrder delivers events in the order of the input. An event that is not sorted and whose type is unknown waits for
+	// the metadata row of the type, and all later events with it: until the row appears, or a sorted event of a later
+	// time, or the end of the window. Limits.WindowEvents and Limits.WindowBytes bound the events that wait. Every prefix
+	// of an input yields a prefix of the events, except that events whose metadata row is missing in the prefix have a
+	// placeholder, and that definitions precede events that wait.
 	FileOrder
 )
 
@@ -62,8 +66,8 @@ type Limits struct {
 	LabelLists   int // label lists of one window: 1,000,000
 	StackDepth   int // addresses of one stack, from the leaf; outer ones are dropped: 10,000
 	TableBytes   int // estimated bytes of types and threads in use and of the window's stacks and label lists: 1 GiB
-	WindowEvents int // time order: events in the window: 8,000,000
-	WindowBytes  int // time order: bytes of the window's blocks, plus 64 bytes per event: 512 MiB
+	WindowEvents int // events in the window, or in file order events that wait: 8,000,000
+	WindowBytes  int // bytes of the blocks of these events, plus 64 bytes per event: 512 MiB
 }
 
 // Names of the limits in ntconv.LimitError.Limit, one per member of Limits that can cause an error.

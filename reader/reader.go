@@ -43,7 +43,7 @@ type Reader struct {
 	seqs    []wire.ThreadSeq
 
 	events  eventBlock // the event block that is being read
-	window  window     // time order
+	window  window     // time order; in file order, events that wait for their types
 	barrier block      // a sequence point to process once the window is delivered
 	waiting bool       // barrier is set
 
@@ -102,6 +102,7 @@ func open(in *input, opts *Options) (*Reader, error) {
 	if r.frame.header.Version == wire.V3 {
 		r.opts.Order = FileOrder // netperf files are in order and have no windows
 	}
+	r.window.fifo = r.opts.Order == FileOrder
 	b, err := r.frame.next()
 	if err != nil {
 		return nil, err
@@ -238,6 +239,7 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 		switch {
 		case err != nil:
 			r.window.discard()
+			r.waiting = false // the sequence point follows the events that are discarded
 			r.fail(err)
 		case e != nil:
 			return e, nil
@@ -300,7 +302,8 @@ func (r *Reader) nextEvent() (*ntconv.Event, error) {
 }
 
 // nextInBlock returns the next event of the block. In time order it delivers sorted events at once, because no earlier
-// event can follow. At the first event that is not sorted it moves this event and the rest of the block to the window.
+// event can follow, and in file order all events whose types are known. At the first other event it moves this event
+// and the rest of the block to the window.
 func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 	w := &r.row
 	ok, err := r.step(w)
@@ -308,7 +311,7 @@ func (r *Reader) nextInBlock() (*ntconv.Event, error) {
 	case !ok || err != nil:
 		r.events.body = nil
 		return nil, err
-	case r.opts.Order == ByTime && w.flags&ntconv.FlagSorted == 0:
+	case r.opts.Order == ByTime && w.flags&ntconv.FlagSorted == 0 || r.opts.Order == FileOrder && r.waits(w):
 		if err := r.fill(true); err != nil {
 			r.fail(err)
 		}
@@ -359,6 +362,7 @@ func (r *Reader) read(b *block) error {
 	case wire.KindEvent:
 		return r.readEvents(b)
 	case wire.KindMetadata:
+		defer r.settle()
 		if r.legacy {
 			return r.legacyMetadataBlock(b)
 		}
@@ -407,9 +411,9 @@ func (r *Reader) readEvents(b *block) error {
 	return nil
 }
 
-// fill reads the rest of the block into the window and releases all rows up to the latest sorted event. If keep is set,
-// it adds the current row first. If the window reaches its limit, fill stops and releases everything; the rest of the
-// block follows once that is delivered.
+// fill reads the rest of the block into the window and releases all rows up to the latest sorted event, in file order
+// the rows before the first one that waits. If keep is set, it adds the current row first. If the window reaches its
+// limit, fill stops and releases everything; the rest of the block follows once that is delivered.
 func (r *Reader) fill(keep bool) error {
 	w := &r.window
 	offset := r.events.offset
@@ -417,7 +421,7 @@ func (r *Reader) fill(keep bool) error {
 	if keep {
 		w.add(&r.row)
 	}
-	w.hasSorted = false
+	w.hasSorted = w.hasSorted && w.fifo
 	var err error
 	for w.left() < r.limits.WindowEvents {
 		if r.gather(); w.left() >= r.limits.WindowEvents {
@@ -436,10 +440,31 @@ func (r *Reader) fill(keep bool) error {
 		w.release(0, true)
 	case r.err != nil: // the last block of a truncated input
 		w.release(0, true)
+	case w.fifo:
+		r.settle()
 	case w.hasSorted:
 		w.release(w.sortedUpTo, false)
 	}
 	return err
+}
+
+// waits reports whether an event in file order waits for the metadata row of its type. It waits as long as in
+// TraceEvent, which looks up the type when it delivers the event: a sorted event at once, another one before the next
+// sorted event of a later time. Only the first row of the queue is asked again after a block, so an event behind it may
+// get a type that would be too late for TraceEvent.
+func (r *Reader) waits(w *row) bool {
+	q := &r.window
+	return w.flags&(ntconv.FlagSorted|flagMark) == 0 && r.types.find(w.meta) == nil &&
+		!(q.hasSorted && w.time < q.sortedUpTo)
+}
+
+// settle releases the rows of file order up to the first one that waits. Call it after a change of the types or the
+// rows. A row that does not wait is not examined again, so the time is linear in the number of rows and blocks.
+func (r *Reader) settle() {
+	w := &r.window
+	for w.fifo && w.ready < len(w.rows) && !r.waits(&w.rows[w.ready]) {
+		w.ready++
+	}
 }
 
 // hold gives the block to the window, unless the window has it already: then fill continues in the same block.

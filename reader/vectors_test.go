@@ -96,7 +96,7 @@ func (s *stackText) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// TestVectors compares strict mode with the outcome of TraceEvent for each small stream.
+// TestVectors compares strict mode, in both orders, with the outcome of TraceEvent for each small stream.
 func TestVectors(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "vectors"), "*.nettrace"))
 	if err != nil || len(files) < 100 {
@@ -128,8 +128,16 @@ func testVector(t *testing.T, file, name string) {
 	if err := json.Unmarshal(raw, &want); err != nil {
 		t.Fatal(err)
 	}
+	for _, order := range []Order{ByTime, FileOrder} {
+		t.Run(map[Order]string{ByTime: "time", FileOrder: "file"}[order], func(t *testing.T) {
+			compareVector(t, data, name, want, order)
+		})
+	}
+}
+
+func compareVector(t *testing.T, data []byte, name string, want expectation, order Order) {
 	report := &ntconv.Report{}
-	r, events, err := readAll(data, &Options{Strict: true, Report: report})
+	r, events, err := readAll(data, &Options{Order: order, Strict: true, Report: report})
 	deviates, listed := deviations[name]
 	if ok := want.Outcome == "ok"; ok != (err == nil) {
 		t.Fatalf("error %v, want outcome %v", err, want.Outcome)
@@ -148,6 +156,9 @@ func testVector(t *testing.T, file, name string) {
 	}
 	if deviates.early && len(want.Events) == 0 && len(events) > 0 {
 		return
+	}
+	if order == FileOrder { // TestTimeOrder compares the orders
+		slices.SortStableFunc(events, func(a, b *ntconv.Event) int { return cmp.Compare(a.Time, b.Time) })
 	}
 	compareEvents(t, events, want.Events, deviates.field)
 }

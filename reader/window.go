@@ -18,6 +18,9 @@ import (
 // A row is added, released, batched, delivered and trimmed, in this order. While rows are released (open), no row is
 // added.
 //
+// In file order (fifo) the window is a queue instead, without runs and heap. It is empty unless an event waits for the
+// metadata row of its type, see Reader.settle; all events after that event queue behind it.
+//
 //	field              set by                                     cleared by
 //	rows, runs         begin, grow; gather appends rows directly  trim (delivered rows), reset (all)
 //	heap               begin, nextBatch                           exhaust (end of a run), trim (rebuilt), reset
@@ -25,8 +28,9 @@ import (
 //	joins              begin                                      exhaust of the last run, reset
 //	high               begin                                      barrier
 //	open, bound        release                                    nextBatch, if no released row is left
+//	ready              release, settle (file order)               trim (delivered rows), reset
 //	batch, done        nextBatch; next and Next advance them      trim (done), reset
-//	hasSorted          keep                                       fill, at its start
+//	hasSorted          keep                                       fill, at its start (time order), reset
 //	sortedUpTo         keep                                       never; valid if hasSorted
 //	blocks, bytes      hold; mark adds to bytes                   trim and trimBlocks call recycle; takeMarks, discard
 //	spare, idle        recycle                                    memory, shed
@@ -47,7 +51,9 @@ type window struct {
 	done       int      // number of delivered rows
 	open       bool     // rows up to the time bound are released
 	bound      int64
-	hasSorted  bool           // a row was flagged as sorted since fill started
+	fifo       bool           // file order
+	ready      int            // file order: number of released rows, including delivered ones
+	hasSorted  bool           // a row was flagged as sorted since fill started (file order: since the last reset)
 	sortedUpTo int64          // latest time of the rows flagged as sorted
 	marks      []ntconv.Event // events without a time that wait for the rows before them, see mark
 	high       int64          // latest time of the rows before the last run since the last barrier
@@ -194,11 +200,13 @@ const (
 
 // begin starts a run with the next row, n.
 func (w *window) begin(time int64, n int) {
+	if w.joins = true; w.fifo {
+		return
+	}
 	w.high = max(w.high, w.last)
 	w.endRun(n)
 	w.heap = append(w.heap, headOf(time, uint32(n), uint32(len(w.runs))))
 	w.runs = append(w.runs, run{next: uint32(n)})
-	w.joins = true
 	w.up(len(w.heap) - 1)
 }
 
@@ -209,16 +217,18 @@ func (w *window) endRun(n int) {
 	}
 }
 
-// release allows the delivery of rows up to time t, or of all rows.
+// release allows the delivery of rows up to time t, or of all rows. In file order all must be set.
 func (w *window) release(t int64, all bool) {
+	w.ready = len(w.rows)
 	if w.open, w.bound = true, t; all {
 		w.bound = math.MaxInt64
 	}
 	w.endRun(len(w.rows))
 }
 
-// next returns the earliest released row, or nil if there is none. After nil nothing is released: new rows wait for the
-// next call of release. The row is valid until the next call of a method that changes the window.
+// next returns the earliest released row, in file order the first one, or nil if there is none. After nil nothing is
+// released: new rows wait for the next call of release. The row is valid until the next call of a method that changes
+// the window.
 func (w *window) next() *row {
 	if w.batch.at == w.batch.end && !w.nextBatch() {
 		return nil
@@ -231,6 +241,10 @@ func (w *window) next() *row {
 
 // nextBatch sets the next batch and reports whether there is one.
 func (w *window) nextBatch() bool {
+	if w.fifo {
+		w.batch = batch{w.done, w.ready}
+		return w.done < w.ready
+	}
 	h := w.heap
 	if !w.open || len(h) == 0 || h[0].time > w.bound {
 		w.open = false
@@ -373,6 +387,12 @@ func (w *window) trim() {
 	if 2*w.left() > len(w.rows) {
 		return
 	}
+	if w.fifo {
+		w.rows = w.rows[:copy(w.rows, w.rows[w.done:])]
+		w.ready, w.done = w.ready-w.done, 0
+		w.trimBlocks()
+		return
+	}
 	w.endRun(len(w.rows))
 	for _, h := range w.heap {
 		w.runs[h.run()].next = h.next()
@@ -418,6 +438,7 @@ func (w *window) trimBlocks() {
 // reset removes all rows. The caller has delivered them.
 func (w *window) reset() {
 	w.rows, w.runs, w.heap, w.done, w.batch, w.joins = w.rows[:0], w.runs[:0], w.heap[:0], 0, batch{}, false
+	w.ready, w.hasSorted = 0, false
 }
 
 // discard removes all rows and marks that are not delivered.

@@ -109,6 +109,9 @@ func checkRewriting(data []byte, opts *writer.Options) error {
 	}
 	timed := *opts
 	timed.Ordered = true
+	if _, err := tallyOf(data, reader.ByTime); err != nil {
+		return nil // in time order, a metadata row after a sorted event of the same time is too late for its events
+	}
 	byTime, err := rewritten(data, reader.ByTime, &timed)
 	if err != nil {
 		return tooLarge(err)

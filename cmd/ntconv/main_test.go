@@ -16,6 +16,8 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/formats"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/wirestream"
+	"github.com/ntconv/ntconv/internal/wire"
 	"github.com/spf13/cobra"
 )
 
@@ -446,6 +448,32 @@ func TestToNettrace(t *testing.T) {
 	}
 	if r := invoke(t, dir, nil, "print", "-q", "--fail-on-loss", "out.nettrace"); r.code != exitOK || strings.Count(r.stdout, "ThreadSample") != 194 {
 		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+}
+
+// TestToNettraceLateType checks that an event whose metadata row follows it is written with its type, and that nothing is
+// lost: strict reading accepts both traces, and verify finds them equal.
+func TestToNettraceLateType(t *testing.T) {
+	dir := t.TempDir()
+	var b bytes.Buffer
+	s := wirestream.New(&b, wire.V6)
+	s.Threads(wire.Thread{Index: 1, TID: 12, Has: 1 << wire.ThreadTID})
+	block := s.Events()
+	block.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Thread: 1, CaptureThread: 1, Time: 1_000_000_001}, nil)
+	block.Flush()
+	s.Types(wirestream.Type{ID: 1, Provider: "Shop", Event: 7, Name: "Sale"})
+	s.End()
+	write(t, dir, "late.nettrace", b.Bytes())
+	for _, args := range [][]string{
+		{"to", "nettrace", "--strict", "-o", "out.nettrace", "late.nettrace"}, {"convert", "late.nettrace", "again.nettrace"},
+		{"verify", "late.nettrace", "out.nettrace"}, {"verify", "late.nettrace", "again.nettrace"},
+	} {
+		if r := invoke(t, dir, nil, args...); r.code != exitOK {
+			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
+		}
+	}
+	if r := invoke(t, dir, nil, "print", "--strict", "--order", "file", "out.nettrace"); !strings.Contains(r.stdout, "Shop/Sale") {
+		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 }
 

@@ -83,9 +83,9 @@ func limitFlags(l *reader.Limits) []limitFlag {
 		{reader.LimitTableBytes, "max-tables", size(&l.TableBytes, "1GiB",
 			"maximum memory for event types, threads, stacks and label lists in use")},
 		{"", "max-window-events", count(&l.WindowEvents, "8000000",
-			"maximum number of events buffered to sort them; larger windows are sorted in parts")},
+			"maximum number of events buffered for their order or types; larger windows are delivered in parts")},
 		{"", "max-window", size(&l.WindowBytes, "512MiB",
-			"maximum bytes buffered to sort events; larger windows are sorted in parts")},
+			"maximum bytes of events buffered for their order or types; larger windows are delivered in parts")},
 	}
 }
 
