@@ -26,11 +26,16 @@ func ReplicaOf(e *ntconv.Event) (where string, ok bool) {
 	}
 	list := e.Labels.List()
 	for i := len(list) - 1; i >= 0; i-- {
-		if list[i].Kind == ntconv.LabelString && list[i].Key == LabelReplica {
+		if IsReplicaLabel(&list[i]) {
 			return list[i].Str, true
 		}
 	}
 	return "", false
+}
+
+// IsReplicaLabel reports whether a label is that of replicas, for readers of label lists that keep what they find.
+func IsReplicaLabel(l *ntconv.Label) bool {
+	return l.Kind == ntconv.LabelString && l.Key == LabelReplica
 }
 
 // IsReplica reports whether an event is a replica. A replica resolves addresses and describes processes, but it did not

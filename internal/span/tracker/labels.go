@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -15,6 +16,7 @@ type labelInfo struct {
 	id                span.ID
 	activity, related ntconv.GUID
 	hasOpcode         bool
+	replica           bool // recording.IsReplica
 }
 
 // read decodes labels. The last label of each kind is used.
@@ -36,6 +38,8 @@ func (t *Tracker) read(l *ntconv.Labels) labelInfo {
 			n.related = v.ID
 		case ntconv.LabelOpcode:
 			n.hasOpcode = true
+		case ntconv.LabelString:
+			n.replica = n.replica || recording.IsReplicaLabel(v)
 		}
 	}
 	return n

@@ -6,7 +6,6 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/interval"
 	"github.com/ntconv/ntconv/internal/operation"
-	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
 	"github.com/ntconv/ntconv/schema"
@@ -215,8 +214,14 @@ func (t *Tracker) Add(e *ntconv.Event) {
 		}
 		return
 	}
-	if t.isBound = false; recording.IsReplica(e) {
-		return
+	t.isBound = false
+	if e.Labels != nil {
+		if e.Labels != t.label.of {
+			t.label = t.read(e.Labels)
+		}
+		if t.label.replica {
+			return
+		}
 	}
 	r := t.last
 	if r == nil || r.typ != e.Type {
@@ -226,9 +231,8 @@ func (t *Tracker) Add(e *ntconv.Event) {
 	if (e.Time > t.now || !t.seen) && !r.after {
 		t.now, t.seen = e.Time, true
 	}
-	// Fast path: most events are irrelevant. Recorders use few label lists, so that of this event is usually the
-	// latest.
-	if r.use == useNone && (e.Labels == nil || e.Labels == t.label.of && t.label.id.IsZero()) {
+	// Fast path: most events are irrelevant.
+	if r.use == useNone && (e.Labels == nil || t.label.id.IsZero()) {
 		return
 	}
 	t.add(e, r)
