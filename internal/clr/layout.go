@@ -29,8 +29,23 @@ type Layout struct {
 // A fieldMap names the values of a field. The list includes nested fields, because no event has two fields with the
 // same name and different maps.
 type fieldMap struct {
-	field string
-	text  string // one line of mapText
+	field  string
+	bits   bool // the values are bit sets
+	values []namedValue
+}
+
+type namedValue struct {
+	value uint64
+	name  string
+}
+
+// newFieldMap parses a line of mapText.
+func newFieldMap(field, line string) fieldMap {
+	m := fieldMap{field: field, bits: line[0] == '|'}
+	for value, name := range pairs(line[1:], 10) {
+		m.values = append(m.values, namedValue{value, name})
+	}
+	return m
 }
 
 // Name returns the symbol without its version suffix: GCAllocationTick for GCAllocationTick_V4.
@@ -41,10 +56,7 @@ func (l *Layout) Name() string { return l.name }
 func (l *Layout) MapName(field string, value uint64) string {
 	for i := range l.maps {
 		if m := &l.maps[i]; m.field == field {
-			if m.text[0] == '|' {
-				return bitNames(m.text[1:], value)
-			}
-			return valueName(m.text[1:], value)
+			return m.name(value)
 		}
 	}
 	return ""
@@ -55,30 +67,20 @@ func (l *Layout) HasMap(field string) bool {
 	return slices.ContainsFunc(l.maps, func(m fieldMap) bool { return m.field == field })
 }
 
-func valueName(text string, value uint64) string {
-	for number, name := range pairs(text, 10) {
-		if number == value {
-			return name
+func (m *fieldMap) name(value uint64) (names string) {
+	for i := range m.values {
+		switch v := &m.values[i]; {
+		case v.value == value:
+			return join(names, v.name)
+		case m.bits && v.value != 0 && value&v.value == v.value:
+			names = join(names, v.name)
+			value &^= v.value // not 0, because that would be the case above
 		}
 	}
-	return ""
-}
-
-func bitNames(text string, value uint64) string {
-	if value == 0 {
-		return valueName(text, 0)
+	if value != 0 && names != "" {
+		names = join(names, "0x"+strconv.FormatUint(value, 16))
 	}
-	out := ""
-	for bits, name := range pairs(text, 10) {
-		if bits != 0 && value&bits == bits {
-			out = join(out, name)
-			value &^= bits
-		}
-	}
-	if value != 0 && out != "" {
-		out = join(out, "0x"+strconv.FormatUint(value, 16))
-	}
-	return out
+	return names
 }
 
 func join(a, b string) string {

@@ -39,7 +39,7 @@ func (p *layoutParser) fields() []ntconv.Field {
 		p.text = rest
 		out = append(out, ntconv.Field{Name: name, Type: p.fieldType()})
 		if p.take('<') {
-			p.l.maps = append(p.l.maps, fieldMap{name, mapLine(p.maps + p.number())})
+			p.l.maps = append(p.l.maps, newFieldMap(name, mapLine(p.maps+p.number())))
 			p.take('>')
 		}
 		p.take(' ')
