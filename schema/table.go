@@ -5,7 +5,7 @@ import "github.com/ntconv/ntconv"
 // A Table returns the schemas of the events of one trace. The zero value is ready to use. Its memory is bounded by the
 // trace's metadata. A Table is not safe for concurrent use, but the schemas that it returns are.
 type Table struct {
-	last    *Schema
+	recent  [16]*Schema // by the ID of the type, so that alternating types need no map
 	schemas map[typeVersion]*Schema
 	pairs   map[Pair]*Pair
 }
@@ -27,14 +27,15 @@ func (t *Table) Of(e *ntconv.Event) *Schema {
 		return empty
 	}
 	version := e.Version()
-	if s := t.last; s != nil && s.typ == e.Type && s.Version == version {
+	recent := &t.recent[(e.Type.ID^uint32(version))%uint32(len(t.recent))]
+	if s := *recent; s != nil && s.typ == e.Type && s.Version == version {
 		return s
 	}
 	s := t.schemas[typeVersion{e.Type, version}]
 	if s == nil {
 		s = t.add(e.Type, version)
 	}
-	t.last = s
+	*recent = s
 	return s
 }
 

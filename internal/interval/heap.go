@@ -95,6 +95,7 @@ type Heaps[T any] struct {
 	user        HeapUser[T]
 	heaps       map[*ntconv.Process]*heap[T]
 	order       []*heap[T]       // the same heaps
+	last        *heap[T]         // of the latest event
 	suspensions []*Suspension[T] // not in use
 	collections []*Collection[T] // not in use
 	paused      []*Collection[T] // argument of Resumed
@@ -102,6 +103,7 @@ type Heaps[T any] struct {
 
 // A heap is the state of the garbage collections of a process.
 type heap[T any] struct {
+	process     *ntconv.Process
 	suspensions Open[*ntconv.Thread, *Suspension[T]] // announced
 	active      *Suspension[T]                       // the one that has suspended the runtime, if it is for a collection
 	restarting  *ntconv.Thread                       // restarts the runtime after active, if it is another thread
@@ -181,12 +183,16 @@ func (m *Heaps[T]) heapOf(t *ntconv.Thread) *heap[T] {
 	if t != nil {
 		p = t.Process
 	}
+	if m.last != nil && m.last.process == p {
+		return m.last
+	}
 	h := m.heaps[p]
 	if h == nil {
-		h = &heap[T]{suspensions: NewOpen[*ntconv.Thread, *Suspension[T]]()}
+		h = &heap[T]{process: p, suspensions: NewOpen[*ntconv.Thread, *Suspension[T]]()}
 		m.heaps[p] = h
 		m.order = append(m.order, h)
 	}
+	m.last = h
 	return h
 }
 

@@ -65,9 +65,10 @@ type Builder struct {
 	lastRole *role
 	weights  weightTypes
 
-	all   *recording.Range // of all events, also of those that a selection omits
-	added *recording.Range // of the events passed to Add
-	span  func() (first, last ntconv.Ticks, ok bool)
+	all      *recording.Range // of all events, also of those that a selection omits
+	added    *recording.Range // of the events passed to Add
+	replicas recording.Replicas
+	span     func() (first, last ntconv.Ticks, ok bool)
 }
 
 // A pool holds the tables that sets share.
@@ -90,6 +91,7 @@ type role struct {
 	samples []*set // sets whose samples these events are
 	metered []metered
 	weight  bool // the events state weights
+	after   bool // recording.IsAfter
 	added   bool // an event of the type was added, so its columns are those of an imported profile
 }
 
@@ -155,7 +157,7 @@ func (o *Options) selects(k kind.Kind) bool {
 func (b *Builder) Add(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
-		if !recording.IsReplica(e) {
+		if !b.replicas.Has(e) {
 			b.event(e)
 		}
 	case ntconv.KindDefine:
@@ -177,14 +179,17 @@ func (b *Builder) Add(e *ntconv.Event) {
 func (b *Builder) Watch(e *ntconv.Event) {
 	switch e.Kind {
 	case ntconv.KindEvent:
-		if recording.IsReplica(e) {
+		if b.replicas.Has(e) {
 			return
 		}
-		b.all.Observe(e)
+		r := b.roleOf(e)
+		if !r.after {
+			b.all.Extend(e)
+		}
 		if c := b.weights.of(e.Type); c != weightNone {
 			b.weigh(e, c)
 		}
-		for _, s := range b.roleOf(e).metered {
+		for _, s := range r.metered {
 			if s.active {
 				s.meter.watch(e)
 			}
@@ -222,9 +227,11 @@ func (b *Builder) mark(m *ntconv.Mark) {
 
 func (b *Builder) event(e *ntconv.Event) {
 	r := b.roleOf(e)
-	b.all.Observe(e)
-	if b.span == nil {
-		b.added.Observe(e)
+	if !r.after {
+		b.all.Extend(e)
+		if b.span == nil {
+			b.added.Extend(e)
+		}
 	}
 	if !r.added {
 		b.adopt(e.Type, r)
@@ -283,7 +290,7 @@ func (b *Builder) role(e *ntconv.Event) *role {
 
 // newRole determines the use of an event's type.
 func (b *Builder) newRole(e *ntconv.Event) *role {
-	r := &role{weight: recording.IsWeight(e.Type)}
+	r := &role{weight: recording.IsWeight(e.Type), after: recording.IsAfter(e.Type)}
 	for _, s := range b.sets {
 		switch {
 		case s.meter != nil:

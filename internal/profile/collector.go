@@ -127,8 +127,8 @@ type collector struct {
 	accept func(*finished)     // receives selected samples, borrowed
 
 	inputs  map[*schema.Schema]*meterInput
-	lastIn  *meterInput
-	lastOf  *schema.Schema
+	recent  [16]*meterInput // by the ID of the event, so that alternating events need no map
+	last    *meterInput     // of the current event
 	r       reading
 	o       observation
 	kept    []bool
@@ -151,6 +151,7 @@ type collector struct {
 
 // A meterInput is the use of the events of one schema.
 type meterInput struct {
+	of     *schema.Schema
 	role   uint8
 	read   *schema.Projection
 	own    int // number of fields that the meter reads; those of labels on request follow
@@ -174,12 +175,13 @@ func (c *collector) role(e *ntconv.Event) uint8 { return c.input(e).role }
 
 func (c *collector) input(e *ntconv.Event) *meterInput {
 	s := c.schemas.Of(e)
-	if s == c.lastOf {
-		return c.lastIn
+	recent := &c.recent[s.ID%uint32(len(c.recent))]
+	if c.last = *recent; c.last != nil && c.last.of == s {
+		return c.last
 	}
 	in, ok := c.inputs[s]
 	if !ok {
-		in = new(meterInput)
+		in = &meterInput{of: s}
 		c.inputs[s] = in
 		var fields []string
 		if in.role, fields = c.meter.input(s); in.role != 0 {
@@ -188,7 +190,7 @@ func (c *collector) input(e *ntconv.Event) *meterInput {
 			in.values = make([]ntconv.Value, len(fields)+len(c.settings.paths))
 		}
 	}
-	c.lastOf, c.lastIn = s, in
+	*recent, c.last = in, in
 	return in
 }
 
@@ -230,7 +232,7 @@ func (c *collector) see(e *ntconv.Event) {
 	}
 	c.latest, c.some = max(c.latest, e.Time), true
 	in.read.Read(e, in.values)
-	c.r = reading{e, in.role, c.lastOf, in.values[:in.own]}
+	c.r = reading{e, in.role, in.of, in.values[:in.own]}
 	c.meter.see(&c.r)
 	c.r.Event = nil
 }
@@ -267,10 +269,10 @@ func (c *collector) fill(p *place) {
 	if len(p.extra) == 0 {
 		return
 	}
-	values := c.lastIn.values[c.lastIn.own:]
+	values := c.last.values[c.last.own:]
 	for i := range p.extra {
 		if len(p.extra[i]) == 0 {
-			p.extra[i] = c.settings.appendText(p.extra[i], c.lastOf, i, values[i])
+			p.extra[i] = c.settings.appendText(p.extra[i], c.last.of, i, values[i])
 		}
 	}
 }

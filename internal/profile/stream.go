@@ -82,6 +82,7 @@ type Stream[T any] struct {
 	unselected  bool
 	meters      []*streamMeter[T]
 	all         *recording.Range
+	replicas    recording.Replicas
 	tags        tagTable
 	labels      []ntconv.Label
 	o           observation
@@ -104,6 +105,7 @@ type streamMeter[T any] struct {
 // A streamRole is the use of a type's events by a Stream.
 type streamRole struct {
 	class   weightClass
+	after   bool // recording.IsAfter
 	samples []sampleSpec
 	meters  []int // indices in Stream.meters
 }
@@ -182,11 +184,13 @@ func (s *Stream[T]) Watch(e *ntconv.Event) {
 func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 	switch e.Kind {
 	case ntconv.KindEvent:
-		if recording.IsReplica(e) {
+		if s.replicas.Has(e) {
 			break
 		}
-		s.all.Observe(e)
 		r := s.roleOf(e)
+		if !r.after {
+			s.all.Extend(e)
+		}
 		if r.class != weightNone {
 			for _, t := range s.timed {
 				t.weigh(e, r.class)
@@ -379,7 +383,7 @@ func (s *Stream[T]) roleOf(e *ntconv.Event) *streamRole {
 }
 
 func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
-	r := &streamRole{class: weightClassOf(e.Type)}
+	r := &streamRole{class: weightClassOf(e.Type), after: recording.IsAfter(e.Type)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]
 		switch {

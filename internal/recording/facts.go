@@ -46,6 +46,21 @@ func IsReplica(e *ntconv.Event) bool {
 	return ok
 }
 
+// A Replicas tells which events are replicas by their label lists, of which recorders use few. The zero value is ready to
+// use.
+type Replicas struct {
+	labels  *ntconv.Labels
+	replica bool // events with these labels are replicas
+}
+
+// Has is IsReplica.
+func (r *Replicas) Has(e *ntconv.Event) bool {
+	if e.Labels != r.labels {
+		r.labels, r.replica = e.Labels, IsReplica(e)
+	}
+	return r.replica
+}
+
 // IsCopy reports whether an event is a replica of an event of another part, so that the parts together have it twice.
 func IsCopy(e *ntconv.Event) bool {
 	where, ok := ReplicaOf(e)

@@ -80,9 +80,13 @@ func (r *Range) Observe(e *ntconv.Event) {
 	if e.Type != r.lastType {
 		r.lastType, r.after = e.Type, IsAfter(e.Type)
 	}
-	if r.after || IsReplica(e) {
-		return
+	if !r.after && !IsReplica(e) {
+		r.Extend(e)
 	}
+}
+
+// Extend is Observe for a fact whose type is not IsAfter, for callers that know both by type and label list.
+func (r *Range) Extend(e *ntconv.Event) {
 	if !r.any {
 		r.any, r.first, r.last = true, e.Time, e.Time
 	}
