@@ -17,7 +17,6 @@ var withoutUse = map[string]string{
 	"/internal/bin":         "allocates for its callers",
 	"/internal/clr":         "tables of constants",
 	"/internal/clocks":      "a clock for each input",
-	"/internal/clr/gen":     "a command of its own",
 	"/internal/dataset":     "a few values for each trace of a dataset",
 	"/internal/dotnet":      "allocates for its callers",
 	"/internal/ecma":        "allocates for its callers",
