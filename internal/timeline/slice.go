@@ -296,7 +296,7 @@ func (t *Timeline) placeOf(s *span.Span) place {
 	}
 	// The thread on which an unfinished span would have ended is unknown.
 	if s.Unfinished &&
-		tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Waits|tracker.Suspensions|tracker.Chrome) == 0 {
+		tracker.SourceOf(s)&(operation.GC|operation.JIT|operation.Contention|operation.Waits|operation.Suspensions|operation.Chrome) == 0 {
 		return onLane
 	}
 	return onThread
@@ -305,7 +305,7 @@ func (t *Timeline) placeOf(s *span.Span) place {
 // titleOf returns the name and the category of a span.
 func (t *Timeline) titleOf(s *span.Span) (name, category string) {
 	source := tracker.SourceOf(s)
-	if source == tracker.Chrome {
+	if source == operation.Chrome {
 		return cmp.Or(s.Name, CategorySpan), cmp.Or(s.Scope.Name, CategorySpan)
 	}
 	for _, c := range categories {
