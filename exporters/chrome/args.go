@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonscan"
 	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -141,7 +142,7 @@ func appendHex(dst, id []byte) []byte {
 
 // text appends a JSON string and counts it in invalid if it is not valid UTF-8.
 func (a *argEncoder) text(dst []byte, s string) []byte {
-	dst, valid := appendString(dst, s)
+	dst, valid := jsonscan.AppendString(dst, s)
 	if !valid {
 		a.invalid++
 	}
