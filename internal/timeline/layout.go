@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/spool"
 )
@@ -22,7 +23,7 @@ type layout struct {
 	record sliceRecord
 	ties   ties
 
-	open  sliceHeap
+	open  intern.Heap[openSlice, *openSlice]
 	free  []*slice                // for reuse
 	rows  []row                   // by track ID
 	spans map[span.Context]*slice // open spans
@@ -284,17 +285,17 @@ func (l *layout) push(to *row, at, end int64) *slice {
 		s.number = l.record.number
 		l.inner[s.number] = s
 	}
-	l.open.push(s)
+	l.open.Push(openSlice{end, s})
 	return s
 }
 
 // endUntil emits the ends of the slices that end at the given time or earlier.
 func (l *layout) endUntil(at int64) error {
 	for len(l.open) > 0 && l.open[0].end <= at {
-		s := l.open.pop()
+		s := l.open.Pop().slice
 		s.row.top = s.below
 		if s.row.top == nil && s.row.process != nil {
-			l.lanes[s.row.process].put(s.row.track.Lane)
+			l.lanes[s.row.process].empty.Push(laneNumber(s.row.track.Lane))
 		}
 		if s.isSpan && l.spans[s.span] == s {
 			delete(l.spans, s.span)
