@@ -49,8 +49,8 @@ func valueText(v span.Value) string {
 	return string(plain.AppendValue(nil, &v))
 }
 
-// plain appends values as JSON: bytes as base64, infinities and NaN as strings. If a key of an object repeats, its first
-// value is used.
+// plain appends values as JSON: bytes as base64, infinities and NaN as strings. If a key of an object repeats, its
+// first value is used.
 var plain = span.JSON{
 	Text: appendQuoted, Float: appendFloat, Depth: maxValueDepth, Omits: repeats,
 	Int:   func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) },

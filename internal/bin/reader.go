@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// A Reader reads a record or payload. Unlike a [Cursor] it has no error: after the first failure, Failed stays set, B is
-// empty and all getters return zero. Byte slices that it returns alias B.
+// A Reader reads a record or payload. Unlike a [Cursor] it has no error: after the first failure, Failed stays set, B
+// is empty and all getters return zero. Byte slices that it returns alias B.
 type Reader struct {
 	B      []byte // what is unread
 	Failed bool

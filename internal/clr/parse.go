@@ -54,10 +54,11 @@ func number8(text string) uint8 {
 //	field = name ":" type [ "<" map ">" ]
 //	type  = scalar
 //	      | "Binary{" count "}"
-//	      | type "[" count "]"      count is a number, the name of an earlier field, or "" for 16 bits before the elements
+//	      | type "[" count "]"
 //	      | "struct(" fields ")"
 //
-// Fields are separated by spaces, those of a structure by a comma and a space. Tests parse all lines, so there are no
+// A count is a number, the name of an earlier field, or empty: then 16 bits before the elements contain it. Fields are
+// separated by spaces, those of a structure by a comma and a space. Tests parse all lines, so there are no
 // errors.
 func (l *Layout) fields(p *provider, text, separator string) (list []ntconv.Field) {
 	for text != "" {

@@ -197,7 +197,8 @@ func unit(b []byte) (r rune) {
 	return r
 }
 
-// AppendQuoted appends text as a JSON string, with \u000d for a carriage return. Bytes that are not UTF-8 become U+FFFD.
+// AppendQuoted appends text as a JSON string, with \u000d for a carriage return. Bytes that are not UTF-8 become
+// U+FFFD.
 func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	dst, _ = appendString(dst, text, `\u000d`)
 	return dst
