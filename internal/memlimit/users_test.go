@@ -15,7 +15,7 @@ var withoutUse = map[string]string{
 	"/cmd/ntconv":           "what is large is held by what it calls",
 	"/convert":              "what is large is held by what it calls",
 	"/internal/bin":         "allocates for its callers",
-	"/internal/clr":         "tables of constants",
+	"/internal/clr":         "tables of a fixed size",
 	"/internal/clocks":      "a clock for each input",
 	"/internal/dataset":     "a few values for each trace of a dataset",
 	"/internal/dotnet":      "allocates for its callers",
