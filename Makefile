@@ -94,10 +94,6 @@ lint: ## Check format, go vet and staticcheck
 	$(GO) build -o bin/ honnef.co/go/tools/cmd/staticcheck
 	cd e2e && $(GO) vet ./... && ../bin/staticcheck ./...
 
-.PHONY: generate
-generate: ## Regenerate files
-	$(GO) generate ./...
-
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME inputs (or a time)
 	@$(GO) test -list '^Fuzz' ./... | \

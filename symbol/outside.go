@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/ntconv/ntconv/internal/intern"
 )
 
 // outsideSymbols holds the symbols of a process that lie outside their mapping, as in generated code that was mapped
@@ -171,17 +173,17 @@ func lowest(ranges []indexedRange) []indexedRange {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.number, b.number))
 	})
 	var out []indexedRange
-	var open numberHeap // ranges that begin at or before at, the lowest number first
+	var open intern.Heap[indexedRange, *indexedRange] // ranges that begin at or before at, the lowest number first
 	for i, at := 0, uint64(0); i < len(ranges) || len(open) > 0; {
 		if len(open) == 0 {
 			at = ranges[i].start
 		}
 		for ; i < len(ranges) && ranges[i].start <= at; i++ {
-			open.push(ranges[i])
+			open.Push(ranges[i])
 		}
 		top := open[0]
 		if top.last < at {
-			open.pop()
+			open.Pop()
 			continue
 		}
 		last := top.last
@@ -201,31 +203,5 @@ func lowest(ranges []indexedRange) []indexedRange {
 	return slices.Clip(out)
 }
 
-// A numberHeap is a binary min-heap by number.
-type numberHeap []indexedRange
-
-func (h *numberHeap) push(r indexedRange) {
-	s := append(*h, r)
-	for i := len(s) - 1; i > 0 && s[i].number < s[(i-1)/2].number; i = (i - 1) / 2 {
-		s[i], s[(i-1)/2] = s[(i-1)/2], s[i]
-	}
-	*h = s
-}
-
-func (h *numberHeap) pop() {
-	s := *h
-	n := len(s) - 1
-	s[0], s = s[n], s[:n]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child+1 < n && s[child+1].number < s[child].number {
-			child++
-		}
-		if child >= n || s[i].number <= s[child].number {
-			break
-		}
-		s[i], s[child] = s[child], s[i]
-		i = child
-	}
-	*h = s
-}
+// Before compares by number. It implements intern.Heap.
+func (a *indexedRange) Before(b *indexedRange) bool { return a.number < b.number }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonscan"
 	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -18,6 +19,7 @@ type argEncoder struct {
 	table    schema.Table
 	payloads payload.Encoder
 	wide     map[*schema.Schema]bool // wide[s]: events of schema s may have integers larger than maxInt
+	json     span.JSON               // see attributes
 	scratch  []byte
 	invalid  int64 // strings that are not valid UTF-8
 }
@@ -141,7 +143,7 @@ func appendHex(dst, id []byte) []byte {
 
 // text appends a JSON string and counts it in invalid if it is not valid UTF-8.
 func (a *argEncoder) text(dst []byte, s string) []byte {
-	dst, valid := appendString(dst, s)
+	dst, valid := jsonscan.AppendString(dst, s)
 	if !valid {
 		a.invalid++
 	}
@@ -222,47 +224,14 @@ func (a *argEncoder) lists(dst []byte, s *span.Span) []byte {
 
 // attributes appends an object with one member per attribute. If a key repeats, viewers show its last value.
 func (a *argEncoder) attributes(dst []byte, list []span.Attribute) []byte {
-	dst = append(dst, '{')
-	for i := range list {
-		dst = append(a.text(appendName(dst, ""), list[i].Key), ':')
-		dst = a.value(dst, &list[i].Value, span.MaxDepth)
+	if a.json.Text == nil {
+		a.json = span.JSON{Text: a.text, Int: appendInt, Float: appendFloat, Bytes: appendHexText, Depth: span.MaxDepth}
 	}
-	return append(dst, '}')
+	return a.json.AppendObject(dst, list)
 }
 
-// value appends an attribute value. It writes null for values nested deeper than depth levels.
-func (a *argEncoder) value(dst []byte, v *span.Value, depth int) []byte {
-	if depth == 0 {
-		return append(dst, "null"...)
-	}
-	switch v.Kind() {
-	case span.ValueString:
-		return a.text(dst, v.Str())
-	case span.ValueBool:
-		return strconv.AppendBool(dst, v.Bool())
-	case span.ValueInt:
-		return strconv.AppendInt(dst, v.Int(), 10)
-	case span.ValueFloat:
-		return appendFloat(dst, v.Float())
-	case span.ValueBytes:
-		return append(hex.AppendEncode(append(dst, `"hex:`...), []byte(v.Str())), '"')
-	case span.ValueMap:
-		dst = append(dst, '{')
-		for i := range v.Members() {
-			m := &v.Members()[i]
-			dst = append(a.text(appendName(dst, ""), m.Key), ':')
-			dst = a.value(dst, &m.Value, depth-1)
-		}
-		return append(dst, '}')
-	case span.ValueArray:
-		dst = append(dst, '[')
-		for i := range v.Elems() {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = a.value(dst, &v.Elems()[i], depth-1)
-		}
-		return append(dst, ']')
-	}
-	return append(dst, "null"...)
+func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+
+func appendHexText(dst, b []byte) []byte {
+	return append(hex.AppendEncode(append(dst, `"hex:`...), b), '"')
 }

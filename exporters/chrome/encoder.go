@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/jsonscan"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -274,7 +276,7 @@ func appendWhere(b []byte, pid, tid uint32) []byte {
 
 // text appends a JSON string and counts it in invalid if it is not valid UTF-8.
 func (e *encoder) text(b []byte, s string) []byte {
-	b, valid := appendString(b, s)
+	b, valid := jsonscan.AppendString(b, s)
 	if !valid {
 		e.invalid++
 	}
@@ -351,7 +353,7 @@ func (e *encoder) counter(it *timeline.Item) {
 	}
 	b = e.text(append(b, `,"cat":`...), it.Category)
 	// The tid is the PID, the main thread, because a counter belongs to the process.
-	b = appendMicros(appendWhere(b, it.Track.Process.PID, it.Track.Process.PID), it.Time)
+	b = chromeevent.AppendMicros(appendWhere(b, it.Track.Process.PID, it.Track.Process.PID), it.Time)
 	b = appendNumber(append(b, `,"args":{"value":`...), it.Value)
 	e.out.buf = append(b, '}', '}')
 }

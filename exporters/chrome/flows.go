@@ -63,7 +63,7 @@ const flowName = chromeevent.ArrowName
 func (e *encoder) flowEvent(phase byte, it *timeline.Item) {
 	b := e.head(phase, flowName, timeline.CategoryFlow)
 	b = strconv.AppendUint(append(b, `,"id":"0x`...), it.ID, 16)
-	b = appendMicros(append(append(b, '"'), e.trackOf(it.Track).where...), it.Time)
+	b = chromeevent.AppendMicros(append(append(b, '"'), e.trackOf(it.Track).where...), it.Time)
 	if phase == 'f' {
 		b = append(b, `,"bp":"e"`...)
 	}
@@ -89,12 +89,12 @@ func (e *encoder) bound(it *timeline.Item, member string) bool {
 	} else {
 		b = append(e.head('B', flowName, chromeevent.ArrowName), t.where...)
 	}
-	b = appendBindID(appendMicros(b, it.Time), it.ID)
+	b = appendBindID(chromeevent.AppendMicros(b, it.Time), it.ID)
 	b = append(append(append(b, ',', '"'), member...), `":true}`...)
 	e.out.buf = b
 	if s.form != async {
 		b = append(e.head('E', flowName, chromeevent.ArrowName), t.where...)
-		e.out.buf = append(appendMicros(b, it.Time), '}')
+		e.out.buf = append(chromeevent.AppendMicros(b, it.Time), '}')
 	}
 	return true
 }

@@ -169,7 +169,7 @@ func (e *encoder) raw(it *timeline.Item) {
 	}
 	b := append(append(e.out.next(), '{'), members[1:]...) // without the first comma
 	if kind != noTime {
-		b = appendMicros(append(b, `,"ts":`...), at)
+		b = chromeevent.AppendMicros(append(b, `,"ts":`...), at)
 	}
 	if !e.o.Array {
 		b = e.stack(b, it.Stack)
@@ -178,7 +178,7 @@ func (e *encoder) raw(it *timeline.Item) {
 }
 
 // time appends a time of the timeline as it appears in the file.
-func (e *encoder) time(b []byte, at int64) []byte { return appendMicros(b, at+e.shift) }
+func (e *encoder) time(b []byte, at int64) []byte { return chromeevent.AppendMicros(b, at+e.shift) }
 
 // has reports whether the imported file has this member in its outermost object.
 func (r *importedEvents) has(name string) bool {

@@ -3,6 +3,7 @@ package chrome
 import (
 	"strconv"
 
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/kind"
 )
@@ -47,7 +48,7 @@ func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 	b = append(b, `","weight":`...)
 	switch {
 	case it.Weight.Until > it.Time:
-		b = appendMicros(b, it.Weight.Until-it.Time)
+		b = chromeevent.AppendMicros(b, it.Weight.Until-it.Time)
 	case len(it.Weight.Values) > 0:
 		b = strconv.AppendInt(b, it.Weight.Values[0], 10)
 	default:

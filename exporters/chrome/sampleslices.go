@@ -3,6 +3,7 @@ package chrome
 import (
 	"slices"
 
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -15,7 +16,7 @@ type sliceSampler struct {
 	own    map[*timeline.Track]uint32 // TIDs of the sample tracks
 	named  map[*timeline.Track]bool   // threads whose sample track has samples
 	list   []*sampleTrack
-	ends   []pendingEnd // heap by time, then by track; may contain obsolete entries
+	ends   intern.Heap[pendingEnd, *pendingEnd] // may contain obsolete entries
 	path   []timeline.Node
 }
 
@@ -114,7 +115,7 @@ func (s *sliceSampler) sample(it *timeline.Item) {
 	t.latest, t.until = it.Time, 0
 	if it.Weight.Until > it.Time {
 		t.until = it.Weight.Until
-		s.add(pendingEnd{t.until, t})
+		s.ends.Push(pendingEnd{t.until, t})
 	}
 }
 
@@ -136,7 +137,7 @@ func (s *sliceSampler) write(phase byte, t *sampleTrack, n timeline.Node, at int
 // advance ends the slices of tracks whose latest sample ended before now.
 func (s *sliceSampler) advance(now int64) {
 	for len(s.ends) > 0 && s.ends[0].at < now {
-		end := s.remove()
+		end := s.ends.Pop()
 		if end.track.until == end.at {
 			s.close(end.track, 0, end.at)
 			end.track.until = 0
@@ -169,43 +170,7 @@ func (s *sliceSampler) finish() {
 	}
 }
 
-// add pushes an end onto the heap.
-func (s *sliceSampler) add(end pendingEnd) {
-	s.ends = append(s.ends, end)
-	for i := len(s.ends) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !s.before(i, parent) {
-			break
-		}
-		s.ends[i], s.ends[parent] = s.ends[parent], s.ends[i]
-		i = parent
-	}
-}
-
-// remove pops the earliest end.
-func (s *sliceSampler) remove() pendingEnd {
-	first := s.ends[0]
-	n := len(s.ends) - 1
-	s.ends[0] = s.ends[n]
-	s.ends = s.ends[:n]
-	for i := 0; ; {
-		child := 2*i + 1
-		if child >= n {
-			return first
-		}
-		if child+1 < n && s.before(child+1, child) {
-			child++
-		}
-		if !s.before(child, i) {
-			return first
-		}
-		s.ends[i], s.ends[child] = s.ends[child], s.ends[i]
-		i = child
-	}
-}
-
-// before compares by time, then by track number, so that equal traces give equal output.
-func (s *sliceSampler) before(i, j int) bool {
-	a, b := &s.ends[i], &s.ends[j]
+// Before compares by time, then by track number, so that equal traces give equal output. It implements intern.Heap.
+func (a *pendingEnd) Before(b *pendingEnd) bool {
 	return a.at < b.at || a.at == b.at && a.track.number < b.track.number
 }

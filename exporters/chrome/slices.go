@@ -3,6 +3,7 @@ package chrome
 import (
 	"strconv"
 
+	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -63,12 +64,12 @@ func (e *encoder) sliceBegin(it *timeline.Item, flowIn uint64) {
 	b := e.head(byte(s.form), it.Name, it.Category)
 	if s.form == async {
 		b = appendLane(b, it.Track)
-		b = appendMicros(appendWhere(b, it.Track.Process.PID, s.tid), it.Time)
+		b = chromeevent.AppendMicros(appendWhere(b, it.Track.Process.PID, s.tid), it.Time)
 	} else {
-		b = appendMicros(append(b, t.where...), it.Time)
+		b = chromeevent.AppendMicros(append(b, t.where...), it.Time)
 	}
 	if s.form == complete {
-		b = appendMicros(append(b, `,"dur":`...), it.Duration)
+		b = chromeevent.AppendMicros(append(b, `,"dur":`...), it.Duration)
 	}
 	if flowIn != 0 {
 		b = append(appendBindID(b, flowIn), `,"flow_in":true`...)
@@ -132,7 +133,7 @@ func (e *encoder) sliceEnd(it *timeline.Item) {
 func (e *encoder) endOf(t *track, s *openSlice, now int64) {
 	if s.form == async {
 		b := appendLane(e.head('e', s.name, s.category), t.Track)
-		b = appendMicros(appendWhere(b, t.Process.PID, s.tid), now)
+		b = chromeevent.AppendMicros(appendWhere(b, t.Process.PID, s.tid), now)
 		e.out.buf = append(b, '}')
 	}
 }
@@ -151,12 +152,12 @@ func (e *encoder) continueSlices(t *track, now int64) {
 		s := &t.open[i]
 		b := e.head(byte(s.form), s.name, s.category)
 		if s.form == async {
-			b = appendMicros(appendWhere(appendLane(b, t.Track), t.Process.PID, s.tid), now)
+			b = chromeevent.AppendMicros(appendWhere(appendLane(b, t.Track), t.Process.PID, s.tid), now)
 		} else {
-			b = appendMicros(append(b, t.where...), now)
+			b = chromeevent.AppendMicros(append(b, t.where...), now)
 		}
 		if s.form == complete {
-			b = appendMicros(append(b, `,"dur":`...), max(s.end-now, 0))
+			b = chromeevent.AppendMicros(append(b, `,"dur":`...), max(s.end-now, 0))
 		}
 		e.out.buf = append(b, `,"args":{"continued":true}}`...)
 	}

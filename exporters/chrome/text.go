@@ -4,76 +4,10 @@ import (
 	"bytes"
 	"math"
 	"strconv"
-	"unicode/utf8"
 )
 
 // replacement is U+FFFD in UTF-8.
 const replacement = "\uFFFD"
-
-// appendString appends s as a JSON string. It replaces each byte that is not valid UTF-8 by U+FFFD, including encoded
-// surrogates, and then returns false.
-func appendString(dst []byte, s string) (_ []byte, valid bool) {
-	dst, valid = append(dst, '"'), true
-	from := 0 // s[from:i] needs no escape
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				dst, valid = append(append(dst, s[from:i]...), replacement...), false
-				from = i + 1
-			}
-			i += n
-			continue
-		}
-		dst = appendEscape(append(dst, s[from:i]...), c)
-		i++
-		from = i
-	}
-	return append(append(dst, s[from:]...), '"'), valid
-}
-
-// appendEscape appends the escape of a quote, backslash or control character.
-func appendEscape(dst []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(dst, '\\', c)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	case '\t':
-		return append(dst, `\t`...)
-	}
-	const digits = "0123456789abcdef"
-	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-}
-
-// appendMicros appends a time as microseconds with at most 3 decimals and no exponent. Viewers parse it as a float64,
-// which restores the nanosecond for 101 days.
-func appendMicros(dst []byte, ns int64) []byte {
-	if ns < 0 {
-		dst, ns = append(dst, '-'), -ns
-	}
-	dst = strconv.AppendInt(dst, ns/1000, 10)
-	rest := ns % 1000
-	if rest == 0 {
-		return dst
-	}
-	dst = append(dst, '.', byte('0'+rest/100))
-	if rest %= 100; rest == 0 {
-		return dst
-	}
-	dst = append(dst, byte('0'+rest/10))
-	if rest %= 10; rest == 0 {
-		return dst
-	}
-	return append(dst, byte('0'+rest))
-}
 
 // appendNumber appends a finite number. Integers up to 2^53 have no exponent.
 func appendNumber(dst []byte, f float64) []byte {

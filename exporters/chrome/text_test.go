@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
 // FuzzText: every string becomes JSON that restores it, except for invalid UTF-8.
@@ -15,7 +18,7 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		b, valid := appendString([]byte("x"), s)
+		b, valid := jsonscan.AppendString([]byte("x"), s)
 		if valid != utf8.ValidString(s) || b[0] != 'x' {
 			t.Fatalf("%q: valid is %t", s, valid)
 		}
@@ -99,7 +102,7 @@ func TestMicros(t *testing.T) {
 		{0, "0"}, {1, "0.001"}, {10, "0.01"}, {100, "0.1"}, {101, "0.101"}, {999, "0.999"}, {1000, "1"}, {1001, "1.001"}, {1234500, "1234.5"},
 		{-1500, "-1.5"}, {101 * 24 * 3600 * 1e9, "8726400000000"}, {101*24*3600*1e9 + 1, "8726400000000.001"}, {math.MaxInt64, "9223372036854775.807"},
 	} {
-		got := string(appendMicros(nil, c.ns))
+		got := string(chromeevent.AppendMicros(nil, c.ns))
 		if got != c.want {
 			t.Errorf("%d ns: %s, want %s", c.ns, got, c.want)
 		}

@@ -131,48 +131,22 @@ func (a *argEncoder) attribute(t *span.Attribute) {
 	case span.ValueBytes:
 		a.text(n, base64.StdEncoding.EncodeToString([]byte(v.Str())))
 	case span.ValueArray, span.ValueMap:
-		a.nested = a.appendAny(a.nested[:0], v)
+		a.nested = anyValue.AppendValue(a.nested[:0], &t.Value)
 		if a.begin(n, formatString) {
 			a.body, _ = jsoncolumns.AppendString(a.body, a.nested)
 		}
 	}
 }
 
-// appendAny appends an attribute value as JSON.
-func (a *argEncoder) appendAny(dst []byte, v span.Value) []byte {
-	switch v.Kind() {
-	case span.ValueBool:
-		return strconv.AppendBool(dst, v.Bool())
-	case span.ValueInt:
-		return appendInt(dst, v.Int())
-	case span.ValueFloat:
-		return appendFloat(dst, v.Float())
-	case span.ValueBytes:
-		return append(base64.StdEncoding.AppendEncode(append(dst, '"'), []byte(v.Str())), '"')
-	case span.ValueString:
-		dst, _ = jsoncolumns.AppendString(dst, v.Str())
-		return dst
-	case span.ValueArray:
-		dst = append(dst, '[')
-		for i, e := range v.Elems() {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = a.appendAny(dst, e)
-		}
-		return append(dst, ']')
-	case span.ValueMap:
-		dst = append(dst, '{')
-		for i, m := range v.Members() {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst, _ = jsoncolumns.AppendString(dst, m.Key)
-			dst = a.appendAny(append(dst, ':'), m.Value)
-		}
-		return append(dst, '}')
-	}
-	return append(dst, "null"...)
+// anyValue appends values of attributes as JSON.
+var anyValue = span.JSON{
+	Text: appendString, Int: appendInt, Float: appendFloat, Depth: span.MaxDepth,
+	Bytes: func(dst, b []byte) []byte { return append(base64.StdEncoding.AppendEncode(append(dst, '"'), b), '"') },
+}
+
+func appendString(dst []byte, s string) []byte {
+	dst, _ = jsoncolumns.AppendString(dst, s)
+	return dst
 }
 
 // appendInt appends an integer, as a string if JavaScript cannot represent it exactly.

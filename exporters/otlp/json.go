@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/ntconv/ntconv/internal/jsonscan"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -293,29 +294,4 @@ func (e *jsonEncoder) double(f float64) {
 }
 
 // quoted appends a string, which must be valid UTF-8: converter.text ensures that.
-func (e *jsonEncoder) quoted(s string) {
-	b := append(e.b, '"')
-	from := 0 // s[from:i] needs no escapes
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		b = append(b, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\r':
-			b = append(b, '\\', 'r')
-		case '\t':
-			b = append(b, '\\', 't')
-		default:
-			const digits = "0123456789abcdef"
-			b = append(b, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
-	}
-	e.b = append(append(b, s[from:]...), '"')
-}
+func (e *jsonEncoder) quoted(s string) { e.b, _ = jsonscan.AppendString(e.b, s) }

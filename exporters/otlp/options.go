@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
@@ -169,10 +170,10 @@ func (o *Options) setDefaults() {
 func (o *Options) tracker() *tracker.Options {
 	t := &tracker.Options{
 		MaxEvents: o.MaxEvents, MaxOpen: o.MaxOpen, SpanIDReversed: o.SpanIDOrder == LittleEndian, Convention: o.Attributes == Convention,
-		OmitExporter: o.OmitExporter, Report: o.Report, Sources: tracker.Sources(o.Sources), // the sets have equal values
+		OmitExporter: o.OmitExporter, Report: o.Report, Sources: operation.Sources(o.Sources), // the sets have equal values
 	}
-	if t.Sources&(tracker.Labels|tracker.Activities|tracker.Pairs) == 0 {
-		t.Context = tracker.Labels | tracker.Activities
+	if t.Sources&(operation.Labels|operation.Activities|operation.Pairs) == 0 {
+		t.Context = operation.Labels | operation.Activities
 	}
 	if o.Active != nil {
 		t.Active = func(e *ntconv.Event) (c span.Context, ok bool) {

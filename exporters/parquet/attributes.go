@@ -46,52 +46,15 @@ func valueText(v span.Value) string {
 	case span.ValueFloat:
 		return strings.Trim(string(appendFloat(nil, v.Float())), `"`)
 	}
-	return string(appendValue(nil, v, maxValueDepth))
+	return string(plain.AppendValue(nil, &v))
 }
 
-// appendValue appends a value as JSON: bytes as base64, infinities and NaN as strings, values below depth levels as
-// null.
-func appendValue(b []byte, v span.Value, depth int) []byte {
-	switch v.Kind() {
-	case span.ValueString:
-		return appendQuoted(b, v.Str())
-	case span.ValueBool:
-		return strconv.AppendBool(b, v.Bool())
-	case span.ValueInt:
-		return strconv.AppendInt(b, v.Int(), 10)
-	case span.ValueFloat:
-		return appendFloat(b, v.Float())
-	case span.ValueBytes:
-		return append(base64.StdEncoding.AppendEncode(append(b, '"'), []byte(v.Str())), '"')
-	case span.ValueArray:
-		if depth > 0 {
-			b = append(b, '[')
-			for i, elem := range v.Elems() {
-				b = appendValue(appendComma(b, i), elem, depth-1)
-			}
-			return append(b, ']')
-		}
-	case span.ValueMap:
-		if depth > 0 {
-			return appendObject(b, v.Members(), depth-1)
-		}
-	}
-	return append(b, "null"...)
-}
-
-// appendObject appends attributes as a JSON object. If a key repeats, its first value is used.
-func appendObject(b []byte, list []span.Attribute, depth int) []byte {
-	b = append(b, '{')
-	n := 0
-	for i := range list {
-		if repeats(list, i) {
-			continue
-		}
-		b = append(appendQuoted(appendComma(b, n), list[i].Key), ':')
-		b = appendValue(b, list[i].Value, depth)
-		n++
-	}
-	return append(b, '}')
+// plain appends values as JSON: bytes as base64, infinities and NaN as strings. If a key of an object repeats, its
+// first value is used.
+var plain = span.JSON{
+	Text: appendQuoted, Float: appendFloat, Depth: maxValueDepth, Omits: repeats,
+	Int:   func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) },
+	Bytes: func(b, raw []byte) []byte { return append(base64.StdEncoding.AppendEncode(append(b, '"'), raw), '"') },
 }
 
 // maxCompared is the number of earlier keys with which a key is compared, so that the cost is not quadratic. An object
@@ -140,7 +103,7 @@ func appendEvents(b []byte, list []span.Event) []byte {
 		b = append(appendComma(b, i), `{"ts_ns":`...)
 		b = strconv.AppendInt(b, int64(list[i].Time), 10)
 		b = appendQuoted(append(b, `,"name":`...), list[i].Name)
-		b = appendObject(append(b, `,"attributes":`...), list[i].Attributes, maxValueDepth)
+		b = plain.AppendObject(append(b, `,"attributes":`...), list[i].Attributes)
 		b = append(b, '}')
 	}
 	return append(b, ']')
@@ -153,7 +116,7 @@ func appendLinks(b []byte, list []span.Link) []byte {
 		b = append(appendComma(b, i), `{"trace_id":"`...)
 		b = hex.AppendEncode(b, list[i].TraceID[:])
 		b = hex.AppendEncode(append(b, `","span_id":"`...), list[i].ID[:])
-		b = appendObject(append(b, `","attributes":`...), list[i].Attributes, maxValueDepth)
+		b = plain.AppendObject(append(b, `","attributes":`...), list[i].Attributes)
 		b = append(b, '}')
 	}
 	return append(b, ']')

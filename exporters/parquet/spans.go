@@ -37,7 +37,7 @@ func newSpans(s *Sink) (derived, error) {
 	if p.spans.table.discard && p.intervals.table.discard {
 		return omitted{}, nil
 	}
-	o := &tracker.Options{Sources: tracker.Default, Unfinished: tracker.OpenUnfinished, Report: s.o.Report}
+	o := &tracker.Options{Sources: operation.Default, Unfinished: tracker.OpenUnfinished, Report: s.o.Report}
 	if !p.intervals.table.discard {
 		o.Sources |= operation.Runtime | operation.Suspensions
 	}

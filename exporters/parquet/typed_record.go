@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/tempfile"
 )
 
@@ -94,61 +95,24 @@ func (r *record) append(b []byte, last *fixedValues) []byte {
 // read decodes the first record of b into r, whose fixed values must be those of the previous record, and returns the
 // rest of b. The payload aliases b. read returns a *tempfile.Error if the bytes are not a record.
 func (r *record) read(b []byte) (rest []byte, err error) {
-	in := recordReader{b: b}
-	r.flags = recordFlags(in.uvarint())
-	r.variant = int(in.uvarint())
+	in := bin.Reader{B: b}
+	r.flags = recordFlags(in.Uvarint())
+	r.variant = int(in.Uvarint())
 	for i := range r.fixed {
-		u := in.uvarint()
-		r.fixed[i] += int64(u>>1) ^ -int64(u&1)
+		r.fixed[i] += in.Varint()
 	}
 	if r.flags&recordTrace != 0 {
-		copy(r.trace[:], in.take(16))
+		copy(r.trace[:], in.Bytes(16))
 	}
 	if r.flags&recordSpan != 0 {
-		copy(r.span[:], in.take(8))
+		copy(r.span[:], in.Bytes(8))
 	}
 	if r.flags&recordActivity != 0 {
-		copy(r.active[:], in.take(16))
+		copy(r.active[:], in.Bytes(16))
 	}
-	r.payload = in.take(in.uvarint())
-	if in.failed || r.variant < 0 {
+	r.payload = in.Bytes(int(in.Uvarint()))
+	if in.Failed || r.variant < 0 {
 		return nil, &tempfile.Error{Err: tempfile.ErrChanged}
 	}
-	return in.b, nil
-}
-
-// A recordReader reads a chunk. After a failure it returns zeros.
-type recordReader struct {
-	b      []byte
-	failed bool
-}
-
-// uvarint reads a varint. Values of one byte, the usual case, take a fast path that can be inlined.
-func (in *recordReader) uvarint() uint64 {
-	if len(in.b) > 0 && in.b[0] < 0x80 {
-		u := in.b[0]
-		in.b = in.b[1:]
-		return uint64(u)
-	}
-	return in.long()
-}
-
-func (in *recordReader) long() uint64 {
-	u, n := binary.Uvarint(in.b)
-	if n <= 0 {
-		in.failed, in.b = true, nil
-		return 0
-	}
-	in.b = in.b[n:]
-	return u
-}
-
-func (in *recordReader) take(n uint64) []byte {
-	if n > uint64(len(in.b)) {
-		in.failed, in.b = true, nil
-		return nil
-	}
-	b := in.b[:n:n]
-	in.b = in.b[n:]
-	return b
+	return in.B, nil
 }

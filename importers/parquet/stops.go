@@ -1,6 +1,9 @@
 package parquet
 
-import "github.com/ntconv/ntconv"
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/intern"
+)
 
 // A stop is the end of a row with a duration.
 type stop struct {
@@ -13,8 +16,8 @@ type stop struct {
 
 // stops is a priority queue of the ends of rows that have begun, earliest first. Among ends at the same time, the end
 // of the latest row comes first, so that nested rows end from the innermost to the outermost.
-type stops struct { // heap; container/heap would allocate twice per end
-	list  []stop // a heap; container/heap would allocate twice per end
+type stops struct {
+	list  intern.Heap[stop, *stop]
 	limit int
 	last  stop
 }
@@ -26,15 +29,7 @@ func (s *stops) add(e stop) error {
 	if len(s.list) >= s.limit {
 		return &ntconv.LimitError{Limit: LimitOpen, Value: int64(s.limit), Asked: int64(len(s.list)) + 1}
 	}
-	s.list = append(s.list, e)
-	for i := len(s.list) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if !s.list[i].before(&s.list[parent]) {
-			break
-		}
-		s.list[i], s.list[parent] = s.list[parent], s.list[i]
-		i = parent
-	}
+	s.list.Push(e)
 	return nil
 }
 
@@ -44,25 +39,12 @@ func (s *stops) due(next *rowEvent) *stop {
 	if len(s.list) == 0 || next != nil && s.list[0].time > next.time {
 		return nil
 	}
-	s.last = s.list[0]
-	n := len(s.list) - 1
-	s.list[0], s.list[n] = s.list[n], stop{}
-	s.list = s.list[:n]
-	for i := 0; 2*i+1 < n; {
-		child := 2*i + 1
-		if child+1 < n && s.list[child+1].before(&s.list[child]) {
-			child++
-		}
-		if !s.list[child].before(&s.list[i]) {
-			break
-		}
-		s.list[i], s.list[child] = s.list[child], s.list[i]
-		i = child
-	}
+	s.last = s.list.Pop()
 	return &s.last
 }
 
-func (e *stop) before(f *stop) bool {
+// Before implements intern.Heap.
+func (e *stop) Before(f *stop) bool {
 	if e.time != f.time {
 		return e.time < f.time
 	}

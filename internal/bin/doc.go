@@ -5,5 +5,7 @@
 // error with its offset ([Error]) and becomes empty, so straight-line code needs one check at the end, and every loop
 // over [Cursor.Len] ends. The Append functions are the inverses, in the style of package strconv.
 //
+// A [Reader] is a smaller Cursor for records that a package has written itself, and for payloads.
+//
 // Every function compares a length field with the bytes that are present before it allocates or slices.
 package bin

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/jsonscan"
 )
 
@@ -78,12 +79,12 @@ func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
 		Time:     int64(e.Time),
 	}
 	d.args, d.other = d.args[:0], d.other[:0]
-	c := cursor{b: e.Payload}
+	c := cursor{bin.Reader{B: e.Payload}}
 	if p.part {
 		return d.addPart(e, &c)
 	}
 	count := d.fields(p, &c)
-	if c.failed || len(c.b) > 0 {
+	if c.Failed || len(c.B) > 0 {
 		return d.bad(e, "payload does not match the layout of a Chrome event")
 	}
 	switch {
@@ -157,11 +158,11 @@ func (d *Decoder) fields(p *plan, c *cursor) (parts uint64) {
 			i++
 			d.other, i = d.member(d.other, p.ops, i, c)
 		case codeOthers:
-			d.other = append(d.other, c.text()...)
+			d.other = append(d.other, c.Text()...)
 		case codeGeneric:
 			d.generic(p, c)
 		case codeParts:
-			parts = c.uvarint()
+			parts = c.Uvarint()
 		default:
 			d.field(o.code, c)
 		}
@@ -174,31 +175,31 @@ func (d *Decoder) field(code byte, c *cursor) {
 	e := &d.e
 	switch code {
 	case codeDuration:
-		e.Duration, e.Has = c.varint(), e.Has|HasDuration
+		e.Duration, e.Has = c.Varint(), e.Has|HasDuration
 	case codeThreadDuration:
-		e.ThreadDuration, e.Has = c.varint(), e.Has|HasThreadDuration
+		e.ThreadDuration, e.Has = c.Varint(), e.Has|HasThreadDuration
 	case codeThreadTime:
-		e.ThreadTime, e.Has = c.varint(), e.Has|HasThreadTime
+		e.ThreadTime, e.Has = c.Varint(), e.Has|HasThreadTime
 	case codeTime:
-		e.Time = c.varint()
+		e.Time = c.Varint()
 	case codeID, upper(codeID):
-		e.ID = ID{PlainID, code != codeID, c.text()}
+		e.ID = ID{PlainID, code != codeID, c.Text()}
 	case codeLocalID, upper(codeLocalID):
-		e.ID = ID{LocalID, code != codeLocalID, c.text()}
+		e.ID = ID{LocalID, code != codeLocalID, c.Text()}
 	case codeGlobalID, upper(codeGlobalID):
-		e.ID = ID{GlobalID, code != codeGlobalID, c.text()}
+		e.ID = ID{GlobalID, code != codeGlobalID, c.Text()}
 	case codeBindID, upper(codeBindID):
-		e.BindID = ID{PlainID, code != codeBindID, c.text()}
+		e.BindID = ID{PlainID, code != codeBindID, c.Text()}
 	case codeName:
-		e.Name = string(c.text())
+		e.Name = string(c.Text())
 	case codeCategory:
-		e.Category = string(c.text())
+		e.Category = string(c.Text())
 	case codeIDScope:
-		e.IDScope, e.Has = d.string(c.text()), e.Has|HasIDScope
+		e.IDScope, e.Has = d.string(c.Text()), e.Has|HasIDScope
 	case codeScope:
-		e.Scope, e.Has = d.string(c.text()), e.Has|HasScope
+		e.Scope, e.Has = d.string(c.Text()), e.Has|HasScope
 	case codeBindPoint:
-		e.BindPoint, e.Has = d.string(c.text()), e.Has|HasBindPoint
+		e.BindPoint, e.Has = d.string(c.Text()), e.Has|HasBindPoint
 	case codeFlowIn:
 		e.FlowIn, e.Has = c.bool(), e.Has|HasFlowIn
 	case codeFlowOut:
@@ -242,7 +243,7 @@ func (d *Decoder) member(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
 		n := c.u16()
 		dst = append(dst, '[')
 		for k := range n {
-			if c.failed {
+			if c.Failed {
 				break
 			}
 			if k > 0 {
@@ -257,13 +258,13 @@ func (d *Decoder) member(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
 
 // generic decodes an event whose type states only the phase. All other members are fields.
 func (d *Decoder) generic(p *plan, c *cursor) {
-	phase, category, name, members, args := c.text(), c.text(), c.text(), c.text(), c.text()
-	if c.failed {
+	phase, category, name, members, args := c.Text(), c.Text(), c.Text(), c.Text(), c.Text()
+	if c.Failed {
 		return
 	}
 	text := append(append([]byte{'{'}, members...), '}')
 	if end, err := jsonscan.Skip(text, 0); err != nil || end != len(text) {
-		c.failed = true
+		c.Failed = true
 		return
 	}
 	last := d.e
@@ -278,7 +279,7 @@ func (d *Decoder) generic(p *plan, c *cursor) {
 	if d.e.Args = nil; len(args) > 0 {
 		d.e.Args = args
 	}
-	c.failed = c.failed || len(args) > 0 && !isJSON(args)
+	c.Failed = c.Failed || len(args) > 0 && !isJSON(args)
 }
 
 // quoted decodes a string in quotes. An empty b means that the member is absent.
@@ -298,8 +299,8 @@ func isJSON(b []byte) bool {
 
 // addPart stores one of the first parts of an event. A part with number 0 begins a new event.
 func (d *Decoder) addPart(e *ntconv.Event, c *cursor) (*Event, bool) {
-	number, data := c.uvarint(), c.text()
-	if c.failed || len(c.b) > 0 {
+	number, data := c.Uvarint(), c.Text()
+	if c.Failed || len(c.B) > 0 {
 		return d.bad(e, "payload does not match the layout of a Chrome event")
 	}
 	p := d.open[e.Capture]
@@ -343,73 +344,43 @@ func (d *Decoder) join(e *ntconv.Event, n uint64) bool {
 	return true
 }
 
-// A cursor reads a payload. If the payload is too short, it sets failed and returns zero values from then on.
-type cursor struct {
-	b      []byte
-	failed bool
-}
-
-func (c *cursor) take(n int) []byte {
-	if n > len(c.b) {
-		c.failed, c.b = true, nil
-		return nil
-	}
-	b := c.b[:n:n]
-	c.b = c.b[n:]
-	return b
-}
+// A cursor reads a payload.
+type cursor struct{ bin.Reader }
 
 func (c *cursor) u16() int {
-	if b := c.take(2); b != nil {
+	if b := c.Bytes(2); b != nil {
 		return int(binary.LittleEndian.Uint16(b))
 	}
 	return 0
 }
 
-func (c *cursor) text() []byte { return c.take(c.u16()) }
-
 func (c *cursor) bool() bool {
-	b := c.take(4)
+	b := c.Bytes(4)
 	return b != nil && binary.LittleEndian.Uint32(b) != 0
-}
-
-func (c *cursor) uvarint() uint64 {
-	v, n := binary.Uvarint(c.b)
-	if n <= 0 {
-		c.failed, c.b = true, nil
-		return 0
-	}
-	c.b = c.b[n:]
-	return v
-}
-
-func (c *cursor) varint() int64 {
-	u := c.uvarint()
-	return int64(u>>1) ^ -int64(u&1)
 }
 
 // value appends a scalar as JSON.
 func (c *cursor) value(dst []byte, o *op) []byte {
 	switch o.class {
 	case classText:
-		return jsonscan.AppendQuoted(dst, c.text())
+		return jsonscan.AppendQuoted(dst, c.Text())
 	case classBool:
 		return appendBool(dst, c.bool())
 	case classUint:
-		return strconv.AppendUint(dst, c.uvarint(), 10)
+		return strconv.AppendUint(dst, c.Uvarint(), 10)
 	case classJSON:
-		b := c.text()
-		c.failed = c.failed || !isJSON(b)
+		b := c.Text()
+		c.Failed = c.Failed || !isJSON(b)
 		return append(dst, b...)
 	}
 	if !o.float {
-		return strconv.AppendInt(dst, c.varint(), 10)
+		return strconv.AppendInt(dst, c.Varint(), 10)
 	}
-	b := c.take(8)
+	b := c.Bytes(8)
 	if b == nil {
 		return dst
 	}
 	f := math.Float64frombits(binary.LittleEndian.Uint64(b))
-	c.failed = c.failed || math.IsNaN(f) || math.IsInf(f, 0)
+	c.Failed = c.Failed || math.IsNaN(f) || math.IsInf(f, 0)
 	return appendFloat(dst, f)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // A Micros is a time of the format, parsed from its decimal text without rounding to a float64: whole nanoseconds,
@@ -150,46 +152,23 @@ func parseExponent(b []byte) (e int, ok bool) {
 	return e, true
 }
 
-var powers = [...]uint64{
-	1,
-	1e1,
-	1e2,
-	1e3,
-	1e4,
-	1e5,
-	1e6,
-	1e7,
-	1e8,
-	1e9,
-	1e10,
-	1e11,
-	1e12,
-	1e13,
-	1e14,
-	1e15,
-	1e16,
-	1e17,
-	1e18,
-	1e19,
-}
-
 // nanos converts a number of microseconds to nanoseconds.
 func (d decimal) nanos() (m Micros, ok bool) {
 	e := d.exponent + 3
 	var whole uint64
 	switch {
 	case d.digits == 0:
-	case e >= len(powers):
+	case e >= len(bin.Powers):
 		return m, false
 	case e >= 0:
-		more, rest := math.Modf(d.tail * float64(powers[e]))
-		hi, lo := bits.Mul64(d.digits, powers[e])
+		more, rest := math.Modf(d.tail * float64(bin.Powers[e]))
+		hi, lo := bits.Mul64(d.digits, bin.Powers[e])
 		if whole, m.Rest = lo+uint64(more), rest; hi != 0 || whole < lo {
 			return m, false
 		}
-	case -e < len(powers):
-		whole = d.digits / powers[-e]
-		m.Rest = (float64(d.digits%powers[-e]) + d.tail) / float64(powers[-e])
+	case -e < len(bin.Powers):
+		whole = d.digits / bin.Powers[-e]
+		m.Rest = (float64(d.digits%bin.Powers[-e]) + d.tail) / float64(bin.Powers[-e])
 	default:
 		m.Rest = math.SmallestNonzeroFloat64
 	}
@@ -208,7 +187,8 @@ func (d decimal) nanos() (m Micros, ok bool) {
 // belowOne clamps a fraction that rounding made 1.
 func belowOne(f float64) float64 { return min(f, 1-1e-16) }
 
-// AppendMicros appends a time in microseconds, with at most 3 decimals.
+// AppendMicros appends a time as microseconds with at most 3 decimals and no exponent. Viewers parse it as a float64,
+// which restores the nanosecond for 101 days.
 func AppendMicros(dst []byte, nanos int64) []byte {
 	n := uint64(nanos)
 	if nanos < 0 {

@@ -9,7 +9,5 @@
 // All that a view or a value refers to is borrowed from the event's payload. No function keeps an event, and all of
 // them are safe for concurrent use.
 //
-// The tables are generated from the text files in gen: go generate ./internal/clr.
+// The text files in events are the tables. They are part of the program, and parsed when an event first needs them.
 package clr
-
-//go:generate go run ./gen

@@ -6,15 +6,15 @@ import "github.com/ntconv/ntconv"
 // and of Universal.System by ID. Other providers renumber some of their events in each process, so it finds these by
 // name if they have one.
 func LayoutOf(t *ntconv.Type, version uint8) *Layout {
-	switch p := providerIndex(t.Provider); {
-	case p < 0:
+	switch p := providerOf(t.Provider); {
+	case p == nil:
 		return nil
-	case providers[p].native || t.Provider == UniversalSystem:
-		return lookup(p, t.ID, version)
+	case p.native || t.Provider == UniversalSystem:
+		return p.lookup(t.ID, version)
 	case t.Name != "":
-		return lookupName(p, t.Name, version)
+		return p.lookupName(t.Name, version)
 	case t.Provider != UniversalEvents:
-		return lookup(p, t.ID, version)
+		return p.lookup(t.ID, version)
 	}
 	return nil
 }
@@ -24,5 +24,5 @@ const dynamicEvents = Runtime + "/GCDynamicEvent"
 
 // DynamicLayout returns the layout of the data of a GCDynamicEvent with that name, or nil. It does not keep name.
 func DynamicLayout(name []byte) *Layout {
-	return lookupName(providerIndex(dynamicEvents), string(name), 0)
+	return providerOf(dynamicEvents).lookupName(string(name), 0)
 }

@@ -37,16 +37,12 @@ const mapping = "\x00\x80\x80\x80\x02\xff\xff\x83\x02\x80\x20\x14\x00/usr/local/
 // FuzzLayouts decodes any payload with any layout: only fields after the end of the payload are missing, and all that
 // decodes without an error encodes to the beginning of the payload.
 func FuzzLayouts(f *testing.F) {
-	for i := range index {
+	all := allLayouts(f)
+	for i := range all {
 		f.Add(uint16(i), false, []byte("\x01\x00\x00\x00\x02\x00\x00\x00\x03\x00\x00\x00a\x00\x00\x00b\x00\x00\x00c\x00\x00\x00"))
 	}
 	f.Fuzz(func(t *testing.T, i uint16, narrow bool, payload []byte) {
-		n := int(i) % len(index)
-		p := 0
-		for providers[p].last <= n {
-			p++
-		}
-		l := load(p, n)
+		l := all[int(i)%len(all)]
 		e := event(l, payload)
 		if narrow {
 			e.Thread = &ntconv.Thread{Process: &ntconv.Process{PointerSize: 4}}

@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A textEvent is an event line of a text file, parsed by code other than the generator's.
+// A textEvent is an event line of a text file, parsed by other code than that of the package.
 type textEvent struct {
 	provider, symbol, task, keywords, fields string
 	id                                       uint32
@@ -24,9 +24,9 @@ type textEvent struct {
 func (e textEvent) String() string { return fmt.Sprintf("%s %d/%d", e.provider, e.id, e.version) }
 
 // textEvents parses a text file and returns its events and its keywords by provider and name.
-func textEvents(t *testing.T, file string) (events []textEvent, keywords map[string]uint64) {
+func textEvents(t testing.TB, file string) (events []textEvent, keywords map[string]uint64) {
 	t.Helper()
-	b, err := os.ReadFile("gen/" + file)
+	b, err := os.ReadFile("events/" + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +57,9 @@ func textEvents(t *testing.T, file string) (events []textEvent, keywords map[str
 			e.keywords = strings.TrimPrefix(w[6], "keywords=")
 			_, e.fields, _ = strings.Cut(line, " : ")
 			events = append(events, e)
+		case w[0] == "map" && len(w) > 3 && (w[2] == "bits" || w[2] == "values"), w[0] == "#":
+		default:
+			t.Fatalf("unknown kind of line: %s", line)
 		}
 	}
 	return events, keywords
@@ -68,7 +71,7 @@ var textFiles = []struct {
 }{{"clr-events.txt", 447}, {"managed-events.txt", 148}, {"unlisted-events.txt", 25}}
 
 // allLayouts returns every layout that the text files describe.
-func allLayouts(t *testing.T) []*Layout {
+func allLayouts(t testing.TB) []*Layout {
 	var all []*Layout
 	for _, text := range textFiles {
 		events, _ := textEvents(t, text.file)
@@ -99,6 +102,9 @@ func TestEveryLineHasItsLayout(t *testing.T) {
 			}
 			mask := uint64(0)
 			for name := range strings.SplitSeq(e.keywords, "|") {
+				if keywords[e.provider+" "+name] == 0 && name != "" {
+					t.Errorf("%v: keyword %s is not defined", e, name)
+				}
 				mask |= keywords[e.provider+" "+name]
 			}
 			got := fmt.Sprint(l.Provider, l.ID, l.Version, l.Symbol, l.Task, l.Opcode, l.Level, l.Keywords)
@@ -111,8 +117,15 @@ func TestEveryLineHasItsLayout(t *testing.T) {
 			}
 		}
 	}
-	if total != len(index) {
-		t.Errorf("%d entries for %d lines", len(index), total)
+	entries, distinct := 0, map[*Layout]bool{}
+	for _, p := range providers().list {
+		entries += len(p.all())
+	}
+	for _, l := range allLayouts(t) {
+		distinct[l] = true
+	}
+	if total != entries || total != len(distinct) {
+		t.Errorf("%d entries and %d layouts for %d lines", entries, len(distinct), total)
 	}
 }
 

@@ -13,10 +13,9 @@ func TestNames(t *testing.T) {
 			t.Errorf("no provider %s in %q", p, names)
 		}
 	}
-	for i := range index {
-		p := slices.IndexFunc(providers[:], func(p provider) bool { return i >= p.first && i < p.last })
-		if name := load(p, i).Name(); !slices.Contains(events, name) {
-			t.Errorf("no event %s", name)
+	for _, l := range allLayouts(t) {
+		if !slices.Contains(events, l.Name()) {
+			t.Errorf("no event %s", l.Name())
 		}
 	}
 	if !slices.IsSorted(events) || len(slices.Compact(slices.Clone(events))) != len(events) {

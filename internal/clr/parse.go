@@ -1,104 +1,127 @@
 package clr
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
 )
 
-// letters maps the letters of the compact form in layoutText to types.
-var letters = [128]ntconv.TypeCode{
-	'?': ntconv.TypeBool32, 'i': ntconv.TypeInt32, 'B': ntconv.TypeUint8, 'H': ntconv.TypeUint16, 'I': ntconv.TypeUint32,
-	'l': ntconv.TypeInt64, 'L': ntconv.TypeUint64, 'd': ntconv.TypeFloat64, 'P': ntconv.TypePointer,
-	'S': ntconv.TypeUTF16String, 'A': ntconv.TypeANSIString, 'G': ntconv.TypeGUID, 'T': ntconv.TypeDateTime,
-	'v': ntconv.TypeVarUint, '_': ntconv.TypePad64,
+// scalars maps the names of types in the text files.
+var scalars = map[string]ntconv.FieldType{
+	"Boolean": {Code: ntconv.TypeBool32}, "Int32": {Code: ntconv.TypeInt32}, "UInt8": {Code: ntconv.TypeUint8},
+	"UInt16": {Code: ntconv.TypeUint16}, "UInt32": {Code: ntconv.TypeUint32}, "Int64": {Code: ntconv.TypeInt64},
+	"UInt64": {Code: ntconv.TypeUint64}, "Double": {Code: ntconv.TypeFloat64}, "Pointer": {Code: ntconv.TypePointer},
+	"UnicodeString": {Code: ntconv.TypeUTF16String}, "AnsiString": {Code: ntconv.TypeANSIString},
+	"GUID": {Code: ntconv.TypeGUID}, "FILETIME": {Code: ntconv.TypeDateTime}, "VarUInt": {Code: ntconv.TypeVarUint},
+	"UTF8String": {Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}},
 }
 
-// A layoutParser parses the compact form:
+// parseLayout parses the line of an event after its name:
 //
-//	fields = field { " " field }
-//	field  = name ":" type [ "<" map ">" ]
-//	type   = letter                 a scalar
-//	       | "s"                    UTF-8 with a 16-bit byte count
-//	       | "*" index element      counted by the field with that index in the same list
-//	       | "#" number element     exactly that many
-//	       | "@" element            with a 16-bit count
-//	       | "(" fields ")"
-//
-// The generator writes the text, so it is known to be valid and there are no errors.
-type layoutParser struct {
-	text string
-	maps int
-	l    *Layout
-}
-
-func (p *layoutParser) fields() []ntconv.Field {
-	var out []ntconv.Field
-	for p.text != "" && p.text[0] != ')' {
-		name, rest, _ := strings.Cut(p.text, ":")
-		p.text = rest
-		out = append(out, ntconv.Field{Name: name, Type: p.fieldType()})
-		if p.take('<') {
-			p.l.maps = append(p.l.maps, newFieldMap(name, mapLine(p.maps+p.number())))
-			p.take('>')
+//	task=NAME(VALUE) opcode=VALUE level=N keywords=A|B : fields
+func (p *provider) parseLayout(e *entry) *Layout {
+	l := &Layout{
+		Provider: p.name, ID: uint32(e.id), Version: e.version, Symbol: e.symbol, name: unversioned(e.symbol),
+	}
+	head, fields, _ := strings.Cut(e.text, " : ")
+	for word := range strings.SplitSeq(head, " ") {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "task":
+			l.Task, _, _ = strings.Cut(value, "(")
+		case "opcode":
+			l.Opcode = number8(value)
+		case "level":
+			l.Level = number8(value)
+		case "keywords":
+			for name := range strings.SplitSeq(value, "|") {
+				l.Keywords |= p.mask(name)
+			}
 		}
-		p.take(' ')
 	}
-	return out
+	l.Fields = l.fields(p, fields, " ")
+	return l
 }
 
-func (p *layoutParser) fieldType() ntconv.FieldType {
-	c := p.text[0]
-	p.text = p.text[1:]
-	switch c {
-	case 's':
-		return ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUTF8Unit}}
-	case '*':
-		n := p.number()
-		return ntconv.FieldType{Code: ntconv.TypeCounted, Count: uint16(n), Elem: p.element()}
-	case '#':
-		n := p.number()
-		return ntconv.FieldType{Code: ntconv.TypeFixedArray, Count: uint16(n), Elem: p.element()}
-	case '@':
-		return ntconv.FieldType{Code: ntconv.TypeArray, Elem: p.element()}
-	case '(':
-		t := ntconv.FieldType{Code: ntconv.TypeObject, Fields: p.fields()}
-		p.take(')')
-		return t
-	}
-	return ntconv.FieldType{Code: letters[c]}
+func number8(text string) uint8 {
+	n, _ := strconv.ParseUint(text, 10, 8)
+	return uint8(n)
 }
 
-func (p *layoutParser) element() *ntconv.FieldType {
-	t := p.fieldType()
-	return &t
+// fields parses a list of fields:
+//
+//	field = name ":" type [ "<" map ">" ]
+//	type  = scalar
+//	      | "Binary{" count "}"
+//	      | type "[" count "]"
+//	      | "struct(" fields ")"
+//
+// A count is a number, the name of an earlier field, or empty: then 16 bits before the elements contain it. Fields are
+// separated by spaces, those of a structure by a comma and a space. Tests parse all lines, so there are no
+// errors.
+func (l *Layout) fields(p *provider, text, separator string) (list []ntconv.Field) {
+	for text != "" {
+		var field string
+		field, text = cutField(text, separator)
+		name, typ, _ := strings.Cut(field, ":")
+		if !strings.HasPrefix(typ, "struct(") {
+			var of string
+			typ, of, _ = strings.Cut(typ, "<")
+			if m, ok := p.maps[strings.TrimSuffix(of, ">")]; ok {
+				l.maps = append(l.maps, fieldMap{name, m})
+			}
+		}
+		if name == "Padding64" {
+			list = append(list, ntconv.Field{Name: name, Type: ntconv.FieldType{Code: ntconv.TypePad64}})
+			continue
+		}
+		list = append(list, ntconv.Field{Name: name, Type: l.fieldType(p, typ, list)})
+	}
+	return list
 }
 
-func (p *layoutParser) number() int {
-	n := 0
-	for p.text != "" && '0' <= p.text[0] && p.text[0] <= '9' {
-		n = n*10 + int(p.text[0]-'0')
-		p.text = p.text[1:]
+// cutField returns the text before the first separator outside parentheses, and the text after it.
+func cutField(text, separator string) (field, rest string) {
+	depth := 0
+	for i := range len(text) {
+		switch {
+		case text[i] == '(':
+			depth++
+		case text[i] == ')':
+			depth--
+		case depth == 0 && strings.HasPrefix(text[i:], separator):
+			return text[:i], text[i+len(separator):]
+		}
 	}
-	return n
+	return text, ""
 }
 
-// take skips the character c if it is next.
-func (p *layoutParser) take(c byte) bool {
-	if p.text == "" || p.text[0] != c {
-		return false
+// fieldType parses a type. before are the earlier fields of the same list.
+func (l *Layout) fieldType(p *provider, typ string, before []ntconv.Field) ntconv.FieldType {
+	if count, ok := strings.CutPrefix(typ, "Binary{"); ok {
+		typ = "UInt8[" + strings.TrimSuffix(count, "}") + "]"
 	}
-	p.text = p.text[1:]
-	return true
+	if array, ok := strings.CutSuffix(typ, "]"); ok {
+		at := strings.LastIndexByte(array, '[')
+		elem := l.fieldType(p, array[:at], nil)
+		return arrayOf(&elem, array[at+1:], before)
+	}
+	if list, ok := strings.CutPrefix(typ, "struct("); ok {
+		return ntconv.FieldType{Code: ntconv.TypeObject, Fields: l.fields(p, strings.TrimSuffix(list, ")"), ", ")}
+	}
+	return scalars[typ]
 }
 
-func mapLine(n int) string { return textLine(mapText, n) }
-
-// textLine returns line n of a text, without its newline.
-func textLine(text string, n int) string {
-	for range n {
-		_, text, _ = strings.Cut(text, "\n")
+func arrayOf(elem *ntconv.FieldType, count string, before []ntconv.Field) ntconv.FieldType {
+	if count == "" {
+		return ntconv.FieldType{Code: ntconv.TypeArray, Elem: elem}
 	}
-	line, _, _ := strings.Cut(text, "\n")
-	return line
+	for i := range before {
+		if before[i].Name == count {
+			return ntconv.FieldType{Code: ntconv.TypeCounted, Count: uint16(i), Elem: elem}
+		}
+	}
+	n, _ := strconv.ParseUint(count, 10, 16)
+	return ntconv.FieldType{Code: ntconv.TypeFixedArray, Count: uint16(n), Elem: elem}
 }

@@ -25,8 +25,8 @@ const (
 // IsRuntime reports whether a provider is part of the native runtime (its four manifests and the sample profiler).
 // Traces contain neither names nor fields of its events, and their IDs are fixed.
 func IsRuntime(provider string) bool {
-	p := providerIndex(provider)
-	return p >= 0 && providers[p].native
+	p := providerOf(provider)
+	return p != nil && p.native
 }
 
 // sourceNamespace is the prefix of hashed names of event sources.
@@ -41,8 +41,8 @@ func ProviderGUID(name string) ntconv.GUID {
 		return ntconv.GUID{}
 	}
 	fixed := ""
-	if p := providerIndex(name); p >= 0 {
-		fixed = providers[p].guid
+	if p := providerOf(name); p != nil {
+		fixed = p.guid
 	} else if name == "Microsoft-Windows-Application Server-Applications" {
 		fixed = "c651f5f6-1c0d-492e-8ae1-b4efd7c9d503"
 	}
@@ -81,11 +81,12 @@ func AppendKeywords(dst []byte, provider string, keywords uint64) []byte {
 		}
 		dst = append(dst, name...)
 	}
-	if p := providerIndex(provider); p >= 0 {
-		for mask, name := range pairs(textLine(keywordText, p), 16) {
-			if keywords&mask != 0 {
-				add(name)
-				keywords &^= mask
+	if p := providerOf(provider); p != nil {
+		p.all()
+		for _, k := range p.keywords {
+			if keywords&k.mask != 0 {
+				add(k.name)
+				keywords &^= k.mask
 			}
 		}
 	}

@@ -43,22 +43,19 @@ func TestGUIDsOfTables(t *testing.T) {
 		"System.Linq.Parallel.PlinqEventSource": true, "System.Collections.Concurrent.ConcurrentCollectionsEventSource": true,
 		dynamicEvents: true,
 	}
-	for i, p := range providers {
+	for _, p := range providers().list {
 		if got := hashGUID(p.name).String(); (got != p.guid) != own[p.name] {
 			t.Errorf("%s: %s, by the rule %s", p.name, p.guid, got)
 		}
-		if providerIndex(p.name) != i {
-			t.Errorf("%s is at %d, not at %d", p.name, i, providerIndex(p.name))
+		if providerOf(p.name) != p {
+			t.Errorf("there are two providers %s", p.name)
 		}
-	}
-	if n := providers[len(providers)-1].last; n != len(index) {
-		t.Errorf("providers end at %d of %d", n, len(index))
 	}
 }
 
 func TestIsRuntime(t *testing.T) {
 	n := 0
-	for _, p := range providers {
+	for _, p := range providers().list {
 		if IsRuntime(p.name) {
 			n++
 		}

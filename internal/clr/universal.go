@@ -1,9 +1,8 @@
 package clr
 
 import (
-	"encoding/binary"
-
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // Views of machine-wide traces (universal, 1.3 and 1.8; nettrace-in-practice, 4.2). The process is that of the event's
@@ -21,9 +20,9 @@ type Process struct {
 // ParseProcess decodes an event of class ClassUniversalProcess into p. Like the other views of Universal.System, it
 // returns false if the payload is too short.
 func ParseProcess(e *ntconv.Event, p *Process) bool {
-	c := cursor{b: e.Payload}
-	*p = Process{NamespaceID: c.uvarint(), Name: c.text(), NamespaceName: c.text(), Existing: e.Type.ID == 0}
-	return !c.short
+	c := bin.Reader{B: e.Payload}
+	*p = Process{NamespaceID: c.Uvarint(), Name: c.Text(), NamespaceName: c.Text(), Existing: e.Type.ID == 0}
+	return !c.Failed
 }
 
 // A Mapping is the payload of ProcessMapping: a part of a file, or generated code, in the address space of a process.
@@ -49,16 +48,16 @@ func (m *Mapping) Limit() uint64 {
 
 // ParseMapping decodes an event of class ClassUniversalMapping into m. It returns false if the payload is too short.
 func ParseMapping(e *ntconv.Event, m *Mapping) bool {
-	c := cursor{b: e.Payload}
+	c := bin.Reader{B: e.Payload}
 	*m = Mapping{
-		ID:         c.uvarint(),
-		Start:      c.uvarint(),
-		End:        c.uvarint(),
-		Offset:     c.uvarint(),
-		File:       c.text(),
-		MetadataID: c.uvarint(),
+		ID:         c.Uvarint(),
+		Start:      c.Uvarint(),
+		End:        c.Uvarint(),
+		Offset:     c.Uvarint(),
+		File:       c.Text(),
+		MetadataID: c.Uvarint(),
 	}
-	return !c.short
+	return !c.Failed
 }
 
 // A Symbol is the payload of ProcessSymbol: a named range of addresses inside a mapping. It often follows the samples
@@ -72,9 +71,9 @@ type Symbol struct {
 
 // ParseSymbol decodes an event of class ClassUniversalSymbol into s. It returns false if the payload is too short.
 func ParseSymbol(e *ntconv.Event, s *Symbol) bool {
-	c := cursor{b: e.Payload}
-	*s = Symbol{ID: c.uvarint(), MappingID: c.uvarint(), Start: c.uvarint(), End: c.uvarint(), Name: c.text()}
-	return !c.short
+	c := bin.Reader{B: e.Payload}
+	*s = Symbol{ID: c.Uvarint(), MappingID: c.Uvarint(), Start: c.Uvarint(), End: c.Uvarint(), Name: c.Text()}
+	return !c.Failed
 }
 
 // A MappingMetadata is the payload of ProcessMappingMetadata. Both strings are JSON or empty. The JSON may be invalid,
@@ -88,9 +87,9 @@ type MappingMetadata struct {
 // ParseMappingMetadata decodes an event of class ClassUniversalMappingMetadata into m. It returns false if the payload
 // is too short.
 func ParseMappingMetadata(e *ntconv.Event, m *MappingMetadata) bool {
-	c := cursor{b: e.Payload}
-	*m = MappingMetadata{ID: c.uvarint(), Symbol: c.text(), Version: c.text()}
-	return !c.short
+	c := bin.Reader{B: e.Payload}
+	*m = MappingMetadata{ID: c.Uvarint(), Symbol: c.Text(), Version: c.Text()}
+	return !c.Failed
 }
 
 // Value returns the number in an event of Universal.Events: 1 for cpu, clock ticks without a CPU for cswitch, otherwise
@@ -105,39 +104,7 @@ func Value(e *ntconv.Event) (uint64, bool) {
 		v, _ := e.Field("Value")
 		return v.Uint(), v.Kind() == ntconv.ValueUint || v.Kind() == ntconv.ValueInt
 	}
-	c := cursor{b: e.Payload}
-	n := c.uvarint()
-	return n, !c.short
-}
-
-// A cursor reads a payload. After the first failure, it returns zero values.
-type cursor struct {
-	b     []byte
-	short bool
-}
-
-func (c *cursor) uvarint() uint64 {
-	n, used := binary.Uvarint(c.b)
-	if used <= 0 {
-		c.short, c.b = true, nil
-		return 0
-	}
-	c.b = c.b[used:]
-	return n
-}
-
-// text returns a string after a 16-bit count.
-func (c *cursor) text() []byte {
-	if len(c.b) < 2 {
-		c.short, c.b = true, nil
-		return nil
-	}
-	n := int(binary.LittleEndian.Uint16(c.b))
-	if n > len(c.b)-2 {
-		c.short, c.b = true, nil
-		return nil
-	}
-	s := c.b[2 : 2+n : 2+n]
-	c.b = c.b[2+n:]
-	return s
+	c := bin.Reader{B: e.Payload}
+	n := c.Uvarint()
+	return n, !c.Failed
 }

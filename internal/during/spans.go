@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/match"
 	"github.com/ntconv/ntconv/internal/span/tracker"
@@ -109,7 +110,7 @@ func side(s *span.Span, _ string) ntconv.Value {
 // isRequest reports whether a span is an HTTP request: a pair of one of .NET's event sources, or a span with a method.
 func isRequest(s *span.Span) bool {
 	if s.Evidence == span.FromPair {
-		return tracker.SourceOf(s) == tracker.Requests && s.Name == "Request"
+		return tracker.SourceOf(s) == operation.Requests && s.Name == "Request"
 	}
 	return firstOf(methodKeys()[:2])(s, "").Kind() != ntconv.ValueNull
 }

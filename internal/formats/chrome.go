@@ -130,13 +130,15 @@ func (c *chromeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	o.Report, o.MaxTemp, o.Source, o.Version = t.Report, t.MaxTemp, t.Input, t.Version
 	if c.split > 0 {
 		create := func(part int) (io.WriteCloser, error) { return createPart(out, part) }
-		return chromeSink{chrome.NewSplit(create, c.split, info, t.Namer, &o), nil}, nil
+		s := chrome.NewSplit(create, c.split, info, t.Namer, &o)
+		return timelineSink{s, nil, func() Result { return chromeResult(s.Summary(), true) }}, nil
 	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	return chromeSink{chrome.New(w, info, t.Namer, &o), finish}, nil
+	s := chrome.New(w, info, t.Namer, &o)
+	return timelineSink{s, finish, func() Result { return chromeResult(s.Summary(), false) }}, nil
 }
 
 // A compressedMember is a gzip-compressed member of a directory. Close also closes the member.
@@ -159,24 +161,10 @@ func createPart(out *iox.Outputs, part int) (io.WriteCloser, error) {
 
 func (c compressedMember) Close() error { return errors.Join(c.Compressor.Close(), c.member.Close()) }
 
-// A chromeSink writes a trace. Close also completes the compression.
-type chromeSink struct {
-	*chrome.Sink
-	finish func() error // nil if the sink closes the files
-}
-
-func (s chromeSink) Close() error {
-	err := s.Sink.Close()
-	if s.finish != nil {
-		err = errors.Join(err, s.finish())
-	}
-	return err
-}
-
-func (s chromeSink) Result() Result {
-	d := s.Summary()
+// chromeResult describes what a sink has written, to a directory if parts is set.
+func chromeResult(d chrome.Summary, parts bool) Result {
 	r := newTimelineResult(timeline.Counts(d.Counts))
-	if s.finish == nil {
+	if parts {
 		r.Files = int64(d.Parts)
 	}
 	if d.Invalid > 0 {
@@ -190,8 +178,3 @@ func (s chromeSink) Result() Result {
 	}
 	return r
 }
-
-var (
-	_ Aborter        = chromeSink{}
-	_ ntconv.Watcher = chromeSink{}
-)

@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/chrome"
-	"github.com/spf13/pflag"
 )
 
 // chromeIn returns the reading half of Chrome's trace event format.
@@ -17,7 +16,7 @@ func chromeIn() *In {
 		Sniff:   isChrome,
 		Hint:    hasEventsLater,
 		Ordered: true,
-		Bind:    func(*pflag.FlagSet) Opener { return chromeOpener{} },
+		Bind:    withoutFlags(openChrome),
 		NoEvents: Advice{
 			"a file of Chrome's trace event format without events",
 			"check that the program that wrote it has recorded something",
@@ -25,21 +24,12 @@ func chromeIn() *In {
 	}
 }
 
-// A chromeOpener opens files of Chrome's trace event format.
-type chromeOpener struct{}
-
-func (chromeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
-	r, err := in.Stream()
-	if err != nil {
-		return nil, err
-	}
+func openChrome(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
 	opts := chrome.Options{Report: o.Report, MaxTemp: o.MaxTemp}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	return chrome.New(r, &opts)
 }
-
-func (chromeOpener) Notes() []string { return nil }
 
 // isChrome reports whether a text that begins with head is in Chrome's trace event format or is a profile of V8: an
 // array whose first element has a phase, or an object with a member that only such files have.

@@ -63,27 +63,10 @@ func (c *firefoxCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 	if err != nil {
 		return nil, err
 	}
-	sink := firefox.New(w, info, t.Namer, &firefox.Options{
+	s := firefox.New(w, info, t.Namer, &firefox.Options{
 		Name: t.Input, Version: t.Version, Tracks: firefox.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration, Rundown: c.flags.rundown,
 		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
 		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
 	})
-	return &firefoxSink{sink, finish}, nil
-}
-
-type firefoxSink struct {
-	*firefox.Sink
-	finish func() error // of the compression
-}
-
-// Close also completes the compression.
-func (s *firefoxSink) Close() error {
-	if err := s.Sink.Close(); err != nil {
-		return err
-	}
-	return s.finish()
-}
-
-func (s *firefoxSink) Result() Result {
-	return newTimelineResult(timeline.Counts(s.Summary().Counts))
+	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }}, nil
 }

@@ -1,9 +1,10 @@
 package formats
 
 import (
+	"io"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/firefox"
-	"github.com/spf13/pflag"
 )
 
 // firefoxIn returns the reading half of firefox.
@@ -11,7 +12,7 @@ func firefoxIn() *In {
 	return &In{
 		Sniff:   isFirefox,
 		Ordered: true,
-		Bind:    func(*pflag.FlagSet) Opener { return firefoxOpener{} },
+		Bind:    withoutFlags(openFirefox),
 		NoEvents: Advice{
 			"a Firefox profile without samples and markers",
 			"check that the recording was not stopped at its start",
@@ -19,13 +20,7 @@ func firefoxIn() *In {
 	}
 }
 
-type firefoxOpener struct{}
-
-func (firefoxOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
-	r, err := in.Stream()
-	if err != nil {
-		return nil, err
-	}
+func openFirefox(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
 	opts := &firefox.Options{
 		Report:  o.Report,
 		MaxTemp: o.MaxTemp,
@@ -33,11 +28,5 @@ func (firefoxOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
-	src, err := firefox.New(r, opts)
-	if err != nil {
-		return nil, err // a nil *firefox.Reader would not be a nil Source
-	}
-	return src, nil
+	return firefox.New(r, opts)
 }
-
-func (firefoxOpener) Notes() []string { return nil }

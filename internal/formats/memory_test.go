@@ -34,7 +34,7 @@ func TestShare(t *testing.T) {
 	for memory, want := range map[int64]string{0: "", 1 << 20: "--" + FlagMemory} {
 		o := &ReadOptions{Memory: memory, Report: new(ntconv.Report)}
 		text := `{"traceEvents":[{"ph":"X","name":"` + strings.Repeat("x", 1<<20) + `"}]}`
-		src, err := chromeOpener{}.Open(stream{r: strings.NewReader(text)}, o)
+		src, err := streamOpener(openChrome).Open(stream{r: strings.NewReader(text)}, o)
 		for err == nil {
 			_, err = src.Next()
 		}

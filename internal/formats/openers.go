@@ -2,6 +2,7 @@ package formats
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"sync"
 
@@ -77,6 +78,26 @@ func (o *Openers) Notes() (notes []string) {
 	}
 	return notes
 }
+
+// A streamOpener opens a format without flags of its own.
+type streamOpener func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
+
+// withoutFlags returns the function In.Bind of a format without flags of its own.
+func withoutFlags(open streamOpener) func(*pflag.FlagSet) Opener {
+	return func(*pflag.FlagSet) Opener { return open }
+}
+
+// Open implements Opener.
+func (open streamOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
+	r, err := in.Stream()
+	if err != nil {
+		return nil, err
+	}
+	return open(r, o)
+}
+
+// Notes implements Opener.
+func (open streamOpener) Notes() []string { return nil }
 
 // stackDepth returns the maximum number of frames per stack for an importer whose default is def.
 func (o *ReadOptions) stackDepth(def int) int {

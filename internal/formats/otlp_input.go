@@ -1,10 +1,11 @@
 package formats
 
 import (
+	"io"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/otlp"
 	"github.com/ntconv/ntconv/reader"
-	"github.com/spf13/pflag"
 )
 
 // otlpIn returns the reading half of OTLP. It also recognizes metrics, logs and profiles, so that the importer can name
@@ -13,7 +14,7 @@ func otlpIn() *In {
 	return &In{
 		// A message has no magic number, but no other known format passes the structural checks of Recognize.
 		Sniff: otlp.Recognize,
-		Bind:  func(*pflag.FlagSet) Opener { return otlpOpener{} },
+		Bind:  withoutFlags(openOTLP),
 		NoBytes: Advice{
 			"an empty file",
 			"check that the program or the collector that wrote it has sent spans and was shut down in order",
@@ -25,17 +26,8 @@ func otlpIn() *In {
 	}
 }
 
-// An otlpOpener opens OTLP.
-type otlpOpener struct{}
-
-func (otlpOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
-	r, err := in.Stream()
-	if err != nil {
-		return nil, err
-	}
+func openOTLP(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
 	opts := &otlp.Options{Report: o.Report, ByTime: o.Order == reader.ByTime}
 	opts.Limits.Message = o.share(opts.Limits.Defaults().Message, valueShare)
 	return otlp.New(r, opts)
 }
-
-func (otlpOpener) Notes() []string { return nil }

@@ -1,8 +1,6 @@
 package formats
 
 import (
-	"errors"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/perfetto"
 	"github.com/ntconv/ntconv/internal/iox"
@@ -87,25 +85,6 @@ func (c *perfettoCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target)
 	o.Report, o.MaxTemp, o.Tracks, o.MinDuration = t.Report, t.MaxTemp, perfetto.Tracks(c.tracks), int64(c.minDuration)
 	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
 	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
-	return &perfettoSink{perfetto.New(w, info, t.Namer, &o), finish}, nil
+	s := perfetto.New(w, info, t.Namer, &o)
+	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }}, nil
 }
-
-// A perfettoSink completes the compression after the trace, also in Abort.
-type perfettoSink struct {
-	*perfetto.Sink
-	finish func() error
-}
-
-func (s *perfettoSink) Close() error {
-	err := s.Sink.Close()
-	return errors.Join(err, s.finish())
-}
-
-func (s *perfettoSink) Abort() error { return errors.Join(s.Sink.Abort(), s.finish()) }
-
-func (s *perfettoSink) Result() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }
-
-var (
-	_ Aborter        = (*perfettoSink)(nil)
-	_ ntconv.Watcher = (*perfettoSink)(nil)
-)

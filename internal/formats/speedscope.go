@@ -63,29 +63,15 @@ func (c *speedscopeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Targe
 	if err != nil {
 		return nil, err
 	}
-	sink := speedscope.New(w, info, t.Namer, &speedscope.Options{
+	s := speedscope.New(w, info, t.Namer, &speedscope.Options{
 		Name: t.Input, Version: t.Version, Tracks: speedscope.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration,
 		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
 		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
 	})
-	return &speedscopeSink{sink, finish}, nil
+	return timelineSink{s, finish, func() Result { return newSpeedscopeResult(s.Summary()) }}, nil
 }
 
-type speedscopeSink struct {
-	*speedscope.Sink
-	finish func() error // of the compression
-}
-
-// Close also completes the compression.
-func (s *speedscopeSink) Close() error {
-	if err := s.Sink.Close(); err != nil {
-		return err
-	}
-	return s.finish()
-}
-
-func (s *speedscopeSink) Result() Result {
-	d := s.Summary()
+func newSpeedscopeResult(d speedscope.Summary) Result {
 	c := timeline.Counts(d.Counts)
 	c.Rundown, c.Losses = 0, 0 // not slices, so the file has neither
 	r := &speedscopeResult{newTimelineResult(c)}

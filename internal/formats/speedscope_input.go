@@ -1,9 +1,10 @@
 package formats
 
 import (
+	"io"
+
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/speedscope"
-	"github.com/spf13/pflag"
 )
 
 // speedscopeIn returns the reading half of speedscope.
@@ -12,18 +13,12 @@ func speedscopeIn() *In {
 		Sniff:    isSpeedscope,
 		Ordered:  true,
 		Profile:  func(info *ntconv.Info) bool { return info.Aggregate },
-		Bind:     func(*pflag.FlagSet) Opener { return speedscopeOpener{} },
+		Bind:     withoutFlags(openSpeedscope),
 		NoEvents: Advice{"a speedscope file without samples", "check that the program that wrote it has found samples"},
 	}
 }
 
-type speedscopeOpener struct{}
-
-func (speedscopeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
-	r, err := in.Stream()
-	if err != nil {
-		return nil, err
-	}
+func openSpeedscope(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
 	opts := &speedscope.Options{
 		Report:  o.Report,
 		MaxTemp: o.MaxTemp,
@@ -31,11 +26,5 @@ func (speedscopeOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
-	src, err := speedscope.New(r, opts)
-	if err != nil {
-		return nil, err // a nil *speedscope.Reader would not be a nil Source
-	}
-	return src, nil
+	return speedscope.New(r, opts)
 }
-
-func (speedscopeOpener) Notes() []string { return nil }

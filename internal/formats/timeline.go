@@ -82,6 +82,39 @@ func (v *tracksValue) String() string {
 
 func (v *tracksValue) Type() string { return "list" }
 
+// A timelineSink writes a timeline with the sink of an exporter.
+type timelineSink struct {
+	timelineExporter
+	finish func() error // completes the compression of the file; nil if the exporter closes its files
+	result func() Result
+}
+
+type timelineExporter interface {
+	ntconv.Sink
+	ntconv.Watcher
+	Aborter
+}
+
+// Close also completes the compression.
+func (s timelineSink) Close() error { return s.end(s.timelineExporter.Close()) }
+
+// Abort implements Aborter.
+func (s timelineSink) Abort() error { return s.end(s.timelineExporter.Abort()) }
+
+// end releases the compression, whether the exporter failed or not.
+func (s timelineSink) end(err error) error {
+	if s.finish == nil {
+		return err
+	}
+	if finish := s.finish(); err == nil {
+		return finish
+	}
+	return err
+}
+
+// Result implements Sink.
+func (s timelineSink) Result() Result { return s.result() }
+
 // timelineResult is the result of a timeline.
 type timelineResult struct {
 	made

@@ -197,11 +197,23 @@ func unit(b []byte) (r rune) {
 	return r
 }
 
-// AppendQuoted appends text as a JSON string. Bytes that are not UTF-8 become U+FFFD.
+// AppendQuoted appends text as a JSON string, with \u000d for a carriage return. Bytes that are not UTF-8 become
+// U+FFFD.
 func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
+	dst, _ = appendString(dst, text, `\u000d`)
+	return dst
+}
+
+// AppendString appends text as a JSON string, with \r for a carriage return. Bytes that are not UTF-8, including encoded
+// surrogates, become U+FFFD; valid is then false.
+func AppendString[T string | []byte](dst []byte, text T) (_ []byte, valid bool) {
+	return appendString(dst, text, `\r`)
+}
+
+func appendString[T string | []byte](dst []byte, text T, carriageReturn string) (_ []byte, valid bool) {
 	const digits = "0123456789abcdef"
-	dst = append(dst, '"')
-	from := 0
+	dst, valid = append(dst, '"'), true
+	from := 0 // text[from:i] needs no escape
 	for i := 0; i < len(text); {
 		c := text[i]
 		if plain[c] && c < utf8.RuneSelf {
@@ -218,18 +230,20 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 		dst = append(dst, text[from:i]...)
 		switch {
 		case c >= utf8.RuneSelf:
-			dst = append(dst, "\uFFFD"...)
+			dst, valid = append(dst, "\uFFFD"...), false
 		case c == '"' || c == '\\':
 			dst = append(dst, '\\', c)
 		case c == '\n':
 			dst = append(dst, '\\', 'n')
 		case c == '\t':
 			dst = append(dst, '\\', 't')
+		case c == '\r':
+			dst = append(dst, carriageReturn...)
 		default:
 			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 		}
 		i++
 		from = i
 	}
-	return append(append(dst, text[from:]...), '"')
+	return append(append(dst, text[from:]...), '"'), valid
 }

@@ -3,6 +3,8 @@ package payload
 import (
 	"math/bits"
 	"slices"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // pairs contains the numbers from 00 to 99.
@@ -39,34 +41,10 @@ func appendUint(dst []byte, u uint64) []byte {
 // digits returns the number of decimal digits of u, which is not 0.
 func digits(u uint64) int {
 	n := bits.Len64(u) * 1233 >> 12 // 1233/4096 approximates log10(2), rounded down
-	if u >= powers[n] {
+	if u >= bin.Powers[n] {
 		n++
 	}
 	return n
-}
-
-// powers contains the powers of 10.
-var powers = [...]uint64{
-	1,
-	1e1,
-	1e2,
-	1e3,
-	1e4,
-	1e5,
-	1e6,
-	1e7,
-	1e8,
-	1e9,
-	1e10,
-	1e11,
-	1e12,
-	1e13,
-	1e14,
-	1e15,
-	1e16,
-	1e17,
-	1e18,
-	1e19,
 }
 
 // appendInt appends a decimal number with its sign.

@@ -12,32 +12,26 @@ import (
 func compileSpecs() []spec {
 	return []spec{
 		{
-			kind:     kind.JIT,
-			columns:  []column{counted("methods"), nanos("jit")},
-			main:     1,
-			period:   ValueType{Type: "methods", Unit: "count"},
-			every:    1,
-			interval: noInterval,
-			tags:     []string{LabelFunction, LabelTier},
-			subject:  0,
-			leaf:     true,
-			bare:     true, // the runtime compiles hot methods again on a thread of its own
-			meter:    newJITMeter,
-			choose:   preferFirst,
-			sources:  []string{"compilations with begin and end", "loads of compiled methods, without a duration"},
+			kind:    kind.JIT,
+			columns: []column{counted("methods"), nanos("jit")},
+			main:    1,
+			tags:    []string{LabelFunction, LabelTier},
+			subject: 0,
+			leaf:    true,
+			bare:    true, // the runtime compiles hot methods again on a thread of its own
+			meter:   newJITMeter,
+			choose:  preferFirst,
+			sources: []string{"compilations with begin and end", "loads of compiled methods, without a duration"},
 		},
 		{
-			kind:     kind.TypeLoad,
-			columns:  []column{counted("loads"), nanos("load")},
-			main:     1,
-			period:   ValueType{Type: "loads", Unit: "count"},
-			every:    1,
-			interval: noInterval,
-			tags:     []string{LabelType, LabelLevel},
-			subject:  0,
-			leaf:     true,
-			bare:     true, // the runtime loads its own types before managed code runs
-			meter:    newTypeLoadMeter,
+			kind:    kind.TypeLoad,
+			columns: []column{counted("loads"), nanos("load")},
+			main:    1,
+			tags:    []string{LabelType, LabelLevel},
+			subject: 0,
+			leaf:    true,
+			bare:    true, // the runtime loads its own types before managed code runs
+			meter:   newTypeLoadMeter,
 		},
 	}
 }

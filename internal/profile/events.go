@@ -15,15 +15,12 @@ import (
 // one of events with numbers.
 func eventSpecs() []spec {
 	return []spec{{
-		kind:     kind.Events,
-		columns:  []column{counted("events")},
-		period:   ValueType{Type: "events", Unit: "count"},
-		every:    1,
-		interval: noInterval,
-		tags:     []string{LabelEvent},
-		subject:  0,
-		leaf:     true, // so that events without a stack also appear in a flame graph
-		bare:     true,
+		kind:    kind.Events,
+		columns: []column{counted("events")},
+		tags:    []string{LabelEvent},
+		subject: 0,
+		leaf:    true, // so that events without a stack also appear in a flame graph
+		bare:    true,
 		meter: func(c *collector) meter {
 			return &eventMeter{c: c, names: map[*schema.Schema]string{}}
 		},

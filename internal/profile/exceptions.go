@@ -9,14 +9,11 @@ import (
 // exceptionSpecs returns the kind of thrown exceptions.
 func exceptionSpecs() []spec {
 	return []spec{{
-		kind:     kind.Exceptions,
-		columns:  []column{counted("exceptions")},
-		period:   ValueType{Type: "exceptions", Unit: "count"},
-		every:    1,
-		interval: noInterval,
-		tags:     []string{LabelExceptionType, LabelRethrown, LabelHandled},
-		subject:  0,
-		leaf:     true,
+		kind:    kind.Exceptions,
+		columns: []column{counted("exceptions")},
+		tags:    []string{LabelExceptionType, LabelRethrown, LabelHandled},
+		subject: 0,
+		leaf:    true,
 		meter: func(c *collector) meter {
 			m := &exceptionMeter{c: c, names: newTypeNames(c.settings), openIntervals: newOpenIntervals[thrown](c)}
 			m.limit, m.expired = maxThrown, m.uncaught

@@ -14,17 +14,14 @@ import (
 func collectionSpecs() []spec {
 	return []spec{
 		{
-			kind:     kind.GC,
-			columns:  []column{counted("collections"), nanos("pause")},
-			main:     1,
-			period:   ValueType{Type: "collections", Unit: "count"},
-			every:    1,
-			interval: noInterval,
-			tags:     []string{LabelGeneration, LabelGCReason, LabelGCType},
-			subject:  noSubject,
-			bare:     true, // server garbage collection runs on threads of its own
-			crosses:  true,
-			meter:    newGCMeter,
+			kind:    kind.GC,
+			columns: []column{counted("collections"), nanos("pause")},
+			main:    1,
+			tags:    []string{LabelGeneration, LabelGCReason, LabelGCType},
+			subject: noSubject,
+			bare:    true, // server garbage collection runs on threads of its own
+			crosses: true,
+			meter:   newGCMeter,
 		},
 	}
 }

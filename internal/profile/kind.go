@@ -44,8 +44,8 @@ type spec struct {
 	columns  []column
 	main     int // the column to show first
 	period   ValueType
-	every    int64    // the period, or 0 for the nominal sampling interval of the trace
-	interval int      // column for the ticks until the next sample of the same thread, or noInterval
+	every    int64    // the period, or 0 for the nominal sampling interval of the trace; with a meter, 0 means one event
+	interval int      // column for the ticks until the next sample of the same thread, or noInterval; not with a meter
 	tags     []string // keys of the labels that come from payloads
 	subject  int      // index in tags of what the samples are about, such as the allocated type; or noSubject
 	leaf     bool     // by default, the subject becomes the innermost frame
@@ -98,6 +98,12 @@ var specs = sync.OnceValue(func() *[kind.Count]spec {
 		universalSpecs(), eventSpecs(),
 	} {
 		for _, s := range list {
+			if s.meter != nil {
+				s.interval = noInterval
+			}
+			if s.meter != nil && s.every == 0 { // the first column counts events
+				s.period, s.every = s.columns[0].ValueType, 1
+			}
 			table[s.kind] = s
 		}
 	}

@@ -14,26 +14,20 @@ import (
 func lockSpecs() []spec {
 	return []spec{
 		{
-			kind:     kind.Contention,
-			columns:  []column{counted("contentions"), nanos("delay")},
-			main:     1,
-			period:   ValueType{Type: "contentions", Unit: "count"},
-			every:    1,
-			interval: noInterval,
-			tags:     []string{LabelLock, LabelOwner},
-			subject:  noSubject,
-			meter:    func(c *collector) meter { return &contentionMeter{c, newOpenIntervals[contention](c)} },
+			kind:    kind.Contention,
+			columns: []column{counted("contentions"), nanos("delay")},
+			main:    1,
+			tags:    []string{LabelLock, LabelOwner},
+			subject: noSubject,
+			meter:   func(c *collector) meter { return &contentionMeter{c, newOpenIntervals[contention](c)} },
 		},
 		{
-			kind:     kind.Wait,
-			columns:  []column{counted("waits"), nanos("delay")},
-			main:     1,
-			period:   ValueType{Type: "waits", Unit: "count"},
-			every:    1,
-			interval: noInterval,
-			tags:     []string{LabelWaitSource},
-			subject:  noSubject,
-			meter:    func(c *collector) meter { return &waitMeter{c, newOpenIntervals[string](c)} },
+			kind:    kind.Wait,
+			columns: []column{counted("waits"), nanos("delay")},
+			main:    1,
+			tags:    []string{LabelWaitSource},
+			subject: noSubject,
+			meter:   func(c *collector) meter { return &waitMeter{c, newOpenIntervals[string](c)} },
 		},
 	}
 }

@@ -14,18 +14,15 @@ import (
 func requestSpecs() []spec {
 	return []spec{
 		{
-			kind:     kind.Requests,
-			columns:  []column{counted("requests"), nanos("duration")},
-			main:     1,
-			period:   ValueType{Type: "requests", Unit: "count"},
-			every:    1,
-			interval: noInterval,
-			tags:     []string{LabelSide, LabelMethod, LabelRoute, LabelHost, LabelStatus, LabelRequest},
-			subject:  5,
-			leaf:     true,
-			crosses:  true,
-			bare:     true, // a server receives requests on threads that run no code of the program
-			meter:    newRequestMeter,
+			kind:    kind.Requests,
+			columns: []column{counted("requests"), nanos("duration")},
+			main:    1,
+			tags:    []string{LabelSide, LabelMethod, LabelRoute, LabelHost, LabelStatus, LabelRequest},
+			subject: 5,
+			leaf:    true,
+			crosses: true,
+			bare:    true, // a server receives requests on threads that run no code of the program
+			meter:   newRequestMeter,
 		},
 	}
 }

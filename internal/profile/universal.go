@@ -19,25 +19,19 @@ func universalSpecs() []spec {
 				counted("switches"),
 				{ValueType: ValueType{Type: "off_cpu", Unit: "nanoseconds"}, scale: scaleTicks},
 			},
-			main:     1,
-			period:   ValueType{Type: "switches", Unit: "count"},
-			every:    1,
-			interval: noInterval,
-			tags:     []string{LabelState},
-			subject:  noSubject,
+			main:    1,
+			tags:    []string{LabelState},
+			subject: noSubject,
 			meter: func(c *collector) meter {
 				return &switchMeter{c: c, threads: map[*ntconv.Thread]*switchState{}}
 			},
 		},
 		{
-			kind:     kind.PageFaults,
-			columns:  []column{{ValueType: ValueType{Type: "faults", Unit: "count"}}},
-			period:   ValueType{Type: "faults", Unit: "count"},
-			every:    1,
-			interval: noInterval,
-			tags:     []string{LabelFault},
-			subject:  noSubject,
-			meter:    func(c *collector) meter { return &faultMeter{c: c} },
+			kind:    kind.PageFaults,
+			columns: []column{{ValueType: ValueType{Type: "faults", Unit: "count"}}},
+			tags:    []string{LabelFault},
+			subject: noSubject,
+			meter:   func(c *collector) meter { return &faultMeter{c: c} },
 		},
 	}
 }

@@ -2,6 +2,7 @@ package timeline
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 )
@@ -30,15 +31,15 @@ func (a *allocations) append(rec []byte, e *ntconv.Event, of *profile.Allocation
 }
 
 // read decodes what append has encoded. Call it after the last append.
-func (a *allocations) read(c *cursor) int64 {
-	source := c.number()
+func (a *allocations) read(c *bin.Reader) int64 {
+	source := c.Uvarint32()
 	if source == 0 {
 		return 0
 	}
 	if a.used == nil {
 		_, a.used = profile.SourcesOf(kind.Alloc, a.samples)
 	}
-	bytes := c.signed()
+	bytes := c.Varint()
 	if int(source) > len(a.used) || !a.used[source-1] {
 		return 0
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -78,13 +79,13 @@ func (l *layout) flowEnd(to *row, a arrow) error {
 }
 
 // arrow emits an end of an arrow that an event of the trace shows. It omits arrows that begin outside all slices.
-func (l *layout) arrow(c *cursor, r *row, at int64) error {
-	flags, number := flowFlags(c.byte()), c.bytes(8)
+func (l *layout) arrow(c *bin.Reader, r *row, at int64) error {
+	flags, number := flowFlags(c.Byte()), c.Bytes(8)
 	if flags&flowAsync != 0 {
 		r = l.rowOf(readContext(c))
 	}
 	t := l.t.titles.read(c)
-	if c.failed {
+	if c.Failed {
 		return errRecord
 	}
 	n := binary.LittleEndian.Uint64(number)

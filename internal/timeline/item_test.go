@@ -9,8 +9,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
@@ -82,7 +82,7 @@ func TestSources(t *testing.T) {
 		20 1.1 end Lock contention
 		30 1.1 end A
 	`)
-	want(t, arrangeScript(t, text, &timeline.Options{Spans: tracker.Contention}), `
+	want(t, arrangeScript(t, text, &timeline.Options{Spans: operation.Contention}), `
 		0 1.1 instant AStart
 		10 1.1 begin Lock contention 10
 		20 1.1 end Lock contention

@@ -1,5 +1,9 @@
 package timeline
 
+import (
+	"github.com/ntconv/ntconv/internal/intern"
+)
+
 // fits reports whether a slice that ends at the given time nests in the open slices of a track.
 func (r *row) fits(end int64) bool { return r.top == nil || end <= r.top.end }
 
@@ -39,88 +43,32 @@ func (l *layout) emptyLane(p *processState) *row {
 		f = &freeLanes{}
 		l.lanes[p] = f
 	}
-	n, ok := f.take()
-	if !ok {
-		f.rows = append(f.rows, &row{track: l.t.owners.lane(p, uint32(len(f.rows)+1)), process: p})
-		n = uint32(len(f.rows))
+	if len(f.empty) > 0 {
+		return f.rows[f.empty.Pop()-1]
 	}
-	return f.rows[n-1]
+	r := &row{track: l.t.owners.lane(p, uint32(len(f.rows)+1)), process: p}
+	f.rows = append(f.rows, r)
+	return r
 }
 
-// freeLanes holds the lanes of a process. empty is a binary heap of the numbers of lanes without open slices.
+// freeLanes holds the lanes of a process.
 type freeLanes struct {
-	rows  []*row // by number - 1
-	empty []uint32
+	rows  []*row                               // by number - 1
+	empty intern.Heap[laneNumber, *laneNumber] // of lanes without open slices
 }
 
-func (f *freeLanes) put(number uint32) {
-	f.empty = append(f.empty, number)
-	for i := len(f.empty) - 1; i > 0; {
-		up := (i - 1) / 2
-		if f.empty[up] <= f.empty[i] {
-			break
-		}
-		f.empty[up], f.empty[i] = f.empty[i], f.empty[up]
-		i = up
-	}
+type laneNumber uint32
+
+// Before implements intern.Heap.
+func (n *laneNumber) Before(m *laneNumber) bool { return *n < *m }
+
+// An openSlice is an open slice in a heap by end. If slices have the same end, the latest one ends first.
+type openSlice struct {
+	end   int64
+	slice *slice
 }
 
-func (f *freeLanes) take() (number uint32, ok bool) {
-	if len(f.empty) == 0 {
-		return 0, false
-	}
-	number = f.empty[0]
-	n := len(f.empty) - 1
-	f.empty[0] = f.empty[n]
-	f.empty = f.empty[:n]
-	for i := 0; ; {
-		down := 2*i + 1
-		if down+1 < n && f.empty[down+1] < f.empty[down] {
-			down++
-		}
-		if down >= n || f.empty[i] <= f.empty[down] {
-			return number, true
-		}
-		f.empty[i], f.empty[down] = f.empty[down], f.empty[i]
-		i = down
-	}
-}
-
-// A sliceHeap is a binary heap of open slices by end. If slices have the same end, the latest one ends first.
-type sliceHeap []*slice
-
-func (h sliceHeap) less(i, j int) bool {
-	return h[i].end < h[j].end || h[i].end == h[j].end && h[i].id > h[j].id
-}
-
-func (h *sliceHeap) push(s *slice) {
-	*h = append(*h, s)
-	a := *h
-	for i := len(a) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !a.less(i, up) {
-			break
-		}
-		a[up], a[i] = a[i], a[up]
-		i = up
-	}
-}
-
-func (h *sliceHeap) pop() *slice {
-	a := *h
-	first, n := a[0], len(a)-1
-	a[0], a[n] = a[n], nil
-	a = a[:n]
-	*h = a
-	for i := 0; ; {
-		down := 2*i + 1
-		if down+1 < n && a.less(down+1, down) {
-			down++
-		}
-		if down >= n || !a.less(down, i) {
-			return first
-		}
-		a[i], a[down] = a[down], a[i]
-		i = down
-	}
+// Before implements intern.Heap.
+func (a *openSlice) Before(b *openSlice) bool {
+	return a.end < b.end || a.end == b.end && a.slice.id > b.slice.id
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/spool"
 )
@@ -22,7 +23,7 @@ type layout struct {
 	record sliceRecord
 	ties   ties
 
-	open  sliceHeap
+	open  intern.Heap[openSlice, *openSlice]
 	free  []*slice                // for reuse
 	rows  []row                   // by track ID
 	spans map[span.Context]*slice // open spans
@@ -122,8 +123,8 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 			return err
 		}
 	}
-	c := cursor{b: rec}
-	kind, id := recordKind(c.byte()), c.number()
+	c := bin.Reader{B: rec}
+	kind, id := recordKind(c.Byte()), c.Uvarint32()
 	if id == 0 || int(id) >= len(l.rows) {
 		return errRecord
 	}
@@ -135,12 +136,12 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 		l.instant(&c, it)
 	case recordSlice:
 		l.record.read(&c, &l.t.titles)
-		if !c.failed {
+		if !c.Failed {
 			return l.begin(r, key.Time)
 		}
 	case recordCounter:
 		it.Kind, it.Name, it.Category = Counter, r.track.Name, CategoryCounter
-		if b := c.bytes(8); b != nil {
+		if b := c.Bytes(8); b != nil {
 			it.Value = math.Float64frombits(binary.LittleEndian.Uint64(b))
 		}
 	case recordSample:
@@ -154,9 +155,9 @@ func (l *layout) add(key spool.Key, rec []byte) error {
 	case recordRaw:
 		l.raw(&c, it)
 	default:
-		c.failed = true
+		c.Failed = true
 	}
-	if c.failed {
+	if c.Failed {
 		return errRecord
 	}
 	return l.emit(it)
@@ -170,53 +171,53 @@ func threadOf(k *Track) *Track {
 	return k
 }
 
-func (l *layout) raw(c *cursor, it *Item) {
+func (l *layout) raw(c *bin.Reader, it *Item) {
 	it.Kind, it.Thread = Raw, threadOf(it.Track)
-	it.Encoded = c.bytes(len(c.b) - 4)
-	if b := c.bytes(4); b != nil {
+	it.Encoded = c.Bytes(len(c.B) - 4)
+	if b := c.Bytes(4); b != nil {
 		l.stack(c, it, binary.LittleEndian.Uint32(b))
 	}
 }
 
-func (l *layout) sample(c *cursor, it *Item) {
+func (l *layout) sample(c *bin.Reader, it *Item) {
 	it.Kind, it.Thread, it.Weight = Sample, threadOf(it.Track), &l.weight
-	l.stack(c, it, c.number())
+	l.stack(c, it, c.Uvarint32())
 	l.t.samples.read(c, &l.weight)
 	l.weight.Until = bin.AddClamped(it.Time, l.weight.Until)
 }
 
-func (l *layout) instant(c *cursor, it *Item) {
+func (l *layout) instant(c *bin.Reader, it *Item) {
 	it.Kind, it.Thread = Instant, threadOf(it.Track)
 	title := l.t.titles.read(c)
 	it.Name, it.Category = title.name, title.category
-	l.stack(c, it, c.number())
-	it.Bytes, it.Encoded = l.t.allocations.read(c), c.rest()
+	l.stack(c, it, c.Uvarint32())
+	it.Bytes, it.Encoded = l.t.allocations.read(c), c.Rest()
 }
 
 // innerEvent puts an event of a span on the track of its slice, or on the track of its thread if the slice has ended or
 // is omitted.
-func (l *layout) innerEvent(c *cursor, it *Item) {
+func (l *layout) innerEvent(c *bin.Reader, it *Item) {
 	it.Kind, it.Thread = Instant, threadOf(it.Track)
-	if s := l.inner[c.number()]; s != nil {
+	if s := l.inner[c.Uvarint32()]; s != nil {
 		it.Track = s.row.track
 	}
 	title := l.t.titles.read(c)
-	it.Name, it.Category, it.Encoded = title.name, title.category, c.rest()
+	it.Name, it.Category, it.Encoded = title.name, title.category, c.Rest()
 }
 
-func (l *layout) loss(c *cursor, it *Item) {
+func (l *layout) loss(c *bin.Reader, it *Item) {
 	it.Kind, it.Name, it.Category = Instant, ownNames[LossTrack], CategoryLoss
-	if id := c.number(); id != 0 && int(id) < len(l.rows) {
+	if id := c.Uvarint32(); id != 0 && int(id) < len(l.rows) {
 		it.Thread = threadOf(l.rows[id].track)
 	}
-	it.Encoded = c.rest()
+	it.Encoded = c.Rest()
 }
 
-func (l *layout) stack(c *cursor, it *Item, number uint32) {
+func (l *layout) stack(c *bin.Reader, it *Item, number uint32) {
 	n, ok := l.t.stacks.node(number)
 	it.Stack = n
 	if !ok {
-		c.failed = true
+		c.Failed = true
 	}
 }
 
@@ -284,17 +285,17 @@ func (l *layout) push(to *row, at, end int64) *slice {
 		s.number = l.record.number
 		l.inner[s.number] = s
 	}
-	l.open.push(s)
+	l.open.Push(openSlice{end, s})
 	return s
 }
 
 // endUntil emits the ends of the slices that end at the given time or earlier.
 func (l *layout) endUntil(at int64) error {
 	for len(l.open) > 0 && l.open[0].end <= at {
-		s := l.open.pop()
+		s := l.open.Pop().slice
 		s.row.top = s.below
 		if s.row.top == nil && s.row.process != nil {
-			l.lanes[s.row.process].put(s.row.track.Lane)
+			l.lanes[s.row.process].empty.Push(laneNumber(s.row.track.Lane))
 		}
 		if s.isSpan && l.spans[s.span] == s {
 			delete(l.spans, s.span)

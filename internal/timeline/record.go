@@ -3,8 +3,9 @@ package timeline
 import (
 	"encoding/binary"
 	"errors"
-	"math"
 	"strings"
+
+	"github.com/ntconv/ntconv/internal/bin"
 )
 
 // A recordKind is the kind of a record in the spool. Numbers in records are uvarints. A track, title or stack of 0
@@ -47,74 +48,6 @@ func appendSigned(dst []byte, n int64) []byte { return binary.AppendVarint(dst, 
 
 // errRecord means that the temporary file does not contain what was written to it.
 var errRecord = errors.New("timeline: invalid record in the temporary file; check the disk")
-
-// A cursor reads a record. After the first error failed stays set and all results are zero.
-type cursor struct {
-	b      []byte
-	failed bool
-}
-
-func (c *cursor) byte() byte {
-	if len(c.b) == 0 {
-		c.failed = true
-		return 0
-	}
-	v := c.b[0]
-	c.b = c.b[1:]
-	return v
-}
-
-func (c *cursor) number() uint32 {
-	if len(c.b) > 0 && c.b[0] < 0x80 {
-		n := c.b[0]
-		c.b = c.b[1:]
-		return uint32(n)
-	}
-	n := c.uvarint()
-	if n > math.MaxUint32 {
-		c.failed, c.b = true, nil
-		return 0
-	}
-	return uint32(n)
-}
-
-func (c *cursor) uvarint() uint64 {
-	n, size := binary.Uvarint(c.b)
-	if size <= 0 {
-		c.failed, c.b = true, nil
-		return 0
-	}
-	c.b = c.b[size:]
-	return n
-}
-
-func (c *cursor) signed() int64 {
-	n, size := binary.Varint(c.b)
-	if size <= 0 {
-		c.failed, c.b = true, nil
-		return 0
-	}
-	c.b = c.b[size:]
-	return n
-}
-
-func (c *cursor) bytes(n int) []byte {
-	if n < 0 || n > len(c.b) {
-		c.failed, c.b = true, nil
-		return nil
-	}
-	b := c.b[:n:n]
-	c.b = c.b[n:]
-	return b
-}
-
-// rest returns the remaining bytes, or nil if there are none.
-func (c *cursor) rest() []byte {
-	if len(c.b) == 0 {
-		return nil
-	}
-	return c.b
-}
 
 // A title is the name and category that many items share.
 type title struct{ name, category string }
@@ -184,15 +117,15 @@ func (t *titleTable) append(rec []byte, name, category string) []byte {
 }
 
 // read is the inverse of append. It allocates only for titles that are not in the table.
-func (t *titleTable) read(c *cursor) title {
-	if id := c.number(); id != 0 {
+func (t *titleTable) read(c *bin.Reader) title {
+	if id := c.Uvarint32(); id != 0 {
 		if int(id) >= len(t.list) {
-			c.failed = true
+			c.Failed = true
 			return title{}
 		}
 		return t.list[id]
 	}
-	name := c.bytes(int(c.number()))
-	category := c.bytes(int(c.number()))
+	name := c.Bytes(int(c.Uvarint32()))
+	category := c.Bytes(int(c.Uvarint32()))
 	return title{t.share(name), t.share(category)}
 }

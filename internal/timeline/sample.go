@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 )
@@ -122,17 +123,17 @@ func lasts(types []profile.ValueType, values []int64) int64 {
 }
 
 // read decodes a record of weighed. w.Until is then the duration.
-func (r *sampleReader) read(c *cursor, w *Weight) {
-	w.Kind = kind.Kind(c.byte())
-	types, state := c.number(), c.number()
-	w.Until = c.signed()
+func (r *sampleReader) read(c *bin.Reader, w *Weight) {
+	w.Kind = kind.Kind(c.Byte())
+	types, state := c.Uvarint32(), c.Uvarint32()
+	w.Until = c.Varint()
 	if int(types) >= len(r.types) || int(state) >= len(r.states) {
-		c.failed = true
+		c.Failed = true
 		return
 	}
 	w.Types, w.State = r.types[types], r.states[state]
 	w.Values = w.Values[:0]
 	for range w.Types {
-		w.Values = append(w.Values, c.signed())
+		w.Values = append(w.Values, c.Varint())
 	}
 }

@@ -197,31 +197,31 @@ func appendContexts(rec []byte, s *span.Span) []byte {
 	return rec
 }
 
-func (r *sliceRecord) read(c *cursor, titles *titleTable) {
+func (r *sliceRecord) read(c *bin.Reader, titles *titleTable) {
 	*r = sliceRecord{links: r.links[:0]}
-	r.flags, r.place = sliceFlags(c.byte()), place(c.byte())
+	r.flags, r.place = sliceFlags(c.Byte()), place(c.Byte())
 	r.title = titles.read(c)
-	r.endThread, r.stack, r.duration = c.number(), c.number(), c.signed()
+	r.endThread, r.stack, r.duration = c.Uvarint32(), c.Uvarint32(), c.Varint()
 	if r.flags&sliceNumber != 0 {
-		r.number = c.number()
+		r.number = c.Uvarint32()
 	}
 	if r.flags&sliceID != 0 {
 		r.context = readContext(c)
 		if r.flags&sliceParent != 0 {
-			copy(r.parent[:], c.bytes(len(r.parent)))
+			copy(r.parent[:], c.Bytes(len(r.parent)))
 		}
-		for range c.byte() {
+		for range c.Byte() {
 			r.links = append(r.links, readContext(c))
 		}
 	} else {
-		r.serial = c.uvarint()
+		r.serial = c.Uvarint()
 	}
-	r.args = c.rest()
+	r.args = c.Rest()
 }
 
-func readContext(c *cursor) (k span.Context) {
-	copy(k.TraceID[:], c.bytes(len(k.TraceID)))
-	copy(k.ID[:], c.bytes(len(k.ID)))
+func readContext(c *bin.Reader) (k span.Context) {
+	copy(k.TraceID[:], c.Bytes(len(k.TraceID)))
+	copy(k.ID[:], c.Bytes(len(k.ID)))
 	return k
 }
 
@@ -296,7 +296,7 @@ func (t *Timeline) placeOf(s *span.Span) place {
 	}
 	// The thread on which an unfinished span would have ended is unknown.
 	if s.Unfinished &&
-		tracker.SourceOf(s)&(tracker.GC|tracker.JIT|tracker.Contention|tracker.Waits|tracker.Suspensions|tracker.Chrome) == 0 {
+		tracker.SourceOf(s)&(operation.GC|operation.JIT|operation.Contention|operation.Waits|operation.Suspensions|operation.Chrome) == 0 {
 		return onLane
 	}
 	return onThread
@@ -305,7 +305,7 @@ func (t *Timeline) placeOf(s *span.Span) place {
 // titleOf returns the name and the category of a span.
 func (t *Timeline) titleOf(s *span.Span) (name, category string) {
 	source := tracker.SourceOf(s)
-	if source == tracker.Chrome {
+	if source == operation.Chrome {
 		return cmp.Or(s.Name, CategorySpan), cmp.Or(s.Scope.Name, CategorySpan)
 	}
 	for _, c := range categories {

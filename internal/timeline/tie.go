@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/spool"
 )
@@ -82,15 +83,15 @@ func (t *ties) sort(titles *titleTable) ([]int, error) {
 
 // describe decodes the members of a record that determine the order.
 func (t *ties) describe(r *tie, titles *titleTable) bool {
-	c := cursor{b: t.data[r.from:r.to]}
-	c.byte()
-	c.number()
+	c := bin.Reader{B: t.data[r.from:r.to]}
+	c.Byte()
+	c.Uvarint32()
 	t.record.read(&c, titles)
 	r.serial, r.context = t.record.serial, t.record.context
 	if t.record.flags&sliceParent != 0 {
 		r.parent = span.Context{TraceID: r.context.TraceID, ID: t.record.parent}
 	}
-	return !c.failed
+	return !c.Failed
 }
 
 // add appends a slice to the order, after its parent. Parents of recorded spans may form a cycle; isOrdered ends it.

@@ -60,7 +60,7 @@ type Options struct {
 	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit.
 	MaxTemp int64
 	// Spans selects the sources of spans and intervals; 0 means all but exceptions.
-	Spans tracker.Sources
+	Spans operation.Sources
 	// SpanIDReversed is tracker.Options.SpanIDReversed.
 	SpanIDReversed bool
 	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure kinds that
@@ -190,11 +190,11 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 }
 
 // sources returns the sources of slices. Exceptions are instants, because most exceptions have no end in the trace.
-func sources(s tracker.Sources) tracker.Sources {
+func sources(s operation.Sources) operation.Sources {
 	if s == 0 {
-		s = tracker.Default | operation.Runtime
+		s = operation.Default | operation.Runtime
 	}
-	return cmp.Or(s&^tracker.Exceptions, NoSpans)
+	return cmp.Or(s&^operation.Exceptions, NoSpans)
 }
 
 // Finish ends all open slices and resolves names and stacks. Call it after the last Write. It returns the first error

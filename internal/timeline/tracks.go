@@ -1,6 +1,8 @@
 package timeline
 
-import "github.com/ntconv/ntconv/internal/span/tracker"
+import (
+	"github.com/ntconv/ntconv/internal/operation"
+)
 
 // Tracks is a bit set of what a timeline shows. The options of exporters have the same set with equal values. Samples
 // have their own option, and losses are always shown.
@@ -24,7 +26,7 @@ const (
 )
 
 // NoSpans is a source that yields no spans. Options.Spans needs it because 0 means all.
-const NoSpans tracker.Sources = 1 << 15
+const NoSpans operation.Sources = 1 << 15
 
 // Show sets the options according to t. 0 means AllTracks.
 func (o *Options) Show(t Tracks) {
@@ -34,8 +36,8 @@ func (o *Options) Show(t Tracks) {
 	o.Spans = NoSpans
 	for _, s := range []struct {
 		track   Tracks
-		sources tracker.Sources
-	}{{Spans, tracker.Default}, {GC, tracker.GC}, {JIT, tracker.JIT}, {Contention, tracker.Contention}, {Waits, tracker.Waits}, {Requests, tracker.Requests}, {Suspensions, tracker.Suspensions}} {
+		sources operation.Sources
+	}{{Spans, operation.Default}, {GC, operation.GC}, {JIT, operation.JIT}, {Contention, operation.Contention}, {Waits, operation.Waits}, {Requests, operation.Requests}, {Suspensions, operation.Suspensions}} {
 		if t&s.track != 0 {
 			o.Spans |= s.sources
 		}

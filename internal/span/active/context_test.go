@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/span/tracker"
@@ -45,7 +46,7 @@ func TestWhichSpans(t *testing.T) {
 	end := &ntconv.Type{Provider: "Microsoft-Windows-DotNETRuntime", ID: 91}
 	r.add(one, r.at(40), pause, []byte{0, 1, 0})
 	r.add(one, r.at(41), end, []byte{0, 1, 0})
-	const everything = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions | tracker.Requests
+	const everything = operation.Default | operation.GC | operation.JIT | operation.Contention | operation.Waits | operation.Exceptions | operation.Requests
 	for name, c := range map[string]struct {
 		o    *active.Options
 		want int
@@ -53,9 +54,9 @@ func TestWhichSpans(t *testing.T) {
 		"all":               {nil, 4},
 		"with intervals":    {&active.Options{Tracker: &tracker.Options{Sources: everything, Unfinished: tracker.CloseUnfinished}}, 4},
 		"finished":          {&active.Options{Tracker: &tracker.Options{Sources: everything}}, 3},
-		"intervals alone":   {&active.Options{Tracker: &tracker.Options{Sources: tracker.Contention}}, 0},
-		"pairs":             {&active.Options{Tracker: &tracker.Options{Sources: tracker.Pairs}}, 1},
-		"parents elsewhere": {&active.Options{Tracker: &tracker.Options{Sources: tracker.GC, Context: tracker.Labels | tracker.Activities}}, 1},
+		"intervals alone":   {&active.Options{Tracker: &tracker.Options{Sources: operation.Contention}}, 0},
+		"pairs":             {&active.Options{Tracker: &tracker.Options{Sources: operation.Pairs}}, 1},
+		"parents elsewhere": {&active.Options{Tracker: &tracker.Options{Sources: operation.GC, Context: operation.Labels | operation.Activities}}, 1},
 		"some omitted":      {&active.Options{Omit: func(s *span.Span) bool { return s.Name == "ended" }}, 3},
 	} {
 		if x := r.index(c.o); x.Len() != c.want || x.Evicted() != 0 {

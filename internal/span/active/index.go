@@ -30,7 +30,7 @@ type Index struct {
 	tracker *tracker.Tracker
 	pick    func(*span.Span) bool
 	omit    func(*span.Span) bool
-	context tracker.Sources // sources of spans that are omitted unless the trace contains their IDs
+	context operation.Sources // sources of spans that are omitted unless the trace contains their IDs
 	reverse bool
 	evicted int64         // number of evicted spans; set by Finish
 	event   *ntconv.Event // the event that Add processes; nil in Finish
@@ -104,9 +104,9 @@ func New(info *ntconv.Info, o *Options) *Index {
 	}
 	x.context, x.reverse = track.Context, track.SpanIDReversed
 	if track.Sources == 0 {
-		track.Sources = tracker.Default
+		track.Sources = operation.Default
 	}
-	track.Sources = track.Sources&^intervals | track.Context | tracker.Imported // never 0, the default
+	track.Sources = track.Sources&^intervals | track.Context | operation.Imported // never 0, the default
 	track.Context, track.MaxEvents, track.Active, track.Report = 0, 1, nil, nil
 	x.tracker = tracker.New(info, x.add, &track)
 	return x

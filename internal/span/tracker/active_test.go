@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
@@ -218,7 +219,7 @@ func TestBackgroundGC(t *testing.T) {
 	tr.runtime(50, gc, gcEnd, 1, numbers(uint32(1), uint32(2), uint16(1)))
 	tr.runtime(60, a, suspendBegin, 1, numbers(uint32(5), uint32(0), uint16(1))) // for a debugger
 	tr.runtime(69, a, restartEnd, 1, numbers(uint16(1)))
-	spans, _ := tr.spans(&tracker.Options{Sources: tracker.GC})
+	spans, _ := tr.spans(&tracker.Options{Sources: operation.GC})
 	var got []string
 	gcs := make(map[span.ID]int64)
 	for _, s := range spans {
@@ -253,7 +254,7 @@ func TestBackgroundGC(t *testing.T) {
 
 // An exception in an activity is an event of its span, whether or not exceptions are also spans.
 func TestExceptionEvent(t *testing.T) {
-	for _, sources := range []tracker.Sources{tracker.Default, all} {
+	for _, sources := range []operation.Sources{operation.Default, all} {
 		tr := newTrace(t)
 		a := tr.thread(1)
 		tr.add(1, a, "OrderStart", 1)
@@ -421,7 +422,7 @@ func TestPauseWithoutEnd(t *testing.T) {
 	tr.collection(1, 5, a, 1)
 	tr.collection(6, 10, a, 2)
 	tr.events = slices.DeleteFunc(tr.events, func(e *ntconv.Event) bool { return e.Type.ID == restartEnd })
-	spans, counts := tr.spans(&tracker.Options{Sources: tracker.GC})
+	spans, counts := tr.spans(&tracker.Options{Sources: operation.GC})
 	if len(spans) != 2 || spans[0].Name != "GC" || spans[0].End != at(4) || spans[1].End != at(9) || spans[1].Unfinished || counts.Unfinished != 2 {
 		t.Errorf("counts are %+v, spans are\n%s", counts, describeAll(spans))
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -15,7 +16,7 @@ import (
 )
 
 // all contains the sources of every kind of span.
-const all = tracker.Default | tracker.GC | tracker.JIT | tracker.Contention | tracker.Waits | tracker.Exceptions | tracker.Requests
+const all = operation.Default | operation.GC | operation.JIT | operation.Contention | operation.Waits | operation.Exceptions | operation.Requests
 
 // clone returns a deep copy of a span.
 func clone(s *span.Span) *span.Span {

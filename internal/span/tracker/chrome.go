@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -31,7 +32,7 @@ const (
 // chromeUse returns the use of Chrome events with a phase. If the phase is "", the payload contains it.
 func (t *Tracker) chromeUse(phase string) use {
 	relevant := phase == "" || isInstant(phase) || chromeevent.RoleOf(phase) != chromeevent.RoleNone
-	return useIf(t.opts.Sources&Chrome != 0 && relevant, useChrome, useNone)
+	return useIf(t.opts.Sources&operation.Chrome != 0 && relevant, useChrome, useNone)
 }
 
 func isInstant(phase string) bool {

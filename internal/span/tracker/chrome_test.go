@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
@@ -316,7 +317,7 @@ func TestChrome(t *testing.T) {
 		if counts.Spans != int64(len(spans)) || counts.MadeIDs != counts.Spans {
 			t.Errorf("%s: %+v of %d spans", c.name, counts, len(spans))
 		}
-		if spans, _ := chromeSpans(t, c.events, &tracker.Options{Sources: tracker.Default &^ tracker.Chrome}); len(spans) > 0 {
+		if spans, _ := chromeSpans(t, c.events, &tracker.Options{Sources: operation.Default &^ operation.Chrome}); len(spans) > 0 {
 			t.Errorf("%s: spans without their source:\n%s", c.name, describeSlices(spans))
 		}
 	}

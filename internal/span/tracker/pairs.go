@@ -9,7 +9,7 @@ import (
 
 // begin opens the span of a Start event.
 func (t *Tracker) begin(e *ntconv.Event, r *role, p *schema.Pair) {
-	if t.opts.Sources&Pairs == 0 && p.Name != requestTask {
+	if t.opts.Sources&operation.Pairs == 0 && p.Name != requestTask {
 		return
 	}
 	parent := t.parentOf(e)

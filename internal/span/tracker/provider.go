@@ -3,37 +3,38 @@ package tracker
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/schema"
 )
 
 // SourcesOf returns the sources that yield spans with the given evidence. It returns 0 for intervals of the runtime,
 // which have several sources.
-func SourcesOf(e span.Evidence) Sources {
+func SourcesOf(e span.Evidence) operation.Sources {
 	switch e {
 	case span.FromOTLP:
-		return Imported
+		return operation.Imported
 	case span.FromLabels:
-		return Labels
+		return operation.Labels
 	case span.FromActivity:
-		return Activities
+		return operation.Activities
 	case span.FromPair:
-		return Pairs | Requests
+		return operation.Pairs | operation.Requests
 	case span.FromChrome:
-		return Chrome
+		return operation.Chrome
 	}
 	return 0
 }
 
 // SourceOf returns the source of a span or interval. For a request that an event source of .NET reports it is Requests,
 // although Pairs yields it too.
-func SourceOf(s *span.Span) Sources {
+func SourceOf(s *span.Span) operation.Sources {
 	switch s.Evidence {
 	case span.FromPair:
 		if isRequestProvider(s.Scope.Name) {
-			return Requests
+			return operation.Requests
 		}
-		return Pairs
+		return operation.Pairs
 	case span.FromRuntime:
 		return s.Operation.Source
 	}

@@ -112,20 +112,20 @@ func (t *Tracker) useOf(r *role) use {
 	}
 	switch {
 	case span.IsEvent(r.typ):
-		return useIf(sources&Imported != 0, useImported, useNever)
+		return useIf(sources&operation.Imported != 0, useImported, useNever)
 	case provider == ownProvider:
 		return useNever
 	case provider == diagsource.Provider:
-		return useIf(sources&Activities != 0, useActivity, useNone)
+		return useIf(sources&operation.Activities != 0, useActivity, useNone)
 	case r.runtime != nil:
 		return useRuntime
 	case r.thrown:
-		return useIf(sources&(Pairs|Requests) != 0, useInner, useNone)
+		return useIf(sources&(operation.Pairs|operation.Requests) != 0, useInner, useNone)
 	case isInfrastructure(provider) || r.sample || isCounter(r.schema.Name):
 		return useNone
 	}
 	t.describeHTTP(r)
-	if sources&Pairs == 0 && (sources&Requests == 0 || !isRequest(r)) {
+	if sources&operation.Pairs == 0 && (sources&operation.Requests == 0 || !isRequest(r)) {
 		return useNone
 	}
 	return usePair

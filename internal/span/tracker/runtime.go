@@ -15,7 +15,7 @@ const attrPause = "dotnet.gc.pause_ns"
 // wants reports whether the options select an operation. Collections and suspensions are matched together.
 func (t *Tracker) wants(of *operation.Operation) bool {
 	if of.IsHeap() {
-		return t.opts.Sources&(GC|Suspensions) != 0
+		return t.opts.Sources&(operation.GC|operation.Suspensions) != 0
 	}
 	return t.selects(of)
 }

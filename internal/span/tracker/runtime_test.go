@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -25,7 +26,7 @@ func TestGCTruth(t *testing.T) {
 	readTruth(t, "alloc-verbose", &truth)
 	src := open(t, corpus.SharedTrace(t, "own/alloc-verbose"), reader.ByTime)
 	clock := src.Info().Clock
-	spans, counts := track(t, src, &tracker.Options{Sources: tracker.GC})
+	spans, counts := track(t, src, &tracker.Options{Sources: operation.GC})
 	var gcs []*span.Span
 	paused := int64(0)
 	var pause *span.Span // of the next collection
@@ -81,7 +82,7 @@ func TestJITTruth(t *testing.T) {
 	f := corpus.SharedTrace(t, "own/jit")
 	src := open(t, f, reader.ByTime)
 	clock := src.Info().Clock
-	spans, counts := track(t, src, &tracker.Options{Sources: tracker.JIT})
+	spans, counts := track(t, src, &tracker.Options{Sources: operation.JIT})
 	names := make(map[string]*span.Span)
 	for _, s := range spans {
 		v, ok := attribute(s, "code.function.name")
@@ -132,7 +133,7 @@ func TestContentionTruth(t *testing.T) {
 	for _, th := range truth.Threads {
 		tids[th.Name] = th.TID
 	}
-	spans, counts := track(t, open(t, corpus.SharedTrace(t, "own/waits"), reader.ByTime), &tracker.Options{Sources: tracker.Contention | tracker.Waits})
+	spans, counts := track(t, open(t, corpus.SharedTrace(t, "own/waits"), reader.ByTime), &tracker.Options{Sources: operation.Contention | operation.Waits})
 	found, waits := 0, make(map[uint64]int)
 	for _, s := range spans {
 		length := int64(s.End - s.Start)
@@ -175,7 +176,7 @@ func TestExceptionsTruth(t *testing.T) {
 	readTruth(t, "exceptions", &truth)
 	src := open(t, corpus.SharedTrace(t, "own/exceptions"), reader.ByTime)
 	clock := src.Info().Clock
-	spans, _ := track(t, src, &tracker.Options{Sources: tracker.Exceptions, Unfinished: tracker.CloseUnfinished})
+	spans, _ := track(t, src, &tracker.Options{Sources: operation.Exceptions, Unfinished: tracker.CloseUnfinished})
 	thrown := 0
 	for _, s := range spans {
 		if s.Name != "Exception" {

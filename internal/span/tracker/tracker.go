@@ -11,25 +11,6 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Sources is a bit set that selects which events become spans.
-type Sources = operation.Sources
-
-const (
-	Labels      = operation.Labels
-	Activities  = operation.Activities
-	Pairs       = operation.Pairs
-	Imported    = operation.Imported
-	GC          = operation.GC
-	JIT         = operation.JIT
-	Contention  = operation.Contention
-	Waits       = operation.Waits
-	Exceptions  = operation.Exceptions
-	Requests    = operation.Requests
-	Chrome      = operation.Chrome
-	Suspensions = operation.Suspensions
-	Default     = operation.Default
-)
-
 // Unfinished states how spans are treated whose end is not in the trace.
 type Unfinished uint8
 
@@ -41,10 +22,10 @@ const (
 
 // Options configures a Tracker. A nil pointer or the zero value selects the defaults.
 type Options struct {
-	Sources Sources // 0 means Default
+	Sources operation.Sources // 0 means Default
 	// Context selects sources whose spans are not emitted but can be parents of other spans if the trace contains their
 	// IDs. It may contain Labels and Activities, because the program itself may have exported these spans.
-	Context    Sources
+	Context    operation.Sources
 	Unfinished Unfinished
 	// MaxEvents limits the events per span; 0 means 128. Further events are counted in DroppedEvents. The limit does
 	// not apply to the events in Activities and imported spans.
@@ -170,7 +151,7 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 		t.opts = *o
 	}
 	if t.opts.Sources == 0 {
-		t.opts.Sources = Default
+		t.opts.Sources = operation.Default
 	}
 	t.opts.Context &^= t.opts.Sources
 	t.opts.Sources |= t.opts.Context
@@ -186,15 +167,15 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	if !t.clock.Wall.IsZero() {
 		t.base = t.clock.Wall.UnixNano()
 	}
-	if t.opts.Sources&Activities != 0 {
+	if t.opts.Sources&operation.Activities != 0 {
 		t.diag = diagsource.New(info, t.activityEnded, &diagsource.Options{
 			Convention: t.opts.Convention, MaxOpen: t.opts.MaxOpen, Started: t.activityStarted, Report: t.opts.Report,
 		})
 	}
-	if t.opts.Sources&Imported != 0 {
+	if t.opts.Sources&operation.Imported != 0 {
 		t.imported = span.NewDecoder(t.opts.Report)
 	}
-	if t.opts.Sources&Chrome != 0 {
+	if t.opts.Sources&operation.Chrome != 0 {
 		t.chrome.decoder = chromeevent.NewDecoder(t.opts.Report)
 	}
 	if t.opts.OmitExporter {
@@ -263,7 +244,7 @@ func (t *Tracker) add(e *ntconv.Event, r *role) {
 	case useNever:
 		return
 	}
-	labeled := !t.label.id.IsZero() && t.opts.Sources&Labels != 0
+	labeled := !t.label.id.IsZero() && t.opts.Sources&operation.Labels != 0
 	if labeled {
 		t.addLabeled(e, r)
 	}

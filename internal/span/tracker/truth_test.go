@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -302,7 +303,7 @@ func TestHTTPTruth(t *testing.T) {
 
 // With Requests and without Pairs, only the HTTP requests of event sources are spans.
 func TestRequestsWithoutPairs(t *testing.T) {
-	spans, _ := track(t, open(t, corpus.SharedTrace(t, "own/net-http"), reader.ByTime), &tracker.Options{Sources: tracker.Requests})
+	spans, _ := track(t, open(t, corpus.SharedTrace(t, "own/net-http"), reader.ByTime), &tracker.Options{Sources: operation.Requests})
 	if len(spans) != 4+3+3 {
 		t.Errorf("%d spans, want 10", len(spans))
 	}
