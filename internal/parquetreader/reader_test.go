@@ -177,6 +177,29 @@ func TestOtherColumns(t *testing.T) {
 	}{}, "column b has type BYTE_ARRAY STRING, want a map of strings")
 }
 
+// A field also reads the column that had its name before, unless the file has one with the name of today.
+func TestFormerColumns(t *testing.T) {
+	type today struct {
+		N int64 `parquet:"id" former:"event_number"`
+	}
+	type former struct {
+		N int64 `parquet:"event_number"`
+	}
+	type both struct {
+		Old int64 `parquet:"event_number"`
+		New int64 `parquet:"id"`
+	}
+	want := []today{{7}, {8}}
+	for _, data := range [][]byte{
+		write(t, []former{{7}, {8}}, &parquetwriter.Options{}), write(t, []today{{7}, {8}}, &parquetwriter.Options{}),
+		write(t, []both{{1, 7}, {2, 8}}, &parquetwriter.Options{}),
+	} {
+		if got := readAll[today](t, data, 9); !reflect.DeepEqual(got, want) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+}
+
 func refused[T any](t *testing.T, f *File, _ T, want string) {
 	t.Helper()
 	if _, err := NewReader[T](f); !errors.Is(err, ntconv.ErrUnsupported) || !strings.Contains(err.Error(), want) {
