@@ -161,7 +161,7 @@ func (w *walker) members(fields []node, pair *node) (complete bool) {
 		w.starts = append(w.starts, w.off)
 		if w.off == w.end && n.code != ntconv.TypeObject && w.sizeOrOne(n) > 0 {
 			complete = false
-			continue
+			break // what follows is missing, too
 		}
 		if pair != nil && i+1 == pair.value {
 			w.class = w.valueClass(pair, outer)

@@ -74,6 +74,12 @@ func typeInputs() []Input {
 		traceInput("fields-nameless", 1000, func(t *trace, n int) {
 			t.event(t.wide(n, func(int) string { return "" }), make([]byte, n))
 		}),
+		traceInput("fields-missing", 300, func(t *trace, n int) { // the payloads end before all fields but one
+			id := t.wide(n, func(i int) string { return fmt.Sprint("field", i) })
+			for range n {
+				t.event(id, make([]byte, 1))
+			}
+		}),
 		// These names are in use when the suffix of an equal name is chosen.
 		traceInput("fields-colliding", 1000, func(t *trace, n int) {
 			t.event(t.wide(n, func(i int) string {
