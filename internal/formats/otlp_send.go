@@ -156,7 +156,7 @@ func fateOf(u otlp.Unfinished) string {
 	case otlp.CloseUnfinished:
 		return "closed with the trace"
 	}
-	return "omitted (--unfinished keeps them)"
+	return "omitted (--unfinished close keeps them)"
 }
 
 // Empty implements Result. Rejected spans are not missing.
@@ -165,7 +165,7 @@ func (r *spansResult) Empty() string {
 	case r.Spans > 0:
 		return ""
 	case r.Unfinished > 0:
-		return fmt.Sprintf("finished spans (%s not finished; --unfinished keeps them)", message.Group(r.Unfinished))
+		return fmt.Sprintf("finished spans (%s not finished; --unfinished close keeps them)", message.Group(r.Unfinished))
 	}
 	return r.made.Empty()
 }

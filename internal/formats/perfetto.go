@@ -23,7 +23,7 @@ func perfettoFormat() *Format {
 			Names:        NamesLast,
 			Order:        reader.ByTime, // a slice must begin before it ends
 			Compressions: compressionExts(),
-			Advice:       "ntconv info describes what the trace contains",
+			Advice:       noEvents.Next,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindPerfetto(flags) },
 			Examples: []Example{
 				{"a file for https://ui.perfetto.dev", "ntconv to perfetto trace.nettrace -o trace.perfetto-trace"},

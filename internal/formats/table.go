@@ -152,7 +152,7 @@ type Creator interface {
 	// StackDepth returns the maximum number of frames per stack that the usual readers of the format accept, 0 for no
 	// limit, and advice that names the flag that lifts this limit.
 	StackDepth() (frames int, advice string)
-	// Destination returns the kind of the output, and the flag that selected it if it is not ToFile.
+	// Destination returns the kind of the output, and the flag that selected it, "" if none has.
 	Destination() (d Destination, flag string)
 	// Ahead returns the passes over the whole trace that must precede Create; nil if there are none.
 	Ahead() []Ahead
