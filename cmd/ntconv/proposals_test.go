@@ -20,6 +20,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -235,24 +236,22 @@ func TestProposals(t *testing.T) {
 	defer ln.Close()
 	_, port, _ := net.SplitHostPort(ln.Addr().String())
 	plain, secure := receivers(t, inputs)
+	var mu sync.Mutex
 	var messages []string
 	cases := proposalCases(plain, secure, port)
-	for _, c := range cases {
-		t.Run(strings.ReplaceAll(c.args, "/", "_"), func(t *testing.T) {
-			args := shellWords(t, "ntconv "+c.args)
-			text := c.message(t, inputs, args)
-			messages = append(messages, text)
-			list := c.lines(t, args, text)
-			if len(list) != c.count {
-				t.Errorf("%d proposals %q, want %d, in: %.1000s", len(list), list, c.count, text)
-			}
-			for _, lines := range list {
-				if failed, code := c.run(t, inputs, lines); code != exitOK && code != c.ends {
-					t.Errorf("proposal %q: code %d: %.1000s\nof the message: %.1000s", lines, code, failed, text)
-				}
-			}
-		})
-	}
+	t.Run("cases", func(t *testing.T) { // ends when all of them have ended
+		for _, c := range cases {
+			t.Run(strings.ReplaceAll(c.args, "/", "_"), func(t *testing.T) {
+				t.Parallel()
+				args := shellWords(t, "ntconv "+c.args)
+				text := c.message(t, inputs, args)
+				mu.Lock()
+				messages = append(messages, text)
+				mu.Unlock()
+				c.check(t, inputs, args, text)
+			})
+		}
+	})
 	if len(messages) == len(cases) { // all cases were selected
 		proposed(t, messages)
 	}
@@ -424,6 +423,8 @@ func proposalCases(spans, secure, port string) []proposalCase {
 		{args: "scrub --json a.nettrace new.nettrace", count: 1},
 		{args: "scrub --examples 1 a.nettrace new.nettrace", count: 1},
 		{args: "scrub a.nettrace", count: 1},
+		{args: "scrub large.nettrace new.nettrace", count: 1},
+		{args: "scrub --allow-large large.nettrace new.pb.gz", count: 1, ends: exitEmpty},
 		{args: "scrub --field Foo/Bar.Baz a.nettrace new.nettrace", count: 1},
 		{args: "scrub --field Foo/Bar.Baz - new.nettrace", stdin: "a.nettrace", count: 1},
 
@@ -475,6 +476,20 @@ func (c *proposalCase) lines(t *testing.T, args []string, text string) (list [][
 		}
 	}
 	return list
+}
+
+// check runs what the text of the command line proposes.
+func (c *proposalCase) check(t *testing.T, inputs string, args []string, text string) {
+	t.Helper()
+	list := c.lines(t, args, text)
+	if len(list) != c.count {
+		t.Errorf("%d proposals %q, want %d, in: %.1000s", len(list), list, c.count, text)
+	}
+	for _, lines := range list {
+		if failed, code := c.run(t, inputs, lines); code != exitOK && code != c.ends {
+			t.Errorf("proposal %q: code %d: %.1000s\nof the message: %.1000s", lines, code, failed, text)
+		}
+	}
 }
 
 // prepare returns a directory with the inputs, and the standard input.
@@ -638,29 +653,4 @@ func tarOf(t *testing.T, name string, data []byte) []byte {
 		t.Fatal(err)
 	}
 	return b.Bytes()
-}
-
-// The advice for a trace without the spans that --spans selects is how to record those.
-func TestSpansAdvice(t *testing.T) {
-	const activities = "record Activities with"
-	for flags, want := range map[string][]string{
-		"":                   {activities},
-		"--spans labels,gc":  {activities},
-		"--spans all":        {activities},
-		"--spans gc,jit":     {"--clrevents gc records", "--clrevents jit --clreventlevel verbose records"},
-		"--spans waits":      {"--clrevents waithandle --clreventlevel verbose records"},
-		"--spans requests":   {"--providers Microsoft.AspNetCore.Hosting:"},
-		"--spans contention": {"--clrevents contention records"},
-		"--spans exceptions": {"--clrevents exception records"},
-	} {
-		r := invoke(t, t.TempDir(), nil, append(strings.Fields("to otlp -o x "+flags), trace(t, "cpu-env"))...)
-		for _, text := range want {
-			if r.code != exitEmpty || !strings.Contains(r.stderr, text) {
-				t.Errorf("%s: code %d, no %q in: %s", flags, r.code, text, r.stderr)
-			}
-		}
-		if want[0] != activities && strings.Contains(r.stderr, activities) {
-			t.Errorf("%s: %s", flags, r.stderr)
-		}
-	}
 }
