@@ -143,6 +143,7 @@ func (s *sourceStrings) visit(n ast.Node) bool {
 		for i, arg := range n.Args {
 			if text := s.text(arg); strings.Contains(text, "%") {
 				s.add(arg, text, n.Args[i+1:])
+				s.operands(arg)
 			} else {
 				ast.Inspect(arg, s.visit)
 			}
@@ -154,10 +155,21 @@ func (s *sourceStrings) visit(n ast.Node) bool {
 	case *ast.BinaryExpr:
 		if n.Op == token.ADD {
 			s.add(n, s.text(n), nil)
+			s.operands(n)
 			return false
 		}
 	}
 	return true
+}
+
+// operands visits the operands of a concatenation that are not constants.
+func (s *sourceStrings) operands(e ast.Expr) {
+	if b, ok := e.(*ast.BinaryExpr); ok && b.Op == token.ADD {
+		s.operands(b.X)
+		s.operands(b.Y)
+	} else if strings.Contains(s.text(e), unknown) {
+		ast.Inspect(e, s.visit)
+	}
 }
 
 // definesFlag reports whether a call defines a flag, so that its strings are help.
@@ -200,7 +212,6 @@ var notRun = map[string]string{
 	"--port " + unknown + ": " + unknown + " permits":    "the one port of Perfetto may be in use",
 	"each process needs one; raise the limit with":       "needs a trace with more processes than files that may be open",
 	"--drop-unknown drops":                               "needs a trace with metadata of a kind that no release writes",
-	"as unknown_service:dotnet":                          "needs a recorder that names the program at the end",
 	"ntconv print --json --provider ":                    "no trace of testdata has log messages or metrics",
 	"the call graph is drawn by":                         "on a page of view, and not a message",
 	"source code is shown from":                          "on a page of view, and not a message",

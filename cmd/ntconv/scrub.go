@@ -224,7 +224,7 @@ func (a *app) printPolicy() error {
 
 // scrub writes a trace without its secrets.
 func (a *app) scrub(cmd *cobra.Command, f *scrubFlags, c *conversion) error {
-	c.scrub, c.remarks, c.to = f, f.detail, formats.Nettrace()
+	c.scrub, c.remarks, c.to, c.flagless = f, f.detail, formats.Nettrace(), true
 	if to := formats.ByFile(formats.Writable(), c.out); to != nil && !isStdout(c.out) {
 		c.to = to
 	} else if to, compression := formats.ByOutput(c.out); to != nil && to.Out != nil && compression != "" {

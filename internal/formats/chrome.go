@@ -130,13 +130,13 @@ func (c *chromeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	o.Report, o.MaxTemp, o.Source, o.Version = t.Report, t.MaxTemp, t.Input, t.Version
 	if c.split > 0 {
 		create := func(part int) (io.WriteCloser, error) { return createPart(out, part) }
-		return chromeSink{chrome.NewSplit(create, c.split, info, t.Namer, &o), nil}, nil
+		return chromeSink{chrome.NewSplit(create, c.split, info, t.Namer, &o), nil, t}, nil
 	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	return chromeSink{chrome.New(w, info, t.Namer, &o), finish}, nil
+	return chromeSink{chrome.New(w, info, t.Namer, &o), finish, t}, nil
 }
 
 // A compressedMember is a gzip-compressed member of a directory. Close also closes the member.
@@ -163,6 +163,7 @@ func (c compressedMember) Close() error { return errors.Join(c.Compressor.Close(
 type chromeSink struct {
 	*chrome.Sink
 	finish func() error // nil if the sink closes the files
+	target *Target
 }
 
 func (s chromeSink) Close() error {
@@ -175,7 +176,7 @@ func (s chromeSink) Close() error {
 
 func (s chromeSink) Result() Result {
 	d := s.Summary()
-	r := newTimelineResult(timeline.Counts(d.Counts))
+	r := newTimelineResult(timeline.Counts(d.Counts), s.target.Flagless)
 	if s.finish == nil {
 		r.Files = int64(d.Parts)
 	}

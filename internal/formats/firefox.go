@@ -68,12 +68,13 @@ func (c *firefoxCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
 		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
 	})
-	return &firefoxSink{sink, finish}, nil
+	return &firefoxSink{sink, finish, t}, nil
 }
 
 type firefoxSink struct {
 	*firefox.Sink
 	finish func() error // of the compression
+	target *Target
 }
 
 // Close also completes the compression.
@@ -85,5 +86,5 @@ func (s *firefoxSink) Close() error {
 }
 
 func (s *firefoxSink) Result() Result {
-	return newTimelineResult(timeline.Counts(s.Summary().Counts))
+	return newTimelineResult(timeline.Counts(s.Summary().Counts), s.target.Flagless)
 }

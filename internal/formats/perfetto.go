@@ -87,13 +87,14 @@ func (c *perfettoCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target)
 	o.Report, o.MaxTemp, o.Tracks, o.MinDuration = t.Report, t.MaxTemp, perfetto.Tracks(c.tracks), int64(c.minDuration)
 	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
 	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
-	return &perfettoSink{perfetto.New(w, info, t.Namer, &o), finish}, nil
+	return &perfettoSink{perfetto.New(w, info, t.Namer, &o), finish, t}, nil
 }
 
 // A perfettoSink completes the compression after the trace, also in Abort.
 type perfettoSink struct {
 	*perfetto.Sink
 	finish func() error
+	target *Target
 }
 
 func (s *perfettoSink) Close() error {
@@ -103,7 +104,9 @@ func (s *perfettoSink) Close() error {
 
 func (s *perfettoSink) Abort() error { return errors.Join(s.Sink.Abort(), s.finish()) }
 
-func (s *perfettoSink) Result() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }
+func (s *perfettoSink) Result() Result {
+	return newTimelineResult(timeline.Counts(s.Summary().Counts), s.target.Flagless)
+}
 
 var (
 	_ Aborter        = (*perfettoSink)(nil)

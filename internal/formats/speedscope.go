@@ -68,12 +68,13 @@ func (c *speedscopeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Targe
 		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
 		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
 	})
-	return &speedscopeSink{sink, finish}, nil
+	return &speedscopeSink{sink, finish, t}, nil
 }
 
 type speedscopeSink struct {
 	*speedscope.Sink
 	finish func() error // of the compression
+	target *Target
 }
 
 // Close also completes the compression.
@@ -88,7 +89,7 @@ func (s *speedscopeSink) Result() Result {
 	d := s.Summary()
 	c := timeline.Counts(d.Counts)
 	c.Rundown, c.Losses = 0, 0 // not slices, so the file has neither
-	r := &speedscopeResult{newTimelineResult(c)}
+	r := &speedscopeResult{newTimelineResult(c, s.target.Flagless)}
 	r.Items, r.Unit = int64(d.Profiles), "profile"
 	r.Remark(message.Count(r.Items, r.Unit))
 	return r

@@ -246,6 +246,8 @@ type Target struct {
 	Kept func(*ntconv.Thread) bool
 	// Trace describes the trace if the output is part of a dataset, else it is nil.
 	Trace *Trace
+	// Flagless means that the command does not have the flags of the format, so that the result proposes none.
+	Flagless bool
 }
 
 // A Trace identifies a trace among those of a dataset.
