@@ -45,14 +45,16 @@ const describing = `reads|names|has|needs|compresses`
 
 var (
 	proposedPipe    = regexp.MustCompile(`: ([a-z][^;:\n]* \| ntconv [^;\n]*)`)
-	proposedCommand = regexp.MustCompile(`(?:^|[;,:] |"|  )(ntconv [^;\n"]*?)(?:[;\n"]|, |$| (?:` + prose + `|(` + describing + `))\b)`)
-	proposedFlag    = regexp.MustCompile(`^--?[a-z][-a-z]*(=\S+)?$`)
+	proposedCommand = regexp.MustCompile(`(?:^|[;,:] |"|  )(ntconv [^;\n"]*?)` +
+		`(?:[;\n"]|, |$| (?:` + prose + `|(` + describing + `))\b)`)
+	proposedFlag = regexp.MustCompile(`^--?[a-z][-a-z]*(=\S+)?$`)
 )
 
 // before are the words before a flag that ask for it, and after those that state its effect.
 var (
 	before = strings.Fields("omit without raise use add set try with as another larger smaller needs choose")
-	after  = strings.Fields(strings.ReplaceAll(prose, "|", " ") + " keeps overwrites replaces ignores includes copies converts merges prints compares to")
+	after  = append(strings.Split(prose, "|"), strings.Fields(
+		"keeps overwrites replaces ignores includes copies converts merges prints compares to")...)
 )
 
 // proposalsIn returns what a message or a part of it proposes.
@@ -67,7 +69,9 @@ func proposalsIn(text string) (list []proposal) {
 			line, describes := text[m[2]:m[3]], len(m) > 4 && m[4] >= 0
 			text = text[:m[2]] + "." + text[m[3]:]
 			for i, part := range strings.Split(line, " && ") {
-				if name, _, _ := strings.Cut(part[strings.Index(part, "ntconv ")+len("ntconv "):], " "); slices.Contains(commandNames, name) && !describes {
+				_, name, _ := strings.Cut(part, "ntconv ")
+				name, _, _ = strings.Cut(name, " ")
+				if slices.Contains(commandNames, name) && !describes {
 					list = append(list, proposal{command: part, and: i > 0})
 				}
 			}
@@ -214,7 +218,9 @@ func (p *proposal) apply(t *testing.T, args []string) []string {
 func (p *proposal) ofCommand(t *testing.T, args []string) []string {
 	t.Helper()
 	const in = "a.nettrace"
-	fill := strings.NewReplacer(" DIR", " traces", " IN...", " a.nettrace b.nettrace", " IN", " "+in, " TRACE", " "+in, " OUT", " new.nettrace")
+	fill := strings.NewReplacer(
+		" DIR", " traces", " IN...", " a.nettrace b.nettrace", " IN", " "+in, " TRACE", " "+in, " OUT", " new.nettrace",
+	)
 	words := shellWords(t, fill.Replace(p.command))
 	root := newApp(nil, nil).command(nil)
 	if cmd, rest, err := root.Find(words); err == nil && cmd != root && len(rest) == 0 {
@@ -583,16 +589,18 @@ func proposalsDir(t *testing.T) string {
 	cpu, spans := unpacked(t, "cpu-env"), unpacked(t, "activities")
 	deep := strings.Repeat("f;", 9000) + "g 1\n"
 	inputs := map[string][]byte{
-		"a.nettrace": cpu, "a2.nettrace": cpu, "c.nettrace": cpu, "b.nettrace": unpacked(t, "cpu-v6"),
+		"a.nettrace": cpu, "a2.nettrace": cpu, "c.nettrace": cpu, "cut.nettrace": cpu[:len(cpu)*2/3],
 		"s.nettrace": spans, "t.nettrace": spans, "traces/s.nettrace": spans, "traces/t.nettrace": spans,
-		"cut.nettrace": cpu[:len(cpu)*2/3], "a.nettrace.zst": stored(t, "cpu-env"), "large.nettrace": large(t),
-		"stop.nettrace": unpacked(t, "spans-stop"), "otel.nettrace": unpacked(t, "otel-cpu"), "jit.nettrace": unpacked(t, "jit"), "startup.nettrace": unpacked(t, "startup"),
-		"heap.nettrace":  unpacked(t, "gcdump"),
-		"waits.nettrace": unpacked(t, "waits-v6"), "sources.nettrace": unpacked(t, "sources"),
-		"counters.nettrace": unpacked(t, "counters"), "go.pb.gz": corpus.Read(t, corpus.Path("go-cpu.pb.gz")),
-		"f.folded": []byte("a;b 10\na;c 20\n"), "deep.folded": []byte(deep), "q.sql": []byte("SELECT 1"),
-		"words": []byte("some words\nmain;scan 120\n"), "utf16": append([]byte("\xff\xfe"), utf16Of("{\"traceEvents\":[]}")...),
-		"a.tar": tarOf(t, "a.nettrace", spans),
+		"a.nettrace.zst": stored(t, "cpu-env"), "a.tar": tarOf(t, "a.nettrace", spans), "large.nettrace": large(t),
+		"go.pb.gz": corpus.Read(t, corpus.Path("go-cpu.pb.gz")), "f.folded": []byte("a;b 10\na;c 20\n"),
+		"deep.folded": []byte(deep), "words": []byte("some words\nmain;scan 120\n"),
+		"utf16": append([]byte("\xff\xfe"), utf16Of(`{"traceEvents":[]}`)...), "q.sql": []byte("SELECT 1"),
+	}
+	for name, recorded := range map[string]string{
+		"b": "cpu-v6", "otel": "otel-cpu", "jit": "jit", "startup": "startup", "heap": "gcdump", "waits": "waits-v6",
+		"sources": "sources", "counters": "counters", "stop": "spans-stop",
+	} {
+		inputs[name+".nettrace"] = unpacked(t, recorded)
 	}
 	for i := range maxTableRows + 1 {
 		inputs[fmt.Sprintf("many/%d.nettrace", i)] = spans
