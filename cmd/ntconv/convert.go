@@ -125,6 +125,7 @@ type conversion struct {
 	// ordering, if not nil, reports whether the events are in time order regardless of the order of reading.
 	ordering func() bool
 	remarks  func() string // adds to the detail of the result; may be nil
+	flagless bool          // the command does not have the flags of the format
 	scrub    *scrubFlags   // the secrets of the input are replaced; nil means they are not
 }
 
@@ -201,6 +202,7 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 		to:   to,
 		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
 			t := target(p)
+			t.Flagless = c.flagless
 			t.Trace = c.trace
 			if c.ordering != nil {
 				t.Ordered = c.ordering()

@@ -203,7 +203,7 @@ func TestDiffOfUnits(t *testing.T) {
 		t.Errorf("a number of samples is stated twice: code %d: %s%s", r.code, r.stdout, r.stderr)
 	}
 	r = invoke(t, dir, nil, "view", "--diff", "--kind", "all", "x.pb.gz", "x.pb.gz")
-	if r.code != exitUsage || !strings.Contains(r.stderr, "omit --diff, or") {
+	if r.code != exitUsage || !strings.Contains(r.stderr, "omit --kind, or") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
 	}
 }

@@ -82,12 +82,17 @@ func times(p *pass.Pass) string {
 	return s
 }
 
-// inventoryAdvice returns the command that lists the contents of the input. A pipe cannot be read again.
+// inventoryAdvice returns the command that lists the contents of the input.
 func (a *app) inventoryAdvice(p *pass.Pass) string {
+	return a.listAdvice(p, "info", "processes and events")
+}
+
+// listAdvice returns the command that lists what the input contains. A pipe cannot be read again.
+func (a *app) listAdvice(p *pass.Pass, command, what string) string {
 	if p.Input.FirstName() == iox.StdinName {
-		return "ntconv info lists processes and events; save the input to a file, or send it again"
+		return "save the input to a file, or send it again; ntconv " + command + " IN lists " + what
 	}
-	return "ntconv info " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists processes and events"
+	return "ntconv " + command + " " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists " + what
 }
 
 // otherKinds returns the kinds of profiles of an input, and the flags that select them.

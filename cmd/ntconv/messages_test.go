@@ -113,7 +113,7 @@ func TestMessages(t *testing.T) {
 		{"no label at all", nil, []string{"top", "--drop-label", "pid", "cpu.pb.gz"}, exitOK, "no sample has the label pid; the profile has no labels", ""},
 		{"no samples in a profile", nil, []string{"top", "nothing.pb.gz"}, exitEmpty, "nothing.pb.gz: the profile holds no samples; record again, for longer", "providers"},
 		{"nor for a trace", nil, []string{"to", "nettrace", "nothing.pb.gz", "-o", "x"}, exitEmpty, "the profile holds no samples", "trace holds"},
-		{"gone with the pipe", cpu, []string{"print", "--pid", "1", "-"}, exitEmpty, "ntconv info lists processes and events; save the input to a file", "info -"},
+		{"gone with the pipe", cpu, []string{"print", "--pid", "1", "-"}, exitEmpty, "; save the input to a file, or send it again; ntconv info IN lists processes and events\n", "info -"},
 		{"limit once", cpu, []string{"print", "--max-decompressed", "100KiB", trace(t, "cpu-env")}, exitLimit, "cpu-env.nettrace.zst: decompress zstd after 19060 bytes: decompressed data too large: limit 100 KiB, got 128 KiB; raise --max-decompressed\n", "nettrace 4"},
 		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is part of the name; --where '!($event =~ "^GC")' selects`, ""},
 		{"case of a field", nil, []string{"print", "--where", "methodflags > 0", trace(t, "cpu-env")}, exitEmpty, "no event has a field methodflags, but there is MethodFlags", ""},

@@ -53,7 +53,7 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 			strings.Join(args, " "),
 		)
 	case len(args) == 2 && cmd.Flags().Changed("output"):
-		return fmt.Errorf("two outputs given: %s, and %s with -o", args[1], cmd.Flag("output").Value)
+		return fmt.Errorf("two outputs given: %s and -o %s", args[1], cmd.Flag("output").Value)
 	case len(args) == 2 && args[1] == "":
 		return fmt.Errorf("output: %w", input.ErrNoName)
 	}

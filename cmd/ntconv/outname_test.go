@@ -243,7 +243,7 @@ func TestInAndOut(t *testing.T) {
 			want string
 		}{
 			{[]string{"a", "b", "c"}, "want one input and one output (IN OUT), got 3 arguments: a b c"},
-			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs given: x.nettrace, and y.nettrace with -o"},
+			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs given: x.nettrace and -o y.nettrace"},
 			{nil, "no input given"},
 			{[]string{in}, "no output given"},
 			{[]string{"", "x.nettrace"}, "input: the name is empty"},

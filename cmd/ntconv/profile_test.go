@@ -177,11 +177,11 @@ func TestDeepStacks(t *testing.T) {
 		{[]string{"to", "nettrace", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "stack-cut: 1 stack exceeded the depth limit and lost its outermost frames (first at byte 13)\n", 8190},
 		{[]string{"convert", "a.pb.gz", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
 		{[]string{"to", "nettrace", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "--allow-large keeps more", 8190},
-		{[]string{"to", "nettrace", "--max-stack", "10", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; --max-stack keeps more", 10},
+		{[]string{"to", "nettrace", "--max-stack", "10", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; raise --max-stack to keep more", 10},
 		{[]string{"to", "nettrace", "--allow-large", "a.pb.gz", "-o", "x.nettrace"}, exitOK, "", 9500},
-		{[]string{"to", "nettrace", "--allow-large", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; --max-stack keeps more", 9000},
+		{[]string{"to", "nettrace", "--allow-large", "--max-stack", "9000", "a.pb.gz", "-o", "x.nettrace"}, exitIncomplete, "; raise --max-stack to keep more", 9000},
 		{[]string{"to", "pprof", "a.pb.gz", "-o", "y.pb.gz"}, exitOK, "", 9500},
-		{[]string{"to", "pprof", "--max-stack", "9000", "a.pb.gz", "-o", "y.pb.gz"}, exitIncomplete, "; --max-stack keeps more", 9000},
+		{[]string{"to", "pprof", "--max-stack", "9000", "a.pb.gz", "-o", "y.pb.gz"}, exitIncomplete, "; raise --max-stack to keep more", 9000},
 	} {
 		r := invoke(t, dir, nil, append(c.args, "-f")...)
 		if r.code != c.code || !strings.Contains(r.stderr, c.want) {

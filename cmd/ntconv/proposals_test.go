@@ -1,192 +1,668 @@
+//go:build unix
+
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"cmp"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/dataset"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/spf13/pflag"
 )
+
+// A proposal is a command line or a change of the command line that a message proposes.
+type proposal struct {
+	command           string // for a shell; if it is empty:
+	verb, flag, value string // what to do with a flag: raise --max-threads
+	and               bool   // together with the previous one
+	states            bool   // the text only states the effect of the flag
+}
+
+// prose are the words after a command that state what it does.
+const prose = `lists|takes|describes|says|shows|writes|drops|removes`
+
+// describing are the words after a command that describe the command that was given.
+const describing = `reads|names|has|needs|compresses`
 
 var (
-	proposedCommand = regexp.MustCompile(`(?:[;,] |: )(ntconv [^;\n]*)`)
-	proposedFlag    = regexp.MustCompile(`(?:[;,]|one output:) (?:or |if \S+ is \S+ \S+ |if that is \S+ |write [a-z ]+ |name [a-z ]+ |\S+ writes a directory )?` +
-		`(?:(omit|without|raise|use|add|set|try|with|as) )?(--?[a-z][-a-z]*)(?:[ =]([^\s,;]+))?`)
-	proseAfter = regexp.MustCompile(` (?:lists|takes|describes|says|shows|writes) .*`)
+	proposedPipe    = regexp.MustCompile(`: ([a-z][^;:\n]* \| ntconv [^;\n]*)`)
+	proposedCommand = regexp.MustCompile(`(?:^|[;,:] |"|  )(ntconv [^;\n"]*?)` +
+		`(?:[;\n"]|, |$| (?:` + prose + `|(` + describing + `))\b)`)
+	proposedFlag = regexp.MustCompile(`^--?[a-z][-a-z]*(=\S+)?$`)
 )
 
-// proposals returns the command lines that the message of a command line proposes. in replaces IN and TRACE.
-func proposals(t *testing.T, args []string, text, in string) (list [][]string) {
-	t.Helper()
-	message, _, _ := strings.Cut(strings.TrimPrefix(text, "ntconv: "), "\n")
-	fill := strings.NewReplacer(" IN...", " a.nettrace b.nettrace", " IN", " "+in, " TRACE", " "+in)
-	for _, m := range proposedCommand.FindAllStringSubmatch(message, -1) {
-		if strings.Contains(m[1], " names the format") {
-			continue // describes the command that was given
-		}
-		line := proseAfter.ReplaceAllString(m[1], "")
-		for _, part := range strings.Split(line, " && ") {
-			list = append(list, shellWords(t, fill.Replace(part)))
+// before are the words before a flag that ask for it, and after those that state its effect.
+var (
+	before = strings.Fields("omit without raise use add set try with as another larger smaller needs choose")
+	after  = append(strings.Split(prose, "|"), strings.Fields(
+		"keeps overwrites replaces ignores includes copies converts merges prints compares to")...)
+)
+
+// proposalsIn returns what a message or a part of it proposes.
+func proposalsIn(text string) (list []proposal) {
+	text, _, _ = strings.Cut(text, "\n")
+	cut := func(re *regexp.Regexp) {
+		for {
+			m := re.FindStringSubmatchIndex(text)
+			if m == nil {
+				return
+			}
+			line, describes := text[m[2]:m[3]], len(m) > 4 && m[4] >= 0
+			text = text[:m[2]] + "." + text[m[3]:]
+			for i, part := range strings.Split(line, " && ") {
+				_, name, _ := strings.Cut(part, "ntconv ")
+				name, _, _ = strings.Cut(name, " ")
+				if slices.Contains(commandNames, name) && !describes {
+					list = append(list, proposal{command: part, and: i > 0})
+				}
+			}
 		}
 	}
-	for _, m := range proposedFlag.FindAllStringSubmatch(message, -1) {
-		list = append(list, withFlag(t, args, m[1], m[2], m[3]))
+	cut(proposedPipe)
+	cut(proposedCommand)
+	for clause := range strings.SplitSeq(text, "; ") {
+		list = append(list, flagsIn(clause)...)
 	}
 	return list
 }
 
-// withFlag returns a command line as a message proposes to change it: verb says how, and word follows the flag.
-func withFlag(t *testing.T, args []string, verb, flag, word string) []string {
+// flagsIn returns the flags that a clause of a message proposes.
+func flagsIn(clause string) (list []proposal) {
+	words := strings.Fields(clause)
+	verb, end := "", 0
+	for i, word := range words {
+		p, n := flagAt(words[i:])
+		if n == 0 {
+			continue
+		}
+		previous := ""
+		if i > 0 {
+			previous = words[i-1]
+		}
+		begins := strings.HasPrefix(word, "(") || strings.Trim(previous, ",:") != previous || i == 0
+		switch {
+		case slices.Contains(before, previous):
+			verb = previous
+		case (previous == "or" || previous == "and") && verb != "":
+			p.and = previous == "and"
+		case i < end: // of several flags with one effect
+			p.and, p.states = true, true
+		case begins && effectAfter(words[i:]) > 0:
+			verb, p.states, end = "use", true, i+effectAfter(words[i:])
+		default:
+			continue
+		}
+		p.verb = verb
+		list = append(list, p)
+	}
+	return list
+}
+
+// flagAt returns the flag at the beginning of words and the number of words that it has with its value, 0 if there is
+// none.
+func flagAt(words []string) (p proposal, n int) {
+	flag, value, inWord := strings.Cut(strings.Trim(words[0], "(),.:"), "=")
+	if !proposedFlag.MatchString(flag) {
+		return p, 0
+	}
+	p.flag, p.value = flag, value
+	if inWord || len(words) == 1 || strings.TrimRight(words[0], ",:.)") != words[0] {
+		return p, 1
+	}
+	next := strings.TrimRight(words[1], ".,:)")
+	if slices.Contains(after, next) || slices.Contains([]string{"and", "or", "to", "for"}, next) || proposedFlag.MatchString(next) {
+		return p, 1
+	}
+	p.value = next
+	return p, 2
+}
+
+// effectAfter returns the number of words of the flags before a word that states their effect, 0 without such a word.
+func effectAfter(words []string) (n int) {
+	for n < len(words) {
+		_, more := flagAt(words[n:])
+		if more == 0 {
+			break
+		}
+		n += more
+		if last := words[n-1]; strings.TrimRight(last, ",:") != last {
+			break
+		}
+	}
+	if n == len(words) || !slices.Contains(after, strings.TrimRight(words[n], ",.)")) {
+		return 0
+	}
+	return n
+}
+
+// ofUser are values of flags that a message leaves to the user, by flag or by the word in their place.
+var ofUser = map[string]string{
+	"to": "folded", "from": "folded", "service-name": "shop", "port": "0", "every": "1h", "ca": "ca.pem", "duckdb": "duckdb",
+	"dataset": "set", "output": "new.nettrace", "kind": "wall", "min-duration": "1ns", "per": "time", "protocol": "http/json",
+	"file": "q.sql", "DIR/": "out/", "DIR": "traces", "FILE": "new.nettrace", "URL": "http://127.0.0.1:1",
+}
+
+// apply returns a command line as a message proposes to change it.
+func (p *proposal) apply(t *testing.T, args []string) []string {
 	t.Helper()
 	cmd, _, err := newApp(nil, nil).command(args).Find(args)
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := cmd.Flag(strings.TrimLeft(flag, "-"))
+	f := cmd.Flag(strings.TrimLeft(p.flag, "-"))
 	if f == nil {
-		f = cmd.Flags().ShorthandLookup(strings.TrimLeft(flag, "-"))
+		f = cmd.Flags().ShorthandLookup(strings.TrimLeft(p.flag, "-"))
 	}
 	if f == nil {
-		t.Errorf("%q: no flag %s", args, flag)
+		t.Errorf("%q: no flag %s", args, p.flag)
 		return args
 	}
 	takes := f.NoOptDefVal == ""
 	args = slices.Clone(args)
 	at := slices.IndexFunc(args, func(s string) bool {
-		return s == "--"+f.Name || s == "-"+f.Shorthand || strings.HasPrefix(s, "--"+f.Name+"=")
+		return s == "--"+f.Name || f.Shorthand != "" && s == "-"+f.Shorthand || strings.HasPrefix(s, "--"+f.Name+"=")
 	})
-	if at >= 0 {
+	if _, list := f.Value.(pflag.SliceValue); at >= 0 && !(list && p.verb == "use") {
 		end := at + 1
 		if takes && !strings.Contains(args[at], "=") {
 			end++
 		}
 		args = slices.Delete(args, at, end)
 	}
+	value := p.value
 	switch {
-	case verb == "omit" || verb == "without":
+	case p.verb == "omit" || p.verb == "without":
 		return args
-	case verb == "raise":
-		word = map[bool]string{true: "4GiB", false: "1000000"}[f.Value.Type() == "size"]
-	case word == "DIR/":
-		word = "out/"
+	case p.verb == "raise":
+		value = map[string]string{"size": "4GiB", "duration": "3s"}[f.Value.Type()]
+		value = cmp.Or(value, "1000000")
+	case value == "":
+		value = ofUser[f.Name]
+	default:
+		value = cmp.Or(ofUser[value], value)
 	}
-	if !takes {
-		return append(args, flag)
+	switch {
+	case !takes && p.value == "false":
+		return append(args, p.flag+"=false")
+	case !takes:
+		return append(args, p.flag)
 	}
 	// What becomes the output or the value is no longer an input.
-	if i := slices.Index(args, word); i >= 0 {
+	if i := slices.Index(args, value); i >= 0 {
 		args = slices.Delete(args, i, i+1)
 	}
-	return append(args, flag, word)
+	return append(args, p.flag, value)
 }
 
-// Every command and every flag that a message proposes works as it is printed.
+// ofCommand returns a proposed command, with an input and an output in place of words such as IN. A command that is
+// named without arguments gets those of the command line that printed the message.
+func (p *proposal) ofCommand(t *testing.T, args []string) []string {
+	t.Helper()
+	const in = "a.nettrace"
+	fill := strings.NewReplacer(
+		" DIR", " traces", " IN...", " a.nettrace b.nettrace", " IN", " "+in, " TRACE", " "+in, " OUT", " new.nettrace",
+	)
+	words := shellWords(t, fill.Replace(p.command))
+	root := newApp(nil, nil).command(nil)
+	if cmd, rest, err := root.Find(words); err == nil && cmd != root && len(rest) == 0 {
+		_, rest, _ = root.Find(args)
+		words = append(words, rest...)
+	}
+	return words
+}
+
+// Every command and every flag that a message proposes works as it is printed, and each string of the product that
+// proposes something is in one of the messages.
 func TestProposals(t *testing.T) {
-	const endpoint = "http://127.0.0.1:1"
-	for _, c := range []struct {
-		args  string
-		count int // proposals in the message
-		ends  int // the exit code of a proposal that the state of the machine or of the input makes fail later
-	}{
-		{args: "to otlp s.nettrace t.nettrace --endpoint " + endpoint + " --retry-for 0", count: 3, ends: exitOutput},
-		{args: "to otlp s.nettrace t.nettrace --each=false -o out/", count: 3},
-		{args: "to otlp s.nettrace t.nettrace -o x.jsonl", count: 3},
-		{args: "to otlp traces --endpoint " + endpoint + " --retry-for 0 --each=false", count: 2, ends: exitOutput},
+	fakeDuckDB(t, "exit 0")
+	inputs := proposalsDir(t)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	plain, secure := receivers(t, inputs)
+	var mu sync.Mutex
+	var messages []string
+	cases := proposalCases(plain, secure, port)
+	t.Run("cases", func(t *testing.T) { // ends when all of them have ended
+		for _, c := range cases {
+			t.Run(strings.ReplaceAll(c.args, "/", "_"), func(t *testing.T) {
+				t.Parallel()
+				args := shellWords(t, "ntconv "+c.args)
+				text := c.message(t, inputs, args)
+				mu.Lock()
+				messages = append(messages, text)
+				mu.Unlock()
+				c.check(t, inputs, args, text)
+			})
+		}
+	})
+	if len(messages) == len(cases) { // all cases were selected
+		proposed(t, messages)
+	}
+}
+
+// receivers starts two receivers of spans, which accept HTTP, and returns their addresses. The second uses TLS, and the
+// file ca.pem in dir has its certificate. Some paths of the first accept only JSON, or only the second request.
+func receivers(t *testing.T, dir string) (plain, secure string) {
+	t.Helper()
+	var requests atomic.Int64
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		kind := r.Header.Get("Content-Type")
+		w.Header().Set("Content-Type", kind)
+		switch {
+		case strings.HasPrefix(kind, "application/grpc"):
+			w.Header().Set("Grpc-Status", "12") // not implemented
+		case strings.HasPrefix(r.URL.Path, "/json") && kind != "application/json":
+			w.WriteHeader(http.StatusUnsupportedMediaType)
+		case strings.HasPrefix(r.URL.Path, "/later") && requests.Add(1) == 1:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case kind == "application/json":
+			_, _ = io.WriteString(w, "{}")
+		}
+	})
+	s := httptest.NewUnstartedServer(handler)
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetHTTP1(true)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Start()
+	t.Cleanup(s.Close)
+	other := httptest.NewUnstartedServer(handler)
+	other.Config.ErrorLog = log.New(io.Discard, "", 0)
+	other.StartTLS()
+	t.Cleanup(other.Close)
+	write(t, dir, "ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: other.Certificate().Raw}))
+	return s.URL, other.URL
+}
+
+// A proposalCase is a command line with proposals in its messages.
+type proposalCase struct {
+	args  string // words of a shell
+	count int    // proposals in the messages
+	ends  int    // the exit code of a proposal that the state of the machine or of the input makes fail later
+	stdin string // the file that is standard input; "" if it is empty
+}
+
+// proposalCases returns the cases. spans is the address of a receiver, secure the one of a receiver with TLS, and port a
+// port in use.
+func proposalCases(spans, secure, port string) []proposalCase {
+	const closed = "http://127.0.0.1:1" // no receiver
+	return []proposalCase{
+		// Inputs and outputs.
+		{args: "to otlp s.nettrace t.nettrace --endpoint " + closed + " --retry-for 0", count: 2, ends: exitOutput},
+		{args: "to otlp s.nettrace t.nettrace --each=false -o out/", count: 2},
+		{args: "to otlp s.nettrace t.nettrace -o x.jsonl", count: 2},
+		{args: "to otlp traces --endpoint " + closed + " --retry-for 0 --each=false", count: 2, ends: exitOutput},
 		{args: "to pprof traces -o x.pb.gz", count: 2},
 		{args: "to pprof traces --each=false", count: 2},
-		{args: "to pprof a.nettrace b.nettrace", count: 3},
-		{args: "to pprof a.nettrace b.pb.gz", count: 2},
-		{args: "top a.nettrace b.nettrace", count: 2},
-		{args: "top --kind wall a.nettrace a2.nettrace", count: 2},
-		{args: "print a.nettrace b.nettrace", count: 2},
-		{args: "print --symbols a.nettrace", count: 1},
-		{args: "print --tid 99 a.nettrace", count: 1, ends: exitEmpty},
+		{args: "to pprof traces --each -o -", count: 1},
+		{args: "to pprof a.nettrace b.nettrace", count: 2},
+		{args: "to pprof a.nettrace b.pb.gz", count: 1},
+		{args: "to pprof a.nettrace go.pb.gz", count: 2},
+		{args: "to nettrace a.nettrace new.nettrace", count: 1},
+		{args: "to nettrace a.nettrace b.nettrace", count: 1},
+		{args: "to nettrace a.nettrace b.nettrace -o both.nettrace --order file", count: 1},
+		{args: "to nettrace parts/a-001.nettrace parts/a-002.nettrace -o both.nettrace", count: 1},
+		{args: "to nettrace traces", count: 2},
+		{args: "to nettrace --split-by process traces", count: 2},
+		{args: "to nettrace --split-by process traces -o out/", count: 2},
+		{args: "to nettrace a.nettrace", count: 1},
+		{args: "to nettrace many -o out/", count: 1},
+		{args: "to pprof --kind all a.nettrace -o -", count: 1},
+		{args: "to pprof --kind all a.nettrace -o x.pb.gz", count: 1},
+		{args: "top a.nettrace b.nettrace", count: 1},
+		{args: "top --kind wall a.nettrace a2.nettrace", count: 1},
+		{args: "view a.nettrace a2.nettrace", count: 2},
+		{args: "print a.nettrace b.nettrace", count: 1},
+		{args: "filter a.nettrace b.nettrace", count: 1},
+		{args: "filter --split-by process a.nettrace -o out/", count: 1},
+		{args: "convert a.nettrace b.nettrace c.nettrace", count: 1},
+		{args: "convert a.nettrace", count: 1},
+		{args: "convert a.nettrace x.unknown", count: 1},
 		{args: "pprof", count: 1},
 		{args: "a.nettrace", count: 1},
 		{args: "to a.nettrace", count: 1},
 		{args: "top pprof", count: 1},
-		{args: "convert a.nettrace b.nettrace c.nettrace", count: 1},
-		{args: "to nettrace a.nettrace new.nettrace", count: 1},
-		{args: "to nettrace a.nettrace b.nettrace -o both.nettrace --order file", count: 1},
 		{args: "from nettrace to pprof --from pprof a.nettrace", count: 1},
-		{args: "to pprof --kind all a.nettrace -o -", count: 1},
-		{args: "to pprof --kind all a.nettrace -o x.pb.gz", count: 1},
-		{args: "info --max-threads 1 a.nettrace", count: 1},
+		{args: "info fleet", count: 1},
+		{args: "info words", count: 1, ends: exitIncomplete},
+		{args: "info utf16", count: 1},
+		{args: "info a.nettrace.xz", count: 1},
+		{args: "info a.tar", count: 1},
 		{args: "info --strict cut.nettrace", count: 1, ends: exitIncomplete},
+
+		// Limits.
+		{args: "info --max-threads 1 a.nettrace", count: 1},
+		{args: "info --max-memory 1MiB a.nettrace", count: 1},
 		{args: "print --max-decompressed 100KiB a.nettrace.zst", count: 1},
-		{args: "to otlp a.nettrace", count: 2},
+		{args: "to pprof --max-stack 2 a.nettrace", count: 1},
+		{args: "to nettrace deep.folded -o new.nettrace", count: 1},
+		{args: "split --every 1h deep.nettrace new", count: 1},
+		{args: "split --every 1h deep.folded new", count: 1},
+		{args: "filter large.nettrace new.nettrace", count: 1},
+
+		// Selections and lists.
+		{args: "print --tid 99 a.nettrace", count: 1, ends: exitEmpty},
+		{args: "print --tid 99 -", stdin: "a.nettrace", count: 1},
+		{args: "print --symbols a.nettrace", count: 1},
+		{args: "print --by ClrInstanceID a.nettrace", count: 1},
+		{args: "print --stats --frames a.nettrace"},
+		{args: "print --stats -n 1 a.nettrace", count: 1},
+		{args: "top --focus zzz a.nettrace", count: 1},
+		{args: "top --native fold b.nettrace", count: 1},
+		{args: "top --kind all a.nettrace", count: 2},
+		{args: "top --kind wall,cpu a.nettrace", count: 2},
+		{args: "top --during 'span.name == \"x\"' --span-link off s.nettrace", count: 1, ends: exitEmpty},
+		{args: "to pprof --span-name --span-link off a.nettrace", count: 1},
+		{args: "to pprof -", stdin: "otel.nettrace", count: 1},
+		{args: "to pprof --weight Size a.nettrace", count: 1, ends: exitEmpty},
+		{args: "info --order file -", stdin: "startup.nettrace", count: 9},
+		{args: "info --json b.nettrace", count: 3},
+		{args: "info --json go.pb.gz", count: 2},
+		{args: "info --json heap.nettrace", count: 4},
+		{args: "info a.nettrace", count: 3},
+		{args: "info sources.nettrace", count: 3},
+		{args: "info counters.nettrace", count: 3},
+		{args: "symbols --lines a.nettrace", count: 1},
+		{args: "symbols waits.nettrace", count: 2},
+
+		// Comparisons.
+		{args: "diff go.pb.gz a.nettrace", count: 1},
+		{args: "diff --fail-above 5% f.folded f.folded", count: 1},
+		{args: "diff --sample-type samples a.nettrace b.nettrace", count: 4, ends: exitEmpty},
+		{args: "diff -n 1 a.nettrace jit.nettrace", count: 2},
+		{args: "verify --where '$id < 200' --ignore sequence,lost,marks a.nettrace few.nettrace", count: 1},
+		{args: "verify cut.nettrace cut.nettrace", count: 1},
+		{args: "view --diff --diff-base a.nettrace a.nettrace a2.nettrace", count: 1},
+		{args: "view --kind all --diff a.nettrace a2.nettrace", count: 1},
+		{args: "view --port " + port + " a.nettrace", count: 1},
+
+		// Formats.
+		{args: "to chrome a.nettrace", count: 1},
 		{args: "to chrome --array --stacks a.nettrace", count: 1},
+		{args: "to chrome --array --samples stackframes a.nettrace", count: 1},
+		{args: "to chrome --split 1MB --samples stackframes a.nettrace", count: 1},
+		{args: "to chrome --samples none --tracks spans --min-duration 10s s.nettrace", count: 3},
+		{args: "to perfetto --provider *Rundown a.nettrace", count: 2},
+		{args: "to folded --kind all --unit seconds a.nettrace -o out/", count: 1},
 		{args: "to parquet --typed GCStart a.nettrace -o x.parquet", count: 2},
+		{args: "to parquet --raw a.nettrace -o x.parquet", count: 2},
+		{args: "to otlp a.nettrace", count: 2},
+		{args: "to otlp --event OrderStart s.nettrace", count: 2},
+		{args: "to nettrace --map time=ts events.parquet -o new.nettrace", count: 1},
+		{args: "to otlp --batch 5 --flush-every 0 -", stdin: "stop.nettrace", count: 1},
+		{args: "to otlp --max-open-spans 1 s.nettrace", count: 2, ends: exitIncomplete},
+		{args: "to otlp s.nettrace --endpoint " + spans, count: 1},
+		{args: "to otlp s.nettrace --endpoint " + secure + " --protocol http/protobuf", count: 1},
+		{args: "to otlp s.nettrace --endpoint " + spans + "/json --protocol http/protobuf", count: 1},
+		{args: "to otlp s.nettrace --endpoint " + spans + "/later --protocol http/protobuf --retry-for 1ms", count: 1},
+
+		// Parts and secrets.
+		{args: "merge a.nettrace", count: 1},
+		{args: "merge --order file a.nettrace b.nettrace new.nettrace", count: 1},
+		{args: "merge --offset 1=+1ms parts/a-001.nettrace parts/a-002.nettrace new.nettrace", count: 1},
 		{args: "split --every 10s --order file a.nettrace out/", count: 1},
-	} {
-		t.Run(strings.ReplaceAll(c.args, "/", "_"), func(t *testing.T) {
-			dir := proposalsDir(t)
-			args := strings.Fields(c.args)
-			message := invoke(t, dir, nil, args...)
-			list := proposals(t, args, message.stderr, "a.nettrace")
-			if len(list) != c.count {
-				t.Errorf("code %d, %d proposals %q, want %d, in: %s", message.code, len(list), list, c.count, message.stderr)
-			}
-			for _, line := range list {
-				if slices.Contains(line, "view") {
-					continue // serves pages until it is interrupted
-				}
-				if r := invoke(t, dir, nil, append(line, forceFor(line)...)...); r.code != exitOK && r.code != c.ends {
-					t.Errorf("proposal %q: code %d: %sof the message: %s", line, r.code, r.stderr, message.stderr)
-				}
-			}
-		})
+		{args: "split a.nettrace new", count: 2},
+		{args: "split --every 10s a.nettrace traces", count: 1},
+		{args: "split --every 10ms a.nettrace new", count: 1},
+		{args: "scrub --json a.nettrace new.nettrace", count: 1},
+		{args: "scrub --examples 1 a.nettrace new.nettrace", count: 1},
+		{args: "scrub a.nettrace", count: 1},
+		{args: "scrub a.nettrace new.json"},
+		{args: "scrub s.nettrace new.binpb"},
+		{args: "scrub large.nettrace new.nettrace", count: 1},
+		{args: "scrub --allow-large large.nettrace new.pb.gz", count: 1, ends: exitEmpty},
+		{args: "scrub --field Foo/Bar.Baz a.nettrace new.nettrace", count: 1},
+		{args: "scrub --field Foo/Bar.Baz - new.nettrace", stdin: "a.nettrace", count: 1},
+
+		// Datasets and queries.
+		{args: "to parquet --partition day a.nettrace", count: 1},
+		{args: "to parquet --dataset fleet a.nettrace -o x", count: 2},
+		{args: "to parquet --dataset fleet a.nettrace --each", count: 1},
+		{args: "to parquet --dataset fleet --partition host b.nettrace", count: 1},
+		{args: "dataset ls broken", count: 1, ends: exitIncomplete},
+		{args: "dataset verify broken", count: 1},
+		{args: "dataset rm fleet 0000", count: 1},
+		{args: "dataset rm fleet --older-than 30000d", count: 1},
+		{args: "sql", count: 1},
+		{args: "sql a.nettrace", count: 1},
+		{args: "sql '' tables", count: 1},
+		{args: "sql --views --file q.sql tables", count: 1},
+		{args: "sql --views a.nettrace", count: 1},
+		{args: "sql --duckdb absent 'SELECT 1' tables", count: 1},
+		{args: "sql --duckdb false 'SELECT 1' tables", count: 1},
+		{args: "sql 'SELECT 1' vacant", count: 1},
+		{args: "sql 'SELECT 1' broken", count: 1, ends: exitIncomplete},
 	}
 }
 
-// forceFor returns -f for a command that may find the output of an earlier proposal.
-func forceFor(line []string) []string {
-	if line[0] == "to" || line[0] == "merge" {
-		return []string{"-f"}
+// lines returns the command lines that the text of a run proposes, each as the lines to run one after the other.
+func (c *proposalCase) lines(t *testing.T, args []string, text string) (list [][][]string) {
+	t.Helper()
+	seen := make(map[proposal]bool)
+	for line := range strings.Lines(text) {
+		for _, p := range proposalsIn(strings.TrimPrefix(line, "ntconv: ")) {
+			if seen[p] {
+				continue
+			}
+			seen[p] = true
+			switch n := len(list) - 1; {
+			case strings.Contains(p.command, " | "):
+				list = append(list, [][]string{{p.command}})
+			case p.and && p.command != "":
+				list[n] = append(list[n], p.ofCommand(t, args))
+			case p.command != "":
+				list = append(list, [][]string{p.ofCommand(t, args)})
+			case p.and:
+				list[n][0] = p.apply(t, list[n][0])
+			case p.states && slices.Contains(args, p.flag) && (p.value == "" || slices.Contains(args, p.value)):
+				// describes the command line
+			default:
+				list = append(list, [][]string{p.apply(t, args)})
+			}
+		}
 	}
-	return nil
+	return list
+}
+
+// check runs what the text of the command line proposes.
+func (c *proposalCase) check(t *testing.T, inputs string, args []string, text string) {
+	t.Helper()
+	list := c.lines(t, args, text)
+	if len(list) != c.count {
+		t.Errorf("%d proposals %q, want %d, in: %.1000s", len(list), list, c.count, text)
+	}
+	for _, lines := range list {
+		if failed, code := c.run(t, inputs, lines); code != exitOK && code != c.ends {
+			t.Errorf("proposal %q: code %d: %.1000s\nof the message: %.1000s", lines, code, failed, text)
+		}
+	}
+}
+
+// prepare returns a directory with the inputs, and the standard input.
+func (c *proposalCase) prepare(t *testing.T, inputs string) (dir string, stdin []byte) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := linkTree(inputs, dir, c.args); err != nil {
+		t.Fatal(err)
+	}
+	if c.stdin != "" {
+		stdin = corpus.Read(t, filepath.Join(dir, c.stdin))
+	}
+	return dir, stdin
+}
+
+// message returns what the command line of the case prints.
+func (c *proposalCase) message(t *testing.T, inputs string, args []string) string {
+	t.Helper()
+	dir, stdin := c.prepare(t, inputs)
+	cmd := command(t, dir, args...)
+	cmd.Stdin = struct{ io.Reader }{bytes.NewReader(stdin)} // a pipe
+	out, _ := cmd.CombinedOutput()
+	return string(out)
+}
+
+// run runs command lines. It returns what they have printed and the code of the first that fails. It ends a view when it
+// serves its pages.
+func (c *proposalCase) run(t *testing.T, inputs string, lines [][]string) (text string, code int) {
+	t.Helper()
+	dir, stdin := c.prepare(t, inputs)
+	for _, line := range lines {
+		var r result
+		switch {
+		case strings.Contains(line[0], " | "):
+			r = pasted(t, dir, strings.Replace(line[0], "MEMBER", "a.nettrace", 1))
+		case line[0] == "view" && !slices.Contains(line, "--help"):
+			r.stderr = viewStderr(t, dir, line[1:]...)
+		default:
+			r = invoke(t, dir, stdin, line...)
+		}
+		text += r.stderr + r.stdout
+		if r.code != exitOK {
+			return text, r.code
+		}
+	}
+	return text, exitOK
+}
+
+// pasted runs a pipeline that ends with ntconv in a shell, if its first program is installed.
+func pasted(t *testing.T, dir, line string) result {
+	t.Helper()
+	first, rest, _ := strings.Cut(line, " ")
+	if _, err := exec.LookPath(first); err != nil {
+		return result{}
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := command(t, dir)
+	cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", first + " " + strings.Replace(rest, "| ntconv ", "| "+self+" ", 1)}
+	out, err := cmd.CombinedOutput()
+	return result{code: exitCode(t, err), stderr: string(out)}
+}
+
+// linkTree makes a directory with the same files, which are replaced and not changed. It omits the many files that args
+// do not name.
+func linkTree(from, to, args string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == from {
+			return err
+		}
+		name := filepath.Join(to, strings.TrimPrefix(path, from))
+		switch {
+		case d.Name() == "many" && !strings.Contains(args, "many"):
+			return fs.SkipDir
+		case d.IsDir():
+			return os.Mkdir(name, 0o700)
+		}
+		return os.Link(path, name)
+	})
 }
 
 // proposalsDir returns a directory with the inputs of TestProposals.
 func proposalsDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	cpu, machine, spans := unpacked(t, "cpu-env"), unpacked(t, "cpu-v6"), unpacked(t, "activities")
-	for name, b := range map[string][]byte{
-		"a.nettrace": cpu, "a2.nettrace": cpu, "b.nettrace": machine, "s.nettrace": spans, "t.nettrace": spans,
-		"c.nettrace": cpu, "cut.nettrace": cpu[:len(cpu)*2/3], "a.nettrace.zst": stored(t, "cpu-env"),
-		"traces/s.nettrace": spans, "traces/t.nettrace": spans,
+	cpu, spans := unpacked(t, "cpu-env"), unpacked(t, "activities")
+	deep := strings.Repeat("f;", 9000) + "g 1\n"
+	inputs := map[string][]byte{
+		"a.nettrace": cpu, "a2.nettrace": cpu, "c.nettrace": cpu, "cut.nettrace": cpu[:len(cpu)*2/3],
+		"s.nettrace": spans, "t.nettrace": spans, "traces/s.nettrace": spans, "traces/t.nettrace": spans,
+		"a.nettrace.zst": stored(t, "cpu-env"), "a.tar": tarOf(t, "a.nettrace", spans), "large.nettrace": large(t),
+		"go.pb.gz": corpus.Read(t, corpus.Path("go-cpu.pb.gz")), "f.folded": []byte("a;b 10\na;c 20\n"),
+		"deep.folded": []byte(deep), "words": []byte("some words\nmain;scan 120\n"),
+		"utf16": append([]byte("\xff\xfe"), utf16Of(`{"traceEvents":[]}`)...), "q.sql": []byte("SELECT 1"),
+	}
+	for name, recorded := range map[string]string{
+		"b": "cpu-v6", "otel": "otel-cpu", "jit": "jit", "startup": "startup", "heap": "gcdump", "waits": "waits-v6",
+		"sources": "sources", "counters": "counters", "stop": "spans-stop",
 	} {
+		inputs[name+".nettrace"] = unpacked(t, recorded)
+	}
+	for i := range maxTableRows + 1 {
+		inputs[fmt.Sprintf("many/%d.nettrace", i)] = spans
+	}
+	for name, b := range inputs {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		write(t, dir, name, b)
 	}
+	for _, line := range []string{
+		"to nettrace --allow-large deep.folded -o deep.nettrace",
+		"filter --where '$id < 200' a.nettrace few.nettrace",
+		"split --every 500ms a.nettrace parts",
+		"to parquet a.nettrace -o tables/",
+		"to parquet a.nettrace -o events.parquet",
+		"to parquet --dataset fleet a.nettrace",
+		"to parquet --dataset broken a.nettrace",
+		"to parquet --dataset vacant a.nettrace",
+		"dataset rm vacant --older-than 0s",
+	} {
+		if r := invoke(t, dir, nil, shellWords(t, "ntconv "+line)...); r.code != exitOK {
+			t.Fatalf("%s: code %d: %s", line, r.code, r.stderr)
+		}
+	}
+	manifests, err := filepath.Glob(filepath.Join(dir, "broken", "*", "*", "*", dataset.ManifestName))
+	if err != nil || len(manifests) != 1 {
+		t.Fatalf("%q, %v", manifests, err)
+	}
+	if err := os.WriteFile(manifests[0], []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// Without xz, the beginning is enough for the message.
+	packed, err := exec.Command("xz", "-c", filepath.Join(dir, "s.nettrace")).Output()
+	if err != nil {
+		packed = []byte("\xfd7zXZ\x00")
+	}
+	write(t, dir, "a.nettrace.xz", packed)
 	return dir
 }
 
-// The advice for a trace without the spans that --spans selects is how to record those.
-func TestSpansAdvice(t *testing.T) {
-	const activities = "record Activities with"
-	for flags, want := range map[string][]string{
-		"":                   {activities},
-		"--spans labels,gc":  {activities},
-		"--spans all":        {activities},
-		"--spans gc,jit":     {"--clrevents gc records", "--clrevents jit --clreventlevel verbose records"},
-		"--spans waits":      {"--clrevents waithandle --clreventlevel verbose records"},
-		"--spans requests":   {"--providers Microsoft.AspNetCore.Hosting:"},
-		"--spans contention": {"--clrevents contention records"},
-		"--spans exceptions": {"--clrevents exception records"},
-	} {
-		r := invoke(t, t.TempDir(), nil, append(strings.Fields("to otlp -o x "+flags), trace(t, "cpu-env"))...)
-		for _, text := range want {
-			if r.code != exitEmpty || !strings.Contains(r.stderr, text) {
-				t.Errorf("%s: code %d, no %q in: %s", flags, r.code, text, r.stderr)
-			}
-		}
-		if want[0] != activities && strings.Contains(r.stderr, activities) {
-			t.Errorf("%s: %s", flags, r.stderr)
-		}
+// utf16Of returns ASCII as UTF-16.
+func utf16Of(s string) (b []byte) {
+	for _, c := range []byte(s) {
+		b = append(b, c, 0)
 	}
+	return b
+}
+
+// tarOf returns an archive with one file.
+func tarOf(t *testing.T, name string, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(data))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
 }

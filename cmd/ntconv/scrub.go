@@ -110,6 +110,33 @@ func (f *scrubFlags) bind(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.opts.Providers, "provider-text", nil,
 		"also replace all texts and numbers of the events of this `provider`, names of methods as well; repeatable")
 	flags.StringArrayVar(&f.opts.Drop, "drop-provider", nil, "drop the events of this `provider`; repeatable")
+	trace := pflag.NewFlagSet("", pflag.ContinueOnError)
+	formats.Nettrace().Out.Bind(trace)
+	for _, name := range ofTrace {
+		flags.AddFlag(trace.Lookup(name))
+	}
+}
+
+// ofTrace are the flags of scrub that are those of a trace to write. Messages of the format propose them.
+var ofTrace = []string{"allow-large", "drop-unknown"}
+
+// bindCreator prepares the output with the flags in ofTrace.
+func bindCreator(cmd *cobra.Command, c *conversion) error {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	c.bind(own)
+	for _, name := range ofTrace {
+		f := cmd.Flags().Lookup(name)
+		switch {
+		case !f.Changed:
+		case own.Lookup(name) == nil:
+			return failf(exitUsage, "--%s has no effect on %s; omit --%s", name, c.to.Name, name)
+		default:
+			if err := own.Set(name, f.Value.String()); err != nil {
+				return fail(exitUsage, err)
+			}
+		}
+	}
+	return nil
 }
 
 // args checks the arguments IN OUT. A dry run writes no output, and --print-policy not even an input.
@@ -197,13 +224,15 @@ func (a *app) printPolicy() error {
 
 // scrub writes a trace without its secrets.
 func (a *app) scrub(cmd *cobra.Command, f *scrubFlags, c *conversion) error {
-	c.scrub, c.remarks, c.to = f, f.detail, formats.Nettrace()
+	c.scrub, c.remarks, c.to, c.flagless = f, f.detail, formats.Nettrace(), true
 	if to := formats.ByFile(formats.Writable(), c.out); to != nil && !isStdout(c.out) {
 		c.to = to
 	} else if to, compression := formats.ByOutput(c.out); to != nil && to.Out != nil && compression != "" {
 		c.to = to
 	}
-	c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+	if err := bindCreator(cmd, c); err != nil {
+		return err
+	}
 	plan, err := a.planFor(cmd, c.to.Out, c.creator)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ func (a *app) scrubbed(f *scrubFlags, p *pass.Pass) error {
 	for _, u := range list {
 		what, next := "provider", a.inventoryAdvice(p)
 		if u.Flag == "field" {
-			what, next = "field", "ntconv scrub --dry-run lists the fields with text"
+			what, next = "field", a.listAdvice(p, "scrub --dry-run", "the fields with text")
 		}
 		part := "no " + what + " matches --" + u.Flag + " " + message.ShellWord(u.Value)
 		if len(u.Similar) > 0 {

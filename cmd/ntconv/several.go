@@ -150,10 +150,22 @@ func (s *several) oneByOne(cmd *cobra.Command, c *conversion, in *inputs) (bool,
 	case to == formats.ToFile && c.out != "":
 		return isDirName(c.out), nil
 	case in.expanded && c.to.Out.Merges:
-		return false, failf(exitUsage, "%s: --%s converts each input into an output of its own, --%s=false merges them into one",
-			severalName(in), flagEach, flagEach)
+		return false, failf(exitUsage, "%s: --%s converts each input into an output of its own, %s merges them into one",
+			severalName(in), flagEach, mergeFlags(to, c.out))
 	}
 	return in.expanded, nil
+}
+
+// mergeFlags returns the flags that merge inputs into one output.
+func mergeFlags(to formats.Destination, out string) string {
+	const merge = "--" + flagEach + "=false"
+	switch {
+	case out != "" || to == formats.ToNothing:
+		return merge
+	case to == formats.ToDir:
+		return merge + " -o DIR/"
+	}
+	return "-o FILE"
 }
 
 // severalName describes inputs in a message.
@@ -196,6 +208,8 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 	case n > 1 && in.expanded && !c.to.Out.Merges:
 		return failf(exitUsage, "%s and one output: %s converts each by itself, or merge them first: ntconv merge IN... both.nettrace",
 			severalName(in), eachFlag(cmd, c))
+	case n == 2 && !c.to.Out.Merges && meantAsOutput(cmd, in.Names[1]):
+		return fail(exitUsage, oneInput(cmd, in.Names))
 	case n > 1 && !c.to.Out.Merges:
 		return fail(exitUsage, fmt.Errorf("%w; %s converts each by itself", oneInput(cmd, in.Names), eachFlag(cmd, c)))
 	}

@@ -102,7 +102,7 @@ func TestSeveralInputs(t *testing.T) {
 		{"to nettrace runs/a.nettrace runs/sub/a.nettrace -o 1/all.nettrace", exitOK, "all.nettrace", "runs/a.nettrace and 1 more"},
 		{"to nettrace runs -o 2/all.nettrace", exitIncomplete, "all.nettrace", "and 2 more"},
 		{"to nettrace runs -o 3/x/", exitIncomplete, "x/a.nettrace x/cut.nettrace x/sub/a.nettrace", "3 of 3 inputs"},
-		{"to nettrace runs", exitUsage, "", "--each=false merges them into one"},
+		{"to nettrace runs", exitUsage, "", "-o FILE merges them into one"},
 		{"to nettrace runs --each=false -o 4/all.nettrace", exitIncomplete, "all.nettrace", "and 2 more"},
 		{"to pprof runs/**/a.nettrace -o 5/", exitOK, "a.pb.gz sub/a.pb.gz", "2 of 2 inputs"},
 		{"to pprof runs/a.nettrace -o 6/", exitOK, "a.pb.gz", "6/a.pb.gz: "},

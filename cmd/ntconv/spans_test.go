@@ -357,3 +357,28 @@ func TestSpanLabelsAreThoseOfOTLP(t *testing.T) {
 		t.Errorf("sent %v, labels %v", sent, labels)
 	}
 }
+
+// The advice for a trace without the spans that --spans selects is how to record those.
+func TestSpansAdvice(t *testing.T) {
+	const activities = "record Activities with"
+	for flags, want := range map[string][]string{
+		"":                   {activities},
+		"--spans labels,gc":  {activities},
+		"--spans all":        {activities},
+		"--spans gc,jit":     {"--clrevents gc records", "--clrevents jit --clreventlevel verbose records"},
+		"--spans waits":      {"--clrevents waithandle --clreventlevel verbose records"},
+		"--spans requests":   {"--providers Microsoft.AspNetCore.Hosting:"},
+		"--spans contention": {"--clrevents contention records"},
+		"--spans exceptions": {"--clrevents exception records"},
+	} {
+		r := invoke(t, t.TempDir(), nil, append(strings.Fields("to otlp -o x "+flags), trace(t, "cpu-env"))...)
+		for _, text := range want {
+			if r.code != exitEmpty || !strings.Contains(r.stderr, text) {
+				t.Errorf("%s: code %d, no %q in: %s", flags, r.code, text, r.stderr)
+			}
+		}
+		if want[0] != activities && strings.Contains(r.stderr, activities) {
+			t.Errorf("%s: %s", flags, r.stderr)
+		}
+	}
+}

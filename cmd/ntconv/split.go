@@ -215,7 +215,7 @@ func (a *app) scanParts(plan *pass.Plan, in *input.Input, s *splitting) error {
 		case errors.As(err, &of):
 			return inputFailure(&input.Error{Name: in.Name(), Err: of.Err}, plan.Read.Strict)
 		case isLimit(err):
-			return limitFailure(err)
+			return limitFailure(formats.AllowLarge(err))
 		}
 		return err
 	})
@@ -265,8 +265,10 @@ type splitSink struct {
 	request *splitting
 }
 
+func (s *splitSink) Write(e *ntconv.Event) error { return formats.AllowLarge(s.Sink.Write(e)) }
+
 func (s *splitSink) Close() error {
-	err := s.Sink.Close()
+	err := formats.AllowLarge(s.Sink.Close())
 	s.request.counts = s.parts.Counts()
 	return err
 }

@@ -225,12 +225,9 @@ func wayForSeveral(cmd *cobra.Command, args []string) string {
 	return way
 }
 
-// meantAsOutput reports whether a surplus argument looks like an output: it has the extension of an output, and does
-// not exist or states the format that the command writes.
+// meantAsOutput reports whether a surplus argument looks like an output: it has the extension of an output and does not
+// exist. An existing file may be an input, which the output would replace.
 func meantAsOutput(cmd *cobra.Command, name string) bool {
 	f, _ := formats.ByOutput(name)
-	if cmd.Name() == "print" {
-		return !exists(name)
-	}
-	return f != nil && (!exists(name) || f.Name == cmd.Name())
+	return (f != nil || cmd.Name() == "print") && !exists(name)
 }

@@ -134,11 +134,13 @@ func TestSeveralInputsOrAnOutput(t *testing.T) {
 		{"top a b.nettrace", several + "a b.nettrace both.nettrace && ntconv top both.nettrace", out},
 		{"view a b.nettrace", "to compare them, run: ntconv view --diff a b.nettrace; to merge them, run: ntconv merge", out},
 		{"to pprof a new.pb.gz", "if new.pb.gz " + out + "new.pb.gz", several},
-		{"to pprof a old.pb.gz", "if old.pb.gz " + out + "old.pb.gz", several},
+		{"to pprof a old.pb.gz", several, out}, // it would be replaced
+		{"to pprof a absent.pb.gz", "if absent.pb.gz " + out + "absent.pb.gz\n", ""},
 		{"to pprof a nowhere", several, out},
 		{"to pprof a b.nettrace x.pb.gz", several, out},
 		{"print a new.txt", "if new.txt " + out + "new.txt", several},
-		{"to nettrace a new.nettrace", "name the output with -o; if that is new.nettrace, use -o new.nettrace", ""},
+		{"to nettrace a new.nettrace", "if new.nettrace " + out + "new.nettrace", "name the output"},
+		{"to nettrace a b.nettrace", "name the output with -o\n", ""},
 		{"to nettrace a b", "name the output with -o\n", ""},
 		{"convert a b.nettrace x.pb.gz", "to merge inputs, run: ntconv merge IN... both.nettrace", ""},
 	} {

@@ -182,11 +182,10 @@ func someInputs(_ *cobra.Command, args []string) error {
 // planSeveral checks the requirements of several inputs, and selects time order.
 func planSeveral(cmd *cobra.Command, plan *pass.Plan, out string) error {
 	if out == "" {
-		err := errors.New("several inputs: name the output with -o")
 		if last := cmd.Flags().Args()[cmd.Flags().NArg()-1]; meantAsOutput(cmd, last) {
-			err = fmt.Errorf("%w; if that is %s, use -o %s", err, last, message.ShellWord(last))
+			return failf(exitUsage, "several inputs and no output; if %s is the output, use -o %s", last, message.ShellWord(last))
 		}
-		return fail(exitUsage, err)
+		return fail(exitUsage, errors.New("several inputs: name the output with -o"))
 	}
 	if plan.Read.Order != reader.ByTime && cmd.Flags().Changed("order") {
 		return fail(exitUsage, errors.New("several inputs are merged in time order; omit --order"))

@@ -94,17 +94,6 @@ func (v *viewing) arguments(cmd *cobra.Command, args []string) error {
 	return oneInput(cmd, args)
 }
 
-// differenceFlag returns the name of the flag that asked for a difference.
-func (v *viewing) differenceFlag() string {
-	switch {
-	case v.diff:
-		return flagDiff
-	case v.diffBase != "":
-		return flagDiffBase
-	}
-	return flagBase
-}
-
 // viewHelp describes the command. The help wraps its paragraphs.
 func viewHelp() string {
 	return `Show the samples of a trace or of a pprof profile in a browser: pprof's own pages, with flame graph, table,
@@ -197,7 +186,7 @@ func (a *app) views(cmd *cobra.Command, v *viewing) (views []pprofview.View, par
 		v.each = true
 		views, partial, err = a.profilesAlone(cmd, &v.ranking)
 	case v.profile.Several():
-		err = failf(exitUsage, "--%s: a difference is of one kind; omit --%s, or name one kind", formats.FlagKind, v.differenceFlag())
+		err = failf(exitUsage, "--%s: a difference is of one kind; omit --%s, or name one kind", formats.FlagKind, formats.FlagKind)
 	default:
 		views = make([]pprofview.View, 1)
 		views[0].Profile, partial, err = a.profileOf(cmd, &v.ranking)

@@ -122,7 +122,7 @@ func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *viewer.Viewer) (file
 	if slices.Contains(to.Out.Compressions, ".gz") { // compressed, because the temporary directory may be in memory
 		file.Path, file.Gzip = file.Path+".gz", true
 	}
-	c := conversion{in: v.in, out: file.Path, to: to, creator: to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError))}
+	c := conversion{in: v.in, out: file.Path, to: to, flagless: true, creator: to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError))}
 	if to.Out.Names != formats.NoNames {
 		c.names = v.names
 	}

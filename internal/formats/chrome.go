@@ -131,14 +131,14 @@ func (c *chromeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) (
 	if c.split > 0 {
 		create := func(part int) (io.WriteCloser, error) { return createPart(out, part) }
 		s := chrome.NewSplit(create, c.split, info, t.Namer, &o)
-		return timelineSink{s, nil, func() Result { return chromeResult(s.Summary(), true) }}, nil
+		return timelineSink{s, nil, func() Result { return chromeResult(s.Summary(), t.Flagless, true) }}, nil
 	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
 	s := chrome.New(w, info, t.Namer, &o)
-	return timelineSink{s, finish, func() Result { return chromeResult(s.Summary(), false) }}, nil
+	return timelineSink{s, finish, func() Result { return chromeResult(s.Summary(), t.Flagless, false) }}, nil
 }
 
 // A compressedMember is a gzip-compressed member of a directory. Close also closes the member.
@@ -162,8 +162,8 @@ func createPart(out *iox.Outputs, part int) (io.WriteCloser, error) {
 func (c compressedMember) Close() error { return errors.Join(c.Compressor.Close(), c.member.Close()) }
 
 // chromeResult describes what a sink has written, to a directory if parts is set.
-func chromeResult(d chrome.Summary, parts bool) Result {
-	r := newTimelineResult(timeline.Counts(d.Counts))
+func chromeResult(d chrome.Summary, flagless, parts bool) Result {
+	r := newTimelineResult(timeline.Counts(d.Counts), flagless)
 	if parts {
 		r.Files = int64(d.Parts)
 	}

@@ -68,5 +68,5 @@ func (c *firefoxCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target) 
 		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
 		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
 	})
-	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }}, nil
+	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts), t.Flagless) }}, nil
 }

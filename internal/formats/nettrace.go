@@ -231,19 +231,19 @@ func (s *nettraceSink) Write(e *ntconv.Event) error {
 			s.report.Add(ntconv.CodeNegativeWeight, 1, e.Offset)
 		}
 	}
-	return allowLarge(s.Sink.Write(e))
+	return AllowLarge(s.Sink.Write(e))
 }
 
 // Close also returns errors of events, because asyncSink reports them late.
 func (s *nettraceSink) Close() error {
 	if err := s.Sink.Close(); err != nil || s.finish == nil {
-		return allowLarge(err)
+		return AllowLarge(err)
 	}
 	return s.finish()
 }
 
-// allowLarge adds the flag --allow-large to errors of the writer that it avoids. It returns other errors unchanged.
-func allowLarge(err error) error {
+// AllowLarge adds the flag --allow-large to errors of the writer that it avoids. It returns other errors unchanged.
+func AllowLarge(err error) error {
 	var exceeded *ntconv.LimitError
 	if errors.As(err, &exceeded) && (exceeded.Limit == writer.LimitPayload || exceeded.Limit == writer.LimitStack) {
 		return &ntconv.AdviceError{

@@ -118,5 +118,5 @@ func (o *ReadOptions) DepthNotes(r *ntconv.Report) []string {
 	case o.OutputDepth > 0 && (o.Limits.StackDepth == 0 || o.OutputDepth <= o.Limits.StackDepth):
 		return []string{o.DepthAdvice}
 	}
-	return []string{"--max-stack keeps more frames of a stack"}
+	return []string{"raise --max-stack to keep more frames of a stack"}
 }

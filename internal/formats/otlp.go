@@ -323,13 +323,14 @@ func (c *otlpCreator) file(out *iox.Outputs, info *ntconv.Info, t *Target) (Sink
 	}
 	sink.Sink = otlp.NewFile(w, c.formOf(name), info, t.Namer, &o)
 	sink.result.notes = c.link.unused()
-	c.prepare(sink)
+	c.prepare(sink, t)
 	return sink, nil
 }
 
 // prepare passes the events of the first pass to the sink, and sets the members of its result that the flags determine.
-func (c *otlpCreator) prepare(s *otlpSink) {
-	s.result.fate = fateOf(c.options.Unfinished)
+func (c *otlpCreator) prepare(s *otlpSink, t *Target) {
+	s.result.flagless = t.Flagless
+	s.result.fate = s.result.fateOf(c.options.Unfinished)
 	s.result.live = c.options.Active == nil
 	for _, e := range c.known {
 		s.Watch(e)

@@ -34,7 +34,7 @@ func (c *otlpCreator) upload(out *iox.Outputs, info *ntconv.Info, t *Target) (Si
 	o.Progress, o.Spend = sink.sent.Store, out.Spend
 	// The context is never canceled: a signal ends the process, and the flags bound the time of each batch.
 	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
-	c.prepare(sink)
+	c.prepare(sink, t)
 	return sink, nil
 }
 
@@ -99,6 +99,15 @@ type spansResult struct {
 	notes       []string
 	live        bool   // intervals were linked while the trace was read for the first time
 	fate        string // of unfinished spans
+	flagless    bool   // see Target
+}
+
+// unlessFlagless returns advice that names a flag, "" if the command does not have it.
+func (r *spansResult) unlessFlagless(advice string) string {
+	if r.flagless {
+		return ""
+	}
+	return advice
 }
 
 // set copies the counts of the summary and adds the remarks.
@@ -133,7 +142,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Halved, "batches were too large and were halved")
 	add(s.MadeIDs, "with synthetic IDs")
 	add(s.Unfinished, "without an end in the trace, "+r.fate)
-	add(s.Evicted, "ended early because too many were open; raise --"+flagMaxOpenSpans)
+	add(s.Evicted, "ended early because too many were open"+r.unlessFlagless("; raise --"+flagMaxOpenSpans))
 	add(s.Clamped, "ended before they began and got no duration")
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
@@ -145,19 +154,25 @@ func (r *spansResult) set(s otlp.Summary) {
 		r.Remark("spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file")
 	}
 	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program at its end and the input can be read "+
-		"only once; set --"+flagServiceName)
+		"only once"+r.unlessFlagless("; set --"+flagServiceName))
 }
 
 // fateOf describes the handling of unfinished spans for the summary.
-func fateOf(u otlp.Unfinished) string {
+func (r *spansResult) fateOf(u otlp.Unfinished) string {
 	switch u {
 	case otlp.OpenUnfinished:
 		return "left open"
 	case otlp.CloseUnfinished:
 		return "closed with the trace"
 	}
-	return "omitted (--unfinished keeps them)"
+	if r.flagless {
+		return "omitted"
+	}
+	return "omitted (" + keepUnfinished + ")"
 }
+
+// keepUnfinished is the advice for omitted spans.
+const keepUnfinished = "--unfinished close keeps them"
 
 // Empty implements Result. Rejected spans are not missing.
 func (r *spansResult) Empty() string {
@@ -165,7 +180,7 @@ func (r *spansResult) Empty() string {
 	case r.Spans > 0:
 		return ""
 	case r.Unfinished > 0:
-		return fmt.Sprintf("finished spans (%s not finished; --unfinished keeps them)", message.Group(r.Unfinished))
+		return fmt.Sprintf("finished spans (%s not finished%s)", message.Group(r.Unfinished), r.unlessFlagless("; "+keepUnfinished))
 	}
 	return r.made.Empty()
 }

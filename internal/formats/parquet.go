@@ -107,12 +107,13 @@ func (c *parquetCreator) ChooseByName(out string, isDir bool) Names {
 
 func (c *parquetCreator) isSingle() bool { return c.single || c.toFile }
 
-// Destination implements Creator. A directory is the default, so the "flag" is a phrase.
+// Destination implements Creator. A directory is the default, which no flag asks for. ChooseByName has made an output
+// that cannot be a directory a file.
 func (c *parquetCreator) Destination() (Destination, string) {
 	if c.isSingle() {
 		return ToFile, ""
 	}
-	return ToDir, "without --" + flagSingle + ", ntconv to parquet"
+	return ToDir, ""
 }
 
 // ForInput implements PerInput.

@@ -21,7 +21,7 @@ func perfettoFormat() *Format {
 			Names:        NamesLast,
 			Order:        reader.ByTime, // a slice must begin before it ends
 			Compressions: compressionExts(),
-			Advice:       "ntconv info describes what the trace contains",
+			Advice:       noEvents.Next,
 			Bind:         func(flags *pflag.FlagSet) Creator { return bindPerfetto(flags) },
 			Examples: []Example{
 				{"a file for https://ui.perfetto.dev", "ntconv to perfetto trace.nettrace -o trace.perfetto-trace"},
@@ -86,5 +86,5 @@ func (c *perfettoCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Target)
 	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
 	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
 	s := perfetto.New(w, info, t.Namer, &o)
-	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts)) }}, nil
+	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts), t.Flagless) }}, nil
 }

@@ -68,13 +68,13 @@ func (c *speedscopeCreator) Create(out *iox.Outputs, info *ntconv.Info, t *Targe
 		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
 		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
 	})
-	return timelineSink{s, finish, func() Result { return newSpeedscopeResult(s.Summary()) }}, nil
+	return timelineSink{s, finish, func() Result { return newSpeedscopeResult(s.Summary(), t.Flagless) }}, nil
 }
 
-func newSpeedscopeResult(d speedscope.Summary) Result {
+func newSpeedscopeResult(d speedscope.Summary, flagless bool) Result {
 	c := timeline.Counts(d.Counts)
 	c.Rundown, c.Losses = 0, 0 // not slices, so the file has neither
-	r := &speedscopeResult{newTimelineResult(c)}
+	r := &speedscopeResult{newTimelineResult(c, flagless)}
 	r.Items, r.Unit = int64(d.Profiles), "profile"
 	r.Remark(message.Count(r.Items, r.Unit))
 	return r

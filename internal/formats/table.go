@@ -152,7 +152,7 @@ type Creator interface {
 	// StackDepth returns the maximum number of frames per stack that the usual readers of the format accept, 0 for no
 	// limit, and advice that names the flag that lifts this limit.
 	StackDepth() (frames int, advice string)
-	// Destination returns the kind of the output, and the flag that selected it if it is not ToFile.
+	// Destination returns the kind of the output, and the flag that selected it, "" if none has.
 	Destination() (d Destination, flag string)
 	// Ahead returns the passes over the whole trace that must precede Create; nil if there are none.
 	Ahead() []Ahead
@@ -246,6 +246,8 @@ type Target struct {
 	Kept func(*ntconv.Thread) bool
 	// Trace describes the trace if the output is part of a dataset, else it is nil.
 	Trace *Trace
+	// Flagless means that the command does not have the flags of the format, so that the result proposes none.
+	Flagless bool
 }
 
 // A Trace identifies a trace among those of a dataset.

@@ -131,10 +131,12 @@ type timelineResult struct {
 	Unfinished int64 `json:"unfinished,omitempty"`
 	Renumbered int64 `json:"renumbered,omitempty"`
 	Files      int64 `json:"files,omitempty"` // of a directory
+	flagless   bool
 }
 
 // newTimelineResult returns the result for the counts of a timeline. Exporters add remarks on their format with Remark.
-func newTimelineResult(c timeline.Counts) *timelineResult {
+// flagless is Target.Flagless.
+func newTimelineResult(c timeline.Counts, flagless bool) *timelineResult {
 	items := c.Slices + c.Instants + c.Counters + c.Samples + c.Losses + c.Raw
 	if items == c.Raw {
 		c.Renumbered = 0 // imported events have the numbers of their file
@@ -143,7 +145,7 @@ func newTimelineResult(c timeline.Counts) *timelineResult {
 		made:   made{Used: c.Events - c.Rundown, Items: items, Unit: eventUnit},
 		Slices: c.Slices, Instants: c.Instants, Counters: c.Counters, Samples: c.Samples, Flows: c.Flows, Spans: c.Spans,
 		Losses: c.Losses, Unchanged: c.Raw, Short: c.Short, Rundown: c.Rundown, Unfinished: c.Unfinished,
-		Renumbered: c.Renumbered,
+		Renumbered: c.Renumbered, flagless: flagless,
 	}
 	add := func(n int64, one, many, text string) {
 		if n > 0 {
@@ -155,8 +157,11 @@ func newTimelineResult(c timeline.Counts) *timelineResult {
 		"renumbered, because the recorded number has more than 32 bits or is not unique")
 	add(c.Moved, "slice", "slices", "with times far outside of the recording moved to its start or end")
 	add(c.Short, "slice", "slices", "shorter than --"+flagMinDuration+" omitted")
-	add(c.Rundown, "description", "descriptions",
-		"of methods, modules and processes omitted (--"+flagRundown+" to include)")
+	omitted := "of methods, modules and processes omitted"
+	if !flagless {
+		omitted += " (--" + flagRundown + " to include)"
+	}
+	add(c.Rundown, "description", "descriptions", omitted)
 	return r
 }
 
@@ -165,6 +170,7 @@ func (t *timelineResult) Empty() string {
 	switch {
 	case t.Items > 0:
 		return ""
+	case t.flagless:
 	case t.Short > 0:
 		return fmt.Sprintf("events (%s; a smaller --%s includes them)", message.Count(t.Short, "short slice"), flagMinDuration)
 	case t.Rundown > 0:

@@ -18,7 +18,7 @@ func TestRenumberedUnchanged(t *testing.T) {
 		{timeline.Counts{Events: 2, Raw: 1, Samples: 1, Renumbered: 1}, true},
 		{timeline.Counts{Events: 1, Slices: 1, Renumbered: 1}, true},
 	} {
-		if got := strings.Contains(newTimelineResult(c.counts).Text, "renumbered"); got != c.want {
+		if got := strings.Contains(newTimelineResult(c.counts, false).Text, "renumbered"); got != c.want {
 			t.Errorf("%+v: remark %v, want %v", c.counts, got, c.want)
 		}
 	}
