@@ -195,12 +195,7 @@ func (t *Table) ReportUnresolved(r *ntconv.Report) {
 
 // frame resolves one address. inner are the frames of functions inlined there that Options.Native reports; they are
 // shared.
-func (t *Table) frame(
-	p *process,
-	pc uint64,
-	at ntconv.Ticks,
-	kind pcKind,
-) (f ntconv.Frame, inner []ntconv.Frame) {
+func (t *Table) frame(p *process, pc uint64, at ntconv.Ticks, kind pcKind) (f ntconv.Frame, inner []ntconv.Frame) {
 	if d := p.defined[pc]; d != nil {
 		f = t.restore(p, pc, at, d)
 		if list := t.resolve(p, &f, kind); len(list) > 0 {

@@ -17,9 +17,7 @@ func (a *app) fromCmd(args []string) *cobra.Command {
 		Use:   "from",
 		Short: "Convert from a named format, if the content of the input does not show it",
 		Long: "Convert from a named format, if the content of the input does not show it, or with the flags of that format's inputs.\n" +
-			"ntconv to FORMAT recognizes the format of its input.\n\nFormats that can be read:\n" + readLines(
-			table,
-		),
+			"ntconv to FORMAT recognizes the format of its input.\n\nFormats that can be read:\n" + readLines(table),
 		Example: examples(
 			formats.Example{
 				Remark: "a profile from a pipe",

@@ -133,11 +133,7 @@ func (s *Sink) writeMeta(w *jsoncolumns.Writer, e *encoder, threads []*thread) {
 	w.Text(`,"importedFrom":`)
 	w.String(strings.TrimSpace("ntconv " + s.o.Version))
 	w.Text(
-		`,"stackwalk":1,"version":` + strconv.Itoa(
-			rawVersion,
-		) + `,"preprocessedProfileVersion":` + strconv.Itoa(
-			processedVersion,
-		),
+		`,"stackwalk":1,"version":` + strconv.Itoa(rawVersion) + `,"preprocessedProfileVersion":` + strconv.Itoa(processedVersion),
 	)
 	w.Text(
 		`,"symbolicated":true,"symbolicationNotSupported":true,"usesOnlyOneStackType":true,"sourceCodeIsNotOnSearchfox":true`,

@@ -36,11 +36,8 @@ func (s *Sink) writeAllAttributes(rows *table[tables.Attribute]) {
 // writeInfo writes the row of the table trace_info.
 func (s *Sink) writeInfo(rows *table[tables.TraceInfo]) {
 	c, row := &s.clock, rows.row()
-	row.SchemaVersion, row.TraceUID, row.SourceFile, row.Service = tables.Version, s.o.TraceUID, valid(
-		s.o.Source,
-	), valid(
-		s.o.Service,
-	)
+	row.SchemaVersion, row.TraceUID = tables.Version, s.o.TraceUID
+	row.SourceFile, row.Service = valid(s.o.Source), valid(s.o.Service)
 	row.Format, row.Version = valid(s.info.Format), valid(s.o.Version)
 	row.StartTS, row.StartNanos = c.at(c.Tick)
 	row.EndTS = row.StartTS

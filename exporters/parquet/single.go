@@ -118,11 +118,7 @@ func (s *SingleSink) Write(e *ntconv.Event) error {
 	s.nanos = row.TSNanos
 	row.PID, row.TID, row.CPU = thread.pid, thread.tid, e.CPU
 	row.Process, row.Thread = s.processName(e.Thread.Process), s.threadName(e.Thread)
-	row.Provider, row.Event, row.Level, row.Opcode = kind.provider, kind.event, int32(
-		e.Level(),
-	), int32(
-		kind.schema.OpcodeOf(e),
-	)
+	row.Provider, row.Event, row.Level, row.Opcode = kind.provider, kind.event, int32(e.Level()), int32(kind.schema.OpcodeOf(e))
 	row.ActivityID, row.RelatedActivityID, row.TraceID, row.SpanID = labels.activity, labels.related, labels.trace, labels.span
 	if stack := s.stack(e); stack != nil && len(stack.names) > 0 {
 		row.Method, row.Stack = stack.names[0], stack.names

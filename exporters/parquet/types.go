@@ -82,15 +82,7 @@ func eventName(s *schema.Schema) string {
 func (t *typeTable) write(rows *table[tables.EventType], typed map[*ntconv.Type]string, payloads *payload.Encoder) {
 	for _, r := range t.rows {
 		typ, s, row := r.typ, r.schema, rows.row()
-		row.TypeID, row.Provider, row.Number, row.Event, row.Version = r.id, valid(
-			typ.Provider,
-		), int64(
-			typ.ID,
-		), eventName(
-			s,
-		), int32(
-			typ.Version,
-		)
+		row.TypeID, row.Provider, row.Number, row.Event, row.Version = r.id, valid(typ.Provider), int64(typ.ID), eventName(s), int32(typ.Version)
 		if !typ.GUID.IsZero() {
 			row.ProviderGUID = typ.GUID.String()
 		}

@@ -203,15 +203,7 @@ func (d *definitions) addType(row *tables.EventType) error {
 	define(d, &d.types, row.TypeID, found)
 	// A parsed field needs more memory than its text.
 	return d.memory.add(
-		2*rowBytes + 8*(len(row.RecordedFields)+len(row.Layout)) + len(
-			row.Message,
-		) + len(
-			row.Description,
-		) + len(
-			row.Extra,
-		) + len(
-			row.OptionalExtra,
-		),
+		2*rowBytes + 8*(len(row.RecordedFields)+len(row.Layout)) + len(row.Message) + len(row.Description) + len(row.Extra) + len(row.OptionalExtra),
 	)
 }
 

@@ -52,12 +52,7 @@ func checkVersion(text string) error {
 		return nil
 	}
 	return &ntconv.AdviceError{
-		Err: fmt.Errorf(
-			"%w: version %q of the tables, want at most %d",
-			ntconv.ErrUnsupported,
-			text,
-			tables.Version,
-		),
+		Err:    fmt.Errorf("%w: version %q of the tables, want at most %d", ntconv.ErrUnsupported, text, tables.Version),
 		Advice: "use a later version of ntconv",
 	}
 }

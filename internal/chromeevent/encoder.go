@@ -241,13 +241,7 @@ func (c *Encoder) other(e *Event, asJSON bool) {
 		}
 		c.d.sig = append(c.d.sig, codeOther)
 		if asJSON || n >= maxMembers || c.d.unique && hasDuplicates(object) || !c.d.name(name) {
-			c.d.sig, c.d.leaves = append(
-				c.d.sig[:sig],
-				codeOthers,
-			), append(
-				c.d.leaves[:leaves],
-				leaf{class: classJSON, text: e.Other},
-			)
+			c.d.sig, c.d.leaves = append(c.d.sig[:sig], codeOthers), append(c.d.leaves[:leaves], leaf{class: classJSON, text: e.Other})
 			return
 		}
 		c.d.value(value, 1)

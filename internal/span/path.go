@@ -65,13 +65,7 @@ func ParseActivityPath(id ntconv.GUID) (p ActivityPath, ok bool) {
 
 // pathSum returns the checksum of the path in id, without the process ID.
 func pathSum(id *ntconv.GUID) uint32 {
-	return binary.LittleEndian.Uint32(
-		id[0:],
-	) + binary.LittleEndian.Uint32(
-		id[4:],
-	) + binary.LittleEndian.Uint32(
-		id[8:],
-	) + pathChecksum
+	return binary.LittleEndian.Uint32(id[0:]) + binary.LittleEndian.Uint32(id[4:]) + binary.LittleEndian.Uint32(id[8:]) + pathChecksum
 }
 
 // nibble returns a nibble of the path. The high nibble of a byte comes first.

@@ -39,13 +39,7 @@ func spanType() *ntconv.Type {
 		header(),
 		attributes,
 		dropped("Attributes"),
-		list(
-			"events",
-			scalar("timeUnixNano", ntconv.TypeUint64),
-			text("name"),
-			attributes,
-			dropped("Attributes"),
-		),
+		list("events", scalar("timeUnixNano", ntconv.TypeUint64), text("name"), attributes, dropped("Attributes")),
 		dropped("Events"),
 		list(
 			"links",

@@ -231,15 +231,7 @@ func (l *layout) begin(home *row, at int64) error {
 	parent := l.parent()
 	to := l.choose(home, parent, end)
 	s := l.push(to, at, end)
-	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(
-		home.track,
-	), bin.SubClamped(
-		end,
-		t.start,
-	)-bin.SubClamped(
-		at,
-		t.start,
-	), s.id
+	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(home.track), bin.SubClamped(end, t.start)-bin.SubClamped(at, t.start), s.id
 	it.Name, it.Category = r.title.name, r.title.category
 	it.Unfinished, it.Encoded = r.flags&sliceUnfinished != 0, r.args
 	if r.endThread != 0 && int(r.endThread) < len(l.rows) {

@@ -93,13 +93,7 @@ func (m *Matcher) bindField(b *bound, i int, s *schema.Schema) {
 			seen.others++
 			return
 		}
-		seen.misfit = fmt.Sprintf(
-			"%s is %s in %s; %s",
-			t.operand(),
-			kindOf(&field.Type),
-			typeName(s),
-			want,
-		)
+		seen.misfit = fmt.Sprintf("%s is %s in %s; %s", t.operand(), kindOf(&field.Type), typeName(s), want)
 		return
 	}
 	seen.fits++

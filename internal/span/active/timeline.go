@@ -200,10 +200,7 @@ func (x *Index) compareInner(a, b interval) int {
 		return 1
 	}
 	return cmp.Or(
-		cmp.Compare(
-			b.from,
-			a.from,
-		),
+		cmp.Compare(b.from, a.from),
 		cmp.Compare(o.depth, s.depth),
 		cmp.Compare(a.to, b.to),
 		compareContext(s.Context, o.Context),

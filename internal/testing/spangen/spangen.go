@@ -244,11 +244,7 @@ func Clone(s *span.Span) *span.Span {
 		r := *s.Resource
 		r.Attributes, r.Entities = cloneAttributes(r.Attributes), nil
 		for _, e := range s.Resource.Entities {
-			e.IDKeys, e.DescriptionKeys = append(
-				[]string(nil),
-				e.IDKeys...), append(
-				[]string(nil),
-				e.DescriptionKeys...)
+			e.IDKeys, e.DescriptionKeys = append([]string(nil), e.IDKeys...), append([]string(nil), e.DescriptionKeys...)
 			r.Entities = append(r.Entities, e)
 		}
 		c.Resource = &r

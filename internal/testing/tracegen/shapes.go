@@ -72,12 +72,7 @@ func Shapes() []Shape {
 		many("thread-redefined", "one thread index that is declared over and over", wire.V6, threadRedefined),
 		many("threads", "threads that stay", wire.V6, manyThreads),
 		many("threads-v4", "thread ids, one event each", wire.V4, manyThreads4),
-		many(
-			"thread-restart",
-			"one thread ID whose sequence numbers restart with every event",
-			wire.V4,
-			threadRestart,
-		),
+		many("thread-restart", "one thread ID whose sequence numbers restart with every event", wire.V4, threadRestart),
 		many("barrier-threads", "a sequence point that lists the same thread over and over", wire.V6, barrierThreads),
 		many("types", "metadata ids", wire.V6, manyTypes),
 		many("types-v4", "metadata ids", wire.V4, manyTypes),
