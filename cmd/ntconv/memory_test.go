@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// If the live heap exceeds --max-memory, every command ends with 5 and writes nothing. The error names the flag and the
-// largest user of memory, if it is known.
+// If the live heap exceeds --max-memory, every command ends with 5 and writes nothing. The error names the flag.
 func TestMaxMemory(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "gcdump")

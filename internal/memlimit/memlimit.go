@@ -9,7 +9,6 @@ package memlimit
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"runtime/debug"
@@ -97,8 +96,7 @@ func (l *Limit) Stop() {
 }
 
 // Check returns nil if the live heap after the last garbage collection was within the limit. Otherwise it returns an
-// *ntconv.AdviceError that wraps an *ntconv.LimitError and states the largest use of memory, if known. It takes less
-// than a microsecond if it returns nil.
+// *ntconv.AdviceError that wraps an *ntconv.LimitError. It takes less than a microsecond if it returns nil.
 func (l *Limit) Check() error {
 	if l.Max <= 0 {
 		return nil
@@ -125,10 +123,7 @@ func Cause(err error) error {
 // exceeded returns the error for n bytes in use.
 func (l *Limit) exceeded(n int64) error {
 	const mib = 1 << 20 // smaller differences depend on the garbage collector
-	var err error = &ntconv.LimitError{Limit: Name, Value: l.Max, Asked: (n + mib - 1) / mib * mib, Unit: "bytes"}
-	if use := largestUse(); use != "" {
-		err = fmt.Errorf("%w; most of it is used for %s", err, use)
-	}
+	err := &ntconv.LimitError{Limit: Name, Value: l.Max, Asked: (n + mib - 1) / mib * mib, Unit: "bytes"}
 	return &ntconv.AdviceError{Err: err, Advice: l.Advice}
 }
 

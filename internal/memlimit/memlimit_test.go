@@ -5,21 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"reflect"
 	"runtime"
 	"runtime/metrics"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	encoder "github.com/ntconv/ntconv/exporters/pprof"
-	"github.com/ntconv/ntconv/importers/pprof"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/ntconvtest"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/symbol"
-	"github.com/ntconv/ntconv/writer"
 )
 
 // The error contains its limit as data, and the advice once, at its end.
@@ -72,32 +64,6 @@ func TestWatch(t *testing.T) {
 		}
 		if n != tt.events || errors.Is(err, ntconv.ErrLimit) != tt.failed || !tt.failed && err != io.EOF {
 			t.Errorf("%+v: %d events, %v", tt, n, err)
-		}
-	}
-}
-
-// The user of memory is the innermost package of this module on the stack.
-func TestUserOf(t *testing.T) {
-	for _, tt := range []struct {
-		from any
-		want string
-	}{
-		{symbol.New, "names of addresses"},
-		{profile.New, "samples by stack and labels"},
-		{pprof.New, "the samples and names of the profile that is read"},
-		{encoder.New, "the profile that is written"},
-		{writer.New, "definitions and blocks that are written"},
-		{reader.New, "event types, threads, stacks and events that wait to be sorted"},
-		{started, ""},
-		{os.Open, ""},
-	} {
-		var r runtime.MemProfileRecord
-		r.Stack0[0] = reflect.ValueOf(strings.Repeat).Pointer() + 1 // a library allocated it
-		r.Stack0[1] = reflect.ValueOf(tt.from).Pointer() + 1
-		r.Stack0[2] = reflect.ValueOf(started).Pointer() + 1
-		users := memoryUsers()
-		if got := users[userOf(users, &r)].use; got != tt.want {
-			t.Errorf("%s: %s, want %s", runtime.FuncForPC(r.Stack0[1]).Name(), got, tt.want)
 		}
 	}
 }
