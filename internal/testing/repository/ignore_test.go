@@ -1,6 +1,6 @@
 //go:build unix
 
-package ntconv_test
+package repository_test
 
 import (
 	"os"

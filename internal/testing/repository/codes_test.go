@@ -1,4 +1,4 @@
-package ntconv_test
+package repository_test
 
 import (
 	"errors"
