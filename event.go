@@ -1,6 +1,9 @@
 package ntconv
 
-import "slices"
+import (
+	"slices"
+	"strconv"
+)
 
 // Kind is the kind of an Event.
 type Kind uint8
@@ -179,5 +182,5 @@ func nameOf(names []string, i int) string {
 	if i < len(names) {
 		return names[i]
 	}
-	return "unknown(" + itoa(i) + ")"
+	return "unknown(" + strconv.Itoa(i) + ")"
 }
