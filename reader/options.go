@@ -64,7 +64,7 @@ type Limits struct {
 	Name         int // a provider, event or field name in UTF-16 units; in version 6, bytes: 65,536
 	Threads      int // threads in use: 1,000,000
 	LabelLists   int // label lists of one window: 1,000,000
-	StackDepth   int // addresses of one stack, from the leaf; outer ones are dropped: 10,000
+	StackDepth   int // addresses of one stack, from the leaf; outer ones are dropped: ntconv.DefaultStackDepth
 	TableBytes   int // estimated bytes of types and threads in use and of the window's stacks and label lists: 1 GiB
 	WindowEvents int // events in the window, or in file order events that wait: 8,000,000
 	WindowBytes  int // bytes of the blocks of these events, plus 64 bytes per event: 512 MiB
@@ -87,8 +87,8 @@ const (
 	LimitWindow = iox.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
 )
 
-// withDefaults returns l with the default for each member that is not positive.
-func (l Limits) withDefaults() Limits {
+// WithDefaults returns l with the default for each member that is not positive.
+func (l Limits) WithDefaults() Limits {
 	def := func(v *int, d int) {
 		if *v <= 0 {
 			*v = d
@@ -101,7 +101,7 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Name, 1<<16)
 	def(&l.Threads, 1_000_000)
 	def(&l.LabelLists, 1_000_000)
-	def(&l.StackDepth, 10_000)
+	def(&l.StackDepth, ntconv.DefaultStackDepth)
 	def(&l.TableBytes, 1<<30)
 	def(&l.WindowEvents, 8_000_000)
 	def(&l.WindowBytes, 512<<20)

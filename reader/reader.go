@@ -90,7 +90,7 @@ func open(in *input, opts *Options) (*Reader, error) {
 	if opts != nil {
 		r.opts = *opts
 	}
-	r.limits = r.opts.Limits.withDefaults()
+	r.limits = r.opts.Limits.WithDefaults()
 	r.report = r.opts.Report
 	r.frame = framer{in: r.in, limit: r.limits.BlockBytes}
 	if err := r.frame.open(r.opts.Decompression); err != nil {

@@ -1,5 +1,7 @@
 package chrome
 
+import "github.com/ntconv/ntconv"
+
 // Names of the limits in errors (ntconv.LimitError.Limit).
 const (
 	LimitValue = "JSON of an event or a member" // Limits.Value, in bytes
@@ -12,7 +14,7 @@ const (
 // ntconv.ErrLimit, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	Value int // bytes of an event, or of another value that is not a list of events: 256 MiB
-	// Stack is the maximum number of frames per stack: 10,000. After the first 262,144 frames of all stacks, the limit
+	// Stack is the maximum number of frames per stack: ntconv.DefaultStackDepth. After the first 262,144 frames of all stacks, the limit
 	// is 256 frames per stack while the average depth exceeds 256. TraceEvent reads 8,190 frames per stack of a
 	// nettrace file.
 	Stack int
@@ -27,7 +29,7 @@ func (l Limits) Defaults() Limits {
 		}
 	}
 	set(&l.Value, 256<<20)
-	set(&l.Stack, 10_000)
+	set(&l.Stack, ntconv.DefaultStackDepth)
 	set(&l.Names, 16_000_000)
 	return l
 }

@@ -42,7 +42,7 @@ const (
 type Limits struct {
 	Tables  int64 // bytes of strings, frames, stacks and the columns of the current thread: 1 GiB
 	Threads int   // threads: 1,000,000
-	Stack   int   // frames per stack: 10,000. TraceEvent reads 8,190 frames per stack of a nettrace file
+	Stack   int   // frames per stack: ntconv.DefaultStackDepth
 	Value   int   // bytes of a string, or of the data of a marker: 16 MiB
 }
 

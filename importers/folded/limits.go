@@ -1,5 +1,7 @@
 package folded
 
+import "github.com/ntconv/ntconv"
+
 // Names of the limits in errors (ntconv.LimitError.Limit).
 const (
 	LimitLine      = "line"                    // Limits.Line, in bytes
@@ -12,7 +14,7 @@ const (
 // ntconv.ErrLimit, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	Line      int // bytes per line: 16 MiB
-	Stack     int // frames per stack: 10,000. TraceEvent reads 8,190 frames per stack of a nettrace file
+	Stack     int // frames per stack: ntconv.DefaultStackDepth
 	Names     int // distinct frames: 4,000,000
 	NameBytes int // total bytes of all distinct frames: 1 GiB
 }
@@ -25,7 +27,7 @@ func (l Limits) Defaults() Limits {
 		}
 	}
 	set(&l.Line, 16<<20)
-	set(&l.Stack, 10_000)
+	set(&l.Stack, ntconv.DefaultStackDepth)
 	set(&l.Names, 4_000_000)
 	set(&l.NameBytes, 1<<30)
 	return l

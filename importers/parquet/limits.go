@@ -18,7 +18,7 @@ const (
 // ntconv.ErrLimit, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	TableBytes int64 // bytes of definitions (processes, threads, modules, types, stacks, frames, labels): 1 GiB
-	Stack      int   // frames per stack: 10,000
+	Stack      int   // frames per stack: ntconv.DefaultStackDepth
 	Names      int   // distinct event names in inputs without definitions: 100,000
 	Open       int   // rows of foreign tables that have begun and not ended: 4,000,000
 	SortBytes  int64 // bytes of rows that are sorted in memory if a foreign table is unsorted; further rows go to a temporary file: 64 MiB
@@ -28,7 +28,7 @@ type Limits struct {
 // Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
 	setDefault(&l.TableBytes, 1<<30)
-	setDefault(&l.Stack, 10_000)
+	setDefault(&l.Stack, ntconv.DefaultStackDepth)
 	setDefault(&l.Names, 100_000)
 	setDefault(&l.Open, 4_000_000)
 	setDefault(&l.SortBytes, 64<<20)

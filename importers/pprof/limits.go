@@ -1,6 +1,9 @@
 package pprof
 
-import "github.com/ntconv/ntconv/internal/iox"
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/iox"
+)
 
 // Names of the limits in ntconv.LimitError.Limit, one per member of Limits that can cause an error.
 const (
@@ -44,7 +47,7 @@ type Limits struct {
 	Comments  int   // 10,000
 	Labels    int   // of one sample: 10,000
 	LabelText int   // bytes of the keys and strings of one sample's labels: 1 MiB
-	Stack     int   // frames of a stack; outer ones are dropped: 10,000. TraceEvent's limit for nettrace files is 8,190
+	Stack     int   // frames of a stack; outer ones are dropped: ntconv.DefaultStackDepth
 	Frames    int64 // of all truncated stacks: 1,048,576, plus 2 per byte of the decompressed profile
 }
 
@@ -66,7 +69,7 @@ func (l Limits) Defaults() Limits {
 	set(&l.Comments, 10_000)
 	set(&l.Labels, 10_000)
 	set(&l.LabelText, 1<<20)
-	set(&l.Stack, 10_000)
+	set(&l.Stack, ntconv.DefaultStackDepth)
 	return l
 }
 

@@ -42,7 +42,7 @@ const (
 type Limits struct {
 	Tables   int64 // bytes of frames, stacks and the current profile: 1 GiB
 	Profiles int   // profiles: 1,000,000
-	Stack    int   // frames per stack: 10,000. TraceEvent reads 8,190 frames per stack of a nettrace file
+	Stack    int   // frames per stack: ntconv.DefaultStackDepth
 	Value    int   // bytes per string: 16 MiB
 }
 

@@ -63,28 +63,33 @@ type limitFlag struct {
 
 // limitFlags returns the flags for the limits of the reader. Each flag sets a member of l.
 func limitFlags(l *reader.Limits) []limitFlag {
-	size := func(v *int, def, what string) func(*pflag.FlagSet, string) {
-		return func(flags *pflag.FlagSet, name string) { flags.Var((*sizeValue)(v), name, what+" (default "+def+")") }
+	d := reader.Limits{}.WithDefaults()
+	size := func(v *int, def int, what string) func(*pflag.FlagSet, string) {
+		return func(flags *pflag.FlagSet, name string) {
+			flags.Var((*sizeValue)(v), name, what+" (default "+formatSize(int64(def))+")")
+		}
 	}
-	count := func(v *int, def, what string) func(*pflag.FlagSet, string) {
-		return func(flags *pflag.FlagSet, name string) { flags.Var((*countValue)(v), name, what+" (default "+def+")") }
+	count := func(v *int, def int, what string) func(*pflag.FlagSet, string) {
+		return func(flags *pflag.FlagSet, name string) {
+			flags.Var((*countValue)(v), name, what+" (default "+strconv.Itoa(def)+")")
+		}
 	}
 	return []limitFlag{
-		{reader.LimitBlockBytes, "max-block", size(&l.BlockBytes, "64MiB", "maximum size of a block")},
-		{reader.LimitTypes, "max-types", count(&l.Types, "1000000", "maximum number of event types in use")},
-		{reader.LimitFields, "max-fields", count(&l.Fields, "4096", "maximum number of fields per event type")},
-		{reader.LimitFieldDepth, "max-field-depth", count(&l.FieldDepth, "32", "maximum nesting depth of a field")},
-		{reader.LimitName, "max-name", count(&l.Name, "65536",
+		{reader.LimitBlockBytes, "max-block", size(&l.BlockBytes, d.BlockBytes, "maximum size of a block")},
+		{reader.LimitTypes, "max-types", count(&l.Types, d.Types, "maximum number of event types in use")},
+		{reader.LimitFields, "max-fields", count(&l.Fields, d.Fields, "maximum number of fields per event type")},
+		{reader.LimitFieldDepth, "max-field-depth", count(&l.FieldDepth, d.FieldDepth, "maximum nesting depth of a field")},
+		{reader.LimitName, "max-name", count(&l.Name, d.Name,
 			"maximum length of a provider, event or field name: UTF-16 units, or bytes in version 6")},
-		{reader.LimitThreads, "max-threads", count(&l.Threads, "1000000", "maximum number of threads in use")},
-		{reader.LimitLabelLists, "max-label-lists", count(&l.LabelLists, "1000000",
+		{reader.LimitThreads, "max-threads", count(&l.Threads, d.Threads, "maximum number of threads in use")},
+		{reader.LimitLabelLists, "max-label-lists", count(&l.LabelLists, d.LabelLists,
 			"maximum number of label lists per window")},
-		{"", "max-stack", count(&l.StackDepth, "10000", "maximum stack depth; outer frames are dropped")},
-		{reader.LimitTableBytes, "max-tables", size(&l.TableBytes, "1GiB",
+		{"", "max-stack", count(&l.StackDepth, d.StackDepth, "maximum stack depth; outer frames are dropped")},
+		{reader.LimitTableBytes, "max-tables", size(&l.TableBytes, d.TableBytes,
 			"maximum memory for event types, threads, stacks and label lists in use")},
-		{"", "max-window-events", count(&l.WindowEvents, "8000000",
+		{"", "max-window-events", count(&l.WindowEvents, d.WindowEvents,
 			"maximum number of events buffered for their order or types; larger windows are delivered in parts")},
-		{"", "max-window", size(&l.WindowBytes, "512MiB",
+		{"", "max-window", size(&l.WindowBytes, d.WindowBytes,
 			"maximum bytes of events buffered for their order or types; larger windows are delivered in parts")},
 	}
 }

@@ -30,8 +30,7 @@ const (
 type Limits struct {
 	Tables  int64 // frames, the tree of stacks, and what else Charge counts, in bytes: 1 GiB
 	Threads int   // 1,000,000
-	// Frames of a stack: 10,000, and less if many are deep (FrameBudget). TraceEvent reads 8,190 frames of a stack in a
-	// nettrace file.
+	// Frames of a stack: ntconv.DefaultStackDepth, and less if many are deep (FrameBudget).
 	Stack int
 }
 
@@ -44,7 +43,7 @@ func (l Limits) Defaults() Limits {
 		l.Threads = 1_000_000
 	}
 	if l.Stack <= 0 {
-		l.Stack = 10_000
+		l.Stack = ntconv.DefaultStackDepth
 	}
 	return l
 }
