@@ -186,3 +186,23 @@ func sameValue(v, w ntconv.Value) error {
 	}
 	return nil
 }
+
+// Members that are missing in the payload of an older version, of a fixed size or not, do not affect those before them.
+func TestMissingMembers(t *testing.T) {
+	text, number := ntconv.FieldType{Code: ntconv.TypeUTF16String}, ntconv.FieldType{Code: ntconv.TypeUint16}
+	fixed := ntconv.FieldType{Code: ntconv.TypeObject, Fields: []ntconv.Field{{Name: "a", Type: number}, {Name: "b", Type: number}}}
+	typ := &ntconv.Type{Provider: "Shop", ID: 1, Name: "Paid", Fields: []ntconv.Field{
+		{Name: "o", Type: ntconv.FieldType{Code: ntconv.TypeObject, Fields: []ntconv.Field{{Name: "s", Type: text}, {Name: "f", Type: fixed}}}},
+		{Name: "n", Type: number},
+	}}
+	for _, rest := range []string{"", "\x07\x00", "\x07\x00\x08\x00", "\x07\x00\x08\x00\x09\x00"} {
+		e := &ntconv.Event{Type: typ, Payload: []byte("S\x00e\x00c\x00r\x00e\x00t\x00\x00\x00" + rest)}
+		got, err := wrap(t, ntconvtest.NewSource(&ntconv.Info{}, e), true).Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got.Payload[14:]) != rest || bytes.Equal(got.Payload[:12], e.Payload[:12]) || bytes.Contains(got.Payload[:12], []byte("\x00\x00")) {
+			t.Errorf("% x became % x", e.Payload, got.Payload)
+		}
+	}
+}

@@ -159,7 +159,7 @@ func (w *walker) members(fields []node, pair *node) (complete bool) {
 	for i := range fields {
 		n := &fields[i]
 		w.starts = append(w.starts, w.off)
-		if w.off == w.end && n.code != ntconv.TypeObject && w.sizeOrOne(n) > 0 {
+		if w.off == w.end && (n.size > 0 || n.code != ntconv.TypeObject && w.sizeOrOne(n) > 0) {
 			complete = false
 			break // what follows is missing, too
 		}
@@ -202,7 +202,7 @@ func (w *walker) valueClass(pair *node, outer *class) *class {
 }
 
 func (w *walker) value(n *node, before []node, base int) {
-	if n.size > 0 && !w.narrow {
+	if n.size > 0 && !w.narrow && (n.code != ntconv.TypeObject || n.size <= w.end-w.off) { // or members are missing
 		if from, ok := w.take(n.size); ok {
 			w.keep(from, w.off)
 		}
