@@ -126,7 +126,7 @@ growth: ## Check that steps and memory of the command grow no faster than n log 
 	$(GO) test $(TESTFLAGS) -count=1 -timeout 60m ./internal/testing/growth -args -sample 1
 
 .PHONY: nightly
-nightly: ## Run the checks that take long and rarely fail: fuzz, mutate, growth, cross, vulncheck and packages
+nightly: ## Run what takes long and rarely fails: all tests in full, fuzz, mutate, growth, cross, vulncheck and packages
 	.ci/run nightly
 
 .PHONY: vulncheck

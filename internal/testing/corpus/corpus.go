@@ -37,7 +37,11 @@ func Trace(tb testing.TB, name string) File {
 // Traces returns all traces in testdata.
 func Traces(tb testing.TB) []File {
 	tb.Helper()
-	return glob(tb, Path("*.nettrace.zst"))
+	var files []File
+	for _, path := range list(tb, Path("*.nettrace.zst")) {
+		files = append(files, load(tb, path))
+	}
+	return files
 }
 
 // Shared returns the path of a file or directory of the reference data, which is below NTCONV_SHARED or, without this
@@ -62,13 +66,28 @@ func Find(path ...string) (string, error) {
 	return p, err
 }
 
-// SharedTraces returns all traces of the reference data. It skips the test if the data is absent.
+// Nightly reports whether tests run in full, as in "make nightly": with the large traces of the reference data, and with
+// what takes long and rarely fails. The variable NTCONV_NIGHTLY says so.
+func Nightly() bool { return os.Getenv("NTCONV_NIGHTLY") != "" }
+
+// large is the compressed size in bytes of traces that only nightly tests read in turn: a tenth of the traces has most of
+// the events. Tests of one trace and the law of agreement read them always.
+const large = 300_000
+
+// SharedTraces returns the traces of the reference data, and the large ones if tests run in full. It skips the test if
+// the data is absent.
 func SharedTraces(tb testing.TB) []File {
 	tb.Helper()
 	data := Shared(tb, "data")
 	var files []File
 	for _, pattern := range []string{"nettrace/*.nettrace.zst", "netperf/*.netperf.zst", "own/*.nettrace.zst", "otel/*.nettrace.zst"} {
-		files = append(files, glob(tb, filepath.Join(data, pattern))...)
+		for _, path := range list(tb, filepath.Join(data, pattern)) {
+			if info, err := os.Stat(path); err != nil {
+				tb.Fatal(err)
+			} else if Nightly() || info.Size() < large {
+				files = append(files, load(tb, path))
+			}
+		}
 	}
 	return files
 }
@@ -80,17 +99,14 @@ func SharedTrace(tb testing.TB, name string) File {
 	return load(tb, Shared(tb, "data", name+".nettrace.zst"))
 }
 
-func glob(tb testing.TB, pattern string) []File {
+// list returns the paths that match a pattern.
+func list(tb testing.TB, pattern string) []string {
 	tb.Helper()
 	paths, err := filepath.Glob(pattern)
 	if err != nil || len(paths) == 0 {
 		tb.Fatalf("no traces at %s: %v", pattern, err)
 	}
-	files := make([]File, len(paths))
-	for i, p := range paths {
-		files[i] = load(tb, p)
-	}
-	return files
+	return paths
 }
 
 func load(tb testing.TB, path string) File {

@@ -14,7 +14,7 @@ import (
 
 var (
 	all    = flag.Bool("all", false, "run all commands on all inputs, not only those that matter")
-	sample = flag.Int("sample", 3, "run one of so many commands that matter; 1 runs them all")
+	sample = flag.Int("sample", 0, "run one of so many commands that matter; 1 runs them all, 0 none")
 	table  = flag.String("table", "", "write a table of all costs to this file")
 )
 
@@ -30,8 +30,8 @@ const (
 
 // The cost of every command grows at most like n log n, for inputs with many of anything.
 func TestGrowth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: builds the command with counters")
+	if *sample == 0 && !*all {
+		t.Skip("make growth and make nightly run it")
 	}
 	p := Start(t)
 	report := io.Discard
@@ -76,8 +76,8 @@ func TestGrowth(t *testing.T) {
 
 // The same holds for tables that are read back.
 func TestGrowthOfTables(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: builds the command with counters")
+	if *sample == 0 && !*all {
+		t.Skip("make growth and make nightly run it")
 	}
 	p := Start(t)
 	names := []string{"types", "fields", "threads-named", "processes", "stacks-unique", "stacks-shared", "methods", "mappings", "labels-keys",
@@ -194,8 +194,8 @@ func runOn(t *testing.T, p *Program, command Command, in string) *Cost {
 
 // Repeating a run gives the same number of steps within 2%, and the positions of steps are known.
 func TestDeterministic(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: builds the command with counters")
+	if *sample == 0 && !*all {
+		t.Skip("make growth and make nightly run it")
 	}
 	p := Start(t)
 	var costs []*Cost
