@@ -28,8 +28,9 @@ func TestAgreement(t *testing.T) {
 // counts what their process uses.
 func TestAgreementReference(t *testing.T) {
 	if testing.Short() {
-		t.Skip("long")
+		t.Skip("short mode: all outputs of all traces")
 	}
+	t.Parallel()
 	data := corpus.Shared(t, "data")
 	const own = "NTCONV_TEST_AGREEMENT"
 	if os.Getenv(own) == "" {

@@ -105,6 +105,7 @@ var ignoredFaults = map[string]string{
 // work says so with the right exit code and names the file. The destination is as before or complete, and nothing else
 // is left. Nothing panics or hangs.
 func TestFaults(t *testing.T) {
+	t.Parallel() // the work is done by other processes
 	injected := map[string]int{}
 	var total []int
 	for _, run := range faultyRuns {
