@@ -168,9 +168,9 @@ func TestPairsOfTraces(t *testing.T) {
 		}
 	}
 	for name, atLeast := range map[string]int{
-		"GC": 500, "Suspension": 10000, "GCSuspendEE": 10000, "GCRestartEE": 10000, "GCFinalizers": 50, "Exception": 1000, "ExceptionCatch": 1000,
+		"GC": 40, "Suspension": 5000, "GCSuspendEE": 5000, "GCRestartEE": 5000, "GCFinalizers": 40, "Exception": 1000, "ExceptionCatch": 1000,
 		"Contention": 200, "MethodJitting": 500, "TypeLoad": 1000, "AssemblyLoad": 200, "WaitHandleWait": 20, "ThreadCreation": 1000,
-		"Task": 10, "TaskWait": 10, "TaskQueue": 10, "TraceOperation": 20, "Request": 10, "Activity": 100, "RundownEnd": 20,
+		"Task": 10, "TaskWait": 10, "TaskQueue": 10, "TraceOperation": 20, "Request": 10, "Activity": 100, "RundownEnd": 10,
 	} {
 		if n := begins[name]; n < atLeast || ended[name]*10 < n*9 {
 			t.Errorf("%s: %d of %d ended, want 90%% of at least %d", name, ended[name], n, atLeast)
