@@ -24,7 +24,7 @@ const baseMiB = 40
 type phase struct {
 	in   string // name of the function in memoryInputs
 	args string
-	code int    // 5, or 0 where the memory suffices
+	code int // 5, or 0 where the memory suffices
 }
 
 // memoryLimit is the limit of the runs in TestMemoryOfPhases, in MiB.
