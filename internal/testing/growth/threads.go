@@ -14,18 +14,12 @@ func shapeInputs() (list []Input) {
 		if s.Many && s.Name != "labels" && s.Name != "labels-distinct" { // they write in batches of ten thousand
 			n := 500
 			switch s.Name {
-			case "zero-length",
-				"zero-length-v4",
-				"threads",
-				"types",
-				"types-v4",
-				"fields",
-				"thread-flush",
-				"type-flush",
-				"type-redefined",
-				"thread-redefined",
-				"stacks": // these write in batches of a thousand
+			// These write in batches of a thousand.
+			case "zero-length", "zero-length-v4", "threads", "types", "types-v4", "fields", "thread-flush", "type-flush",
+				"type-redefined", "thread-redefined", "stacks":
 				n = 8000
+			case "thread-flush-same": // the reader searches up to 256 equal rows one by one
+				n = 4000
 			}
 			list = append(list, Input{Name: "shape-" + s.Name, Ext: "nettrace", N: n, Write: s.Write})
 		}
