@@ -32,10 +32,6 @@ func (r *Reader) Uvarint() uint64 {
 		r.B = r.B[1:]
 		return uint64(v)
 	}
-	return r.long()
-}
-
-func (r *Reader) long() uint64 {
 	v, n := binary.Uvarint(r.B)
 	if n <= 0 {
 		r.fail()
@@ -47,12 +43,7 @@ func (r *Reader) long() uint64 {
 
 // Uvarint32 reads an LEB128 number that must fit into 32 bits.
 func (r *Reader) Uvarint32() uint32 {
-	if len(r.B) > 0 && r.B[0] < 0x80 {
-		v := r.B[0]
-		r.B = r.B[1:]
-		return uint32(v)
-	}
-	v := r.long()
+	v := r.Uvarint()
 	if v > math.MaxUint32 {
 		r.fail()
 		return 0
@@ -77,12 +68,17 @@ func (r *Reader) Bytes(n int) []byte {
 	return b
 }
 
-// Text returns the bytes after their number in 16 bits.
-func (r *Reader) Text() []byte {
-	if n := r.Bytes(2); n != nil {
-		return r.Bytes(int(binary.LittleEndian.Uint16(n)))
+// Uint16 reads a number of 2 bytes, little-endian.
+func (r *Reader) Uint16() uint16 {
+	if b := r.Bytes(2); b != nil {
+		return binary.LittleEndian.Uint16(b)
 	}
-	return nil
+	return 0
+}
+
+// Text returns the bytes after their number in 16 bits. It fails and returns nil if there are fewer.
+func (r *Reader) Text() []byte {
+	return r.Bytes(int(r.Uint16()))
 }
 
 // Rest returns the unread bytes without reading them, or nil if there are none.

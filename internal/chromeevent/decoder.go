@@ -240,7 +240,7 @@ func (d *Decoder) member(dst []byte, ops []op, i int, c *cursor) ([]byte, int) {
 	case classOpen:
 		return d.object(append(dst, '{'), ops, i+1, c)
 	case classArray:
-		n := c.u16()
+		n := c.Uint16()
 		dst = append(dst, '[')
 		for k := range n {
 			if c.Failed {
@@ -346,13 +346,6 @@ func (d *Decoder) join(e *ntconv.Event, n uint64) bool {
 
 // A cursor reads a payload.
 type cursor struct{ bin.Reader }
-
-func (c *cursor) u16() int {
-	if b := c.Bytes(2); b != nil {
-		return int(binary.LittleEndian.Uint16(b))
-	}
-	return 0
-}
 
 func (c *cursor) bool() bool {
 	b := c.Bytes(4)
