@@ -93,7 +93,11 @@ func (open streamOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return open(r, o)
+	src, err := open(r, o)
+	if err != nil {
+		return nil, err // a nil pointer to a reader would not be a nil Source
+	}
+	return src, nil
 }
 
 // Notes implements Opener.
