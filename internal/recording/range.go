@@ -29,6 +29,7 @@ type Range struct {
 
 	lastType    *ntconv.Type
 	after       bool // lastType is of the rundown, or states something about a part
+	replicas    Replicas
 	lastProcess *ntconv.Process
 	end         *ntconv.Ticks // the element of ends of lastProcess; nil at first
 }
@@ -80,7 +81,7 @@ func (r *Range) Observe(e *ntconv.Event) {
 	if e.Type != r.lastType {
 		r.lastType, r.after = e.Type, IsAfter(e.Type)
 	}
-	if !r.after && !IsReplica(e) {
+	if !r.after && !r.replicas.Has(e) {
 		r.Extend(e)
 	}
 }
