@@ -28,12 +28,18 @@ const (
 	measured      = 2       // the sizes are N and 2N divided by this
 )
 
+// start builds the command, unless no flag asks for these tests, which take minutes.
+func start(t *testing.T) *Program {
+	t.Helper()
+	if *sample == 0 && !*all {
+		t.Skip("no -sample, which makes it run for minutes: make growth and make nightly set it")
+	}
+	return Start(t)
+}
+
 // The cost of every command grows at most like n log n, for inputs with many of anything.
 func TestGrowth(t *testing.T) {
-	if *sample == 0 && !*all {
-		t.Skip("make growth and make nightly run it")
-	}
-	p := Start(t)
+	p := start(t)
 	report := io.Discard
 	if *table != "" {
 		f, err := os.Create(*table)
@@ -76,10 +82,7 @@ func TestGrowth(t *testing.T) {
 
 // The same holds for tables that are read back.
 func TestGrowthOfTables(t *testing.T) {
-	if *sample == 0 && !*all {
-		t.Skip("make growth and make nightly run it")
-	}
-	p := Start(t)
+	p := start(t)
 	names := []string{"types", "fields", "threads-named", "processes", "stacks-unique", "stacks-shared", "methods", "mappings", "labels-keys",
 		"labels-long-list", "activities-chain", "chrome-args-shapes", "pprof-labels", "otlp-attributes"}
 	for _, in := range Inputs() {
@@ -194,10 +197,7 @@ func runOn(t *testing.T, p *Program, command Command, in string) *Cost {
 
 // Repeating a run gives the same number of steps within 2%, and the positions of steps are known.
 func TestDeterministic(t *testing.T) {
-	if *sample == 0 && !*all {
-		t.Skip("make growth and make nightly run it")
-	}
-	p := Start(t)
+	p := start(t)
 	var costs []*Cost
 	for _, n := range []int{100, 100, 400} {
 		var b bytes.Buffer
