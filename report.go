@@ -37,8 +37,8 @@ const (
 	// CodeOutOfOrder counts events after a later event of their thread, after a barrier that they belong before, or
 	// after an event with FlagSorted that is later.
 	CodeOutOfOrder
-	// CodeWindowCap counts windows that exceeded a reader limit; they were delivered in parts. Each part is in time order;
-	// in file order, events of a part lack types that later parts define.
+	// CodeWindowCap counts windows that exceeded a reader limit; they were delivered in parts. Each part is in time
+	// order; in file order, events of a part lack types that later parts define.
 	CodeWindowCap
 	// CodeUnknownBlock counts blocks of unknown kind, delivered as KindOpaque.
 	CodeUnknownBlock

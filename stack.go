@@ -7,8 +7,8 @@ type Stack struct {
 	Frames []Frame
 }
 
-// DefaultStackDepth is the number of frames of a stack that readers and importers keep unless their limits say otherwise.
-// They drop the outer ones. TraceEvent reads 8,190 frames of a stack in a nettrace file.
+// DefaultStackDepth is the number of frames of a stack that readers and importers keep unless their limits say
+// otherwise. They drop the outer ones. TraceEvent reads 8,190 frames of a stack in a nettrace file.
 const DefaultStackDepth = 10_000
 
 // FrameFlags are properties of a Frame, as a bit set.

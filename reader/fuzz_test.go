@@ -303,7 +303,8 @@ func (p *plainReader) compare(r *Reader, all bool) (limited bool, err error) {
 	return false, nil
 }
 
-// waits reports whether the row of the event's type may follow: no sorted event after the first one that waits is later.
+// waits reports whether the row of the event's type may follow: no sorted event after the first one that waits is
+// later.
 func (p *plainReader) waits(e *plainEvent) bool {
 	_, known := p.types[e.header.MetadataID]
 	return !known && !e.header.Sorted && int64(e.header.Time) >= p.sorted

@@ -32,8 +32,8 @@ func pendingEvent(v wire.Version, sorted bool) []byte {
 	return out.Bytes()
 }
 
-// TestPendingEvent checks that both orders accept a type that follows its event, as TraceEvent does, unless the event is
-// sorted: TraceEvent needs the types of sorted events at once.
+// TestPendingEvent checks that both orders accept a type that follows its event, as TraceEvent does, unless the event
+// is sorted: TraceEvent needs the types of sorted events at once.
 func TestPendingEvent(t *testing.T) {
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		for _, o := range []Options{{}, {Strict: true}, {Order: FileOrder}, {Order: FileOrder, Strict: true}} {
@@ -53,8 +53,8 @@ func TestPendingEvent(t *testing.T) {
 	}
 }
 
-// TestPendingEventRefused checks that nothing follows an event that strict mode refuses, not even the sequence point that
-// ended its wait.
+// TestPendingEventRefused checks that nothing follows an event that strict mode refuses, not even the sequence point
+// that ended its wait.
 func TestPendingEventRefused(t *testing.T) {
 	for _, order := range []Order{FileOrder, ByTime} {
 		var out bytes.Buffer
@@ -317,8 +317,8 @@ func checkDelivery(t *testing.T, events []*ntconv.Event, order Order, report *nt
 	return late
 }
 
-// TestLateRowsSorted checks traces with sorted events, which end the wait of earlier events. File order yields each type
-// that time order yields, and accepts in strict mode what time order accepts. All paths agree.
+// TestLateRowsSorted checks traces with sorted events, which end the wait of earlier events. File order yields each
+// type that time order yields, and accepts in strict mode what time order accepts. All paths agree.
 func TestLateRowsSorted(t *testing.T) {
 	typed, placeholders := 0, 0
 	options := pathOptions()
@@ -388,8 +388,8 @@ func TestLateRowDecision(t *testing.T) {
 	}
 }
 
-// TestLateRowPassed checks that the wait of an event ends although an event before it waits, and that this does not depend
-// on the blocks between the sorted event and the row. TraceEvent refuses this trace, too.
+// TestLateRowPassed checks that the wait of an event ends although an event before it waits, and that this does not
+// depend on the blocks between the sorted event and the row. TraceEvent refuses this trace, too.
 func TestLateRowPassed(t *testing.T) {
 	const start = 1_000_000_000
 	var out bytes.Buffer
@@ -421,8 +421,9 @@ func TestLateRowPassed(t *testing.T) {
 	}
 }
 
-// TestLateRowPrefixes states the law of prefixes for traces with late rows. A prefix of the input yields a prefix of the
-// definitions and a prefix of all else, except that an event whose row follows the end of the prefix is a placeholder.
+// TestLateRowPrefixes states the law of prefixes for traces with late rows. A prefix of the input yields a prefix of
+// the definitions and a prefix of all else, except that an event whose row follows the end of the prefix is a
+// placeholder.
 func TestLateRowPrefixes(t *testing.T) {
 	cut := 0
 	lateTraces(t, 8, true, true, func(l lateTrace) {

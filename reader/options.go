@@ -14,11 +14,11 @@ const (
 	// one window: the events between two sequence points, bounded by Limits.WindowEvents and Limits.WindowBytes. ByTime
 	// takes about 1.5 times the time of FileOrder.
 	ByTime Order = iota
-	// FileOrder delivers events in the order of the input. An event that is not sorted and whose type is unknown waits for
-	// the metadata row of the type, and all later events with it: until the row appears, or a sorted event of a later
-	// time, or the end of the window. Limits.WindowEvents and Limits.WindowBytes bound the events that wait. Every prefix
-	// of an input yields a prefix of the events, except that events whose metadata row is missing in the prefix have a
-	// placeholder, and that definitions precede events that wait.
+	// FileOrder delivers events in the order of the input. An event that is not sorted and whose type is unknown waits
+	// for the metadata row of the type, and all later events with it: until the row appears, or a sorted event of a
+	// later time, or the end of the window. Limits.WindowEvents and Limits.WindowBytes bound the events that wait.
+	// Every prefix of an input yields a prefix of the events, except that events whose metadata row is missing in the
+	// prefix have a placeholder, and that definitions precede events that wait.
 	FileOrder
 )
 

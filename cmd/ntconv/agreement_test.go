@@ -24,8 +24,8 @@ func TestAgreement(t *testing.T) {
 }
 
 // The reference data includes traces of other programs, versions and machines. A process of its own runs the commands,
-// because a table of cobra keeps the flags of all of them, and so their state, and the limit on memory of the other tests
-// counts what their process uses.
+// because a table of cobra keeps the flags of all of them, and so their state, and the limit on memory of the other
+// tests counts what their process uses.
 func TestAgreementReference(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: all outputs of all traces")

@@ -451,8 +451,8 @@ func TestToNettrace(t *testing.T) {
 	}
 }
 
-// TestToNettraceLateType checks that an event whose metadata row follows it is written with its type, and that nothing is
-// lost: strict reading accepts both traces, and verify finds them equal.
+// TestToNettraceLateType checks that an event whose metadata row follows it is written with its type, and that nothing
+// is lost: strict reading accepts both traces, and verify finds them equal.
 func TestToNettraceLateType(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer

@@ -65,7 +65,8 @@ var phases = []phase{
 	{"spans", "to parquet IN -o OUT.d/", exitLimit},
 }
 
-// Regardless of the user of memory, a process has at most 25% more than its limit: it ends with 5 and leaves nothing at the destination or among the temporary files.
+// Regardless of the user of memory, a process has at most 25% more than its limit: it ends with 5 and leaves nothing at
+// the destination or among the temporary files.
 func TestMemoryOfPhases(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: the race detector multiplies memory")

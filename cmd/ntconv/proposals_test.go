@@ -305,8 +305,8 @@ type proposalCase struct {
 	stdin string // the file that is standard input; "" if it is empty
 }
 
-// proposalCases returns the cases. spans is the address of a receiver, secure the one of a receiver with TLS, and port a
-// port in use.
+// proposalCases returns the cases. spans is the address of a receiver, secure the one of a receiver with TLS, and port
+// a port in use.
 func proposalCases(spans, secure, port string) []proposalCase {
 	const closed = "http://127.0.0.1:1" // no receiver
 	return []proposalCase{
@@ -524,8 +524,8 @@ func (c *proposalCase) message(t *testing.T, inputs string, args []string) strin
 	return string(out)
 }
 
-// run runs command lines. It returns what they have printed and the code of the first that fails. It ends a view when it
-// serves its pages.
+// run runs command lines. It returns what they have printed and the code of the first that fails. It ends a view when
+// it serves its pages.
 func (c *proposalCase) run(t *testing.T, inputs string, lines [][]string) (text string, code int) {
 	t.Helper()
 	dir, stdin := c.prepare(t, inputs)

@@ -14,9 +14,8 @@ const (
 // ntconv.ErrLimit, except that deeper stacks lose their outermost frames (CodeStackCut).
 type Limits struct {
 	Value int // bytes of an event, or of another value that is not a list of events: 256 MiB
-	// Stack is the maximum number of frames per stack: ntconv.DefaultStackDepth. After the first 262,144 frames of all stacks, the limit
-	// is 256 frames per stack while the average depth exceeds 256. TraceEvent reads 8,190 frames per stack of a
-	// nettrace file.
+	// Stack is the maximum number of frames per stack: ntconv.DefaultStackDepth. After the first 262,144 frames of all
+	// stacks, the limit is 256 frames per stack while the average depth exceeds 256.
 	Stack int
 	Names int // nodes of all stack trees: 16,000,000
 }

@@ -351,8 +351,8 @@ func TestLayoutsRoundTrip(t *testing.T) {
 	}
 }
 
-// TestTruncation truncates a payload of every layout at every byte: the fields before the cut decode, and no others. After
-// a cut between two fields the others are missing.
+// TestTruncation truncates a payload of every layout at every byte: the fields before the cut decode, and no others.
+// After a cut between two fields the others are missing.
 func TestTruncation(t *testing.T) {
 	m := maker{rand.New(rand.NewPCG(2, 2)), 8}
 	for _, l := range allLayouts(t) {

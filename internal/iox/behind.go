@@ -23,8 +23,8 @@ const (
 //	in channel full run takes it and writes it
 //	in channel free take makes it cur again
 //
-// Its methods are safe for concurrent use, because a sink may write on its own goroutines while the caller, who waits for
-// more input, flushes. The goroutine ends in Close or Stop.
+// Its methods are safe for concurrent use, because a sink may write on its own goroutines while the caller, who waits
+// for more input, flushes. The goroutine ends in Close or Stop.
 type WriteBehind struct {
 	w       io.Writer
 	mu      sync.Mutex // held by Write, Flush and Close; guards cur, closed and result

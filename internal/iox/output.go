@@ -36,8 +36,8 @@ type OutputOptions struct {
 // Standard output, pipes and devices cannot be replaced and are written directly: bytes that were written cannot be
 // taken back. Atomic distinguishes the two cases.
 //
-// Commit must not run while another goroutine writes; Write, Flush, Abort and Written may be called at any time from any
-// goroutine. The states change as follows, under mu:
+// Commit must not run while another goroutine writes; Write, Flush, Abort and Written may be called at any time from
+// any goroutine. The states change as follows, under mu:
 //
 //	open      → committed  Commit succeeded
 //	open      → failed     a step of Commit failed; err is its result, and the temporary file is removed

@@ -204,8 +204,8 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	return dst
 }
 
-// AppendString appends text as a JSON string, with \r for a carriage return. Bytes that are not UTF-8, including encoded
-// surrogates, become U+FFFD; valid is then false.
+// AppendString appends text as a JSON string, with \r for a carriage return. Bytes that are not UTF-8, including
+// encoded surrogates, become U+FFFD; valid is then false.
 func AppendString[T string | []byte](dst []byte, text T) (_ []byte, valid bool) {
 	return appendString(dst, text, `\r`)
 }

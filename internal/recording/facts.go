@@ -46,8 +46,8 @@ func IsReplica(e *ntconv.Event) bool {
 	return ok
 }
 
-// A Replicas tells which events are replicas by their label lists, of which recorders use few. The zero value is ready to
-// use.
+// A Replicas tells which events are replicas by their label lists, of which recorders use few. The zero value is ready
+// to use.
 type Replicas struct {
 	labels  *ntconv.Labels
 	replica bool // events with these labels are replicas

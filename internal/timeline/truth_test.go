@@ -171,8 +171,8 @@ func TestGCTruth(t *testing.T) {
 	}
 }
 
-// Each exception that a program throws is an instant with its type, during its test case. The program states the type as
-// the runtime does, outputs as C# does.
+// Each exception that a program throws is an instant with its type, during its test case. The program states the type
+// as the runtime does, outputs as C# does.
 func TestExceptionsTruth(t *testing.T) {
 	var truth struct {
 		Cases []struct {

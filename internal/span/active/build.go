@@ -215,8 +215,8 @@ func (x *Index) descends(n, from int32) bool {
 	return n == from
 }
 
-// keepNesting moves the start of a span that begins before its parent, and the end of one that ends after it, only because
-// calibrate moved the two by different amounts. The inner one of two spans is then the one that starts later.
+// keepNesting moves the start of a span that begins before its parent, and the end of one that ends after it, only
+// because calibrate moved the two by different amounts. The inner one of two spans is then the one that starts later.
 func (x *Index) keepNesting(all []facts) {
 	order := slices.Clone(x.byID)
 	slices.SortFunc(order, func(a, b int32) int {

@@ -33,9 +33,9 @@
 //
 // # Times
 //
-// A span begins and ends for its samples when it does in every output: at the times of its payload if it is an Activity,
-// because the recorder may write the event late, the first ones of a process by 10 ms. These times are on the wall
-// clock, which the header of a trace states only to the millisecond and which may drift. The Index measures the
+// A span begins and ends for its samples when it does in every output: at the times of its payload if it is an
+// Activity, because the recorder may write the event late, the first ones of a process by 10 ms. These times are on the
+// wall clock, which the header of a trace states only to the millisecond and which may drift. The Index measures the
 // difference between the two clocks at the ends of neighboring Activities and uses the first quartile. Starts and ends
 // are therefore accurate to the usual delay between the end of an Activity and its event, a few microseconds.
 package active

@@ -75,8 +75,8 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// The samples of a span begin and end with it, by the times that the program states and all outputs show: the first events
-// of a process are recorded milliseconds after the ends of their spans.
+// The samples of a span begin and end with it, by the times that the program states and all outputs show: the first
+// events of a process are recorded milliseconds after the ends of their spans.
 func TestSamplesEndWithSpan(t *testing.T) {
 	var truth busyTruth
 	if err := json.Unmarshal(corpus.Read(t, corpus.Shared(t, "data", "otel", "otel-cpu.truth.json")), &truth); err != nil {

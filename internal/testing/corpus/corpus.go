@@ -66,12 +66,12 @@ func Find(path ...string) (string, error) {
 	return p, err
 }
 
-// Nightly reports whether tests run in full, as in "make nightly": with the large traces of the reference data, and with
-// what takes long and rarely fails. The variable NTCONV_NIGHTLY says so.
+// Nightly reports whether tests run in full, as in "make nightly": with the large traces of the reference data, and
+// with what takes long and rarely fails. The variable NTCONV_NIGHTLY says so.
 func Nightly() bool { return os.Getenv("NTCONV_NIGHTLY") != "" }
 
-// large is the compressed size in bytes of traces that only nightly tests read in turn: a tenth of the traces has most of
-// the events. Tests of one trace and the law of agreement read them always.
+// large is the compressed size in bytes of traces that only nightly tests read in turn: a tenth of the traces has most
+// of the events. Tests of one trace and the law of agreement read them always.
 const large = 300_000
 
 // SharedTraces returns the traces of the reference data, and the large ones if tests run in full. It skips the test if
