@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // ErrValue means that AppendFields or AppendValue cannot encode a value as its type.

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // Fields iterates over the fields of the payload according to the Type. It does not allocate. The values borrow the

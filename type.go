@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // GUID is a globally unique ID in the memory layout of a little-endian machine: the bytes of the first three groups of

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/select/selection"
 )
 
 // plain converts an error of an input, a selection or a sink for library users: it removes names of flags and advice to

@@ -10,12 +10,12 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/subset"
-	"github.com/ntconv/ntconv/internal/symbolfiles"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/symbols/symbolfiles"
+	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -106,7 +106,7 @@ type file struct {
 	plan    *pass.Plan
 	spans   spans
 	names   *symbol.Options // for symbols; nil if the format needs none
-	part    *subset.Filter  // adds the events that symbolize a selection; nil if the output does not store them
+	part    *split.Filter   // adds the events that symbolize a selection; nil if the output does not store them
 	result  *Result
 }
 
@@ -187,7 +187,7 @@ func (f *file) planOutput() error {
 		}
 	}
 	if f.to.Out.Subset && !f.plan.Selection.Empty() {
-		f.part = subset.New(subset.Options{Symbols: true})
+		f.part = split.NewFilter(split.FilterOptions{Symbols: true})
 		f.plan.Keep = f.part.Keep
 		f.plan.After = append(f.plan.After,
 			func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return f.part.Source(src) })
@@ -244,8 +244,8 @@ func (f *file) learnSubset(in *input.Input) error {
 // write runs one pass into the output. Plan.Do may call it a second time.
 func (f *file) write(p *pass.Pass) error {
 	to, _ := f.creator.Destination()
-	out, err := iox.CreateOutputs(f.name, iox.OutputsOptions{
-		OutputOptions: iox.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
+	out, err := fileio.CreateOutputs(f.name, fileio.OutputsOptions{
+		OutputOptions: fileio.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
 		Dir:           to == formats.ToDir, File: to == formats.ToFile,
 	})
 	if err != nil {
@@ -266,7 +266,7 @@ func (f *file) write(p *pass.Pass) error {
 }
 
 // commit commits the output unless it is empty, and sets the Result.
-func (f *file) commit(p *pass.Pass, sink formats.Sink, out *iox.Outputs, partial error) error {
+func (f *file) commit(p *pass.Pass, sink formats.Sink, out *fileio.Outputs, partial error) error {
 	made := sink.Result()
 	what := made.Empty()
 	if f.part != nil && f.part.Counts().Selected == 0 {

@@ -7,10 +7,10 @@ import (
 	"os"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/procinfo"
-	"github.com/ntconv/ntconv/internal/selection"
+	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/select/selection"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -115,7 +115,7 @@ func needsAhead(o *selection.Options) bool { return o.NeedsEnd() || o.NeedsNames
 // lookAhead reads the input to learn what a selection needs, and returns the time of the last event. It ignores errors of
 // the input, because the second reading reports them.
 func lookAhead(in *input.Input, read formats.ReadOptions, o *selection.Options) (last ntconv.Ticks, err error) {
-	names := new(procinfo.Names)
+	names := new(recording.Names)
 	o.Names = names
 	see, done := func(*ntconv.Event) {}, func() {}
 	d, ok := o.During.(*openDuring)

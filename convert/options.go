@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -59,7 +59,7 @@ type config struct {
 	ctx     context.Context
 	flags   *pflag.FlagSet // format-specific settings; no arguments are parsed
 	openers *formats.Openers
-	quota   iox.Quota
+	quota   fileio.Quota
 	temps   []string // names of temporary files that could not be removed while they are open
 }
 
@@ -96,7 +96,7 @@ func (c *config) settings() string {
 // input returns the options for opening inputs. again requests inputs that can be read more than once.
 func (c *config) input(again bool) (*input.Options, error) {
 	o := &input.Options{
-		Again: again, Limits: iox.LimitsOf(c.Decompression), Openers: c.openers, Temp: c.temporary,
+		Again: again, Limits: fileio.LimitsOf(c.Decompression), Openers: c.openers, Temp: c.temporary,
 		MaxTemp: c.maxTemp(),
 		Guard:   func(src ntconv.Source) ntconv.Source { return &cancelable{Source: src, ctx: c.ctx} },
 		Check:   func() error { return context.Cause(c.ctx) }, Taken: c.quota.Read,

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/selection"
-	"github.com/ntconv/ntconv/internal/where"
+	"github.com/ntconv/ntconv/internal/select/selection"
+	"github.com/ntconv/ntconv/internal/select/where"
 )
 
 // A Selection selects events by the rules of the command's flags: an event must satisfy every member that is set, and

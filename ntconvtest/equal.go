@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/internal/trace/tracecmp"
 )
 
 // Options select what EqualStreams ignores. The zero value compares everything except:
@@ -54,19 +54,19 @@ type Place struct {
 
 // Error returns the difference on up to three lines.
 func (d *Difference) Error() string {
-	e := streameq.Difference{What: d.What, A: d.A, B: d.B, Unused: d.Unused}
+	e := tracecmp.Difference{What: d.What, A: d.A, B: d.B, Unused: d.Unused}
 	for i, p := range d.At {
-		e.At[i] = streameq.Place(p)
+		e.At[i] = tracecmp.Place(p)
 	}
 	return e.Error()
 }
 
 // String returns the position on one line.
-func (p Place) String() string { return streameq.Place(p).String() }
+func (p Place) String() string { return tracecmp.Place(p).String() }
 
-// publicError converts a difference of package streameq to one of this package.
+// publicError converts a difference of package tracecmp to one of this package.
 func publicError(err error) error {
-	e, ok := errors.AsType[*streameq.Difference](err)
+	e, ok := errors.AsType[*tracecmp.Difference](err)
 	if !ok {
 		return err
 	}
@@ -79,7 +79,7 @@ func publicError(err error) error {
 
 // Equal returns nil if two events have equal contents, and otherwise a *Difference. It compares what pointers refer to,
 // not the pointers. It borrows both events.
-func Equal(a, b *ntconv.Event) error { return publicError(streameq.Events(a, b)) }
+func Equal(a, b *ntconv.Event) error { return publicError(tracecmp.Events(a, b)) }
 
 // EqualStreams returns nil if two sources yield the same trace. Otherwise it returns a *Difference that describes the
 // first difference, or the error of a source. opts may be nil. EqualStreams reads both sources to their ends or to the
@@ -91,6 +91,6 @@ func Equal(a, b *ntconv.Event) error { return publicError(streameq.Events(a, b))
 // type or thread that is only declared in one stream must be declared or used in the other. Attributes of the trace
 // with the prefix "ntconv." are ignored.
 func EqualStreams(a, b ntconv.Source, opts *Options) error {
-	_, err := streameq.Streams(a, b, (*streameq.Options)(opts))
+	_, err := tracecmp.Streams(a, b, (*tracecmp.Options)(opts))
 	return publicError(err)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkReader reads whole traces in memory, and as streams, which costs a copy. It reads small traces of testdata,
-// and larger ones if they exist next to the checkout. Compare the results with BenchmarkPlainLoop of internal/wire for
+// and larger ones if they exist next to the checkout. Compare the results with BenchmarkPlainLoop of internal/trace/wire for
 // the same file, which does not read tables, check anything or resolve references.
 func BenchmarkReader(b *testing.B) {
 	bench := func(name string, load func(*testing.B) []byte) {

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 )
 
 const (
@@ -153,8 +153,8 @@ func (in *input) decompress(limits ntconv.DecompressionLimits) error {
 	if !in.memory { // buf is reused
 		head = bytes.Clone(b)
 	}
-	src, err := iox.FromReader("input", &replay{head: head, r: in.r, err: in.err},
-		iox.InputOptions{Limits: iox.LimitsOf(limits)})
+	src, err := fileio.FromReader("input", &replay{head: head, r: in.r, err: in.err},
+		fileio.InputOptions{Limits: fileio.LimitsOf(limits)})
 	if err != nil {
 		return err
 	}
@@ -177,8 +177,8 @@ type replay struct {
 	err  error // the error of r, if it has ended
 }
 
-// Layer implements iox.Layered.
-func (p *replay) Layer() *iox.Layer { return iox.LayerOf(p.r) }
+// Layer implements fileio.Layered.
+func (p *replay) Layer() *fileio.Layer { return fileio.LayerOf(p.r) }
 
 func (p *replay) Read(b []byte) (int, error) {
 	if len(p.head) > 0 {

@@ -19,7 +19,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/members"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 

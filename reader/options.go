@@ -2,8 +2,8 @@ package reader
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // Order is the order in which a Reader delivers events.
@@ -82,9 +82,9 @@ const (
 	LimitTableBytes = "tables"         // Limits.TableBytes, in bytes
 
 	// The limits of compressed input are those of Options.Decompression.
-	LimitRatio  = iox.LimitRatio  // DecompressionLimits.Ratio: "decompression ratio"
-	LimitOutput = iox.LimitOutput // DecompressionLimits.Bytes, in bytes: "decompressed data"
-	LimitWindow = iox.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
+	LimitRatio  = fileio.LimitRatio  // DecompressionLimits.Ratio: "decompression ratio"
+	LimitOutput = fileio.LimitOutput // DecompressionLimits.Bytes, in bytes: "decompressed data"
+	LimitWindow = fileio.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
 )
 
 // WithDefaults returns l with the default for each member that is not positive.

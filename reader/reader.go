@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/legacy"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/trace/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire/legacy"
 )
 
 // A Reader yields the events of one nettrace or netperf input. It is not safe for concurrent use.

@@ -1,6 +1,6 @@
 package reader
 
-import "github.com/ntconv/ntconv/internal/intern"
+import "github.com/ntconv/ntconv/internal/data/intern"
 
 // A slotTable maps the IDs of a table in the trace to slots, which are indexes of a list. The zero value is empty.
 type slotTable struct {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // A stackTable maps the stack IDs of one window to stacks. Slot 0 is the empty stack (nil).

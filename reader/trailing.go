@@ -7,8 +7,8 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // trailing examines the bytes after the end of the trace. Zeros are padding; all other bytes are counted with

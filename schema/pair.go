@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/operation"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/operation"
 )
 
 // A Pair names the events that begin and end an interval. Pairs are immutable. Schemas of one Table share one *Pair per

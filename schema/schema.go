@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // A Schema describes the events of one type and version. It is immutable: do not change its members. It is safe for

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // TestManifestOpcodes checks opcodes that are stated only by the runtime's ETW manifest, not by its EventPipe sources.

@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // Values iterates over the fields of an event of this schema. A field that cannot be decoded is a ValueError, and so

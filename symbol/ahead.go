@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
 )
 
 // A spelling holds the spelled names of a managed method.

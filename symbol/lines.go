@@ -4,9 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/ilmap"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // Lines finds the source lines of managed code. A Table asks it once per method and offset. It must not panic or
@@ -81,8 +80,8 @@ func (t *Table) code(p *process, i uint32, file *ntconv.Mapping, native uint32) 
 	m := &p.methods.list[i]
 	c := ManagedCode{Module: file.File, PDB: file.BuildID, Token: m.token, ILOffset: -1, NativeOffset: native}
 	if at, ok := p.ilMaps.at[i]; ok {
-		t.points = ilmap.Decode(t.points[:0], p.ilMaps.data[at:])
-		if il, ok := ilmap.IL(t.points, native); ok {
+		t.points = clr.DecodeILMap(t.points[:0], p.ilMaps.data[at:])
+		if il, ok := clr.ILOffset(t.points, native); ok {
 			c.ILOffset = il
 		}
 	}
@@ -109,10 +108,10 @@ const maxILMaps = 256 << 20
 // load of the same code, one of a rundown precedes it. Both contain only the method's ID, which all code of the method
 // has in common.
 type ilMaps struct {
-	data    []byte            // of ilmap.Append
+	data    []byte            // of clr.AppendILMap
 	at      map[uint32]uint32 // offset in data by index of the method
 	loaded  map[uint64]uint32 // methods without a map, by ID
-	pending map[uint64][]ilmap.Point
+	pending map[uint64][]clr.ILPoint
 }
 
 // maxPending bounds the maps whose methods have not followed.
@@ -124,20 +123,20 @@ func (t *Table) learnILMap(e *ntconv.Event) {
 		t.unreadable(e, "map of a method is truncated")
 		return
 	}
-	points := make([]ilmap.Point, 0, len(m.IL)/4)
+	points := make([]clr.ILPoint, 0, len(m.IL)/4)
 	for i := 0; i < len(m.IL); i += 4 {
-		points = append(points, ilmap.Point{
+		points = append(points, clr.ILPoint{
 			Native: binary.LittleEndian.Uint32(m.Native[i:]), IL: int32(binary.LittleEndian.Uint32(m.IL[i:])),
 		})
 	}
-	ilmap.Sort(points)
+	clr.SortILMap(points)
 	p := t.processOf(e)
 	if i, ok := p.ilMaps.loaded[m.MethodID]; ok && p.ilMaps.add(&p.methods, i, points) {
 		delete(p.ilMaps.loaded, m.MethodID)
 		return
 	}
 	if p.ilMaps.pending == nil || len(p.ilMaps.pending) >= maxPending {
-		p.ilMaps.pending = make(map[uint64][]ilmap.Point)
+		p.ilMaps.pending = make(map[uint64][]clr.ILPoint)
 	}
 	p.ilMaps.pending[m.MethodID] = points
 }
@@ -162,7 +161,7 @@ func (s *ilMaps) method(methods *methods, m *clr.Method) {
 }
 
 // add stores the map of a method. It returns false if the map belongs to other code: it reaches past the method.
-func (s *ilMaps) add(methods *methods, method uint32, points []ilmap.Point) bool {
+func (s *ilMaps) add(methods *methods, method uint32, points []clr.ILPoint) bool {
 	if n := len(points); n > 0 && points[n-1].Native > methods.list[method].size {
 		return false
 	}
@@ -171,7 +170,7 @@ func (s *ilMaps) add(methods *methods, method uint32, points []ilmap.Point) bool
 	}
 	if len(s.data) < maxILMaps {
 		s.at[method] = uint32(len(s.data))
-		s.data = ilmap.Append(s.data, points)
+		s.data = clr.AppendILMap(s.data, points)
 	}
 	return true
 }

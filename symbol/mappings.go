@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // mappingKey is the ID of a mapping or of its metadata. IDs are unique within a recording. A forked child has its

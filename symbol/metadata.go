@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // symbolMetadata is the part of ProcessMappingMetadata's SymbolMetadata that identifies a file.

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // forever is the end of code without an unload event.

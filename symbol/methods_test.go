@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/symbol"
 )
 

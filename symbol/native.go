@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
 )
 
 // A Native resolves addresses of code that no event describes, from sources outside the trace such as the files that

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // outsideSymbols holds the symbols of a process that lie outside their mapping, as in generated code that was mapped

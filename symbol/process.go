@@ -5,8 +5,8 @@ import (
 	"unicode"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
 )
 
 // A process is the table's state of one process.

@@ -2,7 +2,7 @@ package symbol
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // A symbolEntry is the address range of a symbol. The record contains no pointers.

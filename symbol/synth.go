@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // Addresses selects the addresses that Synthesize gives to frames.

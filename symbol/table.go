@@ -5,10 +5,9 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/dotnet"
-	"github.com/ntconv/ntconv/internal/ilmap"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -95,7 +94,7 @@ type Table struct {
 	scratch    []NativeFrame
 	lines      Lines // nil if no lines are wanted
 	positions  map[lineKey]SourceLine
-	points     []ilmap.Point                        // scratch
+	points     []clr.ILPoint                        // scratch
 	cache      intern.Cache[cacheKey, ntconv.Frame] // few addresses make up most frames
 
 	method  clr.Method // scratch

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // A block gathers rows of one kind. buf starts with space for the block header and for the header of the rows.

@@ -2,7 +2,7 @@ package writer
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // Options configure a Writer. The zero value selects the defaults.

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/tracecmp"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
 )
@@ -124,7 +124,7 @@ func checkRewriting(data []byte, opts *writer.Options) error {
 		return nil // time order then depends on the blocks
 	}
 	for _, b := range [][]byte{once, byTime} {
-		if err := equalIn(reader.ByTime, data, b, &streameq.Options{Sorted: true, EmptyMarks: true}); err != nil {
+		if err := equalIn(reader.ByTime, data, b, &tracecmp.Options{Sorted: true, EmptyMarks: true}); err != nil {
 			return fmt.Errorf("in time order: %w", err)
 		}
 	}
@@ -139,7 +139,7 @@ func tooLarge(err error) error {
 	return err
 }
 
-func equalIn(order reader.Order, a, b []byte, opts *streameq.Options) error {
+func equalIn(order reader.Order, a, b []byte, opts *tracecmp.Options) error {
 	x, err := strictly(a, order)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func equalIn(order reader.Order, a, b []byte, opts *streameq.Options) error {
 	if err != nil {
 		return err
 	}
-	_, err = streameq.Streams(x, y, opts)
+	_, err = tracecmp.Streams(x, y, opts)
 	return err
 }
 

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // An entry is the ID of a type or thread. If a flush makes readers discard the row, the writer writes it again with the

@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/memlimit"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -113,7 +113,7 @@ func TestNextStepOfTypes(t *testing.T) {
 // The limit on memory comes with its advice, to which the command adds none. The name of the file has the other one.
 func TestMemoryLimitError(t *testing.T) {
 	t.Setenv("GOMEMLIMIT", "off") // the limit is not for the test process
-	m := memlimit.Limit{Max: 1, Advice: "raise it"}
+	m := pass.MemoryLimit{Max: 1, Advice: "raise it"}
 	m.Start()
 	runtime.GC()
 	err := m.Check()

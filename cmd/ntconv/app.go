@@ -11,11 +11,10 @@ import (
 	"sync/atomic"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/memlimit"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/spf13/cobra"
 )
 
@@ -44,9 +43,9 @@ type app struct {
 	from         string // format of the input, "" to recognize it
 	read         formats.ReadOptions
 	openers      *formats.Openers
-	limits       iox.Limits
-	quota        iox.Quota
-	memory       *memlimit.Limit // of the process; jobs share it
+	limits       fileio.Limits
+	quota        fileio.Quota
+	memory       *pass.MemoryLimit // of the process; jobs share it
 	pick         pickFlags
 	given        []givenFlag // flags of the command line for proposed commands
 	piped        string      // the command that a proposed pipe ends with
@@ -65,11 +64,11 @@ type app struct {
 	kept             atomic.Pointer[func() string] // describes the output that remains if the run is ended early; nil means none
 	detail           atomic.Pointer[func() string] // describes an upload or a download in the progress bar; nil means none
 	phases           atomic.Int32                  // that are being shown
-	cleaner          *iox.Cleaner
+	cleaner          *fileio.Cleaner
 	temps            *temps
-	left             error                           // error of the first output that could not be removed
-	sum              *summary.Summary                // nil until the command calls begin
-	begun            atomic.Pointer[summary.Summary] // copy of sum from begin, for other goroutines
+	left             error                        // error of the first output that could not be removed
+	sum              *pass.Summary                // nil until the command calls begin
+	begun            atomic.Pointer[pass.Summary] // copy of sum from begin, for other goroutines
 }
 
 const (
@@ -81,9 +80,9 @@ const (
 func newApp(stdout, stderr io.Writer) *app {
 	return &app{
 		stdout: stdout, stderr: stderr, help: textWriter{w: stdout}, read: formats.ReadOptions{MaxTemp: formats.DefaultTemp},
-		limits: *iox.DefaultLimits(), piped: "ntconv info", openers: new(formats.Openers), cleaner: new(iox.Cleaner), temps: new(temps),
+		limits: *fileio.DefaultLimits(), piped: "ntconv info", openers: new(formats.Openers), cleaner: new(fileio.Cleaner), temps: new(temps),
 		report: reportText, progressForm: progressAuto, events: new(atomic.Int64),
-		memory: &memlimit.Limit{Max: memlimit.Default, Advice: "raise --" + formats.FlagMemory},
+		memory: &pass.MemoryLimit{Max: pass.DefaultMemory, Advice: "raise --" + formats.FlagMemory},
 	}
 }
 
@@ -221,7 +220,7 @@ func (a *app) finish(cmd *cobra.Command, err error) int {
 type textWriter struct {
 	w   io.Writer
 	n   int64
-	err error // the first one, of type *iox.Error
+	err error // the first one, of type *fileio.Error
 }
 
 // Write implements io.Writer.
@@ -231,7 +230,7 @@ func (t *textWriter) Write(p []byte) (int, error) {
 	}
 	n, err := t.w.Write(p)
 	if t.n += int64(n); err != nil {
-		t.err = &iox.Error{Name: iox.StdoutName, Op: "write", Bytes: t.n, Err: err}
+		t.err = &fileio.Error{Name: fileio.StdoutName, Op: "write", Bytes: t.n, Err: err}
 	}
 	return n, t.err
 }

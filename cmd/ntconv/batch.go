@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/spf13/cobra"
 )
 
@@ -152,7 +152,7 @@ func (b *batch) run(phase string, jobs int, names []string, one func(*outcome) e
 	if !a.ended.Load() { // otherwise the handler has ended the jobs and prints its message
 		a.onInterrupt("")
 	}
-	a.sum.Done, a.sum.Report = true, []summary.Entry{}
+	a.sum.Done, a.sum.Report = true, []pass.Entry{}
 	a.sum.Events, a.sum.Selected, a.sum.Bytes = b.result.events, b.result.events, b.result.bytes
 }
 
@@ -175,7 +175,7 @@ func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inp
 		return failf(exitInput, "%s: all traces found are outputs in this directory; name other inputs", dir)
 	}
 	b := &batch{app: a}
-	a.begin(&summary.Summary{Input: in.Names[0], Inputs: in.Names, To: c.to.Name, Output: dir, Result: &b.result})
+	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names, To: c.to.Name, Output: dir, Result: &b.result})
 	if len(in.Names) == 1 {
 		a.sum.Inputs = nil
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
 )
 
 // Outcomes of an input of a batch. collect_result.go has the others.
@@ -22,16 +22,16 @@ const (
 
 // An outcome is what became of one of several inputs.
 type outcome struct {
-	Input   string          `json:"input"`
-	Output  string          `json:"output,omitempty"`
-	Status  string          `json:"status"`
-	Events  int64           `json:"events"`          // read
-	Bytes   int64           `json:"bytes,omitempty"` // of the output
-	Seconds float64         `json:"seconds"`
-	Note    string          `json:"summary,omitempty"` // the line that a run with this input alone prints
-	Report  []summary.Entry `json:"report,omitempty"`
-	Exit    int             `json:"exit"`
-	Error   string          `json:"error,omitempty"`
+	Input   string       `json:"input"`
+	Output  string       `json:"output,omitempty"`
+	Status  string       `json:"status"`
+	Events  int64        `json:"events"`          // read
+	Bytes   int64        `json:"bytes,omitempty"` // of the output
+	Seconds float64      `json:"seconds"`
+	Note    string       `json:"summary,omitempty"` // the line that a run with this input alone prints
+	Report  []pass.Entry `json:"report,omitempty"`
+	Exit    int          `json:"exit"`
+	Error   string       `json:"error,omitempty"`
 }
 
 // A batchResult is the outcome of all inputs of a batch. It implements formats.Result.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/dataset"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -107,7 +107,7 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 		return err
 	}
 	run := &collecting{app: a, cmd: cmd, conversion: c, collection: d, set: set, added: make(map[string]chan struct{})}
-	a.begin(&summary.Summary{Input: found.Names[0], To: c.to.Name, Output: set.Dir(), Result: &run.result})
+	a.begin(&pass.Summary{Input: found.Names[0], To: c.to.Name, Output: set.Dir(), Result: &run.result})
 	if len(found.Names) > 1 {
 		a.sum.Inputs = found.Names
 	}
@@ -119,7 +119,7 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 	if !a.ended.Load() { // otherwise the handler has ended the jobs and prints its message
 		a.onInterrupt("")
 	}
-	a.sum.Done, a.sum.Report = true, []summary.Entry{}
+	a.sum.Done, a.sum.Report = true, []pass.Entry{}
 	a.sum.Events, a.sum.Selected, a.sum.Bytes = run.result.events, run.result.events, run.result.bytes
 	if n := len(found.Skipped); n > 0 {
 		a.sum.Notes = append(a.sum.Notes, message.Count(int64(n), "other file")+" skipped: "+firstNames(found.Skipped))

@@ -12,15 +12,14 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/dataset"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/procinfo"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/spf13/cobra"
 )
 
@@ -131,7 +130,7 @@ func joined(err error) []error {
 // names reports whether the message of err names the input.
 func names(err error, name string) bool {
 	var in *input.Error
-	var file *iox.Error
+	var file *fileio.Error
 	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name || codeOf(err) == exitEmpty || isDifference(err)
 }
 
@@ -250,15 +249,15 @@ type tracing struct {
 	app        *app        // of the input
 	conversion *conversion // of the input
 	addition   *dataset.Addition
-	size       int64           // of the input
-	tally      *procinfo.Tally // of the current pass
+	size       int64            // of the input
+	tally      *recording.Tally // of the current pass
 }
 
 // plan adds a stage to the plan of the conversion that counts the events of processes.
 func (t *tracing) plan(plan *pass.Plan) *pass.Plan {
 	t.conversion.plan(plan)
 	plan.Before = append(plan.Before, func(_ *pass.Pass, src ntconv.Source) ntconv.Source {
-		t.tally = new(procinfo.Tally)
+		t.tally = new(recording.Tally)
 		return &talliedSource{src, t.tally}
 	})
 	return plan
@@ -267,7 +266,7 @@ func (t *tracing) plan(plan *pass.Plan) *pass.Plan {
 // A talliedSource passes every event to a tally.
 type talliedSource struct {
 	ntconv.Source
-	tally *procinfo.Tally
+	tally *recording.Tally
 }
 
 // Next implements ntconv.Source.
@@ -283,10 +282,10 @@ func (s *talliedSource) Next() (*ntconv.Event, error) {
 func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
 	c := *t.conversion
 	c.trace = &formats.Trace{UID: t.addition.UID(), Service: t.collection.service}
-	t.app.sum = &summary.Summary{Input: result.Input, To: c.to.Name}
+	t.app.sum = &pass.Summary{Input: result.Input, To: c.to.Name}
 	d := t.app.delivery(p, &c, result.Input)
-	limits := iox.OutputOptions{Check: t.app.memory.Check, Quota: &t.app.quota}
-	d.to, d.outputs = formats.ToDir, func() (*iox.Outputs, error) { return t.addition.Outputs(limits) }
+	limits := fileio.OutputOptions{Check: t.app.memory.Check, Quota: &t.app.quota}
+	d.to, d.outputs = formats.ToDir, func() (*fileio.Outputs, error) { return t.addition.Outputs(limits) }
 	err := t.app.deliver(p, d)
 	if !t.app.sum.Done {
 		return err

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )

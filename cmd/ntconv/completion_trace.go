@@ -10,11 +10,11 @@ import (
 	"unicode"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/procinfo"
-	"github.com/ntconv/ntconv/internal/scrub"
-	"github.com/ntconv/ntconv/internal/where"
+	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/select/where"
+	"github.com/ntconv/ntconv/internal/trace/scrub"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"
 	"github.com/spf13/cobra"
@@ -43,10 +43,10 @@ func newNameSets() *nameSets {
 type traceReader struct {
 	mu        sync.Mutex
 	names     *nameSets
-	processes procinfo.Names
+	processes recording.Names
 	seen      map[*ntconv.Type]bool
 	threads   map[*ntconv.Thread]bool
-	known     map[*ntconv.Process]*procinfo.NameSet
+	known     map[*ntconv.Process]*recording.NameSet
 }
 
 // namesIn returns the names in the first of the given inputs that is a file or a directory, or nil if there is none, or
@@ -61,7 +61,7 @@ func (a *app) namesIn(args []string) *nameSets {
 	}
 	r := &traceReader{
 		names: newNameSets(), seen: map[*ntconv.Type]bool{}, threads: map[*ntconv.Thread]bool{},
-		known: map[*ntconv.Process]*procinfo.NameSet{},
+		known: map[*ntconv.Process]*recording.NameSet{},
 	}
 	done := make(chan struct{})
 	go func() {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // completions returns the completions of a line whose last word is incomplete. Nothing may be printed to standard error but

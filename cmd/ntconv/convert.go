@@ -5,11 +5,10 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/subset"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -120,7 +119,7 @@ type conversion struct {
 	trace   *formats.Trace  // nil if the output is not part of a dataset
 	when    formats.Names   // when the format needs symbols
 	symbols bool            // with a selection, also write events that symbolize it; see formats.Out.Subset
-	part    *subset.Filter  // selects the events to write; nil means the selected events only
+	part    *split.Filter   // selects the events to write; nil means the selected events only
 	byName  bool            // the name of the output determines whether it is a directory
 	// ordering, if not nil, reports whether the events are in time order regardless of the order of reading.
 	ordering func() bool
@@ -148,7 +147,7 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 // convert reads inputs and writes an output.
 func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	inputs := append([]string{c.in}, c.others...)
-	sum := &summary.Summary{Input: c.in, To: c.to.Name, Flags: a.openers.Notes}
+	sum := &pass.Summary{Input: c.in, To: c.to.Name, Flags: a.openers.Notes}
 	if len(inputs) > 1 {
 		sum.Inputs = inputs
 	}
@@ -200,7 +199,7 @@ func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
 	d := &delivery{
 		name: name,
 		to:   to,
-		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
+		create: func(out *fileio.Outputs) (_ ntconv.Sink, err error) {
 			t := target(p)
 			t.Flagless = c.flagless
 			t.Trace = c.trace

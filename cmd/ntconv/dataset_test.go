@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/dataset"
+	"github.com/ntconv/ntconv/internal/tables/dataset"
 )
 
 // fleet makes a directory of n different traces, each a recorded trace truncated at a different place, and returns its

@@ -8,11 +8,11 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/ntconv/ntconv/internal/dataset"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/parquetreader"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/dataset"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )

@@ -7,11 +7,10 @@ import (
 	"path/filepath"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/memlimit"
-	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -22,12 +21,12 @@ import (
 type delivery struct {
 	name   string // of the output
 	to     formats.Destination
-	create func(*iox.Outputs) (ntconv.Sink, error)
+	create func(*fileio.Outputs) (ntconv.Sink, error)
 	// flush, if not nil, writes what the sink has buffered to out. Otherwise the buffers of the sink depend on its events
 	// only.
 	flush func()
 	// outputs, if not nil, returns the set of outputs instead of the one called name.
-	outputs func() (*iox.Outputs, error)
+	outputs func() (*fileio.Outputs, error)
 	// empty returns, after the sink was closed, the noun for what an empty output lacks, or "" if it is not empty. An
 	// empty output is aborted.
 	empty  func() string
@@ -49,7 +48,7 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 		a.onInterrupt("interrupted, the output is not complete")
 	}
 	sink, err := d.create(out)
-	if cause := memlimit.Cause(err); cause != nil {
+	if cause := pass.MemoryCause(err); cause != nil {
 		return errors.Join(fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: cause}), a.abort(out))
 	}
 	if isLimit(err) {
@@ -57,7 +56,7 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 	}
 	if err != nil {
 		code := exitUsage
-		if of := (*iox.Error)(nil); errors.As(err, &of) {
+		if of := (*fileio.Error)(nil); errors.As(err, &of) {
 			code = exitOutput
 		}
 		return errors.Join(fail(code, err), a.abort(out))
@@ -81,9 +80,9 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 }
 
 // outputs returns the set of outputs of a delivery.
-func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
+func (a *app) outputs(d *delivery) (*fileio.Outputs, error) {
 	if d.to == formats.ToNothing {
-		return iox.NoOutputs(&a.quota), nil
+		return fileio.NoOutputs(&a.quota), nil
 	}
 	if d.outputs != nil {
 		out, err := d.outputs()
@@ -93,8 +92,8 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 		return out, nil
 	}
 	dir := d.to == formats.ToDir
-	out, err := iox.CreateOutputs(d.name, iox.OutputsOptions{
-		OutputOptions: iox.OutputOptions{
+	out, err := fileio.CreateOutputs(d.name, fileio.OutputsOptions{
+		OutputOptions: fileio.OutputOptions{
 			Force:   a.force,
 			Cleaner: a.cleaner,
 			Check:   a.memory.Check,
@@ -111,7 +110,7 @@ func (a *app) outputs(d *delivery) (*iox.Outputs, error) {
 }
 
 // keep is the part of deliver after output and sink have been created.
-func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs) error {
+func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *fileio.Outputs) error {
 	fatal, partial := a.drain(p, sink)
 	if fatal != nil {
 		if s, ok := sink.(formats.Aborter); ok {
@@ -153,7 +152,7 @@ func (a *app) keep(p *pass.Pass, d *delivery, sink ntconv.Sink, out *iox.Outputs
 
 // abort aborts an output. It records the first error, because a leftover file must be reported even if a second pass
 // succeeds.
-func (a *app) abort(out *iox.Outputs) error {
+func (a *app) abort(out *fileio.Outputs) error {
 	err := out.Abort()
 	if err != nil && a.left == nil {
 		a.left = fail(exitOutput, err)

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/spf13/pflag"
 )
 
@@ -29,12 +29,12 @@ func (*uploadCreator) Destination() (formats.Destination, string) {
 }
 func (*uploadCreator) Ahead() []formats.Ahead                   { return nil }
 func (*uploadCreator) Stage() func(ntconv.Source) ntconv.Source { return nil }
-func (u *uploadCreator) Create(out *iox.Outputs, _ *ntconv.Info, _ *formats.Target) (formats.Sink, error) {
+func (u *uploadCreator) Create(out *fileio.Outputs, _ *ntconv.Info, _ *formats.Target) (formats.Sink, error) {
 	return &uploadSink{out: out, sent: u.sent}, nil
 }
 
 type uploadSink struct {
-	out  *iox.Outputs
+	out  *fileio.Outputs
 	sent *int64
 }
 

@@ -8,12 +8,12 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/pprofview"
-	"github.com/ntconv/ntconv/internal/profilediff"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/show/profilediff"
+	"github.com/ntconv/ntconv/internal/show/web"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -206,8 +206,8 @@ func (a *app) difference(cmd *cobra.Command, d *differing, base, made *profile.P
 		return nil, err
 	}
 	names := [2]string{input.NameOf(d.diffBase, 0), input.NameOf(d.in, 0)}
-	of, ofBase, err := pprofview.SharedType(after, before, d.options.SampleType)
-	var incompatible *pprofview.IncompatibleError
+	of, ofBase, err := web.SharedType(after, before, d.options.SampleType)
+	var incompatible *web.IncompatibleError
 	if errors.As(err, &incompatible) {
 		return nil, failf(exitEmpty, "%s and %s: the sample types differ: %s before and %s after; %s", names[0], names[1],
 			strings.Join(incompatible.Base, ", "), strings.Join(incompatible.Has, ", "), commonTypes(cmd, incompatible.Common))
@@ -234,7 +234,7 @@ func (a *app) difference(cmd *cobra.Command, d *differing, base, made *profile.P
 // selected returns the samples of a profile that the flags select.
 func (a *app) selected(cmd *cobra.Command, d *differing, p *profile.Profile) (*profile.Profile, error) {
 	known := learnNames(p, d.options.UsesLabels())
-	selected, unmatched, err := pprofview.Select(p, &d.options.Filter)
+	selected, unmatched, err := web.Select(p, &d.options.Filter)
 	if err != nil {
 		return nil, d.reportFailure(err, cmd.Name(), known)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/profilediff"
+	"github.com/ntconv/ntconv/internal/show/profilediff"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/inventory"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/show/inventory"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -89,7 +89,7 @@ func (a *app) inventoryAdvice(p *pass.Pass) string {
 
 // listAdvice returns the command that lists what the input contains. A pipe cannot be read again.
 func (a *app) listAdvice(p *pass.Pass, command, what string) string {
-	if p.Input.FirstName() == iox.StdinName {
+	if p.Input.FirstName() == fileio.StdinName {
 		return "save the input to a file, or send it again; ntconv " + command + " IN lists " + what
 	}
 	return "ntconv " + command + " " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists " + what

@@ -11,10 +11,10 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // evil is text that a terminal acts on, in all ways: bytes of C1 and others that are not UTF-8, characters of C0, C1

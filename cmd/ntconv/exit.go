@@ -7,9 +7,9 @@ import (
 	"syscall"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/tempfile"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/files/spool"
+	"github.com/ntconv/ntconv/internal/run/formats"
 )
 
 // Exit codes. If a signal ends the process, the code is exitSignal plus the number of the signal.
@@ -74,11 +74,11 @@ func inputFailure(err error, strict bool) error {
 	if errors.As(err, &flag) {
 		return fail(exitUsage, err)
 	}
-	if temp := (*tempfile.Error)(nil); errors.As(err, &temp) {
+	if temp := (*spool.Error)(nil); errors.As(err, &temp) {
 		return fail(exitOutput, err) // not the fault of the input: a temporary file cannot be written
 	}
 	if isLimit(err) {
-		if packed := (*iox.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
+		if packed := (*fileio.Error)(nil); errors.As(err, &packed) && isLimit(packed) {
 			err = packed // the position in the decompressed data adds nothing
 		}
 		return limitFailure(err)
@@ -103,11 +103,11 @@ func isLimit(err error) bool { return errors.Is(err, ntconv.ErrLimit) }
 // show writes text to standard output. Its errors are those of an output.
 func (a *app) show(text string) error {
 	if err := a.quota.Spend(len(text)); err != nil {
-		return limitFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: 0, Err: err})
+		return limitFailure(&fileio.Error{Name: fileio.StdoutName, Op: "write", Bytes: 0, Err: err})
 	}
 	n, err := io.WriteString(a.stdout, text)
 	if err != nil {
-		return outputFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Bytes: int64(n), Err: err})
+		return outputFailure(&fileio.Error{Name: fileio.StdoutName, Op: "write", Bytes: int64(n), Err: err})
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (a *app) show(text string) error {
 // outputFailure returns the failure for an error of an output. If the reader of a pipe has closed it, as head does, the
 // command ends without a message; a closed connection of an upload is reported.
 func outputFailure(err error) error {
-	if of := (*iox.Error)(nil); errors.As(err, &of) && errors.Is(of, syscall.EPIPE) {
+	if of := (*fileio.Error)(nil); errors.As(err, &of) && errors.Is(of, syscall.EPIPE) {
 		return fail(exitSignal+int(syscall.SIGPIPE), errQuiet)
 	}
 	return fail(exitOutput, err)

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/subset"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -81,15 +81,15 @@ func (a *app) filterCmd() *cobra.Command {
 
 // subset returns the filter for the events to write, nil if only the selected events are written or there is no
 // selection.
-func (c *conversion) subset(plan *pass.Plan) *subset.Filter {
+func (c *conversion) subset(plan *pass.Plan) *split.Filter {
 	if !c.to.Out.Subset || plan.Selection.Empty() {
 		return nil
 	}
-	return subset.New(subset.Options{Symbols: c.symbols})
+	return split.NewFilter(split.FilterOptions{Symbols: c.symbols})
 }
 
 // convertSubset writes the selected events of an input, and the events that symbolize their stacks.
-func (a *app) convertSubset(c *conversion, plan *pass.Plan, in *input.Input, name string, part *subset.Filter) error {
+func (a *app) convertSubset(c *conversion, plan *pass.Plan, in *input.Input, name string, part *split.Filter) error {
 	if part.NeedsLearn() {
 		if err := a.learn(in, plan, part); err != nil {
 			return err
@@ -118,7 +118,7 @@ func (a *app) convertSubset(c *conversion, plan *pass.Plan, in *input.Input, nam
 
 // learn reads an input to find the processes with a selected event. It ignores errors after which an input is partly
 // usable, because the second reading reports them.
-func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error {
+func (a *app) learn(in *input.Input, plan *pass.Plan, part *split.Filter) error {
 	first := *plan
 	first.Progress = func(in *input.Input, _ string) func() { return a.progress(in, "looking ahead") }
 	return a.follow(&first, in, func(p *pass.Pass) error {
@@ -130,7 +130,7 @@ func (a *app) learn(in *input.Input, plan *pass.Plan, part *subset.Filter) error
 }
 
 // subsetDetail describes the events that a subset has in addition to the selected events, and those that it omits.
-func subsetDetail(part *subset.Filter) string {
+func subsetDetail(part *split.Filter) string {
 	var list []string
 	c := part.Counts()
 	if c.Symbols > 0 {

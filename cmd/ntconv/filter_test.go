@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 )

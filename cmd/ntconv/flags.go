@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/ntconv/ntconv/internal/during"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/selection"
-	"github.com/ntconv/ntconv/internal/where"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/select/selection"
+	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -155,7 +154,7 @@ func (p *pickFlags) bind(flags *pflag.FlagSet) {
 	flags.Var((*momentFlag)(&p.opts.To), "to-time", "select events before this `time`")
 	flags.StringArrayVar(&p.where, "where", nil, "select events for which this `expression` is true, such as "+
 		"'Size > 1000 && $time < 5s'; see ntconv help where")
-	flags.StringArrayVar(&p.during, during.Flag, nil, "select events while something was open for which this `expression` is "+
+	flags.StringArrayVar(&p.during, selection.DuringFlag, nil, "select events while something was open for which this `expression` is "+
 		"true, such as 'gc.generation == 2' or 'span.name =~ \"GET /cart\"'; reads the input twice; see ntconv help where")
 }
 

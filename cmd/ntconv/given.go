@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )

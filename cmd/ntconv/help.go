@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 )
 
 // attacksOnFiles are on temporary files and on decompression.
@@ -47,7 +47,7 @@ func gzipMembers(t *testing.T, parts ...string) string {
 	t.Helper()
 	var b bytes.Buffer
 	for _, part := range parts {
-		z, err := iox.NewGzip(&b, 1)
+		z, err := fileio.NewGzip(&b, 1)
 		if err == nil {
 			_, err = z.Write([]byte(part))
 		}

@@ -6,7 +6,7 @@ var attacksOnSymbols = []attack{
 	{file: "panic-heaviest-min.nettrace", args: "to firefox IN -o OUT.firefox.json", code: 3, out: 64 << 10, mib: 100},
 	{file: "panic-heaviest-min.nettrace", args: "to pprof IN -o OUT.pb.gz", code: 3, out: 4 << 10, mib: 100},
 	{file: "panic-heaviest-min.nettrace", args: "top IN", code: 3, out: 4 << 10, mib: 100},
-	{file: "name-commas.nettrace", args: "to pprof IN -o OUT.pb.gz", out: 8 << 10, mib: 120}, // 64 s before; TestGrowth of internal/dotnet counts steps
+	{file: "name-commas.nettrace", args: "to pprof IN -o OUT.pb.gz", out: 8 << 10, mib: 120}, // 64 s before; TestGrowth of internal/events/dotnet counts steps
 	{file: "name-commas.nettrace", args: "print --frames IN", out: 4 << 20, mib: 120},
 	{file: "assembly.nettrace", args: "to pprof IN -o OUT.pb.gz", out: 1 << 20, mib: 160},
 	{file: "wide.nettrace", args: "print --frames IN", out: 16 << 20, mib: 120},

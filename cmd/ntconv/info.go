@@ -6,13 +6,12 @@ import (
 	"errors"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/inventory"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/overview"
-	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/show/inventory"
+	"github.com/ntconv/ntconv/internal/show/overview"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
@@ -80,7 +79,7 @@ type infoOptions struct{ json, all bool }
 // info prints the contents of a trace. anyOrder means that the user chose no order: counts and nearly all totals do not
 // depend on it, and file order needs no window. An input that can be read only once is read in file order.
 func (a *app) info(name string, anyOrder bool, form infoOptions) error {
-	a.begin(&summary.Summary{Input: name, Flags: a.openers.Notes})
+	a.begin(&pass.Summary{Input: name, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -153,15 +152,15 @@ type description struct {
 	Size int64  `json:"size,omitempty"` // stored bytes; absent for a pipe
 	inventory.Description
 	overview.Overview
-	Notes  []string        `json:"notes,omitempty"` // on flags of the command line that do not fit the trace
-	Losses []string        `json:"loss_notes,omitempty"`
-	Report []summary.Entry `json:"report"`
+	Notes  []string     `json:"notes,omitempty"` // on flags of the command line that do not fit the trace
+	Losses []string     `json:"loss_notes,omitempty"`
+	Report []pass.Entry `json:"report"`
 }
 
 // describe returns the description for the counts of a pass. words refer to the input in proposed commands.
 func (c *contents) describe(p *pass.Pass, words string) *description {
 	first, last, ok := p.Span()
-	losses := summary.LossNotes(p.Losses())
+	losses := pass.LossNotes(p.Losses())
 	if p.Order == reader.FileOrder && c.overview.Disordered() {
 		losses = append(losses, "totals of intervals that begin and end on different threads may be inexact, because the "+
 			"events were read in file order; pass a file, or use --order time")
@@ -173,7 +172,7 @@ func (c *contents) describe(p *pass.Pass, words string) *description {
 		Overview:    *c.overview.Describe(first, last, ok, words),
 		Notes:       p.Selector.Notes(),
 		Losses:      losses,
-		Report:      summary.Entries(p.Report),
+		Report:      pass.Entries(p.Report),
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/pass"
 )
 
 // A described is an element of the output of ntconv info --json for several inputs: the description of a trace, or why
@@ -31,7 +31,7 @@ func (a *app) infoEach(in *inputs, jobs int, form infoOptions) error {
 		b.result.Outputs[i].Input, list[i].Name = name, name
 		at[&b.result.Outputs[i]] = &list[i]
 	}
-	a.begin(&summary.Summary{Input: in.Names[0], Inputs: in.Names})
+	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names})
 	b.run("reading", jobs, in.Names, func(o *outcome) error {
 		d := at[o]
 		_, err := a.runJob(&job{in: o.Input, described: func(of *description) { d.description = of }})

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/inventory"
+	"github.com/ntconv/ntconv/internal/show/inventory"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 

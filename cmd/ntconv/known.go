@@ -10,8 +10,8 @@ import (
 	"sync"
 
 	"github.com/google/pprof/profile"
-	"github.com/ntconv/ntconv/internal/glob"
-	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/select/where"
 )
 
 // Bounds of a hint.
@@ -116,7 +116,7 @@ func (k *knownNames) similar(expression string) (names []string) {
 		best := len(f.Name) + len(want)
 		for _, word := range words().FindAllString(f.Name, -1) {
 			if len(word) <= len(want)+most { // longer ones differ in more letters
-				best = min(best, glob.Distance(strings.ToLower(word), want))
+				best = min(best, where.Distance(strings.ToLower(word), want))
 			}
 		}
 		switch {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -65,7 +65,7 @@ func writeManual(dir, date string) error {
 			return fail(exitOutput, err)
 		}
 		if err := os.WriteFile(path, []byte(manPage(cmd, date)), 0o666); err != nil {
-			return fail(exitOutput, &iox.Error{Name: path, Op: "write", Bytes: -1, Err: err})
+			return fail(exitOutput, &fileio.Error{Name: path, Op: "write", Bytes: -1, Err: err})
 		}
 		for _, c := range manChildren(cmd) {
 			if err := walk(c); err != nil {

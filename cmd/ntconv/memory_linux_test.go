@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // baseMiB is what a process of the command has in addition to what --max-memory limits: its program file and the

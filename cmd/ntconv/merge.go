@@ -10,12 +10,11 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clocks"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/split"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -264,23 +263,23 @@ func (m *merging) combine(sources []ntconv.Source) (ntconv.Source, error) {
 	if m.parts {
 		return m.join(sources)
 	}
-	traces := make([]clocks.Trace, len(sources))
+	traces := make([]split.ClockedTrace, len(sources))
 	for i, src := range sources {
-		traces[i] = clocks.Trace{
+		traces[i] = split.ClockedTrace{
 			Name: originName(m.names[i]), Info: src.Info(), Offset: m.offset[i],
 			Recorded: strings.HasPrefix(src.Info().Format, "nettrace") || strings.HasPrefix(src.Info().Format, "netperf"),
 		}
 	}
-	aligned := clocks.Align(traces, m.separate)
+	aligned := split.AlignClocks(traces, m.separate)
 	o := &ntconv.MergeOptions{Hosts: make([]string, len(sources))}
 	if m.samePIDs {
 		o.Spaces = make([]int, len(sources))
 	}
-	several := slices.ContainsFunc(aligned, func(x clocks.Aligned) bool { return x.Machine > 0 })
+	several := slices.ContainsFunc(aligned, func(x split.AlignedTrace) bool { return x.Machine > 0 })
 	for i, x := range aligned {
 		m.notes = append(m.notes, x.Note)
 		o.Origins = append(o.Origins, traces[i].Name)
-		first := slices.IndexFunc(aligned, func(y clocks.Aligned) bool { return y.Machine == x.Machine })
+		first := slices.IndexFunc(aligned, func(y split.AlignedTrace) bool { return y.Machine == x.Machine })
 		if o.Hosts[i] = m.host[i]; o.Hosts[i] == "" && several {
 			if o.Hosts[i] = m.host[first]; o.Hosts[i] == "" {
 				o.Hosts[i] = hostName(traces[first].Name)
@@ -290,7 +289,7 @@ func (m *merging) combine(sources []ntconv.Source) (ntconv.Source, error) {
 			o.Spaces[i] = x.Machine
 		}
 		src := split.WithoutReplicas(sources[i])
-		sources[i] = &aligning{src, clocks.Described(src.Info(), &x)}
+		sources[i] = &aligning{src, split.DescribeClock(src.Info(), &x)}
 	}
 	return ntconv.MergeWith(o, sources...), nil
 }

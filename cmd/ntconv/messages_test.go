@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/pprof/profile"
 
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/tempfile"
+	"github.com/ntconv/ntconv/internal/files/spool"
+	"github.com/ntconv/ntconv/internal/run/input"
 )
 
 // gzipped returns b compressed with gzip.
@@ -212,7 +212,7 @@ func TestNamesStayOnTheirLine(t *testing.T) {
 
 // An input that cannot be sorted for lack of space is an error of the output, and says what to do.
 func TestNoRoomForSorting(t *testing.T) {
-	_, err := tempfile.Create(t.TempDir()+"/absent", "x", 0)
+	_, err := spool.Create(t.TempDir()+"/absent", "x", 0)
 	err = inputFailure(&input.Error{Name: "calls.parquet", Err: err}, false)
 	if codeOf(err) != exitOutput || !strings.Contains(err.Error(), "TMPDIR") || !strings.Contains(err.Error(), "calls.parquet") {
 		t.Errorf("code %d: %v", codeOf(err), err)

@@ -6,10 +6,10 @@ import (
 	"syscall"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -17,7 +17,7 @@ import (
 // --strict is the reason why no output was kept.
 func nextStep(err error, strict bool) string {
 	var advised *ntconv.AdviceError
-	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, iox.ErrCorrupt) || input.IsTruncated(err)
+	damaged := errors.Is(err, ntconv.ErrCorrupt) || errors.Is(err, fileio.ErrCorrupt) || input.IsTruncated(err)
 	var set *input.DatasetError
 	switch {
 	case errors.As(err, &set):

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 )
 
 // accept starts a receiver that accepts everything, and returns its URL.
@@ -132,7 +132,7 @@ func TestBrokenConnectionIsNoBrokenPipe(t *testing.T) {
 		err  error
 		code int
 	}{
-		{&iox.Error{Name: iox.StdoutName, Op: "write", Err: syscall.EPIPE}, exitSignal + int(syscall.SIGPIPE)},
+		{&fileio.Error{Name: fileio.StdoutName, Op: "write", Err: syscall.EPIPE}, exitSignal + int(syscall.SIGPIPE)},
 		{fmt.Errorf("http://collector:4318: %w", &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}), exitOutput},
 	} {
 		if got := outputFailure(c.err); codeOf(got) != c.code || (c.code == exitOutput) != (got.Error() != "") {

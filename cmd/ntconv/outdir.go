@@ -8,9 +8,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
 )
 
 // checkReplaced rejects an output directory that would replace a directory with an input or with files of other
@@ -32,7 +32,7 @@ func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		return nil // there is none, or the creation of the output gives the error
 	case err != nil: // it may contain files that -f must not delete
-		return outputFailure(&iox.Error{Name: out, Op: "create", Bytes: -1, Err: err})
+		return outputFailure(&fileio.Error{Name: out, Op: "create", Bytes: -1, Err: err})
 	}
 	for _, e := range entries {
 		if e.IsDir() || !hasExtension(to, e.Name()) {

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/run/formats"
 )
 
 // A part of a recording and the same part without the copies of events that resolve its stacks have the same contents:

@@ -5,12 +5,11 @@ import (
 	"os"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/memlimit"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 )
@@ -98,7 +97,7 @@ func (a *app) notOpened(err error) error {
 		}
 	}
 	var unknown *formats.Unknown
-	if errors.As(err, &unknown) && of != nil && of.Name != iox.StdinName && of.Name != "-" {
+	if errors.As(err, &unknown) && of != nil && of.Name != fileio.StdinName && of.Name != "-" {
 		err = &input.Error{Name: of.Name, Err: unknown.For(message.ShellWord(of.Name), a.piped)}
 	}
 	if spool := (*input.SpoolError)(nil); errors.As(err, &spool) && !isLimit(err) {
@@ -142,8 +141,8 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 	switch {
 	case errors.As(fatal, &of) && errors.As(of.Err, &flag):
 		return fail(exitUsage, flag), nil
-	case errors.As(fatal, &of) && memlimit.Cause(of.Err) != nil: // an error of the input, not of the output
-		return fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: memlimit.Cause(of.Err)}), nil
+	case errors.As(fatal, &of) && pass.MemoryCause(of.Err) != nil: // an error of the input, not of the output
+		return fail(exitLimit, &input.Error{Name: p.Input.Name(), Err: pass.MemoryCause(of.Err)}), nil
 	case errors.As(fatal, &of) && isLimit(of.Err):
 		return limitFailure(of.Err), nil
 	case errors.As(fatal, &of):

@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/eventtext"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/summary"
-	"github.com/ntconv/ntconv/internal/where"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/select/where"
+	"github.com/ntconv/ntconv/internal/show/eventtext"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -118,7 +117,7 @@ func printExamples() string {
 }
 
 func (a *app) print(r *printing) error {
-	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
+	a.begin(&pass.Summary{Input: r.in, Flags: a.openers.Notes})
 	a.lines = isStdout(r.out)
 	if err := checkOutput(r.out, r.in); err != nil {
 		return err
@@ -137,7 +136,7 @@ func (a *app) print(r *printing) error {
 		r.lines.Namer = p.Namer
 		err := a.deliver(p, &delivery{
 			name: r.out,
-			create: func(out *iox.Outputs) (ntconv.Sink, error) {
+			create: func(out *fileio.Outputs) (ntconv.Sink, error) {
 				w, err := out.Create("")
 				sink = newLineSink(w, p, r)
 				return sink, err
@@ -159,7 +158,7 @@ func (a *app) print(r *printing) error {
 
 // A lineSink writes events as lines. It is a sink for one pass of print.
 type lineSink struct {
-	out     *iox.Member
+	out     *fileio.Member
 	printer *eventtext.Printer
 	json    bool
 	mark    func(*ntconv.Event) bool // reports whether a mark is printed
@@ -168,7 +167,7 @@ type lineSink struct {
 	n       int64 // events printed
 }
 
-func newLineSink(out *iox.Member, p *pass.Pass, r *printing) *lineSink {
+func newLineSink(out *fileio.Member, p *pass.Pass, r *printing) *lineSink {
 	return &lineSink{
 		out:     out,
 		printer: eventtext.New(p.Info.Clock, r.lines),

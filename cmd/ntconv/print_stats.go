@@ -4,11 +4,10 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/eventstats"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/summary"
-	"github.com/ntconv/ntconv/internal/where"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/select/where"
+	"github.com/ntconv/ntconv/internal/show/eventtext"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
@@ -29,7 +28,7 @@ type statistics struct {
 	by     []string
 	of     string
 	count  int
-	opts   eventstats.Options
+	opts   eventtext.StatsOptions
 }
 
 func (s *statistics) bind(flags *pflag.FlagSet) {
@@ -89,7 +88,7 @@ func (s *statistics) parse() error {
 	if len(by) == 0 {
 		by = []string{"$provider,$event"}
 	}
-	s.opts = eventstats.Options{}
+	s.opts = eventtext.StatsOptions{}
 	for _, text := range by {
 		list, err := where.ParseOperands(text)
 		if err != nil {
@@ -123,7 +122,7 @@ func (a *app) printStats(cmd *cobra.Command, r *printing) error {
 	if !cmd.Flags().Changed("order") {
 		a.read.Order = reader.FileOrder // statistics do not depend on the order, and file order needs no window
 	}
-	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
+	a.begin(&pass.Summary{Input: r.in, Flags: a.openers.Notes})
 	a.lines = isStdout(r.out)
 	if err := checkOutput(r.out, r.in); err != nil {
 		return err
@@ -149,21 +148,21 @@ func (a *app) printStats(cmd *cobra.Command, r *printing) error {
 
 // A statsSink writes the statistics of a pass to an output.
 type statsSink struct {
-	*eventstats.Sink
+	*eventtext.StatsSink
 	*printing
-	output *iox.Member
+	output *fileio.Member
 }
 
 func newStatsSink(p *pass.Pass, r *printing) *statsSink {
 	opts := r.stats.opts
 	opts.Namer = p.Namer
-	return &statsSink{Sink: eventstats.New(p.Info.Clock, opts), printing: r}
+	return &statsSink{StatsSink: eventtext.NewStats(p.Info.Clock, opts), printing: r}
 }
 
 func (s *statsSink) delivery() *delivery {
 	return &delivery{
 		name: s.out,
-		create: func(out *iox.Outputs) (_ ntconv.Sink, err error) {
+		create: func(out *fileio.Outputs) (_ ntconv.Sink, err error) {
 			s.output, err = out.Create("")
 			return s, err
 		},

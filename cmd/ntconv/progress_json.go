@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/message"
+	"github.com/ntconv/ntconv/internal/data/message"
 )
 
 // A progressRecord is a line of --progress json. docs/usage.md describes it; members may be added, but not changed.

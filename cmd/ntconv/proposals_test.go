@@ -24,7 +24,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/dataset"
+	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/spf13/pflag"
 )

@@ -9,11 +9,10 @@ import (
 	"strings"
 
 	"github.com/google/pprof/profile"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/pprofview"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/show/web"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
@@ -31,7 +30,7 @@ type ranking struct {
 	plan           *pass.Plan
 	stage          pass.Stage                                  // of the selected events; nil if none
 	observe        func(*pass.Pass, formats.Sink) formats.Sink // wraps the sink of the profile; nil if it does not
-	options        pprofview.TopOptions
+	options        web.TopOptions
 }
 
 // Flags of a ranking.
@@ -105,8 +104,8 @@ func (a *app) profileOf(cmd *cobra.Command, r *ranking) (made *profile.Profile, 
 		partial = partialBase
 	}
 	name := r.base + r.diffBase
-	made, err = pprofview.Difference(made, base, r.options.SampleType, r.diffBase != "")
-	var incompatible *pprofview.IncompatibleError
+	made, err = web.Difference(made, base, r.options.SampleType, r.diffBase != "")
+	var incompatible *web.IncompatibleError
 	switch {
 	case errors.As(err, &incompatible):
 		err = failf(exitEmpty, "%s - %s: %w; %s", input.NameOf(r.in, 0), name, err, commonTypes(cmd, incompatible.Common))
@@ -165,16 +164,16 @@ func (a *app) profileAlone(cmd *cobra.Command, r *ranking) (made *profile.Profil
 
 // profilesAlone returns the profile of the input, or one per kind. There is at least one. partial is the error of an
 // incomplete input.
-func (a *app) profilesAlone(cmd *cobra.Command, r *ranking) (made []pprofview.View, partial, err error) {
+func (a *app) profilesAlone(cmd *cobra.Command, r *ranking) (made []web.View, partial, err error) {
 	if err := r.take(a, cmd); err != nil {
 		return nil, nil, err
 	}
-	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
+	a.begin(&pass.Summary{Input: r.in, Flags: a.openers.Notes})
 	err = a.over([]string{r.in}, r.plan, func(p *pass.Pass) error {
 		made, partial, err = a.profiles(p, r)
 		return err
 	})
-	made = slices.DeleteFunc(made, func(v pprofview.View) bool { return len(v.Profile.Sample) == 0 })
+	made = slices.DeleteFunc(made, func(v web.View) bool { return len(v.Profile.Sample) == 0 })
 	if err == nil && len(made) == 0 {
 		err = failf(exitEmpty, "%s: the profile has no samples", input.NameOf(r.in, 0))
 	}
@@ -192,7 +191,7 @@ func (b *kindBuffer) Write(p []byte) (int, error) { return b.w.Write(p) }
 func (b *kindBuffer) Close() error                { return nil }
 
 // profiles returns the profile of a pass, or one per kind.
-func (a *app) profiles(p *pass.Pass, r *ranking) (made []pprofview.View, partial, err error) {
+func (a *app) profiles(p *pass.Pass, r *ranking) (made []web.View, partial, err error) {
 	var list []*kindBuffer
 	create := func(k kind.Kind) (io.WriteCloser, error) {
 		b := &kindBuffer{Kind: k}
@@ -223,20 +222,20 @@ func (a *app) profiles(p *pass.Pass, r *ranking) (made []pprofview.View, partial
 		return nil, nil, a.nothing(p, what, r.profile.Advice())
 	}
 	for _, b := range list {
-		one, err := pprofview.Parse(b.Bytes())
+		one, err := web.Parse(b.Bytes())
 		if err != nil {
 			return nil, nil, err
 		}
 		b.Buffer = bytes.Buffer{} // not needed any more
-		made = append(made, pprofview.View{Profile: one, Name: b.Kind.String(), Text: b.Kind.String() + ": " + b.Doc()})
+		made = append(made, web.View{Profile: one, Name: b.Kind.String(), Text: b.Kind.String() + ": " + b.Doc()})
 	}
 	return made, partial, nil
 }
 
 // reportFailure returns the failure for an error of a report or selection of pprof. command is the name of the command.
 func (r *ranking) reportFailure(err error, command string, known *knownNames) error {
-	var missing *pprofview.SampleTypeError
-	var unmatched *pprofview.NoMatchError
+	var missing *web.SampleTypeError
+	var unmatched *web.NoMatchError
 	switch {
 	case errors.As(err, &missing):
 		err = formats.MissingSampleType(missing.Name, missing.Has)
@@ -256,7 +255,7 @@ func (a *app) noteUnmatched(r *ranking, options []string, known *knownNames) {
 		value := map[string]string{flagTagIgnore: f.TagIgnore, flagTagRoot: f.TagRoot, flagTagLeaf: f.TagLeaf}[option]
 		a.sum.Notes = append(
 			a.sum.Notes,
-			(&pprofview.NoMatchError{Option: option, Expression: value}).Error()+known.hint(option, value),
+			(&web.NoMatchError{Option: option, Expression: value}).Error()+known.hint(option, value),
 		)
 	}
 }

@@ -10,12 +10,11 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/scrub"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/trace/scrub"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -217,7 +216,7 @@ func readKey(s string) ([]byte, error) {
 
 func (a *app) printPolicy() error {
 	if _, err := io.WriteString(a.stdout, scrub.DefaultPolicy); err != nil {
-		return outputFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Err: err})
+		return outputFailure(&fileio.Error{Name: fileio.StdoutName, Op: "write", Err: err})
 	}
 	return nil
 }
@@ -283,7 +282,7 @@ func (f *scrubFlags) detail() string {
 
 // scrubDryRun lists what would be replaced.
 func (a *app) scrubDryRun(f *scrubFlags, in string) error {
-	a.begin(&summary.Summary{Input: in, Flags: a.openers.Notes})
+	a.begin(&pass.Summary{Input: in, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -303,7 +302,7 @@ func (a *app) scrubDryRun(f *scrubFlags, in string) error {
 			write = r.WriteJSON
 		}
 		if err := write(a.stdout); err != nil {
-			return outputFailure(&iox.Error{Name: iox.StdoutName, Op: "write", Err: err})
+			return outputFailure(&fileio.Error{Name: fileio.StdoutName, Op: "write", Err: err})
 		}
 		return partial
 	})

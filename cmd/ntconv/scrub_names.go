@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/scrub"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/trace/scrub"
 	"github.com/spf13/cobra"
 )
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/spf13/pflag"
 )
 

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
 )
 
 // catchSignals removes unfinished outputs when the user interrupts, and ends the process. A second signal ends it at
@@ -73,7 +73,7 @@ func (a *app) lastWords(text string) {
 // of the command would print.
 func (a *app) outOfMemory(err error) {
 	a.end(exitLimit, func() {
-		var sum summary.Summary
+		var sum pass.Summary
 		if begun := a.begun.Load(); begun != nil {
 			sum = *begun
 			if sum.Input != "" && !a.several {
@@ -93,7 +93,7 @@ func (a *app) outOfMemory(err error) {
 }
 
 // begin sets the summary of the run.
-func (a *app) begin(sum *summary.Summary) {
+func (a *app) begin(sum *pass.Summary) {
 	a.sum = sum
 	first := *sum
 	a.begun.Store(&first)
@@ -135,7 +135,7 @@ func (t *temps) create() (*os.File, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
-		return nil, iox.ErrAborted
+		return nil, fileio.ErrAborted
 	}
 	f, err := os.CreateTemp("", "ntconv-*")
 	if err == nil && os.Remove(f.Name()) != nil {
@@ -149,7 +149,7 @@ func (t *temps) createDir() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.over {
-		return "", iox.ErrAborted
+		return "", fileio.ErrAborted
 	}
 	name, err := os.MkdirTemp("", "ntconv-*")
 	if err == nil {
@@ -162,7 +162,7 @@ func (t *temps) createDir() (string, error) {
 // files.
 func (t *temps) run(cmd *exec.Cmd) error {
 	t.mu.Lock()
-	err := error(iox.ErrAborted)
+	err := error(fileio.ErrAborted)
 	if !t.over {
 		err = cmd.Start()
 	}

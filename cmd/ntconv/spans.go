@@ -5,44 +5,43 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/during"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/select/selection"
 	"github.com/ntconv/ntconv/internal/span/active"
-	"github.com/ntconv/ntconv/internal/summary"
 	"github.com/ntconv/ntconv/kind"
 )
 
 // spanUse is the use of spans by a command: to select events (--during), or to label samples.
 //
 //	during, evidence, name  set by selectDuring and linkSpans, before the first pass
-//	index                   set by learn, after which link may use it, and during.Learn, after which Keep may
+//	index                   set by learn, after which link may use it, and selection.Learn, after which Keep may
 //	linker, pass            set by link for the current pass, read by remark, links and describe after it
 type spanUse struct {
-	during   *during.Filter  // --during; nil without the flag
-	evidence active.Evidence // evidence for both uses
-	name     bool            // add the name of the span
-	index    *active.Index   // nil until the input has been read for it
-	kind     kind.Kind       // of the samples that get labels
-	linker   *active.Linker  // of the current pass, nil if no labels are added
-	pass     *pass.Pass      // the current pass, nil if there is nothing to link
+	during   *selection.DuringFilter // --during; nil without the flag
+	evidence active.Evidence         // evidence for both uses
+	name     bool                    // add the name of the span
+	index    *active.Index           // nil until the input has been read for it
+	kind     kind.Kind               // of the samples that get labels
+	linker   *active.Linker          // of the current pass, nil if no labels are added
+	pass     *pass.Pass              // the current pass, nil if there is nothing to link
 }
 
 // selectDuring adds the selection of --during to a plan. It does nothing without the flag.
 func (a *app) selectDuring(plan *pass.Plan) error {
 	a.spans = spanUse{evidence: active.All}
-	var conditions []*during.Condition
+	var conditions []*selection.DuringCondition
 	for _, text := range a.pick.during {
-		c, err := during.Parse(text)
+		c, err := selection.ParseDuring(text)
 		if err != nil {
-			return fmt.Errorf("--%s: %w", during.Flag, err)
+			return fmt.Errorf("--%s: %w", selection.DuringFlag, err)
 		}
 		conditions = append(conditions, c)
 	}
 	if len(conditions) > 0 {
-		a.spans.during = during.New(conditions)
+		a.spans.during = selection.NewDuringFilter(conditions)
 		plan.Selection.During = &a.spans
 		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: a.spans.learnDuring}})
 	}
@@ -62,7 +61,7 @@ func (a *app) linkSpans(plan *pass.Plan, o *formats.SpanLabels, labels bool) err
 		if a.spans.selects() {
 			return fmt.Errorf(
 				"--%s needs events that are linked to spans; omit --%s off",
-				during.Flag,
+				selection.DuringFlag,
 				formats.FlagSpanLink,
 			)
 		}
@@ -151,12 +150,12 @@ func (u *spanUse) remark(r formats.Result) string {
 }
 
 // links returns the counts of remark, nil if no sample could be linked.
-func (u *spanUse) links(r formats.Result) *summary.Links {
+func (u *spanUse) links(r formats.Result) *pass.Links {
 	if u.linker == nil {
 		return nil
 	}
 	c := u.counts(r)
-	return &summary.Links{
+	return &pass.Links{
 		Samples:  c.Samples,
 		Label:    c.Label,
 		Activity: c.Activity,
@@ -175,7 +174,7 @@ func (u *spanUse) counts(r formats.Result) active.Counts {
 }
 
 // describe adds the result of linking samples to a summary.
-func (u *spanUse) describe(s *summary.Summary) {
+func (u *spanUse) describe(s *pass.Summary) {
 	s.Result.Remark(u.remark(s.Result))
 	s.Links = u.links(s.Result)
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/during"
+	"github.com/ntconv/ntconv/internal/select/selection"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -182,11 +182,11 @@ func TestSpanEvictions(t *testing.T) {
 	if links := u.links(nil); links == nil || links.Evicted != 1 || !strings.Contains(u.remark(nil), "; 1 span ended early because too many were open") {
 		t.Errorf("%+v: %s", links, u.remark(nil))
 	}
-	c, err := during.Parse(`span.name == "Pay"`)
+	c, err := selection.ParseDuring(`span.name == "Pay"`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.during = during.New([]*during.Condition{c})
+	u.during = selection.NewDuringFilter([]*selection.DuringCondition{c})
 	if strings.Contains(u.remark(nil), "early") {
 		t.Error(u.remark(nil))
 	}

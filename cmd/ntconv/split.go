@@ -11,14 +11,13 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/recording"
-	"github.com/ntconv/ntconv/internal/split"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
@@ -112,7 +111,7 @@ func (a *app) wholeTrace(command string) (*pass.Plan, error) {
 
 // split divides a trace.
 func (a *app) split(cmd *cobra.Command, s *splitting) error {
-	a.begin(&summary.Summary{Input: s.in, To: "nettrace", Flags: a.openers.Notes})
+	a.begin(&pass.Summary{Input: s.in, To: "nettrace", Flags: a.openers.Notes})
 	plan, err := a.splitPlan(cmd, s)
 	if err != nil {
 		return err
@@ -133,7 +132,7 @@ func (a *app) split(cmd *cobra.Command, s *splitting) error {
 	return a.follow(plan, in, func(p *pass.Pass) error {
 		return a.deliver(p, &delivery{
 			name: s.out, to: formats.ToDir,
-			create: func(out *iox.Outputs) (ntconv.Sink, error) { return s.create(p, out) },
+			create: func(out *fileio.Outputs) (ntconv.Sink, error) { return s.create(p, out) },
 			empty: func() string {
 				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, cut: cutIntervals(s.scan.Cut()), notes: s.scan.Notes()}
 				return ""
@@ -242,7 +241,7 @@ func (s *splitting) writerOptions(ordered bool, report *ntconv.Report) *writer.O
 }
 
 // create returns the sink that writes the parts.
-func (s *splitting) create(p *pass.Pass, out *iox.Outputs) (ntconv.Sink, error) {
+func (s *splitting) create(p *pass.Pass, out *fileio.Outputs) (ntconv.Sink, error) {
 	id := sha256.Sum256([]byte(s.content + " " + s.text + " " + formats.OrderName(p.Order)))
 	parts, err := split.New(p.Info, s.scan, &split.Options{
 		Create: func(d split.Part) (ntconv.Sink, error) { return s.part(p, out, d) },
@@ -274,7 +273,7 @@ func (s *splitSink) Close() error {
 }
 
 // part creates the file of a part.
-func (s *splitting) part(p *pass.Pass, out *iox.Outputs, d split.Part) (ntconv.Sink, error) {
+func (s *splitting) part(p *pass.Pass, out *fileio.Outputs, d split.Part) (ntconv.Sink, error) {
 	file, err := out.Create(s.member(d))
 	if err != nil {
 		return nil, err
@@ -327,7 +326,7 @@ func plainName(value string) string {
 // A partSink is the file of a part.
 type partSink struct {
 	*writer.Writer
-	file *iox.Member
+	file *fileio.Member
 }
 
 func (p *partSink) Close() error {

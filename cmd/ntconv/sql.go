@@ -12,11 +12,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/sqlviews"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -141,7 +141,7 @@ func (q *question) take(args []string) error {
 
 // sqlViews prints the views over directories of tables.
 func (a *app) sqlViews(q *question) error {
-	sources := make([]sqlviews.Source, 0, len(q.traces))
+	sources := make([]tables.Source, 0, len(q.traces))
 	names := new(traceNames)
 	for _, name := range q.traces {
 		s, err := tablesAt(name, names)
@@ -158,7 +158,7 @@ func (a *app) sqlViews(q *question) error {
 		}
 		sources = append(sources, *s)
 	}
-	return a.show(sqlviews.Views(sources))
+	return a.show(tables.Views(sources))
 }
 
 // sql runs a query.
@@ -181,7 +181,7 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 		return failf(exitUsage, "the query is empty; ntconv sql 'SHOW TABLES' TRACE lists the tables")
 	}
 	a.several = true // the tables are temporary
-	a.begin(new(summary.Summary))
+	a.begin(new(pass.Summary))
 	sources, partial, err := a.tablesOf(cmd, q.traces)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if !converted {
 		a.sum.Input = q.traces[0]
 	}
-	if err := a.ask(program, q, sqlviews.Setup+sqlviews.Views(sources)); err != nil {
+	if err := a.ask(program, q, tables.Setup+tables.Views(sources)); err != nil {
 		return err
 	}
 	a.sum.Done = converted // without a conversion there is no summary
@@ -276,7 +276,7 @@ func (a *app) resultOptions(q *question) []string {
 // A resultWriter passes the output of DuckDB to standard output.
 type resultWriter struct {
 	to    io.Writer
-	quota *iox.Quota
+	quota *fileio.Quota
 	stop  func() // ends DuckDB
 	n     int64
 	err   error // the first one, which names the output
@@ -322,7 +322,7 @@ func (w *resultWriter) pass(p []byte) (int, error) {
 	}
 	w.n += int64(n)
 	if err != nil && w.err == nil {
-		w.err = &iox.Error{Name: iox.StdoutName, Op: "write", Bytes: w.n, Err: err}
+		w.err = &fileio.Error{Name: fileio.StdoutName, Op: "write", Bytes: w.n, Err: err}
 		w.stop()
 	}
 	return n, err

@@ -10,12 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/dataset"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/sqlviews"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -26,7 +25,7 @@ const (
 )
 
 // tablesAt returns the tables of a directory of tables or of a dataset, nil if name is neither.
-func tablesAt(name string, names *traceNames) (*sqlviews.Source, error) {
+func tablesAt(name string, names *traceNames) (*tables.Source, error) {
 	if info, err := os.Stat(name); err != nil || !info.IsDir() {
 		return nil, nil // the conversion reports the error
 	}
@@ -37,7 +36,7 @@ func tablesAt(name string, names *traceNames) (*sqlviews.Source, error) {
 	if err != nil || !slices.Contains(list, "events") && !slices.Contains(list, "trace_info") {
 		return nil, err
 	}
-	return &sqlviews.Source{Dir: filepath.ToSlash(name), Trace: names.add(name), Tables: list}, nil
+	return &tables.Source{Dir: filepath.ToSlash(name), Trace: names.add(name), Tables: list}, nil
 }
 
 // tablesIn returns the names of the tables in a directory.
@@ -55,7 +54,7 @@ func tablesIn(dir string) (names []string, err error) {
 }
 
 // datasetAt returns the tables of a dataset. Its traces are named by their UIDs.
-func datasetAt(dir string, names *traceNames) (*sqlviews.Source, error) {
+func datasetAt(dir string, names *traceNames) (*tables.Source, error) {
 	set, err := openDataset(dir)
 	if err != nil {
 		return nil, err
@@ -72,7 +71,7 @@ func datasetAt(dir string, names *traceNames) (*sqlviews.Source, error) {
 			message.ShellWord(dir),
 		)
 	}
-	s := &sqlviews.Source{Dir: filepath.ToSlash(dir)}
+	s := &tables.Source{Dir: filepath.ToSlash(dir)}
 	for _, key := range set.Config().Partition {
 		s.Keys = append(s.Keys, string(key))
 	}
@@ -114,7 +113,7 @@ func (t *traceNames) add(name string) string {
 
 // tablesOf returns the tables of all traces. It converts inputs that are not tables. partial is the error of an
 // incomplete trace.
-func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []sqlviews.Source, partial, err error) {
+func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []tables.Source, partial, err error) {
 	names := new(traceNames)
 	dir := ""
 	for _, name := range traces {
@@ -128,7 +127,7 @@ func (a *app) tablesOf(cmd *cobra.Command, traces []string) (sources []sqlviews.
 					return nil, nil, noTemp(err)
 				}
 			}
-			s = &sqlviews.Source{Trace: names.add(name)}
+			s = &tables.Source{Trace: names.add(name)}
 			s.Dir = filepath.ToSlash(filepath.Join(dir, fmt.Sprint(len(sources))))
 			err := a.convertToTables(cmd, name, filepath.FromSlash(s.Dir))
 			switch codeOf(err) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/run/formats"
 )
 
 // An unknown command or flag is reported with similar ones, if there are few.

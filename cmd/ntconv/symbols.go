@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/summary"
-	"github.com/ntconv/ntconv/internal/symbolfiles"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/symbols/symbolfiles"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -80,7 +79,7 @@ type symbolList struct {
 
 // listSymbols prints the files of a trace.
 func (a *app) listSymbols(r *symbolsRequest) error {
-	a.begin(&summary.Summary{Input: r.in, Flags: a.openers.Notes})
+	a.begin(&pass.Summary{Input: r.in, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err

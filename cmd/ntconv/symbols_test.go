@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/writer"
 	"github.com/parquet-go/parquet-go"

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/google/pprof/profile"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pprofview"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/show/web"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -139,14 +139,14 @@ func (a *app) top(cmd *cobra.Command, r *ranking, asJSON bool) error {
 // options that match no sample.
 func (r *ranking) report(p *profile.Profile, of formats.Result, asJSON bool) (text string, unmatched []string, err error) {
 	if !asJSON {
-		return pprofview.Top(p, &r.options)
+		return web.Top(p, &r.options)
 	}
 	object := rankingJSON{Input: r.in, Base: r.base + r.diffBase, Duration: p.DurationNanos}
 	object.Kind, object.Estimate = formats.ProfileKind(of), formats.Estimate(of)
 	if p.TimeNanos != 0 {
 		object.Time = time.Unix(0, p.TimeNanos).UTC().Format(time.RFC3339Nano)
 	}
-	ranked, unmatched, err := pprofview.Rank(p, &r.options)
+	ranked, unmatched, err := web.Rank(p, &r.options)
 	if err != nil {
 		return "", nil, err
 	}
@@ -178,7 +178,7 @@ type rowJSON struct {
 }
 
 // encode adds the rows of a ranking and returns the object as JSON.
-func (o *rankingJSON) encode(ranked *pprofview.Ranking) (string, error) {
+func (o *rankingJSON) encode(ranked *web.Ranking) (string, error) {
 	o.SampleType, o.Unit = ranked.SampleType.Type, ranked.SampleType.Unit
 	o.Total, o.Functions, o.Rows = ranked.Total, ranked.Functions, []rowJSON{}
 	percent := func(value int64) float64 {

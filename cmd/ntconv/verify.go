@@ -9,16 +9,15 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/during"
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/pass"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/internal/split"
-	"github.com/ntconv/ntconv/internal/streameq"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/select/selection"
+	"github.com/ntconv/ntconv/internal/trace/split"
+	"github.com/ntconv/ntconv/internal/trace/tracecmp"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -101,7 +100,7 @@ func (a *app) verifyCmd() *cobra.Command {
 	})
 	complete(cmd, "ignore", names)
 	a.addInputFlags(cmd)
-	cmd.Flags().Lookup(during.Flag).Hidden = true
+	cmd.Flags().Lookup(selection.DuringFlag).Hidden = true
 	return cmd
 }
 
@@ -121,7 +120,7 @@ func ignorable() (names []string, list string) {
 	add := func(name, doc string) {
 		names, list = append(names, name), list+fmt.Sprintf("  %-12s %s\n", name, doc)
 	}
-	for _, x := range streameq.Aspects() {
+	for _, x := range tracecmp.Aspects() {
 		add(x.Name, x.Doc)
 	}
 	add(ignoreReplicas, "events that ntconv split has added to a part")
@@ -130,8 +129,8 @@ func ignorable() (names []string, list string) {
 
 // options returns the options of the comparison. It always ignores errors of the sources, so that the traces are
 // compared up to them.
-func (v *verification) options(order reader.Order) (*streameq.Options, error) {
-	o := &streameq.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
+func (v *verification) options(order reader.Order) (*tracecmp.Options, error) {
+	o := &tracecmp.Options{EmptyMarks: true, Sorted: order == reader.ByTime, Errors: true}
 	for _, name := range v.ignore {
 		if name != ignoreReplicas && !o.Overlook(name) {
 			return nil, failf(exitUsage, "--ignore %s: no such aspect; see ntconv verify --help", name)
@@ -142,7 +141,7 @@ func (v *verification) options(order reader.Order) (*streameq.Options, error) {
 
 // verify compares two traces.
 func (a *app) verify(v *verification) error {
-	a.begin(&summary.Summary{Input: v.names[0], Flags: a.openers.Notes})
+	a.begin(&pass.Summary{Input: v.names[0], Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
 		return err
@@ -151,7 +150,7 @@ func (a *app) verify(v *verification) error {
 		return failf(
 			exitUsage,
 			"verify does not take --%s; write both parts with ntconv filter and compare them",
-			during.Flag,
+			selection.DuringFlag,
 		)
 	}
 	opts, err := v.options(plan.Read.Order)
@@ -175,7 +174,7 @@ func (a *app) verify(v *verification) error {
 		}
 	}
 	a.sum.Format, a.sum.Events, a.sum.Selected = sides[0].src.Info().Format, equal, equal
-	a.sum.Report = summary.Entries(&sides[0].report)
+	a.sum.Report = pass.Entries(&sides[0].report)
 	for _, s := range sides {
 		if isLimit(s.failed) { // the rest is unknown
 			return inputFailure(&input.Error{Name: s.in.Name(), Err: s.failed}, false)
@@ -213,10 +212,10 @@ func (v *verification) incomplete(sides *[2]*side, equal int64, unit string) err
 }
 
 // compare reads and compares the sources of both sides.
-func (a *app) compare(sides *[2]*side, opts *streameq.Options) (equal int64, err error) {
+func (a *app) compare(sides *[2]*side, opts *tracecmp.Options) (equal int64, err error) {
 	stop := a.progress(sides[0].in, "comparing")
 	defer stop()
-	return streameq.Streams(sides[0].src, sides[1].src, opts)
+	return tracecmp.Streams(sides[0].src, sides[1].src, opts)
 }
 
 // compareFiles compares the sides again in file order, which ignores the flags about time order. If these flags are
@@ -253,13 +252,13 @@ func (a *app) compareFiles(v *verification, plan *pass.Plan, sides *[2]*side) (e
 }
 
 func isDifference(err error) bool {
-	_, is := errors.AsType[*streameq.Difference](err)
+	_, is := errors.AsType[*tracecmp.Difference](err)
 	return is
 }
 
 // differs returns the error of traces that differ.
 func differs(sides *[2]*side, err error) error {
-	if d := (*streameq.Difference)(nil); errors.As(err, &d) && d.Unused {
+	if d := (*tracecmp.Difference)(nil); errors.As(err, &d) && d.Unused {
 		err = fmt.Errorf("%w; --ignore definitions ignores definitions that no event uses", err)
 	}
 	return failf(
@@ -304,7 +303,7 @@ func (s *side) start(plan *pass.Plan) error {
 	selected := *plan.Selection
 	switch {
 	case selected.NeedsNames(): // each side has its own
-		selected.Names = new(procinfo.Names)
+		selected.Names = new(recording.Names)
 		last, err = plan.Scan(s.in, selected.Names.Observe)
 	case selected.NeedsEnd():
 		last, err = plan.Last(s.in)

@@ -8,10 +8,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/input"
-	"github.com/ntconv/ntconv/internal/message"
-	"github.com/ntconv/ntconv/internal/summary"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/pass"
 )
 
 // Outcomes of a pair of traces.
@@ -46,7 +46,7 @@ func (a *app) verifyEach(dirs [2]string, jobs int) error {
 	if err := b.pair(found); err != nil {
 		return err
 	}
-	a.begin(&summary.Summary{Input: dirs[0], Inputs: dirs[:], Result: &b.result})
+	a.begin(&pass.Summary{Input: dirs[0], Inputs: dirs[:], Result: &b.result})
 	b.run("comparing", jobs, found[0].Names, func(o *outcome) error {
 		one, err := a.runJob(&job{in: o.Input, with: o.Output})
 		if one.sum != nil {

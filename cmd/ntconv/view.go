@@ -6,9 +6,8 @@ import (
 	"net"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/pprofview"
-	"github.com/ntconv/ntconv/internal/viewer"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/show/web"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -19,8 +18,8 @@ type viewing struct {
 	where string // viewPprof or the name of a viewer
 	port  int
 	open  bool
-	diff  bool                    // the arguments are two inputs: the difference of the second from the first is shown
-	pages pprofview.ServerOptions // of viewPprof
+	diff  bool              // the arguments are two inputs: the difference of the second from the first is shown
+	pages web.ServerOptions // of viewPprof
 }
 
 // viewPprof is the default viewer: the pages of pprof.
@@ -60,7 +59,7 @@ func (a *app) viewCmd() *cobra.Command {
 	}
 	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
 		flags.Var(
-			formats.Choice(&v.where, append([]string{viewPprof}, viewer.Names()...)...),
+			formats.Choice(&v.where, append([]string{viewPprof}, web.ViewerNames()...)...),
 			"in",
 			"viewer: pprof's own pages or a web application",
 		)
@@ -160,7 +159,7 @@ func (a *app) view(cmd *cobra.Command, v *viewing) error {
 		return err
 	}
 	defer ln.Close()
-	server, err := pprofview.NewServer(ln, views, &v.pages)
+	server, err := web.NewServer(ln, views, &v.pages)
 	if err != nil {
 		return fail(exitUsage, fmt.Errorf("view: %w", err))
 	}
@@ -180,7 +179,7 @@ func (a *app) view(cmd *cobra.Command, v *viewing) error {
 
 // views returns the profiles to show: one per kind, or the difference of two profiles. partial is the error of an
 // incomplete input.
-func (a *app) views(cmd *cobra.Command, v *viewing) (views []pprofview.View, partial, err error) {
+func (a *app) views(cmd *cobra.Command, v *viewing) (views []web.View, partial, err error) {
 	switch base := v.base + v.diffBase; {
 	case base == "":
 		v.each = true
@@ -188,7 +187,7 @@ func (a *app) views(cmd *cobra.Command, v *viewing) (views []pprofview.View, par
 	case v.profile.Several():
 		err = failf(exitUsage, "--%s: a difference is of one kind; omit --%s, or name one kind", formats.FlagKind, formats.FlagKind)
 	default:
-		views = make([]pprofview.View, 1)
+		views = make([]web.View, 1)
 		views[0].Profile, partial, err = a.profileOf(cmd, &v.ranking)
 	}
 	if err != nil {
@@ -199,11 +198,11 @@ func (a *app) views(cmd *cobra.Command, v *viewing) (views []pprofview.View, par
 }
 
 // selectViews returns the profiles that have samples that the flags select, with these samples only.
-func (a *app) selectViews(cmd *cobra.Command, v *viewing, views []pprofview.View) (selected []pprofview.View, err error) {
+func (a *app) selectViews(cmd *cobra.Command, v *viewing, views []web.View) (selected []web.View, err error) {
 	known := learnNames(views[0].Profile, v.options.UsesLabels())
 	var first error
 	for i, view := range views {
-		p, unmatched, err := pprofview.Select(view.Profile, &v.options.Filter)
+		p, unmatched, err := web.Select(view.Profile, &v.options.Filter)
 		if err != nil {
 			first = cmp.Or(first, err)
 			continue

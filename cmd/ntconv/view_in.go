@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/viewer"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/show/web"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -18,7 +18,7 @@ import (
 // viewerTitles lists the web applications for the help.
 func viewerTitles() string {
 	var titles []string
-	for _, v := range viewer.All() {
+	for _, v := range web.Viewers() {
 		titles = append(titles, v.Title)
 	}
 	return strings.Join(titles[:len(titles)-1], ", ") + " or " + titles[len(titles)-1]
@@ -26,7 +26,7 @@ func viewerTitles() string {
 
 // viewIn converts a trace for a web application and serves it until the page of the application has fetched it.
 func (a *app) viewIn(cmd *cobra.Command, v *viewing) error {
-	w := viewer.ByName(v.where)
+	w := web.ViewerByName(v.where)
 	if err := v.checkFlags(cmd, w); err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (a *app) viewIn(cmd *cobra.Command, v *viewing) error {
 	if err != nil {
 		return err
 	}
-	s, err := viewer.New(w, ln, *file)
+	s, err := web.NewFileServer(w, ln, *file)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (a *app) viewIn(cmd *cobra.Command, v *viewing) error {
 }
 
 // checkFlags rejects flags without effect on a web application.
-func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
+func (v *viewing) checkFlags(cmd *cobra.Command, w *web.Viewer) error {
 	if err := v.checkPort(); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *viewer.Viewer) error {
 }
 
 // listenFor listens on a port to which the page of the web application may connect.
-func (v *viewing) listenFor(w *viewer.Viewer) (net.Listener, error) {
+func (v *viewing) listenFor(w *web.Viewer) (net.Listener, error) {
 	ln, err := v.listen(w.Port)
 	if err != nil && w.Port != 0 {
 		err = failf(
@@ -108,7 +108,7 @@ func (v *viewing) listenFor(w *viewer.Viewer) (net.Listener, error) {
 }
 
 // convertFor converts a trace to a temporary file. partial is the error of an incomplete input.
-func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *viewer.Viewer) (file *viewer.File, partial, err error) {
+func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *web.Viewer) (file *web.File, partial, err error) {
 	to := formats.ByName(formats.Writable(), w.Format)
 	dir, err := a.temps.createDir()
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *viewer.Viewer) (file
 	if v.in != "-" {
 		base = to.OutputFor(v.in)
 	}
-	file = &viewer.File{Path: filepath.Join(dir, "trace"+to.Exts[0]), Name: base}
+	file = &web.File{Path: filepath.Join(dir, "trace"+to.Exts[0]), Name: base}
 	if slices.Contains(to.Out.Compressions, ".gz") { // compressed, because the temporary directory may be in memory
 		file.Path, file.Gzip = file.Path+".gz", true
 	}

@@ -17,13 +17,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/formats"
-	"github.com/ntconv/ntconv/internal/viewer"
+	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/show/web"
 )
 
 // Every viewer is given a format that can be written, compressed.
 func TestViewerFormats(t *testing.T) {
-	for _, v := range viewer.All() {
+	for _, v := range web.Viewers() {
 		f := formats.ByName(formats.Writable(), v.Format)
 		if f == nil || !f.Compresses(".gz") {
 			t.Errorf("%s: %v", v.Name, f)
@@ -148,7 +148,7 @@ func free(port int) bool {
 // view --in serves the output of ntconv to with the same summary, ends after the page has fetched it, and leaves no
 // files.
 func TestViewIn(t *testing.T) {
-	for _, v := range viewer.All() {
+	for _, v := range web.Viewers() {
 		if v.Port != 0 && !free(v.Port) {
 			t.Logf("%s: port %d is in use", v.Name, v.Port) // by a program that is not a test
 			continue
@@ -188,7 +188,7 @@ func TestViewInPartial(t *testing.T) {
 	dir := t.TempDir()
 	cut := write(t, dir, "cut.nettrace", unpacked(t, "cpu-env")[:200000])
 	s := showIn(t, dir, "speedscope", "--report", "json", cut)
-	if _, b := s.fetch(t, viewer.ByName("speedscope").Origin); !json.Valid(b) {
+	if _, b := s.fetch(t, web.ViewerByName("speedscope").Origin); !json.Valid(b) {
 		t.Errorf("%.100s", b)
 	}
 	code, stderr := s.end(t)
@@ -256,7 +256,7 @@ func TestViewOpen(t *testing.T) {
 	}
 	t.Setenv("PATH", t.TempDir())
 	s = showIn(t, dir, "speedscope", "-q", "--open", trace(t, "cpu-env"))
-	s.fetch(t, viewer.ByName("speedscope").Origin)
+	s.fetch(t, web.ViewerByName("speedscope").Origin)
 	if code, stderr := s.end(t); code != exitOK || !strings.Contains(stderr, "open the address yourself") {
 		t.Errorf("code %d: %s", code, stderr)
 	}

@@ -18,9 +18,9 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/select/selection"
+	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/span/match"
-	"github.com/ntconv/ntconv/internal/where"
 	"github.com/ntconv/ntconv/writer"
 )
 
@@ -348,15 +348,15 @@ func TestSpanVocabulary(t *testing.T) {
 	v := vocabulary{}
 	v.scan(t, input)
 	s := &span.Span{Kind: span.KindServer, Scope: &span.Scope{Name: "Shop.Scope"}, Status: span.StatusError}
-	for i, p := range match.Subject().Properties {
-		if value := match.Value(s, i, ""); value.Kind() == ntconv.ValueString {
+	for i, p := range selection.SpanSubject().Properties {
+		if value := selection.SpanValue(s, i, ""); value.Kind() == ntconv.ValueString {
 			v.add("expression", p.Name, value.String())
 		}
 	}
 	s.Context, s.ParentID = span.Context{TraceID: span.TraceID{1}, ID: span.ID{2}}, span.ID{3}
-	for i, p := range match.Subject().Properties {
+	for i, p := range selection.SpanSubject().Properties {
 		for id, text := range map[string]string{s.TraceID.String(): traceID, s.ID.String(): spanID, s.ParentID.String(): parentID} {
-			if value := match.Value(s, i, ""); value.Kind() == ntconv.ValueString && value.String() == id {
+			if value := selection.SpanValue(s, i, ""); value.Kind() == ntconv.ValueString && value.String() == id {
 				v.add("expression", p.Name, text)
 			}
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 

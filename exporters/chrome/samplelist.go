@@ -3,7 +3,7 @@ package chrome
 import (
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/kind"
 )

@@ -3,7 +3,7 @@ package chrome
 import (
 	"slices"
 
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
 // FuzzText: every string becomes JSON that restores it, except for invalid UTF-8.

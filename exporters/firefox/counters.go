@@ -4,8 +4,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
-	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/kind"
 )

@@ -1,7 +1,7 @@
 package firefox
 
 import (
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 

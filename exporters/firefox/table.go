@@ -3,7 +3,7 @@ package firefox
 import (
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/kind"
 )

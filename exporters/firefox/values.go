@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/span"
 )
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
-	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 

@@ -18,8 +18,8 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -211,7 +211,7 @@ func (e *SampleTypeError) Error() string {
 func (s *Sink) column(p *profile.Profile, done *Summary) (int, error) {
 	column := p.Main
 	if name := s.o.SampleType; name != "" {
-		names := origin.TypeNames(p.Types)
+		names := imported.TypeNames(p.Types)
 		if column = slices.Index(names, name); column < 0 && len(names) > 0 {
 			return 0, &SampleTypeError{Name: name, Has: names}
 		}

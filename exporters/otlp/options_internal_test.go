@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
@@ -64,14 +64,14 @@ func checkNames(t *testing.T, f corpus.File, sources Sources, want, others []str
 	}
 }
 
-// A recording builds the events that the options are about.
-type recording struct {
+// An eventList builds the events that the options are about.
+type eventList struct {
 	thread *ntconv.Thread
 	events []*ntconv.Event
 	types  map[string]*ntconv.Type
 }
 
-func (r *recording) add(provider, name string, fields []ntconv.Field, payload []byte, labels ...ntconv.Label) {
+func (r *eventList) add(provider, name string, fields []ntconv.Field, payload []byte, labels ...ntconv.Label) {
 	typ := r.types[name]
 	if typ == nil {
 		typ = &ntconv.Type{Provider: provider, Name: name, ID: uint32(len(r.types) + 1), Fields: fields}
@@ -83,7 +83,7 @@ func (r *recording) add(provider, name string, fields []ntconv.Field, payload []
 }
 
 // activity adds the end of an Activity of a client with tags.
-func (r *recording) activity(id, tags string) {
+func (r *eventList) activity(id, tags string) {
 	text := ntconv.FieldType{Code: ntconv.TypeUTF16String}
 	pair := ntconv.FieldType{Code: ntconv.TypeObject, Fields: []ntconv.Field{{Name: "Key", Type: text}, {Name: "Value", Type: text}}}
 	pairs := []string{"TraceId", strings.Repeat(id, 2), "SpanId", id, "Kind", "Client", "Tags", tags}
@@ -97,9 +97,9 @@ func (r *recording) activity(id, tags string) {
 	}, b)
 }
 
-// record returns a recording of two spans by labels with three events each, a pair without an end, and two Activities.
+// record returns an eventList of two spans by labels with three events each, a pair without an end, and two Activities.
 func record() ntconv.Source {
-	r := &recording{thread: &ntconv.Thread{TID: 1, Process: shop}, types: map[string]*ntconv.Type{}}
+	r := &eventList{thread: &ntconv.Thread{TID: 1, Process: shop}, types: map[string]*ntconv.Type{}}
 	for i := range 6 {
 		trace, id := ntconv.Label{Kind: ntconv.LabelTraceID, ID: [16]byte{1}}, ntconv.Label{Kind: ntconv.LabelSpanID, ID: [16]byte{byte(i / 3), 7: 0xff}}
 		r.add("Shop", "Note", nil, nil, trace, id)

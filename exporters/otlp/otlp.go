@@ -26,7 +26,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
@@ -140,7 +140,7 @@ func (s *Sink) Watch(e *ntconv.Event) {
 		return
 	}
 	if e.Type != s.watched {
-		s.watched, s.describes = e.Type, procinfo.Describes(e.Type)
+		s.watched, s.describes = e.Type, recording.Describes(e.Type)
 	}
 	if s.describes {
 		s.mu.Lock()

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -12,14 +12,14 @@ import (
 // resource only when the first batch of the process is sent. It does not change after that, because backends would show
 // a changed resource as another program.
 type process struct {
-	procinfo.Process
+	recording.Process
 	pid    uint64
 	hasPID bool
 	host   string
 
 	foreign  bool // the trace is not one of .NET
 	row      resourceRow
-	nameless bool  // its service.name is procinfo.UnknownService
+	nameless bool  // its service.name is recording.UnknownService
 	spans    int64 // spans with this resource
 }
 
@@ -40,7 +40,7 @@ func keyOf(p *ntconv.Process) processKey {
 // processes holds the processes of a trace. last and found cache the latest lookup.
 type processes struct {
 	foreign bool // the trace is not one of .NET
-	reader  procinfo.Reader
+	reader  recording.ProcessReader
 	all     map[processKey]*process
 	last    *ntconv.Process
 	found   *process
@@ -72,7 +72,7 @@ func (t *processes) of(p *ntconv.Process) *process {
 // first batch.
 func (t *processes) unnamed() (n int64) {
 	for _, p := range t.all {
-		if p.nameless && p.Service() != procinfo.UnknownService {
+		if p.nameless && p.Service() != recording.UnknownService {
 			n += p.spans
 		}
 	}
@@ -91,7 +91,7 @@ func (t *processes) learn(e *ntconv.Event) {
 // maxSize returns an upper bound of the size of the resource that describe would build from what is known now.
 func (p *process) maxSize(o *Options) int {
 	const perAttribute = 64 // for a key that describe adds, and all tags and lengths
-	size := 9*perAttribute + max(len(o.ServiceName), len(p.Command), len(p.Name), len(procinfo.UnknownService)) +
+	size := 9*perAttribute + max(len(o.ServiceName), len(p.Command), len(p.Name), len(recording.UnknownService)) +
 		len(p.Command) + len(p.Runtime) + len(p.Version) + len(p.OS) + len(p.Arch) + len(p.host)
 	for _, a := range o.Resource {
 		size += perAttribute + len(a.Key) + len(a.Value)
@@ -111,9 +111,9 @@ func (p *process) describe(t *table, o *Options) {
 	if service == "" {
 		service = p.Service()
 		_, given := o.Resource.Get(attrServiceName)
-		p.nameless = service == procinfo.UnknownService && !given
-		if service == procinfo.UnknownService && p.foreign {
-			service = procinfo.UnknownProgram
+		p.nameless = service == recording.UnknownService && !given
+		if service == recording.UnknownService && p.foreign {
+			service = recording.UnknownProgram
 		}
 	}
 	text(attrServiceName, service)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -182,7 +182,7 @@ func TestResource(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
 		sum, unnamed := sink.Summary(), int64(0)
-		if strings.Contains(c.want, procinfo.UnknownService) {
+		if strings.Contains(c.want, recording.UnknownService) {
 			unnamed = sum.Spans
 		}
 		if sum.Unnamed != unnamed {

@@ -2,16 +2,16 @@ package parquet
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/counter"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
 // counters writes the table counters.
 type counters struct {
 	rows   *table[tables.Counter]
-	reader *counter.Reader
-	it     *item                // item of the event that is being read
-	emit   func(*counter.Value) // p.add, bound once so that calls do not allocate
+	reader *recording.CounterReader
+	it     *item                         // item of the event that is being read
+	emit   func(*recording.CounterValue) // p.add, bound once so that calls do not allocate
 }
 
 func newCounters(s *Sink) (derived, error) {
@@ -22,7 +22,7 @@ func newCounters(s *Sink) (derived, error) {
 	if rows.discard {
 		return omitted{}, nil
 	}
-	p := &counters{rows: rows, reader: counter.NewReader()}
+	p := &counters{rows: rows, reader: recording.NewCounterReader()}
 	p.emit = p.add
 	return p, nil
 }
@@ -36,7 +36,7 @@ func (p *counters) write(e *ntconv.Event, it *item) error {
 }
 
 // add appends a row for a counter value. If several tags have the same key, it keeps the first.
-func (p *counters) add(v *counter.Value) {
+func (p *counters) add(v *recording.CounterValue) {
 	row := p.rows.row()
 	*row = tables.Counter{
 		EventID: p.it.id, TS: p.it.micros, TSNanos: p.it.nanos, ProcessID: p.it.process, PID: p.it.pid,

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/parquet"
-	"github.com/ntconv/ntconv/internal/counter"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
@@ -23,10 +23,10 @@ func TestCounters(t *testing.T) {
 	for _, f := range files {
 		m, events, info, _ := exported(t, f.Data, parquet.Options{})
 		rows := rowsOf[tables.Counter](t, m, "counters")
-		r := counter.NewReader()
+		r := recording.NewCounterReader()
 		n := 0
 		for i, e := range events {
-			r.Read(e, func(v *counter.Value) {
+			r.Read(e, func(v *recording.CounterValue) {
 				if n == len(rows) {
 					t.Fatalf("%s: more than %d values", f.Name, n)
 				}

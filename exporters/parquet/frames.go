@@ -2,8 +2,8 @@ package parquet
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/dotnet"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
@@ -55,7 +55,7 @@ func (s *Sink) writeInfo(rows *table[tables.TraceInfo]) {
 	if p := s.owners.main(); p != nil {
 		info := s.owners.info(p, s.namer)
 		row.OS, row.Arch = valid(info.OS), valid(info.Arch)
-		if service := info.Service(); service != procinfo.UnknownService {
+		if service := info.Service(); service != recording.UnknownService {
 			row.Service = cmp.Or(row.Service, valid(service))
 		}
 	}

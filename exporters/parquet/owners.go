@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 
@@ -35,8 +35,8 @@ type ownerTable struct {
 	threads   []*threadRow
 	byThread  map[*ntconv.Thread]*threadRow
 	recent    [recentThreads]*threadRow // cache by TID, because threads alternate
-	infos     map[*ntconv.Process]*procinfo.Process
-	reader    procinfo.Reader
+	infos     map[*ntconv.Process]*recording.Process
+	reader    recording.ProcessReader
 }
 
 // recentThreads must be a power of 2.
@@ -45,7 +45,7 @@ const recentThreads = 256
 func newOwnerTable(modules *moduleTable) *ownerTable {
 	return &ownerTable{
 		modules: modules, byProcess: make(map[*ntconv.Process]*processRow), byThread: make(map[*ntconv.Thread]*threadRow),
-		infos: make(map[*ntconv.Process]*procinfo.Process),
+		infos: make(map[*ntconv.Process]*recording.Process),
 	}
 }
 
@@ -109,20 +109,20 @@ func (r *threadRow) count(at ntconv.Ticks) {
 // learn keeps what an event reports about its process. It ignores all other events.
 func (t *ownerTable) learn(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Type == nil || e.Thread == nil || e.Thread.Process == nil ||
-		!procinfo.Describes(e.Type) {
+		!recording.Describes(e.Type) {
 		return
 	}
 	info := t.infos[e.Thread.Process]
 	if info == nil {
-		info = new(procinfo.Process)
+		info = new(recording.Process)
 		t.infos[e.Thread.Process] = info
 	}
 	t.reader.Learn(info, e)
 }
 
 // info returns what events reported about a process, completed by the namer.
-func (t *ownerTable) info(p *ntconv.Process, namer ntconv.Namer) procinfo.Process {
-	var info procinfo.Process
+func (t *ownerTable) info(p *ntconv.Process, namer ntconv.Namer) recording.Process {
+	var info recording.Process
 	if known := t.infos[p]; known != nil {
 		info = *known
 	}

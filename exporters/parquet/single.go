@@ -8,7 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 

@@ -7,14 +7,14 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/tempfile"
+	"github.com/ntconv/ntconv/internal/files/spool"
 )
 
 // A spill is a temporary file of stacks. write creates it for the first stack.
 type spill struct {
 	dir  string // "" means os.TempDir()
 	max  int64  // bytes; 0 means no limit
-	file *tempfile.File
+	file *spool.File
 	w    *bufio.Writer
 	buf  []byte
 }
@@ -58,7 +58,7 @@ func (s *spill) write(process int32, at ntconv.Ticks, pcs []uint64, frames []int
 }
 
 func (s *spill) create() (err error) {
-	if s.file, err = tempfile.Create(s.dir, "ntconv-stacks-*", s.max); err != nil {
+	if s.file, err = spool.Create(s.dir, "ntconv-stacks-*", s.max); err != nil {
 		return spillError(err)
 	}
 	s.w = bufio.NewWriterSize(s.file, spillBuffer)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/parquet"
-	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"

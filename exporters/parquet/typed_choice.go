@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/glob"
+	"github.com/ntconv/ntconv/internal/select/where"
 )
 
 // defaultTypedRows is the default of Options.TypedRows. With fewer events, a query over the JSON of the table events
@@ -68,7 +68,7 @@ func (c *typedChoice) has(provider, name, number string) bool {
 	}
 	found := c.patterns == nil
 	for i, pattern := range c.patterns {
-		if glob.MatchEvent(pattern, provider, name, number) {
+		if where.MatchEvent(pattern, provider, name, number) {
 			c.matched[i], found = true, true
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 	"github.com/ntconv/ntconv/schema"
 )
 

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/tempfile"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/files/spool"
 )
 
 // A record holds what a typed table needs of an event, with the payload not yet decoded. In a chunk it is encoded as:
@@ -93,7 +93,7 @@ func (r *record) append(b []byte, last *fixedValues) []byte {
 }
 
 // read decodes the first record of b into r, whose fixed values must be those of the previous record, and returns the
-// rest of b. The payload aliases b. read returns a *tempfile.Error if the bytes are not a record.
+// rest of b. The payload aliases b. read returns a *spool.Error if the bytes are not a record.
 func (r *record) read(b []byte) (rest []byte, err error) {
 	in := bin.Reader{B: b}
 	r.flags = recordFlags(in.Uvarint())
@@ -112,7 +112,7 @@ func (r *record) read(b []byte) (rest []byte, err error) {
 	}
 	r.payload = in.Bytes(int(in.Uvarint()))
 	if in.Failed || r.variant < 0 {
-		return nil, &tempfile.Error{Err: tempfile.ErrChanged}
+		return nil, &spool.Error{Err: spool.ErrChanged}
 	}
 	return in.B, nil
 }

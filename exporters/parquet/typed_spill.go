@@ -1,6 +1,6 @@
 package parquet
 
-import "github.com/ntconv/ntconv/internal/tempfile"
+import "github.com/ntconv/ntconv/internal/files/spool"
 
 const (
 	// chunkBytes is the size of a full chunk. The first chunk of a type has firstChunk bytes and grows, because most
@@ -20,7 +20,7 @@ type typedSpill struct {
 	max   int64  // maximum bytes in memory, which the latest chunk may exceed
 	limit int    // bytes in memory
 	used  int
-	file  *tempfile.File
+	file  *spool.File
 	free  [][]byte
 	lists []*chunks
 }
@@ -101,7 +101,7 @@ func (s *typedSpill) release(b []byte) {
 // store moves all chunks to the file.
 func (s *typedSpill) store() error {
 	if s.file == nil {
-		f, err := tempfile.Create(s.dir, "ntconv-typed-*", s.max)
+		f, err := spool.Create(s.dir, "ntconv-typed-*", s.max)
 		if err != nil {
 			return err
 		}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetwriter"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/schema"

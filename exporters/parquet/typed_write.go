@@ -9,10 +9,10 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetwriter"
-	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/events/payload"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/tables"
-	"github.com/ntconv/ntconv/internal/tempfile"
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -115,7 +115,7 @@ func (w *typedWriter) chunk(b []byte) (err error) {
 			return err
 		}
 		if w.record.variant >= len(w.variants) {
-			return &tempfile.Error{Err: tempfile.ErrChanged}
+			return &spool.Error{Err: spool.ErrChanged}
 		}
 		v := &w.variants[w.record.variant]
 		w.writeFixed(v.schema.Version)

@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/schema"
 )

@@ -2,7 +2,7 @@ package pprof
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // The functions of this file write imported profiles. They restore the original contents, whereas other profiles get
@@ -59,12 +59,12 @@ func (t *tables) addMappings(list []*ntconv.Mapping) (program uint32) {
 }
 
 // importedHeader appends the fields that occur once in a profile.
-func (e *encoder) importedHeader(o *origin.Origin, t *tables) {
+func (e *encoder) importedHeader(o *imported.Origin, t *tables) {
 	e.out = appendNumber(e.out, fieldDropFrames, t.text(o.DropFrames))
 	e.out = appendNumber(e.out, fieldKeepFrames, t.text(o.KeepFrames))
 	e.out = appendNumber(e.out, fieldTimeNanos, uint64(o.Time))
 	e.out = appendNumber(e.out, fieldDurationNanos, uint64(o.Duration))
-	if o.PeriodType != (origin.ValueType{}) {
+	if o.PeriodType != (imported.ValueType{}) {
 		e.valueType(fieldPeriodType, t.text(o.PeriodType.Type), t.text(o.PeriodType.Unit))
 	}
 	e.out = appendNumber(e.out, fieldPeriod, uint64(o.Period))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
 )
 
@@ -65,9 +65,9 @@ func (m *mainModule) choose(namer ntconv.Namer, t *tables) uint32 {
 func program(p *ntconv.Process, namer ntconv.Namer) *ntconv.Mapping {
 	info, modules := namer.Process(p), namer.Mappings(p)
 	names := programs(p, info)
-	about := procinfo.Process{Name: cmp.Or(info.Name, p.Name), Command: info.CommandLine}
+	about := recording.Process{Name: cmp.Or(info.Name, p.Name), Command: info.CommandLine}
 	name := about.Service()
-	if name == procinfo.UnknownService {
+	if name == recording.UnknownService {
 		name = "" // dotnet runs programs with other names, which are unknown here
 		if about.Name != "" || about.Command != "" {
 			name = host

@@ -20,9 +20,9 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -147,11 +147,11 @@ func (s *Sink) compress(w io.Writer, p *profile.Profile) error {
 	if level == 0 {
 		level = gzip.BestSpeed
 	}
-	z, err := iox.NewGzip(w, level)
+	z, err := fileio.NewGzip(w, level)
 	if err != nil {
 		return fmt.Errorf("pprof: level of compression: %w", err)
 	}
-	async := iox.NewWriteBehind(iox.Spending(w, z)) // compression takes a third of the time of the rest
+	async := fileio.NewWriteBehind(fileio.Spending(w, z)) // compression takes a third of the time of the rest
 	defer async.Stop()
 	if err := s.write(async, p); err != nil {
 		return err
@@ -169,7 +169,7 @@ func (s *Sink) compress(w io.Writer, p *profile.Profile) error {
 // tables must be kept in memory.
 func (s *Sink) write(w io.Writer, p *profile.Profile) error {
 	t := newTables()
-	imported := origin.Merge(p.Adopted)
+	imported := imported.Merge(p.Adopted)
 	t.verbatim = imported != nil
 	e := newEncoder(w)
 	if len(s.o.DropLabels) > 0 {
@@ -216,7 +216,7 @@ func (s *Sink) write(w io.Writer, p *profile.Profile) error {
 
 // comments returns the comments of the profile before Options.Remarks: those of the options, losses, and the share of
 // unresolved frames. An imported profile keeps its own comments.
-func (s *Sink) comments(p *profile.Profile, imported *origin.Origin) []string {
+func (s *Sink) comments(p *profile.Profile, imported *imported.Origin) []string {
 	if imported != nil {
 		return imported.Comments
 	}

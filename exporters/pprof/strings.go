@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // A stringTable numbers strings by content from 1; the empty string is 0. It stores placeholders of addresses, such as

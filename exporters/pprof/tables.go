@@ -2,7 +2,7 @@ package pprof
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // tables numbers the objects that samples refer to by content, so that an object that a source or a namer created twice

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 )
 
 // A frameTable numbers the frames of the file. Frames that speedscope displays alike share a number.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/kind"
 )

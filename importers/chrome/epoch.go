@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
 // An epoch holds what a file states about the time of its recording.

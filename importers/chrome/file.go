@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
 )
 
 // A file parses the outermost value of the input and passes its parts to the loader.

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
-	"github.com/ntconv/ntconv/internal/sampled"
-	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/files/spool"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // The first byte of a record is its kind. A varint with the offset of its source in the input follows, then the data.
@@ -50,7 +50,7 @@ type loader struct {
 	cpu         cpuProfile
 	sampleTypes []sampleType
 	cache       stackCache
-	budget      sampled.FrameBudget
+	budget      imported.FrameBudget
 }
 
 func newLoader(o *Options) *loader {

@@ -6,10 +6,10 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/jsonscan"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A sampleType is the event type of samples with one name.
@@ -55,8 +55,8 @@ func (l *loader) sampleType(name string) int {
 	if isTime(name) {
 		unit, weightUnit = "nanoseconds", "microseconds"
 	}
-	o := origin.Origin{
-		Columns: origin.Columns{Types: []origin.ValueType{{Type: "samples", Unit: "count"}, {Type: name, Unit: unit}}},
+	o := imported.Origin{
+		Columns: imported.Columns{Types: []imported.ValueType{{Type: "samples", Unit: "count"}, {Type: name, Unit: unit}}},
 	}
 	l.sampleTypes = append(l.sampleTypes, sampleType{name, isTime(name), &ntconv.Type{
 		Provider: clr.UniversalEvents, ID: uint32(len(l.sampleTypes) + 1), Name: "cpu", Fields: o.Fields(),

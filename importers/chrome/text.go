@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
 )
 
 // A text is a tokenizer that reads JSON value by value. Its buffer grows to hold one value, up to limit bytes.

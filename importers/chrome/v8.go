@@ -9,9 +9,9 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
-	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/files/spool"
 )
 
 // A v8Profile is a V8 profile while its events are read. A Profile event begins it, ProfileChunk events add nodes and

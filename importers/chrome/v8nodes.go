@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
 )
 
 // v8Nodes adds the nodes of a profile. Nodes in chunks refer to their parent, nodes of complete profiles to their

@@ -3,7 +3,7 @@ package firefox
 import (
 	"math"
 
-	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonread"
 )
 
 // none represents null in a column of integers.

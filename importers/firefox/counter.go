@@ -7,8 +7,8 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
 // A counter is an element of the member counters.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/jsonread"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
 )
 
 // member returns the value of the first member with this name, or nil if there is none.

@@ -3,7 +3,7 @@
 // read.
 //
 // Samples and allocations become events Universal.Events/cpu like those of importers/pprof. Markers and counters become
-// events of Chrome's trace event format (package internal/chromeevent). Markers with a duration become complete slices,
+// events of Chrome's trace event format (package internal/events/chromeevent). Markers with a duration become complete slices,
 // so that exporters of spans and timelines show them.
 //
 // # Versions
@@ -24,16 +24,15 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonread"
-	"github.com/ntconv/ntconv/internal/origin"
-	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // Names of the limits in errors (ntconv.LimitError.Limit).
 const (
-	LimitTables  = sampled.LimitTables  // Limits.Tables, in bytes
-	LimitThreads = sampled.LimitThreads // Limits.Threads
-	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
+	LimitTables  = imported.LimitTables  // Limits.Tables, in bytes
+	LimitThreads = imported.LimitThreads // Limits.Threads
+	LimitValue   = jsonread.LimitValue   // Limits.Value, in bytes
 )
 
 // Limits bounds the memory that a source uses for one profile. Zero selects the default, which each member states.
@@ -48,7 +47,7 @@ type Limits struct {
 
 // Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
-	d := sampled.Limits{Tables: l.Tables, Threads: l.Threads, Stack: l.Stack}.Defaults()
+	d := imported.Limits{Tables: l.Tables, Threads: l.Threads, Stack: l.Stack}.Defaults()
 	l.Tables, l.Threads, l.Stack = d.Tables, d.Threads, d.Stack
 	if l.Value <= 0 {
 		l.Value = jsonread.DefaultValue
@@ -84,8 +83,8 @@ func New(r io.Reader, opts *Options) (Source, error) {
 	f := &file{
 		Reader: jsonread.New(r, jsonread.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
 		report: o.Report,
-		b: sampled.New(sampled.Options{
-			Limits:  sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
+		b: imported.New(imported.Options{
+			Limits:  imported.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
 			MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
 		owners: newOwners(),
@@ -103,7 +102,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 type file struct {
 	*jsonread.Reader
 	report *ntconv.Report
-	b      *sampled.Builder
+	b      *imported.Builder
 	meta   *meta // nil until it has been read
 	libs   []lib
 	owners owners
@@ -168,7 +167,7 @@ func (f *file) source() (Source, error) {
 	if err := f.checkMarkers(); err != nil {
 		return nil, err
 	}
-	o := origin.Origin{Columns: origin.Columns{Default: timeType.Type}, Time: f.meta.start}
+	o := imported.Origin{Columns: imported.Columns{Default: timeType.Type}, Time: f.meta.start}
 	if f.meta.interval > 0 {
 		o.PeriodType, o.Period = timeType, f.meta.interval
 	}
@@ -176,7 +175,7 @@ func (f *file) source() (Source, error) {
 		o.Comments = append(o.Comments, "product: "+f.meta.product)
 	}
 	e := newEvents(f)
-	src, err := f.b.Source(sampled.Profile{
+	src, err := f.b.Source(imported.Profile{
 		Format: fmt.Sprintf(
 			"firefox %d",
 			f.meta.version,

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A markerTable holds the markers of a thread.
@@ -185,7 +185,7 @@ func (f *file) addMarker(t *thread, r *marker) error {
 			"markers without a start or an end; they last from the start or to the end of their thread",
 		)
 	}
-	node := sampled.NoStack
+	node := imported.NoStack
 	if stack, ok := causeOf(r.data); ok {
 		var err error
 		if node, err = f.node(t, "markers", r.row, stack, m.place); err != nil {
@@ -240,7 +240,7 @@ func (f *file) checkMarkers() error {
 // events converts records to events.
 type events struct {
 	f       *file
-	src     *sampled.Source
+	src     *imported.Source
 	encoder *chromeevent.Encoder
 	e       chromeevent.Event
 	like    ntconv.Event
@@ -250,7 +250,7 @@ type events struct {
 
 func newEvents(f *file) *events { return &events{f: f, encoder: chromeevent.NewEncoder()} }
 
-// next implements sampled.Profile.Event.
+// next implements imported.Profile.Event.
 func (e *events) next(at ntconv.Ticks, data []byte) (*ntconv.Event, error) {
 	if data != nil {
 		e.like = ntconv.Event{Kind: ntconv.KindEvent, CPU: ntconv.CPUUnknown, Offset: -1, Time: at}
@@ -286,7 +286,7 @@ func (e *events) marker(b []byte) {
 	node, n := binary.Uvarint(b)
 	b = b[n:]
 	duration := next()
-	e.like.Thread, e.like.Stack = t.thread, e.src.Stack(sampled.Node(node))
+	e.like.Thread, e.like.Stack = t.thread, e.src.Stack(imported.Node(node))
 	stringArray := e.f.stringsOf(t.tables)
 	e.e.Name = stringArray[name]
 	e.e.Category = "firefox"

@@ -4,21 +4,21 @@ import (
 	"fmt"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // Sample types of the events. Allocations have names like those in profiles of Go.
 var (
-	samplesType       = origin.ValueType{Type: "samples", Unit: "count"}
-	timeType          = origin.ValueType{Type: "time", Unit: "nanoseconds"}
-	cpuType           = origin.ValueType{Type: "cpu", Unit: "nanoseconds"}
-	cyclesType        = origin.ValueType{Type: "cpu", Unit: "cycles"}
-	bytesType         = origin.ValueType{Type: "bytes", Unit: "bytes"}
-	nativeObjectsType = origin.ValueType{Type: "native_objects", Unit: "count"}
-	nativeSpaceType   = origin.ValueType{Type: "native_space", Unit: "bytes"}
-	nativeFreedType   = origin.ValueType{Type: "native_freed", Unit: "bytes"}
-	jsObjectsType     = origin.ValueType{Type: "js_objects", Unit: "count"}
-	jsSpaceType       = origin.ValueType{Type: "js_space", Unit: "bytes"}
+	samplesType       = imported.ValueType{Type: "samples", Unit: "count"}
+	timeType          = imported.ValueType{Type: "time", Unit: "nanoseconds"}
+	cpuType           = imported.ValueType{Type: "cpu", Unit: "nanoseconds"}
+	cyclesType        = imported.ValueType{Type: "cpu", Unit: "cycles"}
+	bytesType         = imported.ValueType{Type: "bytes", Unit: "bytes"}
+	nativeObjectsType = imported.ValueType{Type: "native_objects", Unit: "count"}
+	nativeSpaceType   = imported.ValueType{Type: "native_space", Unit: "bytes"}
+	nativeFreedType   = imported.ValueType{Type: "native_freed", Unit: "bytes"}
+	jsObjectsType     = imported.ValueType{Type: "js_objects", Unit: "count"}
+	jsSpaceType       = imported.ValueType{Type: "js_space", Unit: "bytes"}
 )
 
 // A meta holds the member meta.
@@ -30,7 +30,7 @@ type meta struct {
 	categories []string
 	schemas    map[string]map[string]bool // by type of marker data: members that are string indexes
 	timeless   bool                       // the column time contains bytes
-	cpu        origin.ValueType           // type and unit of threadCPUDelta
+	cpu        imported.ValueType         // type and unit of threadCPUDelta
 	cpuScale   int64                      // factor from values of the file to cpu
 }
 

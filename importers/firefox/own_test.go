@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	export "github.com/ntconv/ntconv/exporters/firefox"
 	"github.com/ntconv/ntconv/exporters/folded"
-	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // tables holds the tables that describe stacks: those of a thread, or since version 60 those that all threads share.
@@ -14,7 +14,7 @@ type tables struct {
 	stringArray []string // nil if the thread uses the shared strings
 	hasStrings  bool
 	stacks      int
-	base        sampled.Node // node of stack 0
+	base        imported.Node // node of stack 0
 	hasStacks   bool
 	frameBase   uint32 // number of frame 0 among the frames of all tables
 
@@ -140,7 +140,7 @@ func (f *file) finishTables(t *tables, s *stackColumns) error {
 		return f.Fail(t.frames.place, fmt.Errorf("%w: the table has no column func", ntconv.ErrCorrupt))
 	}
 	t.frameBase = f.names.add(t)
-	t.stacks, t.base = s.rows, sampled.Node(f.b.Nodes())
+	t.stacks, t.base = s.rows, imported.Node(f.b.Nodes())
 	if len(s.frame) != s.rows {
 		return f.Fail(s.place, fmt.Errorf("%w: the table has no column frame", ntconv.ErrCorrupt))
 	}
@@ -158,9 +158,9 @@ func (f *file) finishTables(t *tables, s *stackColumns) error {
 				fmt.Errorf("%w: stack %d has frame %d; frameTable has %d", ntconv.ErrCorrupt, i, frame, t.frames.rows),
 			)
 		}
-		node := sampled.NoStack
+		node := imported.NoStack
 		if caller >= 0 {
-			node = t.base + sampled.Node(caller)
+			node = t.base + imported.Node(caller)
 		}
 		if _, err := f.b.AddNode(node, t.frameBase+uint32(frame)); err != nil {
 			return f.Fail(s.place, err)

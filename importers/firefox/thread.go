@@ -5,9 +5,8 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonread"
-	"github.com/ntconv/ntconv/internal/origin"
-	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A thread is an element of the member threads. readThread converts its columns to records and then drops them.
@@ -166,9 +165,9 @@ func (f *file) finishThreadTables(t *thread, s *stackColumns) error {
 
 // node returns the node of a stack index. The stack belongs to the table of the thread or to the shared table. If the
 // shared table follows later, its stacks will be the first nodes, because no thread has a table of its own.
-func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Place) (sampled.Node, error) {
+func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Place) (imported.Node, error) {
 	if index == none || index == -1 {
-		return sampled.NoStack, nil
+		return imported.NoStack, nil
 	}
 	tables := t.tables
 	if !tables.hasStacks {
@@ -181,7 +180,7 @@ func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Pla
 		if int64(index) > f.lateStacks {
 			f.lateStacks, f.latePlace = int64(index), p
 		}
-		return sampled.Node(index) + 1, nil
+		return imported.Node(index) + 1, nil
 	}
 	if index < 0 || int(index) >= tables.stacks {
 		return 0, f.Fail(
@@ -196,7 +195,7 @@ func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Pla
 			),
 		)
 	}
-	return tables.base + sampled.Node(index), nil
+	return tables.base + imported.Node(index), nil
 }
 
 // addSamples adds the samples of a thread.
@@ -215,7 +214,7 @@ func (f *file) addSamples(t *thread) error {
 			return err
 		}
 	}
-	var values []sampled.Value
+	var values []imported.Value
 	for i := range s.rows {
 		if values, err = weigh(values[:0], i); err != nil {
 			return err
@@ -225,7 +224,7 @@ func (f *file) addSamples(t *thread) error {
 			if scale := f.meta.cpuScale; !ok || n > math.MaxInt64/scale || n < math.MinInt64/scale {
 				return f.Fail(s.place, fmt.Errorf("%w: row %d of threadCPUDelta is out of range", ntconv.ErrCorrupt, i))
 			}
-			values = append(values, sampled.Value{Column: cpu, N: n * f.meta.cpuScale})
+			values = append(values, imported.Value{Column: cpu, N: n * f.meta.cpuScale})
 		}
 		if err := f.addSample(t, s, "samples", i, values); err != nil {
 			return err
@@ -235,7 +234,7 @@ func (f *file) addSamples(t *thread) error {
 }
 
 // addSample adds row i of a table.
-func (f *file) addSample(t *thread, s *sampleTable, what string, i int, values []sampled.Value) error {
+func (f *file) addSample(t *thread, s *sampleTable, what string, i int, values []imported.Value) error {
 	node, err := f.node(t, what, i, s.stack[i], s.place)
 	if err != nil {
 		return err
@@ -255,7 +254,7 @@ func (f *file) addSample(t *thread, s *sampleTable, what string, i int, values [
 }
 
 // weighing returns a function that appends the values of row i of a sample table.
-func (f *file) weighing(s *sampleTable) (func(to []sampled.Value, i int) ([]sampled.Value, error), error) {
+func (f *file) weighing(s *sampleTable) (func(to []imported.Value, i int) ([]imported.Value, error), error) {
 	digits, main := 0, samplesType
 	switch s.weightType {
 	case "tracing-ms":
@@ -276,7 +275,7 @@ func (f *file) weighing(s *sampleTable) (func(to []sampled.Value, i int) ([]samp
 			return nil, err
 		}
 	}
-	return func(to []sampled.Value, i int) ([]sampled.Value, error) {
+	return func(to []imported.Value, i int) ([]imported.Value, error) {
 		weight := jsonread.Decimal{Mantissa: 1}
 		if len(s.weight) > 0 {
 			weight = s.weight[i]
@@ -288,15 +287,15 @@ func (f *file) weighing(s *sampleTable) (func(to []sampled.Value, i int) ([]samp
 		if !exact && digits == 0 {
 			f.report.Note(ntconv.CodeNotCarried, 1, s.place.Offset, "weights were rounded to integers")
 		}
-		to = append(to, sampled.Value{Column: column, N: n})
+		to = append(to, imported.Value{Column: column, N: n})
 		if time >= 0 {
-			to = append(to, sampled.Value{Column: time, N: n * interval})
+			to = append(to, imported.Value{Column: time, N: n * interval})
 		}
 		return to, nil
 	}, nil
 }
 
-func (f *file) column(t origin.ValueType) (int, error) {
+func (f *file) column(t imported.ValueType) (int, error) {
 	n, err := f.b.Column(t)
 	if err != nil {
 		return 0, f.Fail(f.Place(), err)
@@ -316,7 +315,7 @@ func (f *file) addNativeAllocations(t *thread) error {
 
 // addAllocations adds the rows of an allocation table. A positive weight is an allocated size, a negative weight a
 // freed size.
-func (f *file) addAllocations(t *thread, s *sampleTable, what string, objects, space, freed origin.ValueType) error {
+func (f *file) addAllocations(t *thread, s *sampleTable, what string, objects, space, freed imported.ValueType) error {
 	for i := range s.rows {
 		size := int64(0)
 		if len(s.weight) > 0 {
@@ -326,10 +325,10 @@ func (f *file) addAllocations(t *thread, s *sampleTable, what string, objects, s
 			}
 			size = n
 		}
-		values := []sampled.Value{{N: 1}, {N: size}}
-		types := []origin.ValueType{objects, space}
+		values := []imported.Value{{N: 1}, {N: size}}
+		types := []imported.ValueType{objects, space}
 		if size < 0 {
-			values, types = []sampled.Value{{N: -size}}, []origin.ValueType{freed}
+			values, types = []imported.Value{{N: -size}}, []imported.ValueType{freed}
 		}
 		for k := range values {
 			var err error

@@ -38,8 +38,8 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/timesort"
 )
 
 // Options configure a source. The zero value selects the defaults.
@@ -90,7 +90,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	}
 	s.describe()
 	if s.o.ByTime {
-		return timesort.New(s, nil), nil
+		return spool.NewSorted(s, nil), nil
 	}
 	return s, nil
 }

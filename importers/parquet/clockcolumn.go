@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/parquetreader"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
 // A timeColumn decodes a column of times or durations.

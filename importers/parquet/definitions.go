@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
-	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 

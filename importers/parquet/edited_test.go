@@ -13,11 +13,11 @@ import (
 	"github.com/ntconv/ntconv"
 	export "github.com/ntconv/ntconv/exporters/parquet"
 	"github.com/ntconv/ntconv/importers/parquet"
-	"github.com/ntconv/ntconv/internal/parquetreader"
-	"github.com/ntconv/ntconv/internal/parquetwriter"
-	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/trace/tracecmp"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -179,7 +179,7 @@ func TestCopiedTables(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := streameq.Streams(open(t, data), ntconvtest.Poison(src), &streameq.Options{Errors: true}); err != nil {
+		if n, err := tracecmp.Streams(open(t, data), ntconvtest.Poison(src), &tracecmp.Options{Errors: true}); err != nil {
 			t.Errorf("after %d events: %v", n, err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestFileOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if n, err := streameq.Streams(want, ntconvtest.Poison(src), &streameq.Options{Errors: true}); err != nil {
+			if n, err := tracecmp.Streams(want, ntconvtest.Poison(src), &tracecmp.Options{Errors: true}); err != nil {
 				t.Errorf("%s: by time %v: after %d events: %v", f.Name, byTime, n, err)
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/importers/parquet"
-	"github.com/ntconv/ntconv/internal/parquetwriter"
+	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/schema"
 )

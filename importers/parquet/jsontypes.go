@@ -8,9 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/tables"
 )
 

@@ -2,7 +2,7 @@ package parquet
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetreader"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
 // Names of the limits in errors (ntconv.LimitError.Limit).

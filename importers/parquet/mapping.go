@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/parquetreader"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
 // A Mapping assigns columns of foreign tables to roles, by the name of the role: {"time": "ts", "duration": "dur:us"}.

@@ -4,7 +4,7 @@
 // New recognizes three kinds of input:
 //
 //   - Tables of a trace: the tables events and event_types, and the tables that they refer to. The source delivers the
-//     events of the converted trace without loss; package internal/streameq defines equality.
+//     events of the converted trace without loss; package internal/trace/tracecmp defines equality.
 //   - A file of events: a file that ntconv to parquet --single writes, or the table events alone. It has names instead
 //     of IDs, and payloads as JSON.
 //   - Foreign tables: any other file, or several files with equal columns. Each row is an event; see Mapping.
@@ -36,7 +36,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetreader"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
 // Tables gives access to the tables of an input.

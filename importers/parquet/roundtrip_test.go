@@ -15,8 +15,8 @@ import (
 	"github.com/ntconv/ntconv"
 	export "github.com/ntconv/ntconv/exporters/parquet"
 	"github.com/ntconv/ntconv/importers/parquet"
-	"github.com/ntconv/ntconv/internal/streameq"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/trace/tracecmp"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -104,7 +104,7 @@ func restores(t *testing.T, data []byte, o export.Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n, err := streameq.Streams(open(t, data), ntconvtest.Poison(back), &streameq.Options{Errors: true}); err != nil {
+		if n, err := tracecmp.Streams(open(t, data), ntconvtest.Poison(back), &tracecmp.Options{Errors: true}); err != nil {
 			t.Errorf("by time %v: after %d events: %v", byTime, n, err)
 		}
 		if entries := report.Entries(); len(entries) > 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // row converts the current row to an event. It returns false if the row has no time. It reuses e.payload.

@@ -9,8 +9,8 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetreader"
 	"github.com/ntconv/ntconv/internal/tables"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
 // A rowOrder is the order of a table of events: ascending values of an integer column.

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/internal/files/spool"
 )
 
 // A rowSorter sorts the rows of foreign tables by time. Rows with equal times keep their order. It keeps up to

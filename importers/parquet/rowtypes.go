@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A rowType is the event type of rows. stop is the type of their ends; nil if the rows have no duration.
@@ -27,7 +27,7 @@ type rowTypes struct {
 	list     []*rowType
 	fields   map[string][]ntconv.Field // by rowKey.nulls
 	names    map[[2]string]bool
-	origin   *origin.Origin // of samples
+	origin   *imported.Origin // of samples
 	mask     []byte
 	last     *rowType
 	lastKey  rowKey
@@ -45,11 +45,11 @@ func newRowTypes(s *foreign) rowTypes {
 		fallback: s.f.names[0], memory: memory{limit: s.o.Limits.TableBytes},
 	}
 	if s.sample {
-		v := origin.ValueType{Type: "samples", Unit: "count"}
+		v := imported.ValueType{Type: "samples", Unit: "count"}
 		if c := s.roles.of(roleValue); c != nil {
-			v = origin.ValueType{Type: c.name, Unit: valueUnit(c.name, s.roles.unit[roleValue])}
+			v = imported.ValueType{Type: c.name, Unit: valueUnit(c.name, s.roles.unit[roleValue])}
 		}
-		t.origin = &origin.Origin{Columns: origin.Columns{Types: []origin.ValueType{v}}}
+		t.origin = &imported.Origin{Columns: imported.Columns{Types: []imported.ValueType{v}}}
 	}
 	return t
 }

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/parquetreader"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/tables"
-	"github.com/ntconv/ntconv/internal/timesort"
+	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
 // columnAt returns the index of the column with this name that is not nested, or -1.
@@ -106,7 +106,7 @@ func (n *numbered) Next() (*ntconv.Event, error) {
 // byTime returns a source that sorts the events between two sequence points by time, as far as they fit into its
 // window.
 func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
-	return timesort.New(src, &timesort.Options{Events: 2 << 20, Bytes: 256 << 20, Report: report})
+	return spool.NewSorted(src, &spool.SortOptions{Events: 2 << 20, Bytes: 256 << 20, Report: report})
 }
 
 // nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The clock's Wall is close to the first

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // A valueKind is the type of a payload field that is built from column or JSON values.

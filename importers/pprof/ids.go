@@ -1,6 +1,6 @@
 package pprof
 
-import "github.com/ntconv/ntconv/internal/intern"
+import "github.com/ntconv/ntconv/internal/data/intern"
 
 // ids maps the IDs of rows to their places in a table. Most profiles number them from 1.
 type ids struct {

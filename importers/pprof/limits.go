@@ -2,7 +2,7 @@ package pprof
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 )
 
 // Names of the limits in ntconv.LimitError.Limit, one per member of Limits that can cause an error.
@@ -25,9 +25,9 @@ const (
 	LimitLookups = "mappings times addresses"
 
 	// The limits of compressed input are those of Options.Decompression.
-	LimitRatio  = iox.LimitRatio  // DecompressionLimits.Ratio: "decompression ratio"
-	LimitOutput = iox.LimitOutput // DecompressionLimits.Bytes, in bytes: "decompressed data"
-	LimitWindow = iox.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
+	LimitRatio  = fileio.LimitRatio  // DecompressionLimits.Ratio: "decompression ratio"
+	LimitOutput = fileio.LimitOutput // DecompressionLimits.Bytes, in bytes: "decompressed data"
+	LimitWindow = fileio.LimitWindow // DecompressionLimits.Window, in bytes: "zstd window"
 )
 
 // maxLookups keeps the conversion below two seconds. Profiles with 10,000 mappings and 100,000 addresses are within it.

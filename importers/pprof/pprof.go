@@ -31,10 +31,10 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/iox"
-	"github.com/ntconv/ntconv/internal/origin"
-	"github.com/ntconv/ntconv/internal/pproflegacy"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/internal/profile/pproflegacy"
 )
 
 // Options configure the importer. The zero value selects the defaults.
@@ -68,7 +68,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		o = *opts
 	}
 	o.Limits = o.Limits.Defaults()
-	in, err := iox.FromReader("profile", r, iox.InputOptions{Limits: iox.LimitsOf(o.Decompression)})
+	in, err := fileio.FromReader("profile", r, fileio.InputOptions{Limits: fileio.LimitsOf(o.Decompression)})
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 // readAll reads at most the given number of bytes.
 func readAll(r io.Reader, most int) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, int64(most)+1))
-	var read *iox.Error
+	var read *fileio.Error
 	if errors.As(err, &read) && read.Op == "read" {
 		err = read.Err // the error of r already names its input
 	}
@@ -132,8 +132,8 @@ type source struct {
 	o    *Options
 	info ntconv.Info
 
-	origin  origin.Origin
-	weight  origin.Weight
+	origin  imported.Origin
+	weight  imported.Weight
 	typ     *ntconv.Type
 	capture *ntconv.Thread
 	owners  owners
@@ -192,7 +192,7 @@ func (s *source) prepare() error {
 func (s *source) chooseWeight() error {
 	column := s.origin.Main()
 	if name := s.o.SampleType; name != "" {
-		names := origin.TypeNames(s.origin.Types)
+		names := imported.TypeNames(s.origin.Types)
 		if column = slices.Index(names, name); column < 0 {
 			return &SampleTypeError{Name: name, Has: names}
 		}
@@ -201,7 +201,7 @@ func (s *source) chooseWeight() error {
 	if column < len(s.origin.Types) {
 		unit = s.origin.Types[column].Unit
 	}
-	s.weight = origin.NewWeight(column, unit)
+	s.weight = imported.NewWeight(column, unit)
 	return nil
 }
 
@@ -240,8 +240,8 @@ func (s *source) describe() {
 
 // Attributes of the type that describe the weight.
 const (
-	AttrWeight     = origin.AttrWeight     // the sample type of the weight
-	AttrWeightUnit = origin.AttrWeightUnit // the unit of the weight
+	AttrWeight     = imported.AttrWeight     // the sample type of the weight
+	AttrWeightUnit = imported.AttrWeightUnit // the unit of the weight
 )
 
 // maxAttrs bounds the size of a type's attributes: a row of a nettrace file has at most 65,535 bytes.

@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // Fields of a Profile message (proto/profile.proto of google/pprof).
@@ -195,7 +195,7 @@ func (s *scan) valueType(profile *cursor, what string) valueType {
 }
 
 // origin returns the properties of the profile. t is the string table.
-func (h *header) origin(t *stringTable) (o origin.Origin, err error) {
+func (h *header) origin(t *stringTable) (o imported.Origin, err error) {
 	text := func(i int64, at int, where string) string {
 		s, ok := t.at(i)
 		if !ok && err == nil {
@@ -205,8 +205,8 @@ func (h *header) origin(t *stringTable) (o origin.Origin, err error) {
 	}
 	field := func(f protowire.Number, where string) string { return text(h.numbers[f], h.offsets[f], where) }
 	o.Time, o.Duration, o.Period = h.numbers[fieldTime], h.numbers[fieldDuration], h.numbers[fieldPeriod]
-	pair := func(v valueType, where string) origin.ValueType {
-		return origin.ValueType{Type: text(v.typ, v.at, where), Unit: text(v.unit, v.at, where)}
+	pair := func(v valueType, where string) imported.ValueType {
+		return imported.ValueType{Type: text(v.typ, v.at, where), Unit: text(v.unit, v.at, where)}
 	}
 	for _, v := range h.types {
 		o.Types = append(o.Types, pair(v, "sample type"))

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
 )
 
 // frames holds the frames of all locations, innermost first, in one slice.

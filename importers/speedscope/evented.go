@@ -2,14 +2,14 @@ package speedscope
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonread"
-	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // An open holds the state of an evented profile: the frames or slices that are open after the events so far.
 type open struct {
 	begun  bool
-	node   sampled.Node
+	node   imported.Node
 	frames []uint32 // open frames, from the root
 	start  int64    // start of the profile in the trace
 	last   int64    // value up to which samples have been added
@@ -123,10 +123,10 @@ func (p *profile) until(at int64) error {
 		from = last
 	}
 	o.last = at
-	if o.node == sampled.NoStack {
+	if o.node == imported.NoStack {
 		return nil
 	}
-	if err := p.b.Sample(from, p.number, o.node, []sampled.Value{{Column: p.column, N: at - last}}); err != nil {
+	if err := p.b.Sample(from, p.number, o.node, []imported.Value{{Column: p.column, N: at - last}}); err != nil {
 		return p.Fail(p.Place(), err)
 	}
 	return nil
@@ -177,7 +177,7 @@ func (p *profile) finishEvented() error {
 		end = jsonread.Decimal{Mantissa: p.open.last, Exponent: int32(-p.unit.digits)}
 	}
 	at, err := p.value(end, "endValue")
-	if err != nil || p.open.node == sampled.NoStack && len(p.open.slices) == 0 {
+	if err != nil || p.open.node == imported.NoStack && len(p.open.slices) == 0 {
 		return err
 	}
 	p.o.Report.Note(ntconv.CodeRepaired, 1, p.events.Offset, "frames that are not closed; they end with their profile")

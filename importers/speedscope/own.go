@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // The output of exporters/speedscope: the exporter, the prefix of profiles whose samples other profiles contain, too,
@@ -69,7 +69,7 @@ func (p *profile) adopt() (ok bool, err error) {
 		if err1 != nil || err2 != nil {
 			return false, nil
 		}
-		p.values = origin.ValueType{Type: m[7], Unit: p.unit.values.Unit}
+		p.values = imported.ValueType{Type: m[7], Unit: p.unit.values.Unit}
 		if m[8] != "" && p.unit.name == "none" {
 			p.values.Unit = m[8]
 		}

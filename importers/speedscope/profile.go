@@ -5,9 +5,8 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonread"
-	"github.com/ntconv/ntconv/internal/origin"
-	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A profile is a profile that is being read. Its members may come in any order, so members that cannot be processed yet
@@ -23,14 +22,14 @@ type profile struct {
 	ready     bool // prepare has set thread, number and values
 	thread    *ntconv.Thread
 	number    uint32 // number of the thread in the Builder
-	values    origin.ValueType
+	values    imported.ValueType
 	column    int
 	hasColumn bool // prepare has set column
 
-	samples []sampled.Node
+	samples []imported.Node
 	weights []jsonread.Decimal
-	path    []sampled.Node // nodes of the latest sample, from the root
-	frames  []uint32       // frames of these nodes
+	path    []imported.Node // nodes of the latest sample, from the root
+	frames  []uint32        // frames of these nodes
 
 	open    open           // state of the events so far
 	pending []pendingEvent // events that preceded the members needed to apply them
@@ -206,7 +205,7 @@ func (p *profile) sample() error {
 			return err
 		}
 		same = false
-		caller := sampled.NoStack
+		caller := imported.NoStack
 		if i > 0 {
 			caller = p.path[i-1]
 		}
@@ -221,7 +220,7 @@ func (p *profile) sample() error {
 		return err
 	}
 	p.path, p.frames = p.path[:depth], p.frames[:depth]
-	node := sampled.NoStack
+	node := imported.NoStack
 	if depth > 0 {
 		node = p.path[depth-1]
 	}
@@ -257,7 +256,7 @@ func (p *profile) begin() (int64, error) {
 // value returns a number of the profile in the unit of its column.
 func (p *profile) value(d jsonread.Decimal, what string) (int64, error) {
 	v, exact, ok := d.Scale(p.unit.digits)
-	if !ok || v > sampled.MaxTime || v < -sampled.MaxTime {
+	if !ok || v > imported.MaxTime || v < -imported.MaxTime {
 		return 0, p.Corrupt("%s %s is out of range", what, decimalText(d))
 	}
 	if !exact && !p.unit.isTime {
@@ -287,11 +286,11 @@ func (p *profile) finishSampled() error {
 		if err != nil {
 			return err
 		}
-		if err := p.b.Sample(at, p.number, node, []sampled.Value{{Column: p.column, N: w}}); err != nil {
+		if err := p.b.Sample(at, p.number, node, []imported.Value{{Column: p.column, N: w}}); err != nil {
 			return p.Fail(p.Place(), err)
 		}
 		if p.unit.isTime { // a negative weight, as in a comparison, takes no time
-			at = min(at+max(w, 0), sampled.MaxTime+1)
+			at = min(at+max(w, 0), imported.MaxTime+1)
 		}
 	}
 	return nil

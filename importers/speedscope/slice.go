@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A slice is an open slice of an evented profile that exporters/speedscope wrote. Such a profile shows operations of a
@@ -60,12 +60,12 @@ func (p *profile) endSlices(n int) error {
 // events converts the records of slices to events.
 type events struct {
 	f       *file
-	src     *sampled.Source
+	src     *imported.Source
 	encoder *chromeevent.Encoder
 	ids     []byte
 }
 
-// next implements sampled.Profile.Event.
+// next implements imported.Profile.Event.
 func (e *events) next(at ntconv.Ticks, data []byte) (*ntconv.Event, error) {
 	if data == nil {
 		return e.encoder.Next(), nil

@@ -5,7 +5,7 @@
 // Each profile of a file becomes a thread, and each of its samples an event Universal.Events/cpu like those of
 // importers/pprof and importers/folded. An evented profile yields a sample for each time between two of its events
 // during which frames are open. Evented profiles that exporters/speedscope wrote yield slices instead (package
-// internal/chromeevent), and its profiles of all threads are skipped. Attributes of the events' type describe the
+// internal/events/chromeevent), and its profiles of all threads are skipped. Attributes of the events' type describe the
 // sample types: time in nanoseconds, bytes, or a number of samples, depending on the units of the profiles.
 //
 // # Names
@@ -23,17 +23,16 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonread"
-	"github.com/ntconv/ntconv/internal/origin"
-	"github.com/ntconv/ntconv/internal/sampled"
+	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // Names of the limits in errors (ntconv.LimitError.Limit).
 const (
-	LimitTables  = sampled.LimitTables  // Limits.Tables, in bytes
-	LimitThreads = sampled.LimitThreads // Limits.Profiles
-	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
+	LimitTables  = imported.LimitTables  // Limits.Tables, in bytes
+	LimitThreads = imported.LimitThreads // Limits.Profiles
+	LimitValue   = jsonread.LimitValue   // Limits.Value, in bytes
 )
 
 // Limits bounds the memory that a source uses for one file. Zero selects the default, which each member states.
@@ -48,7 +47,7 @@ type Limits struct {
 
 // Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
-	d := sampled.Limits{Tables: l.Tables, Threads: l.Profiles, Stack: l.Stack}.Defaults()
+	d := imported.Limits{Tables: l.Tables, Threads: l.Profiles, Stack: l.Stack}.Defaults()
 	l.Tables, l.Profiles, l.Stack = d.Tables, d.Threads, d.Stack
 	if l.Value <= 0 {
 		l.Value = jsonread.DefaultValue
@@ -83,8 +82,8 @@ func New(r io.Reader, opts *Options) (Source, error) {
 	f := &file{
 		Reader: jsonread.New(r, jsonread.Options{Format: "speedscope", Value: o.Limits.Value, Report: o.Report}),
 		o:      &o,
-		b: sampled.New(sampled.Options{
-			Limits:  sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
+		b: imported.New(imported.Options{
+			Limits:  imported.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
 			MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
 		process: &ntconv.Process{PID: 1, PointerSize: 8},
@@ -102,15 +101,15 @@ func New(r io.Reader, opts *Options) (Source, error) {
 // A unit is a unit of profile values.
 type unit struct {
 	name   string
-	values origin.ValueType // unless the exporter states the type
-	digits int              // values are multiplied by 10 to the power of digits
+	values imported.ValueType // unless the exporter states the type
+	digits int                // values are multiplied by 10 to the power of digits
 	isTime bool
 }
 
 var (
-	samples = origin.ValueType{Type: "samples", Unit: "count"}
-	size    = origin.ValueType{Type: "bytes", Unit: "bytes"}
-	times   = origin.ValueType{Type: "time", Unit: "nanoseconds"}
+	samples = imported.ValueType{Type: "samples", Unit: "count"}
+	size    = imported.ValueType{Type: "bytes", Unit: "bytes"}
+	times   = imported.ValueType{Type: "time", Unit: "nanoseconds"}
 	units   = [...]unit{
 		{"none", samples, 0, false}, {"bytes", size, 0, false},
 		{
@@ -126,7 +125,7 @@ var (
 type file struct {
 	*jsonread.Reader
 	o       *Options
-	b       *sampled.Builder
+	b       *imported.Builder
 	process *ntconv.Process // of profiles that do not name a process
 	tids    map[uint64]bool // TIDs in use
 	own     *ownThreads
@@ -149,7 +148,7 @@ type file struct {
 type summary struct {
 	thread *ntconv.Thread // nil if the profile was skipped
 	number uint32
-	values origin.ValueType
+	values imported.ValueType
 }
 
 // A function is the identity of a function.
@@ -225,7 +224,7 @@ func (f *file) source() (Source, error) {
 	if f.process.Name == "" {
 		f.process.Name = "process"
 	}
-	var o origin.Origin
+	var o imported.Origin
 	for _, c := range []struct{ label, text string }{{"exporter: ", f.exporter}, {"version: ", f.version}} {
 		if c.text != "" {
 			o.Comments = append(o.Comments, c.label+c.text)
@@ -242,7 +241,7 @@ func (f *file) source() (Source, error) {
 		}
 	}
 	e := &events{f: f, encoder: chromeevent.NewEncoder()}
-	src, err := f.b.Source(sampled.Profile{
+	src, err := f.b.Source(imported.Profile{
 		Format: "speedscope", Origin: o, Aggregate: !f.timed,
 		Frame: func(n uint32) ntconv.Frame { return f.frames[n] }, Event: e.next,
 	})

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // A classIndex finds the class of a group that has the same frames as the latest class. Nearly all groups have one

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/events/interval"
 )
 
 // A cutReason is the reason why the begin or the end of an interval has no counterpart.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -65,7 +65,7 @@ func (n *notes) add(r *ntconv.Report) {
 // finish ends the pending intervals of a set and returns its profile. report receives the notes on it.
 func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	if s.imported == nil && s.declared != nil { // a profile without samples is also restored
-		s.take(s.declared, origin.ColumnsOf(s.declared))
+		s.take(s.declared, imported.ColumnsOf(s.declared))
 	}
 	period := s.spec.every
 	if period == 0 {

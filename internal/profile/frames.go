@@ -4,7 +4,7 @@ import (
 	"hash/maphash"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // A frameTable numbers frames by content from 0. With a map keyed by content, a profile of a million stacks takes 1.4

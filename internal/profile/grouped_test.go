@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/grouping"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/grouping"
 	"github.com/ntconv/ntconv/kind"
 )
 

@@ -2,7 +2,7 @@ package profile
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -24,7 +24,7 @@ func (p *pool) of(k kind.Kind) *pool {
 // adopt adds a type of imported samples to the set. It returns false, and notes the reason, if the columns of the type
 // are not compatible with those of the types before it.
 func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
-	c := origin.ColumnsOf(t)
+	c := imported.ColumnsOf(t)
 	if s.imported == nil {
 		s.take(t, c)
 		return true
@@ -40,7 +40,7 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 }
 
 // take makes the columns of the first type those of the set.
-func (s *set) take(t *ntconv.Type, c *origin.Columns) {
+func (s *set) take(t *ntconv.Type, c *imported.Columns) {
 	s.imported, s.adopted = c, []*ntconv.Type{t}
 	s.columns = importedColumns(t)
 	s.o = newObservation(len(s.columns), 0)
@@ -48,7 +48,7 @@ func (s *set) take(t *ntconv.Type, c *origin.Columns) {
 
 // importedColumns returns the columns of a type of imported samples.
 func importedColumns(t *ntconv.Type) (list []column) {
-	for _, v := range origin.ColumnsOf(t).Types {
+	for _, v := range imported.ColumnsOf(t).Types {
 		list = append(list, column{ValueType: v})
 	}
 	return list

@@ -5,13 +5,13 @@ import (
 	"sync"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/kind"
 )
 
 // A ValueType is a sample type as in pprof: what a column contains, and its unit.
-type ValueType = origin.ValueType
+type ValueType = imported.ValueType
 
 // A scale is the conversion from the total of a column to a value of its type.
 type scale uint8
@@ -141,7 +141,7 @@ func sampleSpecs() []spec {
 			interval: noInterval,
 			subject:  noSubject,
 			matches: func(t *ntconv.Type) bool {
-				return clr.ClassOf(t) == clr.ClassUniversalCPU && origin.ColumnsOf(t) == nil
+				return clr.ClassOf(t) == clr.ClassUniversalCPU && imported.ColumnsOf(t) == nil
 			},
 			measure: measureCPU,
 		},
@@ -149,7 +149,7 @@ func sampleSpecs() []spec {
 			kind:     kind.Imported,
 			interval: noInterval,
 			subject:  noSubject,
-			matches:  func(t *ntconv.Type) bool { return origin.ColumnsOf(t) != nil },
+			matches:  func(t *ntconv.Type) bool { return imported.ColumnsOf(t) != nil },
 			measure:  measureImported,
 		},
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // Keys of the labels that samples get in addition to those of their events.

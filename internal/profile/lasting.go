@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
-	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/events/recording"
 )
 
 // lastings determine for how long the samples of a trace last: until the next sample of their thread, or until the first

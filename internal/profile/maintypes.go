@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // MainTypes collects the sample types that imported profiles show first, for formats that show one sample type at a
@@ -21,7 +21,7 @@ func (m *MainTypes) See(e *ntconv.Event) {
 		return
 	}
 	m.last = e.Type
-	if c := origin.ColumnsOf(e.Type); c != nil && len(c.Types) > 0 {
+	if c := imported.ColumnsOf(e.Type); c != nil && len(c.Types) > 0 {
 		if m.main == nil {
 			m.main = make(map[ValueType]bool)
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 func TestMainTypes(t *testing.T) {
@@ -16,7 +16,7 @@ func TestMainTypes(t *testing.T) {
 		t.Errorf("order %v", got)
 	}
 	m.See(&ntconv.Event{Kind: ntconv.KindMark})
-	o := origin.Origin{Columns: origin.Columns{Types: types[:2], Default: "space"}}
+	o := imported.Origin{Columns: imported.Columns{Types: types[:2], Default: "space"}}
 	m.See(&ntconv.Event{Type: &ntconv.Type{Provider: "Universal.Events", Name: "cpu", Fields: o.Fields(), Attrs: o.Attrs()}})
 	if got := m.Order(types); !slices.Equal(got, []int{1, 0, 2}) {
 		t.Errorf("order %v, want that of the profile's default first", got)

@@ -2,7 +2,7 @@ package profile
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/events/interval"
 )
 
 // maxIntervals bounds the intervals of one kind that are open at a time. Beyond it the oldest one is given up, so that

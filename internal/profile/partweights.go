@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/internal/events/recording"
 )
 
 // PartWeights follows the samples of a trace that is divided into parts, and determines the weights that a part alone

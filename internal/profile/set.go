@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
-	"github.com/ntconv/ntconv/internal/origin"
+	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -24,7 +24,7 @@ type set struct {
 
 	// Kind Imported only: the merged columns of the types in adopted, and the first defined type, with or without
 	// samples.
-	imported *origin.Columns
+	imported *imported.Columns
 	adopted  []*ntconv.Type
 	declared *ntconv.Type
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // arenaWords is the size of the blocks that hold the addresses of stacks: 512 KiB.

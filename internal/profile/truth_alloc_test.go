@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/dotnet"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 )

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/kind"
 )
 

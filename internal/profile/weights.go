@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/internal/events/recording"
 )
 
 // Weights is a source of the selected events of a trace and of events that state the weights of selected samples

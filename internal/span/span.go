@@ -4,7 +4,7 @@ import (
 	"encoding/hex"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/operation"
+	"github.com/ntconv/ntconv/internal/events/operation"
 )
 
 // A TraceID identifies a trace, the tree of spans of one request: 16 bytes in the order of the W3C text form. The zero

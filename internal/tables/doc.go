@@ -13,4 +13,12 @@
 // A join of tables of several traces must also compare the column trace, which is a partition key of a dataset.
 //
 // A change of a name, a type or a meaning requires a new Version.
+//
+// # Views
+//
+// [Views] generates DuckDB statements that define one view per table over the tables of several traces. Each
+// view has the additional column trace.
+//
+// A view reads the files in place and stores nothing. IDs such as stack_id count from 1 in every trace, so joins must
+// also compare the column trace: JOIN stacks USING (trace, stack_id).
 package tables

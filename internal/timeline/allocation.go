@@ -2,7 +2,7 @@ package timeline
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 )

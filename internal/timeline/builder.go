@@ -4,8 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/procinfo"
-	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/internal/events/recording"
 )
 
 // Watch processes every event of the trace before the selection, see ntconv.Watcher. It borrows the event.
@@ -13,7 +12,7 @@ func (t *Timeline) Watch(e *ntconv.Event) {
 	if t.samples != nil {
 		t.samples.stream.Watch(e)
 	}
-	if e.Kind == ntconv.KindEvent && e.Type != nil && procinfo.Describes(e.Type) {
+	if e.Kind == ntconv.KindEvent && e.Type != nil && recording.Describes(e.Type) {
 		t.owners.learn(e)
 	}
 }

@@ -5,22 +5,22 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/counter"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/recording"
 )
 
 // A counterReader creates records for the values of counters.
 type counterReader struct {
 	t      *Timeline
-	reader *counter.Reader
-	keep   func(*counter.Value) // appends to values; allocated once
-	values []counter.Value      // values of the current event
+	reader *recording.CounterReader
+	keep   func(*recording.CounterValue) // appends to values; allocated once
+	values []recording.CounterValue      // values of the current event
 	name   []byte
 }
 
 func newCounterReader(t *Timeline) *counterReader {
-	r := &counterReader{t: t, reader: counter.NewReader()}
-	r.keep = func(v *counter.Value) { r.values = append(r.values, *v) }
+	r := &counterReader{t: t, reader: recording.NewCounterReader()}
+	r.keep = func(v *recording.CounterValue) { r.values = append(r.values, *v) }
 	return r
 }
 
@@ -41,13 +41,13 @@ func (r *counterReader) read(e *ntconv.Event, of *role, at int64) bool {
 	found := false
 	for i := range r.values {
 		v := &r.values[i]
-		if !v.OK || single && v.Statistic != counter.StatisticMean {
+		if !v.OK || single && v.Statistic != recording.StatisticMean {
 			continue
 		}
 		found = true
 		r.name = appendCounterName(r.name[:0], v)
 		unit := v.Unit
-		if v.Statistic == counter.StatisticCount {
+		if v.Statistic == recording.StatisticCount {
 			unit = ""
 		}
 		r.add(r.t.owners.counter(s, r.name, unit), v.Value, at)
@@ -57,18 +57,18 @@ func (r *counterReader) read(e *ntconv.Event, of *role, at int64) bool {
 
 // isSingle reports whether the values of an event counter are those of a single measurement, so that they are all equal
 // to the mean.
-func isSingle(values []counter.Value) bool {
+func isSingle(values []recording.CounterValue) bool {
 	n := len(values)
-	if n == 0 || values[0].Kind != counter.KindMean {
+	if n == 0 || values[0].Kind != recording.KindMean {
 		return false
 	}
 	last := &values[n-1]
-	return last.Statistic == counter.StatisticCount && (!last.OK || last.Value <= 1)
+	return last.Statistic == recording.StatisticCount && (!last.OK || last.Value <= 1)
 }
 
 // appendCounterName appends a name that distinguishes a counter from all others of its process: provider, name, tags
 // and statistic.
-func appendCounterName(dst []byte, v *counter.Value) []byte {
+func appendCounterName(dst []byte, v *recording.CounterValue) []byte {
 	if v.Provider != "" {
 		dst = append(append(dst, v.Provider...), '/')
 	}
@@ -82,9 +82,9 @@ func appendCounterName(dst []byte, v *counter.Value) []byte {
 		dst = append(dst, '}')
 	}
 	switch v.Statistic {
-	case counter.StatisticMean, counter.StatisticLast:
-	case counter.StatisticSum:
-		if v.Kind == counter.KindHistogram {
+	case recording.StatisticMean, recording.StatisticLast:
+	case recording.StatisticSum:
+		if v.Kind == recording.KindHistogram {
 			dst = append(append(dst, ' '), v.Statistic...)
 		}
 	default:

@@ -1,7 +1,7 @@
 package timeline
 
 import (
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // fits reports whether a slice that ends at the given time nests in the open slices of a track.

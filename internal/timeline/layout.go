@@ -6,10 +6,10 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/spool"
 )
 
 // A layout emits the items of a timeline in one pass over the records. It determines what depends on other slices:

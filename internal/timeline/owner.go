@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/events/recording"
 )
 
 // An ownerTable holds the processes and tracks of a timeline. Records refer to a track by its ID, which is its index in
@@ -17,8 +17,8 @@ type ownerTable struct {
 	byProcess  map[*ntconv.Process]*processState
 	byThread   map[*ntconv.Thread]uint32
 	recent     [recentThreads]recentThread // cache by thread ID, because threads alternate
-	infos      map[*ntconv.Process]*procinfo.Process
-	reader     procinfo.Reader
+	infos      map[*ntconv.Process]*recording.Process
+	reader     recording.ProcessReader
 	renumbered int64
 	lastTID    uint32          // latest TID of a track that is not a thread
 	usedTIDs   map[uint32]bool // TIDs of all threads
@@ -46,7 +46,7 @@ type processState struct {
 func newOwnerTable(namer ntconv.Namer) ownerTable {
 	return ownerTable{
 		namer: namer, byProcess: map[*ntconv.Process]*processState{}, byThread: map[*ntconv.Thread]uint32{},
-		infos: map[*ntconv.Process]*procinfo.Process{},
+		infos: map[*ntconv.Process]*recording.Process{},
 	}
 }
 
@@ -144,7 +144,7 @@ func (t *ownerTable) learn(e *ntconv.Event) {
 	}
 	info := t.infos[e.Thread.Process]
 	if info == nil {
-		info = new(procinfo.Process)
+		info = new(recording.Process)
 		t.infos[e.Thread.Process] = info
 	}
 	t.reader.Learn(info, e)
@@ -193,7 +193,7 @@ func (t *ownerTable) countRenumbered(recorded bool) {
 }
 
 func (t *ownerTable) nameProcess(s *processState) {
-	var info procinfo.Process
+	var info recording.Process
 	if known := t.infos[s.Process.Process]; known != nil {
 		info = *known
 	}

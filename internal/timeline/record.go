@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // A recordKind is the kind of a record in the spool. Numbers in records are uvarints. A track, title or stack of 0

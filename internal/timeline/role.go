@@ -4,14 +4,12 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/counter"
-	"github.com/ntconv/ntconv/internal/intern"
-	"github.com/ntconv/ntconv/internal/origin"
-	"github.com/ntconv/ntconv/internal/procinfo"
+	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/internal/recording"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -43,11 +41,11 @@ type roles struct {
 	others   map[*schema.Schema]*role // for events whose labels override the version of their type
 	last     *role                    // role of the latest type
 	recent   intern.Cache[*ntconv.Type, *role]
-	counters *counter.Reader // determines which events contain counters
+	counters *recording.CounterReader // determines which events contain counters
 	titles   *titleTable
 }
 
-func newRoles(titles *titleTable, counters *counter.Reader) roles {
+func newRoles(titles *titleTable, counters *recording.CounterReader) roles {
 	return roles{
 		titles: titles, counters: counters,
 		byType: map[*ntconv.Type]*role{}, others: map[*schema.Schema]*role{}, recent: intern.NewCache[*ntconv.Type, *role](8),
@@ -89,7 +87,7 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 	class := clr.ClassOf(e.Type)
 	r := &role{
 		typ: e.Type, version: e.Version(), sample: isSample(e.Type), weight: recording.IsWeight(e.Type),
-		describes: procinfo.Describes(e.Type), universal: class == clr.ClassUniversalOther,
+		describes: recording.Describes(e.Type), universal: class == clr.ClassUniversalOther,
 	}
 	r.counter = !r.sample && (r.universal || t.counters.Reads(e))
 	r.rundown = r.weight || onlyDescribes(e.Type, class)
@@ -106,7 +104,7 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 	return r
 }
 
-func isSample(t *ntconv.Type) bool { return profile.IsSample(t) || origin.ColumnsOf(t) != nil }
+func isSample(t *ntconv.Type) bool { return profile.IsSample(t) || imported.ColumnsOf(t) != nil }
 
 // describeChrome sets the members for events of Chrome's format.
 func (r *role) describeChrome(s *schema.Schema) {

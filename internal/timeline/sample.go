@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/kind"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/ntconvtest"
 )

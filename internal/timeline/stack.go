@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/intern"
+	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/profile"
 )
 

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/spool"
 )
 
 // ties holds the slices that begin at one time. The spool has records of slices in the order of their ends, so a slice

@@ -1,7 +1,7 @@
 package timeline
 
 import (
-	"github.com/ntconv/ntconv/internal/operation"
+	"github.com/ntconv/ntconv/internal/events/operation"
 )
 
 // Tracks is a bit set of what a timeline shows. The options of exporters have the same set with equal values. Samples

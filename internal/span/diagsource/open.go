@@ -2,7 +2,7 @@ package diagsource
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/interval"
+	"github.com/ntconv/ntconv/internal/events/interval"
 	"github.com/ntconv/ntconv/internal/span"
 )
 

@@ -3,7 +3,7 @@ package diagsource
 import (
 	"hash/maphash"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // stringCache decodes UTF-16 and caches recent strings, because most names and values in a trace repeat. It is a

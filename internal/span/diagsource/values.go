@@ -1,6 +1,6 @@
 package diagsource
 
-import "github.com/ntconv/ntconv/internal/bin"
+import "github.com/ntconv/ntconv/internal/data/bin"
 
 // values holds the properties in one event, borrowed from its payload.
 type values struct {

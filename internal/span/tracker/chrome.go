@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/operation"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/span"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonscan"
 	"github.com/ntconv/ntconv/internal/span"
 )
 

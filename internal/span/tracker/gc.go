@@ -2,8 +2,8 @@ package tracker
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/interval"
-	"github.com/ntconv/ntconv/internal/operation"
+	"github.com/ntconv/ntconv/internal/events/interval"
+	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/span"
 )
 

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/dotnet"
-	"github.com/ntconv/ntconv/internal/operation"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
+	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"

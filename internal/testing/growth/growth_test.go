@@ -167,7 +167,7 @@ func grows(before, after uint64) bool { return float64(after) > maxFuncRatio*flo
 // tooHot reports whether a block grows faster than its input. The length of a search in an intern.Index depends on
 // chance and on its load.
 func tooHot(b Block) bool {
-	return grows(uint64(b.Before), uint64(b.After)) && !strings.HasPrefix(b.Place, "internal/intern/index.go")
+	return grows(uint64(b.Before), uint64(b.After)) && !strings.HasPrefix(b.Place, "internal/data/intern/index.go")
 }
 
 func runOn(t *testing.T, p *Program, command Command, in string) *Cost {

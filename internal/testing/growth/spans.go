@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 const clrProvider = "Microsoft-Windows-DotNETRuntime"

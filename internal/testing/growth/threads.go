@@ -3,9 +3,9 @@ package growth
 import (
 	"fmt"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // shapeInputs returns the shapes of tracegen that have many of something.

@@ -4,7 +4,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // A trace writes a nettrace 6 stream event by event.

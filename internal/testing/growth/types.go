@@ -3,8 +3,8 @@ package growth
 import (
 	"fmt"
 
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // attributeInputs returns generators of traces with many attributes.

@@ -13,12 +13,12 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/eventtext"
-	"github.com/ntconv/ntconv/internal/inventory"
-	"github.com/ntconv/ntconv/internal/overview"
-	"github.com/ntconv/ntconv/internal/streameq"
+	"github.com/ntconv/ntconv/internal/show/eventtext"
+	"github.com/ntconv/ntconv/internal/show/inventory"
+	"github.com/ntconv/ntconv/internal/show/overview"
 	"github.com/ntconv/ntconv/internal/testing/laws"
 	"github.com/ntconv/ntconv/internal/testing/mutate"
+	"github.com/ntconv/ntconv/internal/trace/tracecmp"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
@@ -317,7 +317,7 @@ func equal(a, b []byte, o *reader.Options) error {
 		}
 		sides[i] = src
 	}
-	_, err := streameq.Streams(sides[0], sides[1], &streameq.Options{EmptyMarks: true, Sorted: true, Lost: o.Order == reader.ByTime, Errors: true})
+	_, err := tracecmp.Streams(sides[0], sides[1], &tracecmp.Options{EmptyMarks: true, Sorted: true, Lost: o.Order == reader.ByTime, Errors: true})
 	return err
 }
 
@@ -332,7 +332,7 @@ func checkVerify(seeds []*mutate.Seed) func(uint64, []byte) (error, error) {
 			if err := equal(data, data, o); err != nil {
 				return nil, fmt.Errorf("compared with itself: %w", err)
 			}
-			var d *streameq.Difference
+			var d *tracecmp.Difference
 			if err := equal(data, seeds[int(n)%len(seeds)].Data, o); err != nil && !errors.As(err, &d) {
 				return nil, fmt.Errorf("compared with another: %w", err)
 			}

@@ -156,7 +156,7 @@ func TestExposureIsFound(t *testing.T) {
 		"func F[P interface{ M(bin.Cursor) }](P) {}":                                       "F.M",
 		"type S struct { f bin.Cursor }; func (S) m(bin.Cursor) {}; func f(bin.Cursor) {}": "",
 	} {
-		f, err := parser.ParseFile(fset, "p.go", "package p; import \""+module+"/internal/bin\"; "+code, 0)
+		f, err := parser.ParseFile(fset, "p.go", "package p; import \""+module+"/internal/data/bin\"; "+code, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

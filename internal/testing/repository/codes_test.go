@@ -37,7 +37,7 @@ var codeTwins = []struct {
 
 // TestCodesOfModelAndWire fails if a code is added, removed or changed on one side only.
 func TestCodesOfModelAndWire(t *testing.T) {
-	model, wire := packageScope(t, "."), packageScope(t, "internal/wire")
+	model, wire := packageScope(t, "."), packageScope(t, "internal/trace/wire")
 	for _, group := range codeTwins {
 		ours := constantsOf(model, group.model)
 		theirs := constantsOf(wire, group.wire)

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/run/formats"
 )
 
 var update = flag.Bool("update", false, "write what the commands in README.md and docs print into them")

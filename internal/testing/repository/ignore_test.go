@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/formats"
+	"github.com/ntconv/ntconv/internal/run/formats"
 )
 
 // Git ignores what the commands of the documents write, so that trying them in a clone leaves it clean.

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // IDs of runtime events.

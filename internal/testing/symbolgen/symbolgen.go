@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/clr"
+	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // Info describes the traces of Events.

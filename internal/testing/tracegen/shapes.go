@@ -4,9 +4,9 @@ import (
 	"io"
 	"math"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // A Shape is an adversarial stream. The number of its main elements grows with n.

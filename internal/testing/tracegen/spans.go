@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // SpanOptions describe a trace of Activities as Microsoft-Diagnostics-DiagnosticSource records them with the payload

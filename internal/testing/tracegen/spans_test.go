@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 	"github.com/ntconv/ntconv/reader"
 )
 

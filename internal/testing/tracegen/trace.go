@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 // Options describe a trace of a program under a sample profiler: threads are sampled in rotation, with stacks from a

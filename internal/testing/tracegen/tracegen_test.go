@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )

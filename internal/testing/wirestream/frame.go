@@ -1,8 +1,8 @@
 package wirestream
 
 import (
-	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/legacy"
+	"github.com/ntconv/ntconv/internal/trace/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire/legacy"
 )
 
 // A Frame encloses the body of a block: with a block header in version 6, and with an object header and an end tag in

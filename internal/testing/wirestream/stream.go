@@ -6,9 +6,9 @@ package wirestream
 import (
 	"io"
 
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/legacy"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/trace/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire/legacy"
 )
 
 // A Stream writes a stream of version 3, 4 or 6. After an error of the underlying writer it writes nothing. It panics

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/legacy"
+	"github.com/ntconv/ntconv/internal/trace/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire/legacy"
 )
 
 // TestData returns the names of the traces in the repository's testdata, such as "testdata/hello.nettrace", for [Read].

@@ -3,9 +3,9 @@ package wiretext
 import (
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/bin"
-	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/legacy"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/trace/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire/legacy"
 )
 
 // printBody appends the contents of a block to its line. It stops at the first row that it cannot parse, and the caller

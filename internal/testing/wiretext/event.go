@@ -3,10 +3,10 @@ package wiretext
 import (
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
-	"github.com/ntconv/ntconv/internal/wire"
-	"github.com/ntconv/ntconv/internal/wire/legacy"
+	"github.com/ntconv/ntconv/internal/trace/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire/legacy"
 )
 
 // printEvents prints the header and the events of an event block, or of a metadata block of version 4.

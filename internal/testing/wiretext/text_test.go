@@ -10,7 +10,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/testing/wiretext"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 func disassemble(t testing.TB, b []byte) string {

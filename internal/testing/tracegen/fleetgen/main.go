@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/iox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
 )
@@ -36,7 +36,7 @@ func main() {
 
 // write writes copy i of a trace.
 func write(dir string, i int, name string) (err error) {
-	in, err := iox.Open(name, iox.InputOptions{})
+	in, err := fileio.Open(name, fileio.InputOptions{})
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
-	"github.com/ntconv/ntconv/internal/wire"
+	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
 func main() {

@@ -1,0 +1,356 @@
+package payload
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
+)
+
+// value reads a value and writes it. A value resets end, because the payload cannot end before it.
+func (d *Decoder) value(n *node) error {
+	if d.json.next() == 'n' && d.json.literal("null") {
+		return d.null(n)
+	}
+	if n.op == opObject { // its members determine end
+		return d.object(n.members)
+	}
+	end := d.end
+	d.end = -1
+	switch n.op {
+	case opUint, opInt, opVarInt, opVarUint:
+		return d.integer(n)
+	case opFloat:
+		return d.float(n)
+	case opBool:
+		return d.bool(n)
+	case opUTF16, opLatin1, opUnit8, opUnit16:
+		return d.string(n)
+	case opTime, opGUID:
+		return d.quoted(n)
+	case opRest, opDecimal:
+		size := len(d.b)
+		err := d.bytes()
+		if n.op == opRest && len(d.b) == size {
+			d.end = end // an empty rest is equivalent to a missing value
+		}
+		if n.op == opDecimal && err == nil && len(d.b)-size != int(n.size) {
+			err = d.json.fail(errRange)
+		}
+		return err
+	case opArray, opFixed, opCounted:
+		return d.array(n)
+	case opLocation:
+		d.json.next()
+		d.locs = append(d.locs, pending{len(d.b), d.json.pos, n})
+		d.zeros(4)
+		return d.json.skip()
+	}
+	return d.json.fail(errType)
+}
+
+// null writes zeros for a field without a value. It sets end unless the payload already ends earlier or the field is
+// inside a list.
+func (d *Decoder) null(n *node) error {
+	if d.end < 0 && d.lists == 0 && n.op != opObject && n.op != opPad {
+		d.end = len(d.b)
+	}
+	size := int(n.size)
+	switch n.op {
+	case opInvalid:
+		return d.json.fail(errType)
+	case opUTF16, opArray:
+		size = 2
+	case opLatin1, opVarInt, opVarUint:
+		size = 1
+	case opLocation:
+		d.locs = append(d.locs, pending{len(d.b), -1, n})
+		size = 4
+	case opObject:
+		for i := range n.members {
+			if err := d.null(&n.members[i]); err != nil {
+				return err
+			}
+		}
+	case opFixed:
+		if n.elem == nil {
+			return d.json.fail(errType)
+		}
+		d.lists++
+		for range n.count {
+			if err := d.null(n.elem); err != nil {
+				return err
+			}
+		}
+		d.lists--
+	}
+	if err := d.spend(size + 1); err != nil {
+		return err
+	}
+	d.zeros(size)
+	return nil
+}
+
+// integer reads and writes an integer.
+func (d *Decoder) integer(n *node) error {
+	text := d.json.number()
+	bits := int(n.size) * 8
+	if bits == 0 {
+		bits = 64
+	}
+	var u uint64
+	var err error
+	if n.op == opInt || n.op == opVarInt {
+		var i int64
+		i, err = strconv.ParseInt(string(text), 10, bits)
+		u = uint64(i)
+	} else {
+		u, err = strconv.ParseUint(string(text), 10, bits)
+	}
+	if err != nil || text[0] == '+' {
+		return d.json.fail(errRangeOrType(text))
+	}
+	switch n.op {
+	case opVarInt:
+		d.b = binary.AppendVarint(d.b, int64(u))
+	case opVarUint:
+		d.b = binary.AppendUvarint(d.b, u)
+	default:
+		d.fixed(u, bits/8)
+	}
+	return nil
+}
+
+// fixed writes the low size bytes of a number, at most 8.
+func (d *Decoder) fixed(u uint64, size int) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], u)
+	d.b = append(d.b, b[:size]...)
+}
+
+// errRangeOrType returns the error for text that is not a number of the required type.
+func errRangeOrType(text []byte) error {
+	if len(text) == 0 {
+		return errType
+	}
+	return fmt.Errorf("%w: %.100s", errRange, text)
+}
+
+func (d *Decoder) float(n *node) error {
+	var f float64
+	switch text := d.json.number(); {
+	case len(text) > 0:
+		var err error
+		if f, err = strconv.ParseFloat(string(text), int(n.size)*8); err != nil {
+			return d.json.fail(errRangeOrType(text))
+		}
+	case d.json.literal(`"Infinity"`):
+		f = math.Inf(1)
+	case d.json.literal(`"-Infinity"`):
+		f = math.Inf(-1)
+	case d.json.literal(`"NaN"`):
+		if n.size == 4 {
+			d.fixed(nan32, 4)
+		} else {
+			d.fixed(nan64, 8)
+		}
+		return nil
+	default:
+		return d.json.fail(errType)
+	}
+	if n.size == 4 {
+		d.fixed(uint64(math.Float32bits(float32(f))), 4)
+	} else {
+		d.fixed(math.Float64bits(f), 8)
+	}
+	return nil
+}
+
+func (d *Decoder) bool(n *node) error {
+	u := uint64(0)
+	switch {
+	case d.json.literal("true"):
+		u = 1
+	case d.json.literal("false"):
+	default:
+		return d.json.fail(errType)
+	}
+	d.fixed(u, int(n.size))
+	return nil
+}
+
+// string reads a string and writes it, NUL-terminated or as a single character.
+func (d *Decoder) string(n *node) error {
+	text, err := d.json.text(&d.text)
+	if err != nil {
+		return err
+	}
+	size := len(d.b)
+	switch n.op {
+	case opUTF16, opUnit16:
+		d.b = appendUnits(d.b, text)
+	default:
+		for len(text) > 0 {
+			r, used := utf8.DecodeRune(text)
+			if r > 0xff {
+				return d.json.fail(fmt.Errorf("%w: %q has no 8-bit character", errRange, r))
+			}
+			d.b, text = append(d.b, byte(r)), text[used:]
+		}
+	}
+	switch n.op {
+	case opUnit8, opUnit16:
+		if len(d.b)-size != int(n.size) {
+			return d.json.fail(fmt.Errorf("%w: want one character", errRange))
+		}
+		return nil
+	case opLatin1:
+		if zeroIn(d.b[size:], 1) {
+			return d.json.fail(errZero)
+		}
+		d.b = append(d.b, 0)
+		return nil
+	}
+	if zeroIn(d.b[size:], 2) {
+		return d.json.fail(errZero)
+	}
+	d.b = append(d.b, 0, 0)
+	return nil
+}
+
+var errZero = fmt.Errorf("%w: NUL in a NUL-terminated string", errRange)
+
+// appendUnits appends UTF-8 as UTF-16LE.
+func appendUnits(dst, text []byte) []byte {
+	i := 0
+	for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
+		dst = append(dst, text[i], 0)
+	}
+	if i == len(text) {
+		return dst
+	}
+	return bin.AppendUTF16(dst, string(text[i:]))
+}
+
+// zeroIn reports whether a code unit with the given size in bytes is zero.
+func zeroIn(b []byte, size int) bool {
+	for i := 0; i+size <= len(b); i += size {
+		if b[i] == 0 && b[i+size-1] == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// quoted reads and writes a time or a GUID.
+func (d *Decoder) quoted(n *node) error {
+	text, err := d.json.text(&d.text)
+	if err != nil {
+		return err
+	}
+	if n.op == opGUID {
+		g, err := ntconv.ParseGUID(string(text))
+		if err != nil {
+			return d.json.fail(err)
+		}
+		d.b = append(d.b, g[:]...)
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(text))
+	ticks := (t.Unix()+epochSeconds)*1e7 + int64(t.Nanosecond()/100)
+	if err != nil || ticks < 0 {
+		return d.json.fail(fmt.Errorf("%w: %.100q is not a time from 1601 to 9999", errRange, text))
+	}
+	d.fixed(uint64(ticks), 8)
+	return nil
+}
+
+// bytes reads a string of hexadecimal digits and writes its bytes.
+func (d *Decoder) bytes() error {
+	text, err := d.json.text(&d.text)
+	if err != nil {
+		return err
+	}
+	if len(text) < 4 || string(text[:4]) != "hex:" {
+		return d.json.fail(fmt.Errorf(`%w: want a string "hex:" and digits`, errType))
+	}
+	b, err := hex.AppendDecode(d.b, text[4:])
+	if err != nil {
+		return d.json.fail(err)
+	}
+	d.b = b
+	return nil
+}
+
+// array reads and writes the elements of an array, preceded by their number for opArray.
+func (d *Decoder) array(n *node) error {
+	at := len(d.b)
+	if n.op == opArray {
+		d.b = append(d.b, 0, 0)
+	}
+	count, err := d.elems(n.elem)
+	switch {
+	case err != nil:
+		return err
+	case n.op == opFixed && count != n.count:
+		return d.json.fail(fmt.Errorf("%w: %d elements, want %d", errRange, count, n.count))
+	case n.op == opArray && count > math.MaxUint16:
+		return d.json.fail(fmt.Errorf("%w: %d elements in an array with a 16-bit count", errRange, count))
+	case n.op == opArray:
+		binary.LittleEndian.PutUint16(d.b[at:], uint16(count))
+	}
+	return nil
+}
+
+// elems reads a string, bytes or a list, writes its elements and returns their number.
+func (d *Decoder) elems(elem *node) (count int, err error) {
+	if elem == nil {
+		return 0, d.json.fail(errType)
+	}
+	if d.json.next() == '"' {
+		return d.units(elem)
+	}
+	if !d.json.accept('[') {
+		return 0, d.json.fail(errType)
+	}
+	d.lists++
+	for !d.json.accept(']') {
+		if count > 0 && !d.json.accept(',') {
+			return count, d.json.fail(errSyntax)
+		}
+		if err := d.value(elem); err != nil {
+			if err != errOrder {
+				err = fmt.Errorf("element %d: %w", count, err)
+			}
+			return count, err
+		}
+		count++
+	}
+	d.lists--
+	return count, nil
+}
+
+// units reads a string and writes it as the code units or bytes of an array.
+func (d *Decoder) units(elem *node) (count int, err error) {
+	begin := len(d.b)
+	switch {
+	case elem.op == opUint && elem.size == 1:
+		err = d.bytes()
+	case elem.op == opUnit8 || elem.op == opUnit16:
+		var text []byte
+		if text, err = d.json.text(&d.text); err == nil && elem.op == opUnit8 {
+			d.b = append(d.b, text...)
+		} else if err == nil {
+			d.b = appendUnits(d.b, text)
+		}
+	default:
+		err = d.json.fail(errType)
+	}
+	return (len(d.b) - begin) / max(int(elem.size), 1), err
+}

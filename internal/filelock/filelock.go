@@ -1,7 +1,0 @@
-// Package filelock locks files and directories. The operating system releases the locks when the process ends.
-package filelock
-
-import "errors"
-
-// ErrLocked means that the file is locked through another open file, in this or another process.
-var ErrLocked = errors.New("locked by another process")

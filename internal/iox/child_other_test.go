@@ -1,5 +1,0 @@
-//go:build !linux && !darwin
-
-package iox
-
-func limitFileSize(uint64) {}

@@ -1,0 +1,72 @@
+package formats
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/firefox"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/pflag"
+)
+
+// firefoxFormat returns the row of the Firefox Profiler.
+func firefoxFormat() *Format {
+	return &Format{
+		Name: "firefox",
+		Exts: []string{".firefox.json"},
+		Doc:  "profiles of the Firefox Profiler (https://profiler.firefox.com), as it, samply and others save them",
+		In:   firefoxIn(),
+		Out: &Out{
+			Doc:          "a trace for the Firefox Profiler and Perfetto: samples, markers, counters and allocations per thread",
+			Help:         firefoxHelp,
+			Names:        NamesLast,
+			Order:        reader.ByTime, // a slice must begin before it ends
+			Compressions: compressionExts(),
+			Advice:       sampleAdvice,
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindFirefox(flags) },
+			Examples: []Example{
+				{
+					"write a compressed file, and load it on https://profiler.firefox.com",
+					"ntconv to firefox trace.nettrace -o trace.firefox.json.gz",
+				},
+				{
+					"samples, garbage collections and counters only",
+					"ntconv to firefox --tracks gc,counters trace.nettrace",
+				},
+			},
+		},
+	}
+}
+
+const firefoxHelp = `Slices (spans, garbage collections, compilations, waits) and events become markers of their thread, with their payload as fields. Data
+of a process as a whole is shown with the process, which is a thread of its own in the file. The page reads files with the extension .gz.
+
+Times count from the first item, not from the start of the recording as in ntconv print.`
+
+// A firefoxCreator has the flags of ntconv to firefox.
+type firefoxCreator struct {
+	plain
+	flags timelineFlags
+}
+
+func bindFirefox(flags *pflag.FlagSet) *firefoxCreator {
+	c := new(firefoxCreator)
+	c.flags.bind(flags)
+	return c
+}
+
+func (c *firefoxCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if err := c.flags.check(); err != nil {
+		return nil, err
+	}
+	w, finish, err := createCompressed(out)
+	if err != nil {
+		return nil, err
+	}
+	s := firefox.New(w, info, t.Namer, &firefox.Options{
+		Name: t.Input, Version: t.Version, Tracks: firefox.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration, Rundown: c.flags.rundown,
+		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
+		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
+	})
+	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts), t.Flagless) }}, nil
+}

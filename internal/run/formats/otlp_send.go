@@ -1,0 +1,210 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+)
+
+// upload returns a sink that sends spans to a collector.
+func (c *otlpCreator) upload(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	client, err := c.link.client()
+	if err != nil {
+		return nil, err
+	}
+	sink := &otlpSink{finish: client.Close}
+	o := c.options
+	if !c.flags.Changed(flagFlushEvery) {
+		o.FlushEvery = defaultFlush
+	}
+	if sink.result.notes, err = resourceFromEnvironment(&o, os.Getenv); err != nil {
+		return nil, &FlagError{err.Error()}
+	}
+	if c.flags.Changed(flagForm) {
+		sink.result.notes = append(sink.result.notes, "--"+flagForm+" has no effect: the spans are sent to a collector")
+	}
+	sink.result.Endpoint = client.Endpoint()
+	o.Progress, o.Spend = sink.sent.Store, out.Spend
+	// The context is never canceled: a signal ends the process, and the flags bound the time of each batch.
+	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
+	c.prepare(sink, t)
+	return sink, nil
+}
+
+// A Sending is a Sink that sends its output over the network while the input is read.
+type Sending interface {
+	Sink
+	// Sent returns what has been sent so far, as "12 spans", and the endpoint. It is safe for concurrent use.
+	Sent() (what, where string)
+}
+
+// An otlpSink writes or sends spans.
+type otlpSink struct {
+	*otlp.Sink
+	finish func() error // completes the compression or closes the client; nil if neither is necessary
+	sent   atomic.Int64
+	result spansResult
+}
+
+// Close ends the sink, then completes the compression or closes the client.
+func (s *otlpSink) Close() error {
+	err := s.Sink.Close()
+	if s.finish != nil {
+		err = errors.Join(err, s.finish())
+	}
+	return err
+}
+
+// Sent implements Sending.
+func (s *otlpSink) Sent() (what, where string) {
+	return message.Count(s.sent.Load(), "span"), s.result.Endpoint
+}
+
+func (s *otlpSink) Result() Result {
+	r := &s.result
+	r.set(s.Summary())
+	return r
+}
+
+// spansResult is the result of an output of spans. The comments of otlp.Summary describe the counts.
+type spansResult struct {
+	made
+	Endpoint    string `json:"endpoint,omitempty"`
+	Spans       int64  `json:"spans"` // found in the input
+	Batches     int64  `json:"batches,omitempty"`
+	Rejected    int64  `json:"rejected,omitempty"`
+	Unsent      int64  `json:"unsent,omitempty"`
+	Unconfirmed int64  `json:"unconfirmed,omitempty"`
+	Doubled     int64  `json:"doubled,omitempty"`
+	Retries     int64  `json:"retries,omitempty"`
+	Halved      int64  `json:"halved,omitempty"`
+	MadeIDs     int64  `json:"synthetic,omitempty"`
+	Unfinished  int64  `json:"unfinished,omitempty"`
+	Evicted     int64  `json:"evicted,omitempty"`
+	Exporter    int64  `json:"exporter,omitempty"`
+	Invalid     int64  `json:"invalid,omitempty"`
+	Clamped     int64  `json:"clamped,omitempty"`
+	Unmatched   int64  `json:"unmatched,omitempty"`
+	Warnings    int64  `json:"warnings,omitempty"`
+	Intervals   int64  `json:"intervals,omitempty"` // of the runtime
+	Linked      int64  `json:"linked,omitempty"`    // of Intervals
+	Unnamed     int64  `json:"unnamed,omitempty"`
+	notes       []string
+	live        bool   // intervals were linked while the trace was read for the first time
+	fate        string // of unfinished spans
+	flagless    bool   // see Target
+}
+
+// unlessFlagless returns advice that names a flag, "" if the command does not have it.
+func (r *spansResult) unlessFlagless(advice string) string {
+	if r.flagless {
+		return ""
+	}
+	return advice
+}
+
+// set copies the counts of the summary and adds the remarks.
+func (r *spansResult) set(s otlp.Summary) {
+	r.made = made{Items: s.Sent, Unit: "span"}
+	r.Spans, r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Spans, s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
+	r.Doubled, r.Retries, r.Halved, r.MadeIDs, r.Unfinished = s.Doubled, s.Retries, s.Halved, s.MadeIDs, s.Unfinished
+	r.Evicted, r.Exporter, r.Invalid = s.Evicted, s.Exporter, s.Invalid
+	r.Clamped, r.Unmatched, r.Warnings = s.Clamped, s.Unmatched, s.Warnings
+	r.Intervals, r.Linked, r.Unnamed = s.Intervals, s.Linked, s.Unnamed
+	why := ""
+	if s.Message != "" {
+		why = ": " + s.Message
+	}
+	add := func(n int64, text string) {
+		if n > 0 {
+			r.Remark(message.Group(n) + " " + text)
+		}
+	}
+	explained := func(n int64, text string) { // the first one states the message, which is that of the first batch
+		if add(n, text+why); n > 0 {
+			why = ""
+		}
+	}
+	explained(s.Rejected, "rejected by the receiver")
+	explained(s.Unconfirmed, "perhaps not received, because an answer was unclear or missing")
+	if s.Rejected+s.Unconfirmed == 0 && s.Warnings > 0 {
+		r.Remark("the receiver accepted all and warned" + why)
+	}
+	add(s.Doubled, "perhaps received twice, because an answer was missing")
+	add(s.Retries, "requests were repeated")
+	add(s.Halved, "batches were too large and were halved")
+	add(s.MadeIDs, "with synthetic IDs")
+	add(s.Unfinished, "without an end in the trace, "+r.fate)
+	add(s.Evicted, "ended early because too many were open"+r.unlessFlagless("; raise --"+flagMaxOpenSpans))
+	add(s.Clamped, "ended before they began and got no duration")
+	add(s.Exporter, "of the program's own exporter omitted")
+	add(s.Invalid, "invalid and omitted")
+	if s.Intervals > 0 {
+		r.Remark(fmt.Sprintf("%s of %s linked to spans", message.Group(s.Linked),
+			message.Count(s.Intervals, "interval of the runtime", "intervals of the runtime")))
+	}
+	if r.live && s.Linked < s.Intervals {
+		r.Remark("spans of which only the end is recorded have no intervals, because the input can be read only once; convert a file")
+	}
+	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program at its end and the input can be read "+
+		"only once"+r.unlessFlagless("; set --"+flagServiceName))
+}
+
+// fateOf describes the handling of unfinished spans for the summary.
+func (r *spansResult) fateOf(u otlp.Unfinished) string {
+	switch u {
+	case otlp.OpenUnfinished:
+		return "left open"
+	case otlp.CloseUnfinished:
+		return "closed with the trace"
+	}
+	if r.flagless {
+		return "omitted"
+	}
+	return "omitted (" + keepUnfinished + ")"
+}
+
+// keepUnfinished is the advice for omitted spans.
+const keepUnfinished = "--unfinished close keeps them"
+
+// Empty implements Result. Rejected spans are not missing.
+func (r *spansResult) Empty() string {
+	switch {
+	case r.Spans > 0:
+		return ""
+	case r.Unfinished > 0:
+		return fmt.Sprintf("finished spans (%s not finished%s)", message.Group(r.Unfinished), r.unlessFlagless("; "+keepUnfinished))
+	}
+	return r.made.Empty()
+}
+
+func (r *spansResult) Line(read Read) string {
+	if r.Endpoint == "" {
+		return fmt.Sprintf("%s from %s", message.Count(r.Items, r.Unit), read.Line())
+	}
+	return fmt.Sprintf(
+		"%s sent to %s in %s, from %s",
+		message.Count(r.Items, r.Unit),
+		r.Endpoint,
+		message.Count(r.Batches, "batch", "batches"),
+		read.Line(),
+	)
+}
+
+func (r *spansResult) Detail() (string, []ntconv.Code) {
+	return r.Text, []ntconv.Code{ntconv.CodeRejected, ntconv.CodeUnconfirmed, ntconv.CodeDoubled}
+}
+
+func (r *spansResult) Notes() []string { return r.notes }
+
+var (
+	_ Sending        = (*otlpSink)(nil)
+	_ ntconv.Watcher = (*otlpSink)(nil)
+)

@@ -1,0 +1,185 @@
+package formats
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/kind"
+)
+
+// A profileResult is the result of an output of aggregated samples.
+type profileResult struct {
+	Kind string `json:"kind,omitempty"`
+	File string `json:"file,omitempty"` // in a directory
+	made
+	// Estimate says how the values were estimated; "" if they are counts.
+	Estimate string       `json:"estimate,omitempty"`
+	Others   []otherKind  `json:"other_kinds,omitempty"`
+	Grouping *groupedJSON `json:"grouping,omitempty"`
+	asked    []kind.Kind  // by name
+	notes    []string
+}
+
+// resultOf returns the result of one profile, or of several if perKind is set. asked are the kinds that flags name, unit
+// is the noun for an item, and ext the extension of the files. g describes the flags that changed the stacks.
+func resultOf(asked []kind.Kind, list []*profileResult, unit, ext string, perKind bool, g *grouped) Result {
+	if perKind {
+		for _, p := range list {
+			p.File = p.Kind + ext
+		}
+		k := newKindsResult(list, unit)
+		k.asked = asked
+		k.group(g)
+		k.noteMissing()
+		return k
+	}
+	if len(list) == 0 { // the sink failed
+		list = append(list, &profileResult{made: made{Unit: unit}})
+	}
+	p := list[0]
+	if len(asked) == 0 && p.Kind == kind.Events.String() {
+		p.notes = append(p.notes, "the trace has no other kind of profile")
+	}
+	for _, remark := range g.remarks() {
+		p.Remark(remark)
+	}
+	p.asked, p.Grouping, p.notes = asked, g.members(), append(p.notes, g.notes()...)
+	return p
+}
+
+// Detail implements Result. An estimate comes first, so that no reader mistakes its values for counts.
+func (p *profileResult) Detail() (string, []ntconv.Code) {
+	text, covers := p.made.Detail()
+	if p.Estimate != "" && text != "" {
+		text = "; " + text
+	}
+	return p.Estimate + text, covers
+}
+
+func (p *profileResult) Line(r Read) string {
+	if r.Events == 0 {
+		return fmt.Sprintf("%s of %s", message.Count(p.Items, p.Unit), r.Input)
+	}
+	name := ""
+	if p.Kind != "" {
+		name = p.Kind + " profile, "
+	}
+	return fmt.Sprintf(
+		"%s%s from %s of %s in %s",
+		name,
+		message.Count(p.Items, "distinct "+p.Unit),
+		message.Group(p.Used),
+		message.Count(r.Events, "event"),
+		r.Input,
+	)
+}
+
+func (p *profileResult) Notes() []string { return p.notes }
+
+// ProfileKind returns the name of the kind of the profile in a result of a sink of Profile.Create. It returns "" for
+// other results.
+func ProfileKind(r Result) string {
+	if p, ok := r.(*profileResult); ok {
+		return p.Kind
+	}
+	return ""
+}
+
+// ChosenKinds returns the kinds of profiles that flags chose by name, none for other results.
+func ChosenKinds(r Result) []kind.Kind {
+	switch r := r.(type) {
+	case *profileResult:
+		return r.asked
+	case *kindsResult:
+		return r.asked
+	}
+	return nil
+}
+
+// Estimate returns how the values of the profile in a result were estimated, "" if they are counts.
+func Estimate(r Result) string {
+	if p, ok := r.(*profileResult); ok {
+		return p.Estimate
+	}
+	return ""
+}
+
+// A kindsResult is the result of a directory with one profile per kind.
+type kindsResult struct {
+	Profiles []*profileResult `json:"profiles"`
+	made
+	Files    int64        `json:"files"`
+	Grouping *groupedJSON `json:"grouping,omitempty"`
+	asked    []kind.Kind  // by name
+	notes    []string
+}
+
+// noteMissing notes the kinds that flags name and the trace does not have.
+func (k *kindsResult) noteMissing() {
+	if len(k.Profiles) == 0 {
+		return // an error says so
+	}
+	var missing []string
+	for _, asked := range k.asked {
+		if !slices.ContainsFunc(k.Profiles, func(p *profileResult) bool { return p.Kind == asked.String() }) {
+			missing = append(missing, "no "+asked.Noun(0))
+		}
+	}
+	if len(missing) > 0 {
+		k.notes = append(k.notes, "the trace has "+message.List(missing))
+	}
+}
+
+// group adds what flags have changed in the stacks of all files.
+func (k *kindsResult) group(g *grouped) {
+	for _, remark := range g.remarks() {
+		k.Remark(remark)
+	}
+	k.Grouping, k.notes = g.members(), append(k.notes, g.notes()...)
+}
+
+func newKindsResult(list []*profileResult, unit string) *kindsResult {
+	k := &kindsResult{Profiles: list, made: made{Unit: unit}, Files: int64(len(list))}
+	for i, p := range list {
+		if i == 0 && p.Text != "" { // the same modules lack symbols in all kinds
+			k.Remark(p.Kind + ": " + p.Text)
+		}
+		k.Used += p.Used
+		k.Items += p.Items
+		if p.Estimate != "" {
+			k.Remark(p.Kind + " " + p.Estimate)
+		}
+	}
+	if len(list) > 0 { // those on flags are the same for all kinds
+		k.notes = list[0].notes
+	}
+	return k
+}
+
+// Notes implements Result.
+func (k *kindsResult) Notes() []string { return k.notes }
+
+// Line implements Result.
+func (k *kindsResult) Line(r Read) string {
+	var list []string
+	for _, p := range k.Profiles {
+		n := message.Group(p.Used)
+		if of, err := kind.Parse(p.Kind); err == nil {
+			n += " " + of.Noun(p.Used)
+		}
+		list = append(list, p.Kind+" ("+n+")")
+	}
+	return fmt.Sprintf("%s from %s in %s: %s", message.Count(k.Files, "profile"), message.Count(r.Events, "event"), r.Input,
+		strings.Join(list, ", "))
+}
+
+// Detail implements Result.
+func (k *kindsResult) Detail() (string, []ntconv.Code) {
+	if len(k.Profiles) > 0 && k.Profiles[0].Text != "" {
+		return k.made.Detail()
+	}
+	return k.Text, nil
+}

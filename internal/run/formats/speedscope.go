@@ -1,0 +1,91 @@
+package formats
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/speedscope"
+	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/reader"
+	"github.com/spf13/pflag"
+)
+
+// speedscopeFormat returns the row of speedscope.
+func speedscopeFormat() *Format {
+	return &Format{
+		Name: "speedscope",
+		Exts: []string{".speedscope.json"},
+		Doc:  "flame graphs of speedscope (https://www.speedscope.app), dotnet-trace, py-spy, rbspy and others",
+		In:   speedscopeIn(),
+		Out: &Out{
+			Doc:          "the samples and slices of a trace as flame graphs for speedscope, a profile per thread and one of all threads",
+			Help:         speedscopeHelp,
+			Names:        NamesLast,
+			Order:        reader.ByTime, // a slice must begin before it ends
+			Compressions: compressionExts(),
+			Advice:       sampleAdvice,
+			Bind:         func(flags *pflag.FlagSet) Creator { return bindSpeedscope(flags) },
+			Examples: []Example{
+				{"write a file for https://www.speedscope.app", "ntconv to speedscope trace.nettrace"},
+				{
+					"compressed, without compilations and waits",
+					"ntconv to speedscope --tracks spans,gc trace.nettrace -o trace.speedscope.json.gz",
+				},
+			},
+		},
+	}
+}
+
+const speedscopeHelp = `Samples become profiles that add up: one of all threads, and one per thread. Spans, garbage collections, compilations and waits become
+profiles of their thread whose names end in "slices", which show when each slice began and ended. Other events are omitted.
+
+Times count from the first item, not from the start of the recording as in ntconv print.`
+
+// A speedscopeCreator has the flags of ntconv to speedscope.
+type speedscopeCreator struct {
+	plain
+	flags timelineFlags
+}
+
+func bindSpeedscope(flags *pflag.FlagSet) *speedscopeCreator {
+	c := new(speedscopeCreator)
+	c.flags.bind(flags)
+	flags.Lookup(flagTracks).Usage = "slices to show: spans, gc, jit, contention, requests or all; comma-separated (default all)"
+	flags.Lookup(flagRundown).Hidden = true // rundown events are not slices
+	return c
+}
+
+func (c *speedscopeCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if err := c.flags.check(); err != nil {
+		return nil, err
+	}
+	w, finish, err := createCompressed(out)
+	if err != nil {
+		return nil, err
+	}
+	s := speedscope.New(w, info, t.Namer, &speedscope.Options{
+		Name: t.Input, Version: t.Version, Tracks: speedscope.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration,
+		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
+		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
+	})
+	return timelineSink{s, finish, func() Result { return newSpeedscopeResult(s.Summary(), t.Flagless) }}, nil
+}
+
+func newSpeedscopeResult(d speedscope.Summary, flagless bool) Result {
+	c := timeline.Counts(d.Counts)
+	c.Rundown, c.Losses = 0, 0 // not slices, so the file has neither
+	r := &speedscopeResult{newTimelineResult(c, flagless)}
+	r.Items, r.Unit = int64(d.Profiles), "profile"
+	r.Remark(message.Count(r.Items, r.Unit))
+	return r
+}
+
+// A speedscopeResult is empty if it has no profiles.
+type speedscopeResult struct{ *timelineResult }
+
+func (r *speedscopeResult) Empty() string {
+	if r.Items == 0 && r.Short == 0 {
+		return "samples"
+	}
+	return ""
+}

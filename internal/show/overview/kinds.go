@@ -1,0 +1,95 @@
+package overview
+
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/distribution"
+	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/kind"
+)
+
+// partLabels are the labels that divide the samples of a kind into parts.
+var partLabels = [kind.Count]string{
+	kind.Wall:       profile.LabelState,
+	kind.Alloc:      profile.LabelType,
+	kind.Exceptions: profile.LabelExceptionType,
+	kind.Wait:       profile.LabelWaitSource,
+	kind.GC:         profile.LabelGeneration,
+	kind.JIT:        profile.LabelTier,
+	kind.Requests:   profile.LabelSide,
+}
+
+// isPartLabel reports whether a kind is divided by the label with a key.
+func isPartLabel(key string) bool {
+	for _, k := range partLabels {
+		if k == key {
+			return true
+		}
+	}
+	return false
+}
+
+// A kindTotals holds the totals of one kind.
+type kindTotals struct {
+	kind     kind.Kind
+	totals   *profile.Totals
+	lengths  []*distribution.Distribution // by value; nil for values that are not lengths of time
+	parts    ranking
+	sides    map[*rankingRow]*distribution.Distribution // of kind.Requests: durations
+	observed []*observation                             // by source; empty without Options.Evidence
+}
+
+func newKindTotals(k kind.Kind) *kindTotals {
+	return &kindTotals{kind: k, totals: profile.NewTotals(k), sides: map[*rankingRow]*distribution.Distribution{}}
+}
+
+// isInterval reports whether the samples of a kind are intervals with a length of their own.
+func isInterval(k kind.Kind) bool { return k != kind.Wall && k != kind.CPU && k != kind.Imported }
+
+func (k *kindTotals) add(w *profile.Weighed[struct{}]) {
+	k.totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
+	if isInterval(k.kind) {
+		for i, t := range w.Types {
+			if t.Unit == "nanoseconds" {
+				k.length(i).Add(distribution.Uint(uint64(max(w.Values[i], 0))))
+			}
+		}
+	}
+	key := partLabels[k.kind]
+	if key == "" {
+		return
+	}
+	value := int64(0)
+	if n := len(w.Values); n > 0 {
+		value = w.Values[n-1]
+	}
+	row := k.parts.add(label(w.Labels, key), w.Source, int64(w.Count), value)
+	if k.kind == kind.Requests {
+		h := k.sides[row]
+		if h == nil {
+			h = new(distribution.Distribution)
+			k.sides[row] = h
+		}
+		h.Add(distribution.Uint(uint64(max(value, 0))))
+	}
+}
+
+// length returns the distribution of a value.
+func (k *kindTotals) length(i int) *distribution.Distribution {
+	for len(k.lengths) <= i {
+		k.lengths = append(k.lengths, nil)
+	}
+	if k.lengths[i] == nil {
+		k.lengths[i] = new(distribution.Distribution)
+	}
+	return k.lengths[i]
+}
+
+// label returns the value of a label, "" if there is none.
+func label(list []ntconv.Label, key string) string {
+	for i := range list {
+		if list[i].Key == key {
+			return list[i].Str
+		}
+	}
+	return ""
+}

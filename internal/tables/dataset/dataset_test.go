@@ -1,0 +1,361 @@
+package dataset
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ntconv/ntconv/internal/files/fileio"
+)
+
+// TestMain runs a child process that adds traces if an environment variable is set.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv("DATASET_CHILD"); dir != "" {
+		childMain(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// childMain adds traces in a random order and prints the outcome of each.
+func childMain(dir string) {
+	d, err := Create(dir, Config{Schema: 1})
+	if err == nil {
+		_, err = d.Clean()
+	}
+	if err != nil {
+		fmt.Println("failed", err)
+		os.Exit(1)
+	}
+	n, _ := strconv.Atoi(os.Getenv("DATASET_TRACES"))
+	for _, i := range rand.Perm(n) {
+		fmt.Println(add(d, i, 20))
+	}
+}
+
+// add adds trace i with the given number of files and returns the outcome.
+func add(d *Dataset, i, files int) string {
+	sum := sha256.Sum256([]byte(strconv.Itoa(i)))
+	a, err := d.Begin(sum[:], nil)
+	var exists *ExistsError
+	switch {
+	case errors.As(err, &exists):
+		return "exists"
+	case errors.Is(err, ErrBusy):
+		return "busy"
+	case err != nil:
+		return "failed " + err.Error()
+	}
+	out, err := a.Outputs(fileio.OutputOptions{})
+	for f := range files {
+		if err != nil {
+			break
+		}
+		var m *fileio.Member
+		if m, err = out.Create(fmt.Sprintf("table%d.parquet", f)); err == nil {
+			_, err = m.Write(sum[:])
+			err = errors.Join(err, m.Close())
+		}
+	}
+	if err == nil {
+		err = out.Commit()
+	}
+	if err != nil {
+		return fmt.Sprint("failed ", err, a.Abort())
+	}
+	if _, err := a.Commit(manifest(i)); err != nil {
+		return "failed " + err.Error()
+	}
+	return "added"
+}
+
+func manifest(i int) *Manifest {
+	p := Properties{Start: time.Date(2026, 11, 20+i%3, 1, 2, 3, 0, time.UTC), Service: "shop/" + strconv.Itoa(i%2)}
+	return &Manifest{Source: fmt.Sprintf("%d.nettrace", i), Properties: p, Events: int64(i), Schema: 1, Added: time.Now()}
+}
+
+func newDataset(t *testing.T) *Dataset {
+	t.Helper()
+	d, err := Create(filepath.Join(t.TempDir(), "fleet"), Config{Schema: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// clean fails unless the dataset has the given number of traces and Verify finds no problem.
+func clean(t *testing.T, d *Dataset, traces int) {
+	t.Helper()
+	v, err := d.Verify(&Check{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Traces != traces || len(v.Problems) > 0 || v.Busy > 0 {
+		t.Errorf("%d traces, want %d; %d busy; %v", v.Traces, traces, v.Busy, v.Problems)
+	}
+}
+
+// The same trace is added once, and the layout is that of the package comment.
+func TestAdd(t *testing.T) {
+	d := newDataset(t)
+	for _, want := range []string{"added", "exists"} {
+		if got := add(d, 7, 3); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	clean(t, d, 1)
+	sum := sha256.Sum256([]byte("7"))
+	dir := filepath.Join(d.Dir(), "day=2026-11-21", "service=shop%2F1", "trace="+UIDOf(sum[:]))
+	for _, name := range []string{ManifestName, "table0.parquet", "table2.parquet"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if left, err := os.ReadDir(d.staging()); err != nil || len(left) > 0 {
+		t.Errorf("left: %v %v", left, err)
+	}
+	traces, err := d.Traces()
+	if err != nil || len(traces) != 1 || traces[0].Err != nil {
+		t.Fatalf("%+v %v", traces, err)
+	}
+	if m := traces[0].Manifest; m.Events != 7 || len(m.Files) != 3 || m.TableBytes() != 96 || m.Service != "shop/1" {
+		t.Errorf("%+v", m)
+	}
+	if v := d.Values(traces[0].Path); v["service"] != "shop/1" || v["day"] != "2026-11-21" || len(v) != 2 {
+		t.Errorf("%v", v)
+	}
+}
+
+// TestOutputLimits: the check and the quota of an addition's outputs stop writing.
+func TestOutputLimits(t *testing.T) {
+	d := newDataset(t)
+	refused := errors.New("limit exceeded")
+	for i, o := range []fileio.OutputOptions{{Check: func() error { return refused }}, {Check: func() error { return nil }}} {
+		sum := sha256.Sum256([]byte{byte(i)})
+		a, err := d.Begin(sum[:], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := a.Outputs(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := out.Create("events.parquet")
+		if err == nil {
+			_, err = m.Write(make([]byte, 1<<20))
+			err = errors.Join(err, m.Close())
+		}
+		if errors.Is(err, refused) != (i == 0) || i > 0 && err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+		if err := a.Abort(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// An aborted addition leaves nothing, at any stage. A Cleaner aborts all open additions.
+func TestAbort(t *testing.T) {
+	d := newDataset(t)
+	sum := sha256.Sum256([]byte("x"))
+	for stage := range 3 {
+		var c fileio.Cleaner
+		a, err := d.Begin(sum[:], &c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Begin(sum[:], nil); !errors.Is(err, ErrBusy) {
+			t.Errorf("two additions of one trace: %v", err)
+		}
+		if stage > 0 {
+			out, err := a.Outputs(fileio.OutputOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := out.Create("events.parquet"); err != nil {
+				t.Fatal(err)
+			}
+			if stage > 1 {
+				if err := out.Commit(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := c.AbortAll(); err != nil {
+			t.Error(err)
+		}
+		if _, err := a.Commit(manifest(1)); !errors.Is(err, fileio.ErrAborted) {
+			t.Errorf("commit after abort: %v", err)
+		}
+		if _, err := d.Begin(sum[:], &c); !errors.Is(err, fileio.ErrAborted) {
+			t.Errorf("begin after abort: %v", err)
+		}
+		if left, _ := os.ReadDir(d.staging()); len(left) > 0 {
+			t.Errorf("stage %d left %v", stage, left)
+		}
+	}
+	clean(t, d, 0)
+}
+
+// A dataset keeps its keys and schema, and a directory with other files does not become a dataset.
+func TestCreate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "fleet")
+	if _, err := Open(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
+	}
+	want := Config{Schema: 1, Partition: []Key{Service, Month}}
+	for range 2 {
+		d, err := Create(dir, want)
+		if err != nil || JoinKeys(d.Config().Partition) != "service,month" {
+			t.Fatal(err)
+		}
+	}
+	if d, err := Create(dir, Config{Schema: 1}); err != nil || len(d.Config().Partition) != 2 {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		config Config
+		says   string
+	}{
+		{Config{Schema: 1, Partition: []Key{Day}}, "partitioned by service,month, not by day"},
+		{Config{Schema: 2}, "schema version 1"},
+		{Config{Schema: 1, Partition: []Key{"color"}}, `no such partition key: "color"`},
+		{Config{Schema: 1, Partition: []Key{Day, Day}}, "twice"},
+	} {
+		if _, err := Create(dir, c.config); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v, want %q", err, c.says)
+		}
+	}
+	other := t.TempDir()
+	os.WriteFile(filepath.Join(other, "thesis.txt"), nil, 0o600)
+	if _, err := Create(other, Config{Schema: 1}); !errors.Is(err, ErrNotDataset) || !strings.Contains(err.Error(), "thesis.txt") {
+		t.Error(err)
+	}
+	if entries, _ := os.ReadDir(other); len(entries) != 1 {
+		t.Errorf("%v", entries)
+	}
+}
+
+// Several goroutines and processes add the same traces concurrently: each trace is added exactly once.
+func TestConcurrent(t *testing.T) {
+	d := newDataset(t)
+	const traces = 40
+	var mu sync.Mutex
+	outcomes := map[string]int{}
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			cmd := child(d.Dir(), traces)
+			out, err := cmd.Output()
+			mu.Lock()
+			defer mu.Unlock()
+			for _, line := range strings.Fields(string(out)) {
+				outcomes[line]++
+			}
+			if err != nil {
+				outcomes["failed"]++
+			}
+		})
+	}
+	for range 2 {
+		all.Go(func() {
+			for _, i := range rand.Perm(traces) {
+				outcome := add(d, i, 5)
+				mu.Lock()
+				outcomes[outcome]++
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if outcomes["added"] != traces || outcomes["added"]+outcomes["exists"]+outcomes["busy"] != 5*traces {
+		t.Errorf("%v", outcomes)
+	}
+	clean(t, d, traces)
+}
+
+func child(dir string, traces int) *exec.Cmd {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "DATASET_CHILD="+dir, "DATASET_TRACES="+strconv.Itoa(traces))
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// Processes are killed at random moments. All traces in the dataset are complete at any time. At the end each trace is
+// in the dataset once and nothing else remains.
+func TestKilled(t *testing.T) {
+	d := newDataset(t)
+	const traces = 60
+	rounds := 12
+	if testing.Short() {
+		rounds = 4
+	}
+	for range rounds {
+		killChildren(t, d.Dir(), traces)
+		v, err := d.Verify(&Check{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range v.Problems {
+			if !strings.HasPrefix(p.Path, stagingName) {
+				t.Errorf("%+v", p)
+			}
+		}
+	}
+	if _, err := d.Clean(); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(d.staging()); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+	for i := range traces {
+		if outcome := add(d, i, 2); outcome != "added" && outcome != "exists" {
+			t.Error(outcome)
+		}
+	}
+	clean(t, d, traces)
+}
+
+// killChildren starts two processes and kills them after both have added a trace.
+func killChildren(t *testing.T, dir string, traces int) {
+	t.Helper()
+	var running []*exec.Cmd
+	for range 2 {
+		cmd := child(dir, traces)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bufio.NewReader(out).ReadString('\n'); err != nil { // it has started
+			t.Fatal(err)
+		}
+		go func() { // so that the child never blocks
+			b := make([]byte, 1024)
+			for {
+				if _, err := out.Read(b); err != nil {
+					return
+				}
+			}
+		}()
+		running = append(running, cmd)
+	}
+	time.Sleep(rand.N(40 * time.Millisecond))
+	for _, cmd := range running {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+}
