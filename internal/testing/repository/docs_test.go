@@ -272,16 +272,6 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestArchitectureNamesPackages checks that ARCHITECTURE.md describes every package.
-func TestArchitectureNamesPackages(t *testing.T) {
-	text := page(t, "ARCHITECTURE.md")
-	for _, p := range listPackages(t) {
-		if rel := strings.TrimPrefix(p.ImportPath, module+"/"); !p.DepOnly && rel != module && !strings.Contains(text, "`"+rel+"`") {
-			t.Errorf("ARCHITECTURE.md does not say what %s is for", rel)
-		}
-	}
-}
-
 // TestLibraryNamesPublicPackages checks that the table of packages in docs/library.md has a row for each public one.
 func TestLibraryNamesPublicPackages(t *testing.T) {
 	text := page(t, "docs/library.md")

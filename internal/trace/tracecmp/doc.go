@@ -1,4 +1,4 @@
-// Package streameq compares event streams. It finds the first difference between two sources and describes it. It
+// Package tracecmp compares event streams. It finds the first difference between two sources and describes it. It
 // defines "rewritten without loss" for ntconv verify and the tests.
 //
 // # Equality
