@@ -16,7 +16,7 @@ import (
 // use them. It keeps an ntconv.LimitError in the chain, which identifies the exceeded limit.
 func plain(name string, err error) error {
 	var unknown *formats.Unknown
-	var where *selection.WhereError
+	var expression *selection.ExpressionError
 	var flag *formats.FlagError
 	var sink *pass.SinkError
 	var advised *ntconv.AdviceError
@@ -26,8 +26,12 @@ func plain(name string, err error) error {
 		return unknownFormat(name, unknown)
 	case errors.As(err, &set):
 		return fmt.Errorf("%s: %w; open the directories in it one by one", name, set)
-	case errors.As(err, &where):
-		return fmt.Errorf("Selection.Where: %w", where.Err)
+	case errors.As(err, &expression):
+		member := "Where"
+		if expression.Flag == selection.DuringFlag {
+			member = "During"
+		}
+		return fmt.Errorf("Selection.%s: %w", member, expression.Err)
 	case errors.As(err, &flag):
 		return &settingError{flag}
 	case errors.As(err, &sink) && errors.As(sink.Err, &advised) && sink.Err == error(advised):

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -13,11 +12,10 @@ import (
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/symbols/symbolfiles"
-	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/symbol"
 )
 
 // An Output describes the output of File. The zero value and nil derive the format from the name, and replace no file.
@@ -82,11 +80,8 @@ func File(ctx context.Context, name string, o *Options, out *Output, inputs ...s
 		return nil, plain(inputs[0], err)
 	}
 	defer in.Close()
-	formats.Serve(f.names, symbolfiles.Host{Context: ctx})
-	err = f.learnSubset(in)
-	if err == nil {
-		err = f.plan.Do(in, f.write)
-	}
+	formats.Serve(f.Symbols, symbolfiles.Host{Context: ctx})
+	err = f.Run(in, f.write)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
 	}
@@ -99,20 +94,15 @@ func File(ctx context.Context, name string, o *Options, out *Output, inputs ...s
 // A file is the state of one call of File.
 type file struct {
 	*config
-	name    string
-	out     Output
-	to      *formats.Format
-	creator formats.Creator
-	plan    *pass.Plan
-	spans   spans
-	names   *symbol.Options // for symbols; nil if the format needs none
-	part    *split.Filter   // adds the events that symbolize a selection; nil if the output does not store them
-	result  *Result
+	job.Job
+	name   string
+	out    Output
+	result *Result
 }
 
 // prepare checks the arguments and plans the reading.
 func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err error) {
-	if f.to, err = f.format(); err != nil {
+	if f.To, err = f.format(); err != nil {
 		return err
 	}
 	if f.config, err = newConfig(ctx, o, f.bind); err != nil {
@@ -124,33 +114,32 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 	if len(inputs) == 0 || slices.Contains(inputs, "") {
 		return input.ErrNoName
 	}
-	if len(inputs) > 1 && !f.to.Out.Merges {
-		return fmt.Errorf("%d inputs given: %s accepts one", len(inputs), f.to.Name)
+	if len(inputs) > 1 && !f.To.Out.Merges {
+		return fmt.Errorf("%d inputs given: %s accepts one", len(inputs), f.To.Name)
 	}
 	chosen, err := f.Select.options()
 	if err != nil {
-		return err
+		return plain(inputs[0], err)
 	}
-	f.plan = &pass.Plan{Read: f.read(), Selection: chosen, Weights: f.to.Out.Weights}
-	if names := pass.SelectNames(chosen); names != nil {
-		f.plan.Ahead = append(f.plan.Ahead, names)
+	f.Version, f.Canceled = version(), func() error { return context.Cause(ctx) }
+	f.Name(f.name, isDir(f.name))
+	if err := f.Prepare(f.read(), false, chosen); err != nil {
+		return plain(inputs[0], err)
 	}
-	if d, ok := chosen.During.(*openDuring); ok {
-		f.plan.Ahead = append(f.plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: d.Learn}})
-	}
-	f.plan.Read.Order, f.plan.AnyOrder = f.to.Out.Order, f.to.Out.AnyOrder
 	if len(inputs) > 1 {
-		f.plan.Read.Order, f.plan.AnyOrder = reader.ByTime, false
+		f.Plan.Read.Order, f.Plan.AnyOrder = reader.ByTime, false
 	}
-	f.plan.Read.OutputDepth, _ = f.creator.StackDepth()
-	return f.planOutput()
+	if to, _ := f.Creator.Destination(); to == formats.ToNothing {
+		return fmt.Errorf("%s: this output is sent and not written; use package exporters/otlp", f.To.Name)
+	}
+	return nil
 }
 
 // bind defines the settings of the output.
 func (f *file) bind(flags *pflag.FlagSet) {
-	f.creator = f.to.Out.Bind(flags)
-	if f.to.Out.Names != formats.NoNames {
-		f.names = formats.NamesFlag(flags)
+	f.Creator = f.To.Out.Bind(flags)
+	if f.To.Out.Names != formats.NoNames {
+		f.Symbols = formats.NamesFlag(flags)
 		_ = flags.Set(formats.FlagLocalSymbols, "false") // a library reads no files that its user does not name
 	}
 }
@@ -168,42 +157,9 @@ func (f *file) format() (*formats.Format, error) {
 	return to, nil
 }
 
-// planOutput adds to the plan the symbols, spans and passes that the output needs.
-func (f *file) planOutput() error {
-	when := f.to.Out.Names
-	if chooser, ok := f.creator.(formats.NameChooser); ok {
-		when = chooser.ChooseByName(f.name, isDir(f.name))
-	}
-	if f.names != nil {
-		f.plan.Names, f.plan.NamesFirst = f.names, when == formats.NamesFirst
-	}
-	if labeler, ok := f.creator.(formats.SpanLabeler); ok {
-		f.spans.plan(f.plan, labeler.SpanLabels())
-	}
-	for _, ahead := range f.creator.Ahead() {
-		f.plan.Ahead = append(f.plan.Ahead, &pass.Ahead{Ahead: ahead})
-		if ahead.Symbols {
-			f.plan.Names, f.plan.NamesFirst = new(symbol.Options), true
-		}
-	}
-	if f.to.Out.Subset && !f.plan.Selection.Empty() {
-		f.part = split.NewFilter(split.FilterOptions{Symbols: true})
-		f.plan.Keep = f.part.Keep
-		f.plan.After = append(f.plan.After,
-			func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return f.part.Source(src) })
-	}
-	if stage := f.creator.Stage(); stage != nil {
-		f.plan.After = append(f.plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
-	}
-	if to, _ := f.creator.Destination(); to == formats.ToNothing {
-		return fmt.Errorf("%s: this output is sent and not written; use package exporters/otlp", f.to.Name)
-	}
-	return nil
-}
-
 // open opens the inputs.
 func (f *file) open(inputs []string) (*input.Input, error) {
-	opts, err := f.input(f.plan.NeedsAgain() || f.part != nil && f.part.NeedsLearn())
+	opts, err := f.input(f.NeedsAgain())
 	if err != nil {
 		return nil, err
 	}
@@ -221,76 +177,41 @@ func (f *file) open(inputs []string) (*input.Input, error) {
 	return input.Open(names, opts)
 }
 
-// learnSubset reads the input to find the processes with a selected event, whose symbols the output needs. It ignores
-// errors after which an input is partly usable, because the second reading reports them.
-func (f *file) learnSubset(in *input.Input) error {
-	if f.part == nil || !f.part.NeedsLearn() {
-		return nil
-	}
-	plan := *f.plan
-	plan.Keep, plan.After = nil, nil
-	return plan.Do(in, func(p *pass.Pass) error {
-		err := f.part.Learn(p.All, p.Selector.Keep)
-		if cause := context.Cause(f.ctx); cause != nil {
-			return cause
-		}
-		if errors.Is(err, ntconv.ErrLimit) || err != nil && plan.Read.Strict {
-			return &input.Error{Name: in.Name(), Err: err}
-		}
-		return nil
-	})
-}
-
-// write runs one pass into the output. Plan.Do may call it a second time.
+// write runs one pass into the output. Job.Run may call it a second time.
 func (f *file) write(p *pass.Pass) error {
-	to, _ := f.creator.Destination()
-	out, err := fileio.CreateOutputs(f.name, fileio.OutputsOptions{
-		OutputOptions: fileio.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
-		Dir:           to == formats.ToDir, File: to == formats.ToFile,
-	})
-	if err != nil {
-		return err
+	var made formats.Result
+	d := &job.Delivery{
+		Open: func() (*fileio.Outputs, error) {
+			to, _ := f.Creator.Destination()
+			return fileio.CreateOutputs(f.name, fileio.OutputsOptions{
+				OutputOptions: fileio.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
+				Dir:           to == formats.ToDir, File: to == formats.ToFile,
+			})
+		},
+		Create: func(out *fileio.Outputs) (ntconv.Sink, error) { return f.Create(p, out) },
+		Done: func() (err error) {
+			var lacks string
+			if made, lacks = f.Finish(); lacks != "" {
+				err = fmt.Errorf("%s: %w: no %s in %d of %d events", p.Input.Name(), ErrEmpty, lacks, p.Kept, p.Total)
+				return errors.Join(err, p.Cause)
+			}
+			return f.Canceled()
+		},
 	}
-	sink, err := f.creator.Create(out, p.Info, f.target(p))
-	if err != nil {
-		return errors.Join(err, out.Abort())
+	outcome, err := d.Run(p)
+	if !outcome.Committed {
+		return errors.Join(err, outcome.Aborted)
 	}
-	fatal, partial := p.Drain(sink)
-	if fatal != nil {
-		if s, ok := sink.(formats.Aborter); ok {
-			_ = s.Abort() // the files are removed anyway
-		}
-		return errors.Join(fatal, out.Abort())
-	}
-	return f.commit(p, sink, out, partial)
-}
-
-// commit commits the output unless it is empty, and sets the Result.
-func (f *file) commit(p *pass.Pass, sink formats.Sink, out *fileio.Outputs, partial error) error {
-	made := sink.Result()
-	what := made.Empty()
-	if f.part != nil && f.part.Counts().Selected == 0 {
-		what = "events" // the events that symbolize are not selected ones
-	}
-	if what != "" {
-		err := fmt.Errorf("%s: %w: no %s in %d of %d events", p.Input.Name(), ErrEmpty, what, p.Kept, p.Total)
-		return errors.Join(err, partial, out.Abort())
-	}
-	if err := context.Cause(f.ctx); err != nil {
-		return errors.Join(err, out.Abort())
-	}
-	if err := out.Commit(); err != nil {
-		return err
-	}
-	f.result = &Result{Format: f.to.Name, Events: p.Total, Selected: p.Kept, Report: f.report(p)}
+	out := outcome.Out
+	f.result = &Result{Format: f.To.Name, Events: p.Total, Selected: p.Kept, Report: f.report(p)}
 	f.result.Summary = made.Line(formats.Read{
 		Input: fmt.Sprintf("%s (%s)", p.Input.Name(), p.Info.Format), Events: p.Total, Selected: p.Kept,
 	})
 	if out.IsDir() {
 		f.result.Members = out.Members()
 	}
-	if partial != nil {
-		return &IncompleteError{partial}
+	if err != nil {
+		return &IncompleteError{err}
 	}
 	return nil
 }
@@ -304,21 +225,4 @@ func (f *file) report(p *pass.Pass) *ntconv.Report {
 		f.Report.Note(e.Code, e.Count, e.Offset, e.Detail)
 	}
 	return f.Report
-}
-
-// target returns the Target for the sink of a pass.
-func (f *file) target(p *pass.Pass) *formats.Target {
-	comments := []string{"converted by ntconv"}
-	if p.Filtered() {
-		comments = append(comments, "selected by "+p.Plan.Selection.String())
-	}
-	target := &formats.Target{
-		Namer: p.Namer, Report: p.Report, MaxTemp: p.Plan.Read.MaxTemp, Span: p.Span, Window: p.Window(), Comments: comments,
-		Input: filepath.Base(p.Input.Name()), Version: version(),
-		Ordered: p.Order == reader.ByTime || p.Input.Format.In.Ordered, Filtered: p.Filtered(),
-	}
-	if f.part != nil {
-		target.Kept = f.part.KeepsProcess
-	}
-	return target
 }

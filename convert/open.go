@@ -7,12 +7,9 @@ import (
 	"os"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
-	"github.com/ntconv/ntconv/internal/select/selection"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/internal/run/job"
+	"github.com/ntconv/ntconv/internal/run/pass"
 )
 
 // A Source yields the selected events of an input. It implements ntconv.Source and is not safe for concurrent use. Call
@@ -20,13 +17,9 @@ import (
 type Source struct {
 	config *config
 	in     *input.Input
-	src    ntconv.Source // source of the selected events
-	end    input.Ending
-	info   *ntconv.Info
-	names  *symbol.Table       // nil if Options.Symbols is nil
-	pick   *selection.Selector // the selection, bound to the trace
-	watch  func(*ntconv.Event) // Watch of the sink of CopyTo, or nil
-	err    error               // error of the last Next; sticky
+	pass   *pass.Pass
+	spans  job.Spans
+	err    error // error of the last Next; sticky
 	closed bool
 }
 
@@ -64,98 +57,30 @@ func open(
 	}
 	chosen, err := c.Select.options()
 	if err != nil {
-		return nil, err
-	}
-	opts, err := c.input(needsAhead(chosen))
-	if err != nil {
-		return nil, err
-	}
-	in, err := openInput(opts)
-	if err != nil {
-		c.remove()
 		return nil, plain(name, err)
 	}
-	s := &Source{config: c, in: in}
-	if err := s.begin(c, chosen); err != nil {
-		s.Close()
+	s := &Source{config: c}
+	plan := job.NewPlan(c.read(), chosen, &s.spans)
+	plan.Names = c.Symbols
+	opts, err := c.input(plan.NeedsAgain())
+	if err != nil {
+		return nil, err
+	}
+	if s.in, err = openInput(opts); err == nil {
+		s.pass, err = plan.Open(s.in)
+	}
+	if err != nil {
+		if s.in != nil {
+			s.in.Close()
+		}
+		c.remove()
 		return nil, plain(name, err)
 	}
 	return s, nil
 }
 
-// begin opens the source of the input and binds the selection to its clock.
-func (s *Source) begin(c *config, chosen *selection.Options) error {
-	read := c.read()
-	var last ntconv.Ticks
-	if needsAhead(chosen) {
-		var err error
-		if last, err = lookAhead(s.in, read, chosen); err != nil {
-			return err
-		}
-	}
-	src, end, err := s.in.Source(&read)
-	if err != nil {
-		return err
-	}
-	s.end, s.info = end, src.Info()
-	if s.pick, err = chosen.For(s.info.Clock, last); err != nil {
-		return err
-	}
-	if c.Symbols != nil {
-		s.names = symbol.New(c.Symbols)
-		src = symbol.Watch(src, s.names)
-	}
-	s.src = ntconv.Filter(src, s.keep)
-	return nil
-}
-
-// needsAhead reports whether a selection depends on the whole trace.
-func needsAhead(o *selection.Options) bool { return o.NeedsEnd() || o.NeedsNames() || o.During != nil }
-
-// lookAhead reads the input to learn what a selection needs, and returns the time of the last event. It ignores errors of
-// the input, because the second reading reports them.
-func lookAhead(in *input.Input, read formats.ReadOptions, o *selection.Options) (last ntconv.Ticks, err error) {
-	names := new(recording.Names)
-	o.Names = names
-	see, done := func(*ntconv.Event) {}, func() {}
-	d, ok := o.During.(*openDuring)
-	if ok {
-		read.Order = reader.ByTime
-	}
-	read.Report = nil
-	src, end, err := in.Source(&read)
-	if err != nil {
-		return 0, err
-	}
-	defer end.Close()
-	if ok {
-		see, done = d.Learn(src.Info())
-	}
-	none := true
-	for e, err := range ntconv.Events(src) {
-		if err != nil {
-			break
-		}
-		if e.Kind == ntconv.KindEvent && (none || e.Time > last) {
-			last, none = e.Time, false
-		}
-		names.Observe(e)
-		see(e)
-	}
-	done()
-	return last, nil
-}
-
-// keep passes an event to the Watcher of CopyTo, and reports whether the event is selected.
-func (s *Source) keep(e *ntconv.Event) bool {
-	if s.watch != nil {
-		s.watch(e)
-	}
-	return s.pick.Keep(e)
-}
-
 // Info implements ntconv.Source. The result is valid after Close.
-func (s *Source) Info() *ntconv.Info { return s.info }
+func (s *Source) Info() *ntconv.Info { return s.pass.Info }
 
 // Format returns the name of the format of the input, one of the readable Formats.
 func (s *Source) Format() string { return s.in.Format.Name }
@@ -166,25 +91,18 @@ func (s *Source) Next() (*ntconv.Event, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	e, err := s.src.Next()
-	if err == io.EOF {
-		if bad := s.end.Finish(); bad != nil {
-			err = bad
-		}
-	}
-	if err != nil {
-		s.err = err
-	}
+	e, err := s.pass.Source.Next()
+	s.err = err
 	return e, err
 }
 
 // Namer returns a Namer that has observed all events read so far, selected or not. .NET traces usually write symbols
 // last, so a sink that aggregates calls it in Close. If Options.Symbols is nil, Namer returns ntconv.NoNames().
 func (s *Source) Namer() ntconv.Namer {
-	if s.names == nil {
+	if s.pass.Namer == nil {
 		return ntconv.NoNames()
 	}
-	return s.names
+	return s.pass.Namer
 }
 
 // CopyTo writes the remaining selected events to a sink and returns their number, like ntconv.Copy. A sink that is an
@@ -192,8 +110,8 @@ func (s *Source) Namer() ntconv.Namer {
 // neither the sink nor s.
 func (s *Source) CopyTo(sink ntconv.Sink) (int64, error) {
 	if w, ok := sink.(ntconv.Watcher); ok {
-		s.watch = w.Watch
-		defer func() { s.watch = nil }()
+		s.pass.Watch(w)
+		defer s.pass.Watch(nil)
 	}
 	return ntconv.Copy(sink, s)
 }
@@ -205,10 +123,7 @@ func (s *Source) Close() error {
 		return nil
 	}
 	s.closed = true
-	var err error
-	if s.end != nil {
-		err = s.end.Close()
-	}
+	err := s.pass.Close()
 	s.in.Close()
 	s.config.remove()
 	s.err = fmt.Errorf("read a closed source: %w", os.ErrClosed)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/select/selection"
-	"github.com/ntconv/ntconv/internal/select/where"
 )
 
 // A Selection selects events by the rules of the command's flags: an event must satisfy every member that is set, and
@@ -112,19 +111,5 @@ func (s *Selection) options() (*selection.Options, error) {
 	if o.Reversed() {
 		return nil, fmt.Errorf("%w: from %s to %s", ErrReversed, s.From, s.To)
 	}
-	for _, text := range s.Where {
-		x, err := where.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("Selection.Where: %w", err)
-		}
-		o.Where = append(o.Where, x)
-	}
-	d, err := newDuring(s.During)
-	if err != nil {
-		return nil, err
-	}
-	if d != nil {
-		o.During = d
-	}
-	return o, nil
+	return o, o.Parse(s.Where, s.During)
 }

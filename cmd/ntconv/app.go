@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/spf13/cobra"
 )
@@ -47,11 +48,11 @@ type app struct {
 	quota        fileio.Quota
 	memory       *pass.MemoryLimit // of the process; jobs share it
 	pick         pickFlags
-	given        []givenFlag // flags of the command line for proposed commands
-	piped        string      // the command that a proposed pipe ends with
-	job          *job        // not nil if this is the app of one of several inputs
-	words        []string    // words of the command line, nil to build the flags of all commands
-	spans        spanUse
+	given        []givenFlag                                  // flags of the command line for proposed commands
+	piped        string                                       // the command that a proposed pipe ends with
+	single       *single                                      // not nil if this is the app of one of several inputs
+	words        []string                                     // words of the command line, nil to build the flags of all commands
+	spans        job.Spans                                    // those of plan
 	combine      func([]ntconv.Source) (ntconv.Source, error) // input.Options.Merge; set by merge
 	rewrite      func(ntconv.Source) ntconv.Source            // of the inputs, nil if they are read as they are
 

@@ -16,17 +16,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A job is one input of a run that processes its inputs one by one. It runs the command line of the run with an app of
+// A single is one input of a run that processes its inputs one by one. It runs the command line of the run with an app of
 // its own, so that no state of flags, formats or symbols is shared, except for the limits that apply to the process.
-type job struct {
+type single struct {
 	in, out string // the output may be ""
 	with    string // of verify: the trace to compare with
 	// described, if not nil, receives the description of info instead of standard output.
 	described func(*description)
 }
 
-// runJob runs a job and returns the state of its app, which has its summary.
-func (a *app) runJob(j *job) (*app, error) {
+// runSingle runs the command line for one input and returns the state of its app, which has its summary.
+func (a *app) runSingle(j *single) (*app, error) {
 	one := newApp(io.Discard, io.Discard)
 	root := one.command(a.words)
 	cmd, words, err := root.Find(a.words)
@@ -40,7 +40,7 @@ func (a *app) runJob(j *job) (*app, error) {
 		cmd.PreRun(cmd, nil)
 	}
 	one.given, one.piped = a.given, a.piped
-	one.job, one.quiet, one.report, one.several = j, true, reportText, true
+	one.single, one.quiet, one.report, one.several = j, true, reportText, true
 	one.progressForm, one.events, one.counted = progressNone, a.events, a.countsEvents()
 	one.cleaner, one.temps, one.memory = a.cleaner, a.temps, a.memory
 	one.read.Memory = a.memory.Max
@@ -166,7 +166,7 @@ func (b *batch) note(found *input.Found) {
 
 // convertEach converts each input into an output of its own.
 func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inputs) error {
-	if _, err := a.planFor(cmd, c.to.Out, c.creator); err != nil { // report errors of flags once, not for each input
+	if err := a.prepare(cmd, c); err != nil { // report errors of flags once, not for each input
 		return err
 	}
 	dir := c.out
@@ -175,7 +175,7 @@ func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inp
 		return failf(exitInput, "%s: all traces found are outputs in this directory; name other inputs", dir)
 	}
 	b := &batch{app: a}
-	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names, To: c.to.Name, Output: dir, Result: &b.result})
+	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names, To: c.To.Name, Output: dir, Result: &b.result})
 	if len(in.Names) == 1 {
 		a.sum.Inputs = nil
 	}
@@ -210,7 +210,7 @@ func (b *batch) convert(o *outcome) error {
 	if err := b.makeDirs(filepath.Dir(filepath.Clean(o.Output))); err != nil {
 		return outputFailure(err)
 	}
-	one, err := b.app.runJob(&job{in: o.Input, out: o.Output})
+	one, err := b.app.runSingle(&single{in: o.Input, out: o.Output})
 	if sum := one.sum; sum != nil && sum.Done {
 		o.Events, o.Bytes, o.Report, o.Note = sum.Events, sum.Bytes, sum.Report, sum.Line()
 	}

@@ -54,7 +54,7 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	if err := d.several.check(cmd.Flags().Args()); err != nil {
 		return err
 	}
-	to, _ := c.creator.Destination()
+	to, _ := c.Creator.Destination()
 	switch {
 	case c.out != "":
 		return failf(exitUsage, "-o %s: the inputs go into the dataset; omit -o or --%s", c.out, flagDataset)
@@ -94,10 +94,9 @@ func (d *collection) open() (*dataset.Dataset, error) {
 
 // collect adds inputs to a dataset.
 func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []string) error {
-	if _, err := a.planFor(cmd, c.to.Out, c.creator); err != nil { // report errors of flags once, not for each input
+	if err := a.prepare(cmd, c); err != nil { // report errors of flags once, not for each input
 		return err
 	}
-	c.when = c.to.Out.Names
 	found, err := d.find(args)
 	if err != nil {
 		return err
@@ -107,7 +106,7 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 		return err
 	}
 	run := &collecting{app: a, cmd: cmd, conversion: c, collection: d, set: set, added: make(map[string]chan struct{})}
-	a.begin(&pass.Summary{Input: found.Names[0], To: c.to.Name, Output: set.Dir(), Result: &run.result})
+	a.begin(&pass.Summary{Input: found.Names[0], To: c.To.Name, Output: set.Dir(), Result: &run.result})
 	if len(found.Names) > 1 {
 		a.sum.Inputs = found.Names
 	}

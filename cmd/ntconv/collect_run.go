@@ -145,13 +145,13 @@ func (r *collecting) show(t *addedTrace) {
 // add adds an input to the dataset.
 func (r *collecting) add(t *addedTrace) error {
 	one, conversion := r.app.forInput(), *r.conversion
-	if c, ok := conversion.creator.(formats.PerInput); ok {
-		conversion.creator = c.ForInput()
+	if c, ok := conversion.Creator.(formats.PerInput); ok {
+		conversion.Creator = c.ForInput()
 	}
-	plan, err := one.planFor(r.cmd, conversion.to.Out, conversion.creator)
-	if err != nil {
+	if err := one.prepare(r.cmd, &conversion); err != nil {
 		return err
 	}
+	plan := conversion.Plan
 	in, err := one.open([]string{t.Input}, true)
 	if err != nil {
 		return err
@@ -180,10 +180,13 @@ func (r *collecting) add(t *addedTrace) error {
 		return fail(exitOutput, err)
 	}
 	trace := &tracing{collecting: r, app: one, conversion: &conversion, addition: addition, size: in.Size()}
-	return errors.Join(
-		one.follow(trace.plan(plan), in, func(p *pass.Pass) error { return trace.convert(p, t) }),
-		trace.addition.Abort(),
-	)
+	conversion.Adapt = func(target *formats.Target) {
+		target.Trace = &formats.Trace{UID: addition.UID(), Service: r.collection.service}
+	}
+	plan.Before = append(plan.Before, trace.count)
+	formats.Serve(conversion.Symbols, one.downloads())
+	err = readFailure(plan, conversion.Run(in, func(p *pass.Pass) error { return trace.convert(p, t) }))
+	return errors.Join(err, addition.Abort())
 }
 
 // claim waits until no other job of this run adds the trace with this UID, and returns a function that ends the claim.
@@ -253,14 +256,10 @@ type tracing struct {
 	tally      *recording.Tally // of the current pass
 }
 
-// plan adds a stage to the plan of the conversion that counts the events of processes.
-func (t *tracing) plan(plan *pass.Plan) *pass.Plan {
-	t.conversion.plan(plan)
-	plan.Before = append(plan.Before, func(_ *pass.Pass, src ntconv.Source) ntconv.Source {
-		t.tally = new(recording.Tally)
-		return &talliedSource{src, t.tally}
-	})
-	return plan
+// count is the stage that counts the events of processes.
+func (t *tracing) count(_ *pass.Pass, src ntconv.Source) ntconv.Source {
+	t.tally = new(recording.Tally)
+	return &talliedSource{src, t.tally}
 }
 
 // A talliedSource passes every event to a tally.
@@ -280,10 +279,8 @@ func (s *talliedSource) Next() (*ntconv.Event, error) {
 
 // convert writes the tables of a pass, and adds them to the dataset if the pass succeeds.
 func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
-	c := *t.conversion
-	c.trace = &formats.Trace{UID: t.addition.UID(), Service: t.collection.service}
-	t.app.sum = &pass.Summary{Input: result.Input, To: c.to.Name}
-	d := t.app.delivery(p, &c, result.Input)
+	t.app.sum = &pass.Summary{Input: result.Input, To: t.conversion.To.Name}
+	d := t.app.delivery(p, t.conversion, result.Input)
 	limits := fileio.OutputOptions{Check: t.app.memory.Check, Quota: &t.app.quota}
 	d.to, d.outputs = formats.ToDir, func() (*fileio.Outputs, error) { return t.addition.Outputs(limits) }
 	err := t.app.deliver(p, d)

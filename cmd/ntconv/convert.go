@@ -2,13 +2,15 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
-	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,12 +44,12 @@ func (a *app) convertCmd() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.take(args)
 		var err error
-		if c.to, err = outputFormat(to, c.out); err != nil {
+		if c.To, err = outputFormat(to, c.out); err != nil {
 			return err
 		}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
-		if c.names != nil {
-			c.names.Native, c.names.Lines = files.Native, files.Lines
+		if c.Symbols != nil {
+			c.Symbols.Native, c.Symbols.Lines = files.Native, files.Lines
 		}
 		return a.convertSeveral(cmd, &c, set, args[:1])
 	}
@@ -111,43 +113,58 @@ func ordersOf(table []*formats.Format) string {
 
 // A conversion is a request to write one format.
 type conversion struct {
-	in, out string   // out may be empty, see output
-	others  []string // further inputs
-	to      *formats.Format
-	creator formats.Creator
-	names   *symbol.Options // nil if the format needs no symbols
-	trace   *formats.Trace  // nil if the output is not part of a dataset
-	when    formats.Names   // when the format needs symbols
-	symbols bool            // with a selection, also write events that symbolize it; see formats.Out.Subset
-	part    *split.Filter   // selects the events to write; nil means the selected events only
-	byName  bool            // the name of the output determines whether it is a directory
-	// ordering, if not nil, reports whether the events are in time order regardless of the order of reading.
-	ordering func() bool
-	remarks  func() string // adds to the detail of the result; may be nil
-	flagless bool          // the command does not have the flags of the format
-	scrub    *scrubFlags   // the secrets of the input are replaced; nil means they are not
+	job.Job
+	in, out string      // out may be empty, see output
+	others  []string    // further inputs
+	scrub   *scrubFlags // the secrets of the input are replaced; nil means they are not
 }
 
 // bind defines the flags of the format.
 func (c *conversion) bind(flags *pflag.FlagSet) {
-	c.creator = c.to.Out.Bind(flags)
-	if c.to.Out.Names != formats.NoNames {
-		c.names = formats.NamesFlag(flags)
+	c.Creator = c.To.Out.Bind(flags)
+	if c.To.Out.Names != formats.NoNames {
+		c.Symbols = formats.NamesFlag(flags)
 	}
-	if c.to.Out.Subset {
-		flags.BoolVar(
-			&c.symbols,
-			"keep-symbols",
-			true,
-			"with a selection: keep method, module and symbol events of the selected processes",
-		)
+	if c.To.Out.Subset {
+		flags.Var((*notFlag)(&c.SelectedOnly), "keep-symbols",
+			"with a selection: keep method, module and symbol events of the selected processes")
+		flags.Lookup("keep-symbols").NoOptDefVal = "true"
 	}
 }
 
-// convert reads inputs and writes an output.
-func (a *app) convert(c *conversion, plan *pass.Plan) error {
+// A notFlag is a flag for the opposite of a value.
+type notFlag bool
+
+func (n *notFlag) Set(s string) error {
+	v, err := strconv.ParseBool(s)
+	*n = notFlag(!v)
+	return err
+}
+
+func (n *notFlag) String() string { return strconv.FormatBool(!bool(*n)) }
+func (n *notFlag) Type() string   { return "bool" }
+
+// IsBoolFlag lets pflag show the default as that of a bool.
+func (n *notFlag) IsBoolFlag() bool { return true }
+
+// prepare plans the pass of a conversion.
+func (a *app) prepare(cmd *cobra.Command, c *conversion) error {
+	sel, err := a.pick.options()
+	if err == nil {
+		c.Version = version()
+		err = c.Prepare(a.read, cmd.Flags().Changed("order"), sel)
+	}
+	if err != nil {
+		return fail(exitUsage, err)
+	}
+	c.Plan.Progress = a.progress
+	return nil
+}
+
+// convert reads inputs and writes an output. The conversion is prepared.
+func (a *app) convert(c *conversion) error {
 	inputs := append([]string{c.in}, c.others...)
-	sum := &pass.Summary{Input: c.in, To: c.to.Name, Flags: a.openers.Notes}
+	sum := &pass.Summary{Input: c.in, To: c.To.Name, Flags: a.openers.Notes}
 	if len(inputs) > 1 {
 		sum.Inputs = inputs
 	}
@@ -159,82 +176,75 @@ func (a *app) convert(c *conversion, plan *pass.Plan) error {
 	if err := checkOutput(outName, inputs...); err != nil {
 		return err
 	}
-	if err := checkCompression(c.to, outName); err != nil {
+	if err := checkCompression(c.To, outName); err != nil {
 		return err
 	}
-	if to, _ := c.creator.Destination(); to == formats.ToDir && a.force {
-		if err := checkReplaced(c.to, outName, inputs...); err != nil {
+	if to, _ := c.Creator.Destination(); to == formats.ToDir && a.force {
+		if err := checkReplaced(c.To, outName, inputs...); err != nil {
 			return err
 		}
 	}
-	if err := a.checkTerminal(c.to.Name, c.binary(), outName); err != nil {
+	if err := a.checkTerminal(c.To.Name, c.binary(), outName); err != nil {
 		return err
 	}
-	a.sum.Naming = misnamed(c.to, outName)
-	c.plan(plan)
-	plan.Check = isStdout(outName) || outName == "" // output that is written or sent cannot be taken back
-	part := c.subset(plan)
-	in, err := a.open(inputs, plan.NeedsAgain() || part != nil && part.NeedsLearn())
+	a.sum.Naming = misnamed(c.To, outName)
+	c.Plan.Check = isStdout(outName) || outName == "" // output that is written or sent cannot be taken back
+	in, err := a.open(inputs, c.NeedsAgain())
 	if err != nil {
 		return err
 	}
 	defer in.Close()
-	if part == nil {
-		return a.follow(plan, in, func(p *pass.Pass) error { return a.deliver(p, a.delivery(p, c, outName)) })
-	}
-	return a.convertSubset(c, plan, in, outName, part)
+	return a.runJob(c, in, func(p *pass.Pass) *delivery { return a.delivery(p, c, outName) })
 }
 
-// plan requests the symbols that the format needs.
-func (c *conversion) plan(plan *pass.Plan) {
-	if c.names != nil {
-		plan.Names, plan.NamesFirst = c.names, c.when == formats.NamesFirst
-	}
+// runJob runs a conversion into the output that to returns for each pass.
+func (a *app) runJob(c *conversion, in *input.Input, to func(*pass.Pass) *delivery) error {
+	formats.Serve(c.Symbols, a.downloads())
+	return readFailure(c.Plan, c.Run(in, func(p *pass.Pass) error {
+		err := a.deliver(p, to(p))
+		if n, _, ok := c.Subset(); ok {
+			a.sum.Selected, a.sum.Symbols = n.Selected, n.Symbols
+		}
+		return err
+	}))
 }
 
 // delivery returns the delivery of a conversion.
 func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
-	var sink formats.Sink
-	to, _ := c.creator.Destination()
-	d := &delivery{
-		name: name,
-		to:   to,
-		create: func(out *fileio.Outputs) (_ ntconv.Sink, err error) {
-			t := target(p)
-			t.Flagless = c.flagless
-			t.Trace = c.trace
-			if c.ordering != nil {
-				t.Ordered = c.ordering()
-			}
-			if c.part != nil {
-				t.Kept = c.part.KeepsProcess
+	to, _ := c.Creator.Destination()
+	return &delivery{
+		name:   name,
+		to:     to,
+		create: func(out *fileio.Outputs) (ntconv.Sink, error) { return c.Create(p, out) },
+		done: func() error {
+			result, lacks := c.Finish()
+			a.sum.Result = result
+			c.Spans.Describe(a.sum)
+			if _, detail, ok := c.Subset(); ok {
+				result.Remark(detail)
 			}
 			if c.scrub != nil {
-				c.scrub.target(t)
+				if err := a.scrubbed(c.scrub, p); err != nil {
+					return err
+				}
 			}
-			sink, err = c.creator.Create(out, p.Info, t)
-			return sink, err
+			if lacks != "" {
+				return a.nothing(p, lacks, c.advice(result))
+			}
+			return nil
 		},
-		advice: c.to.Out.Advice,
 	}
-	if own, ok := c.creator.(formats.Advisor); ok {
-		d.advice = own.Advice()
+}
+
+// advice returns the next step for an empty output.
+func (c *conversion) advice(r formats.Result) string {
+	if e, ok := r.(formats.FlagEmptied); ok && e.EmptiedByFlag() {
+		return ""
 	}
-	if c.scrub != nil {
-		d.matched = func() error { return a.scrubbed(c.scrub, p) }
+	if own, ok := c.Creator.(formats.Advisor); ok {
+		return own.Advice()
 	}
-	d.empty = func() string {
-		a.sum.Result = sink.Result()
-		if c.remarks != nil {
-			a.sum.Result.Remark(c.remarks())
-		}
-		a.spans.describe(a.sum)
-		if r, ok := a.sum.Result.(formats.FlagEmptied); ok && r.EmptiedByFlag() {
-			d.advice = ""
-		}
-		return a.sum.Result.Empty()
-	}
-	return d
+	return c.To.Out.Advice
 }
 
 // checkTerminal rejects a binary format for a terminal.
@@ -251,8 +261,8 @@ func (a *app) checkTerminal(format string, binary bool, out string) error {
 
 // binary reports whether the output must not go to a terminal.
 func (c *conversion) binary() bool {
-	if f, ok := c.creator.(formats.FormChooser); ok {
+	if f, ok := c.Creator.(formats.FormChooser); ok {
 		return f.Binary()
 	}
-	return c.to.Out.Binary
+	return c.To.Out.Binary
 }

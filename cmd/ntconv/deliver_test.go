@@ -10,7 +10,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
-	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/run/job"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -70,13 +71,12 @@ func TestUpload(t *testing.T) {
 		a := newApp(&out, &errs)
 		a.report = report
 		a.memory.Start()
-		c := &conversion{in: in, to: uploadFormat(&sent)}
+		c := &conversion{Job: job.Job{To: uploadFormat(&sent)}, in: in}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
-		plan, err := a.plan()
-		if err != nil {
+		if err := a.prepare(new(cobra.Command), c); err != nil {
 			t.Fatal(err)
 		}
-		if code := a.finish(nil, a.convert(c, plan)); code != exitOK || sent != 1786 {
+		if code := a.finish(nil, a.convert(c)); code != exitOK || sent != 1786 {
 			t.Fatalf("code %d, %d sent: %s", code, sent, errs.String())
 		}
 		want := "sent everything (nettrace 4)\n"
@@ -87,7 +87,7 @@ func TestUpload(t *testing.T) {
 			t.Errorf("%s, want %s", errs.String(), want)
 		}
 		c.out = "x"
-		if err := a.convert(c, &pass.Plan{Selection: plan.Selection}); codeOf(err) != exitUsage {
+		if err := a.convert(c); codeOf(err) != exitUsage {
 			t.Errorf("an upload to a file: %v", err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/select/selection"
-	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -174,12 +173,8 @@ func (p *pickFlags) options() (*selection.Options, error) {
 			o.To,
 		)
 	}
-	for _, text := range p.where {
-		x, err := where.Parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("--where: %w", err)
-		}
-		o.Where = append(o.Where, x)
+	if err := o.Parse(p.where, p.during); err != nil {
+		return nil, err
 	}
 	return &o, nil
 }

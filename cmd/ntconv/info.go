@@ -44,8 +44,8 @@ func (a *app) infoCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			anyOrder := !cmd.Flags().Changed("order")
 			form := infoOptions{asJSON, all}
-			if a.job != nil {
-				return a.info(a.job.in, anyOrder, form)
+			if a.single != nil {
+				return a.info(a.single.in, anyOrder, form)
 			}
 			if jobs < 1 {
 				return failf(exitUsage, "--%s %d: want at least 1", flagJobs, jobs)
@@ -102,8 +102,8 @@ func (a *app) info(name string, anyOrder bool, form infoOptions) error {
 			return a.nothing(p, "events", "")
 		}
 		d := c.describe(p, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits))
-		if a.job != nil {
-			a.job.described(d)
+		if a.single != nil {
+			a.single.described(d)
 			return partial
 		}
 		text, err := d.text(p.Report, form)

@@ -34,7 +34,7 @@ func (a *app) infoEach(in *inputs, jobs int, form infoOptions) error {
 	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names})
 	b.run("reading", jobs, in.Names, func(o *outcome) error {
 		d := at[o]
-		_, err := a.runJob(&job{in: o.Input, described: func(of *description) { d.description = of }})
+		_, err := a.runSingle(&single{in: o.Input, described: func(of *description) { d.description = of }})
 		if d.Exit = codeOf(err); err != nil {
 			d.Error = errorOf(o.Input, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
-	"github.com/ntconv/ntconv/internal/run/pass"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
@@ -39,7 +39,7 @@ type merging struct {
 }
 
 func (a *app) mergeCmd() *cobra.Command {
-	m := &merging{conversion: conversion{to: formats.Nettrace()}}
+	m := &merging{conversion: conversion{Job: job.Job{To: formats.Nettrace()}}}
 	cmd := &cobra.Command{
 		Use:   "merge IN... OUT",
 		Short: "Write several traces as one, or join the parts of a split",
@@ -104,20 +104,19 @@ func (a *app) merge(cmd *cobra.Command, m *merging, args []string) error {
 	m.names = found.Names
 	m.in, m.others = m.names[0], m.names[1:]
 	m.followName()
-	if to, flag := m.creator.Destination(); to != formats.ToFile {
+	if to, flag := m.Creator.Destination(); to != formats.ToFile {
 		return failf(exitUsage, "merge writes one trace; omit %s", flag)
 	}
 	if err := m.parse(); err != nil {
 		return fail(exitUsage, err)
 	}
-	plan, err := a.mergePlan(cmd, m)
-	if err != nil {
+	if err := a.mergePlan(cmd, m); err != nil {
 		return err
 	}
 	a.combine = m.combine
-	m.ordering = func() bool { return !m.parts || m.ordered }
-	m.remarks = m.remark
-	return a.convert(&m.conversion, plan)
+	m.Adapt = func(t *formats.Target) { t.Ordered = !m.parts || m.ordered }
+	m.Remarks = m.remark
+	return a.convert(&m.conversion)
 }
 
 // followName selects the format that the name of the output states; without one it stays nettrace.
@@ -126,33 +125,33 @@ func (m *merging) followName() {
 	if to == nil {
 		to, _ = formats.ByOutput(m.out)
 	}
-	if to == nil || to.Out == nil || to.Name == m.to.Name || isStdout(m.out) {
+	if to == nil || to.Out == nil || to.Name == m.To.Name || isStdout(m.out) {
 		return
 	}
-	m.to = to
+	m.To = to
 	m.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
 }
 
 // mergePlan determines whether the inputs are parts, and the order in which they are read.
-func (a *app) mergePlan(cmd *cobra.Command, m *merging) (*pass.Plan, error) {
+func (a *app) mergePlan(cmd *cobra.Command, m *merging) error {
 	if _, err := a.wholeTrace("merge"); err != nil {
-		return nil, err
+		return err
 	}
 	if m.parts = a.areParts(m.names); m.parts && len(m.offsets)+len(m.hosts) > 0 {
-		return nil, failf(exitUsage, "the inputs are parts of one trace, which have one clock; omit --offset and --host")
+		return failf(exitUsage, "the inputs are parts of one trace, which have one clock; omit --offset and --host")
 	}
-	plan, err := a.planFor(cmd, m.to.Out, m.creator)
-	if err != nil {
-		return nil, err
+	if err := a.prepare(cmd, &m.conversion); err != nil {
+		return err
 	}
+	plan := m.Plan
 	if cmd.Flags().Changed("order") && plan.Read.Order != reader.ByTime {
-		return nil, failf(exitUsage, "merge writes events in time order, and parts in the order of the split; omit --order")
+		return failf(exitUsage, "merge writes events in time order, and parts in the order of the split; omit --order")
 	}
 	plan.AnyOrder, plan.Live = false, false
 	if plan.Read.Order = reader.ByTime; m.parts {
 		plan.Read.Order = reader.FileOrder
 	}
-	return plan, nil
+	return nil
 }
 
 // areParts reports whether all inputs are parts of the same split. It reads only their headers, and no pipes.

@@ -64,7 +64,7 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 // converted to standard output. It is an error if the derived name is that of the input.
 func (c *conversion) output() (string, error) {
 	c.chooseByName()
-	to, flag := c.creator.Destination()
+	to, flag := c.Creator.Destination()
 	if to == formats.ToNothing {
 		if c.out != "" {
 			return "", failf(exitUsage, "-o %s: %s writes no file", c.out, flag)
@@ -80,18 +80,18 @@ func (c *conversion) output() (string, error) {
 			"-o %s: the output is a file, but the name is that of a directory; name a file",
 			c.out,
 		)
-	case to == formats.ToDir && !c.byName && namesFile(c.to, c.out):
+	case to == formats.ToDir && !c.ByName() && namesFile(c.To, c.out):
 		return "", failf(exitUsage, "-o %s: %s writes a directory; name it as -o DIR/", c.out, flag)
 	case c.out != "":
 		return c.out, nil
 	case c.in == "-":
 		return "-", nil
-	case to == formats.ToDir && c.byName:
-		return c.to.OutputFor(c.in) + string(filepath.Separator), nil
+	case to == formats.ToDir && c.ByName():
+		return c.To.OutputFor(c.in) + string(filepath.Separator), nil
 	case to == formats.ToDir:
 		return formats.DirFor(c.in), nil
 	}
-	name := c.to.OutputFor(c.in)
+	name := c.To.OutputFor(c.in)
 	if sameFile(c.in, name) {
 		return "", failf(
 			exitUsage,
@@ -113,18 +113,11 @@ func namesFile(to *formats.Format, name string) bool {
 
 // chooseByName lets the format determine from the name of the output whether it is a directory.
 func (c *conversion) chooseByName() {
-	c.when = c.to.Out.Names
-	chooser, ok := c.creator.(formats.NameChooser)
-	if !ok {
-		return
-	}
-	c.byName = true
 	out := c.out
 	if out == "" && c.in == "-" || isStdout(out) {
 		out = "-"
 	}
-	info, err := os.Stat(out)
-	c.when = chooser.ChooseByName(out, err == nil && info.IsDir())
+	c.Name(out, isDir(out))
 }
 
 // misnamed returns a note on an output whose name states another format or compression, or "". It is not an error.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/spf13/pflag"
 )
@@ -31,7 +32,7 @@ func TestOutputName(t *testing.T) {
 		{"parquet", "", "trace.nettrace", "x.parquet", "x.parquet"},
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		to := conversion{in: c.in, out: c.out, to: formats.ByName(formats.Writable(), c.to)}
+		to := conversion{Job: job.Job{To: formats.ByName(formats.Writable(), c.to)}, in: c.in, out: c.out}
 		to.bind(flags)
 		if err := flags.Parse(strings.Fields(c.flag)); err != nil {
 			t.Fatal(err)

@@ -9,9 +9,8 @@ import (
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
-	"github.com/ntconv/ntconv/symbol"
-	"github.com/spf13/cobra"
 )
 
 // plan returns the plan for a command that does not write a trace format.
@@ -20,43 +19,9 @@ func (a *app) plan() (*pass.Plan, error) {
 	if err != nil {
 		return nil, fail(exitUsage, err)
 	}
-	plan := &pass.Plan{Read: a.read, Selection: sel, Progress: a.progress}
-	if names := pass.SelectNames(sel); names != nil {
-		plan.Ahead = append(plan.Ahead, names)
-	}
-	if err := a.selectDuring(plan); err != nil {
-		return nil, fail(exitUsage, err)
-	}
+	plan := job.NewPlan(a.read, sel, &a.spans)
+	plan.Progress = a.progress
 	return plan, nil
-}
-
-// planFor returns the plan for an output: in the order of the format unless the user has chosen one, and with the stack
-// depth that its readers accept.
-func (a *app) planFor(cmd *cobra.Command, out *formats.Out, creator formats.Creator) (*pass.Plan, error) {
-	p, err := a.plan()
-	if err != nil {
-		return nil, err
-	}
-	if !cmd.Flags().Changed("order") {
-		p.Read.Order, p.AnyOrder, p.Live = out.Order, out.AnyOrder, out.Live
-	}
-	p.Read.OutputDepth, p.Read.DepthAdvice = creator.StackDepth()
-	p.Weights = out.Weights
-	if labeler, ok := creator.(formats.SpanLabeler); ok {
-		if err := a.linkSpans(p, labeler.SpanLabels(), true); err != nil {
-			return nil, fail(exitUsage, err)
-		}
-	}
-	for _, ahead := range creator.Ahead() {
-		p.Ahead = append(p.Ahead, &pass.Ahead{Ahead: ahead})
-		if ahead.Symbols {
-			p.Names, p.NamesFirst = new(symbol.Options), true
-		}
-	}
-	if stage := creator.Stage(); stage != nil {
-		p.After = append(p.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
-	}
-	return p, nil
 }
 
 // open opens inputs and detects their formats. again means that they will be read more than once.
@@ -119,7 +84,11 @@ func (a *app) over(names []string, plan *pass.Plan, use func(*pass.Pass) error) 
 // follow makes a pass over an input.
 func (a *app) follow(plan *pass.Plan, in *input.Input, use func(*pass.Pass) error) error {
 	formats.Serve(plan.Names, a.downloads())
-	err := plan.Do(in, use)
+	return readFailure(plan, plan.Do(in, use))
+}
+
+// readFailure returns the failure for an error of a pass. An error with an exit code is that of the pass's use.
+func readFailure(plan *pass.Plan, err error) error {
 	var coded *failure
 	var wrong *pass.SelectionError
 	switch {

@@ -142,11 +142,11 @@ func (a *app) print(r *printing) error {
 				return sink, err
 			},
 			flush: func() { _ = sink.write() }, // the next write returns the error again
-			empty: func() string {
+			done: func() error {
 				if sink.n == 0 {
-					return "events"
+					return a.nothing(p, "events", "")
 				}
-				return ""
+				return nil
 			},
 		})
 		if isStdout(r.out) {

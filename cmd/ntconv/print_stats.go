@@ -137,7 +137,7 @@ func (a *app) printStats(cmd *cobra.Command, r *printing) error {
 	}
 	return a.over([]string{r.in}, plan, func(p *pass.Pass) error {
 		sink := newStatsSink(p, r)
-		err := a.deliver(p, sink.delivery())
+		err := a.deliver(p, sink.delivery(a, p))
 		if isStdout(r.out) {
 			a.sum.Output = ""
 		}
@@ -159,20 +159,17 @@ func newStatsSink(p *pass.Pass, r *printing) *statsSink {
 	return &statsSink{StatsSink: eventtext.NewStats(p.Info.Clock, opts), printing: r}
 }
 
-func (s *statsSink) delivery() *delivery {
+func (s *statsSink) delivery(a *app, p *pass.Pass) *delivery {
 	return &delivery{
 		name: s.out,
 		create: func(out *fileio.Outputs) (_ ntconv.Sink, err error) {
 			s.output, err = out.Create("")
 			return s, err
 		},
-		empty: func() string {
+		done: func() error {
 			if s.Empty() {
-				return "events"
+				return a.nothing(p, "events", "")
 			}
-			return ""
-		},
-		check: func() error {
 			if problem := s.Problem(); problem != "" {
 				return failf(exitEmpty, "%s: %s", s.in, problem)
 			}

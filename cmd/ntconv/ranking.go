@@ -11,6 +11,7 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/show/web"
 	"github.com/ntconv/ntconv/kind"
@@ -82,7 +83,7 @@ func (r *ranking) take(a *app, cmd *cobra.Command) (err error) {
 	if r.stage != nil {
 		r.plan.After = append(r.plan.After, r.stage)
 	}
-	if err := a.linkSpans(r.plan, r.profile.SpanLabels(), r.labels || r.options.UsesLabels()); err != nil {
+	if err := a.spans.Link(r.plan, r.profile.SpanLabels(), r.labels || r.options.UsesLabels()); err != nil {
 		return fail(exitUsage, err)
 	}
 	return nil
@@ -199,7 +200,7 @@ func (a *app) profiles(p *pass.Pass, r *ranking) (made []web.View, partial, err 
 		list = append(list, b)
 		return b, nil
 	}
-	t := target(p)
+	t := job.Target(p, version())
 	t.Comments = nil // pprof would print them
 	var sink formats.Sink
 	if r.each {
@@ -216,7 +217,7 @@ func (a *app) profiles(p *pass.Pass, r *ranking) (made []web.View, partial, err 
 		return nil, nil, fatal
 	}
 	a.sum.Result = sink.Result()
-	a.spans.describe(a.sum)
+	a.spans.Describe(a.sum)
 	a.sum.Read(p)
 	if what := a.sum.Result.Empty(); what != "" {
 		return nil, nil, a.nothing(p, what, r.profile.Advice())

@@ -128,7 +128,7 @@ func bindCreator(cmd *cobra.Command, c *conversion) error {
 		switch {
 		case !f.Changed:
 		case own.Lookup(name) == nil:
-			return failf(exitUsage, "--%s has no effect on %s; omit --%s", name, c.to.Name, name)
+			return failf(exitUsage, "--%s has no effect on %s; omit --%s", name, c.To.Name, name)
 		default:
 			if err := own.Set(name, f.Value.String()); err != nil {
 				return fail(exitUsage, err)
@@ -223,24 +223,24 @@ func (a *app) printPolicy() error {
 
 // scrub writes a trace without its secrets.
 func (a *app) scrub(cmd *cobra.Command, f *scrubFlags, c *conversion) error {
-	c.scrub, c.remarks, c.to, c.flagless = f, f.detail, formats.Nettrace(), true
+	c.scrub, c.Remarks, c.To, c.Adapt = f, f.detail, formats.Nettrace(), f.target
 	if to := formats.ByFile(formats.Writable(), c.out); to != nil && !isStdout(c.out) {
-		c.to = to
+		c.To = to
 	} else if to, compression := formats.ByOutput(c.out); to != nil && to.Out != nil && compression != "" {
-		c.to = to
+		c.To = to
 	}
 	if err := bindCreator(cmd, c); err != nil {
 		return err
 	}
-	plan, err := a.planFor(cmd, c.to.Out, c.creator)
-	if err != nil {
+	if err := a.prepare(cmd, c); err != nil {
 		return err
 	}
-	return a.convert(c, plan)
+	return a.convert(c)
 }
 
 // target removes the names of files from the description of an output.
 func (f *scrubFlags) target(t *formats.Target) {
+	t.Flagless = true
 	t.Input = "scrubbed"
 	t.Comments = append(t.Comments, "scrubbed by ntconv")
 	t.Filtered = t.Filtered || f.scrubber.DropsEvents()

@@ -140,7 +140,7 @@ func (s *several) oneByOne(cmd *cobra.Command, c *conversion, in *inputs) (bool,
 		return false, err
 	}
 	c.chooseByName()
-	to, _ := c.creator.Destination()
+	to, _ := c.Creator.Destination()
 	switch {
 	case cmd.Flags().Changed(flagEach):
 		if s.each && isStdout(c.out) {
@@ -149,7 +149,7 @@ func (s *several) oneByOne(cmd *cobra.Command, c *conversion, in *inputs) (bool,
 		return s.each, nil
 	case to == formats.ToFile && c.out != "":
 		return isDirName(c.out), nil
-	case in.expanded && c.to.Out.Merges:
+	case in.expanded && c.To.Out.Merges:
 		return false, failf(exitUsage, "%s: --%s converts each input into an output of its own, %s merges them into one",
 			severalName(in), flagEach, mergeFlags(to, c.out))
 	}
@@ -188,8 +188,8 @@ func isDir(name string) bool {
 
 // convertSeveral converts the inputs that args represent, into one output or one by one.
 func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args []string) error {
-	if a.job != nil {
-		c.in, c.out = a.job.in, a.job.out
+	if a.single != nil {
+		c.in, c.out = a.single.in, a.single.out
 		return a.convertAll(cmd, c, []string{c.in})
 	}
 	in, err := s.inputs(a, args)
@@ -205,12 +205,12 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 		return a.convertEach(cmd, c, s, in)
 	case each:
 		return a.convertInto(cmd, c, in)
-	case n > 1 && in.expanded && !c.to.Out.Merges:
+	case n > 1 && in.expanded && !c.To.Out.Merges:
 		return failf(exitUsage, "%s and one output: %s converts each by itself, or merge them first: ntconv merge IN... both.nettrace",
 			severalName(in), eachFlag(cmd, c))
-	case n == 2 && !c.to.Out.Merges && meantAsOutput(cmd, in.Names[1]):
+	case n == 2 && !c.To.Out.Merges && meantAsOutput(cmd, in.Names[1]):
 		return fail(exitUsage, oneInput(cmd, in.Names))
-	case n > 1 && !c.to.Out.Merges:
+	case n > 1 && !c.To.Out.Merges:
 		return fail(exitUsage, fmt.Errorf("%w; %s converts each by itself", oneInput(cmd, in.Names), eachFlag(cmd, c)))
 	}
 	return a.convertAll(cmd, c, in.Names)
@@ -219,7 +219,7 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 // eachFlag returns the flag that converts each input by itself. An output that is not a file takes no -o, and --each=false
 // overrides -o DIR/.
 func eachFlag(cmd *cobra.Command, c *conversion) string {
-	if to, _ := c.creator.Destination(); to == formats.ToNothing || cmd.Flags().Changed(flagEach) {
+	if to, _ := c.Creator.Destination(); to == formats.ToNothing || cmd.Flags().Changed(flagEach) {
 		return "--" + flagEach
 	}
 	return "-o DIR/"
@@ -247,15 +247,15 @@ func (c *conversion) outputIn(dir, in, below string) string {
 	one.in, one.out = in, ""
 	one.chooseByName()
 	dir = filepath.Join(dir, filepath.Dir(below))
-	switch to, _ := one.creator.Destination(); {
+	switch to, _ := one.Creator.Destination(); {
 	case to == formats.ToNothing:
 		return ""
-	case to == formats.ToDir && one.byName:
-		return filepath.Join(dir, c.to.OutputFor(below)) + string(filepath.Separator)
+	case to == formats.ToDir && one.ByName():
+		return filepath.Join(dir, c.To.OutputFor(below)) + string(filepath.Separator)
 	case to == formats.ToDir:
 		return filepath.Join(dir, formats.DirFor(below)) + string(filepath.Separator)
 	}
-	return filepath.Join(dir, c.to.OutputFor(below))
+	return filepath.Join(dir, c.To.OutputFor(below))
 }
 
 // distinct returns the paths below the output directory that the outputs are named after: in.Below, except for inputs

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/spf13/pflag"
 )
 
@@ -249,7 +250,7 @@ func TestDistinctOutputs(t *testing.T) {
 		{[]string{"../d/a.nettrace", "../../d/a.nettrace", "e/a.nettrace"}, []string{"a.nettrace", "a-nettrace", "e/a.nettrace"}},
 		{[]string{"d/a.nettrace", "d/a.nettrace.zst"}, []string{"a.nettrace", "a-nettrace-zst"}},
 	} {
-		con := &conversion{to: formats.Nettrace()}
+		con := &conversion{Job: job.Job{To: formats.Nettrace()}}
 		con.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
 		in := &inputs{Found: &input.Found{Names: c.names}}
 		for _, name := range c.names {

@@ -15,11 +15,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/select/selection"
-	"github.com/ntconv/ntconv/internal/span/active"
-	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
 )
 
@@ -164,31 +160,6 @@ func TestSpanLinksAsJSON(t *testing.T) {
 		if !json.Valid([]byte(r.stderr)) || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "span_links") != (c.want != "") {
 			t.Errorf("%v: %s, want %s", c.args, r.stderr, c.want)
 		}
-	}
-}
-
-// Spans that end early because too many are open are reported.
-func TestSpanEvictions(t *testing.T) {
-	src, err := reader.NewBytes(corpus.Read(t, spanTrace(t)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u := spanUse{index: active.New(src.Info(), &active.Options{Tracker: &tracker.Options{MaxOpen: 1, Unfinished: tracker.CloseUnfinished}})}
-	for e := range ntconv.Events(src) {
-		u.index.Add(e)
-	}
-	u.index.Finish()
-	u.link(nil, src)
-	if links := u.links(nil); links == nil || links.Evicted != 1 || !strings.Contains(u.remark(nil), "; 1 span ended early because too many were open") {
-		t.Errorf("%+v: %s", links, u.remark(nil))
-	}
-	c, err := selection.ParseDuring(`span.name == "Pay"`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.during = selection.NewDuringFilter([]*selection.DuringCondition{c})
-	if strings.Contains(u.remark(nil), "early") {
-		t.Error(u.remark(nil))
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/trace/split"
 	"github.com/ntconv/ntconv/reader"
@@ -133,9 +134,9 @@ func (a *app) split(cmd *cobra.Command, s *splitting) error {
 		return a.deliver(p, &delivery{
 			name: s.out, to: formats.ToDir,
 			create: func(out *fileio.Outputs) (ntconv.Sink, error) { return s.create(p, out) },
-			empty: func() string {
-				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, cut: cutIntervals(s.scan.Cut()), notes: s.scan.Notes()}
-				return ""
+			done: func() error {
+				a.sum.Result = &splitResult{Parts: s.files, Counts: s.counts, cut: job.CutIntervals(s.scan.Cut()), notes: s.scan.Notes()}
+				return nil
 			},
 		})
 	})

@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/spf13/cobra"
@@ -184,19 +185,16 @@ func (a *app) refuseSelection(name string) error {
 func (a *app) convertToTables(cmd *cobra.Command, in, dir string) error {
 	to := formats.Tables()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	c := conversion{in: in, out: dir + string(filepath.Separator), to: to, creator: to.Out.Bind(flags)}
-	if to.Out.Names != formats.NoNames {
-		c.names = formats.NamesFlag(pflag.NewFlagSet("", pflag.ContinueOnError))
-	}
+	c := conversion{Job: job.Job{To: to}, in: in, out: dir + string(filepath.Separator)}
+	c.bind(flags)
 	if err := flags.Set("typed", "all"); err != nil {
 		return err
 	}
-	plan, err := a.planFor(cmd, to.Out, c.creator)
-	if err != nil {
+	if err := a.prepare(cmd, &c); err != nil {
 		return err
 	}
 	all := a.sum
-	err = a.convert(&c, plan)
+	err := a.convert(&c)
 	all.Add(a.sum)
 	a.sum = all
 	return err

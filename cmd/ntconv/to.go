@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func (a *app) toCmd(from *formats.Format) *cobra.Command {
 }
 
 func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
-	c := conversion{to: f}
+	c := conversion{Job: job.Job{To: f}}
 	var openers *formats.Openers
 	set := &collection{several: new(several)}
 	use := "IN... [-o OUT]"
@@ -128,21 +129,20 @@ func (a *app) readAs(from *formats.Format) error {
 // convertAll writes one output from all inputs.
 func (a *app) convertAll(cmd *cobra.Command, c *conversion, inputs []string) error {
 	c.in, c.others = inputs[0], inputs[1:]
-	plan, err := a.planFor(cmd, c.to.Out, c.creator)
-	if err != nil {
+	if err := a.prepare(cmd, c); err != nil {
 		return err
 	}
 	if len(c.others) > 0 {
-		if err := planSeveral(cmd, plan, c.out); err != nil {
+		if err := planSeveral(cmd, c.Plan, c.out); err != nil {
 			return err
 		}
 	}
 	if len(inputs) > 1 && a.areParts(inputs) {
-		c.remarks = func() string {
+		c.Remarks = func() string {
 			return "the inputs are parts of a split, whose copies of events remain; ntconv merge drops them"
 		}
 	}
-	return a.convert(c, plan)
+	return a.convert(c)
 }
 
 // longHelp returns the description of the conversion to a format.

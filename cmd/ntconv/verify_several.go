@@ -48,7 +48,7 @@ func (a *app) verifyEach(dirs [2]string, jobs int) error {
 	}
 	a.begin(&pass.Summary{Input: dirs[0], Inputs: dirs[:], Result: &b.result})
 	b.run("comparing", jobs, found[0].Names, func(o *outcome) error {
-		one, err := a.runJob(&job{in: o.Input, with: o.Output})
+		one, err := a.runSingle(&single{in: o.Input, with: o.Output})
 		if one.sum != nil {
 			o.Events = one.sum.Events
 		}

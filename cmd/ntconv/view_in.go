@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/show/web"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -122,15 +123,14 @@ func (a *app) convertFor(cmd *cobra.Command, v *viewing, w *web.Viewer) (file *w
 	if slices.Contains(to.Out.Compressions, ".gz") { // compressed, because the temporary directory may be in memory
 		file.Path, file.Gzip = file.Path+".gz", true
 	}
-	c := conversion{in: v.in, out: file.Path, to: to, flagless: true, creator: to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError))}
-	if to.Out.Names != formats.NoNames {
-		c.names = v.names
+	c := conversion{Job: job.Job{To: to, Adapt: func(t *formats.Target) { t.Flagless = true }}, in: v.in, out: file.Path}
+	if c.bind(pflag.NewFlagSet("", pflag.ContinueOnError)); c.Symbols != nil {
+		c.Symbols = v.names
 	}
-	plan, err := a.planFor(cmd, to.Out, c.creator)
-	if err != nil {
+	if err := a.prepare(cmd, &c); err != nil {
 		return nil, nil, err
 	}
-	err = a.convert(&c, plan)
+	err = a.convert(&c)
 	switch codeOf(err) {
 	case exitOK, exitIncomplete:
 		return file, err, nil

@@ -36,13 +36,13 @@ func bindPprofInput(flags *pflag.FlagSet) Opener {
 }
 
 // A FlagError means that the value of a flag does not fit the input or another flag. Its text begins with the flag.
-type FlagError struct{ text string }
+type FlagError struct{ Text string }
 
-func (e *FlagError) Error() string { return e.text }
+func (e *FlagError) Error() string { return e.Text }
 
 // Setting returns the text without hyphens, for library users who set the values by name.
 func (e *FlagError) Setting() string {
-	return "setting " + strings.ReplaceAll(strings.TrimPrefix(e.text, "--"), " --", " ")
+	return "setting " + strings.ReplaceAll(strings.TrimPrefix(e.Text, "--"), " --", " ")
 }
 
 // MissingSampleType returns the error of a value of --sample-type that is not among the sample types that the profile

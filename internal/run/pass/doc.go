@@ -26,7 +26,7 @@
 //	Pass.recorded, Pass.losses observe                                Recorded, Span; Losses
 //	Pass.watch                 Drain, before the first event          keep
 //	Pass.endErr                end, once                              end returns it again
-//	Pass.close                 run                                    Drain and run; only the first call acts
+//	Pass.close                 run                                    Drain, run and Close; only the first call acts
 //
 // The errors errAhead and errShortcut never leave Do: they make it repeat the pass.
 //

@@ -23,10 +23,10 @@ func (e *SinkError) Unwrap() error { return e.Err }
 // partial error explains why the input is incomplete; the sink is closed and its output is valid.
 func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	if w, ok := sink.(ntconv.Watcher); ok && (!p.Plan.Selection.Empty() || p.Plan.Keep != nil) {
-		p.watch = w.Watch
+		p.Watch(w)
 	}
 	_, err := ntconv.Copy(sink, p.Source)
-	p.close()
+	_ = p.Close() // the source has returned what matters
 	if p.found {
 		return errAhead, nil
 	}

@@ -88,7 +88,7 @@ type Pass struct {
 	waiting  *Ahead              // first Ahead of the plan that no event has shown to be needed, or nil
 	found    bool                // an event showed the need, so the pass ended
 	shortcut bool                // symbols may be missing and the order may matter
-	close    func()              // ends the reading; idempotent
+	close    func() error        // ends the reading; idempotent
 	finish   func() error        // compares checksums at the end of the input
 	endErr   error               // error at the end of the source
 }
@@ -129,10 +129,32 @@ func (plan *Plan) first(in *input.Input) *Pass {
 	return p
 }
 
-// run performs the pass, after a reading for what must be known in advance.
+// Open begins a single pass, for callers that read Pass.Source themselves and call Close after it. The pass takes no
+// shortcuts, and adds to Plan.Read.Report if that is not nil. Its errors are those of Do.
+func (plan *Plan) Open(in *input.Input) (*Pass, error) {
+	p := &Pass{Plan: plan, Input: in, Order: plan.Read.Order, Report: plan.Read.Report}
+	return p, p.begin(plan.NamesFirst)
+}
+
+// run performs the pass.
 func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
-	p.Report = new(ntconv.Report)
-	p.learn = func(*ntconv.Event) {}
+	if err := p.begin(namesFirst); err != nil {
+		return err
+	}
+	defer p.Close()
+	err := use(p)
+	if p.found {
+		return errAhead
+	}
+	return err
+}
+
+// begin opens the source of the pass, after a reading for what must be known in advance.
+func (p *Pass) begin(namesFirst bool) error {
+	if p.Report == nil {
+		p.Report = new(ntconv.Report)
+	}
+	p.learn, p.close = func(*ntconv.Event) {}, func() error { return nil }
 	var names func(*ntconv.Event) // learns symbols before the pass
 	if p.Plan.Names != nil {
 		t := symbol.New(p.Plan.Names)
@@ -160,17 +182,23 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 		p.Info = recording.Since(p.Info, begin)
 	}
 	stop := p.Plan.progress(p.Input, "reading")
-	p.close = sync.OnceFunc(func() {
+	p.close = sync.OnceValue(func() error {
 		stop()
-		closer.Close()
+		return closer.Close()
 	})
-	defer p.close()
 	p.finish = closer.Finish
 	p.Source = p.chain(src)
-	if err = use(p); p.found {
-		return errAhead
+	return nil
+}
+
+// Close ends the reading. Later calls return the same error.
+func (p *Pass) Close() error { return p.close() }
+
+// Watch shows every event to w, before the selection; nil ends that.
+func (p *Pass) Watch(w ntconv.Watcher) {
+	if p.watch = nil; w != nil {
+		p.watch = w.Watch
 	}
-	return err
 }
 
 // chain adds the stages and the selection to a source.

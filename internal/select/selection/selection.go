@@ -28,6 +28,9 @@ type Options struct {
 	From, To Moment
 	// Where lists conditions on the contents of events.
 	Where []*where.Expr
+	// Conditions are those of intervals that must have been open when an event was recorded. Who reads the trace turns
+	// them into During.
+	Conditions []*DuringCondition
 	// During, if not nil, selects the events that were recorded during something, such as spans.
 	During During
 }
@@ -64,13 +67,38 @@ func (o *Options) Empty() bool {
 	return len(o.Providers)+len(o.Events)+len(o.Where) == 0 && !o.owned() && o.During == nil && !o.Timed()
 }
 
-// A WhereError means that a condition of Options.Where does not apply to a trace.
-type WhereError struct{ Err error }
+// Parse sets Where and Conditions from expressions. The error is an *ExpressionError.
+func (o *Options) Parse(expressions, during []string) error {
+	o.Where, o.Conditions = nil, nil
+	for _, text := range expressions {
+		x, err := where.Parse(text)
+		if err != nil {
+			return &ExpressionError{whereFlag, err}
+		}
+		o.Where = append(o.Where, x)
+	}
+	for _, text := range during {
+		c, err := ParseDuring(text)
+		if err != nil {
+			return &ExpressionError{DuringFlag, err}
+		}
+		o.Conditions = append(o.Conditions, c)
+	}
+	return nil
+}
 
-func (e *WhereError) Error() string { return "--where: " + e.Err.Error() }
+const whereFlag = "where"
 
-// Unwrap returns the cause, which does not mention the flag.
-func (e *WhereError) Unwrap() error { return e.Err }
+// An ExpressionError means that an expression is not valid, or does not apply to a trace.
+type ExpressionError struct {
+	Flag string // of the command that sets the expression, without hyphens
+	Err  error  // does not mention the flag
+}
+
+func (e *ExpressionError) Error() string { return "--" + e.Flag + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ExpressionError) Unwrap() error { return e.Err }
 
 // A Selector is a selection bound to one trace. It is not safe for concurrent use.
 type Selector struct {
@@ -126,7 +154,7 @@ func (o *Options) Compile(clock ntconv.Clock, last ntconv.Ticks) (func(*ntconv.E
 }
 
 // For binds the selection to a trace. last is the time of the trace's last event; it is used only if NeedsEnd returns
-// true. The error is a *WhereError, or describes a date that the clock cannot represent.
+// true. The error is an *ExpressionError, or describes a date that the clock cannot represent.
 func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) {
 	s := &Selector{
 		opts:  *o,
@@ -157,7 +185,7 @@ func (o *Options) For(clock ntconv.Clock, last ntconv.Ticks) (*Selector, error) 
 	for _, x := range o.Where {
 		m, err := x.Bind(clock)
 		if err != nil {
-			return nil, &WhereError{err}
+			return nil, &ExpressionError{whereFlag, err}
 		}
 		s.where = append(s.where, m)
 	}
