@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/track"
 )
 
 // An importedEvents recognizes events that were imported from this format and encodes their original members. The
@@ -137,7 +138,7 @@ func (r *importedEvents) addTop(c *chromeevent.Event) {
 }
 
 // isWhole reports whether the timeline contains only events of an imported file.
-func (r *importedEvents) isWhole(c timeline.Counts) bool {
+func (r *importedEvents) isWhole(c track.Counts) bool {
 	return c.Raw > 0 && c.Slices+c.Instants+c.Counters+c.Losses == 0
 }
 
@@ -189,7 +190,7 @@ func (r *importedEvents) has(name string) bool {
 // samples among them.
 func (e *encoder) importedHeader() {
 	for _, m := range e.imported.top {
-		b := append(e.text(e.member(), m.name), ':')
+		b := append(e.text(appendComma(e.out.buf), m.name), ':')
 		e.out.buf = append(b, m.value...)
 	}
 }

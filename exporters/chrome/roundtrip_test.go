@@ -11,6 +11,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/chrome"
 	importer "github.com/ntconv/ntconv/importers/chrome"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
@@ -57,13 +59,7 @@ func exportedFrom(t *testing.T, src ntconv.Source, o chrome.Options) []byte {
 	var out bytes.Buffer
 	names := symbol.New(nil)
 	o.TempDir = t.TempDir()
-	sink := chrome.New(&out, src.Info(), names, &o)
-	if _, err := ntconv.Copy(sink, symbol.Watch(src, names)); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	timelines.Write(t, symbol.Watch(src, names), chrome.New(&out, src.Info(), names, &o))
 	return out.Bytes()
 }
 
@@ -143,11 +139,8 @@ func TestRoundTrip(t *testing.T) {
 
 // TestExportImport: the output of this package can be imported, and exporting it again yields the same file.
 func TestExportImport(t *testing.T) {
-	traces(t, func(t *testing.T, data []byte) {
-		if len(data) > 1<<20 {
-			return // large: it takes long
-		}
-		first, _ := exported(t, data, chrome.Options{})
+	timelines.SmallTraces(t, func(t *testing.T, file corpus.File) {
+		first, _ := exported(t, file.Data, chrome.Options{})
 		again := exportedFrom(t, imported(t, string(first)), chrome.Options{})
 		want, wantOthers := eventsOf(t, first)
 		got, gotOthers := eventsOf(t, again)

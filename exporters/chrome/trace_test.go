@@ -2,77 +2,29 @@ package chrome_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/pprof/profile"
 
-	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/chrome"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/perfettocheck"
-	"github.com/ntconv/ntconv/ntconvtest"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
+	"github.com/ntconv/ntconv/track"
 )
-
-// traces calls f for every real trace.
-func traces(t *testing.T, f func(t *testing.T, data []byte)) {
-	files := corpus.Traces(t)
-	if _, err := corpus.Find("data"); err == nil && !testing.Short() {
-		files = append(files, corpus.SharedTraces(t)...)
-	}
-	for _, file := range files {
-		t.Run(file.Name, func(t *testing.T) { f(t, file.Data) })
-	}
-}
-
-// copyTo writes a trace to sinks and closes them. It writes the readable part of a corrupt trace.
-func copyTo(tb testing.TB, data []byte, create func(*ntconv.Info, ntconv.Namer) []ntconv.Sink) {
-	tb.Helper()
-	r, err := reader.NewBytes(data, nil)
-	if err != nil {
-		tb.Skip(err) // TestTraces of package reader says which
-	}
-	names := symbol.New(nil)
-	sinks := create(r.Info(), names)
-	src := ntconvtest.Poison(symbol.Watch(r, names))
-	for {
-		e, err := src.Next()
-		if err != nil {
-			if err != io.EOF && !errors.Is(err, ntconv.ErrTruncated) && !errors.Is(err, ntconv.ErrCorrupt) && !errors.Is(err, ntconv.ErrUnsupported) {
-				tb.Fatal(err)
-			}
-			break
-		}
-		for _, s := range sinks {
-			if err := s.Write(e); err != nil {
-				tb.Fatal(err)
-			}
-		}
-	}
-	for _, s := range sinks {
-		if err := s.Close(); err != nil {
-			tb.Fatal(err)
-		}
-	}
-}
 
 // exported writes a trace as one file.
 func exported(tb testing.TB, data []byte, o chrome.Options) ([]byte, chrome.Summary) {
 	tb.Helper()
 	var out bytes.Buffer
-	var sink *chrome.Sink
 	o.TempDir = tb.TempDir()
-	copyTo(tb, data, func(info *ntconv.Info, names ntconv.Namer) []ntconv.Sink {
-		sink = chrome.New(&out, info, names, &o)
-		return []ntconv.Sink{sink}
-	})
+	src, names := timelines.Open(tb, data)
+	sink := chrome.New(&out, src.Info(), names, &o)
+	timelines.Write(tb, src, sink)
 	if left, _ := os.ReadDir(o.TempDir); len(left) > 0 {
 		tb.Errorf("%d temporary files are left", len(left))
 	}
@@ -92,8 +44,8 @@ func compare(t testing.TB, f found, s chrome.Summary) {
 
 // TestTraces: the output for every real trace has the properties that viewers expect, and the contents of the timeline.
 func TestTraces(t *testing.T) {
-	traces(t, func(t *testing.T, data []byte) {
-		out, s := exported(t, data, chrome.Options{})
+	timelines.Traces(t, func(t *testing.T, file corpus.File) {
+		out, s := exported(t, file.Data, chrome.Options{})
 		if !strings.HasPrefix(string(out), `{"displayTimeUnit":"ns","metadata":{`) {
 			t.Errorf("the beginning is %.40s", out)
 		}
@@ -113,16 +65,12 @@ func TestTraces(t *testing.T) {
 // TestWeights: the times of threads and functions that viewers compute from the V8 profiles are those of the pprof
 // profile, to within 1 µs per sample, because V8 counts microseconds.
 func TestWeights(t *testing.T) {
-	traces(t, func(t *testing.T, data []byte) {
+	timelines.Traces(t, func(t *testing.T, file corpus.File) {
 		var out, wall, cpu bytes.Buffer
-		var sink *chrome.Sink
-		var kinds [2]*pprof.Sink
-		copyTo(t, data, func(info *ntconv.Info, names ntconv.Namer) []ntconv.Sink {
-			sink = chrome.New(&out, info, names, &chrome.Options{TempDir: t.TempDir(), NoArgs: true, Tracks: chrome.Flows})
-			kinds[0] = pprof.New(&wall, info, names, &pprof.Options{Kind: pprof.Wall, Uncompressed: true})
-			kinds[1] = pprof.New(&cpu, info, names, &pprof.Options{Kind: pprof.CPU, Uncompressed: true})
-			return []ntconv.Sink{sink, kinds[0], kinds[1]}
-		})
+		src, names := timelines.Open(t, file.Data)
+		sink := chrome.New(&out, src.Info(), names, &chrome.Options{Options: track.Options{TempDir: t.TempDir(), Tracks: track.Flows}, NoArgs: true})
+		timelines.Write(t, src, sink, pprof.New(&wall, src.Info(), names, &pprof.Options{Kind: pprof.Wall, Uncompressed: true}),
+			pprof.New(&cpu, src.Info(), names, &pprof.Options{Kind: pprof.CPU, Uncompressed: true}))
 		s := sink.Summary()
 		if s.Renumbered > 0 {
 			t.Log("numbers of threads differ")

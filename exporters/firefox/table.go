@@ -53,7 +53,7 @@ func (h *thread) name() string {
 		name = "process " + pidOf(h.track)
 	}
 	if h.measure != nil {
-		name += ": " + h.measure.value.Type
+		name += ": " + h.measure.Type.Type
 	}
 	return name
 }
@@ -84,10 +84,10 @@ func (h *thread) writeSamples(w *jsoncolumns.Writer) {
 		return
 	}
 	columns := []member{{"stack", sampleStack}, {"time", sampleTime}, {"weight", sampleWeight}}
-	if h.weight.kind == kind.CPU {
+	if h.weight.Kind == kind.CPU {
 		columns = append(columns, member{"threadCPUDelta", sampleCPU})
 	}
-	h.table(w, "samples", h.columns[sampleTime].Len, `"weightType":"`+h.weight.weight+`",`, columns)
+	h.table(w, "samples", h.columns[sampleTime].Len, `"weightType":"`+weightTypes[h.weight.Dimension]+`",`, columns)
 }
 
 func (h *thread) writeMarkers(w *jsoncolumns.Writer) {

@@ -22,8 +22,8 @@ const (
 )
 
 // write converts the items of the trace and writes the file.
-func (s *Sink) write(t trace) error {
-	e := newEncoder(t, &spool.Options{Dir: s.o.Dir, Max: s.o.MaxTemp}, s.args, &s.mainTypes)
+func (s *Sink) write(t timeline.Trace) error {
+	e := newEncoder(t, &spool.Options{Dir: s.o.TempDir, Max: s.o.MaxTemp}, s.args, &s.measures)
 	err := t.Each(e.item)
 	if err == nil {
 		err = s.file(e)
@@ -55,7 +55,7 @@ func (s *Sink) file(e *encoder) error {
 	w.Text("],\n\"counters\":[")
 	counters := slices.SortedFunc(
 		maps.Values(e.counters),
-		func(a, b *counter) int { return cmp.Compare(e.number(a.track), e.number(b.track)) },
+		func(a, b *counter) int { return cmp.Compare(e.order.Of(a.track), e.order.Of(b.track)) },
 	)
 	for i, c := range counters {
 		if i > 0 {
@@ -70,7 +70,7 @@ func (s *Sink) file(e *encoder) error {
 		return err
 	}
 	s.report(e, uint64(w.Replaced))
-	s.done = Summary{Counts: Counts(e.trace.Counts()), Threads: len(threads), Schemas: len(e.schemaList)}
+	s.done = Summary{Counts: e.trace.Counts(), Threads: len(threads), Schemas: len(e.schemaList)}
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/intern"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/spool"
+	"github.com/ntconv/ntconv/track"
 )
 
 // A layout emits the items of a timeline in one pass over the records. It determines what depends on other slices:
@@ -244,7 +245,7 @@ func (l *layout) begin(home *row, at int64) error {
 	if to.track.Kind == LaneTrack {
 		t.counts.Lanes++
 	}
-	if err := l.emit(it); err != nil || t.opts.NoFlows {
+	if err := l.emit(it); err != nil || !t.shows(track.Flows) {
 		return err
 	}
 	return l.flows(s, parent)

@@ -35,6 +35,10 @@ var importRules = []importRule{
 		why: "a list of names: exporters, the command and users of the library share it",
 	},
 	{
+		of: []string{"./track"}, only: []string{"std", "./", "./internal/operation", "./kind"},
+		why: "options and counts of timelines are facts that exporters and their users share",
+	},
+	{
 		of: []string{"./internal/glob"}, only: []string{"std"},
 		why: "a pattern is text: selections and exporters share it, so it must know neither",
 	},
@@ -235,7 +239,7 @@ var importRules = []importRule{
 	{
 		of: []string{"./internal/timeline"}, only: []string{
 			"std", "./", "./internal/operation", "./internal/interval", "./internal/bin", "./internal/clr", "./internal/jsonscan", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
-			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
+			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema", "./track",
 			"github.com/go-json-experiment/json/...",
 		},
 		why: "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
@@ -610,7 +614,7 @@ func profileImporter(more ...string) []string {
 func timelineExporter(more ...string) []string {
 	return append(more, "std", "./", "./internal/operation", "./internal/interval", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
 		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span", "./internal/span/...", "./internal/spool",
-		"./internal/tempfile", "./internal/timeline", "./schema")
+		"./internal/tempfile", "./internal/timeline", "./schema", "./track")
 }
 
 // TestFormatsHaveImportRules checks that each exporter and importer has its own rule that lists all permitted imports.
