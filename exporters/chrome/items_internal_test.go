@@ -2,6 +2,7 @@ package chrome
 
 import (
 	"bytes"
+	"flag"
 	"io"
 	"strconv"
 	"testing"
@@ -17,6 +18,8 @@ func outputTo(w io.Writer) *output {
 	return &output{create: func(int) (io.WriteCloser, error) { return nopCloser{w}, nil }}
 }
 
+var update = flag.Bool("update", false, "write golden files")
+
 // TestItems shows a whole file per form of samples.
 func TestItems(t *testing.T) {
 	for name, o := range map[string]Options{
@@ -30,7 +33,7 @@ func TestItems(t *testing.T) {
 		if err := e.write(); err != nil {
 			t.Fatal(err)
 		}
-		timelines.Golden(t, name, out.String())
+		timelines.Golden(t, *update, name, out.String())
 		if args.invalid != 1 || e.notNumbers != 1 || e.lostFlows != 0 || e.invalid == 0 {
 			t.Errorf("%s: %d and %d invalid strings, %d values that are not numbers, %d arrows lost", name, args.invalid, e.invalid, e.notNumbers, e.lostFlows)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -22,6 +23,8 @@ func newSink(w io.Writer, o track.Options) *Sink {
 	return &Sink{w: w, o: Options{o}, args: newArgEncoder(), info: &ntconv.Info{Format: "nettrace 6"}}
 }
 
+var update = flag.Bool("update", false, "write golden files")
+
 // TestItems shows a whole file.
 func TestItems(t *testing.T) {
 	report := &ntconv.Report{}
@@ -30,7 +33,7 @@ func TestItems(t *testing.T) {
 	if err := s.write(timelines.Items(s.args.encode)); err != nil {
 		t.Fatal(err)
 	}
-	timelines.Golden(t, "items.json", out.String())
+	timelines.Golden(t, *update, "items.json", out.String())
 	if n := report.Count(ntconv.CodeNotCarried); n != 3 {
 		t.Errorf("%d losses were reported, want an arg, a function and a value that is not a number", n)
 	}

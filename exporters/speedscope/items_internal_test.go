@@ -3,6 +3,7 @@ package speedscope
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"runtime"
 	"strings"
@@ -25,10 +26,12 @@ func write(t testing.TB, f *timelines.Fake, o track.Options) string {
 	return out.String()
 }
 
+var update = flag.Bool("update", false, "write golden files")
+
 // TestItems shows a whole file.
 func TestItems(t *testing.T) {
 	report := &ntconv.Report{}
-	timelines.Golden(t, "items.json", write(t, timelines.Items(nil), track.Options{Name: "trace", Version: "1.2", Report: report}))
+	timelines.Golden(t, *update, "items.json", write(t, timelines.Items(nil), track.Options{Name: "trace", Version: "1.2", Report: report}))
 	if n := report.Count(ntconv.CodeNotCarried); n != 2 {
 		t.Errorf("%d losses were reported, want a negative value and a name", n)
 	}

@@ -1,7 +1,6 @@
 package timelines
 
 import (
-	"flag"
 	"math"
 	"os"
 	"strings"
@@ -100,13 +99,11 @@ func Items(args func(dst []byte, s *timeline.Source) []byte) *Fake {
 	return f
 }
 
-var update = flag.Bool("update", false, "write golden files")
-
-// Golden compares an output with testdata/NAME, so that every change of it is seen. The flag -update writes the file.
-func Golden(t *testing.T, name, got string) {
+// Golden compares an output with testdata/NAME, so that every change of it is seen. update writes the file.
+func Golden(t *testing.T, update bool, name, got string) {
 	t.Helper()
 	golden := "testdata/" + name
-	if *update {
+	if update {
 		if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
