@@ -32,7 +32,7 @@ func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	if e := s.Event; e != nil && len(e.Payload) > 0 {
 		dst = a.payload(dst, e, s.Schema())
 	}
-	for name, v := range s.OtherArgs() {
+	for name, v := range s.Args(false) {
 		switch {
 		case open:
 		case len(dst) > start:

@@ -77,7 +77,7 @@ func newArgEncoder() *argEncoder {
 func (a *argEncoder) encode(dst []byte, s *timeline.Source) []byte {
 	a.object++
 	a.ids, a.body, a.last = a.ids[:0], a.body[:0], 0
-	for name, v := range s.Args() {
+	for name, v := range s.Args(true) {
 		a.arg(a.following(name), v)
 	}
 	if len(a.ids) == 0 {

@@ -78,15 +78,11 @@ func (s *Sink) file(e *encoder) error {
 func (s *Sink) report(e *encoder, replaced uint64) {
 	r := s.o.Report
 	r.Note(
-		ntconv.CodeNotCarried,
-		replaced+s.args.replaced,
-		-1,
+		ntconv.CodeNotCarried, replaced+s.args.replaced, -1,
 		"strings that are not valid Unicode; invalid parts became U+FFFD",
 	)
 	r.Note(
-		ntconv.CodeNotCarried,
-		s.args.dropped,
-		-1,
+		ntconv.CodeNotCarried, s.args.dropped, -1,
 		"fields of events dropped, because the trace has too many different field names",
 	)
 	r.Note(ntconv.CodeNotCarried, e.notNumbers, -1, "counter values that are not finite numbers")

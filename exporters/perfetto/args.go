@@ -37,7 +37,7 @@ func newArgEncoder(r *ntconv.Report) *argEncoder {
 // that cannot be decoded once.
 func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	decoded := true
-	for name, v := range s.Args() {
+	for name, v := range s.Args(true) {
 		if v.Err != nil && decoded {
 			decoded = false
 			t := s.Event.Type
@@ -72,7 +72,7 @@ func (a *argEncoder) value(dst []byte, v *timeline.Value) []byte {
 	case timeline.FloatValue:
 		return appendDouble(dst, annotationDouble, v.Float())
 	case timeline.ListValue:
-		for elem := range v.Elems() {
+		for _, elem := range v.Members() {
 			var m int
 			dst, m = openMessage(dst, annotationArrayValue)
 			dst = closeMessage(a.value(dst, elem), m)

@@ -56,12 +56,7 @@ var errOrder = errors.New("perfetto: items are not in time order")
 
 func newEncoder(w io.Writer, t timeline.Trace, start uint64, o *Options) *encoder {
 	e := &encoder{
-		w:         w,
-		options:   o,
-		trace:     t,
-		start:     start,
-		stacks:    newStacks(t),
-		defined:   defined{},
+		w: w, options: o, trace: t, start: start, stacks: newStacks(t), defined: defined{},
 		described: make(map[*timeline.Track]struct{}),
 	}
 	e.samples.init()

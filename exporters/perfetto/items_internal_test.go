@@ -150,12 +150,18 @@ func TestItems(t *testing.T) {
 func TestArgs(t *testing.T) {
 	args := newArgEncoder(nil)
 	r := read(t, encode(t, timelines.Items(args.append), args, &Options{}))
-	want := map[string]any{
-		"type": math.Inf(1), "bytes": "hex:01ff", "list": []any{true, "null"}, "map": []member{{"a.b", 0.5}},
+	want := map[string]map[string]any{
+		"GCAllocationTick": {"type": math.Inf(1), "bytes": "hex:01ff", "list": []any{true, "null"}, "map": []member{{"a.b", 0.5}}},
+		"Written": {
+			"Field0": uint64(math.MaxUint64), "Field1": uint64(0x7f00_1234_0000), "Field2": 1e6, "Field3": "é\n", "Field4": "00030201-0000-0000-0000-000000000000",
+			"Field5": "2023-11-14T22:13:20.0000001Z", "Field6": []any{int64(-1), int64(1 << 60)}, "Field7": []any{[]member{{"a", int64(1)}, {"b", true}}},
+			"Field8": []member{{"a", int64(2)}, {"b", false}}, "Field9": "[]", "$activity_id": "00000001-0000-0000-0000-000000000000",
+			"$span_id": "0200000000000000", "$label.shop": "x", "$label.n": int64(3),
+		},
 	}
 	for _, e := range r.events {
-		if e.name == "GCAllocationTick" && !reflect.DeepEqual(e.args, want) {
-			t.Errorf("args %v, want %v", e.args, want)
+		if w := want[e.name]; w != nil && !reflect.DeepEqual(e.args, w) {
+			t.Errorf("args %v, want %v", e.args, w)
 		}
 	}
 }

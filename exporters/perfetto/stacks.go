@@ -149,9 +149,7 @@ func (s *stacks) frame(dst []byte, d defined, number uint32) []byte {
 	name, file := functionOf(&source)
 	if f.function == 0 {
 		*f = frame{
-			numberIn(s.functions, name),
-			s.mapping(source.Mapping),
-			numberIn(s.paths, file),
+			numberIn(s.functions, name), s.mapping(source.Mapping), numberIn(s.paths, file),
 			uint64(max(source.Line, 0)),
 		}
 	}

@@ -2,9 +2,6 @@ package perfetto
 
 import (
 	"bytes"
-	"fmt"
-	"io"
-	"math"
 	"testing"
 	"time"
 
@@ -13,7 +10,6 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/schema"
 	"github.com/ntconv/ntconv/track"
 )
 
@@ -126,115 +122,4 @@ func checkCounts(t *testing.T, r *readTrace, s Summary) {
 		got.Samples != want.Samples || got.Flows != want.Flows || arrows != s.FlowInstants {
 		t.Errorf("read %+v and %d instants of flows, Summary has %+v", got, arrows, s)
 	}
-}
-
-// TestPayloads compares the args of the events of every real trace with the fields of their payloads.
-func TestPayloads(t *testing.T) {
-	const eventsPerType = 20
-	timelines.Traces(t, func(t *testing.T, file corpus.File) {
-		src, _ := timelines.Open(t, file.Data)
-		args := newArgEncoder(nil)
-		seen, from := map[*ntconv.Type]int{}, new(timeline.Source)
-		var schemas schema.Table
-		type pair struct{ encoded, want []byte }
-		var list []pair
-		for e, err := src.Next(); err != io.EOF; e, err = src.Next() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Kind != ntconv.KindEvent || seen[e.Type] == eventsPerType {
-				continue
-			}
-			seen[e.Type]++
-			var want bytes.Buffer
-			for f, v := range schemas.Of(e).Values(e) {
-				if v.Kind() != ntconv.ValueNull {
-					fmt.Fprintf(&want, "%s=%s\n", valid(f.Name), spell(v))
-				}
-			}
-			labels := e.Labels
-			e.Labels, from.Event = nil, e
-			list = append(list, pair{args.append(nil, from), want.Bytes()})
-			e.Labels = labels
-		}
-		r := &readTrace{t: t}
-		s := &sequence{interned: map[protowireNumber]map[uint64][]byte{3: entries(&args.names), 29: entries(&args.values)}}
-		for _, p := range list {
-			var got bytes.Buffer
-			for _, f := range parse(t, p.encoded)[4] {
-				name, value := r.annotation(s, parse(t, f.bytes))
-				fmt.Fprintf(&got, "%s=%s\n", name, spellAny(value))
-			}
-			if !bytes.Equal(got.Bytes(), p.want) {
-				t.Fatalf("args:\n%s\nwant:\n%s", got.Bytes(), p.want)
-			}
-		}
-	})
-}
-
-func entries(t *stringTable) map[uint64][]byte {
-	m := map[uint64][]byte{}
-	for i, s := range t.list {
-		m[uint64(i+1)] = appendBytes(nil, 2, valid(s))
-	}
-	return m
-}
-
-// spell returns a value as spellAny spells what was read for it.
-func spell(v ntconv.Value) string {
-	switch v.Kind() {
-	case ntconv.ValueBool:
-		return spellAny(v.Bool())
-	case ntconv.ValueInt:
-		return spellAny(v.Int())
-	case ntconv.ValueUint:
-		return spellAny(v.Uint())
-	case ntconv.ValueFloat:
-		return spellAny(v.Float())
-	case ntconv.ValueList:
-		list := []any{}
-		for e := range v.Elems() {
-			list = append(list, spell(e))
-		}
-		if len(list) == 0 {
-			return "[]"
-		}
-		return fmt.Sprint(list)
-	case ntconv.ValueObject:
-		text := ""
-		for f, m := range v.Fields() {
-			text += fmt.Sprintf("%s=%s;", valid(f.Name), spell(m))
-		}
-		if text == "" {
-			return "{}"
-		}
-		return text
-	case ntconv.ValueError:
-		return "error: " + v.Err().Error()
-	case ntconv.ValueBytes:
-		return fmt.Sprintf("hex:%x", v.Bytes())
-	case ntconv.ValueTime:
-		return v.Time().Format("2006-01-02T15:04:05.0000000Z")
-	}
-	return v.String()
-}
-
-func spellAny(v any) string {
-	switch v := v.(type) {
-	case []any:
-		list := []any{}
-		for _, e := range v {
-			list = append(list, spellAny(e))
-		}
-		return fmt.Sprint(list)
-	case []member:
-		text := ""
-		for _, m := range v {
-			text += fmt.Sprintf("%s=%s;", m.name, spellAny(m.value))
-		}
-		return text
-	case float64:
-		return fmt.Sprintf("float %x", math.Float64bits(v))
-	}
-	return fmt.Sprint(v)
 }

@@ -65,22 +65,12 @@ func (s *Sink) file(e *encoder) error {
 		return err
 	}
 	s.o.Report.Note(
-		ntconv.CodeNotCarried,
-		uint64(e.negative),
-		-1,
-		"samples with a negative value, which speedscope rejects",
+		ntconv.CodeNotCarried, uint64(e.negative), -1, "samples with a negative value, which speedscope rejects",
 	)
 	s.o.Report.Note(
-		ntconv.CodeNotCarried,
-		uint64(w.Replaced),
-		-1,
-		"names that are not valid UTF-8; invalid parts became U+FFFD",
+		ntconv.CodeNotCarried, uint64(w.Replaced), -1, "names that are not valid UTF-8; invalid parts became U+FFFD",
 	)
-	s.done = Summary{
-		Counts:   e.trace.Counts(),
-		Profiles: len(sampled) + len(evented),
-		Frames:   len(e.frames.list),
-	}
+	s.done = Summary{Counts: e.trace.Counts(), Profiles: len(sampled) + len(evented), Frames: len(e.frames.list)}
 	return nil
 }
 

@@ -56,7 +56,7 @@ func (t *Timeline) event(e *ntconv.Event) {
 	}
 	t.recorded.Observe(e)
 	at := t.clock.Nanos(e.Time)
-	if t.opts.Raw != nil && t.raw(e, at) {
+	if r.chrome && t.opts.Raw != nil && t.raw(e, at) {
 		return
 	}
 	if r.chrome {

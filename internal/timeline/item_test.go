@@ -198,7 +198,7 @@ func TestImportedSpans(t *testing.T) {
 		&span.Span{Context: other, Name: "other", Start: unix(40), Links: []span.Link{{Context: root}}},
 		&span.Span{Context: span.Context{TraceID: span.TraceID{3}, ID: span.ID{4}}, Start: unix(50), End: unix(120)},
 	), &timeline.Options{Args: func(dst []byte, s *timeline.Source) []byte {
-		for name, v := range s.Args() {
+		for name, v := range s.Args(true) {
 			if s.Span == nil {
 				dst = fmt.Appendf(dst, "%s=%d", name, v.Int())
 			}

@@ -63,8 +63,8 @@ type Options struct {
 	// Args, if not nil, appends the args of an instant or a slice to dst in the output format, and returns the extended
 	// slice. Write and Finish call it. It borrows s.
 	Args func(dst []byte, s *Source) []byte
-	// Raw, if not nil, appends the encoding of a whole event to dst. If it returns false, the event is converted as
-	// usual. It borrows the event.
+	// Raw, if not nil, appends the encoding of a whole event of Chrome's format to dst. If it returns false, the event is
+	// converted as usual. It borrows the event.
 	Raw func(dst []byte, e *ntconv.Event) (encoded []byte, ok bool)
 }
 
@@ -120,11 +120,8 @@ type parts struct {
 // Timeline after use.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	t := &Timeline{
-		clock:    info.Clock,
-		recorded: recording.NewRange(info),
-		start:    math.MaxInt64,
-		end:      math.MinInt64,
-		spelled:  map[string]string{},
+		clock: info.Clock, recorded: recording.NewRange(info), start: math.MaxInt64, end: math.MinInt64,
+		spelled: map[string]string{},
 	}
 	if o != nil {
 		t.opts = *o

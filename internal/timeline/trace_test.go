@@ -128,7 +128,7 @@ func TestPausesOfCollections(t *testing.T) {
 
 // argNames appends the names of args.
 func argNames(dst []byte, s *timeline.Source) []byte {
-	for name := range s.Args() {
+	for name := range s.Args(true) {
 		dst = append(append(dst, name...), ' ')
 	}
 	return dst

@@ -3,8 +3,10 @@ package timelines
 import (
 	"math"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
@@ -91,12 +93,47 @@ func Items(args func(dst []byte, s *timeline.Source) []byte) *Fake {
 				span.Attribute{Key: "bytes", Value: span.Bytes("\x01\xff")}, span.Attribute{Key: "list", Value: span.Array([]span.Value{span.Bool(true), span.Empty()})},
 				span.Attribute{Key: "map", Value: span.Map([]span.Attribute{{Key: "a.b", Value: span.Float(0.5)}})}, span.Attribute{Key: "none", Value: span.Empty()}),
 		},
+		timeline.Item{Kind: timeline.Instant, Time: 3_600_000, Track: main, Thread: main, Name: "Written", Category: "Runtime", Encoded: eventArgs(args)},
 		queryEnd,
 		timeline.Item{Kind: timeline.Counter, Time: 4_000_000, Track: memory, Name: memory.Name, Category: "counter", Value: 1},
 		waiting, Sample(main, 5_000_000, 0, kind.Imported, Heap, 0, 640), Sample(main, 5_000_000, 1, kind.Imported, Heap, 2, -1),
 		requestEnd,
 	)
 	return f
+}
+
+// eventArgs returns the args of an event with fields and labels of all types.
+func eventArgs(args func(dst []byte, s *timeline.Source) []byte) []byte {
+	if args == nil {
+		return nil
+	}
+	of := func(c ntconv.TypeCode) ntconv.FieldType { return ntconv.FieldType{Code: c} }
+	list := func(elem ntconv.FieldType) ntconv.FieldType {
+		return ntconv.FieldType{Code: ntconv.TypeArray, Elem: &elem}
+	}
+	object := ntconv.FieldType{Code: ntconv.TypeObject, Fields: []ntconv.Field{{Name: "a", Type: of(ntconv.TypeInt8)}, {Name: "b", Type: of(ntconv.TypeBool8)}}}
+	values := []ntconv.Value{
+		ntconv.UintValue(math.MaxUint64), ntconv.UintValue(0x7f00_1234_0000), ntconv.FloatValue(1e6), ntconv.StringValue("é\n"),
+		ntconv.GUIDValue(ntconv.GUID{1, 2, 3}), ntconv.TimeValue(time.Unix(1_700_000_000, 100)), ntconv.ListValue(ntconv.IntValue(-1), ntconv.IntValue(1<<60)),
+		ntconv.ListValue(ntconv.ObjectValue(ntconv.IntValue(1), ntconv.BoolValue(true))), ntconv.ObjectValue(ntconv.IntValue(2), ntconv.BoolValue(false)), ntconv.ListValue(),
+	}
+	var fields []ntconv.Field
+	for i, t := range []ntconv.FieldType{
+		of(ntconv.TypeUint64), of(ntconv.TypePointer), of(ntconv.TypeFloat64), of(ntconv.TypeUTF16String), of(ntconv.TypeGUID), of(ntconv.TypeDateTime),
+		list(of(ntconv.TypeInt64)), list(object), object, list(of(ntconv.TypeInt16)),
+	} {
+		fields = append(fields, ntconv.Field{Name: "Field" + strconv.Itoa(i), Type: t})
+	}
+	e := &ntconv.Event{Type: &ntconv.Type{Provider: "Runtime", ID: 1, Name: "Written", Fields: fields}}
+	var err error
+	if e.Payload, err = ntconv.AppendFields(nil, fields, values, e.PointerSize()); err != nil {
+		panic(err)
+	}
+	e.Labels = ntconv.NewLabels([]ntconv.Label{
+		{Kind: ntconv.LabelActivityID, ID: [16]byte{1}}, {Kind: ntconv.LabelTraceID}, {Kind: ntconv.LabelSpanID, ID: [16]byte{2}},
+		{Kind: ntconv.LabelString, Key: "shop", Str: "x"}, {Kind: ntconv.LabelInt, Key: "n", Num: 3}, {Kind: ntconv.LabelLevel, Num: 4},
+	})
+	return args(nil, &timeline.Source{Event: e})
 }
 
 // Golden compares an output with testdata/NAME, so that every change of it is seen. update writes the file.
