@@ -62,13 +62,10 @@ func newSink(create func(part int) (io.WriteCloser, error), limit int64, info *n
 	return s
 }
 
-// Watch observes an event that a selection may omit: the duration of a sample ends at the next sample of its thread,
-// selected or not. It implements [ntconv.Watcher].
+// Watch implements [ntconv.Watcher]: an event that a selection omits may end what a selected one begins.
 func (s *Sink) Watch(e *ntconv.Event) { s.sink.Watch(e) }
 
-// Write adds an event. The sink does not keep e or its payload. Write returns an error if a temporary file cannot be
-// written, and one that wraps ntconv.ErrLimit if the file exceeds Options.MaxTemp. Do not call Write after Close or
-// Abort.
+// Write implements [ntconv.Sink]. It fails if a temporary file cannot be written or exceeds Options.MaxTemp.
 func (s *Sink) Write(e *ntconv.Event) error { return s.sink.Write(e) }
 
 // Close writes the output and removes the temporary files. It returns an error if the options contradict each other, or

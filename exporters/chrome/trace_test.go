@@ -2,17 +2,14 @@ package chrome_test
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
-
 	"github.com/ntconv/ntconv/exporters/chrome"
-	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/perfettocheck"
+	"github.com/ntconv/ntconv/internal/testing/stacksums"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/track"
 )
@@ -66,35 +63,34 @@ func TestTraces(t *testing.T) {
 // profile, to within 1 µs per sample, because V8 counts microseconds.
 func TestWeights(t *testing.T) {
 	timelines.Traces(t, func(t *testing.T, file corpus.File) {
-		var out, wall, cpu bytes.Buffer
+		var out bytes.Buffer
 		src, names := timelines.Open(t, file.Data)
 		sink := chrome.New(&out, src.Info(), names, &chrome.Options{Options: track.Options{TempDir: t.TempDir(), Tracks: track.Flows}, NoArgs: true})
-		timelines.Write(t, src, sink, pprof.New(&wall, src.Info(), names, &pprof.Options{Kind: pprof.Wall, Uncompressed: true}),
-			pprof.New(&cpu, src.Info(), names, &pprof.Options{Kind: pprof.CPU, Uncompressed: true}))
+		sums := stacksums.Of(t, src, names, sink)
 		s := sink.Summary()
 		if s.Renumbered > 0 {
 			t.Log("numbers of threads differ")
 			return
 		}
-		f := check(t, parse(t, out.Bytes()))
-		want, n := weightsOf(t, wall.Bytes())
+		want, n := functionsOf(sums, "wall")
 		isCPU := n == 0
 		if isCPU {
-			want, n = weightsOf(t, cpu.Bytes())
+			want, n = functionsOf(sums, "cpu")
 		}
 		if n != s.Samples {
 			t.Logf("%d samples of one kind, %d in total", n, s.Samples)
 			return
 		}
+		f := check(t, parse(t, out.Bytes()))
 		var total, sum int64
 		for key, w := range want {
-			got, slack := f.weights[key], w.samples*1000
-			total, sum = total+w.time, sum+got
+			got, slack := f.weights[key], w.Samples*1000
+			total, sum = total+w.Total, sum+got
 			if isCPU { // each lasts for the nominal interval, see v8Sampler.end; the real ones vary
-				slack += w.time / 10
+				slack += w.Total / 10
 			}
-			if got-w.time > slack || w.time-got > slack && !isCPU {
-				t.Errorf("%s: %d ns, want %d ns of %d samples", key, got, w.time, w.samples)
+			if got-w.Total > slack || w.Total-got > slack && !isCPU {
+				t.Errorf("%s: %d ns, want %d ns of %d samples", key, got, w.Total, w.Samples)
 			}
 		}
 		if diff := sum - total; diff > total/20 || -diff > total/20 {
@@ -103,42 +99,21 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-type weight struct{ time, samples int64 }
-
-// weightsOf returns the times of a profile by thread and function, and the number of its samples.
-func weightsOf(t *testing.T, data []byte) (map[string]weight, int64) {
-	t.Helper()
-	p, err := profile.ParseData(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(p.Sample) == 0 {
-		return nil, 0
-	}
-	count, ns := -1, -1
-	for i, st := range p.SampleType {
-		switch {
-		case st.Type == "samples":
-			count = i
-		case st.Unit == "nanoseconds":
-			ns = i
+// functionsOf returns the totals of a sample type by thread and function, and the number of its samples.
+func functionsOf(sums stacksums.Sums, typ string) (map[string]stacksums.Sum, int64) {
+	all, n := map[string]stacksums.Sum{}, int64(0)
+	for key, stacks := range sums {
+		if key.Type != typ {
+			continue
 		}
-	}
-	all, n := map[string]weight{}, int64(0)
-	for _, s := range p.Sample {
-		n += s.Value[count]
-		tid := s.NumLabel["tid"]
-		if len(tid) != 1 {
-			t.Fatalf("sample with the labels %v", s.NumLabel)
-		}
-		seen := map[string]bool{}
-		for _, l := range s.Location {
-			for _, line := range l.Line {
-				key := fmt.Sprint(tid[0], " ", line.Function.Name)
-				if !seen[key] {
-					seen[key] = true
-					w := all[key]
-					all[key] = weight{w.time + s.Value[ns], w.samples + s.Value[count]}
+		_, tid, _ := strings.Cut(key.Thread, "/")
+		for stack, s := range stacks {
+			n += s.Samples
+			seen := map[string]bool{}
+			for name := range strings.SplitSeq(stack, "\n") {
+				if k := tid + " " + name; stack != "" && !seen[k] {
+					seen[k] = true
+					all[k] = stacksums.Sum{Total: all[k].Total + s.Total, Samples: all[k].Samples + s.Samples}
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package firefox
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 	"strconv"
@@ -230,8 +229,10 @@ func appendMillis(dst []byte, nanos int64) []byte {
 	if rest == 0 {
 		return dst
 	}
-	at := len(dst)
-	dst = strconv.AppendInt(dst, 1e6+rest, 10) // seven digits
-	dst[at] = '.'
-	return bytes.TrimRight(dst, "0")
+	dst = append(dst, '.', byte('0'+rest/1e5), byte('0'+rest/1e4%10), byte('0'+rest/1e3%10), byte('0'+rest/100%10),
+		byte('0'+rest/10%10), byte('0'+rest%10))
+	for dst[len(dst)-1] == '0' {
+		dst = dst[:len(dst)-1]
+	}
+	return dst
 }

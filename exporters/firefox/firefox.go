@@ -53,13 +53,10 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	return s
 }
 
-// Watch observes an event that a selection may omit: it may end what a selected event begins. Call it for every event
-// of the trace, before Write if the event is selected. You can omit the calls if all events are written. The sink does
-// not keep e.
+// Watch implements [ntconv.Watcher]: an event that a selection omits may end what a selected one begins.
 func (s *Sink) Watch(e *ntconv.Event) { s.sink.Watch(e) }
 
-// Write adds an event. The sink does not keep e or its payload. Write returns an error if a temporary file cannot be
-// written, and one that wraps ntconv.ErrLimit if the file exceeds Options.MaxTemp.
+// Write implements [ntconv.Sink]. It fails if a temporary file cannot be written or exceeds Options.MaxTemp.
 func (s *Sink) Write(e *ntconv.Event) error {
 	s.measures.See(e)
 	return s.sink.Write(e)

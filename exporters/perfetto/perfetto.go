@@ -96,11 +96,10 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) *Sink {
 	return s
 }
 
-// Watch observes an event that a selection may omit. It does not keep e. It implements [ntconv.Watcher].
+// Watch implements [ntconv.Watcher]: an event that a selection omits may end what a selected one begins.
 func (s *Sink) Watch(e *ntconv.Event) { s.sink.Watch(e) }
 
-// Write adds an event. The Sink does not keep e or its payload. Write returns an error if a temporary file cannot be
-// written, and one that wraps ntconv.ErrLimit if the file exceeds Options.MaxTemp.
+// Write implements [ntconv.Sink]. It fails if a temporary file cannot be written or exceeds Options.MaxTemp.
 func (s *Sink) Write(e *ntconv.Event) error { return s.sink.Write(e) }
 
 // Close writes the trace and removes the temporary files. It returns an error if a temporary file or the output fails.

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/kind"
@@ -84,17 +82,13 @@ func TestAllocations(t *testing.T) {
 	f.CheckAllocations(t, newEncoder(f, nil, nil, &timeline.Measures{}).item)
 }
 
-// manyFrames returns distinct names.
-func manyFrames(n int) (names []string) {
-	for i := range n {
-		names = append(names, "Namespace.Type.Method(string, int)"+fmt.Sprint(i))
-	}
-	return names
-}
-
 // BenchmarkSamples has stacks of 40 frames, which alternate.
 func BenchmarkSamples(b *testing.B) {
-	f, threads := newThreads(8, manyFrames(41)...)
+	var names []string
+	for i := range 41 {
+		names = append(names, "Namespace.Type.Method(string, int)"+fmt.Sprint(i))
+	}
+	f, threads := newThreads(8, names...)
 	e := newEncoder(f, nil, nil, &timeline.Measures{})
 	wall := timelines.Wall[1:]
 	b.ReportAllocs()
@@ -107,46 +101,4 @@ func BenchmarkSamples(b *testing.B) {
 	if err := e.set.Close(); err != nil {
 		b.Fatal(err)
 	}
-}
-
-// TestMemory checks that memory does not follow the number of samples: 100 MB of columns need less than half of that.
-func TestMemory(t *testing.T) {
-	f, threads := newThreads(2, manyFrames(30)...)
-	e := newEncoder(f, &spool.Options{Dir: t.TempDir()}, nil, &timeline.Measures{})
-	item := timelines.Sample(threads[0], 0, 0, kind.Wall, timelines.Wall[1:], 1_000_000)
-	heap := func() uint64 {
-		var m runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before, most := heap(), uint64(0)
-	for i := range 1_200_000 {
-		item.Time, item.Stack, item.Track = int64(i), timeline.Node(1+i%30), threads[i/10%2]
-		if err := e.item(&item); err != nil {
-			t.Fatal(err)
-		}
-		if i%200_000 == 199_999 {
-			most = max(most, heap()-before)
-		}
-	}
-	var out counter
-	s := &Sink{w: &out}
-	if err := s.file(e); err != nil {
-		t.Fatal(err)
-	}
-	if err := e.set.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if most > 48<<20 || out < 80<<20 {
-		t.Errorf("%d bytes of heap for a file of %d bytes", most, out)
-	}
-}
-
-// A counter counts what is written.
-type counter int
-
-func (c *counter) Write(b []byte) (int, error) {
-	*c += counter(len(b))
-	return len(b), nil
 }
