@@ -43,7 +43,7 @@ const (
 // A shape is the ordered list of the fields of an object; marker schemas are built from shapes. Shape 0 means that the
 // list follows: uvarint number of fields, uvarint ID of each field.
 //
-// The timeline calls it during Write. encode resets ids and body and increments object for each object, whose first member follows key 0; all other
+// The timeline calls it during Write. encode resets ids, body and last and increments object for each object; all other
 // fields only grow.
 type argEncoder struct {
 	keys   []key

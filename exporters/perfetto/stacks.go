@@ -148,10 +148,8 @@ func (s *stacks) frame(dst []byte, d defined, number uint32) []byte {
 	source := s.tree.Frame(number)
 	name, file := functionOf(&source)
 	if f.function == 0 {
-		*f = frame{
-			numberIn(s.functions, name), s.mapping(source.Mapping), numberIn(s.paths, file),
-			uint64(max(source.Line, 0)),
-		}
+		line := uint64(max(source.Line, 0))
+		*f = frame{numberIn(s.functions, name), s.mapping(source.Mapping), numberIn(s.paths, file), line}
 	}
 	if d.add(internedFunctions, f.function) {
 		dst = appendEntry(dst, internedFunctions, f.function, name)

@@ -64,12 +64,8 @@ func (s *Sink) file(e *encoder) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	s.o.Report.Note(
-		ntconv.CodeNotCarried, uint64(e.negative), -1, "samples with a negative value, which speedscope rejects",
-	)
-	s.o.Report.Note(
-		ntconv.CodeNotCarried, uint64(w.Replaced), -1, "names that are not valid UTF-8; invalid parts became U+FFFD",
-	)
+	s.o.Report.Note(ntconv.CodeNotCarried, uint64(e.negative), -1, "samples with a negative value, which speedscope rejects")
+	s.o.Report.Note(ntconv.CodeNotCarried, uint64(w.Replaced), -1, "names that are not valid UTF-8; invalid parts became U+FFFD")
 	s.done = Summary{Counts: e.trace.Counts(), Profiles: len(sampled) + len(evented), Frames: len(e.frames.list)}
 	return nil
 }

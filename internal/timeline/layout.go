@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/ntconv/ntconv/internal/bin"
 	"github.com/ntconv/ntconv/internal/intern"
@@ -232,7 +231,8 @@ func (l *layout) begin(home *row, at int64) error {
 	parent := l.parent()
 	to := l.choose(home, parent, end)
 	s := l.push(to, at, end)
-	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(home.track), bin.SubClamped(end, t.start)-bin.SubClamped(at, t.start), s.id
+	it.Kind, it.Track, it.Thread, it.ID = SliceBegin, to.track, threadOf(home.track), s.id
+	it.Duration = bin.SubClamped(end, t.start) - bin.SubClamped(at, t.start)
 	it.Name, it.Category = r.title.name, r.title.category
 	it.Unfinished, it.Encoded = r.flags&sliceUnfinished != 0, r.args
 	if r.endThread != 0 && int(r.endThread) < len(l.rows) {
@@ -307,5 +307,3 @@ func (l *layout) endUntil(at int64) error {
 	}
 	return nil
 }
-
-func laneName(n uint32) string { return "Lane " + strconv.FormatUint(uint64(n), 10) }
