@@ -84,7 +84,10 @@ func (a *argEncoder) value(dst []byte, v *timeline.Value) []byte {
 		}
 		return orEmpty(dst, start, "{}")
 	case timeline.NullValue:
-		return appendBytes(dst, annotationString, "null")
+		return a.text(dst, []byte("null"))
+	}
+	if !v.Decoded && !utf8.Valid(v.Text) {
+		v.Text = bytes.ToValidUTF8(v.Text, []byte("\ufffd"))
 	}
 	return a.text(dst, v.Text)
 }
@@ -105,11 +108,8 @@ const (
 	maxInterned = 4 << 10
 )
 
-// text appends the value of an annotation. A string that repeats is written as its ID.
+// text appends the value of an annotation, which is valid UTF-8. A string that repeats is written as its ID.
 func (a *argEncoder) text(dst, s []byte) []byte {
-	if !utf8.Valid(s) {
-		s = bytes.ToValidUTF8(s, []byte("\ufffd"))
-	}
 	if len(s) >= minInterned && len(s) <= maxInterned {
 		n, ok := a.values.numbers[string(s)]
 		if !ok && a.repeats.seen(s) {

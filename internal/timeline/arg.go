@@ -89,7 +89,7 @@ func (s *Source) eventLabels(yield func(string, *Value) bool) bool {
 	list := s.Event.Labels.List()
 	for i := range list {
 		l, v := &list[i], &s.value
-		v.Err = nil
+		v.reset()
 		switch {
 		case l.IsID() && l.ID != [16]byte{}, l.Kind == ntconv.LabelString:
 			v.Kind, v.Text = TextValue, l.AppendText(v.Text[:0])
@@ -133,7 +133,7 @@ type labelKey struct {
 
 func (s *Source) facts(yield func(string, *Value) bool) bool {
 	v := &s.value
-	v.Err = nil
+	v.reset()
 	for f := range span.FactCount {
 		if v.Text = s.Span.AppendFact(v.Text[:0], f); len(v.Text) > 0 {
 			if v.Kind = TextValue; !yield(f.String(), v) {

@@ -32,10 +32,11 @@ type Value struct {
 	Pointer bool
 	// Nests means that the elements of a ListValue are lists or objects. It is not set for values in lists and objects.
 	Nests bool
-	// Text is the text of a TextValue, which need not be valid UTF-8: a string, a GUID, a time as RFC 3339, bytes as
-	// "hex:" and hexadecimal digits, or the error of a field that cannot be decoded.
-	Text []byte
-	Err  error // of a field that cannot be decoded
+	// Text is the text of a TextValue: a string, a GUID, a time as RFC 3339, bytes as "hex:" and hexadecimal digits, or
+	// the error of a field that cannot be decoded. Decoded means that it is known to be valid UTF-8.
+	Text    []byte
+	Decoded bool
+	Err     error // of a field that cannot be decoded
 
 	num     uint64
 	decoded ntconv.Value // of a list or object, unless list is set
@@ -45,7 +46,7 @@ type Value struct {
 
 // decode sets v to a decoded field.
 func (v *Value) decode(d *ntconv.Value) {
-	v.Err, v.list = nil, nil
+	v.Err, v.list, v.Decoded = nil, nil, true
 	v.Kind, v.Text = TextValue, v.Text[:0]
 	switch d.Kind() {
 	case ntconv.ValueNull:
@@ -71,14 +72,15 @@ func (v *Value) decode(d *ntconv.Value) {
 	case ntconv.ValueObject:
 		v.Kind, v.decoded = ObjectValue, *d
 	case ntconv.ValueError:
-		v.Err = d.Err()
+		v.Err, v.Decoded = d.Err(), false
 		v.Text = append(append(v.Text, "error: "...), v.Err.Error()...)
 	}
 }
 
 // attribute sets v to the value of an attribute, which it borrows.
 func (v *Value) attribute(a *span.Value) {
-	v.Err, v.list, v.Pointer, v.Nests = nil, a, false, false
+	v.reset()
+	v.list, v.Pointer, v.Nests = a, false, false
 	v.Kind, v.Text = NullValue, v.Text[:0]
 	switch a.Kind() {
 	case span.ValueString:
@@ -99,6 +101,9 @@ func (v *Value) attribute(a *span.Value) {
 		v.Kind = ObjectValue
 	}
 }
+
+// reset prepares v for a value that is not decoded.
+func (v *Value) reset() { v.Err, v.Decoded = nil, false }
 
 func (v *Value) bool(b bool) {
 	v.Kind, v.num = BoolValue, 0
