@@ -1,30 +1,25 @@
 package chrome_test
 
 import (
-	"errors"
-	"io"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/chrome"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/track"
 )
 
 // countsOf runs a timeline over a source and returns its counts.
-func countsOf(t *testing.T, src ntconv.Source) timeline.Counts {
+func countsOf(t *testing.T, src ntconv.Source, names ntconv.Namer) track.Counts {
 	t.Helper()
-	names := symbol.New(nil)
-	tl := timeline.New(src.Info(), names, &timeline.Options{NoSamples: true})
-	defer tl.Close()
-	if _, err := ntconv.Copy(tl, symbol.Watch(src, names)); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // some traces are cut
+	tl := timeline.NewSink(src.Info(), names, &timeline.Options{NoSamples: true})
+	if _, err := ntconv.Copy(tl.Timeline, src); err != nil {
 		t.Fatal(err)
 	}
-	if err := tl.Finish(); err != nil {
-		t.Fatal(err)
-	}
-	if err := tl.Each(func(*timeline.Item) error { return nil }); err != nil {
+	if err := tl.Close(func() error { return tl.Each(func(*timeline.Item) error { return nil }) }); err != nil {
 		t.Fatal(err)
 	}
 	return tl.Counts()
@@ -34,17 +29,13 @@ func countsOf(t *testing.T, src ntconv.Source) timeline.Counts {
 // trace.
 func TestExportedArrows(t *testing.T) {
 	arrows := int64(0)
-	traces(t, func(t *testing.T, data []byte) {
-		if len(data) > 1<<20 {
-			return // large: it takes long
-		}
-		src, err := reader.NewBytes(data, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := countsOf(t, src)
-		text, _ := exported(t, data, chrome.Options{})
-		got := countsOf(t, imported(t, string(text)))
+	timelines.SmallTraces(t, func(t *testing.T, file corpus.File) {
+		src, names := timelines.Open(t, file.Data)
+		want := countsOf(t, src, names)
+		text, _ := exported(t, file.Data, chrome.Options{})
+		again := imported(t, string(text))
+		names = symbol.New(nil)
+		got := countsOf(t, symbol.Watch(again, names), names)
 		arrows += got.Flows
 		if got.Slices != want.Slices || got.Flows != want.Flows {
 			t.Errorf("%d slices and %d arrows, want %d and %d", got.Slices, got.Flows, want.Slices, want.Flows)

@@ -2,30 +2,17 @@ package chrome
 
 import (
 	"strconv"
-	"time"
 
-	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonscan"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A trace is the part of timeline.Timeline that an encoder reads.
-type trace interface {
-	Each(emit func(*timeline.Item) error) error
-	Start() time.Time
-	Processes() []*timeline.Process
-	Tracks() []*timeline.Track
-	Nodes() int
-	Node(timeline.Node) (parent timeline.Node, frame uint32)
-	Frame(frame uint32) ntconv.Frame
-}
-
 // An encoder writes the items of a trace. Its state belongs to the whole output, except: frames and stackless, which
 // end clears for each part.
 type encoder struct {
 	o     *Options
-	trace trace
+	trace timeline.Trace
 	out   *output
 	now   int64 // time of the latest item
 	// imported holds the members of an imported file. whole means that the trace consists of that file only; raw events
@@ -35,9 +22,9 @@ type encoder struct {
 	whole      bool
 	hasSamples bool // samples are written as V8 profiles
 	shift      int64
-	tracks     map[*timeline.Track]*track
-	list       []*track // in the order of first use
-	last       *track
+	tracks     map[*timeline.Track]*trackState
+	list       []*trackState // in the order of first use
+	last       *trackState
 	held       heldSlice
 	samples    sampler
 	frames     nodeSet // nodes that the current part refers to with the member sf
@@ -49,8 +36,8 @@ type encoder struct {
 	err                            error
 }
 
-// A track extends a timeline track with the slices that are open on it.
-type track struct {
+// A trackState extends a timeline track with the slices that are open on it.
+type trackState struct {
 	*timeline.Track
 	where []byte      // the members pid and tid, up to the value of ts
 	open  []openSlice // the innermost last
@@ -88,8 +75,8 @@ type sampler interface {
 
 // newEncoder returns an encoder for items without imported events. The caller sets imported, whole, hasSamples and
 // shift before write.
-func newEncoder(o *Options, t trace, out *output) *encoder {
-	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*track{}, imported: &importedEvents{}}
+func newEncoder(o *Options, t timeline.Trace, out *output) *encoder {
+	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*trackState{}, imported: &importedEvents{}}
 	switch o.Samples {
 	case V8:
 		e.samples = newV8Sampler(e)
@@ -160,7 +147,7 @@ func (e *encoder) header() {
 		e.importedHeader()
 	}
 	if !e.whole || !e.imported.has("displayTimeUnit") {
-		e.out.buf = append(e.member(), `"displayTimeUnit":"ns"`...)
+		e.out.buf = append(appendComma(e.out.buf), `"displayTimeUnit":"ns"`...)
 	}
 	if !e.whole || !e.imported.has("metadata") {
 		e.metadata()
@@ -168,24 +155,16 @@ func (e *encoder) header() {
 	e.out.buf = append(e.out.buf, `,"traceEvents":[`...)
 }
 
-// member returns the output buffer with a comma, if one is needed before the next member of the outermost object.
-func (e *encoder) member() []byte {
-	if b := e.out.buf; b[len(b)-1] != '{' {
-		return append(b, ',')
-	}
-	return e.out.buf
-}
-
 // metadata writes the member metadata.
 func (e *encoder) metadata() {
-	b := append(e.member(), `"metadata":{"exporter":"ntconv`...)
+	b := append(appendComma(e.out.buf), `"metadata":{"exporter":"ntconv`...)
 	if e.o.Version != "" {
 		b = append(e.inner(append(b, ' '), e.o.Version), '"')
 	} else {
 		b = append(b, '"')
 	}
-	if e.o.Source != "" {
-		b = e.text(append(b, `,"source":`...), e.o.Source)
+	if e.o.Name != "" {
+		b = e.text(append(b, `,"source":`...), e.o.Name)
 	}
 	if start := e.trace.Start(); !start.IsZero() && !e.whole {
 		// A string, because a float64 cannot hold a Unix time in nanoseconds.
@@ -253,13 +232,13 @@ func (e *encoder) item(it *timeline.Item) error {
 }
 
 // trackOf returns the state of a track and creates it on first use.
-func (e *encoder) trackOf(t *timeline.Track) *track {
+func (e *encoder) trackOf(t *timeline.Track) *trackState {
 	if e.last != nil && e.last.Track == t {
 		return e.last
 	}
 	s := e.tracks[t]
 	if s == nil {
-		s = &track{Track: t, where: appendWhere(nil, t.Process.PID, tidOf(t))}
+		s = &trackState{Track: t, where: appendWhere(nil, t.Process.PID, tidOf(t))}
 		e.tracks[t] = s
 		e.list = append(e.list, s)
 	}

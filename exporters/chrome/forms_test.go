@@ -2,16 +2,14 @@ package chrome_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/exporters/chrome"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
+	"github.com/ntconv/ntconv/track"
 )
-
-var update = flag.Bool("update", false, "write golden files")
 
 // TestArray: the array form has the events of the object form.
 func TestArray(t *testing.T) {
@@ -31,12 +29,9 @@ func TestArray(t *testing.T) {
 // TestStackFrames: the members samples and stackFrames hold every sample with its weight, and IDs of frames that exist
 // and are not 0.
 func TestStackFrames(t *testing.T) {
-	traces(t, func(t *testing.T, data []byte) {
-		if len(data) > 1<<20 {
-			return // large: it takes long
-		}
-		v8, _ := exported(t, data, chrome.Options{})
-		out, s := exported(t, data, chrome.Options{Samples: chrome.StackFrames, Stacks: true})
+	timelines.SmallTraces(t, func(t *testing.T, file corpus.File) {
+		v8, _ := exported(t, file.Data, chrome.Options{})
+		out, s := exported(t, file.Data, chrome.Options{Samples: chrome.StackFrames, Stacks: true})
 		d, whole := parse(t, out), parse(t, v8)
 		f := check(t, d)
 		compare(t, f, s)
@@ -146,31 +141,12 @@ func TestOptions(t *testing.T) {
 		{chrome.Options{NoArgs: true}, `"ph":"i"`, true},
 		{chrome.Options{NoArgs: true}, `"s":"t","args"`, false},
 		{chrome.Options{Samples: chrome.NoSamples}, `"ph":"P"`, false},
-		{chrome.Options{Tracks: chrome.GC}, `"ph":"i"`, false},
-		{chrome.Options{Tracks: chrome.Events}, `"ph":"X"`, false},
-		{chrome.Options{Source: "a\"b", Version: "v1"}, `"metadata":{"exporter":"ntconv v1","source":"a\"b"`, true},
+		{chrome.Options{Options: track.Options{Tracks: track.GC}}, `"ph":"i"`, false},
+		{chrome.Options{Options: track.Options{Tracks: track.Events}}, `"ph":"X"`, false},
 	} {
 		out, _ := exported(t, data, c.o)
 		if got := strings.Contains(string(out), c.has); got != c.want {
 			t.Errorf("%+v: has %s: %t", c.o, c.has, got)
 		}
-	}
-}
-
-// TestGolden shows a whole file, so that every change of the output is seen.
-func TestGolden(t *testing.T) {
-	got, _ := exported(t, corpus.Trace(t, "activities").Data, chrome.Options{Source: "activities.nettrace"})
-	const golden = "testdata/activities.json"
-	if *update {
-		if err := os.WriteFile(golden, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != string(want) {
-		t.Errorf("the output has changed; go test -run TestGolden -update shows the difference\n%s", got)
 	}
 }

@@ -38,9 +38,7 @@ func (e *encoder) writeNames() {
 	for i, t := range e.trace.Tracks() {
 		order := 2 * i
 		switch t.Kind {
-		case timeline.CounterTrack,
-			timeline.LaneTrack,
-			timeline.ProcessTrack: // a name would show the track of a process that has nothing on it
+		case timeline.CounterTrack, timeline.LaneTrack, timeline.ProcessTrack: // a name would show an empty track
 			continue
 		case timeline.GCTrack:
 			order = sortGC

@@ -36,7 +36,7 @@ func (s *nodeSet) add(n timeline.Node) bool {
 func (s *nodeSet) empty() bool { return len(s.pages) == 0 }
 
 // addStack adds a node and its callers, and appends those that are new, callers first.
-func (s *nodeSet) addStack(t trace, n timeline.Node, dst []timeline.Node) []timeline.Node {
+func (s *nodeSet) addStack(t timeline.Trace, n timeline.Node, dst []timeline.Node) []timeline.Node {
 	start := len(dst)
 	for n != timeline.NoStack && s.add(n) {
 		dst = append(dst, n)

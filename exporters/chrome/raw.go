@@ -9,19 +9,16 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/track"
 )
 
-// An importedEvents recognizes events that were imported from this format and encodes their original members. The
-// timeline calls it during Write.
+// An importedEvents encodes the original members of events that were imported from this format. The timeline calls it
+// during Write.
 //
 // The encoding of an event is one byte (noTime, eventTime or ownTime) and all other members of its object in JSON, each
 // after a comma. Continuations of split events and invalid events have an empty encoding.
 type importedEvents struct {
-	decoder *chromeevent.Decoder
-	known   map[*ntconv.Type]bool // whether the type describes imported events
-	last    *ntconv.Type
-	isLast  bool // known[last]
-
+	decoder  *chromeevent.Decoder
 	top      []topMember
 	topBytes int
 	omitted  int64        // members of the outermost object beyond maxTopBytes
@@ -52,26 +49,11 @@ type topMember struct {
 const maxTopBytes = 64 << 20
 
 func newImportedEvents(report *ntconv.Report) *importedEvents {
-	return &importedEvents{
-		decoder: chromeevent.NewDecoder(report),
-		known:   map[*ntconv.Type]bool{},
-		named:   map[nameKey]bool{},
-	}
+	return &importedEvents{decoder: chromeevent.NewDecoder(report), named: map[nameKey]bool{}}
 }
 
-// append implements timeline.Options.Raw. It returns false for events that were not imported from this format.
+// append implements timeline.Options.Raw. It encodes all events.
 func (r *importedEvents) append(dst []byte, e *ntconv.Event) (_ []byte, ok bool) {
-	if e.Type != r.last {
-		imported, known := r.known[e.Type]
-		if !known {
-			_, imported = chromeevent.Of(e.Type)
-			r.known[e.Type] = imported
-		}
-		r.last, r.isLast = e.Type, imported
-	}
-	if !r.isLast {
-		return dst, false
-	}
 	c, ok := r.decoder.Decode(e)
 	switch {
 	case !ok:
@@ -137,7 +119,7 @@ func (r *importedEvents) addTop(c *chromeevent.Event) {
 }
 
 // isWhole reports whether the timeline contains only events of an imported file.
-func (r *importedEvents) isWhole(c timeline.Counts) bool {
+func (r *importedEvents) isWhole(c track.Counts) bool {
 	return c.Raw > 0 && c.Slices+c.Instants+c.Counters+c.Losses == 0
 }
 
@@ -189,7 +171,7 @@ func (r *importedEvents) has(name string) bool {
 // samples among them.
 func (e *encoder) importedHeader() {
 	for _, m := range e.imported.top {
-		b := append(e.text(e.member(), m.name), ':')
+		b := append(e.text(appendComma(e.out.buf), m.name), ':')
 		e.out.buf = append(b, m.value...)
 	}
 }

@@ -3,14 +3,23 @@ package chrome_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/chrome"
+	"github.com/ntconv/ntconv/exporters/firefox"
 	importer "github.com/ntconv/ntconv/importers/chrome"
+	geckoimporter "github.com/ntconv/ntconv/importers/firefox"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
+	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
@@ -57,13 +66,7 @@ func exportedFrom(t *testing.T, src ntconv.Source, o chrome.Options) []byte {
 	var out bytes.Buffer
 	names := symbol.New(nil)
 	o.TempDir = t.TempDir()
-	sink := chrome.New(&out, src.Info(), names, &o)
-	if _, err := ntconv.Copy(sink, symbol.Watch(src, names)); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	timelines.Write(t, symbol.Watch(src, names), chrome.New(&out, src.Info(), names, &o))
 	return out.Bytes()
 }
 
@@ -143,11 +146,8 @@ func TestRoundTrip(t *testing.T) {
 
 // TestExportImport: the output of this package can be imported, and exporting it again yields the same file.
 func TestExportImport(t *testing.T) {
-	traces(t, func(t *testing.T, data []byte) {
-		if len(data) > 1<<20 {
-			return // large: it takes long
-		}
-		first, _ := exported(t, data, chrome.Options{})
+	timelines.SmallTraces(t, func(t *testing.T, file corpus.File) {
+		first, _ := exported(t, file.Data, chrome.Options{})
 		again := exportedFrom(t, imported(t, string(first)), chrome.Options{})
 		want, wantOthers := eventsOf(t, first)
 		got, gotOthers := eventsOf(t, again)
@@ -184,4 +184,84 @@ func withoutProfiles(events []string) []string {
 	events = slices.DeleteFunc(slices.Clone(events), func(e string) bool { return strings.Contains(e, `"ph":"P"`) })
 	slices.Sort(events)
 	return events
+}
+
+// TestAttributesRoundTrip: attributes of a span, and the facts about it, are attributes of the span that an importer reads
+// from the files of exporters with args, with their names and values. Bytes are "hex:" and digits, and in the format of
+// the Firefox Profiler an object is its JSON.
+func TestAttributesRoundTrip(t *testing.T) {
+	thread := &ntconv.Thread{TID: 2, Process: &ntconv.Process{PID: 1}}
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9, Wall: start}, PointerSize: 8}
+	encoder := span.NewEncoder()
+	encoder.Encode(&span.Span{
+		Context: span.Context{TraceID: span.TraceID{1}, ID: span.ID{2}}, ParentID: span.ID{3}, Name: "pay", Kind: span.KindServer,
+		Start: uint64(start.UnixNano()), End: uint64(start.UnixNano()) + 5000, Scope: &span.Scope{Name: "shop"}, Resource: &span.Resource{},
+		Status: span.StatusError, StatusMessage: "no", TraceState: "a=b", Attributes: []span.Attribute{
+			{Key: "http.method", Value: span.String("GET")}, {Key: "size", Value: span.Int(-7)}, {Key: "ratio", Value: span.Float(0.5)},
+			{Key: "ok", Value: span.Bool(true)}, {Key: "raw", Value: span.Bytes("\x01\xff")}, {Key: "kind", Value: span.String("mine")},
+			{Key: "list", Value: span.Array([]span.Value{span.Int(1), span.String("two")})}, {Key: "map", Value: span.Map([]span.Attribute{{Key: "a", Value: span.Int(1)}})},
+		},
+	}, &ntconv.Event{Thread: thread, Capture: thread})
+	var events []*ntconv.Event
+	for e := encoder.Next(); e != nil; e = encoder.Next() {
+		events = append(events, e.Clone())
+	}
+	var json, gecko bytes.Buffer
+	timelines.Write(t, ntconvtest.NewSource(info, events...), chrome.New(&json, info, nil, nil), firefox.New(&gecko, info, nil, nil))
+	fromGecko, err := geckoimporter.New(&gecko, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, src := range map[string]ntconv.Source{"chrome": imported(t, json.String()), "firefox": symbol.Synthesize(fromGecko, nil)} {
+		object := map[string]string{"chrome": `{"a"="1"}`, "firefox": `"{\"a\":1}"`}[name]
+		got := attributesOf(t, src, "pay")
+		for _, want := range []string{
+			`http.method="GET"`, `kind="server"`, `attributes.kind="mine"`, `list=["1" "two"]`, `map=` + object, `ok=true`, `ratio=0.5`, `size=-7`,
+			`raw="hex:01ff"`, `scope="shop"`, `status="error"`, `status_message="no"`, `trace_state="a=b"`, `span_id="0200000000000000"`,
+			`parent_span_id="0300000000000000"`, `trace_id="01000000000000000000000000000000"`,
+		} {
+			if !strings.Contains(" "+got, " "+want+" ") {
+				t.Errorf("%s: no attribute %s in %s", name, want, got)
+			}
+		}
+	}
+}
+
+// attributesOf returns the attributes of a span as text.
+func attributesOf(t *testing.T, src ntconv.Source, name string) (text string) {
+	t.Helper()
+	tr := tracker.New(src.Info(), func(s *span.Span) {
+		if s.Name == name {
+			for i := range s.Attributes {
+				text += s.Attributes[i].Key + "=" + textOf(s.Attributes[i].Value) + " "
+			}
+		}
+	}, nil)
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.Add(e)
+	}
+	tr.Finish()
+	return text
+}
+
+func textOf(v span.Value) (text string) {
+	switch v.Kind() {
+	case span.ValueString:
+		return strconv.Quote(v.Str())
+	case span.ValueArray:
+		for _, e := range v.Elems() {
+			text += " " + strconv.Quote(strings.Trim(textOf(e), `"`))
+		}
+		return "[" + strings.TrimSpace(text) + "]"
+	case span.ValueMap:
+		for _, m := range v.Members() {
+			text += fmt.Sprintf("%q=%q", m.Key, textOf(m.Value))
+		}
+		return "{" + text + "}"
+	}
+	return string(v.AppendText(nil))
 }

@@ -39,11 +39,8 @@ type pendingEnd struct {
 
 func newSliceSampler(e *encoder) *sliceSampler {
 	s := &sliceSampler{
-		e:      e,
-		tids:   tidSets(e.trace.Tracks()),
-		tracks: map[profileKey]*sampleTrack{},
-		own:    map[*timeline.Track]uint32{},
-		named:  map[*timeline.Track]bool{},
+		e: e, tids: tidSets(e.trace.Tracks()), tracks: map[profileKey]*sampleTrack{},
+		own: map[*timeline.Track]uint32{}, named: map[*timeline.Track]bool{},
 	}
 	for _, t := range e.trace.Tracks() {
 		if t.Kind == timeline.ThreadTrack {

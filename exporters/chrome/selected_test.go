@@ -9,7 +9,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/chrome"
 	importer "github.com/ntconv/ntconv/importers/chrome"
-	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
+	"github.com/ntconv/ntconv/track"
 )
 
 const named = `[{"ph":"M","name":"process_name","pid":7,"tid":0,"args":{"name":"build"}},{"ph":"M","name":"thread_name","pid":7,"tid":8,"args":{"name":"worker"}},
@@ -26,12 +27,7 @@ func names(t *testing.T, o *chrome.Options, omit string) (all []string, text str
 	var out bytes.Buffer
 	sink := chrome.New(&out, src.Info(), nil, o)
 	keep := ntconv.Filter(src, func(e *ntconv.Event) bool { return !strings.HasSuffix(e.Type.Name, omit) || omit == "" })
-	if _, err := ntconv.Copy(sink, keep); err != nil {
-		t.Fatal(err)
-	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	timelines.Write(t, keep, sink)
 	var file struct {
 		TraceEvents []struct{ Name string }
 	}
@@ -64,10 +60,10 @@ func TestOptionsApplyToImportedEvents(t *testing.T) {
 	if _, text := names(t, &chrome.Options{NoArgs: true}, ""); strings.Contains(text, "x.c") {
 		t.Errorf("NoArgs: %s", text)
 	}
-	if all, _ := names(t, &chrome.Options{MinDuration: 2000}, ""); strings.Contains(strings.Join(all, " "), "load") {
+	if all, _ := names(t, &chrome.Options{Options: track.Options{MinDuration: 2000}}, ""); strings.Contains(strings.Join(all, " "), "load") {
 		t.Errorf("MinDuration: %s", all)
 	}
-	if all, _ := names(t, &chrome.Options{Tracks: chrome.Counters}, ""); strings.Contains(strings.Join(all, " "), "compile") {
+	if all, _ := names(t, &chrome.Options{Options: track.Options{Tracks: track.Counters}}, ""); strings.Contains(strings.Join(all, " "), "compile") {
 		t.Errorf("Tracks: %s", all)
 	}
 }
@@ -77,20 +73,7 @@ func TestListedWeightsAreTimes(t *testing.T) {
 	const file = `{"traceEvents":[],"stackFrames":{"1":{"name":"main"}},"samples":[{"name":"wall","tid":1,"pid":1,"ts":10,"sf":"1","weight":7}]}`
 	text := file
 	for range 2 {
-		src, err := importer.New(strings.NewReader(text), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names := symbol.New(nil)
-		var out bytes.Buffer
-		sink := chrome.New(&out, src.Info(), names, &chrome.Options{Samples: chrome.StackFrames})
-		if _, err := ntconv.Copy(sink, symbol.Watch(symbol.Synthesize(src, nil), names)); err != nil {
-			t.Fatal(err)
-		}
-		if err := sink.Close(); err != nil {
-			t.Fatal(err)
-		}
-		text = out.String()
+		text = string(exportedFrom(t, imported(t, text), chrome.Options{Samples: chrome.StackFrames}))
 		if !strings.Contains(text, `"name":"wall"`) || !strings.Contains(text, `"weight":7}`) {
 			t.Fatal(text)
 		}

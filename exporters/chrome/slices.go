@@ -92,12 +92,21 @@ func sliceArgs(b []byte, it *timeline.Item) []byte {
 		b = append(b, '{')
 	}
 	if it.Unfinished {
-		b = appendName(b, `"unfinished":true`)
+		b = append(appendComma(b), `"`+timeline.ArgUnfinished+`":true`...)
 	}
 	if it.EndThread != nil {
-		b = strconv.AppendUint(appendName(b, `"end_tid":`), uint64(tidOf(it.EndThread)), 10)
+		b = append(appendComma(b), `"`+timeline.ArgEndThread+`":`...)
+		b = strconv.AppendUint(b, uint64(tidOf(it.EndThread)), 10)
 	}
 	return append(b, '}')
+}
+
+// appendComma appends a comma unless the next member is the first of its object.
+func appendComma(b []byte) []byte {
+	if b[len(b)-1] != '{' {
+		b = append(b, ',')
+	}
+	return b
 }
 
 // appendLane appends the ID of an asynchronous slice. All slices of a lane share it, because viewers nest slices with
@@ -109,7 +118,7 @@ func appendLane(b []byte, t *timeline.Track) []byte {
 
 // find returns the index of the open slice with this ID, or -1. The search starts at the innermost slice, where the ID
 // usually is.
-func (t *track) find(id uint64) int {
+func (t *trackState) find(id uint64) int {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		if t.open[i].id == id {
 			return i
@@ -130,7 +139,7 @@ func (e *encoder) sliceEnd(it *timeline.Item) {
 }
 
 // endOf writes the end event of an asynchronous slice. Complete slices have none.
-func (e *encoder) endOf(t *track, s *openSlice, now int64) {
+func (e *encoder) endOf(t *trackState, s *openSlice, now int64) {
 	if s.form == async {
 		b := appendLane(e.head('e', s.name, s.category), t.Track)
 		b = chromeevent.AppendMicros(appendWhere(b, t.Process.PID, s.tid), now)
@@ -140,14 +149,14 @@ func (e *encoder) endOf(t *track, s *openSlice, now int64) {
 
 // closeSlices writes the ends of the open slices at the end of a part, innermost first. They stay in t.open for
 // continueSlices.
-func (e *encoder) closeSlices(t *track, now int64) {
+func (e *encoder) closeSlices(t *trackState, now int64) {
 	for i := len(t.open) - 1; i >= 0; i-- {
 		e.endOf(t, &t.open[i], now)
 	}
 }
 
 // continueSlices writes the open slices again at the beginning of a part.
-func (e *encoder) continueSlices(t *track, now int64) {
+func (e *encoder) continueSlices(t *trackState, now int64) {
 	for i := range t.open {
 		s := &t.open[i]
 		b := e.head(byte(s.form), s.name, s.category)
@@ -159,6 +168,6 @@ func (e *encoder) continueSlices(t *track, now int64) {
 		if s.form == complete {
 			b = chromeevent.AppendMicros(append(b, `,"dur":`...), max(s.end-now, 0))
 		}
-		e.out.buf = append(b, `,"args":{"continued":true}}`...)
+		e.out.buf = append(b, `,"args":{"`+timeline.ArgContinued+`":true}}`...)
 	}
 }

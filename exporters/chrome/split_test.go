@@ -9,6 +9,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/chrome"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
+	"github.com/ntconv/ntconv/track"
 )
 
 // A part is a file in memory.
@@ -26,32 +29,26 @@ func (p *part) Close() error {
 func split(t *testing.T, data []byte, size int64, o chrome.Options) ([]*part, chrome.Summary) {
 	t.Helper()
 	var parts []*part
-	var sink *chrome.Sink
 	o.TempDir = t.TempDir()
-	copyTo(t, data, func(info *ntconv.Info, names ntconv.Namer) []ntconv.Sink {
-		create := func(n int) (io.WriteCloser, error) {
-			parts = append(parts, new(part))
-			if n != len(parts) {
-				t.Fatalf("part %d is created as number %d", len(parts), n)
-			}
-			return parts[n-1], nil
+	src, names := timelines.Open(t, data)
+	sink := chrome.NewSplit(func(n int) (io.WriteCloser, error) {
+		parts = append(parts, new(part))
+		if n != len(parts) {
+			t.Fatalf("part %d is created as number %d", len(parts), n)
 		}
-		sink = chrome.NewSplit(create, size, info, names, &o)
-		return []ntconv.Sink{sink}
-	})
+		return parts[n-1], nil
+	}, size, src.Info(), names, &o)
+	timelines.Write(t, src, sink)
 	return parts, sink.Summary()
 }
 
 // TestSplit: each part is complete in itself, and together they contain what one file contains.
 func TestSplit(t *testing.T) {
 	for _, form := range []chrome.Samples{chrome.V8, chrome.Slices} {
-		traces(t, func(t *testing.T, data []byte) {
-			if len(data) > 1<<20 {
-				return // large: it takes long
-			}
-			whole, _ := exported(t, data, chrome.Options{Samples: form})
+		timelines.SmallTraces(t, func(t *testing.T, file corpus.File) {
+			whole, _ := exported(t, file.Data, chrome.Options{Samples: form})
 			want := check(t, parse(t, whole))
-			parts, s := split(t, data, int64(len(whole))/5+1, chrome.Options{Samples: form})
+			parts, s := split(t, file.Data, int64(len(whole))/5+1, chrome.Options{Samples: form})
 			if s.Parts != len(parts) {
 				t.Fatalf("%d parts, summary %+v", len(parts), s)
 			}
@@ -99,7 +96,7 @@ func TestSplitFails(t *testing.T) {
 				return nil, full
 			}
 			return new(part), nil
-		}, 1, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, &chrome.Options{TempDir: t.TempDir()})
+		}, 1, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, &chrome.Options{Options: track.Options{TempDir: t.TempDir()}})
 		thread := &ntconv.Thread{TID: 1}
 		for i := range 3 {
 			e := &ntconv.Event{Type: &ntconv.Type{Provider: "P", Name: "E"}, Thread: thread, Capture: thread, Time: ntconv.Ticks(1 + i)}

@@ -9,7 +9,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/data/jsonscan"
-	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
 // FuzzText: every string becomes JSON that restores it, except for invalid UTF-8.
@@ -89,27 +88,6 @@ func values(t *testing.T, s string) (list []json.Token) {
 			return list
 		}
 		list = append(list, tok)
-	}
-}
-
-// TestMicros: a time has no exponent and no superfluous digits, and the float64 that viewers parse restores the
-// nanosecond.
-func TestMicros(t *testing.T) {
-	for _, c := range []struct {
-		ns   int64
-		want string
-	}{
-		{0, "0"}, {1, "0.001"}, {10, "0.01"}, {100, "0.1"}, {101, "0.101"}, {999, "0.999"}, {1000, "1"}, {1001, "1.001"}, {1234500, "1234.5"},
-		{-1500, "-1.5"}, {101 * 24 * 3600 * 1e9, "8726400000000"}, {101*24*3600*1e9 + 1, "8726400000000.001"}, {math.MaxInt64, "9223372036854775.807"},
-	} {
-		got := string(chromeevent.AppendMicros(nil, c.ns))
-		if got != c.want {
-			t.Errorf("%d ns: %s, want %s", c.ns, got, c.want)
-		}
-		f, err := strconv.ParseFloat(got, 64)
-		if c.ns <= 101*24*3600*1e9+1 && (err != nil || int64(math.Round(f*1000)) != c.ns) {
-			t.Errorf("%d ns: %s is %v", c.ns, got, f)
-		}
 	}
 }
 

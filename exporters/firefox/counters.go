@@ -27,7 +27,7 @@ func (e *encoder) counter(i *timeline.Item) {
 	}
 	c := e.counters[i.Track]
 	if c == nil {
-		number := counterKeys + e.number(i.Track)
+		number := counterKeys + e.order.Of(i.Track)
 		c = &counter{
 			track: i.Track,
 			times: e.set.Column(spool.Key{Time: number}),

@@ -8,86 +8,36 @@
 package firefox
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
-)
-
-// Tracks is a bit set that selects what a Sink writes in addition to samples and losses.
-type Tracks uint16
-
-const (
-	// Spans are events with span labels (TraceId, SpanId), Activities, pairs of events, and imported spans.
-	Spans Tracks = 1 << iota
-	// GC means garbage collections and their pauses.
-	GC
-	// JIT means compilations of methods.
-	JIT
-	// Contention means waits for locks, Waits means waits for wait handles.
-	Contention
-	Waits
-	// Requests means work items of the thread pool, and requests that the runtime reports.
-	Requests
-	// Events means all other events, including exceptions.
-	Events
-	// Exceptions means thrown exceptions only.
-	Exceptions
-	// Counters means counter values.
-	Counters
-	// Flows has no effect, because the format cannot represent arrows.
-	Flows
-	// Suspensions means suspensions of the runtime for other reasons than a collection.
-	Suspensions
-
-	// AllTracks is what the zero value of Options.Tracks selects.
-	AllTracks = Spans | GC | JIT | Contention | Waits | Requests | Events | Exceptions | Counters | Flows
+	"github.com/ntconv/ntconv/track"
 )
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
-	// Name is the name of the recording that the Firefox Profiler shows; "" means ".NET".
-	Name string
-	// Version is the version of the program that writes the file; "" omits it.
-	Version string
-	Tracks  Tracks // 0 means AllTracks
-	// MinDuration omits slices that are shorter; 0 omits none.
-	MinDuration time.Duration
-	// Rundown includes the events that only describe methods and modules.
-	Rundown bool
-	// SpanIDReversed treats the label SpanId as a little-endian number: its W3C text form shows the bytes from last to
-	// first.
-	SpanIDReversed bool
-	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure those that are
-	// computed from events; such events also become markers. Window, if not nil, reports whether a time is
-	// selected: an interval, such as a wait, that is not completely in the selected time is in no sample.
-	Kinds       []kind.Kind
-	KindOptions kind.Options
-	Window      func(ntconv.Ticks) bool
-	// Dir is the directory of temporary files; "" means os.TempDir().
-	Dir string
-	// MaxTemp is the maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that
-	// wraps ntconv.ErrLimit.
-	MaxTemp int64
-	// Report receives the conditions that the conversion counts; nil discards them.
-	Report *ntconv.Report
+	// Options are those of all exporters of timelines. The default of Name is ".NET". The format has no arrows.
+	track.Options
+}
+
+// A Summary counts what a Sink has written. It is the zero value before Close.
+type Summary struct {
+	track.Counts
+	Threads int // in the file; one per process is included
+	Schemas int // marker schemas
 }
 
 // A Sink writes a trace as a profile of the Firefox Profiler. It is not safe for concurrent use. Call Close or Abort
 // even after an error, because they remove the temporary files.
 type Sink struct {
-	w         io.Writer
-	o         Options
-	info      *ntconv.Info
-	timeline  *timeline.Timeline
-	args      *argEncoder
-	mainTypes profile.MainTypes
-	done      Summary
+	w        io.Writer
+	o        Options
+	info     *ntconv.Info
+	sink     timeline.Sink
+	args     *argEncoder
+	measures timeline.Measures
+	done     Summary
 }
 
 var _ ntconv.Watcher = (*Sink)(nil)
@@ -99,46 +49,25 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	if opts != nil {
 		s.o = *opts
 	}
-	if namer == nil {
-		namer = ntconv.NoNames()
-	}
-	o := &timeline.Options{
-		Kinds: s.o.Kinds, KindOptions: s.o.KindOptions, Window: s.o.Window,
-		Report: s.o.Report, Dir: s.o.Dir, MaxTemp: s.o.MaxTemp, SpanIDReversed: s.o.SpanIDReversed, MinDuration: int64(s.o.MinDuration), Rundown: s.o.Rundown,
-		Args: s.args.encode,
-	}
-	o.Show(timeline.Tracks(s.o.Tracks))
-	o.NoFlows = true
-	s.timeline = timeline.New(info, namer, o)
+	s.sink = timeline.NewSink(info, namer, &timeline.Options{Options: s.o.Options, Without: track.Flows, Args: s.args.encode})
 	return s
 }
 
-// Watch observes an event that a selection may omit: it may end what a selected event begins. Call it for every event
-// of the trace, before Write if the event is selected. You can omit the calls if all events are written. The sink does
-// not keep e.
-func (s *Sink) Watch(e *ntconv.Event) { s.timeline.Watch(e) }
+// Watch implements [ntconv.Watcher]: an event that a selection omits may end what a selected one begins.
+func (s *Sink) Watch(e *ntconv.Event) { s.sink.Watch(e) }
 
-// Write adds an event. The sink does not keep e or its payload. Write returns an error if a temporary file cannot be
-// written, and one that wraps ntconv.ErrLimit if the file exceeds Options.MaxTemp.
+// Write implements [ntconv.Sink]. It fails if a temporary file cannot be written or exceeds Options.MaxTemp.
 func (s *Sink) Write(e *ntconv.Event) error {
-	s.mainTypes.See(e)
-	if err := s.timeline.Write(e); err != nil {
-		return fmt.Errorf("firefox: %w", err)
-	}
-	return nil
+	s.measures.See(e)
+	return s.sink.Write(e)
 }
 
 // Close writes the file and removes the temporary files. It returns an error if a temporary file or the output fails.
-func (s *Sink) Close() error {
-	err := s.timeline.Finish()
-	if err == nil {
-		err = s.write(s.timeline)
-	}
-	if err = errors.Join(err, s.timeline.Close()); err != nil {
-		return fmt.Errorf("firefox: %w", err)
-	}
-	return nil
-}
+// It does nothing after Close or Abort.
+func (s *Sink) Close() error { return s.sink.Close(func() error { return s.write(s.sink) }) }
 
 // Abort removes the temporary files and writes nothing. Call it in place of Close to discard the output.
-func (s *Sink) Abort() error { return s.timeline.Close() }
+func (s *Sink) Abort() error { return s.sink.Abort() }
+
+// Summary returns counts of what Close wrote.
+func (s *Sink) Summary() Summary { return s.done }

@@ -86,7 +86,7 @@ func (s *markerSchema) add(a *argEncoder, shape uint32, fields []uint32) {
 
 // marker adds a row to the marker table of a thread, and one to its allocations if the item is an allocation.
 func (e *encoder) marker(i *timeline.Item) {
-	h := e.threadOf(i.Track)
+	h := e.thread(i.Track.Shown(), nil)
 	s := e.schemaOf(i)
 	shape, fields, members := e.args.decode(i.Encoded)
 	s.add(e.args, shape, fields)
@@ -100,11 +100,11 @@ func (e *encoder) marker(i *timeline.Item) {
 	}
 	if i.Unfinished {
 		s.unfinished = true
-		b = append(b, `,"unfinished":"no end in the trace"`...)
+		b = append(b, `,"`+timeline.ArgUnfinished+`":"no end in the trace"`...)
 	}
 	if i.EndThread != nil {
 		s.endThread = true
-		b = appendInt(append(b, `,"end_tid":`...), int64(i.EndThread.TID))
+		b = appendInt(append(b, `,"`+timeline.ArgEndThread+`":`...), int64(i.EndThread.TID))
 	}
 	data.End(append(append(b, members...), '}'))
 
@@ -148,10 +148,10 @@ func (s *markerSchema) write(w *jsoncolumns.Writer, a *argEncoder) {
 		member(json[:len(json)-1], formatNames[f.format])
 	}
 	if s.unfinished {
-		member([]byte(`"unfinished"`), "string")
+		member([]byte(`"`+timeline.ArgUnfinished+`"`), "string")
 	}
 	if s.endThread {
-		member([]byte(`"end_tid"`), "tid")
+		member([]byte(`"`+timeline.ArgEndThread+`"`), "tid")
 	}
 	w.Text("]}")
 }
@@ -186,7 +186,8 @@ func (s *markerSchema) writeLabel(w *jsoncolumns.Writer, a *argEncoder) {
 
 // identifiers are keys that a row of the marker table omits, because they are not useful to a reader.
 var identifiers = map[string]bool{
-	"trace_id": true, "span_id": true, "parent_span_id": true, "activity_id": true, "related_activity_id": true, "ClrInstanceID": true,
+	"trace_id": true, "span_id": true, "parent_span_id": true, "ClrInstanceID": true,
+	"$activity_id": true, "$related_activity_id": true, "$trace_id": true, "$span_id": true,
 }
 
 // plainKey reports whether a label can refer to the key.

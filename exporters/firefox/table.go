@@ -2,6 +2,7 @@ package firefox
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -53,7 +54,7 @@ func (h *thread) name() string {
 		name = "process " + pidOf(h.track)
 	}
 	if h.measure != nil {
-		name += ": " + h.measure.value.Type
+		name += ": " + h.measure.Type.Type
 	}
 	return name
 }
@@ -84,62 +85,40 @@ func (h *thread) writeSamples(w *jsoncolumns.Writer) {
 		return
 	}
 	columns := []member{{"stack", sampleStack}, {"time", sampleTime}, {"weight", sampleWeight}}
-	if h.weight.kind == kind.CPU {
+	if h.weight.Kind == kind.CPU {
 		columns = append(columns, member{"threadCPUDelta", sampleCPU})
 	}
-	h.table(w, "samples", h.columns[sampleTime].Len, `"weightType":"`+h.weight.weight+`",`, columns)
+	h.table(w, "samples", h.columns[sampleTime].Len, `"weightType":"`+weightTypes[h.weight.Dimension]+`",`, columns)
 }
 
 func (h *thread) writeMarkers(w *jsoncolumns.Writer) {
 	h.table(w, "markers", h.columns[markerName].Len, "", []member{
-		{
-			"data",
-			markerData,
-		}, {"name", markerName}, {"startTime", markerStart}, {"endTime", markerEnd}, {"phase", markerPhase}, {"category", markerCategory},
+		{"data", markerData}, {"name", markerName}, {"startTime", markerStart}, {"endTime", markerEnd},
+		{"phase", markerPhase}, {"category", markerCategory},
 	})
 }
 
 // writeStacks writes the tables of stacks, frames, functions and resources.
 func (h *thread) writeStacks(w *jsoncolumns.Writer) {
-	n := len(h.stacks)
-	h.table(w, "stackTable", n, "", []member{{"frame", stackFrame}, {"prefix", stackPrefix}})
-	n = len(h.frames)
-	h.table(
-		w,
-		"frameTable",
-		n,
-		constant("address", "-1", n)+constant("inlineDepth", "0", n)+constant("subcategory", "0", n)+
-			constant("nativeSymbol", "null", n)+constant("innerWindowID", "0", n),
-		[]member{{"category", frameCategory}, {"func", frameFunc}, {"line", frameLine}, {"column", frameColumn}},
-	)
+	h.table(w, "stackTable", len(h.stacks), "", []member{{"frame", stackFrame}, {"prefix", stackPrefix}})
+	n := len(h.frames)
+	h.table(w, "frameTable", n, constants(n, "address", "-1", "inlineDepth", "0", "subcategory", "0", "nativeSymbol", "null",
+		"innerWindowID", "0"),
+		[]member{{"category", frameCategory}, {"func", frameFunc}, {"line", frameLine}, {"column", frameColumn}})
 	n = len(h.funcs)
-	h.table(
-		w,
-		"funcTable",
-		n,
-		constant("isJS", "false", n)+constant("relevantForJS", "false", n)+constant("columnNumber", "null", n),
-		[]member{{"name", funcName}, {"resource", funcResource}, {"fileName", funcFile}, {"lineNumber", funcLine}},
-	)
+	h.table(w, "funcTable", n, constants(n, "isJS", "false", "relevantForJS", "false", "columnNumber", "null"),
+		[]member{{"name", funcName}, {"resource", funcResource}, {"fileName", funcFile}, {"lineNumber", funcLine}})
 	n = len(h.resources)
-	h.table(
-		w,
-		"resourceTable",
-		n,
-		constant("lib", "null", n)+constant("host", "null", n)+constant("type", "1", n),
-		[]member{{"name", resourceName}},
-	)
+	h.table(w, "resourceTable", n, constants(n, "lib", "null", "host", "null", "type", "1"), []member{{"name", resourceName}})
 	w.Text(`,"nativeSymbols":{"length":0,"libIndex":[],"address":[],"name":[],"functionSize":[]}`)
 }
 
-// constant returns a member with n equal elements, and a comma.
-func constant(name, value string, n int) string {
-	b := append(make([]byte, 0, len(name)+6+n*(len(value)+1)), '"')
-	b = append(append(b, name...), `":[`...)
-	for i := range n {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, value...)
+// constants returns members with n equal elements, each with a comma. pairs are their names and the elements.
+func constants(n int, pairs ...string) string {
+	var b strings.Builder
+	for i := 0; i < len(pairs); i += 2 {
+		list := strings.Repeat(pairs[i+1]+",", n)
+		b.WriteString(`"` + pairs[i] + `":[` + strings.TrimSuffix(list, ",") + `],`)
 	}
-	return string(append(b, `],`...))
+	return b.String()
 }

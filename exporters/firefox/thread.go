@@ -40,12 +40,12 @@ const (
 // concerns all of its threads. Each further sample type is a thread of its own, because a thread has one sample table.
 type thread struct {
 	track   *timeline.Track
-	measure *measure // nil unless this is the thread of a further sample type
-	number  int64    // position among the threads
+	measure *timeline.Measure // nil unless this is the thread of a further sample type
+	number  int64             // position among the threads
 	columns [numColumns]*jsoncolumns.Column
 
-	weight *measure // measure of the samples; nil if there are none
-	busy   int64    // total weight of samples that are not known to wait
+	weight *timeline.Measure // measure of the samples; nil if there are none
+	busy   int64             // total weight of samples that are not known to wait
 
 	stacks    map[timeline.Node]uint32 // index in the stack table
 	node      timeline.Node            // key of the latest lookup; the zero value is NoStack

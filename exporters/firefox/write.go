@@ -22,8 +22,8 @@ const (
 )
 
 // write converts the items of the trace and writes the file.
-func (s *Sink) write(t trace) error {
-	e := newEncoder(t, &spool.Options{Dir: s.o.Dir, Max: s.o.MaxTemp}, s.args, &s.mainTypes)
+func (s *Sink) write(t timeline.Trace) error {
+	e := newEncoder(t, &spool.Options{Dir: s.o.TempDir, Max: s.o.MaxTemp}, s.args, &s.measures)
 	err := t.Each(e.item)
 	if err == nil {
 		err = s.file(e)
@@ -34,10 +34,7 @@ func (s *Sink) write(t trace) error {
 // file writes the file. All columns must be complete.
 func (s *Sink) file(e *encoder) error {
 	e.addProcesses()
-	threads := slices.SortedFunc(
-		maps.Values(e.threads),
-		func(a, b *thread) int { return cmp.Compare(a.number, b.number) },
-	)
+	threads := slices.SortedFunc(maps.Values(e.threads), func(a, b *thread) int { return cmp.Compare(a.number, b.number) })
 	w := jsoncolumns.NewWriter(s.w)
 	s.writeMeta(w, e, threads)
 	w.Text(",\"libs\":[],\n\"threads\":[")
@@ -53,10 +50,9 @@ func (s *Sink) file(e *encoder) error {
 		}
 	}
 	w.Text("],\n\"counters\":[")
-	counters := slices.SortedFunc(
-		maps.Values(e.counters),
-		func(a, b *counter) int { return cmp.Compare(e.number(a.track), e.number(b.track)) },
-	)
+	counters := slices.SortedFunc(maps.Values(e.counters), func(a, b *counter) int {
+		return cmp.Compare(e.order.Of(a.track), e.order.Of(b.track))
+	})
 	for i, c := range counters {
 		if i > 0 {
 			w.Text(",\n")
@@ -70,25 +66,17 @@ func (s *Sink) file(e *encoder) error {
 		return err
 	}
 	s.report(e, uint64(w.Replaced))
-	s.done = Summary{Counts: Counts(e.trace.Counts()), Threads: len(threads), Schemas: len(e.schemaList)}
+	s.done = Summary{Counts: e.trace.Counts(), Threads: len(threads), Schemas: len(e.schemaList)}
 	return nil
 }
 
 // report reports what the file cannot represent. replaced is the number of strings that the writer repaired.
 func (s *Sink) report(e *encoder, replaced uint64) {
 	r := s.o.Report
-	r.Note(
-		ntconv.CodeNotCarried,
-		replaced+s.args.replaced,
-		-1,
-		"strings that are not valid Unicode; invalid parts became U+FFFD",
-	)
-	r.Note(
-		ntconv.CodeNotCarried,
-		s.args.dropped,
-		-1,
-		"fields of events dropped, because the trace has too many different field names",
-	)
+	r.Note(ntconv.CodeNotCarried, replaced+s.args.replaced, -1,
+		"strings that are not valid Unicode; invalid parts became U+FFFD")
+	r.Note(ntconv.CodeNotCarried, s.args.dropped, -1,
+		"fields of events dropped, because the trace has too many different field names")
 	r.Note(ntconv.CodeNotCarried, e.notNumbers, -1, "counter values that are not finite numbers")
 }
 
@@ -132,13 +120,9 @@ func (s *Sink) writeMeta(w *jsoncolumns.Writer, e *encoder, threads []*thread) {
 	w.String(cmp.Or(s.o.Name, ".NET"))
 	w.Text(`,"importedFrom":`)
 	w.String(strings.TrimSpace("ntconv " + s.o.Version))
-	w.Text(
-		`,"stackwalk":1,"version":` + strconv.Itoa(rawVersion) + `,"preprocessedProfileVersion":` + strconv.Itoa(processedVersion),
-	)
-	w.Text(
-		`,"symbolicated":true,"symbolicationNotSupported":true,"usesOnlyOneStackType":true,"sourceCodeIsNotOnSearchfox":true`,
-	)
-	w.Text(`,"keepProfileThreadOrder":true,"sampleUnits":{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"}`)
+	w.Text(`,"stackwalk":1,"version":` + strconv.Itoa(rawVersion) + `,"preprocessedProfileVersion":` +
+		strconv.Itoa(processedVersion) + `,"symbolicated":true,"symbolicationNotSupported":true,"usesOnlyOneStackType":true`)
+	w.Text(`,"sourceCodeIsNotOnSearchfox":true,"keepProfileThreadOrder":true,"sampleUnits":{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"}`)
 	if n, ok := s.info.Attrs.Get("HardwareThreadCount"); ok && number(n) {
 		w.Text(`,"logicalCPUs":` + n)
 	}

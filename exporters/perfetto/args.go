@@ -1,25 +1,21 @@
 package perfetto
 
 import (
-	"encoding/hex"
-	"time"
+	"bytes"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/schema"
 )
 
 // An argEncoder encodes the args of items as debug annotations. The timeline calls it during Write. It interns names
 // and repeated strings in tables, which are complete when Close encodes the first item and are written before all
 // items.
 type argEncoder struct {
-	schemas schema.Table
 	report  *ntconv.Report
 	names   stringTable
 	values  stringTable
 	repeats repeats
-	scratch []byte // a string that is being encoded
 }
 
 // IDs of the names of args that the encoder adds to the args of an item.
@@ -31,134 +27,66 @@ const (
 
 func newArgEncoder(r *ntconv.Report) *argEncoder {
 	a := &argEncoder{report: r}
-	for _, name := range [...]string{"unfinished", "tid", "end_tid"} {
+	for _, name := range [...]string{timeline.ArgUnfinished, timeline.ArgThread, timeline.ArgEndThread} {
 		a.names.number(name)
 	}
 	return a
 }
 
-// append appends the args of an item as fields of a TrackEvent. It implements timeline.Options.Args.
+// append appends the args of an item as fields of a TrackEvent. It implements timeline.Options.Args. It counts a payload
+// that cannot be decoded once.
 func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
-	switch {
-	case s.Event != nil:
-		return a.event(dst, s.Event)
-	case s.Span != nil:
-		return a.span(dst, s.Span)
-	}
-	for i := range s.Values {
-		v := &s.Values[i]
-		var m int
-		dst, m = a.open(dst, eventAnnotation, v.Name)
-		switch v.Kind {
-		case timeline.IntValue:
-			dst = appendUint(dst, annotationInt, uint64(v.Int))
-		case timeline.FloatValue:
-			dst = appendDouble(dst, annotationDouble, v.Float)
-		default:
-			dst = a.text(dst, v.Text)
+	decoded := true
+	for name, v := range s.Args(true) {
+		if v.Err != nil && decoded {
+			decoded = false
+			t := s.Event.Type
+			a.report.Note(ntconv.CodePayload, 1, -1, t.Provider+"/"+t.Name+": "+name+": "+v.Err.Error())
 		}
-		dst = closeMessage(dst, m)
+		dst = a.annotation(dst, eventAnnotation, name, v)
 	}
 	return dst
 }
 
-// open begins an annotation with a name. The caller completes it with closeMessage.
-func (a *argEncoder) open(dst []byte, field uint64, name string) ([]byte, int) {
+// annotation appends an annotation as a field of another message.
+func (a *argEncoder) annotation(dst []byte, field uint64, name string, v *timeline.Value) []byte {
 	dst, m := openMessage(dst, field)
 	if n, _ := a.names.number(name); n != 0 {
-		return appendUint(dst, annotationNameIID, n), m
+		dst = appendUint(dst, annotationNameIID, n)
+	} else {
+		dst = appendText(dst, annotationName, name)
 	}
-	return appendText(dst, annotationName, name), m
+	return closeMessage(a.value(dst, v), m)
 }
 
-// Strings outside these sizes, in bytes, are not interned: an ID would not save space, or the string is unlikely to
-// repeat.
-const (
-	minInterned = 4
-	maxInterned = 4 << 10
-)
-
-// bytes appends the value of an annotation, which must be valid UTF-8. A string that repeats is written as its ID.
-func (a *argEncoder) bytes(dst, s []byte) []byte {
-	if len(s) >= minInterned && len(s) <= maxInterned {
-		n, ok := a.values.numbers[string(s)]
-		if !ok && a.repeats.seen(s) {
-			n, _ = a.values.numberBytes(s)
-		}
-		if n != 0 {
-			return appendUint(dst, annotationStringIID, n)
-		}
-	}
-	return appendBytes(dst, annotationString, s)
-}
-
-func (a *argEncoder) text(dst []byte, s string) []byte {
-	a.scratch = append(a.scratch[:0], valid(s)...)
-	return a.bytes(dst, a.scratch)
-}
-
-// event encodes the payload and the labels of an event. It counts a payload that cannot be decoded once.
-func (a *argEncoder) event(dst []byte, e *ntconv.Event) []byte {
-	if len(e.Payload) > 0 {
-		fits := true
-		for f, v := range a.schemas.Of(e).Values(e) {
-			switch v.Kind() {
-			case ntconv.ValueNull:
-				continue
-			case ntconv.ValueError:
-				if !fits {
-					break // the payload has been counted
-				}
-				fits = false
-				a.report.Note(
-					ntconv.CodePayload,
-					1,
-					-1,
-					e.Type.Provider+"/"+e.Type.Name+": "+f.Name+": "+v.Err().Error(),
-				)
-			}
-			var m int
-			dst, m = a.open(dst, eventAnnotation, f.Name)
-			dst = closeMessage(a.value(dst, v), m)
-		}
-	}
-	return a.labels(dst, e.Labels)
-}
-
-// value appends a field value. Values of types that annotations do not have become strings.
-func (a *argEncoder) value(dst []byte, v ntconv.Value) []byte {
-	switch v.Kind() {
-	case ntconv.ValueBool:
-		b := uint64(0)
-		if v.Bool() {
-			b = 1
-		}
-		return appendUint(dst, annotationBool, b)
-	case ntconv.ValueInt:
+// value appends the value of an annotation.
+func (a *argEncoder) value(dst []byte, v *timeline.Value) []byte {
+	start := len(dst)
+	switch v.Kind {
+	case timeline.BoolValue:
+		return appendUint(dst, annotationBool, v.Uint())
+	case timeline.IntValue:
 		return appendUint(dst, annotationInt, uint64(v.Int()))
-	case ntconv.ValueUint:
+	case timeline.UintValue:
 		return appendUint(dst, annotationUint, v.Uint())
-	case ntconv.ValueFloat:
+	case timeline.FloatValue:
 		return appendDouble(dst, annotationDouble, v.Float())
-	case ntconv.ValueList:
-		start := len(dst)
-		for elem := range v.Elems() {
+	case timeline.ListValue:
+		for _, elem := range v.Members() {
 			var m int
 			dst, m = openMessage(dst, annotationArrayValue)
 			dst = closeMessage(a.value(dst, elem), m)
 		}
 		return orEmpty(dst, start, "[]")
-	case ntconv.ValueObject:
-		start := len(dst)
-		for f, member := range v.Fields() {
-			var m int
-			dst, m = a.open(dst, annotationDictEntry, f.Name)
-			dst = closeMessage(a.value(dst, member), m)
+	case timeline.ObjectValue:
+		for name, member := range v.Members() {
+			dst = a.annotation(dst, annotationDictEntry, name, member)
 		}
 		return orEmpty(dst, start, "{}")
+	case timeline.NullValue:
+		return appendBytes(dst, annotationString, "null")
 	}
-	a.scratch = appendSpelled(a.scratch[:0], v)
-	return a.bytes(dst, a.scratch)
+	return a.text(dst, v.Text)
 }
 
 // orEmpty appends text if nothing has been appended since start: an annotation of an empty list or object would have no
@@ -170,105 +98,26 @@ func orEmpty(dst []byte, start int, text string) []byte {
 	return dst
 }
 
-// appendSpelled appends a value that is a string or has a string form.
-func appendSpelled(dst []byte, v ntconv.Value) []byte {
-	switch v.Kind() {
-	case ntconv.ValueString:
-		return v.AppendString(dst)
-	case ntconv.ValueBytes:
-		return hex.AppendEncode(dst, v.Bytes())
-	case ntconv.ValueGUID:
-		return v.GUID().Append(dst)
-	case ntconv.ValueTime:
-		return v.Time().AppendFormat(dst, time.RFC3339Nano)
-	case ntconv.ValueError:
-		return append(append(dst, "error: "...), valid(v.Err().Error())...)
-	}
-	return append(dst, v.Kind().String()...)
-}
+// Strings outside these sizes, in bytes, are not interned: an ID would not save space, or the string is unlikely to
+// repeat.
+const (
+	minInterned = 4
+	maxInterned = 4 << 10
+)
 
-// labels encodes the labels that do not override a property of the event's type.
-func (a *argEncoder) labels(dst []byte, l *ntconv.Labels) []byte {
-	list := l.List()
-	for i := range list {
-		switch label := &list[i]; {
-		case label.IsID():
-			a.scratch = label.AppendText(a.scratch[:0])
-			dst = a.spelled(dst, label.Name())
-		case label.Kind == ntconv.LabelString:
-			dst = a.member(dst, eventAnnotation, label.Key, label.Str)
-		case label.Kind == ntconv.LabelInt:
-			var m int
-			dst, m = a.open(dst, eventAnnotation, label.Key)
-			dst = closeMessage(appendUint(dst, annotationInt, uint64(label.Num)), m)
+// text appends the value of an annotation. A string that repeats is written as its ID.
+func (a *argEncoder) text(dst, s []byte) []byte {
+	if !utf8.Valid(s) {
+		s = bytes.ToValidUTF8(s, []byte("\ufffd"))
+	}
+	if len(s) >= minInterned && len(s) <= maxInterned {
+		n, ok := a.values.numbers[string(s)]
+		if !ok && a.repeats.seen(s) {
+			n, _ = a.values.numberBytes(s)
+		}
+		if n != 0 {
+			return appendUint(dst, annotationStringIID, n)
 		}
 	}
-	return dst
-}
-
-// spelled appends an annotation whose value is in scratch.
-func (a *argEncoder) spelled(dst []byte, name string) []byte {
-	dst, m := a.open(dst, eventAnnotation, name)
-	return closeMessage(a.bytes(dst, a.scratch), m)
-}
-
-func (a *argEncoder) member(dst []byte, field uint64, name, value string) []byte {
-	dst, m := a.open(dst, field, name)
-	return closeMessage(a.text(dst, value), m)
-}
-
-// span encodes the facts about a span and its attributes. An interval of the runtime has attributes only.
-func (a *argEncoder) span(dst []byte, s *span.Span) []byte {
-	for f := range span.FactCount {
-		if a.scratch = s.AppendFact(a.scratch[:0], f); len(a.scratch) > 0 {
-			dst = a.member(dst, eventAnnotation, f.String(), string(a.scratch))
-		}
-	}
-	for i := range s.Attributes {
-		attr := &s.Attributes[i]
-		if attr.Value.Kind() == span.ValueAbsent {
-			continue
-		}
-		var m int
-		dst, m = a.open(dst, eventAnnotation, attr.Key)
-		dst = closeMessage(a.attribute(dst, attr.Value), m)
-	}
-	return dst
-}
-
-// attribute appends an attribute value. An empty AnyValue yields an annotation without a value.
-func (a *argEncoder) attribute(dst []byte, v span.Value) []byte {
-	start := len(dst)
-	switch v.Kind() {
-	case span.ValueString:
-		return a.text(dst, v.Str())
-	case span.ValueBool:
-		b := uint64(0)
-		if v.Bool() {
-			b = 1
-		}
-		return appendUint(dst, annotationBool, b)
-	case span.ValueInt:
-		return appendUint(dst, annotationInt, uint64(v.Int()))
-	case span.ValueFloat:
-		return appendDouble(dst, annotationDouble, v.Float())
-	case span.ValueBytes:
-		a.scratch = hex.AppendEncode(a.scratch[:0], []byte(v.Str()))
-		return a.bytes(dst, a.scratch)
-	case span.ValueArray:
-		for _, elem := range v.Elems() {
-			var m int
-			dst, m = openMessage(dst, annotationArrayValue)
-			dst = closeMessage(a.attribute(dst, elem), m)
-		}
-		return orEmpty(dst, start, "[]")
-	case span.ValueMap:
-		for _, member := range v.Members() {
-			var m int
-			dst, m = a.open(dst, annotationDictEntry, member.Key)
-			dst = closeMessage(a.attribute(dst, member.Value), m)
-		}
-		return orEmpty(dst, start, "{}")
-	}
-	return dst
+	return appendBytes(dst, annotationString, s)
 }

@@ -13,6 +13,7 @@ import (
 type encoder struct {
 	w       io.Writer
 	options *Options
+	trace   timeline.Trace
 	buf     []byte // packets that have not been written yet
 	start   uint64 // time of an item with Time 0, in nanoseconds since 1970-01-01 UTC
 
@@ -53,19 +54,26 @@ const maxBuffer = 128 << 10
 
 var errOrder = errors.New("perfetto: items are not in time order")
 
-func newEncoder(w io.Writer, t tree, start uint64, o *Options) *encoder {
+func newEncoder(w io.Writer, t timeline.Trace, start uint64, o *Options) *encoder {
 	e := &encoder{
-		w:         w,
-		options:   o,
-		start:     start,
-		stacks:    newStacks(t),
-		defined:   defined{},
+		w: w, options: o, trace: t, start: start, stacks: newStacks(t), defined: defined{},
 		described: make(map[*timeline.Track]struct{}),
 	}
 	e.samples.init()
 	e.names.number(timeline.CategoryFlow)
 	e.categories.number(timeline.CategoryFlow)
 	return e
+}
+
+// write writes the whole trace, whose args are those of args.
+func (e *encoder) write(args *argEncoder) error {
+	if err := e.begin(e.trace.Tracks(), args); err != nil {
+		return err
+	}
+	if err := e.trace.Each(e.item); err != nil {
+		return err
+	}
+	return e.finish()
 }
 
 // item writes an item. It does not keep it.

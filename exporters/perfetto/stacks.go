@@ -9,17 +9,10 @@ import (
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
-// A tree holds the stacks of a timeline.
-type tree interface {
-	Node(timeline.Node) (parent timeline.Node, frame uint32)
-	Frames() int
-	Frame(frame uint32) ntconv.Frame
-}
-
 // stacks assigns IDs to the parts of callstacks. An ID has the same meaning on all sequences, but each sequence must
 // define the IDs that it uses; a defined set records them.
 type stacks struct {
-	tree      tree
+	tree      timeline.Trace
 	frames    []frame // by frame of the tree; zero until it is first used
 	functions map[string]uint64
 	paths     map[string]uint64 // of source files
@@ -41,7 +34,7 @@ type frame struct { // 0: not assigned yet
 // A mapping holds the IDs of a mapping's parts; 0 means that it has none.
 type mapping struct{ file, buildID uint64 }
 
-func newStacks(t tree) *stacks {
+func newStacks(t timeline.Trace) *stacks {
 	return &stacks{
 		tree: t, frames: make([]frame, t.Frames()), functions: make(map[string]uint64), paths: make(map[string]uint64),
 		mappings: make(map[*ntconv.Mapping]uint64), files: make(map[string]uint64), buildIDs: make(map[string]uint64),
@@ -155,12 +148,8 @@ func (s *stacks) frame(dst []byte, d defined, number uint32) []byte {
 	source := s.tree.Frame(number)
 	name, file := functionOf(&source)
 	if f.function == 0 {
-		*f = frame{
-			numberIn(s.functions, name),
-			s.mapping(source.Mapping),
-			numberIn(s.paths, file),
-			uint64(max(source.Line, 0)),
-		}
+		line := uint64(max(source.Line, 0))
+		*f = frame{numberIn(s.functions, name), s.mapping(source.Mapping), numberIn(s.paths, file), line}
 	}
 	if d.add(internedFunctions, f.function) {
 		dst = appendEntry(dst, internedFunctions, f.function, name)

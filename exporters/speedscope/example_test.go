@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/track"
 )
 
 // The samples of a trace become flame graphs of speedscope, one per thread.
@@ -25,7 +26,7 @@ func Example() {
 	}
 	names := symbol.New(nil)
 	var timeline bytes.Buffer
-	sink := speedscope.New(&timeline, src.Info(), names, &speedscope.Options{Name: "shop"})
+	sink := speedscope.New(&timeline, src.Info(), names, &speedscope.Options{Options: track.Options{Name: "shop"}})
 	if _, err := ntconv.Copy(sink, symbol.Watch(src, names)); err != nil {
 		log.Fatal(err)
 	}

@@ -1,18 +1,16 @@
 package speedscope
 
 import (
-	"math"
-	"math/bits"
 	"strconv"
-	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/timeline"
 )
 
 // A frameTable numbers the frames of the file. Frames that speedscope displays alike share a number.
 type frameTable struct {
-	trace  trace
+	trace  timeline.Trace
 	number []uint32 // number plus 1, by frame of the timeline; 0 means not assigned yet
 	known  map[frameKey]uint32
 	list   []frameKey
@@ -24,7 +22,7 @@ type frameKey struct {
 	line, column         int32
 }
 
-func newFrameTable(t trace) frameTable {
+func newFrameTable(t timeline.Trace) frameTable {
 	return frameTable{trace: t, number: make([]uint32, t.Frames()), known: make(map[frameKey]uint32)}
 }
 
@@ -97,41 +95,15 @@ func (t *frameTable) write(w *jsoncolumns.Writer) {
 	w.Text("]")
 }
 
-// unitOf returns speedscope's unit for the unit of a sample type, and the factor for the values.
-func unitOf(unit string) (name string, scale int64) {
-	switch strings.TrimSuffix(strings.ToLower(unit), "s") {
-	case "nanosecond", "n": // from "ns"
-		return "nanoseconds", 1
-	case "microsecond", "u", "µ", "μ": // the micro sign and the Greek letter
-		return "microseconds", 1
-	case "millisecond", "m":
-		return "milliseconds", 1
-	case "second", "":
-		if unit != "" {
-			return "seconds", 1
-		}
-	case "byte", "b":
-		return "bytes", 1
-	case "kilobyte", "kb", "kib":
-		return "bytes", 1 << 10
-	case "megabyte", "mb", "mib":
-		return "bytes", 1 << 20
-	case "gigabyte", "gb", "gib":
-		return "bytes", 1 << 30
+// unitOf returns speedscope's unit for a measure. Times keep their unit.
+func unitOf(m *timeline.Measure) string {
+	switch m.Dimension {
+	case timeline.Time:
+		return map[int64]string{1: "nanoseconds", 1e3: "microseconds", 1e6: "milliseconds", 1e9: "seconds"}[m.Scale]
+	case timeline.Memory:
+		return "bytes"
 	}
-	return "none", 1
-}
-
-// times returns value * scale, clamped to the maximum of int64. scale must be positive. A negative value is returned
-// unchanged.
-func times(value, scale int64) int64 {
-	if scale == 1 || value < 0 {
-		return value
-	}
-	if high, low := bits.Mul64(uint64(value), uint64(scale)); high == 0 && low <= math.MaxInt64 {
-		return int64(low)
-	}
-	return math.MaxInt64
+	return "none"
 }
 
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

@@ -7,21 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/files/spool"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
 )
-
-// A trace is the part of timeline.Timeline that the exporter reads.
-type trace interface {
-	Each(emit func(*timeline.Item) error) error
-	Tracks() []*timeline.Track
-	Node(timeline.Node) (parent timeline.Node, frame uint32)
-	Frames() int
-	Frame(frame uint32) ntconv.Frame
-	End() int64
-	Counts() timeline.Counts
-}
 
 // Columns of a profile, in the order in which they are written. An evented profile has only the first.
 const (
@@ -45,35 +32,23 @@ type eventedProfile struct {
 	events *jsoncolumns.Column
 }
 
-// A measure is a sample type of one kind of samples. It has a profile per thread and one of all threads.
+// A measure has a profile per thread and one of all threads.
 type measure struct {
-	kind    kind.Kind
-	value   profile.ValueType
+	*timeline.Measure
 	unit    string // as speedscope names it
-	scale   int64  // factor from the values to unit
-	number  int64  // in the order of first use
 	all     *sampledProfile
 	threads map[*timeline.Track]*sampledProfile
 }
 
-// A measureKey identifies a measure.
-type measureKey struct {
-	kind  kind.Kind
-	value profile.ValueType
-}
-
 // An encoder converts items to profiles.
 type encoder struct {
-	trace     trace
-	set       *jsoncolumns.Set
-	report    *ntconv.Report
-	mainTypes *profile.MainTypes
+	trace  timeline.Trace
+	set    *jsoncolumns.Set
+	report *ntconv.Report
+	order  timeline.Order
 
-	order    map[*timeline.Track]int64 // index of each track that is not a lane
-	measures []*measure
-	byKey    map[measureKey]*measure
-	types    []profile.ValueType // types of the latest sample, compared by address
-	of       []*measure          // measures of these types
+	types    *timeline.Measures
+	measures []*measure // by number
 	evented  map[*timeline.Track]*eventedProfile
 	frames   frameTable
 
@@ -83,17 +58,11 @@ type encoder struct {
 	negative int64 // samples with a negative value, omitted
 }
 
-func newEncoder(t trace, o *spool.Options, report *ntconv.Report, m *profile.MainTypes) *encoder {
-	e := &encoder{
-		trace: t, set: jsoncolumns.NewSet(o), report: report, mainTypes: m, order: make(map[*timeline.Track]int64),
-		byKey: make(
-			map[measureKey]*measure,
-		), evented: make(map[*timeline.Track]*eventedProfile), frames: newFrameTable(t), stack: []byte("[]"),
+func newEncoder(t timeline.Trace, o *spool.Options, report *ntconv.Report, m *timeline.Measures) *encoder {
+	return &encoder{
+		trace: t, set: jsoncolumns.NewSet(o), report: report, types: m, order: timeline.NewOrder(t),
+		evented: map[*timeline.Track]*eventedProfile{}, frames: newFrameTable(t), stack: []byte("[]"),
 	}
-	for i, track := range t.Tracks() {
-		e.order[track] = int64(i)
-	}
-	return e
 }
 
 // Keys of columns in the spool, which sorts by them: the profiles of each measure, first the profile of all threads,
@@ -102,14 +71,6 @@ const (
 	measureKeys = 1 << 33
 	eventedKeys = 1 << 62
 )
-
-// number returns the position of a track among the profiles. Lanes, which are created late, follow all others.
-func (e *encoder) number(t *timeline.Track) int64 {
-	if n, ok := e.order[t]; ok {
-		return n
-	}
-	return int64(len(e.order)) + int64(t.ID)
-}
 
 // item adds an item to its profiles. Instants, counters and flows have no place in the format.
 func (e *encoder) item(i *timeline.Item) error {
@@ -130,7 +91,7 @@ func (e *encoder) event(i *timeline.Item, begin string) {
 	if p == nil {
 		p = &eventedProfile{
 			track:  i.Track,
-			events: e.set.Column(spool.Key{Time: eventedKeys + e.number(i.Track), Rank: columnSamples}),
+			events: e.set.Column(spool.Key{Time: eventedKeys + e.order.Of(i.Track), Rank: columnSamples}),
 		}
 		e.evented[i.Track] = p
 	}
@@ -142,17 +103,17 @@ func (e *encoder) event(i *timeline.Item, begin string) {
 
 // sample adds a sample to the profile of all threads and to that of its thread, once per sample type.
 func (e *encoder) sample(i *timeline.Item) {
-	w := i.Weight
-	if len(e.types) != len(w.Types) || len(w.Types) > 0 && &e.types[0] != &w.Types[0] {
-		e.types, e.of = w.Types, e.measuresOf(w)
-	}
-	for k, m := range e.of {
-		value := times(w.Values[k], m.scale)
+	of := e.types.Of(i.Weight)
+	for k, t := range of {
+		m, value := e.measure(t), i.Weight.Values[k]
+		if t.Dimension == timeline.Memory {
+			value = t.Scaled(value)
+		}
 		switch {
 		case value < 0: // speedscope rejects files with negative weights
-			e.negative++ // speedscope rejects files with negative weights
+			e.negative++
 			continue
-		case value == 0 && len(e.of) > 1: // the sample belongs to another sample type
+		case value == 0 && len(of) > 1: // the sample belongs to another sample type
 			continue
 		}
 		stack := e.stackOf(i.Stack)
@@ -163,42 +124,31 @@ func (e *encoder) sample(i *timeline.Item) {
 			p.samples.End(append(p.samples.Begin(), stack...))
 			p.weights.Int(value)
 			p.total = bin.AddClamped(p.total, value)
-			if w.State != stateWaiting {
+			if !i.Weight.MayWait() {
 				p.busy = bin.AddClamped(p.busy, value)
 			}
 		}
 	}
 }
 
-// stateWaiting is the state of threads that may be waiting: they are not known to run managed code.
-const stateWaiting = "External"
-
-// measuresOf returns the measures of a sample, one per value. New measures are numbered in the order of mainTypes.
-func (e *encoder) measuresOf(w *timeline.Weight) []*measure {
-	list := make([]*measure, len(w.Types))
-	for _, i := range e.mainTypes.Order(w.Types) {
-		key := measureKey{w.Kind, w.Types[i]}
-		m := e.byKey[key]
-		if m == nil {
-			m = &measure{
-				kind:    w.Kind,
-				value:   w.Types[i],
-				number:  int64(len(e.measures)),
-				threads: make(map[*timeline.Track]*sampledProfile),
-			}
-			m.unit, m.scale = unitOf(m.value.Unit)
-			m.all = e.newProfile(m, nil, m.number*measureKeys)
-			e.measures, e.byKey[key] = append(e.measures, m), m
-		}
-		list[i] = m
+// measure returns the profiles of a measure.
+func (e *encoder) measure(t *timeline.Measure) *measure {
+	for n := int64(len(e.measures)); n <= t.Number; n++ {
+		e.measures = append(e.measures, nil)
 	}
-	return list
+	m := e.measures[t.Number]
+	if m == nil {
+		m = &measure{Measure: t, unit: unitOf(t), threads: map[*timeline.Track]*sampledProfile{}}
+		m.all = e.newProfile(m, nil, t.Number*measureKeys)
+		e.measures[t.Number] = m
+	}
+	return m
 }
 
 func (e *encoder) thread(m *measure, i *timeline.Item) *sampledProfile {
 	p := m.threads[i.Track]
 	if p == nil {
-		p = e.newProfile(m, i.Track, m.number*measureKeys+1+e.number(i.Track))
+		p = e.newProfile(m, i.Track, m.Number*measureKeys+1+e.order.Of(i.Track))
 		m.threads[i.Track] = p
 	}
 	return p
@@ -206,10 +156,8 @@ func (e *encoder) thread(m *measure, i *timeline.Item) *sampledProfile {
 
 func (e *encoder) newProfile(m *measure, t *timeline.Track, number int64) *sampledProfile {
 	return &sampledProfile{
-		measure: m, track: t,
-		samples: e.set.Column(
-			spool.Key{Time: number, Rank: columnSamples},
-		), weights: e.set.Column(spool.Key{Time: number, Rank: columnWeights}),
+		measure: m, track: t, samples: e.set.Column(spool.Key{Time: number, Rank: columnSamples}),
+		weights: e.set.Column(spool.Key{Time: number, Rank: columnWeights}),
 	}
 }
 

@@ -22,8 +22,8 @@ const schemaURL = "https://www.speedscope.app/file-format-schema.json"
 const AllThreads = "all threads"
 
 // write converts the items of the trace and writes the file.
-func (s *Sink) write(t trace) error {
-	e := newEncoder(t, &spool.Options{Dir: s.o.Dir, Max: s.o.MaxTemp}, s.o.Report, &s.mainTypes)
+func (s *Sink) write(t timeline.Trace) error {
+	e := newEncoder(t, &spool.Options{Dir: s.o.TempDir, Max: s.o.MaxTemp}, s.o.Report, &s.measures)
 	err := t.Each(e.item)
 	if err == nil {
 		err = s.file(e)
@@ -35,7 +35,7 @@ func (s *Sink) write(t trace) error {
 func (s *Sink) file(e *encoder) error {
 	sampled, active := e.sampledProfiles()
 	evented := slices.SortedFunc(maps.Values(e.evented), func(a, b *eventedProfile) int {
-		return cmp.Compare(e.number(a.track), e.number(b.track))
+		return cmp.Compare(e.order.Of(a.track), e.order.Of(b.track))
 	})
 	w := jsoncolumns.NewWriter(s.w)
 	w.Text(`{"$schema":"` + schemaURL + `","exporter":`)
@@ -64,23 +64,9 @@ func (s *Sink) file(e *encoder) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	s.o.Report.Note(
-		ntconv.CodeNotCarried,
-		uint64(e.negative),
-		-1,
-		"samples with a negative value, which speedscope rejects",
-	)
-	s.o.Report.Note(
-		ntconv.CodeNotCarried,
-		uint64(w.Replaced),
-		-1,
-		"names that are not valid UTF-8; invalid parts became U+FFFD",
-	)
-	s.done = Summary{
-		Counts:   Counts(e.trace.Counts()),
-		Profiles: len(sampled) + len(evented),
-		Frames:   len(e.frames.list),
-	}
+	s.o.Report.Note(ntconv.CodeNotCarried, uint64(e.negative), -1, "samples with a negative value, which speedscope rejects")
+	s.o.Report.Note(ntconv.CodeNotCarried, uint64(w.Replaced), -1, "names that are not valid UTF-8; invalid parts became U+FFFD")
+	s.done = Summary{Counts: e.trace.Counts(), Profiles: len(sampled) + len(evented), Frames: len(e.frames.list)}
 	return nil
 }
 
@@ -90,7 +76,7 @@ func (e *encoder) sampledProfiles() (list []*sampledProfile, active int) {
 	var busiest *sampledProfile
 	for _, m := range e.measures {
 		threads := slices.SortedFunc(maps.Values(m.threads), func(a, b *sampledProfile) int {
-			return cmp.Compare(e.number(a.track), e.number(b.track))
+			return cmp.Compare(e.order.Of(a.track), e.order.Of(b.track))
 		})
 		if len(threads) > 1 {
 			list = append(list, m.all)
@@ -138,10 +124,10 @@ func header(w *jsoncolumns.Writer, typ, name, unit string, start, end int64) {
 
 // name returns the name of a measure, with its unit if speedscope cannot show that.
 func (m *measure) name() string {
-	if m.kind != kind.Imported || m.unit != "none" || m.value.Unit == "count" || m.value.Unit == "" {
-		return m.value.Type
+	if m.Kind != kind.Imported || m.unit != "none" || m.Type.Unit == "count" || m.Type.Unit == "" {
+		return m.Type.Type
 	}
-	return m.value.Type + " (" + m.value.Unit + ")"
+	return m.Type.Type + " (" + m.Type.Unit + ")"
 }
 
 // nameOf returns the name of a track, preceded by its process.

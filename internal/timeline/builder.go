@@ -5,6 +5,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/track"
 )
 
 // Watch processes every event of the trace before the selection, see ntconv.Watcher. It borrows the event.
@@ -53,7 +55,7 @@ func (t *Timeline) event(e *ntconv.Event) {
 	}
 	t.recorded.Observe(e)
 	at := t.clock.Nanos(e.Time)
-	if t.opts.Raw != nil && t.raw(e, at) {
+	if r.chrome && t.opts.Raw != nil && t.raw(e, at) {
 		return
 	}
 	if r.chrome {
@@ -73,7 +75,7 @@ func (t *Timeline) event(e *ntconv.Event) {
 			t.samples.add(e, at)
 		}
 		return
-	case r.counter && !t.opts.NoCounters && t.counters.read(e, r, at) && !(r.universal && e.Stack != nil):
+	case r.counter && t.shows(track.Counters) && t.counters.read(e, r, at) && !(r.universal && e.Stack != nil):
 		t.parts.counters++
 		return
 	case t.tracker.IsBound():
@@ -90,9 +92,9 @@ func (t *Timeline) event(e *ntconv.Event) {
 	t.instantUnless(e, r, at)
 }
 
-// instantUnless adds an instant unless the options omit it.
+// instantUnless adds an instant unless the timeline does not show it.
 func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
-	if t.opts.NoInstants && (r.exception == nil || !t.opts.Exceptions) {
+	if !t.shows(track.Events) && (r.exception == nil || !t.shows(track.Exceptions)) {
 		t.parts.omitted++
 		return
 	}
@@ -135,7 +137,7 @@ func (t *Timeline) eventArgs(rec []byte, e *ntconv.Event) []byte {
 	if t.opts.Args == nil {
 		return rec
 	}
-	t.source = Source{Event: e}
+	t.source.Event = e
 	rec = t.opts.Args(rec, &t.source)
 	t.source.Event = nil
 	return rec
@@ -147,13 +149,19 @@ func (t *Timeline) loss(e *ntconv.Event) {
 	thread := t.owners.thread(e.Capture)
 	rec := appendHead(t.rec[:0], recordLoss, t.owners.own(thread, LossTrack))
 	rec = appendNumber(rec, thread)
-	if t.opts.Args != nil {
-		t.source = Source{
-			Values: append(t.source.Values[:0], Value{Name: "events", Kind: IntValue, Int: int64(e.Lost)}),
-		}
-		rec = t.opts.Args(rec, &t.source)
-	}
+	rec = t.attributeArgs(rec, []span.Attribute{{Key: argEvents, Value: span.Int(int64(e.Lost))}})
 	t.rec = rec
 	t.counts.Losses++
 	t.add(at, rankOther)
+}
+
+// attributeArgs appends args that are attributes only.
+func (t *Timeline) attributeArgs(rec []byte, list []span.Attribute) []byte {
+	if t.opts.Args == nil {
+		return rec
+	}
+	t.source.Attributes = list
+	rec = t.opts.Args(rec, &t.source)
+	t.source.Attributes = nil
+	return rec
 }

@@ -5,6 +5,7 @@ import (
 	"hash/maphash"
 
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/track"
 )
 
 // testArgs appends text that shows the source of args.
@@ -15,14 +16,17 @@ func testArgs(dst []byte, s *timeline.Source) []byte {
 	case s.Span != nil:
 		return fmt.Appendf(dst, "span %s", s.Span.Name)
 	}
-	return fmt.Appendf(dst, "%+v", s.Values)
+	for _, a := range s.Attributes {
+		dst = a.Value.AppendText(fmt.Appendf(dst, "%s=", a.Key))
+	}
+	return dst
 }
 
 var hashSeed = maphash.MakeSeed()
 
 // A checked is the result of check.
 type checked struct {
-	counts timeline.Counts
+	counts track.Counts
 	hash   uint64
 	end    int64
 }
@@ -30,7 +34,7 @@ type checked struct {
 // An openSlice is a slice that has begun and not ended.
 type openSlice struct {
 	id, end  int64
-	track    *timeline.Track
+	on       *timeline.Track
 	name     string
 	category string
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/jsonscan"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/track"
 )
 
 // A chromeReader creates records for events of Chrome's format that are not slices: counters, arrows and instants. The
@@ -43,7 +44,7 @@ func newChromeReader(t *Timeline) *chromeReader {
 func (c *chromeReader) add(e *ntconv.Event, r *role, at int64) bool {
 	t := c.t
 	t.tracker.Add(e)
-	if r.chromeSlice && !c.parts && (!r.hasFlow || t.opts.NoFlows) && c.bound() {
+	if r.chromeSlice && !c.parts && (!r.hasFlow || !t.shows(track.Flows)) && c.bound() {
 		return true
 	}
 	d, ok := c.decoder.Decode(e)
@@ -59,14 +60,14 @@ func (c *chromeReader) add(e *ntconv.Event, r *role, at int64) bool {
 		return c.instant(d)
 	}
 	role := chromeevent.RoleOf(d.Phase)
-	if !t.opts.NoFlows {
+	if t.shows(track.Flows) {
 		c.flow(e, d, at)
 	}
 	switch {
 	case role == chromeevent.RoleFlowBegin || role == chromeevent.RoleFlowStep || role == chromeevent.RoleFlowEnd:
 		t.parts.bounds++
 		return true
-	case d.Phase == chromeevent.PhaseCounter && !t.opts.NoCounters && c.counters(e, d, at):
+	case d.Phase == chromeevent.PhaseCounter && t.shows(track.Counters) && c.counters(e, d, at):
 		t.parts.counters++
 		return true
 	case c.bound():

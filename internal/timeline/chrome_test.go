@@ -6,6 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/track"
 )
 
 func arrangeChrome(t *testing.T, text string, o *timeline.Options) string {
@@ -134,7 +135,7 @@ func TestChromeFlows(t *testing.T) {
 		22000 1.2 end in
 	`)
 	for _, it := range []string{" from ", " to "} {
-		if got := arrangeChrome(t, text, &timeline.Options{NoFlows: true}); contains(got, it) {
+		if got := arrangeChrome(t, text, &timeline.Options{Without: track.Flows}); contains(got, it) {
 			t.Errorf("NoFlows keeps %s", got)
 		}
 	}

@@ -56,11 +56,7 @@ func (l *layout) flowBegin(from *row, t title) (id uint64, err error) {
 	l.ids++
 	l.t.counts.Flows++
 	l.item = Item{
-		Kind:     FlowBegin,
-		Time:     l.item.Time,
-		ID:       l.ids,
-		Track:    from.track,
-		Name:     t.name,
+		Kind: FlowBegin, Time: l.item.Time, ID: l.ids, Track: from.track, Name: t.name,
 		Category: CategoryFlow,
 	}
 	return l.ids, l.emit(&l.item)
@@ -68,11 +64,7 @@ func (l *layout) flowBegin(from *row, t title) (id uint64, err error) {
 
 func (l *layout) flowEnd(to *row, a arrow) error {
 	l.item = Item{
-		Kind:     FlowEnd,
-		Time:     l.item.Time,
-		ID:       a.id,
-		Track:    to.track,
-		Name:     a.title.name,
+		Kind: FlowEnd, Time: l.item.Time, ID: a.id, Track: to.track, Name: a.title.name,
 		Category: CategoryFlow,
 	}
 	return l.emit(&l.item)

@@ -3,7 +3,6 @@ package timeline
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/kind"
 )
 
@@ -83,37 +82,6 @@ type Weight struct {
 	// Item.Time, and equal to it if no value is a time.
 	Until int64
 }
-
-// A Source is the origin of the args of an item. Exactly one of Event, Span and Values is not nil. It is borrowed, with
-// all its contents, until Options.Args returns.
-type Source struct {
-	// Event is an event of the trace; the args are its payload and labels.
-	Event *ntconv.Event
-	// Span is a span or an interval of the runtime; the args are its attributes. Span.Events contains only events from
-	// its payload, which are Instants too. The IDs of intervals and of slices of Chrome's format are meaningless
-	// numbers.
-	Span *span.Span
-	// Values are all other args: of a loss, or the attributes of an event in the payload of a span.
-	Values []Value
-}
-
-// A Value is a named arg. Kind determines which of Text, Int and Float is set.
-type Value struct {
-	Name  string
-	Kind  ValueKind
-	Text  string
-	Int   int64
-	Float float64
-}
-
-// A ValueKind is the type of a Value.
-type ValueKind uint8
-
-const (
-	TextValue ValueKind = iota
-	IntValue
-	FloatValue
-)
 
 // A TrackKind is the kind of a Track.
 type TrackKind uint8

@@ -9,11 +9,14 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
-	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/track"
 )
+
+// instants is what Options.Without omits all instants by.
+const instants = track.Events | track.Exceptions
 
 func contains(s, part string) bool { return strings.Contains(s, part) }
 
@@ -26,7 +29,7 @@ func TestSamples(t *testing.T) {
 		140 1.1 sample stack=0x10,0x20
 		160 1.1 event Exit
 	`
-	tl, got := arrangeEvents(t, newScript(t).events(text), &timeline.Options{NoInstants: true})
+	tl, got := arrangeEvents(t, newScript(t).events(text), &timeline.Options{Without: instants})
 	want(t, got, `
 		0 1.1 sample  stack 2[30] until 30
 		10 1.2 sample [10] until 20
@@ -42,7 +45,7 @@ func TestSamples(t *testing.T) {
 	if fmt.Sprint(names) != "[0x10 0x20]" || tl.Nodes() != 4 || tl.Frames() != 3 {
 		t.Errorf("stack %v, %d nodes, %d frames", names, tl.Nodes(), tl.Frames())
 	}
-	if got := arrangeScript(t, text, &timeline.Options{NoSamples: true, NoInstants: true}); got != "" {
+	if got := arrangeScript(t, text, &timeline.Options{NoSamples: true, Without: instants}); got != "" {
 		t.Errorf("NoSamples leaves\n%s", got)
 	}
 }
@@ -52,8 +55,8 @@ func TestLosses(t *testing.T) {
 	tl, got := arrangeEvents(t, newScript(t).events(`
 		100 1.1 event Tick
 		110 1.1 lost 5
-	`), &timeline.Options{Args: testArgs, NoInstants: true})
-	want(t, got, `0 Lost events instant Lost events ([{Name:events Kind:1 Text: Int:5 Float:0}])`)
+	`), &timeline.Options{Args: testArgs, Without: instants})
+	want(t, got, `0 Lost events instant Lost events (events=5)`)
 	if c := tl.Counts(); c.Losses != 1 || c.Instants != 0 {
 		t.Errorf("counts %+v", c)
 	}
@@ -65,7 +68,7 @@ func TestRundown(t *testing.T) {
 	if got != "" || tl.Counts().Rundown != 1 || tl.End() != 0 || !tl.Start().Equal(wall) {
 		t.Errorf("items %q, counts %+v, from %v to %d", got, tl.Counts(), tl.Start(), tl.End())
 	}
-	want(t, arrangeScript(t, "100 1.1 rundown", &timeline.Options{Rundown: true}), "0 1.1 instant MethodDCEndVerbose")
+	want(t, arrangeScript(t, "100 1.1 rundown", &timeline.Options{Options: track.Options{Rundown: true}}), "0 1.1 instant MethodDCEndVerbose")
 }
 
 // Events of sources that are not selected are instants.
@@ -82,13 +85,13 @@ func TestSources(t *testing.T) {
 		20 1.1 end Lock contention
 		30 1.1 end A
 	`)
-	want(t, arrangeScript(t, text, &timeline.Options{Spans: operation.Contention}), `
+	want(t, arrangeScript(t, text, &timeline.Options{Options: track.Options{Tracks: track.Contention | track.Events}}), `
 		0 1.1 instant AStart
 		10 1.1 begin Lock contention 10
 		20 1.1 end Lock contention
 		30 1.1 instant AStop
 	`)
-	want(t, arrangeScript(t, text, &timeline.Options{Spans: timeline.NoSpans}), `
+	want(t, arrangeScript(t, text, &timeline.Options{Options: track.Options{Tracks: track.Events}}), `
 		0 1.1 instant AStart
 		10 1.1 instant ContentionStart
 		20 1.1 instant ContentionStop
@@ -195,8 +198,10 @@ func TestImportedSpans(t *testing.T) {
 		&span.Span{Context: other, Name: "other", Start: unix(40), Links: []span.Link{{Context: root}}},
 		&span.Span{Context: span.Context{TraceID: span.TraceID{3}, ID: span.ID{4}}, Start: unix(50), End: unix(120)},
 	), &timeline.Options{Args: func(dst []byte, s *timeline.Source) []byte {
-		for _, v := range s.Values {
-			dst = fmt.Appendf(dst, "%s=%d", v.Name, v.Int)
+		for name, v := range s.Args(true) {
+			if s.Span == nil {
+				dst = fmt.Appendf(dst, "%s=%d", name, v.Int())
+			}
 		}
 		return dst
 	}})

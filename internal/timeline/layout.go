@@ -4,12 +4,12 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/track"
 )
 
 // A layout emits the items of a timeline in one pass over the records. It determines what depends on other slices:
@@ -231,7 +231,8 @@ func (l *layout) begin(home *row, at int64) error {
 	parent := l.parent()
 	to := l.choose(home, parent, end)
 	s := l.push(to, at, end)
-	it.Kind, it.Track, it.Thread, it.Duration, it.ID = SliceBegin, to.track, threadOf(home.track), bin.SubClamped(end, t.start)-bin.SubClamped(at, t.start), s.id
+	it.Kind, it.Track, it.Thread, it.ID = SliceBegin, to.track, threadOf(home.track), s.id
+	it.Duration = bin.SubClamped(end, t.start) - bin.SubClamped(at, t.start)
 	it.Name, it.Category = r.title.name, r.title.category
 	it.Unfinished, it.Encoded = r.flags&sliceUnfinished != 0, r.args
 	if r.endThread != 0 && int(r.endThread) < len(l.rows) {
@@ -244,7 +245,7 @@ func (l *layout) begin(home *row, at int64) error {
 	if to.track.Kind == LaneTrack {
 		t.counts.Lanes++
 	}
-	if err := l.emit(it); err != nil || t.opts.NoFlows {
+	if err := l.emit(it); err != nil || !t.shows(track.Flows) {
 		return err
 	}
 	return l.flows(s, parent)
@@ -306,5 +307,3 @@ func (l *layout) endUntil(at int64) error {
 	}
 	return nil
 }
-
-func laneName(n uint32) string { return "Lane " + strconv.FormatUint(uint64(n), 10) }

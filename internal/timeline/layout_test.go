@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/track"
 )
 
 // arrange returns the items of a script as text.
@@ -102,7 +103,7 @@ func TestFlows(t *testing.T) {
 		20 1.2 end Query
 		100 1.1 end Request
 	`)
-	want(t, arrangeScript(t, text, &timeline.Options{NoFlows: true, MinDuration: 5}), `
+	want(t, arrangeScript(t, text, &timeline.Options{Options: track.Options{MinDuration: 5}, Without: track.Flows}), `
 		0 1.1 begin Request 100
 		10 1.2 begin Query 10
 		20 1.2 end Query
@@ -166,7 +167,7 @@ func TestShort(t *testing.T) {
 		105 1.1 stop A 1
 		110 1.1 start B 1
 		120 1.1 stop B 1
-	`), &timeline.Options{MinDuration: 10})
+	`), &timeline.Options{Options: track.Options{MinDuration: 10}})
 	want(t, got, `
 		0 1.1 instant Tick
 		9 1.1 begin B 10

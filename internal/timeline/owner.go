@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"math"
+	"strconv"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
@@ -129,9 +130,8 @@ func (t *ownerTable) lane(s *processState, number uint32) *Track {
 	if int(number) > len(s.lanes) {
 		t.lanes++
 		s.lanes = append(s.lanes, &Track{
-			ID: uint32(
-				len(t.tracks),
-			) + t.lanes, Kind: LaneTrack, Process: &s.Process, TID: t.freeTID(), Name: laneName(number), Lane: number,
+			ID: uint32(len(t.tracks)) + t.lanes, Kind: LaneTrack, Process: &s.Process, TID: t.freeTID(),
+			Name: "Lane " + strconv.FormatUint(uint64(number), 10), Lane: number,
 		})
 	}
 	return s.lanes[number-1]

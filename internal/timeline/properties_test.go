@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/reader"
 	"pgregory.net/rapid"
@@ -72,17 +73,17 @@ func TestRandomSlices(t *testing.T) {
 func TestSelection(t *testing.T) {
 	file := corpus.Trace(t, "cpu-env")
 	weights := func(keep func(*ntconv.Event) bool) map[string]bool {
-		src, names := open(t, file.Data)
+		src, names := timelines.Open(t, file.Data)
 		tl := timeline.New(src.Info(), names, nil)
 		defer tl.Close()
-		read(t, src, func(e *ntconv.Event) {
-			tl.Watch(e)
-			if e.Kind != ntconv.KindEvent || keep(e) {
-				if err := tl.Write(e); err != nil {
-					t.Fatal(err)
-				}
+		for e, err := range ntconv.Events(src) {
+			if tl.Watch(e); err == nil && (e.Kind != ntconv.KindEvent || keep(e)) {
+				err = tl.Write(e)
 			}
-		})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := tl.Finish(); err != nil {
 			t.Fatal(err)
 		}

@@ -124,17 +124,11 @@ func (r *role) describeChrome(s *schema.Schema) {
 // onlyDescribes reports whether events of a type describe what existed before the recording, instead of occurring in
 // the recorded program.
 func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
-	switch t.Provider {
-	case clr.Rundown:
-		return true
-	case "ntconv":
+	if t.Provider == clr.Rundown || t.Provider == "ntconv" {
 		return true
 	}
 	switch class {
-	case clr.ClassILMap,
-		clr.ClassUniversalMapping,
-		clr.ClassUniversalSymbol,
-		clr.ClassUniversalMappingMetadata,
+	case clr.ClassILMap, clr.ClassUniversalMapping, clr.ClassUniversalSymbol, clr.ClassUniversalMappingMetadata,
 		clr.ClassProcessInfo:
 		return true
 	case clr.ClassUniversalProcess:

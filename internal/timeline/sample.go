@@ -29,9 +29,7 @@ type sample struct {
 
 func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 	r := &sampleReader{
-		t:      t,
-		ids:    map[*profile.ValueType]uint32{},
-		types:  make([][]profile.ValueType, 1),
+		t: t, ids: map[*profile.ValueType]uint32{}, types: make([][]profile.ValueType, 1),
 		states: make([]string, 1),
 	}
 	o := &t.opts

@@ -11,6 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/track"
 )
 
 // A place is the preferred track of a slice. If the slice does not nest there, it is on a lane.
@@ -60,7 +61,7 @@ func (t *Timeline) addSpan(s *span.Span) {
 	from, to, open := t.times(s)
 	stack := t.begun.take(s.Thread, from)
 	track, number := t.trackOf(s), uint32(0)
-	if !open && bin.SubClamped(to, from) < t.opts.MinDuration {
+	if !open && bin.SubClamped(to, from) < int64(t.opts.MinDuration) {
 		t.counts.Short++
 	} else {
 		if len(s.Events) > 0 {
@@ -106,40 +107,18 @@ func (t *Timeline) addSlice(s *span.Span, track, stack, number uint32, from, to 
 
 // addInner adds an event in the payload of a span. Only Each determines the track of the span's slice, so the record
 // refers to the slice by number, which is 0 if the slice is omitted.
-func (t *Timeline) addInner(e *span.Event, track, number uint32, from, to int64) {
-	if t.opts.NoInstants {
+func (t *Timeline) addInner(e *span.Event, home, number uint32, from, to int64) {
+	if !t.shows(track.Events) {
 		return
 	}
-	rec := appendNumber(appendHead(t.rec[:0], recordInner, track), number)
+	rec := appendNumber(appendHead(t.rec[:0], recordInner, home), number)
 	rec = t.titles.append(rec, cmp.Or(e.Name, "event"), CategorySpan)
-	if t.opts.Args != nil {
-		values := t.source.Values[:0]
-		for i := range e.Attributes {
-			values = append(values, t.valueOf(&e.Attributes[i]))
-		}
-		t.source = Source{Values: values}
-		rec = t.opts.Args(rec, &t.source)
-	}
+	rec = t.attributeArgs(rec, e.Attributes)
 	t.rec = rec
 	t.counts.Instants++
 	t.parts.inner++
 	// Programs choose the times of events freely, and times moves slices: clamp the event to its slice.
 	t.add(min(max(bin.SubClamped(int64(e.Time), t.base), from), to), rankInner)
-}
-
-// valueOf converts an attribute to an arg.
-func (t *Timeline) valueOf(a *span.Attribute) Value {
-	v := Value{Name: a.Key}
-	switch a.Value.Kind() {
-	case span.ValueInt:
-		v.Kind, v.Int = IntValue, a.Value.Int()
-	case span.ValueFloat:
-		v.Kind, v.Float = FloatValue, a.Value.Float()
-	default:
-		t.text = a.Value.AppendText(t.text[:0])
-		v.Text = string(t.text)
-	}
-	return v
 }
 
 // mayBeParent reports whether the IDs of a span are used: for arrows from parents, and for lanes. Slices of Chrome's
@@ -319,10 +298,10 @@ func (t *Timeline) titleOf(s *span.Span) (name, category string) {
 var categories = operation.Categories()
 
 // Keys of attributes of collections.
-const (
-	attrGeneration = "dotnet.gc.heap.generation"
-	attrReason     = "dotnet.gc.reason"
-	attrNumber     = "dotnet.gc.number"
+var (
+	attrGeneration = operation.Named("gc").Attribute("generation")
+	attrReason     = operation.Named("gc").Attribute("reason")
+	attrNumber     = operation.Named("gc").Attribute("number")
 )
 
 // collectionName returns the name of a collection or pause with the generation: GC pause gen 0.
@@ -370,7 +349,7 @@ func (t *Timeline) spanArgs(rec []byte, s *span.Span) []byte {
 		}
 	}
 	s.Attributes = t.kept
-	t.source = Source{Span: s}
+	t.source.Span = s
 	rec = t.opts.Args(rec, &t.source)
 	t.source.Span, s.Attributes = nil, all
 	return rec

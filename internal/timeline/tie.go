@@ -66,10 +66,9 @@ func (t *ties) sort(titles *titleTable) ([]int, error) {
 			return nil, errRecord
 		}
 	}
-	slices.SortStableFunc(
-		t.records,
-		func(a, b tie) int { return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.serial, b.serial)) },
-	)
+	slices.SortStableFunc(t.records, func(a, b tie) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.serial, b.serial))
+	})
 	for i := range t.records {
 		if r := &t.records[i]; !r.context.ID.IsZero() {
 			t.spans[r.context] = i

@@ -50,57 +50,22 @@ import (
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/track"
 )
 
 // Options configures a Timeline. A nil pointer or the zero value selects the defaults.
 type Options struct {
-	Report *ntconv.Report
-	Dir    string // directory of the temporary file; "" means os.TempDir()
-	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit.
-	MaxTemp int64
-	// Spans selects the sources of spans and intervals; 0 means all but exceptions.
-	Spans operation.Sources
-	// SpanIDReversed is tracker.Options.SpanIDReversed.
-	SpanIDReversed bool
-	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure kinds that
-	// are computed from events, which also become slices or instants. Window, if not nil, reports whether a time is
-	// selected; such a sample lies completely in the selected time.
-	Kinds       []kind.Kind
-	KindOptions kind.Options
-	Window      func(ntconv.Ticks) bool
-	// NoSamples, NoCounters and NoFlows omit items of these kinds. Omitted samples do not become instants; events with
-	// values of omitted counters do.
-	NoSamples, NoCounters, NoFlows bool
-	// NoInstants omits events that would be instants, exceptions among them unless Exceptions is set. Losses are never
-	// omitted.
-	NoInstants, Exceptions bool
-	// Rundown includes events that only describe methods and modules, as instants.
-	Rundown bool
-	// MinDuration omits slices that are shorter, in nanoseconds, and counts them.
-	MinDuration int64
+	track.Options
+	// Without is what the output format cannot show: it is omitted even if Tracks contains it.
+	Without track.Set
+	// NoSamples omits samples, which do not become instants. Events with values of omitted counters do.
+	NoSamples bool
 	// Args, if not nil, appends the args of an instant or a slice to dst in the output format, and returns the extended
 	// slice. Write and Finish call it. It borrows s.
 	Args func(dst []byte, s *Source) []byte
-	// Raw, if not nil, appends the encoding of a whole event to dst. If it returns false, the event is converted as
-	// usual. It borrows the event.
+	// Raw, if not nil, appends the encoding of a whole event of Chrome's format to dst. If it returns false, the event is
+	// converted as usual. It borrows the event.
 	Raw func(dst []byte, e *ntconv.Event) (encoded []byte, ok bool)
-}
-
-// Counts reports the contents of a timeline.
-type Counts struct {
-	Events                              int64 // events passed to Write
-	Slices, Instants, Counters, Samples int64
-	Flows                               int64 // arrows
-	Lanes                               int64 // slices on lanes, which show operations that do not nest on a thread
-	Spans                               int64 // slices that are spans and not intervals of the runtime
-	Short                               int64 // omitted slices, shorter than MinDuration
-	Rundown                             int64 // omitted events that only describe methods and modules
-	Unfinished                          int64 // slices that end with the trace, because their end is not in it
-	Renumbered                          int64 // threads and processes with a different number than the recorded one
-	Losses                              int64 // instants that state the number of lost events; not part of Instants
-	Raw                                 int64 // events encoded by Options.Raw
-	Moved                               int64 // slices far outside the recording that were moved to its start or end
 }
 
 // A Timeline collects the events of a trace and returns them as items. Its memory is proportional to the number of
@@ -110,10 +75,11 @@ type Counts struct {
 // lanes.
 type Timeline struct {
 	opts   Options
+	tracks track.Set // what is shown
 	clock  ntconv.Clock
 	base   int64 // nanoseconds since 1970 at clock.Tick
 	spool  *spool.Spool
-	counts Counts
+	counts track.Counts
 	err    error // first error of the spool
 
 	roles       roles
@@ -154,22 +120,20 @@ type parts struct {
 // Timeline after use.
 func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	t := &Timeline{
-		clock:    info.Clock,
-		recorded: recording.NewRange(info),
-		start:    math.MaxInt64,
-		end:      math.MinInt64,
-		spelled:  map[string]string{},
+		clock: info.Clock, recorded: recording.NewRange(info), start: math.MaxInt64, end: math.MinInt64,
+		spelled: map[string]string{},
 	}
 	if o != nil {
 		t.opts = *o
 	}
+	t.tracks = cmp.Or(t.opts.Tracks, track.All) &^ t.opts.Without
 	if namer == nil {
 		namer = ntconv.NoNames()
 	}
 	if !t.clock.Wall.IsZero() {
 		t.base = t.clock.Wall.UnixNano()
 	}
-	t.spool = spool.New(&spool.Options{Dir: t.opts.Dir, Max: t.opts.MaxTemp})
+	t.spool = spool.New(&spool.Options{Dir: t.opts.TempDir, Max: t.opts.MaxTemp})
 	t.titles = newTitleTable()
 	t.owners = newOwnerTable(namer)
 	t.stacks = newStackTable(namer)
@@ -181,21 +145,20 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	t.chrome = newChromeReader(t)
 	t.roles = newRoles(&t.titles, t.counters.reader)
 	t.tracker = tracker.New(info, t.addSpan, &tracker.Options{
-		Sources: sources(
-			t.opts.Spans,
-		), Unfinished: tracker.CloseUnfinished, NoEvents: true, SerialIDs: true, SpanIDReversed: t.opts.SpanIDReversed,
-		Report: t.opts.Report,
+		Sources: sources(t.tracks), Unfinished: tracker.CloseUnfinished, NoEvents: true, SerialIDs: true,
+		SpanIDReversed: t.opts.SpanIDReversed, Report: t.opts.Report,
 	})
 	return t
 }
 
 // sources returns the sources of slices. Exceptions are instants, because most exceptions have no end in the trace.
-func sources(s operation.Sources) operation.Sources {
-	if s == 0 {
-		s = operation.Default | operation.Runtime
-	}
-	return cmp.Or(s&^operation.Exceptions, NoSpans)
+func sources(s track.Set) operation.Sources {
+	const none operation.Sources = 1 << 15 // 0 would mean the default
+	return cmp.Or(operation.Sources(s)&^operation.Exceptions, none)
 }
+
+// shows reports whether the timeline has any of the tracks.
+func (t *Timeline) shows(s track.Set) bool { return t.tracks&s != 0 }
 
 // Finish ends all open slices and resolves names and stacks. Call it after the last Write. It returns the first error
 // of the temporary file.
@@ -267,7 +230,7 @@ func (t *Timeline) Frames() int                     { return len(t.stacks.frames
 func (t *Timeline) Frame(frame uint32) ntconv.Frame { return t.stacks.frames.list[frame] }
 
 // Counts returns the counts so far. Each sets Lanes and Flows.
-func (t *Timeline) Counts() Counts { return t.counts }
+func (t *Timeline) Counts() track.Counts { return t.counts }
 
 // add adds the record in t.rec to the spool. rank orders records with the same time.
 func (t *Timeline) add(at, rank int64) {

@@ -1,64 +1,27 @@
 package timeline_test
 
 import (
-	"errors"
-	"io"
+	"maps"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/kind"
-	"github.com/ntconv/ntconv/ntconvtest"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/track"
 )
-
-// traces calls f for every real trace.
-func traces(t *testing.T, f func(t *testing.T, file corpus.File)) {
-	files := corpus.Traces(t)
-	if _, err := corpus.Find("data"); err == nil {
-		files = append(files, corpus.SharedTraces(t)...)
-	}
-	for _, file := range files {
-		if testing.Short() && len(file.Data) > 1<<20 {
-			continue // they take minutes with the race detector, which short tests use
-		}
-		t.Run(file.Name, func(t *testing.T) { f(t, file) })
-	}
-}
-
-// open returns a source of the events of a trace and a Namer.
-func open(tb testing.TB, data []byte) (ntconv.Source, *symbol.Table) {
-	tb.Helper()
-	r, err := reader.NewBytes(data, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	names := symbol.New(nil)
-	return symbol.Watch(r, names), names
-}
-
-// read passes the events of a trace to f, up to its end or the first error.
-func read(tb testing.TB, src ntconv.Source, f func(*ntconv.Event)) {
-	tb.Helper()
-	for {
-		e, err := src.Next()
-		if err != nil {
-			if err != io.EOF && !errors.Is(err, ntconv.ErrTruncated) && !errors.Is(err, ntconv.ErrCorrupt) && !errors.Is(err, ntconv.ErrUnsupported) {
-				tb.Fatal(err)
-			}
-			return
-		}
-		f(e)
-	}
-}
 
 // build writes a trace to a timeline and finishes it.
 func build(tb testing.TB, data []byte, o *timeline.Options) *timeline.Timeline {
 	tb.Helper()
-	src, names := open(tb, data)
+	src, names := timelines.Open(tb, data)
 	return buildFrom(tb, src, names, o)
 }
 
@@ -66,20 +29,32 @@ func buildFrom(tb testing.TB, src ntconv.Source, names ntconv.Namer, o *timeline
 	tb.Helper()
 	tl := timeline.New(src.Info(), names, o)
 	tb.Cleanup(func() { tl.Close() })
-	read(tb, ntconvtest.Poison(src), func(e *ntconv.Event) {
-		if err := tl.Write(e); err != nil {
-			tb.Fatal(err)
-		}
-	})
+	if _, err := ntconv.Copy(tl, src); err != nil {
+		tb.Fatal(err)
+	}
 	if err := tl.Finish(); err != nil {
 		tb.Fatal(err)
 	}
 	return tl
 }
 
+// collect returns copies of all items.
+func collect(t *testing.T, tl *timeline.Timeline) (items []timeline.Item) {
+	t.Helper()
+	if err := tl.Each(func(it *timeline.Item) error {
+		c := *it
+		c.Encoded, c.Weight = append([]byte(nil), it.Encoded...), nil
+		items = append(items, c)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
 // The items of every real trace have all properties of a timeline.
 func TestTraces(t *testing.T) {
-	traces(t, func(t *testing.T, file corpus.File) {
+	timelines.Traces(t, func(t *testing.T, file corpus.File) {
 		tl := build(t, file.Data, &timeline.Options{Args: testArgs})
 		got := check(t, tl)
 		again := check(t, tl)
@@ -90,7 +65,73 @@ func TestTraces(t *testing.T) {
 			t.Errorf("%d of %d events are accounted for", n, want)
 		}
 		checkWeights(t, tl, file)
+		checkSlices(t, file)
 	})
+}
+
+// checkSlices compares the begins and durations of slices with those of the tracker's spans, except for spans far outside
+// the recording.
+func checkSlices(t *testing.T, file corpus.File) {
+	t.Helper()
+	src, _ := timelines.Open(t, file.Data)
+	want := map[[2]int64]int{}
+	tr := tracker.New(src.Info(), func(s *span.Span) {
+		if s.End != 0 {
+			want[[2]int64{int64(s.Start), int64(s.End - s.Start)}]++
+		}
+	}, &tracker.Options{
+		Sources: operation.Default | operation.Runtime&^operation.Exceptions | operation.Suspensions, Unfinished: tracker.CloseUnfinished,
+		NoEvents: true,
+	})
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		tr.Add(e)
+	}
+	tr.Finish()
+	tl := build(t, file.Data, &timeline.Options{Options: track.Options{Tracks: track.All | track.Suspensions}, NoSamples: true})
+	n := 0
+	for _, it := range collect(t, tl) {
+		if it.Kind != timeline.SliceBegin {
+			continue
+		}
+		if key := [2]int64{tl.Start().Add(time.Duration(it.Time)).UnixNano(), it.Duration}; want[key] > 0 {
+			want[key]--
+			n++
+		}
+	}
+	maps.DeleteFunc(want, func(_ [2]int64, n int) bool { return n == 0 })
+	if c := tl.Counts(); int64(len(want)) > c.Moved || int64(n) < c.Slices-c.Moved-c.Unfinished {
+		t.Errorf("%d of %d slices are spans; no slice is %v (counts %+v)", n, c.Slices, want, c)
+	}
+}
+
+// Pauses have the generation of their collection, and the attributes that describe it.
+func TestPausesOfCollections(t *testing.T) {
+	gc, n := operation.Named("gc"), 0
+	for _, it := range collect(t, build(t, corpus.Trace(t, "alloc-verbose").Data, &timeline.Options{Args: argNames})) {
+		if it.Kind != timeline.SliceBegin || it.Track.Kind != timeline.GCTrack || !strings.HasPrefix(it.Name, "GC pause gen ") {
+			continue
+		}
+		n++
+		for _, property := range []string{"generation", "reason", "number"} {
+			if key := gc.Attribute(property); key == "" || !strings.Contains(string(it.Encoded), key+" ") {
+				t.Errorf("%s: no arg %q in %s", it.Name, key, it.Encoded)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no pauses")
+	}
+}
+
+// argNames appends the names of args.
+func argNames(dst []byte, s *timeline.Source) []byte {
+	for name := range s.Args(true) {
+		dst = append(append(dst, name...), ' ')
+	}
+	return dst
 }
 
 // checkWeights compares the total weights of samples with those of profile.Builder.
@@ -111,9 +152,14 @@ func checkWeights(t *testing.T, tl *timeline.Timeline, file corpus.File) {
 	}
 	total := int64(0)
 	for _, k := range []kind.Kind{kind.Wall, kind.CPU, kind.Imported} {
-		src, names := open(t, file.Data)
+		src, names := timelines.Open(t, file.Data)
 		b := profile.New(src.Info(), names, &profile.Options{Kind: k})
-		read(t, src, func(e *ntconv.Event) { b.Add(e) })
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Add(e)
+		}
 		p := b.Finish()
 		if int64(p.Events) != samples[k.String()] {
 			t.Errorf("%d samples of kind %v, the profile has %d", samples[k.String()], k, p.Events)

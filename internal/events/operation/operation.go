@@ -146,6 +146,16 @@ func Named(name string) *Operation {
 	panic("no operation " + name)
 }
 
+// Attribute returns the key of the attribute of spans for a property of the operation, "" if there is none.
+func (o *Operation) Attribute(property string) string {
+	for i := range o.Fields {
+		if o.Fields[i].Property == property {
+			return o.Fields[i].Attribute
+		}
+	}
+	return ""
+}
+
 // All returns all operations. The caller must not change the slice.
 func All() []Operation { return table[:] }
 

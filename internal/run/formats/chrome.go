@@ -9,8 +9,8 @@ import (
 	"github.com/ntconv/ntconv/exporters/chrome"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/track"
 	"github.com/spf13/pflag"
 )
 
@@ -76,7 +76,7 @@ const (
 
 func bindChrome(flags *pflag.FlagSet) *chromeCreator {
 	c := &chromeCreator{}
-	c.bind(flags)
+	c.bind(flags, ^track.Set(0))
 	o := &c.options
 	flags.Var(&choice[chrome.Samples]{&o.Samples, []choiceValue[chrome.Samples]{
 		{"v8", chrome.V8}, {"stackframes", chrome.StackFrames}, {"slices", chrome.Slices}, {"none", chrome.NoSamples},
@@ -124,10 +124,7 @@ func (c *chromeCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target
 		return nil, err
 	}
 	o := c.options
-	o.Tracks, o.MinDuration = chrome.Tracks(c.tracks), int64(c.minDuration)
-	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
-	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
-	o.Report, o.MaxTemp, o.Source, o.Version = t.Report, t.MaxTemp, t.Input, t.Version
+	o.Options = c.of(t)
 	if c.split > 0 {
 		create := func(part int) (io.WriteCloser, error) { return createPart(out, part) }
 		s := chrome.NewSplit(create, c.split, info, t.Namer, &o)
@@ -163,7 +160,7 @@ func (c compressedMember) Close() error { return errors.Join(c.Compressor.Close(
 
 // chromeResult describes what a sink has written, to a directory if parts is set.
 func chromeResult(d chrome.Summary, flagless, parts bool) Result {
-	r := newTimelineResult(timeline.Counts(d.Counts), flagless)
+	r := newTimelineResult(d.Counts, flagless)
 	if parts {
 		r.Files = int64(d.Parts)
 	}

@@ -4,8 +4,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/firefox"
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/track"
 	"github.com/spf13/pflag"
 )
 
@@ -46,27 +46,23 @@ Times count from the first item, not from the start of the recording as in ntcon
 // A firefoxCreator has the flags of ntconv to firefox.
 type firefoxCreator struct {
 	plain
-	flags timelineFlags
+	timelineFlags
 }
 
 func bindFirefox(flags *pflag.FlagSet) *firefoxCreator {
 	c := new(firefoxCreator)
-	c.flags.bind(flags)
+	c.bind(flags, ^track.Flows)
 	return c
 }
 
 func (c *firefoxCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
-	if err := c.flags.check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	s := firefox.New(w, info, t.Namer, &firefox.Options{
-		Name: t.Input, Version: t.Version, Tracks: firefox.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration, Rundown: c.flags.rundown,
-		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
-		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
-	})
-	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts), t.Flagless) }}, nil
+	s := firefox.New(w, info, t.Namer, &firefox.Options{Options: c.of(t)})
+	return timelineSink{s, finish, func() Result { return newTimelineResult(s.Summary().Counts, t.Flagless) }}, nil
 }

@@ -186,7 +186,7 @@ type choiceValue[T comparable] struct {
 }
 
 // parseSet returns the set of the values that a comma-separated list names.
-func parseSet[T ~uint16](all []choiceValue[T], list string) (set T, err error) {
+func parseSet[T ~uint16 | ~uint32](all []choiceValue[T], list string) (set T, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		i := slices.IndexFunc(all, func(c choiceValue[T]) bool { return c.name == strings.TrimSpace(word) })
 		if i < 0 {

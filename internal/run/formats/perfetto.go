@@ -4,8 +4,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/perfetto"
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/track"
 	"github.com/spf13/pflag"
 )
 
@@ -58,7 +58,7 @@ type perfettoCreator struct {
 
 func bindPerfetto(flags *pflag.FlagSet) *perfettoCreator {
 	c := new(perfettoCreator)
-	c.timelineFlags.bind(flags)
+	c.bind(flags, ^track.Set(0))
 	o := &c.options
 	flags.Var(&choice[perfetto.Samples]{&o.Samples, []choiceValue[perfetto.Samples]{
 		{"streaming", perfetto.StreamingSamples}, {"stack-sample", perfetto.StackSamples}, {"none", perfetto.NoSamples},
@@ -79,12 +79,10 @@ func (c *perfettoCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Targ
 		return nil, err
 	}
 	o := c.options
+	o.Options = c.of(t)
 	if _, compression := CutCompression(out.Name()); compression != "" {
 		o.Plain = true // compressing twice takes more time and space
 	}
-	o.Report, o.MaxTemp, o.Tracks, o.MinDuration = t.Report, t.MaxTemp, perfetto.Tracks(c.tracks), int64(c.minDuration)
-	o.Rundown, o.SpanIDReversed = c.rundown, c.spanIDReversed
-	o.Kinds, o.KindOptions, o.Window = c.kinds.sampleKinds(), c.kinds.options, t.Window
 	s := perfetto.New(w, info, t.Namer, &o)
-	return timelineSink{s, finish, func() Result { return newTimelineResult(timeline.Counts(s.Summary().Counts), t.Flagless) }}, nil
+	return timelineSink{s, finish, func() Result { return newTimelineResult(s.Summary().Counts, t.Flagless) }}, nil
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/track"
 	"github.com/spf13/pflag"
 )
 
@@ -44,35 +44,30 @@ Times count from the first item, not from the start of the recording as in ntcon
 // A speedscopeCreator has the flags of ntconv to speedscope.
 type speedscopeCreator struct {
 	plain
-	flags timelineFlags
+	timelineFlags
 }
 
 func bindSpeedscope(flags *pflag.FlagSet) *speedscopeCreator {
 	c := new(speedscopeCreator)
-	c.flags.bind(flags)
-	flags.Lookup(flagTracks).Usage = "slices to show: spans, gc, jit, contention, requests or all; comma-separated (default all)"
+	c.bind(flags, ^(track.Events | track.Exceptions | track.Counters | track.Flows))
 	flags.Lookup(flagRundown).Hidden = true // rundown events are not slices
 	return c
 }
 
 func (c *speedscopeCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
-	if err := c.flags.check(); err != nil {
+	if err := c.check(); err != nil {
 		return nil, err
 	}
 	w, finish, err := createCompressed(out)
 	if err != nil {
 		return nil, err
 	}
-	s := speedscope.New(w, info, t.Namer, &speedscope.Options{
-		Name: t.Input, Version: t.Version, Tracks: speedscope.Tracks(c.flags.tracks), MinDuration: c.flags.minDuration,
-		SpanIDReversed: c.flags.spanIDReversed, Report: t.Report, MaxTemp: t.MaxTemp,
-		Kinds: c.flags.kinds.sampleKinds(), KindOptions: c.flags.kinds.options, Window: t.Window,
-	})
+	s := speedscope.New(w, info, t.Namer, &speedscope.Options{Options: c.of(t)})
 	return timelineSink{s, finish, func() Result { return newSpeedscopeResult(s.Summary(), t.Flagless) }}, nil
 }
 
 func newSpeedscopeResult(d speedscope.Summary, flagless bool) Result {
-	c := timeline.Counts(d.Counts)
+	c := d.Counts
 	c.Rundown, c.Losses = 0, 0 // not slices, so the file has neither
 	r := &speedscopeResult{newTimelineResult(c, flagless)}
 	r.Items, r.Unit = int64(d.Profiles), "profile"

@@ -2,11 +2,11 @@ package formats
 
 import (
 	"fmt"
-	"time"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/internal/timeline"
+	"github.com/ntconv/ntconv/track"
 	"github.com/spf13/pflag"
 )
 
@@ -18,66 +18,88 @@ const (
 	flagSpanIDOrder = "span-id-order"
 )
 
-// timelineFlags are the flags of the formats that show a trace as a timeline. A Creator converts the values to the
-// options of its exporter.
+// timelineFlags are the flags of the formats that show a trace as a timeline.
 type timelineFlags struct {
-	tracks         timeline.Tracks // 0 means all
-	minDuration    time.Duration
-	rundown        bool
-	spanIDReversed bool
-	kinds          kindFlags
+	options track.Options
+	kinds   kindFlags
 }
 
-// bind defines the flags.
-func (f *timelineFlags) bind(flags *pflag.FlagSet) {
+// bind defines the flags. shown is what the format can represent.
+func (f *timelineFlags) bind(flags *pflag.FlagSet, shown track.Set) {
 	f.kinds.bindSamples(flags)
-	flags.Var((*tracksValue)(&f.tracks), flagTracks, "contents: spans, gc, jit, contention (locks), waits (wait handles), "+
-		"requests, events, exceptions, counters, flows, all, or suspensions (of the runtime, not for gc; not in all); "+
-		"comma-separated (default all)")
-	flags.DurationVar(&f.minDuration, flagMinDuration, 0, "omit slices shorter than this `time`")
-	flags.BoolVar(&f.rundown, flagRundown, false, "include events that only describe methods, modules and processes")
-	flags.Var(
-		&choice[bool]{&f.spanIDReversed, []choiceValue[bool]{{"be", false}, {"le", true}}},
-		flagSpanIDOrder,
-		"byte order of the label SpanId in the trace: be as in the W3C text form, le reversed",
-	)
+	o := &f.options
+	v := &tracksValue{set: &o.Tracks, shown: shown}
+	flags.Var(v, flagTracks, "contents: "+v.names()+", all; comma-separated (default all)")
+	flags.DurationVar(&o.MinDuration, flagMinDuration, 0, "omit slices shorter than this `time`")
+	flags.BoolVar(&o.Rundown, flagRundown, false, "include events that only describe methods, modules and processes")
+	flags.Var(&choice[bool]{&o.SpanIDReversed, []choiceValue[bool]{{"be", false}, {"le", true}}}, flagSpanIDOrder,
+		"byte order of the label SpanId in the trace: be as in the W3C text form, le reversed")
+}
+
+// of returns the options for a target.
+func (f *timelineFlags) of(t *Target) track.Options {
+	o := f.options
+	o.Kinds, o.KindOptions, o.Window = f.kinds.sampleKinds(), f.kinds.options, t.Window
+	o.Name, o.Version, o.Report, o.MaxTemp = t.Input, t.Version, t.Report, t.MaxTemp
+	return o
 }
 
 // check returns a *FlagError for invalid values.
 func (f *timelineFlags) check() error {
-	if f.minDuration < 0 {
+	if f.options.MinDuration < 0 {
 		return &FlagError{
-			fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagMinDuration, f.minDuration),
+			fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagMinDuration, f.options.MinDuration),
 		}
 	}
 	return f.kinds.check()
 }
 
 // A tracksValue is a flag for a list of contents of a timeline.
-type tracksValue timeline.Tracks
+type tracksValue struct {
+	set   *track.Set
+	shown track.Set // what help lists
+}
 
 // tracks returns the names of --tracks in the order in which help and errors show them.
-func tracks() []choiceValue[timeline.Tracks] {
-	return []choiceValue[timeline.Tracks]{
-		{"spans", timeline.Spans}, {"gc", timeline.GC}, {"jit", timeline.JIT}, {"contention", timeline.Contention},
-		{"waits", timeline.Waits}, {"requests", timeline.Requests}, {"events", timeline.Events},
-		{"exceptions", timeline.Exceptions}, {"counters", timeline.Counters}, {"flows", timeline.Flows},
-		{"suspensions", timeline.Suspensions},
-		{"all", timeline.AllTracks},
+func tracks() (list []choiceValue[track.Set]) {
+	for _, n := range track.Names() {
+		list = append(list, choiceValue[track.Set]{n.Name, n.Set})
 	}
+	return append(list, choiceValue[track.Set]{"all", track.All})
+}
+
+// names returns the names that help lists. It marks those that all does not contain.
+func (v *tracksValue) names() string {
+	return joinTracks(v.shown, func(n track.Name) string {
+		if n.Set&track.All == 0 {
+			return n.Name + " (not in all)"
+		}
+		return n.Name
+	}, ", ")
+}
+
+// joinTracks returns the elements of a set as text.
+func joinTracks(set track.Set, text func(track.Name) string, separator string) string {
+	var list []string
+	for _, n := range track.Names() {
+		if set&n.Set != 0 {
+			list = append(list, text(n))
+		}
+	}
+	return strings.Join(list, separator)
 }
 
 func (v *tracksValue) Set(s string) error {
 	set, err := parseSet(tracks(), s)
-	*v |= tracksValue(set)
+	*v.set |= set
 	return err
 }
 
 func (v *tracksValue) String() string {
-	if timeline.Tracks(*v) == timeline.AllTracks {
+	if v.set == nil || *v.set == track.All {
 		return ""
 	}
-	return setNames(tracks(), timeline.Tracks(*v))
+	return joinTracks(*v.set, func(n track.Name) string { return n.Name }, ",")
 }
 
 func (v *tracksValue) Type() string { return "list" }
@@ -136,7 +158,7 @@ type timelineResult struct {
 
 // newTimelineResult returns the result for the counts of a timeline. Exporters add remarks on their format with Remark.
 // flagless is Target.Flagless.
-func newTimelineResult(c timeline.Counts, flagless bool) *timelineResult {
+func newTimelineResult(c track.Counts, flagless bool) *timelineResult {
 	items := c.Slices + c.Instants + c.Counters + c.Samples + c.Losses + c.Raw
 	if items == c.Raw {
 		c.Renumbered = 0 // imported events have the numbers of their file

@@ -19,7 +19,6 @@ type chromeEvent struct {
 }
 
 type chromeArgs struct {
-	Attributes map[string]any
 	Unfinished bool
 	Value      *json.Number
 	Events     json.RawMessage // a number in a loss, a list in a span
@@ -142,8 +141,16 @@ func (r *chromeReader) slice(e *chromeEvent, args *chromeArgs) error {
 	}
 	s := &openSlice{begin: at, slice: slice{name: e.Name, open: args.Unfinished, attributes: map[string]string{}}}
 	s.isSpan = e.Cat == "span" || e.Cat == "request" && !queued(e.Name)
-	for k, v := range args.Attributes {
-		s.attributes[k] = fmt.Sprint(v)
+	if len(e.Args) > 0 {
+		var all map[string]any
+		d := json.NewDecoder(bytes.NewReader(e.Args))
+		d.UseNumber()
+		if err := d.Decode(&all); err != nil {
+			return err
+		}
+		for k, v := range all {
+			s.attributes[k] = fmt.Sprint(v)
+		}
 	}
 	switch e.Ph {
 	case "X":

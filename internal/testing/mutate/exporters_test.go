@@ -17,6 +17,7 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
+	"github.com/ntconv/ntconv/track"
 )
 
 // An output is the output of an exporter.
@@ -46,14 +47,14 @@ func exporters() []exporter {
 		{"parquet", true, parquetTables},
 		{"parquet-single", false, parquetSingle},
 		{"chrome", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, dir string) (ntconv.Sink, error) {
-			return chrome.New(w, info, names, &chrome.Options{Report: report, TempDir: dir, Stacks: true}), nil
+			return chrome.New(w, info, names, &chrome.Options{Options: track.Options{Report: report, TempDir: dir}, Stacks: true}), nil
 		}},
 		{"perfetto", true, perfettoExporter},
 		{"firefox", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, dir string) (ntconv.Sink, error) {
-			return firefox.New(w, info, names, &firefox.Options{Report: report, Dir: dir}), nil
+			return firefox.New(w, info, names, &firefox.Options{Options: track.Options{Report: report, TempDir: dir}}), nil
 		}},
 		{"speedscope", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, dir string) (ntconv.Sink, error) {
-			return speedscope.New(w, info, names, &speedscope.Options{Report: report, Dir: dir}), nil
+			return speedscope.New(w, info, names, &speedscope.Options{Options: track.Options{Report: report, TempDir: dir}}), nil
 		}},
 	}
 }
@@ -93,7 +94,7 @@ func parquetSingle(out *output, info *ntconv.Info, names ntconv.Namer, report *n
 }
 
 func perfettoExporter(out *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, dir string) (ntconv.Sink, error) {
-	return perfetto.New(out, info, names, &perfetto.Options{Report: report, TempDir: dir, Plain: true}), nil
+	return perfetto.New(out, info, names, &perfetto.Options{Options: track.Options{Report: report, TempDir: dir}, Plain: true}), nil
 }
 
 // open opens a trace and a Namer. The Namer learns symbols as events are read, or reads the whole trace first.

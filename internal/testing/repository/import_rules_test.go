@@ -16,6 +16,10 @@ var importRules = append(groupRules, []importRule{
 		why: "names, numbers and text: packages of all layers share them",
 	},
 	{
+		of: []string{"./track"}, only: []string{"std", "./", "./internal/data/bin", "./internal/events/operation", "./kind"},
+		why: "options and counts of timelines are facts that exporters and their users share",
+	},
+	{
 		of: []string{"./internal/trace/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext"}, only: []string{
 			"std", "./internal/data/bin", "./internal/trace/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext",
 		},
@@ -154,7 +158,7 @@ var groupRules = []importRule{
 	groupRule("span", "spans are made of events of any source, whatever is made of them", "./schema", "./internal/data/...", "./internal/events/..."),
 	groupRule("profile", "samples are made of events of any source, whatever is made of them", "./kind", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "github.com/google/pprof/profile", "golang.org/x/sys/..."),
 	groupRule("timeline", "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
-		"./kind", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "github.com/go-json-experiment/json/..."),
+		"./kind", "./schema", "./track", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "github.com/go-json-experiment/json/..."),
 	groupRule("select", "which events are selected depends neither on a format nor on the command", "./schema", "./internal/data/...", "./internal/events/...", "./internal/span/..."),
 	groupRule("tables", "tables are rows and columns: exporter, importer and documentation share their schema, whichever library stores them",
 		append(parquetModules, "./internal/data/...", "./internal/files/...")...),
@@ -188,7 +192,7 @@ func importerRule(path string, more ...string) importRule {
 var (
 	// timelines are what exporters of timelines may import.
 	timelines = []string{
-		"./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/timeline/...", "./kind", "github.com/go-json-experiment/json/...", "golang.org/x/sys/...",
+		"./internal/files/jsoncolumns", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/timeline/...", "./kind", "./track", "github.com/go-json-experiment/json/...", "golang.org/x/sys/...",
 	}
 	// parquetModules are the library of Parquet and its compressors.
 	parquetModules = []string{
