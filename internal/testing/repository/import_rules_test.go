@@ -151,7 +151,7 @@ var importRules = append(groupRules, []importRule{
 // modules of others that are named there.
 var groupRules = []importRule{
 	groupRule("data", "bytes, numbers and text: whatever they mean", "github.com/go-json-experiment/json/..."),
-	groupRule("files", "bytes in files: whatever their format", "./internal/data/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."),
+	groupRule("files", "bytes in files: whatever their format", "./internal/data/...", "github.com/go-json-experiment/json/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."),
 	groupRule("events", "what an event means does not depend on the file that it came from, nor on what is made of it", "./schema", "./internal/data/...", "github.com/go-json-experiment/json/..."),
 	groupRule("symbols", "which function an address belongs to depends on files of programs, not on formats of traces or on the command",
 		"./symbol", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/...", "github.com/ianlancetaylor/demangle", "github.com/klauspost/compress/...", "github.com/ulikunitz/xz/...", "golang.org/x/sys/..."),
