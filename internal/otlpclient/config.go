@@ -1,6 +1,5 @@
-// Package otlpclient sends batches of spans to an OTLP receiver over gRPC or HTTP. It wraps the clients of
-// OpenTelemetry, whose errors do not state whether the receiver has the spans. It therefore records the receiver's
-// response below these clients and repeats requests itself. Only the command imports it.
+// Package otlpclient sends batches of spans to an OTLP receiver over gRPC or HTTP, both with net/http. After each
+// attempt it states whether the receiver has the spans, and repeats requests if necessary. Only the command imports it.
 package otlpclient
 
 import (
