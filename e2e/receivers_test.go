@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -17,11 +18,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ntconv/ntconv/exporters/otlp"
 	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	_ "google.golang.org/grpc/encoding/gzip" // requests may be compressed, and then responses are
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 )
 
 // A lockedBuffer is a buffer that can be read while it is being written.
@@ -330,6 +335,18 @@ func TestGRPCReceivers(t *testing.T) {
 			}
 			return nil, nil
 		}, want: outcome{spans: 600, distinct: 600, report: `{"items": 600, "retries": 6, "exit": 0}`}},
+		"asks to wait, and compresses": {remote: func(n, _ int) (*coltracepb.ExportTraceServiceResponse, error) {
+			if n != 1 {
+				return nil, nil
+			}
+			busy, err := status.New(codes.ResourceExhausted, "100 % busy").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(2 * time.Second)})
+			if err != nil {
+				return nil, err
+			}
+			return nil, busy.Err()
+		}, want: outcome{
+			spans: 600, distinct: 600, within: 2 * time.Second, args: []string{"--compression", "gzip"}, report: `{"items": 600, "retries": 1, "exit": 0}`,
+		}},
 		"has no quota": {remote: func(int, int) (*coltracepb.ExportTraceServiceResponse, error) {
 			return nil, status.Error(codes.ResourceExhausted, "quota")
 		}, want: outcome{code: 6, text: []string{"quota"}, report: `{"exit": 6}`}},
@@ -402,5 +419,48 @@ func TestNoReceiver(t *testing.T) {
 	both := run(t, command, "to", "otlp", path, "--endpoint", "http://127.0.0.1:1", "-o", "x.binpb")
 	if both.code != 1 || !strings.Contains(string(both.stderr), "--endpoint writes no file") {
 		t.Errorf("exit code %d: %s", both.code, both.stderr)
+	}
+}
+
+// ParseResponse agrees with the generated code of the service, also for responses with a damaged byte. It accepts
+// strings that are not UTF-8.
+func TestResponses(t *testing.T) {
+	for _, p := range []*coltracepb.ExportTracePartialSuccess{
+		nil, {}, {RejectedSpans: 3}, {ErrorMessage: "slow down"}, {RejectedSpans: 1 << 40, ErrorMessage: "all of it"}, {RejectedSpans: -1},
+	} {
+		body, err := proto.Marshal(&coltracepb.ExportTraceServiceResponse{PartialSuccess: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkResponse(t, body)
+		for i := range body {
+			checkResponse(t, body[:i])
+			for bit := range 8 {
+				damaged := bytes.Clone(body)
+				damaged[i] ^= 1 << bit
+				checkResponse(t, damaged)
+			}
+		}
+	}
+}
+
+func checkResponse(t *testing.T, body []byte) {
+	t.Helper()
+	var want coltracepb.ExportTraceServiceResponse
+	invalid := proto.Unmarshal(body, &want) != nil
+	unknown := len(want.ProtoReflect().GetUnknown()) > 0 || len(want.PartialSuccess.ProtoReflect().GetUnknown()) > 0 // may be groups
+	var got otlp.PartialSuccessError
+	var partial *otlp.PartialSuccessError
+	switch err := otlp.ParseResponse(body); {
+	case errors.As(err, &partial):
+		got = *partial
+	case err != nil && !invalid && !unknown:
+		t.Errorf("%x: %v", body, err)
+	}
+	if p := want.GetPartialSuccess(); !invalid && !unknown && got != (otlp.PartialSuccessError{Rejected: p.GetRejectedSpans(), Message: p.GetErrorMessage()}) {
+		t.Errorf("%x: %+v, want %v", body, got, p)
+	}
+	if invalid && otlp.ParseResponse(body) == nil {
+		t.Errorf("%x: invalid, but a success", body)
 	}
 }
