@@ -52,13 +52,7 @@ func New(c *Config) (*Client, error) {
 		}
 	}
 	if t.protocol == GRPC {
-		client.transport.Protocols = new(http.Protocols)
-		client.transport.Protocols.SetHTTP2(!t.plain)
-		client.transport.Protocols.SetUnencryptedHTTP2(t.plain)
-		client.transport.DisableCompression = true // gRPC compresses messages, not bodies
-		if t.plain {
-			client.transport.Proxy = nil // proxies understand only HTTP/1 or tunnels
-		}
+		forGRPC(client.transport, t.plain)
 	}
 	return client, nil
 }

@@ -494,7 +494,7 @@ func TestNoGRPC(t *testing.T) {
 	}
 	_, url := web(t, webAnswer{status: 200}) // HTTP/1 only
 	err := upload(t.Context(), client(t, &Config{Endpoint: strings.TrimSuffix(url, "/v1/traces"), Protocol: GRPC, RetryFor: time.Minute}), 1)
-	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), "HTTP/1.1; check that the endpoint accepts OTLP traces over gRPC") {
+	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), "HTTP/1; check that the endpoint accepts OTLP traces over gRPC") {
 		t.Errorf("HTTP/1: %v", err)
 	}
 }

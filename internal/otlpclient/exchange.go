@@ -98,8 +98,8 @@ func (o *outcome) failed(err error) {
 		o.verdict, o.advice = denied, "set --ca to the certificate authority of the receiver"
 	case errors.As(err, &record):
 		o.verdict, o.advice = denied, "the receiver does not use TLS; use http:// instead of https://"
-	case strings.Contains(err.Error(), "HTTP/1.1 header"): // of net/http, which has no type for it
-		o.verdict, o.err, o.advice = denied, errors.New("the receiver answers with HTTP/1.1"), adviceGRPC
+	case errors.Is(err, errHTTP1):
+		o.verdict, o.advice = denied, adviceGRPC
 	}
 }
 

@@ -2,11 +2,13 @@ package otlpclient
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -27,6 +29,43 @@ const servicePath = "/opentelemetry.proto.collector.trace.v1.TraceService/Export
 
 // messageHead is the number of bytes before a message: whether it is compressed, and its length.
 const messageHead = 5
+
+// forGRPC makes a transport use HTTP/2 only.
+func forGRPC(t *http.Transport, plain bool) {
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP2(!plain)
+	t.Protocols.SetUnencryptedHTTP2(plain)
+	t.DisableCompression = true // gRPC compresses messages, not bodies
+	if plain {
+		t.Proxy = nil // requests to a proxy would be HTTP/2, which proxies do not understand
+		dial := t.DialContext
+		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &http2Conn{Conn: conn}, nil
+		}
+	}
+}
+
+var errHTTP1 = errors.New("the receiver answers with HTTP/1")
+
+// An http2Conn is a connection whose Read returns errHTTP1 if the receiver does not understand HTTP/2. net/http has no
+// error for that, which shows that the receiver does not have what was sent.
+type http2Conn struct {
+	net.Conn
+	begun bool // the receiver has sent something
+}
+
+func (c *http2Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if !c.begun && bytes.HasPrefix(p[:n], []byte("HTTP/")) {
+		return 0, errHTTP1
+	}
+	c.begun = c.begun || n > 0
+	return n, err
+}
 
 // A code is the status of a call.
 type code uint64
