@@ -220,7 +220,6 @@ func TestHTTPReceivers(t *testing.T) {
 	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	date := func() string { return time.Now().Add(3 * time.Second).UTC().Format(http.TimeFormat) }
 	type refusal func(n, size, spans int, w http.ResponseWriter) bool
 	for name, c := range map[string]struct {
 		refuse refusal
@@ -253,14 +252,6 @@ func TestHTTPReceivers(t *testing.T) {
 		}, outcome{
 			spans: 600, distinct: 600, within: 2 * time.Second, text: []string{"1 requests were repeated"}, report: `{"items": 600, "retries": 1, "exit": 0}`,
 		}},
-		"asks to wait until a date": {func(n, _, _ int, w http.ResponseWriter) bool {
-			return n == 1 && answer(w, http.StatusTooManyRequests, "Retry-After", date())
-		}, outcome{spans: 600, distinct: 600, within: 2 * time.Second, report: `{"items": 600, "retries": 1}`}},
-		"asks to wait for too long": {func(n, _, _ int, w http.ResponseWriter) bool {
-			return n == 1 && answer(w, http.StatusTooManyRequests, "Retry-After", "3600")
-		}, outcome{
-			code: 6, spans: 100, distinct: 100, text: []string{"100 spans delivered", "retry after 1h", "--retry-for"}, report: `{"items": 100, "exit": 6}`,
-		}},
 		"is busy": {func(n, _, _ int, w http.ResponseWriter) bool {
 			return n%2 == 0 && answer(w, http.StatusServiceUnavailable)
 		}, outcome{spans: 600, distinct: 600, report: `{"items": 600, "retries": 6, "exit": 0}`}},
@@ -275,9 +266,6 @@ func TestHTTPReceivers(t *testing.T) {
 		}},
 		"hangs up after it took the spans": {nil, outcome{
 			spans: 700, distinct: 600, text: []string{"600 spans sent", "100 perhaps received twice"}, report: `{"items": 600, "doubled": 100, "retries": 1, "exit": 0}`,
-		}},
-		"wants a key": {func(_, _, _ int, w http.ResponseWriter) bool { return answer(w, http.StatusUnauthorized) }, outcome{
-			code: 6, text: []string{"401", "--header"}, report: `{"exit": 6}`,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

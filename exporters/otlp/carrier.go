@@ -17,6 +17,7 @@ type upload struct {
 // carry sends the rows as one request, after spend has accepted its size.
 func (u upload) carry(ctx context.Context, b *batch, rows []row) (int, error) {
 	request := b.request(rows)
+	b.body = nil // not reused: net/http may read the body of a request after it has returned
 	if u.spend != nil {
 		if err := u.spend(len(request)); err != nil {
 			return 0, &unsentError{err}
@@ -42,7 +43,7 @@ func (f *file) carry(_ context.Context, b *batch, rows []row) (int, error) {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
-		return n, &writeError{err}
+		return n, &unsentError{fmt.Errorf("write: %w", err)} // a partially written batch does not count as written
 	}
 	return n, nil
 }
@@ -64,15 +65,8 @@ func (f *file) encode(b *batch, rows []row) ([]byte, error) {
 	return data, nil
 }
 
-// An unsentError is an error of Options.Spend. It wraps ErrNotReceived, because nothing of the batch was sent.
+// An unsentError is an error of Options.Spend or of the io.Writer that wraps ErrNotReceived.
 type unsentError struct{ err error }
 
 func (e *unsentError) Error() string   { return e.err.Error() }
 func (e *unsentError) Unwrap() []error { return []error{e.err, ErrNotReceived} }
-
-// A writeError is an error of the io.Writer. It wraps ErrNotReceived: a partially written batch does not count as
-// written.
-type writeError struct{ err error }
-
-func (e *writeError) Error() string   { return "write: " + e.err.Error() }
-func (e *writeError) Unwrap() []error { return []error{e.err, ErrNotReceived} }

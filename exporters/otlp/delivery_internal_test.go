@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type receiver struct {
 	highest int                   // number of calls at a time
 	batches [][]string            // names of the spans of accepted requests
 	raw     []*tracepb.TracesData // accepted requests
+	kept    [][2][]byte           // all requests, and their copies
 }
 
 func (r *receiver) UploadTraces(ctx context.Context, request []byte, spans int) error {
@@ -42,6 +44,7 @@ func (r *receiver) UploadTraces(ctx context.Context, request []byte, spans int) 
 		r.t.Errorf("%d spans in a request of %d", len(names), spans)
 	}
 	r.mu.Lock()
+	r.kept = append(r.kept, [2][]byte{request, bytes.Clone(request)})
 	r.calls++
 	call := r.calls
 	r.active++
@@ -71,7 +74,7 @@ func (r *receiver) sizes() (all []int) {
 	return all
 }
 
-// check fails if the spans with these numbers were not received once and in order.
+// check fails if the spans with these numbers were not received once and in order, or if a request was changed later.
 func (r *receiver) check(from, to int) {
 	r.t.Helper()
 	var want []string
@@ -80,6 +83,9 @@ func (r *receiver) check(from, to int) {
 	}
 	if got := slices.Concat(r.batches...); !slices.Equal(got, want) {
 		r.t.Errorf("got %d spans, want %d to %d: %v", len(got), from, to, got)
+	}
+	if slices.ContainsFunc(r.kept, func(k [2][]byte) bool { return !bytes.Equal(k[0], k[1]) }) {
+		r.t.Error("a request was changed after it had been sent")
 	}
 }
 

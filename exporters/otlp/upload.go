@@ -13,8 +13,8 @@ import (
 //
 // request is an ExportTraceServiceRequest of trace_service.proto, which has the same encoding as TracesData of
 // trace.proto: the body of an OTLP/HTTP request with the content type application/x-protobuf, or the message of an
-// OTLP/gRPC request. AppendJSON converts it to JSON. spans is the number of its spans. UploadTraces must neither change
-// request nor keep it after it returns. Calls are concurrent if Options.Concurrency is more than 1.
+// OTLP/gRPC request. AppendJSON converts it to JSON. It is immutable, and the Uploader may keep it. spans is the number
+// of its spans. Calls are concurrent if Options.Concurrency is more than 1.
 //
 // An Uploader that retries a request does so within the call and reports the retry as a StatsReporter. The error states
 // what is known about the batch:

@@ -150,13 +150,15 @@ func (c *Client) UploadTraces(ctx context.Context, request []byte, spans int) er
 			return err
 		}
 		wait, err := s.pause(&o)
-		if err == nil {
-			err = sleep(ctx, wait)
-		}
 		if err != nil {
 			return s.failure(err, o.advice)
 		}
-		c.retries.Add(1)
+		select {
+		case <-time.After(wait):
+			c.retries.Add(1)
+		case <-ctx.Done():
+			return s.failure(ctx.Err(), o.advice)
+		}
 	}
 }
 
@@ -258,51 +260,22 @@ func delay(attempts int) time.Duration {
 	return d - rand.N(d/2)
 }
 
-// failure returns the error of a batch that was given up: an *Error, wrapped with the advice if there is one.
+// failure returns the error of a batch that was given up, with the advice if there is one. It wraps otlp.ErrNotReceived
+// unless the receiver may have the batch.
 func (s *sending) failure(err error, advice string) error {
-	e := &Error{
-		Endpoint: s.client.Endpoint(), Protocol: s.client.Protocol(), Attempts: s.attempts, Took: time.Since(s.begin), Open: s.open, Err: err,
+	if err = fmt.Errorf("%s (%s): %w", s.client.Endpoint(), s.client.Protocol(), err); s.attempts > 1 {
+		err = fmt.Errorf("%w (%d attempts in %s)", err, s.attempts, message.Duration(time.Since(s.begin)))
 	}
-	if advice == "" {
-		return e
+	if !s.open {
+		err = &notReceived{err}
 	}
-	return &ntconv.AdviceError{Err: e, Advice: advice}
+	if advice != "" {
+		err = &ntconv.AdviceError{Err: err, Advice: advice}
+	}
+	return err
 }
 
-// sleep waits for d, or until ctx is done; it then returns the error of ctx.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+// A notReceived is an error that wraps otlp.ErrNotReceived.
+type notReceived struct{ error }
 
-// An Error reports a batch that was given up. It wraps otlp.ErrNotReceived unless the receiver may have the batch.
-type Error struct {
-	Endpoint string
-	Protocol Protocol
-	Attempts int
-	Took     time.Duration // duration of all attempts
-	Open     bool          // the receiver may have the batch
-	Err      error         // error of the last attempt
-}
-
-func (e *Error) Error() string {
-	text := fmt.Sprintf("%s (%s): %v", e.Endpoint, e.Protocol, e.Err)
-	if e.Attempts > 1 {
-		text += fmt.Sprintf(" (%d attempts in %s)", e.Attempts, message.Duration(e.Took))
-	}
-	return text
-}
-
-// Unwrap returns the cause and, unless the receiver may have the batch, otlp.ErrNotReceived.
-func (e *Error) Unwrap() []error {
-	if e.Open {
-		return []error{e.Err}
-	}
-	return []error{e.Err, otlp.ErrNotReceived}
-}
+func (e *notReceived) Unwrap() []error { return []error{e.error, otlp.ErrNotReceived} }
