@@ -208,16 +208,16 @@ func (e *jsonEncoder) value(typ jsonType, n uint64, text []byte) {
 	}
 }
 
-// textAttribute appends an attribute with a key and a string, of less than 128 bytes each: a fast path for most of a
-// request. It returns false for other attributes.
+// textAttribute appends an attribute of less than 128 bytes with a key and a string, a fast path for most of a request:
+// all its lengths have one byte. It returns false for other attributes.
 func (e *jsonEncoder) textAttribute(b []byte) bool {
 	const keyTag, valueTag, stringTag = 1<<3 | 2, 2<<3 | 2, 1<<3 | 2
-	if len(b) < 6 || b[0] != keyTag || b[1] == 0 || b[1] > 0x7f || int(b[1]) > len(b)-6 {
+	if len(b) < 6 || len(b) > 0x7f || b[0] != keyTag || b[1] == 0 || int(b[1]) > len(b)-6 {
 		return false
 	}
 	n := 2 + int(b[1])
 	key, v := b[2:n], b[n:]
-	if len(v) > 0x7f || v[0] != valueTag || int(v[1]) != len(v)-2 || v[2] != stringTag || int(v[3]) != len(v)-4 {
+	if v[0] != valueTag || int(v[1]) != len(v)-2 || v[2] != stringTag || int(v[3]) != len(v)-4 {
 		return false
 	}
 	e.b, _ = jsonscan.AppendString(append(e.b, `{"key":`...), key)
