@@ -106,7 +106,7 @@ const (
 )
 
 // FromEnvironment returns the configuration in the environment variables, with the defaults for unset ones. getenv is
-// usually os.Getenv. An error names a variable and what a valid value would be, but not its value, which may be a secret.
+// usually os.Getenv. An error names a variable and what a valid value would be, but not the value, which may be secret.
 func FromEnvironment(getenv func(string) string) (*Config, error) {
 	c := &Config{Timeout: DefaultTimeout, RetryFor: DefaultRetryFor}
 	for _, v := range []struct {
