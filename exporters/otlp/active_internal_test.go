@@ -39,7 +39,7 @@ func linked(t *testing.T, f corpus.File, after func(*ntconv.Event) bool, o Optio
 	writeAll(t, sink, spangen.Waits(src, after))
 	var spans []*span.Span
 	for _, data := range r.raw {
-		spans = append(spans, spansOf(data.ResourceSpans)...)
+		spans = append(spans, spangen.FromProto(data)...)
 	}
 	return spans, sink.Summary()
 }

@@ -14,8 +14,8 @@ import (
 
 // A carrier delivers spans to their destination.
 type carrier interface {
-	// carry delivers rows and returns their encoded size in bytes. Its errors are those of Uploader.UploadTraces.
-	carry(ctx context.Context, rows []row) (size int, err error)
+	// carry delivers rows of b and returns their encoded size in bytes. Its errors are those of Uploader.UploadTraces.
+	carry(ctx context.Context, b *batch, rows []row) (size int, err error)
 }
 
 // maxTooLarge is the number of single spans that may be rejected as too large before the receiver has accepted any
@@ -117,7 +117,7 @@ func (d *delivery) work() {
 		failed := d.err != nil
 		d.mu.Unlock()
 		if !failed {
-			d.deliver(b.rows)
+			d.deliver(b, b.rows)
 		}
 		b.reset()
 		d.mu.Lock()
@@ -127,8 +127,8 @@ func (d *delivery) work() {
 	}
 }
 
-// deliver delivers rows. If the carrier rejects them as too large, it delivers each half, down to single spans.
-func (d *delivery) deliver(rows []row) {
+// deliver delivers rows of b. If the carrier rejects them as too large, it delivers each half, down to single spans.
+func (d *delivery) deliver(b *batch, rows []row) {
 	n := int64(len(rows))
 	d.mu.Lock()
 	stop := d.err != nil
@@ -139,11 +139,11 @@ func (d *delivery) deliver(rows []row) {
 	if stop {
 		return
 	}
-	size, err := d.to.carry(d.ctx, rows)
+	size, err := d.to.carry(d.ctx, b, rows)
 	if d.count(n, size, err); err != nil && errors.Is(err, ErrTooLarge) && n > 1 {
 		half := len(rows) / 2
-		d.deliver(rows[:half])
-		d.deliver(rows[half:])
+		d.deliver(b, rows[:half])
+		d.deliver(b, rows[half:])
 	}
 }
 

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,22 +13,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
-
-// TestClientsOfOpenTelemetry checks that the official clients are Uploaders.
-func TestClientsOfOpenTelemetry(t *testing.T) {
-	var u Uploader = otlptracegrpc.NewClient(otlptracegrpc.WithInsecure())
-	if u.UploadTraces(t.Context(), nil) == nil {
-		t.Error("a client that was not started sends spans")
-	}
-	u = otlptracehttp.NewClient(otlptracehttp.WithInsecure())
-	_ = u
-}
 
 // A receiver is an Uploader that stores the spans it receives.
 type receiver struct {
@@ -40,15 +31,20 @@ type receiver struct {
 	highest int                   // number of calls at a time
 	batches [][]string            // names of the spans of accepted requests
 	raw     []*tracepb.TracesData // accepted requests
+	kept    [][2][]byte           // all requests, and their copies
 }
 
-func (r *receiver) UploadTraces(ctx context.Context, list []*tracepb.ResourceSpans) error {
-	data, _ := marshal(r.t, list)
+func (r *receiver) UploadTraces(ctx context.Context, request []byte, spans int) error {
+	data := decodeProto(r.t, request)
 	var names []string
-	for _, s := range spansOf(data.ResourceSpans) {
+	for _, s := range spangen.FromProto(data) {
 		names = append(names, s.Name)
 	}
+	if len(names) != spans {
+		r.t.Errorf("%d spans in a request of %d", len(names), spans)
+	}
 	r.mu.Lock()
+	r.kept = append(r.kept, [2][]byte{request, bytes.Clone(request)})
 	r.calls++
 	call := r.calls
 	r.active++
@@ -78,7 +74,7 @@ func (r *receiver) sizes() (all []int) {
 	return all
 }
 
-// check fails if the spans with these numbers were not received once and in order.
+// check fails if the spans with these numbers were not received once and in order, or if a request was changed later.
 func (r *receiver) check(from, to int) {
 	r.t.Helper()
 	var want []string
@@ -87,6 +83,9 @@ func (r *receiver) check(from, to int) {
 	}
 	if got := slices.Concat(r.batches...); !slices.Equal(got, want) {
 		r.t.Errorf("got %d spans, want %d to %d: %v", len(got), from, to, got)
+	}
+	if slices.ContainsFunc(r.kept, func(k [2][]byte) bool { return !bytes.Equal(k[0], k[1]) }) {
+		r.t.Error("a request was changed after it had been sent")
 	}
 }
 
@@ -138,8 +137,7 @@ func TestBatches(t *testing.T) {
 		}
 		size := 0
 		for _, data := range r.raw {
-			_, n := marshal(t, data.ResourceSpans)
-			size += n
+			size += proto.Size(data)
 		}
 		if sum.Bytes != int64(size) {
 			t.Errorf("%d bytes, want %d", sum.Bytes, size)
@@ -173,7 +171,7 @@ func TestBatchBytes(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 	for i, data := range r.raw {
-		if _, n := marshal(t, data.ResourceSpans); n > limit {
+		if n := proto.Size(data); n > limit {
 			t.Errorf("batch %d of %d has %d bytes", i, len(r.raw), n)
 		}
 	}
@@ -476,7 +474,7 @@ func TestProgress(t *testing.T) {
 // instant is an Uploader that accepts everything at once.
 type instant struct{}
 
-func (instant) UploadTraces(context.Context, []*tracepb.ResourceSpans) error { return nil }
+func (instant) UploadTraces(context.Context, []byte, int) error { return nil }
 
 // counting is an Uploader with statistics.
 type counting struct{ *receiver }

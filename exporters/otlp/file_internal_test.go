@@ -10,12 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
 
 // export writes n spans to a file.
@@ -60,20 +59,15 @@ func TestForms(t *testing.T) {
 		if !bytes.Equal(bytes.Join(messages, nil), single) {
 			t.Errorf("%d spans: the forms of protobuf differ", n)
 		}
-		var all tracepb.TracesData
-		if err := proto.Unmarshal(single, &all); err != nil || len(spansOf(all.ResourceSpans)) != n {
-			t.Errorf("%v, %d spans of %d", err, len(spansOf(all.ResourceSpans)), n)
+		if all := spangen.FromProto(decodeProto(t, single)); len(all) != n {
+			t.Errorf("%d spans of %d", len(all), n)
 		}
 		text := strings.SplitAfter(string(lines), "\n")
 		if text[len(text)-1] != "" || len(text)-1 != len(messages) || int64(len(messages)) != sum.Batches {
 			t.Fatalf("%d spans: %d lines, %d messages, %+v", n, len(text)-1, len(messages), sum)
 		}
 		for i, m := range messages {
-			var data tracepb.TracesData
-			if err := proto.Unmarshal(m, &data); err != nil {
-				t.Fatal(err)
-			}
-			if got, want := prune(decode(t, []byte(text[i]))), prune(jsonOf(data.ProtoReflect())); !reflect.DeepEqual(got, want) {
+			if got, want := decode(t, []byte(text[i])), jsonOf(decodeProto(t, m).ProtoReflect()); !reflect.DeepEqual(got, want) {
 				t.Errorf("line %d: got %v, want %v", i, got, want)
 			}
 		}
@@ -161,7 +155,7 @@ func TestManyResources(t *testing.T) {
 		sp.Resource = &span.Resource{SchemaURL: fmt.Sprint(i)}
 		s.add(sp)
 	}
-	if n := len(s.table.resources); n > maxInterned+512 {
+	if n := len(s.table.resources.byPointer); n > maxInterned+512 {
 		t.Errorf("%d resources are kept", n)
 	}
 	if err := s.Close(); err != nil {
@@ -181,8 +175,8 @@ func TestLargeResources(t *testing.T) {
 	}{
 		{"resources", func(sp *span.Span, text string) {
 			sp.Resource = &span.Resource{Attributes: []span.Attribute{{Key: "k", Value: span.String(text)}}}
-		}, func(t *table) int { return len(t.resources) }},
-		{"scopes", func(sp *span.Span, text string) { sp.Scope = &span.Scope{Name: text} }, func(t *table) int { return len(t.scopes) }},
+		}, func(t *table) int { return len(t.resources.byPointer) }},
+		{"scopes", func(sp *span.Span, text string) { sp.Scope = &span.Scope{Name: text} }, func(t *table) int { return len(t.scopes.byPointer) }},
 	} {
 		s := NewFile(io.Discard, Protobuf, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, nil, nil)
 		for i := range 20 {
@@ -208,11 +202,7 @@ func write(t *testing.T, o *Options, sp *span.Span) *span.Span {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var data tracepb.TracesData
-	if err := proto.Unmarshal(out.Bytes(), &data); err != nil {
-		t.Fatal(err)
-	}
-	return spansOf(data.ResourceSpans)[0]
+	return spangen.FromProto(decodeProto(t, out.Bytes()))[0]
 }
 
 // TestAddedAttributes checks what the sink adds to a span.

@@ -6,35 +6,110 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/data/jsonscan"
-	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
-	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// A jsonEncoder appends OTLP/JSON (OTLP specification, "JSON Protobuf Encoding"). It differs from protojson in two
-// ways: IDs are hexadecimal, and enumerations are numbers. As in protojson, 64-bit integers are strings, and fields
-// with their default value are absent.
+// AppendJSON appends an ExportTraceServiceRequest that an Uploader got as OTLP/JSON, with the content type
+// application/json, and returns the extended slice. The JSON text has no line break.
+//
+// OTLP/JSON (OTLP specification, "JSON Protobuf Encoding") differs from protojson in two ways: IDs are hexadecimal, and
+// enumerations are numbers. As in protojson, 64-bit integers are strings, and fields with their default value are
+// absent.
+func AppendJSON(dst, request []byte) []byte {
+	e := jsonEncoder{b: dst}
+	e.message(jsonRequest, request)
+	return e.b
+}
+
+// A jsonType states how the value of a field appears in JSON. The types from jsonRequest on are those of messages.
+type jsonType uint8
+
+const (
+	jsonText  jsonType = iota
+	jsonID             // bytes in hexadecimal
+	jsonBytes          // bytes in base64
+	jsonBool
+	jsonNumber // integers of 32 bits and enumerations
+	jsonInt    // int64 as a string
+	jsonNanos  // fixed64 as a string
+	jsonDouble
+	jsonRequest
+	jsonResourceSpans
+	jsonResource
+	jsonEntity
+	jsonScopeSpans
+	jsonScope
+	jsonSpan
+	jsonEvent
+	jsonLink
+	jsonStatus
+	jsonAttribute
+	jsonValue
+	jsonArray
+	jsonMap
+)
+
+// A jsonField is a field of a message.
+type jsonField struct {
+	key      string // the name, as it is written
+	typ      jsonType
+	repeated bool
+}
+
+// jsonFields are the fields of each message by their numbers.
+var jsonFields = [...][]jsonField{
+	jsonRequest:       {1: {`"resourceSpans":`, jsonResourceSpans, true}},
+	jsonResourceSpans: {1: {`"resource":`, jsonResource, false}, {`"scopeSpans":`, jsonScopeSpans, true}, {`"schemaUrl":`, jsonText, false}},
+	jsonResource: {
+		1: {`"attributes":`, jsonAttribute, true}, {`"droppedAttributesCount":`, jsonNumber, false}, {`"entityRefs":`, jsonEntity, true},
+	},
+	jsonEntity: {
+		1: {`"schemaUrl":`, jsonText, false}, {`"type":`, jsonText, false}, {`"idKeys":`, jsonText, true}, {`"descriptionKeys":`, jsonText, true},
+	},
+	jsonScopeSpans: {1: {`"scope":`, jsonScope, false}, {`"spans":`, jsonSpan, true}, {`"schemaUrl":`, jsonText, false}},
+	jsonScope: {
+		1: {`"name":`, jsonText, false}, {`"version":`, jsonText, false}, {`"attributes":`, jsonAttribute, true},
+		{`"droppedAttributesCount":`, jsonNumber, false},
+	},
+	jsonSpan: {
+		1: {`"traceId":`, jsonID, false}, {`"spanId":`, jsonID, false}, {`"traceState":`, jsonText, false}, {`"parentSpanId":`, jsonID, false},
+		{`"name":`, jsonText, false}, {`"kind":`, jsonNumber, false}, {`"startTimeUnixNano":`, jsonNanos, false},
+		{`"endTimeUnixNano":`, jsonNanos, false}, {`"attributes":`, jsonAttribute, true}, {`"droppedAttributesCount":`, jsonNumber, false},
+		{`"events":`, jsonEvent, true}, {`"droppedEventsCount":`, jsonNumber, false}, {`"links":`, jsonLink, true},
+		{`"droppedLinksCount":`, jsonNumber, false}, {`"status":`, jsonStatus, false}, {`"flags":`, jsonNumber, false},
+	},
+	jsonEvent: {
+		1: {`"timeUnixNano":`, jsonNanos, false}, {`"name":`, jsonText, false}, {`"attributes":`, jsonAttribute, true},
+		{`"droppedAttributesCount":`, jsonNumber, false},
+	},
+	jsonLink: {
+		1: {`"traceId":`, jsonID, false}, {`"spanId":`, jsonID, false}, {`"traceState":`, jsonText, false}, {`"attributes":`, jsonAttribute, true},
+		{`"droppedAttributesCount":`, jsonNumber, false}, {`"flags":`, jsonNumber, false},
+	},
+	jsonStatus:    {2: {`"message":`, jsonText, false}, {`"code":`, jsonNumber, false}},
+	jsonAttribute: {1: {`"key":`, jsonText, false}, {`"value":`, jsonValue, false}},
+	jsonValue: {
+		1: {`"stringValue":`, jsonText, false}, {`"boolValue":`, jsonBool, false}, {`"intValue":`, jsonInt, false}, {`"doubleValue":`, jsonDouble, false},
+		{`"arrayValue":`, jsonArray, false}, {`"kvlistValue":`, jsonMap, false}, {`"bytesValue":`, jsonBytes, false},
+	},
+	jsonArray: {1: {`"values":`, jsonValue, true}},
+	jsonMap:   {1: {`"values":`, jsonAttribute, true}},
+}
+
+// Numbers of fields of a span: its flags have the highest number, but come before its name in JSON.
+const (
+	spanParent = 4
+	spanFlags  = 16
+)
+
+// A jsonEncoder appends JSON.
 type jsonEncoder struct {
 	b     []byte
 	comma bool // the current object or array already has a member or element
 }
 
-// appendJSON appends a TracesData object. It has no line break.
-func appendJSON(b []byte, spans []*tracepb.ResourceSpans) []byte {
-	e := jsonEncoder{b: b}
-	e.open('{')
-	e.key("resourceSpans")
-	e.open('[')
-	for _, r := range spans {
-		e.resourceSpans(r)
-	}
-	e.close(']')
-	e.close('}')
-	return e.b
-}
-
-// separate appends a comma unless the next element is the first.
+// separate appends a comma unless the next member or element is the first.
 func (e *jsonEncoder) separate() {
 	if e.comma {
 		e.b = append(e.b, ',')
@@ -42,241 +117,113 @@ func (e *jsonEncoder) separate() {
 	e.comma = true
 }
 
-// open begins an object or array: an element within an array, a value after a key.
-func (e *jsonEncoder) open(c byte) {
-	e.b = append(e.b, c)
-	e.comma = false
-}
+// open begins an object or array.
+func (e *jsonEncoder) open(c byte) { e.b, e.comma = append(e.b, c), false }
 
-func (e *jsonEncoder) close(c byte) {
-	e.b = append(e.b, c)
-	e.comma = true
-}
+// close ends an object or array.
+func (e *jsonEncoder) close(c byte) { e.b, e.comma = append(e.b, c), true }
 
-// element begins an object that is an element of an array.
-func (e *jsonEncoder) element() {
-	e.separate()
+// message appends a message, in which the elements of a repeated field are adjacent.
+func (e *jsonEncoder) message(typ jsonType, b []byte) {
 	e.open('{')
-}
-
-// key begins a member. name must not need escapes.
-func (e *jsonEncoder) key(name string) {
-	e.separate()
-	e.b = append(append(append(e.b, '"'), name...), '"', ':')
-}
-
-func (e *jsonEncoder) text(name, s string) {
-	if s != "" {
-		e.key(name)
-		e.quoted(s)
-	}
-}
-
-func (e *jsonEncoder) number(name string, n int64) {
-	if n != 0 {
-		e.key(name)
-		e.b = strconv.AppendInt(e.b, n, 10)
-	}
-}
-
-// nanos appends a fixed64 time.
-func (e *jsonEncoder) nanos(name string, n uint64) {
-	if n != 0 {
-		e.key(name)
-		e.b = append(strconv.AppendUint(append(e.b, '"'), n, 10), '"')
-	}
-}
-
-func (e *jsonEncoder) id(name string, id []byte) {
-	if len(id) > 0 {
-		e.key(name)
-		e.b = append(hex.AppendEncode(append(e.b, '"'), id), '"')
-	}
-}
-
-func (e *jsonEncoder) resourceSpans(r *tracepb.ResourceSpans) {
-	e.element()
-	if r.Resource != nil {
-		e.key("resource")
-		e.resource(r.Resource)
-	}
-	e.key("scopeSpans")
-	e.open('[')
-	for _, s := range r.ScopeSpans {
-		e.element()
-		if s.Scope != nil {
-			e.key("scope")
-			e.open('{')
-			e.text("name", s.Scope.Name)
-			e.text("version", s.Scope.Version)
-			e.attributes(s.Scope.Attributes, s.Scope.DroppedAttributesCount)
-			e.close('}')
+	list := 0 // number of the repeated field whose array is open
+	flagged := typ != jsonSpan
+	fields := jsonFields[typ]
+	for len(b) > 0 {
+		number, n, text, rest := bin.CutField(b)
+		if !flagged && number > spanParent {
+			e.flags(b)
+			flagged = true
 		}
-		e.key("spans")
-		e.open('[')
-		for _, span := range s.Spans {
-			e.span(span)
+		b = rest
+		if number >= len(fields) || fields[number].key == "" || typ == jsonSpan && number == spanFlags {
+			continue
 		}
-		e.close(']')
-		e.text("schemaUrl", s.SchemaUrl)
-		e.close('}')
-	}
-	e.close(']')
-	e.text("schemaUrl", r.SchemaUrl)
-	e.close('}')
-}
-
-func (e *jsonEncoder) resource(r *resourcepb.Resource) {
-	e.open('{')
-	e.attributes(r.Attributes, r.DroppedAttributesCount)
-	if len(r.EntityRefs) > 0 {
-		e.key("entityRefs")
-		e.open('[')
-		for _, ref := range r.EntityRefs {
-			e.element()
-			e.text("schemaUrl", ref.SchemaUrl)
-			e.text("type", ref.Type)
-			e.stringList("idKeys", ref.IdKeys)
-			e.stringList("descriptionKeys", ref.DescriptionKeys)
-			e.close('}')
-		}
-		e.close(']')
-	}
-	e.close('}')
-}
-
-func (e *jsonEncoder) stringList(name string, list []string) {
-	if len(list) == 0 {
-		return
-	}
-	e.key(name)
-	e.open('[')
-	for _, s := range list {
-		e.separate()
-		e.quoted(s)
-	}
-	e.close(']')
-}
-
-func (e *jsonEncoder) span(s *tracepb.Span) {
-	e.element()
-	e.id("traceId", s.TraceId)
-	e.id("spanId", s.SpanId)
-	e.text("traceState", s.TraceState)
-	e.id("parentSpanId", s.ParentSpanId)
-	e.number("flags", int64(s.Flags))
-	e.text("name", s.Name)
-	e.number("kind", int64(s.Kind))
-	e.nanos("startTimeUnixNano", s.StartTimeUnixNano)
-	e.nanos("endTimeUnixNano", s.EndTimeUnixNano)
-	e.attributes(s.Attributes, s.DroppedAttributesCount)
-	if len(s.Events) > 0 {
-		e.key("events")
-		e.open('[')
-		for _, event := range s.Events {
-			e.element()
-			e.nanos("timeUnixNano", event.TimeUnixNano)
-			e.text("name", event.Name)
-			e.attributes(event.Attributes, event.DroppedAttributesCount)
-			e.close('}')
-		}
-		e.close(']')
-	}
-	e.number("droppedEventsCount", int64(s.DroppedEventsCount))
-	e.links(s.Links)
-	e.number("droppedLinksCount", int64(s.DroppedLinksCount))
-	if s.Status != nil {
-		e.key("status")
-		e.open('{')
-		e.text("message", s.Status.Message)
-		e.number("code", int64(s.Status.Code))
-		e.close('}')
-	}
-	e.close('}')
-}
-
-func (e *jsonEncoder) links(links []*tracepb.Span_Link) {
-	if len(links) == 0 {
-		return
-	}
-	e.key("links")
-	e.open('[')
-	for _, l := range links {
-		e.element()
-		e.id("traceId", l.TraceId)
-		e.id("spanId", l.SpanId)
-		e.text("traceState", l.TraceState)
-		e.attributes(l.Attributes, l.DroppedAttributesCount)
-		e.number("flags", int64(l.Flags))
-		e.close('}')
-	}
-	e.close(']')
-}
-
-func (e *jsonEncoder) attributes(list []*commonpb.KeyValue, dropped uint32) {
-	if len(list) > 0 {
-		e.key("attributes")
-		e.keyValues(list)
-	}
-	e.number("droppedAttributesCount", int64(dropped))
-}
-
-func (e *jsonEncoder) keyValues(list []*commonpb.KeyValue) {
-	e.open('[')
-	for _, kv := range list {
-		e.element()
-		e.text("key", kv.Key)
-		if kv.Value != nil {
-			e.key("value")
-			e.value(kv.Value)
-		}
-		e.close('}')
-	}
-	e.close(']')
-}
-
-// value appends an AnyValue. A member of a oneof is written even if it has its default value.
-func (e *jsonEncoder) value(v *commonpb.AnyValue) {
-	e.open('{')
-	switch v := v.Value.(type) {
-	case *commonpb.AnyValue_StringValue:
-		e.key("stringValue")
-		e.quoted(v.StringValue)
-	case *commonpb.AnyValue_BoolValue:
-		e.key("boolValue")
-		e.b = strconv.AppendBool(e.b, v.BoolValue)
-	case *commonpb.AnyValue_IntValue:
-		e.key("intValue")
-		e.b = append(strconv.AppendInt(append(e.b, '"'), v.IntValue, 10), '"')
-	case *commonpb.AnyValue_DoubleValue:
-		e.key("doubleValue")
-		e.double(v.DoubleValue)
-	case *commonpb.AnyValue_BytesValue:
-		e.key("bytesValue")
-		e.b = append(base64.StdEncoding.AppendEncode(append(e.b, '"'), v.BytesValue), '"')
-	case *commonpb.AnyValue_ArrayValue:
-		e.key("arrayValue")
-		e.open('{')
-		if list := v.ArrayValue.Values; len(list) > 0 {
-			e.key("values")
-			e.open('[')
-			for _, elem := range list {
-				e.separate()
-				e.value(elem)
+		field := &fields[number]
+		if list != number {
+			if list != 0 {
+				e.close(']')
+				list = 0
 			}
-			e.close(']')
+			e.key(field)
+			if field.repeated {
+				e.open('[')
+				list = number
+			}
 		}
-		e.close('}')
-	case *commonpb.AnyValue_KvlistValue:
-		e.key("kvlistValue")
-		e.open('{')
-		if list := v.KvlistValue.Values; len(list) > 0 {
-			e.key("values")
-			e.keyValues(list)
+		if field.repeated {
+			e.separate()
 		}
-		e.close('}')
+		e.value(field.typ, n, text)
+	}
+	if list != 0 {
+		e.close(']')
 	}
 	e.close('}')
+}
+
+// flags appends the flags in the remaining fields of a span.
+func (e *jsonEncoder) flags(b []byte) {
+	for len(b) > 0 {
+		number, n, _, rest := bin.CutField(b)
+		if number == spanFlags {
+			e.key(&jsonFields[jsonSpan][spanFlags])
+			e.value(jsonNumber, n, nil)
+		}
+		b = rest
+	}
+}
+
+// key begins a member.
+func (e *jsonEncoder) key(f *jsonField) {
+	e.separate()
+	e.b = append(e.b, f.key...)
+}
+
+// value appends the value of a field.
+func (e *jsonEncoder) value(typ jsonType, n uint64, text []byte) {
+	switch typ {
+	case jsonText:
+		e.b, _ = jsonscan.AppendString(e.b, text) // valid UTF-8: encoder ensures that
+	case jsonID:
+		e.b = append(hex.AppendEncode(append(e.b, '"'), text), '"')
+	case jsonBytes:
+		e.b = append(base64.StdEncoding.AppendEncode(append(e.b, '"'), text), '"')
+	case jsonBool:
+		e.b = strconv.AppendBool(e.b, n != 0)
+	case jsonNumber:
+		e.b = strconv.AppendInt(e.b, int64(n), 10)
+	case jsonInt:
+		e.b = append(strconv.AppendInt(append(e.b, '"'), int64(n), 10), '"')
+	case jsonNanos:
+		e.b = append(strconv.AppendUint(append(e.b, '"'), n, 10), '"')
+	case jsonDouble:
+		e.double(math.Float64frombits(n))
+	case jsonAttribute:
+		if !e.textAttribute(text) {
+			e.message(typ, text)
+		}
+	default:
+		e.message(typ, text)
+	}
+}
+
+// textAttribute appends an attribute of less than 128 bytes with a key and a string, a fast path for most of a request:
+// all its lengths have one byte. It returns false for other attributes.
+func (e *jsonEncoder) textAttribute(b []byte) bool {
+	const keyTag, valueTag, stringTag = 1<<3 | 2, 2<<3 | 2, 1<<3 | 2
+	if len(b) < 6 || len(b) > 0x7f || b[0] != keyTag || b[1] == 0 || int(b[1]) > len(b)-6 {
+		return false
+	}
+	n := 2 + int(b[1])
+	key, v := b[2:n], b[n:]
+	if v[0] != valueTag || int(v[1]) != len(v)-2 || v[2] != stringTag || int(v[3]) != len(v)-4 {
+		return false
+	}
+	e.b, _ = jsonscan.AppendString(append(e.b, `{"key":`...), key)
+	e.b, _ = jsonscan.AppendString(append(e.b, `,"value":{"stringValue":`...), v[4:])
+	e.b, e.comma = append(e.b, "}}"...), true
+	return true
 }
 
 // double appends a number, or one of three strings for infinities and NaN, which JSON cannot represent.
@@ -292,6 +239,3 @@ func (e *jsonEncoder) double(f float64) {
 		e.b = strconv.AppendFloat(e.b, f, 'g', -1, 64)
 	}
 }
-
-// quoted appends a string, which must be valid UTF-8: converter.text ensures that.
-func (e *jsonEncoder) quoted(s string) { e.b, _ = jsonscan.AppendString(e.b, s) }

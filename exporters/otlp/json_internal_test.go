@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"pgregory.net/rapid"
+
+	"github.com/ntconv/ntconv/internal/span"
 )
 
 // jsonOf returns what encoding/json decodes of a message in OTLP/JSON, from the descriptor of the message alone.
@@ -21,12 +22,12 @@ func jsonOf(m protoreflect.Message) map[string]any {
 	out := map[string]any{}
 	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		if !f.IsList() {
-			out[f.JSONName()] = jsonValue(f, v)
+			out[f.JSONName()] = valueOf(f, v)
 			return true
 		}
 		list := []any{}
 		for i := range v.List().Len() {
-			list = append(list, jsonValue(f, v.List().Get(i)))
+			list = append(list, valueOf(f, v.List().Get(i)))
 		}
 		out[f.JSONName()] = list
 		return true
@@ -34,7 +35,7 @@ func jsonOf(m protoreflect.Message) map[string]any {
 	return out
 }
 
-func jsonValue(f protoreflect.FieldDescriptor, v protoreflect.Value) any {
+func valueOf(f protoreflect.FieldDescriptor, v protoreflect.Value) any {
 	switch f.Kind() {
 	case protoreflect.MessageKind:
 		return jsonOf(v.Message())
@@ -72,43 +73,26 @@ func decode(t rapid.TB, text []byte) (v map[string]any) {
 	return v
 }
 
-// prune removes members with their default value that a parser treats as present: empty lists.
-func prune(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, member := range v {
-			if list, ok := member.([]any); ok && len(list) == 0 {
-				delete(v, key)
-				continue
-			}
-			prune(member)
-		}
-	case []any:
-		for _, elem := range v {
-			prune(elem)
-		}
-	}
-	return v
-}
-
 // TestJSON checks the encoder against encoding/json and the descriptors of OTLP's messages.
 func TestJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		b := new(batch)
-		var tab table
-		tab.trim()
-		for _, s := range spanLists().Draw(t, "spans") {
-			b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), 1<<30)
-		}
-		list, _ := assemble(b.rows)
-		text := appendJSON(nil, list)
-		got := prune(decode(t, text))
-		want := prune(jsonOf((&tracepb.TracesData{ResourceSpans: list}).ProtoReflect()))
+		request := requestOf(new(batch), spanLists().Draw(t, "spans"))
+		text := AppendJSON(nil, request)
+		got := decode(t, text)
+		want := jsonOf(decodeProto(t, request).ProtoReflect())
 		if !reflect.DeepEqual(got, want) {
 			t.Fatalf("got  %v\nwant %v\ntext %s", got, want, text)
 		}
 		if bytes.ContainsAny(text, "\n\r") {
 			t.Fatalf("more than one line: %s", text)
 		}
+	})
+}
+
+// No bytes make the encoder panic or write anything but one JSON object.
+func FuzzJSON(f *testing.F) {
+	f.Add(requestOf(new(batch), []*span.Span{{Name: "a", Flags: 1, Scope: scopes[0], Resource: new(span.Resource)}}))
+	f.Fuzz(func(t *testing.T, request []byte) {
+		decode(t, AppendJSON(nil, request))
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
@@ -49,7 +50,7 @@ func TestSources(t *testing.T) {
 func checkNames(t *testing.T, f corpus.File, sources Sources, want, others []string) {
 	t.Helper()
 	var names []string
-	for _, s := range spansOf(convert(t, open(t, f), nil, &Options{Sources: sources}).ResourceSpans) {
+	for _, s := range spangen.FromProto(convert(t, open(t, f), nil, &Options{Sources: sources})) {
 		names = append(names, s.Name)
 	}
 	for _, name := range want {
@@ -132,7 +133,7 @@ func TestSpanOptions(t *testing.T) {
 		writeAll(t, s, record())
 		got := map[string]int{}
 		for _, data := range r.raw {
-			for _, sp := range spansOf(data.ResourceSpans) {
+			for _, sp := range spangen.FromProto(data) {
 				for property, has := range properties(sp) {
 					if has {
 						got[property]++

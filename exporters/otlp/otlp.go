@@ -5,8 +5,8 @@
 //	_, err := ntconv.Copy(sink, src)
 //	err = errors.Join(err, sink.Close())
 //
-// client is an Uploader, such as a client of otlptracegrpc or otlptracehttp. The caller starts it before New and stops
-// it after Close. NewFile writes a file and needs no client. After Close, Summary states how many spans arrived.
+// client is an Uploader: it gets the body of each request. NewFile writes a file and needs no client. After Close,
+// Summary states how many spans arrived.
 //
 // The sink builds spans from Activities that a DiagnosticSource recorded, from events with the labels TraceId and
 // SpanId, from Start and Stop events of event sources, and from spans that were imported from OTLP. docs/otlp.md
@@ -51,7 +51,7 @@ const (
 type Sink struct {
 	o        Options
 	namer    ntconv.Namer
-	uploader Uploader // nil if a file is written
+	uploader Uploader // nil for a file
 	tracker  *tracker.Tracker
 	delivery *delivery
 	spans    int64 // spans to be written
@@ -109,7 +109,6 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s.processes.foreign = info != nil && strings.HasPrefix(info.Format, "chrome")
 	s.o.setDefaults()
 	s.table.added = s.o.ImportedResource
-	s.table.trim()
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
 	return s
 }
@@ -164,15 +163,15 @@ func (s *Sink) add(sp *span.Span) {
 	if !s.hasBatch() {
 		return
 	}
-	row, extra := s.resourceOf(sp), s.extraOf(sp)
-	for !s.batch.add(sp, extra, row, s.table.scopeOf(sp.Scope), s.o.BatchBytes) {
+	resource, extra := s.resourceOf(sp), s.extraOf(sp)
+	for !s.batch.add(sp, extra, resource, s.table.scopeOf(sp.Scope), s.o.BatchBytes) {
 		if s.send(); !s.hasBatch() {
 			return
 		}
-		row = s.resourceOf(sp) // send may have emptied the table
+		resource = s.resourceOf(sp) // send may have emptied the table
 	}
-	if row.process != nil {
-		row.process.spans++
+	if resource.process != nil {
+		resource.process.spans++
 	}
 	if len(s.batch.rows) >= s.o.BatchSpans || s.batch.size >= s.o.BatchBytes {
 		s.send()
@@ -220,38 +219,38 @@ func (s *Sink) send() {
 		return
 	}
 	for _, r := range s.batch.rows {
-		if p := r.resource.process; p != nil && r.resource.pb == nil {
+		if p := r.resource.process; p != nil && r.resource.head == nil {
 			p.describe(&s.table, &s.o)
 		}
 	}
-	s.repaired(&s.batch.converter)
-	s.repaired(&s.table.converter)
+	s.repaired(&s.batch.encoder)
+	s.repaired(&s.table.encoder)
 	s.table.trim()
 	s.delivery.put(s.batch)
 	s.batch = nil
 }
 
 // repaired reports strings that were not valid UTF-8 and resets their count.
-func (s *Sink) repaired(c *converter) {
-	s.o.Report.Note(ntconv.CodeRepaired, c.repaired, -1, "strings that are not valid UTF-8; invalid parts became U+FFFD")
-	c.repaired = 0
+func (s *Sink) repaired(e *encoder) {
+	s.o.Report.Note(ntconv.CodeRepaired, e.repaired, -1, "strings that are not valid UTF-8; invalid parts became U+FFFD")
+	e.repaired = 0
 }
 
-// resourceOf returns the resource row of a span. The row of a process whose first batch has not been sent has no
-// message yet, only an upper bound of its size.
-func (s *Sink) resourceOf(sp *span.Span) *resourceRow {
+// resourceOf returns the envelope of a span's resource. That of a process whose first batch has not been sent is not
+// encoded yet and has only an upper bound of its size.
+func (s *Sink) resourceOf(sp *span.Span) *envelope {
 	if sp.Resource != nil {
 		return s.table.resourceOf(sp.Resource)
 	}
 	p := s.processes.of(sp.Process)
-	if p.row.pb == nil && p.Command == "" {
-		known := s.namer.Process(sp.Process)
-		p.Command, p.Name = known.CommandLine, cmp.Or(known.Name, p.Name)
+	if p.envelope.head == nil {
+		if p.Command == "" {
+			known := s.namer.Process(sp.Process)
+			p.Command, p.Name = known.CommandLine, cmp.Or(known.Name, p.Name)
+		}
+		p.envelope.size = p.maxSize(&s.o)
 	}
-	if p.row.pb == nil {
-		p.row.size = p.maxSize(&s.o)
-	}
-	return &p.row
+	return &p.envelope
 }
 
 // Attributes for Options.ThreadAttributes and Options.ProfileIDs. thread.id of the semantic conventions is the managed

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"bytes"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -18,7 +19,7 @@ type process struct {
 	host   string
 
 	foreign  bool // the trace is not one of .NET
-	row      resourceRow
+	envelope envelope
 	nameless bool  // its service.name is recording.UnknownService
 	spans    int64 // spans with this resource
 }
@@ -55,7 +56,7 @@ func (t *processes) of(p *ntconv.Process) *process {
 	found := t.all[key]
 	if found == nil {
 		found = &process{foreign: t.foreign, host: key.host, pid: key.pid, hasPID: p != nil}
-		found.row.process = found
+		found.envelope.process = found
 		if p != nil {
 			found.Name = p.Name
 		}
@@ -126,8 +127,9 @@ func (p *process) describe(t *table, o *Options) {
 	text("os.type", p.OS)
 	text("host.arch", p.Arch)
 	text("host.name", p.host)
-	p.row.pb = t.resource(&span.Resource{Attributes: withAttributes(list, o.Resource)})
-	p.row.measure()
+	t.b = t.b[:0]
+	t.resource(&span.Resource{Attributes: withAttributes(list, o.Resource)})
+	p.envelope.head, p.envelope.size = bytes.Clone(t.b), len(t.b)
 }
 
 // withAttributes adds attributes to a list. They replace attributes with the same key.

@@ -44,21 +44,22 @@ func spanLists() *rapid.Generator[[]*span.Span] {
 	})
 }
 
-// spansOf returns all spans of a request in its order.
-func spansOf(list []*tracepb.ResourceSpans) []*span.Span {
-	return spangen.FromProto(&tracepb.TracesData{ResourceSpans: list})
+// requestOf returns the request of a batch with these spans.
+func requestOf(b *batch, spans []*span.Span) []byte {
+	b.reset()
+	var tab table
+	for _, s := range spans {
+		b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), 1<<30)
+	}
+	return b.request(b.rows)
 }
 
-// marshal returns what a receiver gets.
-func marshal(t rapid.TB, list []*tracepb.ResourceSpans) (data *tracepb.TracesData, size int) {
+// decodeProto returns what a receiver gets.
+func decodeProto(t rapid.TB, request []byte) *tracepb.TracesData {
 	t.Helper()
-	b, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: list})
-	if err != nil {
+	data := new(tracepb.TracesData)
+	if err := proto.Unmarshal(request, data); err != nil {
 		t.Fatal(err)
 	}
-	data = new(tracepb.TracesData)
-	if err := proto.Unmarshal(b, data); err != nil {
-		t.Fatal(err)
-	}
-	return data, len(b)
+	return data
 }

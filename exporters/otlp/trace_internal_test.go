@@ -65,11 +65,7 @@ func convert(t *testing.T, src ntconv.Source, namer ntconv.Namer, o *Options) *t
 	var out bytes.Buffer
 	sink := NewFile(&out, Protobuf, src.Info(), namer, o)
 	writeAll(t, sink, src)
-	data := new(tracepb.TracesData)
-	if err := proto.Unmarshal(out.Bytes(), data); err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return decodeProto(t, out.Bytes())
 }
 
 // TestTraces checks that a trace's spans are sent as the tracker builds them, to files and to receivers, and that
@@ -83,7 +79,7 @@ func TestTraces(t *testing.T) {
 			s.Resource = new(span.Resource)
 		}
 		data := convert(t, open(t, f), nil, &Options{BatchSpans: 7})
-		compare(t, f.Name, want, spansOf(data.ResourceSpans))
+		compare(t, f.Name, want, spangen.FromProto(data))
 
 		src := open(t, f)
 		r := &receiver{t: t}
@@ -174,11 +170,7 @@ func TestResource(t *testing.T) {
 		src, out := open(t, f), new(bytes.Buffer)
 		sink := NewFile(out, Protobuf, src.Info(), c.namer, &c.o)
 		writeAll(t, sink, src)
-		data := new(tracepb.TracesData)
-		if err := proto.Unmarshal(out.Bytes(), data); err != nil {
-			t.Fatal(err)
-		}
-		if got := describe(data); got != c.want {
+		if got := describe(decodeProto(t, out.Bytes())); got != c.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, c.want)
 		}
 		sum, unnamed := sink.Summary(), int64(0)
@@ -264,11 +256,7 @@ func TestImported(t *testing.T) {
 		}
 		var got []*span.Span
 		for _, message := range split(t, out.Bytes()) {
-			var data tracepb.TracesData
-			if err := proto.Unmarshal(message, &data); err != nil {
-				t.Fatal(err)
-			}
-			batch := spansOf(data.ResourceSpans)
+			batch := spangen.FromProto(decodeProto(t, message))
 			for _, s := range want[len(got):min(len(got)+2, len(want))] { // a batch is sorted by resource and scope
 				if !slices.ContainsFunc(batch, func(b *span.Span) bool { return spangen.Equal(s, b) == nil }) {
 					t.Fatalf("lost %+v", s)

@@ -5,15 +5,18 @@ import (
 	"errors"
 	"fmt"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
-// An Uploader sends a batch of spans to a receiver. The clients of
-// go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc and otlptracehttp are Uploaders; call their Start
-// before the first batch and their Stop after Sink.Close.
+// An Uploader sends a batch of spans to a receiver.
 //
-// UploadTraces must not keep the spans after it returns. Calls are concurrent if Options.Concurrency is more than 1. An
-// Uploader that retries a request does so within the call and reports the retry as a StatsReporter. The error states
+// request is an ExportTraceServiceRequest of trace_service.proto, which has the same encoding as TracesData of
+// trace.proto: the body of an OTLP/HTTP request with the content type application/x-protobuf, or the message of an
+// OTLP/gRPC request. AppendJSON converts it to JSON. It is immutable, and the Uploader may keep it. spans is the number
+// of its spans. Calls are concurrent if Options.Concurrency is more than 1.
+//
+// An Uploader that retries a request does so within the call and reports the retry as a StatsReporter. The error states
 // what is known about the batch:
 //
 //   - nil: the receiver has all spans.
@@ -29,12 +32,42 @@ import (
 //     does not know. The sink stops, and the spans count as Summary.Unconfirmed.
 //
 // The sink never sends a batch again after the last three errors, so it never delivers a span twice.
-//
-// The errors of OpenTelemetry's clients wrap none of these. With such a client every failure leaves its batch
-// unconfirmed, and partial success ends the upload. To avoid both, wrap the client in an Uploader that converts its
-// errors.
 type Uploader interface {
-	UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error
+	UploadTraces(ctx context.Context, request []byte, spans int) error
+}
+
+// ParseResponse parses the body of a successful OTLP/HTTP response, or the message of an OTLP/gRPC response: an
+// ExportTraceServiceResponse in protobuf. It returns a *PartialSuccessError if the receiver rejected spans or sent a
+// warning. It returns an error that wraps ntconv.ErrCorrupt and ErrUnconfirmed if the body is not such a message: the
+// receiver has accepted the request, but the number of accepted spans is unknown.
+func ParseResponse(body []byte) error {
+	const partialSuccess, rejectedSpans, errorMessage = 1, 1, 2
+	var partial PartialSuccessError
+	corrupt := false
+	for len(body) > 0 {
+		number, _, inner, rest := bin.CutField(body)
+		corrupt = corrupt || number == 0
+		for number == partialSuccess && len(inner) > 0 {
+			member, n, text, rest := bin.CutField(inner)
+			switch {
+			case member == 0:
+				corrupt = true
+			case member == rejectedSpans && text == nil:
+				partial.Rejected = int64(n)
+			case member == errorMessage && text != nil:
+				partial.Message = string(text)
+			}
+			inner = rest
+		}
+		body = rest
+	}
+	if corrupt {
+		return fmt.Errorf("otlp: response: %w: %w", ErrUnconfirmed, ntconv.ErrCorrupt)
+	}
+	if partial != (PartialSuccessError{}) {
+		return &partial
+	}
+	return nil
 }
 
 // ErrTooLarge marks an error of an Uploader: the receiver accepts only smaller requests. Examples are HTTP status 413
@@ -72,7 +105,7 @@ type StatsReporter interface {
 }
 
 // UploadStats counts what an Uploader sent in addition to one request per batch.
-type UploadStats struct { // requests that were sent again
+type UploadStats struct {
 	Retries int64 // requests that were sent again
 	// Doubled is the number of spans in requests that were sent again although the receiver may have accepted the first
 	// request, because it did not answer.

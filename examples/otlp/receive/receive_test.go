@@ -18,7 +18,7 @@ import (
 // request returns the body of a request with one span.
 func request(t *testing.T, name string, id byte) []byte {
 	span := &tracepb.Span{Name: name, TraceId: bytes.Repeat([]byte{id}, 16), SpanId: bytes.Repeat([]byte{id}, 8), StartTimeUnixNano: 5, EndTimeUnixNano: 7}
-	body, err := otlp.MarshalRequest([]*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{span}}}}})
+	body, err := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{span}}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

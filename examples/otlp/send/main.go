@@ -2,7 +2,7 @@
 //
 //	go run ./examples/otlp/send app.nettrace http://localhost:4318/v1/traces
 //
-// It depends on neither gRPC nor the OpenTelemetry SDK.
+// It depends on neither the OpenTelemetry SDK nor protobuf.
 package main
 
 import (

@@ -8,8 +8,6 @@ import (
 	"io"
 	"net/http"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/reader"
@@ -33,12 +31,8 @@ func send(ctx context.Context, trace io.Reader, url string) error {
 // A client is an otlp.Uploader that sends batches of spans to a URL.
 type client string
 
-func (url client) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSpans) error {
-	body, err := otlp.MarshalRequest(spans)
-	if err != nil {
-		return err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, string(url), bytes.NewReader(body))
+func (url client) UploadTraces(ctx context.Context, request []byte, _ int) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, string(url), bytes.NewReader(request))
 	if err != nil {
 		return err
 	}

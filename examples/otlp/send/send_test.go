@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/ntconv/ntconv/internal/testing/corpus"
@@ -18,7 +18,7 @@ func TestSend(t *testing.T) {
 	names := map[string]int{}
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		var req coltracepb.ExportTraceServiceRequest
+		var req tracepb.TracesData // has the same encoding as a request
 		if err := proto.Unmarshal(body, &req); err != nil || r.Header.Get("Content-Type") != "application/x-protobuf" {
 			t.Errorf("%v, header %v", err, r.Header)
 		}

@@ -76,6 +76,14 @@ func (r *Reader) Uint16() uint16 {
 	return 0
 }
 
+// Uint32 reads a number of 4 bytes, little-endian.
+func (r *Reader) Uint32() uint32 {
+	if b := r.Bytes(4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
+}
+
 // Text returns the bytes after their number in 16 bits. It fails and returns nil if there are fewer.
 func (r *Reader) Text() []byte {
 	return r.Bytes(int(r.Uint16()))

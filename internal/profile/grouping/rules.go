@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Rules describe how stacks are shown. The zero value changes nothing. Rules must not change while a Namer uses them.
@@ -101,11 +102,11 @@ func compile(text string) (*regexp.Regexp, error) {
 }
 
 // reference is a reference of a template, in the syntax of regexp.Expand.
-var reference = regexp.MustCompile(`\$(\$|\w+|\{\w+\})`)
+var reference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$(\$|\w+|\{\w+\})`) })
 
 // checkTemplate rejects references to subexpressions that do not exist, which regexp.Expand replaces by nothing.
 func checkTemplate(re *regexp.Regexp, template string) error {
-	for _, m := range reference.FindAllStringSubmatch(template, -1) {
+	for _, m := range reference().FindAllStringSubmatch(template, -1) {
 		name := strings.Trim(m[1], "{}")
 		if name == "$" {
 			continue

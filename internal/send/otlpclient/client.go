@@ -1,29 +1,35 @@
 package otlpclient
 
 import (
+	"bytes"
 	"context"
-	"maps"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/go-logr/logr"
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
-	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"github.com/ntconv/ntconv/internal/data/message"
 )
 
 // A Client sends batches of spans to one receiver. It implements otlp.Uploader and is safe for concurrent use, except
 // for Close.
 type Client struct {
-	target   *target
-	config   Config
-	client   otlptrace.Client
-	idle     func()      // closes idle connections
-	answered atomic.Bool // the receiver has answered a request; from then on RetryFor applies in full
-	accepted atomic.Bool // the receiver has accepted a request; from then on refused batches are skipped
+	target    *target
+	config    Config
+	header    http.Header // of each request
+	transport *http.Transport
+	answered  atomic.Bool // the receiver has answered a request; from then on RetryFor applies in full
+	accepted  atomic.Bool // the receiver has accepted a request; from then on refused batches are skipped
 
 	retries, doubled atomic.Int64
+	compressors      sync.Pool // of *gzip.Writer
 }
 
 var _ otlp.StatsReporter = (*Client)(nil)
@@ -35,22 +41,49 @@ func New(c *Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The clients of OpenTelemetry log invalid environment variables. FromEnvironment has already reported the relevant
-	// ones.
-	otel.SetLogger(logr.Discard())
-	client := &Client{target: t, config: *c, idle: func() {}}
+	client := &Client{target: t, config: *c, header: c.header(t)}
 	if client.config.Timeout == 0 {
 		client.config.Timeout = DefaultTimeout
 	}
+	client.transport = http.DefaultTransport.(*http.Transport).Clone()
+	if !t.plain {
+		if client.transport.TLSClientConfig, err = c.tls(); err != nil {
+			return nil, err
+		}
+	}
 	if t.protocol == GRPC {
-		client.client, err = newGRPC(&client.config, t)
-	} else {
-		client.client, client.idle, err = newHTTP(&client.config, t)
+		forGRPC(client.transport, t.plain)
 	}
-	if err != nil {
-		return nil, err
+	return client, nil
+}
+
+// header returns the header of each request. Headers overrides the user in the URL.
+func (c *Config) header(t *target) http.Header {
+	h := http.Header{"User-Agent": {"ntconv"}}
+	if t.basic != "" {
+		h.Set("Authorization", t.basic)
 	}
-	return client, client.client.Start(context.Background())
+	for key, value := range c.Headers {
+		h.Set(key, value)
+	}
+	switch t.protocol {
+	case GRPC:
+		h.Set("Content-Type", "application/grpc")
+		h.Set("TE", "trailers")
+		if c.Gzip {
+			h.Set("Grpc-Encoding", "gzip")
+			h.Set("Grpc-Accept-Encoding", "gzip")
+		}
+		return h
+	case HTTPJSON:
+		h.Set("Content-Type", "application/json")
+	default:
+		h.Set("Content-Type", "application/x-protobuf")
+	}
+	if c.Gzip {
+		h.Set("Content-Encoding", "gzip")
+	}
+	return h
 }
 
 // Endpoint returns the endpoint as a URL without secrets.
@@ -64,9 +97,8 @@ func (c *Client) Protocol() Protocol { return c.target.protocol }
 
 // Close closes the connections. No upload may be running.
 func (c *Client) Close() error {
-	err := c.client.Stop(context.Background())
-	c.idle()
-	return err
+	c.transport.CloseIdleConnections()
+	return nil
 }
 
 // Stats returns how many requests were repeated and how many spans may have been received twice.
@@ -74,42 +106,176 @@ func (c *Client) Stats() otlp.UploadStats {
 	return otlp.UploadStats{Retries: c.retries.Load(), Doubled: c.doubled.Load()}
 }
 
+// body returns the body of the HTTP request for a batch.
+func (c *Client) body(request []byte) []byte {
+	if c.target.protocol == HTTPJSON {
+		request = otlp.AppendJSON(nil, request)
+	}
+	if c.config.Gzip {
+		var b bytes.Buffer
+		z, _ := c.compressors.Get().(*gzip.Writer)
+		if z == nil {
+			z = gzip.NewWriter(&b)
+		}
+		z.Reset(&b)
+		_, _ = z.Write(request) // a Buffer has no errors
+		_ = z.Close()
+		c.compressors.Put(z)
+		request = b.Bytes()
+	}
+	if c.target.protocol == GRPC { // a message: whether it is compressed, its length, its bytes
+		b := make([]byte, 1, messageHead+len(request))
+		if c.config.Gzip {
+			b[0] = 1
+		}
+		b = binary.BigEndian.AppendUint32(b, uint32(len(request)))
+		return append(b, request...)
+	}
+	return request
+}
+
+// Delays between attempts. They double with each attempt; a random part of up to one half is subtracted.
+const (
+	firstDelay = 200 * time.Millisecond
+	maxDelay   = 5 * time.Second
+)
+
 // UploadTraces sends a batch. It repeats the request if necessary, until the response of the receiver is final,
 // Config.RetryFor has passed, or ctx is done. Errors are as specified by otlp.Uploader.
-func (c *Client) UploadTraces(ctx context.Context, batch []*tracepb.ResourceSpans) error {
-	s := &sending{client: c, batch: batch, begin: time.Now()}
+func (c *Client) UploadTraces(ctx context.Context, request []byte, spans int) error {
+	s := &sending{client: c, body: c.body(request), size: len(request), spans: int64(spans), begin: time.Now()}
 	for {
 		o := s.attempt(ctx)
 		if err, final := s.result(&o); final {
 			return err
 		}
 		wait, err := s.pause(&o)
-		if err == nil {
-			err = sleep(ctx, wait)
-		}
 		if err != nil {
 			return s.failure(err, o.advice)
 		}
-		c.retries.Add(1)
-	}
-}
-
-// headers returns the headers of each request; Headers overrides the user in the URL.
-func (c *Config) headers(t *target) map[string]string {
-	headers := make(map[string]string, len(c.Headers)+1)
-	if t.basic != "" {
-		headers["authorization"] = t.basic
-	}
-	maps.Copy(headers, c.Headers)
-	return headers
-}
-
-// spansOf returns the number of spans in a batch.
-func spansOf(batch []*tracepb.ResourceSpans) (n int64) {
-	for _, r := range batch {
-		for _, s := range r.GetScopeSpans() {
-			n += int64(len(s.GetSpans()))
+		select {
+		case <-time.After(wait):
+			c.retries.Add(1)
+		case <-ctx.Done():
+			return s.failure(ctx.Err(), o.advice)
 		}
 	}
-	return n
 }
+
+// A sending is the state of one call of UploadTraces. attempt changes attempts, open and doubled; once set, the latter
+// two stay set.
+type sending struct {
+	client   *Client
+	body     []byte
+	size     int // of the uncompressed request in bytes
+	spans    int64
+	begin    time.Time
+	attempts int
+	open     bool // the receiver may have the batch from an attempt without a response
+	doubled  bool // open, and the batch was sent again
+}
+
+// attempt sends the batch once and returns the outcome.
+func (s *sending) attempt(ctx context.Context) outcome {
+	c := s.client
+	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
+	defer cancel()
+	o := c.exchange(ctx, s.body, s.size)
+	s.attempts++
+	if s.open && o.sent && !s.doubled {
+		s.doubled = true
+		c.doubled.Add(s.spans)
+	}
+	s.open = s.open || o.mayHaveArrived()
+	switch {
+	case o.verdict != unknown:
+		c.answered.Store(true)
+	case expired(ctx):
+		o.err = fmt.Errorf("no response within %s", message.Duration(c.config.Timeout))
+	case ctx.Err() != nil:
+		o.err = ctx.Err()
+	}
+	return o
+}
+
+// expired reports whether the deadline of ctx has passed. ctx itself may notice it slightly later.
+func expired(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && !deadline.After(time.Now())
+}
+
+// result returns the result of UploadTraces if the outcome is final.
+func (s *sending) result(o *outcome) (err error, final bool) {
+	switch o.verdict {
+	case accepted:
+		s.client.accepted.Store(true)
+		if o.partial != nil {
+			return o.partial, true
+		}
+		return nil, true
+	case unclear:
+		return fmt.Errorf("%w: %w", otlp.ErrUnconfirmed, o.err), true
+	case tooLarge:
+		return fmt.Errorf("%w: %w", otlp.ErrTooLarge, o.err), true
+	case refused:
+		// A receiver that has accepted other batches refuses this one because of its content, and may accept the next.
+		if s.client.accepted.Load() {
+			return &otlp.PartialSuccessError{Rejected: s.spans, Message: o.err.Error()}, true
+		}
+		return s.failure(o.err, o.advice), true
+	case denied:
+		return s.failure(o.err, o.advice), true
+	}
+	return nil, false
+}
+
+// pause returns the delay before the next attempt, or the error if there is none. It sets the advice.
+func (s *sending) pause(o *outcome) (time.Duration, error) {
+	limit := s.client.config.RetryFor
+	answered := s.client.answered.Load()
+	if !answered && !s.client.config.Patient {
+		limit = min(limit, firstContact)
+	}
+	left := limit - time.Since(s.begin)
+	switch {
+	case !answered && o.advice == "":
+		o.advice = fmt.Sprintf("check that a receiver listens there and accepts %s (the usual port is 4317 for gRPC, 4318 for HTTP)",
+			s.client.Protocol())
+	case o.advice == "":
+		o.advice = "raise --retry-for to retry for longer"
+	}
+	if left <= 0 {
+		return 0, o.err
+	}
+	if o.wait > left {
+		return 0, fmt.Errorf("%w (retry after %s requested)", o.err, message.Duration(o.wait))
+	}
+	return min(max(o.wait, delay(s.attempts)), left), nil
+}
+
+// delay returns the random delay after a number of attempts.
+func delay(attempts int) time.Duration {
+	d := firstDelay << min(attempts-1, 10)
+	d = min(d, maxDelay)
+	return d - rand.N(d/2)
+}
+
+// failure returns the error of a batch that was given up, with the advice if there is one. It wraps otlp.ErrNotReceived
+// unless the receiver may have the batch.
+func (s *sending) failure(err error, advice string) error {
+	if err = fmt.Errorf("%s (%s): %w", s.client.Endpoint(), s.client.Protocol(), err); s.attempts > 1 {
+		err = fmt.Errorf("%w (%d attempts in %s)", err, s.attempts, message.Duration(time.Since(s.begin)))
+	}
+	if !s.open {
+		err = &notReceived{err}
+	}
+	if advice != "" {
+		err = &ntconv.AdviceError{Err: err, Advice: advice}
+	}
+	return err
+}
+
+// A notReceived is an error that wraps otlp.ErrNotReceived.
+type notReceived struct{ error }
+
+func (e *notReceived) Unwrap() []error { return []error{e.error, otlp.ErrNotReceived} }

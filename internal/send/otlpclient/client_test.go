@@ -4,49 +4,73 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/ntconv/ntconv/exporters/otlp"
-	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/types/known/durationpb"
+
+	"github.com/ntconv/ntconv/exporters/otlp"
 )
 
-// batch returns a batch of n spans.
-func batch(n int) []*tracepb.ResourceSpans {
-	scope := &tracepb.ScopeSpans{Scope: &commonpb.InstrumentationScope{Name: "test"}}
+// request returns a request of n spans with a name.
+func request(n int, name string) []byte {
+	scope := new(tracepb.ScopeSpans)
 	for i := range n {
-		scope.Spans = append(scope.Spans, &tracepb.Span{TraceId: bytes.Repeat([]byte{1}, 16), SpanId: bytes.Repeat([]byte{byte(i + 1)}, 8), Name: "GET"})
+		scope.Spans = append(scope.Spans, &tracepb.Span{TraceId: bytes.Repeat([]byte{1}, 16), SpanId: bytes.Repeat([]byte{byte(i + 1)}, 8), Name: name})
 	}
-	return []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{scope}}}
+	b, _ := proto.Marshal(&tracepb.TracesData{ResourceSpans: []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{scope}}}})
+	return b
 }
 
-func spanCount(m *coltracepb.ExportTraceServiceRequest) int { return int(spansOf(m.ResourceSpans)) }
+// upload sends n spans.
+func upload(ctx context.Context, c *Client, n int) error {
+	return c.UploadTraces(ctx, request(n, "GET"), n)
+}
+
+// spanCount returns the number of spans of a request, or -1 if it is invalid.
+func spanCount(request []byte) (n int) {
+	var m tracepb.TracesData
+	if proto.Unmarshal(request, &m) != nil {
+		return -1
+	}
+	for _, r := range m.ResourceSpans {
+		for _, s := range r.ScopeSpans {
+			n += len(s.Spans)
+		}
+	}
+	return n
+}
+
+// fieldOf returns a protobuf message with one string, bytes or message.
+func fieldOf(num protowire.Number, value []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(nil, num, protowire.BytesType), value)
+}
+
+// partly returns a response to a request of which n spans were rejected.
+func partly(n int64, why string) []byte {
+	b := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(n))
+	return fieldOf(1, append(b, fieldOf(2, []byte(why))...))
+}
 
 // client returns a Client that is closed when the test ends.
 func client(t *testing.T, c *Config) *Client {
 	t.Helper()
 	for _, name := range []string{"ENDPOINT", "PROTOCOL", "COMPRESSION", "TIMEOUT", "CERTIFICATE", "HEADERS", "INSECURE"} {
-		t.Setenv(envAll+name, "nonsense") // the OpenTelemetry clients also read the environment
+		t.Setenv(envAll+name, "nonsense") // the environment has an effect through FromEnvironment alone
 	}
 	got, err := New(c)
 	if err != nil {
@@ -76,6 +100,12 @@ type webReceiver struct {
 	spans    []int
 }
 
+func (r *webReceiver) count() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.requests)
+}
+
 func (r *webReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
 	if q.Header.Get("Content-Encoding") == "gzip" {
@@ -84,12 +114,9 @@ func (r *webReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			body, _ = io.ReadAll(z)
 		}
 	}
-	var m coltracepb.ExportTraceServiceRequest
-	n := -1
-	if q.Header.Get("Content-Type") == "application/json" {
-		n = bytes.Count(body, []byte(`"spanId"`))
-	} else if proto.Unmarshal(body, &m) == nil {
-		n = spanCount(&m)
+	n := bytes.Count(body, []byte(`"spanId"`))
+	if q.Header.Get("Content-Type") != "application/json" {
+		n = spanCount(body)
 	}
 	r.mu.Lock()
 	a := r.answers[min(len(r.requests), len(r.answers)-1)]
@@ -125,19 +152,10 @@ func web(t *testing.T, answers ...webAnswer) (*webReceiver, string) {
 	return r, server.URL + "/v1/traces"
 }
 
-func encode(t *testing.T, m proto.Message) []byte {
-	t.Helper()
-	b, err := proto.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // TestUnclearAnswer checks that a successful response that does not state completely what the receiver accepted is neither
 // accepted nor sent again: the batch is unconfirmed.
 func TestUnclearAnswer(t *testing.T) {
-	whole := encode(t, partly(2, "quota"))
+	whole := partly(2, "quota")
 	pb, js := []string{"Content-Type", "application/x-protobuf"}, []string{"Content-Type", "application/json"}
 	for name, a := range map[string]webAnswer{
 		"truncated protobuf": {header: pb, body: whole[:len(whole)-1]},
@@ -147,7 +165,7 @@ func TestUnclearAnswer(t *testing.T) {
 		"unknown fields":     {header: []string{"Content-Type", "text/plain"}, body: []byte("\x7a\x02ok")},
 		"no number":          {header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":"two"}}`)},
 		"negative":           {header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":-3}}`)},
-		"negative protobuf":  {header: pb, body: encode(t, partly(-1, "quota"))},
+		"negative protobuf":  {header: pb, body: partly(-1, "quota")},
 		"too long":           {header: pb, body: bytes.Repeat(whole, maxResponse/len(whole)+1)},
 		"cut":                {header: append([]string{"Content-Length", "100"}, pb...), body: whole},
 		"never ends":         {header: pb, body: whole, hangAfter: true},
@@ -156,55 +174,43 @@ func TestUnclearAnswer(t *testing.T) {
 			a.status = http.StatusOK
 			r, url := web(t, a)
 			c := client(t, &Config{Endpoint: url, Timeout: 300 * time.Millisecond, RetryFor: time.Minute})
-			err := c.UploadTraces(t.Context(), batch(3))
-			var partial *otlp.PartialSuccessError
-			if !errors.Is(err, otlp.ErrUnconfirmed) || errors.Is(err, otlp.ErrNotReceived) || errors.As(err, &partial) {
-				t.Errorf("error %v, want %v and nothing else", err, otlp.ErrUnconfirmed)
-			}
-			if len(r.requests) != 1 || c.Stats() != (otlp.UploadStats{}) {
-				t.Errorf("%d requests, %+v, want one", len(r.requests), c.Stats())
-			}
+			checkUnclear(t, c, r.count)
 		})
 	}
 }
 
-// An answering is a codec of a gRPC server that sends other bytes as its response.
-type answering struct {
-	encoding.CodecV2
-	response []byte
-}
-
-func (a answering) Marshal(any) (mem.BufferSlice, error) {
-	return mem.BufferSlice{mem.SliceBuffer(a.response)}, nil
-}
-
-// TestUnclearGRPCAnswer checks the same for responses of gRPC. The status that gRPC makes of them is of this process, not
-// of the receiver.
+// TestUnclearGRPCAnswer checks the same for responses of gRPC.
 func TestUnclearGRPCAnswer(t *testing.T) {
-	whole := encode(t, partly(2, "quota"))
-	for name, response := range map[string][]byte{
-		"truncated": whole[:len(whole)-1],
-		"negative":  encode(t, partly(-1, "quota")),
-		"too long":  bytes.Repeat(whole, maxResponse/len(whole)+1),
+	whole := partly(2, "quota")
+	for name, a := range map[string]grpcAnswer{
+		"truncated":   {response: whole[:len(whole)-1]},
+		"negative":    {response: partly(-1, "quota")},
+		"too long":    {response: bytes.Repeat(whole, maxResponse/len(whole)+1)},
+		"no message":  {frame: []byte{}},
+		"two":         {frame: slices.Concat(frame(0, nil), frame(0, nil))},
+		"cut":         {frame: frame(0, whole)[:9]},
+		"no gzip":     {frame: frame(1, whole)},
+		"gzip bomb":   {frame: frame(1, compressed(make([]byte, maxResponse+1)))},
+		"half a gzip": {frame: frame(1, compressed(whole)[:20])},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &grpcReceiver{}
-			_, url := serveGRPC(t, r, grpc.ForceServerCodecV2(answering{encoding.GetCodecV2("proto"), response}))
+			r, url := remote(t, a)
 			c := client(t, &Config{Endpoint: url, RetryFor: time.Minute})
-			var partial *otlp.PartialSuccessError
-			err := c.UploadTraces(t.Context(), batch(3))
-			if !errors.Is(err, otlp.ErrUnconfirmed) || errors.Is(err, otlp.ErrNotReceived) || errors.Is(err, otlp.ErrTooLarge) || errors.As(err, &partial) {
-				t.Errorf("error %v, want %v and nothing else", err, otlp.ErrUnconfirmed)
-			}
-			if r.requests != 1 || c.Stats() != (otlp.UploadStats{}) {
-				t.Errorf("%d requests, %+v, want one", r.requests, c.Stats())
-			}
+			checkUnclear(t, c, r.requests)
 		})
 	}
 }
 
-func partly(n int64, why string) *coltracepb.ExportTraceServiceResponse {
-	return &coltracepb.ExportTraceServiceResponse{PartialSuccess: &coltracepb.ExportTracePartialSuccess{RejectedSpans: n, ErrorMessage: why}}
+func checkUnclear(t *testing.T, c *Client, requests func() int) {
+	t.Helper()
+	err := upload(t.Context(), c, 3)
+	var partial *otlp.PartialSuccessError
+	if !errors.Is(err, otlp.ErrUnconfirmed) || errors.Is(err, otlp.ErrNotReceived) || errors.Is(err, otlp.ErrTooLarge) || errors.As(err, &partial) {
+		t.Errorf("error %v, want %v and nothing else", err, otlp.ErrUnconfirmed)
+	}
+	if n := requests(); n != 1 || c.Stats() != (otlp.UploadStats{}) {
+		t.Errorf("%d requests, %+v, want one", n, c.Stats())
+	}
 }
 
 // A want is the expected result of an upload of 3 spans.
@@ -225,7 +231,7 @@ func checkUpload(t *testing.T, c *Client, w *want, requests func() int) {
 	t.Helper()
 	begin := time.Now()
 	before := requests()
-	err := c.UploadTraces(t.Context(), batch(3))
+	err := upload(t.Context(), c, 3)
 	took := time.Since(begin)
 	if (err == nil) != (w.err == "") || err != nil && !strings.Contains(err.Error(), w.err) || w.is != nil && !errors.Is(err, w.is) {
 		t.Errorf("error %v, want %q, %v", err, w.err, w.is)
@@ -256,15 +262,15 @@ func TestHTTPAnswers(t *testing.T) {
 		answers []webAnswer
 		want    want
 	}{
-		"accepted":            {[]webAnswer{{status: 200, header: pb, body: encode(t, &coltracepb.ExportTraceServiceResponse{})}}, want{requests: 1}},
+		"accepted":            {[]webAnswer{{status: 200, header: pb, body: nil}}, want{requests: 1}},
 		"no content":          {[]webAnswer{{status: 204}}, want{requests: 1}},
-		"partial":             {[]webAnswer{{status: 200, header: pb, body: encode(t, partly(2, "too\nold"))}}, want{requests: 1, rejected: 2, err: "too old"}},
+		"partial":             {[]webAnswer{{status: 200, header: pb, body: partly(2, "too\nold")}}, want{requests: 1, rejected: 2, err: "too old"}},
 		"partial in JSON":     {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":"2","errorMessage":"old"}}`)}}, want{requests: 1, rejected: 2, err: "old"}},
 		"partial as a number": {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":3}}`)}}, want{requests: 1, rejected: 3, err: "3 spans"}},
-		"partial as text":     {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/plain"}, body: encode(t, partly(2, "old"))}}, want{requests: 1, rejected: 2, err: "old"}},
+		"partial as text":     {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/plain"}, body: partly(2, "old")}}, want{requests: 1, rejected: 2, err: "old"}},
 		"partial JSON as pb":  {[]webAnswer{{status: 200, header: pb, body: []byte(` {"partialSuccess":{"rejectedSpans":"2"}}`)}}, want{requests: 1, rejected: 2, err: "2 spans"}},
-		"partial pb as JSON":  {[]webAnswer{{status: 200, header: js, body: encode(t, partly(2, "old"))}}, want{requests: 1, rejected: 2, err: "old"}},
-		"untyped":             {[]webAnswer{{status: 202, header: []string{"Content-Type", ""}, body: encode(t, partly(2, "old"))}}, want{requests: 1, rejected: 2, err: "old"}},
+		"partial pb as JSON":  {[]webAnswer{{status: 200, header: js, body: partly(2, "old")}}, want{requests: 1, rejected: 2, err: "old"}},
+		"untyped":             {[]webAnswer{{status: 202, header: []string{"Content-Type", ""}, body: partly(2, "old")}}, want{requests: 1, rejected: 2, err: "old"}},
 		"other member":        {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":null,"more":[1]}`)}}, want{requests: 1}},
 		"too large":           {[]webAnswer{{status: 413}}, want{requests: 1, err: "413", is: otlp.ErrTooLarge}},
 		"unavailable":         {[]webAnswer{{status: 503}, ok}, want{requests: 2}},
@@ -277,7 +283,7 @@ func TestHTTPAnswers(t *testing.T) {
 		"gateway timeout":     {[]webAnswer{{status: 504}, {status: 504}, ok}, want{requests: 3, doubled: 3}},
 		"hung up":             {[]webAnswer{{hangUp: true}, ok}, want{requests: 2, doubled: 3}},
 		"hung up for good":    {[]webAnswer{{hangUp: true}}, want{requests: 1, err: "EOF", open: true, retryFor: -1}},
-		"refused":             {[]webAnswer{{status: 400, header: pb, body: encode(t, status.New(codes.Unknown, "bad span").Proto())}}, want{requests: 1, err: "400 Bad Request: bad span"}},
+		"refused":             {[]webAnswer{{status: 400, header: pb, body: fieldOf(2, []byte("bad span"))}}, want{requests: 1, err: "400 Bad Request: bad span"}},
 		"refused later":       {[]webAnswer{ok, {status: 500, header: js, body: []byte(`{"code":13,"message":"broken"}`)}}, want{requests: 1, err: "broken", rejected: 3, twoBefore: true}},
 		"denied":              {[]webAnswer{ok, {status: 401}}, want{requests: 1, err: "--header", twoBefore: true}},
 		"no such path":        {[]webAnswer{{status: 404, header: []string{"Content-Type", "text/plain"}, body: []byte("404 page not found")}}, want{requests: 1, err: "page not found; check the path"}},
@@ -294,15 +300,11 @@ func TestHTTPAnswers(t *testing.T) {
 			}
 			u := client(t, config)
 			if c.want.twoBefore {
-				if err := u.UploadTraces(t.Context(), batch(1)); err != nil {
+				if err := upload(t.Context(), u, 1); err != nil {
 					t.Fatal(err)
 				}
 			}
-			checkUpload(t, u, &c.want, func() int {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				return len(r.requests)
-			})
+			checkUpload(t, u, &c.want, r.count)
 			if slices.Contains(r.spans, -1) {
 				t.Errorf("spans of the requests: %d", r.spans)
 			}
@@ -310,128 +312,220 @@ func TestHTTPAnswers(t *testing.T) {
 	}
 }
 
-// A grpcReceiver responds with the result of a function, which gets the number of the request.
+// A grpcAnswer is the response of a gRPC receiver to a call.
+type grpcAnswer struct {
+	code     code
+	text     string
+	after    time.Duration // in a RetryInfo
+	response []byte
+	frame    []byte // instead of the response with its head
+	noStatus bool   // end without a status
+	hang     chan struct{}
+}
+
+// frame returns a message with its head.
+func frame(flag byte, text []byte) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte{flag}, uint32(len(text))), text...)
+}
+
+func compressed(b []byte) []byte {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write(b)
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// details returns a google.rpc.Status with a RetryInfo among its details.
+func details(after time.Duration) string {
+	delay := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(after/time.Second))
+	info := slices.Concat(fieldOf(1, []byte("type.googleapis.com/google.rpc.RetryInfo")), fieldOf(2, fieldOf(1, delay)))
+	other := fieldOf(1, []byte("type.googleapis.com/google.rpc.Help"))
+	return base64.RawStdEncoding.EncodeToString(slices.Concat(fieldOf(2, []byte("busy")), fieldOf(3, other), fieldOf(3, info)))
+}
+
+// A grpcReceiver sends one response after the other, and repeats the last one.
 type grpcReceiver struct {
-	coltracepb.UnimplementedTraceServiceServer
-	mu       sync.Mutex
-	answer   func(ctx context.Context, n int) (*coltracepb.ExportTraceServiceResponse, error)
-	requests int
-	md       metadata.MD
+	t       *testing.T
+	answers []grpcAnswer
+	limit   int // of a request in bytes; 0 for none
+
+	mu      sync.Mutex
+	headers []http.Header
 }
 
-func (r *grpcReceiver) Export(ctx context.Context, m *coltracepb.ExportTraceServiceRequest) (*coltracepb.ExportTraceServiceResponse, error) {
+func (r *grpcReceiver) requests() int {
 	r.mu.Lock()
-	n := r.requests
-	r.requests++
-	r.md, _ = metadata.FromIncomingContext(ctx)
-	r.mu.Unlock()
-	if r.answer == nil {
-		return &coltracepb.ExportTraceServiceResponse{}, nil
-	}
-	return r.answer(ctx, n)
+	defer r.mu.Unlock()
+	return len(r.headers)
 }
 
-func serveGRPC(t *testing.T, r *grpcReceiver, opts ...grpc.ServerOption) (*grpc.Server, string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+func (r *grpcReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	body, _ := io.ReadAll(q.Body)
+	if q.ProtoMajor != 2 || q.URL.Path != servicePath || q.Header.Get("Content-Type") != "application/grpc" || q.Header.Get("Te") != "trailers" ||
+		len(body) < messageHead || !bytes.Equal(body, frame(body[0], body[messageHead:])) {
+		r.t.Errorf("%s %s with %d bytes: %v", q.Proto, q.URL.Path, len(body), q.Header)
 	}
-	s := grpc.NewServer(opts...)
-	coltracepb.RegisterTraceServiceServer(s, r)
-	go func() { _ = s.Serve(l) }()
-	t.Cleanup(s.Stop)
-	return s, "http://" + l.Addr().String()
-}
-
-// fail returns a status with a retry delay.
-func fail(t *testing.T, code codes.Code, after time.Duration) error {
-	t.Helper()
-	s := status.New(code, "busy")
-	if after > 0 {
-		var err error
-		if s, err = s.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(after)}); err != nil {
-			t.Fatal(err)
+	text := body[messageHead:]
+	if body[0] == 1 {
+		z, err := gzip.NewReader(bytes.NewReader(text))
+		if err != nil || q.Header.Get("Grpc-Encoding") != "gzip" {
+			r.t.Errorf("%v: %v", err, q.Header)
+			return
 		}
+		text, _ = io.ReadAll(z)
 	}
-	return s.Err()
+	w.Header().Set("Content-Type", "application/grpc")
+	if r.limit > 0 && len(text) > r.limit { // grpc-go refuses such a request before it counts
+		w.Header().Set("Grpc-Status", fmt.Sprint(int(codeResourceExhausted)))
+		return
+	}
+	if spanCount(text) < 1 {
+		r.t.Errorf("no spans in %x", text)
+	}
+	r.mu.Lock()
+	a := r.answers[min(len(r.headers), len(r.answers)-1)]
+	r.headers = append(r.headers, q.Header)
+	r.mu.Unlock()
+	if a.hang != nil {
+		close(a.hang)
+		<-q.Context().Done()
+		return
+	}
+	h, prefix := w.Header(), "" // the status is in the header if there is no message
+	if a.code == codeOK {
+		prefix = http.TrailerPrefix
+		if a.frame == nil {
+			a.frame = frame(0, a.response)
+			if body[0] == 1 { // as gRPC for Go
+				a.frame = frame(1, compressed(a.response))
+			}
+		}
+		_, _ = w.Write(a.frame)
+	}
+	if a.noStatus {
+		return
+	}
+	h.Set(prefix+"Grpc-Status", fmt.Sprint(int(a.code)))
+	h.Set(prefix+"Grpc-Message", url.PathEscape(a.text))
+	if a.after > 0 {
+		h.Set(prefix+"Grpc-Status-Details-Bin", details(a.after))
+	}
+}
+
+// server returns a server of HTTP/2 that has not started.
+func server(t *testing.T, handler http.Handler) *httptest.Server {
+	s := httptest.NewUnstartedServer(handler)
+	s.Config.Protocols = new(http.Protocols)
+	s.Config.Protocols.SetUnencryptedHTTP2(true)
+	s.Config.Protocols.SetHTTP2(true)
+	t.Cleanup(s.Close)
+	t.Cleanup(s.CloseClientConnections)
+	return s
+}
+
+func remote(t *testing.T, answers ...grpcAnswer) (*grpcReceiver, string) {
+	t.Helper()
+	r := &grpcReceiver{t: t, answers: answers}
+	s := server(t, r)
+	s.Start()
+	return r, s.URL
 }
 
 func TestGRPCAnswers(t *testing.T) {
+	ok := grpcAnswer{}
 	for name, c := range map[string]struct {
-		first    error // nil for a partial success
-		then     error // nil for acceptance
-		rejected int64
-		want     want
+		answers []grpcAnswer
+		want    want
 	}{
-		"accepted":          {want: want{requests: 1}},
-		"partial":           {rejected: 2, want: want{requests: 1, rejected: 2, err: "old"}},
-		"unavailable":       {first: fail(t, codes.Unavailable, 0), want: want{requests: 2}},
-		"retry info":        {first: fail(t, codes.Unavailable, time.Second), want: want{requests: 2, atLeast: time.Second}},
-		"exhausted":         {first: fail(t, codes.ResourceExhausted, time.Second), want: want{requests: 2, atLeast: time.Second}},
-		"quota":             {first: fail(t, codes.ResourceExhausted, 0), want: want{requests: 1, err: "quota"}},
-		"deadline":          {first: fail(t, codes.DeadlineExceeded, 0), want: want{requests: 2, doubled: 3}},
-		"too long":          {first: fail(t, codes.Unavailable, time.Hour), want: want{requests: 1, err: "retry after 1h"}},
-		"invalid":           {first: fail(t, codes.InvalidArgument, 0), want: want{requests: 1, err: "InvalidArgument: busy"}},
-		"not authenticated": {first: fail(t, codes.Unauthenticated, 0), want: want{requests: 1, err: "--header"}},
-		"not implemented":   {first: fail(t, codes.Unimplemented, 0), want: want{requests: 1, err: "--protocol"}},
+		"accepted":          {[]grpcAnswer{ok}, want{requests: 1}},
+		"partial":           {[]grpcAnswer{{response: partly(2, "too\nold")}}, want{requests: 1, rejected: 2, err: "too old"}},
+		"unavailable":       {[]grpcAnswer{{code: codeUnavailable, text: "busy"}, ok}, want{requests: 2}},
+		"retry info":        {[]grpcAnswer{{code: codeUnavailable, after: time.Second}, ok}, want{requests: 2, atLeast: time.Second}},
+		"exhausted":         {[]grpcAnswer{{code: codeResourceExhausted, after: time.Second}, ok}, want{requests: 2, atLeast: time.Second}},
+		"quota":             {[]grpcAnswer{{code: codeResourceExhausted}}, want{requests: 1, err: "quota"}},
+		"deadline":          {[]grpcAnswer{{code: codeDeadlineExceeded}, ok}, want{requests: 2, doubled: 3}},
+		"too long":          {[]grpcAnswer{{code: codeUnavailable, after: time.Hour}}, want{requests: 1, err: "retry after 1h"}},
+		"invalid":           {[]grpcAnswer{{code: codeInvalidArgument, text: "100 % no"}}, want{requests: 1, err: "InvalidArgument: 100 % no"}},
+		"refused later":     {[]grpcAnswer{ok, {code: codeInternal, text: "broken"}}, want{requests: 1, err: "Internal: broken", rejected: 3, twoBefore: true}},
+		"unheard of":        {[]grpcAnswer{{code: 99}}, want{requests: 1, err: "Code(99)"}},
+		"not authenticated": {[]grpcAnswer{{code: codeUnauthenticated}}, want{requests: 1, err: "--header"}},
+		"not implemented":   {[]grpcAnswer{{code: codeUnimplemented}}, want{requests: 1, err: "--protocol"}},
+		"no status":         {[]grpcAnswer{{noStatus: true}, ok}, want{requests: 2, doubled: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := &grpcReceiver{answer: func(_ context.Context, n int) (*coltracepb.ExportTraceServiceResponse, error) {
-				if n == 0 && c.first != nil {
-					return nil, c.first
-				}
-				return partly(c.rejected, strings.Repeat("old", int(c.rejected))), c.then
-			}}
-			_, url := serveGRPC(t, r)
+			r, url := remote(t, c.answers...)
 			u := client(t, &Config{Endpoint: url, RetryFor: 10 * time.Second})
-			checkUpload(t, u, &c.want, func() int {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				return r.requests
-			})
+			if c.want.twoBefore {
+				if err := upload(t.Context(), u, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkUpload(t, u, &c.want, r.requests)
 		})
+	}
+}
+
+// Receivers and proxies that do not know gRPC are not mistaken for those that do.
+func TestNoGRPC(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers []webAnswer
+		want    want
+	}{
+		"web page":      {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/html"}}}, want{requests: 1, err: "not one of gRPC; check that the endpoint accepts OTLP traces over gRPC"}},
+		"no such path":  {[]webAnswer{{status: 404}}, want{requests: 1, err: "404 Not Found; check that the endpoint accepts OTLP traces over gRPC"}},
+		"a login":       {[]webAnswer{{status: 401}}, want{requests: 1, err: "--header"}},
+		"busy proxy":    {[]webAnswer{{status: 503}}, want{requests: 1, err: "503", retryFor: -1}},
+		"bad gateway":   {[]webAnswer{{status: 502}, {status: 404}}, want{requests: 2, err: "404", doubled: 3, open: true}},
+		"never answers": {[]webAnswer{{hang: true}}, want{requests: 1, err: "no response within 300ms", open: true, retryFor: -1, atLeast: 300 * time.Millisecond}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &webReceiver{answers: c.answers}
+			s := server(t, r)
+			s.Start()
+			config := &Config{Endpoint: s.URL, Protocol: GRPC, Timeout: 300 * time.Millisecond, RetryFor: 10 * time.Second}
+			if c.want.retryFor < 0 {
+				config.RetryFor = 0
+			}
+			checkUpload(t, client(t, config), &c.want, r.count)
+		})
+	}
+	_, url := web(t, webAnswer{status: 200}) // HTTP/1 only
+	err := upload(t.Context(), client(t, &Config{Endpoint: strings.TrimSuffix(url, "/v1/traces"), Protocol: GRPC, RetryFor: time.Minute}), 1)
+	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), "HTTP/1; check that the endpoint accepts OTLP traces over gRPC") {
+		t.Errorf("HTTP/1: %v", err)
 	}
 }
 
 // A request beyond the size limit of a gRPC server is an error for which the sink halves the batch.
 func TestGRPCTooLarge(t *testing.T) {
-	r := &grpcReceiver{}
-	_, url := serveGRPC(t, r, grpc.MaxRecvMsgSize(smallRequest))
+	r, url := remote(t, grpcAnswer{})
+	r.limit = smallRequest
 	u := client(t, &Config{Endpoint: url})
-	large := batch(1)
-	large[0].ScopeSpans[0].Spans[0].Name = strings.Repeat("x", smallRequest+1)
-	if err := u.UploadTraces(t.Context(), large); !errors.Is(err, otlp.ErrTooLarge) || r.requests != 0 {
-		t.Errorf("%v after %d requests", err, r.requests)
+	if err := u.UploadTraces(t.Context(), request(1, strings.Repeat("x", smallRequest+1)), 1); !errors.Is(err, otlp.ErrTooLarge) || r.requests() != 0 {
+		t.Errorf("%v after %d requests", err, r.requests())
 	}
-	if err := u.UploadTraces(t.Context(), batch(1)); err != nil || r.requests != 1 {
-		t.Errorf("%v after %d requests", err, r.requests)
+	if err := upload(t.Context(), u, 1); err != nil || r.requests() != 1 {
+		t.Errorf("%v after %d requests", err, r.requests())
 	}
 }
 
 // A receiver that stops after it has read a request may have the spans; one that does not listen cannot have them.
 func TestGRPCNoAnswer(t *testing.T) {
-	received, stop := make(chan struct{}), make(chan struct{})
-	r := &grpcReceiver{answer: func(context.Context, int) (*coltracepb.ExportTraceServiceResponse, error) {
-		close(received)
-		<-stop
-		return nil, nil
-	}}
-	s, url := serveGRPC(t, r)
-	u := client(t, &Config{Endpoint: url, RetryFor: 700 * time.Millisecond})
+	received := make(chan struct{})
+	s := server(t, &grpcReceiver{t: t, answers: []grpcAnswer{{hang: received}}})
+	s.Start()
+	u := client(t, &Config{Endpoint: s.URL, RetryFor: 700 * time.Millisecond})
 	go func() {
 		<-received
-		go s.Stop()
-		time.Sleep(100 * time.Millisecond)
-		close(stop)
+		_ = s.Config.Close()
 	}()
-	err := u.UploadTraces(t.Context(), batch(3))
-	var e *Error
-	if !errors.As(err, &e) || !e.Open || errors.Is(err, otlp.ErrNotReceived) || e.Attempts < 2 || u.Stats().Doubled != 0 {
+	err := upload(t.Context(), u, 3)
+	if err == nil || errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), " attempts in ") || u.Stats().Retries == 0 || u.Stats().Doubled != 0 {
 		t.Errorf("after it was received: %v, %+v", err, u.Stats())
 	}
-	err = u.UploadTraces(t.Context(), batch(3))
-	if !errors.As(err, &e) || e.Open || !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), "check that a receiver listens") {
+	err = upload(t.Context(), u, 3)
+	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), "check that a receiver listens") {
 		t.Errorf("not listening: %v", err)
 	}
 }
@@ -447,7 +541,7 @@ func TestFirstContact(t *testing.T) {
 	_ = l.Close()
 	for _, protocol := range []Protocol{GRPC, HTTPProtobuf} {
 		c := client(t, &Config{Endpoint: "http://" + address, Protocol: protocol, RetryFor: time.Hour})
-		s := &sending{client: c, batch: batch(1), begin: time.Now().Add(-firstContact)}
+		s := &sending{client: c, spans: 1, begin: time.Now().Add(-firstContact)}
 		o := s.attempt(t.Context())
 		if _, final := s.result(&o); final || s.open {
 			t.Errorf("%s: %+v", protocol, o)
@@ -475,7 +569,7 @@ func TestContext(t *testing.T) {
 		u := client(t, &Config{Endpoint: url, Timeout: time.Minute, RetryFor: time.Hour, Patient: true})
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		begin := time.Now()
-		err := u.UploadTraces(ctx, batch(1))
+		err := upload(ctx, u, 1)
 		cancel()
 		if err == nil || time.Since(begin) > 5*time.Second || errors.Is(err, otlp.ErrNotReceived) == (url == hang) {
 			t.Errorf("%s: %v after %s", url, err, time.Since(begin))
@@ -489,7 +583,7 @@ func TestRequest(t *testing.T) {
 		r, url := web(t, webAnswer{status: 200})
 		url = strings.Replace(url, "http://", "http://user:pass@", 1) + "?v=1"
 		u := client(t, &Config{Endpoint: url, Protocol: protocol, Gzip: true, Headers: map[string]string{"x-key": "1"}})
-		if err := u.UploadTraces(t.Context(), batch(4)); err != nil {
+		if err := upload(t.Context(), u, 4); err != nil {
 			t.Fatal(err)
 		}
 		h := r.requests[0]
@@ -502,11 +596,14 @@ func TestRequest(t *testing.T) {
 			t.Error(u.Endpoint())
 		}
 	}
-	r := &grpcReceiver{}
-	_, url := serveGRPC(t, r)
-	u := client(t, &Config{Endpoint: url, Gzip: true, Headers: map[string]string{"x-key": "1"}})
-	if err := u.UploadTraces(t.Context(), batch(4)); err != nil || !slices.Equal(r.md["x-key"], []string{"1"}) {
-		t.Errorf("%v: %v", err, r.md)
+	r, url := remote(t, grpcAnswer{response: partly(2, "old")})
+	u := client(t, &Config{Endpoint: strings.Replace(url, "http://", "http://user:pass@", 1), Gzip: true, Headers: map[string]string{"x-key": "1"}})
+	var partial *otlp.PartialSuccessError
+	if err := upload(t.Context(), u, 4); !errors.As(err, &partial) || partial.Rejected != 2 {
+		t.Errorf("gRPC: %v", err)
+	}
+	if h := r.headers[0]; h.Get("X-Key") != "1" || h.Get("Authorization") != "Basic dXNlcjpwYXNz" {
+		t.Errorf("gRPC: %v", h)
 	}
 }
 
@@ -514,13 +611,18 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("application/json", []byte(`{"partialSuccess":{"rejectedSpans":"2"}}`), "1")
 	f.Add("application/x-protobuf", []byte{10, 2, 8, 1}, "Sun, 06 Nov 1994 08:49:37 GMT")
 	f.Fuzz(func(t *testing.T, kind string, body []byte, after string) {
-		var o outcomeFields
-		m := new(coltracepb.ExportTraceServiceResponse)
-		o.answer(m, decode(kind, body, m))
-		if (o.verdict == accepted) != (o.err == nil) || o.verdict == accepted && o.rejected < 0 {
+		var o, call outcome
+		o.accept(parse(kind, body))
+		if (o.verdict == accepted) != (o.err == nil) || o.partial != nil && (o.err != nil || o.partial.Rejected < 0) {
 			t.Errorf("%q: %+v", body, &o)
 		}
-		for _, s := range []string{o.message, fmt.Sprint(o.err), statusText(kind, body)} {
+		call.answeredCall(&http.Response{Trailer: http.Header{
+			"Grpc-Status": {after}, "Grpc-Message": {string(body)}, "Grpc-Status-Details-Bin": {base64.StdEncoding.EncodeToString(body)},
+		}}, body, nil, 1)
+		if call.wait < 0 {
+			t.Errorf("%q: a negative time", body)
+		}
+		for _, s := range []string{fmt.Sprint(o.partial), fmt.Sprint(o.err), fmt.Sprint(call.err), statusText(kind, body)} {
 			if len(s) > 2*maxMessage || strings.ContainsAny(s, "\n\x1b") {
 				t.Errorf("%q is not fit for a message", s)
 			}
@@ -536,7 +638,7 @@ func TestReceiverWithoutTLS(t *testing.T) {
 	r, url := web(t, webAnswer{status: 200})
 	c := client(t, &Config{Endpoint: strings.Replace(url, "http:", "https:", 1), Timeout: 10 * time.Second, RetryFor: time.Minute})
 	begin := time.Now()
-	err := c.UploadTraces(t.Context(), batch(1))
+	err := upload(t.Context(), c, 1)
 	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(fmt.Sprint(err), "use http://") || len(r.requests) > 0 {
 		t.Errorf("%v, %d requests", err, len(r.requests))
 	}

@@ -28,6 +28,17 @@ func (t *target) String() string {
 	return scheme + "://" + t.address + t.path
 }
 
+// url returns the URL of requests.
+func (t *target) url() string {
+	switch {
+	case t.protocol == GRPC:
+		return t.String() + servicePath
+	case t.query != "":
+		return t.String() + "?" + t.query
+	}
+	return t.String()
+}
+
 var errEndpoint = errors.New("want http://HOST:PORT or https://HOST:PORT, such as http://localhost:4317")
 
 // target parses the endpoint.

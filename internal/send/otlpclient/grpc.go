@@ -1,171 +1,237 @@
 package otlpclient
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace"
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc"
-	coltracepb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
-	"google.golang.org/genproto/googleapis/rpc/errdetails"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/backoff"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/credentials"
-	"google.golang.org/grpc/credentials/insecure"
-	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/encoding/gzip"
-	"google.golang.org/grpc/stats"
-	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
-// newGRPC returns a gRPC client. It sets all options that the environment could set, so that only c has an effect.
-func newGRPC(c *Config, t *target) (otlptrace.Client, error) {
-	security := insecure.NewCredentials()
-	if !t.plain {
-		config, err := c.tls()
-		if err != nil {
-			return nil, err
+// A call of gRPC with one message in each direction is an HTTP/2 request whose response ends with a status in its
+// trailer (PROTOCOL-HTTP2.md of gRPC).
+
+// servicePath is the path of the method with which receivers accept spans.
+const servicePath = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+
+// messageHead is the number of bytes before a message: whether it is compressed, and its length.
+const messageHead = 5
+
+// forGRPC makes a transport use HTTP/2 only.
+func forGRPC(t *http.Transport, plain bool) {
+	t.Protocols = new(http.Protocols)
+	t.Protocols.SetHTTP2(!plain)
+	t.Protocols.SetUnencryptedHTTP2(plain)
+	t.DisableCompression = true // gRPC compresses messages, not bodies
+	if plain {
+		t.Proxy = nil // requests to a proxy would be HTTP/2, which proxies do not understand
+		dial := t.DialContext
+		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return &http2Conn{Conn: conn}, nil
 		}
-		security = credentials.NewTLS(config)
 	}
-	compressor := encoding.Identity
-	if c.Gzip {
-		compressor = gzip.Name
-	}
-	return otlptracegrpc.NewClient(
-		otlptracegrpc.WithEndpoint("dns:///"+t.address),
-		otlptracegrpc.WithHeaders(c.headers(t)),
-		otlptracegrpc.WithTimeout(c.Timeout),
-		otlptracegrpc.WithRetry(otlptracegrpc.RetryConfig{}),
-		otlptracegrpc.WithMaxRequestSize(maxRequest),
-		otlptracegrpc.WithDialOption(
-			grpc.WithTransportCredentials(security),
-			grpc.WithDefaultCallOptions(
-				grpc.UseCompressor(compressor), // the client's own option logs that "none" is unknown
-				grpc.MaxCallRecvMsgSize(maxResponse),
-			),
-			grpc.WithUnaryInterceptor(intercept),
-			grpc.WithStatsHandler(watcher{}),
-			grpc.WithDisableServiceConfig(), // avoids a DNS query for it
-			// gRPC must try to connect at least as often as a batch is sent again.
-			grpc.WithConnectParams(grpc.ConnectParams{
-				Backoff:           backoff.Config{BaseDelay: firstDelay / 2, Multiplier: 1.6, Jitter: 0.2, MaxDelay: maxDelay / 2},
-				MinConnectTimeout: c.Timeout,
-			}),
-		),
-	), nil
 }
 
-// intercept records the outcome of each gRPC request.
-func intercept(
-	ctx context.Context,
-	method string,
-	request, reply any,
-	conn *grpc.ClientConn,
-	invoke grpc.UnaryInvoker,
-	opts ...grpc.CallOption,
-) error {
-	err := invoke(ctx, method, request, reply, conn, opts...)
-	out := outcomeOf(ctx)
-	out.change(func(f *outcomeFields) {
-		f.begun = true
+var errHTTP1 = errors.New("the receiver answers with HTTP/1")
+
+// An http2Conn is a connection whose Read returns errHTTP1 if the receiver does not understand HTTP/2. net/http has no
+// error for that, which shows that the receiver does not have what was sent.
+type http2Conn struct {
+	net.Conn
+	begun bool // the receiver has sent something
+}
+
+func (c *http2Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if !c.begun && bytes.HasPrefix(p[:n], []byte("HTTP/")) {
+		return 0, errHTTP1
+	}
+	c.begun = c.begun || n > 0
+	return n, err
+}
+
+// A code is the status of a call.
+type code uint64
+
+const (
+	codeOK code = iota
+	codeCanceled
+	codeUnknown
+	codeInvalidArgument
+	codeDeadlineExceeded
+	codeNotFound
+	codeAlreadyExists
+	codePermissionDenied
+	codeResourceExhausted
+	codeFailedPrecondition
+	codeAborted
+	codeOutOfRange
+	codeUnimplemented
+	codeInternal
+	codeUnavailable
+	codeDataLoss
+	codeUnauthenticated
+)
+
+// String returns the name of the code in gRPC for Go.
+func (c code) String() string {
+	names := [...]string{
+		"OK", "Canceled", "Unknown", "InvalidArgument", "DeadlineExceeded", "NotFound", "AlreadyExists", "PermissionDenied", "ResourceExhausted",
+		"FailedPrecondition", "Aborted", "OutOfRange", "Unimplemented", "Internal", "Unavailable", "DataLoss", "Unauthenticated",
+	}
+	if c < code(len(names)) {
+		return names[c]
+	}
+	return fmt.Sprintf("Code(%d)", uint64(c))
+}
+
+// answeredCall records the response to a call. err is that of reading the body. size is the size of the request in
+// bytes.
+func (o *outcome) answeredCall(r *http.Response, body []byte, err error, size int) {
+	trailer := r.Trailer
+	if r.Header.Get("Grpc-Status") != "" { // a response without a message
+		trailer = r.Header
+	}
+	status := trailer.Get("Grpc-Status")
+	switch {
+	case errors.Is(err, errTooLong):
+		o.accept(err)
+	case status != "":
+		c, err := strconv.ParseUint(status, 10, 32)
 		if err != nil {
-			size := 0
-			if m, ok := request.(proto.Message); ok {
-				size = proto.Size(m)
-			}
-			f.refusedBy(status.Convert(err), size)
+			c = uint64(codeUnknown)
+		}
+		if code(c) != codeOK {
+			o.refusedBy(code(c), trailer, size)
 			return
 		}
-		m, _ := reply.(*coltracepb.ExportTraceServiceResponse)
-		f.answer(m, nil)
-	})
-	return err
+		message, err := unframe(body)
+		if err == nil {
+			err = otlp.ParseResponse(message)
+		}
+		o.accept(err)
+	case err != nil: // the call has not ended
+		o.err = err
+	case r.StatusCode == http.StatusOK && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc"):
+		o.err = errors.New("the response has no status")
+	case r.StatusCode/100 == 2:
+		o.verdict, o.err, o.advice = denied, errors.New("the response is not one of gRPC"), adviceGRPC
+	default: // of a proxy, or of a receiver that does not know gRPC
+		o.refusedWith(r, "", nil)
+		if o.advice != "" && o.advice != adviceCredentials {
+			o.advice = adviceGRPC
+		}
+	}
+}
+
+// unframe returns the message in the body of a response.
+func unframe(body []byte) ([]byte, error) {
+	if len(body) < messageHead || int64(binary.BigEndian.Uint32(body[1:])) != int64(len(body)-messageHead) {
+		return nil, errors.New("not one message")
+	}
+	message := body[messageHead:]
+	if body[0] == 0 {
+		return message, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(message))
+	if err != nil {
+		return nil, err
+	}
+	if message, err = io.ReadAll(io.LimitReader(z, maxResponse+1)); len(message) > maxResponse {
+		err = errTooLong
+	}
+	return message, err
 }
 
 // smallRequest is a size in bytes that no receiver rejects as too large, because the limits of gRPC servers are
 // megabytes. For smaller requests, ResourceExhausted means a quota.
 const smallRequest = 64 << 10
 
-// refusedBy records the status of a request that was not accepted (OTLP specification, "OTLP/gRPC Response"). If the
-// receiver has not ended the call, the status comes from this process. size is the size of the request in bytes.
-func (f *outcomeFields) refusedBy(s *status.Status, size int) {
-	f.err = fmt.Errorf("gRPC status %s: %s", s.Code(), shorten(s.Message()))
-	// A response that gRPC cannot decode becomes an error status here, with the prefix of its own errors. A receiver that
-	// uses gRPC for Go has the same texts, but its error has no header before it.
-	if f.header && strings.HasPrefix(s.Message(), "grpc: ") {
-		f.answer(nil, s.Err())
-		return
+// refusedBy records the status of a call that was not accepted (OTLP specification, "OTLP/gRPC Response"). size is the
+// size of the request in bytes.
+func (o *outcome) refusedBy(c code, trailer http.Header, size int) {
+	text, err := url.PathUnescape(trailer.Get("Grpc-Message"))
+	if err != nil {
+		text = trailer.Get("Grpc-Message")
 	}
-	if !f.ended {
-		if s.Code() == codes.Internal && !f.sent {
-			f.verdict = refused // by this process: the request cannot be encoded
-		}
-		return
-	}
-	info := retryInfo(s)
-	if info != nil {
-		f.wait = max(0, info.GetRetryDelay().AsDuration())
-	}
-	switch s.Code() {
-	case codes.Unavailable, codes.Aborted, codes.OutOfRange, codes.DataLoss:
-		f.verdict = again
-	case codes.Canceled, codes.DeadlineExceeded:
-		f.verdict = uncertain
-	case codes.ResourceExhausted:
+	o.err = fmt.Errorf("gRPC status %s: %s", c, shorten(text))
+	var asked bool
+	o.wait, asked = retryInfo(trailer.Get("Grpc-Status-Details-Bin"))
+	switch c {
+	case codeUnavailable, codeAborted, codeOutOfRange, codeDataLoss:
+		o.verdict = again
+	case codeCanceled, codeDeadlineExceeded:
+		o.verdict = uncertain
+	case codeResourceExhausted:
 		switch {
-		case info != nil:
-			f.verdict = again
+		case asked:
+			o.verdict = again
 		case size > smallRequest:
-			f.verdict = tooLarge
+			o.verdict = tooLarge
 		default:
-			f.verdict, f.advice = denied, "the receiver has no capacity for more spans, or its quota is exhausted"
+			o.verdict, o.advice = denied, "the receiver has no capacity for more spans, or its quota is exhausted"
 		}
-	case codes.Unauthenticated, codes.PermissionDenied:
-		f.verdict, f.advice = denied, "check the credentials in --header or OTEL_EXPORTER_OTLP_HEADERS"
-	case codes.Unimplemented, codes.NotFound:
-		f.verdict, f.advice = denied, "check that the endpoint accepts OTLP traces over gRPC, or choose --protocol http/protobuf"
+	case codeUnauthenticated, codePermissionDenied:
+		o.verdict, o.advice = denied, adviceCredentials
+	case codeUnimplemented, codeNotFound:
+		o.verdict, o.advice = denied, adviceGRPC
 	default:
-		f.verdict = refused
+		o.verdict = refused
 	}
 }
 
-// retryInfo returns the receiver's statement of when to send again, or nil if there is none.
-func retryInfo(s *status.Status) *errdetails.RetryInfo {
-	for _, d := range s.Details() {
-		if info, ok := d.(*errdetails.RetryInfo); ok {
-			return info
+// retryInfo returns the receiver's statement of when to send again. details is a google.rpc.Status in base64, whose
+// details may have a google.rpc.RetryInfo.
+func retryInfo(details string) (wait time.Duration, ok bool) {
+	status, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(details, "="))
+	if err != nil {
+		return 0, false
+	}
+	for len(status) > 0 {
+		number, _, detail, rest := bin.CutField(status)
+		if number == 3 && strings.HasSuffix(string(field(detail, 1)), "/google.rpc.RetryInfo") {
+			for delay := field(field(detail, 2), 1); len(delay) > 0; {
+				number, n, _, rest := bin.CutField(delay)
+				switch {
+				case number == 1 && int64(n) > 0:
+					wait += seconds(n)
+				case number == 2 && int64(n) > 0:
+					wait += time.Duration(min(n, uint64(time.Second)))
+				}
+				delay = rest
+			}
+			return wait, true
 		}
+		status = rest
+	}
+	return 0, false
+}
+
+// field returns the first string, bytes or message with this number in a message, else nil.
+func field(message []byte, number int) []byte {
+	for len(message) > 0 {
+		found, _, text, rest := bin.CutField(message)
+		if found == number && text != nil {
+			return text
+		}
+		message = rest
 	}
 	return nil
 }
-
-// A watcher records the progress of requests: whether bytes were sent, and whether the receiver began a response and
-// ended the call.
-type watcher struct{}
-
-// TagRPC implements stats.Handler.
-func (watcher) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
-
-// HandleRPC implements stats.Handler.
-func (watcher) HandleRPC(ctx context.Context, s stats.RPCStats) {
-	switch s.(type) {
-	case *stats.OutPayload:
-		outcomeOf(ctx).change(func(f *outcomeFields) { f.sent = true })
-	case *stats.InHeader:
-		outcomeOf(ctx).change(func(f *outcomeFields) { f.header = true })
-	case *stats.InTrailer:
-		outcomeOf(ctx).change(func(f *outcomeFields) { f.ended = true })
-	}
-}
-
-// TagConn implements stats.Handler.
-func (watcher) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-
-// HandleConn implements stats.Handler.
-func (watcher) HandleConn(context.Context, stats.ConnStats) {}
-
-var _ stats.Handler = watcher{}

@@ -20,9 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials"
-
 	"github.com/ntconv/ntconv/exporters/otlp"
 )
 
@@ -79,15 +76,19 @@ func newAuthority(t *testing.T) *authority {
 // With both protocols, the client checks the receiver's certificate against the authority and presents its own.
 func TestTLS(t *testing.T) {
 	a, other := newAuthority(t), newAuthority(t)
-	server := &tls.Config{Certificates: []tls.Certificate{a.pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.pool}
+	config := &tls.Config{Certificates: []tls.Certificate{a.pair}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.pool}
 	r := &webReceiver{answers: []webAnswer{{status: 200}}}
 	secure := httptest.NewUnstartedServer(r)
-	secure.TLS = server.Clone()
+	secure.TLS = config.Clone()
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0) // failed handshakes are expected
 	secure.StartTLS()
 	t.Cleanup(secure.Close)
-	_, remote := serveGRPC(t, &grpcReceiver{}, grpc.Creds(credentials.NewTLS(server)))
-	for _, endpoint := range []string{secure.URL + "/v1/traces", strings.Replace(remote, "http://", "https://", 1)} {
+	remote := server(t, &grpcReceiver{t: t, answers: []grpcAnswer{{}}})
+	remote.TLS = config.Clone()
+	remote.EnableHTTP2 = true
+	remote.Config.ErrorLog = secure.Config.ErrorLog
+	remote.StartTLS()
+	for _, endpoint := range []string{secure.URL + "/v1/traces", remote.URL} {
 		for name, c := range map[string]struct {
 			config Config
 			ok     bool
@@ -103,14 +104,14 @@ func TestTLS(t *testing.T) {
 			if u.Plain() {
 				t.Errorf("%s is plain", endpoint)
 			}
-			err := u.UploadTraces(t.Context(), batch(1))
+			err := upload(t.Context(), u, 1)
 			if (err == nil) != c.ok {
 				t.Errorf("%s, %s: %v", endpoint, name, err)
 			}
 			if err != nil && name != "no certificate" && !errors.Is(err, otlp.ErrNotReceived) {
 				t.Errorf("%s, %s: nothing was sent: %v", endpoint, name, err)
 			}
-			if name == "other" && strings.HasSuffix(endpoint, "traces") && !strings.Contains(err.Error(), "--ca") {
+			if name == "other" && !strings.Contains(err.Error(), "--ca") {
 				t.Errorf("no advice: %v", err)
 			}
 		}

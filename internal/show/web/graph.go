@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/pprof/driver"
@@ -48,7 +49,7 @@ func (p *pages) graphPage(w *response, r *http.Request) error {
 	if err != nil {
 		return &pageError{http.StatusNotImplemented, err.Error()}
 	}
-	return p.render(w, graphTemplate, r, template.URL("data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString(svg)))
+	return p.render(w, graphTemplate(), r, template.URL("data:image/svg+xml;base64,"+base64.StdEncoding.EncodeToString(svg)))
 }
 
 // graphText returns the call graph in the language of dot. It supports the settings of pprof's pages that select
@@ -201,8 +202,10 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-var graphTemplate = template.Must(template.New("graph").Parse(`<!DOCTYPE html>
+var graphTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("graph").Parse(`<!DOCTYPE html>
 <html><head><meta charset="utf-8"><title>Graph</title>
 <style nonce="{{.Nonce}}">body { font-family: sans-serif; margin: 1em } nav a { margin-right: 1em }</style></head><body>` + navigation + `
 <p><img src="{{.Data}}" alt="call graph"></p></body></html>
 `))
+})

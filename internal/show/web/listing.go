@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"sync"
 
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/data/message"
@@ -194,7 +195,7 @@ func (p *pages) sourcePage(w *response, r *http.Request) error {
 	for _, f := range functions[:min(len(functions), maxListed)] {
 		data.Functions = append(data.Functions, f.show(p.sources, format))
 	}
-	return p.render(w, sourceTemplate, r, data)
+	return p.render(w, sourceTemplate(), r, data)
 }
 
 // formatValue returns a value with its unit, and a point for 0.
@@ -205,7 +206,8 @@ func formatValue(n int64, unit string) string {
 	return message.Quantity(float64(n), unit)
 }
 
-var sourceTemplate = template.Must(template.New("source").Parse(`<!DOCTYPE html>
+var sourceTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("source").Parse(`<!DOCTYPE html>
 <html><head><meta charset="utf-8"><title>Source: {{.Data.Type}}</title>
 <style nonce="{{.Nonce}}">
 body { font-family: sans-serif; margin: 1em } nav a { margin-right: 1em } h2 { font-size: 1em; margin: 2em 0 0 }
@@ -220,3 +222,4 @@ td { padding: 0 0.5em; text-align: right } td:last-child { text-align: left } tr
 {{else}}<p>No function matches.</p>
 {{end}}</body></html>
 `))
+})

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A site is the pages of several profiles. Those of the profile NAME are below /NAME/; other paths lead to the first
@@ -81,7 +82,8 @@ func (m *menu) links(r *http.Request) (links []menuLink) {
 const menuPlace = `<div id="view" class="menu-item">`
 
 // menuTemplate has the elements and classes of pprof's own menus, so that its scripts and styles apply.
-var menuTemplate = template.Must(template.New("menu").Parse(`<div id="kinds" class="menu-item">
+var menuTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("menu").Parse(`<div id="kinds" class="menu-item">
     <div class="menu-name">
       {{.Current}}
       <i class="downArrow"></i>
@@ -94,6 +96,7 @@ var menuTemplate = template.Must(template.New("menu").Parse(`<div id="kinds" cla
   </div>
 
   `))
+})
 
 // insert adds the menu to a page of pprof. pprof's templates escape all names, so no name can contain the place.
 func (m *menu) insert(w *response, r *http.Request) error {
@@ -103,7 +106,7 @@ func (m *menu) insert(w *response, r *http.Request) error {
 	}
 	var body bytes.Buffer
 	body.Write(before)
-	err := menuTemplate.Execute(&body, struct {
+	err := menuTemplate().Execute(&body, struct {
 		Current string
 		Links   []menuLink
 	}{m.name(""), m.links(r)})

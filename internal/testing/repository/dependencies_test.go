@@ -14,7 +14,6 @@ import (
 var dependencies = map[string]string{
 	"github.com/andybalholm/brotli":                                   "Parquet pages compressed with Brotli; parquet-go needs it, too",
 	"github.com/go-json-experiment/json":                              "jsontext: tokens of JSON with offsets and paths, numbers and invalid UTF-8 as they are, which encoding/json does not have; its authors propose it as encoding/json/v2",
-	"github.com/go-logr/logr":                                         "the type of the logger that OpenTelemetry's clients report to",
 	"github.com/google/pprof":                                         "the web view, and the formats that preceded profile.proto",
 	"github.com/ianlancetaylor/demangle":                              "names of C++ and Rust functions; pprof needs it, too",
 	"github.com/klauspost/compress":                                   "zstd, which the standard library does not have, and gzip at several times its speed",
@@ -23,15 +22,8 @@ var dependencies = map[string]string{
 	"github.com/spf13/cobra":                                          "commands, help and completion",
 	"github.com/spf13/pflag":                                          "flags; cobra needs it, too",
 	"github.com/ulikunitz/xz":                                         "the LZMA2 decoder for MiniDebugInfo, which distributions compress with xz",
-	"go.opentelemetry.io/otel":                                        "OpenTelemetry's clients report errors and log through it",
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace":               "the interface of OpenTelemetry's clients",
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracegrpc": "sending spans over gRPC",
-	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp": "sending spans over HTTP",
-	"go.opentelemetry.io/proto/otlp":                                  "the messages of OTLP",
 	"golang.org/x/sys":                                                "file locks, memory maps and free space on all platforms",
 	"golang.org/x/term":                                               "whether a file is a terminal",
-	"google.golang.org/genproto/googleapis/rpc":                       "how long a collector asks to wait, in the details of its errors",
-	"google.golang.org/grpc":                                          "codes and credentials of gRPC",
 	"google.golang.org/protobuf":                                      "the wire format of protobuf",
 }
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"testing"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
@@ -14,28 +13,21 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
 
-// TestConversion checks that a batch contains every field of its spans, also if its memory was reused, and that its
-// size is known before it is encoded.
+// TestConversion checks that a request contains every field of its spans in the canonical encoding, also if the memory
+// of its batch was reused, and that a bound of its size is known before.
 func TestConversion(t *testing.T) {
 	b := new(batch)
 	rapid.Check(t, func(t *rapid.T) {
-		b.reset()
-		var tab table
-		tab.trim()
 		all := spanLists().Draw(t, "spans")
-		for _, s := range all {
-			b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), 1<<30)
+		own := requestOf(b, all)
+		if b.size < len(own) {
+			t.Fatalf("bound %d, encoded %d", b.size, len(own))
 		}
-		list, size := assemble(b.rows)
-		data, encoded := marshal(t, list)
-		if size != encoded || b.size < encoded {
-			t.Fatalf("size %d, bound %d, encoded %d", size, b.size, encoded)
-		}
-		own := appendProto(nil, list)
-		if want, _ := (proto.MarshalOptions{Deterministic: true}).Marshal(&tracepb.TracesData{ResourceSpans: list}); !bytes.Equal(own, want) {
+		data := decodeProto(t, own)
+		if want, _ := (proto.MarshalOptions{Deterministic: true}).Marshal(data); !bytes.Equal(own, want) {
 			t.Fatalf("encoded %x\nwant %x", own, want)
 		}
-		got := spansOf(data.ResourceSpans)
+		got := spangen.FromProto(data)
 		if len(got) != len(all) {
 			t.Fatalf("%d spans of %d", len(got), len(all))
 		}
@@ -58,19 +50,16 @@ func TestConversion(t *testing.T) {
 // TestGrouping checks that equal resources and scopes are merged, in the order of their first span, regardless of their
 // pointers.
 func TestGrouping(t *testing.T) {
-	var tab table
-	tab.trim()
-	b := new(batch)
+	var spans []*span.Span
 	for i, where := range []string{"aX", "bX", "aY", "aX", "bY", "bX"} {
 		s := numbered(i, nil)
 		s.Name = string(rune('0' + i))
 		s.Resource = &span.Resource{SchemaURL: "u", Attributes: []span.Attribute{{Key: "service.name", Value: span.String(where[:1])}}}
 		s.Scope = &span.Scope{Name: where[1:]}
-		b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), 1<<30)
+		spans = append(spans, s)
 	}
-	list, _ := assemble(b.rows)
 	got := ""
-	for _, r := range list {
+	for _, r := range decodeProto(t, requestOf(new(batch), spans)).ResourceSpans {
 		got += "[" + r.Resource.Attributes[0].Value.GetStringValue()
 		for _, s := range r.ScopeSpans {
 			got += " " + s.Scope.Name
@@ -83,8 +72,8 @@ func TestGrouping(t *testing.T) {
 	if want := "[a X03 Y2][b X15 Y4]"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	absent := tab.resourceOf(&span.Resource{Absent: true})
-	if empty := tab.resourceOf(new(span.Resource)); absent == empty || absent.pb != nil || empty.pb == nil {
+	var tab table
+	if tab.resourceOf(&span.Resource{Absent: true}) == tab.resourceOf(new(span.Resource)) {
 		t.Error("an absent resource is not an empty one")
 	}
 }
@@ -93,7 +82,6 @@ func TestGrouping(t *testing.T) {
 // attributes are equal.
 func TestResourceKeys(t *testing.T) {
 	var tab table
-	tab.trim()
 	a := tab.resourceOf(&span.Resource{SchemaURL: "x\x00\n\x04\n\x02k"})
 	b := tab.resourceOf(&span.Resource{SchemaURL: "x", Attributes: []span.Attribute{{Key: "k\x00"}}})
 	if a == b {
@@ -104,7 +92,6 @@ func TestResourceKeys(t *testing.T) {
 // TestBatchLimit checks that a span that does not fit is not added, unless it is the first.
 func TestBatchLimit(t *testing.T) {
 	var tab table
-	tab.trim()
 	b := new(batch)
 	s := numbered(0, nil)
 	s.Resource = new(span.Resource)
@@ -126,20 +113,22 @@ func TestBatchLimit(t *testing.T) {
 
 // TestInvalidText checks that strings that protobuf would reject are repaired.
 func TestInvalidText(t *testing.T) {
-	c := new(converter)
+	b := new(batch)
 	s := numbered(1, nil)
+	s.Resource = new(span.Resource)
 	s.Name, s.Attributes[0].Value = "a\xffb", span.Array([]span.Value{span.String("\xc0\xaf"), span.Bytes("\xff")})
-	pb, size := c.span(s, nil)
-	b, err := proto.Marshal(pb)
-	if err != nil || len(b) != size || pb.Name != "a\uFFFDb" || c.repaired != 2 {
-		t.Errorf("%v, %d bytes, size %d, name %q, %d repaired", err, len(b), size, pb.Name, c.repaired)
+	got := spangen.FromProto(decodeProto(t, requestOf(b, []*span.Span{s})))[0]
+	if got.Name != "a\uFFFDb" || b.repaired != 2 {
+		t.Errorf("name %q, %d repaired", got.Name, b.repaired)
+	}
+	if envelope := b.rows[0].resource; b.add(s, nil, envelope, envelope, 1) || b.repaired != 2 {
+		t.Errorf("%d repaired with a span that was not added", b.repaired)
 	}
 }
 
 // TestAllocations checks that a span does not allocate once there is memory for a batch.
 func TestAllocations(t *testing.T) {
 	var tab table
-	tab.trim()
 	b := new(batch)
 	spans := make([]*span.Span, 100)
 	for i := range spans {
