@@ -12,19 +12,19 @@ import (
 // that is not here needs a reason first: everything that is compiled in can have vulnerabilities, and must be kept up
 // to date.
 var dependencies = map[string]string{
-	"github.com/andybalholm/brotli":                                   "Parquet pages compressed with Brotli; parquet-go needs it, too",
-	"github.com/go-json-experiment/json":                              "jsontext: tokens of JSON with offsets and paths, numbers and invalid UTF-8 as they are, which encoding/json does not have; its authors propose it as encoding/json/v2",
-	"github.com/google/pprof":                                         "the web view, and the formats that preceded profile.proto",
-	"github.com/ianlancetaylor/demangle":                              "names of C++ and Rust functions; pprof needs it, too",
-	"github.com/klauspost/compress":                                   "zstd, which the standard library does not have, and gzip at several times its speed",
-	"github.com/parquet-go/parquet-go":                                "writing Parquet",
-	"github.com/pierrec/lz4/v4":                                       "Parquet pages compressed with LZ4; parquet-go needs it, too",
-	"github.com/spf13/cobra":                                          "commands, help and completion",
-	"github.com/spf13/pflag":                                          "flags; cobra needs it, too",
-	"github.com/ulikunitz/xz":                                         "the LZMA2 decoder for MiniDebugInfo, which distributions compress with xz",
-	"golang.org/x/sys":                                                "file locks, memory maps and free space on all platforms",
-	"golang.org/x/term":                                               "whether a file is a terminal",
-	"google.golang.org/protobuf":                                      "the wire format of protobuf",
+	"github.com/andybalholm/brotli":      "Parquet pages compressed with Brotli; parquet-go needs it, too",
+	"github.com/go-json-experiment/json": "jsontext: tokens of JSON with offsets and paths, numbers and invalid UTF-8 as they are, which encoding/json does not have; its authors propose it as encoding/json/v2",
+	"github.com/google/pprof":            "the web view, and the formats that preceded profile.proto",
+	"github.com/ianlancetaylor/demangle": "names of C++ and Rust functions; pprof needs it, too",
+	"github.com/klauspost/compress":      "zstd, which the standard library does not have, and gzip at several times its speed",
+	"github.com/parquet-go/parquet-go":   "writing Parquet",
+	"github.com/pierrec/lz4/v4":          "Parquet pages compressed with LZ4; parquet-go needs it, too",
+	"github.com/spf13/cobra":             "commands, help and completion",
+	"github.com/spf13/pflag":             "flags; cobra needs it, too",
+	"github.com/ulikunitz/xz":            "the LZMA2 decoder for MiniDebugInfo, which distributions compress with xz",
+	"golang.org/x/sys":                   "file locks, memory maps and free space on all platforms",
+	"golang.org/x/term":                  "whether a file is a terminal",
+	"google.golang.org/protobuf":         "the wire format of protobuf",
 }
 
 // TestDependencies checks that the imported modules are those with a reason.
