@@ -129,7 +129,7 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 	if len(inputs) > 1 {
 		f.Plan.Read.Order, f.Plan.AnyOrder = reader.ByTime, false
 	}
-	if to, _ := f.Creator.Destination(); to == formats.ToNothing {
+	if f.Output.Destination == formats.ToNothing {
 		return fmt.Errorf("%s: this output is sent and not written; use package exporters/otlp", f.To.Name)
 	}
 	return nil
@@ -137,8 +137,8 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 
 // bind defines the settings of the output.
 func (f *file) bind(flags *pflag.FlagSet) {
-	f.Creator = f.To.Out.Bind(flags)
-	if f.To.Out.Names != formats.NoNames {
+	f.Settings = f.To.Out.Bind(flags)
+	if f.To.Out.Needs.Names != formats.NoNames {
 		f.Symbols = formats.NamesFlag(flags)
 		_ = flags.Set(formats.FlagLocalSymbols, "false") // a library reads no files that its user does not name
 	}
@@ -182,7 +182,7 @@ func (f *file) write(p *pass.Pass) error {
 	var made formats.Result
 	d := &job.Delivery{
 		Open: func() (*fileio.Outputs, error) {
-			to, _ := f.Creator.Destination()
+			to := f.Output.Destination
 			return fileio.CreateOutputs(f.name, fileio.OutputsOptions{
 				OutputOptions: fileio.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
 				Dir:           to == formats.ToDir, File: to == formats.ToFile,

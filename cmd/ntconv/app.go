@@ -50,7 +50,6 @@ type app struct {
 	pick         pickFlags
 	given        []givenFlag                                  // flags of the command line for proposed commands
 	piped        string                                       // the command that a proposed pipe ends with
-	single       *single                                      // not nil if this is the app of one of several inputs
 	words        []string                                     // words of the command line, nil to build the flags of all commands
 	spans        job.Spans                                    // those of plan
 	combine      func([]ntconv.Source) (ntconv.Source, error) // input.Options.Merge; set by merge

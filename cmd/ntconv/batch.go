@@ -16,35 +16,24 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A single is one input of a run that processes its inputs one by one. It runs the command line of the run with an app of
-// its own, so that no state of flags, formats or symbols is shared, except for the limits that apply to the process.
-type single struct {
-	in, out string // the output may be ""
-	with    string // of verify: the trace to compare with
-	// described, if not nil, receives the description of info instead of standard output.
-	described func(*description)
+// forInput returns the state for one of several inputs that are processed concurrently: the configuration of the run,
+// and nothing of another input. It shares with a the files to clean up, and limits that apply to the process.
+func (a *app) forInput() *app {
+	one := newApp(io.Discard, io.Discard)
+	one.quiet, one.force, one.failOnLoss, one.from, one.read, one.pick = true, a.force, a.failOnLoss, a.from, a.read, a.pick
+	one.given, one.piped, one.limits, one.openers = a.given, a.piped, a.limits, a.openers.ForRun()
+	one.progressForm, one.events, one.counted = progressNone, a.events, a.countsEvents()
+	one.cleaner, one.temps, one.memory, one.several = a.cleaner, a.temps, a.memory, true
+	if most, fixed := a.quota.Max(); fixed {
+		one.quota.SetMax(most)
+	}
+	return one
 }
 
-// runSingle runs the command line for one input and returns the state of its app, which has its summary.
-func (a *app) runSingle(j *single) (*app, error) {
-	one := newApp(io.Discard, io.Discard)
-	root := one.command(a.words)
-	cmd, words, err := root.Find(a.words)
-	if err == nil {
-		err = cmd.ParseFlags(words)
-	}
-	if err != nil {
-		return one, err
-	}
-	if cmd.PreRun != nil {
-		cmd.PreRun(cmd, nil)
-	}
-	one.given, one.piped = a.given, a.piped
-	one.single, one.quiet, one.report, one.several = j, true, reportText, true
-	one.progressForm, one.events, one.counted = progressNone, a.events, a.countsEvents()
-	one.cleaner, one.temps, one.memory = a.cleaner, a.temps, a.memory
-	one.read.Memory = a.memory.Max
-	err = cmd.RunE(cmd, cmd.Flags().Args())
+// alone runs what a command does to one of several inputs, and returns the state of that, which has the summary.
+func (a *app) alone(run func(one *app) error) (*app, error) {
+	one := a.forInput()
+	err := run(one)
 	if err == nil {
 		err = one.left
 	}
@@ -192,7 +181,7 @@ func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inp
 		b.result.Outputs = append(b.result.Outputs, o)
 	}
 	a.keepsOnInterrupt(b.kept)
-	b.run("converting", s.jobs, in.Names, b.convert)
+	b.run("converting", s.jobs, in.Names, func(o *outcome) error { return b.convert(cmd, c, o) })
 	b.removeEmptyDirs()
 	b.note(in.Found)
 	if err := a.printTable(b.result.table()); err != nil {
@@ -202,7 +191,7 @@ func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inp
 }
 
 // convert runs the job of an input, unless its output exists.
-func (b *batch) convert(o *outcome) error {
+func (b *batch) convert(cmd *cobra.Command, c *conversion, o *outcome) error {
 	if o.Output != "" && !b.app.force && exists(o.Output) {
 		o.Status = statusThere
 		return nil
@@ -210,7 +199,9 @@ func (b *batch) convert(o *outcome) error {
 	if err := b.makeDirs(filepath.Dir(filepath.Clean(o.Output))); err != nil {
 		return outputFailure(err)
 	}
-	one, err := b.app.runSingle(&single{in: o.Input, out: o.Output})
+	own := *c
+	own.out, own.Output = o.Output, nil
+	one, err := b.app.alone(func(one *app) error { return one.convertAll(cmd, &own, []string{o.Input}) })
 	if sum := one.sum; sum != nil && sum.Done {
 		o.Events, o.Bytes, o.Report, o.Note = sum.Events, sum.Bytes, sum.Report, sum.Line()
 	}

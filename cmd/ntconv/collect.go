@@ -54,7 +54,8 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	if err := d.several.check(cmd.Flags().Args()); err != nil {
 		return err
 	}
-	to, _ := c.Creator.Destination()
+	c.chooseByName()
+	to := c.Output.Destination
 	switch {
 	case c.out != "":
 		return failf(exitUsage, "-o %s: the inputs go into the dataset; omit -o or --%s", c.out, flagDataset)

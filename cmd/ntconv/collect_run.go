@@ -145,9 +145,8 @@ func (r *collecting) show(t *addedTrace) {
 // add adds an input to the dataset.
 func (r *collecting) add(t *addedTrace) error {
 	one, conversion := r.app.forInput(), *r.conversion
-	if c, ok := conversion.Creator.(formats.PerInput); ok {
-		conversion.Creator = c.ForInput()
-	}
+	one.openers = r.app.openers // whose notes are those of the run
+	conversion.Output = nil     // of this input
 	if err := one.prepare(r.cmd, &conversion); err != nil {
 		return err
 	}
@@ -209,19 +208,6 @@ func (r *collecting) claim(uid string) (release func()) {
 		r.mu.Unlock()
 		<-other
 	}
-}
-
-// forInput returns the state for one of several inputs that are converted concurrently. It shares with a the temporary
-// files, and limits that apply to the process.
-func (a *app) forInput() *app {
-	one := newApp(io.Discard, io.Discard)
-	one.quiet, one.failOnLoss, one.from, one.read, one.pick = true, a.failOnLoss, a.from, a.read, a.pick
-	one.progressForm, one.events, one.counted = progressNone, a.events, a.countsEvents()
-	one.openers, one.limits, one.temps, one.memory, one.several = a.openers, a.limits, a.temps, a.memory, true
-	if most, fixed := a.quota.Max(); fixed {
-		one.quota.SetMax(most)
-	}
-	return one
 }
 
 // progress shows the number of inputs that have been added.

@@ -106,7 +106,7 @@ func formatLines(table []*formats.Format) string {
 func ordersOf(table []*formats.Format) string {
 	var parts []string
 	for _, f := range table {
-		parts = append(parts, formats.OrderName(f.Out.Order)+" for "+f.Name)
+		parts = append(parts, formats.OrderName(f.Out.Needs.Order)+" for "+f.Name)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -121,11 +121,11 @@ type conversion struct {
 
 // bind defines the flags of the format.
 func (c *conversion) bind(flags *pflag.FlagSet) {
-	c.Creator = c.To.Out.Bind(flags)
-	if c.To.Out.Names != formats.NoNames {
+	c.Settings = c.To.Out.Bind(flags)
+	if c.To.Out.Needs.Names != formats.NoNames {
 		c.Symbols = formats.NamesFlag(flags)
 	}
-	if c.To.Out.Subset {
+	if c.To.Out.Needs.Subset {
 		flags.Var((*notFlag)(&c.SelectedOnly), "keep-symbols",
 			"with a selection: keep method, module and symbol events of the selected processes")
 		flags.Lookup("keep-symbols").NoOptDefVal = "true"
@@ -149,6 +149,7 @@ func (n *notFlag) IsBoolFlag() bool { return true }
 
 // prepare plans the pass of a conversion.
 func (a *app) prepare(cmd *cobra.Command, c *conversion) error {
+	c.chooseByName()
 	sel, err := a.pick.options()
 	if err == nil {
 		c.Version = version()
@@ -179,12 +180,12 @@ func (a *app) convert(c *conversion) error {
 	if err := checkCompression(c.To, outName); err != nil {
 		return err
 	}
-	if to, _ := c.Creator.Destination(); to == formats.ToDir && a.force {
+	if to := c.Output.Destination; to == formats.ToDir && a.force {
 		if err := checkReplaced(c.To, outName, inputs...); err != nil {
 			return err
 		}
 	}
-	if err := a.checkTerminal(c.To.Name, c.binary(), outName); err != nil {
+	if err := a.checkTerminal(c.To.Name, c.Output.Binary, outName); err != nil {
 		return err
 	}
 	a.sum.Naming = misnamed(c.To, outName)
@@ -211,7 +212,7 @@ func (a *app) runJob(c *conversion, in *input.Input, to func(*pass.Pass) *delive
 
 // delivery returns the delivery of a conversion.
 func (a *app) delivery(p *pass.Pass, c *conversion, name string) *delivery {
-	to, _ := c.Creator.Destination()
+	to := c.Output.Destination
 	return &delivery{
 		name:   name,
 		to:     to,
@@ -241,10 +242,7 @@ func (c *conversion) advice(r formats.Result) string {
 	if e, ok := r.(formats.FlagEmptied); ok && e.EmptiedByFlag() {
 		return ""
 	}
-	if own, ok := c.Creator.(formats.Advisor); ok {
-		return own.Advice()
-	}
-	return c.To.Out.Advice
+	return c.Output.Advice
 }
 
 // checkTerminal rejects a binary format for a terminal.
@@ -257,12 +255,4 @@ func (a *app) checkTerminal(format string, binary bool, out string) error {
 		)
 	}
 	return nil
-}
-
-// binary reports whether the output must not go to a terminal.
-func (c *conversion) binary() bool {
-	if f, ok := c.Creator.(formats.FormChooser); ok {
-		return f.Binary()
-	}
-	return c.To.Out.Binary
 }

@@ -18,20 +18,15 @@ import (
 // An uploadFormat is a format whose sinks write no file.
 func uploadFormat(sent *int64) *formats.Format {
 	return &formats.Format{Name: "upload", Exts: []string{".upload"}, Out: &formats.Out{
-		Doc: "a trace that is sent", Bind: func(*pflag.FlagSet) formats.Creator { return &uploadCreator{sent: sent} },
+		Doc: "a trace that is sent", Bind: func(*pflag.FlagSet) formats.Settings {
+			return func(o *formats.Output) {
+				o.Destination, o.Flag = formats.ToNothing, "to upload"
+				o.Create = func(out *fileio.Outputs, _ *ntconv.Info, _ *formats.Target) (formats.Sink, error) {
+					return &uploadSink{out: out, sent: sent}, nil
+				}
+			}
+		},
 	}}
-}
-
-type uploadCreator struct{ sent *int64 }
-
-func (*uploadCreator) StackDepth() (int, string) { return 0, "" }
-func (*uploadCreator) Destination() (formats.Destination, string) {
-	return formats.ToNothing, "to upload"
-}
-func (*uploadCreator) Ahead() []formats.Ahead                   { return nil }
-func (*uploadCreator) Stage() func(ntconv.Source) ntconv.Source { return nil }
-func (u *uploadCreator) Create(out *fileio.Outputs, _ *ntconv.Info, _ *formats.Target) (formats.Sink, error) {
-	return &uploadSink{out: out, sent: u.sent}, nil
 }
 
 type uploadSink struct {

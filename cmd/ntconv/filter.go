@@ -52,7 +52,8 @@ func (a *app) filterCmd() *cobra.Command {
 		ValidArgsFunction: inputCompletion,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.take(args)
-			if to, flag := f.Creator.Destination(); to != formats.ToFile {
+			f.chooseByName()
+			if to, flag := f.Output.Destination, f.Output.Flag; to != formats.ToFile {
 				return fmt.Errorf("filter writes one trace; ntconv to nettrace takes %s and the same selection", flag)
 			}
 			return a.convertSeveral(cmd, &f, set, args[:1])
@@ -69,6 +70,6 @@ func (a *app) filterCmd() *cobra.Command {
 		set.bind(flags)
 	})
 	a.addInputFlags(cmd)
-	showOrder(cmd, formats.OrderName(f.To.Out.Order))
+	showOrder(cmd, formats.OrderName(f.To.Out.Needs.Order))
 	return cmd
 }

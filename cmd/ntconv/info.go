@@ -44,9 +44,6 @@ func (a *app) infoCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			anyOrder := !cmd.Flags().Changed("order")
 			form := infoOptions{asJSON, all}
-			if a.single != nil {
-				return a.info(a.single.in, anyOrder, form)
-			}
 			if jobs < 1 {
 				return failf(exitUsage, "--%s %d: want at least 1", flagJobs, jobs)
 			}
@@ -55,9 +52,9 @@ func (a *app) infoCmd() *cobra.Command {
 				return err
 			}
 			if in.expanded || len(in.Names) > 1 {
-				return a.infoEach(in, jobs, form)
+				return a.infoEach(in, jobs, anyOrder, form)
 			}
-			return a.info(args[0], anyOrder, form)
+			return a.info(args[0], anyOrder, func(p *pass.Pass, d *description) error { return a.showInfo(p, d, form) })
 		},
 	}
 	if !a.hasFlags(cmd) {
@@ -76,9 +73,9 @@ func (a *app) infoCmd() *cobra.Command {
 // infoOptions select the form of the output.
 type infoOptions struct{ json, all bool }
 
-// info prints the contents of a trace. anyOrder means that the user chose no order: counts and nearly all totals do not
+// info passes the contents of a trace to use. anyOrder means that the user chose no order: counts and nearly all totals do not
 // depend on it, and file order needs no window. An input that can be read only once is read in file order.
-func (a *app) info(name string, anyOrder bool, form infoOptions) error {
+func (a *app) info(name string, anyOrder bool, use func(*pass.Pass, *description) error) error {
 	a.begin(&pass.Summary{Input: name, Flags: a.openers.Notes})
 	plan, err := a.plan()
 	if err != nil {
@@ -102,20 +99,21 @@ func (a *app) info(name string, anyOrder bool, form infoOptions) error {
 			return a.nothing(p, "events", "")
 		}
 		d := c.describe(p, a.inputWords(p.Input.Name(), groupSelection, groupInput, groupLimits))
-		if a.single != nil {
-			a.single.described(d)
-			return partial
-		}
-		text, err := d.text(p.Report, form)
-		if err != nil {
-			return fail(exitOutput, err)
-		}
-		a.memory.Stop()
-		if err := a.show(text); err != nil {
+		if err := use(p, d); err != nil {
 			return err
 		}
 		return partial
 	})
+}
+
+// showInfo prints the contents of a trace.
+func (a *app) showInfo(p *pass.Pass, d *description, form infoOptions) error {
+	text, err := d.text(p.Report, form)
+	if err != nil {
+		return fail(exitOutput, err)
+	}
+	a.memory.Stop()
+	return a.show(text)
 }
 
 // contents are the counts of a trace and the totals of its profiles.

@@ -22,7 +22,7 @@ type described struct {
 }
 
 // infoEach prints a table of several inputs, or a JSON array of their descriptions.
-func (a *app) infoEach(in *inputs, jobs int, form infoOptions) error {
+func (a *app) infoEach(in *inputs, jobs int, anyOrder bool, form infoOptions) error {
 	b := &batch{app: a}
 	list := make([]described, len(in.Names))
 	at := make(map[*outcome]*described, len(in.Names))
@@ -34,7 +34,12 @@ func (a *app) infoEach(in *inputs, jobs int, form infoOptions) error {
 	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names})
 	b.run("reading", jobs, in.Names, func(o *outcome) error {
 		d := at[o]
-		_, err := a.runSingle(&single{in: o.Input, described: func(of *description) { d.description = of }})
+		_, err := a.alone(func(one *app) error {
+			return one.info(o.Input, anyOrder, func(_ *pass.Pass, of *description) error {
+				d.description = of
+				return nil
+			})
+		})
 		if d.Exit = codeOf(err); err != nil {
 			d.Error = errorOf(o.Input, err)
 		}

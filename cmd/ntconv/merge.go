@@ -104,7 +104,8 @@ func (a *app) merge(cmd *cobra.Command, m *merging, args []string) error {
 	m.names = found.Names
 	m.in, m.others = m.names[0], m.names[1:]
 	m.followName()
-	if to, flag := m.Creator.Destination(); to != formats.ToFile {
+	m.chooseByName()
+	if to, flag := m.Output.Destination, m.Output.Flag; to != formats.ToFile {
 		return failf(exitUsage, "merge writes one trace; omit %s", flag)
 	}
 	if err := m.parse(); err != nil {

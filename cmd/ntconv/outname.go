@@ -64,7 +64,7 @@ func inAndOut(cmd *cobra.Command, args []string) error {
 // converted to standard output. It is an error if the derived name is that of the input.
 func (c *conversion) output() (string, error) {
 	c.chooseByName()
-	to, flag := c.Creator.Destination()
+	to, flag := c.Output.Destination, c.Output.Flag
 	if to == formats.ToNothing {
 		if c.out != "" {
 			return "", failf(exitUsage, "-o %s: %s writes no file", c.out, flag)
@@ -80,13 +80,13 @@ func (c *conversion) output() (string, error) {
 			"-o %s: the output is a file, but the name is that of a directory; name a file",
 			c.out,
 		)
-	case to == formats.ToDir && !c.ByName() && namesFile(c.To, c.out):
+	case to == formats.ToDir && !c.Output.ByName && namesFile(c.To, c.out):
 		return "", failf(exitUsage, "-o %s: %s writes a directory; name it as -o DIR/", c.out, flag)
 	case c.out != "":
 		return c.out, nil
 	case c.in == "-":
 		return "-", nil
-	case to == formats.ToDir && c.ByName():
+	case to == formats.ToDir && c.Output.ByName:
 		return c.To.OutputFor(c.in) + string(filepath.Separator), nil
 	case to == formats.ToDir:
 		return formats.DirFor(c.in), nil

@@ -42,7 +42,7 @@ func TestCopiesCountNowhere(t *testing.T) {
 		t.Errorf("with copies\n%s\nwithout\n%s", a, b)
 	}
 	for _, f := range formats.All() {
-		if f.Out == nil || f.Out.Subset {
+		if f.Out == nil || f.Out.Needs.Subset {
 			continue
 		}
 		if a, b := conversionCounts(t, dir, f.Name, with), conversionCounts(t, dir, f.Name, without); a != b {

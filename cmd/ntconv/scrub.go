@@ -89,7 +89,7 @@ func (a *app) scrubCmd() *cobra.Command {
 	})
 	a.completeScrub(cmd)
 	a.addReadFlags(cmd)
-	showOrder(cmd, formats.OrderName(formats.Nettrace().Out.Order))
+	showOrder(cmd, formats.OrderName(formats.Nettrace().Out.Needs.Order))
 	return cmd
 }
 

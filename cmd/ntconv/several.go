@@ -140,7 +140,7 @@ func (s *several) oneByOne(cmd *cobra.Command, c *conversion, in *inputs) (bool,
 		return false, err
 	}
 	c.chooseByName()
-	to, _ := c.Creator.Destination()
+	to := c.Output.Destination
 	switch {
 	case cmd.Flags().Changed(flagEach):
 		if s.each && isStdout(c.out) {
@@ -188,10 +188,6 @@ func isDir(name string) bool {
 
 // convertSeveral converts the inputs that args represent, into one output or one by one.
 func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args []string) error {
-	if a.single != nil {
-		c.in, c.out = a.single.in, a.single.out
-		return a.convertAll(cmd, c, []string{c.in})
-	}
 	in, err := s.inputs(a, args)
 	if err != nil {
 		return err
@@ -219,7 +215,7 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 // eachFlag returns the flag that converts each input by itself. An output that is not a file takes no -o, and --each=false
 // overrides -o DIR/.
 func eachFlag(cmd *cobra.Command, c *conversion) string {
-	if to, _ := c.Creator.Destination(); to == formats.ToNothing || cmd.Flags().Changed(flagEach) {
+	if to := c.Output.Destination; to == formats.ToNothing || cmd.Flags().Changed(flagEach) {
 		return "--" + flagEach
 	}
 	return "-o DIR/"
@@ -247,10 +243,10 @@ func (c *conversion) outputIn(dir, in, below string) string {
 	one.in, one.out = in, ""
 	one.chooseByName()
 	dir = filepath.Join(dir, filepath.Dir(below))
-	switch to, _ := one.Creator.Destination(); {
+	switch to := one.Output.Destination; {
 	case to == formats.ToNothing:
 		return ""
-	case to == formats.ToDir && one.ByName():
+	case to == formats.ToDir && one.Output.ByName:
 		return filepath.Join(dir, c.To.OutputFor(below)) + string(filepath.Separator)
 	case to == formats.ToDir:
 		return filepath.Join(dir, formats.DirFor(below)) + string(filepath.Separator)

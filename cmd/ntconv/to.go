@@ -88,7 +88,7 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	if f.Out.Dataset {
 		set.complete(cmd)
 	}
-	showOrder(cmd, formats.OrderName(f.Out.Order))
+	showOrder(cmd, formats.OrderName(f.Out.Needs.Order))
 	return cmd
 }
 

@@ -81,12 +81,10 @@ func (a *app) verifyCmd() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			v.names = [2]string(args)
 			switch {
-			case a.single != nil:
-				v.names = [2]string{a.single.in, a.single.with}
 			case jobs < 1:
 				return failf(exitUsage, "--%s %d: want at least 1", flagJobs, jobs)
 			case a.directories(v.names):
-				return a.verifyEach(v.names, jobs)
+				return a.verifyEach(&v, jobs)
 			}
 			return a.verify(&v)
 		},

@@ -34,9 +34,9 @@ func (a *app) directories(names [2]string) bool {
 
 // verifyEach compares the traces in two directories that have the same path, except for the extensions of formats and
 // compressions.
-func (a *app) verifyEach(dirs [2]string, jobs int) error {
+func (a *app) verifyEach(v *verification, jobs int) error {
 	var found [2]*input.Found
-	for i, dir := range dirs {
+	for i, dir := range v.names {
 		var err error
 		if found[i], err = input.Find([]string{dir}, formats.Readable()); err != nil {
 			return inputFailure(err, false)
@@ -46,9 +46,11 @@ func (a *app) verifyEach(dirs [2]string, jobs int) error {
 	if err := b.pair(found); err != nil {
 		return err
 	}
-	a.begin(&pass.Summary{Input: dirs[0], Inputs: dirs[:], Result: &b.result})
+	a.begin(&pass.Summary{Input: v.names[0], Inputs: v.names[:], Result: &b.result})
 	b.run("comparing", jobs, found[0].Names, func(o *outcome) error {
-		one, err := a.runSingle(&single{in: o.Input, with: o.Output})
+		pair := *v
+		pair.names = [2]string{o.Input, o.Output}
+		one, err := a.alone(func(one *app) error { return one.verify(&pair) })
 		if one.sum != nil {
 			o.Events = one.sum.Events
 		}

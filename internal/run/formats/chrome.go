@@ -24,11 +24,13 @@ func chromeFormat() *Format {
 		Out: &Out{
 			Doc:          "the whole trace as a timeline in JSON, for Perfetto, chrome://tracing, DevTools, speedscope and the Firefox Profiler",
 			Help:         chromeHelp,
-			Names:        NamesLast,
-			Order:        reader.ByTime, // slices are made of events in time order
 			Compressions: compressionExts(),
-			Advice:       noEvents.Next,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindChrome(flags) },
+			Needs: Needs{
+				Names: NamesLast,
+				Order: reader.ByTime, // slices are made of events in time order
+			},
+			Advice: noEvents.Next,
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindChrome(flags).output },
 			Examples: []Example{
 				{"a timeline for https://ui.perfetto.dev", "ntconv to chrome trace.nettrace -o trace.json.gz"},
 				{
@@ -59,9 +61,8 @@ Viewers load a file as a whole. chrome://tracing fails at a few hundred MB; Perf
 memory. --split writes a directory of files of about that size, before compression; each can be opened alone. For large traces
 ntconv to perfetto is smaller and faster.`
 
-// A chromeCreator has the flags of ntconv to chrome.
-type chromeCreator struct {
-	plain
+// A chromeSettings has the flags of ntconv to chrome.
+type chromeSettings struct {
 	timelineFlags
 	options chrome.Options
 	split   int64
@@ -74,8 +75,8 @@ const (
 	flagStacks  = "stacks"
 )
 
-func bindChrome(flags *pflag.FlagSet) *chromeCreator {
-	c := &chromeCreator{}
+func bindChrome(flags *pflag.FlagSet) *chromeSettings {
+	c := &chromeSettings{}
 	c.bind(flags, ^track.Set(0))
 	o := &c.options
 	flags.Var(&choice[chrome.Samples]{&o.Samples, []choiceValue[chrome.Samples]{
@@ -89,18 +90,18 @@ func bindChrome(flags *pflag.FlagSet) *chromeCreator {
 	return c
 }
 
-// Destination implements Creator.
-func (c *chromeCreator) Destination() (Destination, string) {
+// output implements Settings.
+func (c *chromeSettings) output(o *Output) {
+	o.Create = c.create
 	if c.split > 0 {
-		return ToDir, "--" + flagSplit
+		o.Destination, o.Flag = ToDir, "--"+flagSplit
 	}
-	return ToFile, ""
 }
 
 // minSplit is the minimum size of a part, because each part repeats the names of threads.
 const minSplit = 64 << 10
 
-func (c *chromeCreator) check() error {
+func (c *chromeSettings) check() error {
 	o := &c.options
 	switch {
 	case o.Array && o.Stacks:
@@ -119,7 +120,7 @@ func (c *chromeCreator) check() error {
 	return c.timelineFlags.check()
 }
 
-func (c *chromeCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *chromeSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}

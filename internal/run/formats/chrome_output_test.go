@@ -80,7 +80,7 @@ func TestChromeFlags(t *testing.T) {
 		{"--tracks gc,spans --samples slices --array --no-args --rundown --span-id-order le", ""},
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		creator := chromeFormat().Out.Bind(flags)
+		settings := chromeFormat().Out.Bind(flags)
 		err := flags.Parse(strings.Fields(c.args))
 		if err == nil {
 			out, oerr := fileio.CreateOutputs(filepath.Join(t.TempDir(), "out.json"), fileio.OutputsOptions{})
@@ -89,7 +89,7 @@ func TestChromeFlags(t *testing.T) {
 			}
 			defer out.Abort()
 			var sink Sink
-			if sink, err = creator.Create(out, &ntconv.Info{}, &Target{Namer: symbol.New(nil)}); err == nil {
+			if sink, err = chromeFormat().Output(settings, "", false).Create(out, &ntconv.Info{}, &Target{Namer: symbol.New(nil)}); err == nil {
 				err = sink.(Aborter).Abort()
 			}
 		}

@@ -19,11 +19,13 @@ func firefoxFormat() *Format {
 		Out: &Out{
 			Doc:          "a trace for the Firefox Profiler and Perfetto: samples, markers, counters and allocations per thread",
 			Help:         firefoxHelp,
-			Names:        NamesLast,
-			Order:        reader.ByTime, // a slice must begin before it ends
 			Compressions: compressionExts(),
-			Advice:       sampleAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindFirefox(flags) },
+			Needs: Needs{
+				Names: NamesLast,
+				Order: reader.ByTime, // a slice must begin before it ends
+			},
+			Advice: sampleAdvice,
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindFirefox(flags).output },
 			Examples: []Example{
 				{
 					"write a compressed file, and load it on https://profiler.firefox.com",
@@ -43,19 +45,21 @@ of a process as a whole is shown with the process, which is a thread of its own 
 
 Times count from the first item, not from the start of the recording as in ntconv print.`
 
-// A firefoxCreator has the flags of ntconv to firefox.
-type firefoxCreator struct {
-	plain
+// A firefoxSettings has the flags of ntconv to firefox.
+type firefoxSettings struct {
 	timelineFlags
 }
 
-func bindFirefox(flags *pflag.FlagSet) *firefoxCreator {
-	c := new(firefoxCreator)
+func bindFirefox(flags *pflag.FlagSet) *firefoxSettings {
+	c := new(firefoxSettings)
 	c.bind(flags, ^track.Flows)
 	return c
 }
 
-func (c *firefoxCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+// output implements Settings.
+func (c *firefoxSettings) output(o *Output) { o.Create = c.create }
+
+func (c *firefoxSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}

@@ -34,11 +34,13 @@ func foldedFormat() *Format {
 		},
 		Out: &Out{
 			Doc:          "folded (collapsed) stacks of the samples of a trace, for flamegraph.pl, inferno and speedscope",
-			Names:        NamesLast,
-			AnyOrder:     true, // samples are added up
 			Compressions: compressionExts(),
-			Advice:       sampleAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindFolded(flags) },
+			Needs: Needs{
+				Names:    NamesLast,
+				AnyOrder: true, // samples are added up
+			},
+			Advice: sampleAdvice,
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindFolded(flags).output },
 			Examples: []Example{
 				{
 					"a flame graph of all threads",
@@ -81,16 +83,15 @@ func (r rootsValue) Type() string   { return "process,thread" }
 
 const flagUnit = "unit"
 
-// A foldedCreator has the flags of ntconv to folded.
-type foldedCreator struct {
-	plain
+// A foldedSettings has the flags of ntconv to folded.
+type foldedSettings struct {
 	options  folded.Options
 	kinds    kindFlags
 	grouping *groupingFlags
 }
 
-func bindFolded(flags *pflag.FlagSet) *foldedCreator {
-	c := &foldedCreator{grouping: bindGrouping(flags, false)}
+func bindFolded(flags *pflag.FlagSet) *foldedSettings {
+	c := &foldedSettings{grouping: bindGrouping(flags, false)}
 	o := &c.options
 	c.kinds.bind(flags, true)
 	flags.StringVar(&o.SampleType, flagSampleType, "",
@@ -114,7 +115,7 @@ func bindFolded(flags *pflag.FlagSet) *foldedCreator {
 	return c
 }
 
-func (c *foldedCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *foldedSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
@@ -133,11 +134,14 @@ func (c *foldedCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target
 	return foldedSink{folded.New(w, info, namer, &o), c.kinds.chosen(), grouped, finish}, nil
 }
 
-// Destination implements Creator.
-func (c *foldedCreator) Destination() (Destination, string) { return c.kinds.destination() }
+// output implements Settings.
+func (c *foldedSettings) output(o *Output) {
+	o.Destination, o.Flag = c.kinds.destination()
+	o.Create = c.create
+}
 
 // check returns a *FlagError for values that do not fit the kinds.
-func (c *foldedCreator) check() error {
+func (c *foldedSettings) check() error {
 	if c.kinds.isSeveral() && c.options.SampleType+c.options.Unit != "" {
 		return &FlagError{fmt.Sprintf("--%s %s: the kinds have different sample types; omit --%s and --%s",
 			FlagKind, &c.kinds, flagSampleType, flagUnit)}
@@ -228,3 +232,4 @@ func (f *foldedOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 }
 
 func (f *foldedOpener) Notes() []string { return nil }
+func (f *foldedOpener) ForRun() Opener  { return f }

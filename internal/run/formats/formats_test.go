@@ -117,7 +117,7 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 					t.Fatal(err)
 				}
 				flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-				creator := to.Out.Bind(flags)
+				settings := to.Out.Bind(flags)
 				table := symbol.New(nil)
 				file := filepath.Join(t.TempDir(), "out")
 				out, err := fileio.CreateOutputs(file, fileio.OutputsOptions{})
@@ -125,7 +125,7 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer out.Abort()
-				sink, err := creator.Create(out, src.Info(), &Target{Namer: table, Report: report})
+				sink, err := to.Output(settings, file, false).Create(out, src.Info(), &Target{Namer: table, Report: report})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -688,7 +688,7 @@ func TestAllowLarge(t *testing.T) {
 	} {
 		for i, args := range [][]string{nil, {"--allow-large"}} {
 			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			creator := bindNettrace(flags)
+			settings := bindNettrace(flags)
 			if err := flags.Parse(args); err != nil {
 				t.Fatal(err)
 			}
@@ -697,7 +697,7 @@ func TestAllowLarge(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer out.Abort()
-			sink, err := creator.Create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}, PointerSize: 8}, &Target{Report: new(ntconv.Report)})
+			sink, err := Nettrace().Output(settings, "", false).Create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}, PointerSize: 8}, &Target{Report: new(ntconv.Report)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -731,7 +731,7 @@ func TestPprofFlags(t *testing.T) {
 	if err := flags.Parse([]string{"--gzip-level=12"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := creator.Create(fileio.NoOutputs(nil), &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil || !strings.Contains(err.Error(), "--gzip-level 12") {
+	if _, err := creator.create(fileio.NoOutputs(nil), &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{}); err == nil || !strings.Contains(err.Error(), "--gzip-level 12") {
 		t.Error("gzip level 12 was accepted: ", err)
 	}
 }
@@ -776,7 +776,7 @@ func TestExportersWithoutNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer out.Abort()
-		sink, err := to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError)).Create(out, src.Info(), &Target{Report: new(ntconv.Report)})
+		sink, err := to.Output(to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError)), file, false).Create(out, src.Info(), &Target{Report: new(ntconv.Report)})
 		if err != nil {
 			t.Fatal(err)
 		}

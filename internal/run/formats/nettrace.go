@@ -36,12 +36,14 @@ func Nettrace() *Format {
 			Binary:       true,
 			Merges:       true,
 			InFlags:      true,
-			Weights:      true,
-			Subset:       true,
 			Compressions: compressionExts(),
-			Order:        reader.FileOrder, // a rewrite must not change it; the file is smaller, because threads alternate less often
-			Advice:       noEvents.Next,
-			Bind:         bindNettrace,
+			Needs: Needs{
+				Order:   reader.FileOrder, // a rewrite must not change it; the file is smaller, because threads alternate less often
+				Weights: true,
+				Subset:  true,
+			},
+			Advice: noEvents.Next,
+			Bind:   bindNettrace,
 			Examples: []Example{
 				{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
 				{
@@ -103,22 +105,23 @@ func (nettraceOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 }
 
 func (nettraceOpener) Notes() []string { return nil }
+func (nettraceOpener) ForRun() Opener  { return nettraceOpener{} }
 
 // nettraceDepth is the maximum number of frames per stack that TraceEvent (Microsoft's library) reads.
 const nettraceDepth = 8190
 
-// A nettraceCreator has the flags of ntconv to nettrace.
-type nettraceCreator struct {
+// A nettraceSettings has the flags of ntconv to nettrace.
+type nettraceSettings struct {
 	writer    writer.Options
 	addresses symbol.Addresses
 	given     func() bool // --addresses was given
 	describe  bool
 	splitBy   string
-	split     *processSplit // nil before Ahead is called
+	split     *processSplit // of one output; nil without splitBy
 }
 
-func bindNettrace(flags *pflag.FlagSet) Creator {
-	c := &nettraceCreator{given: func() bool { return flags.Changed("addresses") }}
+func bindNettrace(flags *pflag.FlagSet) Settings {
+	c := &nettraceSettings{given: func() bool { return flags.Changed("addresses") }}
 	flags.BoolVar(&c.writer.AllowLarge, "allow-large", false,
 		"write payloads above 65,535 bytes and stacks above 8,190 frames, which TraceEvent cannot read")
 	flags.BoolVar(&c.writer.DropUnknown, "drop-unknown", false,
@@ -141,42 +144,31 @@ func bindNettrace(flags *pflag.FlagSet) Creator {
 		flagSplitBy,
 		"write a directory with one trace per process",
 	)
-	return c
+	return c.output
 }
 
 const flagSplitBy = "split-by"
 
-func (c *nettraceCreator) StackDepth() (int, string) {
-	if c.writer.AllowLarge {
-		return 0, ""
+// output implements Settings.
+func (c *nettraceSettings) output(o *Output) {
+	own := *c
+	o.Create = own.create
+	if !c.writer.AllowLarge {
+		o.Needs.StackDepth = nettraceDepth
+		o.Needs.DepthAdvice = "--allow-large keeps more than 8190 frames of a stack, up to --max-stack, for readers other than TraceEvent"
 	}
-	return nettraceDepth, "--allow-large keeps more than 8190 frames of a stack, up to --max-stack, for readers other than TraceEvent"
-}
-
-func (c *nettraceCreator) Destination() (Destination, string) {
-	if c.splitBy == "" {
-		return ToFile, ""
+	if c.splitBy != "" {
+		o.Destination, o.Flag = ToDir, "--"+flagSplitBy
+		own.split = newProcessSplit()
+		learn := func(*ntconv.Info) (see func(*ntconv.Event), end func()) { return own.split.Learn, func() {} }
+		o.Needs.Ahead = []Ahead{{Learn: learn, AnyOrder: true, Symbols: true}}
 	}
-	return ToDir, "--" + flagSplitBy
-}
-
-func (c *nettraceCreator) Ahead() []Ahead {
-	if c.splitBy == "" {
-		return nil
-	}
-	c.split = newProcessSplit()
-	learn := func(*ntconv.Info) (see func(*ntconv.Event), end func()) { return c.split.Learn, func() {} }
-	return []Ahead{{Learn: learn, AnyOrder: true, Symbols: true}}
-}
-
-func (c *nettraceCreator) Stage() func(ntconv.Source) ntconv.Source {
 	if c.describe {
-		return schema.DescribeForFile
+		o.Needs.Stage = schema.DescribeForFile
 	}
-	return nil
 }
 
-func (c *nettraceCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *nettraceSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if c.split != nil {
 		create := func(w io.Writer) (Sink, error) { return c.sink(w, nil, info, t) }
 		return c.split.begin(out, t, create), nil
@@ -189,7 +181,7 @@ func (c *nettraceCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Targ
 }
 
 // sink returns a sink that writes one trace to w. finish, if not nil, is called by Close after the last write.
-func (c *nettraceCreator) sink(w io.Writer, finish func() error, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *nettraceSettings) sink(w io.Writer, finish func() error, info *ntconv.Info, t *Target) (Sink, error) {
 	o, names := c.writer, symbol.SynthesizeOptions{Addresses: c.addresses, Report: t.Report}
 	o.Report, o.Ordered, o.Renumber = t.Report, t.Ordered, t.Filtered || c.split != nil
 	sink, err := writer.New(w, info, &o)

@@ -79,6 +79,17 @@ func (o *Openers) Notes() (notes []string) {
 	return notes
 }
 
+// ForRun returns Openers with the same flags for another run, which has its own Notes.
+func (o *Openers) ForRun() *Openers {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	own := new(Openers)
+	for _, b := range o.list {
+		own.list = append(own.list, &boundOpener{format: b.format, flags: b.flags, opener: b.opener.ForRun()})
+	}
+	return own
+}
+
 // A streamOpener opens a format without flags of its own.
 type streamOpener func(r io.Reader, o *ReadOptions) (ntconv.Source, error)
 
@@ -102,6 +113,9 @@ func (open streamOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 
 // Notes implements Opener.
 func (open streamOpener) Notes() []string { return nil }
+
+// ForRun implements Opener.
+func (open streamOpener) ForRun() Opener { return open }
 
 // stackDepth returns the maximum number of frames per stack for an importer whose default is def.
 func (o *ReadOptions) stackDepth(def int) int {

@@ -28,11 +28,13 @@ func otlpFormat() *Format {
 		Out: &Out{
 			Doc:          "the spans of a trace as OTLP, sent to a collector or written to a file",
 			Help:         otlpHelp,
-			Order:        reader.ByTime, // a span must begin before it ends and before what it contains
-			Live:         true,
 			Compressions: compressionExts(),
-			Advice:       spanAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindOTLP(flags) },
+			Needs: Needs{
+				Order: reader.ByTime, // a span must begin before it ends and before what it contains
+				Live:  true,
+			},
+			Advice: spanAdvice,
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindOTLP(flags).output },
 			Examples: []Example{
 				{
 					"send the spans to a collector, over gRPC",
@@ -78,9 +80,8 @@ threads belong together, but waits until the trace has passed a point where all 
 // spanAdvice is the next step for traces without spans: how to record some.
 const spanAdvice = `record Activities with dotnet-trace collect --providers 'Microsoft-Diagnostics-DiagnosticSource:0x2:5:FilterAndPayloadSpecs="[AS]*"'`
 
-// An otlpCreator has the flags of ntconv to otlp.
-type otlpCreator struct {
-	plain
+// An otlpSettings has the flags of ntconv to otlp.
+type otlpSettings struct {
 	flags     *pflag.FlagSet
 	form      string
 	options   otlp.Options
@@ -104,8 +105,8 @@ const (
 
 const formAuto = "auto"
 
-func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
-	c := &otlpCreator{flags: flags, link: bindConnection(flags)}
+func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
+	c := &otlpSettings{flags: flags, link: bindConnection(flags)}
 	o := &c.options
 	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf "+
 		"message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
@@ -170,9 +171,24 @@ func bindOTLP(flags *pflag.FlagSet) *otlpCreator {
 	return c
 }
 
-// Advice implements Advisor. Without spans that the trace itself describes, it is how to record the intervals of the
-// runtime that --spans selects.
-func (c *otlpCreator) Advice() string {
+// output implements Settings. .NET writes the command line of a process at the end, but the first batch needs it. Most
+// recordings show an Activity only when it ends, but an interval of the runtime within it needs its ID earlier.
+func (c *otlpSettings) output(o *Output) {
+	own := *c
+	o.Binary = c.formOf("") != otlp.JSONLines // for standard output, which has no extension
+	o.Advice, o.Create = c.advice(), own.create
+	o.Destination, o.Flag = c.destination()
+	if c.options.ServiceName == "" {
+		o.Needs.Ahead = append(o.Needs.Ahead, Ahead{Learn: own.learnProcesses, AnyOrder: true, Optional: true})
+	}
+	if operation.Sources(c.options.Sources)&(operation.Runtime|operation.Suspensions) != 0 {
+		o.Needs.Ahead = append(o.Needs.Ahead, Ahead{Learn: own.learnSpans, Optional: true})
+	}
+}
+
+// advice returns how to record spans. Without spans that the trace itself describes, it is how to record the intervals
+// of the runtime that --spans selects.
+func (c *otlpSettings) advice() string {
 	sources := operation.Sources(c.options.Sources)
 	if sources == 0 || sources&(operation.Labels|operation.Activities|operation.Pairs) != 0 {
 		return spanAdvice
@@ -196,8 +212,8 @@ func howToRecord(source operation.Sources) string {
 	return recording(kind.Requests) + " records them"
 }
 
-// Destination implements Creator. If neither --endpoint nor -o is given, the environment decides.
-func (c *otlpCreator) Destination() (Destination, string) {
+// destination returns where the spans go. If neither --endpoint nor -o is given, the environment decides.
+func (c *otlpSettings) destination() (Destination, string) {
 	switch {
 	case c.flags.Changed(flagEndpoint): // also to "": a script whose variable is empty wants no file
 		return ToNothing, "--" + flagEndpoint
@@ -210,19 +226,7 @@ func (c *otlpCreator) Destination() (Destination, string) {
 	return ToFile, ""
 }
 
-// Ahead implements Creator. .NET writes the command line of a process at the end, but the first batch needs it. Most
-// recordings show an Activity only when it ends, but an interval of the runtime within it needs its ID earlier.
-func (c *otlpCreator) Ahead() (list []Ahead) {
-	if c.options.ServiceName == "" {
-		list = append(list, Ahead{Learn: c.learnProcesses, AnyOrder: true, Optional: true})
-	}
-	if operation.Sources(c.options.Sources)&(operation.Runtime|operation.Suspensions) != 0 {
-		list = append(list, Ahead{Learn: c.learnSpans, Optional: true})
-	}
-	return list
-}
-
-func (c *otlpCreator) learnProcesses(*ntconv.Info) (see func(*ntconv.Event), end func()) {
+func (c *otlpSettings) learnProcesses(*ntconv.Info) (see func(*ntconv.Event), end func()) {
 	return func(e *ntconv.Event) {
 		if e.Kind == ntconv.KindEvent && describesProcess(e.Type) && len(c.known) < maxKnown {
 			c.known = append(c.known, e.Clone())
@@ -231,7 +235,7 @@ func (c *otlpCreator) learnProcesses(*ntconv.Info) (see func(*ntconv.Event), end
 }
 
 // learnSpans records when each span was active.
-func (c *otlpCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+func (c *otlpSettings) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 	c.setLimits()
 	spans := otlp.NewActiveSpans(info, &c.options)
 	return spans.Add, func() {
@@ -253,11 +257,11 @@ func describesProcess(t *ntconv.Type) bool {
 	return false
 }
 
-func (c *otlpCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *otlpSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.complete(t); err != nil {
 		return nil, err
 	}
-	to, _ := c.Destination()
+	to, _ := c.destination()
 	if to == ToNothing {
 		return c.upload(out, info, t)
 	}
@@ -265,7 +269,7 @@ func (c *otlpCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) 
 }
 
 // complete sets the options that do not correspond to one flag. Its errors are those of flags.
-func (c *otlpCreator) complete(t *Target) error {
+func (c *otlpSettings) complete(t *Target) error {
 	o := &c.options
 	o.Report = t.Report
 	o.BatchSpans, o.BatchBytes = int(c.batch), int(c.bytes)
@@ -291,7 +295,7 @@ func (c *otlpCreator) complete(t *Target) error {
 }
 
 // setLimits sets the limits that determine the set of spans. Both passes must use the same limits.
-func (c *otlpCreator) setLimits() {
+func (c *otlpSettings) setLimits() {
 	c.options.MaxEvents, c.options.MaxOpen = int(c.maxEvents), int(c.maxOpen)
 }
 
@@ -299,7 +303,7 @@ func (c *otlpCreator) setLimits() {
 const defaultFlush = 500 * time.Millisecond
 
 // file returns a sink that writes spans to a file.
-func (c *otlpCreator) file(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *otlpSettings) file(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	member, err := out.Create("")
 	if err != nil {
 		return nil, err
@@ -328,7 +332,7 @@ func (c *otlpCreator) file(out *fileio.Outputs, info *ntconv.Info, t *Target) (S
 }
 
 // prepare passes the events of the first pass to the sink, and sets the members of its result that the flags determine.
-func (c *otlpCreator) prepare(s *otlpSink, t *Target) {
+func (c *otlpSettings) prepare(s *otlpSink, t *Target) {
 	s.result.flagless = t.Flagless
 	s.result.fate = s.result.fateOf(c.options.Unfinished)
 	s.result.live = c.options.Active == nil
@@ -338,7 +342,7 @@ func (c *otlpCreator) prepare(s *otlpSink, t *Target) {
 }
 
 // formOf returns the form of a file with that name, without the extension of a compression.
-func (c *otlpCreator) formOf(name string) otlp.Form {
+func (c *otlpSettings) formOf(name string) otlp.Form {
 	form := c.form
 	if form == formAuto {
 		form = "json"
@@ -354,9 +358,6 @@ func (c *otlpCreator) formOf(name string) otlp.Form {
 	}
 	return otlp.JSONLines
 }
-
-// Binary implements FormChooser for standard output, which has no extension.
-func (c *otlpCreator) Binary() bool { return c.formOf("") != otlp.JSONLines }
 
 // A flushed writes to an output whose reader may be waiting: it flushes after each write, which is one batch.
 type flushed struct {

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// creatorOf returns a creator with flags.
-func creatorOf(t *testing.T, args ...string) *otlpCreator {
+// settingsOf returns settings with flags.
+func settingsOf(t *testing.T, args ...string) *otlpSettings {
 	t.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.String("output", "", "")
@@ -52,7 +52,7 @@ func TestOTLPOptions(t *testing.T) {
 		"--batch-bytes=7KiB":  func(o *otlp.Options) { o.BatchBytes = 7 << 10 },
 		"--flush-every=7s":    func(o *otlp.Options) { o.FlushEvery = 7 * time.Second },
 	} {
-		c := creatorOf(t, flag)
+		c := settingsOf(t, flag)
 		if err := c.complete(&Target{Report: report}); err != nil {
 			t.Fatal(err)
 		}
@@ -77,7 +77,7 @@ func TestOTLPSendsAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Abort()
-	sink, err := creatorOf(t, "--endpoint="+server.URL+"/v1/traces").Create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, &Target{Report: new(ntconv.Report)})
+	sink, err := settingsOf(t, "--endpoint="+server.URL+"/v1/traces").create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, &Target{Report: new(ntconv.Report)})
 	if err != nil {
 		t.Fatal(err)
 	}

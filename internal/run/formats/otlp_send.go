@@ -14,7 +14,7 @@ import (
 )
 
 // upload returns a sink that sends spans to a collector.
-func (c *otlpCreator) upload(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *otlpSettings) upload(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	client, err := c.link.client()
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func writeOTLP(t *testing.T, trace, name string, args ...string) ([]byte, Result
 	}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.String("output", "", "")
-	creator := bindOTLP(flags)
+	settings := bindOTLP(flags)
 	if err := flags.Parse(append(args, "--output", name)); err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +92,7 @@ func writeOTLP(t *testing.T, trace, name string, args ...string) ([]byte, Result
 		t.Fatal(err)
 	}
 	defer out.Abort()
-	sink, err := creator.Create(out, src.Info(), &Target{Report: new(ntconv.Report)})
+	sink, err := settings.create(out, src.Info(), &Target{Report: new(ntconv.Report)})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -237,7 +237,7 @@ func TestOTLPDestination(t *testing.T) {
 		if err := flags.Parse(c.args); err != nil {
 			t.Fatal(err)
 		}
-		if got, flag := creator.Destination(); got != c.want || (got == ToNothing) != (flag != "") {
+		if got, flag := creator.destination(); got != c.want || (got == ToNothing) != (flag != "") {
 			t.Errorf("%+v: %v by %q", c, got, flag)
 		}
 	}

@@ -26,11 +26,13 @@ func parquetFormat() *Format {
 			Doc:    "the whole trace as tables, for DuckDB, Spark, ClickHouse and polars",
 			Help:   parquetHelp,
 			Binary: true,
-			Names:  NamesLast,
 			Merges: true, Dataset: true,
-			Order:  reader.ByTime, // so that a time filter reads only a part of each table
+			Needs: Needs{
+				Names: NamesLast,
+				Order: reader.ByTime, // so that a time filter reads only a part of each table
+			},
 			Advice: noEvents.Next,
-			Bind:   func(flags *pflag.FlagSet) Creator { return bindParquet(flags) },
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindParquet(flags).output },
 			Examples: []Example{
 				{
 					"a directory of tables, and the events per type",
@@ -60,15 +62,13 @@ the dataset has, whatever its name and compression, is skipped. So a run that wa
 and several runs can add to one dataset at the same time. An input that cannot be read keeps no other from being added; the exit code is
 the worst of all. ntconv dataset lists, removes and verifies traces.`
 
-// A parquetCreator has the flags of ntconv to parquet, and the index of spans of one input (PerInput).
-type parquetCreator struct {
-	plain
+// A parquetSettings has the flags of ntconv to parquet, and for one output the index of spans of its input.
+type parquetSettings struct {
 	options parquet.Options
 	flags   *pflag.FlagSet
 	link    active.Evidence // evidence that may link a sample to a span; 0 means no links
 	kinds   kindFlags
 	single  bool // --single was given
-	toFile  bool // the name of the output is that of one file
 }
 
 const (
@@ -79,8 +79,8 @@ const (
 	flagTypedRows = "typed-rows"
 )
 
-func bindParquet(flags *pflag.FlagSet) *parquetCreator {
-	c := &parquetCreator{flags: flags}
+func bindParquet(flags *pflag.FlagSet) *parquetSettings {
+	c := &parquetSettings{flags: flags}
 	flags.BoolVar(&c.single, flagSingle, false, "write one file of events with all names instead of a directory of tables")
 	flags.BoolVar(&c.options.Raw, flagRaw, false, "write the payloads of events as bytes instead of JSON")
 	flags.StringSliceVar(&c.options.Typed, flagTyped, nil, "write a table with a column per field for this `provider/event`, "+
@@ -92,49 +92,31 @@ func bindParquet(flags *pflag.FlagSet) *parquetCreator {
 	return c
 }
 
-// ChooseByName implements NameChooser.
-func (c *parquetCreator) ChooseByName(out string, isDir bool) Names {
-	switch {
-	case out == "" || isDir || strings.HasSuffix(out, "/") || strings.HasSuffix(out, string(filepath.Separator)):
-	case out == "-", strings.EqualFold(filepath.Ext(out), ".parquet"), strings.HasPrefix(out, "/dev/"):
-		c.toFile = true
-	}
-	if c.isSingle() {
-		return NamesFirst
-	}
-	return NamesLast
-}
-
-func (c *parquetCreator) isSingle() bool { return c.single || c.toFile }
-
-// Destination implements Creator. A directory is the default, which no flag asks for. ChooseByName has made an output
-// that cannot be a directory a file.
-func (c *parquetCreator) Destination() (Destination, string) {
-	if c.isSingle() {
-		return ToFile, ""
-	}
-	return ToDir, ""
-}
-
-// ForInput implements PerInput.
-func (c *parquetCreator) ForInput() Creator {
+// output implements Settings. A directory is the default, which no flag asks for. Most recordings show an Activity only
+// when it ends, but samples and intervals within it need its IDs earlier.
+func (c *parquetSettings) output(o *Output) {
 	own := *c
-	own.options.Active = nil
-	return &own
+	o.ByName, o.Create = true, own.create
+	if c.single || namesParquet(o) {
+		o.Needs.Names = NamesFirst
+		return
+	}
+	o.Destination = ToDir
+	if c.link != 0 {
+		o.Needs.Ahead = []Ahead{{Learn: own.learnSpans, Shows: active.NewDetector().Shows, Again: c.flags.Changed(FlagSpanLink)}}
+	}
 }
 
-// Ahead implements Creator. Most recordings show an Activity only when it ends, but samples and intervals within it
-// need its IDs earlier.
-func (c *parquetCreator) Ahead() []Ahead {
-	c.options.Active = nil // of an earlier input
-	if c.link == 0 || c.isSingle() {
-		return nil
+// namesParquet reports whether the name of an output is that of one file.
+func namesParquet(o *Output) bool {
+	if o.Name == "" || o.IsDir || strings.HasSuffix(o.Name, "/") || strings.HasSuffix(o.Name, string(filepath.Separator)) {
+		return false
 	}
-	return []Ahead{{Learn: c.learnSpans, Shows: active.NewDetector().Shows, Again: c.flags.Changed(FlagSpanLink)}}
+	return o.Name == "-" || strings.EqualFold(filepath.Ext(o.Name), ".parquet") || strings.HasPrefix(o.Name, "/dev/")
 }
 
 // learnSpans records when each span was active.
-func (c *parquetCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
+func (c *parquetSettings) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 	index := active.New(info, nil)
 	return index.Add, func() {
 		index.Finish()
@@ -145,7 +127,7 @@ func (c *parquetCreator) learnSpans(info *ntconv.Info) (see func(*ntconv.Event),
 	}
 }
 
-func (c *parquetCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *parquetSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.kinds.check(); err != nil {
 		return nil, err
 	}

@@ -88,6 +88,12 @@ func (p *parquetOpener) note(name string, m parquet.Mapping) {
 	p.notes[fmt.Sprintf("%s is read with --%s %s", name, flagMap, strings.Join(pairs, ","))] = true
 }
 
+// ForRun implements Opener.
+func (p *parquetOpener) ForRun() Opener {
+	return &parquetOpener{mapping: p.mapping, notes: map[string]bool{}}
+}
+
+// Notes implements Opener.
 func (p *parquetOpener) Notes() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

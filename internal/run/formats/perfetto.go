@@ -18,11 +18,13 @@ func perfettoFormat() *Format {
 		Out: &Out{
 			Doc:          "a trace as a timeline in the protobuf format of Perfetto: exact times, compact, for large traces",
 			Help:         perfettoHelp,
-			Names:        NamesLast,
-			Order:        reader.ByTime, // a slice must begin before it ends
 			Compressions: compressionExts(),
-			Advice:       noEvents.Next,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindPerfetto(flags) },
+			Needs: Needs{
+				Names: NamesLast,
+				Order: reader.ByTime, // a slice must begin before it ends
+			},
+			Advice: noEvents.Next,
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindPerfetto(flags).output },
 			Examples: []Example{
 				{"a file for https://ui.perfetto.dev", "ntconv to perfetto trace.nettrace -o trace.perfetto-trace"},
 				{
@@ -49,15 +51,14 @@ compressed as a whole.
 weight. If a trace has samples of two profile kinds, those that begin later are written in the form stack-sample. That form has exact
 times and weights; Perfetto reads it since version 58 (August 2026).`
 
-// A perfettoCreator has the flags of ntconv to perfetto.
-type perfettoCreator struct {
-	plain
+// A perfettoSettings has the flags of ntconv to perfetto.
+type perfettoSettings struct {
 	timelineFlags
 	options perfetto.Options
 }
 
-func bindPerfetto(flags *pflag.FlagSet) *perfettoCreator {
-	c := new(perfettoCreator)
+func bindPerfetto(flags *pflag.FlagSet) *perfettoSettings {
+	c := new(perfettoSettings)
 	c.bind(flags, ^track.Set(0))
 	o := &c.options
 	flags.Var(&choice[perfetto.Samples]{&o.Samples, []choiceValue[perfetto.Samples]{
@@ -70,7 +71,10 @@ func bindPerfetto(flags *pflag.FlagSet) *perfettoCreator {
 	return c
 }
 
-func (c *perfettoCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+// output implements Settings.
+func (c *perfettoSettings) output(o *Output) { o.Create = c.create }
+
+func (c *perfettoSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}

@@ -31,14 +31,16 @@ func pprofFormat() *Format {
 			NoEvents: Advice{"the profile holds no samples", "record again, for longer and while the program is busy"},
 		},
 		Out: &Out{
-			Doc:      "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
-			Binary:   true,
-			Names:    NamesLast,
-			AnyOrder: true, // samples are added up
+			Doc:    "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
+			Binary: true,
 			// gzip is part of the format, regardless of the name of the output.
 			Compressions: []string{extZstd},
-			Advice:       sampleAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindPprof(flags, true, false) },
+			Needs: Needs{
+				Names:    NamesLast,
+				AnyOrder: true, // samples are added up
+			},
+			Advice: sampleAdvice,
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindPprof(flags, true, false).output },
 			Examples: []Example{
 				{
 					"wall time of all threads, or CPU time if the trace is machine-wide",
@@ -66,9 +68,8 @@ const extPprof = ".pb.gz"
 // sampleAdvice is the next step for traces without samples: how to record some.
 const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux"
 
-// A pprofCreator has the flags of ntconv to pprof.
-type pprofCreator struct {
-	plain
+// A pprofSettings has the flags of ntconv to pprof.
+type pprofSettings struct {
 	options  pprof.Options
 	kinds    kindFlags
 	spans    func() *SpanLabels
@@ -77,8 +78,8 @@ type pprofCreator struct {
 
 // bindPprof defines the flags. several means that --kind accepts several kinds. native is the default of --native: true
 // means fold.
-func bindPprof(flags *pflag.FlagSet, several, native bool) *pprofCreator {
-	c := &pprofCreator{grouping: bindGrouping(flags, native)}
+func bindPprof(flags *pflag.FlagSet, several, native bool) *pprofSettings {
+	c := &pprofSettings{grouping: bindGrouping(flags, native)}
 	c.kinds.bind(flags, several)
 	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
 		"drop the label with this `key`, such as tid; repeatable")
@@ -89,14 +90,20 @@ func bindPprof(flags *pflag.FlagSet, several, native bool) *pprofCreator {
 
 const flagGzipLevel = "gzip-level"
 
-// SpanLabels implements SpanLabeler.
-func (c *pprofCreator) SpanLabels() *SpanLabels {
+// output implements Settings.
+func (c *pprofSettings) output(o *Output) {
+	o.Destination, o.Flag = c.kinds.destination()
+	o.Needs.Spans, o.Create = c.spanLabels(), c.create
+}
+
+// spanLabels returns the values of the flags for labels of spans.
+func (c *pprofSettings) spanLabels() *SpanLabels {
 	o := c.spans()
 	o.Kind = c.kinds.kind
 	return o
 }
 
-func (c *pprofCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (c *pprofSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.kinds.check(); err != nil {
 		return nil, err
 	}
@@ -125,7 +132,7 @@ func (c *pprofCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 }
 
 // sink returns a sink that writes a profile to w, compressed with gzip unless uncompressed is set.
-func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
+func (c *pprofSettings) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
 	o := c.sinkOptions(t, uncompressed)
 	namer, grouped := c.grouping.wrap(t.Namer)
 	o.Remarks = grouped.remarks
@@ -134,24 +141,21 @@ func (c *pprofCreator) sink(w io.Writer, info *ntconv.Info, t *Target, uncompres
 }
 
 // sinkOptions returns the options of a sink.
-func (c *pprofCreator) sinkOptions(t *Target, uncompressed bool) *pprof.Options {
+func (c *pprofSettings) sinkOptions(t *Target, uncompressed bool) *pprof.Options {
 	o := c.options
 	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
 	o.Report, o.Span, o.Window, o.Comments, o.Uncompressed = t.Report, t.Span, t.Window, t.Comments, uncompressed
 	return &o
 }
 
-// Destination implements Creator.
-func (c *pprofCreator) Destination() (Destination, string) { return c.kinds.destination() }
-
 // perKind returns a sink that writes one member per kind.
-func (c *pprofCreator) perKind(out *fileio.Outputs, info *ntconv.Info, t *Target) Sink {
+func (c *pprofSettings) perKind(out *fileio.Outputs, info *ntconv.Info, t *Target) Sink {
 	create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extPprof) }
 	return c.eachSink(create, c.kinds.each, info, t, false)
 }
 
 // eachSink returns a sink that writes one profile per kind to what create returns.
-func (c *pprofCreator) eachSink(
+func (c *pprofSettings) eachSink(
 	create func(kind.Kind) (io.WriteCloser, error), each []kind.Kind, info *ntconv.Info, t *Target, uncompressed bool,
 ) pprofSink {
 	o := c.sinkOptions(t, uncompressed)
@@ -162,7 +166,7 @@ func (c *pprofCreator) eachSink(
 }
 
 // A Profile creates sinks for profiles that are shown rather than stored.
-type Profile struct{ creator *pprofCreator }
+type Profile struct{ settings *pprofSettings }
 
 // BindProfile defines the flags for the contents of a profile. several means that --kind accepts several kinds. Call the
 // methods of the result after the flags are parsed.
@@ -174,27 +178,27 @@ func BindProfile(flags *pflag.FlagSet, several bool) *Profile {
 
 // Create returns a sink whose Close writes an uncompressed profile.proto to w.
 func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
-	return p.creator.sink(w, info, t, true)
+	return p.settings.sink(w, info, t, true)
 }
 
 // CreateEach returns a sink that writes one uncompressed profile.proto per kind that the flags select, or for every kind
 // of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it. The result is
 // that of a single profile if there is only one.
 func (p *Profile) CreateEach(create func(kind.Kind) (io.WriteCloser, error), info *ntconv.Info, t *Target) Sink {
-	each := p.creator.kinds.each
-	if k := p.creator.kinds.kind; k != kind.Auto {
+	each := p.settings.kinds.each
+	if k := p.settings.kinds.kind; k != kind.Auto {
 		each = []kind.Kind{k}
 	}
-	s := p.creator.eachSink(create, each, info, t, true)
+	s := p.settings.eachSink(create, each, info, t, true)
 	s.shown = true
 	return s
 }
 
 // Several reports whether the flags select several kinds, or all.
-func (p *Profile) Several() bool { return p.creator.kinds.isSeveral() }
+func (p *Profile) Several() bool { return p.settings.kinds.isSeveral() }
 
 // SpanLabels returns the values of the flags for labels of spans.
-func (p *Profile) SpanLabels() *SpanLabels { return p.creator.SpanLabels() }
+func (p *Profile) SpanLabels() *SpanLabels { return p.settings.spanLabels() }
 
 // Advice returns the next step for traces without samples: how to record some.
 func (p *Profile) Advice() string { return sampleAdvice }

@@ -77,6 +77,11 @@ func (p *pprofOpener) sawLabel(key string) {
 	p.labels[key] = true
 }
 
+// ForRun implements Opener.
+func (p *pprofOpener) ForRun() Opener {
+	return &pprofOpener{sampleType: p.sampleType, labelFrames: p.labelFrames, labels: map[string]bool{}}
+}
+
 // Notes returns one note per key of --label-frames that no sample has.
 func (p *pprofOpener) Notes() (notes []string) {
 	has := "the profile has no labels"

@@ -17,13 +17,6 @@ type SpanLabels struct {
 	Explicit bool            // a flag asks for labels, so their absence is worth a note
 }
 
-// A SpanLabeler is a Creator whose sinks can store labels of samples.
-type SpanLabeler interface {
-	Creator
-	// SpanLabels returns a copy of the values of the flags. Call it after the flags are parsed.
-	SpanLabels() *SpanLabels
-}
-
 // Names of the flags that link samples to spans.
 const (
 	FlagSpanLink = "span-link"

@@ -20,11 +20,13 @@ func speedscopeFormat() *Format {
 		Out: &Out{
 			Doc:          "the samples and slices of a trace as flame graphs for speedscope, a profile per thread and one of all threads",
 			Help:         speedscopeHelp,
-			Names:        NamesLast,
-			Order:        reader.ByTime, // a slice must begin before it ends
 			Compressions: compressionExts(),
-			Advice:       sampleAdvice,
-			Bind:         func(flags *pflag.FlagSet) Creator { return bindSpeedscope(flags) },
+			Needs: Needs{
+				Names: NamesLast,
+				Order: reader.ByTime, // a slice must begin before it ends
+			},
+			Advice: sampleAdvice,
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindSpeedscope(flags).output },
 			Examples: []Example{
 				{"write a file for https://www.speedscope.app", "ntconv to speedscope trace.nettrace"},
 				{
@@ -41,20 +43,22 @@ profiles of their thread whose names end in "slices", which show when each slice
 
 Times count from the first item, not from the start of the recording as in ntconv print.`
 
-// A speedscopeCreator has the flags of ntconv to speedscope.
-type speedscopeCreator struct {
-	plain
+// A speedscopeSettings has the flags of ntconv to speedscope.
+type speedscopeSettings struct {
 	timelineFlags
 }
 
-func bindSpeedscope(flags *pflag.FlagSet) *speedscopeCreator {
-	c := new(speedscopeCreator)
+func bindSpeedscope(flags *pflag.FlagSet) *speedscopeSettings {
+	c := new(speedscopeSettings)
 	c.bind(flags, ^(track.Events | track.Exceptions | track.Counters | track.Flows))
 	flags.Lookup(flagRundown).Hidden = true // rundown events are not slices
 	return c
 }
 
-func (c *speedscopeCreator) Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+// output implements Settings.
+func (c *speedscopeSettings) output(o *Output) { o.Create = c.create }
+
+func (c *speedscopeSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}

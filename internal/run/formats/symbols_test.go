@@ -31,14 +31,14 @@ func FuzzSymbols(f *testing.F) {
 func convertSymbols(t *testing.T, to *Format, data []byte) ([]byte, Result) {
 	t.Helper()
 	src, table := ntconvtest.NewSource(symbolgen.Info(), symbolgen.Events(data)...), symbol.New(nil)
-	creator := to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError))
+	settings := to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError))
 	file := filepath.Join(t.TempDir(), "out")
 	out, err := fileio.CreateOutputs(file, fileio.OutputsOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer out.Abort()
-	sink, err := creator.Create(out, src.Info(), &Target{Namer: table})
+	sink, err := to.Output(settings, file, false).Create(out, src.Info(), &Target{Namer: table})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,8 +32,6 @@ type In struct {
 	Hint func(head []byte) bool
 	// SniffDir reports whether a directory with these members is of this format. Nil if no directory is.
 	SniffDir func(members []string) bool
-	// Window reports whether a time is selected. It is nil if all times are.
-	Window func(ntconv.Ticks) bool
 	// Ordered means that events of the format come in time order regardless of ReadOptions.Order.
 	Ordered bool
 	// Profile reports whether an input with this Info is a profile: its samples may be added up in any order, because
@@ -59,13 +57,15 @@ func allProfiles(*ntconv.Info) bool { return true }
 // Advice is a finding and the next step for the user.
 type Advice struct{ Text, Next string }
 
-// An Opener opens inputs of a format with the values of the flags that In.Bind defined.
+// An Opener opens the inputs of one run with the values of the flags that In.Bind defined.
 type Opener interface {
 	// Open returns a source that reads in. The caller closes in after the last use of the source.
 	Open(in Input, o *ReadOptions) (ntconv.Source, error)
 	// Notes returns remarks on flags, such as flags without effect, after all inputs have been read. It is called only
 	// if an input of this format was opened.
 	Notes() []string
+	// ForRun returns an Opener with the same flags for another run, which has its own Notes.
+	ForRun() Opener
 }
 
 // An Input is the view of an input that an Opener gets.
@@ -100,24 +100,12 @@ type Out struct {
 	Doc    string // a phrase that follows "NAME: ": the contents of the output
 	Help   string // sentences for the help of "ntconv to NAME", wrapped; may be ""
 	Binary bool   // the output must not go to a terminal
-	Names  Names
-	// Weights means that the format stores samples without their weights: a selection is written with events that state
-	// the weights (profile.Weights).
-	Weights bool
-	// Subset means that the format stores stacks as addresses, with events that symbolize them: a selection is written
-	// with the symbols that it needs (split.Filter).
-	Subset bool
+	// Needs is what an output needs of the pass that writes it, unless its settings or its name determine it.
+	Needs Needs
 	// Dataset means that an output directory can be one trace of a dataset.
 	Dataset bool
 	// Merges means that several inputs can be merged into one output.
 	Merges bool
-	// Order is the order in which the events are written unless the user chooses one.
-	Order reader.Order
-	// AnyOrder means that events may come in file order, which is faster. The sink is an ntconv.OrderSensitive.
-	AnyOrder bool
-	// Live means that the sinks deliver output while the input is read. An input that can be read only once, such as a
-	// pipe, is then read in file order, because time order waits for the end of a window.
-	Live bool
 	// Compressions are the extensions, ".gz" and ".zst", that an output file may have after that of the format and for
 	// which the sinks compress it.
 	Compressions []string
@@ -129,12 +117,72 @@ type Out struct {
 	Advice string
 	// Examples are command lines for the help of "ntconv to NAME".
 	Examples []Example
-	// Bind defines the flags of the format. Call the methods of the result after the flags are parsed.
-	Bind func(flags *pflag.FlagSet) Creator
+	// Bind defines the flags of the format. Call the result after the flags are parsed.
+	Bind func(flags *pflag.FlagSet) Settings
 }
 
 // An Example is a command line for the help of a command.
 type Example struct{ Remark, Line string }
+
+// Needs is what an output needs of the pass that writes it.
+type Needs struct {
+	Names Names
+	// Order is the order in which the events are written unless the user chooses one.
+	Order reader.Order
+	// AnyOrder means that events may come in file order, which is faster. The sink is an ntconv.OrderSensitive.
+	AnyOrder bool
+	// Live means that the sinks deliver output while the input is read. An input that can be read only once, such as a
+	// pipe, is then read in file order, because time order waits for the end of a window.
+	Live bool
+	// Weights means that the format stores samples without their weights: a selection is written with events that state
+	// the weights (profile.Weights).
+	Weights bool
+	// Subset means that the format stores stacks as addresses, with events that symbolize them: a selection is written
+	// with the symbols that it needs (split.Filter).
+	Subset bool
+	// StackDepth is the maximum number of frames per stack that the usual readers of the format accept, 0 for no limit.
+	// DepthAdvice names the flag that lifts this limit.
+	StackDepth  int
+	DepthAdvice string
+	// Spans, if not nil, determines which samples get labels of spans.
+	Spans *SpanLabels
+	// Ahead lists the readings of the whole trace that must precede Create.
+	Ahead []Ahead
+	// Stage, if not nil, transforms selected events before they reach the sink.
+	Stage func(ntconv.Source) ntconv.Source
+}
+
+// Settings complete an Output according to the values of flags, which they do not change: outputs that are written at the
+// same time have the same Settings, and what is learned about an input belongs to its Output.
+type Settings func(o *Output)
+
+// An Output is the output of one conversion.
+type Output struct {
+	// Name is the name that the user gave, "" if there is none, "-" for standard output. IsDir means that it is an
+	// existing directory.
+	Name  string
+	IsDir bool
+
+	Needs Needs
+	// Destination is the kind of the output, Flag the flag that selected it, "" if none has.
+	Destination Destination
+	Flag        string
+	// ByName means that the name determines whether the output is a directory. A directory without a name gets that of
+	// the input, with the extension of the format.
+	ByName bool
+	Binary bool   // Out.Binary, unless a flag determines it
+	Advice string // Out.Advice, unless flags determine how to record a trace with contents for the output
+
+	// Create returns a sink that writes members of out. The caller commits or aborts out after closing the sink.
+	Create func(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error)
+}
+
+// Output returns the output of a conversion to the format.
+func (f *Format) Output(s Settings, name string, isDir bool) *Output {
+	o := &Output{Name: name, IsDir: isDir, Needs: f.Out.Needs, Binary: f.Out.Binary, Advice: f.Out.Advice}
+	s(o)
+	return o
+}
 
 // A Destination is the kind of an output.
 type Destination uint8
@@ -144,50 +192,6 @@ const (
 	ToDir                        // a directory
 	ToNothing                    // no file: the sink sends its output over the network
 )
-
-// A Creator creates sinks of a format with the values of the flags that Out.Bind defined.
-type Creator interface {
-	// Create returns a sink that writes members of out. The caller commits or aborts out after closing the sink.
-	Create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error)
-	// StackDepth returns the maximum number of frames per stack that the usual readers of the format accept, 0 for no
-	// limit, and advice that names the flag that lifts this limit.
-	StackDepth() (frames int, advice string)
-	// Destination returns the kind of the output, and the flag that selected it, "" if none has.
-	Destination() (d Destination, flag string)
-	// Ahead returns the passes over the whole trace that must precede Create; nil if there are none.
-	Ahead() []Ahead
-	// Stage returns a stage that transforms selected events before they reach the sink; nil means no change.
-	Stage() func(ntconv.Source) ntconv.Source
-}
-
-// A FormChooser is a Creator whose flags determine whether its output is binary, instead of Out.Binary.
-type FormChooser interface {
-	Creator
-	Binary() bool
-}
-
-// An Advisor is a Creator whose flags determine how to record a trace with contents for the output, instead of Out.Advice.
-type Advisor interface {
-	Creator
-	Advice() string
-}
-
-// A NameChooser is a Creator for which the name of the output determines whether it is one file or a directory.
-type NameChooser interface {
-	Creator
-	// ChooseByName is called before Destination with the name of the output, "" if the user gave none, "-" for standard
-	// output, and whether it is an existing directory. It returns when the format needs symbols, instead of Out.Names.
-	// A directory without a name gets the name of the input with the extension of the format.
-	ChooseByName(out string, isDir bool) Names
-}
-
-// A PerInput is a Creator that stores what it has learned about an input. Inputs that are converted concurrently need
-// one Creator each.
-type PerInput interface {
-	Creator
-	// ForInput returns a Creator with the same flags and no knowledge about an input.
-	ForInput() Creator
-}
 
 // An Ahead is a pass over the whole trace before its first event is written. All passes share one reading of the trace.
 type Ahead struct {
@@ -215,17 +219,9 @@ type Aborter interface {
 	Abort() error
 }
 
-// plain is the part of a Creator whose output is one file of unchanged events with stacks of any depth.
-type plain struct{}
-
-func (plain) StackDepth() (int, string)                { return 0, "" }
-func (plain) Destination() (Destination, string)       { return ToFile, "" }
-func (plain) Ahead() []Ahead                           { return nil }
-func (plain) Stage() func(ntconv.Source) ntconv.Source { return nil }
-
 // A Target is the information that the command provides to a sink.
 type Target struct {
-	// Namer is nil if Out.Names is NoNames, unless an Ahead has set Symbols.
+	// Namer is nil if Needs.Names is NoNames, unless an Ahead has set Symbols.
 	Namer  ntconv.Namer
 	Report *ntconv.Report
 	// MaxTemp is the maximum size of a temporary file in bytes, 0 means no limit.
@@ -242,7 +238,7 @@ type Target struct {
 	// Ordered means that events come in time order. Filtered means that a selection may omit events.
 	Ordered, Filtered bool
 	// Kept reports whether a selection has events of the process of a thread. It is nil unless there is a selection and
-	// Out.Subset is set.
+	// Needs.Subset is set.
 	Kept func(*ntconv.Thread) bool
 	// Trace describes the trace if the output is part of a dataset, else it is nil.
 	Trace *Trace

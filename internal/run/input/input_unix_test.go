@@ -253,4 +253,5 @@ func (p *partsOpener) Open(in formats.Input, _ *formats.ReadOptions) (ntconv.Sou
 	return ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1}}), nil
 }
 
-func (p *partsOpener) Notes() []string { return nil }
+func (p *partsOpener) Notes() []string        { return nil }
+func (p *partsOpener) ForRun() formats.Opener { return p }

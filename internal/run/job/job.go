@@ -15,13 +15,13 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A Job is a conversion to one output. Set the fields, and call Prepare, Name and Run, in this order. It serves one run.
+// A Job is a conversion to one output. Set the fields, and call Name, Prepare and Run, in this order. It serves one run.
 type Job struct {
-	To      *formats.Format
-	Creator formats.Creator
+	To       *formats.Format
+	Settings formats.Settings
 	// Symbols are the options for symbols; nil if the format needs none.
 	Symbols *symbol.Options
-	// SelectedOnly omits the events that symbolize a selection; see formats.Out.Subset.
+	// SelectedOnly omits the events that symbolize a selection; see formats.Needs.Subset.
 	SelectedOnly bool
 	// Version is the version of the program.
 	Version string
@@ -32,24 +32,21 @@ type Job struct {
 	// Canceled, if not nil, returns why the run must end.
 	Canceled func() error
 
-	Spans Spans
-	Plan  *pass.Plan // set by Prepare
+	Spans  Spans
+	Output *formats.Output // set by Name
+	Plan   *pass.Plan      // set by Prepare
 
-	named, byName, namesFirst bool
-	part                      *split.Filter // adds the events that symbolize a selection; nil if the output does not store them
-	sink                      formats.Sink  // of the current pass
+	part *split.Filter // adds the events that symbolize a selection; nil if the output does not store them
+	sink formats.Sink  // of the current pass
 }
 
 // NeedsAgain reports whether the input must be readable more than once.
 func (j *Job) NeedsAgain() bool {
-	return j.Symbols != nil && j.namesFirst || j.Plan.NeedsAgain() || j.part != nil && j.part.NeedsLearn()
+	return j.Plan.NeedsAgain() || j.part != nil && j.part.NeedsLearn()
 }
 
 // Run reads an input and calls deliver with each pass over it: see pass.Plan.Do.
 func (j *Job) Run(in *input.Input, deliver func(*pass.Pass) error) error {
-	if j.Symbols != nil {
-		j.Plan.Names, j.Plan.NamesFirst = j.Symbols, j.namesFirst
-	}
 	if j.part != nil && j.part.NeedsLearn() {
 		if err := j.learn(in); err != nil {
 			return err
@@ -88,7 +85,7 @@ func (j *Job) Create(p *pass.Pass, out *fileio.Outputs) (ntconv.Sink, error) {
 		j.Adapt(t)
 	}
 	var err error
-	j.sink, err = j.Creator.Create(out, p.Info, t)
+	j.sink, err = j.Output.Create(out, p.Info, t)
 	return j.sink, err
 }
 

@@ -23,55 +23,49 @@ func NewPlan(read formats.ReadOptions, sel *selection.Options, spans *Spans) *pa
 	return plan
 }
 
+// Name determines what the output is. name is that of the output: "-" is standard output, "" no name; isDir means that it
+// is an existing directory.
+func (j *Job) Name(name string, isDir bool) {
+	if o := j.Output; o == nil || o.Name != name || o.IsDir != isDir {
+		j.Output = j.To.Output(j.Settings, name, isDir)
+	}
+}
+
 // Prepare plans the pass of the job: in the order of the format unless ordered states that the user has chosen that of
 // read, and with the stack depth that readers of the format accept. The error is a *formats.FlagError.
 func (j *Job) Prepare(read formats.ReadOptions, ordered bool, sel *selection.Options) error {
-	out, plan := j.To.Out, NewPlan(read, sel, &j.Spans)
+	needs, plan := &j.Output.Needs, NewPlan(read, sel, &j.Spans)
 	j.Plan = plan
-	if !j.named {
-		j.namesFirst = out.Names == formats.NamesFirst
-	}
 	if !ordered {
-		plan.Read.Order, plan.AnyOrder, plan.Live = out.Order, out.AnyOrder, out.Live
+		plan.Read.Order, plan.AnyOrder, plan.Live = needs.Order, needs.AnyOrder, needs.Live
 	}
-	plan.Read.OutputDepth, plan.Read.DepthAdvice = j.Creator.StackDepth()
-	plan.Weights = out.Weights
-	if labeler, ok := j.Creator.(formats.SpanLabeler); ok {
-		if err := j.Spans.Link(plan, labeler.SpanLabels(), true); err != nil {
+	plan.Read.OutputDepth, plan.Read.DepthAdvice = needs.StackDepth, needs.DepthAdvice
+	plan.Weights = needs.Weights
+	if needs.Spans != nil {
+		if err := j.Spans.Link(plan, needs.Spans, true); err != nil {
 			return err
 		}
 	}
-	for _, ahead := range j.Creator.Ahead() {
+	for _, ahead := range needs.Ahead {
 		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: ahead})
 		if ahead.Symbols {
 			plan.Names, plan.NamesFirst = new(symbol.Options), true
 		}
 	}
+	if j.Symbols != nil {
+		plan.Names, plan.NamesFirst = j.Symbols, needs.Names == formats.NamesFirst
+	}
 	j.part = nil
-	if out.Subset && !sel.Empty() {
+	if needs.Subset && !sel.Empty() {
 		j.part = split.NewFilter(split.FilterOptions{Symbols: !j.SelectedOnly})
 		plan.Keep = j.part.Keep
 		plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return j.part.Source(src) })
 	}
-	if stage := j.Creator.Stage(); stage != nil {
-		plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return stage(src) })
+	if needs.Stage != nil {
+		plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return needs.Stage(src) })
 	}
 	return nil
 }
-
-// Name tells the job the name of its output, which may determine what the output is: "-" is standard output, "" no name.
-// Call it before Plan is used.
-func (j *Job) Name(out string, isDir bool) {
-	when := j.To.Out.Names
-	chooser, ok := j.Creator.(formats.NameChooser)
-	if ok {
-		when = chooser.ChooseByName(out, isDir)
-	}
-	j.named, j.byName, j.namesFirst = true, ok, when == formats.NamesFirst
-}
-
-// ByName reports whether the name of the output determines whether it is a directory.
-func (j *Job) ByName() bool { return j.byName }
 
 // Target returns the description of a pass for the sink of an output.
 func Target(p *pass.Pass, version string) *formats.Target {
