@@ -26,7 +26,7 @@ type argEncoder struct {
 // JSON of package payload, which is faster.
 func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	if a.json.Text == nil {
-		a.json = timeline.JSON{Text: a.text, Int: appendInt, Uint: appendUint, Float: appendFloat}
+		a.json = timeline.JSON{Text: a.text, Key: a.key, Int: appendInt, Uint: appendUint, Float: appendFloat}
 	}
 	start, open := len(dst), false
 	if e := s.Event; e != nil && len(e.Payload) > 0 {
@@ -96,11 +96,14 @@ func hasUnsigned(fields []ntconv.Field) bool {
 	return false
 }
 
-// text appends a JSON string and counts it in invalid if it is not valid UTF-8.
-func (a *argEncoder) text(dst, s []byte) []byte {
+func (a *argEncoder) text(dst, s []byte) []byte          { return appendText(dst, s, &a.invalid) }
+func (a *argEncoder) key(dst []byte, name string) []byte { return appendText(dst, name, &a.invalid) }
+
+// appendText appends a JSON string and counts it in invalid if it is not valid UTF-8.
+func appendText[T string | []byte](dst []byte, s T, invalid *int64) []byte {
 	dst, valid := jsonscan.AppendString(dst, s)
 	if !valid {
-		a.invalid++
+		*invalid++
 	}
 	return dst
 }
