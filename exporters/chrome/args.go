@@ -2,7 +2,6 @@ package chrome
 
 import (
 	"bytes"
-	"math"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
@@ -26,7 +25,7 @@ type argEncoder struct {
 // JSON of package payload, which is faster.
 func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	if a.json.Text == nil {
-		a.json = timeline.JSON{Text: a.text, Key: a.key, Int: appendInt, Uint: appendUint, Float: appendFloat}
+		a.json = timeline.JSON{Text: a.text, Key: a.key, Int: appendInt, Float: appendFloat} // only fields are unsigned
 	}
 	start, open := len(dst), false
 	if e := s.Event; e != nil && len(e.Payload) > 0 {
@@ -109,11 +108,3 @@ func appendText[T string | []byte](dst []byte, s T, invalid *int64) []byte {
 }
 
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
-
-// appendUint appends an integer, as a string if Perfetto cannot read it.
-func appendUint(dst []byte, n uint64) []byte {
-	if n > math.MaxInt64 {
-		return append(strconv.AppendUint(append(dst, '"'), n, 10), '"')
-	}
-	return strconv.AppendUint(dst, n, 10)
-}
