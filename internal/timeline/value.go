@@ -161,7 +161,7 @@ type JSON struct {
 	Text  func(dst, text []byte) []byte        // with quotes
 	Key   func(dst []byte, name string) []byte // with quotes
 	Int   func(dst []byte, n int64) []byte
-	Uint  func(dst []byte, n uint64) []byte
+	Uint  func(dst []byte, n uint64) []byte // may be nil without fields of events
 	Float func(dst []byte, f float64) []byte
 }
 
