@@ -2,7 +2,6 @@ package chrome
 
 import (
 	"bytes"
-	"math"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
@@ -26,7 +25,7 @@ type argEncoder struct {
 // JSON of package payload, which is faster.
 func (a *argEncoder) append(dst []byte, s *timeline.Source) []byte {
 	if a.json.Text == nil {
-		a.json = timeline.JSON{Text: a.text, Int: appendInt, Uint: appendUint, Float: appendFloat}
+		a.json = timeline.JSON{Text: a.text, Key: a.key, Int: appendInt, Float: appendFloat} // only fields are unsigned
 	}
 	start, open := len(dst), false
 	if e := s.Event; e != nil && len(e.Payload) > 0 {
@@ -96,21 +95,16 @@ func hasUnsigned(fields []ntconv.Field) bool {
 	return false
 }
 
-// text appends a JSON string and counts it in invalid if it is not valid UTF-8.
-func (a *argEncoder) text(dst, s []byte) []byte {
+func (a *argEncoder) text(dst, s []byte) []byte          { return appendText(dst, s, &a.invalid) }
+func (a *argEncoder) key(dst []byte, name string) []byte { return appendText(dst, name, &a.invalid) }
+
+// appendText appends a JSON string and counts it in invalid if it is not valid UTF-8.
+func appendText[T string | []byte](dst []byte, s T, invalid *int64) []byte {
 	dst, valid := jsonscan.AppendString(dst, s)
 	if !valid {
-		a.invalid++
+		*invalid++
 	}
 	return dst
 }
 
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
-
-// appendUint appends an integer, as a string if Perfetto cannot read it.
-func appendUint(dst []byte, n uint64) []byte {
-	if n > math.MaxInt64 {
-		return append(strconv.AppendUint(append(dst, '"'), n, 10), '"')
-	}
-	return strconv.AppendUint(dst, n, 10)
-}

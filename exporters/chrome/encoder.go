@@ -3,7 +3,6 @@ package chrome
 import (
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
@@ -253,14 +252,7 @@ func appendWhere(b []byte, pid, tid uint32) []byte {
 	return append(b, `,"ts":`...)
 }
 
-// text appends a JSON string and counts it in invalid if it is not valid UTF-8.
-func (e *encoder) text(b []byte, s string) []byte {
-	b, valid := jsonscan.AppendString(b, s)
-	if !valid {
-		e.invalid++
-	}
-	return b
-}
+func (e *encoder) text(b []byte, s string) []byte { return appendText(b, s, &e.invalid) }
 
 // head appends the beginning of an event: phase, name and category.
 func (e *encoder) head(phase byte, name, category string) []byte {

@@ -65,7 +65,7 @@ type argEncoder struct {
 
 func newArgEncoder() *argEncoder {
 	a := &argEncoder{byText: map[string]uint32{}, shapes: map[string]uint32{}, lists: make([][]uint32, 1)}
-	a.json = timeline.JSON{Text: a.quote, Int: appendInt, Uint: appendUint, Float: appendFloat}
+	a.json = timeline.JSON{Text: a.quote, Key: appendKey, Int: appendInt, Uint: appendUint, Float: appendFloat}
 	for _, text := range reservedKeys {
 		a.key(text)
 	}
@@ -133,6 +133,11 @@ func (a *argEncoder) quote(dst, text []byte) []byte {
 	if !exact {
 		a.replaced++
 	}
+	return dst
+}
+
+func appendKey(dst []byte, name string) []byte {
+	dst, _ = jsoncolumns.AppendString(dst, name)
 	return dst
 }
 

@@ -166,6 +166,17 @@ func TestArgs(t *testing.T) {
 	}
 }
 
+// TestUndecodable: a payload that cannot be decoded is counted once, and its fields state the error.
+func TestUndecodable(t *testing.T) {
+	report := new(ntconv.Report)
+	text := ntconv.FieldType{Code: ntconv.TypeUTF16String}
+	e := &ntconv.Event{Payload: []byte{'x'}, Type: &ntconv.Type{Provider: "P", Fields: []ntconv.Field{{Name: "a", Type: text}, {Name: "b", Type: text}}}}
+	args := newArgEncoder(report).append(nil, &timeline.Source{Event: e})
+	if n := report.Count(ntconv.CodePayload); n != 1 || !bytes.Contains(args, []byte("error: byte 0")) {
+		t.Errorf("%d payloads are counted, args %q", n, args)
+	}
+}
+
 // TestForgottenThreads restarts the sequences of threads again and again, which makes no difference to a reader.
 func TestForgottenThreads(t *testing.T) {
 	s := newScenario(1)

@@ -55,7 +55,7 @@ func (t *Timeline) event(e *ntconv.Event) {
 	}
 	t.recorded.Observe(e)
 	at := t.clock.Nanos(e.Time)
-	if r.chrome && t.opts.Raw != nil && t.raw(e, at) {
+	if t.opts.Raw != nil && t.raw(e, r, at) {
 		return
 	}
 	if r.chrome {
@@ -102,8 +102,11 @@ func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
 }
 
 // raw adds an event as encoded by Options.Raw. It returns false if Raw does not encode the event.
-func (t *Timeline) raw(e *ntconv.Event, at int64) bool {
-	t.rec = appendHead(t.rec[:0], recordRaw, t.owners.thread(e.Thread))
+func (t *Timeline) raw(e *ntconv.Event, r *role, at int64) bool {
+	t.rec = appendHead(t.rec[:0], recordRaw, t.owners.thread(e.Thread)) // all threads with events have tracks
+	if !r.chrome {
+		return false
+	}
 	rec, ok := t.opts.Raw(t.rec, e)
 	t.rec = rec
 	if ok {

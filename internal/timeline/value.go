@@ -153,11 +153,11 @@ func (v *Value) members(yield func(string, *Value) bool) {
 
 // A JSON appends values as JSON. Its functions append what formats write in different ways.
 type JSON struct {
-	Text  func(dst, text []byte) []byte // with quotes
+	Text  func(dst, text []byte) []byte        // with quotes
+	Key   func(dst []byte, name string) []byte // with quotes
 	Int   func(dst []byte, n int64) []byte
-	Uint  func(dst []byte, n uint64) []byte
+	Uint  func(dst []byte, n uint64) []byte // may be nil without fields of events
 	Float func(dst []byte, f float64) []byte
-	key   []byte
 }
 
 // Append appends a value.
@@ -191,9 +191,7 @@ func (j *JSON) Append(dst []byte, v *Value) []byte {
 
 // Name appends the name of a member and a colon, after a comma unless the member is the first of its object.
 func (j *JSON) Name(dst []byte, name string) []byte {
-	dst = appendComma(dst, '{')
-	j.key = append(j.key[:0], name...)
-	return append(j.Text(dst, j.key), ':')
+	return append(j.Key(appendComma(dst, '{'), name), ':')
 }
 
 // appendComma appends a comma unless the JSON text ends with open.
