@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -143,7 +143,7 @@ func appendHex(dst, id []byte) []byte {
 
 // text appends a JSON string and counts it in invalid if it is not valid UTF-8.
 func (a *argEncoder) text(dst []byte, s string) []byte {
-	dst, valid := jsonscan.AppendString(dst, s)
+	dst, valid := jsonio.AppendString(dst, s)
 	if !valid {
 		a.invalid++
 	}

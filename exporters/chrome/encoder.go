@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -276,7 +276,7 @@ func appendWhere(b []byte, pid, tid uint32) []byte {
 
 // text appends a JSON string and counts it in invalid if it is not valid UTF-8.
 func (e *encoder) text(b []byte, s string) []byte {
-	b, valid := jsonscan.AppendString(b, s)
+	b, valid := jsonio.AppendString(b, s)
 	if !valid {
 		e.invalid++
 	}
@@ -354,7 +354,7 @@ func (e *encoder) counter(it *timeline.Item) {
 	b = e.text(append(b, `,"cat":`...), it.Category)
 	// The tid is the PID, the main thread, because a counter belongs to the process.
 	b = chromeevent.AppendMicros(appendWhere(b, it.Track.Process.PID, it.Track.Process.PID), it.Time)
-	b = appendNumber(append(b, `,"args":{"value":`...), it.Value)
+	b = appendFloat(append(b, `,"args":{"value":`...), it.Value)
 	e.out.buf = append(b, '}', '}')
 }
 

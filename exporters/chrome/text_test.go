@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/jsonio"
 )
 
 // FuzzText: every string becomes JSON that restores it, except for invalid UTF-8.
@@ -18,7 +18,7 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		b, valid := jsonscan.AppendString([]byte("x"), s)
+		b, valid := jsonio.AppendString([]byte("x"), s)
 		if valid != utf8.ValidString(s) || b[0] != 'x' {
 			t.Fatalf("%q: valid is %t", s, valid)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/schema"
@@ -194,7 +194,7 @@ func (a *argEncoder) key(text string) uint32 {
 	if n >= maxKeys {
 		return maxKeys
 	}
-	json, _ := jsoncolumns.AppendString(nil, text)
+	json := jsonio.AppendQuoted(nil, text)
 	text = strings.Clone(text)
 	a.keys = append(a.keys, key{text: text, json: append(json, ':'), base: text})
 	a.byText[text] = n
@@ -373,7 +373,7 @@ func (a *argEncoder) float(n uint32, v float64) {
 		f = formatString
 	}
 	if a.begin(n, f) {
-		a.body = appendFloat(a.body, v)
+		a.body = jsonio.AppendDouble(a.body, v)
 	}
 }
 
@@ -385,7 +385,7 @@ func (a *argEncoder) text(n uint32, v string) {
 
 func (a *argEncoder) quote(v string) {
 	var exact bool
-	if a.body, exact = jsoncolumns.AppendString(a.body, v); !exact {
+	if a.body, exact = jsonio.AppendString(a.body, v); !exact {
 		a.replaced++
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
@@ -47,7 +48,7 @@ func (e *encoder) counter(i *timeline.Item) {
 
 func (c *counter) add(at int64, value float64) {
 	c.times.End(appendMillis(c.times.Begin(), at))
-	c.diff.End(appendFloat(c.diff.Begin(), value-c.value))
+	c.diff.End(jsonio.AppendDouble(c.diff.Begin(), value-c.value))
 	c.value = value
 }
 

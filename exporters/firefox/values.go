@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -47,7 +47,7 @@ func (a *argEncoder) payload(n uint32, f *ntconv.Field, v ntconv.Value) {
 func (a *argEncoder) nest(n uint32, v ntconv.Value) {
 	a.nested = a.appendValue(a.nested[:0], v)
 	if a.begin(n, formatString) {
-		a.body, _ = jsoncolumns.AppendString(a.body, a.nested)
+		a.body = jsonio.AppendQuoted(a.body, a.nested)
 	}
 }
 
@@ -61,7 +61,7 @@ func (a *argEncoder) appendValue(dst []byte, v ntconv.Value) []byte {
 	case ntconv.ValueUint:
 		return appendUint(dst, v.Uint())
 	case ntconv.ValueFloat:
-		return appendFloat(dst, v.Float())
+		return jsonio.AppendDouble(dst, v.Float())
 	case ntconv.ValueString:
 		return a.appendText(dst, v)
 	case ntconv.ValueBytes:
@@ -75,7 +75,7 @@ func (a *argEncoder) appendValue(dst []byte, v ntconv.Value) []byte {
 	case ntconv.ValueObject:
 		return a.appendObject(dst, v)
 	case ntconv.ValueError:
-		dst, _ = jsoncolumns.AppendString(dst, "error: "+v.Err().Error())
+		dst = jsonio.AppendQuoted(dst, "error: "+v.Err().Error())
 		return dst
 	}
 	return append(dst, "null"...)
@@ -84,7 +84,7 @@ func (a *argEncoder) appendValue(dst []byte, v ntconv.Value) []byte {
 // appendText appends a string value as JSON and counts invalid UTF-8.
 func (a *argEncoder) appendText(dst []byte, v ntconv.Value) []byte {
 	a.list = v.AppendString(a.list[:0])
-	dst, exact := jsoncolumns.AppendString(dst, a.list)
+	dst, exact := jsonio.AppendString(dst, a.list)
 	if !exact {
 		a.replaced++
 	}
@@ -110,7 +110,7 @@ func (a *argEncoder) appendObject(dst []byte, v ntconv.Value) []byte {
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		dst, _ = jsoncolumns.AppendString(dst, f.Name)
+		dst = jsonio.AppendQuoted(dst, f.Name)
 		dst = a.appendValue(append(dst, ':'), m)
 	}
 	return append(dst, '}')
@@ -133,20 +133,15 @@ func (a *argEncoder) attribute(t *span.Attribute) {
 	case span.ValueArray, span.ValueMap:
 		a.nested = anyValue.AppendValue(a.nested[:0], &t.Value)
 		if a.begin(n, formatString) {
-			a.body, _ = jsoncolumns.AppendString(a.body, a.nested)
+			a.body = jsonio.AppendQuoted(a.body, a.nested)
 		}
 	}
 }
 
 // anyValue appends values of attributes as JSON.
 var anyValue = span.JSON{
-	Text: appendString, Int: appendInt, Float: appendFloat, Depth: span.MaxDepth,
+	Text: jsonio.AppendQuoted[string], Int: appendInt, Float: jsonio.AppendDouble, Depth: span.MaxDepth,
 	Bytes: func(dst, b []byte) []byte { return append(base64.StdEncoding.AppendEncode(append(dst, '"'), b), '"') },
-}
-
-func appendString(dst []byte, s string) []byte {
-	dst, _ = jsoncolumns.AppendString(dst, s)
-	return dst
 }
 
 // appendInt appends an integer, as a string if JavaScript cannot represent it exactly.
@@ -163,14 +158,6 @@ func appendUint(dst []byte, n uint64) []byte {
 		return append(strconv.AppendUint(append(dst, '"'), n, 10), '"')
 	}
 	return strconv.AppendUint(dst, n, 10)
-}
-
-// appendFloat appends a number, as a string for infinities and NaN.
-func appendFloat(dst []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(strconv.AppendFloat(append(dst, '"'), f, 'g', -1, 64), '"')
-	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }
 
 // appendMillis appends nanoseconds as milliseconds without loss of digits.

@@ -3,10 +3,9 @@ package otlp
 import (
 	"encoding/base64"
 	"encoding/hex"
-	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	resourcepb "go.opentelemetry.io/proto/otlp/resource/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -250,7 +249,7 @@ func (e *jsonEncoder) value(v *commonpb.AnyValue) {
 		e.b = append(strconv.AppendInt(append(e.b, '"'), v.IntValue, 10), '"')
 	case *commonpb.AnyValue_DoubleValue:
 		e.key("doubleValue")
-		e.double(v.DoubleValue)
+		e.b = jsonio.AppendDouble(e.b, v.DoubleValue)
 	case *commonpb.AnyValue_BytesValue:
 		e.key("bytesValue")
 		e.b = append(base64.StdEncoding.AppendEncode(append(e.b, '"'), v.BytesValue), '"')
@@ -279,19 +278,5 @@ func (e *jsonEncoder) value(v *commonpb.AnyValue) {
 	e.close('}')
 }
 
-// double appends a number, or one of three strings for infinities and NaN, which JSON cannot represent.
-func (e *jsonEncoder) double(f float64) {
-	switch {
-	case math.IsNaN(f):
-		e.b = append(e.b, `"NaN"`...)
-	case math.IsInf(f, 1):
-		e.b = append(e.b, `"Infinity"`...)
-	case math.IsInf(f, -1):
-		e.b = append(e.b, `"-Infinity"`...)
-	default:
-		e.b = strconv.AppendFloat(e.b, f, 'g', -1, 64)
-	}
-}
-
 // quoted appends a string, which must be valid UTF-8: converter.text ensures that.
-func (e *jsonEncoder) quoted(s string) { e.b, _ = jsonscan.AppendString(e.b, s) }
+func (e *jsonEncoder) quoted(s string) { e.b = jsonio.AppendQuoted(e.b, s) }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/jsonio"
 )
 
 // An epoch holds what a file states about the time of its recording.
@@ -32,7 +32,7 @@ func (e *epoch) learn(name string, value []byte) {
 	if name != "metadata" && name != "otherData" {
 		return
 	}
-	members := jsonscan.MembersOf(value)
+	members := jsonio.MembersOf(value)
 	for {
 		name, v, ok := members.Next()
 		if !ok {

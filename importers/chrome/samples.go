@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
 	"github.com/ntconv/ntconv/internal/clr"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/origin"
 )
 
@@ -136,7 +136,7 @@ type listedSample struct {
 
 // read parses the members of a sample.
 func (m *listedSample) read(frames *tree, value []byte) (err error) {
-	members := jsonscan.MembersOf(value)
+	members := jsonio.MembersOf(value)
 	for {
 		key, v, ok := members.Next()
 		if !ok {

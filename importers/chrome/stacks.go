@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/jsonio"
 )
 
 // names holds the distinct frames of a file.
@@ -193,7 +193,7 @@ func (s *source) named(value []byte) *ntconv.Stack {
 			}
 		}
 	}
-	elements := jsonscan.ElementsOf(value)
+	elements := jsonio.ElementsOf(value)
 	for {
 		v, ok := elements.Next()
 		if !ok {

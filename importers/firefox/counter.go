@@ -8,7 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/jsonio"
 )
 
 // A counter is an element of the member counters.
@@ -23,9 +23,9 @@ type counter struct {
 type counterTable struct {
 	table
 	time   []int64
-	deltas []jsonread.Decimal
-	count  []jsonread.Decimal
-	number []jsonread.Decimal
+	deltas []jsonio.Decimal
+	count  []jsonio.Decimal
+	number []jsonio.Decimal
 }
 
 var counterMembers = []string{"name", "category", "pid", "mainThreadIndex", "samples", "sampleGroups", "display"}

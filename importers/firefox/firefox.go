@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/sampled"
 )
@@ -33,7 +33,7 @@ import (
 const (
 	LimitTables  = sampled.LimitTables  // Limits.Tables, in bytes
 	LimitThreads = sampled.LimitThreads // Limits.Threads
-	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
+	LimitValue   = jsonio.LimitValue    // Limits.Value, in bytes
 )
 
 // Limits bounds the memory that a source uses for one profile. Zero selects the default, which each member states.
@@ -51,7 +51,7 @@ func (l Limits) Defaults() Limits {
 	d := sampled.Limits{Tables: l.Tables, Threads: l.Threads, Stack: l.Stack}.Defaults()
 	l.Tables, l.Threads, l.Stack = d.Tables, d.Threads, d.Stack
 	if l.Value <= 0 {
-		l.Value = jsonread.DefaultValue
+		l.Value = jsonio.DefaultValue
 	}
 	return l
 }
@@ -82,7 +82,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 	}
 	o.Limits = o.Limits.Defaults()
 	f := &file{
-		Reader: jsonread.New(r, jsonread.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
+		Reader: jsonio.New(r, jsonio.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
 		report: o.Report,
 		b: sampled.New(sampled.Options{
 			Limits:  sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
@@ -101,7 +101,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 
 // A file is a profile that is being read.
 type file struct {
-	*jsonread.Reader
+	*jsonio.Reader
 	report *ntconv.Report
 	b      *sampled.Builder
 	meta   *meta // nil until it has been read
@@ -111,7 +111,7 @@ type file struct {
 
 	shared     *tables // nil until they have been read
 	lateStacks int64   // highest stack index of threads that were read before shared; -1 if there is none
-	latePlace  jsonread.Place
+	latePlace  jsonio.Place
 	ownTables  bool // a thread has a stack table of its own
 	threads    []*thread
 	counters   []*counter

@@ -2,7 +2,7 @@ package speedscope
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/sampled"
 )
 
@@ -174,7 +174,7 @@ func (p *profile) finishEvented() error {
 	}
 	end := p.end
 	if !p.hasEnd {
-		end = jsonread.Decimal{Mantissa: p.open.last, Exponent: int32(-p.unit.digits)}
+		end = jsonio.Decimal{Mantissa: p.open.last, Exponent: int32(-p.unit.digits)}
 	}
 	at, err := p.value(end, "endValue")
 	if err != nil || p.open.node == sampled.NoStack && len(p.open.slices) == 0 {

@@ -24,7 +24,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonread"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/origin"
 	"github.com/ntconv/ntconv/internal/sampled"
 )
@@ -33,7 +33,7 @@ import (
 const (
 	LimitTables  = sampled.LimitTables  // Limits.Tables, in bytes
 	LimitThreads = sampled.LimitThreads // Limits.Profiles
-	LimitValue   = jsonread.LimitValue  // Limits.Value, in bytes
+	LimitValue   = jsonio.LimitValue    // Limits.Value, in bytes
 )
 
 // Limits bounds the memory that a source uses for one file. Zero selects the default, which each member states.
@@ -51,7 +51,7 @@ func (l Limits) Defaults() Limits {
 	d := sampled.Limits{Tables: l.Tables, Threads: l.Profiles, Stack: l.Stack}.Defaults()
 	l.Tables, l.Profiles, l.Stack = d.Tables, d.Threads, d.Stack
 	if l.Value <= 0 {
-		l.Value = jsonread.DefaultValue
+		l.Value = jsonio.DefaultValue
 	}
 	return l
 }
@@ -81,7 +81,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 	}
 	o.Limits = o.Limits.Defaults()
 	f := &file{
-		Reader: jsonread.New(r, jsonread.Options{Format: "speedscope", Value: o.Limits.Value, Report: o.Report}),
+		Reader: jsonio.New(r, jsonio.Options{Format: "speedscope", Value: o.Limits.Value, Report: o.Report}),
 		o:      &o,
 		b: sampled.New(sampled.Options{
 			Limits:  sampled.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
@@ -124,7 +124,7 @@ var (
 
 // A file is a file that is being read.
 type file struct {
-	*jsonread.Reader
+	*jsonio.Reader
 	o       *Options
 	b       *sampled.Builder
 	process *ntconv.Process // of profiles that do not name a process
@@ -139,10 +139,10 @@ type file struct {
 	version        string
 	active         int64
 	profiles       []summary
-	highest        int64          // highest frame index in a stack; -1 if there is none
-	highestPlace   jsonread.Place // position of its first use
-	timed          bool           // a profile has times
-	start          int64          // start of the first profile with times
+	highest        int64        // highest frame index in a stack; -1 if there is none
+	highestPlace   jsonio.Place // position of its first use
+	timed          bool         // a profile has times
+	start          int64        // start of the first profile with times
 }
 
 // A summary is what remains of a profile after it has been read.
@@ -215,7 +215,7 @@ func (f *file) incomplete(hasProfiles bool) error {
 	)
 }
 
-func (f *file) noFrame(p jsonread.Place, n int64) error {
+func (f *file) noFrame(p jsonio.Place, n int64) error {
 	return f.Fail(p, fmt.Errorf("%w: no frame has index %d; shared.frames has %d", ntconv.ErrCorrupt, n, len(f.frames)))
 }
 

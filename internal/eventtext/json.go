@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/payload"
+	"github.com/ntconv/ntconv/internal/jsonio"
 )
 
 // Layouts of time in JSON. Times of events have all digits, so that lines sort as text; times in payloads have the
@@ -110,7 +110,7 @@ func (p *Printer) appendValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) [
 	case ntconv.ValueUint:
 		return strconv.AppendUint(dst, v.Uint(), 10)
 	case ntconv.ValueFloat:
-		return payload.AppendFloat(dst, v.Float(), floatBits(t))
+		return jsonio.AppendFloat(dst, v.Float(), floatBits(t))
 	case ntconv.ValueString:
 		return appendStringValue(dst, v)
 	case ntconv.ValueBytes:

@@ -3,8 +3,8 @@ package eventtext
 import (
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/message"
 	"github.com/ntconv/ntconv/internal/payload"
 	"github.com/ntconv/ntconv/schema"
@@ -123,7 +123,7 @@ func newTypeText(s *schema.Schema) *typeText {
 // escaped.
 func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
 	start := len(dst)
-	dst, _ = jsontext.AppendQuote(dst, s) // the error only reports replaced characters
+	dst = jsonio.AppendQuoted(dst, s)
 	return append(dst[:start], message.JSON(dst[start:])...)
 }
 

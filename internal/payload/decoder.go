@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonio"
 )
 
 // A Decoder converts JSON to payloads of one layout. It is not safe for concurrent use.
@@ -16,7 +17,7 @@ import (
 // for its members before they are written.
 type Decoder struct {
 	plan *plan
-	json scanner
+	json jsonio.Scanner
 
 	b     []byte    // dst and the payload so far
 	start int       // index of the payload in b
@@ -71,7 +72,7 @@ func (d *Decoder) Append(dst, json []byte) (payload []byte, err error) {
 		d.anyOrder = true
 		err = d.payload(json)
 	}
-	payload, d.b, d.json.s = d.b, nil, nil // both are borrowed
+	payload, d.b, d.json.Text = d.b, nil, nil // both are borrowed
 	if err != nil {
 		return dst, err
 	}
@@ -80,22 +81,22 @@ func (d *Decoder) Append(dst, json []byte) (payload []byte, err error) {
 
 // payload writes the whole payload, and returns errOrder if disorder is set.
 func (d *Decoder) payload(json []byte) error {
-	d.json = scanner{s: json}
+	d.json.Text, d.json.Pos = json, 0
 	d.b, d.end, d.lists, d.disorder = d.b[:d.start], -1, 0, false
 	d.locs, d.spans = d.locs[:0], d.spans[:0]
 	if err := d.object(d.plan.members); err != nil {
 		return err
 	}
-	if d.json.next(); d.json.pos < len(json) {
-		return d.json.fail(errTrail)
+	if d.json.Peek(); d.json.Pos < len(json) {
+		return d.fail(errTrail)
 	}
 	return d.located()
 }
 
 // object reads an object and writes its members.
 func (d *Decoder) object(members []node) error {
-	if !d.json.accept('{') {
-		return d.json.fail(errType)
+	if !d.json.Accept('{') {
+		return d.fail(errType)
 	}
 	if d.anyOrder {
 		return d.unordered(members)
@@ -107,8 +108,8 @@ func (d *Decoder) object(members []node) error {
 			d.pad(n)
 			continue
 		}
-		switch comma := !first && d.json.accept(','); {
-		case (first || comma) && d.json.literal(n.name):
+		switch comma := !first && d.json.Accept(','); {
+		case (first || comma) && d.json.Literal(n.name):
 		case !comma && d.short(members):
 			return nil
 		default:
@@ -120,7 +121,7 @@ func (d *Decoder) object(members []node) error {
 			return inField(n, err)
 		}
 	}
-	if !d.json.accept('}') {
+	if !d.json.Accept('}') {
 		d.disorder = true
 		return errOrder
 	}
@@ -130,7 +131,7 @@ func (d *Decoder) object(members []node) error {
 // short reports whether the JSON of the payload ends before its next member. The payload then ends there, too, unless
 // it contains padding, which JSON does not show.
 func (d *Decoder) short(members []node) bool {
-	if &members[0] != &d.plan.members[0] || d.plan.pads || !d.json.accept('}') {
+	if &members[0] != &d.plan.members[0] || d.plan.pads || !d.json.Accept('}') {
 		return false
 	}
 	if d.end < 0 {
@@ -167,7 +168,7 @@ func (d *Decoder) unordered(members []node) error {
 	if err := d.find(members, base); err != nil {
 		return err
 	}
-	after := d.json.pos
+	after := d.json.Pos
 	for i := range members {
 		n := &members[i]
 		var err error
@@ -177,42 +178,42 @@ func (d *Decoder) unordered(members []node) error {
 		case pos < 0:
 			err = d.null(n)
 		default:
-			d.json.pos = pos
+			d.json.Pos = pos
 			err = d.value(n)
 		}
 		if err != nil {
 			return inField(n, err)
 		}
 	}
-	d.json.pos, d.spans = after, d.spans[:base]
+	d.json.Pos, d.spans = after, d.spans[:base]
 	return nil
 }
 
 // find stores the offsets of the members' values in d.spans[base:] and reads to the end of the object.
 func (d *Decoder) find(members []node, base int) error {
-	for first := true; !d.json.accept('}'); first = false {
-		if !first && !d.json.accept(',') {
-			return d.json.fail(errSyntax)
+	for first := true; !d.json.Accept('}'); first = false {
+		if !first && !d.json.Accept(',') {
+			return d.fail(errSyntax)
 		}
-		d.json.next()
-		begin := d.json.pos
-		text, err := d.json.text(&d.text)
+		d.json.Peek()
+		begin := d.json.Pos
+		text, err := d.readText()
 		if err != nil {
 			return err
 		}
 		i, ok := d.indexOf(members)[quotedKey(string(text))]
 		switch {
-		case !d.json.accept(':'):
-			return d.json.fail(errSyntax)
+		case !d.json.Accept(':'):
+			return d.fail(errSyntax)
 		case !ok:
-			d.json.pos = begin
-			return d.json.fail(errUnknown)
+			d.json.Pos = begin
+			return d.fail(errUnknown)
 		case d.spans[base+i] >= 0:
-			d.json.pos = begin
-			return d.json.fail(errTwice)
+			d.json.Pos = begin
+			return d.fail(errTwice)
 		}
-		d.spans[base+i] = d.json.pos
-		if err := d.json.skip(); err != nil {
+		d.spans[base+i] = d.json.Pos
+		if err := d.skip(); err != nil {
 			return err
 		}
 	}
@@ -245,7 +246,7 @@ func (d *Decoder) indexOf(members []node) map[string]int {
 func (d *Decoder) spend(n int) error {
 	if d.left -= n; d.left < 0 || n < 0 {
 		d.left = 0
-		return d.json.fail(errSize)
+		return d.fail(errSize)
 	}
 	return nil
 }
@@ -266,14 +267,14 @@ func (d *Decoder) located() error {
 		}
 		begin := len(d.b)
 		if l.pos >= 0 {
-			d.json.pos = l.pos
+			d.json.Pos = l.pos
 			if _, err := d.elems(l.node.elem); err != nil {
 				return err
 			}
 		}
 		size := len(d.b) - begin
 		if size > math.MaxUint16 || begin-from > math.MaxUint16 {
-			return d.json.fail(
+			return d.fail(
 				fmt.Errorf("%w: %d bytes at position %d of a location with 16 bits each", errRange, size, begin-from),
 			)
 		}

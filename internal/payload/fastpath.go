@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/jsonio"
 )
 
 // A fastPath converts one payload to JSON by the nodes of a plan. It gives up if the payload ends inside a field, and
@@ -85,14 +86,14 @@ func (p *fastPath) value(n *node) bool {
 			return false
 		}
 		p.off = len(p.b) - len(after)
-		p.dst, exact = appendUTF16(p.dst, text)
+		p.dst, exact = jsonio.AppendUTF16(p.dst, text)
 	case opLatin1:
 		end := bytes.IndexByte(rest, 0)
 		if end < 0 {
 			return false
 		}
 		p.off += end + 1
-		p.dst = appendLatin1(p.dst, rest[:end])
+		p.dst = jsonio.AppendLatin1(p.dst, rest[:end])
 	case opVarInt, opVarUint:
 		return p.varint(n, rest)
 	case opRest:
@@ -145,9 +146,9 @@ func (p *fastPath) integer(n *node, u uint64) {
 		p.counts[n.slot] = u
 	}
 	if n.op == opInt || n.op == opVarInt {
-		p.dst = appendInt(p.dst, int64(u))
+		p.dst = jsonio.AppendInt(p.dst, int64(u))
 	} else {
-		p.dst = appendUint(p.dst, u)
+		p.dst = jsonio.AppendUint(p.dst, u)
 	}
 }
 
@@ -179,9 +180,9 @@ func (p *fastPath) scalar(n *node, b []byte) {
 	case opGUID:
 		p.dst = append(ntconv.GUID(b).Append(append(p.dst, '"')), '"')
 	case opUnit8:
-		p.dst = appendLatin1(p.dst, b)
+		p.dst = jsonio.AppendLatin1(p.dst, b)
 	case opUnit16:
-		p.dst, exact = appendUTF16(p.dst, b)
+		p.dst, exact = jsonio.AppendUTF16(p.dst, b)
 	case opDecimal:
 		p.dst = appendHex(p.dst, b)
 	}
@@ -192,13 +193,13 @@ func (p *fastPath) float(b []byte) {
 	if len(b) == 4 {
 		bits := binary.LittleEndian.Uint32(b)
 		f := math.Float32frombits(bits)
-		p.dst = AppendFloat(p.dst, float64(f), 32)
+		p.dst = jsonio.AppendFloat(p.dst, float64(f), 32)
 		p.inexact = p.inexact || f != f && bits != nan32
 		return
 	}
 	bits := binary.LittleEndian.Uint64(b)
 	f := math.Float64frombits(bits)
-	p.dst = AppendFloat(p.dst, f, 64)
+	p.dst = jsonio.AppendFloat(p.dst, f, 64)
 	p.inexact = p.inexact || f != f && bits != nan64
 }
 
@@ -235,9 +236,9 @@ func (p *fastPath) text(elem *node, b []byte) {
 	exact := true
 	switch elem.op {
 	case opUnit16:
-		p.dst, exact = appendUTF16(p.dst, b)
+		p.dst, exact = jsonio.AppendUTF16(p.dst, b)
 	case opUnit8:
-		p.dst, exact = appendUTF8(p.dst, b)
+		p.dst, exact = jsonio.AppendString(p.dst, b)
 	default:
 		p.dst = appendHex(p.dst, b)
 	}

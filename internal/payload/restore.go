@@ -15,7 +15,7 @@ import (
 
 // value reads a value and writes it. A value resets end, because the payload cannot end before it.
 func (d *Decoder) value(n *node) error {
-	if d.json.next() == 'n' && d.json.literal("null") {
+	if d.json.Peek() == 'n' && d.json.Literal("null") {
 		return d.null(n)
 	}
 	if n.op == opObject { // its members determine end
@@ -41,18 +41,18 @@ func (d *Decoder) value(n *node) error {
 			d.end = end // an empty rest is equivalent to a missing value
 		}
 		if n.op == opDecimal && err == nil && len(d.b)-size != int(n.size) {
-			err = d.json.fail(errRange)
+			err = d.fail(errRange)
 		}
 		return err
 	case opArray, opFixed, opCounted:
 		return d.array(n)
 	case opLocation:
-		d.json.next()
-		d.locs = append(d.locs, pending{len(d.b), d.json.pos, n})
+		d.json.Peek()
+		d.locs = append(d.locs, pending{len(d.b), d.json.Pos, n})
 		d.zeros(4)
-		return d.json.skip()
+		return d.skip()
 	}
-	return d.json.fail(errType)
+	return d.fail(errType)
 }
 
 // null writes zeros for a field without a value. It sets end unless the payload already ends earlier or the field is
@@ -64,7 +64,7 @@ func (d *Decoder) null(n *node) error {
 	size := int(n.size)
 	switch n.op {
 	case opInvalid:
-		return d.json.fail(errType)
+		return d.fail(errType)
 	case opUTF16, opArray:
 		size = 2
 	case opLatin1, opVarInt, opVarUint:
@@ -80,7 +80,7 @@ func (d *Decoder) null(n *node) error {
 		}
 	case opFixed:
 		if n.elem == nil {
-			return d.json.fail(errType)
+			return d.fail(errType)
 		}
 		d.lists++
 		for range n.count {
@@ -99,7 +99,7 @@ func (d *Decoder) null(n *node) error {
 
 // integer reads and writes an integer.
 func (d *Decoder) integer(n *node) error {
-	text := d.json.number()
+	text := d.json.Number()
 	bits := int(n.size) * 8
 	if bits == 0 {
 		bits = 64
@@ -114,7 +114,7 @@ func (d *Decoder) integer(n *node) error {
 		u, err = strconv.ParseUint(string(text), 10, bits)
 	}
 	if err != nil || text[0] == '+' {
-		return d.json.fail(errRangeOrType(text))
+		return d.fail(errRangeOrType(text))
 	}
 	switch n.op {
 	case opVarInt:
@@ -144,17 +144,17 @@ func errRangeOrType(text []byte) error {
 
 func (d *Decoder) float(n *node) error {
 	var f float64
-	switch text := d.json.number(); {
+	switch text := d.json.Number(); {
 	case len(text) > 0:
 		var err error
 		if f, err = strconv.ParseFloat(string(text), int(n.size)*8); err != nil {
-			return d.json.fail(errRangeOrType(text))
+			return d.fail(errRangeOrType(text))
 		}
-	case d.json.literal(`"Infinity"`):
+	case d.json.Literal(`"Infinity"`):
 		f = math.Inf(1)
-	case d.json.literal(`"-Infinity"`):
+	case d.json.Literal(`"-Infinity"`):
 		f = math.Inf(-1)
-	case d.json.literal(`"NaN"`):
+	case d.json.Literal(`"NaN"`):
 		if n.size == 4 {
 			d.fixed(nan32, 4)
 		} else {
@@ -162,7 +162,7 @@ func (d *Decoder) float(n *node) error {
 		}
 		return nil
 	default:
-		return d.json.fail(errType)
+		return d.fail(errType)
 	}
 	if n.size == 4 {
 		d.fixed(uint64(math.Float32bits(float32(f))), 4)
@@ -175,11 +175,11 @@ func (d *Decoder) float(n *node) error {
 func (d *Decoder) bool(n *node) error {
 	u := uint64(0)
 	switch {
-	case d.json.literal("true"):
+	case d.json.Literal("true"):
 		u = 1
-	case d.json.literal("false"):
+	case d.json.Literal("false"):
 	default:
-		return d.json.fail(errType)
+		return d.fail(errType)
 	}
 	d.fixed(u, int(n.size))
 	return nil
@@ -187,7 +187,7 @@ func (d *Decoder) bool(n *node) error {
 
 // string reads a string and writes it, NUL-terminated or as a single character.
 func (d *Decoder) string(n *node) error {
-	text, err := d.json.text(&d.text)
+	text, err := d.readText()
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (d *Decoder) string(n *node) error {
 		for len(text) > 0 {
 			r, used := utf8.DecodeRune(text)
 			if r > 0xff {
-				return d.json.fail(fmt.Errorf("%w: %q has no 8-bit character", errRange, r))
+				return d.fail(fmt.Errorf("%w: %q has no 8-bit character", errRange, r))
 			}
 			d.b, text = append(d.b, byte(r)), text[used:]
 		}
@@ -207,18 +207,18 @@ func (d *Decoder) string(n *node) error {
 	switch n.op {
 	case opUnit8, opUnit16:
 		if len(d.b)-size != int(n.size) {
-			return d.json.fail(fmt.Errorf("%w: want one character", errRange))
+			return d.fail(fmt.Errorf("%w: want one character", errRange))
 		}
 		return nil
 	case opLatin1:
 		if zeroIn(d.b[size:], 1) {
-			return d.json.fail(errZero)
+			return d.fail(errZero)
 		}
 		d.b = append(d.b, 0)
 		return nil
 	}
 	if zeroIn(d.b[size:], 2) {
-		return d.json.fail(errZero)
+		return d.fail(errZero)
 	}
 	d.b = append(d.b, 0, 0)
 	return nil
@@ -250,14 +250,14 @@ func zeroIn(b []byte, size int) bool {
 
 // quoted reads and writes a time or a GUID.
 func (d *Decoder) quoted(n *node) error {
-	text, err := d.json.text(&d.text)
+	text, err := d.readText()
 	if err != nil {
 		return err
 	}
 	if n.op == opGUID {
 		g, err := ntconv.ParseGUID(string(text))
 		if err != nil {
-			return d.json.fail(err)
+			return d.fail(err)
 		}
 		d.b = append(d.b, g[:]...)
 		return nil
@@ -265,7 +265,7 @@ func (d *Decoder) quoted(n *node) error {
 	t, err := time.Parse(time.RFC3339Nano, string(text))
 	ticks := (t.Unix()+epochSeconds)*1e7 + int64(t.Nanosecond()/100)
 	if err != nil || ticks < 0 {
-		return d.json.fail(fmt.Errorf("%w: %.100q is not a time from 1601 to 9999", errRange, text))
+		return d.fail(fmt.Errorf("%w: %.100q is not a time from 1601 to 9999", errRange, text))
 	}
 	d.fixed(uint64(ticks), 8)
 	return nil
@@ -273,16 +273,16 @@ func (d *Decoder) quoted(n *node) error {
 
 // bytes reads a string of hexadecimal digits and writes its bytes.
 func (d *Decoder) bytes() error {
-	text, err := d.json.text(&d.text)
+	text, err := d.readText()
 	if err != nil {
 		return err
 	}
 	if len(text) < 4 || string(text[:4]) != "hex:" {
-		return d.json.fail(fmt.Errorf(`%w: want a string "hex:" and digits`, errType))
+		return d.fail(fmt.Errorf(`%w: want a string "hex:" and digits`, errType))
 	}
 	b, err := hex.AppendDecode(d.b, text[4:])
 	if err != nil {
-		return d.json.fail(err)
+		return d.fail(err)
 	}
 	d.b = b
 	return nil
@@ -299,9 +299,9 @@ func (d *Decoder) array(n *node) error {
 	case err != nil:
 		return err
 	case n.op == opFixed && count != n.count:
-		return d.json.fail(fmt.Errorf("%w: %d elements, want %d", errRange, count, n.count))
+		return d.fail(fmt.Errorf("%w: %d elements, want %d", errRange, count, n.count))
 	case n.op == opArray && count > math.MaxUint16:
-		return d.json.fail(fmt.Errorf("%w: %d elements in an array with a 16-bit count", errRange, count))
+		return d.fail(fmt.Errorf("%w: %d elements in an array with a 16-bit count", errRange, count))
 	case n.op == opArray:
 		binary.LittleEndian.PutUint16(d.b[at:], uint16(count))
 	}
@@ -311,18 +311,18 @@ func (d *Decoder) array(n *node) error {
 // elems reads a string, bytes or a list, writes its elements and returns their number.
 func (d *Decoder) elems(elem *node) (count int, err error) {
 	if elem == nil {
-		return 0, d.json.fail(errType)
+		return 0, d.fail(errType)
 	}
-	if d.json.next() == '"' {
+	if d.json.Peek() == '"' {
 		return d.units(elem)
 	}
-	if !d.json.accept('[') {
-		return 0, d.json.fail(errType)
+	if !d.json.Accept('[') {
+		return 0, d.fail(errType)
 	}
 	d.lists++
-	for !d.json.accept(']') {
-		if count > 0 && !d.json.accept(',') {
-			return count, d.json.fail(errSyntax)
+	for !d.json.Accept(']') {
+		if count > 0 && !d.json.Accept(',') {
+			return count, d.fail(errSyntax)
 		}
 		if err := d.value(elem); err != nil {
 			if err != errOrder {
@@ -344,13 +344,13 @@ func (d *Decoder) units(elem *node) (count int, err error) {
 		err = d.bytes()
 	case elem.op == opUnit8 || elem.op == opUnit16:
 		var text []byte
-		if text, err = d.json.text(&d.text); err == nil && elem.op == opUnit8 {
+		if text, err = d.readText(); err == nil && elem.op == opUnit8 {
 			d.b = append(d.b, text...)
 		} else if err == nil {
 			d.b = appendUnits(d.b, text)
 		}
 	default:
-		err = d.json.fail(errType)
+		err = d.fail(errType)
 	}
 	return (len(d.b) - begin) / max(int(elem.size), 1), err
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/jsonio"
 )
 
 // memberNames caches the nodes of fields that the payloads themselves name.
@@ -65,12 +66,12 @@ func appendValue(dst []byte, n *node, v ntconv.Value) []byte {
 		if n.op == opFloat && n.size == 4 {
 			bits = 32
 		}
-		return AppendFloat(dst, v.Float(), bits)
+		return jsonio.AppendFloat(dst, v.Float(), bits)
 	case ntconv.ValueString:
 		at := len(dst)
 		dst = v.AppendString(dst)
 		end := len(dst)
-		dst, _ = appendUTF8(dst, dst[at:end:end])
+		dst, _ = jsonio.AppendString(dst, dst[at:end:end])
 		return slices.Delete(dst, at, end)
 	case ntconv.ValueBytes:
 		return appendHex(dst, v.Bytes())
@@ -84,7 +85,7 @@ func appendValue(dst []byte, n *node, v ntconv.Value) []byte {
 	case ntconv.ValueObject:
 		return appendObject(dst, n, v)
 	case ntconv.ValueError:
-		dst, _ = appendUTF8(append(dst, `{"error":`...), []byte(v.Err().Error()))
+		dst, _ = jsonio.AppendString(append(dst, `{"error":`...), v.Err().Error())
 		return append(dst, '}')
 	}
 	return append(dst, "null"...)

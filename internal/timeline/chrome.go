@@ -8,7 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/chromeevent"
-	"github.com/ntconv/ntconv/internal/jsonscan"
+	"github.com/ntconv/ntconv/internal/jsonio"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -100,7 +100,7 @@ func (c *chromeReader) counters(e *ntconv.Event, d *chromeevent.Event, at int64)
 		c.name = append(append(append(c.name, '['), d.ID.Text...), ']')
 	}
 	n := len(c.name)
-	for members := jsonscan.MembersOf(d.Args); ; {
+	for members := jsonio.MembersOf(d.Args); ; {
 		name, value, ok := members.Next()
 		if !ok {
 			return found
@@ -110,7 +110,7 @@ func (c *chromeReader) counters(e *ntconv.Event, d *chromeevent.Event, at int64)
 			continue
 		}
 		found = true
-		c.name, _ = jsonscan.AppendUnquoted(append(c.name[:n], ' '), name)
+		c.name, _ = jsonio.AppendUnquoted(append(c.name[:n], ' '), name)
 		c.t.counters.add(c.t.owners.counter(s, c.name, ""), number, at)
 	}
 }

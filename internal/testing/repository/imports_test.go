@@ -125,20 +125,16 @@ var importRules = []importRule{
 		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
 	},
 	{
-		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/operation", "./internal/bin", "./internal/clr", "./schema", "github.com/go-json-experiment/json/..."},
+		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/jsonio", "./internal/operation", "./internal/bin", "./internal/clr", "./schema"},
 		why: "payloads as JSON are those of any source, whichever table or line they are written to",
 	},
 	{
-		of: []string{"./internal/jsonscan"}, only: []string{"std"},
-		why: "where values begin and end in JSON depends on no format",
-	},
-	{
-		of: []string{"./internal/chromeevent"}, only: []string{"std", "./", "./internal/bin", "./internal/jsonscan"},
+		of: []string{"./internal/chromeevent"}, only: []string{"std", "./", "./internal/bin", "./internal/jsonio"},
 		why: "what an event of Chrome's format is as an event of a trace is shared by all who read and write either, so it must know none of them",
 	},
 	{
 		of: []string{"./importers/chrome"}, only: []string{
-			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/sampled", "./internal/spool", "./internal/tempfile",
+			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/origin", "./internal/sampled", "./internal/spool", "./internal/tempfile",
 			"golang.org/x/sys/...",
 		},
 		why: "an importer does not know what becomes of its events, and its user compiles no other format",
@@ -156,7 +152,7 @@ var importRules = []importRule{
 		why: "numbers only, and the values that they are read from: whatever they measure",
 	},
 	{
-		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/operation", "./internal/recording", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema", "github.com/go-json-experiment/json/..."},
+		of: []string{"./internal/eventstats"}, only: []string{"std", "./", "./internal/jsonio", "./internal/operation", "./internal/recording", "./internal/eventstats", "./internal/clr", "./internal/distribution", "./internal/message", "./internal/where", "./schema"},
 		why: "a table of groups of events is the same for events of any source, and knows of the command only the fields that it asks for",
 	},
 	{
@@ -234,9 +230,8 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/timeline"}, only: []string{
-			"std", "./", "./internal/operation", "./internal/interval", "./internal/bin", "./internal/clr", "./internal/jsonscan", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/bin", "./internal/clr", "./internal/jsonio", "./internal/chromeevent", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/origin",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span/...", "./internal/spool", "./internal/tempfile", "./internal/timeline", "./schema",
-			"github.com/go-json-experiment/json/...",
 		},
 		why: "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
 	},
@@ -249,7 +244,7 @@ var importRules = []importRule{
 		why: "which frames are shown depends on their names and modules, whoever resolves them and whatever is made of the stacks",
 	},
 	{
-		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/operation", "./internal/interval", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/intern", "./internal/message", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
+		of: []string{"./internal/inventory"}, only: []string{"std", "./", "./internal/operation", "./internal/interval", "./internal/inventory", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/intern", "./internal/message", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/bin", "./internal/dotnet",
 			"./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./schema"},
 		why: "the contents of a trace and their description as text depend neither on its format nor on the command; whether it has spans is decided by what makes them",
 	},
@@ -268,7 +263,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/scrub"}, only: []string{
-			"std", "./", "./internal/operation", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/glob", "./internal/jsonscan",
+			"std", "./", "./internal/operation", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/glob", "./internal/jsonio",
 			"./internal/message", "./internal/scrub", "./internal/span", "./schema",
 		},
 		why: "what is a secret in an event depends neither on the format of a file nor on the command",
@@ -286,7 +281,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active"}, only: []string{
-			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./schema",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./internal/bin", "./internal/span", "./internal/span/tracker", "./internal/span/diagsource", "./internal/span/active", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/dotnet", "./internal/intern", "./schema",
 		},
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
 	},
@@ -337,7 +332,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/chrome"}, only: []string{
-			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/origin", "./internal/sampled", "./internal/spool", "./internal/tempfile",
+			"std", "./", "./importers/chrome", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/origin", "./internal/sampled", "./internal/spool", "./internal/tempfile",
 		},
 		why: "an importer is a source: what becomes of its events is for others to know",
 	},
@@ -366,21 +361,20 @@ var importRules = []importRule{
 		why: "a user of one exporter of timelines compiles neither the others nor protobuf",
 	},
 	{
-		of: []string{"./internal/jsoncolumns"}, only: []string{"std", "./", "./internal/bin", "./internal/jsoncolumns", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/..."},
+		of: []string{"./internal/jsoncolumns"}, only: []string{"std", "./", "./internal/jsonio", "./internal/bin", "./internal/jsoncolumns", "./internal/spool", "./internal/tempfile"},
 		why: "columns are those of any format: they know of the model its LimitError only, and not what the values are",
 	},
 	{
 		of: []string{"./exporters/otlp"}, only: []string{
-			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/dotnet", "./internal/intern", "./internal/procinfo", "./internal/span/...", "./schema", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "google.golang.org/protobuf/...",
 		},
 		why: "spans leave through an Uploader: a user of this exporter chooses the client, and compiles gRPC only with one that needs it",
 	},
 	{
 		of: []string{"./exporters/parquet"}, only: []string{
-			"std", "./", "./internal/operation", "./internal/interval", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/counter",
-			"./internal/span/...", "./internal/tables", "./internal/tempfile", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
-			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
+			"std", "./", "./internal/operation", "./internal/interval", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/parquetwriter", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/origin", "./internal/counter",
+			"./internal/span/...", "./internal/tables", "./internal/tempfile", "./schema", "github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
 		why: "tables are made of events of any source; the library of Parquet and its compressors are all that a user of this exporter compiles in addition",
 	},
@@ -389,12 +383,12 @@ var importRules = []importRule{
 		why: "one package knows the library of Parquet; files that others made are read without it",
 	},
 	{
-		of: []string{"./internal/tables"}, only: []string{"std", "./", "./internal/tables"},
+		of: []string{"./internal/tables"}, only: []string{"std", "./", "./internal/jsonio", "./internal/tables"},
 		why: "exporter, importer and documentation share the schema of the tables, whichever library stores them",
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
+			"std", "./", "./internal/operation", "./internal/interval", "./internal/recording", "./exporters/otlp", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/dotnet", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/procinfo", "./internal/span/...", "./internal/wire/...",
 			"./reader", "./schema", "github.com/klauspost/compress/...", "go.opentelemetry.io/proto/otlp/common/v1", "go.opentelemetry.io/proto/otlp/resource/v1",
 			"go.opentelemetry.io/proto/otlp/trace/v1", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
@@ -402,10 +396,9 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./examples/parquet"}, only: []string{
-			"std", "./", "./internal/operation", "./internal/interval", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonscan", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
+			"std", "./", "./internal/operation", "./internal/interval", "./exporters/parquet", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/counter", "./internal/dotnet", "./internal/glob", "./internal/intern", "./internal/filelock", "./internal/iox", "./internal/origin", "./internal/parquetwriter",
 			"./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span/...", "./internal/tables", "./internal/tempfile", "./internal/wire/...", "./reader", "./schema", "github.com/parquet-go/...",
-			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
-			"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
+			"github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
 		},
 		why: "a program that reads traces and writes tables compiles the model, the reader and the library of Parquet: no command line, no other format",
 	},
@@ -422,26 +415,26 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/parquet"}, only: []string{
-			"std", "./", "./internal/operation", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile", "./internal/timesort",
-			"./schema", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."},
+			"std", "./", "./internal/jsonio", "./internal/operation", "./importers/parquet", "./internal/clr", "./internal/intern", "./internal/origin", "./internal/parquetreader", "./internal/payload", "./internal/spool", "./internal/tables", "./internal/tempfile", "./internal/timesort",
+			"./schema", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."},
 		why: "a user of one importer compiles neither the others nor the command line, and no exporter; nor does it compile parquet-go, because the decoders are those of parquetreader",
 	},
 	{
 		of: []string{"./importers/speedscope"}, only: []string{
-			"std", "./", "./importers/speedscope", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin",
-			"./internal/sampled", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"std", "./", "./importers/speedscope", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/origin",
+			"./internal/sampled", "./internal/spool", "./internal/tempfile",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",
 	},
 	{
 		of: []string{"./importers/firefox"}, only: []string{
-			"std", "./", "./importers/firefox", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin",
-			"./internal/sampled", "./internal/spool", "./internal/tempfile", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"std", "./", "./importers/firefox", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/origin",
+			"./internal/sampled", "./internal/spool", "./internal/tempfile",
 		},
 		why: "a user of one importer compiles neither the others nor the command line",
 	},
 	{
-		of: []string{"./internal/jsonread"}, only: []string{"std", "./", "./internal/bin", "./internal/jsonread", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/..."},
+		of: []string{"./internal/jsonio"}, only: []string{"std", "./", "./internal/jsonio"},
 		why: "tokens, numbers and places are those of any JSON: of the model they know errors and the report",
 	},
 	{
@@ -602,13 +595,13 @@ func TestImportRules(t *testing.T) {
 
 // profileImporter returns what importers of profiles in JSON may import, and more.
 func profileImporter(more ...string) []string {
-	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonread", "./internal/jsonscan", "./internal/origin", "./internal/sampled", "./internal/spool",
-		"./internal/tempfile", "github.com/go-json-experiment/json/...")
+	return append(more, "std", "./", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/jsonio", "./internal/origin", "./internal/sampled", "./internal/spool",
+		"./internal/tempfile")
 }
 
 // timelineExporter returns what an exporter on package timeline may import.
 func timelineExporter(more ...string) []string {
-	return append(more, "std", "./", "./internal/operation", "./internal/interval", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonscan",
+	return append(more, "std", "./", "./internal/operation", "./internal/interval", "./internal/bin", "./internal/chromeevent", "./internal/clr", "./internal/counter", "./internal/dotnet", "./internal/intern", "./internal/jsonio",
 		"./internal/origin", "./internal/payload", "./internal/procinfo", "./internal/profile", "./internal/recording", "./kind", "./internal/span", "./internal/span/...", "./internal/spool",
 		"./internal/tempfile", "./internal/timeline", "./schema")
 }
@@ -626,10 +619,13 @@ func TestFormatsHaveImportRules(t *testing.T) {
 	}
 }
 
-// withModel adds what the root package imports to patterns that allow the root package.
+// withModel adds what the root package and jsonio import to patterns that allow these.
 func withModel(only []string) []string {
 	if slices.Contains(only, "./") {
-		return append(slices.Clip(only), "./internal/bin")
+		only = append(slices.Clip(only), "./internal/bin")
+	}
+	if slices.Contains(only, "./internal/jsonio") {
+		only = append(only, "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...")
 	}
 	return only
 }
