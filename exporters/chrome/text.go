@@ -26,7 +26,7 @@ func largeInteger(b []byte, from int) (start, end int) {
 	for i := from; i < len(b); {
 		c := b[i]
 		if c == '"' {
-			i = jsonio.EndOfString(b, i)
+			i, _ = jsonio.EndOfString(b, i)
 			continue
 		}
 		if c < '0' || c > '9' {

@@ -132,7 +132,7 @@ func (m *Members) Next() (name, value []byte, ok bool) {
 		m.i = len(m.b)
 		return nil, nil, false
 	}
-	after, _ := endOfString(m.b, i)
+	after, _ := EndOfString(m.b, i)
 	name = m.b[i:after]
 	for i = after; i < len(m.b) && (IsSpace(m.b[i]) || m.b[i] == ':'); {
 		i++
@@ -197,12 +197,12 @@ func end(b []byte, i int) (_ int, ok bool) {
 	}
 	switch b[i] {
 	case '"':
-		return endOfString(b, i)
+		return EndOfString(b, i)
 	case '{', '[':
 		for depth := 0; i < len(b); {
 			switch b[i] {
 			case '"':
-				i, _ = endOfString(b, i)
+				i, _ = EndOfString(b, i)
 				continue
 			case '{', '[':
 				depth++
@@ -224,13 +224,9 @@ func end(b []byte, i int) (_ int, ok bool) {
 // delimiter contains the bytes that end a number or a literal.
 var delimiter = [256]bool{' ': true, '\n': true, '\r': true, '\t': true, ',': true, ']': true, '}': true, ':': true}
 
-// EndOfString returns the index after the string that begins at b[i], or len(b) if there is no end.
-func EndOfString(b []byte, i int) int {
-	i, _ = endOfString(b, i)
-	return i
-}
-
-func endOfString(b []byte, i int) (_ int, ok bool) {
+// EndOfString returns the index after the string that begins at b[i]. ok is false if b ends before the string does; the
+// index is then len(b).
+func EndOfString(b []byte, i int) (end int, ok bool) {
 	for i++; i < len(b); i++ {
 		switch b[i] {
 		case '"':

@@ -130,7 +130,7 @@ func AppendUnescaped(dst, text []byte) (_ []byte, exact, valid bool) {
 			return append(dst, text...), exact, true
 		}
 		dst = append(dst, text[:at]...)
-		r, n, paired := unescape(text[at:])
+		r, n, paired := Unescape(text[at:])
 		if n == 0 {
 			return dst, false, false
 		}
@@ -138,9 +138,9 @@ func AppendUnescaped(dst, text []byte) (_ []byte, exact, valid bool) {
 	}
 }
 
-// unescape returns the character of the escape sequence at the start of b and the length of the sequence, which is 0 if
-// JSON does not define it. ok is false for an unpaired surrogate.
-func unescape(b []byte) (r rune, n int, ok bool) {
+// Unescape returns the character of the escape sequence at the start of b and the length of the sequence, which is 0 if
+// JSON does not define it. ok is false for an unpaired surrogate, which becomes U+FFFD.
+func Unescape(b []byte) (r rune, n int, ok bool) {
 	if len(b) < 2 {
 		return 0, 0, false
 	}

@@ -276,7 +276,7 @@ var importRules = []importRule{
 		why: "how a trace is divided and joined depends neither on the format of the parts nor on the command; what makes types and threads equal is that of streameq",
 	},
 	{
-		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/operation"},
+		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/jsonio", "./internal/operation"},
 		why: "what a span is, and the event that holds one, depend neither on where spans come from nor on a format",
 	},
 	{
@@ -286,7 +286,7 @@ var importRules = []importRule{
 		why: "spans are made of events of any source, whatever is made of them: exporters of spans and labels of samples share this",
 	},
 	{
-		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/operation", "./internal/span", "./internal/span/match", "./internal/where", "./internal/clr", "./schema"},
+		of: []string{"./internal/span/match"}, only: []string{"std", "./", "./internal/jsonio", "./internal/operation", "./internal/span", "./internal/span/match", "./internal/where", "./internal/clr", "./schema"},
 		why: "an expression is about a span, whichever events it was made of",
 	},
 	{
@@ -308,7 +308,7 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./internal/operation", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
+			"std", "./", "./internal/jsonio", "./internal/operation", "./importers/otlp", "./internal/span", "./internal/timesort", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "OTLP is decoded without generated code, so that a user of the importer compiles neither gRPC nor an exporter",
 	},
@@ -447,13 +447,13 @@ var importRules = []importRule{
 	},
 	{
 		of: []string{"./importers/otlp"}, only: []string{
-			"std", "./", "./internal/operation", "./importers/otlp", "./internal/span", "./internal/timesort", "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...",
+			"std", "./", "./internal/jsonio", "./internal/operation", "./importers/otlp", "./internal/span", "./internal/timesort",
 			"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/...",
 		},
 		why: "a user of one importer compiles neither the others nor the command line, and no generated messages: it decodes them itself, within limits",
 	},
 	{
-		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/operation", "./internal/span"},
+		of: []string{"./internal/span"}, only: []string{"std", "./", "./internal/jsonio", "./internal/operation", "./internal/span"},
 		why: "what a span is, and the event that holds one, do not depend on the format that either came from",
 	},
 	{
