@@ -208,10 +208,7 @@ func (v Value) AppendString(dst []byte) []byte {
 	case encUTF16:
 		return bin.DecodeUTF16(dst, v.raw)
 	case encLatin1:
-		for _, c := range v.raw {
-			dst = utf8.AppendRune(dst, rune(c))
-		}
-		return dst
+		return bin.DecodeLatin1(dst, v.raw)
 	case encUTF8:
 		for b := v.raw; len(b) > 0; {
 			r, n := utf8.DecodeRune(b)

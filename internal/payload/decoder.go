@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/jsonio"
+	"github.com/ntconv/ntconv/internal/layout"
 )
 
 // A Decoder converts JSON to payloads of one layout. It is not safe for concurrent use.
@@ -84,7 +85,7 @@ func (d *Decoder) payload(json []byte) error {
 	d.json.Text, d.json.Pos = json, 0
 	d.b, d.end, d.lists, d.disorder = d.b[:d.start], -1, 0, false
 	d.locs, d.spans = d.locs[:0], d.spans[:0]
-	if err := d.object(d.plan.members); err != nil {
+	if err := d.object(d.plan.Members); err != nil {
 		return err
 	}
 	if d.json.Peek(); d.json.Pos < len(json) {
@@ -104,12 +105,12 @@ func (d *Decoder) object(members []node) error {
 	first := true
 	for i := range members {
 		n := &members[i]
-		if n.op == opPad {
+		if n.Op == layout.Pad {
 			d.pad(n)
 			continue
 		}
 		switch comma := !first && d.json.Accept(','); {
-		case (first || comma) && d.json.Literal(n.name):
+		case (first || comma) && d.json.Literal(n.Info.name):
 		case !comma && d.short(members):
 			return nil
 		default:
@@ -131,7 +132,7 @@ func (d *Decoder) object(members []node) error {
 // short reports whether the JSON of the payload ends before its next member. The payload then ends there, too, unless
 // it contains padding, which JSON does not show.
 func (d *Decoder) short(members []node) bool {
-	if &members[0] != &d.plan.members[0] || d.plan.pads || !d.json.Accept('}') {
+	if &members[0] != &d.plan.Members[0] || d.plan.Pads || !d.json.Accept('}') {
 		return false
 	}
 	if d.end < 0 {
@@ -145,14 +146,14 @@ func inField(n *node, err error) error {
 	if err == errOrder {
 		return err
 	}
-	return fmt.Errorf("field %s %w", n.name, err)
+	return fmt.Errorf("field %s %w", n.Info.name, err)
 }
 
 // pad writes padding, which the payload contains even if only fields without values follow.
 func (d *Decoder) pad(n *node) {
-	if n.size > 0 {
+	if n.Size > 0 {
 		d.end = -1
-		d.zeros(int(n.size))
+		d.zeros(int(n.Size))
 	}
 }
 
@@ -173,7 +174,7 @@ func (d *Decoder) unordered(members []node) error {
 		n := &members[i]
 		var err error
 		switch pos := d.spans[base+i]; {
-		case n.op == opPad:
+		case n.Op == layout.Pad:
 			d.pad(n)
 		case pos < 0:
 			err = d.null(n)
@@ -229,8 +230,8 @@ func (d *Decoder) indexOf(members []node) map[string]int {
 	if index == nil {
 		index = make(map[string]int, len(members))
 		for i := range members {
-			if members[i].op != opPad {
-				index[members[i].name] = i
+			if members[i].Op != layout.Pad {
+				index[members[i].Info.name] = i
 			}
 		}
 		if d.indexes == nil {
@@ -262,13 +263,13 @@ func (d *Decoder) located() error {
 	for i := 0; i < len(d.locs); i++ {
 		l := d.locs[i]
 		from := d.start
-		if l.node.typ.Code == ntconv.TypeRelLoc {
+		if l.node.Type.Code == ntconv.TypeRelLoc {
 			from = l.at + 4
 		}
 		begin := len(d.b)
 		if l.pos >= 0 {
 			d.json.Pos = l.pos
-			if _, err := d.elems(l.node.elem); err != nil {
+			if _, err := d.elems(l.node.Elem); err != nil {
 				return err
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/bin"
+	"github.com/ntconv/ntconv/internal/layout"
 )
 
 // value reads a value and writes it. A value resets end, because the payload cannot end before it.
@@ -18,35 +19,35 @@ func (d *Decoder) value(n *node) error {
 	if d.json.Peek() == 'n' && d.json.Literal("null") {
 		return d.null(n)
 	}
-	if n.op == opObject { // its members determine end
-		return d.object(n.members)
+	if n.Op == layout.Object { // its members determine end
+		return d.object(n.Members)
 	}
 	end := d.end
 	d.end = -1
-	switch n.op {
-	case opUint, opInt, opVarInt, opVarUint:
+	switch n.Op {
+	case layout.Uint, layout.Int, layout.VarInt, layout.VarUint:
 		return d.integer(n)
-	case opFloat:
+	case layout.Float:
 		return d.float(n)
-	case opBool:
+	case layout.Bool:
 		return d.bool(n)
-	case opUTF16, opLatin1, opUnit8, opUnit16:
+	case layout.UTF16, layout.Latin1, layout.Unit8, layout.Unit16:
 		return d.string(n)
-	case opTime, opGUID:
+	case layout.Time, layout.GUID:
 		return d.quoted(n)
-	case opRest, opDecimal:
+	case layout.Rest, layout.Decimal:
 		size := len(d.b)
 		err := d.bytes()
-		if n.op == opRest && len(d.b) == size {
+		if n.Op == layout.Rest && len(d.b) == size {
 			d.end = end // an empty rest is equivalent to a missing value
 		}
-		if n.op == opDecimal && err == nil && len(d.b)-size != int(n.size) {
+		if n.Op == layout.Decimal && err == nil && len(d.b)-size != int(n.Size) {
 			err = d.fail(errRange)
 		}
 		return err
-	case opArray, opFixed, opCounted:
+	case layout.Array, layout.Fixed, layout.Counted:
 		return d.array(n)
-	case opLocation:
+	case layout.Location:
 		d.json.Peek()
 		d.locs = append(d.locs, pending{len(d.b), d.json.Pos, n})
 		d.zeros(4)
@@ -58,33 +59,33 @@ func (d *Decoder) value(n *node) error {
 // null writes zeros for a field without a value. It sets end unless the payload already ends earlier or the field is
 // inside a list.
 func (d *Decoder) null(n *node) error {
-	if d.end < 0 && d.lists == 0 && n.op != opObject && n.op != opPad {
+	if d.end < 0 && d.lists == 0 && n.Op != layout.Object && n.Op != layout.Pad {
 		d.end = len(d.b)
 	}
-	size := int(n.size)
-	switch n.op {
-	case opInvalid:
+	size := int(n.Size)
+	switch n.Op {
+	case layout.Invalid:
 		return d.fail(errType)
-	case opUTF16, opArray:
+	case layout.UTF16, layout.Array:
 		size = 2
-	case opLatin1, opVarInt, opVarUint:
+	case layout.Latin1, layout.VarInt, layout.VarUint:
 		size = 1
-	case opLocation:
+	case layout.Location:
 		d.locs = append(d.locs, pending{len(d.b), -1, n})
 		size = 4
-	case opObject:
-		for i := range n.members {
-			if err := d.null(&n.members[i]); err != nil {
+	case layout.Object:
+		for i := range n.Members {
+			if err := d.null(&n.Members[i]); err != nil {
 				return err
 			}
 		}
-	case opFixed:
-		if n.elem == nil {
+	case layout.Fixed:
+		if n.Elem == nil {
 			return d.fail(errType)
 		}
 		d.lists++
-		for range n.count {
-			if err := d.null(n.elem); err != nil {
+		for range n.Count {
+			if err := d.null(n.Elem); err != nil {
 				return err
 			}
 		}
@@ -100,13 +101,13 @@ func (d *Decoder) null(n *node) error {
 // integer reads and writes an integer.
 func (d *Decoder) integer(n *node) error {
 	text := d.json.Number()
-	bits := int(n.size) * 8
+	bits := int(n.Size) * 8
 	if bits == 0 {
 		bits = 64
 	}
 	var u uint64
 	var err error
-	if n.op == opInt || n.op == opVarInt {
+	if n.Op == layout.Int || n.Op == layout.VarInt {
 		var i int64
 		i, err = strconv.ParseInt(string(text), 10, bits)
 		u = uint64(i)
@@ -116,10 +117,10 @@ func (d *Decoder) integer(n *node) error {
 	if err != nil || text[0] == '+' {
 		return d.fail(errRangeOrType(text))
 	}
-	switch n.op {
-	case opVarInt:
+	switch n.Op {
+	case layout.VarInt:
 		d.b = binary.AppendVarint(d.b, int64(u))
-	case opVarUint:
+	case layout.VarUint:
 		d.b = binary.AppendUvarint(d.b, u)
 	default:
 		d.fixed(u, bits/8)
@@ -147,7 +148,7 @@ func (d *Decoder) float(n *node) error {
 	switch text := d.json.Number(); {
 	case len(text) > 0:
 		var err error
-		if f, err = strconv.ParseFloat(string(text), int(n.size)*8); err != nil {
+		if f, err = strconv.ParseFloat(string(text), int(n.Size)*8); err != nil {
 			return d.fail(errRangeOrType(text))
 		}
 	case d.json.Literal(`"Infinity"`):
@@ -155,7 +156,7 @@ func (d *Decoder) float(n *node) error {
 	case d.json.Literal(`"-Infinity"`):
 		f = math.Inf(-1)
 	case d.json.Literal(`"NaN"`):
-		if n.size == 4 {
+		if n.Size == 4 {
 			d.fixed(nan32, 4)
 		} else {
 			d.fixed(nan64, 8)
@@ -164,7 +165,7 @@ func (d *Decoder) float(n *node) error {
 	default:
 		return d.fail(errType)
 	}
-	if n.size == 4 {
+	if n.Size == 4 {
 		d.fixed(uint64(math.Float32bits(float32(f))), 4)
 	} else {
 		d.fixed(math.Float64bits(f), 8)
@@ -181,7 +182,7 @@ func (d *Decoder) bool(n *node) error {
 	default:
 		return d.fail(errType)
 	}
-	d.fixed(u, int(n.size))
+	d.fixed(u, int(n.Size))
 	return nil
 }
 
@@ -192,9 +193,9 @@ func (d *Decoder) string(n *node) error {
 		return err
 	}
 	size := len(d.b)
-	switch n.op {
-	case opUTF16, opUnit16:
-		d.b = appendUnits(d.b, text)
+	switch n.Op {
+	case layout.UTF16, layout.Unit16:
+		d.b = bin.AppendUTF16(d.b, text)
 	default:
 		for len(text) > 0 {
 			r, used := utf8.DecodeRune(text)
@@ -204,13 +205,13 @@ func (d *Decoder) string(n *node) error {
 			d.b, text = append(d.b, byte(r)), text[used:]
 		}
 	}
-	switch n.op {
-	case opUnit8, opUnit16:
-		if len(d.b)-size != int(n.size) {
+	switch n.Op {
+	case layout.Unit8, layout.Unit16:
+		if len(d.b)-size != int(n.Size) {
 			return d.fail(fmt.Errorf("%w: want one character", errRange))
 		}
 		return nil
-	case opLatin1:
+	case layout.Latin1:
 		if zeroIn(d.b[size:], 1) {
 			return d.fail(errZero)
 		}
@@ -225,18 +226,6 @@ func (d *Decoder) string(n *node) error {
 }
 
 var errZero = fmt.Errorf("%w: NUL in a NUL-terminated string", errRange)
-
-// appendUnits appends UTF-8 as UTF-16LE.
-func appendUnits(dst, text []byte) []byte {
-	i := 0
-	for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
-		dst = append(dst, text[i], 0)
-	}
-	if i == len(text) {
-		return dst
-	}
-	return bin.AppendUTF16(dst, string(text[i:]))
-}
 
 // zeroIn reports whether a code unit with the given size in bytes is zero.
 func zeroIn(b []byte, size int) bool {
@@ -254,7 +243,7 @@ func (d *Decoder) quoted(n *node) error {
 	if err != nil {
 		return err
 	}
-	if n.op == opGUID {
+	if n.Op == layout.GUID {
 		g, err := ntconv.ParseGUID(string(text))
 		if err != nil {
 			return d.fail(err)
@@ -288,21 +277,21 @@ func (d *Decoder) bytes() error {
 	return nil
 }
 
-// array reads and writes the elements of an array, preceded by their number for opArray.
+// array reads and writes the elements of an array, preceded by their number for layout.Array.
 func (d *Decoder) array(n *node) error {
 	at := len(d.b)
-	if n.op == opArray {
+	if n.Op == layout.Array {
 		d.b = append(d.b, 0, 0)
 	}
-	count, err := d.elems(n.elem)
+	count, err := d.elems(n.Elem)
 	switch {
 	case err != nil:
 		return err
-	case n.op == opFixed && count != n.count:
-		return d.fail(fmt.Errorf("%w: %d elements, want %d", errRange, count, n.count))
-	case n.op == opArray && count > math.MaxUint16:
+	case n.Op == layout.Fixed && count != n.Count:
+		return d.fail(fmt.Errorf("%w: %d elements, want %d", errRange, count, n.Count))
+	case n.Op == layout.Array && count > math.MaxUint16:
 		return d.fail(fmt.Errorf("%w: %d elements in an array with a 16-bit count", errRange, count))
-	case n.op == opArray:
+	case n.Op == layout.Array:
 		binary.LittleEndian.PutUint16(d.b[at:], uint16(count))
 	}
 	return nil
@@ -340,17 +329,17 @@ func (d *Decoder) elems(elem *node) (count int, err error) {
 func (d *Decoder) units(elem *node) (count int, err error) {
 	begin := len(d.b)
 	switch {
-	case elem.op == opUint && elem.size == 1:
+	case elem.Op == layout.Uint && elem.Size == 1:
 		err = d.bytes()
-	case elem.op == opUnit8 || elem.op == opUnit16:
+	case elem.Op == layout.Unit8 || elem.Op == layout.Unit16:
 		var text []byte
-		if text, err = d.readText(); err == nil && elem.op == opUnit8 {
+		if text, err = d.readText(); err == nil && elem.Op == layout.Unit8 {
 			d.b = append(d.b, text...)
 		} else if err == nil {
-			d.b = appendUnits(d.b, text)
+			d.b = bin.AppendUTF16(d.b, text)
 		}
 	default:
 		err = d.fail(errType)
 	}
-	return (len(d.b) - begin) / max(int(elem.size), 1), err
+	return (len(d.b) - begin) / max(int(elem.Size), 1), err
 }

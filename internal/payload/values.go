@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/jsonio"
+	"github.com/ntconv/ntconv/internal/layout"
 )
 
 // memberNames caches the nodes of fields that the payloads themselves name.
@@ -18,15 +19,15 @@ func (p *program) appendValues(dst []byte, ev *ntconv.Event) []byte {
 	var dynamic []string
 	for f, v := range p.schema.Values(ev) {
 		var n *node
-		if i < len(p.wide.members) {
-			n = &p.wide.members[i]
+		if i < len(p.wide.Members) {
+			n = &p.wide.Members[i]
 		} else {
-			n = p.names.node(f, p.wide.members, dynamic)
-			dynamic = append(dynamic, n.name)
+			n = p.names.node(f, p.wide.Members, dynamic)
+			dynamic = append(dynamic, n.Info.name)
 		}
 		i++
-		if n.op != opPad {
-			dst = appendValue(append(dst, n.key...), n, v)
+		if n.Op != layout.Pad {
+			dst = appendValue(append(dst, n.Info.key...), n, v)
 		}
 	}
 	return endObject(dst, start)
@@ -37,17 +38,19 @@ func (m memberNames) node(f *ntconv.Field, members []node, before []string) *nod
 	if n := m[f]; n != nil {
 		return n
 	}
-	n := new(node)
-	new(plan).node(n, &f.Type, 8)
+	n := layout.CompileType[jsonName](&f.Type)
+	for e := n; e != nil; e = e.Elem {
+		nameMembers(e.Members, e.Type.Fields)
+	}
 	taken := make(Keys)
 	for i := range members {
-		taken.Take(members[i].name)
+		taken.Take(members[i].Info.name)
 	}
 	for _, name := range before {
 		taken.Take(name)
 	}
-	n.name = taken.Add(f.Name, len(taken)+1)
-	n.key = "," + n.name
+	n.Info.name = taken.Add(f.Name, len(taken)+1)
+	n.Info.key = "," + n.Info.name
 	m[f] = n
 	return n
 }
@@ -63,7 +66,7 @@ func appendValue(dst []byte, n *node, v ntconv.Value) []byte {
 		return strconv.AppendUint(dst, v.Uint(), 10)
 	case ntconv.ValueFloat:
 		bits := 64
-		if n.op == opFloat && n.size == 4 {
+		if n.Op == layout.Float && n.Size == 4 {
 			bits = 32
 		}
 		return jsonio.AppendFloat(dst, v.Float(), bits)
@@ -98,7 +101,7 @@ func appendList(dst []byte, n *node, v ntconv.Value) []byte {
 		if len(dst) > start {
 			dst = append(dst, ',')
 		}
-		dst = appendValue(dst, n.elem, m)
+		dst = appendValue(dst, n.Elem, m)
 	}
 	return append(dst, ']')
 }
@@ -107,10 +110,10 @@ func appendObject(dst []byte, n *node, v ntconv.Value) []byte {
 	start := len(dst)
 	i := 0
 	for _, m := range v.Fields() {
-		member := &n.members[i]
+		member := &n.Members[i]
 		i++
-		if member.op != opPad {
-			dst = appendValue(append(dst, member.key...), member, m)
+		if member.Op != layout.Pad {
+			dst = appendValue(append(dst, member.Info.key...), member, m)
 		}
 	}
 	return endObject(dst, start)

@@ -125,7 +125,7 @@ var importRules = []importRule{
 		why: "a description of events is for users of any source and sink, who compile neither reader nor writer for it",
 	},
 	{
-		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/jsonio", "./internal/operation", "./internal/bin", "./internal/clr", "./schema"},
+		of: []string{"./internal/payload"}, only: []string{"std", "./", "./internal/payload", "./internal/jsonio", "./internal/operation", "./internal/bin", "./internal/clr", "./schema"},
 		why: "payloads as JSON are those of any source, whichever table or line they are written to",
 	},
 	{
@@ -619,10 +619,13 @@ func TestFormatsHaveImportRules(t *testing.T) {
 	}
 }
 
-// withModel adds what the root package and jsonio import to patterns that allow these.
+// withModel adds what the root package, jsonio and payload import to patterns that allow these.
 func withModel(only []string) []string {
 	if slices.Contains(only, "./") {
 		only = append(slices.Clip(only), "./internal/bin")
+	}
+	if slices.Contains(only, "./internal/payload") {
+		only = append(only, "./internal/jsonio", "./internal/layout")
 	}
 	if slices.Contains(only, "./internal/jsonio") {
 		only = append(only, "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...")
