@@ -619,13 +619,16 @@ func TestFormatsHaveImportRules(t *testing.T) {
 	}
 }
 
-// withModel adds what the root package, jsonio and payload import to patterns that allow these.
+// withModel adds what the root package, jsonio, payload and schema import to patterns that allow these.
 func withModel(only []string) []string {
 	if slices.Contains(only, "./") {
 		only = append(slices.Clip(only), "./internal/bin")
 	}
 	if slices.Contains(only, "./internal/payload") {
-		only = append(only, "./internal/jsonio", "./internal/layout")
+		only = append(only, "./internal/jsonio")
+	}
+	if slices.Contains(only, "./schema") {
+		only = append(only, "./internal/layout")
 	}
 	if slices.Contains(only, "./internal/jsonio") {
 		only = append(only, "github.com/go-json-experiment/json/jsontext", "github.com/go-json-experiment/json/internal/...")
