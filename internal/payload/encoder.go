@@ -2,6 +2,7 @@ package payload
 
 import (
 	"bytes"
+	"math"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/layout"
@@ -127,11 +128,12 @@ func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json [
 	}
 	p := e.programOf(s, ev.PointerSize())
 	sameLayout := ev.Type != nil && ev.Type.Version == s.Version
+	e.path.limit = math.MaxInt
 	if json, exact, ok := e.fast(dst, ev.Payload, p); ok {
 		return json, exact && sameLayout
 	}
 	start := len(dst)
-	dst = p.appendValues(dst, ev)
+	dst = p.appendValues(dst, ev, math.MaxInt)
 	if s.IsDynamic() || !sameLayout {
 		return dst, false
 	}
@@ -140,6 +142,18 @@ func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json [
 	exact = err == nil && bytes.Equal(back, ev.Payload)
 	p.layout.shown = p.layout.shown || exact // freeze the layout: this payload is exact only with the current one
 	return dst, exact
+}
+
+// AppendJSON is Append without the check whether the JSON is exact. It stops soon after the extended slice has more than
+// limit bytes; the JSON is then incomplete. An event without values, for which the metadata have no fields or the payload
+// no bytes, is an empty object.
+func (e *Encoder) AppendJSON(dst []byte, ev *ntconv.Event, s *schema.Schema, limit int) []byte {
+	p := e.programOf(s, ev.PointerSize())
+	e.path.limit = limit
+	if json, _, ok := e.fast(dst, ev.Payload, p); ok {
+		return json
+	}
+	return p.appendValues(dst, ev, limit)
 }
 
 // decoder returns the Decoder for the current layout.

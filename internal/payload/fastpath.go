@@ -20,6 +20,7 @@ type fastPath struct {
 	b       []byte        // payload
 	off     int           // offset of the next value in b
 	inexact bool          // the JSON of a value does not restore its bytes
+	limit   int           // maximum length of dst before an element of a list
 	counts  layout.Counts // values of members that count elements, by Node.Slot
 }
 
@@ -181,7 +182,7 @@ func (p *fastPath) elems(elem *node, count uint64) bool {
 		if i > 0 {
 			p.dst = append(p.dst, ',')
 		}
-		if !p.value(elem) {
+		if len(p.dst) > p.limit || !p.value(elem) {
 			return false
 		}
 	}

@@ -193,7 +193,7 @@ func (p *Program) Value(i int) ntconv.Value { return p.values[i] }
 // AppendJSON appends the list or object of field i in the payload that Read has decoded last to dst, in the format of
 // the Encoder.
 func (p *Program) AppendJSON(dst []byte, i int) []byte {
-	return appendValue(dst, &p.plans[1].Members[i], p.values[i])
+	return appendValue(dst, &p.plans[1].Members[i], p.values[i], math.MaxInt)
 }
 
 // AppendData appends as a JSON object the fields that the payload itself names, which follow the fields of the schema
@@ -213,7 +213,7 @@ func (p *Program) AppendData(dst []byte) []byte {
 			dst[start] = '{'
 		}
 		n := p.names.node(f, nil, nil)
-		dst = appendValue(append(dst, n.Info.name...), n, v)
+		dst = appendValue(append(dst, n.Info.name...), n, v, math.MaxInt)
 	}
 	if len(dst) > start {
 		dst = append(dst, '}')
