@@ -42,7 +42,7 @@ type Value struct {
 	kind    ValueKind
 	enc     encoding
 	mode    mode
-	charged uint32     // decoded list or object: total before its first element, see maxLocatedPerByte
+	charged uint32     // decoded list or object: total before its first element, see chargeLimit
 	num     uint64     // bits of a number; decoded list or object: position of raw in pay
 	raw     []byte     // encoded bytes of values with more than 8 bytes
 	typ     *FieldType // list: type of the elements; object: type of the object

@@ -56,7 +56,7 @@ func (w *walker) payload(p *plan, payload []byte) []byte {
 		l = p.short
 	}
 	w.begin()
-	w.charge = 16*len(payload) + 4096
+	w.charge = bin.MaxLocated(len(payload))
 	if l.Located {
 		w.state = append(w.state[:0], make([]uint8, len(payload))...)
 	}
