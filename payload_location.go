@@ -9,13 +9,13 @@ import (
 )
 
 // Locations could describe more values than fit into memory (see bin.MaxLocated). The decoder therefore charges a
-// location for the bytes of its elements, and for the locations among them as if a caller iterated over them immediately.
-// A value stores the total before its first element. Iterating over the value continues from this total, so it finds the
-// same locations valid as the first pass. Values without bytes are charged as well, because a list can have any number of
-// them per byte.
+// location for the bytes of its elements, and for the locations among them as if a caller iterated over them
+// immediately. A value stores the total before its first element. Iterating over the value continues from this total,
+// so it finds the same locations valid as the first pass. Values without bytes are charged as well, because a list can
+// have any number of them per byte.
 
-// locErrorCharge is the charge for an invalid location, because its error has about as many bytes when it is printed. It
-// equals the limit that the 4 bytes of a location add.
+// locErrorCharge is the charge for an invalid location, because its error has about as many bytes when it is printed.
+// It equals the limit that the 4 bytes of a location add.
 const locErrorCharge = 4 * bin.LocatedPerByte
 
 // overCharged is the total of a decoder that has exceeded its limit. Every further charge fails.

@@ -190,7 +190,8 @@ func End(b []byte, i int) int {
 	return i
 }
 
-// end returns the index after the value that begins at b[i]. ok is false if b ends inside an object, a list or a string.
+// end returns the index after the value that begins at b[i]. ok is false if b ends inside an object, a list or a
+// string.
 func end(b []byte, i int) (_ int, ok bool) {
 	if i >= len(b) {
 		return len(b), false

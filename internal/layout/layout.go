@@ -208,8 +208,8 @@ func (n *Node[T]) Leaf(b []byte) (value []byte, size int, ok bool) {
 	return b[:size], size, true
 }
 
-// Len returns the number of elements of the array that b begins with, and the size of a count before them in bytes. ok is
-// false if b ends inside the count, if the number cannot be read, and for other values.
+// Len returns the number of elements of the array that b begins with, and the size of a count before them in bytes. ok
+// is false if b ends inside the count, if the number cannot be read, and for other values.
 func (n *Node[T]) Len(b []byte, counts *Counts) (count uint64, size int, ok bool) {
 	switch {
 	case n.Op == Array && len(b) >= 2:
@@ -222,7 +222,8 @@ func (n *Node[T]) Len(b []byte, counts *Counts) (count uint64, size int, ok bool
 	return 0, 0, false
 }
 
-// Number returns the value of an integer, a float, a time or a Boolean of fixed size. A signed integer is sign-extended.
+// Number returns the value of an integer, a float, a time or a Boolean of fixed size. A signed integer is
+// sign-extended.
 func Number(op Op, b []byte) uint64 {
 	switch len(b) {
 	case 8:
@@ -244,8 +245,8 @@ func Number(op Op, b []byte) uint64 {
 	return uint64(b[0])
 }
 
-// Varint returns the VarInt or VarUint that b begins with, and its size in bytes, which is not positive if b ends before
-// the number does, or if the number has more than 64 bits.
+// Varint returns the VarInt or VarUint that b begins with, and its size in bytes, which is not positive if b ends
+// before the number does, or if the number has more than 64 bits.
 func Varint(op Op, b []byte) (u uint64, size int) {
 	u, size = binary.Uvarint(b)
 	if op == VarInt {

@@ -144,9 +144,8 @@ func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json [
 	return dst, exact
 }
 
-// AppendJSON is Append without the check whether the JSON is exact. It stops soon after the extended slice has more than
-// limit bytes; the JSON is then incomplete. An event without values, for which the metadata have no fields or the payload
-// no bytes, is an empty object.
+// AppendJSON is Append without the check whether the JSON is exact. It stops soon after the extended slice has more
+// than limit bytes; the JSON is then incomplete. An event without values is an empty object.
 func (e *Encoder) AppendJSON(dst []byte, ev *ntconv.Event, s *schema.Schema, limit int) []byte {
 	p := e.programOf(s, ev.PointerSize())
 	e.path.limit = limit

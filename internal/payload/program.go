@@ -50,9 +50,10 @@ func Compile(s *schema.Schema) *Program {
 }
 
 // Read sets cells to the fields of a payload and returns them, without the cells of fields after its end. There must be
-// one cell per field of the schema. pointerSize is 4 or 8 bytes. Read appends strings and GUIDs to text, and returns the extended text, to which the cells refer. Bytes refer
-// to the payload. For lists and objects a cell has only the kind: Value and AppendJSON return the contents. err is the
-// error of the first field that cannot be decoded; all other cells are valid. Read allocates only to extend text.
+// one cell per field of the schema. pointerSize is 4 or 8 bytes. Read appends strings and GUIDs to text, and returns
+// the extended text, to which the cells refer. Bytes refer to the payload. For lists and objects a cell has only the
+// kind: Value and AppendJSON return the contents. err is the error of the first field that cannot be decoded; all other
+// cells are valid. Read allocates only to extend text.
 func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ []Cell, _ []byte, err error) {
 	cells = cells[:len(p.schema.Fields)]
 	pl := p.plans[1]

@@ -12,8 +12,8 @@ import (
 // memberNames caches the nodes of fields that the payloads themselves name.
 type memberNames map[*ntconv.Field]*node
 
-// appendValues is the slow path of Encoder.Append: it appends any payload as JSON. It stops when dst has more than limit
-// bytes; the JSON is then incomplete.
+// appendValues is the slow path of Encoder.Append: it appends any payload as JSON. It stops when dst has more than
+// limit bytes; the JSON is then incomplete.
 func (p *program) appendValues(dst []byte, ev *ntconv.Event, limit int) []byte {
 	start := len(dst)
 	i := 0

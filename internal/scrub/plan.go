@@ -126,7 +126,8 @@ type nodeBuilder struct {
 	native       bool
 }
 
-// members sets the treatments of the members of an object. outer is the class of the object, or nil if no rule names it.
+// members sets the treatments of the members of an object. outer is the class of the object, or nil if no rule names
+// it.
 func (b *nodeBuilder) members(nodes []node, fields []ntconv.Field, prefix string, outer *class) {
 	for i := range fields {
 		path := prefix + fields[i].Name

@@ -199,7 +199,8 @@ func (w *walker) valueClass(pair *node, outer *class) *class {
 }
 
 func (w *walker) value(n *node) {
-	if size := n.Info.plain; size > 0 && n.Slot < 0 && (n.Op != layout.Object || size <= w.end-w.off) { // or members are missing
+	size := n.Info.plain
+	if size > 0 && n.Slot < 0 && (n.Op != layout.Object || size <= w.end-w.off) { // otherwise members are missing
 		if from, ok := w.take(size); ok {
 			w.keep(from, w.off)
 		}
