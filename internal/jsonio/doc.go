@@ -10,6 +10,6 @@
 // require text that conforms to RFC 8259. All functions are safe for concurrent use.
 //
 // Strings are written by jsontext, which is as fast as a loop of our own, and text of unknown size is read with its
-// Decoder. Members takes 40% of the time of a Decoder, AppendUnescaped 60% of that of jsontext.AppendUnquote for long
-// strings, and AppendUint 60 to 90% of that of strconv.
+// Decoder. Members takes 40% of the time of a Decoder, AppendUnquoted half the time of jsontext.AppendUnquote for names
+// and a tenth for long strings, and AppendUint 60 to 90% of that of strconv.
 package jsonio
