@@ -88,7 +88,7 @@ type decoder struct {
 	payload []byte
 	mode    mode
 	probe   bool   // the caller only checks whether there is an error, so errors need no details
-	charged uint32 // total charge for locations and empty values, see maxLocatedPerByte
+	charged uint32 // total charge for locations and empty values, see chargeLimit
 	err     error
 }
 

@@ -4,29 +4,26 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
-// A location has 4 bytes in a payload and refers to up to 65,535 bytes, which may contain further locations. Several
-// locations may refer to the same bytes, so a few hundred bytes could describe more values than fit into memory. The
-// decoder therefore charges a location for the bytes of its elements, and for the locations among them as if a caller
-// iterated over them immediately. A value stores the total before its first element. Iterating over the value continues
-// from this total, so it finds the same locations valid as the first pass. Values without bytes are charged as well,
-// because a list can have any number of them per byte.
-const (
-	// maxLocatedPerByte and maxLocatedExtra bound the total per payload. Locations that share no bytes need factor 1.
-	maxLocatedPerByte = 16
-	maxLocatedExtra   = 4096
-	// locErrorCharge is the charge for an invalid location, because its error has about as many bytes when it is
-	// printed. It equals the limit that the 4 bytes of a location add.
-	locErrorCharge = 4 * maxLocatedPerByte
-)
+// Locations could describe more values than fit into memory (see bin.MaxLocated). The decoder therefore charges a
+// location for the bytes of its elements, and for the locations among them as if a caller iterated over them
+// immediately. A value stores the total before its first element. Iterating over the value continues from this total,
+// so it finds the same locations valid as the first pass. Values without bytes are charged as well, because a list can
+// have any number of them per byte.
+
+// locErrorCharge is the charge for an invalid location, because its error has about as many bytes when it is printed.
+// It equals the limit that the 4 bytes of a location add.
+const locErrorCharge = 4 * bin.LocatedPerByte
 
 // overCharged is the total of a decoder that has exceeded its limit. Every further charge fails.
 const overCharged = math.MaxUint32
 
 // chargeLimit returns the limit of the total for a payload. It is less than overCharged.
 func (d *decoder) chargeLimit() uint64 {
-	return min(maxLocatedPerByte*uint64(len(d.payload))+maxLocatedExtra, overCharged-1)
+	return min(uint64(bin.MaxLocated(len(d.payload))), overCharged-1)
 }
 
 // charge adds n to the total and reports whether it is within the limit.
@@ -46,7 +43,7 @@ func (d *decoder) errCharge() error {
 		return errOverCharged
 	}
 	return fmt.Errorf("%w: limit %d, %d times the payload plus %d",
-		errOverCharged, d.chargeLimit(), maxLocatedPerByte, maxLocatedExtra)
+		errOverCharged, d.chargeLimit(), bin.LocatedPerByte, bin.MaxLocated(0))
 }
 
 var errOverCharged = errors.New("too many located bytes or empty values")

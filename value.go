@@ -42,7 +42,7 @@ type Value struct {
 	kind    ValueKind
 	enc     encoding
 	mode    mode
-	charged uint32     // decoded list or object: total before its first element, see maxLocatedPerByte
+	charged uint32     // decoded list or object: total before its first element, see chargeLimit
 	num     uint64     // bits of a number; decoded list or object: position of raw in pay
 	raw     []byte     // encoded bytes of values with more than 8 bytes
 	typ     *FieldType // list: type of the elements; object: type of the object
@@ -208,10 +208,7 @@ func (v Value) AppendString(dst []byte) []byte {
 	case encUTF16:
 		return bin.DecodeUTF16(dst, v.raw)
 	case encLatin1:
-		for _, c := range v.raw {
-			dst = utf8.AppendRune(dst, rune(c))
-		}
-		return dst
+		return bin.DecodeLatin1(dst, v.raw)
 	case encUTF8:
 		for b := v.raw; len(b) > 0; {
 			r, n := utf8.DecodeRune(b)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/layout"
 )
 
 // A Projection reads some fields of the events of one schema. It does not allocate per event and decodes only what is
@@ -48,39 +49,7 @@ type plan struct {
 type fixedLoad struct {
 	load
 	from, to int // byte offsets in the payload
-	number   number
-}
-
-// A number states how an integer is decoded without a decoder, the fast path.
-type number uint8
-
-const (
-	numberNone number = iota
-	numberUnsigned
-	numberSigned
-)
-
-func numberOf(t *ntconv.FieldType) number {
-	switch t.Code {
-	case ntconv.TypeUint8, ntconv.TypeUint16, ntconv.TypeUint32, ntconv.TypeUint64, ntconv.TypePointer:
-		return numberUnsigned
-	case ntconv.TypeInt8, ntconv.TypeInt16, ntconv.TypeInt32, ntconv.TypeInt64:
-		return numberSigned
-	}
-	return numberNone
-}
-
-// value returns the little-endian integer in b, which has 1 to 8 bytes.
-func (n number) value(b []byte) ntconv.Value {
-	var u uint64
-	for i := len(b) - 1; i >= 0; i-- {
-		u = u<<8 | uint64(b[i])
-	}
-	if n == numberUnsigned {
-		return ntconv.UintValue(u)
-	}
-	unused := 64 - 8*len(b)
-	return ntconv.IntValue(int64(u<<unused) >> unused)
+	op       layout.Op
 }
 
 // Project prepares reading the fields with the given paths, which it parses with ParsePath. A path may omit objects
@@ -222,8 +191,12 @@ func (p *Projection) readByPlan(e *ntconv.Event, dst []ntconv.Value) bool {
 	fields := p.s.Fields
 	for i := range pl.fixed {
 		l := &pl.fixed[i]
-		if l.number != numberNone {
-			dst[l.column] = l.number.value(e.Payload[l.from:l.to])
+		switch b := e.Payload[l.from:l.to]; l.op { // fast path for integers
+		case layout.Uint:
+			dst[l.column] = ntconv.UintValue(layout.Number(layout.Uint, b))
+			continue
+		case layout.Int:
+			dst[l.column] = ntconv.IntValue(int64(layout.Number(layout.Int, b)))
 			continue
 		}
 		for _, v := range ntconv.DecodeFields(fields[l.index:l.index+1], e.Payload[l.from:l.to], ptr) {
@@ -282,7 +255,7 @@ func (s *Schema) planFor(loads []load, ptr int) plan {
 			break
 		}
 		if wanted {
-			pl.fixed = append(pl.fixed, fixedLoad{loads[0], pl.size, pl.size + n, numberOf(&f.Type)})
+			pl.fixed = append(pl.fixed, fixedLoad{loads[0], pl.size, pl.size + n, layout.OpOf(f.Type.Code)})
 			loads = loads[1:]
 		}
 		pl.size += n

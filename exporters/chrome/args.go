@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/schema"
@@ -100,7 +100,7 @@ func (a *argEncoder) key(dst []byte, name string) []byte { return appendText(dst
 
 // appendText appends a JSON string and counts it in invalid if it is not valid UTF-8.
 func appendText[T string | []byte](dst []byte, s T, invalid *int64) []byte {
-	dst, valid := jsonscan.AppendString(dst, s)
+	dst, valid := jsonio.AppendString(dst, s)
 	if !valid {
 		*invalid++
 	}

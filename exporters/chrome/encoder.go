@@ -325,7 +325,7 @@ func (e *encoder) counter(it *timeline.Item) {
 	b = e.text(append(b, `,"cat":`...), it.Category)
 	// The tid is the PID, the main thread, because a counter belongs to the process.
 	b = chromeevent.AppendMicros(appendWhere(b, it.Track.Process.PID, it.Track.Process.PID), it.Time)
-	b = appendNumber(append(b, `,"args":{"value":`...), it.Value)
+	b = appendFloat(append(b, `,"args":{"value":`...), it.Value)
 	e.out.buf = append(b, '}', '}')
 }
 

@@ -2,32 +2,19 @@ package chrome
 
 import (
 	"bytes"
-	"math"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"strconv"
 )
 
 // replacement is U+FFFD in UTF-8.
 const replacement = "\uFFFD"
 
-// appendNumber appends a finite number. Integers up to 2^53 have no exponent.
-func appendNumber(dst []byte, f float64) []byte {
+// appendFloat is jsonio.AppendDouble, but integers up to 2^53 have no exponent.
+func appendFloat(dst []byte, f float64) []byte {
 	if i := int64(f); float64(i) == f && -1<<53 <= i && i <= 1<<53 {
 		return strconv.AppendInt(dst, i, 10)
 	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
-}
-
-// appendFloat appends a number, or a string for infinities and NaN, which JSON cannot represent.
-func appendFloat(dst []byte, f float64) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(dst, `"NaN"`...)
-	case math.IsInf(f, 1):
-		return append(dst, `"Infinity"`...)
-	case math.IsInf(f, -1):
-		return append(dst, `"-Infinity"`...)
-	}
-	return appendNumber(dst, f)
+	return jsonio.AppendDouble(dst, f)
 }
 
 // maxInt is the largest integer that Perfetto reads.
@@ -39,7 +26,7 @@ func largeInteger(b []byte, from int) (start, end int) {
 	for i := from; i < len(b); {
 		c := b[i]
 		if c == '"' {
-			i = endOfString(b, i)
+			i, _ = jsonio.EndOfString(b, i)
 			continue
 		}
 		if c < '0' || c > '9' {
@@ -95,24 +82,4 @@ func isLarge(b []byte, start, end int) bool {
 	return before != '.' && before != '-' && before != '+' && before != 'e' && before != 'E' && after != '.' &&
 		after != 'e' &&
 		after != 'E'
-}
-
-// endOfString returns the index after the JSON string that begins at b[i].
-func endOfString(b []byte, i int) int {
-	for i++; i < len(b); {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			return len(b)
-		}
-		end := i + n
-		slashes := 0
-		for end-slashes > i && b[end-slashes-1] == '\\' {
-			slashes++
-		}
-		i = end + 1
-		if slashes%2 == 0 {
-			return i
-		}
-	}
-	return len(b)
 }

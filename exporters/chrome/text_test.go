@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // FuzzText: every string becomes JSON that restores it, except for invalid UTF-8.
@@ -17,7 +17,7 @@ func FuzzText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		b, valid := jsonscan.AppendString([]byte("x"), s)
+		b, valid := jsonio.AppendString([]byte("x"), s)
 		if valid != utf8.ValidString(s) || b[0] != 'x' {
 			t.Fatalf("%q: valid is %t", s, valid)
 		}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -65,7 +65,7 @@ type argEncoder struct {
 
 func newArgEncoder() *argEncoder {
 	a := &argEncoder{byText: map[string]uint32{}, shapes: map[string]uint32{}, lists: make([][]uint32, 1)}
-	a.json = timeline.JSON{Text: a.quote, Key: appendKey, Int: appendInt, Uint: appendUint, Float: appendFloat}
+	a.json = timeline.JSON{Text: a.quote, Key: jsonio.AppendQuoted[string], Int: appendInt, Uint: appendUint, Float: jsonio.AppendDouble}
 	for _, text := range reservedKeys {
 		a.key(text)
 	}
@@ -118,7 +118,7 @@ func (a *argEncoder) arg(n uint32, v *timeline.Value) {
 	case timeline.ObjectValue:
 		a.nested = a.json.Append(a.nested[:0], v)
 		if a.begin(n, f) {
-			a.body, _ = jsoncolumns.AppendString(a.body, a.nested)
+			a.body = jsonio.AppendQuoted(a.body, a.nested)
 		}
 		return
 	}
@@ -129,15 +129,10 @@ func (a *argEncoder) arg(n uint32, v *timeline.Value) {
 
 // quote appends a string as JSON and counts it if it is not valid Unicode.
 func (a *argEncoder) quote(dst, text []byte) []byte {
-	dst, exact := jsoncolumns.AppendString(dst, text)
+	dst, exact := jsonio.AppendString(dst, text)
 	if !exact {
 		a.replaced++
 	}
-	return dst
-}
-
-func appendKey(dst []byte, name string) []byte {
-	dst, _ = jsoncolumns.AppendString(dst, name)
 	return dst
 }
 
@@ -213,14 +208,6 @@ func appendUint(dst []byte, n uint64) []byte {
 		return append(strconv.AppendUint(append(dst, '"'), n, 10), '"')
 	}
 	return strconv.AppendUint(dst, n, 10)
-}
-
-// appendFloat appends a number, as a string for infinities and NaN.
-func appendFloat(dst []byte, f float64) []byte {
-	if math.IsNaN(f) || math.IsInf(f, 0) {
-		return append(strconv.AppendFloat(append(dst, '"'), f, 'g', -1, 64), '"')
-	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }
 
 // appendMillis appends nanoseconds as milliseconds without loss of digits.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -47,7 +48,7 @@ func (e *encoder) counter(i *timeline.Item) {
 
 func (c *counter) add(at int64, value float64) {
 	c.times.End(appendMillis(c.times.Begin(), at))
-	c.diff.End(appendFloat(c.diff.Begin(), value-c.value))
+	c.diff.End(jsonio.AppendDouble(c.diff.Begin(), value-c.value))
 	c.value = value
 }
 

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -73,7 +73,7 @@ func (a *argEncoder) key(text string) uint32 {
 	if n >= maxKeys {
 		return maxKeys
 	}
-	json, _ := jsoncolumns.AppendString(nil, text)
+	json := jsonio.AppendQuoted(nil, text)
 	text = strings.Clone(text)
 	a.keys = append(a.keys, key{text: text, json: append(json, ':'), base: text})
 	a.byText[text] = n

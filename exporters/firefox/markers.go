@@ -1,6 +1,7 @@
 package firefox
 
 import (
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
@@ -54,7 +55,7 @@ func (e *encoder) schemaOf(i *timeline.Item) *markerSchema {
 			s.name += "/" + key.name
 		}
 		var exact bool
-		if s.json, exact = jsoncolumns.AppendString(nil, s.name); !exact {
+		if s.json, exact = jsonio.AppendString(nil, s.name); !exact {
 			e.args.replaced++
 		}
 		e.schemas[key], e.schemaList = s, append(e.schemaList, s)

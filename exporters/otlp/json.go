@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // AppendJSON appends an ExportTraceServiceRequest that an Uploader got as OTLP/JSON, with the content type
@@ -184,7 +184,7 @@ func (e *jsonEncoder) key(f *jsonField) {
 func (e *jsonEncoder) value(typ jsonType, n uint64, text []byte) {
 	switch typ {
 	case jsonText:
-		e.b, _ = jsonscan.AppendString(e.b, text) // valid UTF-8: encoder ensures that
+		e.b = jsonio.AppendQuoted(e.b, text) // valid UTF-8: encoder ensures that
 	case jsonID:
 		e.b = append(hex.AppendEncode(append(e.b, '"'), text), '"')
 	case jsonBytes:
@@ -198,7 +198,7 @@ func (e *jsonEncoder) value(typ jsonType, n uint64, text []byte) {
 	case jsonNanos:
 		e.b = append(strconv.AppendUint(append(e.b, '"'), n, 10), '"')
 	case jsonDouble:
-		e.double(math.Float64frombits(n))
+		e.b = jsonio.AppendDouble(e.b, math.Float64frombits(n))
 	case jsonAttribute:
 		if !e.textAttribute(text) {
 			e.message(typ, text)
@@ -220,22 +220,8 @@ func (e *jsonEncoder) textAttribute(b []byte) bool {
 	if v[0] != valueTag || int(v[1]) != len(v)-2 || v[2] != stringTag || int(v[3]) != len(v)-4 {
 		return false
 	}
-	e.b, _ = jsonscan.AppendString(append(e.b, `{"key":`...), key)
-	e.b, _ = jsonscan.AppendString(append(e.b, `,"value":{"stringValue":`...), v[4:])
+	e.b = jsonio.AppendQuoted(append(e.b, `{"key":`...), key)
+	e.b = jsonio.AppendQuoted(append(e.b, `,"value":{"stringValue":`...), v[4:])
 	e.b, e.comma = append(e.b, "}}"...), true
 	return true
-}
-
-// double appends a number, or one of three strings for infinities and NaN, which JSON cannot represent.
-func (e *jsonEncoder) double(f float64) {
-	switch {
-	case math.IsNaN(f):
-		e.b = append(e.b, `"NaN"`...)
-	case math.IsInf(f, 1):
-		e.b = append(e.b, `"Infinity"`...)
-	case math.IsInf(f, -1):
-		e.b = append(e.b, `"-Infinity"`...)
-	default:
-		e.b = strconv.AppendFloat(e.b, f, 'g', -1, 64)
-	}
 }

@@ -4,11 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 
-	"math"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 
 	"github.com/ntconv/ntconv/internal/span"
 )
@@ -44,7 +43,7 @@ func valueText(v span.Value) string {
 	case span.ValueBytes:
 		return base64.StdEncoding.EncodeToString([]byte(v.Str()))
 	case span.ValueFloat:
-		return strings.Trim(string(appendFloat(nil, v.Float())), `"`)
+		return strings.Trim(string(jsonio.AppendDouble(nil, v.Float())), `"`)
 	}
 	return string(plain.AppendValue(nil, &v))
 }
@@ -52,7 +51,7 @@ func valueText(v span.Value) string {
 // plain appends values as JSON: bytes as base64, infinities and NaN as strings. If a key of an object repeats, its
 // first value is used.
 var plain = span.JSON{
-	Text: appendQuoted, Float: appendFloat, Depth: maxValueDepth, Omits: repeats,
+	Text: jsonio.AppendQuoted[string], Float: jsonio.AppendDouble, Depth: maxValueDepth, Omits: repeats,
 	Int:   func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) },
 	Bytes: func(b, raw []byte) []byte { return append(base64.StdEncoding.AppendEncode(append(b, '"'), raw), '"') },
 }
@@ -71,28 +70,10 @@ func repeats(list []span.Attribute, i int) bool {
 	return false
 }
 
-func appendFloat(b []byte, f float64) []byte {
-	switch {
-	case math.IsNaN(f):
-		return append(b, `"NaN"`...)
-	case math.IsInf(f, 1):
-		return append(b, `"Infinity"`...)
-	case math.IsInf(f, -1):
-		return append(b, `"-Infinity"`...)
-	}
-	return strconv.AppendFloat(b, f, 'g', -1, 64)
-}
-
 func appendComma(b []byte, i int) []byte {
 	if i > 0 {
 		return append(b, ',')
 	}
-	return b
-}
-
-// appendQuoted appends a JSON string. Invalid UTF-8 becomes U+FFFD.
-func appendQuoted(b []byte, s string) []byte { // the error only states that U+FFFD was used
-	b, _ = jsontext.AppendQuote(b, s) // the error states what was replaced
 	return b
 }
 
@@ -102,7 +83,7 @@ func appendEvents(b []byte, list []span.Event) []byte {
 	for i := range list {
 		b = append(appendComma(b, i), `{"ts_ns":`...)
 		b = strconv.AppendInt(b, int64(list[i].Time), 10)
-		b = appendQuoted(append(b, `,"name":`...), list[i].Name)
+		b = jsonio.AppendQuoted(append(b, `,"name":`...), list[i].Name)
 		b = plain.AppendObject(append(b, `,"attributes":`...), list[i].Attributes)
 		b = append(b, '}')
 	}

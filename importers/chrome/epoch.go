@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
@@ -32,7 +32,7 @@ func (e *epoch) learn(name string, value []byte) {
 	if name != "metadata" && name != "otherData" {
 		return
 	}
-	members := jsonscan.MembersOf(value)
+	members := jsonio.MembersOf(value)
 	for {
 		name, v, ok := members.Next()
 		if !ok {

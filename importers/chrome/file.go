@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // A file parses the outermost value of the input and passes its parts to the loader.
@@ -158,7 +158,7 @@ func (f *file) members(value func(name string) error) error {
 		if err != nil {
 			return err
 		}
-		name, _ := jsonscan.AppendUnquoted(nil, quoted)
+		name, _ := jsonio.AppendUnquoted(nil, quoted)
 		if err := f.expect(':', "a colon"); err != nil {
 			return err
 		}
@@ -174,7 +174,7 @@ func (f *file) event(value []byte, offset int64) error {
 		f.report.Note(ntconv.CodeRowSkipped, 1, offset, "elements of the list of events that are not objects")
 		return nil
 	}
-	if i := jsonscan.SkipSpace(value, 1); value[i] == '}' { // some programs write an empty object after the last comma
+	if i := jsonio.SkipSpace(value, 1); value[i] == '}' { // some programs write an empty object after the last comma
 		return nil
 	}
 	return f.l.event(value, offset)

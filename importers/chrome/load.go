@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
@@ -94,7 +94,7 @@ type head struct {
 
 // headOf parses the head of an event. It must agree with chromeevent.Parser.
 func headOf(value []byte) (h head) {
-	members := jsonscan.MembersOf(value)
+	members := jsonio.MembersOf(value)
 	for {
 		name, v, ok := members.Next()
 		if !ok {
@@ -122,7 +122,7 @@ func headOf(value []byte) (h head) {
 // have escapes.
 func (h *head) needsParser() bool {
 	return len(h.phase) != len(`"X"`) || h.phase[1] == 'M' || h.phase[1] == 'P' || string(h.name) == `"CpuProfile"` ||
-		!jsonscan.IsPlain(h.name)
+		!jsonio.IsPlain(h.name)
 }
 
 // event adds an event of the file.
@@ -185,7 +185,7 @@ func (l *loader) thread(pid, tid []byte) *ntconv.Thread {
 // unquoted returns the contents of a JSON string, and any other value unchanged.
 func unquoted(value []byte) []byte {
 	if len(value) >= 2 && value[0] == '"' {
-		text, _ := jsonscan.AppendUnquoted(nil, value)
+		text, _ := jsonio.AppendUnquoted(nil, value)
 		return text
 	}
 	return value
@@ -209,7 +209,7 @@ func (l *loader) setNames(e *chromeevent.Event) {
 
 // member returns the last member of an object with this quoted name, or nil if there is none.
 func member(object []byte, quoted string) (value []byte) {
-	members := jsonscan.MembersOf(object)
+	members := jsonio.MembersOf(object)
 	for {
 		name, v, ok := members.Next()
 		if !ok {

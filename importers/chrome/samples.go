@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile/imported"
@@ -136,7 +136,7 @@ type listedSample struct {
 
 // read parses the members of a sample.
 func (m *listedSample) read(frames *tree, value []byte) (err error) {
-	members := jsonscan.MembersOf(value)
+	members := jsonio.MembersOf(value)
 	for {
 		key, v, ok := members.Next()
 		if !ok {

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
@@ -193,7 +193,7 @@ func (s *source) named(value []byte) *ntconv.Stack {
 			}
 		}
 	}
-	elements := jsonscan.ElementsOf(value)
+	elements := jsonio.ElementsOf(value)
 	for {
 		v, ok := elements.Next()
 		if !ok {

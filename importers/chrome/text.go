@@ -7,7 +7,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // A text is a tokenizer that reads JSON value by value. Its buffer grows to hold one value, up to limit bytes.
@@ -65,7 +65,7 @@ func (t *text) fill() bool {
 // peek skips white space and returns the next byte without consuming it. It returns io.EOF at the end of the input.
 func (t *text) peek() (byte, error) {
 	for {
-		t.pos = jsonscan.SkipSpace(t.buf[:t.end], t.pos)
+		t.pos = jsonio.SkipSpace(t.buf[:t.end], t.pos)
 		if t.pos < t.end {
 			return t.buf[t.pos], nil
 		}
@@ -81,7 +81,7 @@ func (t *text) value() ([]byte, error) {
 		return nil, t.atEnd(err)
 	}
 	for {
-		end, err := jsonscan.Skip(t.buf[:t.end], t.pos)
+		end, err := jsonio.Skip(t.buf[:t.end], t.pos)
 		more := err == io.ErrUnexpectedEOF ||
 			err == nil && end == t.end && t.buf[end-1] != '}' && t.buf[end-1] != ']' && t.buf[end-1] != '"'
 		switch size := t.end - t.pos; {
@@ -107,21 +107,21 @@ func (t *text) value() ([]byte, error) {
 	}
 }
 
-// fail adds the position to an error of jsonscan, which stopped at buf[end].
+// fail adds the position to an error of jsonio.Skip, which stopped at buf[end].
 func (t *text) fail(err error, end int) error {
-	var syntax *jsonscan.SyntaxError
+	var syntax *jsonio.SyntaxError
 	switch at := t.base + int64(end); {
 	case err == io.ErrUnexpectedEOF:
 		return t.atEnd(t.err)
 	case errors.As(err, &syntax):
 		return t.syntax(t.base+int64(syntax.Offset), syntax.Want)
-	case errors.Is(err, jsonscan.ErrDepth):
+	case errors.Is(err, jsonio.ErrDepth):
 		return t.at(
 			at,
 			&ntconv.LimitError{
 				Limit: LimitDepth,
-				Value: jsonscan.MaxDepth,
-				Asked: jsonscan.MaxDepth + 1,
+				Value: jsonio.MaxDepth,
+				Asked: jsonio.MaxDepth + 1,
 				Unit:  "levels",
 			},
 		)

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/files/spool"
 )
@@ -60,7 +60,7 @@ type v8Data struct {
 
 // read collects the members of an object, and of the objects data and cpuProfile in it.
 func (d *v8Data) read(object []byte) {
-	members := jsonscan.MembersOf(object)
+	members := jsonio.MembersOf(object)
 	for {
 		name, v, ok := members.Next()
 		if !ok {
@@ -181,8 +181,8 @@ func (l *loader) profileData(p *v8Profile, d *v8Data, offset int64) error {
 
 // v8Samples returns the samples of a chunk in time order.
 func (l *loader) v8Samples(p *v8Profile, d *v8Data, offset int64) (list []v8Sample, err error) {
-	ids, deltas := jsonscan.ElementsOf(d.samples), jsonscan.ElementsOf(d.deltas)
-	lines, columns := jsonscan.ElementsOf(d.lines), jsonscan.ElementsOf(d.columns)
+	ids, deltas := jsonio.ElementsOf(d.samples), jsonio.ElementsOf(d.deltas)
+	lines, columns := jsonio.ElementsOf(d.lines), jsonio.ElementsOf(d.columns)
 	unmatched := false
 	for {
 		id, ok := ids.Next()

@@ -4,13 +4,13 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // v8Nodes adds the nodes of a profile. Nodes in chunks refer to their parent, nodes of complete profiles to their
 // children.
 func (l *loader) v8Nodes(t *tree, nodes []byte) error {
-	list := jsonscan.ElementsOf(nodes)
+	list := jsonio.ElementsOf(nodes)
 	for {
 		v, ok := list.Next()
 		if !ok {
@@ -25,7 +25,7 @@ func (l *loader) v8Nodes(t *tree, nodes []byte) error {
 // v8Node adds a node. Its parent and children may be unknown yet; then they are added as undefined nodes.
 func (l *loader) v8Node(t *tree, value []byte) error {
 	var id, parent, frame, children []byte
-	members := jsonscan.MembersOf(value)
+	members := jsonio.MembersOf(value)
 	for {
 		name, v, ok := members.Next()
 		if !ok {
@@ -55,7 +55,7 @@ func (l *loader) v8Node(t *tree, value []byte) error {
 			return err
 		}
 	}
-	elements := jsonscan.ElementsOf(children)
+	elements := jsonio.ElementsOf(children)
 	for {
 		c, ok := elements.Next()
 		if !ok {
@@ -90,7 +90,7 @@ func fromZero(value []byte) int32 {
 func (l *loader) callFrame(value []byte) int32 {
 	var name, url []byte
 	line, column := int32(0), int32(0)
-	members := jsonscan.MembersOf(value)
+	members := jsonio.MembersOf(value)
 	for {
 		key, v, ok := members.Next()
 		if !ok {

@@ -3,7 +3,7 @@ package firefox
 import (
 	"math"
 
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // none represents null in a column of integers.
@@ -18,7 +18,7 @@ type column struct {
 	ints   *[]int32
 	bools  *[]int32
 	times  *[]int64 // milliseconds in the file, nanoseconds here
-	exact  *[]jsonread.Decimal
+	exact  *[]jsonio.Decimal
 	values *raws
 	text   *string
 }
@@ -44,7 +44,7 @@ func (r *raws) at(i int) []byte {
 // A table holds the size and position of a table that was read.
 type table struct {
 	rows  int
-	place jsonread.Place
+	place jsonio.Place
 	bytes int64 // bytes charged for its columns
 }
 

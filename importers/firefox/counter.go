@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
@@ -23,9 +23,9 @@ type counter struct {
 type counterTable struct {
 	table
 	time   []int64
-	deltas []jsonread.Decimal
-	count  []jsonread.Decimal
-	number []jsonread.Decimal
+	deltas []jsonio.Decimal
+	count  []jsonio.Decimal
+	number []jsonio.Decimal
 }
 
 var counterMembers = []string{"name", "category", "pid", "mainThreadIndex", "samples", "sampleGroups", "display"}

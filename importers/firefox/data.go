@@ -5,13 +5,12 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/data/jsonread"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // member returns the value of the first member with this name, or nil if there is none.
 func member(object []byte, name string) []byte {
-	members := jsonscan.MembersOf(object)
+	members := jsonio.MembersOf(object)
 	for {
 		n, value, ok := members.Next()
 		if !ok || string(n[1:len(n)-1]) == name {
@@ -37,7 +36,7 @@ func legacyTimes(data []byte) (from, to int64, interval string) {
 		if len(text) == 0 || text[0] != '-' && (text[0] < '0' || text[0] > '9') {
 			return noTime
 		}
-		t, _, ok := jsonread.ParseDecimal(text).Scale(6)
+		t, _, ok := jsonio.ParseDecimal(text).Scale(6)
 		if !ok {
 			return noTime
 		}
@@ -65,7 +64,7 @@ func mergeObjects(a, b []byte) []byte {
 		return a
 	}
 	merged := []byte{'{'}
-	members := jsonscan.MembersOf(a)
+	members := jsonio.MembersOf(a)
 	for {
 		name, value, ok := members.Next()
 		if !ok {
@@ -75,7 +74,7 @@ func mergeObjects(a, b []byte) []byte {
 			merged = appendMember(merged, name, value)
 		}
 	}
-	members = jsonscan.MembersOf(b)
+	members = jsonio.MembersOf(b)
 	for {
 		name, value, ok := members.Next()
 		if !ok {
@@ -101,7 +100,7 @@ func (f *file) appendArgs(dst, data []byte, stringArray []string) []byte {
 	}
 	var indexes map[string]bool
 	if len(f.meta.schemas) > 0 {
-		kind, _ := jsonscan.AppendUnquoted(nil, quoted(member(data, "type")))
+		kind, _ := jsonio.AppendUnquoted(nil, quoted(member(data, "type")))
 		indexes = f.meta.schemas[string(kind)]
 	}
 	_, hasCause := causeOf(data)
@@ -109,7 +108,7 @@ func (f *file) appendArgs(dst, data []byte, stringArray []string) []byte {
 		return append(dst, data...)
 	}
 	dst = append(dst, '{')
-	members := jsonscan.MembersOf(data)
+	members := jsonio.MembersOf(data)
 	for {
 		name, value, ok := members.Next()
 		if !ok {
@@ -122,7 +121,7 @@ func (f *file) appendArgs(dst, data []byte, stringArray []string) []byte {
 		case indexes[string(key)]:
 			if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 &&
 				n < int64(min(len(stringArray), math.MaxInt32)) {
-				value = jsonscan.AppendQuoted(nil, stringArray[n])
+				value = jsonio.AppendQuoted(nil, stringArray[n])
 			}
 		}
 		dst = appendMember(dst, name, value)

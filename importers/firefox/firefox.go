@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -32,7 +32,7 @@ import (
 const (
 	LimitTables  = imported.LimitTables  // Limits.Tables, in bytes
 	LimitThreads = imported.LimitThreads // Limits.Threads
-	LimitValue   = jsonread.LimitValue   // Limits.Value, in bytes
+	LimitValue   = jsonio.LimitValue     // Limits.Value, in bytes
 )
 
 // Limits bounds the memory that a source uses for one profile. Zero selects the default, which each member states.
@@ -50,7 +50,7 @@ func (l Limits) Defaults() Limits {
 	d := imported.Limits{Tables: l.Tables, Threads: l.Threads, Stack: l.Stack}.Defaults()
 	l.Tables, l.Threads, l.Stack = d.Tables, d.Threads, d.Stack
 	if l.Value <= 0 {
-		l.Value = jsonread.DefaultValue
+		l.Value = jsonio.DefaultValue
 	}
 	return l
 }
@@ -81,7 +81,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 	}
 	o.Limits = o.Limits.Defaults()
 	f := &file{
-		Reader: jsonread.New(r, jsonread.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
+		Reader: jsonio.New(r, jsonio.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
 		report: o.Report,
 		b: imported.New(imported.Options{
 			Limits:  imported.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
@@ -100,7 +100,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 
 // A file is a profile that is being read.
 type file struct {
-	*jsonread.Reader
+	*jsonio.Reader
 	report *ntconv.Report
 	b      *imported.Builder
 	meta   *meta // nil until it has been read
@@ -110,7 +110,7 @@ type file struct {
 
 	shared     *tables // nil until they have been read
 	lateStacks int64   // highest stack index of threads that were read before shared; -1 if there is none
-	latePlace  jsonread.Place
+	latePlace  jsonio.Place
 	ownTables  bool // a thread has a stack table of its own
 	threads    []*thread
 	counters   []*counter

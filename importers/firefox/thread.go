@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -20,7 +20,7 @@ type thread struct {
 	samples sampleTable
 	// Lowest and highest string index that names a marker, and the position of the markers, for checkMarkers.
 	markerLow, markerName int32
-	markerPlace           jsonread.Place
+	markerPlace           jsonio.Place
 
 	js      sampleTable
 	native  sampleTable
@@ -32,10 +32,10 @@ type sampleTable struct {
 	table
 	stack      []int32
 	time       []int64
-	deltas     []jsonread.Decimal
-	weight     []jsonread.Decimal
-	duration   []jsonread.Decimal // name of weight before version 29
-	cpu        []jsonread.Decimal
+	deltas     []jsonio.Decimal
+	weight     []jsonio.Decimal
+	duration   []jsonio.Decimal // name of weight before version 29
+	cpu        []jsonio.Decimal
 	weightType string
 }
 
@@ -137,7 +137,7 @@ func (f *file) readSamples(s *sampleTable) (err error) {
 
 // accumulate returns times from their differences in milliseconds. It adds them in picoseconds, so that rounding errors
 // do not accumulate.
-func (f *file) accumulate(deltas []jsonread.Decimal) ([]int64, error) {
+func (f *file) accumulate(deltas []jsonio.Decimal) ([]int64, error) {
 	times := make([]int64, len(deltas))
 	sum := int64(0)
 	for i, d := range deltas {
@@ -146,7 +146,7 @@ func (f *file) accumulate(deltas []jsonread.Decimal) ([]int64, error) {
 			return nil, f.Corrupt("row %d of timeDeltas is out of range", i)
 		}
 		sum += n
-		times[i] = jsonread.Decimal{Mantissa: sum, Exponent: -3}.Nearest()
+		times[i] = jsonio.Decimal{Mantissa: sum, Exponent: -3}.Nearest()
 	}
 	return times, f.charged(nil, 8*len(times))
 }
@@ -165,7 +165,7 @@ func (f *file) finishThreadTables(t *thread, s *stackColumns) error {
 
 // node returns the node of a stack index. The stack belongs to the table of the thread or to the shared table. If the
 // shared table follows later, its stacks will be the first nodes, because no thread has a table of its own.
-func (f *file) node(t *thread, what string, row int, index int32, p jsonread.Place) (imported.Node, error) {
+func (f *file) node(t *thread, what string, row int, index int32, p jsonio.Place) (imported.Node, error) {
 	if index == none || index == -1 {
 		return imported.NoStack, nil
 	}
@@ -276,7 +276,7 @@ func (f *file) weighing(s *sampleTable) (func(to []imported.Value, i int) ([]imp
 		}
 	}
 	return func(to []imported.Value, i int) ([]imported.Value, error) {
-		weight := jsonread.Decimal{Mantissa: 1}
+		weight := jsonio.Decimal{Mantissa: 1}
 		if len(s.weight) > 0 {
 			weight = s.weight[i]
 		}

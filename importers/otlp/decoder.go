@@ -20,7 +20,7 @@ type decoder struct {
 	own        []span.Attribute // attributes of the span
 	attributes []span.Attribute // attributes of its events and links
 	place      place
-	scan       scanner // over the current JSON text
+	json       jsonText // of the current span, resource or scope
 }
 
 // A place is the position of a decoder in the input, for the report.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -33,7 +34,7 @@ func signalOfField(name string) (s signal, ok bool) {
 // recognizeJSON reports whether head begins with an object that has a field of OTLP.
 func recognizeJSON(head []byte) bool {
 	text := bytes.NewReader(bytes.TrimPrefix(head, byteOrderMark))
-	dec := jsontext.NewDecoder(text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	dec := jsonio.NewDecoder(text)
 	for depth := 0; ; {
 		t, err := dec.ReadToken()
 		if err != nil {
@@ -64,8 +65,8 @@ type jsonReader struct {
 	inList bool  // the decoder is inside a resourceSpans list
 
 	res      *span.Resource
-	sections iterator // over scopeSpans
-	list     iterator // over spans
+	sections jsonio.Elements // of scopeSpans
+	list     jsonio.Elements // of spans
 	sc       *span.Scope
 	err      error // error to return after the current element
 }
@@ -98,14 +99,14 @@ func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 		_, _ = in.Discard(len(byteOrderMark)) // Peek has read them
 		j.base = int64(len(byteOrderMark))
 	}
-	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	j.dec = jsonio.NewDecoder(j.in)
 	return j
 }
 
 // next returns the next span. At the end of the input, or after an error, it first returns the spans that precede it.
 func (j *jsonReader) next() (*span.Span, error) {
 	for {
-		if n, ok := j.list.next(); ok {
+		if n, ok := j.list.Next(); ok {
 			j.place.span++
 			if j.spanJSON(n) {
 				j.s.Resource, j.s.Scope = j.res, j.sc
@@ -127,16 +128,32 @@ func (j *jsonReader) next() (*span.Span, error) {
 }
 
 // nextSection returns the next element of scopeSpans. The last one may be incomplete if the input is truncated.
-func (j *jsonReader) nextSection() (node, bool) {
-	if n, ok := j.sections.next(); ok {
-		return n, true
+func (j *jsonReader) nextSection() (text []byte, ok bool) {
+	if text, ok = j.sections.Next(); !ok {
+		text = j.sections.Rest()
+		j.sections = jsonio.Elements{}
 	}
-	if j.sections.partial && j.sections.rest.kind() == '{' {
-		n := j.sections.rest
-		j.sections = iterator{}
-		return n, true
+	return text, len(text) > 0 && (ok || text[0] == '{')
+}
+
+// eachField calls f for the complete members of an object that is an element of resourceSpans or scopeSpans. If the
+// text ends inside a list, eachField returns the beginning of the list.
+func eachField(text []byte, f func(name string, value []byte)) (list jsonio.Elements, partial bool) {
+	for members := jsonio.MembersOf(text); ; {
+		name, value, ok := members.Next()
+		if !ok {
+			rest := members.Rest()
+			return jsonio.ElementsOf(rest), len(rest) > 0 && rest[0] == '['
+		}
+		name, _ = jsonio.AppendUnquoted(nil, name)
+		f(string(name), value)
 	}
-	return node{}, false
+}
+
+// schemaURL decodes the member schemaUrl.
+func (j *jsonReader) schemaURL(value []byte) string {
+	j.json.reset(value)
+	return j.strJSON("schemaUrl")
 }
 
 // openGroup reads the next element of resourceSpans.
@@ -149,61 +166,47 @@ func (j *jsonReader) openGroup() error {
 	j.place.message++
 	j.place.span = -1
 	j.res = &span.Resource{Absent: true}
-	j.sections = iterator{}
-	it := node{b: text, to: len(text)}.members()
-	for {
-		name, value, ok := it.nextMember()
-		if !ok {
-			break
+	j.sections = jsonio.Elements{}
+	list, partial := eachField(text, func(name string, value []byte) {
+		switch name {
+		case "resource":
+			if !j.resourceJSON(j.res, value) {
+				j.corrupt("resource is not valid")
+			}
+		case "scopeSpans", "scope_spans":
+			j.sections = jsonio.ElementsOf(value)
+		case "schemaUrl", "schema_url":
+			j.res.SchemaURL = j.schemaURL(value)
+		default:
+			j.unknown("resourceSpans." + name)
 		}
-		j.groupField(name, value)
-	}
-	if it.partial && it.rest.kind() == '[' { // only scopeSpans is a list among the fields of this object
-		j.sections = it.rest.elems()
+	})
+	if partial { // only scopeSpans is a list among the fields of this object
+		j.sections = list
 	}
 	return nil
 }
 
-func (j *jsonReader) groupField(name, value node) {
-	switch name.raw() {
-	case "resource":
-		if !j.resourceJSON(j.res, value) {
-			j.corrupt("resource is not valid")
-		}
-	case "scopeSpans", "scope_spans":
-		j.sections = value.elems()
-	case "schemaUrl", "schema_url":
-		j.res.SchemaURL = j.strJSON(value, "schemaUrl")
-	default:
-		j.unknown("resourceSpans." + name.raw())
-	}
-}
-
 // openSection decodes the scope of an element of scopeSpans and makes its spans the current list.
-func (j *jsonReader) openSection(n node) {
+func (j *jsonReader) openSection(text []byte) {
 	j.sc = &span.Scope{Absent: true}
-	j.list = iterator{}
-	it := n.members()
-	for {
-		name, value, ok := it.nextMember()
-		if !ok {
-			break
-		}
-		switch name.raw() {
+	j.list = jsonio.Elements{}
+	list, partial := eachField(text, func(name string, value []byte) {
+		switch name {
 		case "scope":
 			if !j.scopeJSON(j.sc, value) {
 				j.corrupt("scope is not valid")
 			}
 		case "spans":
-			j.list = value.elems()
+			j.list = jsonio.ElementsOf(value)
 		case "schemaUrl", "schema_url":
-			j.sc.SchemaURL = j.strJSON(value, "schemaUrl")
+			j.sc.SchemaURL = j.schemaURL(value)
 		default:
-			j.unknown("scopeSpans." + name.raw())
+			j.unknown("scopeSpans." + name)
 		}
-	}
-	if it.partial && it.rest.kind() == '[' {
-		j.list = it.rest.elems()
+	})
+	if partial {
+		j.list = list
 	}
 }
 
@@ -250,7 +253,7 @@ func (j *jsonReader) token(t jsontext.Token) error {
 	}
 	return located(
 		j.place.offset,
-		pointer(j.dec.StackPointer()),
+		jsonio.Path(j.dec.StackPointer()),
 		fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()),
 	)
 }
@@ -296,24 +299,15 @@ func (j *jsonReader) fail(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
 		return located(
 			j.base+j.dec.InputOffset()+int64(len(j.dec.UnreadBuffer())),
-			pointer(j.dec.StackPointer()),
+			jsonio.Path(j.dec.StackPointer()),
 			ntconv.ErrTruncated,
 		)
 	case errors.As(err, &syntax):
 		return located(
 			j.base+syntax.ByteOffset,
-			pointer(syntax.JSONPointer),
+			jsonio.Path(syntax.JSONPointer),
 			fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err),
 		)
 	}
 	return err
-}
-
-// pointer returns a JSON pointer for an error. It is truncated, because its length grows with the depth of the input.
-func pointer(p jsontext.Pointer) string {
-	const size = 100
-	if len(p) > size {
-		return string(p[:size]) + "..."
-	}
-	return string(p)
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // A rewinder is a reader that can take back bytes.
@@ -85,7 +85,7 @@ func (j *jsonReader) resume(damage error) bool {
 	}
 	j.report.Note(ntconv.CodeCorrupt, 1, at.Offset, fmt.Sprintf("%s: %v", at.Where, at.Err))
 	j.base = begin + decoded + skipped
-	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	j.dec = jsonio.NewDecoder(j.in)
 	j.inList = false
 	return true
 }

@@ -1,6 +1,8 @@
 package otlp
 
 import (
+	"slices"
+
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -13,124 +15,109 @@ func set[T any](dst *T, v T, ok bool) bool {
 }
 
 // strJSON decodes a string whose defect does not justify dropping the message.
-func (d *decoder) strJSON(n node, name string) string {
-	s, ok := n.str()
+func (d *decoder) strJSON(name string) string {
+	s, ok := d.json.str()
 	if !ok {
 		d.corrupt(name + " is not a string")
 	}
 	return d.valid(s)
 }
 
-func (d *decoder) setString(dst *string, n node) bool {
-	s, ok := n.str()
+func (d *decoder) setString(dst *string) bool {
+	s, ok := d.json.str()
 	*dst = d.valid(s)
 	return ok
 }
 
-func setUint32(dst *uint32, n node) bool {
-	v, ok := n.uint32()
+func (d *decoder) setUint32(dst *uint32) bool {
+	v, ok := d.json.uint32()
 	return set(dst, v, ok)
 }
 
-func setUint64(dst *uint64, n node) bool {
-	v, ok := n.uint()
+func (d *decoder) setUint64(dst *uint64) bool {
+	v, ok := d.json.uint()
 	return set(dst, v, ok)
 }
 
-func setHex(dst []byte, size *int, n node) bool {
-	v, ok := n.hex(dst)
+func (d *decoder) setHex(dst []byte, size *int) bool {
+	v, ok := d.json.hex(dst)
 	*size = v
 	return ok
 }
 
-// spanJSON decodes an element of spans into d.s. It returns false and counts the span if it is invalid.
-func (d *decoder) spanJSON(n node) bool {
-	d.reset()
-	var ids idLengths
-	ok := n.kind() == '{'
-	it := n.share(&d.scan).members()
-	for {
-		name, value, more := it.nextMember()
-		if !more {
-			break
+// unknownJSON counts a member that OTLP does not define and skips its value. It returns true: the object is valid.
+func (d *decoder) unknownJSON(name string) bool {
+	d.unknown(name)
+	d.json.Skip()
+	return true
+}
+
+// eachJSON calls f for the elements of a list that there is room for, and skips the others.
+func (d *decoder) eachJSON(f func() bool) bool {
+	return d.json.elems(func() bool {
+		if !d.room() {
+			d.json.Skip()
+			return true
 		}
-		if key := name.raw(); !d.spanFieldJSON(key, value, &ids) && ok {
+		return f()
+	})
+}
+
+// spanJSON decodes an element of spans into d.s. It returns false and counts the span if it is invalid.
+func (d *decoder) spanJSON(text []byte) bool {
+	d.reset()
+	d.json.reset(text)
+	var ids idLengths
+	ok := true
+	return d.json.members(func(key string) bool {
+		if !d.spanFieldJSON(key, &ids) && ok {
 			ok = false
 			d.skip(key + " is not valid")
 		}
-	}
-	return ok && d.finish(ids)
+		return ok
+	}) && d.finish(ids)
 }
 
 // spanFieldJSON decodes a field of a span. It returns false if the value is invalid; an unknown field is valid and
 // counted.
-func (d *decoder) spanFieldJSON(key string, v node, ids *idLengths) bool {
+func (d *decoder) spanFieldJSON(key string, ids *idLengths) bool {
 	s := &d.s
 	switch key {
 	case "traceId", "trace_id":
-		return setHex(s.TraceID[:], &ids.trace, v)
+		return d.setHex(s.TraceID[:], &ids.trace)
 	case "spanId", "span_id":
-		return setHex(s.ID[:], &ids.span, v)
+		return d.setHex(s.ID[:], &ids.span)
 	case "parentSpanId", "parent_span_id":
-		return setHex(s.ParentID[:], &ids.parent, v)
+		return d.setHex(s.ParentID[:], &ids.parent)
 	case "traceState", "trace_state":
-		return d.setString(&s.TraceState, v)
+		return d.setString(&s.TraceState)
 	case "name":
-		return d.setString(&s.Name, v)
+		return d.setString(&s.Name)
 	case "kind":
-		k, ok := d.enum(v, kindNames)
+		k, ok := d.enum(kindNames)
 		return set(&s.Kind, span.Kind(k), ok)
 	case "startTimeUnixNano", "start_time_unix_nano":
-		return setUint64(&s.Start, v)
+		return d.setUint64(&s.Start)
 	case "endTimeUnixNano", "end_time_unix_nano":
-		return setUint64(&s.End, v)
+		return d.setUint64(&s.End)
 	case "attributes":
-		var ok bool
-		d.own, ok = d.attributesJSON(d.own, v, d.limits.Depth)
-		return ok
+		return d.attributesJSON(&d.own, d.limits.Depth)
 	case "droppedAttributesCount", "dropped_attributes_count":
-		return setUint32(&s.DroppedAttributes, v)
+		return d.setUint32(&s.DroppedAttributes)
 	case "droppedEventsCount", "dropped_events_count":
-		return setUint32(&s.DroppedEvents, v)
+		return d.setUint32(&s.DroppedEvents)
 	case "droppedLinksCount", "dropped_links_count":
-		return setUint32(&s.DroppedLinks, v)
+		return d.setUint32(&s.DroppedLinks)
 	case "flags":
-		return setUint32(&s.Flags, v)
+		return d.setUint32(&s.Flags)
 	case "events":
-		return eachElem(v, d.eventJSON)
+		return d.eachJSON(d.eventJSON)
 	case "links":
-		return eachElem(v, d.linkJSON)
+		return d.eachJSON(d.linkJSON)
 	case "status":
-		return d.statusJSON(v)
+		return d.statusJSON()
 	}
-	d.unknown("span." + key)
-	return true
-}
-
-// eachElem calls f for the elements of a list. It returns true if n is a list or null and all calls returned true.
-func eachElem(n node, f func(node) bool) bool {
-	ok := n.kind() == '[' || n.kind() == 'n'
-	it := n.elems()
-	for {
-		elem, more := it.next()
-		if !more {
-			return ok
-		}
-		ok = f(elem) && ok
-	}
-}
-
-// eachMember calls f for the members of an object. It returns true if n is an object and all calls returned true.
-func eachMember(n node, f func(key string, v node) bool) bool {
-	ok := n.kind() == '{'
-	it := n.members()
-	for {
-		name, value, more := it.nextMember()
-		if !more {
-			return ok
-		}
-		ok = f(name.raw(), value) && ok
-	}
+	return d.unknownJSON("span." + key)
 }
 
 // kindNames and statusNames are the names of enum values in trace.proto. OTLP/JSON uses numbers only, but protojson
@@ -143,199 +130,155 @@ var (
 )
 
 // enum decodes a number, or a name from names.
-func (d *decoder) enum(n node, names []string) (int32, bool) {
-	v, ok := n.int()
-	if ok {
+func (d *decoder) enum(names []string) (int32, bool) {
+	kind, s := d.json.raw()
+	if v, ok := parseInt(kind, s); ok {
 		return int32(v), int64(int32(v)) == v
 	}
-	s := n.raw()
-	for i, name := range names {
-		if s == name {
-			return int32(i), true
-		}
-	}
-	return 0, false
+	i := slices.Index(names, s)
+	return int32(max(i, 0)), i >= 0
 }
 
-func (d *decoder) statusJSON(n node) bool {
-	if n.kind() == 'n' {
+func (d *decoder) statusJSON() bool {
+	if d.json.null() {
 		return true
 	}
 	d.s.HasStatus = true
-	return eachMember(n, func(key string, v node) bool {
+	return d.json.members(func(key string) bool {
 		switch key {
 		case "message":
-			return d.setString(&d.s.StatusMessage, v)
+			return d.setString(&d.s.StatusMessage)
 		case "code":
-			c, ok := d.enum(v, statusNames)
+			c, ok := d.enum(statusNames)
 			return set(&d.s.Status, span.StatusCode(c), ok)
 		}
-		d.unknown("status." + key)
-		return true
+		return d.unknownJSON("status." + key)
 	})
 }
 
-func (d *decoder) eventJSON(n node) bool {
-	if !d.room() {
-		return true
-	}
+func (d *decoder) eventJSON() bool {
 	var e span.Event
 	from := len(d.attributes)
-	ok := eachMember(n, func(key string, v node) (ok bool) {
+	ok := d.json.members(func(key string) bool {
 		switch key {
 		case "timeUnixNano", "time_unix_nano":
-			return setUint64(&e.Time, v)
+			return d.setUint64(&e.Time)
 		case "name":
-			return d.setString(&e.Name, v)
+			return d.setString(&e.Name)
 		case "attributes":
-			d.attributes, ok = d.attributesJSON(d.attributes, v, d.limits.Depth)
-			return ok
+			return d.attributesJSON(&d.attributes, d.limits.Depth)
 		case "droppedAttributesCount", "dropped_attributes_count":
-			return setUint32(&e.DroppedAttributes, v)
+			return d.setUint32(&e.DroppedAttributes)
 		}
-		d.unknown("event." + key)
-		return true
+		return d.unknownJSON("event." + key)
 	})
 	e.Attributes = d.attributes[from:len(d.attributes):len(d.attributes)]
 	d.s.Events = append(d.s.Events, e)
 	return ok
 }
 
-func (d *decoder) linkJSON(n node) bool {
-	if !d.room() {
-		return true
-	}
+func (d *decoder) linkJSON() bool {
 	var l span.Link
 	var ids idLengths
 	from := len(d.attributes)
-	ok := eachMember(n, func(key string, v node) (ok bool) {
+	ok := d.json.members(func(key string) bool {
 		switch key {
 		case "traceId", "trace_id":
-			return setHex(l.TraceID[:], &ids.trace, v)
+			return d.setHex(l.TraceID[:], &ids.trace)
 		case "spanId", "span_id":
-			return setHex(l.ID[:], &ids.span, v)
+			return d.setHex(l.ID[:], &ids.span)
 		case "traceState", "trace_state":
-			return d.setString(&l.TraceState, v)
+			return d.setString(&l.TraceState)
 		case "attributes":
-			d.attributes, ok = d.attributesJSON(d.attributes, v, d.limits.Depth)
-			return ok
+			return d.attributesJSON(&d.attributes, d.limits.Depth)
 		case "droppedAttributesCount", "dropped_attributes_count":
-			return setUint32(&l.DroppedAttributes, v)
+			return d.setUint32(&l.DroppedAttributes)
 		case "flags":
-			return setUint32(&l.Flags, v)
+			return d.setUint32(&l.Flags)
 		}
-		d.unknown("link." + key)
-		return true
+		return d.unknownJSON("link." + key)
 	})
 	l.Attributes = d.attributes[from:len(d.attributes):len(d.attributes)]
 	d.link(l, ids)
 	return ok
 }
 
-// attributesJSON appends a list of KeyValue to dst.
-func (d *decoder) attributesJSON(dst []span.Attribute, n node, depth int) ([]span.Attribute, bool) {
-	ok := n.kind() == '[' || n.kind() == 'n'
-	it := n.elems()
-	for {
-		elem, more := it.next()
-		if !more {
-			return dst, ok
-		}
-		if !d.room() {
-			continue
-		}
-		a, valid := d.attributeJSON(elem, depth)
-		dst, ok = append(dst, a), ok && valid
-	}
-}
-
-func (d *decoder) attributeJSON(n node, depth int) (a span.Attribute, ok bool) {
-	ok = n.kind() == '{'
-	it := n.members()
-	for {
-		name, value, more := it.nextMember()
-		if !more {
-			return a, ok
-		}
-		switch key := name.raw(); key {
-		case "key":
-			ok = d.setString(&a.Key, value) && ok
-		case "value":
-			if value.kind() != 'n' {
-				var valid bool
-				a.Value, valid = d.anyValueJSON(value, depth)
-				ok = ok && valid
+// attributesJSON appends a list of KeyValue to *dst.
+func (d *decoder) attributesJSON(dst *[]span.Attribute, depth int) bool {
+	return d.eachJSON(func() bool {
+		var a span.Attribute
+		ok := d.json.members(func(key string) (ok bool) {
+			switch {
+			case key == "key":
+				return d.setString(&a.Key)
+			case key != "value":
+				return d.unknownJSON("attribute." + key)
+			case d.json.null():
+				return true
 			}
-		default:
-			d.unknown("attribute." + key)
-		}
-	}
+			a.Value, ok = d.anyValueJSON(depth)
+			return ok
+		})
+		*dst = append(*dst, a)
+		return ok
+	})
 }
 
 // anyValueJSON decodes an AnyValue with at most depth levels of arrays and key-value lists.
-func (d *decoder) anyValueJSON(n node, depth int) (v span.Value, ok bool) {
-	v, ok = span.Empty(), n.kind() == '{'
-	it := n.members()
-	for {
-		name, value, more := it.nextMember()
-		if !more {
-			return v, ok
+func (d *decoder) anyValueJSON(depth int) (v span.Value, ok bool) {
+	v = span.Empty()
+	ok = d.json.members(func(key string) (ok bool) {
+		if d.json.null() {
+			return true
 		}
-		if value.kind() == 'n' {
-			continue
-		}
-		var valid bool
-		v, valid = d.valueJSON(v, name.raw(), value, depth)
-		ok = ok && valid
-	}
+		v, ok = d.valueJSON(v, key, depth)
+		return ok
+	})
+	return v, ok
 }
 
 // valueJSON decodes a field of an AnyValue. It returns v for an unknown field.
-func (d *decoder) valueJSON(v span.Value, key string, n node, depth int) (span.Value, bool) {
+func (d *decoder) valueJSON(v span.Value, key string, depth int) (span.Value, bool) {
 	switch key {
 	case "stringValue", "string_value":
-		s, ok := n.str()
+		s, ok := d.json.str()
 		return span.String(d.valid(s)), ok
 	case "boolValue", "bool_value":
-		b, ok := n.bool()
+		b, ok := d.json.bool()
 		return span.Bool(b), ok
 	case "intValue", "int_value":
-		i, ok := n.int()
+		i, ok := d.json.int()
 		return span.Int(i), ok
 	case "doubleValue", "double_value":
-		f, ok := n.float()
+		f, ok := d.json.float()
 		return span.Float(f), ok
 	case "bytesValue", "bytes_value":
-		b, ok := n.base64()
+		b, ok := d.json.base64()
 		return span.Bytes(b), ok
 	case "arrayValue", "array_value", "kvlistValue", "kvlist_value":
 		if depth == 0 {
+			d.json.Skip()
 			return d.tooDeep(), true
 		}
 		if key[0] == 'a' {
-			return d.elemsJSON(n, depth-1)
+			return d.elemsJSON(depth - 1)
 		}
-		return d.membersJSON(n, depth-1)
+		return d.membersJSON(depth - 1)
 	}
-	d.unknown("value." + key)
-	return v, true
+	return v, d.unknownJSON("value." + key)
 }
 
 // elemsJSON decodes an ArrayValue.
-func (d *decoder) elemsJSON(n node, depth int) (v span.Value, ok bool) {
+func (d *decoder) elemsJSON(depth int) (v span.Value, ok bool) {
 	var elems []span.Value
-	ok = eachMember(n, func(key string, list node) bool {
+	ok = d.json.members(func(key string) bool {
 		if key != "values" {
-			d.unknown("arrayValue." + key)
-			return true
+			return d.unknownJSON("arrayValue." + key)
 		}
-		return eachElem(list, func(n node) bool {
-			if !d.room() {
-				return true
-			}
+		return d.eachJSON(func() bool {
 			v, ok := span.Empty(), true
-			if n.kind() != 'n' {
-				v, ok = d.anyValueJSON(n, depth)
+			if !d.json.null() {
+				v, ok = d.anyValueJSON(depth)
 			}
 			elems = append(elems, v)
 			return ok
@@ -345,92 +288,84 @@ func (d *decoder) elemsJSON(n node, depth int) (v span.Value, ok bool) {
 }
 
 // membersJSON decodes a KeyValueList.
-func (d *decoder) membersJSON(n node, depth int) (v span.Value, ok bool) {
+func (d *decoder) membersJSON(depth int) (v span.Value, ok bool) {
 	var members []span.Attribute
-	ok = eachMember(n, func(key string, list node) (ok bool) {
+	ok = d.json.members(func(key string) bool {
 		if key != "values" {
-			d.unknown("kvlistValue." + key)
-			return true
+			return d.unknownJSON("kvlistValue." + key)
 		}
-		members, ok = d.attributesJSON(members, list, depth)
-		return ok
+		return d.attributesJSON(&members, depth)
 	})
 	return span.Map(members), ok
 }
 
 // resourceJSON decodes a resource.
-func (d *decoder) resourceJSON(r *span.Resource, n node) bool {
-	if n.kind() == 'n' {
+func (d *decoder) resourceJSON(r *span.Resource, text []byte) bool {
+	d.json.reset(text)
+	if d.json.null() {
 		return true
 	}
 	r.Absent, d.elements = false, 0
-	return eachMember(n.share(&d.scan), func(key string, v node) (ok bool) {
+	return d.json.members(func(key string) bool {
 		switch key {
 		case "attributes":
-			r.Attributes, ok = d.attributesJSON(r.Attributes, v, d.limits.Depth)
-			return ok
+			return d.attributesJSON(&r.Attributes, d.limits.Depth)
 		case "droppedAttributesCount", "dropped_attributes_count":
-			return setUint32(&r.DroppedAttributes, v)
+			return d.setUint32(&r.DroppedAttributes)
 		case "entityRefs", "entity_refs":
-			return eachElem(v, func(n node) bool {
-				if !d.room() {
-					return true
-				}
+			return d.eachJSON(func() bool {
 				var e span.Entity
-				ok := d.entityJSON(&e, n)
+				ok := d.entityJSON(&e)
 				r.Entities = append(r.Entities, e)
 				return ok
 			})
 		}
-		d.unknown("resource." + key)
-		return true
+		return d.unknownJSON("resource." + key)
 	})
 }
 
-func (d *decoder) entityJSON(e *span.Entity, n node) bool {
-	strings := func(dst *[]string, v node) bool {
-		return eachElem(v, func(n node) bool {
+func (d *decoder) entityJSON(e *span.Entity) bool {
+	strings := func(dst *[]string) bool {
+		return d.json.elems(func() bool {
 			var s string
-			ok := d.setString(&s, n)
+			ok := d.setString(&s)
 			*dst = append(*dst, s)
 			return ok
 		})
 	}
-	return eachMember(n, func(key string, v node) bool {
+	return d.json.members(func(key string) bool {
 		switch key {
 		case "schemaUrl", "schema_url":
-			return d.setString(&e.SchemaURL, v)
+			return d.setString(&e.SchemaURL)
 		case "type":
-			return d.setString(&e.Type, v)
+			return d.setString(&e.Type)
 		case "idKeys", "id_keys":
-			return strings(&e.IDKeys, v)
+			return strings(&e.IDKeys)
 		case "descriptionKeys", "description_keys":
-			return strings(&e.DescriptionKeys, v)
+			return strings(&e.DescriptionKeys)
 		}
-		d.unknown("entityRef." + key)
-		return true
+		return d.unknownJSON("entityRef." + key)
 	})
 }
 
 // scopeJSON decodes a scope.
-func (d *decoder) scopeJSON(s *span.Scope, n node) bool {
-	if n.kind() == 'n' {
+func (d *decoder) scopeJSON(s *span.Scope, text []byte) bool {
+	d.json.reset(text)
+	if d.json.null() {
 		return true
 	}
 	s.Absent, d.elements = false, 0
-	return eachMember(n.share(&d.scan), func(key string, v node) (ok bool) {
+	return d.json.members(func(key string) bool {
 		switch key {
 		case "name":
-			return d.setString(&s.Name, v)
+			return d.setString(&s.Name)
 		case "version":
-			return d.setString(&s.Version, v)
+			return d.setString(&s.Version)
 		case "attributes":
-			s.Attributes, ok = d.attributesJSON(s.Attributes, v, d.limits.Depth)
-			return ok
+			return d.attributesJSON(&s.Attributes, d.limits.Depth)
 		case "droppedAttributesCount", "dropped_attributes_count":
-			return setUint32(&s.DroppedAttributes, v)
+			return d.setUint32(&s.DroppedAttributes)
 		}
-		d.unknown("scope." + key)
-		return true
+		return d.unknownJSON("scope." + key)
 	})
 }

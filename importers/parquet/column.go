@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
@@ -227,7 +227,7 @@ func (c *fileColumn) json(dst []byte, values, mapped []parquetreader.Value, othe
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst, _ = jsontext.AppendQuote(dst, c.text(values[i])) // invalid UTF-8 becomes U+FFFD
+			dst = jsonio.AppendQuoted(dst, c.text(values[i]))
 			dst = append(dst, ':')
 			dst = other.jsonValue(dst, mapped[i])
 		}
@@ -263,7 +263,7 @@ func (c *fileColumn) jsonValue(dst []byte, v parquetreader.Value) []byte {
 	case k == kindFloat && !math.IsNaN(v.Float64()) && !math.IsInf(v.Float64(), 0):
 		return append(dst, c.text(v)...)
 	}
-	dst, _ = jsontext.AppendQuote(dst, c.text(v)) // invalid UTF-8 becomes U+FFFD
+	dst = jsonio.AppendQuoted(dst, c.text(v))
 	return dst
 }
 

@@ -1,14 +1,13 @@
 package parquet
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/internal/tables"
@@ -24,8 +23,6 @@ type jsonTypes struct {
 	layouts layouts
 	memory  memory // of types
 
-	text    bytes.Reader // of all types
-	dec     *jsontext.Decoder
 	members []member
 }
 
@@ -126,13 +123,7 @@ func (t *jsonTypes) parse(text string) {
 	if text == "" {
 		return
 	}
-	t.text.Reset([]byte(text))
-	if t.dec == nil {
-		t.dec = jsontext.NewDecoder(&t.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	} else {
-		t.dec.Reset(&t.text, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	}
-	if err := t.object(); err != nil {
+	if err := t.object([]byte(text)); err != nil {
 		t.o.Report.Note(ntconv.CodePayload, 1, -1, fmt.Sprintf("column payload: %v", err))
 		t.members = append(t.members[:0], member{wholePayload, kindString, text})
 	}
@@ -141,39 +132,36 @@ func (t *jsonTypes) parse(text string) {
 var errNoObject = errors.New("not a JSON object")
 
 // object parses the members of an object.
-func (t *jsonTypes) object() error {
-	if tok, err := t.dec.ReadToken(); err != nil || tok.Kind() != '{' {
-		return errors.Join(errNoObject, err)
+func (t *jsonTypes) object(text []byte) error {
+	if _, err := jsonio.Skip(text, 0); err != nil {
+		return err
 	}
-	for t.dec.PeekKind() != '}' {
-		name, err := t.dec.ReadToken()
-		if err != nil {
-			return err
+	if i := jsonio.SkipSpace(text, 0); text[i] != '{' {
+		return errNoObject
+	}
+	for members := jsonio.MembersOf(text); ; {
+		name, value, ok := members.Next()
+		if !ok {
+			return nil
 		}
-		m := member{name: name.String()}
-		value, err := t.dec.ReadValue()
-		if err != nil {
-			return err
-		}
-		switch value.Kind() {
+		var m member
+		name, _ = jsonio.AppendUnquoted(nil, name)
+		m.name = string(name)
+		switch value[0] {
 		case 'n':
 			continue // null is not a field
 		case 't', 'f':
 			m.kind, m.text = kindBool, string(value)
-		case '0':
-			m.kind, m.text = numberKind(string(value)), string(value)
 		case '"':
-			text, err := jsontext.AppendUnquote(nil, value)
-			if err != nil && len(text) == 0 {
-				return err
-			}
+			text, _ := jsonio.AppendUnquoted(nil, value)
 			m.kind, m.text = kindString, string(text)
-		default:
+		case '{', '[':
 			m.kind, m.text = kindString, string(value)
+		default:
+			m.kind, m.text = numberKind(string(value)), string(value)
 		}
 		t.members = append(t.members, m)
 	}
-	return nil
 }
 
 // numberKind returns the smallest kind that restores a number.
@@ -231,10 +219,10 @@ func (t *jsonTypes) whole() string {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b, _ = jsontext.AppendQuote(b, m.name) // invalid UTF-8 becomes U+FFFD
+		b = jsonio.AppendQuoted(b, m.name)
 		b = append(b, ':')
 		if m.kind == kindString {
-			b, _ = jsontext.AppendQuote(b, m.text)
+			b = jsonio.AppendQuoted(b, m.text)
 		} else {
 			b = append(b, m.text...)
 		}

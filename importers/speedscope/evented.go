@@ -2,7 +2,7 @@ package speedscope
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -174,7 +174,7 @@ func (p *profile) finishEvented() error {
 	}
 	end := p.end
 	if !p.hasEnd {
-		end = jsonread.Decimal{Mantissa: p.open.last, Exponent: int32(-p.unit.digits)}
+		end = jsonio.Decimal{Mantissa: p.open.last, Exponent: int32(-p.unit.digits)}
 	}
 	at, err := p.value(end, "endValue")
 	if err != nil || p.open.node == imported.NoStack && len(p.open.slices) == 0 {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -15,7 +15,7 @@ type profile struct {
 	*file
 	kind, name string
 	unit       *unit // nil until it is known
-	start, end jsonread.Decimal
+	start, end jsonio.Decimal
 	hasStart   bool
 	hasEnd     bool
 
@@ -27,18 +27,18 @@ type profile struct {
 	hasColumn bool // prepare has set column
 
 	samples []imported.Node
-	weights []jsonread.Decimal
+	weights []jsonio.Decimal
 	path    []imported.Node // nodes of the latest sample, from the root
 	frames  []uint32        // frames of these nodes
 
 	open    open           // state of the events so far
 	pending []pendingEvent // events that preceded the members needed to apply them
-	events  jsonread.Place // position of the events, for the report
+	events  jsonio.Place   // position of the events, for the report
 }
 
 // A pendingEvent is an event of an evented profile.
 type pendingEvent struct {
-	at    jsonread.Decimal
+	at    jsonio.Decimal
 	frame uint32
 	close bool
 }
@@ -254,7 +254,7 @@ func (p *profile) begin() (int64, error) {
 }
 
 // value returns a number of the profile in the unit of its column.
-func (p *profile) value(d jsonread.Decimal, what string) (int64, error) {
+func (p *profile) value(d jsonio.Decimal, what string) (int64, error) {
 	v, exact, ok := d.Scale(p.unit.digits)
 	if !ok || v > imported.MaxTime || v < -imported.MaxTime {
 		return 0, p.Corrupt("%s %s is out of range", what, decimalText(d))
@@ -265,7 +265,7 @@ func (p *profile) value(d jsonread.Decimal, what string) (int64, error) {
 	return v, nil
 }
 
-func decimalText(d jsonread.Decimal) string {
+func decimalText(d jsonio.Decimal) string {
 	return strconv.FormatInt(d.Mantissa, 10) + "e" + strconv.Itoa(int(d.Exponent))
 }
 

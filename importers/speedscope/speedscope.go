@@ -23,7 +23,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
@@ -32,7 +32,7 @@ import (
 const (
 	LimitTables  = imported.LimitTables  // Limits.Tables, in bytes
 	LimitThreads = imported.LimitThreads // Limits.Profiles
-	LimitValue   = jsonread.LimitValue   // Limits.Value, in bytes
+	LimitValue   = jsonio.LimitValue     // Limits.Value, in bytes
 )
 
 // Limits bounds the memory that a source uses for one file. Zero selects the default, which each member states.
@@ -50,7 +50,7 @@ func (l Limits) Defaults() Limits {
 	d := imported.Limits{Tables: l.Tables, Threads: l.Profiles, Stack: l.Stack}.Defaults()
 	l.Tables, l.Profiles, l.Stack = d.Tables, d.Threads, d.Stack
 	if l.Value <= 0 {
-		l.Value = jsonread.DefaultValue
+		l.Value = jsonio.DefaultValue
 	}
 	return l
 }
@@ -80,7 +80,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 	}
 	o.Limits = o.Limits.Defaults()
 	f := &file{
-		Reader: jsonread.New(r, jsonread.Options{Format: "speedscope", Value: o.Limits.Value, Report: o.Report}),
+		Reader: jsonio.New(r, jsonio.Options{Format: "speedscope", Value: o.Limits.Value, Report: o.Report}),
 		o:      &o,
 		b: imported.New(imported.Options{
 			Limits:  imported.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
@@ -123,7 +123,7 @@ var (
 
 // A file is a file that is being read.
 type file struct {
-	*jsonread.Reader
+	*jsonio.Reader
 	o       *Options
 	b       *imported.Builder
 	process *ntconv.Process // of profiles that do not name a process
@@ -138,10 +138,10 @@ type file struct {
 	version        string
 	active         int64
 	profiles       []summary
-	highest        int64          // highest frame index in a stack; -1 if there is none
-	highestPlace   jsonread.Place // position of its first use
-	timed          bool           // a profile has times
-	start          int64          // start of the first profile with times
+	highest        int64        // highest frame index in a stack; -1 if there is none
+	highestPlace   jsonio.Place // position of its first use
+	timed          bool         // a profile has times
+	start          int64        // start of the first profile with times
 }
 
 // A summary is what remains of a profile after it has been read.
@@ -214,7 +214,7 @@ func (f *file) incomplete(hasProfiles bool) error {
 	)
 }
 
-func (f *file) noFrame(p jsonread.Place, n int64) error {
+func (f *file) noFrame(p jsonio.Place, n int64) error {
 	return f.Fail(p, fmt.Errorf("%w: no frame has index %d; shared.frames has %d", ntconv.ErrCorrupt, n, len(f.frames)))
 }
 

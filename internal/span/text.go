@@ -2,6 +2,7 @@ package span
 
 import (
 	"encoding/base64"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"math"
 	"strconv"
 	"strings"
@@ -174,64 +175,61 @@ func parseValue(typ, s string) (v Value, ok bool) {
 		raw, err := base64.StdEncoding.DecodeString(s)
 		return Bytes(string(raw)), err == nil
 	case typeArray, typeMap:
-		j := jsonText{s: s}
+		j := jsonText{Scanner: jsonio.Scanner{Text: []byte(s)}}
 		v = j.value(MaxDepth)
-		return v, !j.failed && j.s == "" && typeNames[v.kind] == typ
+		return v, !j.failed && j.Peek() == 0 && typeNames[v.kind] == typ
 	case typeEmpty:
 		return Empty(), s == ""
 	}
 	return Value{}, typ == typeAbsent && s == ""
 }
 
-// A jsonText is the unread part of text written by appendJSON. It parses only that form, not JSON in general.
+// A jsonText parses text written by appendJSON, not JSON in general.
 type jsonText struct {
-	s      string
+	jsonio.Scanner
 	failed bool
 }
 
-// accept consumes a prefix if the text has it, and reports whether it had.
-func (j *jsonText) accept(prefix string) (ok bool) {
-	j.s, ok = strings.CutPrefix(j.s, prefix)
-	return ok
-}
-
-// want consumes a required prefix.
-func (j *jsonText) want(prefix string) {
-	if !j.accept(prefix) {
+// want consumes required text.
+func (j *jsonText) want(text string) {
+	if !j.Literal(text) {
 		j.fail()
 	}
 }
 
 // fail ends the text, so that every loop over it ends.
-func (j *jsonText) fail() { j.s, j.failed = "", true }
+func (j *jsonText) fail() { j.Text, j.Pos, j.failed = nil, 0, true }
 
 // value parses a value written by appendJSON.
 func (j *jsonText) value(depth int) (v Value) {
 	switch {
-	case j.accept("null"):
+	case j.Literal("null"):
 		return Value{}
-	case j.accept("{}"):
+	case j.Literal("{}"):
 		return Empty()
-	case j.accept(`{"stringValue":`):
+	case j.Literal(`{"stringValue":`):
 		v = String(j.quoted())
-	case j.accept(`{"boolValue":`):
-		v = j.scalar(typeBool, j.until("}"))
-	case j.accept(`{"intValue":`):
+	case j.Literal(`{"boolValue":`):
+		if v = Bool(j.Literal("true")); !v.Bool() {
+			j.want("false")
+		}
+	case j.Literal(`{"intValue":`):
 		v = j.scalar(typeInt, j.quoted())
-	case j.accept(`{"doubleValue":"`):
-		v = j.scalar(typeDouble, j.until(`"`))
-		j.want(`"`)
-	case j.accept(`{"doubleValue":`):
-		v = j.scalar(typeDouble, j.until("}"))
-	case j.accept(`{"bytesValue":`):
+	case j.Literal(`{"doubleValue":`):
+		if text := j.Number(); len(text) > 0 {
+			v = j.scalar(typeDouble, string(text))
+		} else {
+			v = j.scalar(typeDouble, j.quoted())
+		}
+	case j.Literal(`{"bytesValue":`):
 		v = j.scalar(typeBytes, j.quoted())
-	case depth > 0 && j.accept(`{"arrayValue":{"values":[`):
+	case depth > 0 && j.Literal(`{"arrayValue":{"values":[`):
 		v.kind = ValueArray
 		for first := true; j.more(first); first = false {
 			v.elems = append(v.elems, j.value(depth-1))
 		}
 		j.want("}")
-	case depth > 0 && j.accept(`{"kvlistValue":{"values":[`):
+	case depth > 0 && j.Literal(`{"kvlistValue":{"values":[`):
 		v.kind = ValueMap
 		for first := true; j.more(first); first = false {
 			v.members = append(v.members, j.member(depth-1))
@@ -246,7 +244,7 @@ func (j *jsonText) value(depth int) (v Value) {
 
 // more reports whether a list has another element, and consumes the comma before it or the bracket at the end.
 func (j *jsonText) more(first bool) bool {
-	if j.accept("]") || j.failed {
+	if j.failed || j.Literal("]") {
 		return false
 	}
 	if !first {
@@ -258,7 +256,7 @@ func (j *jsonText) more(first bool) bool {
 func (j *jsonText) member(depth int) (a Attribute) {
 	j.want(`{"key":`)
 	a.Key = j.quoted()
-	if j.accept(`,"value":`) {
+	if j.Literal(`,"value":`) {
 		a.Value = j.value(depth)
 	}
 	j.want("}")
@@ -274,46 +272,14 @@ func (j *jsonText) scalar(typ, s string) Value {
 	return v
 }
 
-// until consumes and returns the text before end.
-func (j *jsonText) until(end string) (s string) {
-	at := strings.Index(j.s, end)
-	if at < 0 {
-		j.fail()
-		return ""
-	}
-	s, j.s = j.s[:at], j.s[at:]
-	return s
-}
-
 // quoted parses a string written by appendQuoted.
 func (j *jsonText) quoted() string {
-	j.want(`"`)
-	var unescaped []byte
-	for {
-		at := strings.IndexAny(j.s, `"\`)
-		if at < 0 || j.s[at] == '\\' && at+1 == len(j.s) {
-			j.fail()
-			return ""
-		}
-		plain := j.s[:at]
-		if j.s[at] == '"' {
-			j.s = j.s[at+1:]
-			if unescaped == nil {
-				return plain
-			}
-			return string(append(unescaped, plain...))
-		}
-		unescaped = append(unescaped, plain...)
-		c := j.s[at+1]
-		j.s = j.s[at+2:]
-		if c == 'u' {
-			n, err := strconv.ParseUint(j.s[:min(4, len(j.s))], 16, 8)
-			if err != nil || len(j.s) < 4 {
-				j.fail()
-				return ""
-			}
-			c, j.s = byte(n), j.s[4:]
-		}
-		unescaped = append(unescaped, c)
+	text, escapes, ok := j.String()
+	if escapes {
+		text, _, ok = jsonio.AppendUnescaped(nil, text)
 	}
+	if !ok {
+		j.fail()
+	}
+	return string(text)
 }

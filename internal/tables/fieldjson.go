@@ -4,19 +4,18 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
-// Limits of ParseFields. Both exceed what a nettrace file needs in practice: its reader accepts 32 levels.
-const (
-	maxFieldDepth = 64
-	maxFieldCount = 1 << 20
-)
+// maxFieldCount is the maximum number of fields that ParseFields returns. It exceeds what a nettrace file needs.
+const maxFieldCount = 1 << 20
 
 // A fieldJSON is a field of a payload in the columns recorded_fields and layout of event_types. Type is the name of the
 // type code as ntconv.TypeCode.String returns it, or the number of a code without a name.
@@ -102,8 +101,10 @@ func ParseFields(text string) ([]ntconv.Field, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if err := checkDepth(text); err != nil {
-		return nil, err
+	if _, err := jsonio.Skip([]byte(text), 0); errors.Is(err, jsonio.ErrDepth) { // the decoder recurses
+		return nil, &ntconv.LimitError{
+			Limit: "nesting of fields as JSON", Value: jsonio.MaxDepth, Asked: jsonio.MaxDepth + 1, Unit: "levels",
+		}
 	}
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
 	d.DisallowUnknownFields()
@@ -116,33 +117,6 @@ func ParseFields(text string) ([]ntconv.Field, error) {
 	}
 	p := fieldParser{codes: codes()}
 	return p.fields(list)
-}
-
-// checkDepth limits the nesting before the string is decoded, because the decoder recurses.
-func checkDepth(text string) error {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			// A level of fields has an array and an object.
-			if depth++; depth > 2*maxFieldDepth {
-				return &ntconv.LimitError{
-					Limit: "field nesting",
-					Value: maxFieldDepth,
-					Asked: int64(depth+1) / 2,
-					Unit:  "levels",
-				}
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return nil
 }
 
 type fieldParser struct {

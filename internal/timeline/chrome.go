@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/track"
@@ -101,7 +101,7 @@ func (c *chromeReader) counters(e *ntconv.Event, d *chromeevent.Event, at int64)
 		c.name = append(append(append(c.name, '['), d.ID.Text...), ']')
 	}
 	n := len(c.name)
-	for members := jsonscan.MembersOf(d.Args); ; {
+	for members := jsonio.MembersOf(d.Args); ; {
 		name, value, ok := members.Next()
 		if !ok {
 			return found
@@ -111,7 +111,7 @@ func (c *chromeReader) counters(e *ntconv.Event, d *chromeevent.Event, at int64)
 			continue
 		}
 		found = true
-		c.name, _ = jsonscan.AppendUnquoted(append(c.name[:n], ' '), name)
+		c.name, _ = jsonio.AppendUnquoted(append(c.name[:n], ' '), name)
 		c.t.counters.add(c.t.owners.counter(s, c.name, ""), number, at)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // AppendU16 appends v in two bytes.
@@ -40,8 +41,12 @@ func AppendUTF16Z(dst []byte, s string) []byte {
 }
 
 // AppendUTF16 appends s as UTF-16LE. Bytes that are not UTF-8 become U+FFFD.
-func AppendUTF16(dst []byte, s string) []byte {
-	for _, r := range s {
+func AppendUTF16[T string | []byte](dst []byte, s T) []byte {
+	i := 0
+	for ; i < len(s) && s[i] < utf8.RuneSelf; i++ {
+		dst = append(dst, s[i], 0)
+	}
+	for _, r := range string(s[i:]) {
 		if r1, r2 := utf16.EncodeRune(r); r1 != 0xfffd {
 			dst = AppendU16(AppendU16(dst, uint16(r1)), uint16(r2))
 			continue

@@ -27,3 +27,11 @@ var sizes = [256]uint8{
 // FixedSize returns the size in bytes of a value with this type code. It returns 0 if the size depends on the value or
 // on the rest of the type, or if the code is not defined.
 func FixedSize(typeCode uint8) int { return int(sizes[typeCode]) }
+
+// MaxLocated returns the limit on what the locations of a payload of the given size in bytes may refer to in total: a
+// location has 4 bytes and refers to up to 65,535, several may refer to the same, and those may contain further
+// locations. Locations that share no bytes need the size of the payload.
+func MaxLocated(payload int) int { return LocatedPerByte*payload + 4096 }
+
+// LocatedPerByte is the part of MaxLocated per byte of the payload.
+const LocatedPerByte = 16

@@ -90,3 +90,11 @@ func DecodeUTF16(dst, b []byte) []byte {
 	}
 	return dst
 }
+
+// DecodeLatin1 appends 8-bit characters to dst as UTF-8 and returns the extended slice.
+func DecodeLatin1(dst, b []byte) []byte {
+	for _, c := range b {
+		dst = utf8.AppendRune(dst, rune(c))
+	}
+	return dst
+}

@@ -109,7 +109,11 @@ func escape(s string, but rune) string {
 // not change. Zero-width spaces, which .NET writes in some strings, are harmless and stay. The result may be text
 // itself.
 func JSON(text []byte) []byte {
-	if !bytes.ContainsFunc(text, acts) {
+	i := 0
+	for i < len(text) && text[i] < 0x7f {
+		i++
+	}
+	if !bytes.ContainsFunc(text[i:], acts) {
 		return text
 	}
 	var out []byte

@@ -1,6 +1,6 @@
 package chromeevent
 
-import "github.com/ntconv/ntconv/internal/data/jsonscan"
+import "github.com/ntconv/ntconv/internal/data/jsonio"
 
 // AppendJSON appends an event as a JSON object, which a Parser parses to an equal event. The member ts is e.Time;
 // StackID and StackNames are omitted.
@@ -23,7 +23,7 @@ func AppendJSON(dst []byte, e *Event) []byte {
 func AppendMembers(dst []byte, e *Event) []byte {
 	text := func(m Member, name, value string) {
 		if e.Has&m != 0 {
-			dst = jsonscan.AppendQuoted(append(dst, name...), value)
+			dst = jsonio.AppendQuoted(append(dst, name...), value)
 		}
 	}
 	nanos := func(m Member, name string, n int64) {
@@ -37,7 +37,7 @@ func AppendMembers(dst []byte, e *Event) []byte {
 		}
 	}
 	if e.Phase != "" {
-		dst = jsonscan.AppendQuoted(append(dst, `,"ph":`...), e.Phase)
+		dst = jsonio.AppendQuoted(append(dst, `,"ph":`...), e.Phase)
 	}
 	text(HasCategory, `,"cat":`, e.Category)
 	text(HasName, `,"name":`, e.Name)
@@ -87,7 +87,7 @@ func appendID(dst []byte, name string, id *ID) []byte {
 	if id.Number {
 		dst = append(dst, id.Text...)
 	} else {
-		dst = jsonscan.AppendQuoted(dst, id.Text)
+		dst = jsonio.AppendQuoted(dst, id.Text)
 	}
 	if id.Kind != PlainID {
 		dst = append(dst, '}')

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // A Decoder converts events of a trace that an Encoder wrote back to events of Chrome's format. It holds the parts of
@@ -263,7 +263,7 @@ func (d *Decoder) generic(p *plan, c *cursor) {
 		return
 	}
 	text := append(append([]byte{'{'}, members...), '}')
-	if end, err := jsonscan.Skip(text, 0); err != nil || end != len(text) {
+	if end, err := jsonio.Skip(text, 0); err != nil || end != len(text) {
 		c.Failed = true
 		return
 	}
@@ -285,7 +285,7 @@ func (d *Decoder) generic(p *plan, c *cursor) {
 // quoted decodes a string in quotes. An empty b means that the member is absent.
 func (d *Decoder) quoted(s *string, m Member, b []byte) {
 	if len(b) > 0 {
-		text, _ := jsonscan.AppendUnquoted(nil, b)
+		text, _ := jsonio.AppendUnquoted(nil, b)
 		*s = string(text)
 		d.e.Has |= m
 	}
@@ -293,7 +293,7 @@ func (d *Decoder) quoted(s *string, m Member, b []byte) {
 
 // isJSON reports whether b is exactly one JSON value.
 func isJSON(b []byte) bool {
-	end, err := jsonscan.Skip(b, 0)
+	end, err := jsonio.Skip(b, 0)
 	return err == nil && end == len(b)
 }
 
@@ -356,7 +356,7 @@ func (c *cursor) bool() bool {
 func (c *cursor) value(dst []byte, o *op) []byte {
 	switch o.class {
 	case classText:
-		return jsonscan.AppendQuoted(dst, c.Text())
+		return jsonio.AppendQuoted(dst, c.Text())
 	case classBool:
 		return appendBool(dst, c.bool())
 	case classUint:
@@ -375,5 +375,5 @@ func (c *cursor) value(dst []byte, o *op) []byte {
 	}
 	f := math.Float64frombits(binary.LittleEndian.Uint64(b))
 	c.Failed = c.Failed || math.IsNaN(f) || math.IsInf(f, 0)
-	return appendFloat(dst, f)
+	return jsonio.AppendFloat(dst, f, 64)
 }

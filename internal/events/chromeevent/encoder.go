@@ -8,7 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // maxPayload is the maximum size of a payload in bytes. TraceEvent reads up to 65,535 bytes, dotnet-trace slightly
@@ -233,7 +233,7 @@ func (c *Encoder) other(e *Event, asJSON bool) {
 	sig, leaves, scratch := len(c.d.sig), len(c.d.leaves), len(c.d.scratch)
 	c.d.scratch = append(append(append(c.d.scratch, '{'), e.Other...), '}')
 	object := c.d.scratch[scratch:]
-	list := jsonscan.MembersOf(object)
+	list := jsonio.MembersOf(object)
 	for n := 0; ; n++ {
 		name, value, ok := list.Next()
 		if !ok {
@@ -266,7 +266,7 @@ func (c *Encoder) args(e *Event, asJSON bool) {
 
 // isEmpty reports whether a value is an object without members.
 func isEmpty(value []byte) bool {
-	i := jsonscan.SkipSpace(value, 1)
+	i := jsonio.SkipSpace(value, 1)
 	return value[0] == '{' && i < len(value) && value[i] == '}'
 }
 
@@ -299,7 +299,7 @@ func (c *Encoder) generic(e *Event) *shape {
 	}
 	quoted := func(m Member, s string) (b []byte) {
 		if e.Has&m != 0 {
-			b = jsonscan.AppendQuoted(nil, s)
+			b = jsonio.AppendQuoted(nil, s)
 		}
 		return b
 	}

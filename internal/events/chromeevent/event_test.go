@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
@@ -67,7 +67,7 @@ func sorted(object any) map[string][]any {
 // roundTrip converts an event to events of a trace and back. It returns the result and the events of the trace.
 func roundTrip(t testing.TB, p *chromeevent.Parser, enc *chromeevent.Encoder, dec *chromeevent.Decoder, owners *chromeevent.Owners, text []byte) ([]byte, []*ntconv.Event) {
 	t.Helper()
-	if end, err := jsonscan.Skip(text, 0); err != nil || end != len(text) {
+	if end, err := jsonio.Skip(text, 0); err != nil || end != len(text) {
 		t.Fatalf("%s: %d, %v", text, end, err)
 	}
 	var e chromeevent.Event

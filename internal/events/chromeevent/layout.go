@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // The layout of a type states the meaning of its fields, one code per field. The codes of an object's members follow in
@@ -162,8 +162,8 @@ func (b *fieldBuilder) unique(fields []ntconv.Field) {
 
 // member appends the field for a name and a value.
 func (b *fieldBuilder) member(fields []ntconv.Field) []ntconv.Field {
-	end := jsonscan.End(b.sig, 0)
-	name, _ := jsonscan.AppendUnquoted(nil, b.sig[:end])
+	end := jsonio.End(b.sig, 0)
+	name, _ := jsonio.AppendUnquoted(nil, b.sig[:end])
 	b.sig = b.sig[end:]
 	return b.value(fields, string(name))
 }

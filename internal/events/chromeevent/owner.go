@@ -4,7 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // Owners maps the members pid and tid to processes and threads. Set their names before the first event of a thread, or
@@ -42,7 +42,7 @@ const madeNumber = 1 << 31
 // key returns a member without quotes, so that a number and a string of that number are equal.
 func key(member []byte) string {
 	if len(member) >= 2 && member[0] == '"' {
-		text, _ := jsonscan.AppendUnquoted(nil, member)
+		text, _ := jsonio.AppendUnquoted(nil, member)
 		return string(text)
 	}
 	return string(member)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 func appendUint(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
@@ -28,7 +28,7 @@ type Parser struct {
 // maxNames bounds the strings that a Parser interns.
 const maxNames = 1 << 16
 
-// Parse sets e to the event in a JSON object, which jsonscan.Skip must have validated. Byte slices of e alias text or
+// Parse sets e to the event in a JSON object, which jsonio.Skip must have validated. Byte slices of e alias text or
 // are borrowed until the next call. If a name occurs more than once, the last member is used. A member with a value of
 // the wrong type, such as a name that is a number, becomes part of Other.
 func (p *Parser) Parse(text []byte, e *Event) {
@@ -39,7 +39,7 @@ func (p *Parser) Parse(text []byte, e *Event) {
 		p.Repaired++
 	}
 	var times times
-	members := jsonscan.MembersOf(text)
+	members := jsonio.MembersOf(text)
 	for {
 		name, value, ok := members.Next()
 		if !ok {
@@ -169,9 +169,9 @@ func (p *Parser) text(s *string, value []byte) bool {
 		return false
 	}
 	b := value[1 : len(value)-1]
-	if !jsonscan.IsPlain(b) {
+	if !jsonio.IsPlain(b) {
 		var exact bool
-		if p.scratch, exact = jsonscan.AppendUnquoted(p.scratch[:0], value); !exact {
+		if p.scratch, exact = jsonio.AppendUnquoted(p.scratch[:0], value); !exact {
 			return false
 		}
 		b = p.scratch
@@ -215,11 +215,11 @@ func (p *Parser) id(id *ID, kind IDKind, value []byte) bool {
 		return false
 	}
 	switch c := value[0]; {
-	case c == '"' && jsonscan.IsPlain(value):
+	case c == '"' && jsonio.IsPlain(value):
 		*id = ID{Kind: kind, Text: value[1 : len(value)-1]}
 	case c == '"':
 		from := len(p.ids)
-		out, exact := jsonscan.AppendUnquoted(p.ids, value)
+		out, exact := jsonio.AppendUnquoted(p.ids, value)
 		if !exact {
 			return false
 		}
@@ -235,7 +235,7 @@ func (p *Parser) id(id *ID, kind IDKind, value []byte) bool {
 
 // id2 parses an object with exactly one ID.
 func (p *Parser) id2(id *ID, value []byte) bool {
-	members := jsonscan.MembersOf(value)
+	members := jsonio.MembersOf(value)
 	name, first, ok := members.Next()
 	if _, _, more := members.Next(); !ok || more {
 		return false

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // A plan states how the payloads of a type are decoded. It is immutable.
@@ -139,7 +139,7 @@ func (c *compiler) members(fields []ntconv.Field, depth int) bool {
 func (c *compiler) value(f *ntconv.Field, named bool, depth int) bool {
 	o := op{code: codeValue, class: c.next()}
 	if named {
-		o.key = append(jsonscan.AppendQuoted(nil, f.Name), ':')
+		o.key = append(jsonio.AppendQuoted(nil, f.Name), ':')
 	}
 	switch o.class {
 	case classOpen:

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // Classes of values in signatures and layouts. An array is classArray followed by the class of its elements.
@@ -96,7 +96,7 @@ func (d *description) unquoted(b []byte) (text []byte, exact bool) {
 		return b[1 : len(b)-1], true
 	}
 	from := len(d.scratch)
-	d.scratch, exact = jsonscan.AppendUnquoted(d.scratch, b)
+	d.scratch, exact = jsonio.AppendUnquoted(d.scratch, b)
 	return d.scratch[from:], exact
 }
 
@@ -114,7 +114,7 @@ func (d *description) object(b []byte, depth int) {
 // it has appended.
 func (d *description) members(b []byte, depth int) bool {
 	d.sig = append(d.sig, classOpen)
-	list := jsonscan.MembersOf(b)
+	list := jsonio.MembersOf(b)
 	n := 0
 	for ; ; n++ {
 		name, value, ok := list.Next()
@@ -149,13 +149,13 @@ func (d *description) name(quoted []byte) bool {
 // hasDuplicates reports whether two members of an object have the same name, among the first maxMembers.
 func hasDuplicates(object []byte) bool {
 	var names [maxMembers]string
-	list := jsonscan.MembersOf(object)
+	list := jsonio.MembersOf(object)
 	for n := 0; n < maxMembers; n++ {
 		quoted, _, ok := list.Next()
 		if !ok {
 			break
 		}
-		text, _ := jsonscan.AppendUnquoted(nil, quoted)
+		text, _ := jsonio.AppendUnquoted(nil, quoted)
 		names[n] = string(text)
 		for i := range n {
 			if names[i] == names[n] {
@@ -171,7 +171,7 @@ func (d *description) array(b []byte) {
 	sig, leaves := len(d.sig), len(d.leaves)
 	d.sig = append(d.sig, classArray)
 	d.leaves = append(d.leaves, leaf{class: classArray})
-	list := jsonscan.ElementsOf(b)
+	list := jsonio.ElementsOf(b)
 	n, class, floats := 0, byte(0), false
 	for ; ; n++ {
 		value, ok := list.Next()
@@ -272,13 +272,4 @@ func (d decimal) normal() decimal {
 		d.digits, d.exponent = d.digits/10, d.exponent+1
 	}
 	return d
-}
-
-// appendFloat appends the shortest JSON number that restores f.
-func appendFloat(dst []byte, f float64) []byte {
-	format := byte('f')
-	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
-		format = 'e'
-	}
-	return strconv.AppendFloat(dst, f, format, -1, 64)
 }

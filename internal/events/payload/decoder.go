@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
+	"github.com/ntconv/ntconv/internal/events/layout"
 )
 
 // A Decoder converts JSON to payloads of one layout. It is not safe for concurrent use.
@@ -16,7 +18,7 @@ import (
 // for its members before they are written.
 type Decoder struct {
 	plan *plan
-	json scanner
+	json jsonio.Scanner
 
 	b     []byte    // dst and the payload so far
 	start int       // index of the payload in b
@@ -71,7 +73,7 @@ func (d *Decoder) Append(dst, json []byte) (payload []byte, err error) {
 		d.anyOrder = true
 		err = d.payload(json)
 	}
-	payload, d.b, d.json.s = d.b, nil, nil // both are borrowed
+	payload, d.b, d.json.Text = d.b, nil, nil // both are borrowed
 	if err != nil {
 		return dst, err
 	}
@@ -80,22 +82,22 @@ func (d *Decoder) Append(dst, json []byte) (payload []byte, err error) {
 
 // payload writes the whole payload, and returns errOrder if disorder is set.
 func (d *Decoder) payload(json []byte) error {
-	d.json = scanner{s: json}
+	d.json.Text, d.json.Pos = json, 0
 	d.b, d.end, d.lists, d.disorder = d.b[:d.start], -1, 0, false
 	d.locs, d.spans = d.locs[:0], d.spans[:0]
-	if err := d.object(d.plan.members); err != nil {
+	if err := d.object(d.plan.Members); err != nil {
 		return err
 	}
-	if d.json.next(); d.json.pos < len(json) {
-		return d.json.fail(errTrail)
+	if d.json.Peek(); d.json.Pos < len(json) {
+		return d.fail(errTrail)
 	}
 	return d.located()
 }
 
 // object reads an object and writes its members.
 func (d *Decoder) object(members []node) error {
-	if !d.json.accept('{') {
-		return d.json.fail(errType)
+	if !d.json.Accept('{') {
+		return d.fail(errType)
 	}
 	if d.anyOrder {
 		return d.unordered(members)
@@ -103,12 +105,12 @@ func (d *Decoder) object(members []node) error {
 	first := true
 	for i := range members {
 		n := &members[i]
-		if n.op == opPad {
+		if n.Op == layout.Pad {
 			d.pad(n)
 			continue
 		}
-		switch comma := !first && d.json.accept(','); {
-		case (first || comma) && d.json.literal(n.name):
+		switch comma := !first && d.json.Accept(','); {
+		case (first || comma) && d.json.Literal(n.Info.name):
 		case !comma && d.short(members):
 			return nil
 		default:
@@ -120,7 +122,7 @@ func (d *Decoder) object(members []node) error {
 			return inField(n, err)
 		}
 	}
-	if !d.json.accept('}') {
+	if !d.json.Accept('}') {
 		d.disorder = true
 		return errOrder
 	}
@@ -130,7 +132,7 @@ func (d *Decoder) object(members []node) error {
 // short reports whether the JSON of the payload ends before its next member. The payload then ends there, too, unless
 // it contains padding, which JSON does not show.
 func (d *Decoder) short(members []node) bool {
-	if &members[0] != &d.plan.members[0] || d.plan.pads || !d.json.accept('}') {
+	if &members[0] != &d.plan.Members[0] || d.plan.Pads || !d.json.Accept('}') {
 		return false
 	}
 	if d.end < 0 {
@@ -144,14 +146,14 @@ func inField(n *node, err error) error {
 	if err == errOrder {
 		return err
 	}
-	return fmt.Errorf("field %s %w", n.name, err)
+	return fmt.Errorf("field %s %w", n.Info.name, err)
 }
 
 // pad writes padding, which the payload contains even if only fields without values follow.
 func (d *Decoder) pad(n *node) {
-	if n.size > 0 {
+	if n.Size > 0 {
 		d.end = -1
-		d.zeros(int(n.size))
+		d.zeros(int(n.Size))
 	}
 }
 
@@ -167,52 +169,52 @@ func (d *Decoder) unordered(members []node) error {
 	if err := d.find(members, base); err != nil {
 		return err
 	}
-	after := d.json.pos
+	after := d.json.Pos
 	for i := range members {
 		n := &members[i]
 		var err error
 		switch pos := d.spans[base+i]; {
-		case n.op == opPad:
+		case n.Op == layout.Pad:
 			d.pad(n)
 		case pos < 0:
 			err = d.null(n)
 		default:
-			d.json.pos = pos
+			d.json.Pos = pos
 			err = d.value(n)
 		}
 		if err != nil {
 			return inField(n, err)
 		}
 	}
-	d.json.pos, d.spans = after, d.spans[:base]
+	d.json.Pos, d.spans = after, d.spans[:base]
 	return nil
 }
 
 // find stores the offsets of the members' values in d.spans[base:] and reads to the end of the object.
 func (d *Decoder) find(members []node, base int) error {
-	for first := true; !d.json.accept('}'); first = false {
-		if !first && !d.json.accept(',') {
-			return d.json.fail(errSyntax)
+	for first := true; !d.json.Accept('}'); first = false {
+		if !first && !d.json.Accept(',') {
+			return d.fail(errSyntax)
 		}
-		d.json.next()
-		begin := d.json.pos
-		text, err := d.json.text(&d.text)
+		d.json.Peek()
+		begin := d.json.Pos
+		text, err := d.readText()
 		if err != nil {
 			return err
 		}
 		i, ok := d.indexOf(members)[quotedKey(string(text))]
 		switch {
-		case !d.json.accept(':'):
-			return d.json.fail(errSyntax)
+		case !d.json.Accept(':'):
+			return d.fail(errSyntax)
 		case !ok:
-			d.json.pos = begin
-			return d.json.fail(errUnknown)
+			d.json.Pos = begin
+			return d.fail(errUnknown)
 		case d.spans[base+i] >= 0:
-			d.json.pos = begin
-			return d.json.fail(errTwice)
+			d.json.Pos = begin
+			return d.fail(errTwice)
 		}
-		d.spans[base+i] = d.json.pos
-		if err := d.json.skip(); err != nil {
+		d.spans[base+i] = d.json.Pos
+		if err := d.skip(); err != nil {
 			return err
 		}
 	}
@@ -228,8 +230,8 @@ func (d *Decoder) indexOf(members []node) map[string]int {
 	if index == nil {
 		index = make(map[string]int, len(members))
 		for i := range members {
-			if members[i].op != opPad {
-				index[members[i].name] = i
+			if members[i].Op != layout.Pad {
+				index[members[i].Info.name] = i
 			}
 		}
 		if d.indexes == nil {
@@ -245,7 +247,7 @@ func (d *Decoder) indexOf(members []node) map[string]int {
 func (d *Decoder) spend(n int) error {
 	if d.left -= n; d.left < 0 || n < 0 {
 		d.left = 0
-		return d.json.fail(errSize)
+		return d.fail(errSize)
 	}
 	return nil
 }
@@ -261,19 +263,19 @@ func (d *Decoder) located() error {
 	for i := 0; i < len(d.locs); i++ {
 		l := d.locs[i]
 		from := d.start
-		if l.node.typ.Code == ntconv.TypeRelLoc {
+		if l.node.Type.Code == ntconv.TypeRelLoc {
 			from = l.at + 4
 		}
 		begin := len(d.b)
 		if l.pos >= 0 {
-			d.json.pos = l.pos
-			if _, err := d.elems(l.node.elem); err != nil {
+			d.json.Pos = l.pos
+			if _, err := d.elems(l.node.Elem); err != nil {
 				return err
 			}
 		}
 		size := len(d.b) - begin
 		if size > math.MaxUint16 || begin-from > math.MaxUint16 {
-			return d.json.fail(
+			return d.fail(
 				fmt.Errorf("%w: %d bytes at position %d of a location with 16 bits each", errRange, size, begin-from),
 			)
 		}

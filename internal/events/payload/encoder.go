@@ -2,45 +2,19 @@ package payload
 
 import (
 	"bytes"
-	"slices"
+	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/layout"
 	"github.com/ntconv/ntconv/schema"
 )
-
-// narrow returns a copy of fields in which a bool has 1 byte and a decimal is a float of 8 bytes, as self-describing
-// .NET sources write them.
-func narrow(fields []ntconv.Field) []ntconv.Field {
-	fields = slices.Clone(fields)
-	for i := range fields {
-		fields[i].Type = narrowType(fields[i].Type)
-	}
-	return fields
-}
-
-func narrowType(t ntconv.FieldType) ntconv.FieldType {
-	switch t.Code {
-	case ntconv.TypeBool32:
-		t.Code = ntconv.TypeBool8
-	case ntconv.TypeDecimal:
-		t.Code = ntconv.TypeFloat64
-	}
-	if t.Elem != nil {
-		elem := narrowType(*t.Elem)
-		t.Elem = &elem
-	}
-	if t.Fields != nil {
-		t.Fields = narrow(t.Fields)
-	}
-	return t
-}
 
 // An Encoder converts payloads of one trace to JSON. The zero value is ready to use. Its memory is bounded by the
 // metadata of the trace. It is not safe for concurrent use.
 type Encoder struct {
 	recent   [recentPrograms]*program // cache of programs, indexed by event ID, because event types alternate
 	programs map[programKey]*program
-	layouts  map[*schema.Schema]*layout
+	layouts  map[*schema.Schema]*sizes
 	path     fastPath
 	check    []byte // buffer for the restored payload
 }
@@ -54,10 +28,10 @@ type programKey struct {
 	narrow bool // pointers have 4 bytes
 }
 
-// A layout records which of two sizes the fields of a schema have if the metadata leave sizes open
+// sizes records which of two sizes the fields of a schema have if the metadata leave sizes open
 // (schema.HasOpenSizes). The first payload that determines the sizes decides, because all events of a type come from
 // one source. Append sets shown and slim together and never changes them after that.
-type layout struct {
+type sizes struct {
 	open  bool // the metadata leave sizes open
 	shown bool // a payload has determined the sizes
 	slim  bool // bool has 1 byte and decimal 8
@@ -66,7 +40,7 @@ type layout struct {
 // A program converts payloads of one schema with one pointer size.
 type program struct {
 	programKey
-	layout *layout
+	layout *sizes
 	wide   *plan // with the sizes in the metadata
 	slim   *plan // with the short sizes; nil unless sizes are open
 	names  memberNames
@@ -82,7 +56,7 @@ func (e *Encoder) Layout(s *schema.Schema) (fields []ntconv.Field, ok bool) {
 	case s.IsDynamic():
 		return nil, false
 	case l != nil && l.slim:
-		return narrow(s.Fields), true
+		return layout.Short(s.Fields), true
 	}
 	return s.Fields, true
 }
@@ -97,10 +71,10 @@ func (e *Encoder) programOf(s *schema.Schema, pointerSize int) *program {
 	p := e.programs[key]
 	if p == nil {
 		if e.programs == nil {
-			e.programs, e.layouts = make(map[programKey]*program), make(map[*schema.Schema]*layout)
+			e.programs, e.layouts = make(map[programKey]*program), make(map[*schema.Schema]*sizes)
 		}
 		if e.layouts[s] == nil {
-			e.layouts[s] = &layout{open: s.HasOpenSizes()}
+			e.layouts[s] = &sizes{open: s.HasOpenSizes()}
 		}
 		p = newProgram(key, e.layouts[s])
 		e.programs[key] = p
@@ -109,7 +83,7 @@ func (e *Encoder) programOf(s *schema.Schema, pointerSize int) *program {
 	return p
 }
 
-func newProgram(key programKey, l *layout) *program {
+func newProgram(key programKey, l *sizes) *program {
 	p := &program{programKey: key, layout: l, names: memberNames{}}
 	ptr := 8
 	if key.narrow {
@@ -117,14 +91,14 @@ func newProgram(key programKey, l *layout) *program {
 	}
 	p.wide = newPlan(key.schema.Fields, ptr)
 	if l.open {
-		p.slim = newPlan(narrow(key.schema.Fields), ptr)
+		p.slim = newPlan(layout.Short(key.schema.Fields), ptr)
 		// The fast path selects the sizes by which a payload has no bytes left. That test is inconclusive with padding
 		// and objects, because padding may be absent and an object may end early.
-		p.wide.plain = p.wide.plain && !p.wide.pads && !hasObject(key.schema.Fields)
-		p.slim.plain = p.wide.plain && p.slim.plain
+		p.wide.Plain = p.wide.Plain && !p.wide.Pads && !hasObject(key.schema.Fields)
+		p.slim.Plain = p.wide.Plain && p.slim.Plain
 	}
 	if key.schema.IsDynamic() {
-		p.wide.plain = false
+		p.wide.Plain = false
 	}
 	return p
 }
@@ -154,11 +128,12 @@ func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json [
 	}
 	p := e.programOf(s, ev.PointerSize())
 	sameLayout := ev.Type != nil && ev.Type.Version == s.Version
+	e.path.limit = math.MaxInt
 	if json, exact, ok := e.fast(dst, ev.Payload, p); ok {
 		return json, exact && sameLayout
 	}
 	start := len(dst)
-	dst = p.appendValues(dst, ev)
+	dst = p.appendValues(dst, ev, math.MaxInt)
 	if s.IsDynamic() || !sameLayout {
 		return dst, false
 	}
@@ -167,6 +142,17 @@ func (e *Encoder) Append(dst []byte, ev *ntconv.Event, s *schema.Schema) (json [
 	exact = err == nil && bytes.Equal(back, ev.Payload)
 	p.layout.shown = p.layout.shown || exact // freeze the layout: this payload is exact only with the current one
 	return dst, exact
+}
+
+// AppendJSON is Append without the check whether the JSON is exact. It stops soon after the extended slice has more
+// than limit bytes; the JSON is then incomplete. An event without values is an empty object.
+func (e *Encoder) AppendJSON(dst []byte, ev *ntconv.Event, s *schema.Schema, limit int) []byte {
+	p := e.programOf(s, ev.PointerSize())
+	e.path.limit = limit
+	if json, _, ok := e.fast(dst, ev.Payload, p); ok {
+		return json
+	}
+	return p.appendValues(dst, ev, limit)
 }
 
 // decoder returns the Decoder for the current layout.
@@ -184,7 +170,7 @@ func (p *program) decoder() *Decoder {
 // fast is the fast path of Append for a payload that contains all fields of a plan. If it returns false, its other
 // results are undefined.
 func (e *Encoder) fast(dst, payload []byte, p *program) (json []byte, exact, ok bool) {
-	if !p.wide.plain {
+	if !p.wide.Plain {
 		return dst, false, false
 	}
 	if p.slim == nil {
@@ -207,12 +193,12 @@ func (e *Encoder) fast(dst, payload []byte, p *program) (json []byte, exact, ok 
 
 // run converts a payload with the fast path. end is the number of bytes that it has converted.
 func (e *Encoder) run(dst, payload []byte, pl *plan) (json []byte, end int, exact, ok bool) {
-	if len(payload) < pl.min {
+	if len(payload) < pl.Min {
 		return dst, 0, false, false
 	}
 	w := &e.path
 	w.dst, w.b, w.off, w.inexact = dst, payload, 0, false
-	ok = w.object(pl.members)
+	ok = w.object(pl.Members)
 	json = w.dst
 	w.dst, w.b = nil, nil // both are borrowed
 	return json, w.off, !w.inexact, ok

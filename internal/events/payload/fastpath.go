@@ -1,7 +1,6 @@
 package payload
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"math"
@@ -9,6 +8,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
+	"github.com/ntconv/ntconv/internal/events/layout"
 )
 
 // A fastPath converts one payload to JSON by the nodes of a plan. It gives up if the payload ends inside a field, and
@@ -16,23 +17,24 @@ import (
 // text that the caller must discard.
 type fastPath struct {
 	dst     []byte
-	b       []byte           // payload
-	off     int              // offset of the next value in b
-	inexact bool             // the JSON of a value does not restore its bytes
-	counts  [maxSlots]uint64 // values of members that count elements, by node.slot
+	b       []byte        // payload
+	off     int           // offset of the next value in b
+	inexact bool          // the JSON of a value does not restore its bytes
+	limit   int           // maximum length of dst before an element of a list
+	counts  layout.Counts // values of members that count elements, by Node.Slot
 }
 
 func (p *fastPath) object(members []node) bool {
 	start := len(p.dst)
 	for i := range members {
 		n := &members[i]
-		if n.op == opPad {
-			if !p.pad(int(n.size)) {
+		if n.Op == layout.Pad {
+			if !p.pad(int(n.Size)) {
 				return false
 			}
 			continue
 		}
-		p.dst = append(p.dst, n.key...)
+		p.dst = append(p.dst, n.Info.key...)
 		if !p.value(n) {
 			return false
 		}
@@ -63,126 +65,84 @@ func (p *fastPath) pad(size int) bool {
 }
 
 func (p *fastPath) value(n *node) bool {
-	if size := int(n.size); size > 0 {
-		if size > len(p.b)-p.off {
+	rest := p.b[p.off:]
+	if size := int(n.Size); size > 0 {
+		if size > len(rest) {
 			return false
 		}
-		b := p.b[p.off : p.off+size]
 		p.off += size
-		if n.op <= opInt {
-			p.integer(n, number(n, b))
+		if n.Op <= layout.Int {
+			p.integer(n, layout.Number(n.Op, rest[:size]))
 		} else {
-			p.scalar(n, b)
+			p.leaf(n, rest[:size])
 		}
 		return true
 	}
-	exact := true
-	rest := p.b[p.off:]
-	switch n.op {
-	case opUTF16:
+	switch n.Op {
+	case layout.UTF16: // of the other values without a fixed size, the most frequent
 		text, after, ok := bin.CutUTF16(rest)
 		if !ok {
 			return false
 		}
 		p.off = len(p.b) - len(after)
-		p.dst, exact = appendUTF16(p.dst, text)
-	case opLatin1:
-		end := bytes.IndexByte(rest, 0)
-		if end < 0 {
+		var exact bool
+		p.dst, exact = jsonio.AppendUTF16(p.dst, text)
+		p.inexact = p.inexact || !exact
+		return true
+	case layout.VarInt, layout.VarUint:
+		u, size := layout.Varint(n.Op, rest)
+		if size <= 0 {
 			return false
 		}
-		p.off += end + 1
-		p.dst = appendLatin1(p.dst, rest[:end])
-	case opVarInt, opVarUint:
-		return p.varint(n, rest)
-	case opRest:
-		p.off = len(p.b)
-		p.dst = appendHex(p.dst, rest)
-	case opObject:
-		return p.object(n.members)
-	case opArray:
-		if len(rest) < 2 {
-			return false
-		}
-		p.off += 2
-		return p.elems(n.elem, uint64(binary.LittleEndian.Uint16(rest)))
-	case opFixed:
-		return p.elems(n.elem, uint64(n.count))
-	case opCounted:
-		return p.elems(n.elem, p.counts[n.count])
-	default:
-		return false
+		p.off += size
+		p.inexact = p.inexact || size > 1 && rest[size-1] == 0 // not the shortest encoding of the number
+		p.integer(n, u)
+		return true
+	case layout.Object:
+		return p.object(n.Members)
+	case layout.Array, layout.Fixed, layout.Counted:
+		count, size, ok := n.Len(rest, &p.counts)
+		p.off += size
+		return ok && p.elems(n.Elem, count)
 	}
-	p.inexact = p.inexact || !exact
-	return true
-}
-
-// number returns the little-endian number in b, sign-extended if the node is signed.
-func number(n *node, b []byte) uint64 {
-	switch len(b) {
-	case 8:
-		return binary.LittleEndian.Uint64(b)
-	case 4:
-		if n.op == opInt {
-			return uint64(int32(binary.LittleEndian.Uint32(b)))
-		}
-		return uint64(binary.LittleEndian.Uint32(b))
-	case 2:
-		if n.op == opInt {
-			return uint64(int16(binary.LittleEndian.Uint16(b)))
-		}
-		return uint64(binary.LittleEndian.Uint16(b))
+	b, size, ok := n.Leaf(rest)
+	if ok {
+		p.off += size
+		p.leaf(n, b)
 	}
-	if n.op == opInt {
-		return uint64(int8(b[0]))
-	}
-	return uint64(b[0])
+	return ok
 }
 
 // integer appends an integer, and stores it if a later member counts its elements with it.
 func (p *fastPath) integer(n *node, u uint64) {
-	if n.slot >= 0 {
-		p.counts[n.slot] = u
+	if n.Slot >= 0 {
+		p.counts[n.Slot] = u
 	}
-	if n.op == opInt || n.op == opVarInt {
-		p.dst = appendInt(p.dst, int64(u))
+	if n.Op == layout.Int || n.Op == layout.VarInt {
+		p.dst = jsonio.AppendInt(p.dst, int64(u))
 	} else {
-		p.dst = appendUint(p.dst, u)
+		p.dst = jsonio.AppendUint(p.dst, u)
 	}
 }
 
-func (p *fastPath) varint(n *node, rest []byte) bool {
-	u, used := binary.Uvarint(rest)
-	if used <= 0 {
-		return false
-	}
-	p.off += used
-	p.inexact = p.inexact || used > 1 && rest[used-1] == 0 // not the shortest encoding of the number
-	if n.op == opVarInt {
-		u = uint64(int64(u>>1) ^ -int64(u&1))
-	}
-	p.integer(n, u)
-	return true
-}
-
-// scalar appends a value of fixed size that is not an integer.
-func (p *fastPath) scalar(n *node, b []byte) {
+// leaf appends a value that is neither an integer of fixed size nor has elements.
+func (p *fastPath) leaf(n *node, b []byte) {
 	exact := true
-	switch n.op {
-	case opFloat:
+	switch n.Op {
+	case layout.Unit16:
+		p.dst, exact = jsonio.AppendUTF16(p.dst, b)
+	case layout.Latin1, layout.Unit8:
+		p.dst = jsonio.AppendLatin1(p.dst, b)
+	case layout.Float:
 		p.float(b)
-	case opBool:
-		u := number(n, b)
+	case layout.Bool:
+		u := layout.Number(n.Op, b)
 		p.dst, exact = strconv.AppendBool(p.dst, u != 0), u <= 1
-	case opTime:
-		p.dst, exact = appendTime(p.dst, binary.LittleEndian.Uint64(b))
-	case opGUID:
+	case layout.Time:
+		p.dst, exact = appendTime(p.dst, layout.Number(n.Op, b))
+	case layout.GUID:
 		p.dst = append(ntconv.GUID(b).Append(append(p.dst, '"')), '"')
-	case opUnit8:
-		p.dst = appendLatin1(p.dst, b)
-	case opUnit16:
-		p.dst, exact = appendUTF16(p.dst, b)
-	case opDecimal:
+	case layout.Rest, layout.Decimal:
 		p.dst = appendHex(p.dst, b)
 	}
 	p.inexact = p.inexact || !exact
@@ -192,13 +152,13 @@ func (p *fastPath) float(b []byte) {
 	if len(b) == 4 {
 		bits := binary.LittleEndian.Uint32(b)
 		f := math.Float32frombits(bits)
-		p.dst = AppendFloat(p.dst, float64(f), 32)
+		p.dst = jsonio.AppendFloat(p.dst, float64(f), 32)
 		p.inexact = p.inexact || f != f && bits != nan32
 		return
 	}
 	bits := binary.LittleEndian.Uint64(b)
 	f := math.Float64frombits(bits)
-	p.dst = AppendFloat(p.dst, f, 64)
+	p.dst = jsonio.AppendFloat(p.dst, f, 64)
 	p.inexact = p.inexact || f != f && bits != nan64
 }
 
@@ -208,8 +168,8 @@ func (p *fastPath) elems(elem *node, count uint64) bool {
 	if count > left { // an element has at least one byte
 		return false
 	}
-	if elem.op == opUnit16 || elem.op == opUnit8 || elem.op == opUint && elem.size == 1 {
-		size := count * uint64(elem.size)
+	if elem.Op == layout.Unit16 || elem.Op == layout.Unit8 || elem.Op == layout.Uint && elem.Size == 1 {
+		size := count * uint64(elem.Size)
 		if size > left {
 			return false
 		}
@@ -222,7 +182,7 @@ func (p *fastPath) elems(elem *node, count uint64) bool {
 		if i > 0 {
 			p.dst = append(p.dst, ',')
 		}
-		if !p.value(elem) {
+		if len(p.dst) > p.limit || !p.value(elem) {
 			return false
 		}
 	}
@@ -233,11 +193,11 @@ func (p *fastPath) elems(elem *node, count uint64) bool {
 // text appends the code units or bytes of an array.
 func (p *fastPath) text(elem *node, b []byte) {
 	exact := true
-	switch elem.op {
-	case opUnit16:
-		p.dst, exact = appendUTF16(p.dst, b)
-	case opUnit8:
-		p.dst, exact = appendUTF8(p.dst, b)
+	switch elem.Op {
+	case layout.Unit16:
+		p.dst, exact = jsonio.AppendUTF16(p.dst, b)
+	case layout.Unit8:
+		p.dst, exact = jsonio.AppendString(p.dst, b)
 	default:
 		p.dst = appendHex(p.dst, b)
 	}

@@ -3,7 +3,7 @@ package payload
 import (
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // Keys holds the JSON names in use in one object, each with the first suffix that may be free for it. Create one Keys
@@ -39,6 +39,5 @@ func (k Keys) Take(key string) {
 
 // quotedKey returns a name as a JSON string followed by a colon.
 func quotedKey(name string) string {
-	k, _ := jsontext.AppendQuote(nil, name) // the error only reports replaced characters
-	return string(append(k, ':'))
+	return string(append(jsonio.AppendQuoted(nil, name), ':'))
 }

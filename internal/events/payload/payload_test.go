@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/layout"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/reader"
@@ -225,10 +226,10 @@ func TestAnyLayout(t *testing.T) {
 			restored++
 		}
 		if p := enc.recent[s.ID%recentPrograms]; p != nil && len(text) > 0 {
-			if p.wide.plain {
+			if p.wide.Plain {
 				fast++
 			}
-			p.wide.plain = false
+			p.wide.Plain = false
 			if slow, slowExact := enc.Append(nil, e, s); string(slow) != string(text) || exact && !slowExact {
 				rt.Fatalf("fast path %s %v, slow path %s %v", text, exact, slow, slowExact)
 			}
@@ -251,7 +252,7 @@ func TestLayoutRestoresAll(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(rt, "events") {
 			written := fields
 			if rapid.Bool().Draw(rt, "narrow") {
-				written = narrow(fields)
+				written = layout.Short(fields)
 			}
 			payload, err := ntconv.AppendFields(nil, written, eventgen.Values(written, 8).Draw(rt, "values"), 8)
 			if err != nil {

@@ -1,12 +1,11 @@
 package payload
 
 import (
-	"bytes"
-	"encoding/binary"
 	"math"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/events/layout"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -43,25 +42,26 @@ func Compile(s *schema.Schema) *Program {
 	}
 	p.event.Type = &ntconv.Type{Provider: s.Provider, ID: s.ID, Version: s.Version, Fields: s.Fields}
 	p.event.Thread = &ntconv.Thread{Process: new(ntconv.Process)}
-	p.flat = p.plans[1].plain && !s.HasOpenSizes() && !s.IsDynamic()
-	for i := range p.plans[1].members {
-		p.flat = p.flat && p.plans[1].members[i].op < opObject
+	p.flat = p.plans[1].Plain && !s.HasOpenSizes() && !s.IsDynamic()
+	for i := range p.plans[1].Members {
+		p.flat = p.flat && p.plans[1].Members[i].Op < layout.Object
 	}
 	return p
 }
 
 // Read sets cells to the fields of a payload and returns them, without the cells of fields after its end. There must be
-// one cell per field of the schema. pointerSize is 4 or 8 bytes. Read appends strings and GUIDs to text, and returns the extended text, to which the cells refer. Bytes refer
-// to the payload. For lists and objects a cell has only the kind: Value and AppendJSON return the contents. err is the
-// error of the first field that cannot be decoded; all other cells are valid. Read allocates only to extend text.
+// one cell per field of the schema. pointerSize is 4 or 8 bytes. Read appends strings and GUIDs to text, and returns
+// the extended text, to which the cells refer. Bytes refer to the payload. For lists and objects a cell has only the
+// kind: Value and AppendJSON return the contents. err is the error of the first field that cannot be decoded; all other
+// cells are valid. Read allocates only to extend text.
 func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ []Cell, _ []byte, err error) {
 	cells = cells[:len(p.schema.Fields)]
 	pl := p.plans[1]
 	if pointerSize == 4 {
 		pl = p.plans[0]
 	}
-	if p.flat && len(payload) >= pl.min {
-		if more, ok := readFlat(pl.members, cells, text, payload); ok {
+	if p.flat && len(payload) >= pl.Min {
+		if more, ok := readFlat(pl.Members, cells, text, payload); ok {
 			return cells, more, nil
 		}
 	}
@@ -73,17 +73,17 @@ func (p *Program) Read(cells []Cell, text, payload []byte, pointerSize int) (_ [
 func readFlat(members []node, cells []Cell, text, b []byte) (_ []byte, ok bool) {
 	for i := range members {
 		n, c := &members[i], &cells[i]
-		size := int(n.size)
+		size := int(n.Size)
 		if size > len(b) {
 			return text, false
 		}
 		c.Bytes = nil
-		switch n.op {
-		case opUint:
-			c.Kind, c.Bits = ntconv.ValueUint, number(n, b[:size])
-		case opInt:
-			c.Kind, c.Bits = ntconv.ValueInt, number(n, b[:size])
-		case opUTF16:
+		switch n.Op {
+		case layout.Uint:
+			c.Kind, c.Bits = ntconv.ValueUint, layout.Number(layout.Uint, b[:size])
+		case layout.Int:
+			c.Kind, c.Bits = ntconv.ValueInt, layout.Number(layout.Int, b[:size])
+		case layout.UTF16:
 			units, rest, found := bin.CutUTF16(b)
 			if !found {
 				return text, false
@@ -104,64 +104,46 @@ func readFlat(members []node, cells []Cell, text, b []byte) (_ []byte, ok bool) 
 
 // readOther reads a value that is neither an integer of fixed size nor UTF-16, and returns its size in bytes.
 func readOther(n *node, c *Cell, text, b []byte) (_ []byte, size int, ok bool) {
-	start := len(text)
-	size = int(n.size)
+	if size = int(n.Size); size > 0 {
+		b = b[:size]
+	} else if b, size, ok = n.Leaf(b); !ok {
+		return text, 0, false
+	}
 	c.Bits = 0
-	switch n.op {
-	case opFloat:
-		c.Kind, c.Bits = ntconv.ValueFloat, number(n, b[:size])
+	start := len(text)
+	switch n.Op {
+	case layout.Float:
+		c.Kind, c.Bits = ntconv.ValueFloat, layout.Number(n.Op, b)
 		if size == 4 {
 			c.Bits = math.Float64bits(float64(math.Float32frombits(uint32(c.Bits))))
 		}
-	case opTime:
-		c.Kind, c.Bits = ntconv.ValueTime, number(n, b[:size])
-	case opBool:
-		if c.Kind = ntconv.ValueBool; number(n, b[:size]) != 0 {
+	case layout.VarUint:
+		c.Kind = ntconv.ValueUint
+		c.Bits, _ = layout.Varint(n.Op, b)
+	case layout.VarInt:
+		c.Kind = ntconv.ValueInt
+		c.Bits, _ = layout.Varint(n.Op, b)
+	case layout.Time:
+		c.Kind, c.Bits = ntconv.ValueTime, layout.Number(n.Op, b)
+	case layout.Bool:
+		if c.Kind = ntconv.ValueBool; layout.Number(n.Op, b) != 0 {
 			c.Bits = 1
 		}
-	case opGUID:
-		text = ntconv.GUID(b[:size]).Append(text)
-		c.Kind, c.Bytes = ntconv.ValueGUID, text[start:len(text):len(text)]
-	case opUnit16:
-		text = bin.DecodeUTF16(text, b[:size])
-		c.Kind, c.Bytes = ntconv.ValueString, text[start:len(text):len(text)]
-	case opUnit8:
-		text = decodeLatin1(text, b[:size])
-		c.Kind, c.Bytes = ntconv.ValueString, text[start:len(text):len(text)]
-	case opLatin1:
-		if size = bytes.IndexByte(b, 0); size < 0 {
-			return text, 0, false
-		}
-		text = decodeLatin1(text, b[:size])
-		c.Kind, c.Bytes = ntconv.ValueString, text[start:len(text):len(text)]
-		size++
-	case opPad:
+	case layout.Pad:
 		c.Kind = ntconv.ValueNull
-	case opRest:
-		size = len(b)
+	case layout.Rest, layout.Decimal:
 		c.Kind, c.Bytes = ntconv.ValueBytes, b
-	case opDecimal:
-		c.Kind, c.Bytes = ntconv.ValueBytes, b[:size]
+	case layout.GUID:
+		c.Kind, text = ntconv.ValueGUID, ntconv.GUID(b).Append(text)
+	case layout.Unit16:
+		c.Kind, text = ntconv.ValueString, bin.DecodeUTF16(text, b)
 	default:
-		return readVarint(n, c, text, b)
+		c.Kind, text = ntconv.ValueString, bin.DecodeLatin1(text, b)
+	}
+	if c.Kind == ntconv.ValueString || c.Kind == ntconv.ValueGUID {
+		c.Bytes = text[start:len(text):len(text)]
 	}
 	return text, size, true
-}
-
-func readVarint(n *node, c *Cell, text, b []byte) (_ []byte, size int, ok bool) {
-	u, size := binary.Uvarint(b)
-	c.Kind, c.Bits = ntconv.ValueUint, u
-	if n.op == opVarInt {
-		c.Kind, c.Bits = ntconv.ValueInt, uint64(int64(u>>1)^-int64(u&1))
-	}
-	return text, size, size > 0
-}
-
-func decodeLatin1(dst, b []byte) []byte {
-	for _, c := range b {
-		dst = append(dst, string(rune(c))...)
-	}
-	return dst
 }
 
 // readValues is the slow path of Read, for any payload.
@@ -212,7 +194,7 @@ func (p *Program) Value(i int) ntconv.Value { return p.values[i] }
 // AppendJSON appends the list or object of field i in the payload that Read has decoded last to dst, in the format of
 // the Encoder.
 func (p *Program) AppendJSON(dst []byte, i int) []byte {
-	return appendValue(dst, &p.plans[1].members[i], p.values[i])
+	return appendValue(dst, &p.plans[1].Members[i], p.values[i], math.MaxInt)
 }
 
 // AppendData appends as a JSON object the fields that the payload itself names, which follow the fields of the schema
@@ -232,7 +214,7 @@ func (p *Program) AppendData(dst []byte) []byte {
 			dst[start] = '{'
 		}
 		n := p.names.node(f, nil, nil)
-		dst = appendValue(append(dst, n.name...), n, v)
+		dst = appendValue(append(dst, n.Info.name...), n, v, math.MaxInt)
 	}
 	if len(dst) > start {
 		dst = append(dst, '}')

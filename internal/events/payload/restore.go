@@ -11,80 +11,81 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/events/layout"
 )
 
 // value reads a value and writes it. A value resets end, because the payload cannot end before it.
 func (d *Decoder) value(n *node) error {
-	if d.json.next() == 'n' && d.json.literal("null") {
+	if d.json.Peek() == 'n' && d.json.Literal("null") {
 		return d.null(n)
 	}
-	if n.op == opObject { // its members determine end
-		return d.object(n.members)
+	if n.Op == layout.Object { // its members determine end
+		return d.object(n.Members)
 	}
 	end := d.end
 	d.end = -1
-	switch n.op {
-	case opUint, opInt, opVarInt, opVarUint:
+	switch n.Op {
+	case layout.Uint, layout.Int, layout.VarInt, layout.VarUint:
 		return d.integer(n)
-	case opFloat:
+	case layout.Float:
 		return d.float(n)
-	case opBool:
+	case layout.Bool:
 		return d.bool(n)
-	case opUTF16, opLatin1, opUnit8, opUnit16:
+	case layout.UTF16, layout.Latin1, layout.Unit8, layout.Unit16:
 		return d.string(n)
-	case opTime, opGUID:
+	case layout.Time, layout.GUID:
 		return d.quoted(n)
-	case opRest, opDecimal:
+	case layout.Rest, layout.Decimal:
 		size := len(d.b)
 		err := d.bytes()
-		if n.op == opRest && len(d.b) == size {
+		if n.Op == layout.Rest && len(d.b) == size {
 			d.end = end // an empty rest is equivalent to a missing value
 		}
-		if n.op == opDecimal && err == nil && len(d.b)-size != int(n.size) {
-			err = d.json.fail(errRange)
+		if n.Op == layout.Decimal && err == nil && len(d.b)-size != int(n.Size) {
+			err = d.fail(errRange)
 		}
 		return err
-	case opArray, opFixed, opCounted:
+	case layout.Array, layout.Fixed, layout.Counted:
 		return d.array(n)
-	case opLocation:
-		d.json.next()
-		d.locs = append(d.locs, pending{len(d.b), d.json.pos, n})
+	case layout.Location:
+		d.json.Peek()
+		d.locs = append(d.locs, pending{len(d.b), d.json.Pos, n})
 		d.zeros(4)
-		return d.json.skip()
+		return d.skip()
 	}
-	return d.json.fail(errType)
+	return d.fail(errType)
 }
 
 // null writes zeros for a field without a value. It sets end unless the payload already ends earlier or the field is
 // inside a list.
 func (d *Decoder) null(n *node) error {
-	if d.end < 0 && d.lists == 0 && n.op != opObject && n.op != opPad {
+	if d.end < 0 && d.lists == 0 && n.Op != layout.Object && n.Op != layout.Pad {
 		d.end = len(d.b)
 	}
-	size := int(n.size)
-	switch n.op {
-	case opInvalid:
-		return d.json.fail(errType)
-	case opUTF16, opArray:
+	size := int(n.Size)
+	switch n.Op {
+	case layout.Invalid:
+		return d.fail(errType)
+	case layout.UTF16, layout.Array:
 		size = 2
-	case opLatin1, opVarInt, opVarUint:
+	case layout.Latin1, layout.VarInt, layout.VarUint:
 		size = 1
-	case opLocation:
+	case layout.Location:
 		d.locs = append(d.locs, pending{len(d.b), -1, n})
 		size = 4
-	case opObject:
-		for i := range n.members {
-			if err := d.null(&n.members[i]); err != nil {
+	case layout.Object:
+		for i := range n.Members {
+			if err := d.null(&n.Members[i]); err != nil {
 				return err
 			}
 		}
-	case opFixed:
-		if n.elem == nil {
-			return d.json.fail(errType)
+	case layout.Fixed:
+		if n.Elem == nil {
+			return d.fail(errType)
 		}
 		d.lists++
-		for range n.count {
-			if err := d.null(n.elem); err != nil {
+		for range n.Count {
+			if err := d.null(n.Elem); err != nil {
 				return err
 			}
 		}
@@ -99,14 +100,14 @@ func (d *Decoder) null(n *node) error {
 
 // integer reads and writes an integer.
 func (d *Decoder) integer(n *node) error {
-	text := d.json.number()
-	bits := int(n.size) * 8
+	text := d.json.Number()
+	bits := int(n.Size) * 8
 	if bits == 0 {
 		bits = 64
 	}
 	var u uint64
 	var err error
-	if n.op == opInt || n.op == opVarInt {
+	if n.Op == layout.Int || n.Op == layout.VarInt {
 		var i int64
 		i, err = strconv.ParseInt(string(text), 10, bits)
 		u = uint64(i)
@@ -114,12 +115,12 @@ func (d *Decoder) integer(n *node) error {
 		u, err = strconv.ParseUint(string(text), 10, bits)
 	}
 	if err != nil || text[0] == '+' {
-		return d.json.fail(errRangeOrType(text))
+		return d.fail(errRangeOrType(text))
 	}
-	switch n.op {
-	case opVarInt:
+	switch n.Op {
+	case layout.VarInt:
 		d.b = binary.AppendVarint(d.b, int64(u))
-	case opVarUint:
+	case layout.VarUint:
 		d.b = binary.AppendUvarint(d.b, u)
 	default:
 		d.fixed(u, bits/8)
@@ -144,27 +145,27 @@ func errRangeOrType(text []byte) error {
 
 func (d *Decoder) float(n *node) error {
 	var f float64
-	switch text := d.json.number(); {
+	switch text := d.json.Number(); {
 	case len(text) > 0:
 		var err error
-		if f, err = strconv.ParseFloat(string(text), int(n.size)*8); err != nil {
-			return d.json.fail(errRangeOrType(text))
+		if f, err = strconv.ParseFloat(string(text), int(n.Size)*8); err != nil {
+			return d.fail(errRangeOrType(text))
 		}
-	case d.json.literal(`"Infinity"`):
+	case d.json.Literal(`"Infinity"`):
 		f = math.Inf(1)
-	case d.json.literal(`"-Infinity"`):
+	case d.json.Literal(`"-Infinity"`):
 		f = math.Inf(-1)
-	case d.json.literal(`"NaN"`):
-		if n.size == 4 {
+	case d.json.Literal(`"NaN"`):
+		if n.Size == 4 {
 			d.fixed(nan32, 4)
 		} else {
 			d.fixed(nan64, 8)
 		}
 		return nil
 	default:
-		return d.json.fail(errType)
+		return d.fail(errType)
 	}
-	if n.size == 4 {
+	if n.Size == 4 {
 		d.fixed(uint64(math.Float32bits(float32(f))), 4)
 	} else {
 		d.fixed(math.Float64bits(f), 8)
@@ -175,68 +176,56 @@ func (d *Decoder) float(n *node) error {
 func (d *Decoder) bool(n *node) error {
 	u := uint64(0)
 	switch {
-	case d.json.literal("true"):
+	case d.json.Literal("true"):
 		u = 1
-	case d.json.literal("false"):
+	case d.json.Literal("false"):
 	default:
-		return d.json.fail(errType)
+		return d.fail(errType)
 	}
-	d.fixed(u, int(n.size))
+	d.fixed(u, int(n.Size))
 	return nil
 }
 
 // string reads a string and writes it, NUL-terminated or as a single character.
 func (d *Decoder) string(n *node) error {
-	text, err := d.json.text(&d.text)
+	text, err := d.readText()
 	if err != nil {
 		return err
 	}
 	size := len(d.b)
-	switch n.op {
-	case opUTF16, opUnit16:
-		d.b = appendUnits(d.b, text)
+	switch n.Op {
+	case layout.UTF16, layout.Unit16:
+		d.b = bin.AppendUTF16(d.b, text)
 	default:
 		for len(text) > 0 {
 			r, used := utf8.DecodeRune(text)
 			if r > 0xff {
-				return d.json.fail(fmt.Errorf("%w: %q has no 8-bit character", errRange, r))
+				return d.fail(fmt.Errorf("%w: %q has no 8-bit character", errRange, r))
 			}
 			d.b, text = append(d.b, byte(r)), text[used:]
 		}
 	}
-	switch n.op {
-	case opUnit8, opUnit16:
-		if len(d.b)-size != int(n.size) {
-			return d.json.fail(fmt.Errorf("%w: want one character", errRange))
+	switch n.Op {
+	case layout.Unit8, layout.Unit16:
+		if len(d.b)-size != int(n.Size) {
+			return d.fail(fmt.Errorf("%w: want one character", errRange))
 		}
 		return nil
-	case opLatin1:
+	case layout.Latin1:
 		if zeroIn(d.b[size:], 1) {
-			return d.json.fail(errZero)
+			return d.fail(errZero)
 		}
 		d.b = append(d.b, 0)
 		return nil
 	}
 	if zeroIn(d.b[size:], 2) {
-		return d.json.fail(errZero)
+		return d.fail(errZero)
 	}
 	d.b = append(d.b, 0, 0)
 	return nil
 }
 
 var errZero = fmt.Errorf("%w: NUL in a NUL-terminated string", errRange)
-
-// appendUnits appends UTF-8 as UTF-16LE.
-func appendUnits(dst, text []byte) []byte {
-	i := 0
-	for ; i < len(text) && text[i] < utf8.RuneSelf; i++ {
-		dst = append(dst, text[i], 0)
-	}
-	if i == len(text) {
-		return dst
-	}
-	return bin.AppendUTF16(dst, string(text[i:]))
-}
 
 // zeroIn reports whether a code unit with the given size in bytes is zero.
 func zeroIn(b []byte, size int) bool {
@@ -250,14 +239,14 @@ func zeroIn(b []byte, size int) bool {
 
 // quoted reads and writes a time or a GUID.
 func (d *Decoder) quoted(n *node) error {
-	text, err := d.json.text(&d.text)
+	text, err := d.readText()
 	if err != nil {
 		return err
 	}
-	if n.op == opGUID {
+	if n.Op == layout.GUID {
 		g, err := ntconv.ParseGUID(string(text))
 		if err != nil {
-			return d.json.fail(err)
+			return d.fail(err)
 		}
 		d.b = append(d.b, g[:]...)
 		return nil
@@ -265,7 +254,7 @@ func (d *Decoder) quoted(n *node) error {
 	t, err := time.Parse(time.RFC3339Nano, string(text))
 	ticks := (t.Unix()+epochSeconds)*1e7 + int64(t.Nanosecond()/100)
 	if err != nil || ticks < 0 {
-		return d.json.fail(fmt.Errorf("%w: %.100q is not a time from 1601 to 9999", errRange, text))
+		return d.fail(fmt.Errorf("%w: %.100q is not a time from 1601 to 9999", errRange, text))
 	}
 	d.fixed(uint64(ticks), 8)
 	return nil
@@ -273,36 +262,36 @@ func (d *Decoder) quoted(n *node) error {
 
 // bytes reads a string of hexadecimal digits and writes its bytes.
 func (d *Decoder) bytes() error {
-	text, err := d.json.text(&d.text)
+	text, err := d.readText()
 	if err != nil {
 		return err
 	}
 	if len(text) < 4 || string(text[:4]) != "hex:" {
-		return d.json.fail(fmt.Errorf(`%w: want a string "hex:" and digits`, errType))
+		return d.fail(fmt.Errorf(`%w: want a string "hex:" and digits`, errType))
 	}
 	b, err := hex.AppendDecode(d.b, text[4:])
 	if err != nil {
-		return d.json.fail(err)
+		return d.fail(err)
 	}
 	d.b = b
 	return nil
 }
 
-// array reads and writes the elements of an array, preceded by their number for opArray.
+// array reads and writes the elements of an array, preceded by their number for layout.Array.
 func (d *Decoder) array(n *node) error {
 	at := len(d.b)
-	if n.op == opArray {
+	if n.Op == layout.Array {
 		d.b = append(d.b, 0, 0)
 	}
-	count, err := d.elems(n.elem)
+	count, err := d.elems(n.Elem)
 	switch {
 	case err != nil:
 		return err
-	case n.op == opFixed && count != n.count:
-		return d.json.fail(fmt.Errorf("%w: %d elements, want %d", errRange, count, n.count))
-	case n.op == opArray && count > math.MaxUint16:
-		return d.json.fail(fmt.Errorf("%w: %d elements in an array with a 16-bit count", errRange, count))
-	case n.op == opArray:
+	case n.Op == layout.Fixed && count != n.Count:
+		return d.fail(fmt.Errorf("%w: %d elements, want %d", errRange, count, n.Count))
+	case n.Op == layout.Array && count > math.MaxUint16:
+		return d.fail(fmt.Errorf("%w: %d elements in an array with a 16-bit count", errRange, count))
+	case n.Op == layout.Array:
 		binary.LittleEndian.PutUint16(d.b[at:], uint16(count))
 	}
 	return nil
@@ -311,18 +300,18 @@ func (d *Decoder) array(n *node) error {
 // elems reads a string, bytes or a list, writes its elements and returns their number.
 func (d *Decoder) elems(elem *node) (count int, err error) {
 	if elem == nil {
-		return 0, d.json.fail(errType)
+		return 0, d.fail(errType)
 	}
-	if d.json.next() == '"' {
+	if d.json.Peek() == '"' {
 		return d.units(elem)
 	}
-	if !d.json.accept('[') {
-		return 0, d.json.fail(errType)
+	if !d.json.Accept('[') {
+		return 0, d.fail(errType)
 	}
 	d.lists++
-	for !d.json.accept(']') {
-		if count > 0 && !d.json.accept(',') {
-			return count, d.json.fail(errSyntax)
+	for !d.json.Accept(']') {
+		if count > 0 && !d.json.Accept(',') {
+			return count, d.fail(errSyntax)
 		}
 		if err := d.value(elem); err != nil {
 			if err != errOrder {
@@ -340,17 +329,17 @@ func (d *Decoder) elems(elem *node) (count int, err error) {
 func (d *Decoder) units(elem *node) (count int, err error) {
 	begin := len(d.b)
 	switch {
-	case elem.op == opUint && elem.size == 1:
+	case elem.Op == layout.Uint && elem.Size == 1:
 		err = d.bytes()
-	case elem.op == opUnit8 || elem.op == opUnit16:
+	case elem.Op == layout.Unit8 || elem.Op == layout.Unit16:
 		var text []byte
-		if text, err = d.json.text(&d.text); err == nil && elem.op == opUnit8 {
+		if text, err = d.readText(); err == nil && elem.Op == layout.Unit8 {
 			d.b = append(d.b, text...)
 		} else if err == nil {
-			d.b = appendUnits(d.b, text)
+			d.b = bin.AppendUTF16(d.b, text)
 		}
 	default:
-		err = d.json.fail(errType)
+		err = d.fail(errType)
 	}
-	return (len(d.b) - begin) / max(int(elem.size), 1), err
+	return (len(d.b) - begin) / max(int(elem.Size), 1), err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/files/spool"
 )
@@ -64,7 +65,7 @@ func TestAllocations(t *testing.T) {
 
 func TestStrings(t *testing.T) {
 	for in, want := range map[string]string{"a\"b\\\n\x00é": "a\"b\\\n\x00é", "a\xff\xc3b": "a\ufffd\ufffdb", "\xed\xa0\x80": "\ufffd\ufffd\ufffd"} {
-		quoted, exact := jsoncolumns.AppendString(nil, in)
+		quoted, exact := jsonio.AppendString(nil, in)
 		var got string
 		if err := json.Unmarshal(quoted, &got); err != nil || got != want || exact != (in == want) {
 			t.Errorf("%q: %s is %q, exact %v, error %v", in, quoted, got, exact, err)

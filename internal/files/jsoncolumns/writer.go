@@ -5,7 +5,7 @@ import (
 	"io"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // A Writer writes JSON. Its methods return no errors: it keeps the first one, which Flush returns, and ignores all
@@ -36,7 +36,7 @@ func (w *Writer) Int(n int64) {
 // String writes s as a JSON string.
 func (w *Writer) String(s string) {
 	var exact bool
-	if w.buf, exact = AppendString(w.buf[:0], s); !exact {
+	if w.buf, exact = jsonio.AppendString(w.buf[:0], s); !exact {
 		w.Replaced++
 	}
 	w.Bytes(w.buf)
@@ -61,11 +61,4 @@ func (w *Writer) check(_ int, err error) {
 func (w *Writer) Flush() error {
 	w.check(0, w.w.Flush())
 	return w.err
-}
-
-// AppendString appends s to dst as a JSON string and returns the extended slice. exact is false if invalid UTF-8 was
-// replaced by U+FFFD.
-func AppendString[S ~string | ~[]byte](dst []byte, s S) (_ []byte, exact bool) {
-	dst, err := jsontext.AppendQuote(dst, s)
-	return dst, err == nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/chrome"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // chromeIn returns the reading half of Chrome's trace event format.
@@ -49,11 +50,7 @@ func hasEventsLater(head []byte) bool {
 // of the large members that Chrome (metadata) and PyTorch (the others) write before the list of events.
 func sniffChrome(head []byte) (found, later bool) {
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
-	dec := jsontext.NewDecoder(
-		bytes.NewReader(head),
-		jsontext.AllowDuplicateNames(true),
-		jsontext.AllowInvalidUTF8(true),
-	)
+	dec := jsonio.NewDecoder(bytes.NewReader(head))
 	t, err := dec.ReadToken()
 	if err != nil {
 		return false, false

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 // sniffDepth is the maximum depth of the values that visitJSON visits.
@@ -15,11 +15,7 @@ const sniffDepth = 5
 // is the value of a string, "" for other kinds.
 func visitJSON(head []byte, visit func(path, text string) bool) {
 	head = bytes.TrimPrefix(head, []byte("\ufeff"))
-	dec := jsontext.NewDecoder(
-		bytes.NewReader(head),
-		jsontext.AllowDuplicateNames(true),
-		jsontext.AllowInvalidUTF8(true),
-	)
+	dec := jsonio.NewDecoder(bytes.NewReader(head))
 	var prefixes [sniffDepth + 1]string // paths of the values, by depth
 	for {
 		depth := dec.StackDepth()

@@ -3,7 +3,7 @@ package formats
 import (
 	"github.com/ntconv/ntconv/importers/chrome"
 	"github.com/ntconv/ntconv/importers/otlp"
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 	"github.com/ntconv/ntconv/reader"
 )
@@ -43,8 +43,8 @@ func followsMemory(limit string, value int64) bool {
 	switch limit {
 	case chrome.LimitValue:
 		return value < int64(chrome.Limits{}.Defaults().Value)
-	case jsonread.LimitValue:
-		return value < jsonread.DefaultValue
+	case jsonio.LimitValue:
+		return value < jsonio.DefaultValue
 	case otlp.LimitMessage:
 		return value < int64(otlp.Limits{}.Defaults().Message)
 	case parquetreader.LimitPageBytes:

@@ -6,15 +6,11 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/events/payload"
+	"github.com/ntconv/ntconv/internal/data/message"
 )
 
-// Layouts of time in JSON. Times of events have all digits, so that lines sort as text; times in payloads have the
-// seven digits that .NET prints.
-const (
-	eventTime = "2006-01-02T15:04:05.000000000Z"
-	fieldTime = "2006-01-02T15:04:05.0000000Z"
-)
+// eventTime is the layout of the times of events in JSON. They have all digits, so that lines sort as text.
+const eventTime = "2006-01-02T15:04:05.000000000Z"
 
 // AppendJSON appends an event, which must be of KindEvent, as one JSON object and a line feed, and returns the extended
 // slice. It borrows the event. Check Err before you use the line.
@@ -79,104 +75,14 @@ func appendCRC(dst, payload []byte) []byte {
 
 // appendPayload appends the object of the fields, or nothing if the event has no fields.
 func (p *Printer) appendPayload(dst []byte, t *typeText, e *ntconv.Event) []byte {
-	open := `,"payload":{`
-	p.scope = p.scope[:0]
-	var o object
-	for f, v := range t.Values(e) {
-		if f.Type.Code == ntconv.TypePad64 {
-			continue
-		}
-		if p.full(dst) {
-			break
-		}
-		dst = append(dst, open...)
-		open = ","
-		dst = append(dst, p.key(f, &o)...)
-		dst = p.appendValue(dst, &f.Type, v)
-	}
-	if open == "," {
-		dst = append(dst, '}')
-	}
-	return dst
-}
-
-// appendValue appends a field's value as JSON. t is its type, which may be nil for an element of a list without one.
-func (p *Printer) appendValue(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
-	switch v.Kind() {
-	case ntconv.ValueBool:
-		return strconv.AppendBool(dst, v.Bool())
-	case ntconv.ValueInt:
-		return strconv.AppendInt(dst, v.Int(), 10)
-	case ntconv.ValueUint:
-		return strconv.AppendUint(dst, v.Uint(), 10)
-	case ntconv.ValueFloat:
-		return payload.AppendFloat(dst, v.Float(), floatBits(t))
-	case ntconv.ValueString:
-		return appendStringValue(dst, v)
-	case ntconv.ValueBytes:
-		dst = hex.AppendEncode(append(dst, `"hex:`...), v.Bytes())
-		return append(dst, '"')
-	case ntconv.ValueGUID:
-		return append(v.GUID().Append(append(dst, '"')), '"')
-	case ntconv.ValueTime:
-		return append(v.Time().AppendFormat(append(dst, '"'), fieldTime), '"')
-	case ntconv.ValueList:
-		return p.appendList(dst, t, v)
-	case ntconv.ValueObject:
-		return p.appendObject(dst, v)
-	case ntconv.ValueError:
-		dst = appendQuoted(append(dst, `{"error":`...), v.Err().Error())
-		return append(dst, '}')
-	}
-	return append(dst, "null"...)
-}
-
-func (p *Printer) appendList(dst []byte, t *ntconv.FieldType, v ntconv.Value) []byte {
-	open := byte('[')
-	for m := range v.Elems() {
-		if p.full(dst) {
-			break
-		}
-		dst = p.appendValue(append(dst, open), t.Elem, m)
-		open = ','
-	}
-	if open == '[' {
-		dst = append(dst, '[')
-	}
-	return append(dst, ']')
-}
-
-func (p *Printer) appendObject(dst []byte, v ntconv.Value) []byte {
-	o := object{start: len(p.scope)}
-	open := byte('{')
-	for f, m := range v.Fields() {
-		if f.Type.Code == ntconv.TypePad64 {
-			continue
-		}
-		if p.full(dst) {
-			break
-		}
-		dst = append(append(dst, open), p.key(f, &o)...)
-		dst = p.appendValue(dst, &f.Type, m)
-		open = ','
-	}
-	p.scope = p.scope[:o.start]
-	if open == '{' {
-		dst = append(dst, '{')
-	}
-	return append(dst, '}')
-}
-
-// appendStringValue appends a quoted string. It transcodes into dst and inserts the quotes there, so that only strings
-// with characters to escape cause an allocation.
-func appendStringValue(dst []byte, v ntconv.Value) []byte {
+	const key = `,"payload":`
 	start := len(dst)
-	dst = v.AppendString(dst)
-	if plain(dst[start:]) {
-		return enclose(dst, start)
+	dst = p.encoder.AppendJSON(append(dst, key...), e, t.Schema, p.end)
+	fields := dst[start+len(key):]
+	if string(fields) == "{}" {
+		return dst[:start]
 	}
-	s := string(dst[start:])
-	return appendQuoted(dst[:start], s)
+	return append(dst[:start+len(key)], message.JSON(fields)...)
 }
 
 // plain reports whether b needs no escape between quotes, in JSON and in Go.

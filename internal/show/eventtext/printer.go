@@ -3,8 +3,8 @@ package eventtext
 import (
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/schema"
@@ -23,16 +23,16 @@ type Options struct {
 // bounded by the trace's metadata. It is not safe for concurrent use.
 //
 // AppendJSON and AppendText set start, end and err (begin); full sets err. labelText belongs to labels, and both change
-// together. scope grows with each field of an open object and shrinks when the object is complete.
+// together.
 type Printer struct {
 	clock  ntconv.Clock
 	opts   Options
 	types  map[*schema.Schema]*typeText
 	last   *typeText
 	events schema.Table
-	keys   map[*ntconv.Field]fieldKey
-	scope  []*ntconv.Field // fields written so far of all open objects, outermost object first
-	frames []ntconv.Frame  // buffer of framesOf
+	frames []ntconv.Frame // buffer of framesOf
+
+	encoder payload.Encoder
 
 	start, end int   // offsets in dst of the current line: its first byte, and the maximum length of dst
 	err        error // set if the current line is too long
@@ -55,7 +55,6 @@ func New(clock ntconv.Clock, opts Options) *Printer {
 		clock: clock,
 		opts:  opts,
 		types: make(map[*schema.Schema]*typeText),
-		keys:  make(map[*ntconv.Field]fieldKey),
 	}
 }
 
@@ -123,38 +122,6 @@ func newTypeText(s *schema.Schema) *typeText {
 // escaped.
 func appendQuoted[S ~string | ~[]byte](dst []byte, s S) []byte {
 	start := len(dst)
-	dst, _ = jsontext.AppendQuote(dst, s) // the error only reports replaced characters
+	dst = jsonio.AppendQuoted(dst, s)
 	return append(dst[:start], message.JSON(dst[start:])...)
-}
-
-// A fieldKey is the JSON name of a field, with quotes and colon. quoted is unique in its object; shown is the same name
-// with the characters escaped that a terminal could interpret.
-type fieldKey struct{ quoted, shown string }
-
-// An object is a JSON object that is being written.
-type object struct {
-	start int          // index of its first field in Printer.scope
-	names payload.Keys // names in use; nil while the names of all its fields are cached
-}
-
-// key returns the JSON name of the next field of an object. Names are cached per field, because a field is always in
-// the same object; only the first event with the field has to make its name unique.
-func (p *Printer) key(f *ntconv.Field, o *object) string {
-	k, ok := p.keys[f]
-	switch {
-	case !ok:
-		if o.names == nil {
-			o.names = make(payload.Keys)
-			for _, before := range p.scope[o.start:] {
-				o.names.Take(p.keys[before].quoted)
-			}
-		}
-		k.quoted = o.names.Add(f.Name, len(p.scope)-o.start+1)
-		k.shown = string(message.JSON([]byte(k.quoted)))
-		p.keys[f] = k
-	case o.names != nil:
-		o.names.Take(k.quoted)
-	}
-	p.scope = append(p.scope, f)
-	return k.shown
 }

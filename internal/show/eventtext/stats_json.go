@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ntconv/ntconv/internal/data/distribution"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/data/message"
 )
 
@@ -108,21 +108,15 @@ func jsonObject(keys []string, list []value) json.RawMessage {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendQuotedString(b, keys[i]), ':')
+		b = append(jsonio.AppendQuoted(b, keys[i]), ':')
 		switch v.form {
 		case formNone:
 			b = append(b, "null"...)
 		case formNumber:
 			b = append(b, v.text...)
 		default:
-			b = appendQuotedString(b, v.text)
+			b = jsonio.AppendQuoted(b, v.text)
 		}
 	}
 	return append(b, '}')
-}
-
-// appendQuotedString appends a JSON string. Invalid UTF-8 becomes U+FFFD.
-func appendQuotedString(b []byte, s string) []byte {
-	b, _ = jsontext.AppendQuote(b, s) // the error only reports replaced characters
-	return b
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/payload"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -43,7 +44,6 @@ func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
 	}
 	t := p.typeOf(e)
 	dst = append(dst, t.text...)
-	p.scope = p.scope[:0]
 	for f, v := range t.Values(e) {
 		if v.Kind() == ntconv.ValueNull {
 			continue
@@ -139,7 +139,7 @@ func (p *Printer) appendTextValue(dst []byte, t *ntconv.FieldType, v ntconv.Valu
 		}
 		return append(dst, '}')
 	}
-	return p.appendValue(dst, t, v)
+	return payload.AppendScalar(dst, v, floatBits(t))
 }
 
 // appendValueName appends the name that the runtime's manifest has for a value, if any: Type=2:Managed.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -19,7 +19,7 @@ func (t *Tracker) appendArgs(dst []span.Attribute, args []byte) (_ []span.Attrib
 		return t.appendJSON(dst, "args", args)
 	}
 	limit := len(dst) + maxAttributes
-	for members := jsonscan.MembersOf(args); ; {
+	for members := jsonio.MembersOf(args); ; {
 		name, value, ok := members.Next()
 		if !ok {
 			return dst, dropped
@@ -44,7 +44,7 @@ func (t *Tracker) appendJSON(dst []span.Attribute, name string, value []byte) (_
 }
 
 func (t *Tracker) unquoted(quoted []byte) string {
-	t.buf, _ = jsonscan.AppendUnquoted(t.buf[:0], quoted)
+	t.buf, _ = jsonio.AppendUnquoted(t.buf[:0], quoted)
 	return t.strings.of(t.buf)
 }
 
@@ -82,7 +82,7 @@ func (t *Tracker) jsonArray(b []byte, budget *int, depth int) (span.Value, bool)
 		return span.Value{}, false
 	}
 	var list []span.Value
-	for elements := jsonscan.ElementsOf(b); ; {
+	for elements := jsonio.ElementsOf(b); ; {
 		element, ok := elements.Next()
 		if !ok {
 			return span.Array(list), true
@@ -103,7 +103,7 @@ func (t *Tracker) jsonObject(b []byte, budget *int, depth int) (span.Value, bool
 		return span.Value{}, false
 	}
 	var list []span.Attribute
-	for members := jsonscan.MembersOf(b); ; {
+	for members := jsonio.MembersOf(b); ; {
 		name, value, ok := members.Next()
 		if !ok {
 			return span.Map(list), true

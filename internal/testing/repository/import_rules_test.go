@@ -70,10 +70,10 @@ var importRules = append(groupRules, []importRule{
 	importerRule("./importers/pprof", "./internal/files/fileio", "github.com/google/pprof/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/folded"),
 	importerRule("./importers/chrome"),
-	importerRule("./importers/speedscope", "github.com/go-json-experiment/json/..."),
-	importerRule("./importers/firefox", "github.com/go-json-experiment/json/..."),
-	importerRule("./importers/otlp", "./internal/span", "github.com/go-json-experiment/json/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
-	importerRule("./importers/parquet", "./internal/tables/...", "./schema", "github.com/go-json-experiment/json/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."),
+	importerRule("./importers/speedscope"),
+	importerRule("./importers/firefox"),
+	importerRule("./importers/otlp", "./internal/span", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
+	importerRule("./importers/parquet", "./internal/tables/...", "./schema", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."),
 	{
 		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
 		why: "importers decode profile.proto themselves, within limits and with places in errors; internal/profile/pproflegacy has the older formats",
@@ -149,15 +149,15 @@ var importRules = append(groupRules, []importRule{
 // groupRules are the layers of internal, lowest first. A group imports itself, the groups that its rule names, and the
 // modules of others that are named there.
 var groupRules = []importRule{
-	groupRule("data", "bytes, numbers and text: whatever they mean", "github.com/go-json-experiment/json/..."),
-	groupRule("files", "bytes in files: whatever their format", "./internal/data/...", "github.com/go-json-experiment/json/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."),
-	groupRule("events", "what an event means does not depend on the file that it came from, nor on what is made of it", "./schema", "./internal/data/...", "github.com/go-json-experiment/json/..."),
+	groupRule("data", "bytes, numbers and text: whatever they mean"),
+	groupRule("files", "bytes in files: whatever their format", "./internal/data/...", "github.com/klauspost/compress/...", "golang.org/x/sys/..."),
+	groupRule("events", "what an event means does not depend on the file that it came from, nor on what is made of it", "./schema", "./internal/data/..."),
 	groupRule("symbols", "which function an address belongs to depends on files of programs, not on formats of traces or on the command",
 		"./symbol", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/...", "github.com/ianlancetaylor/demangle", "github.com/klauspost/compress/...", "github.com/ulikunitz/xz/...", "golang.org/x/sys/..."),
 	groupRule("span", "spans are made of events of any source, whatever is made of them", "./schema", "./internal/data/...", "./internal/events/..."),
 	groupRule("profile", "samples are made of events of any source, whatever is made of them", "./kind", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "github.com/google/pprof/profile", "golang.org/x/sys/..."),
 	groupRule("timeline", "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
-		"./kind", "./schema", "./track", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "github.com/go-json-experiment/json/..."),
+		"./kind", "./schema", "./track", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/..."),
 	groupRule("select", "which events are selected depends neither on a format nor on the command", "./schema", "./internal/data/...", "./internal/events/...", "./internal/span/..."),
 	groupRule("tables", "tables are rows and columns: exporter, importer and documentation share their schema, whichever library stores them",
 		append(parquetModules, "./internal/data/...", "./internal/files/...")...),
@@ -165,7 +165,7 @@ var groupRules = []importRule{
 		"./kind", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/select/...", "./internal/span/...", "github.com/google/pprof/profile"),
 	groupRule("show", "what is shown of a trace depends neither on its format nor on flags; kinds of profiles are added up as profiles do",
 		"./kind", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/select/...", "./internal/span/...", "./internal/trace/...",
-		"github.com/go-json-experiment/json/...", "github.com/google/pprof/...", "github.com/ianlancetaylor/demangle", "golang.org/x/sys/..."),
+		"github.com/google/pprof/...", "github.com/ianlancetaylor/demangle", "golang.org/x/sys/..."),
 }
 
 // groupRule returns the rule of a group.
@@ -191,11 +191,11 @@ func importerRule(path string, more ...string) importRule {
 var (
 	// timelines are what exporters of timelines may import.
 	timelines = []string{
-		"./internal/files/jsoncolumns", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/timeline/...", "./kind", "./track", "github.com/go-json-experiment/json/...", "golang.org/x/sys/...",
+		"./internal/files/jsoncolumns", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/timeline/...", "./kind", "./track", "golang.org/x/sys/...",
 	}
 	// parquetModules are the library of Parquet and its compressors.
 	parquetModules = []string{
 		"github.com/parquet-go/...", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/...", "github.com/google/uuid", "github.com/twpayne/go-geom/...",
-		"github.com/go-json-experiment/json/...", "golang.org/x/sys/...", "google.golang.org/protobuf/...",
+		"golang.org/x/sys/...", "google.golang.org/protobuf/...",
 	}
 )

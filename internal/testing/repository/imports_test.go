@@ -118,10 +118,15 @@ func TestFormatsHaveImportRules(t *testing.T) {
 	}
 }
 
-// withModel adds what the root package imports to patterns that allow the root package.
+// withModel adds what the root package imports to patterns that allow the root package, and the library of JSON to those
+// that allow the group data, which uses it.
 func withModel(only []string) []string {
+	only = slices.Clip(only)
 	if slices.Contains(only, "./") {
-		return append(slices.Clip(only), "./internal/data/bin")
+		only = append(only, "./internal/data/bin")
+	}
+	if slices.Contains(only, "./internal/data/...") {
+		only = append(only, "github.com/go-json-experiment/json/...")
 	}
 	return only
 }

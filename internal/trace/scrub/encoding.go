@@ -2,7 +2,6 @@ package scrub
 
 import (
 	"bytes"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
@@ -80,7 +79,7 @@ func (r *rewriter) rewrite(raw []byte, enc encoding, c *class) []byte {
 	case bytes.Equal(out, text) && enc != encUTF8:
 		return raw
 	case enc == encUTF16:
-		r.decoded = appendUTF16(r.decoded[:0], out)
+		r.decoded = bin.AppendUTF16(r.decoded[:0], out)
 		out = r.decoded
 	case enc == encLatin1:
 		r.decoded = r.decoded[:0]
@@ -96,20 +95,6 @@ func (r *rewriter) rewrite(raw []byte, enc encoding, c *class) []byte {
 	return out
 }
 
-// appendUTF16 appends valid UTF-8 to dst as UTF-16LE.
-func appendUTF16(dst, text []byte) []byte {
-	for len(text) > 0 {
-		c, n := utf8.DecodeRune(text)
-		text = text[n:]
-		if hi, lo := utf16.EncodeRune(c); hi != utf8.RuneError {
-			dst = append(dst, byte(hi), byte(hi>>8), byte(lo), byte(lo>>8))
-		} else {
-			dst = append(dst, byte(c), byte(c>>8))
-		}
-	}
-	return dst
-}
-
 // decode returns a text as valid UTF-8.
 func (r *rewriter) decode(raw []byte, enc encoding) []byte {
 	switch enc {
@@ -117,10 +102,7 @@ func (r *rewriter) decode(raw []byte, enc encoding) []byte {
 		r.decoded = bin.DecodeUTF16(r.decoded[:0], raw)
 		return r.decoded
 	case encLatin1:
-		r.decoded = r.decoded[:0]
-		for _, b := range raw {
-			r.decoded = utf8.AppendRune(r.decoded, rune(b))
-		}
+		r.decoded = bin.DecodeLatin1(r.decoded[:0], raw)
 		return r.decoded
 	}
 	return validUTF8(raw)

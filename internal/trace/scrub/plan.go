@@ -5,30 +5,27 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/layout"
 	"github.com/ntconv/ntconv/schema"
 )
 
 // A plan says how to replace the payloads of one type and version.
 type plan struct {
-	fields  []node
-	ptr     int  // size of a pointer
-	open    bool // bool and decimal may have short sizes (schema.Schema.HasOpenSizes)
-	located bool // some bytes are found by a location
-	fixed   int  // size of payloads that need no change; -1 if they may need one, or vary in size
+	layout  *layout.Layout[treatment]
+	short   *layout.Layout[treatment] // with the short sizes of bool and decimal; nil unless schema.Schema.HasOpenSizes
+	ptr     int                       // size of a pointer
+	fixed   int                       // size of payloads that need no change; -1 if they may need one, or vary in size
 	tail    *site
 	dropped bool
 }
 
 // A node is a field, a member or an element of a layout.
-type node struct {
-	code   ntconv.TypeCode
-	elem   *node
-	fields []node
-	count  int
+type node = layout.Node[treatment]
 
-	size  int // in bytes of a value that holds no text, 0 if it varies or there is text
+// A treatment says how the values of a node are replaced.
+type treatment struct {
+	plain int // size in bytes of a value that holds no text, 0 if it varies or there is text
 	class *class
 	site  *site
 	// key and value are the indexes of the members of a pair plus 1, or 0 if the object is not a pair.
@@ -67,29 +64,50 @@ func (p *planner) rulesFor(provider string) []fieldRule {
 func (p *planner) plan(s *schema.Schema, t *ntconv.Type, ptr int) *plan {
 	provider, event := ProviderName(t, s), s.Name
 	out := &plan{
-		ptr: ptr, open: s.HasOpenSizes(), located: hasLocation(s.Fields), dropped: p.policy.drops(s.Provider),
+		layout: layout.Compile[treatment](s.Fields, ptr), ptr: ptr, dropped: p.policy.drops(s.Provider),
 		tail: p.site(s.Provider, event, "(bytes after the fields)"),
 	}
 	b := nodeBuilder{
-		planner: p, rules: p.rulesFor(provider), provider: provider, shown: s.Provider, event: event, ptr: ptr,
+		planner: p, rules: p.rulesFor(provider), provider: provider, shown: s.Provider, event: event,
 		native: clr.IsRuntime(s.Provider),
 	}
 	b.chosen = slices.ContainsFunc(b.rules, func(r fieldRule) bool { return r.class == classChosen })
-	out.fields = b.members(s.Fields, "", nil)
-	if s.Provider == clr.Runtime && s.ID == 39 {
-		for i := range out.fields {
-			out.fields[i].dynamic = s.Fields[i].Name == "Data"
+	fields := out.layout.Members
+	b.members(fields, s.Fields, "", nil)
+	for i := range fields {
+		fields[i].Info.dynamic = s.Provider == clr.Runtime && s.ID == 39 && s.Fields[i].Name == "Data"
+		if fields[i].Info.plain == 0 {
+			out.fixed = -1
+		} else if out.fixed >= 0 {
+			out.fixed += fields[i].Info.plain
 		}
 	}
-	for i := range out.fields {
-		n := out.fields[i].size
-		if n == 0 || out.open {
-			out.fixed = -1
-			break
-		}
-		out.fixed += n
+	if s.HasOpenSizes() {
+		out.fixed = -1
+		out.short = layout.Compile[treatment](layout.Short(s.Fields), ptr)
+		adopt(out.short.Members, fields)
 	}
 	return out
+}
+
+// adopt gives nodes the treatments of others, which differ only in the sizes of values.
+func adopt(to, from []node) {
+	for i := range to {
+		n, other := &to[i], &from[i]
+		for ; n != nil; n, other = n.Elem, other.Elem {
+			n.Info = other.Info
+			adopt(n.Members, other.Members)
+		}
+		setPlain(&to[i])
+	}
+}
+
+// setPlain sets the plain sizes of a node and its elements.
+func setPlain(n *node) {
+	if n.Elem != nil {
+		setPlain(n.Elem)
+	}
+	n.Info.plain = plainSize(n)
 }
 
 func (p *planner) site(provider, event, field string) *site {
@@ -98,105 +116,78 @@ func (p *planner) site(provider, event, field string) *site {
 	return s
 }
 
-func hasLocation(fields []ntconv.Field) bool {
-	for i := range fields {
-		for t := &fields[i].Type; t != nil; t = t.Elem {
-			if t.Code == ntconv.TypeRelLoc || t.Code == ntconv.TypeDataLoc || hasLocation(t.Fields) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// A nodeBuilder builds the nodes of one type.
+// A nodeBuilder sets the treatments of the nodes of one type.
 type nodeBuilder struct {
 	*planner
 	rules        []fieldRule
 	chosen       bool   // some rule is for chosen fields, also for numbers
 	provider     string // in the form that patterns match
 	shown, event string
-	ptr          int
 	native       bool
 }
 
-// members returns the nodes of the members of an object. outer is the class of the object, or nil if no rule names it.
-func (b *nodeBuilder) members(fields []ntconv.Field, prefix string, outer *class) []node {
-	out := make([]node, len(fields))
+// members sets the treatments of the members of an object. outer is the class of the object, or nil if no rule names
+// it.
+func (b *nodeBuilder) members(nodes []node, fields []ntconv.Field, prefix string, outer *class) {
 	for i := range fields {
 		path := prefix + fields[i].Name
 		b.seen.addField(b.provider, b.event+"."+path)
 		c := outer
-		if b.chosen || !isNumber(fields[i].Type.Code) {
+		if b.chosen || !isNumber(nodes[i].Op) {
 			if named := b.policy.field(b.rules, b.event+"."+path); named != nil {
 				c = named
 			}
 		}
-		out[i] = b.node(&fields[i].Type, path, c)
+		b.node(&nodes[i], path, c)
 	}
-	for i := range out {
-		if k := out[i].count; out[i].code == ntconv.TypeCounted && k < i { // the count must stay
-			out[k].secret = false
-			out[k].size = b.plainSize(&out[k])
+	for i := range nodes {
+		if k := int(nodes[i].Type.Count); nodes[i].Op == layout.Counted && k < i { // the count must stay
+			nodes[k].Info.secret = false
+			nodes[k].Info.plain = plainSize(&nodes[k])
 		}
 	}
-	return out
 }
 
-// node returns the node of a type. c is its class, or nil if no rule names it.
-func (b *nodeBuilder) node(t *ntconv.FieldType, path string, c *class) node {
-	n := node{code: t.Code, count: int(t.Count), class: c, numeric: b.native}
+// node sets the treatment of a node. c is its class, or nil if no rule names it.
+func (b *nodeBuilder) node(n *node, path string, c *class) {
+	info := &n.Info
+	info.class, info.numeric = c, b.native
 	if c == nil {
-		n.class = b.policy.class(classText)
+		info.class = b.policy.class(classText)
 	}
 	switch {
-	case t.Code == ntconv.TypeObject:
-		n.fields = b.members(t.Fields, path+".", c)
-		if n.key, n.value = pair(t.Fields); n.key > 0 {
-			n.fields[n.key-1].context = n.class.name
+	case n.Op == layout.Object:
+		b.members(n.Members, n.Type.Fields, path+".", c)
+		if info.key, info.value = pair(n.Type.Fields); info.key > 0 {
+			n.Members[info.key-1].Info.context = info.class.name
 		}
-	case t.Elem != nil:
-		elem := b.node(t.Elem, path, c)
-		n.elem = &elem
+	case n.Elem != nil:
+		b.node(n.Elem, path, c)
 	}
-	if c == nil && n.isBytes() {
-		n.class = b.policy.class(classBytes)
+	if c == nil && isBytes(n) {
+		info.class = b.policy.class(classBytes)
 	}
-	n.secret = n.class.name == classChosen && isNumber(t.Code)
-	n.size = b.plainSize(&n)
-	if n.size == 0 {
-		n.site = b.site(b.shown, b.event, path)
+	info.secret = info.class.name == classChosen && isNumber(n.Op)
+	if info.plain = plainSize(n); info.plain == 0 {
+		info.site = b.site(b.shown, b.event, path)
 	}
-	return n
 }
 
-// isNumber reports whether values of a code are numbers, times or GUIDs.
-func isNumber(c ntconv.TypeCode) bool {
-	switch c {
-	case ntconv.TypeVarInt, ntconv.TypeVarUint:
-		return true
-	case ntconv.TypeUTF8Unit, ntconv.TypeUTF16Unit, ntconv.TypeRelLoc, ntconv.TypeDataLoc, ntconv.TypePad64:
-		return false
-	}
-	return scalarSize(c, 8, false) > 0
+// isNumber reports whether values are numbers, times or GUIDs.
+func isNumber(op layout.Op) bool {
+	return op.IsInteger() || op == layout.Float || op == layout.Bool || op == layout.Time || op == layout.Decimal ||
+		op == layout.GUID
 }
 
 // isBytes reports whether values are bytes or, in a layout that a program defines, small integers that may be
 // characters.
-func (n *node) isBytes() bool {
-	if n.code == ntconv.TypeRest {
+func isBytes(n *node) bool {
+	if n.Op == layout.Rest {
 		return true
 	}
-	if n.elem == nil {
-		return false
-	}
-	switch n.elem.code {
-	case ntconv.TypeUint8:
-		return true
-	case ntconv.TypeInt8, ntconv.TypeUint16, ntconv.TypeInt16:
-		return !n.numeric
-	}
-	return false
+	e := n.Elem
+	return e != nil && (e.Op == layout.Uint && e.Size == 1 ||
+		(e.Op == layout.Uint || e.Op == layout.Int) && e.Size <= 2 && !n.Info.numeric)
 }
 
 // pair returns the positions plus 1 of the members key and value of an object, or zeros.
@@ -216,42 +207,23 @@ func pair(fields []ntconv.Field) (key, value int) {
 }
 
 // plainSize returns the size of values without text, or 0 if there may be some or the size varies.
-func (b *nodeBuilder) plainSize(n *node) int {
-	if n.secret {
+func plainSize(n *node) int {
+	switch {
+	case n.Info.secret, n.Op == layout.Unit8, n.Op == layout.Unit16:
 		return 0
-	}
-	switch n.code {
-	case ntconv.TypeUTF8Unit, ntconv.TypeUTF16Unit, ntconv.TypeRelLoc, ntconv.TypeDataLoc:
-		return 0
-	case ntconv.TypePad64:
-		return 0 // none with pointers of 4 bytes
-	case ntconv.TypeObject:
+	case n.Op == layout.Object:
 		total := 0
-		for i := range n.fields {
-			if n.fields[i].size == 0 {
+		for i := range n.Members {
+			if n.Members[i].Info.plain == 0 {
 				return 0
 			}
-			total += n.fields[i].size
+			total += n.Members[i].Info.plain
 		}
 		return total
-	case ntconv.TypeFixedArray:
-		if n.isBytes() || n.elem == nil {
-			return 0
-		}
-		return n.count * n.elem.size // 0 for elements that are secret
+	case n.Op == layout.Fixed && n.Elem != nil && !isBytes(n):
+		return n.Count * n.Elem.Info.plain // 0 for elements that are secret
+	case n.Op <= layout.GUID:
+		return int(n.Size)
 	}
-	return scalarSize(n.code, b.ptr, false)
-}
-
-// scalarSize returns the size of a scalar, or 0 if the type has no fixed one.
-func scalarSize(c ntconv.TypeCode, ptr int, narrow bool) int {
-	switch {
-	case c == ntconv.TypePointer:
-		return ptr
-	case narrow && c == ntconv.TypeBool32:
-		return 1
-	case narrow && c == ntconv.TypeDecimal:
-		return 8
-	}
-	return bin.FixedSize(uint8(c))
+	return 0
 }

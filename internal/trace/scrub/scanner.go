@@ -3,7 +3,7 @@ package scrub
 import (
 	"bytes"
 	"encoding/hex"
-	"strconv"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -55,7 +55,7 @@ func (s *scanner) next() (r rune, size int, f form) {
 			return r, n, formPercent
 		}
 	case b == '\\' && s.json && len(rest) > 1:
-		if r, n := unicodeRune(rest); n > 0 {
+		if r, n, _ := jsonio.Unescape(rest); n >= len(`\u0000`) {
 			return r, n, formUnicode
 		}
 		if s.quoted && rest[1] < utf8.RuneSelf {
@@ -87,30 +87,6 @@ func percentRune(b []byte) (r rune, n int) {
 	return 0, 0
 }
 
-// unicodeRune decodes an escape \uXXXX or a pair of them. n is 0 if there is none. An unpaired surrogate is U+FFFD.
-func unicodeRune(b []byte) (r rune, n int) {
-	unit := func(b []byte) (rune, bool) {
-		if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-			return 0, false
-		}
-		u, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-		return rune(u), err == nil
-	}
-	hi, ok := unit(b)
-	if !ok {
-		return 0, 0
-	}
-	if !utf16.IsSurrogate(hi) {
-		return hi, 6
-	}
-	if lo, ok := unit(b[6:]); ok {
-		if r := utf16.DecodeRune(hi, lo); r != utf8.RuneError {
-			return r, 12
-		}
-	}
-	return utf8.RuneError, 6
-}
-
 func (s *scanner) copy(n int) {
 	s.dst = append(s.dst, s.text[s.at:s.at+n]...)
 	s.at += n
@@ -122,7 +98,7 @@ func (s *scanner) quote() {
 	if s.quoted = !s.quoted; !s.quoted {
 		return
 	}
-	end := stringEnd(s.text, s.at)
+	end := stringEnd(s.text, s.at-1)
 	after := bytes.TrimLeft(s.text[min(end+1, len(s.text)):], " \t\r\n")
 	if len(after) == 0 || after[0] != ':' {
 		return
@@ -147,7 +123,7 @@ func (s *scanner) member(c *class) {
 	b := s.text[s.at]
 	switch {
 	case b == '"':
-		end := stringEnd(s.text, s.at+1)
+		end := stringEnd(s.text, s.at)
 		content := s.text[s.at+1 : end]
 		s.copy(1)
 		s.at = end
@@ -171,17 +147,14 @@ func (s *scanner) member(c *class) {
 	}
 }
 
-// stringEnd returns the position of the quote that ends the string of JSON that begins at i, or the end of the text.
+// stringEnd returns the position of the quote that ends the string of JSON that begins at text[i], or the end of the
+// text.
 func stringEnd(text []byte, i int) int {
-	for ; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
+	end, ok := jsonio.EndOfString(text, i)
+	if ok {
+		end--
 	}
-	return len(text)
+	return end
 }
 
 // maxNumber is the maximum length of a number of JSON that remains one.

@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/layout"
 )
 
 // A walker replaces the text of one payload after the other. Its output has the size of its input.
@@ -24,16 +25,15 @@ type walker struct {
 	out     []byte
 	dirty   bool // out is in use
 	probe   bool // only measure
-	narrow  bool
 	failed  bool
 	wide    bool // lengths of arrays are variable-length numbers, as in the parts of spans
 	off     int
 	end     int
 	state   []uint8 // by byte, for payloads with locations: unused, kept or replaced
 	charge  int     // bytes that further locations may have
-	starts  []int   // positions of the fields of the enclosing objects
-	text    []byte  // the latest text
-	pairKey []byte  // the latest key of a pair
+	counts  layout.Counts
+	text    []byte // the latest text
+	pairKey []byte // the latest key of a pair
 	buf     []byte
 	class   *class // replaces the class of texts, in the value of a pair
 }
@@ -50,17 +50,18 @@ func (w *walker) payload(p *plan, payload []byte) []byte {
 	if p.fixed == len(payload) {
 		return payload
 	}
-	w.plan, w.in, w.dirty, w.narrow, w.class = p, payload, false, false, nil
-	if p.open {
-		w.narrow = !w.even(false) && w.even(true)
+	w.plan, w.in, w.dirty, w.class = p, payload, false, nil
+	l := p.layout
+	if p.short != nil && !w.even(l) && w.even(p.short) {
+		l = p.short
 	}
 	w.begin()
-	w.charge = 16*len(payload) + 4096
-	if p.located {
+	w.charge = bin.MaxLocated(len(payload))
+	if l.Located {
 		w.state = append(w.state[:0], make([]uint8, len(payload))...)
 	}
-	w.members(p.fields, nil)
-	if p.located {
+	w.members(l.Members, nil)
+	if l.Located {
 		w.unused()
 	} else if w.failed || w.off < len(payload) {
 		w.zero(w.off, len(payload))
@@ -71,15 +72,15 @@ func (w *walker) payload(p *plan, payload []byte) []byte {
 	return payload
 }
 
-func (w *walker) begin() { w.off, w.end, w.failed, w.starts = 0, len(w.in), false, w.starts[:0] }
+func (w *walker) begin() { w.off, w.end, w.failed = 0, len(w.in), false }
 
-// even reports whether the fields consume the whole payload with the given sizes.
-func (w *walker) even(narrow bool) bool {
-	w.probe, w.narrow = true, narrow
+// even reports whether the fields consume the whole payload with the sizes of a layout.
+func (w *walker) even(l *layout.Layout[treatment]) bool {
+	w.probe = true
 	w.begin()
-	missing := !w.members(w.plan.fields, nil)
+	complete := w.members(l.Members, nil)
 	w.probe = false
-	return !w.failed && !missing && w.off == len(w.in)
+	return complete && !w.failed && w.off == len(w.in)
 }
 
 // unused zeroes the bytes that no field and no location has.
@@ -118,7 +119,7 @@ func (w *walker) write() {
 
 // keep marks bytes as decoded and unchanged.
 func (w *walker) keep(from, to int) {
-	if w.plan.located && !w.probe {
+	if w.plan.layout.Located && !w.probe {
 		for i := from; i < to; i++ {
 			w.state[i] |= byteKept
 		}
@@ -129,7 +130,7 @@ func (w *walker) keep(from, to int) {
 func (w *walker) replace(from int, b []byte) {
 	w.write()
 	copy(w.out[from:], b)
-	if w.plan.located {
+	if w.plan.layout.Located {
 		for i := from; i < from+len(b); i++ {
 			w.state[i] |= byteReplaced
 		}
@@ -153,22 +154,19 @@ func (w *walker) take(n int) (from int, ok bool) {
 // members replaces the texts of the members of an object, which may be a pair. It returns false if the payload ended
 // before a member.
 func (w *walker) members(fields []node, pair *node) (complete bool) {
-	base := len(w.starts)
-	complete = true
 	outer := w.class
 	for i := range fields {
 		n := &fields[i]
-		w.starts = append(w.starts, w.off)
-		if w.off == w.end && (n.size > 0 || n.code != ntconv.TypeObject && w.sizeOrOne(n) > 0) {
-			complete = false
-			break // what follows is missing, too
+		if w.off == w.end && (n.Info.plain > 0 || n.Op != layout.Object && sizeOrOne(n) > 0) {
+			return false // what follows is missing, too
 		}
-		if pair != nil && i+1 == pair.value {
+		inPair := pair != nil && i+1 == pair.Info.value
+		if inPair {
 			w.class = w.valueClass(pair, outer)
 		}
 		start := w.off
-		w.value(n, fields[:i], base)
-		if pair != nil && i+1 == pair.value {
+		w.value(n)
+		if inPair {
 			w.class = outer
 		}
 		if w.failed {
@@ -176,18 +174,17 @@ func (w *walker) members(fields []node, pair *node) (complete bool) {
 			break
 		}
 	}
-	w.starts = w.starts[:base]
-	return complete
+	return true
 }
 
 // sizeOrOne returns 0 only for types whose values may have no bytes.
-func (w *walker) sizeOrOne(n *node) int {
-	switch n.code {
-	case ntconv.TypeFixedArray:
-		return n.count
-	case ntconv.TypePad64:
-		return w.plan.ptr - 4
-	case ntconv.TypeCounted, ntconv.TypeRest:
+func sizeOrOne(n *node) int {
+	switch n.Op {
+	case layout.Fixed:
+		return n.Count
+	case layout.Pad:
+		return int(n.Size)
+	case layout.Counted, layout.Rest:
 		return 0
 	}
 	return 1
@@ -195,186 +192,122 @@ func (w *walker) sizeOrOne(n *node) int {
 
 // valueClass returns the class of the value of a pair, whose key has been walked.
 func (w *walker) valueClass(pair *node, outer *class) *class {
-	if c := w.policy.key(pair.class.name, w.pairKey); c != nil {
+	if c := w.policy.key(pair.Info.class.name, w.pairKey); c != nil {
 		return c
 	}
 	return outer
 }
 
-func (w *walker) value(n *node, before []node, base int) {
-	if n.size > 0 && !w.narrow && (n.code != ntconv.TypeObject || n.size <= w.end-w.off) { // or members are missing
-		if from, ok := w.take(n.size); ok {
+func (w *walker) value(n *node) {
+	size := n.Info.plain
+	if size > 0 && n.Slot < 0 && (n.Op != layout.Object || size <= w.end-w.off) { // otherwise members are missing
+		if from, ok := w.take(size); ok {
 			w.keep(from, w.off)
 		}
 		return
 	}
-	if size := scalarSize(n.code, w.plan.ptr, w.narrow); size > 0 {
-		w.scalar(n, size)
-		return
-	}
-	switch n.code {
-	case ntconv.TypeObject:
-		if n.key > 0 {
-			w.members(n.fields, n)
+	switch n.Op {
+	case layout.Object:
+		if n.Info.key > 0 {
+			w.members(n.Members, n)
 		} else {
-			w.members(n.fields, nil)
+			w.members(n.Members, nil)
 		}
-	case ntconv.TypeUTF16String, ntconv.TypeANSIString:
-		w.terminated(n)
-	case ntconv.TypeVarInt, ntconv.TypeVarUint:
-		_, used := binary.Uvarint(w.in[w.off:w.end])
-		if used <= 0 {
-			w.fail()
-			return
-		}
-		w.off += used
-		w.numeric(n, w.off-used, w.off)
-	case ntconv.TypePad64:
-		if from, ok := w.take(w.plan.ptr - 4); ok {
-			w.keep(from, w.off)
-		}
-	case ntconv.TypeRest:
-		from := w.off
-		w.off = w.end
-		w.bytes(n, from, w.end)
-	case ntconv.TypeArray, ntconv.TypeFixedArray, ntconv.TypeCounted:
-		if count, ok := w.count(n, before, base); ok {
+		return
+	case layout.Array, layout.Fixed, layout.Counted:
+		if count, ok := w.count(n); ok {
 			w.array(n, count)
 		}
-	default:
-		w.fail()
-	}
-}
-
-func (w *walker) scalar(n *node, size int) {
-	from, ok := w.take(size)
-	if !ok {
 		return
 	}
-	switch n.code {
-	case ntconv.TypeUTF8Unit:
-		w.string(n, from, w.off, encLatin1)
-	case ntconv.TypeUTF16Unit:
-		w.string(n, from, w.off, encUTF16)
-	case ntconv.TypeRelLoc, ntconv.TypeDataLoc:
-		w.keep(from, w.off)
-		w.located(n, from)
-	default:
-		w.numeric(n, from, w.off)
+	value, size, ok := n.Leaf(w.in[w.off:w.end])
+	if !ok {
+		w.fail()
+		return
 	}
+	from, to := w.off, w.off+len(value)
+	w.off += size
+	switch n.Op {
+	case layout.UTF16, layout.Unit16:
+		w.string(n, from, to, encUTF16)
+	case layout.Latin1, layout.Unit8:
+		w.string(n, from, to, encLatin1)
+	case layout.Location:
+		w.keep(from, to)
+		w.located(n, from)
+	case layout.Rest:
+		w.bytes(n, from, to)
+	case layout.Pad:
+		w.keep(from, to)
+	default:
+		w.numeric(n, from, to)
+	}
+	w.keep(to, w.off) // the terminator of a string
 }
 
 // numeric keeps a number, or replaces it if it is secret: floats by zero, others by a number of the same size.
 func (w *walker) numeric(n *node, from, to int) {
-	if !n.secret || w.probe {
+	isVarint := n.Op == layout.VarInt || n.Op == layout.VarUint
+	switch {
+	case n.Slot >= 0 && isVarint:
+		w.counts[n.Slot], _ = layout.Varint(n.Op, w.in[from:to])
+	case n.Slot >= 0:
+		w.counts[n.Slot] = layout.Number(n.Op, w.in[from:to])
+	}
+	if !n.Info.secret || w.probe {
 		w.keep(from, to)
 		return
 	}
 	w.buf = append(w.buf[:0], w.in[from:to]...)
-	switch n.code {
-	case ntconv.TypeFloat32, ntconv.TypeFloat64, ntconv.TypeDecimal, ntconv.TypeBool8, ntconv.TypeBool32, ntconv.TypeDateTime:
+	switch n.Op {
+	case layout.Float, layout.Decimal, layout.Bool, layout.Time:
 		clear(w.buf)
 	default:
 		w.dict.bytes(w.buf, "number", w.in[from:to])
 	}
-	if n.code == ntconv.TypeVarInt || n.code == ntconv.TypeVarUint {
+	if isVarint {
 		for i := range w.buf {
 			w.buf[i] = w.buf[i]&0x3f | w.in[from+i]&0x80 // 64 bits are enough
 		}
 	}
 	w.replace(from, w.buf)
-	w.tally.count(n.site, n.class, true)
-}
-
-func (w *walker) terminated(n *node) {
-	from, enc, unit := w.off, encUTF16, 2
-	var text []byte
-	ok := false
-	if n.code == ntconv.TypeUTF16String {
-		text, _, ok = bin.CutUTF16(w.in[w.off:w.end])
-	} else if i := bytes.IndexByte(w.in[w.off:w.end], 0); i >= 0 {
-		text, ok, enc, unit = w.in[w.off:w.off+i], true, encLatin1, 1
-	}
-	if !ok {
-		w.fail()
-		return
-	}
-	w.off += len(text) + unit
-	w.string(n, from, from+len(text), enc)
-	w.keep(w.off-unit, w.off)
+	w.tally.count(n.Info.site, n.Info.class, true)
 }
 
 // count returns the number of elements of an array.
-func (w *walker) count(n *node, before []node, base int) (int, bool) {
-	switch n.code {
-	case ntconv.TypeFixedArray:
-		return n.count, true
-	case ntconv.TypeArray:
-		if w.wide {
-			v, used := binary.Uvarint(w.in[w.off:w.end])
-			if used <= 0 || v > math.MaxInt32 {
-				w.fail()
-				return 0, false
-			}
-			w.keep(w.off, w.off+used)
-			w.off += used
-			return int(v), true
-		}
-		from, ok := w.take(2)
-		if !ok {
-			return 0, false
-		}
-		w.keep(from, w.off)
-		return int(binary.LittleEndian.Uint16(w.in[from:])), true
+func (w *walker) count(n *node) (int, bool) {
+	b := w.in[w.off:w.end]
+	count, size, ok := n.Len(b, &w.counts)
+	if w.wide && n.Op == layout.Array {
+		count, size = layout.Varint(layout.VarUint, b)
+		ok = size > 0
 	}
-	if n.count >= len(before) || base+n.count >= len(w.starts) {
-		w.fail()
-		return 0, false
-	}
-	count, ok := w.number(&before[n.count], w.starts[base+n.count])
 	if !ok || count > math.MaxInt32 {
 		w.fail()
 		return 0, false
 	}
+	w.keep(w.off, w.off+size)
+	w.off += size
 	return int(count), true
-}
-
-// number decodes the integer at a position that has been walked.
-func (w *walker) number(n *node, at int) (uint64, bool) {
-	b := w.in[at:w.end]
-	switch n.code {
-	case ntconv.TypeVarUint, ntconv.TypeVarInt:
-		v, used := binary.Uvarint(b)
-		if n.code == ntconv.TypeVarInt {
-			v = v>>1 ^ -(v & 1)
-		}
-		return v, used > 0
-	case ntconv.TypeInt8, ntconv.TypeUint8, ntconv.TypeInt16, ntconv.TypeUint16, ntconv.TypeInt32, ntconv.TypeUint32,
-		ntconv.TypeInt64, ntconv.TypeUint64, ntconv.TypePointer:
-		size := scalarSize(n.code, w.plan.ptr, false)
-		if len(b) < size {
-			return 0, false
-		}
-		var buf [8]byte
-		copy(buf[:], b[:size])
-		return binary.LittleEndian.Uint64(buf[:]), true
-	}
-	return 0, false
 }
 
 // array replaces the texts of count elements at the position.
 func (w *walker) array(n *node, count int) {
-	elem := n.elem
+	elem := n.Elem
 	if elem == nil {
 		w.fail()
 		return
 	}
-	size := elem.size
-	if size == 0 || w.narrow {
-		size = scalarSize(elem.code, w.plan.ptr, w.narrow)
+	size := elem.Info.plain
+	switch {
+	case size > 0:
+	case elem.Op == layout.Location:
+		size = 4
+	case elem.Op <= layout.GUID:
+		size = int(elem.Size)
 	}
-	if size > 0 && !elem.secret {
-		if count < 0 || count > (w.end-w.off)/size {
+	if size > 0 && !elem.Info.secret {
+		if count > (w.end-w.off)/size {
 			w.fail()
 			return
 		}
@@ -385,12 +318,10 @@ func (w *walker) array(n *node, count int) {
 	}
 	for range count {
 		before := w.off
-		w.value(elem, nil, len(w.starts))
-		if w.failed {
-			return
-		}
-		if w.off == before {
+		if w.value(elem); w.off == before {
 			w.fail()
+		}
+		if w.failed {
 			return
 		}
 	}
@@ -398,22 +329,22 @@ func (w *walker) array(n *node, count int) {
 
 // elements replaces the texts of adjacent elements of fixed size.
 func (w *walker) elements(n *node, from, to int) {
-	switch code := n.elem.code; {
-	case code == ntconv.TypeUTF16Unit && (to-from)%2 == 0:
+	switch elem := n.Elem; {
+	case elem.Op == layout.Unit16 && (to-from)%2 == 0:
 		w.string(n, from, to, encUTF16)
-	case code == ntconv.TypeUTF8Unit:
+	case elem.Op == layout.Unit8:
 		w.string(n, from, to, encUTF8)
-	case n.isBytes():
+	case isBytes(n):
 		w.bytes(n, from, to)
-	case code == ntconv.TypeRelLoc, code == ntconv.TypeDataLoc, w.narrow, n.elem.secret, n.elem.size == 0 && isNested(code):
-		w.each(n.elem, from, to)
-	case n.elem.size > 0 && (to-from)%n.elem.size == 0:
+	case elem.Op == layout.Location, elem.Info.secret, elem.Info.plain == 0 && isNested(elem.Op):
+		w.each(elem, from, to)
+	case elem.Info.plain > 0 && (to-from)%elem.Info.plain == 0:
 		w.keep(from, to)
 	}
 }
 
-// isNested reports whether values of a code without text of their own may contain some.
-func isNested(c ntconv.TypeCode) bool { return c == ntconv.TypeObject || c == ntconv.TypeFixedArray }
+// isNested reports whether values without text of their own may contain some.
+func isNested(op layout.Op) bool { return op == layout.Object || op == layout.Fixed }
 
 // each walks adjacent elements, and continues at the position before.
 func (w *walker) each(elem *node, from, to int) {
@@ -421,7 +352,7 @@ func (w *walker) each(elem *node, from, to int) {
 	w.off, w.end = from, to
 	for w.off < to && !w.failed {
 		before := w.off
-		if w.value(elem, nil, len(w.starts)); w.off == before {
+		if w.value(elem); w.off == before {
 			w.fail()
 		}
 	}
@@ -436,11 +367,11 @@ func (w *walker) located(n *node, at int) {
 	}
 	ref := binary.LittleEndian.Uint32(w.in[at:])
 	start, size := int(ref&0xffff), int(ref>>16)
-	if n.code == ntconv.TypeRelLoc {
+	if n.Type.Code == ntconv.TypeRelLoc {
 		start += at + 4
 	}
 	w.charge -= size + 1
-	if n.elem == nil || start+size > len(w.in) || w.charge < 0 {
+	if n.Elem == nil || start+size > len(w.in) || w.charge < 0 {
 		return
 	}
 	failed, end := w.failed, w.end
@@ -455,7 +386,7 @@ func (w *walker) string(n *node, from, to int, enc encoding) {
 		return
 	}
 	raw := w.in[from:to]
-	c := n.class
+	c := n.Info.class
 	if w.class != nil {
 		c = w.class
 	}
@@ -463,9 +394,9 @@ func (w *walker) string(n *node, from, to int, enc encoding) {
 	if enc == encUTF16 {
 		w.text = bin.DecodeUTF16(w.text[:0], raw)
 	}
-	if n.context != "" {
+	if n.Info.context != "" {
 		w.pairKey = append(w.pairKey[:0], w.text...)
-		if w.policy.key(n.context, w.text) != nil {
+		if w.policy.key(n.Info.context, w.text) != nil {
 			c = w.policy.class(className)
 		}
 	}
@@ -476,7 +407,7 @@ func (w *walker) string(n *node, from, to int, enc encoding) {
 	} else {
 		w.keep(from, to)
 	}
-	w.tally.text(n.site, c, raw, out, changed, enc)
+	w.tally.text(n.Info.site, c, raw, out, changed, enc)
 }
 
 // bytes replaces bytes that are not text.
@@ -484,8 +415,8 @@ func (w *walker) bytes(n *node, from, to int) {
 	if w.probe || from == to {
 		return
 	}
-	c := n.class
-	if n.dynamic && w.isDynamic(to-from) || c.action == actionKeep || c.action == actionNumber {
+	c := n.Info.class
+	if n.Info.dynamic && w.isDynamic(to-from) || c.action == actionKeep || c.action == actionNumber {
 		w.keep(from, to)
 		return
 	}
@@ -496,7 +427,7 @@ func (w *walker) bytes(n *node, from, to int) {
 		w.dict.bytes(w.buf, "bytes", w.in[from:to])
 		w.replace(from, w.buf)
 	}
-	w.tally.count(n.site, c, true)
+	w.tally.count(n.Info.site, c, true)
 }
 
 // isDynamic reports whether the data of a GCDynamicEvent has the layout that belongs to its name, the latest text.

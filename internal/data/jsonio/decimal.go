@@ -1,4 +1,4 @@
-package jsonread
+package jsonio
 
 import (
 	"math"

@@ -1,9 +1,4 @@
-// Package jsonscan locates values in JSON text in memory, without decoding them.
-//
-// Skip validates a value and returns its end. Members and Elements iterate over text that Skip has validated. Objects
-// may have duplicate names, and strings may contain invalid UTF-8; in all other respects the text must conform to RFC
-// 8259. All functions are safe for concurrent use.
-package jsonscan
+package jsonio
 
 import (
 	"errors"

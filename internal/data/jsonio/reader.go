@@ -1,16 +1,10 @@
-// Package jsonread reads large JSON text forward, value by value. It bounds the size of a value in memory and reports
-// errors with line, column and path.
-//
-// The reader of a format walks the text with Object and Array and reads the values that it knows. Unknown members are
-// skipped and cost no memory. The text as a whole is never in memory.
-package jsonread
+package jsonio
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,6 +24,11 @@ type Options struct {
 	Report *ntconv.Report // counts strings that are not UTF-8; may be nil
 }
 
+// NewDecoder returns a jsontext.Decoder that permits duplicate names and invalid UTF-8.
+func NewDecoder(r io.Reader) *jsontext.Decoder {
+	return jsontext.NewDecoder(r, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+}
+
 // A Reader reads JSON text. Its errors are of type *ntconv.FormatError with the position, and wrap ntconv.ErrTruncated,
 // ntconv.ErrCorrupt or ntconv.ErrLimit; errors of the underlying io.Reader are returned unchanged. Do not use a Reader
 // after an error. It is not safe for concurrent use.
@@ -46,7 +45,7 @@ func New(r io.Reader, o Options) *Reader {
 		o.Value = DefaultValue
 	}
 	j := &Reader{o: o, in: &window{r: r, limit: o.Value, line: 1, passed: -1}}
-	j.dec = jsontext.NewDecoder(j.in, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	j.dec = NewDecoder(j.in)
 	j.in.consumed = j.dec.InputOffset
 	j.in.value = func() int64 { return j.at }
 	return j
@@ -67,15 +66,15 @@ type Place struct {
 func (j *Reader) Place() Place {
 	line, column := j.in.position(j.at)
 	text := fmt.Sprintf("line %d, column %d", line, column)
-	if p := path(j.dec.StackPointer()); p != "" {
+	if p := Path(j.dec.StackPointer()); p != "" {
 		text += ", " + p
 	}
 	return Place{j.in.skipped + j.at, text}
 }
 
-// path returns a JSON pointer for an error. It truncates long ones, because they grow with the nesting depth of the
+// Path returns a JSON pointer for an error. It truncates long ones, because they grow with the nesting depth of the
 // text.
-func path(p jsontext.Pointer) string {
+func Path(p jsontext.Pointer) string {
 	const size = 100
 	if len(p) > size {
 		return string(p[:size]) + "..."
@@ -205,20 +204,10 @@ func (j *Reader) name(names []string) (int, error) {
 	if err != nil {
 		return 0, j.fail(err)
 	}
-	if bytes.IndexByte(text, '\\') >= 0 {
-		plain, _ := jsontext.AppendUnquote(nil, text) // an error only reports replaced UTF-8
-		return index(names, plain), nil
+	if text = text[1 : len(text)-1]; !IsPlain(text) {
+		text, _, _ = AppendUnescaped(nil, text)
 	}
-	return index(names, text[1:len(text)-1]), nil
-}
-
-func index(names []string, name []byte) int {
-	for i, n := range names {
-		if n == string(name) {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(names, string(text)), nil
 }
 
 // Array reads a list. It calls elem for each element with its index; elem must read the value. Null is treated as an
@@ -290,15 +279,14 @@ func (j *Reader) String() (string, error) {
 	if text[0] != '"' {
 		return string(text), nil
 	}
-	inner := text[1 : len(text)-1]
-	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+	if inner := text[1 : len(text)-1]; IsPlain(inner) && utf8.Valid(inner) {
 		return string(inner), nil
 	}
-	plain, err := jsontext.AppendUnquote(nil, text)
-	if err != nil {
+	plain, exact := AppendUnquoted(nil, text)
+	if !exact {
 		j.o.Report.Note(ntconv.CodeRepaired, 1, j.in.skipped+j.at, "strings with invalid Unicode")
 	}
-	return strings.ToValidUTF8(string(plain), "\uFFFD"), nil
+	return string(plain), nil
 }
 
 // Bool reads a Boolean, or a number, which is true unless its text is 0. Null is false.
@@ -358,7 +346,7 @@ func (j *Reader) Index(low, high, none int64) (int64, error) {
 	if err != nil || !ok {
 		return none, err
 	}
-	if v, ok := digits(text); ok && v >= low && v <= high {
+	if v, ok := smallInt(text); ok && v >= low && v <= high {
 		return v, nil
 	}
 	v, exact, ok := ParseDecimal(text).Scale(0)
@@ -373,8 +361,8 @@ func (j *Reader) Index(low, high, none int64) (int64, error) {
 	return v, nil
 }
 
-// digits returns the value of at most 18 decimal digits, the fast path for integers.
-func digits(text []byte) (v int64, ok bool) {
+// smallInt returns the value of at most 18 decimal digits, the fast path for integers.
+func smallInt(text []byte) (v int64, ok bool) {
 	if len(text) > 18 {
 		return 0, false
 	}

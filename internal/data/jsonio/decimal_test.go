@@ -1,4 +1,4 @@
-package jsonread_test
+package jsonio_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"pgregory.net/rapid"
 )
 
@@ -27,7 +27,7 @@ func TestScale(t *testing.T) {
 		}
 		sum := new(big.Rat).Add(x, half)
 		want := new(big.Int).Quo(sum.Num(), sum.Denom())
-		v, exact, fits := jsonread.ParseDecimal([]byte(text)).Scale(digits)
+		v, exact, fits := jsonio.ParseDecimal([]byte(text)).Scale(digits)
 		if fits != (want.IsInt64() || new(big.Int).Abs(want).Cmp(big.NewInt(1<<62)) < 0) {
 			t.Fatalf("%s: fits %t, want %s", text, fits, want)
 		}
@@ -39,7 +39,7 @@ func TestScale(t *testing.T) {
 		"9223372036854775807": "9223372036854775807 true", "-9223372036854775808": "out", "0.9223372036854775807": "1 false", "0.04999999999999999999": "0 false", "99999999999999999999": "out", "1e400": "out", "1e-400": "0 false", "0e99999999999": "0 true",
 		"-0.5": "-1 false", "1e1048577": "out",
 	} {
-		v, exact, ok := jsonread.ParseDecimal([]byte(text)).Scale(0)
+		v, exact, ok := jsonio.ParseDecimal([]byte(text)).Scale(0)
 		got := fmt.Sprint(v, exact)
 		if !ok {
 			got = "out"
@@ -53,7 +53,7 @@ func TestScale(t *testing.T) {
 // TestFloat covers numbers at the limits of the range.
 func TestFloat(t *testing.T) {
 	for text, want := range map[string]float64{"-1.5": -1.5, "1e308": 1e308, "1e-400": 0, "1e400": math.Inf(1), "-1e400": math.Inf(-1)} {
-		if got := jsonread.ParseDecimal([]byte(text)).Float(); got != want {
+		if got := jsonio.ParseDecimal([]byte(text)).Float(); got != want {
 			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
 	}

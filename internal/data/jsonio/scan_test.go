@@ -1,4 +1,4 @@
-package jsonscan_test
+package jsonio_test
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/ntconv/ntconv/internal/data/jsonscan"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
 var inputs = []string{
@@ -21,12 +21,12 @@ var inputs = []string{
 
 // check compares Skip with encoding/json, and the iterators with the values that encoding/json decodes.
 func check(t *testing.T, text []byte) {
-	end, err := jsonscan.Skip(text, 0)
+	end, err := jsonio.Skip(text, 0)
 	valid := err == nil && len(bytes.TrimSpace(text[end:])) == 0 && bytes.IndexFunc(text[end:], func(r rune) bool { return !strings.ContainsRune(" \t\r\n", r) }) < 0
-	if want := json.Valid(text); valid != want && !errors.Is(err, jsonscan.ErrDepth) {
+	if want := json.Valid(text); valid != want && !errors.Is(err, jsonio.ErrDepth) {
 		t.Fatalf("%q: end %d, %v; valid: %v", text, end, err, want)
 	}
-	var syntax *jsonscan.SyntaxError
+	var syntax *jsonio.SyntaxError
 	switch {
 	case errors.As(err, &syntax) && (syntax.Offset < 0 || syntax.Offset >= len(text)):
 		t.Fatalf("%q: %v", text, err)
@@ -39,8 +39,8 @@ func check(t *testing.T, text []byte) {
 		return
 	}
 	value := bytes.TrimSpace(text[:end])
-	if jsonscan.End(value, 0) != len(value) {
-		t.Fatalf("%q: End is %d", value, jsonscan.End(value, 0))
+	if jsonio.End(value, 0) != len(value) {
+		t.Fatalf("%q: End is %d", value, jsonio.End(value, 0))
 	}
 	compare(t, value)
 }
@@ -66,11 +66,11 @@ func decode(t *testing.T, text []byte, to any) {
 func compareString(t *testing.T, value []byte) {
 	var want, again string
 	decode(t, value, &want)
-	got, exact := jsonscan.AppendUnquoted(nil, value)
-	if exact && (string(got) != want || !utf8.Valid(got)) || jsonscan.IsPlain(value[1:len(value)-1]) != !bytes.Contains(value, []byte(`\`)) {
+	got, exact := jsonio.AppendUnquoted(nil, value)
+	if exact && (string(got) != want || !utf8.Valid(got)) || jsonio.IsPlain(value[1:len(value)-1]) != !bytes.Contains(value, []byte(`\`)) {
 		t.Fatalf("%q: %q, %v, want %q", value, got, exact, want)
 	}
-	if decode(t, jsonscan.AppendQuoted(nil, got), &again); again != string(got) {
+	if decode(t, jsonio.AppendQuoted(nil, got), &again); again != string(got) {
 		t.Fatalf("%q: quoted %q is %q", value, got, again)
 	}
 }
@@ -78,7 +78,7 @@ func compareString(t *testing.T, value []byte) {
 func compareArray(t *testing.T, value []byte) {
 	var want []json.RawMessage
 	decode(t, value, &want)
-	list := jsonscan.ElementsOf(value)
+	list := jsonio.ElementsOf(value)
 	for i := 0; ; i++ {
 		e, ok := list.Next()
 		if !ok {
@@ -98,7 +98,7 @@ func compareObject(t *testing.T, value []byte) {
 	var want map[string]json.RawMessage
 	decode(t, value, &want)
 	last := map[string][]byte{}
-	list := jsonscan.MembersOf(value)
+	list := jsonio.MembersOf(value)
 	for {
 		name, v, ok := list.Next()
 		if !ok {
@@ -123,9 +123,9 @@ func TestScan(t *testing.T) {
 	for _, text := range inputs {
 		check(t, []byte(text))
 	}
-	for _, depth := range []int{jsonscan.MaxDepth, jsonscan.MaxDepth + 1} {
+	for _, depth := range []int{jsonio.MaxDepth, jsonio.MaxDepth + 1} {
 		text := strings.Repeat(`[{"a":`, depth/2) + strings.Repeat("[", depth%2) + "1" + strings.Repeat("]", depth%2) + strings.Repeat("}]", depth/2)
-		if _, err := jsonscan.Skip([]byte(text), 0); errors.Is(err, jsonscan.ErrDepth) != (depth > jsonscan.MaxDepth) {
+		if _, err := jsonio.Skip([]byte(text), 0); errors.Is(err, jsonio.ErrDepth) != (depth > jsonio.MaxDepth) {
 			t.Errorf("depth %d: %v", depth, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package jsonread_test
+package jsonio_test
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/jsonread"
+	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"pgregory.net/rapid"
 )
 
@@ -38,7 +38,7 @@ func TestPlaces(t *testing.T) {
 		if rapid.Bool().Draw(t, "halves") {
 			in = iotest.HalfReader(strings.NewReader(whole))
 		}
-		j := jsonread.New(in, jsonread.Options{Format: "test"})
+		j := jsonio.New(in, jsonio.Options{Format: "test"})
 		err := j.Array(func(i int) error {
 			if rapid.Bool().Draw(t, "skip") {
 				if err := j.Skip(); err != nil {
@@ -70,11 +70,11 @@ func TestPlaces(t *testing.T) {
 // TestReaderErrors checks that an error of the input is returned unchanged.
 func TestReaderErrors(t *testing.T) {
 	broken := errors.New("connection lost")
-	j := jsonread.New(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("[1]"))), jsonread.Options{})
+	j := jsonio.New(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("[1]"))), jsonio.Options{})
 	if err := j.Array(func(int) error { return j.Skip() }); !errors.Is(err, iotest.ErrTimeout) {
 		t.Errorf("%v", err)
 	}
-	j = jsonread.New(iotest.ErrReader(broken), jsonread.Options{})
+	j = jsonio.New(iotest.ErrReader(broken), jsonio.Options{})
 	if err := j.Skip(); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
