@@ -167,6 +167,8 @@ func (v *Sink) processes(namer ntconv.Namer) []Process {
 			cmp.Compare(a.PID, b.PID),
 			cmp.Compare(a.Host, b.Host),
 			cmp.Compare(a.CommandLine, b.CommandLine),
+			cmp.Compare(b.Threads, a.Threads),
+			cmp.Compare(a.Name, b.Name),
 		)
 	})
 	return list
