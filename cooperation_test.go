@@ -11,7 +11,7 @@ import (
 // TestNoNames checks that the frames of a stack are returned unchanged and that other addresses become placeholders.
 // Equal addresses have equal frames, so that aggregators that compare frames find equal stacks.
 func TestNoNames(t *testing.T) {
-	names := ntconv.NoNames()
+	names := new(ntconv.NoNames)
 	before := ntconv.Frame{Func: &ntconv.Function{Name: "before"}}
 	own := []ntconv.Frame{{Func: &ntconv.Function{Name: "leaf"}, PC: 1, Flags: ntconv.FrameInlined}, {Func: &ntconv.Function{Name: "root"}, PC: 1}}
 	cases := []struct {
@@ -55,7 +55,7 @@ func TestNoNames(t *testing.T) {
 // TestNoNamesShareNothing checks that two Namers may be used at the same time.
 func TestNoNamesShareNothing(t *testing.T) {
 	stack := &ntconv.Stack{PCs: []uint64{1}}
-	a, b := ntconv.NoNames().AppendFrames(nil, nil, stack, 0), ntconv.NoNames().AppendFrames(nil, nil, stack, 0)
+	a, b := new(ntconv.NoNames).AppendFrames(nil, nil, stack, 0), new(ntconv.NoNames).AppendFrames(nil, nil, stack, 0)
 	if a[0].Func == b[0].Func {
 		t.Error("two Namers have one placeholder")
 	}

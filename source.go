@@ -50,8 +50,15 @@ func (e *SourceError) Unwrap() error { return e.Err }
 
 // Copy writes all events of src to dst and returns the number of KindEvent events that dst has accepted. It also writes
 // marks, losses, definitions and opaque blocks, but does not count them. It closes neither. It returns an error of the
-// source as a *SourceError and an error of the sink unchanged; the end of the source is not an error.
+// source as a *SourceError and an error of the sink unchanged; the end of the source is not an error. If src is a
+// Selecting source and dst a Watcher, it shows dst all events.
 func Copy(dst Sink, src Source) (n int64, err error) {
+	if w, ok := dst.(Watcher); ok {
+		if s, ok := src.(Selecting); ok {
+			s.Watch(w.Watch)
+			defer s.Watch(nil)
+		}
+	}
 	for {
 		e, err := src.Next()
 		if err == io.EOF {
@@ -88,20 +95,36 @@ func Events(src Source) iter.Seq2[*Event, error] {
 	}
 }
 
-// Filter returns a source with the events for which keep returns true. keep borrows the event until it returns. Filter
-// also passes marks, losses and definitions to keep.
-func Filter(src Source, keep func(*Event) bool) Source { return &filter{src, keep} }
+// Filter returns a Selecting source with the events for which keep returns true. keep borrows the event until it returns.
+// Filter also passes marks, losses and definitions to keep.
+func Filter(src Source, keep func(*Event) bool) Source { return &filter{Source: src, keep: keep} }
 
 type filter struct {
 	Source
 	keep func(*Event) bool
+	see  func(*Event) // nil if Source shows its events, or there is no watcher
+}
+
+// Watch implements Selecting.
+func (f *filter) Watch(see func(*Event)) {
+	if s, ok := f.Source.(Selecting); ok {
+		s.Watch(see) // also the events that it omits
+		return
+	}
+	f.see = see
 }
 
 func (f *filter) Next() (*Event, error) {
 	for {
 		e, err := f.Source.Next()
-		if err != nil || f.keep(e) {
-			return e, err
+		if err != nil {
+			return nil, err
+		}
+		if f.see != nil {
+			f.see(e)
+		}
+		if f.keep(e) {
+			return e, nil
 		}
 	}
 }
@@ -146,6 +169,13 @@ func Observe(src Source, see func(*Event)) Source { return &observer{src, see} }
 type observer struct {
 	Source
 	see func(*Event)
+}
+
+// Watch implements Selecting, for a source that is.
+func (o *observer) Watch(see func(*Event)) {
+	if s, ok := o.Source.(Selecting); ok {
+		s.Watch(see)
+	}
 }
 
 func (o *observer) Next() (*Event, error) {

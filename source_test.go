@@ -3,6 +3,7 @@ package ntconv_test
 import (
 	"errors"
 	"io"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -184,5 +185,38 @@ func TestTee(t *testing.T) {
 	}
 	if err := ntconv.Tee().Close(); err != nil {
 		t.Errorf("no sinks: %v", err)
+	}
+}
+
+// A watching sink counts what it sees and what it gets.
+type watching struct{ seen, written []ntconv.Ticks }
+
+func (w *watching) Watch(e *ntconv.Event)       { w.seen = append(w.seen, e.Time) }
+func (w *watching) Write(e *ntconv.Event) error { w.written = append(w.written, e.Time); return nil }
+func (w *watching) Close() error                { return nil }
+
+// TestCopyShowsWatchersAll checks that a watcher sees each event once, in order and before it is written, however many
+// selections the source has.
+func TestCopyShowsWatchersAll(t *testing.T) {
+	var events []*ntconv.Event
+	for i := range 100 {
+		events = append(events, &ntconv.Event{Type: &ntconv.Type{}, Thread: &ntconv.Thread{}, Time: ntconv.Ticks(i)})
+	}
+	every := func(n ntconv.Ticks) func(*ntconv.Event) bool {
+		return func(e *ntconv.Event) bool { return e.Time%n == 0 }
+	}
+	observed := 0
+	src := ntconv.Filter(ntconvtest.NewSource(&ntconv.Info{}, events...), every(2))
+	src = ntconv.Filter(ntconv.Observe(src, func(*ntconv.Event) { observed++ }), every(3))
+	var w watching
+	if n, err := ntconv.Copy(&w, src); err != nil || n != 17 || len(w.seen) != 100 || len(w.written) != 17 || observed != 50 {
+		t.Errorf("%d copied, %v: %d seen, %d written, %d observed", n, err, len(w.seen), len(w.written), observed)
+	}
+	if !slices.IsSorted(w.seen) {
+		t.Error("events were seen twice, or not in order")
+	}
+	w = watching{}
+	if _, err := ntconv.Copy(&w, ntconvtest.NewSource(&ntconv.Info{}, events...)); err != nil || len(w.seen) != 0 || len(w.written) != 100 {
+		t.Errorf("%v: %d seen, %d written of a source that selects nothing", err, len(w.seen), len(w.written))
 	}
 }

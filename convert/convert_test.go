@@ -86,7 +86,7 @@ func TestOpenAsReader(t *testing.T) {
 			}
 			events, readErr := ntconvtest.Record(want)
 			var rec ntconvtest.Recorder
-			n, err := got.CopyTo(&rec)
+			n, err := ntconv.Copy(&rec, got)
 			if (err == nil) != (readErr == nil) || len(rec.Events) != len(events) || n > int64(len(events)) {
 				t.Errorf("%s, %s: %d of %d, %v, want %v", path, way, len(rec.Events), len(events), err, readErr)
 			}
@@ -262,7 +262,7 @@ func TestMoments(t *testing.T) {
 	}
 }
 
-// profileOf returns the profile of the selected samples, made with Open and CopyTo.
+// profileOf returns the profile of the selected samples, made with Open and Copy.
 func profileOf(t *testing.T, sel convert.Selection) *pprofile.Profile {
 	t.Helper()
 	src, err := convert.Open(t.Context(), trace, &convert.Options{Select: sel, Symbols: new(symbol.Options)})
@@ -272,7 +272,7 @@ func profileOf(t *testing.T, sel convert.Selection) *pprofile.Profile {
 	defer src.Close()
 	var b bytes.Buffer
 	sink := pprof.New(&b, src.Info(), src.Namer(), nil)
-	_, err = src.CopyTo(sink)
+	_, err = ntconv.Copy(sink, src)
 	if err := errors.Join(err, sink.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ func profileOf(t *testing.T, sel convert.Selection) *pprofile.Profile {
 }
 
 // TestSelectionKeepsWeights checks that the profiles of the threads of a trace, and those of the parts of its time, add
-// up to that of the trace: CopyTo shows the sink the samples that end the intervals of selected ones. Frames are
+// up to that of the trace: Copy shows the sink the samples that end the intervals of selected ones. Frames are
 // resolved although the selection holds no events with symbols.
 func TestSelectionKeepsWeights(t *testing.T) {
 	sum := func(parts ...convert.Selection) map[int64]int64 {

@@ -45,7 +45,7 @@ func profileThread(ctx context.Context, profile *os.File, name string, tid uint6
 	}
 	defer src.Close()
 	sink := pprof.New(profile, src.Info(), src.Namer(), nil)
-	if _, err := src.CopyTo(sink); err != nil {
+	if _, err := ntconv.Copy(sink, src); err != nil {
 		return err
 	}
 	return sink.Close()
@@ -78,7 +78,7 @@ func ExampleOpen() {
 }
 
 // A selection chooses events by the rules of the command's flags.
-func ExampleSource_CopyTo() {
+func ExampleSource_Watch() {
 	file, err := os.CreateTemp("", "*.pb.gz")
 	if err != nil {
 		log.Fatal(err)

@@ -97,24 +97,17 @@ func (s *Source) Next() (*ntconv.Event, error) {
 }
 
 // Namer returns a Namer that has observed all events read so far, selected or not. .NET traces usually write symbols
-// last, so a sink that aggregates calls it in Close. If Options.Symbols is nil, Namer returns ntconv.NoNames().
+// last, so a sink that aggregates calls it in Close. If Options.Symbols is nil, Namer returns new(ntconv.NoNames).
 func (s *Source) Namer() ntconv.Namer {
 	if s.pass.Namer == nil {
-		return ntconv.NoNames()
+		return new(ntconv.NoNames)
 	}
 	return s.pass.Namer
 }
 
-// CopyTo writes the remaining selected events to a sink and returns their number, like ntconv.Copy. A sink that is an
-// ntconv.Watcher also sees the other events, so that a selection does not change the weights of samples. CopyTo closes
-// neither the sink nor s.
-func (s *Source) CopyTo(sink ntconv.Sink) (int64, error) {
-	if w, ok := sink.(ntconv.Watcher); ok {
-		s.pass.Watch(w)
-		defer s.pass.Watch(nil)
-	}
-	return ntconv.Copy(sink, s)
-}
+// Watch implements ntconv.Selecting: ntconv.Copy shows a sink that is an ntconv.Watcher all events, so that a selection
+// does not change the weights of samples.
+func (s *Source) Watch(see func(*ntconv.Event)) { s.pass.Watch(see) }
 
 // Close closes the files that Open has opened and removes temporary files. Next then returns an error that wraps
 // os.ErrClosed. Later calls do nothing and return nil.

@@ -172,10 +172,10 @@ func (t *Table) Observe(e *ntconv.Event) {
 }
 
 // HasRundown reports whether the events so far include a type that describes methods at the end of the recording. It
-// implements ntconv.RundownReporter.
+// implements ntconv.Namer.
 func (t *Table) HasRundown() bool { return t.rundown }
 
-// TypeName returns the name of a type in the spelling of Options.Names. It implements ntconv.TypeNamer.
+// TypeName returns the name of a type in the spelling of Options.Names. It implements ntconv.Namer.
 func (t *Table) TypeName(recorded string) string {
 	if t.names == NamesRaw {
 		return recorded
@@ -183,7 +183,7 @@ func (t *Table) TypeName(recorded string) string {
 	return dotnet.TypeName(recorded, t.names == NamesShort)
 }
 
-// MethodName returns the name of a method in the spelling of Options.Names. It implements ntconv.MethodNamer.
+// MethodName returns the name of a method in the spelling of Options.Names. It implements ntconv.Namer.
 func (t *Table) MethodName(namespace, name, signature string) string {
 	m := dotnet.Method{Namespace: namespace, Name: name, Signature: signature}
 	switch t.names {

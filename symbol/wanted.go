@@ -8,14 +8,6 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
-var (
-	_ ntconv.AddressWanter   = (*Table)(nil)
-	_ ntconv.EpochSettler    = (*Table)(nil)
-	_ ntconv.RundownReporter = (*Table)(nil)
-	_ ntconv.TypeNamer       = (*Table)(nil)
-	_ ntconv.MethodNamer     = (*Table)(nil)
-)
-
 // wanted holds the addresses of one process that a consumer announced with Want. A rundown at the end of most traces
 // describes every method of the process, but few of them were ever on a stack; the others need not be kept.
 //

@@ -106,7 +106,7 @@ func newSink(
 		s.o = *opts
 	}
 	if s.namer == nil {
-		s.namer = ntconv.NoNames()
+		s.namer = new(ntconv.NoNames)
 	}
 	o := profile.Options{Report: s.o.Report, Unlabeled: true, Span: noSpan}
 	o.Kind, o.Each, o.Kinds, o.Window = s.o.Kind, each, s.o.Kinds, s.o.Window

@@ -104,7 +104,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 		s.o = *opts
 	}
 	if s.namer == nil {
-		s.namer = ntconv.NoNames()
+		s.namer = new(ntconv.NoNames)
 	}
 	s.processes.foreign = info != nil && strings.HasPrefix(info.Format, "chrome")
 	s.o.setDefaults()

@@ -69,7 +69,7 @@ func NewSingle(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options) (
 		return nil, errors.New("one file of events has no column for payloads as bytes; omit Raw")
 	}
 	if namer == nil {
-		namer = ntconv.NoNames()
+		namer = new(ntconv.NoNames)
 	}
 	// Only the rows of events are written; the tables that they refer to discard their rows.
 	none := &files{selected: []string{}}

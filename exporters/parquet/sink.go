@@ -85,7 +85,7 @@ func New(
 		s.o = *o
 	}
 	if namer == nil {
-		s.namer = ntconv.NoNames()
+		s.namer = new(ntconv.NoNames)
 	}
 	s.files = &files{
 		create: create, ordered: s.o.Ordered, selected: s.o.Tables,

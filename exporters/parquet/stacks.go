@@ -15,7 +15,6 @@ type stackTable struct {
 	rows    *table[tables.Stack]
 	frames  *frameTable
 	namer   ntconv.Namer
-	wanter  ntconv.AddressWanter // nil if the namer does not implement it
 	hasher  hasher
 	stacks  numbering
 	spill   *spill
@@ -42,7 +41,6 @@ type stackMemory struct {
 func newStackTable(files *files, frames *frameTable, namer ntconv.Namer, file *spill) (*stackTable, error) {
 	rows, err := newTable[tables.Stack](files)
 	t := &stackTable{rows: rows, frames: frames, namer: namer, hasher: newHasher(), spill: file}
-	t.wanter, _ = namer.(ntconv.AddressWanter)
 	return t, err
 }
 
@@ -76,8 +74,8 @@ func (t *stackTable) id(e *ntconv.Event, process int32) (int64, error) {
 	if !fresh {
 		return m.id, nil
 	}
-	if t.wanter != nil && len(s.Frames) == 0 {
-		t.wanter.Want(owner, s)
+	if len(s.Frames) == 0 {
+		t.namer.Want(owner, s)
 	}
 	if int(process) >= len(t.process) {
 		t.process = append(t.process, make([]*ntconv.Process, int(process)+1-len(t.process))...)

@@ -42,6 +42,7 @@ func sample(t *ntconv.Thread, at ntconv.Ticks, s *ntconv.Stack) *ntconv.Event {
 
 // table is a Namer with fixed frames by address.
 type table struct {
+	ntconv.NoNames
 	frames  map[uint64][]ntconv.Frame
 	modules []*ntconv.Mapping
 	process ntconv.ProcessInfo
@@ -53,11 +54,9 @@ func (n *table) AppendFrames(dst []ntconv.Frame, _ *ntconv.Process, s *ntconv.St
 	}
 	return append(dst, s.Frames...)
 }
-func (n *table) Epoch(*ntconv.Process, *ntconv.Stack, ntconv.Ticks) uint32 { return 0 }
-func (n *table) Mappings(*ntconv.Process) []*ntconv.Mapping                { return n.modules }
-func (n *table) Process(*ntconv.Process) ntconv.ProcessInfo                { return n.process }
-func (n *table) ThreadName(t *ntconv.Thread) string                        { return t.Name }
-func (n *table) name(pc uint64, names ...string) *table                    { return n.in(nil, pc, names...) }
+func (n *table) Mappings(*ntconv.Process) []*ntconv.Mapping { return n.modules }
+func (n *table) Process(*ntconv.Process) ntconv.ProcessInfo { return n.process }
+func (n *table) name(pc uint64, names ...string) *table     { return n.in(nil, pc, names...) }
 func (n *table) in(m *ntconv.Mapping, pc uint64, names ...string) *table {
 	if n.frames == nil {
 		n.frames = map[uint64][]ntconv.Frame{}

@@ -30,11 +30,10 @@ func TestWantChangesNothing(t *testing.T) {
 	t.Run("shared", func(t *testing.T) { check(t, corpus.SharedTraces(t)) })
 }
 
-// names are the methods of a table that spell names.
-type names interface {
-	ntconv.TypeNamer
-	ntconv.MethodNamer
-}
+// A hiding is a Namer that does not learn which stacks are wanted.
+type hiding struct{ ntconv.Namer }
+
+func (hiding) Want(*ntconv.Process, *ntconv.Stack) {}
 
 // wantProfile converts a trace. With hide, the table does not learn which stacks are wanted.
 func wantProfile(t *testing.T, f corpus.File, hide bool) ([]byte, int) {
@@ -46,7 +45,7 @@ func wantProfile(t *testing.T, f corpus.File, hide bool) ([]byte, int) {
 	table := symbol.New(nil)
 	var namer ntconv.Namer = table
 	if hide {
-		namer = struct{ names }{table}
+		namer = hiding{table}
 	}
 	var out bytes.Buffer
 	sink := pprof.New(&out, r.Info(), namer, &pprof.Options{Uncompressed: true})

@@ -108,7 +108,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 		o = &Options{}
 	}
 	if namer == nil {
-		namer = ntconv.NoNames()
+		namer = new(ntconv.NoNames)
 	}
 	drop := map[string]bool{}
 	for _, key := range o.Drop {
@@ -318,10 +318,7 @@ func (b *Builder) claim(s *set) {
 // were out of order, or samples with equal stacks were added up before the namer knew that an address had another owner
 // between them. Call it after the last Add and before Finish.
 func (b *Builder) OrderMatters() bool {
-	if n, ok := b.namer.(ntconv.EpochSettler); ok && !n.Settle() {
-		return true
-	}
-	return slices.ContainsFunc(b.results(), (*set).orderMatters)
+	return !b.namer.Settle() || slices.ContainsFunc(b.results(), (*set).orderMatters)
 }
 
 // orderMatters is Builder.OrderMatters for the samples of one kind.

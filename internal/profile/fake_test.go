@@ -47,6 +47,7 @@ func stack(pcs ...uint64) *ntconv.Stack { return &ntconv.Stack{PCs: pcs} }
 
 // fakeNamer names an address after the address and the number of its redefinitions up to a time.
 type fakeNamer struct {
+	ntconv.NoNames
 	versions map[uint64][]version
 	threads  map[*ntconv.Thread]string
 	modules  []*ntconv.Mapping

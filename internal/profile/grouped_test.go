@@ -29,7 +29,7 @@ func BenchmarkSamples(b *testing.B) {
 		rules *grouping.Rules
 	}{{"plain", nil}, {"fold", none}, {"native", &grouping.Rules{Native: true}}, {"mine", &grouping.Rules{JustMyCode: true}}} {
 		b.Run(c.name, func(b *testing.B) {
-			namer := ntconv.NoNames()
+			var namer ntconv.Namer = new(ntconv.NoNames)
 			if c.rules != nil {
 				namer = c.rules.Namer(namer)
 			}

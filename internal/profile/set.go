@@ -247,10 +247,8 @@ func (s *set) want(t *ntconv.Thread, stack *ntconv.Stack, id uint32) {
 	if _, known := s.wanted[k]; known {
 		return
 	}
-	if w, ok := s.b.namer.(ntconv.AddressWanter); ok {
-		s.wanted[k] = struct{}{}
-		w.Want(k.process, stack)
-	}
+	s.wanted[k] = struct{}{}
+	s.b.namer.Want(k.process, stack)
 }
 
 // A processStack is a stack of a process, because its addresses have other owners in another process.

@@ -34,27 +34,26 @@ func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
 	return s
 }
 
-// TypeNameOf returns how a Namer, which may be nil, spells names of types: for display if it is not an ntconv.TypeNamer.
+// TypeNameOf returns how a Namer, which may be nil, spells names of types: for display if it has no spelling.
 func TypeNameOf(n ntconv.Namer) func(recorded string) string {
-	if g, ok := n.(ntconv.FrameGrouper); ok {
-		n = g.Recorded()
+	return func(recorded string) string {
+		if n != nil {
+			if name := n.TypeName(recorded); name != "" {
+				return name
+			}
+		}
+		return dotnet.TypeName(recorded, false)
 	}
-	if t, ok := n.(ntconv.TypeNamer); ok {
-		return t.TypeName
-	}
-	return func(recorded string) string { return dotnet.TypeName(recorded, false) }
 }
 
-// methodNameOf returns how a Namer, which may be nil, spells names of methods: for display if it is not an
-// ntconv.MethodNamer.
+// methodNameOf returns how a Namer, which may be nil, spells names of methods: for display if it has no spelling.
 func methodNameOf(n ntconv.Namer) func(namespace, name, signature string) string {
-	if g, ok := n.(ntconv.FrameGrouper); ok {
-		n = g.Recorded()
-	}
-	if m, ok := n.(ntconv.MethodNamer); ok {
-		return m.MethodName
-	}
 	return func(namespace, name, signature string) string {
+		if n != nil {
+			if text := n.MethodName(namespace, name, signature); text != "" {
+				return text
+			}
+		}
 		return dotnet.Method{Namespace: namespace, Name: name, Signature: signature}.Pretty()
 	}
 }

@@ -36,7 +36,7 @@ func stackText(p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) string {
 	if s == nil {
 		return ""
 	}
-	return framesText(ntconv.NoNames().AppendFrames(nil, p, s, at))
+	return framesText(new(ntconv.NoNames).AppendFrames(nil, p, s, at))
 }
 
 func framesText(frames []ntconv.Frame) string {

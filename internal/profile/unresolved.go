@@ -155,9 +155,7 @@ func (n *names) unresolved(p *Profile) Unresolved {
 		}
 	}
 	u.Kind, u.Main = p.Kind, p.MainType()
-	if r, ok := p.b.namer.(ntconv.RundownReporter); ok {
-		u.Rundown = r.HasRundown()
-	}
+	u.Rundown = p.b.namer.HasRundown()
 	return u
 }
 

@@ -14,7 +14,6 @@ import (
 // tree of frames and discards everything that only number needs.
 type stackTable struct {
 	namer    ntconv.Namer
-	wanter   ntconv.AddressWanter // nil if namer does not implement it
 	contents *profile.Stacks
 	ids      map[stackKey]uint32
 	leaves   map[leafKey]uint32        // numbers of stacks with an additional innermost frame
@@ -60,12 +59,10 @@ type node struct {
 }
 
 func newStackTable(namer ntconv.Namer) stackTable {
-	t := stackTable{
+	return stackTable{
 		namer: namer, contents: profile.NewStacks(), ids: map[stackKey]uint32{},
 		leaves: map[leafKey]uint32{}, list: make([]stackEntry, 1), tree: make([]node, 1),
 	}
-	t.wanter, _ = namer.(ntconv.AddressWanter)
-	return t
 }
 
 // number returns the number of the stack of an event, or 0 if it has none.
@@ -91,9 +88,7 @@ func (t *stackTable) number(e *ntconv.Event) uint32 {
 		n = uint32(len(t.list))
 		t.ids[k] = n
 		t.list = append(t.list, stackEntry{process: k.process, content: content, at: e.Time})
-		if t.wanter != nil {
-			t.wanter.Want(k.process, e.Stack)
-		}
+		t.namer.Want(k.process, e.Stack)
 	}
 	*slot = recentStack{k, n}
 	return n

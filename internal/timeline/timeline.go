@@ -128,7 +128,7 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	}
 	t.tracks = cmp.Or(t.opts.Tracks, track.All) &^ t.opts.Without
 	if namer == nil {
-		namer = ntconv.NoNames()
+		namer = new(ntconv.NoNames)
 	}
 	if !t.clock.Wall.IsZero() {
 		t.base = t.clock.Wall.UnixNano()

@@ -91,7 +91,7 @@ func (n fixedMappings) Mappings(*ntconv.Process) []*ntconv.Mapping { return n.li
 // The executable that starts an assembly belongs to the runtime; one without an assembly is a program.
 func TestHost(t *testing.T) {
 	app, tool := &ntconv.Mapping{File: "/opt/shop/shop"}, &ntconv.Mapping{File: "/opt/shop/tool"}
-	namer := fixedMappings{ntconv.NoNames(), []*ntconv.Mapping{app, tool, {File: "/opt/shop/shop.dll"}}}
+	namer := fixedMappings{new(ntconv.NoNames), []*ntconv.Mapping{app, tool, {File: "/opt/shop/shop.dll"}}}
 	rules := Rules{JustMyCode: true}
 	n := rules.Namer(namer)
 	p := new(ntconv.Process)

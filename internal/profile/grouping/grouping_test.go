@@ -133,7 +133,7 @@ func TestRules(t *testing.T) {
 		{"fold by the name of a module", native, []string{`^\[libc`}, "libc+1 Shop.Main", "Shop.Main"},
 		{"fold by the name before", native, []string{`libc\+1`}, "libc+1 libc+2 Shop.Main", "[libc.so.6] Shop.Main"},
 	} {
-		n := must(t, c.rules, c.expressions...).Namer(ntconv.NoNames())
+		n := must(t, c.rules, c.expressions...).Namer(new(ntconv.NoNames))
 		s := stack(strings.Fields(c.in)...)
 		if got := strings.Join(show(n, s), " "); got != c.want {
 			t.Errorf("%s: %s, want %s", c.what, got, c.want)
@@ -200,7 +200,7 @@ func TestInlined(t *testing.T) {
 		"Shop.A=x":       "x Shop.B+ Shop.C Shop.Main",
 	} {
 		var got []string
-		for _, f := range must(t, grouping.Rules{}, rule).Namer(ntconv.NoNames()).AppendFrames(nil, nil, in, 0) {
+		for _, f := range must(t, grouping.Rules{}, rule).Namer(new(ntconv.NoNames)).AppendFrames(nil, nil, in, 0) {
 			name := f.Func.Name
 			if f.Flags&ntconv.FrameInlined != 0 {
 				name += "+"
@@ -244,7 +244,7 @@ func drawRules(t *rapid.T) (rules *grouping.Rules, folds func(string) bool) {
 func TestAnyRules(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules, _ := drawRules(t)
-		n := rules.Namer(ntconv.NoNames())
+		n := rules.Namer(new(ntconv.NoNames))
 		for range rapid.IntRange(1, 5).Draw(t, "stacks") {
 			s := stack(rapid.SliceOfN(rapid.SampledFrom(words), 0, 8).Draw(t, "names")...)
 			inline(t, s)
@@ -317,7 +317,7 @@ func TestFoldFilters(t *testing.T) {
 		if len(want) == 0 {
 			want = []string{"[folded]"}
 		}
-		if got := show(rules.Namer(ntconv.NoNames()), stack(names...)); !slices.Equal(got, want) {
+		if got := show(rules.Namer(new(ntconv.NoNames)), stack(names...)); !slices.Equal(got, want) {
 			t.Fatalf("%v: %v, want %v", names, got, want)
 		}
 	})
@@ -325,7 +325,7 @@ func TestFoldFilters(t *testing.T) {
 
 // The counts of a Namer are of events.
 func TestSummary(t *testing.T) {
-	n := must(t, grouping.Rules{JustMyCode: true, Native: true}, "Scan", "Sort=sort", "nothing").Namer(ntconv.NoNames())
+	n := must(t, grouping.Rules{JustMyCode: true, Native: true}, "Scan", "Sort=sort", "nothing").Namer(new(ntconv.NoNames))
 	for events, names := range map[int64]string{
 		1:  "System.Wait Shop.Scan Shop.Main",
 		10: "Shop.Sort System.Sort Shop.Main libplugin+1 libplugin+2",
@@ -344,7 +344,7 @@ func TestSummary(t *testing.T) {
 
 // Equal frames of unresolved modules are equal whichever mapping and address they have, so that stacks merge.
 func TestModulesMerge(t *testing.T) {
-	n := must(t, grouping.Rules{Native: true}).Namer(ntconv.NoNames())
+	n := must(t, grouping.Rules{Native: true}).Namer(new(ntconv.NoNames))
 	a := n.AppendFrames(nil, nil, stack("libc+1", "Shop.Main"), 0)
 	b := n.AppendFrames(nil, nil, stack("libc+2", "Shop.Main"), 0)
 	c := n.AppendFrames(nil, nil, &ntconv.Stack{Frames: []ntconv.Frame{frame("libc+3", libcToo, ntconv.FrameUnresolved, 9), b[1]}}, 0)
@@ -355,7 +355,7 @@ func TestModulesMerge(t *testing.T) {
 
 // A frame whose decision is known does not allocate.
 func TestKnownDoesNotAllocate(t *testing.T) {
-	n := must(t, grouping.Rules{JustMyCode: true, Native: true}, "Scan", "^Shop.B=>b").Namer(ntconv.NoNames())
+	n := must(t, grouping.Rules{JustMyCode: true, Native: true}, "Scan", "^Shop.B=>b").Namer(new(ntconv.NoNames))
 	s := stack("libc+1", "System.Wait", "Shop.B", "Shop.Scan", "libplugin+1", "Shop.Main")
 	dst := make([]ntconv.Frame, 0, 16)
 	if got := testing.AllocsPerRun(100, func() { dst = n.AppendFrames(dst[:0], nil, s, 0) }); got != 0 {
@@ -373,7 +373,7 @@ func BenchmarkAppendGrouped(b *testing.B) {
 		{"expressions", must(b, grouping.Rules{}, "Scan", "Wait|Lock", "^Shop.B=>b")},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			n := c.rules.Namer(ntconv.NoNames())
+			n := c.rules.Namer(new(ntconv.NoNames))
 			var names []string
 			for i := range 40 {
 				names = append(names, words[i*7%(len(words)-1)])

@@ -34,12 +34,7 @@ type Namer struct {
 	count     counts
 }
 
-var (
-	_ ntconv.FrameGrouper    = (*Namer)(nil)
-	_ ntconv.AddressWanter   = (*Namer)(nil)
-	_ ntconv.EpochSettler    = (*Namer)(nil)
-	_ ntconv.RundownReporter = (*Namer)(nil)
-)
+var _ ntconv.FrameGrouper = (*Namer)(nil)
 
 // Namer returns a Namer that applies the rules to the frames of recorded. It uses r and recorded as long as it exists.
 func (r *Rules) Namer(recorded ntconv.Namer) *Namer {
@@ -62,33 +57,6 @@ func (g *Namer) Recorded() ntconv.Namer { return g.Namer }
 func (g *Namer) AppendFrames(dst []ntconv.Frame, p *ntconv.Process, s *ntconv.Stack, at ntconv.Ticks) []ntconv.Frame {
 	g.recorded = g.Namer.AppendFrames(g.recorded[:0], p, s, at)
 	return g.AppendGrouped(dst, p, g.recorded, 1)
-}
-
-// Want implements ntconv.AddressWanter. It does nothing if the other Namer is not an AddressWanter.
-func (g *Namer) Want(p *ntconv.Process, s *ntconv.Stack) {
-	if w, ok := g.Namer.(ntconv.AddressWanter); ok {
-		w.Want(p, s)
-	}
-}
-
-// Missed implements ntconv.AddressWanter.
-func (g *Namer) Missed() int {
-	if w, ok := g.Namer.(ntconv.AddressWanter); ok {
-		return w.Missed()
-	}
-	return 0
-}
-
-// Settle implements ntconv.EpochSettler.
-func (g *Namer) Settle() bool {
-	s, ok := g.Namer.(ntconv.EpochSettler)
-	return !ok || s.Settle()
-}
-
-// HasRundown implements ntconv.RundownReporter.
-func (g *Namer) HasRundown() bool {
-	r, ok := g.Namer.(ntconv.RundownReporter)
-	return ok && r.HasRundown()
 }
 
 // A frameKey is what a decision depends on. Equal functions nearly always have one pointer; placeholders of unresolved

@@ -60,7 +60,7 @@ func (g *groupingFlags) wrap(namer ntconv.Namer) (ntconv.Namer, *grouped) {
 		return namer, nil
 	}
 	if namer == nil {
-		namer = ntconv.NoNames()
+		namer = new(ntconv.NoNames)
 	}
 	n := g.rules.Namer(namer)
 	return n, &grouped{n}

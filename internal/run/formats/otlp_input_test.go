@@ -96,7 +96,7 @@ func TestOthersAreNotOTLP(t *testing.T) {
 	}
 	for _, f := range ntconvtest.Fixtures() {
 		var out bytes.Buffer
-		sink := pprof.New(&out, f.Info, ntconv.NoNames(), &pprof.Options{Uncompressed: true})
+		sink := pprof.New(&out, f.Info, new(ntconv.NoNames), &pprof.Options{Uncompressed: true})
 		if _, err := ntconv.Copy(sink, f.Source()); err != nil {
 			t.Fatal(err)
 		}

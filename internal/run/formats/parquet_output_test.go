@@ -27,7 +27,7 @@ func TestParquetPerInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer out.Abort()
-		sink, err := o.Create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{Namer: ntconv.NoNames()})
+		sink, err := o.Create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}}, &Target{Namer: new(ntconv.NoNames)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 func TestMemberNames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := newProcessSplit()
-		p.namer = ntconv.NoNames()
+		p.namer = new(ntconv.NoNames)
 		text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", "..", "../../etc/passwd", `C:\\shop.exe`, "shop", "SHOP", "a\x00b", "\xff", strings.Repeat("\u00e9", 300)}))
 		seen := map[string]bool{}
 		for range rapid.IntRange(1, 8).Draw(t, "processes") {

@@ -23,7 +23,7 @@ func (e *SinkError) Unwrap() error { return e.Err }
 // partial error explains why the input is incomplete; the sink is closed and its output is valid.
 func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	if w, ok := sink.(ntconv.Watcher); ok && (!p.Plan.Selection.Empty() || p.Plan.Keep != nil) {
-		p.Watch(w)
+		p.Watch(w.Watch)
 	}
 	_, err := ntconv.Copy(sink, p.Source)
 	_ = p.Close() // the source has returned what matters
@@ -89,7 +89,7 @@ func (p *Pass) wrong(sink ntconv.Sink) bool {
 	if !p.shortcut {
 		return false
 	}
-	if t, ok := p.Namer.(ntconv.AddressWanter); ok && t.Missed() > 0 {
+	if p.Namer != nil && p.Namer.Missed() > 0 {
 		return true
 	}
 	s, ok := sink.(ntconv.OrderSensitive)

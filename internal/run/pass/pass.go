@@ -194,12 +194,8 @@ func (p *Pass) begin(namesFirst bool) error {
 // Close ends the reading. Later calls return the same error.
 func (p *Pass) Close() error { return p.close() }
 
-// Watch shows every event to w, before the selection; nil ends that.
-func (p *Pass) Watch(w ntconv.Watcher) {
-	if p.watch = nil; w != nil {
-		p.watch = w.Watch
-	}
-}
+// Watch shows every event to see, before the selection; nil ends that.
+func (p *Pass) Watch(see func(*ntconv.Event)) { p.watch = see }
 
 // chain adds the stages and the selection to a source.
 func (p *Pass) chain(src ntconv.Source) ntconv.Source {
@@ -212,7 +208,7 @@ func (p *Pass) chain(src ntconv.Source) ntconv.Source {
 		p.Weights = profile.NewWeights(src, p.keep, p.Report)
 		src = p.Weights
 	} else {
-		src = ntconv.Filter(src, p.keep)
+		src = &selected{src, p}
 	}
 	for _, stage := range p.Plan.After {
 		src = stage(p, src)
@@ -233,6 +229,23 @@ func (p *Pass) keep(e *ntconv.Event) bool {
 		p.Kept++
 	}
 	return kept
+}
+
+// A selected is the source of the selected events. It is no ntconv.Selecting, because Drain knows whether the sink must
+// see the other events.
+type selected struct {
+	ntconv.Source
+	pass *Pass
+}
+
+// Next implements ntconv.Source.
+func (s *selected) Next() (*ntconv.Event, error) {
+	for {
+		e, err := s.Source.Next()
+		if err != nil || s.pass.keep(e) {
+			return e, err
+		}
+	}
 }
 
 // An observed is the source of a pass: all events of the input up to the first one that shows that an Ahead is needed.

@@ -63,7 +63,7 @@ func describe(t *testing.T, name string) *inventory.Description {
 	if _, err := ntconv.Copy(v, src); err != nil {
 		t.Fatal(err)
 	}
-	return v.Describe(src.Info(), ntconv.NoNames(), "IN")
+	return v.Describe(src.Info(), new(ntconv.NoNames), "IN")
 }
 
 // The description does not depend on the order of the events, so file order, which needs no windows, is sufficient.
@@ -102,7 +102,7 @@ func TestFileOrderIsEnough(t *testing.T) {
 					unsorted++
 				}
 			}
-			text, err := json.Marshal(v.Describe(src.Info(), ntconv.NoNames(), "IN"))
+			text, err := json.Marshal(v.Describe(src.Info(), new(ntconv.NoNames), "IN"))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -81,7 +81,7 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b = profile.New(src.Info(), ntconv.NoNames(), &profile.Options{Each: kind.All()})
+		b = profile.New(src.Info(), new(ntconv.NoNames), &profile.Options{Each: kind.All()})
 		read(t, f, reader.ByTime, b.Add)
 		want := map[string]map[string]int64{}
 		errors := map[string]float64{} // by kind and sample type
