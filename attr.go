@@ -16,3 +16,9 @@ func (a Attrs) Get(key string) (value string, ok bool) {
 	}
 	return "", false
 }
+
+// AttrPID is the attribute with the recorded ID of a process whose ID package merge has changed.
+const AttrPID = "ntconv.pid"
+
+// AttrOrigin is the attribute of a thread with the name of the source that it came from; see merge.Options.
+const AttrOrigin = "ntconv.origin"

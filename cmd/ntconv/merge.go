@@ -15,6 +15,7 @@ import (
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/trace/split"
+	"github.com/ntconv/ntconv/merge"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -271,7 +272,7 @@ func (m *merging) combine(sources []ntconv.Source) (ntconv.Source, error) {
 		}
 	}
 	aligned := split.AlignClocks(traces, m.separate)
-	o := &ntconv.MergeOptions{Hosts: make([]string, len(sources))}
+	o := &merge.Options{Hosts: make([]string, len(sources))}
 	if m.samePIDs {
 		o.Spaces = make([]int, len(sources))
 	}
@@ -291,7 +292,7 @@ func (m *merging) combine(sources []ntconv.Source) (ntconv.Source, error) {
 		src := split.WithoutReplicas(sources[i])
 		sources[i] = &aligning{src, split.DescribeClock(src.Info(), &x)}
 	}
-	return ntconv.MergeWith(o, sources...), nil
+	return merge.With(o, sources...), nil
 }
 
 // An aligning is a source with another clock.

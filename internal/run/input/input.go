@@ -44,7 +44,7 @@ type Options struct {
 	// Taken, if not nil, is called with the number of decompressed bytes that are read for the first time. It is called
 	// from any goroutine.
 	Taken func(bytes int64)
-	// Merge, if not nil, is called instead of ntconv.Merge for the sources of the inputs, in their order; also for one
+	// Merge, if not nil, is called instead of merge.ByTime for the sources of the inputs, in their order; also for one
 	// input. It is called once per pass.
 	Merge func([]ntconv.Source) (ntconv.Source, error)
 }

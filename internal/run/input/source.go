@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/merge"
 )
 
 // An Ending ends a pass. Close it after use.
@@ -54,7 +55,7 @@ func (in *Input) merge(sources []ntconv.Source) (ntconv.Source, error) {
 	if in.opts.Merge != nil {
 		return in.opts.Merge(sources)
 	}
-	return ntconv.Merge(sources...), nil
+	return merge.ByTime(sources...), nil
 }
 
 func (in *Input) guard(src ntconv.Source) ntconv.Source {

@@ -16,6 +16,10 @@ var importRules = append(groupRules, []importRule{
 		why: "names, numbers and text: packages of all layers share them",
 	},
 	{
+		of: []string{"./merge"}, only: []string{"std", "./"},
+		why: "sources of any format are merged",
+	},
+	{
 		of: []string{"./track"}, only: []string{"std", "./", "./internal/data/bin", "./internal/events/operation", "./kind"},
 		why: "options and counts of timelines are facts that exporters and their users share",
 	},

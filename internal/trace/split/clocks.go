@@ -90,7 +90,7 @@ func shift(c ntconv.Clock, by time.Duration) ntconv.Clock {
 	return c
 }
 
-// commonFrequency returns the frequency of the merged clock, as ntconv.Merge chooses it.
+// commonFrequency returns the frequency of the merged clock, as merge.ByTime chooses it.
 func commonFrequency(traces []ClockedTrace) int64 {
 	freq := traces[0].Info.Clock.Freq
 	for _, t := range traces {

@@ -1,9 +1,10 @@
-package ntconv_test
+package merge_test
 
 import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/merge"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"pgregory.net/rapid"
 )
@@ -13,7 +14,7 @@ import (
 func TestMergeWith(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 4).Draw(t, "sources")
-		o := &ntconv.MergeOptions{}
+		o := &merge.Options{}
 		var sources []ntconv.Source
 		type owner struct {
 			space int
@@ -34,7 +35,7 @@ func TestMergeWith(t *testing.T) {
 			}
 			sources = append(sources, ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1000}}, events...))
 		}
-		got, err := ntconvtest.Record(ntconv.MergeWith(o, sources...))
+		got, err := ntconvtest.Record(merge.With(o, sources...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +74,7 @@ func TestMergeWith(t *testing.T) {
 func TestMergeWithKeepsHosts(t *testing.T) {
 	p := &ntconv.Process{PID: 1, Host: "recorded"}
 	src := ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1000}}, mergeEvent(&ntconv.Thread{Process: p}, 1, 1))
-	got, err := ntconvtest.Record(ntconv.MergeWith(&ntconv.MergeOptions{Hosts: []string{"other"}}, src))
+	got, err := ntconvtest.Record(merge.With(&merge.Options{Hosts: []string{"other"}}, src))
 	if err != nil || len(got) != 1 || got[0].Thread.Process != p {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -1,4 +1,5 @@
-package ntconv
+// Package merge reads several traces as one, in time order.
+package merge
 
 import (
 	"container/heap"
@@ -6,19 +7,21 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/ntconv/ntconv"
 )
 
-// Merge returns the events of all sources in time order; events of equal time are in the order of the sources. Each
-// source must be in time order. If the clocks differ, Merge converts times to the first source's frequency, or to 1 GHz
+// ByTime returns the events of all sources in time order; events of equal time are in the order of the sources. Each
+// source must be in time order. If the clocks differ, ByTime converts times to the first source's frequency, or to 1 GHz
 // if the frequencies differ, and rounds up to the next tick. A source without a wall clock starts with the first source
 // that has one.
 //
-// A process whose ID is taken by another source gets the next free ID; its own goes into the attribute AttrPID. If a
-// source restarts the sequence numbers of a capture thread, the merged numbers continue. Merge drops table flushes,
-// because a flush would apply to all sources. Merge of one source returns that source.
+// A process whose ID is taken by another source gets the next free ID; its own goes into the attribute ntconv.AttrPID. If a
+// source restarts the sequence numbers of a capture thread, the merged numbers continue. ByTime drops table flushes,
+// because a flush would apply to all sources. ByTime of one source returns that source.
 //
 // If a source fails, the others continue; Next returns the combined error after all sources have ended.
-func Merge(sources ...Source) Source {
+func ByTime(sources ...ntconv.Source) ntconv.Source {
 	if len(sources) == 1 {
 		return sources[0]
 	}
@@ -27,34 +30,28 @@ func Merge(sources ...Source) Source {
 	return m
 }
 
-// MergeOptions state what Merge cannot know of its sources. Each slice has one element per source, or is nil.
-type MergeOptions struct {
+// Options state what ByTime cannot know of its sources. Each slice has one element per source, or is nil.
+type Options struct {
 	// Hosts are the machines of sources whose processes do not name theirs (Process.Host). "" leaves them without one.
-	// Unlike Merge, MergeWith gives processes of different machines different IDs, for readers that know only IDs.
+	// Unlike ByTime, With gives processes of different machines different IDs, for readers that know only IDs.
 	Hosts []string
 	// Spaces are numbers of process ID spaces: equal IDs of sources with equal numbers are one process. nil means that
 	// all spaces differ.
 	Spaces []int
-	// Origins are names of the sources. They become the attribute AttrOrigin of threads; "" adds none.
+	// Origins are names of the sources. They become the attribute ntconv.AttrOrigin of threads; "" adds none.
 	Origins []string
 }
 
-// MergeWith is Merge with what the caller knows of the sources. It also accepts a single source.
-func MergeWith(o *MergeOptions, sources ...Source) Source {
+// With is ByTime with what the caller knows of the sources. It also accepts a single source.
+func With(o *Options, sources ...ntconv.Source) ntconv.Source {
 	m := &merged{taken: map[hostPID]uint64{}, options: o, assigned: map[processInSpace]uint64{}}
 	m.info = m.merge(sources)
 	return m
 }
 
-// AttrPID is the attribute with the recorded ID of a process whose ID Merge has changed.
-const AttrPID = "ntconv.pid"
-
-// AttrOrigin is the attribute of a thread with the name of the source that it came from; see MergeOptions.
-const AttrOrigin = "ntconv.origin"
-
-// A merged is the source that Merge returns.
+// A merged is the source that ByTime and With return.
 type merged struct {
-	info   *Info
+	info   *ntconv.Info
 	inputs []*mergeInput // inputs that have not ended, as a heap by the time of their next event
 	begun  bool
 	out    *mergeInput // input of the event that Next returned last; nil if it is in the heap
@@ -62,10 +59,10 @@ type merged struct {
 	err    error       // final error of Next, once all inputs have ended
 	// taken maps each ID that a process has to a higher ID that may be free. No ID between the two is free.
 	taken map[hostPID]uint64
-	event Event
+	event ntconv.Event
 
-	options  *MergeOptions             // nil: Merge
-	assigned map[processInSpace]uint64 // IDs of the processes so far; MergeWith only
+	options  *Options                  // nil: ByTime
+	assigned map[processInSpace]uint64 // IDs of the processes so far; With only
 }
 
 // A processInSpace identifies a process: by its machine, its process ID space on it, and its recorded ID.
@@ -82,39 +79,39 @@ type hostPID struct {
 
 // A mergeInput is a source with its next event.
 type mergeInput struct {
-	src       Source
+	src       ntconv.Source
 	order     int
-	clock     Clock
-	to        Clock
+	clock     ntconv.Clock
+	to        ntconv.Clock
 	same      bool // times need no conversion
-	next      *Event
-	time      Ticks
-	processes map[*Process]*Process
+	next      *ntconv.Event
+	time      ntconv.Ticks
+	processes map[*ntconv.Process]*ntconv.Process
 	described map[hostPID]renamed
-	threads   map[*Thread]*mergedThread
+	threads   map[*ntconv.Thread]*mergedThread
 	restarts  int // number of restarts of its sequence numbers
-	marks     map[*Mark]*Mark
+	marks     map[*ntconv.Mark]*ntconv.Mark
 }
 
 // A mergedThread is the merged counterpart of a thread of an input. If the input restarts its numbers after a flush of
 // its thread table, the merged numbers continue, because the flush is not part of the result.
 type mergedThread struct {
-	*Thread
+	*ntconv.Thread
 	shift    uint32 // merged number minus number of the input
 	last     uint32 // last merged number of an event, including lost ones; 0 before the first
 	restarts int    // restarts of the input at that time
 }
 
 // A renamed is the first description of a process, and its merged counterpart.
-type renamed struct{ from, to *Process }
+type renamed struct{ from, to *ntconv.Process }
 
 // merge chooses the clock and builds the inputs.
-func (m *merged) merge(sources []Source) *Info {
+func (m *merged) merge(sources []ntconv.Source) *ntconv.Info {
 	if len(sources) == 0 {
-		return &Info{Format: "nothing", Clock: Clock{Freq: 1e9}, PointerSize: 8}
+		return &ntconv.Info{Format: "nothing", Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}
 	}
 	first := sources[0].Info()
-	info := &Info{
+	info := &ntconv.Info{
 		Format:      first.Format,
 		Clock:       first.Clock,
 		PointerSize: first.PointerSize,
@@ -147,16 +144,16 @@ func (m *merged) merge(sources []Source) *Info {
 		c := s.Info().Clock
 		m.inputs = append(m.inputs, &mergeInput{
 			src: s, order: n, clock: c, to: info.Clock, same: c == info.Clock,
-			processes: map[*Process]*Process{}, described: map[hostPID]renamed{},
-			threads: map[*Thread]*mergedThread{}, marks: map[*Mark]*Mark{},
+			processes: map[*ntconv.Process]*ntconv.Process{}, described: map[hostPID]renamed{},
+			threads: map[*ntconv.Thread]*mergedThread{}, marks: map[*ntconv.Mark]*ntconv.Mark{},
 		})
 	}
 	return info
 }
 
-func (m *merged) Info() *Info { return m.info }
+func (m *merged) Info() *ntconv.Info { return m.info }
 
-func (m *merged) Next() (*Event, error) {
+func (m *merged) Next() (*ntconv.Event, error) {
 	if m.err != nil {
 		return nil, m.err
 	}
@@ -200,14 +197,14 @@ func (m *merged) advance(in *mergeInput) {
 		return
 	}
 	in.next = e
-	if e.Kind == KindEvent || e.Kind == KindMark || e.Kind == KindLost {
+	if e.Kind == ntconv.KindEvent || e.Kind == ntconv.KindMark || e.Kind == ntconv.KindLost {
 		in.time = in.convert(e.Time)
 	}
 	heap.Push((*mergeHeap)(m), in)
 }
 
 // convert returns a time on the clock of the result.
-func (in *mergeInput) convert(t Ticks) Ticks {
+func (in *mergeInput) convert(t ntconv.Ticks) ntconv.Ticks {
 	if in.same {
 		return t
 	}
@@ -219,10 +216,10 @@ func (in *mergeInput) convert(t Ticks) Ticks {
 }
 
 // translate converts an event of an input to an event of the result.
-func (m *merged) translate(in *mergeInput, e *Event) {
+func (m *merged) translate(in *mergeInput, e *ntconv.Event) {
 	e.Time = in.time
 	e.Offset = -1
-	e.Flags |= FlagSorted
+	e.Flags |= ntconv.FlagSorted
 	if e.Thread != nil {
 		e.Thread = m.thread(in, e.Thread).Thread
 	}
@@ -230,9 +227,9 @@ func (m *merged) translate(in *mergeInput, e *Event) {
 		t := m.thread(in, e.Capture)
 		e.Capture = t.Thread
 		switch {
-		case e.Kind == KindLost && t.restarts != in.restarts:
+		case e.Kind == ntconv.KindLost && t.restarts != in.restarts:
 			t.last += uint32(e.Lost)
-		case e.Kind == KindEvent && e.Seq != 0:
+		case e.Kind == ntconv.KindEvent && e.Seq != 0:
 			e.Seq = t.number(e.Seq, in.restarts)
 		}
 	}
@@ -242,7 +239,7 @@ func (m *merged) translate(in *mergeInput, e *Event) {
 	// Marks lose their flags, because a flush applies to the tables of one input only.
 	mark := in.marks[e.Mark]
 	if mark == nil {
-		mark = &Mark{Kind: e.Mark.Kind, Threads: make([]ThreadSeq, 0, len(e.Mark.Threads))}
+		mark = &ntconv.Mark{Kind: e.Mark.Kind, Threads: make([]ntconv.ThreadSeq, 0, len(e.Mark.Threads))}
 		for _, t := range e.Mark.Threads {
 			if t.Thread == nil {
 				mark.Threads = append(mark.Threads, t)
@@ -253,12 +250,12 @@ func (m *merged) translate(in *mergeInput, e *Event) {
 			if int32(seq-out.last) > 0 {
 				out.last = seq // numbers of lost events count as used
 			}
-			mark.Threads = append(mark.Threads, ThreadSeq{out.Thread, seq})
+			mark.Threads = append(mark.Threads, ntconv.ThreadSeq{Thread: out.Thread, Seq: seq})
 		}
 		clear(in.marks)
 		in.marks[e.Mark] = mark
 	}
-	if e.Mark.Flags&MarkFlushThreads != 0 {
+	if e.Mark.Flags&ntconv.MarkFlushThreads != 0 {
 		in.restarts++
 	}
 	e.Mark = mark
@@ -273,14 +270,14 @@ func (t *mergedThread) number(seq uint32, restarts int) uint32 {
 	return t.last
 }
 
-func (m *merged) thread(in *mergeInput, t *Thread) *mergedThread {
+func (m *merged) thread(in *mergeInput, t *ntconv.Thread) *mergedThread {
 	out := in.threads[t]
 	if out == nil {
 		c := *t
 		c.Process = m.process(in, t.Process)
 		origin := m.origin(in)
 		if origin != "" {
-			c.Attrs = append(slices.Clone(t.Attrs), Attr{AttrOrigin, origin})
+			c.Attrs = append(slices.Clone(t.Attrs), ntconv.Attr{Key: ntconv.AttrOrigin, Value: origin})
 		}
 		if out = (&mergedThread{Thread: &c}); c.Process == t.Process && origin == "" {
 			out.Thread = t
@@ -291,7 +288,7 @@ func (m *merged) thread(in *mergeInput, t *Thread) *mergedThread {
 }
 
 // process returns the merged counterpart of a process, with an ID that no other input has.
-func (m *merged) process(in *mergeInput, p *Process) *Process {
+func (m *merged) process(in *mergeInput, p *ntconv.Process) *ntconv.Process {
 	if p == nil {
 		return nil
 	}
@@ -315,7 +312,7 @@ func (m *merged) process(in *mergeInput, p *Process) *Process {
 	out = p
 	if _, taken := m.taken[key]; taken && p.PID != 0 {
 		c := *p
-		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, strconv.FormatUint(p.PID, 10)})
+		c.Attrs = append(slices.Clone(p.Attrs), ntconv.Attr{Key: ntconv.AttrPID, Value: strconv.FormatUint(p.PID, 10)})
 		c.PID = m.free(key)
 		out = &c
 	}
@@ -333,7 +330,7 @@ func (m *merged) origin(in *mergeInput) string {
 }
 
 // processOf is process for MergeWith: no two processes have the same ID, unless their spaces are equal.
-func (m *merged) processOf(in *mergeInput, p *Process) *Process {
+func (m *merged) processOf(in *mergeInput, p *ntconv.Process) *ntconv.Process {
 	c := *p
 	if p.Host == "" && m.options.Hosts != nil {
 		c.Host = m.options.Hosts[in.order]
@@ -352,7 +349,7 @@ func (m *merged) processOf(in *mergeInput, p *Process) *Process {
 	}
 	out := p
 	if c.PID = pid; pid != p.PID {
-		c.Attrs = append(slices.Clone(p.Attrs), Attr{AttrPID, strconv.FormatUint(p.PID, 10)})
+		c.Attrs = append(slices.Clone(p.Attrs), ntconv.Attr{Key: ntconv.AttrPID, Value: strconv.FormatUint(p.PID, 10)})
 	}
 	if pid != p.PID || c.Host != p.Host {
 		out = &c

@@ -1,4 +1,4 @@
-package ntconv_test
+package merge_test
 
 import (
 	"errors"
@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/merge"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
@@ -38,7 +39,7 @@ func TestMergeOrder(t *testing.T) {
 			sources = append(sources, ntconvtest.Poison(ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1000}}, events...)))
 		}
 		slices.Sort(want)
-		got, err := ntconvtest.Record(ntconv.Merge(sources...))
+		got, err := ntconvtest.Record(merge.ByTime(sources...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +77,7 @@ func TestMergeNumbersGoOn(t *testing.T) {
 		mergeEvent(a, 6, 1), mergeEvent(a, 7, 4), mergeEvent(a, 8, 0), flush(9, ntconv.MarkFlushThreads, 4),
 		&ntconv.Event{Kind: ntconv.KindLost, Time: 10, Capture: a, Lost: 8}, mergeEvent(a, 10, 9))
 	second := ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1000}}, mergeEvent(b, 1, 3), mergeEvent(b, 6, 4), mergeEvent(b, 20, 7))
-	got, err := ntconvtest.Record(ntconv.Merge(first, second))
+	got, err := ntconvtest.Record(merge.ByTime(first, second))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func TestMergeClocks(t *testing.T) {
 		mergeEvent(a, 50, 1), mergeEvent(a, 2050, 2))
 	fast := ntconvtest.NewSource(&ntconv.Info{Format: "b", PointerSize: 8, Clock: ntconv.Clock{Freq: 10_000_000, Tick: 9, Wall: mergeWall}},
 		mergeEvent(b, 9, 1), mergeEvent(b, 9+20_000_000, 2))
-	src := ntconv.Merge(slow, fast)
+	src := merge.ByTime(slow, fast)
 	if i := src.Info(); i.Clock.Freq != 1e9 || i.PointerSize != 8 || !i.Clock.Wall.Equal(mergeWall) {
 		t.Errorf("info %+v", *i)
 	}
@@ -119,10 +120,10 @@ func TestMergeClocks(t *testing.T) {
 
 func TestMergeOfOneAndNone(t *testing.T) {
 	src := ntconvtest.NewSource(nil)
-	if ntconv.Merge(src) != ntconv.Source(src) {
+	if merge.ByTime(src) != ntconv.Source(src) {
 		t.Error("one source is not itself")
 	}
-	if _, err := ntconv.Merge().Next(); err != io.EOF {
+	if _, err := merge.ByTime().Next(); err != io.EOF {
 		t.Errorf("nothing merged gives %v", err)
 	}
 }
@@ -150,7 +151,7 @@ func TestMergeError(t *testing.T) {
 				src.Err = err
 				sources, want = append(sources, src), want+len(events)
 			}
-			m := ntconv.Merge(sources...)
+			m := merge.ByTime(sources...)
 			got, err := ntconvtest.Record(m)
 			if _, again := m.Next(); len(got) != want || again != err {
 				t.Errorf("%d events, want %d; %v, then %v", len(got), want, err, again)
@@ -189,7 +190,7 @@ func TestMergeProcessIDs(t *testing.T) {
 		for _, list := range events {
 			sources = append(sources, ntconvtest.NewSource(nil, list...))
 		}
-		got, err := ntconvtest.Record(ntconv.Merge(sources...))
+		got, err := ntconvtest.Record(merge.ByTime(sources...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,7 +223,7 @@ func TestMergeManyProcesses(t *testing.T) {
 		}
 		sources = append(sources, ntconvtest.NewSource(nil, events...))
 	}
-	pids, m := map[uint64]bool{}, ntconv.Merge(sources...)
+	pids, m := map[uint64]bool{}, merge.ByTime(sources...)
 	for e, err := range ntconv.Events(m) {
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +241,7 @@ func TestMergeAttributes(t *testing.T) {
 	second := ntconvtest.NewSource(&ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, Attrs: ntconv.Attrs{
 		{Key: "a", Value: "3"}, {Key: "b", Value: "4"}, {Key: "b", Value: "5"},
 	}})
-	attrs := ntconv.Merge(first, second).Info().Attrs
+	attrs := merge.ByTime(first, second).Info().Attrs
 	for key, want := range map[string]string{"a": "2", "b": "5"} {
 		if got, _ := attrs.Get(key); got != want {
 			t.Errorf("%s is %q, want %q: %v", key, got, want, attrs)
