@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/events/operation"
 )
 
 // Keys of the labels that samples get in addition to those of their events.
@@ -19,22 +20,22 @@ const (
 	LabelRelated    = "related_activity_id"
 	LabelTrace      = "trace_id"
 	LabelSpan       = "span_id"
-	LabelState      = "state"                       // of kind.Wall and kind.OffCPU
-	LabelLock       = "dotnet.lock.id"              // of kind.Contention
-	LabelOwner      = "dotnet.lock.owner_thread_id" // of kind.Contention: ID of the thread that held the lock
-	LabelWaitSource = "dotnet.wait.source"
-	LabelGeneration = "dotnet.gc.heap.generation" // "gen0" to "gen2": the oldest generation that was collected
-	LabelGCReason   = "dotnet.gc.reason"
-	LabelGCType     = "dotnet.gc.type"
-	LabelFunction   = "code.function.name" // of kind.JIT: the compiled method
-	LabelMethod     = "method"             // of kind.Requests
+	LabelState      = "state"                 // of kind.Wall and kind.OffCPU
+	LabelLock       = operation.AttrLock      // of kind.Contention
+	LabelOwner      = operation.AttrLockOwner // of kind.Contention: ID of the thread that held the lock
+	LabelWaitSource = operation.AttrWaitSource
+	LabelGeneration = operation.AttrGeneration // "gen0" to "gen2": the oldest generation that was collected
+	LabelGCReason   = operation.AttrGCReason
+	LabelGCType     = operation.AttrGCType
+	LabelFunction   = operation.AttrFunction // of kind.JIT: the compiled method
+	LabelMethod     = "method"               // of kind.Requests
 	LabelTier       = "tier"
 	LabelType       = "type"  // the allocated or loaded type
 	LabelHeap       = "heap"  // of kind.Alloc: small, large or pinned
 	LabelEvent      = "event" // of kind.Events: provider and name
 	LabelFault      = "fault" // of kind.PageFaults: name of the event, such as soft_page_fault
 	// Labels of kind.Exceptions. The values of the last two are "yes", or the sample does not have the label.
-	LabelExceptionType = "exception.type"
+	LabelExceptionType = operation.AttrExceptionType
 	LabelRethrown      = "rethrown"
 	LabelHandled       = "handled"   // a catch block of the thread began
 	LabelLevel         = "level"     // of kind.TypeLoad: the runtime's number of the level, which depends on its version

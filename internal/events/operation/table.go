@@ -1,7 +1,17 @@
 package operation
 
-// AttrFunction is the key of the attribute with the name of a method.
-const AttrFunction = "code.function.name"
+// Keys of attributes of spans that other packages use, too: as labels of samples, or for what no field contains.
+const (
+	AttrFunction      = "code.function.name" // the name of a method
+	AttrGeneration    = "dotnet.gc.heap.generation"
+	AttrGCReason      = "dotnet.gc.reason"
+	AttrGCType        = "dotnet.gc.type"
+	AttrGCPause       = "dotnet.gc.pause_ns" // of a collection: the sum of its pauses
+	AttrLock          = "dotnet.lock.id"
+	AttrLockOwner     = "dotnet.lock.owner_thread_id"
+	AttrWaitSource    = "dotnet.wait.source"
+	AttrExceptionType = "exception.type"
+)
 
 func ended(by string) [2]string { return [2]string{by} }
 
@@ -19,8 +29,8 @@ var table = [...]Operation{
 		Extent: Collection, Name: "gc", Span: "GC", Source: GC, Kind: "gc",
 		During: "gc", Example: "gc.generation == 2", Noun: "collection", Record: collect("gc"),
 		Fields: []Field{
-			{"Depth", "dotnet.gc.heap.generation", "generation", Generation}, {"Reason", "dotnet.gc.reason", "reason", Word},
-			{"Type", "dotnet.gc.type", "type", Word}, {"Count", "dotnet.gc.number", "number", Number}, {"", "", "pause", Paused},
+			{"Depth", AttrGeneration, "generation", Generation}, {"Reason", AttrGCReason, "reason", Word},
+			{"Type", AttrGCType, "type", Word}, {"Count", "dotnet.gc.number", "number", Number}, {"", AttrGCPause, "pause", Paused},
 		},
 	},
 	{
@@ -38,8 +48,8 @@ var table = [...]Operation{
 		During: "contention", Example: "contention.duration > 10ms", Noun: "wait for a lock", Plural: "waits for locks",
 		Record: collect("contention"),
 		Fields: []Field{
-			{"ContentionFlags", "dotnet.lock.kind", "kind", Word}, {"LockID", "dotnet.lock.id", "lock_id", Number},
-			{"LockOwnerThreadID", "dotnet.lock.owner_thread_id", "owner_thread_id", Number},
+			{"ContentionFlags", "dotnet.lock.kind", "kind", Word}, {"LockID", AttrLock, "lock_id", Number},
+			{"LockOwnerThreadID", AttrLockOwner, "owner_thread_id", Number},
 			{"AssociatedObjectID", "dotnet.lock.object_id", "", Number}, {"DurationNs", "dotnet.lock.wait_ns", "", Integer},
 		},
 	},
@@ -49,7 +59,7 @@ var table = [...]Operation{
 		During: "wait", Example: "wait.duration > 10ms", Noun: "wait",
 		Record: "dotnet-trace collect --clrevents waithandle --clreventlevel verbose records them (.NET 9)",
 		Fields: []Field{
-			{"WaitSource", "dotnet.wait.source", "source", Word}, {"AssociatedObjectID", "dotnet.wait.object_id", "object_id", Number},
+			{"WaitSource", AttrWaitSource, "source", Word}, {"AssociatedObjectID", "dotnet.wait.object_id", "object_id", Number},
 		},
 	},
 	{
@@ -68,7 +78,7 @@ var table = [...]Operation{
 		Name: "exception", Span: "Exception", Source: Exceptions, Encloses: EnclosesHandlers, Kind: "exceptions",
 		During: "exception", Example: `exception.type == "System.IO.IOException"`, Noun: "exception", Record: collect("exception"),
 		Fields: []Field{
-			{"ExceptionType", "exception.type", "type", Type}, {"ExceptionMessage", "exception.message", "message", Text},
+			{"ExceptionType", AttrExceptionType, "type", Type}, {"ExceptionMessage", "exception.message", "message", Text},
 		},
 	},
 	{

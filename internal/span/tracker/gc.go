@@ -103,6 +103,6 @@ func (t *Tracker) Collection() []span.Attribute { return t.collection }
 // addPause adds an attribute that states for how long a collection suspended the runtime.
 func (t *Tracker) addPause(o *open) {
 	if o.paused > 0 {
-		o.Attributes = append(o.Attributes, span.Attribute{Key: attrPause, Value: span.Int(o.paused)})
+		o.Attributes = append(o.Attributes, span.Attribute{Key: operation.AttrGCPause, Value: span.Int(o.paused)})
 	}
 }

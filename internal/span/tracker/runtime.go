@@ -10,8 +10,6 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-const attrPause = "dotnet.gc.pause_ns"
-
 // wants reports whether the options select an operation. Collections and suspensions are matched together.
 func (t *Tracker) wants(of *operation.Operation) bool {
 	if of.IsHeap() {
