@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // Programs that show timelines and profiles read the output of ntconv: catapult (chrome://tracing), speedscope, the
@@ -91,9 +93,12 @@ func needNode(t *testing.T, name string) {
 	}
 }
 
-// needBrowser skips the test if Chromium or its driver is missing.
+// needBrowser skips the test if it is not a nightly run, or Chromium or its driver is missing.
 func needBrowser(t *testing.T) {
 	t.Helper()
+	if !corpus.Nightly() {
+		t.Skip("make nightly runs the tests with a browser")
+	}
 	needNode(t, "puppeteer-core")
 	name := os.Getenv("CHROMIUM")
 	if name == "" {
