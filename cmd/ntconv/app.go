@@ -27,7 +27,7 @@ import (
 //	field              set by                          read by
 //	ended              end, outOfMemory                run, collect: they leave the last message to the handler
 //	interruptMessage   onInterrupt, sayOnInterrupt     the handler of SIGINT and SIGTERM
-//	kept               keepsOnInterrupt                outOfMemory
+//	remains            keepsOnInterrupt                outOfMemory
 //	detail             showSending, downloads          progress
 //	begun              begin                           outOfMemory, for its summary; sum belongs to the command
 //	cleaner, temps     the outputs and temporary files the handler, to remove them
@@ -48,7 +48,7 @@ type app struct {
 	quota        fileio.Quota
 	memory       *pass.MemoryLimit // of the process; jobs share it
 	pick         pickFlags
-	given        []givenFlag                                  // flags of the command line for proposed commands
+	repeated     []repeatedFlag                               // flags of the command line for proposed commands
 	piped        string                                       // the command that a proposed pipe ends with
 	words        []string                                     // words of the command line, nil to build the flags of all commands
 	spans        job.Spans                                    // those of plan
@@ -59,9 +59,9 @@ type app struct {
 	events           *atomic.Int64                 // read by all sources and jobs, if countsEvents
 	counted          bool                          // the run that this is a job of counts events
 	ended            atomic.Bool                   // a signal or the memory limit is about to end the process
-	several          bool                          // the run commits several outputs, one after the other
+	severalOutputs   bool                          // the run commits several outputs, one after the other
 	interruptMessage atomic.Pointer[func() string] // message if the user interrupts now; nil means none
-	kept             atomic.Pointer[func() string] // describes the output that remains if the run is ended early; nil means none
+	remains          atomic.Pointer[func() string] // describes the output that remains if the run is ended early; nil means none
 	detail           atomic.Pointer[func() string] // describes an upload or a download in the progress bar; nil means none
 	phases           atomic.Int32                  // that are being shown
 	cleaner          *fileio.Cleaner
@@ -113,8 +113,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return a.finish(cmd, err)
 }
 
-// command returns the root command. args are the words of the command line; commands that they do not name get no
-// flags. If args is nil, all commands get their flags.
+// command returns the root command for the words of a command line. If the first word is a command, there are no
+// others: building the flags and the help of all takes longer than reading a small trace.
 func (a *app) command(args []string) *cobra.Command {
 	a.words = args
 	root := &cobra.Command{
@@ -124,9 +124,9 @@ func (a *app) command(args []string) *cobra.Command {
 			"understand. An input may be compressed with gzip or zstd, and - is standard input. In the usage of a command, IN\n" +
 			"is the name of an input.",
 		Example: examples(
-			formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
-			formats.Example{Remark: "a flame graph in a browser", Line: "ntconv view trace.nettrace"},
-			formats.Example{Remark: "the contents of the trace", Line: "ntconv info trace.nettrace"},
+			"where the time went", "ntconv top trace.nettrace",
+			"a flame graph in a browser", "ntconv view trace.nettrace",
+			"the contents of the trace", "ntconv info trace.nettrace",
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -136,7 +136,7 @@ func (a *app) command(args []string) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
-			a.given = givenFlags(cmd)
+			a.repeated = repeatedFlags(cmd)
 			if readsOneInput(cmd) {
 				a.piped = cmd.CommandPath()
 			}
@@ -147,16 +147,22 @@ func (a *app) command(args []string) *cobra.Command {
 		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       versionText(),
 	}
 	root.SetOut(&a.help)
 	root.SetErr(a.stderr)
 	root.SetHelpFunc(showHelp)
 	root.SetVersionTemplate("{{.Version}}")
-	root.AddCommand(a.commands(args)...)
-	root.AddCommand(topics()...)
-	addStandardCommands(root)
-	addSuggestions(root)
+	if build := a.commands(args)[firstWord(args)]; build != nil {
+		root.AddCommand(build())
+		root.CompletionOptions.DisableDefaultCmd = true
+	} else {
+		root.Version = versionText()
+		for _, build := range a.commands(args) {
+			root.AddCommand(build())
+		}
+		root.AddCommand(topics()...)
+		addStandardCommands(root)
+	}
 	if isCompletion(args) {
 		prepareCompletion(root)
 	}
@@ -164,28 +170,44 @@ func (a *app) command(args []string) *cobra.Command {
 	return root
 }
 
-// commands returns the commands of ntconv for the arguments of a run.
-func (a *app) commands(args []string) []*cobra.Command {
-	return []*cobra.Command{
-		a.convertCmd(),
-		a.toCmd(nil),
-		a.fromCmd(args),
-		a.infoCmd(),
-		a.symbolsCmd(),
-		a.printCmd(),
-		a.topCmd(),
-		a.viewCmd(),
-		a.diffCmd(),
-		a.filterCmd(),
-		a.mergeCmd(),
-		a.splitCmd(),
-		a.scrubCmd(),
-		a.verifyCmd(),
-		a.datasetCmd(),
-		a.sqlCmd(),
-		versionCmd(a),
-		a.manCmd(),
+// commands returns the commands of ntconv by name, for the words of a command line.
+func (a *app) commands(args []string) map[string]func() *cobra.Command {
+	return map[string]func() *cobra.Command{
+		"convert": a.convertCmd,
+		"to":      func() *cobra.Command { return a.toCmd(nil, args) },
+		"from":    func() *cobra.Command { return a.fromCmd(args) },
+		"info":    a.infoCmd,
+		"symbols": a.symbolsCmd,
+		"print":   a.printCmd,
+		"top":     a.topCmd,
+		"view":    a.viewCmd,
+		"diff":    a.diffCmd,
+		"filter":  a.filterCmd,
+		"merge":   a.mergeCmd,
+		"split":   a.splitCmd,
+		"scrub":   a.scrubCmd,
+		"verify":  a.verifyCmd,
+		"dataset": a.datasetCmd,
+		"sql":     a.sqlCmd,
+		"version": a.versionCmd,
+		"man":     a.manCmd,
 	}
+}
+
+// firstWord returns the first of several words, "" if there are none.
+func firstWord(words []string) string {
+	if len(words) == 0 {
+		return ""
+	}
+	return words[0]
+}
+
+// wordsAfter returns the words after the first occurrence of word, nil if there is none.
+func wordsAfter(words []string, word string) []string {
+	if i := slices.Index(words, word); i >= 0 {
+		return words[i+1:]
+	}
+	return nil
 }
 
 // finish prints the error and the summary of the run and returns the exit code. cmd is the command for errors of usage.

@@ -21,9 +21,9 @@ import (
 func (a *app) forInput() *app {
 	one := newApp(io.Discard, io.Discard)
 	one.quiet, one.force, one.failOnLoss, one.from, one.read, one.pick = true, a.force, a.failOnLoss, a.from, a.read, a.pick
-	one.given, one.piped, one.limits, one.openers = a.given, a.piped, a.limits, a.openers.ForRun()
+	one.repeated, one.piped, one.limits, one.openers = a.repeated, a.piped, a.limits, a.openers.ForRun()
 	one.progressForm, one.events, one.counted = progressNone, a.events, a.countsEvents()
-	one.cleaner, one.temps, one.memory, one.several = a.cleaner, a.temps, a.memory, true
+	one.cleaner, one.temps, one.memory, one.severalOutputs = a.cleaner, a.temps, a.memory, true
 	if most, fixed := a.quota.Max(); fixed {
 		one.quota.SetMax(most)
 	}
@@ -40,85 +40,111 @@ func (a *app) alone(run func(one *app) error) (*app, error) {
 	return one, err
 }
 
-// A batch processes inputs one by one, several at a time.
+// A batch processes several inputs, some of them at a time, and has a row for each.
 type batch struct {
-	app    *app
-	result batchResult
+	app *app
+	rows
 
 	inputs  inputCount
 	bytes   atomic.Int64 // stored bytes of the inputs that are done
+	written atomic.Int64 // inputs whose output was written
 	stopped atomic.Bool  // the destination cannot be written
 
-	mu   sync.Mutex
-	made []string // directories that convert has created
+	mu   sync.Mutex // guards made
+	made []string   // directories that makeDirs has created
 }
 
-// all processes the inputs with the given number of goroutines and waits for the end.
-func (b *batch) all(jobs int, one func(*outcome) error) {
+// newBatch returns a batch with a row for each input.
+func newBatch(a *app, inputs []string) *batch {
+	b := &batch{app: a}
+	for _, name := range inputs {
+		b.list = append(b.list, outcome{Input: name})
+	}
+	return b
+}
+
+// run processes all inputs with the given number of goroutines and shows the progress. phase is what is done to the
+// inputs.
+func (b *batch) run(phase string, jobs int, process func(i int, o *outcome) error) {
+	a, names := b.app, b.names()
+	a.severalOutputs = true
+	b.inputs.total = int64(len(names))
+	stop := a.showPhase(&progressPhase{name: phase, size: storedSize(names), read: b.bytes.Load, inputs: &b.inputs})
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	rows := b.result.Outputs
-	for range min(jobs, len(rows)) {
+	for range min(jobs, len(b.list)) {
 		workers.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(rows); i = next.Add(1) - 1 {
-				b.one(&rows[i], one)
+			for i := int(next.Add(1) - 1); i < len(b.list); i = int(next.Add(1) - 1) {
+				b.one(&b.list[i], func(o *outcome) error { return process(i, o) })
 			}
 		})
 	}
 	workers.Wait()
-	for i := range rows {
-		if rows[i].Exit == exitOK || rows[i].Exit == exitIncomplete {
-			b.result.events += rows[i].Events
-			b.result.bytes += rows[i].Bytes
-		}
+	stop()
+	if !a.ended.Load() { // otherwise the handler has ended the jobs and prints its message
+		a.onInterrupt("")
 	}
+	events, bytes := b.total()
+	a.sum.Done, a.sum.Report = true, []pass.Entry{}
+	a.sum.Events, a.sum.Selected, a.sum.Bytes = events, events, bytes
 }
 
-// one processes an input and prints its error.
+// one processes an input and prints its error. Its row has a status already if an earlier check has decided; a status
+// that process sets remains.
 func (b *batch) one(o *outcome, process func(*outcome) error) {
-	if o.Status != "" { // an earlier check has decided
-		b.show(o)
-		b.inputs.done.Add(1)
-		return
+	if o.Status == "" {
+		if o.Status = statusSkipped; b.stopped.Load() || b.app.ended.Load() {
+			return
+		}
+		b.measure(o, process)
 	}
-	if o.Status = statusSkipped; b.stopped.Load() || b.app.ended.Load() {
-		return
-	}
-	start := time.Now()
-	err := process(o)
-	o.Seconds = float64(time.Since(start).Milliseconds()) / 1000
-	switch o.Exit = codeOf(err); {
-	case err == nil && o.Status == statusSkipped:
-		o.Status = statusConverted
-	case err == nil:
-	case o.Status != statusSkipped: // process knows better
-	case o.Exit == exitIncomplete:
-		o.Status = statusIncomplete
-	case o.Exit == exitEmpty:
-		o.Status = statusEmpty
-	default:
-		o.Status = statusFailed
+	switch o.Status {
+	case statusFailed:
 		b.inputs.failed.Add(1)
+	case statusConverted, statusAdded, statusIncomplete:
+		b.written.Add(1)
 	}
-	if err != nil && o.Error == "" {
-		o.Error = errorOf(o.Input, err)
+	// A JSON report has the error.
+	if o.Error != "" && b.app.report != reportJSON && !b.app.ended.Load() {
+		b.app.printError(o.Error)
 	}
-	b.show(o)
 	if o.Exit == exitOutput {
 		b.stopped.Store(true)
-	}
-	if info, err := os.Stat(o.Input); err == nil && !info.IsDir() {
-		b.bytes.Add(info.Size())
 	}
 	b.inputs.done.Add(1)
 }
 
-// show prints the error of an input to standard error. A JSON report contains the error instead.
-func (b *batch) show(o *outcome) {
-	if o.Error == "" || b.app.report == reportJSON || b.app.ended.Load() {
-		return
+// measure processes an input and fills its row.
+func (b *batch) measure(o *outcome, process func(*outcome) error) {
+	start := time.Now()
+	err := process(o)
+	o.Seconds = float64(time.Since(start).Milliseconds()) / 1000
+	o.Exit = codeOf(err)
+	if o.Status == statusSkipped {
+		o.Status = statusOf(o.Exit)
 	}
-	b.app.printError(o.Error)
+	if err != nil {
+		o.Error = errorOf(o.Input, err)
+	}
+	if info, err := os.Stat(o.Input); err == nil && !info.IsDir() {
+		b.bytes.Add(info.Size())
+	}
+}
+
+// note adds the files that were found, but are not inputs, to the summary.
+func (b *batch) note(found *input.Found) {
+	if n := len(found.Skipped); n > 0 {
+		b.app.sum.Notes = append(b.app.sum.Notes,
+			message.Count(int64(n), "other file")+" skipped: "+firstNames(found.Skipped))
+	}
+}
+
+// end prints the table of the run, and returns its error.
+func (b *batch) end() error {
+	if err := b.app.printTable(b.list); err != nil {
+		return err
+	}
+	return b.err()
 }
 
 // printError prints an error while progress is shown.
@@ -130,31 +156,8 @@ func (a *app) printError(text string) {
 	a.printLine(fmt.Sprintf("%sntconv: %s\n", clear, message.Visible(message.Shorten(text))))
 }
 
-// run processes all inputs, shows the progress, and prints the table. phase is what is done to the inputs.
-func (b *batch) run(phase string, jobs int, names []string, one func(*outcome) error) {
-	a := b.app
-	a.several = true
-	b.inputs.total = int64(len(names))
-	stop := a.showPhase(&progressPhase{name: phase, size: storedSize(names), read: b.bytes.Load, inputs: &b.inputs})
-	b.all(jobs, one)
-	stop()
-	if !a.ended.Load() { // otherwise the handler has ended the jobs and prints its message
-		a.onInterrupt("")
-	}
-	a.sum.Done, a.sum.Report = true, []pass.Entry{}
-	a.sum.Events, a.sum.Selected, a.sum.Bytes = b.result.events, b.result.events, b.result.bytes
-}
-
-// note adds the files that were found, but are not inputs, to the summary.
-func (b *batch) note(found *input.Found) {
-	if n := len(found.Skipped); n > 0 {
-		b.app.sum.Notes = append(b.app.sum.Notes,
-			message.Count(int64(n), "other file")+" skipped: "+firstNames(found.Skipped))
-	}
-}
-
 // convertEach converts each input into an output of its own.
-func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inputs) error {
+func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *inputFlags, in *inputs) error {
 	if err := a.prepare(cmd, c); err != nil { // report errors of flags once, not for each input
 		return err
 	}
@@ -163,31 +166,30 @@ func (a *app) convertEach(cmd *cobra.Command, c *conversion, s *several, in *inp
 	if len(in.Names) == 0 {
 		return failf(exitInput, "%s: all traces found are outputs in this directory; name other inputs", dir)
 	}
-	b := &batch{app: a}
-	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names, To: c.To.Name, Output: dir, Result: &b.result})
+	b := newBatch(a, in.Names)
+	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names, To: c.To.Name, Output: dir, Result: &convertedResult{&b.rows}})
 	if len(in.Names) == 1 {
 		a.sum.Inputs = nil
 	}
 	taken, below := map[string]string{}, c.distinct(in)
 	for i, name := range in.Names {
-		o := outcome{Input: name, Output: c.outputIn(dir, name, below[i])}
+		o := &b.list[i]
+		o.Output = c.outputIn(dir, name, below[i])
 		if first, ok := taken[o.Output]; ok && o.Output != "" {
 			o.Status, o.Exit = statusFailed, exitUsage
 			o.Error = fmt.Sprintf("%s: the output %s is that of %s; convert it by itself, with -o FILE",
 				input.NameOf(name, 0), o.Output, input.NameOf(first, 0))
-			b.inputs.failed.Add(1)
 		}
 		taken[o.Output] = name
-		b.result.Outputs = append(b.result.Outputs, o)
 	}
-	a.keepsOnInterrupt(b.kept)
-	b.run("converting", s.jobs, in.Names, func(o *outcome) error { return b.convert(cmd, c, o) })
+	a.keepsOnInterrupt(func() string {
+		return fmt.Sprintf("%s of %s done, the same command converts the rest", message.Group(b.inputs.done.Load()),
+			message.Count(b.inputs.total, "input"))
+	})
+	b.run("converting", s.jobs, func(_ int, o *outcome) error { return b.convert(cmd, c, o) })
 	b.removeEmptyDirs()
 	b.note(in.Found)
-	if err := a.printTable(b.result.table()); err != nil {
-		return err
-	}
-	return b.result.err()
+	return b.end()
 }
 
 // convert runs the job of an input, unless its output exists.
@@ -224,20 +226,4 @@ func (b *batch) removeEmptyDirs() {
 	for _, dir := range b.made {
 		_ = os.Remove(dir) // fails if it is not empty
 	}
-}
-
-// kept describes the outputs that remain if the run is ended early.
-func (b *batch) kept() string {
-	return fmt.Sprintf("%s of %s done, the same command converts the rest", message.Group(b.inputs.done.Load()),
-		message.Count(b.inputs.total, "input"))
-}
-
-// worst returns the most severe exit code.
-func worst(codes []int) int {
-	for _, code := range severity() {
-		if slices.Contains(codes, code) {
-			return code
-		}
-	}
-	return exitOK
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -14,16 +15,40 @@ import (
 	"github.com/ntconv/ntconv/internal/run/pass"
 )
 
-// Outcomes of an input of a batch. collect_result.go has the others.
+// What became of an input.
 const (
-	statusConverted = "converted"
-	statusEmpty     = "empty" // the input has no data for the output, and nothing was written
+	statusConverted  = "converted"
+	statusAdded      = "added"      // to a dataset
+	statusIncomplete = "incomplete" // written, but the input is truncated or damaged
+	statusEmpty      = "empty"      // the input has no data for the output, and nothing was written
+	statusThere      = "already there"
+	statusBusy       = "busy" // another run is adding it
+	statusFailed     = "failed"
+	statusSkipped    = "not tried" // because the destination cannot be written
 )
+
+// statusOf returns what became of an input that was processed with an exit code.
+func statusOf(code int) string {
+	switch code {
+	case exitOK:
+		return statusConverted
+	case exitIncomplete:
+		return statusIncomplete
+	case exitEmpty:
+		return statusEmpty
+	}
+	return statusFailed
+}
+
+// severity returns the exit codes of inputs, worst first.
+func severity() []int {
+	return []int{exitOutput, exitLimit, exitInput, exitUsage, exitEmpty, exitIncomplete}
+}
 
 // An outcome is what became of one of several inputs.
 type outcome struct {
 	Input   string       `json:"input"`
-	Output  string       `json:"output,omitempty"`
+	Output  string       `json:"output,omitempty"` // the directory in a dataset
 	Status  string       `json:"status"`
 	Events  int64        `json:"events"`          // read
 	Bytes   int64        `json:"bytes,omitempty"` // of the output
@@ -32,92 +57,132 @@ type outcome struct {
 	Report  []pass.Entry `json:"report,omitempty"`
 	Exit    int          `json:"exit"`
 	Error   string       `json:"error,omitempty"`
+	uid     string       // in a dataset
 }
 
-// A batchResult is the outcome of all inputs of a batch. It implements formats.Result.
-type batchResult struct {
-	Outputs       []outcome // in the order of the inputs
-	events, bytes int64     // of those that were converted
+// Rows are what became of the inputs of a run, in their order. They are the part of a formats.Result that all runs
+// share.
+type rows struct{ list []outcome }
+
+func (r *rows) names() (list []string) {
+	for i := range r.list {
+		list = append(list, r.list[i].Input)
+	}
+	return list
 }
 
-// MarshalJSON implements json.Marshaler.
-func (r *batchResult) MarshalJSON() ([]byte, error) {
-	return json.Marshal(struct {
-		Counts  map[string]int `json:"results"` // by status
-		Outputs []outcome      `json:"outputs"`
-	}{r.counts(), r.Outputs})
+// total returns the events and bytes of the outputs that were written.
+func (r *rows) total() (events, bytes int64) {
+	for i := range r.list {
+		if o := &r.list[i]; o.Exit == exitOK || o.Exit == exitIncomplete {
+			events, bytes = events+o.Events, bytes+o.Bytes
+		}
+	}
+	return events, bytes
 }
 
-func (r *batchResult) counts() map[string]int {
+func (r *rows) counts() map[string]int {
 	m := make(map[string]int)
-	for i := range r.Outputs {
-		m[r.Outputs[i].Status]++
+	for i := range r.list {
+		m[r.list[i].Status]++
 	}
 	return m
 }
 
-func (r *batchResult) count(status string) (n int) {
-	for i := range r.Outputs {
-		if r.Outputs[i].Status == status {
-			n++
+// line returns the line of a summary: done, which states how many outputs were written, and how many inputs have each
+// of the other statuses.
+func (r *rows) line(done string, others ...string) string {
+	counts := r.counts()
+	if n := counts[statusIncomplete]; n > 0 {
+		done += fmt.Sprintf(" (%s incomplete)", message.Group(int64(n)))
+	}
+	for _, status := range others {
+		if n := counts[status]; n > 0 {
+			done += ", " + message.Group(int64(n)) + " " + strings.Replace(status, statusBusy, "being added by another run", 1)
 		}
 	}
-	return n
+	events, _ := r.total()
+	return done + "; " + message.Count(events, "event")
 }
 
-// Empty implements formats.Result.
-func (r *batchResult) Empty() string { return "" }
-
-// Line implements formats.Result.
-func (r *batchResult) Line(formats.Read) string {
-	incomplete := r.count(statusIncomplete)
-	converted := r.count(statusConverted) + incomplete
-	parts := []string{fmt.Sprintf("%s of %s converted", message.Group(int64(converted)), message.Count(int64(len(r.Outputs)), "input"))}
-	if incomplete > 0 {
-		parts[0] += fmt.Sprintf(" (%s incomplete)", message.Group(int64(incomplete)))
-	}
-	for _, status := range []string{statusThere, statusEmpty, statusFailed, statusSkipped} {
-		if n := r.count(status); n > 0 {
-			parts = append(parts, message.Group(int64(n))+" "+status)
+// err returns the error of a run: its exit code is the worst of all inputs, whose own errors have been shown.
+func (r *rows) err() error {
+	for _, code := range severity() {
+		if slices.ContainsFunc(r.list, func(o outcome) bool { return o.Exit == code }) {
+			return fail(code, errQuiet)
 		}
-	}
-	return fmt.Sprintf("%s; %s", strings.Join(parts, ", "), message.Count(r.events, "event"))
-}
-
-// Detail implements formats.Result.
-func (r *batchResult) Detail() (string, []ntconv.Code) { return "", nil }
-
-// Remark implements formats.Result.
-func (r *batchResult) Remark(string) {}
-
-// Notes implements formats.Result.
-func (r *batchResult) Notes() []string { return nil }
-
-// err returns the error of a batch: its exit code is the worst of all inputs, whose own errors have been shown.
-func (r *batchResult) err() error {
-	var codes []int
-	for i := range r.Outputs {
-		codes = append(codes, r.Outputs[i].Exit)
-	}
-	if code := worst(codes); code != exitOK {
-		return fail(code, errQuiet)
 	}
 	return nil
 }
 
-// A tableRow is an input in the table at the end of a run.
-type tableRow struct {
-	input, output string
-	events, bytes int64
-	seconds       float64
-	status        string
+// Empty implements formats.Result.
+func (r *rows) Empty() string { return "" }
+
+// Detail implements formats.Result.
+func (r *rows) Detail() (string, []ntconv.Code) { return "", nil }
+
+// Remark implements formats.Result.
+func (r *rows) Remark(string) {}
+
+// Notes implements formats.Result.
+func (r *rows) Notes() []string { return nil }
+
+// A convertedResult is the result of a run with an output per input. It implements formats.Result.
+type convertedResult struct{ *rows }
+
+// MarshalJSON implements json.Marshaler.
+func (r *convertedResult) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Counts  map[string]int `json:"results"` // by status
+		Outputs []outcome      `json:"outputs"`
+	}{r.counts(), r.list})
 }
 
-func (r *batchResult) table() (rows []tableRow) {
-	for _, o := range r.Outputs {
-		rows = append(rows, tableRow{o.Input, o.Output, o.Events, o.Bytes, o.Seconds, o.Status})
+// Line implements formats.Result.
+func (r *convertedResult) Line(formats.Read) string {
+	n := r.counts()
+	done := message.Group(int64(n[statusConverted]+n[statusIncomplete])) + " of " + message.Count(int64(len(r.list)), "input")
+	return r.line(done+" converted", statusThere, statusEmpty, statusFailed, statusSkipped)
+}
+
+// An addedResult is the result of a run that adds traces to a dataset. It implements formats.Result.
+type addedResult struct{ *rows }
+
+// MarshalJSON implements json.Marshaler.
+func (r *addedResult) MarshalJSON() ([]byte, error) {
+	type trace struct {
+		Input   string  `json:"input"`
+		Status  string  `json:"status"`
+		UID     string  `json:"uid,omitempty"`
+		Path    string  `json:"path,omitempty"` // of its directory
+		Events  int64   `json:"events,omitempty"`
+		Bytes   int64   `json:"bytes,omitempty"` // of its tables
+		Seconds float64 `json:"seconds"`
+		Note    string  `json:"note,omitempty"`
+		Exit    int     `json:"exit"`
+		Error   string  `json:"error,omitempty"`
 	}
-	return rows
+	list := make([]trace, len(r.list))
+	for i, o := range r.list {
+		list[i] = trace{o.Input, o.Status, o.uid, o.Output, o.Events, o.Bytes, o.Seconds, o.Note, o.Exit, o.Error}
+	}
+	n := r.counts()
+	return json.Marshal(struct {
+		Added      int     `json:"added"`
+		Incomplete int     `json:"incomplete"`
+		There      int     `json:"already_there"`
+		Busy       int     `json:"busy"`
+		Failed     int     `json:"failed"`
+		NotTried   int     `json:"not_tried"`
+		Traces     []trace `json:"traces"`
+	}{n[statusAdded] + n[statusIncomplete], n[statusIncomplete], n[statusThere], n[statusBusy], n[statusFailed], n[statusSkipped], list})
+}
+
+// Line implements formats.Result.
+func (r *addedResult) Line(formats.Read) string {
+	n := r.counts()
+	done := message.Count(int64(n[statusAdded]+n[statusIncomplete]), "trace") + " added"
+	return r.line(done, statusThere, statusBusy, statusFailed, statusSkipped)
 }
 
 // maxTableRows is the number of inputs beyond which the table omits those that were converted, so that the others can
@@ -126,7 +191,7 @@ const maxTableRows = 100
 
 // printTable prints the table of a run over several inputs to standard error, unless there is one input, or the user
 // wants no summary or one as JSON.
-func (a *app) printTable(rows []tableRow) error {
+func (a *app) printTable(rows []outcome) error {
 	if a.quiet || a.report == reportJSON || len(rows) < 2 {
 		return nil
 	}
@@ -134,20 +199,20 @@ func (a *app) printTable(rows []tableRow) error {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "INPUT\tOUTPUT\tEVENTS\tSIZE\tTIME\tRESULT")
 	omitted := 0
-	for _, r := range rows {
-		done := r.status == statusConverted || r.status == statusAdded
-		if len(rows) > maxTableRows && (done || r.status == statusThere) {
+	for _, o := range rows {
+		done := o.Status == statusConverted || o.Status == statusAdded
+		if len(rows) > maxTableRows && (done || o.Status == statusThere) {
 			omitted++
 			continue
 		}
 		events, size, passed := "-", "-", "-"
-		if done || r.status == statusIncomplete {
-			events, size = message.Group(r.events), message.Bytes(r.bytes)
+		if done || o.Status == statusIncomplete {
+			events, size = message.Group(o.Events), message.Bytes(o.Bytes)
 		}
-		if r.status != statusThere && r.status != statusSkipped {
-			passed = message.Duration(time.Duration(r.seconds * float64(time.Second)))
+		if o.Status != statusThere && o.Status != statusSkipped {
+			passed = message.Duration(time.Duration(o.Seconds * float64(time.Second)))
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", message.Line(r.input), message.Line(orDash(r.output)), events, size, passed, r.status)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", message.Line(o.Input), message.Line(orDash(o.Output)), events, size, passed, o.Status)
 	}
 	if err := w.Flush(); err != nil {
 		return fail(exitOutput, err)

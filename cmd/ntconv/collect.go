@@ -27,7 +27,7 @@ type collection struct {
 	dir       fileName
 	partition string
 	service   string
-	*several
+	*inputFlags
 }
 
 func (d *collection) bind(flags *pflag.FlagSet) {
@@ -51,7 +51,7 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 		}
 		return nil
 	}
-	if err := d.several.check(cmd.Flags().Args()); err != nil {
+	if err := d.inputFlags.check(cmd.Flags().Args()); err != nil {
 		return err
 	}
 	c.chooseByName()
@@ -106,29 +106,20 @@ func (a *app) collect(cmd *cobra.Command, c *conversion, d *collection, args []s
 	if err != nil {
 		return err
 	}
-	run := &collecting{app: a, cmd: cmd, conversion: c, collection: d, set: set, added: make(map[string]chan struct{})}
-	a.begin(&pass.Summary{Input: found.Names[0], To: c.To.Name, Output: set.Dir(), Result: &run.result})
+	b := newBatch(a, found.Names)
+	run := &collecting{batch: b, cmd: cmd, conversion: c, collection: d, set: set, adding: make(map[string]chan struct{})}
+	a.begin(&pass.Summary{Input: found.Names[0], To: c.To.Name, Output: set.Dir(), Result: &addedResult{&b.rows}})
 	if len(found.Names) > 1 {
 		a.sum.Inputs = found.Names
 	}
-	a.several = true
-	a.keepsOnInterrupt(run.kept)
-	stop := run.progress(found.Names)
-	run.all(found.Names)
-	stop()
-	if !a.ended.Load() { // otherwise the handler has ended the jobs and prints its message
-		a.onInterrupt("")
-	}
-	a.sum.Done, a.sum.Report = true, []pass.Entry{}
-	a.sum.Events, a.sum.Selected, a.sum.Bytes = run.result.events, run.result.events, run.result.bytes
-	if n := len(found.Skipped); n > 0 {
-		a.sum.Notes = append(a.sum.Notes, message.Count(int64(n), "other file")+" skipped: "+firstNames(found.Skipped))
-	}
+	a.keepsOnInterrupt(func() string {
+		return fmt.Sprintf("%s added to %s, the same command adds the rest",
+			message.Count(b.written.Load(), "trace was", "traces were"), set.Dir())
+	})
+	b.run("converting", d.jobs, func(_ int, o *outcome) error { return run.add(o) })
+	b.note(found)
 	a.sum.Notes = append(a.sum.Notes, a.openers.Notes()...)
-	if err := a.printTable(run.result.table()); err != nil {
-		return err
-	}
-	return run.result.err()
+	return b.end()
 }
 
 // firstNames returns the first 3 names for a message, and the number of the others.

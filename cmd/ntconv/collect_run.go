@@ -3,12 +3,9 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"reflect"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -23,77 +20,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A collecting adds inputs to a dataset, several at a time. Each conversion has its own symbols, plan and report.
+// A collecting adds inputs to a dataset. Each conversion has its own symbols, plan and report.
 type collecting struct {
-	app        *app
+	*batch
 	cmd        *cobra.Command
 	conversion *conversion
 	collection *collection
 	set        *dataset.Dataset
-	result     collectionResult
-
-	mu    sync.Mutex               // guards added
-	added map[string]chan struct{} // closed when the addition of a UID has ended
-
-	inputs inputCount
-	bytes  atomic.Int64 // stored bytes of the inputs that are done
-	count  atomic.Int64 // traces that were added
-	full   atomic.Bool  // the dataset cannot be written
-}
-
-// all adds the inputs and waits for the end.
-func (r *collecting) all(names []string) {
-	r.result.traces = make([]addedTrace, len(names))
-	var next atomic.Int64
-	var workers sync.WaitGroup
-	for range min(r.collection.jobs, len(names)) {
-		workers.Go(func() {
-			for i := next.Add(1) - 1; int(i) < len(names); i = next.Add(1) - 1 {
-				r.result.traces[i] = r.one(names[i])
-			}
-		})
-	}
-	workers.Wait()
-	for _, t := range r.result.traces {
-		if t.Status == statusAdded || t.Status == statusIncomplete {
-			r.result.events += t.Events
-			r.result.bytes += t.Bytes
-		}
-	}
-}
-
-// one adds an input and prints its error.
-func (r *collecting) one(name string) addedTrace {
-	t := addedTrace{Input: name, Status: statusSkipped}
-	if r.full.Load() || r.app.ended.Load() {
-		return t
-	}
-	start := time.Now()
-	err := r.add(&t)
-	t.Seconds = float64(time.Since(start).Milliseconds()) / 1000
-	switch t.Exit = codeOf(err); {
-	case err == nil:
-	case t.Exit == exitIncomplete && t.Path != "":
-		t.Status = statusIncomplete
-	default:
-		t.Status = statusFailed
-		r.inputs.failed.Add(1)
-	}
-	if err != nil {
-		t.Error = errorOf(name, err)
-		r.show(&t)
-	}
-	if t.Exit == exitOutput {
-		r.full.Store(true)
-	}
-	if t.Path != "" && t.Status != statusThere {
-		r.count.Add(1)
-	}
-	if info, err := os.Stat(name); err == nil {
-		r.bytes.Add(info.Size())
-	}
-	r.inputs.done.Add(1)
-	return t
+	adding     map[string]chan struct{} // closed when the addition of a UID has ended; batch.mu guards the map
 }
 
 // errorOf returns the message of the error of an input, with the name of the input. If several tables failed, it
@@ -134,16 +68,17 @@ func names(err error, name string) bool {
 	return errors.As(err, &in) || errors.As(err, &file) && file.Name == name || codeOf(err) == exitEmpty || isDifference(err)
 }
 
-// show prints the error of an input to standard error. A JSON report contains the error instead.
-func (r *collecting) show(t *addedTrace) {
-	if r.app.report == reportJSON || r.app.ended.Load() {
-		return
+// add adds an input to the dataset. Unlike an output of its own, a trace without data is a failure.
+func (r *collecting) add(o *outcome) error {
+	err := r.try(o)
+	if err != nil && o.Output == "" {
+		o.Status = statusFailed
 	}
-	r.app.printError(t.Error)
+	return err
 }
 
-// add adds an input to the dataset.
-func (r *collecting) add(t *addedTrace) error {
+// try adds an input to the dataset, and sets the status if the input was added before.
+func (r *collecting) try(o *outcome) error {
 	one, conversion := r.app.forInput(), *r.conversion
 	one.openers = r.app.openers // whose notes are those of the run
 	conversion.Output = nil     // of this input
@@ -151,7 +86,7 @@ func (r *collecting) add(t *addedTrace) error {
 		return err
 	}
 	plan := conversion.Plan
-	in, err := one.open([]string{t.Input}, true)
+	in, err := one.open([]string{o.Input}, true)
 	if err != nil {
 		return err
 	}
@@ -160,20 +95,20 @@ func (r *collecting) add(t *addedTrace) error {
 	if err != nil {
 		return inputFailure(err, false)
 	}
-	t.UID = dataset.UIDOf(sum)
-	defer r.claim(t.UID)()
+	o.uid = dataset.UIDOf(sum)
+	defer r.claim(o.uid)()
 
 	addition, err := r.set.Begin(sum, r.app.cleaner)
 	var exists *dataset.ExistsError
 	switch {
 	case errors.As(err, &exists):
-		t.Status, t.Path = statusThere, exists.Trace.Path
+		o.Status, o.Output = statusThere, exists.Trace.Path
 		if m := exists.Trace.Manifest; m != nil && m.Selection != plan.Selection.String() {
-			t.Note = "the dataset has it with another selection of events"
+			o.Note = "the dataset has it with another selection of events"
 		}
 		return nil
 	case errors.Is(err, dataset.ErrBusy):
-		t.Status = statusBusy
+		o.Status = statusBusy
 		return nil
 	case err != nil:
 		return fail(exitOutput, err)
@@ -184,7 +119,7 @@ func (r *collecting) add(t *addedTrace) error {
 	}
 	plan.Before = append(plan.Before, trace.count)
 	formats.Serve(conversion.Symbols, one.downloads())
-	err = readFailure(plan, conversion.Run(in, func(p *pass.Pass) error { return trace.convert(p, t) }))
+	err = readFailure(plan, conversion.Run(in, func(p *pass.Pass) error { return trace.convert(p, o) }))
 	return errors.Join(err, addition.Abort())
 }
 
@@ -193,27 +128,21 @@ func (r *collecting) add(t *addedTrace) error {
 func (r *collecting) claim(uid string) (release func()) {
 	for {
 		r.mu.Lock()
-		other := r.added[uid]
+		other := r.adding[uid]
 		if other == nil {
 			mine := make(chan struct{})
-			r.added[uid] = mine
+			r.adding[uid] = mine
 			r.mu.Unlock()
 			return func() {
 				r.mu.Lock()
 				defer r.mu.Unlock()
-				delete(r.added, uid)
+				delete(r.adding, uid)
 				close(mine)
 			}
 		}
 		r.mu.Unlock()
 		<-other
 	}
-}
-
-// progress shows the number of inputs that have been added.
-func (r *collecting) progress(names []string) (stop func()) {
-	r.inputs.total = int64(len(names))
-	return r.app.showPhase(&progressPhase{name: "converting", size: storedSize(names), read: r.bytes.Load, inputs: &r.inputs})
 }
 
 // storedSize returns the size of all files that exist.
@@ -224,12 +153,6 @@ func storedSize(names []string) (size int64) {
 		}
 	}
 	return size
-}
-
-// kept describes the traces that remain if the run is ended early.
-func (r *collecting) kept() string {
-	return fmt.Sprintf("%s added to %s, the same command adds the rest",
-		message.Count(r.count.Load(), "trace was", "traces were"), r.set.Dir())
 }
 
 // A tracing is the conversion of one input of a collection.
@@ -264,9 +187,9 @@ func (s *talliedSource) Next() (*ntconv.Event, error) {
 }
 
 // convert writes the tables of a pass, and adds them to the dataset if the pass succeeds.
-func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
-	t.app.sum = &pass.Summary{Input: result.Input, To: t.conversion.To.Name}
-	d := t.app.delivery(p, t.conversion, result.Input)
+func (t *tracing) convert(p *pass.Pass, o *outcome) error {
+	t.app.sum = &pass.Summary{Input: o.Input, To: t.conversion.To.Name}
+	d := t.app.delivery(p, t.conversion, o.Input)
 	limits := fileio.OutputOptions{Check: t.app.memory.Check, Quota: &t.app.quota}
 	d.to, d.outputs = formats.ToDir, func() (*fileio.Outputs, error) { return t.addition.Outputs(limits) }
 	err := t.app.deliver(p, d)
@@ -274,12 +197,15 @@ func (t *tracing) convert(p *pass.Pass, result *addedTrace) error {
 		return err
 	}
 	m := t.manifest(p, err)
-	m.Source = result.Input
+	m.Source = o.Input
 	path, cerr := t.addition.Commit(m)
 	if cerr != nil {
 		return fail(exitOutput, cerr)
 	}
-	result.Status, result.Path, result.Events, result.Bytes = statusAdded, path, m.Events, m.TableBytes()
+	o.Output, o.Events, o.Bytes = path, m.Events, m.TableBytes()
+	if err == nil {
+		o.Status = statusAdded
+	}
 	return err
 }
 

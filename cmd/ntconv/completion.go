@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -57,11 +56,6 @@ func completeList(values []string, word string) (lists []string) {
 	}
 	return lists
 }
-
-// knownProviders and knownEvents are the names that the runtime's own providers use.
-func knownProviders() []string { return clr.ProviderNames() }
-
-func knownEvents() []string { return clr.EventNames() }
 
 // inputCompletion completes names of files with an extension of a readable format.
 func inputCompletion(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

@@ -5,11 +5,11 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
@@ -24,34 +24,12 @@ import (
 // some 50 MB are read completely in this time. For larger ones, completion knows the names at their beginning.
 const completionTime = 300 * time.Millisecond
 
-// nameSets are names in a trace that flags of the selection accept.
-type nameSets struct {
-	providers, events, fields, processes, threads map[string]bool
-	patterns, paths                               map[string]bool // providers and fields as the rules of scrub name them
-}
+// namesByFlag are names in a trace, by the flag that accepts them.
+type namesByFlag map[string]map[string]bool
 
-// newNameSets returns empty sets.
-func newNameSets() *nameSets {
-	return &nameSets{
-		map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{},
-		map[string]bool{}, map[string]bool{},
-	}
-}
-
-// A traceReader collects the names of a trace until its time is over. The results are read while it may still be
-// running, so a mutex guards them.
-type traceReader struct {
-	mu        sync.Mutex
-	names     *nameSets
-	processes recording.Names
-	seen      map[*ntconv.Type]bool
-	threads   map[*ntconv.Thread]bool
-	known     map[*ntconv.Process]*recording.NameSet
-}
-
-// namesIn returns the names in the first of the given inputs that is a file or a directory, or nil if there is none, or
-// it cannot be read. Errors are not reported: a shell has no place for them.
-func (a *app) namesIn(args []string) *nameSets {
+// namesIn returns the names that a flag accepts in the first of the given inputs that is a file or a directory, or nil
+// if there is none, or it cannot be read. Errors are not reported: a shell has no place for them.
+func (a *app) namesIn(args []string, flag string) []string {
 	i := slices.IndexFunc(args, func(name string) bool {
 		info, err := os.Stat(name) // a FIFO could be read only once, and could block
 		return err == nil && (info.Mode().IsRegular() || info.IsDir() && input.IsDir(name, formats.Readable()))
@@ -59,117 +37,111 @@ func (a *app) namesIn(args []string) *nameSets {
 	if i < 0 {
 		return nil
 	}
-	r := &traceReader{
-		names: newNameSets(), seen: map[*ntconv.Type]bool{}, threads: map[*ntconv.Thread]bool{},
-		known: map[*ntconv.Process]*recording.NameSet{},
-	}
-	done := make(chan struct{})
+	found := make(chan namesByFlag, 1)
 	go func() {
-		defer close(done)
+		defer close(found)
 		defer func() { _ = recover() }() // completion must not print a stack trace into the command line
-		r.read(a, args[i], time.Now().Add(completionTime))
+		found <- a.readNames(args[i], time.Now().Add(completionTime))
 	}()
 	select {
-	case <-done:
-	case <-time.After(completionTime + completionTime/2): // the input blocks, or a single event takes this long
+	case names := <-found:
+		return slices.Sorted(maps.Keys(names[flag]))
+	case <-time.After(2 * completionTime): // the input blocks
+		return nil
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found := *r.names
-	r.names = newNameSets() // what the reader finds from now on is discarded
-	return &found
 }
 
-// read collects names until the end of the input or of the time.
-func (r *traceReader) read(a *app, name string, end time.Time) {
+// readNames returns the names in an input up to its end, or to the end of the time.
+func (a *app) readNames(name string, end time.Time) namesByFlag {
+	names := namesByFlag{}
 	in, err := a.open([]string{name}, false)
 	if err != nil {
-		return
+		return names
 	}
 	defer in.Close()
 	o := a.read
 	o.Order = reader.FileOrder // without sorting, the first event is delivered at once
 	src, closer, err := in.Source(&o)
 	if err != nil {
-		return
+		return names
 	}
 	defer closer.Close()
 	var schemas schema.Table
+	var processes recording.Names
+	seen := map[any]bool{} // types and threads, and sets of names of processes
+	isNew := func(key any) bool {
+		known := seen[key]
+		seen[key] = true
+		return !known
+	}
 	const batch = 256 // events between two looks at the clock
 	for n := 0; n%batch != 0 || time.Now().Before(end); n++ {
-		e, err := src.Next() // without the lock, because it may block
+		e, err := src.Next()
 		if err != nil {
-			return
+			break
 		}
-		if e.Kind == ntconv.KindEvent {
-			r.add(e, &schemas)
+		if e.Kind != ntconv.KindEvent {
+			continue
+		}
+		processes.Observe(e)
+		if isNew(e.Type) {
+			names.addType(e.Type, schemas.Of(e))
+		}
+		if e.Thread == nil {
+			continue
+		}
+		if isNew(e.Thread) {
+			names.add("thread-name", e.Thread.Name)
+		}
+		if set := processes.At(e.Thread.Process, e.Time); set != nil && isNew(set) {
+			names.add("process", set.All()...)
 		}
 	}
+	return names
 }
 
-// add adds the names of an event, its type, thread and process.
-func (r *traceReader) add(e *ntconv.Event, schemas *schema.Table) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.processes.Observe(e)
-	if !r.seen[e.Type] {
-		r.seen[e.Type] = true
-		r.addType(e, schemas)
+// addType adds the names of a type.
+func (n namesByFlag) addType(t *ntconv.Type, s *schema.Schema) {
+	n.add("provider", t.Provider)
+	n.add("drop-provider", t.Provider)
+	n.add("event", s.Name)
+	provider := scrub.ProviderName(t, s)
+	n.add("provider-text", provider)
+	for _, field := range scrub.FieldNames(s) {
+		n.add("field", scrub.FieldPattern(provider, field))
 	}
-	t := e.Thread
-	if t == nil {
-		return
-	}
-	if !r.threads[t] {
-		r.threads[t] = true
-		add(r.names.threads, t.Name)
-	}
-	if set := r.processes.At(t.Process, e.Time); set != nil && set != r.known[t.Process] {
-		r.known[t.Process] = set
-		for _, name := range set.All() {
-			add(r.names.processes, name)
-		}
-	}
-}
-
-// addType adds the names of the type of an event.
-func (r *traceReader) addType(e *ntconv.Event, schemas *schema.Table) {
-	s := schemas.Of(e)
-	add(r.names.providers, e.Type.Provider)
-	add(r.names.events, s.Name)
-	r.names.addScrubNames(scrub.ProviderName(e.Type, s), scrub.FieldNames(s))
 	for i := range s.Fields {
-		add(r.names.fields, s.Fields[i].Name)
+		if name := s.Fields[i].Name; !strings.ContainsAny(name, " .\"'") { // it would need quotes
+			n.add("where", name)
+		}
 	}
 }
 
-// add adds a name, unless it cannot be a word of a completion: shells separate them by newlines, and cobra separates
-// their descriptions by tabs.
-func add(set map[string]bool, name string) {
-	if name != "" && len(name) <= 200 && !strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == ',' }) {
-		set[name] = true
+// add adds names, except those that cannot be a word of a completion: shells separate them by newlines, and cobra
+// separates their descriptions by tabs.
+func (n namesByFlag) add(flag string, names ...string) {
+	for _, name := range names {
+		if name == "" || len(name) > 200 || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == ',' }) {
+			continue
+		}
+		if n[flag] == nil {
+			n[flag] = map[string]bool{}
+		}
+		n[flag][name] = true
 	}
 }
 
 // completeNames sets the completions of the flags of a selection: names in the trace on the command line, or well-known
 // names if there is no trace.
 func (a *app) completeNames(cmd *cobra.Command) {
-	for flag, of := range map[string]struct {
-		inTrace func(*nameSets) map[string]bool
-		known   func() []string
-	}{
-		"provider":    {func(n *nameSets) map[string]bool { return n.providers }, knownProviders},
-		"event":       {func(n *nameSets) map[string]bool { return n.events }, knownEvents},
-		"process":     {func(n *nameSets) map[string]bool { return n.processes }, nil},
-		"thread-name": {func(n *nameSets) map[string]bool { return n.threads }, nil},
+	none := func() []string { return nil }
+	for flag, wellKnown := range map[string]func() []string{
+		"provider": clr.ProviderNames, "event": clr.EventNames, "process": none, "thread-name": none,
 	} {
 		completeBy(cmd, flag, func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-			var values []string
-			if names := a.namesIn(args); names != nil {
-				values = slices.Sorted(maps.Keys(of.inTrace(names)))
-			}
-			if len(values) == 0 && of.known != nil {
-				values = of.known()
+			values := a.namesIn(args, flag)
+			if len(values) == 0 {
+				values = wellKnown()
 			}
 			return completeList(values, word), cobra.ShellCompDirectiveNoFileComp
 		})
@@ -178,23 +150,28 @@ func (a *app) completeNames(cmd *cobra.Command) {
 }
 
 // completeWhere completes the first word of an expression: a property, or a field of the trace on the command line.
-func (a *app) completeWhere(_ *cobra.Command, args []string, word string) (list []string, _ cobra.ShellCompDirective) {
+func (a *app) completeWhere(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	if strings.ContainsFunc(word, func(r rune) bool { return r != '$' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
 		return nil, directive
 	}
 	values := where.OperandNames()
-	if names := a.namesIn(args); names != nil && !strings.HasPrefix(word, "$") {
-		for _, field := range slices.Sorted(maps.Keys(names.fields)) {
-			if !strings.ContainsAny(field, " .\"'") { // it would need quotes
-				values = append(values, field)
-			}
-		}
+	if !strings.HasPrefix(word, "$") {
+		values = append(values, a.namesIn(args, "where")...)
 	}
-	for _, v := range values {
-		if strings.HasPrefix(v, word) {
-			list = append(list, v)
-		}
+	return withPrefix(values, word), directive
+}
+
+// withPrefix returns the names that begin with word.
+func withPrefix(names []string, word string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, word) })
+}
+
+// completeScrub sets the completions of the flags that select providers and fields of the trace on the command line.
+func (a *app) completeScrub(cmd *cobra.Command) {
+	for _, flag := range []string{"field", "provider-text", "drop-provider"} {
+		completeBy(cmd, flag, func(_ *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+			return withPrefix(a.namesIn(args, flag), word), cobra.ShellCompDirectiveNoFileComp
+		})
 	}
-	return list, directive
 }

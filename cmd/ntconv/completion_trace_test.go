@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
-// completions returns the completions of a line whose last word is incomplete. Nothing may be printed to standard error but
-// cobra's own line, which its scripts discard.
+// completions returns the completions of a line whose last word is incomplete. Nothing may be printed to standard error
+// but cobra's own line, which its scripts discard.
 func completions(t *testing.T, dir string, words ...string) []string {
 	t.Helper()
 	r := invoke(t, dir, nil, append([]string{"__complete"}, words...)...)
@@ -24,7 +24,8 @@ func completions(t *testing.T, dir string, words ...string) []string {
 	return list[:len(list)-1] // the last line is the directive
 }
 
-// Completions of a selection are the names that info reports for the trace on the line, and well-known names without one.
+// Completions of a selection are the names that info reports for the trace on the line, and well-known names without
+// one.
 func TestCompletionOfTrace(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"cpu-env", "sources-netperf3", "cpu-v6", "exceptions"} {
@@ -83,12 +84,10 @@ func TestCompletionTime(t *testing.T) {
 	name := filepath.Join(dir, "cpu.nettrace")
 	write(t, dir, "cpu.nettrace", unpacked(t, "cpu-env"))
 	a := newApp(io.Discard, io.Discard)
-	if found := a.namesIn([]string{name}); len(found.providers) < 3 {
-		t.Fatalf("%d providers", len(found.providers))
+	if found := a.namesIn([]string{name}, "provider"); len(found) < 3 {
+		t.Fatalf("%d providers", len(found))
 	}
-	r := &traceReader{names: newNameSets()}
-	r.read(a, name, time.Now())
-	if len(r.names.providers) > 0 {
+	if names := a.readNames(name, time.Now()); len(names) > 0 {
 		t.Error("reads on after the end of its time")
 	}
 }

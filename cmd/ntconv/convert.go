@@ -19,7 +19,7 @@ import (
 func (a *app) convertCmd() *cobra.Command {
 	var to string
 	var c conversion
-	set := new(several)
+	set := new(inputFlags)
 	var files symbol.Options // with the flags of symbols
 	table := formats.Writable()
 	cmd := &cobra.Command{
@@ -29,14 +29,11 @@ func (a *app) convertCmd() *cobra.Command {
 			formatLines(table) +
 			"Without OUT the output is named after the input, in the current directory, with the extension of the format.\n" +
 			"If .gz or .zst follows the extension, the output is compressed.\n" +
-			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.\n\n" + severalHelp,
+			"Some formats have flags of their own, such as --kind of pprof: ntconv to FORMAT takes them.\n\n" + inputsHelp,
 		Example: examples(
-			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv convert trace.nettrace trace.pb.gz"},
-			formats.Example{
-				Remark: "from a pipe to a pipe",
-				Line:   "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz",
-			},
-			formats.Example{Remark: "the last ten seconds", Line: "ntconv convert --from-time -10s trace.nettrace end.pb.gz"},
+			"a profile for go tool pprof", "ntconv convert trace.nettrace trace.pb.gz",
+			"from a pipe to a pipe", "curl -s https://host/trace | ntconv convert --to pprof - - > trace.pb.gz",
+			"the last ten seconds", "ntconv convert --from-time -10s trace.nettrace end.pb.gz",
 		),
 		Args:              inAndOut,
 		ValidArgsFunction: inputCompletion,
@@ -53,21 +50,19 @@ func (a *app) convertCmd() *cobra.Command {
 		}
 		return a.convertSeveral(cmd, &c, set, args[:1])
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	a.addInputFlags(cmd)
-	showOrder(cmd, ordersOf(table))
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringVar(&to, "to", "",
-			"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
-		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
-		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
-		set.bind(flags)
-		formats.SymbolFlags(flags, &files)
+	return a.withFlags(cmd, func() {
+		a.addInputFlags(cmd)
+		showOrder(cmd, ordersOf(table))
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.StringVar(&to, "to", "",
+				"`format` of the output: "+strings.Join(formats.NamesOf(table), ", ")+" (default: by its extension)")
+			c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
+			flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+			set.bind(flags)
+			formats.SymbolFlags(flags, &files)
+		})
+		complete(cmd, "to", formats.NamesOf(table))
 	})
-	complete(cmd, "to", formats.NamesOf(table))
-	return cmd
 }
 
 // outputFormat returns the format of the output from --to or the extension of out. Its errors list the formats.
@@ -248,11 +243,8 @@ func (c *conversion) advice(r formats.Result) string {
 // checkTerminal rejects a binary format for a terminal.
 func (a *app) checkTerminal(format string, binary bool, out string) error {
 	if binary && isStdout(out) && terminal(a.stdout) {
-		return failf(
-			exitUsage,
-			"%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe",
-			format,
-		)
+		return failf(exitUsage,
+			"%s is binary and would garble the terminal; write to a file with -o FILE, or to a pipe", format)
 	}
 	return nil
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -26,8 +25,8 @@ func (a *app) datasetCmd() *cobra.Command {
 		Long: "List, remove and verify the traces of a dataset: a directory tree with the tables of many traces, which DuckDB, Spark and\n" +
 			"ClickHouse read as one. ntconv to parquet --dataset DIR adds traces to it.",
 		Example: examples(
-			formats.Example{Remark: "add all traces of a directory", Line: "ntconv to parquet --dataset fleet traces/"},
-			formats.Example{Remark: "list its traces", Line: "ntconv dataset ls fleet"},
+			"add all traces of a directory", "ntconv to parquet --dataset fleet traces/",
+			"list its traces", "ntconv dataset ls fleet",
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -76,12 +75,8 @@ type filterFlags struct {
 }
 
 func (f *filterFlags) bind(flags *pflag.FlagSet) {
-	flags.StringArrayVar(
-		&f.values,
-		"where",
-		nil,
-		"select traces by a `KEY=VALUE` of their directories: service=shop; all must hold",
-	)
+	flags.StringArrayVar(&f.values, "where", nil,
+		"select traces by a `KEY=VALUE` of their directories: service=shop; all must hold")
 	flags.StringVar(&f.older, "older-than", "", "select traces recorded longer ago than this `time`: 36h, 30d")
 }
 
@@ -92,12 +87,8 @@ func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filt
 		key, value, ok := strings.Cut(text, "=")
 		keys := set.Config().Partition
 		if !ok || !containsKey(keys, key) {
-			return nil, failf(
-				exitUsage,
-				"--where %s: want KEY=VALUE, where KEY is one of %s",
-				text,
-				dataset.JoinKeys(keys),
-			)
+			return nil, failf(exitUsage, "--where %s: want KEY=VALUE, where KEY is one of %s", text,
+				dataset.JoinKeys(keys))
 		}
 		out.Values[key] = value
 	}
@@ -110,11 +101,8 @@ func (f *filterFlags) filter(set *dataset.Dataset, uids []string) (*dataset.Filt
 	}
 	for _, uid := range uids {
 		if len(uid) < 4 || !dataset.IsUID(uid+"0000000000000000"[min(16, len(uid)):]) {
-			return nil, failf(
-				exitUsage,
-				"%s: want the UID of a trace, or at least its first 4 digits, as ntconv dataset ls shows them",
-				uid,
-			)
+			return nil, failf(exitUsage,
+				"%s: want the UID of a trace, or at least its first 4 digits, as ntconv dataset ls shows them", uid)
 		}
 	}
 	return out, nil
@@ -154,11 +142,9 @@ func (a *app) datasetListCmd() *cobra.Command {
 		Long: "List the traces of a dataset: UID, values of the partition keys, source, events, size of the tables, duration of the recording\n" +
 			"and events that its recorder lost. A * marks traces that are incomplete because their input was truncated or corrupt.",
 		Example: examples(
-			formats.Example{Remark: "all traces", Line: "ntconv dataset ls fleet"},
-			formats.Example{
-				Remark: "the directories of the traces of a service, for other programs",
-				Line:   "ntconv dataset ls fleet --where service=shop --json | jq -r '.[].path'",
-			},
+			"all traces", "ntconv dataset ls fleet",
+			"the directories of the traces of a service, for other programs",
+			"ntconv dataset ls fleet --where service=shop --json | jq -r '.[].path'",
 		),
 		Args:              oneDataset,
 		ValidArgsFunction: dirCompletion,
@@ -174,14 +160,12 @@ func (a *app) datasetListCmd() *cobra.Command {
 			return a.listDataset(set, chosen, asJSON)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.BoolVar(&asJSON, "json", false, "print a JSON array, with all members of each manifest")
-		filter.bind(flags)
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.BoolVar(&asJSON, "json", false, "print a JSON array, with all members of each manifest")
+			filter.bind(flags)
+		})
 	})
-	return cmd
 }
 
 // A listedTrace is an element of the output of ntconv dataset ls --json.
@@ -256,28 +240,15 @@ func writeList(b *bytes.Buffer, set *dataset.Dataset, list []listedTrace) error 
 		if m.Incomplete != "" {
 			mark = "*"
 		}
-		fmt.Fprintf(
-			w,
-			"%s%s\t%s\t%s\t%s\t%s\n",
-			message.Group(m.Events),
-			mark,
-			message.Bytes(m.TableBytes()),
-			message.Duration(m.Duration),
-			message.Group(m.Lost),
-			message.Line(m.Source),
-		)
+		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", message.Group(m.Events), mark, message.Bytes(m.TableBytes()),
+			message.Duration(m.Duration), message.Group(m.Lost), message.Line(m.Source))
 		events, size = events+m.Events, size+m.TableBytes()
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(
-		b,
-		"%s, %s, %s\n",
-		message.Count(int64(len(list)), "trace"),
-		message.Count(events, "event"),
-		message.Bytes(size),
-	)
+	fmt.Fprintf(b, "%s, %s, %s\n", message.Count(int64(len(list)), "trace"), message.Count(events, "event"),
+		message.Bytes(size))
 	return nil
 }
 
@@ -302,11 +273,9 @@ func (a *app) datasetRemoveCmd() *cobra.Command {
 		Long: "Remove traces from a dataset, selected by UIDs or their first digits, by flags, or both; a trace must match all of them.\n" +
 			"Each trace disappears at once and is then deleted. There is no confirmation; --dry-run shows what would be removed.",
 		Example: examples(
-			formats.Example{Remark: "one trace", Line: "ntconv dataset rm fleet 1f0c0ffee1f0c0ff"},
-			formats.Example{
-				Remark: "traces of one service that are older than 30 days",
-				Line:   "ntconv dataset rm fleet --older-than 30d --where service=shop --dry-run",
-			},
+			"one trace", "ntconv dataset rm fleet 1f0c0ffee1f0c0ff",
+			"traces of one service that are older than 30 days",
+			"ntconv dataset rm fleet --older-than 30d --where service=shop --dry-run",
 		),
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
@@ -320,14 +289,12 @@ func (a *app) datasetRemoveCmd() *cobra.Command {
 		ValidArgsFunction: dirCompletion,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.removeTraces(&r, args[0], args[1:]) },
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		r.filter.bind(flags)
-		flags.BoolVar(&r.dryRun, "dry-run", false, "show what would be removed, and remove nothing")
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			r.filter.bind(flags)
+			flags.BoolVar(&r.dryRun, "dry-run", false, "show what would be removed, and remove nothing")
+		})
 	})
-	return cmd
 }
 
 // removeTraces removes traces and prints which.
@@ -357,12 +324,8 @@ func (a *app) removeTraces(r *removal, dir string, uids []string) error {
 	}
 	traces = slices.DeleteFunc(traces, func(t dataset.Trace) bool { return !filter.Match(set, &t) })
 	if len(traces) == 0 {
-		return failf(
-			exitEmpty,
-			"%s: no trace is selected; ntconv dataset ls %s lists all",
-			set.Dir(),
-			message.ShellWord(set.Dir()),
-		)
+		return failf(exitEmpty, "%s: no trace is selected; ntconv dataset ls %s lists all", set.Dir(),
+			message.ShellWord(set.Dir()))
 	}
 	return a.removeEach(set, traces, r.dryRun)
 }

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
@@ -26,26 +25,21 @@ func (a *app) datasetVerifyCmd() *cobra.Command {
 			"no other files and no leftovers of killed runs. The dataset is not changed. If there is a problem, the exit code is 3, and the\n" +
 			"messages state the next step.",
 		Example: examples(
-			formats.Example{Remark: "check that a dataset is complete", Line: "ntconv dataset verify fleet"},
-			formats.Example{
-				Remark: "for programs",
-				Line:   "ntconv dataset verify fleet --json | jq -r '.problems[].path'",
-			},
+			"check that a dataset is complete", "ntconv dataset verify fleet",
+			"for programs", "ntconv dataset verify fleet --json | jq -r '.problems[].path'",
 		),
 		Args:              oneDataset,
 		ValidArgsFunction: dirCompletion,
 		RunE:              func(_ *cobra.Command, args []string) error { return a.verifyDataset(args[0], asJSON) },
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.BoolVar(&asJSON, "json", false, "print a JSON object")
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.BoolVar(&asJSON, "json", false, "print a JSON object")
+		})
+		addGroup(cmd, groupReport, func(flags *pflag.FlagSet) {
+			flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
+		})
 	})
-	addGroup(cmd, groupReport, func(flags *pflag.FlagSet) {
-		flags.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on standard error")
-	})
-	return cmd
 }
 
 // verifyDataset checks a dataset and prints the problems.
@@ -137,22 +131,12 @@ func writeVerified(b *bytes.Buffer, set *dataset.Dataset, v *dataset.Verified) {
 	for _, p := range v.Problems {
 		if wrong[p.UID] {
 			delete(wrong, p.UID)
-			fmt.Fprintf(
-				b,
-				"to restore trace %s: ntconv dataset rm %s %s, and add it again\n",
-				p.UID,
-				message.Line(message.ShellWord(set.Dir())),
-				p.UID,
-			)
+			fmt.Fprintf(b, "to restore trace %s: ntconv dataset rm %s %s, and add it again\n", p.UID,
+				message.Line(message.ShellWord(set.Dir())), p.UID)
 		}
 	}
-	text := fmt.Sprintf(
-		"%s, %s, %s, %s",
-		message.Count(int64(v.Traces), "trace"),
-		message.Count(int64(v.Files), "file"),
-		message.Count(v.Events, "event"),
-		message.Bytes(v.Bytes),
-	)
+	text := fmt.Sprintf("%s, %s, %s, %s", message.Count(int64(v.Traces), "trace"),
+		message.Count(int64(v.Files), "file"), message.Count(v.Events, "event"), message.Bytes(v.Bytes))
 	if v.Busy > 0 {
 		text += fmt.Sprintf("; %s being added or removed", message.Count(int64(v.Busy), "trace is", "traces are"))
 	}

@@ -67,14 +67,14 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 // stage sets the message of an interruption at the begin of a stage, and stops watching the memory before the commit.
 // Runs over several inputs have their own message.
 func (a *app) stage(d *delivery, s job.Stage) {
-	switch own := !a.several && d.to != formats.ToNothing; s {
+	switch own := !a.severalOutputs && d.to != formats.ToNothing; s {
 	case job.Writing:
 		a.onInterrupt("interrupted, the output is not complete")
 	case job.Committing:
 		if own && d.atomic {
 			a.onInterrupt("interrupted while the output was being completed: it is complete, or as it was before")
 		}
-		if !a.several {
+		if !a.severalOutputs {
 			a.memory.Stop()
 		}
 	case job.Committed:
@@ -130,8 +130,8 @@ func (a *app) outputs(d *delivery) (*fileio.Outputs, error) {
 	return nil, fail(exitOutput, err)
 }
 
-// notRemoved returns the failure for outputs that could not be removed. It records the first one, because a leftover file
-// must be reported even if a second pass succeeds.
+// notRemoved returns the failure for outputs that could not be removed. It records the first one, because a leftover
+// file must be reported even if a second pass succeeds.
 func (a *app) notRemoved(err error) error {
 	if a.left == nil {
 		a.left = fail(exitOutput, err)

@@ -51,14 +51,12 @@ func (a *app) diffCmd() *cobra.Command {
 		Short: "Compare two recordings: what became slower or faster, beyond sampling error",
 		Long:  diffHelp,
 		Example: examples(
-			formats.Example{Remark: "what changed", Line: "ntconv diff before.nettrace after.nettrace"},
-			formats.Example{Remark: "CPU time per second", Line: "ntconv diff --kind cpu --per time before.nettrace after.nettrace"},
-			formats.Example{Remark: "allocations per request", Line: "ntconv diff --kind alloc --per request before.nettrace after.nettrace"},
-			formats.Example{
-				Remark: "for a pull request; fails if something became more than 5% slower",
-				Line:   "ntconv diff --markdown --fail-above 5% before.nettrace after.nettrace > diff.md",
-			},
-			formats.Example{Remark: "two profiles of a Go program", Line: "ntconv diff before.pb.gz after.pb.gz"},
+			"what changed", "ntconv diff before.nettrace after.nettrace",
+			"CPU time per second", "ntconv diff --kind cpu --per time before.nettrace after.nettrace",
+			"allocations per request", "ntconv diff --kind alloc --per request before.nettrace after.nettrace",
+			"for a pull request; fails if something became more than 5% slower",
+			"ntconv diff --markdown --fail-above 5% before.nettrace after.nettrace > diff.md",
+			"two profiles of a Go program", "ntconv diff before.pb.gz after.pb.gz",
 		),
 		Args:              twoInputs,
 		ValidArgsFunction: twoInputsCompletion,
@@ -67,12 +65,10 @@ func (a *app) diffCmd() *cobra.Command {
 			return a.diff(cmd, &d)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, d.bind)
-	a.addInputFlags(cmd)
-	return cmd
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, d.bind)
+		a.addInputFlags(cmd)
+	})
 }
 
 // bind defines the flags.
@@ -233,12 +229,12 @@ func (a *app) difference(cmd *cobra.Command, d *differing, base, made *profile.P
 
 // selected returns the samples of a profile that the flags select.
 func (a *app) selected(cmd *cobra.Command, d *differing, p *profile.Profile) (*profile.Profile, error) {
-	known := learnNames(p, d.options.UsesLabels())
+	names := namesOf(p, d.options.UsesLabels())
 	selected, unmatched, err := web.Select(p, &d.options.Filter)
 	if err != nil {
-		return nil, d.reportFailure(err, cmd.Name(), known)
+		return nil, d.reportFailure(err, cmd.Name(), names)
 	}
-	a.noteUnmatched(&d.ranking, unmatched, known)
+	a.noteUnmatched(&d.ranking, unmatched, names)
 	return selected, nil
 }
 

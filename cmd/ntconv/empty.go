@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -15,48 +14,46 @@ import (
 	"github.com/ntconv/ntconv/kind"
 )
 
-// nothing returns the error of a pass without output: the next step, and the contents of the input. advice says how to
-// record a trace with such contents; "" means that recording again does not help. It applies to inputs recorded by
-// tools of .NET.
+// nothing returns the error of a pass without output: what is missing, and the next step. advice says how to record a
+// trace with such contents; "" means that recording again does not help. It applies to inputs recorded by tools of
+// .NET.
 func (a *app) nothing(p *pass.Pass, what, advice string) error {
 	sel, format := p.Plan.Selection, p.Input.Format.In
-	if advice != "" && !format.Recorded {
+	if !format.Recorded && advice != "" {
 		advice = format.NoEvents.Next
 	}
-	text := fmt.Sprintf("no %s among %s", what, message.Count(p.Total, "event"))
-	switch {
+	read := message.Count(p.Total, "event")
+	text := "no " + what + " among " + read
+	steps := []string{advice}
+	switch chosen := formats.ChosenKinds(a.sum.Result); {
 	case p.Total == 0:
-		text, advice = format.NoEvents.Text, format.NoEvents.Next
+		text, steps = format.NoEvents.Text, []string{format.NoEvents.Next}
 	case !sel.Empty():
-		text = fmt.Sprintf("no %s match %s (%s read)", what, sel, message.Count(p.Total, "event"))
+		text = fmt.Sprintf("no %s match %s (%s read)", what, sel, read)
 		if _, _, known := p.Recorded(); known && sel.Timed() {
 			text += "; " + times(p)
 		}
-		advice = strings.Join(append(p.Selector.Notes(), a.inventoryAdvice(p)), "; ")
+		steps = append(p.Selector.Notes(), a.inventoryAdvice(p))
 	case p.Input.Rereadable():
-		has, use, kinds := a.content(p)
-		if chosen := formats.ChosenKinds(a.sum.Result); len(chosen) > 0 {
-			text = fmt.Sprintf("%s among %s", noneOf(chosen), message.Count(p.Total, "event"))
-			if len(kinds) > 0 {
-				text += "; " + otherKinds(kinds)
-			}
-			advice = ""
+		list := a.extractable(p)
+		if len(chosen) > 0 {
+			text, steps = noneOf(chosen)+" among "+read+otherKinds(list), nil
 			if format.Recorded {
-				advice = formats.RecordAdvice(chosen...)
+				steps = []string{formats.RecordAdvice(chosen...)}
 			}
 			break
 		}
-		text += " (" + has + ")"
-		if advice != "" && use != "" {
-			advice += "; "
+		for _, x := range list[:min(2, len(list))] {
+			steps = append(steps, "for its "+x.What+": "+x.Command)
 		}
-		advice += use
 	}
 	if p.Cause != nil {
 		text += "; the trace is incomplete: " + p.Cause.Error()
 	}
-	if advice != "" {
-		text += "; " + advice
+	for _, step := range steps {
+		if step != "" {
+			text += "; " + step
+		}
 	}
 	return failf(exitEmpty, "%s: %s", p.Input.Name(), text)
 }
@@ -68,6 +65,21 @@ func noneOf(kinds []kind.Kind) string {
 		list = append(list, "no "+k.Noun(0))
 	}
 	return message.List(list)
+}
+
+// otherKinds returns the kinds of profiles of an input, and the flags that select them, to append to a message.
+func otherKinds(list []inventory.Extractable) string {
+	var has []string
+	for i, x := range list {
+		same := func(other inventory.Extractable) bool { return other.Kind == x.Kind }
+		if k, err := kind.Parse(x.Kind); err == nil && slices.IndexFunc(list, same) == i {
+			has = append(has, formats.CountOfKind(k, x.Events))
+		}
+	}
+	if len(has) == 0 {
+		return ""
+	}
+	return "; the trace has " + message.List(has)
 }
 
 // times states when the input was recorded.
@@ -95,47 +107,13 @@ func (a *app) listAdvice(p *pass.Pass, command, what string) string {
 	return "ntconv " + command + " " + a.inputWords(p.Input.FirstName(), groupInput, groupLimits) + " lists " + what
 }
 
-// otherKinds returns the kinds of profiles of an input, and the flags that select them.
-func otherKinds(kinds []inventory.Extractable) string {
-	var has []string
-	for _, x := range kinds {
-		k, _ := kind.Parse(x.Kind) // the inventory takes its names from package kind
-		has = append(has, formats.CountOfKind(k, x.Events))
-	}
-	return "the trace has " + message.List(has)
-}
-
-// content reads the input again and returns its largest providers, what can be extracted, and the samples of each kind.
-func (a *app) content(p *pass.Pass) (has, use string, samples []inventory.Extractable) {
+// extractable reads the input again and returns what can be extracted from it, or nil if it cannot be read.
+func (a *app) extractable(p *pass.Pass) []inventory.Extractable {
 	v := inventory.New(p.Info)
 	_, err := p.Plan.Scan(p.Input, func(e *ntconv.Event) { _ = v.Write(e) }) // Sink.Write of an inventory returns no errors
 	if err != nil {
-		return err.Error(), "", nil
+		return nil
 	}
 	_ = v.Close() // as above
-	list := v.Providers()
-	for i, provider := range list {
-		if i == 3 {
-			has += fmt.Sprintf(", %d more", len(list)-i)
-			break
-		}
-		if i > 0 {
-			has += ", "
-		}
-		has += provider.Name + " " + message.Group(provider.Events)
-	}
-	for i, x := range v.Extract(a.inputWords(p.Input.FirstName(), groupInput, groupLimits)) {
-		same := func(other inventory.Extractable) bool { return other.Kind == x.Kind }
-		if x.Kind != "" && !slices.ContainsFunc(samples, same) {
-			samples = append(samples, x)
-		}
-		if i >= 2 {
-			continue
-		}
-		if i > 0 {
-			use += "; "
-		}
-		use += "for its " + x.What + ": " + x.Command
-	}
-	return has, use, samples
+	return v.Extract(a.inputWords(p.Input.FirstName(), groupInput, groupLimits))
 }

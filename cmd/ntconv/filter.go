@@ -20,25 +20,19 @@ const filterHelp = "Write the selected events of a trace as nettrace 6, as ntcon
 	"threads without an event are dropped. Without a selection filter keeps everything.\n\n"
 
 func (a *app) filterCmd() *cobra.Command {
-	f, set := conversion{Job: job.Job{To: formats.Nettrace()}}, new(several)
+	f, set := conversion{Job: job.Job{To: formats.Nettrace()}}, new(inputFlags)
 	cmd := &cobra.Command{
 		Use:   "filter IN OUT",
 		Short: "Write the selected events of a trace as a trace",
-		Long:  filterHelp + severalHelp,
+		Long:  filterHelp + inputsHelp,
 		Example: examples(
-			formats.Example{Remark: "one process of a machine-wide trace", Line: "ntconv filter --pid 4711 machine.nettrace one.nettrace"},
-			formats.Example{
-				Remark: "the last ten seconds, without the runtime's own events",
-				Line:   "ntconv filter --from-time -10s --where '!($provider =~ \"^Microsoft-Windows-DotNETRuntime\")' trace.nettrace end.nettrace",
-			},
-			formats.Example{
-				Remark: "large allocations, with symbols for their stacks",
-				Line:   "ntconv filter --event GCAllocationTick --where 'AllocationAmount64 >= 1000000' trace.nettrace large.nettrace",
-			},
-			formats.Example{
-				Remark: "only the selected events",
-				Line:   "ntconv filter --keep-symbols=false --provider 'System.*' trace.nettrace system.nettrace",
-			},
+			"one process of a machine-wide trace", "ntconv filter --pid 4711 machine.nettrace one.nettrace",
+			"the last ten seconds, without the runtime's own events",
+			"ntconv filter --from-time -10s --where '!($provider =~ \"^Microsoft-Windows-DotNETRuntime\")' trace.nettrace end.nettrace",
+			"large allocations, with symbols for their stacks",
+			"ntconv filter --event GCAllocationTick --where 'AllocationAmount64 >= 1000000' trace.nettrace large.nettrace",
+			"only the selected events",
+			"ntconv filter --keep-symbols=false --provider 'System.*' trace.nettrace system.nettrace",
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := inAndOut(cmd, args); err != nil {
@@ -59,17 +53,15 @@ func (a *app) filterCmd() *cobra.Command {
 			return a.convertSeveral(cmd, &f, set, args[:1])
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		f.bindOut(flags, "the same as OUT: output `file`; - is standard output")
-		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
-		f.bind(flags)
-		flags.Lookup("split-by").Hidden = true
-		set.bind(flags)
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			f.bindOut(flags, "the same as OUT: output `file`; - is standard output")
+			flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+			f.bind(flags)
+			flags.Lookup("split-by").Hidden = true
+			set.bind(flags)
+		})
+		a.addInputFlags(cmd)
+		showOrder(cmd, formats.OrderName(f.To.Out.Needs.Order))
 	})
-	a.addInputFlags(cmd)
-	showOrder(cmd, formats.OrderName(f.To.Out.Needs.Order))
-	return cmd
 }

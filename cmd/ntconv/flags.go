@@ -23,11 +23,13 @@ var groups = []string{groupOwn, groupSelection, groupInput, groupReport, groupLi
 
 const groupKey = "ntconv-group"
 
-// hasFlags reports whether a command gets its flags. Defining the flags of all commands takes longer than reading a
-// small trace. Therefore a command gets flags only if its name is a word of the command line: no other command can run
-// or show its help.
-func (a *app) hasFlags(cmd *cobra.Command) bool {
-	return a.words == nil || slices.Contains(a.words, cmd.Name())
+// withFlags returns a command, and defines its flags if its name is a word of the command line: no other command can
+// run or show its flags, and defining the flags of all takes longer than reading a small trace.
+func (a *app) withFlags(cmd *cobra.Command, define func()) *cobra.Command {
+	if a.words == nil || slices.Contains(a.words, cmd.Name()) {
+		define()
+	}
+	return cmd
 }
 
 // addGroup defines flags of a command and assigns them to a group of the help.
@@ -60,11 +62,8 @@ func (a *app) addReadFlags(cmd *cobra.Command) {
 	addGroup(cmd, groupReport, func(flags *pflag.FlagSet) {
 		flags.BoolVar(&a.failOnLoss, "fail-on-loss", false, "exit with 3 if the recorder lost events")
 		flags.BoolVarP(&a.quiet, "quiet", "q", false, "no summary and no progress on standard error")
-		flags.Var(
-			formats.Choice(&a.report, reportText, reportJSON),
-			"report",
-			"form of the summary: a line of text or a JSON object",
-		)
+		flags.Var(formats.Choice(&a.report, reportText, reportJSON), "report",
+			"form of the summary: a line of text or a JSON object")
 		flags.Var(
 			formats.Choice(&a.progressForm, progressAuto, progressText, progressJSON, progressNone),
 			flagProgress,
@@ -167,11 +166,8 @@ func (p *pickFlags) options() (*selection.Options, error) {
 		o.TIDs = append(o.TIDs, uint64(n))
 	}
 	if o.Reversed() {
-		return nil, fmt.Errorf(
-			"--from-time %s --to-time %s: the range is reversed, it ends before it begins",
-			o.From,
-			o.To,
-		)
+		return nil, fmt.Errorf("--from-time %s --to-time %s: the range is reversed, it ends before it begins", o.From,
+			o.To)
 	}
 	if err := o.Parse(p.where, p.during); err != nil {
 		return nil, err

@@ -19,23 +19,15 @@ func (a *app) fromCmd(args []string) *cobra.Command {
 		Long: "Convert from a named format, if the content of the input does not show it, or with the flags of that format's inputs.\n" +
 			"ntconv to FORMAT recognizes the format of its input.\n\nFormats that can be read:\n" + readLines(table),
 		Example: examples(
-			formats.Example{
-				Remark: "a profile from a pipe",
-				Line:   "curl -s https://host/debug/pprof/heap | ntconv from pprof to nettrace - > heap.nettrace",
-			},
-			formats.Example{
-				Remark: "folded stacks whose numbers are milliseconds",
-				Line:   "ntconv from folded to pprof --folded-value cpu/milliseconds out.txt -o out.pb.gz",
-			},
+			"a profile from a pipe",
+			"curl -s https://host/debug/pprof/heap | ntconv from pprof to nettrace - > heap.nettrace",
+			"folded stacks whose numbers are milliseconds",
+			"ntconv from folded to pprof --folded-value cpu/milliseconds out.txt -o out.pb.gz",
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf(
-					"%s: no such format; these can be read: %s%s",
-					args[0],
-					formats.List(table),
-					didYouMean(near(cmd, args[0])),
-				)
+				return fmt.Errorf("%s: no such format; these can be read: %s%s", args[0], formats.List(table),
+					didYouMean(args[0], subcommandNames(cmd)))
 			}
 			return fmt.Errorf("no format given; these can be read: %s", formats.List(table))
 		},
@@ -43,8 +35,8 @@ func (a *app) fromCmd(args []string) *cobra.Command {
 	}
 	for _, f := range table {
 		of := a.fromFormatCmd(f)
-		if args == nil || slices.Contains(args, "from") && slices.Contains(args, f.Name) {
-			of.AddCommand(a.toCmd(f))
+		if args == nil || slices.Contains(wordsAfter(args, "from"), f.Name) {
+			of.AddCommand(a.toCmd(f, wordsAfter(args, f.Name)))
 		}
 		cmd.AddCommand(of)
 	}
@@ -58,10 +50,7 @@ func (a *app) fromFormatCmd(from *formats.Format) *cobra.Command {
 		Short: "Convert " + from.Doc,
 		Long:  "Convert from " + from.Name + ": " + from.Doc + ".",
 		Example: examples(
-			formats.Example{
-				Remark: "from a pipe to a trace",
-				Line:   "ntconv from " + from.Name + " to nettrace - > out.nettrace",
-			},
+			"from a pipe to a trace", "ntconv from "+from.Name+" to nettrace - > out.nettrace",
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			return fmt.Errorf("the format of the output is missing: %s to FORMAT IN", cmd.CommandPath())

@@ -2,10 +2,10 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -123,16 +123,13 @@ func flagsOf(cmd *cobra.Command, group string) *pflag.FlagSet {
 	return set
 }
 
-// examples formats command lines for the help, each with its remark above it.
-func examples(list ...formats.Example) string {
+// examples formats command lines for the help. Each is preceded by its remark, which is shown above it.
+func examples(pairs ...string) string {
 	var b strings.Builder
-	for i, e := range list {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		fmt.Fprintf(&b, "  # %s\n  %s", e.Remark, e.Line)
+	for pair := range slices.Chunk(pairs, 2) {
+		fmt.Fprintf(&b, "\n  # %s\n  %s", pair[0], pair[1])
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), "\n")
 }
 
 // addStandardCommands adds the commands of cobra now, so that they get examples like every command.
@@ -146,8 +143,8 @@ func addStandardCommands(root *cobra.Command) {
 			c.Long = "Show the help of a command, as its flag --help does, or of a topic. ntconv --help lists both."
 			c.Use = "help [COMMAND | TOPIC]"
 			c.Example = examples(
-				formats.Example{Remark: "the same as ntconv top --help", Line: "ntconv help top"},
-				formats.Example{Remark: "the limits on memory and sizes, and their flags", Line: "ntconv help limits"},
+				"the same as ntconv top --help", "ntconv help top",
+				"the limits on memory and sizes, and their flags", "ntconv help limits",
 			)
 			c.ValidArgsFunction = completeHelp(root)
 			show := c.Run
@@ -181,11 +178,11 @@ func addStandardCommands(root *cobra.Command) {
 				"Without that package, completion fails: \"_get_comp_words_by_ref: command not found\"."
 			for _, shell := range c.Commands() {
 				shell.Example = examples(
-					formats.Example{Remark: "a script for " + shell.Name(), Line: "ntconv completion " + shell.Name()},
+					"a script for "+shell.Name(), "ntconv completion "+shell.Name(),
 				)
 			}
 			c.Example = examples(
-				formats.Example{Remark: "for this session of bash", Line: "source <(ntconv completion bash)"},
+				"for this session of bash", "source <(ntconv completion bash)",
 			)
 		}
 	}

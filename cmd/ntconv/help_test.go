@@ -106,8 +106,8 @@ func TestCompletionHasNoBackQuotes(t *testing.T) {
 	}
 }
 
-// Reflow keeps all words, makes no line longer than the width unless it is one word, and changes no line that begins with
-// a blank.
+// Reflow keeps all words, makes no line longer than the width unless it is one word, and changes no line that begins
+// with a blank.
 func TestReflow(t *testing.T) {
 	const text = "one two three\nfour five\n\n  a list   with columns that are wide\n  b\nsix seven eightnineteneleven\n"
 	const want = "one two\nthree four\nfive\n\n  a list   with columns that are wide\n  b\nsix seven\neightnineteneleven"

@@ -23,16 +23,8 @@ type attack struct {
 }
 
 // attacks has at least one run for every file of testdata/hostile.
-var attacks = slices.Concat(
-	attacksOnMemory,
-	attacksOnPrinting,
-	attacksOnSymbols,
-	attacksOnFiles,
-	attacksOnOutput,
-	attacksOnGrowth,
-	attacksOnViews,
-	attacksOnVerify,
-)
+var attacks = slices.Concat(attacksOnMemory, attacksOnPrinting, attacksOnSymbols, attacksOnFiles, attacksOnOutput,
+	attacksOnGrowth, attacksOnViews, attacksOnVerify)
 
 // attacksOnPrinting are on commands that print or store payloads.
 var attacksOnPrinting = []attack{

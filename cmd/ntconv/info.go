@@ -30,14 +30,11 @@ func (a *app) infoCmd() *cobra.Command {
 			"For several inputs, info prints a table with a line per input, or with --json an array of the objects. An input may be a\n" +
 			"directory, which means the traces in it and below it, or a quoted pattern such as 'runs/**/*.nettrace'.",
 		Example: examples(
-			formats.Example{Remark: "the contents of a trace", Line: "ntconv info trace.nettrace"},
-			formats.Example{
-				Remark: "the events of one provider only",
-				Line:   "ntconv info --provider 'System.*' trace.nettrace",
-			},
-			formats.Example{Remark: "all threads, event types and attributes", Line: "ntconv info --all trace.nettrace"},
-			formats.Example{Remark: "a table of all traces in a directory", Line: "ntconv info traces/"},
-			formats.Example{Remark: "for programs", Line: "ntconv info --json trace.nettrace | jq .lost_events"},
+			"the contents of a trace", "ntconv info trace.nettrace",
+			"the events of one provider only", "ntconv info --provider 'System.*' trace.nettrace",
+			"all threads, event types and attributes", "ntconv info --all trace.nettrace",
+			"a table of all traces in a directory", "ntconv info traces/",
+			"for programs", "ntconv info --json trace.nettrace | jq .lost_events",
 		),
 		Args:              someInputs,
 		ValidArgsFunction: anyCompletion,
@@ -57,24 +54,22 @@ func (a *app) infoCmd() *cobra.Command {
 			return a.info(args[0], anyOrder, func(p *pass.Pass, d *description) error { return a.showInfo(p, d, form) })
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with all threads and events")
-		flags.IntVarP(&jobs, flagJobs, "j", jobs, "read this many inputs at a time")
-		flags.BoolVar(&all, "all", false, "print complete lists, threads and attributes instead of one screen")
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.BoolVar(&asJSON, "json", false, "print a JSON object, with all threads and events")
+			flags.IntVarP(&jobs, flagJobs, "j", jobs, "read this many inputs at a time")
+			flags.BoolVar(&all, "all", false, "print complete lists, threads and attributes instead of one screen")
+		})
+		a.addInputFlags(cmd)
+		showOrder(cmd, formats.OrderName(reader.FileOrder))
 	})
-	a.addInputFlags(cmd)
-	showOrder(cmd, formats.OrderName(reader.FileOrder))
-	return cmd
 }
 
 // infoOptions select the form of the output.
 type infoOptions struct{ json, all bool }
 
-// info passes the contents of a trace to use. anyOrder means that the user chose no order: counts and nearly all totals do not
-// depend on it, and file order needs no window. An input that can be read only once is read in file order.
+// info passes the contents of a trace to use. anyOrder means that the user chose no order: counts and nearly all totals
+// do not depend on it, and file order needs no window. An input that can be read only once is read in file order.
 func (a *app) info(name string, anyOrder bool, use func(*pass.Pass, *description) error) error {
 	a.begin(&pass.Summary{Input: name, Flags: a.openers.Notes})
 	plan, err := a.plan()

@@ -23,17 +23,14 @@ type described struct {
 
 // infoEach prints a table of several inputs, or a JSON array of their descriptions.
 func (a *app) infoEach(in *inputs, jobs int, anyOrder bool, form infoOptions) error {
-	b := &batch{app: a}
+	b := newBatch(a, in.Names)
 	list := make([]described, len(in.Names))
-	at := make(map[*outcome]*described, len(in.Names))
-	b.result.Outputs = make([]outcome, len(in.Names))
 	for i, name := range in.Names {
-		b.result.Outputs[i].Input, list[i].Name = name, name
-		at[&b.result.Outputs[i]] = &list[i]
+		list[i].Name = name
 	}
 	a.begin(&pass.Summary{Input: in.Names[0], Inputs: in.Names})
-	b.run("reading", jobs, in.Names, func(o *outcome) error {
-		d := at[o]
+	b.run("reading", jobs, func(i int, o *outcome) error {
+		d := &list[i]
 		_, err := a.alone(func(one *app) error {
 			return one.info(o.Input, anyOrder, func(_ *pass.Pass, of *description) error {
 				d.description = of
@@ -63,7 +60,7 @@ func (a *app) infoEach(in *inputs, jobs int, anyOrder bool, form infoOptions) er
 	if err := a.show(text.String()); err != nil {
 		return err
 	}
-	return b.result.err()
+	return b.err()
 }
 
 // writeInfoTable writes a line per input and a last one with the totals.

@@ -165,8 +165,8 @@ func TestProposedCommandsPrintWhatInfoCounts(t *testing.T) {
 	}
 }
 
-// Totals of intervals that end on another thread than they begin are right for a file, and for a pipe in time order. For
-// a pipe in file order, a note says that they may not be.
+// Totals of intervals that end on another thread than they begin are right for a file, and for a pipe in time order.
+// For a pipe in file order, a note says that they may not be.
 func TestInfoOrder(t *testing.T) {
 	const note = "may be inexact"
 	data := corpus.SharedTrace(t, "own/async-tpl").Data

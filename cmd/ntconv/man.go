@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -25,7 +24,7 @@ func (a *app) manCmd() *cobra.Command {
 		Short:  "Write the manual pages of all commands and topics to a directory",
 		Long:   "Write the manual pages of all commands and topics to the directories man1 and man7 below DIR, from the texts of the help.",
 		Example: examples(
-			formats.Example{Remark: "read one of them", Line: "ntconv man /tmp/man && man -l /tmp/man/man1/ntconv-top.1"},
+			"read one of them", "ntconv man /tmp/man && man -l /tmp/man/man1/ntconv-top.1",
 		),
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return writeManual(args[0], date) },

@@ -55,10 +55,12 @@ func (a *app) mergeCmd() *cobra.Command {
 			"If all inputs are parts that ntconv split has written, merge restores the trace: it drops the copies and keeps the order,\n" +
 			"the sequence numbers and the process IDs.",
 		Example: examples(
-			formats.Example{Remark: "two services of one request", Line: "ntconv merge web.nettrace cart.nettrace both.nettrace"},
-			formats.Example{Remark: "the clock of the second machine was 1.2 ms slow", Line: "ntconv merge a.nettrace b.nettrace --offset b.nettrace=+1.2ms both.nettrace"},
-			formats.Example{Remark: "a machine-wide trace and one of the runtime", Line: "ntconv merge --same-pids machine.nettrace app.nettrace both.nettrace"},
-			formats.Example{Remark: "the parts of a split", Line: "ntconv merge parts/* whole.nettrace"},
+			"two services of one request", "ntconv merge web.nettrace cart.nettrace both.nettrace",
+			"the clock of the second machine was 1.2 ms slow",
+			"ntconv merge a.nettrace b.nettrace --offset b.nettrace=+1.2ms both.nettrace",
+			"a machine-wide trace and one of the runtime",
+			"ntconv merge --same-pids machine.nettrace app.nettrace both.nettrace",
+			"the parts of a split", "ntconv merge parts/* whole.nettrace",
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) == 1 && !cmd.Flags().Changed("output") {
@@ -71,25 +73,23 @@ func (a *app) mergeCmd() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.merge(cmd, m, args) },
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		m.bindOut(flags, "the same as OUT: output `file`; - is standard output")
-		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
-		flags.StringArrayVar(&m.offsets, "offset", nil,
-			"add a time to all times of an input: `INPUT=TIME`, as b.nettrace=+1.2ms; INPUT is a name or a number from 1; repeatable")
-		flags.StringArrayVar(&m.hosts, "host", nil, "name of the machine of an input: `INPUT=NAME`; repeatable")
-		flags.BoolVar(&m.samePIDs, "same-pids", false, "equal process IDs of inputs of one machine are one process")
-		flags.BoolVar(&m.separate, "separate", false, "align all inputs by UTC, also those of one machine")
-		m.bind(flags)
-		for _, name := range []string{"split-by", "keep-symbols"} {
-			flags.Lookup(name).Hidden = true
-		}
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			m.bindOut(flags, "the same as OUT: output `file`; - is standard output")
+			flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+			flags.StringArrayVar(&m.offsets, "offset", nil,
+				"add a time to all times of an input: `INPUT=TIME`, as b.nettrace=+1.2ms; INPUT is a name or a number from 1; repeatable")
+			flags.StringArrayVar(&m.hosts, "host", nil, "name of the machine of an input: `INPUT=NAME`; repeatable")
+			flags.BoolVar(&m.samePIDs, "same-pids", false, "equal process IDs of inputs of one machine are one process")
+			flags.BoolVar(&m.separate, "separate", false, "align all inputs by UTC, also those of one machine")
+			m.bind(flags)
+			for _, name := range []string{"split-by", "keep-symbols"} {
+				flags.Lookup(name).Hidden = true
+			}
+		})
+		a.addInputFlags(cmd)
+		hideSelection(cmd)
 	})
-	a.addInputFlags(cmd)
-	hideSelection(cmd)
-	return cmd
 }
 
 // merge writes one trace from several.

@@ -68,8 +68,8 @@ func folded(t *testing.T, in string, sums map[string]int64) map[string]int64 {
 	return sums
 }
 
-// Each part stands alone: its frames have the names that they have in the whole trace, and the profiles of all parts add
-// up to that of the trace.
+// Each part stands alone: its frames have the names that they have in the whole trace, and the profiles of all parts
+// add up to that of the trace.
 func TestPartsStandAlone(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, every string }{

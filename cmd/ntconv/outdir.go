@@ -19,12 +19,9 @@ import (
 func checkReplaced(to *formats.Format, out string, inputs ...string) error {
 	for _, in := range inputs {
 		if isInside(in, out) {
-			return failf(
-				exitUsage,
-				"%s: the output would replace the directory of the input (%s); choose another output",
-				out,
-				input.NameOf(in, 0),
-			)
+			return failf(exitUsage,
+				"%s: the output would replace the directory of the input (%s); choose another output", out,
+				input.NameOf(in, 0))
 		}
 	}
 	entries, err := os.ReadDir(out)

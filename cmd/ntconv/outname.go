@@ -75,11 +75,8 @@ func (c *conversion) output() (string, error) {
 	case to == formats.ToDir && (isStdout(c.out) || c.out == "" && c.in == "-"):
 		return "", failf(exitUsage, "%s writes a directory; name it with -o DIR/", flag)
 	case to == formats.ToFile && (strings.HasSuffix(c.out, "/") || strings.HasSuffix(c.out, string(filepath.Separator))):
-		return "", failf(
-			exitUsage,
-			"-o %s: the output is a file, but the name is that of a directory; name a file",
-			c.out,
-		)
+		return "", failf(exitUsage, "-o %s: the output is a file, but the name is that of a directory; name a file",
+			c.out)
 	case to == formats.ToDir && !c.Output.ByName && namesFile(c.To, c.out):
 		return "", failf(exitUsage, "-o %s: %s writes a directory; name it as -o DIR/", c.out, flag)
 	case c.out != "":
@@ -93,18 +90,14 @@ func (c *conversion) output() (string, error) {
 	}
 	name := c.To.OutputFor(c.in)
 	if sameFile(c.in, name) {
-		return "", failf(
-			exitUsage,
-			"%s: the default output %s is the input itself; choose another output with -o",
-			c.in,
-			name,
-		)
+		return "", failf(exitUsage, "%s: the default output %s is the input itself; choose another output with -o",
+			c.in, name)
 	}
 	return name, nil
 }
 
-// namesFile reports whether a name looks like that of a file of a format: it has the format's extension, no slash at the
-// end, and is not a directory.
+// namesFile reports whether a name looks like that of a file of a format: it has the format's extension, no slash at
+// the end, and is not a directory.
 func namesFile(to *formats.Format, name string) bool {
 	f, _ := formats.ByOutput(name)
 	info, err := os.Stat(name)
@@ -157,12 +150,8 @@ func checkOutput(out string, inputs ...string) error {
 	}
 	for _, in := range inputs {
 		if sameFile(in, out) {
-			return failf(
-				exitUsage,
-				"%s: output and input are the same file (%s); choose another output",
-				out,
-				input.NameOf(in, 0),
-			)
+			return failf(exitUsage, "%s: output and input are the same file (%s); choose another output", out,
+				input.NameOf(in, 0))
 		}
 	}
 	return nil

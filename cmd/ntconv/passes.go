@@ -33,12 +33,8 @@ func (a *app) open(names []string, again bool) (*input.Input, error) {
 	if a.from != "" {
 		table := formats.Readable()
 		if o.From = formats.ByName(table, a.from); o.From == nil {
-			return nil, failf(
-				exitUsage,
-				"--from %s: no such format; these can be read: %s",
-				a.from,
-				formats.List(table),
-			)
+			return nil, failf(exitUsage, "--from %s: no such format; these can be read: %s", a.from,
+				formats.List(table))
 		}
 	}
 	in, err := input.Open(names, o)
@@ -122,23 +118,17 @@ func (a *app) drain(p *pass.Pass, sink ntconv.Sink) (fatal, partial error) {
 		return fatal, nil
 	case errors.As(partial, &src):
 		a.states(stated(p.Report, src)...)
-		return nil, failf(
-			exitIncomplete,
-			"%w; the part before it was kept",
-			&input.Error{Name: p.Input.Name(), Err: src.Err},
-		)
+		return nil, failf(exitIncomplete, "%w; the part before it was kept",
+			&input.Error{Name: p.Input.Name(), Err: src.Err})
 	case partial != nil:
 		a.states(stated(p.Report, partial)...)
 		return nil, failf(exitIncomplete, "%s: %w", p.Input.Name(), partial)
 	}
 	if n := p.Report.Count(ntconv.CodeEventsLost); a.failOnLoss && n > 0 {
 		a.states(ntconv.CodeEventsLost)
-		partial = failf(
-			exitIncomplete,
+		partial = failf(exitIncomplete,
 			"%s: %s lost by the recorder (--fail-on-loss); record with a larger buffer or fewer providers",
-			p.Input.Name(),
-			message.Count(int64(n), "event was", "events were"),
-		)
+			p.Input.Name(), message.Count(int64(n), "event was", "events were"))
 	}
 	return nil, partial
 }

@@ -47,26 +47,24 @@ func (a *app) printCmd() *cobra.Command {
 			return a.print(&r)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.BoolVar(&r.json, "json", false, "print JSON lines, with --stats one JSON object")
-		flags.BoolVar(&r.lines.Hex, "hex", false, "print the bytes of payloads")
-		flags.BoolVar(&r.lines.CRC, "crc", false, "print the CRC-32 of payloads")
-		flags.BoolVar(&r.lines.Stacks, "stacks", false, "print the addresses of stacks, leaf first")
-		flags.BoolVar(&r.frames, flagFrames, false, "print symbolized stacks; reads the input twice; implied by --"+formats.FlagSymbols)
-		r.names = formats.NamesFlag(flags)
-		r.stats.bind(flags)
-		r.out = "-"
-		flags.VarP((*fileName)(&r.out), "output", "o", "output `file`")
-		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.BoolVar(&r.json, "json", false, "print JSON lines, with --stats one JSON object")
+			flags.BoolVar(&r.lines.Hex, "hex", false, "print the bytes of payloads")
+			flags.BoolVar(&r.lines.CRC, "crc", false, "print the CRC-32 of payloads")
+			flags.BoolVar(&r.lines.Stacks, "stacks", false, "print the addresses of stacks, leaf first")
+			flags.BoolVar(&r.frames, flagFrames, false, "print symbolized stacks; reads the input twice; implied by --"+formats.FlagSymbols)
+			r.names = formats.NamesFlag(flags)
+			r.stats.bind(flags)
+			r.out = "-"
+			flags.VarP((*fileName)(&r.out), "output", "o", "output `file`")
+			flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+		})
+		a.addInputFlags(cmd)
+		for _, name := range []string{flagBy, flagOf} {
+			complete(cmd, name, where.OperandNames())
+		}
 	})
-	a.addInputFlags(cmd)
-	for _, name := range []string{flagBy, flagOf} {
-		complete(cmd, name, where.OperandNames())
-	}
-	return cmd
 }
 
 // flagFrames is the flag for symbolized stacks.
@@ -93,26 +91,13 @@ const printDetails = "Print the events of a trace, one per line: the time since 
 
 func printExamples() string {
 	return examples(
-		formats.Example{
-			Remark: "exceptions with their stacks",
-			Line:   "ntconv print --event ExceptionThrown --frames trace.nettrace",
-		},
-		formats.Example{
-			Remark: "as JSON, for jq",
-			Line:   `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`,
-		},
-		formats.Example{
-			Remark: "one thread in the last second",
-			Line:   "ntconv print --tid 4711 --from-time -1s trace.nettrace",
-		},
-		formats.Example{
-			Remark: "allocated bytes by type",
-			Line:   "ntconv print --stats --event GCAllocationTick --by TypeName --of AllocationAmount64 trace.nettrace",
-		},
-		formats.Example{
-			Remark: "exceptions by type and process",
-			Line:   "ntconv print --stats --event ExceptionThrown --by 'ExceptionType,$process' trace.nettrace",
-		},
+		"exceptions with their stacks", "ntconv print --event ExceptionThrown --frames trace.nettrace",
+		"as JSON, for jq", `ntconv print --json --provider 'System.Net.*' trace.nettrace | jq .payload`,
+		"one thread in the last second", "ntconv print --tid 4711 --from-time -1s trace.nettrace",
+		"allocated bytes by type",
+		"ntconv print --stats --event GCAllocationTick --by TypeName --of AllocationAmount64 trace.nettrace",
+		"exceptions by type and process",
+		"ntconv print --stats --event ExceptionThrown --by 'ExceptionType,$process' trace.nettrace",
 	)
 }
 

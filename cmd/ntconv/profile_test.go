@@ -313,7 +313,7 @@ func TestBadProfiles(t *testing.T) {
 		want string
 	}{
 		{"truncated gzip", good[:len(good)-20], exitInput, "compressed data is truncated"},
-		{"dangling location", pack([]byte(head + "\x12\x07\x0a\x01\x09\x12\x02\x01\x02" + "\x32\x00\x32\x01a\x32\x01b")), exitInput, "sample 0: input is corrupt: unknown location 9"},
+		{"dangling location", pack([]byte(head + "\x12\x07\x0a\x01\x09\x12\x02\x01\x02\x32\x00\x32\x01a\x32\x01b")), exitInput, "sample 0: input is corrupt: unknown location 9"},
 		{"string table", pack(append([]byte(head), bytes.Repeat([]byte("\x32\x00"), 10_000_000)...)), exitLimit, "string table: too many strings: limit 4000000, got 4000001\n"},
 		{"text", []byte("just a text\n"), exitInput, "got text"},
 		{"legacy text that is cut", []byte("heap profile: 1: 2 [ 3: 4 ] @ heap/1\n1: x\n"), exitInput, "older formats"},

@@ -92,8 +92,8 @@ func (a *app) downloads() symbolfiles.Host {
 }
 
 // showPhase shows the progress of a phase in the form that --progress selects. By default it draws a bar if standard
-// error is a terminal, no lines are printed to the same terminal, and neither -q nor --report json is set. stop ends the
-// display.
+// error is a terminal, no lines are printed to the same terminal, and neither -q nor --report json is set. stop ends
+// the display.
 func (a *app) showPhase(m *progressPhase) (stop func()) {
 	a.phases.Add(1)
 	end := a.drawPhase(m)
@@ -226,14 +226,8 @@ func (p *progressLine) text(what string, read int64, now time.Time) string {
 	}
 	share := min(max(float64(read)/float64(p.size), 0), 1)
 	full := int(share * progressWidth)
-	line += fmt.Sprintf(
-		" %3d%% |%s%s| (%s/s) [%v",
-		int(share*100),
-		strings.Repeat("=", full),
-		strings.Repeat(" ", progressWidth-full),
-		message.Bytes(rate),
-		elapsed,
-	)
+	line += fmt.Sprintf(" %3d%% |%s%s| (%s/s) [%v", int(share*100), strings.Repeat("=", full),
+		strings.Repeat(" ", progressWidth-full), message.Bytes(rate), elapsed)
 	if left := p.size - read; rate > 0 && left > 0 && left/rate < maxProgressLeft {
 		line += fmt.Sprintf(":%v", time.Duration(left/rate)*time.Second)
 	}

@@ -124,7 +124,7 @@ func (s *sourceStrings) text(e ast.Expr) string {
 }
 
 // helpFields are the fields of commands and formats that are help and not messages.
-var helpFields = []string{"Long", "Short", "Use", "Example", "Examples", "Help", "Line"}
+var helpFields = []string{"Long", "Short", "Use", "Example", "Examples", "Help"}
 
 // visit is the function for ast.Inspect.
 func (s *sourceStrings) visit(n ast.Node) bool {
@@ -137,7 +137,7 @@ func (s *sourceStrings) visit(n ast.Node) bool {
 		key, ok := n.Key.(*ast.Ident)
 		return !ok || !slices.Contains(helpFields, key.Name)
 	case *ast.CallExpr:
-		if definesFlag(n) {
+		if id, ok := n.Fun.(*ast.Ident); definesFlag(n) || ok && id.Name == "examples" {
 			return false
 		}
 		for i, arg := range n.Args {

@@ -234,14 +234,14 @@ func (a *app) profiles(p *pass.Pass, r *ranking) (made []web.View, partial, err 
 }
 
 // reportFailure returns the failure for an error of a report or selection of pprof. command is the name of the command.
-func (r *ranking) reportFailure(err error, command string, known *knownNames) error {
+func (r *ranking) reportFailure(err error, command string, names *selectableNames) error {
 	var missing *web.SampleTypeError
 	var unmatched *web.NoMatchError
 	switch {
 	case errors.As(err, &missing):
 		err = formats.MissingSampleType(missing.Name, missing.Has)
 	case errors.As(err, &unmatched):
-		hint := known.hint(unmatched.Option, unmatched.Expression)
+		hint := names.hint(unmatched.Option, unmatched.Expression)
 		return failf(exitEmpty, "%s: %w%s", input.NameOf(r.in, 0), err, hint)
 	default:
 		err = fmt.Errorf("%s: %w", command, err)
@@ -250,13 +250,11 @@ func (r *ranking) reportFailure(err error, command string, known *knownNames) er
 }
 
 // noteUnmatched adds a note to the summary for each flag that matches no sample.
-func (a *app) noteUnmatched(r *ranking, options []string, known *knownNames) {
+func (a *app) noteUnmatched(r *ranking, options []string, names *selectableNames) {
 	for _, option := range options {
 		f := &r.options.Filter
 		value := map[string]string{flagTagIgnore: f.TagIgnore, flagTagRoot: f.TagRoot, flagTagLeaf: f.TagLeaf}[option]
-		a.sum.Notes = append(
-			a.sum.Notes,
-			(&web.NoMatchError{Option: option, Expression: value}).Error()+known.hint(option, value),
-		)
+		a.sum.Notes = append(a.sum.Notes,
+			(&web.NoMatchError{Option: option, Expression: value}).Error()+names.hint(option, value))
 	}
 }

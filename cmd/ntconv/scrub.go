@@ -51,16 +51,12 @@ func (a *app) scrubCmd() *cobra.Command {
 		Short: "Replace the secrets of a trace, so that it can be given to others",
 		Long:  scrubDetails,
 		Example: examples(
-			formats.Example{Remark: "what would be replaced", Line: "ntconv scrub --dry-run trace.nettrace"},
-			formats.Example{Remark: "replace it", Line: "ntconv scrub trace.nettrace clean.nettrace"},
-			formats.Example{
-				Remark: "also the names of methods, and one field of your own",
-				Line:   "ntconv scrub --methods hash --field 'Shop-Orders/Placed.Customer' trace.nettrace clean.nettrace",
-			},
-			formats.Example{
-				Remark: "only the last minute: filter first",
-				Line:   "ntconv filter --from-time -1m trace.nettrace - | ntconv scrub - clean.nettrace",
-			},
+			"what would be replaced", "ntconv scrub --dry-run trace.nettrace",
+			"replace it", "ntconv scrub trace.nettrace clean.nettrace",
+			"also the names of methods, and one field of your own",
+			"ntconv scrub --methods hash --field 'Shop-Orders/Placed.Customer' trace.nettrace clean.nettrace",
+			"only the last minute: filter first",
+			"ntconv filter --from-time -1m trace.nettrace - | ntconv scrub - clean.nettrace",
 		),
 		Args:              f.args,
 		ValidArgsFunction: inputCompletion,
@@ -79,18 +75,16 @@ func (a *app) scrubCmd() *cobra.Command {
 		}
 		return a.scrub(cmd, &f, &c)
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
-		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
-		f.bind(flags)
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			c.bindOut(flags, "the same as OUT: output `file`; - is standard output")
+			flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+			f.bind(flags)
+		})
+		a.completeScrub(cmd)
+		a.addReadFlags(cmd)
+		showOrder(cmd, formats.OrderName(formats.Nettrace().Out.Needs.Order))
 	})
-	a.completeScrub(cmd)
-	a.addReadFlags(cmd)
-	showOrder(cmd, formats.OrderName(formats.Nettrace().Out.Needs.Order))
-	return cmd
 }
 
 func (f *scrubFlags) bind(flags *pflag.FlagSet) {

@@ -1,14 +1,10 @@
 package main
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/run/pass"
-	"github.com/ntconv/ntconv/internal/trace/scrub"
-	"github.com/spf13/cobra"
 )
 
 // scrubbed returns an error after the last event of a pass if a flag selected nothing, because a misspelled name would
@@ -45,32 +41,4 @@ func (a *app) scrubbed(f *scrubFlags, p *pass.Pass) error {
 		text += "; the trace is incomplete: " + p.Cause.Error()
 	}
 	return failf(exitEmpty, "%s: %s", p.Input.Name(), message.Line(text))
-}
-
-// completeScrub sets the completions of the flags that select providers and fields of the trace on the command line.
-func (a *app) completeScrub(cmd *cobra.Command) {
-	for flag, of := range map[string]func(*nameSets) map[string]bool{
-		"field":         func(n *nameSets) map[string]bool { return n.paths },
-		"provider-text": func(n *nameSets) map[string]bool { return n.patterns },
-		"drop-provider": func(n *nameSets) map[string]bool { return n.providers },
-	} {
-		completeBy(cmd, flag, func(_ *cobra.Command, args []string, word string) (list []string, _ cobra.ShellCompDirective) {
-			if names := a.namesIn(args); names != nil {
-				for _, name := range slices.Sorted(maps.Keys(of(names))) {
-					if strings.HasPrefix(name, word) {
-						list = append(list, name)
-					}
-				}
-			}
-			return list, cobra.ShellCompDirectiveNoFileComp
-		})
-	}
-}
-
-// addScrubNames adds the names that the flags of scrub accept.
-func (n *nameSets) addScrubNames(provider string, fields []string) {
-	add(n.patterns, provider)
-	for _, field := range fields {
-		add(n.paths, scrub.FieldPattern(provider, field))
-	}
 }

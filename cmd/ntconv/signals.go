@@ -76,11 +76,11 @@ func (a *app) outOfMemory(err error) {
 		var sum pass.Summary
 		if begun := a.begun.Load(); begun != nil {
 			sum = *begun
-			if sum.Input != "" && !a.several {
+			if sum.Input != "" && !a.severalOutputs {
 				err = &input.Error{Name: input.NameOf(sum.Input, max(0, len(sum.Inputs)-1)), Err: err}
 			}
 		}
-		if kept := a.kept.Load(); kept != nil {
+		if kept := a.remains.Load(); kept != nil {
 			err = fmt.Errorf("%w; %s", err, (*kept)())
 		}
 		if a.report != reportJSON {
@@ -117,7 +117,7 @@ func (a *app) sayOnInterrupt(text func() string) {
 // keepsOnInterrupt is for runs whose output partly remains after an interruption or an exceeded memory limit. kept
 // describes that part and must be safe for concurrent use.
 func (a *app) keepsOnInterrupt(kept func() string) {
-	a.kept.Store(&kept)
+	a.remains.Store(&kept)
 	a.sayOnInterrupt(func() string { return "interrupted; " + kept() })
 }
 

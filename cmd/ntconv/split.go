@@ -55,10 +55,12 @@ func (a *app) splitCmd() *cobra.Command {
 			"split reads the input three times: it finds the parts, computes a hash of the content, and writes the parts. Standard input is\n" +
 			"copied to a temporary file.",
 		Example: examples(
-			formats.Example{Remark: "parts of ten seconds", Line: "ntconv split --every 10s trace.nettrace parts/"},
-			formats.Example{Remark: "one part per process of a machine-wide trace", Line: "ntconv split --every process machine.nettrace processes/"},
-			formats.Example{Remark: "a part from each garbage collection to the next", Line: "ntconv split --every '$event == \"GCStart\"' trace.nettrace gcs/"},
-			formats.Example{Remark: "restore the trace and compare", Line: "ntconv merge parts/* again.nettrace && ntconv verify trace.nettrace again.nettrace"},
+			"parts of ten seconds", "ntconv split --every 10s trace.nettrace parts/",
+			"one part per process of a machine-wide trace", "ntconv split --every process machine.nettrace processes/",
+			"a part from each garbage collection to the next",
+			"ntconv split --every '$event == \"GCStart\"' trace.nettrace gcs/",
+			"restore the trace and compare",
+			"ntconv merge parts/* again.nettrace && ntconv verify trace.nettrace again.nettrace",
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 2 {
@@ -73,19 +75,17 @@ func (a *app) splitCmd() *cobra.Command {
 			return a.split(cmd, s)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.StringVar(&s.text, "every", "", "what divides the trace: `EVERY` is a time, a size, process, fields, or an expression")
-		flags.BoolVarP(&a.force, "force", "f", false, "replace an existing directory of traces")
-		flags.BoolVar(&s.allowLarge, "allow-large", false,
-			"write payloads above 65,535 bytes and stacks above 8,190 frames, which TraceEvent cannot read")
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.StringVar(&s.text, "every", "", "what divides the trace: `EVERY` is a time, a size, process, fields, or an expression")
+			flags.BoolVarP(&a.force, "force", "f", false, "replace an existing directory of traces")
+			flags.BoolVar(&s.allowLarge, "allow-large", false,
+				"write payloads above 65,535 bytes and stacks above 8,190 frames, which TraceEvent cannot read")
+		})
+		a.addInputFlags(cmd)
+		hideSelection(cmd)
+		complete(cmd, "every", []string{"10s", "1m", "100MB", "process", "$tid", "$provider"})
 	})
-	a.addInputFlags(cmd)
-	hideSelection(cmd)
-	complete(cmd, "every", []string{"10s", "1m", "100MB", "process", "$tid", "$provider"})
-	return cmd
 }
 
 // hideSelection hides the flags of a selection from the help of a command that writes whole traces.

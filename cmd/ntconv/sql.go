@@ -58,19 +58,12 @@ func (a *app) sqlCmd() *cobra.Command {
 		Short: "Run a query in SQL over the tables of traces, with DuckDB",
 		Long:  sqlHelp,
 		Example: examples(
-			formats.Example{Remark: "list the tables", Line: "ntconv sql 'SHOW TABLES' trace.nettrace"},
-			formats.Example{
-				Remark: "where the time went",
-				Line:   "ntconv sql \"FROM methods('wall') ORDER BY self DESC LIMIT 10\" trace.nettrace",
-			},
-			formats.Example{
-				Remark: "two recordings, as CSV",
-				Line:   "ntconv sql --format csv 'SELECT trace, event, count(*) FROM events GROUP BY ALL' before.nettrace after.nettrace",
-			},
-			formats.Example{
-				Remark: "the same views in a DuckDB of your own",
-				Line:   "ntconv sql --views app.parquet/ > views.sql && duckdb -init views.sql",
-			},
+			"list the tables", "ntconv sql 'SHOW TABLES' trace.nettrace",
+			"where the time went", "ntconv sql \"FROM methods('wall') ORDER BY self DESC LIMIT 10\" trace.nettrace",
+			"two recordings, as CSV",
+			"ntconv sql --format csv 'SELECT trace, event, count(*) FROM events GROUP BY ALL' before.nettrace after.nettrace",
+			"the same views in a DuckDB of your own",
+			"ntconv sql --views app.parquet/ > views.sql && duckdb -init views.sql",
 		),
 		ValidArgsFunction: func(cmd *cobra.Command, _ []string, s string) ([]string, cobra.ShellCompDirective) {
 			return inputCompletion(cmd, nil, s)
@@ -83,26 +76,21 @@ func (a *app) sqlCmd() *cobra.Command {
 			return a.sql(cmd, &q)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	forms := []string{formAuto}
-	for _, f := range sqlForms {
-		forms = append(forms, f.name)
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.VarP(&q.file, "file", "f", "read the query from a `file` instead of the argument; - is standard input")
-		flags.Var(
-			formats.Choice(&q.form, forms...),
-			"format",
-			"form of the result: "+strings.Join(forms[1:], ", ")+"; auto is table on a terminal, else csv",
-		)
-		flags.BoolVar(&q.views, "views", false,
-			"print the statements that create the views; all arguments are directories of tables or datasets")
-		flags.StringVar(&q.duckdb, "duckdb", "duckdb", "`program` to run")
+	return a.withFlags(cmd, func() {
+		forms := []string{formAuto}
+		for _, f := range sqlForms {
+			forms = append(forms, f.name)
+		}
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.VarP(&q.file, "file", "f", "read the query from a `file` instead of the argument; - is standard input")
+			flags.Var(formats.Choice(&q.form, forms...), "format",
+				"form of the result: "+strings.Join(forms[1:], ", ")+"; auto is table on a terminal, else csv")
+			flags.BoolVar(&q.views, "views", false,
+				"print the statements that create the views; all arguments are directories of tables or datasets")
+			flags.StringVar(&q.duckdb, "duckdb", "duckdb", "`program` to run")
+		})
+		a.addInputFlags(cmd)
 	})
-	a.addInputFlags(cmd)
-	return cmd
 }
 
 // formAuto is a table on a terminal and CSV elsewhere.
@@ -124,11 +112,8 @@ func (q *question) take(args []string) error {
 	}
 	if len(args) == 0 {
 		if exists(q.query) {
-			return fmt.Errorf(
-				"missing query before %s; ntconv sql 'SHOW TABLES' %s lists the tables",
-				q.query,
-				message.ShellWord(q.query),
-			)
+			return fmt.Errorf("missing query before %s; ntconv sql 'SHOW TABLES' %s lists the tables", q.query,
+				message.ShellWord(q.query))
 		}
 		return errors.New("missing trace; name a trace, a directory of tables or a dataset")
 	}
@@ -149,12 +134,8 @@ func (a *app) sqlViews(q *question) error {
 			return err
 		}
 		if s == nil {
-			return failf(
-				exitUsage,
-				"%s: not a directory of tables; to create one, run: ntconv to parquet %s",
-				name,
-				message.ShellWord(name),
-			)
+			return failf(exitUsage, "%s: not a directory of tables; to create one, run: ntconv to parquet %s", name,
+				message.ShellWord(name))
 		}
 		sources = append(sources, *s)
 	}
@@ -165,12 +146,8 @@ func (a *app) sqlViews(q *question) error {
 func (a *app) sql(cmd *cobra.Command, q *question) error {
 	program, err := exec.LookPath(q.duckdb)
 	if err != nil {
-		return failf(
-			exitUsage,
-			"%w; ntconv sql needs the DuckDB program: get it from %s, or name it with --duckdb",
-			err,
-			duckdbPlace,
-		)
+		return failf(exitUsage, "%w; ntconv sql needs the DuckDB program: get it from %s, or name it with --duckdb",
+			err, duckdbPlace)
 	}
 	if q.file != "" {
 		if q.query, err = readQuery(string(q.file)); err != nil {
@@ -180,7 +157,7 @@ func (a *app) sql(cmd *cobra.Command, q *question) error {
 	if strings.TrimSpace(q.query) == "" {
 		return failf(exitUsage, "the query is empty; ntconv sql 'SHOW TABLES' TRACE lists the tables")
 	}
-	a.several = true // the tables are temporary
+	a.severalOutputs = true // the tables are temporary
 	a.begin(new(pass.Summary))
 	sources, partial, err := a.tablesOf(cmd, q.traces)
 	if err != nil {
@@ -221,9 +198,7 @@ func (a *app) ask(program string, q *question, views string) error {
 	defer stop()
 	out := &resultWriter{to: a.stdout, quota: &a.quota, stop: stop, escape: terminal(a.stdout)}
 	var messages bytes.Buffer
-	cmd := exec.CommandContext(
-		ctx,
-		program,
+	cmd := exec.CommandContext(ctx, program,
 		append(a.resultOptions(q), "-init", filepath.Join(dir, "views.sql"), "-batch", "-bail", ":memory:")...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(q.query+"\n;\n"), out, &messages
 	err = a.temps.run(cmd)

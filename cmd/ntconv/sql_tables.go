@@ -65,12 +65,9 @@ func datasetAt(dir string, names *traceNames) (*tables.Source, error) {
 		return nil, fail(exitInput, err)
 	}
 	if len(traces) == 0 {
-		return nil, failf(
-			exitInput,
-			"%s: the dataset has no traces; add one with: ntconv to parquet --dataset %s TRACE",
-			dir,
-			message.ShellWord(dir),
-		)
+		return nil, failf(exitInput,
+			"%s: the dataset has no traces; add one with: ntconv to parquet --dataset %s TRACE", dir,
+			message.ShellWord(dir))
 	}
 	s := &tables.Source{Dir: filepath.ToSlash(dir)}
 	for _, key := range set.Config().Partition {
@@ -80,12 +77,8 @@ func datasetAt(dir string, names *traceNames) (*tables.Source, error) {
 	found := make(map[string]bool)
 	for i := range traces {
 		if traces[i].Err != nil {
-			return nil, failf(
-				exitInput,
-				"%w; ntconv dataset verify %s says what to do",
-				traces[i].Err,
-				message.ShellWord(dir),
-			)
+			return nil, failf(exitInput, "%w; ntconv dataset verify %s says what to do", traces[i].Err,
+				message.ShellWord(dir))
 		}
 		// Joins would match rows of different traces with equal UIDs.
 		if uid := traces[i].UID; names.names.Add(uid) != uid {

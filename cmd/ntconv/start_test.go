@@ -2,7 +2,7 @@ package main
 
 import (
 	"io"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -30,32 +30,28 @@ func TestCommandsOnDemand(t *testing.T) {
 	}
 }
 
-// A run defines only the flags of commands that its words name, and without words those of all commands.
-func TestFlagsOnDemand(t *testing.T) {
-	flags := func(args ...string) (names []string) {
-		var visit func(cmd *cobra.Command)
-		visit = func(cmd *cobra.Command) {
-			if cmd.Flags().Lookup("pid") != nil {
-				names = append(names, cmd.Name())
-			}
-			for _, c := range cmd.Commands() {
-				visit(c)
-			}
+// If the first word is a command, a run has only that command, and of the formats only the named one. Its name is that
+// of the table.
+func TestOneCommand(t *testing.T) {
+	children := func(cmd *cobra.Command) (names []string) {
+		for _, c := range cmd.Commands() {
+			names = append(names, c.Name())
 		}
-		visit(newApp(io.Discard, io.Discard).command(args))
 		return names
 	}
-	for _, c := range []struct{ args, want string }{
-		{"top trace.nettrace", "top"},
-		{"help to pprof", "pprof"},
-		{"filter trace.nettrace -o part.nettrace", "filter"},
-		{"--version", ""},
-	} {
-		if got := strings.Join(flags(strings.Fields(c.args)...), " "); got != c.want {
-			t.Errorf("%s: commands with flags: %q, want %q", c.args, got, c.want)
+	a := newApp(io.Discard, io.Discard)
+	for name := range a.commands(nil) {
+		if got := children(a.command([]string{name, "x"})); !slices.Equal(got, []string{name}) {
+			t.Errorf("%s: commands %q", name, got)
 		}
 	}
-	if all := flags(); len(all) < 20 {
-		t.Errorf("without words %d commands have flags: %q", len(all), all)
+	to := a.command([]string{"to", "pprof", "x"}).Commands()[0]
+	if got := children(to); !slices.Equal(got, []string{"pprof"}) {
+		t.Errorf("to pprof: formats %q", got)
+	}
+	for _, words := range [][]string{nil, {"help", "top"}, {"--version"}, {"topp"}, {cobra.ShellCompRequestCmd, "t"}} {
+		if got := children(a.command(words)); len(got) < len(a.commands(nil)) {
+			t.Errorf("%q: commands %q", words, got)
+		}
 	}
 }

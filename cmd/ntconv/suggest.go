@@ -11,42 +11,32 @@ import (
 
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/run/formats"
+	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
-// otherNames are names of the commands in other tools.
-var otherNames = map[string][]string{
-	"to":      {"export"},
-	"convert": {"conv", "conversion"},
-	"info":    {"stat", "stats", "show", "list", "inspect", "summary"},
-	"print":   {"dump", "cat", "events"},
-	"top":     {"report", "topN"},
-	"view":    {"flamegraph", "flame", "web", "serve"},
-	"filter":  {"cut", "trim", "select", "slice"},
-	"diff":    {"benchstat", "regressions"},
-	"verify":  {"cmp", "compare"},
-}
-
-// didYouMean returns a hint with names that are similar, or "" if there are none or too many.
-func didYouMean(names []string) string {
-	if len(names) == 0 || len(names) > 4 {
+// didYouMean returns a hint with the names that a word may mean: those that differ in few letters, or else those that
+// begin with it. It is "" if there are none or too many.
+func didYouMean(word string, names []string) string {
+	similar := where.Nearest(word, names, maxSimilar)
+	if len(similar) == 0 && len(word) > 1 {
+		similar = withPrefix(names, word)
+	}
+	if len(similar) == 0 || len(similar) > maxSimilar {
 		return ""
 	}
-	return "; similar: " + strings.Join(names, ", ")
+	return "; similar: " + strings.Join(similar, ", ")
 }
 
-// near returns the subcommands that a word may mean. Cobra alone would also suggest top for foo: two of three letters
-// differ.
-func near(cmd *cobra.Command, word string) []string {
-	return slices.DeleteFunc(cmd.SuggestionsFor(word), func(name string) bool {
-		if len(word) >= 4 || slices.Contains(otherNames[name], word) {
-			return false
+// subcommandNames returns the names of the subcommands that the help lists.
+func subcommandNames(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
 		}
-		// A short word must be the beginning of a longer name, or have its first and last letter.
-		longer := len(name) > len(word) && !strings.HasPrefix(name, word) && name[len(name)-1] != word[len(word)-1]
-		return word == "" || !strings.EqualFold(word[:1], name[:1]) || longer
-	})
+	}
+	return names
 }
 
 // isFile reports whether a word of the command line names a file rather than a command.
@@ -61,17 +51,14 @@ func noCommand(root *cobra.Command, word string) error {
 		return fmt.Errorf("%q is a format, not a command; run: ntconv to %s IN", word, word)
 	}
 	if isFile(word) {
-		return fmt.Errorf(
-			"missing command before %s; to describe the file, run: ntconv info %s",
-			word,
-			message.ShellWord(word),
-		)
+		return fmt.Errorf("missing command before %s; to describe the file, run: ntconv info %s", word,
+			message.ShellWord(word))
 	}
-	return fmt.Errorf("no such command: %q%s", word, didYouMean(near(root, word)))
+	return fmt.Errorf("no such command: %q%s", word, didYouMean(word, subcommandNames(root)))
 }
 
 func noSubcommand(cmd *cobra.Command, word string) error {
-	return fmt.Errorf("%s has no command %q%s", cmd.CommandPath(), word, didYouMean(near(cmd, word)))
+	return fmt.Errorf("%s has no command %q%s", cmd.CommandPath(), word, didYouMean(word, subcommandNames(cmd)))
 }
 
 // noFormat returns the error for a word that is not a writable format.
@@ -79,23 +66,8 @@ func noFormat(to *cobra.Command, word string) error {
 	if isFile(word) {
 		return fmt.Errorf("%s is a file; the format goes before it: ntconv to pprof %s", word, message.ShellWord(word))
 	}
-	return fmt.Errorf(
-		"%s: no such format; these can be written: %s%s",
-		word,
-		formats.List(formats.Writable()),
-		didYouMean(near(to, word)),
-	)
-}
-
-// addSuggestions adds the other names and the suggestions to all commands.
-func addSuggestions(cmd *cobra.Command) {
-	cmd.SuggestionsMinimumDistance = 2
-	if !cmd.HasParent() || !cmd.Parent().HasParent() {
-		cmd.SuggestFor = otherNames[cmd.Name()]
-	}
-	for _, c := range cmd.Commands() {
-		addSuggestions(c)
-	}
+	return fmt.Errorf("%s: no such format; these can be written: %s%s", word, formats.List(formats.Writable()),
+		didYouMean(word, subcommandNames(to)))
 }
 
 // flagError returns the error for an invalid flag, with hints. args are the arguments of the whole command line.
@@ -117,32 +89,37 @@ func flagError(cmd *cobra.Command, err error, args []string) error {
 	if name == "" {
 		name = unknown.GetSpecifiedName()
 	}
-	return fmt.Errorf("%w%s", err, didYouMean(flagsNear(cmd, name)))
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			flags = append(flags, "--"+f.Name)
+		}
+	})
+	return fmt.Errorf("%w%s", err, didYouMean("--"+name, flags))
 }
 
 // wanted replaces the errors of strconv and other packages by the form of value that the flag accepts.
 func wanted(err *pflag.InvalidValueError) error {
-	cause := errors.Unwrap(err)
+	flag, cause := err.GetFlag(), errors.Unwrap(err)
 	var number *strconv.NumError
 	var list *csv.ParseError
-	want := ""
-	switch kind := err.GetFlag().Value.Type(); {
+	isNumber := errors.As(cause, &number)
+	want := "want a number"
+	switch kind := flag.Value.Type(); {
 	case errors.As(cause, &list):
 		want = "want names with commas between them; a quotation mark must open and close a name"
 	case kind == "duration":
 		want = "want a number with a unit, as 1ms, 2.5s or 1m30s"
-	case !errors.As(cause, &number):
+	case !isNumber:
 		return err
 	case errors.Is(number, strconv.ErrRange):
 		want = "the number is too large or too small"
 	case kind == "uintSlice":
-		want = "want a number, or several with commas between them: 4711,4712"
+		want += ", or several with commas between them: 4711,4712"
 	case kind == "bool":
 		want = "want true or false"
-	default:
-		want = "want a number"
 	}
-	flag, name := err.GetFlag(), "--"+err.GetFlag().Name
+	name := "--" + flag.Name
 	if flag.Shorthand != "" {
 		name = "-" + flag.Shorthand + ", " + name
 	}
@@ -171,25 +148,6 @@ func misplaced(cmd *cobra.Command, args []string, err error) error {
 	return nil
 }
 
-// flagsNear returns the flags of a command with similar names. Cobra finds similar commands only, so flagsNear builds
-// commands from the flags.
-func flagsNear(cmd *cobra.Command, name string) []string {
-	if len(name) < 2 {
-		return nil
-	}
-	all := &cobra.Command{SuggestionsMinimumDistance: min(2, len(name)-1)}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			all.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
-		}
-	})
-	flags := near(all, name)
-	for i := range flags {
-		flags[i] = "--" + flags[i]
-	}
-	return flags
-}
-
 // oneInput is the argument check of commands that read one input.
 func oneInput(cmd *cobra.Command, args []string) error {
 	switch len(args) {
@@ -205,8 +163,8 @@ func oneInput(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("%w; %s", err, wayForSeveral(cmd, args))
 }
 
-// wayForSeveral returns the command that merges several inputs, and the same command for the merged trace. It repeats the
-// flags of the command line, without headers, which may be secrets.
+// wayForSeveral returns the command that merges several inputs, and the same command for the merged trace. It repeats
+// the flags of the command line, without headers, which may be secrets.
 func wayForSeveral(cmd *cobra.Command, args []string) string {
 	var in strings.Builder
 	for _, name := range args {

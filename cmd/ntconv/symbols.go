@@ -34,15 +34,10 @@ func (a *app) symbolsCmd() *cobra.Command {
 			"next step. All commands that show functions take the same flags for symbols and find the same files.\n\n" +
 			"The trace is read twice, because symbols usually come last.",
 		Example: examples(
-			formats.Example{Remark: "what is missing", Line: "ntconv symbols trace.nettrace"},
-			formats.Example{
-				Remark: "with the libraries of the recorded container",
-				Line:   "ntconv symbols --symbols ./rootfs trace.nettrace",
-			},
-			formats.Example{
-				Remark: "the build IDs of missing files",
-				Line:   "ntconv symbols --json trace.nettrace | jq -r '.symbols[] | select(.unresolved > 0) | .build_id'",
-			},
+			"what is missing", "ntconv symbols trace.nettrace",
+			"with the libraries of the recorded container", "ntconv symbols --symbols ./rootfs trace.nettrace",
+			"the build IDs of missing files",
+			"ntconv symbols --json trace.nettrace | jq -r '.symbols[] | select(.unresolved > 0) | .build_id'",
 		),
 		Args:              oneInput,
 		ValidArgsFunction: inputCompletion,
@@ -51,16 +46,14 @@ func (a *app) symbolsCmd() *cobra.Command {
 			return a.listSymbols(&r)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.BoolVar(&r.json, "json", false, "print a JSON object")
-		flags.BoolVar(&r.all, "all", false, "also list files of which the trace names all frames")
-		r.finder = formats.SymbolFlags(flags, &r.names)
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.BoolVar(&r.json, "json", false, "print a JSON object")
+			flags.BoolVar(&r.all, "all", false, "also list files of which the trace names all frames")
+			r.finder = formats.SymbolFlags(flags, &r.names)
+		})
+		a.addInputFlags(cmd)
 	})
-	a.addInputFlags(cmd)
-	return cmd
 }
 
 // A symbolList is the output of ntconv symbols --json.

@@ -15,15 +15,16 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// toCmd returns ntconv to FORMAT. from is the format of the inputs, nil to detect it.
-func (a *app) toCmd(from *formats.Format) *cobra.Command {
+// toCmd returns ntconv to FORMAT. from is the format of the inputs, nil to detect it. If the word after "to" is a
+// format, there are no others.
+func (a *app) toCmd(from *formats.Format, args []string) *cobra.Command {
 	table := formats.Writable()
 	cmd := &cobra.Command{
 		Use:   "to",
 		Short: "Convert a trace or a profile to a format, with that format's own flags",
 		Long:  "Each format has flags of its own: ntconv to FORMAT --help describes them.",
 		Example: examples(
-			formats.Example{Remark: "a profile for go tool pprof", Line: "ntconv to pprof trace.nettrace"},
+			"a profile for go tool pprof", "ntconv to pprof trace.nettrace",
 		),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -32,6 +33,9 @@ func (a *app) toCmd(from *formats.Format) *cobra.Command {
 			return fmt.Errorf("no format given; these can be written: %s", formats.List(table))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	if f := formats.ByName(table, firstWord(wordsAfter(args, "to"))); f != nil {
+		table = []*formats.Format{f}
 	}
 	for _, f := range table {
 		cmd.AddCommand(a.toFormatCmd(from, f))
@@ -42,7 +46,7 @@ func (a *app) toCmd(from *formats.Format) *cobra.Command {
 func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 	c := conversion{Job: job.Job{To: f}}
 	var openers *formats.Openers
-	set := &collection{several: new(several)}
+	set := &collection{inputFlags: new(inputFlags)}
 	use := "IN... [-o OUT]"
 	if f.Out.Dataset {
 		use += " | IN... --dataset DIR"
@@ -67,29 +71,27 @@ func (a *app) toFormatCmd(from, f *formats.Format) *cobra.Command {
 			if set.dir != "" {
 				return a.collect(cmd, &c, set, args)
 			}
-			return a.convertSeveral(cmd, &c, set.several, args)
+			return a.convertSeveral(cmd, &c, set.inputFlags, args)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		c.bindOut(flags, "output `file`; - is standard output")
-		flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
-		c.bind(flags)
-		set.several.bind(flags)
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			c.bindOut(flags, "output `file`; - is standard output")
+			flags.BoolVarP(&a.force, "force", "f", false, "overwrite an existing output")
+			c.bind(flags)
+			set.inputFlags.bind(flags)
+			if f.Out.Dataset {
+				set.bind(flags)
+			}
+			openers = bindOpeners(flags, from, f)
+		})
+		a.addInputFlags(cmd)
+		hideInputFlags(cmd, from)
 		if f.Out.Dataset {
-			set.bind(flags)
+			set.complete(cmd)
 		}
-		openers = bindOpeners(flags, from, f)
+		showOrder(cmd, formats.OrderName(f.Out.Needs.Order))
 	})
-	a.addInputFlags(cmd)
-	hideInputFlags(cmd, from)
-	if f.Out.Dataset {
-		set.complete(cmd)
-	}
-	showOrder(cmd, formats.OrderName(f.Out.Needs.Order))
-	return cmd
 }
 
 // bindOpeners defines the flags of inputs for a conversion to a format. from is the format of the inputs, nil for any.
@@ -150,7 +152,7 @@ func longHelp(f *formats.Format) string {
 	return fmt.Sprintf(
 		"Convert to %s: %s.\n\nWithout -o the output is named after the input, in the current directory, with the extension %s;\n"+
 			"standard input is converted to standard output.%s\n\n%s",
-		f.Name, f.Out.Doc, f.Exts[0], compressionHelp(f), severalHelp,
+		f.Name, f.Out.Doc, f.Exts[0], compressionHelp(f), inputsHelp,
 	) + ownHelp(f.Out)
 }
 

@@ -30,64 +30,40 @@ func (a *app) topCmd() *cobra.Command {
 			return a.top(cmd, &r, asJSON)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.IntVarP(&r.options.Count, "count", "n", 20, "maximum number of `functions`; 0 means all")
-		flags.BoolVar(&r.options.Cum, "cum", false, "sort by cumulative values, which include callees")
-		flags.StringVar(
-			&r.options.Focus,
-			"focus",
-			"",
-			"keep only stacks with a function that matches this regular `expression`",
-		)
-		flags.BoolVar(&asJSON, "json", false, "print a JSON object, with exact values")
-		flags.StringVar(
-			&r.options.SampleType,
-			flagSampleType,
-			"",
-			"`name` of the sample type to rank by, NAME#2 for the second with that name (default: as the profile states)",
-		)
-		r.bind(flags, false)
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.IntVarP(&r.options.Count, "count", "n", 20, "maximum number of `functions`; 0 means all")
+			flags.BoolVar(&r.options.Cum, "cum", false, "sort by cumulative values, which include callees")
+			flags.StringVar(&r.options.Focus, "focus", "",
+				"keep only stacks with a function that matches this regular `expression`")
+			flags.BoolVar(&asJSON, "json", false, "print a JSON object, with exact values")
+			flags.StringVar(
+				&r.options.SampleType,
+				flagSampleType,
+				"",
+				"`name` of the sample type to rank by, NAME#2 for the second with that name (default: as the profile states)",
+			)
+			r.bind(flags, false)
+		})
+		a.addInputFlags(cmd)
 	})
-	a.addInputFlags(cmd)
-	return cmd
 }
 
 func topExamples() string {
 	return examples(
-		formats.Example{Remark: "where the time went", Line: "ntconv top trace.nettrace"},
-		formats.Example{
-			Remark: "the first 50 by cumulative time",
-			Line:   "ntconv top --cum -n 50 trace.nettrace",
-		},
-		formats.Example{
-			Remark: "only stacks with a matching function",
-			Line:   "ntconv top --focus 'Serializ' trace.nettrace",
-		},
-		formats.Example{
-			Remark: "only methods of the program, with the time of the framework that they called",
-			Line:   "ntconv top --just-my-code trace.nettrace",
-		},
-		formats.Example{Remark: "types of allocated objects", Line: "ntconv top --kind alloc trace.nettrace"},
-		formats.Example{
-			Remark: "methods of the program that throw exceptions",
-			Line:   "ntconv top --kind exceptions --type-as label --just-my-code trace.nettrace",
-		},
-		formats.Example{
-			Remark: "why garbage collections suspended the program",
-			Line:   "ntconv top --kind gc --tagleaf dotnet.gc.reason trace.nettrace",
-		},
-		formats.Example{
-			Remark: "only samples during some requests",
-			Line:   "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
-		},
-		formats.Example{
-			Remark: "changes since an earlier recording, in percent of it",
-			Line:   "ntconv top --diff-base old.nettrace new.nettrace",
-		},
-		formats.Example{Remark: "an existing profile", Line: "ntconv top trace.pb.gz"},
+		"where the time went", "ntconv top trace.nettrace",
+		"the first 50 by cumulative time", "ntconv top --cum -n 50 trace.nettrace",
+		"only stacks with a matching function", "ntconv top --focus 'Serializ' trace.nettrace",
+		"only methods of the program, with the time of the framework that they called",
+		"ntconv top --just-my-code trace.nettrace",
+		"types of allocated objects", "ntconv top --kind alloc trace.nettrace",
+		"methods of the program that throw exceptions",
+		"ntconv top --kind exceptions --type-as label --just-my-code trace.nettrace",
+		"why garbage collections suspended the program",
+		"ntconv top --kind gc --tagleaf dotnet.gc.reason trace.nettrace",
+		"only samples during some requests", "ntconv top --during 'span.name =~ \"GET /cart\"' trace.nettrace",
+		"changes since an earlier recording, in percent of it", "ntconv top --diff-base old.nettrace new.nettrace",
+		"an existing profile", "ntconv top trace.pb.gz",
 	)
 }
 
@@ -121,12 +97,12 @@ func (a *app) top(cmd *cobra.Command, r *ranking, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	known := learnNames(p, r.options.UsesLabels())
+	names := namesOf(p, r.options.UsesLabels())
 	report, unmatched, err := r.report(p, a.sum.Result, asJSON)
 	if err != nil {
-		return r.reportFailure(err, cmd.Name(), known)
+		return r.reportFailure(err, cmd.Name(), names)
 	}
-	a.noteUnmatched(r, unmatched, known)
+	a.noteUnmatched(r, unmatched, names)
 	a.memory.Stop()
 	if err := a.show(report); err != nil {
 		return err

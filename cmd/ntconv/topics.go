@@ -24,8 +24,8 @@ The format of an input is recognized by its content; --from FORMAT names it. Inp
 zstd, and - is standard input. The format of an output follows from its extension, or from the command:
 ntconv to FORMAT, whose help describes the format's own flags.`,
 		Example: examples(
-			formats.Example{Remark: "by extension", Line: "ntconv convert trace.nettrace trace.pb.gz"},
-			formats.Example{Remark: "by name, with flags of the format", Line: "ntconv to pprof --kind cpu trace.nettrace"},
+			"by extension", "ntconv convert trace.nettrace trace.pb.gz",
+			"by name, with flags of the format", "ntconv to pprof --kind cpu trace.nettrace",
 		),
 	}
 }
@@ -43,8 +43,8 @@ func limitsTopic() *cobra.Command {
 			flags.FlagUsagesWrapped(helpWidth) + "\n" +
 			"Sizes are numbers of bytes, which may end in KiB, MiB, GiB or TiB.",
 		Example: examples(
-			formats.Example{Remark: "with more memory", Line: "ntconv top --max-memory 4GiB large.nettrace"},
-			formats.Example{Remark: "with more threads", Line: "ntconv info --max-threads 5000000 trace.nettrace"},
+			"with more memory", "ntconv top --max-memory 4GiB large.nettrace",
+			"with more threads", "ntconv info --max-threads 5000000 trace.nettrace",
 		),
 	}
 }
@@ -56,10 +56,7 @@ func exitCodesTopic() *cobra.Command {
 		Short: "Exit codes and what they mean",
 		Long:  exitCodes,
 		Example: examples(
-			formats.Example{
-				Remark: "accept the profile of a truncated trace",
-				Line:   "ntconv to pprof trace.nettrace || test $? = 3",
-			},
+			"accept the profile of a truncated trace", "ntconv to pprof trace.nettrace || test $? = 3",
 		),
 	}
 }
@@ -80,22 +77,14 @@ func whereTopic() *cobra.Command {
 		Short: "The expressions of --where and --during",
 		Long:  whereHelp,
 		Example: examples(
-			formats.Example{
-				Remark: "large objects of some types",
-				Line:   "ntconv print --where 'ObjectSize > 85000 && TypeName =~ \"Buffer|Stream\"' trace.nettrace",
-			},
-			formats.Example{
-				Remark: "methods that ran in slow requests",
-				Line:   "ntconv top --during 'span.name =~ \"GET /cart\" && span.duration > 100ms' trace.nettrace",
-			},
-			formats.Example{
-				Remark: "what happened during collections of generation 2 that took long",
-				Line:   "ntconv print --during 'gc.generation == 2 && gc.duration > 50ms' trace.nettrace",
-			},
-			formats.Example{
-				Remark: "the first five seconds of two threads",
-				Line:   "ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace",
-			},
+			"large objects of some types",
+			"ntconv print --where 'ObjectSize > 85000 && TypeName =~ \"Buffer|Stream\"' trace.nettrace",
+			"methods that ran in slow requests",
+			"ntconv top --during 'span.name =~ \"GET /cart\" && span.duration > 100ms' trace.nettrace",
+			"what happened during collections of generation 2 that took long",
+			"ntconv print --during 'gc.generation == 2 && gc.duration > 50ms' trace.nettrace",
+			"the first five seconds of two threads",
+			"ntconv print --where '$time < 5s && $tid in (4711, 4712)' trace.nettrace",
 		),
 	}
 }

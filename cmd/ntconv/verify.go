@@ -12,7 +12,6 @@ import (
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/select/selection"
@@ -61,18 +60,12 @@ func (a *app) verifyCmd() *cobra.Command {
 		Short: "Compare two traces: equal, or where they first differ",
 		Long:  verifyHelp + list,
 		Example: examples(
-			formats.Example{
-				Remark: "check that a trace was rewritten without loss",
-				Line:   "ntconv to nettrace old.nettrace -o new.nettrace && ntconv verify old.nettrace new.nettrace",
-			},
-			formats.Example{
-				Remark: "the same, in file order",
-				Line:   "ntconv to nettrace old.nettrace -o - | ntconv verify --order file old.nettrace -",
-			},
-			formats.Example{
-				Remark: "check a selection of events",
-				Line:   "ntconv verify --pid 4711 --ignore sequence,lost,marks,definitions all.nettrace one.nettrace",
-			},
+			"check that a trace was rewritten without loss",
+			"ntconv to nettrace old.nettrace -o new.nettrace && ntconv verify old.nettrace new.nettrace",
+			"the same, in file order",
+			"ntconv to nettrace old.nettrace -o - | ntconv verify --order file old.nettrace -",
+			"check a selection of events",
+			"ntconv verify --pid 4711 --ignore sequence,lost,marks,definitions all.nettrace one.nettrace",
 		),
 		Args: verifyArgs,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, s string) ([]string, cobra.ShellCompDirective) {
@@ -89,17 +82,15 @@ func (a *app) verifyCmd() *cobra.Command {
 			return a.verify(&v)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.IntVarP(&jobs, flagJobs, "j", jobs, "for directories: compare this many pairs at a time")
-		flags.StringSliceVar(&v.ignore, "ignore", nil, "ignore these `aspect`s: "+strings.Join(names, ", "))
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.IntVarP(&jobs, flagJobs, "j", jobs, "for directories: compare this many pairs at a time")
+			flags.StringSliceVar(&v.ignore, "ignore", nil, "ignore these `aspect`s: "+strings.Join(names, ", "))
+		})
+		complete(cmd, "ignore", names)
+		a.addInputFlags(cmd)
+		cmd.Flags().Lookup(selection.DuringFlag).Hidden = true
 	})
-	complete(cmd, "ignore", names)
-	a.addInputFlags(cmd)
-	cmd.Flags().Lookup(selection.DuringFlag).Hidden = true
-	return cmd
 }
 
 // verifyArgs is the argument check of verify.
@@ -145,11 +136,8 @@ func (a *app) verify(v *verification) error {
 		return err
 	}
 	if plan.Selection.During != nil {
-		return failf(
-			exitUsage,
-			"verify does not take --%s; write both parts with ntconv filter and compare them",
-			selection.DuringFlag,
-		)
+		return failf(exitUsage, "verify does not take --%s; write both parts with ntconv filter and compare them",
+			selection.DuringFlag)
 	}
 	opts, err := v.options(plan.Read.Order)
 	if err != nil {
@@ -198,12 +186,8 @@ func (v *verification) incomplete(sides *[2]*side, equal int64, unit string) err
 	}
 	for _, s := range sides {
 		if err := s.damage(); err != nil {
-			return failf(
-				exitIncomplete,
-				"%s equal as far as they can be read, but %w",
-				message.Count(equal, unit+" is", unit+"s are"),
-				err,
-			)
+			return failf(exitIncomplete, "%s equal as far as they can be read, but %w",
+				message.Count(equal, unit+" is", unit+"s are"), err)
 		}
 	}
 	return nil
@@ -259,13 +243,8 @@ func differs(sides *[2]*side, err error) error {
 	if d := (*tracecmp.Difference)(nil); errors.As(err, &d) && d.Unused {
 		err = fmt.Errorf("%w; --ignore definitions ignores definitions that no event uses", err)
 	}
-	return failf(
-		exitDifferent,
-		"%s and %s differ: %w",
-		message.Line(sides[0].in.Name()),
-		message.Line(sides[1].in.Name()),
-		err,
-	)
+	return failf(exitDifferent, "%s and %s differ: %w", message.Line(sides[0].in.Name()),
+		message.Line(sides[1].in.Name()), err)
 }
 
 // A side is one of the traces that are compared.

@@ -46,8 +46,8 @@ func (a *app) verifyEach(v *verification, jobs int) error {
 	if err := b.pair(found); err != nil {
 		return err
 	}
-	a.begin(&pass.Summary{Input: v.names[0], Inputs: v.names[:], Result: &b.result})
-	b.run("comparing", jobs, found[0].Names, func(o *outcome) error {
+	a.begin(&pass.Summary{Input: v.names[0], Inputs: v.names[:], Result: &convertedResult{&b.rows}})
+	b.run("comparing", jobs, func(_ int, o *outcome) error {
 		pair := *v
 		pair.names = [2]string{o.Input, o.Output}
 		one, err := a.alone(func(one *app) error { return one.verify(&pair) })
@@ -63,7 +63,7 @@ func (a *app) verifyEach(v *verification, jobs int) error {
 		return err
 	})
 	var text bytes.Buffer
-	if err := writePairs(&text, b.result.Outputs); err != nil {
+	if err := writePairs(&text, b.list); err != nil {
 		return fail(exitOutput, err)
 	}
 	a.sum.Done = false // the table is the summary
@@ -72,7 +72,7 @@ func (a *app) verifyEach(v *verification, jobs int) error {
 			return err
 		}
 	}
-	return b.result.err()
+	return b.err()
 }
 
 // pair makes a row for each pair of traces, and for each trace without a counterpart, in the order of A.
@@ -93,11 +93,11 @@ func (b *batch) pair(found [2]*input.Found) error {
 		if o.Output == "" {
 			o.Status, o.Exit = statusOnlyA, exitDifferent
 		}
-		b.result.Outputs = append(b.result.Outputs, o)
+		b.list = append(b.list, o)
 	}
 	for i, name := range found[1].Names {
 		if byKey[0][pairKey(found[1].Below[i])] == "" {
-			b.result.Outputs = append(b.result.Outputs, outcome{Output: name, Status: statusOnlyB, Exit: exitDifferent})
+			b.list = append(b.list, outcome{Output: name, Status: statusOnlyB, Exit: exitDifferent})
 		}
 	}
 	return nil

@@ -5,17 +5,17 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/spf13/cobra"
 )
 
-func versionCmd(a *app) *cobra.Command {
+func (a *app) versionCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Long:    "Print the version, the commit it was built from, and the versions of Go and of the platform.",
-		Example: examples(formats.Example{Remark: "for a bug report", Line: "ntconv version"}),
-		Args:    cobra.NoArgs,
+		Use:   "version",
+		Short: "Print the version",
+		Long:  "Print the version, the commit it was built from, and the versions of Go and of the platform.",
+		Example: examples("for a bug report",
+			"ntconv version"),
+		Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			return a.show(versionText())
 		},

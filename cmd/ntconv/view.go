@@ -54,35 +54,22 @@ func (a *app) viewCmd() *cobra.Command {
 			return a.view(cmd, &v)
 		},
 	}
-	if !a.hasFlags(cmd) {
-		return cmd
-	}
-	addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
-		flags.Var(
-			formats.Choice(&v.where, append([]string{viewPprof}, web.ViewerNames()...)...),
-			"in",
-			"viewer: pprof's own pages or a web application",
-		)
-		flags.BoolVar(
-			&v.open,
-			"open",
-			false,
-			"open the address in the default browser; other users of this machine may see it in the list of processes",
-		)
-		flags.StringArrayVar(&v.pages.Sources, flagSource, nil, "show source files below this `directory` (repeatable)")
-		flags.BoolVar(&v.pages.Graph, flagGraph, false, "draw call graphs with the program dot of Graphviz")
-		flags.IntVar(
-			&v.port,
-			"port",
-			0,
-			"`number` of the port to listen on (default: a free port, or the only port that the application permits)",
-		)
-		flags.BoolVar(&v.diff, flagDiff, false, "show the difference of two inputs, BEFORE AFTER: red is more, green is less; "+
-			"the same as --diff-base BEFORE AFTER")
-		v.bind(flags, true)
+	return a.withFlags(cmd, func() {
+		addGroup(cmd, groupOwn, func(flags *pflag.FlagSet) {
+			flags.Var(formats.Choice(&v.where, append([]string{viewPprof}, web.ViewerNames()...)...), "in",
+				"viewer: pprof's own pages or a web application")
+			flags.BoolVar(&v.open, "open", false,
+				"open the address in the default browser; other users of this machine may see it in the list of processes")
+			flags.StringArrayVar(&v.pages.Sources, flagSource, nil, "show source files below this `directory` (repeatable)")
+			flags.BoolVar(&v.pages.Graph, flagGraph, false, "draw call graphs with the program dot of Graphviz")
+			flags.IntVar(&v.port, "port", 0,
+				"`number` of the port to listen on (default: a free port, or the only port that the application permits)")
+			flags.BoolVar(&v.diff, flagDiff, false, "show the difference of two inputs, BEFORE AFTER: red is more, green is less; "+
+				"the same as --diff-base BEFORE AFTER")
+			v.bind(flags, true)
+		})
+		a.addInputFlags(cmd)
 	})
-	a.addInputFlags(cmd)
-	return cmd
 }
 
 // arguments checks the arguments: one input, or two to compare.
@@ -125,24 +112,12 @@ such connections. For more flags, use ntconv to FORMAT and open its output from 
 
 func viewExamples() string {
 	return examples(
-		formats.Example{Remark: "where the time went", Line: "ntconv view trace.nettrace"},
-		formats.Example{Remark: "the last ten seconds", Line: "ntconv view --from-time -10s trace.nettrace"},
-		formats.Example{
-			Remark: "changes since an earlier recording",
-			Line:   "ntconv view --diff old.nettrace new.nettrace",
-		},
-		formats.Example{
-			Remark: "a profile of any program, with its source code",
-			Line:   "ntconv view --source ~/src/app cpu.pb.gz",
-		},
-		formats.Example{
-			Remark: "a timeline of spans, events, counters and samples",
-			Line:   "ntconv view --in perfetto --open trace.nettrace",
-		},
-		formats.Example{
-			Remark: "one process, in the Firefox Profiler",
-			Line:   "ntconv view --in firefox --pid 4711 trace.nettrace",
-		},
+		"where the time went", "ntconv view trace.nettrace",
+		"the last ten seconds", "ntconv view --from-time -10s trace.nettrace",
+		"changes since an earlier recording", "ntconv view --diff old.nettrace new.nettrace",
+		"a profile of any program, with its source code", "ntconv view --source ~/src/app cpu.pb.gz",
+		"a timeline of spans, events, counters and samples", "ntconv view --in perfetto --open trace.nettrace",
+		"one process, in the Firefox Profiler", "ntconv view --in firefox --pid 4711 trace.nettrace",
 	)
 }
 
@@ -199,7 +174,7 @@ func (a *app) views(cmd *cobra.Command, v *viewing) (views []web.View, partial, 
 
 // selectViews returns the profiles that have samples that the flags select, with these samples only.
 func (a *app) selectViews(cmd *cobra.Command, v *viewing, views []web.View) (selected []web.View, err error) {
-	known := learnNames(views[0].Profile, v.options.UsesLabels())
+	names := namesOf(views[0].Profile, v.options.UsesLabels())
 	var first error
 	for i, view := range views {
 		p, unmatched, err := web.Select(view.Profile, &v.options.Filter)
@@ -208,13 +183,13 @@ func (a *app) selectViews(cmd *cobra.Command, v *viewing, views []web.View) (sel
 			continue
 		}
 		if i == 0 {
-			a.noteUnmatched(&v.ranking, unmatched, known)
+			a.noteUnmatched(&v.ranking, unmatched, names)
 		}
 		view.Profile = p
 		selected = append(selected, view)
 	}
 	if len(selected) == 0 {
-		return nil, v.reportFailure(first, cmd.Name(), known)
+		return nil, v.reportFailure(first, cmd.Name(), names)
 	}
 	return selected, nil
 }

@@ -66,13 +66,8 @@ func (v *viewing) checkFlags(cmd *cobra.Command, w *web.Viewer) error {
 		return err
 	}
 	if v.port != 0 && w.Port != 0 && v.port != w.Port {
-		return failf(
-			exitUsage,
-			"--port %d: %s permits connections to port %d only; omit --port",
-			v.port,
-			w.Title,
-			w.Port,
-		)
+		return failf(exitUsage, "--port %d: %s permits connections to port %d only; omit --port", v.port, w.Title,
+			w.Port)
 	}
 	var wrong string
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)

@@ -27,8 +27,8 @@ import (
 // A vocabulary holds the names that outputs give a value: outputs by value and name.
 type vocabulary map[string]map[string][]string
 
-// add records that an output shows a value under a name. The $ of expressions, which separates properties from fields of
-// the payload, is not part of a name.
+// add records that an output shows a value under a name. The $ of expressions, which separates properties from fields
+// of the payload, is not part of a name.
 func (v vocabulary) add(output, name, value string) {
 	name = strings.TrimPrefix(name, "$")
 	if v[value] == nil {
@@ -336,8 +336,8 @@ func (v vocabulary) check(t *testing.T, counts map[string]int) {
 	}
 }
 
-// A property of a span has one name in all outputs and in expressions. Each property has a value of its own here, so the
-// test finds its names by its value.
+// A property of a span has one name in all outputs and in expressions. Each property has a value of its own here, so
+// the test finds its names by its value.
 func TestSpanVocabulary(t *testing.T) {
 	const traceID, spanID, parentID = "5b8efff798038103d269b633813fc60c", "eee19b7ec3c1b174", "0123456789abcdef"
 	input := write(t, t.TempDir(), "spans.jsonl", []byte(`{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"till"}}]},`+

@@ -31,20 +31,14 @@ func chromeFormat() *Format {
 			},
 			Advice: noEvents.Next,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindChrome(flags).output },
-			Examples: []Example{
-				{"a timeline for https://ui.perfetto.dev", "ntconv to chrome trace.nettrace -o trace.json.gz"},
-				{
-					"the part of the trace around one request",
-					"ntconv to chrome --from-time 10s --to-time 12s trace.nettrace -o part.json.gz",
-				},
-				{
-					"a large trace as files that viewers can open",
-					"ntconv to chrome --split 200MB trace.nettrace -o parts/",
-				},
-				{
-					"slices of at least 1 ms, and no samples",
-					"ntconv to chrome --samples none --min-duration 1ms trace.nettrace",
-				},
+			Examples: []string{
+				"a timeline for https://ui.perfetto.dev", "ntconv to chrome trace.nettrace -o trace.json.gz",
+				"the part of the trace around one request",
+				"ntconv to chrome --from-time 10s --to-time 12s trace.nettrace -o part.json.gz",
+				"a large trace as files that viewers can open",
+				"ntconv to chrome --split 200MB trace.nettrace -o parts/",
+				"slices of at least 1 ms, and no samples",
+				"ntconv to chrome --samples none --min-duration 1ms trace.nettrace",
 			},
 		},
 	}

@@ -65,10 +65,8 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 		}
 		return nil
 	}
-	for _, list := range [][]unsupportedInput{unsupportedInputs(strings.ToLower(name)), compressedInputs(), documentInputs()} {
-		if err := unsupported(list); err != nil {
-			return nil, err
-		}
+	if err := unsupported(unsupportedInputs(strings.ToLower(name))); err != nil {
+		return nil, err
 	}
 	for _, f := range table {
 		if f.In.Hint != nil && f.In.Hint(head) {

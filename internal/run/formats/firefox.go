@@ -26,15 +26,11 @@ func firefoxFormat() *Format {
 			},
 			Advice: sampleAdvice,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindFirefox(flags).output },
-			Examples: []Example{
-				{
-					"write a compressed file, and load it on https://profiler.firefox.com",
-					"ntconv to firefox trace.nettrace -o trace.firefox.json.gz",
-				},
-				{
-					"samples, garbage collections and counters only",
-					"ntconv to firefox --tracks gc,counters trace.nettrace",
-				},
+			Examples: []string{
+				"write a compressed file, and load it on https://profiler.firefox.com",
+				"ntconv to firefox trace.nettrace -o trace.firefox.json.gz",
+				"samples, garbage collections and counters only",
+				"ntconv to firefox --tracks gc,counters trace.nettrace",
 			},
 		},
 	}

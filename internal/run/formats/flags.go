@@ -335,7 +335,8 @@ var errSize = fmt.Errorf("want a number of bytes, which may end in KiB, MiB, GiB
 
 var sizeUnits = [...]string{"", "K", "M", "G", "T"}
 
-// parseSize parses "4096", "64MiB", "64M" or "64mb". Units that end in B without an i are powers of 1000, others of 1024.
+// parseSize parses "4096", "64MiB", "64M" or "64mb". Units that end in B without an i are powers of 1000, others of
+// 1024.
 func parseSize(s string) (int64, error) {
 	digits := strings.TrimRight(s, "KMGTiBkmgtb")
 	n, err := strconv.ParseInt(digits, 10, 64)

@@ -41,19 +41,12 @@ func foldedFormat() *Format {
 			},
 			Advice: sampleAdvice,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindFolded(flags).output },
-			Examples: []Example{
-				{
-					"a flame graph of all threads",
-					"ntconv to folded trace.nettrace -o - | flamegraph.pl --countname ns > trace.svg",
-				},
-				{
-					"CPU time in milliseconds, with the process as root",
-					"ntconv to folded --kind cpu --unit milliseconds --root process trace.nettrace",
-				},
-				{
-					"the allocations in a profile of a Go program",
-					"ntconv to folded --sample-type alloc_space heap.pb.gz",
-				},
+			Examples: []string{
+				"a flame graph of all threads",
+				"ntconv to folded trace.nettrace -o - | flamegraph.pl --countname ns > trace.svg",
+				"CPU time in milliseconds, with the process as root",
+				"ntconv to folded --kind cpu --unit milliseconds --root process trace.nettrace",
+				"the allocations in a profile of a Go program", "ntconv to folded --sample-type alloc_space heap.pb.gz",
 			},
 		},
 	}
@@ -106,12 +99,8 @@ func bindFolded(flags *pflag.FlagSet) *foldedSettings {
 		"root",
 		"add the process, the thread or both as outermost frames",
 	)
-	flags.BoolVar(
-		&o.Annotate,
-		"annotate",
-		false,
-		"append _[i], _[k] or _[j] to inlined, kernel and managed functions, which flamegraph.pl colors",
-	)
+	flags.BoolVar(&o.Annotate, "annotate", false,
+		"append _[i], _[k] or _[j] to inlined, kernel and managed functions, which flamegraph.pl colors")
 	return c
 }
 

@@ -52,10 +52,8 @@ func (d *droppedLabels) notes(written []string, of kind.Kind) []string {
 	if of != kind.Imported {
 		known = append(known, sampleLabels...)
 	}
-	missing := slices.DeleteFunc(
-		slices.Clone(d.keys),
-		func(key string) bool { return d.seen[key] || slices.Contains(known, key) },
-	)
+	missing := slices.DeleteFunc(slices.Clone(d.keys),
+		func(key string) bool { return d.seen[key] || slices.Contains(known, key) })
 	if len(missing) == 0 {
 		return nil
 	}

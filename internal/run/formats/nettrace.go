@@ -44,22 +44,16 @@ func Nettrace() *Format {
 			},
 			Advice: noEvents.Next,
 			Bind:   bindNettrace,
-			Examples: []Example{
-				{"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace"},
-				{
-					"the same, with the events in time order",
-					"ntconv to nettrace --order time trace.nettrace -o new.nettrace",
-				},
-				{
-					"the last minute, for a smaller file",
-					"ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace",
-				},
-				{"a profile of a Go program, for PerfView", "ntconv to nettrace cpu.pb.gz -o cpu.nettrace"},
-				{
-					"a trace per process of a machine-wide trace, in a directory",
-					"ntconv to nettrace --split-by process trace.nettrace -o processes/",
-				},
-				{"one process of a machine-wide trace", "ntconv to nettrace --pid 4711 trace.nettrace -o one.nettrace"},
+			Examples: []string{
+				"version 6 of a trace of any version", "ntconv to nettrace trace.nettrace -o new.nettrace",
+				"the same, with the events in time order",
+				"ntconv to nettrace --order time trace.nettrace -o new.nettrace",
+				"the last minute, for a smaller file",
+				"ntconv to nettrace --from-time -1m trace.nettrace -o end.nettrace",
+				"a profile of a Go program, for PerfView", "ntconv to nettrace cpu.pb.gz -o cpu.nettrace",
+				"a trace per process of a machine-wide trace, in a directory",
+				"ntconv to nettrace --split-by process trace.nettrace -o processes/",
+				"one process of a machine-wide trace", "ntconv to nettrace --pid 4711 trace.nettrace -o one.nettrace",
 			},
 		},
 	}
@@ -133,17 +127,10 @@ func bindNettrace(flags *pflag.FlagSet) Settings {
 		},
 	}, "addresses", "addresses for stacks of names: keep those of single frames (mixed), also of inlined frames (real), "+
 		"or synthesize all (synthetic)")
-	flags.BoolVar(
-		&c.describe,
-		"describe",
-		false,
-		"write names and fields of the runtime's events into the metadata, so that any reader can decode them",
-	)
-	flags.Var(
-		&choice[string]{value: &c.splitBy, choices: []choiceValue[string]{{"process", "process"}}},
-		flagSplitBy,
-		"write a directory with one trace per process",
-	)
+	flags.BoolVar(&c.describe, "describe", false,
+		"write names and fields of the runtime's events into the metadata, so that any reader can decode them")
+	flags.Var(&choice[string]{value: &c.splitBy, choices: []choiceValue[string]{{"process", "process"}}}, flagSplitBy,
+		"write a directory with one trace per process")
 	return c.output
 }
 
@@ -161,7 +148,7 @@ func (c *nettraceSettings) output(o *Output) {
 		o.Destination, o.Flag = ToDir, "--"+flagSplitBy
 		own.split = newProcessSplit()
 		learn := func(*ntconv.Info) (see func(*ntconv.Event), end func()) { return own.split.Learn, func() {} }
-		o.Needs.Ahead = []Ahead{{Learn: learn, AnyOrder: true, Symbols: true}}
+		o.Needs.Lookaheads = []Lookahead{{Learn: learn, AnyOrder: true, Symbols: true}}
 	}
 	if c.describe {
 		o.Needs.Stage = schema.DescribeForFile

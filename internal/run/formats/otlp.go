@@ -35,24 +35,16 @@ func otlpFormat() *Format {
 			},
 			Advice: spanAdvice,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindOTLP(flags).output },
-			Examples: []Example{
-				{
-					"send the spans to a collector, over gRPC",
-					"ntconv to otlp trace.nettrace --endpoint http://localhost:4317",
-				},
-				{
-					"send them over HTTP, with a key",
-					"ntconv to otlp trace.nettrace --endpoint https://otlp.example.com/v1/traces --header api-key=KEY --compression gzip",
-				},
-				{"write a file that the Collector can read", "ntconv to otlp trace.nettrace -o spans.jsonl"},
-				{
-					"send spans while a trace is being recorded",
-					"tail -c +1 -f trace.nettrace | ntconv to otlp - --endpoint http://localhost:4317",
-				},
-				{
-					"also garbage collections and waits for locks",
-					"ntconv to otlp --spans default,gc,contention trace.nettrace -o spans.binpb",
-				},
+			Examples: []string{
+				"send the spans to a collector, over gRPC",
+				"ntconv to otlp trace.nettrace --endpoint http://localhost:4317",
+				"send them over HTTP, with a key",
+				"ntconv to otlp trace.nettrace --endpoint https://otlp.example.com/v1/traces --header api-key=KEY --compression gzip",
+				"write a file that the Collector can read", "ntconv to otlp trace.nettrace -o spans.jsonl",
+				"send spans while a trace is being recorded",
+				"tail -c +1 -f trace.nettrace | ntconv to otlp - --endpoint http://localhost:4317",
+				"also garbage collections and waits for locks",
+				"ntconv to otlp --spans default,gc,contention trace.nettrace -o spans.binpb",
 			},
 		},
 	}
@@ -134,36 +126,16 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 	)
 	flags.Var(&c.maxEvents, "max-span-events", "maximum number of events per span that is built from labels (default 128)")
 	flags.Var(&c.maxOpen, flagMaxOpenSpans, "maximum number of open spans (default 100000)")
-	flags.BoolVar(
-		&o.OmitExporter,
-		"omit-exporter",
-		false,
-		"omit the requests with which the program sent its own spans",
-	)
-	flags.StringVar(
-		&o.ServiceName,
-		flagServiceName,
-		"",
-		"`name` of the service for all processes and imported spans (default: from the command line of each)",
-	)
-	flags.StringArrayVar(
-		&c.resource,
-		flagResource,
-		nil,
-		"attribute `key=value` of all processes and imported spans; repeatable",
-	)
-	flags.BoolVar(
-		&o.ThreadAttributes,
-		"thread-attributes",
-		false,
-		"add the thread on which a span started to its attributes",
-	)
-	flags.BoolVar(
-		&o.ProfileIDs,
-		"profile-id",
-		false,
-		"add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)",
-	)
+	flags.BoolVar(&o.OmitExporter, "omit-exporter", false,
+		"omit the requests with which the program sent its own spans")
+	flags.StringVar(&o.ServiceName, flagServiceName, "",
+		"`name` of the service for all processes and imported spans (default: from the command line of each)")
+	flags.StringArrayVar(&c.resource, flagResource, nil,
+		"attribute `key=value` of all processes and imported spans; repeatable")
+	flags.BoolVar(&o.ThreadAttributes, "thread-attributes", false,
+		"add the thread on which a span started to its attributes")
+	flags.BoolVar(&o.ProfileIDs, "profile-id", false,
+		"add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)")
 	flags.Var(&c.batch, "batch", "spans per batch (default 512)")
 	flags.Var(&c.bytes, "batch-bytes", "maximum size of a batch, before compression (default 3.5MiB)")
 	flags.DurationVar(&c.flush, flagFlushEvery, 0,
@@ -179,10 +151,10 @@ func (c *otlpSettings) output(o *Output) {
 	o.Advice, o.Create = c.advice(), own.create
 	o.Destination, o.Flag = c.destination()
 	if c.options.ServiceName == "" {
-		o.Needs.Ahead = append(o.Needs.Ahead, Ahead{Learn: own.learnProcesses, AnyOrder: true, Optional: true})
+		o.Needs.Lookaheads = append(o.Needs.Lookaheads, Lookahead{Learn: own.learnProcesses, AnyOrder: true, Optional: true})
 	}
 	if operation.Sources(c.options.Sources)&(operation.Runtime|operation.Suspensions) != 0 {
-		o.Needs.Ahead = append(o.Needs.Ahead, Ahead{Learn: own.learnSpans, Optional: true})
+		o.Needs.Lookaheads = append(o.Needs.Lookaheads, Lookahead{Learn: own.learnSpans, Optional: true})
 	}
 }
 

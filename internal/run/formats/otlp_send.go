@@ -189,13 +189,8 @@ func (r *spansResult) Line(read Read) string {
 	if r.Endpoint == "" {
 		return fmt.Sprintf("%s from %s", message.Count(r.Items, r.Unit), read.Line())
 	}
-	return fmt.Sprintf(
-		"%s sent to %s in %s, from %s",
-		message.Count(r.Items, r.Unit),
-		r.Endpoint,
-		message.Count(r.Batches, "batch", "batches"),
-		read.Line(),
-	)
+	return fmt.Sprintf("%s sent to %s in %s, from %s", message.Count(r.Items, r.Unit), r.Endpoint,
+		message.Count(r.Batches, "batch", "batches"), read.Line())
 }
 
 func (r *spansResult) Detail() (string, []ntconv.Code) {

@@ -33,21 +33,15 @@ func parquetFormat() *Format {
 			},
 			Advice: noEvents.Next,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindParquet(flags).output },
-			Examples: []Example{
-				{
-					"a directory of tables, and the events per type",
-					`ntconv to parquet trace.nettrace -o trace.parquet/ && duckdb -c "SELECT event, count(*) FROM 'trace.parquet/events.parquet' GROUP BY ALL"`,
-				},
-				{"one file of events with all names", "ntconv to parquet trace.nettrace -o events.parquet"},
-				{
-					"the same to standard output",
-					"ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'",
-				},
-				{
-					"all traces of a directory into one dataset",
-					"ntconv to parquet --dataset fleet --partition day,service traces/",
-				},
-				{"payloads as bytes instead of JSON", "ntconv to parquet --raw trace.nettrace -o trace.parquet/"},
+			Examples: []string{
+				"a directory of tables, and the events per type",
+				`ntconv to parquet trace.nettrace -o trace.parquet/ && duckdb -c "SELECT event, count(*) FROM 'trace.parquet/events.parquet' GROUP BY ALL"`,
+				"one file of events with all names", "ntconv to parquet trace.nettrace -o events.parquet",
+				"the same to standard output",
+				"ntconv to parquet --single trace.nettrace -o - | ssh host 'cat > events.parquet'",
+				"all traces of a directory into one dataset",
+				"ntconv to parquet --dataset fleet --partition day,service traces/",
+				"payloads as bytes instead of JSON", "ntconv to parquet --raw trace.nettrace -o trace.parquet/",
 			},
 		},
 	}
@@ -103,7 +97,7 @@ func (c *parquetSettings) output(o *Output) {
 	}
 	o.Destination = ToDir
 	if c.link != 0 {
-		o.Needs.Ahead = []Ahead{{Learn: own.learnSpans, Shows: active.NewDetector().Shows, Again: c.flags.Changed(FlagSpanLink)}}
+		o.Needs.Lookaheads = []Lookahead{{Learn: own.learnSpans, Shows: active.NewDetector().Shows, Again: c.flags.Changed(FlagSpanLink)}}
 	}
 }
 
@@ -142,12 +136,8 @@ func (c *parquetSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Targ
 		return nil, fmt.Errorf("--%s %d: want at least 1", flagTypedRows, c.options.TypedRows)
 	}
 	if out.IsDir() {
-		sink, err := parquet.New(
-			func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") },
-			info,
-			t.Namer,
-			&o,
-		)
+		sink, err := parquet.New(func(table string) (io.WriteCloser, error) { return out.Create(table + ".parquet") },
+			info, t.Namer, &o)
 		if err != nil {
 			return nil, err
 		}

@@ -17,7 +17,7 @@ func TestParquetPerInput(t *testing.T) {
 	}
 	f := parquetFormat()
 	a, b := f.Output(c.output, "", false), f.Output(c.output, "", false)
-	for _, ahead := range a.Needs.Ahead {
+	for _, ahead := range a.Needs.Lookaheads {
 		_, end := ahead.Learn(&ntconv.Info{Clock: ntconv.Clock{Freq: 1}})
 		end()
 	}

@@ -25,16 +25,12 @@ func perfettoFormat() *Format {
 			},
 			Advice: noEvents.Next,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindPerfetto(flags).output },
-			Examples: []Example{
-				{"a file for https://ui.perfetto.dev", "ntconv to perfetto trace.nettrace -o trace.perfetto-trace"},
-				{
-					"only spans and garbage collections of at least 1 ms",
-					"ntconv to perfetto --tracks spans,gc --samples none --min-duration 1ms trace.nettrace",
-				},
-				{
-					"samples with exact times and weights, for version 58 of Perfetto and later",
-					"ntconv to perfetto --samples stack-sample trace.nettrace",
-				},
+			Examples: []string{
+				"a file for https://ui.perfetto.dev", "ntconv to perfetto trace.nettrace -o trace.perfetto-trace",
+				"only spans and garbage collections of at least 1 ms",
+				"ntconv to perfetto --tracks spans,gc --samples none --min-duration 1ms trace.nettrace",
+				"samples with exact times and weights, for version 58 of Perfetto and later",
+				"ntconv to perfetto --samples stack-sample trace.nettrace",
 			},
 		},
 	}

@@ -41,23 +41,14 @@ func pprofFormat() *Format {
 			},
 			Advice: sampleAdvice,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindPprof(flags, true, false).output },
-			Examples: []Example{
-				{
-					"wall time of all threads, or CPU time if the trace is machine-wide",
-					"ntconv to pprof trace.nettrace",
-				},
-				{
-					"CPU time of one process of a machine-wide trace",
-					"ntconv to pprof --kind cpu --pid 4711 trace.nettrace",
-				},
-				{
-					"with the names of the spans that were active, for span profiles of Pyroscope",
-					"ntconv to pprof --span-name trace.nettrace",
-				},
-				{
-					"the first ten seconds, as a flame graph in a browser",
-					"ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz",
-				},
+			Examples: []string{
+				"wall time of all threads, or CPU time if the trace is machine-wide", "ntconv to pprof trace.nettrace",
+				"CPU time of one process of a machine-wide trace",
+				"ntconv to pprof --kind cpu --pid 4711 trace.nettrace",
+				"with the names of the spans that were active, for span profiles of Pyroscope",
+				"ntconv to pprof --span-name trace.nettrace",
+				"the first ten seconds, as a flame graph in a browser",
+				"ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz",
 			},
 		},
 	}
@@ -168,8 +159,8 @@ func (c *pprofSettings) eachSink(
 // A Profile creates sinks for profiles that are shown rather than stored.
 type Profile struct{ settings *pprofSettings }
 
-// BindProfile defines the flags for the contents of a profile. several means that --kind accepts several kinds. Call the
-// methods of the result after the flags are parsed.
+// BindProfile defines the flags for the contents of a profile. several means that --kind accepts several kinds. Call
+// the methods of the result after the flags are parsed.
 func BindProfile(flags *pflag.FlagSet, several bool) *Profile {
 	c := bindPprof(flags, several, true)
 	flags.Lookup(flagGzipLevel).Hidden = true // the profile is not stored
@@ -181,9 +172,9 @@ func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
 	return p.settings.sink(w, info, t, true)
 }
 
-// CreateEach returns a sink that writes one uncompressed profile.proto per kind that the flags select, or for every kind
-// of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it. The result is
-// that of a single profile if there is only one.
+// CreateEach returns a sink that writes one uncompressed profile.proto per kind that the flags select, or for every
+// kind of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it. The
+// result is that of a single profile if there is only one.
 func (p *Profile) CreateEach(create func(kind.Kind) (io.WriteCloser, error), info *ntconv.Info, t *Target) Sink {
 	each := p.settings.kinds.each
 	if k := p.settings.kinds.kind; k != kind.Auto {

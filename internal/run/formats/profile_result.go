@@ -23,8 +23,8 @@ type profileResult struct {
 	notes    []string
 }
 
-// resultOf returns the result of one profile, or of several if perKind is set. asked are the kinds that flags name, unit
-// is the noun for an item, and ext the extension of the files. g describes the flags that changed the stacks.
+// resultOf returns the result of one profile, or of several if perKind is set. asked are the kinds that flags name,
+// unit is the noun for an item, and ext the extension of the files. g describes the flags that changed the stacks.
 func resultOf(asked []kind.Kind, list []*profileResult, unit, ext string, perKind bool, g *grouped) Result {
 	if perKind {
 		for _, p := range list {
@@ -67,14 +67,8 @@ func (p *profileResult) Line(r Read) string {
 	if p.Kind != "" {
 		name = p.Kind + " profile, "
 	}
-	return fmt.Sprintf(
-		"%s%s from %s of %s in %s",
-		name,
-		message.Count(p.Items, "distinct "+p.Unit),
-		message.Group(p.Used),
-		message.Count(r.Events, "event"),
-		r.Input,
-	)
+	return fmt.Sprintf("%s%s from %s of %s in %s", name, message.Count(p.Items, "distinct "+p.Unit),
+		message.Group(p.Used), message.Count(r.Events, "event"), r.Input)
 }
 
 func (p *profileResult) Notes() []string { return p.notes }

@@ -91,13 +91,8 @@ func newItemsResult(unit string, n, used int64, detail string) *eventsResult {
 func (e *eventsResult) Line(r Read) string {
 	switch {
 	case e.Unit != eventUnit:
-		return fmt.Sprintf(
-			"%s from %s of %s in %s",
-			message.Count(e.Items, e.Unit),
-			message.Group(e.Used),
-			message.Count(r.Events, "event"),
-			r.Input,
-		)
+		return fmt.Sprintf("%s from %s of %s in %s", message.Count(e.Items, e.Unit), message.Group(e.Used),
+			message.Count(r.Events, "event"), r.Input)
 	case e.Files > 0:
 		return fmt.Sprintf("%s, %s", message.Count(e.Files, "file"), r.Line())
 	case r.Events == 0:

@@ -27,12 +27,10 @@ func speedscopeFormat() *Format {
 			},
 			Advice: sampleAdvice,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindSpeedscope(flags).output },
-			Examples: []Example{
-				{"write a file for https://www.speedscope.app", "ntconv to speedscope trace.nettrace"},
-				{
-					"compressed, without compilations and waits",
-					"ntconv to speedscope --tracks spans,gc trace.nettrace -o trace.speedscope.json.gz",
-				},
+			Examples: []string{
+				"write a file for https://www.speedscope.app", "ntconv to speedscope trace.nettrace",
+				"compressed, without compilations and waits",
+				"ntconv to speedscope --tracks spans,gc trace.nettrace -o trace.speedscope.json.gz",
 			},
 		},
 	}

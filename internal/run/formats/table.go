@@ -115,14 +115,11 @@ type Out struct {
 	// Advice says how to record a trace with contents for the format. It applies to inputs that are Recorded. The
 	// command adds what the trace contains instead, if package inventory knows it.
 	Advice string
-	// Examples are command lines for the help of "ntconv to NAME".
-	Examples []Example
+	// Examples are command lines for the help of "ntconv to NAME", each preceded by a remark.
+	Examples []string
 	// Bind defines the flags of the format. Call the result after the flags are parsed.
 	Bind func(flags *pflag.FlagSet) Settings
 }
-
-// An Example is a command line for the help of a command.
-type Example struct{ Remark, Line string }
 
 // Needs is what an output needs of the pass that writes it.
 type Needs struct {
@@ -146,14 +143,14 @@ type Needs struct {
 	DepthAdvice string
 	// Spans, if not nil, determines which samples get labels of spans.
 	Spans *SpanLabels
-	// Ahead lists the readings of the whole trace that must precede Create.
-	Ahead []Ahead
+	// Lookaheads lists the readings of the whole trace that must precede Create.
+	Lookaheads []Lookahead
 	// Stage, if not nil, transforms selected events before they reach the sink.
 	Stage func(ntconv.Source) ntconv.Source
 }
 
-// Settings complete an Output according to the values of flags, which they do not change: outputs that are written at the
-// same time have the same Settings, and what is learned about an input belongs to its Output.
+// Settings complete an Output according to the values of flags, which they do not change: outputs that are written at
+// the same time have the same Settings, and what is learned about an input belongs to its Output.
 type Settings func(o *Output)
 
 // An Output is the output of one conversion.
@@ -193,8 +190,9 @@ const (
 	ToNothing                    // no file: the sink sends its output over the network
 )
 
-// An Ahead is a pass over the whole trace before its first event is written. All passes share one reading of the trace.
-type Ahead struct {
+// A Lookahead is a pass over the whole trace before its first event is written. All passes share one reading of the
+// trace.
+type Lookahead struct {
 	// Learn begins the pass. see observes each event, borrowed until it returns; end ends the pass.
 	Learn func(*ntconv.Info) (see func(*ntconv.Event), end func())
 	// AnyOrder means that the events may come in file order, which is faster. Otherwise they come in time order.
@@ -221,7 +219,7 @@ type Aborter interface {
 
 // A Target is the information that the command provides to a sink.
 type Target struct {
-	// Namer is nil if Needs.Names is NoNames, unless an Ahead has set Symbols.
+	// Namer is nil if Needs.Names is NoNames, unless a Lookahead has set Symbols.
 	Namer  ntconv.Namer
 	Report *ntconv.Report
 	// MaxTemp is the maximum size of a temporary file in bytes, 0 means no limit.

@@ -7,7 +7,8 @@ import (
 	"github.com/ntconv/ntconv/track"
 )
 
-// The names of --tracks are distinct elements, of which each group of operations is one, and String is the inverse of Set.
+// The names of --tracks are distinct elements, of which each group of operations is one, and String is the inverse of
+// Set.
 func TestTracks(t *testing.T) {
 	rest := track.All | track.Suspensions
 	for _, n := range track.Names() {

@@ -94,10 +94,8 @@ func (f *finder) word(word string) error {
 // covered reports whether an earlier argument added the inputs in a directory.
 func (f *finder) covered(dir string) bool {
 	below := filepath.Clean(dir) + string(filepath.Separator)
-	return slices.ContainsFunc(
-		f.found.Names,
-		func(name string) bool { return strings.HasPrefix(filepath.Clean(name), below) },
-	)
+	return slices.ContainsFunc(f.found.Names,
+		func(name string) bool { return strings.HasPrefix(filepath.Clean(name), below) })
 }
 
 func (f *finder) add(name string) {

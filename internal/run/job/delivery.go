@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv/internal/run/pass"
 )
 
-// A Delivery is the output of a pass. A fatal error and an error of Done abort the outputs; otherwise they are committed,
-// and a partial error of the input is returned after the commit.
+// A Delivery is the output of a pass. A fatal error and an error of Done abort the outputs; otherwise they are
+// committed, and a partial error of the input is returned after the commit.
 type Delivery struct {
 	// Open returns the set of outputs.
 	Open func() (*fileio.Outputs, error)

@@ -4,6 +4,6 @@
 //	Job.Prepare → Plan: order, symbols, spans, readings ahead, stages of the output
 //	Job.Run     → Plan.Do → Delivery.Run: create outputs, create the sink, drain, check, commit
 //
-// The package knows no flags, exit codes and messages of the command: errors state what failed, and their users how it is
-// mended.
+// The package knows no flags, exit codes and messages of the command: errors state what failed, and their users how it
+// is mended.
 package job

@@ -15,7 +15,8 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 )
 
-// A Job is a conversion to one output. Set the fields, and call Name, Prepare and Run, in this order. It serves one run.
+// A Job is a conversion to one output. Set the fields, and call Name, Prepare and Run, in this order. It serves one
+// run.
 type Job struct {
 	To       *formats.Format
 	Settings formats.Settings
@@ -89,8 +90,8 @@ func (j *Job) Create(p *pass.Pass, out *fileio.Outputs) (ntconv.Sink, error) {
 	return j.sink, err
 }
 
-// Finish returns the result of the sink after it was closed, and the plural noun for what an empty output lacks, or "" if
-// it is not empty.
+// Finish returns the result of the sink after it was closed, and the plural noun for what an empty output lacks, or ""
+// if it is not empty.
 func (j *Job) Finish() (r formats.Result, lacks string) {
 	r = j.sink.Result()
 	if j.Remarks != nil {

@@ -17,14 +17,14 @@ import (
 func NewPlan(read formats.ReadOptions, sel *selection.Options, spans *Spans) *pass.Plan {
 	plan := &pass.Plan{Read: read, Selection: sel}
 	if names := pass.SelectNames(sel); names != nil {
-		plan.Ahead = append(plan.Ahead, names)
+		plan.Lookaheads = append(plan.Lookaheads, names)
 	}
 	spans.selectDuring(plan, sel.Conditions)
 	return plan
 }
 
-// Name determines what the output is. name is that of the output: "-" is standard output, "" no name; isDir means that it
-// is an existing directory.
+// Name determines what the output is. name is that of the output: "-" is standard output, "" no name; isDir means that
+// it is an existing directory.
 func (j *Job) Name(name string, isDir bool) {
 	if o := j.Output; o == nil || o.Name != name || o.IsDir != isDir {
 		j.Output = j.To.Output(j.Settings, name, isDir)
@@ -46,8 +46,8 @@ func (j *Job) Prepare(read formats.ReadOptions, ordered bool, sel *selection.Opt
 			return err
 		}
 	}
-	for _, ahead := range needs.Ahead {
-		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: ahead})
+	for _, ahead := range needs.Lookaheads {
+		plan.Lookaheads = append(plan.Lookaheads, &pass.Lookahead{Lookahead: ahead})
 		if ahead.Symbols {
 			plan.Names, plan.NamesFirst = new(symbol.Options), true
 		}

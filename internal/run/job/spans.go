@@ -36,7 +36,7 @@ func (s *Spans) selectDuring(plan *pass.Plan, conditions []*selection.DuringCond
 	if len(conditions) > 0 {
 		s.during = selection.NewDuringFilter(conditions)
 		plan.Selection.During = s
-		plan.Ahead = append(plan.Ahead, &pass.Ahead{Ahead: formats.Ahead{Learn: s.learnDuring}})
+		plan.Lookaheads = append(plan.Lookaheads, &pass.Lookahead{Lookahead: formats.Lookahead{Learn: s.learnDuring}})
 	}
 }
 
@@ -59,8 +59,8 @@ func (s *Spans) Link(plan *pass.Plan, o *formats.SpanLabels, labels bool) error 
 		return nil
 	}
 	if !s.selects() { // otherwise selectDuring has planned the index
-		plan.Ahead = append(plan.Ahead, &pass.Ahead{
-			Ahead: formats.Ahead{Learn: s.learn, Shows: active.NewDetector().Shows, Again: o.Explicit},
+		plan.Lookaheads = append(plan.Lookaheads, &pass.Lookahead{
+			Lookahead: formats.Lookahead{Learn: s.learn, Shows: active.NewDetector().Shows, Again: o.Explicit},
 		})
 	}
 	plan.Before = append(plan.Before, s.link)

@@ -6,21 +6,21 @@
 // A stage before the selection sees every event. So does a sink that implements ntconv.Watcher.
 //
 // An input is read more than once for two reasons. First, something must be known before the first event: symbols, the
-// end of the trace, or an Ahead. One reading before the pass learns all of it. Second, the pass made an assumption that
-// turned out to be wrong: that no event shows that an Ahead is needed (Ahead.Shows), or that neither the order nor late
-// symbols matter (Plan.AnyOrder). The pass is then repeated.
+// end of the trace, or a Lookahead. One reading before the pass learns all of it. Second, the pass made an assumption
+// that turned out to be wrong: that no event shows that a Lookahead is needed (Lookahead.Shows), or that neither the
+// order nor late symbols matter (Plan.AnyOrder). The pass is then repeated.
 //
 // # State
 //
-// A Plan is constant. An Ahead and the Input keep their state across passes; each run creates a new Pass.
+// A Plan is constant. A Lookahead and the Input keep their state across passes; each run creates a new Pass.
 //
 //	state                      set by                                 read or invalidated by
-//	Ahead.shown                observe, when Shows returns true       waits, due: the Ahead becomes due
-//	Ahead.done                 scan, at the end of its reading        due: it is never learned again
+//	Lookahead.shown                observe, when Shows returns true       waits, due: the Lookahead becomes due
+//	Lookahead.done                 scan, at the end of its reading        due: it is never learned again
 //	Input.Last, Input.Ended    scan                                   Last, which then needs no reading
 //	Pass.Order, Pass.shortcut  first; Do for the pass without them    options, wrong
 //	Pass.waiting               first                                  observe, when an event shows the need
-//	Pass.found                 observe, if the input is rereadable    Next ends; Drain and run return errAhead
+//	Pass.found                 observe, if the input is rereadable    Next ends; Drain and run return errLookahead
 //	Pass.Unlearned             observe, if it is not                  the caller, after the pass
 //	Pass.learn, Pass.Namer     run                                    observe; AppendFrames of the sink
 //	Pass.recorded, Pass.losses observe                                Recorded, Span; Losses
@@ -28,7 +28,7 @@
 //	Pass.endErr                end, once                              end returns it again
 //	Pass.close                 run                                    Drain, run and Close; only the first call acts
 //
-// The errors errAhead and errShortcut never leave Do: they make it repeat the pass.
+// The errors errLookahead and errShortcut never leave Do: they make it repeat the pass.
 //
 // # Memory
 //

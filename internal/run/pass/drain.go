@@ -28,7 +28,7 @@ func (p *Pass) Drain(sink ntconv.Sink) (fatal, partial error) {
 	_, err := ntconv.Copy(sink, p.Source)
 	_ = p.Close() // the source has returned what matters
 	if p.found {
-		return errAhead, nil
+		return errLookahead, nil
 	}
 	var src *ntconv.SourceError
 	switch {

@@ -104,8 +104,8 @@ func (l *MemoryLimit) Check() error {
 	return nil
 }
 
-// MemoryCause returns the error of Check in the chain of err, and nil if there is none. Text that callers have added to it,
-// such as the name of a writer, does not help the user.
+// MemoryCause returns the error of Check in the chain of err, and nil if there is none. Text that callers have added to
+// it, such as the name of a writer, does not help the user.
 func MemoryCause(err error) error {
 	var of *ntconv.LimitError
 	var advice *ntconv.AdviceError

@@ -13,16 +13,16 @@ import (
 const attrProcess = "ProcessId"
 
 // SelectNames completes a selection that needs the names of processes: it sets sel.Names, and returns what must be
-// known ahead, for Plan.Ahead. It returns nil if the selection needs no names. The events of a process may precede the
-// event that names it, so the trace is read ahead: of one process until its name is known, and of several to the end.
-// An input whose source names the processes itself (Process.Name) is read ahead up to its first event.
-func SelectNames(sel *selection.Options) *Ahead {
+// known ahead, for Plan.Lookaheads. It returns nil if the selection needs no names. The events of a process may precede
+// the event that names it, so the trace is read ahead: of one process until its name is known, and of several to the
+// end. An input whose source names the processes itself (Process.Name) is read ahead up to its first event.
+func SelectNames(sel *selection.Options) *Lookahead {
 	if !sel.NeedsNames() {
 		return nil
 	}
 	names, enough := new(recording.Names), false
 	sel.Names = names
-	return &Ahead{Ahead: formats.Ahead{
+	return &Lookahead{Lookahead: formats.Lookahead{
 		Learn: func(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 			only, _ := info.Attrs.Get(attrProcess)
 			return func(e *ntconv.Event) {

@@ -17,7 +17,7 @@ func TestSelectNames(t *testing.T) {
 		for _, name := range []string{"SH*", "web"} {
 			plan := &pass.Plan{AnyOrder: true, Selection: &selection.Options{Processes: []string{name}}}
 			names := pass.SelectNames(plan.Selection)
-			plan.Ahead = append(plan.Ahead, names)
+			plan.Lookaheads = append(plan.Lookaheads, names)
 			learn, readings, seen := names.Learn, 0, int64(0)
 			names.Learn = func(info *ntconv.Info) (func(*ntconv.Event), func()) {
 				readings++

@@ -34,8 +34,8 @@ type Plan struct {
 	// Check requests a reading before a pass in strict mode, so that a rejected input is rejected before anything is
 	// written. An input that can be read only once is not checked.
 	Check bool
-	// Ahead lists what must be known about the whole trace before the pass.
-	Ahead []*Ahead
+	// Lookaheads lists what must be known about the whole trace before the pass.
+	Lookaheads []*Lookahead
 	// Live means that the user did not choose an order, and that an input that can be read only once is read in file
 	// order: time order would wait for the end of each window.
 	Live bool
@@ -57,7 +57,7 @@ type Stage func(p *Pass, src ntconv.Source) ntconv.Source
 
 // NeedsAgain reports whether the plan requires an input that can be read more than once.
 func (p *Plan) NeedsAgain() bool {
-	return p.NamesFirst || p.Selection.NeedsEnd() || slices.ContainsFunc(p.Ahead, (*Ahead).needsAgain)
+	return p.NamesFirst || p.Selection.NeedsEnd() || slices.ContainsFunc(p.Lookaheads, (*Lookahead).needsAgain)
 }
 
 // A Pass is one reading of an input.
@@ -78,14 +78,14 @@ type Pass struct {
 
 	Total, Kept int64 // events read so far, before and after the selection
 	Cause       error // why the input is incomplete, or nil if it is complete so far
-	// Unlearned means that an event showed that an Ahead is needed, but the input can be read only once.
+	// Unlearned means that an event showed that a Lookahead is needed, but the input can be read only once.
 	Unlearned bool
 
 	recorded *recording.Range // of all events
 	losses   lossObserver
 	learn    func(*ntconv.Event) // the symbol table's Observe, or a function that does nothing
 	watch    func(*ntconv.Event) // shows every event to the sink; nil if the sink is not a Watcher
-	waiting  *Ahead              // first Ahead of the plan that no event has shown to be needed, or nil
+	waiting  *Lookahead          // first Lookahead of the plan that no event has shown to be needed, or nil
 	found    bool                // an event showed the need, so the pass ended
 	shortcut bool                // symbols may be missing and the order may matter
 	close    func() error        // ends the reading; idempotent
@@ -101,13 +101,13 @@ var errShortcut = errors.New("the trace must be read once more")
 // If the input can be read again, the pass takes shortcuts that are valid for nearly all traces: addresses without a
 // stack so far get no symbols, because .NET writes the symbols of all methods after the last sample, and a sink that
 // aggregates events receives them in file order. If Drain finds that a shortcut was wrong, Do calls use again with a
-// pass without shortcuts. It also calls use again if an event shows that an Ahead is needed (Ahead.Shows). use must
-// therefore be able to start over.
+// pass without shortcuts. It also calls use again if an event shows that a Lookahead is needed (Lookahead.Shows). use
+// must therefore be able to start over.
 //
 // Do returns the error of use, a *SelectionError, or the error of opening or reading the input.
 func (plan *Plan) Do(in *input.Input, use func(*Pass) error) error {
 	err := plan.first(in).run(plan.NamesFirst, use)
-	for errors.Is(err, errAhead) {
+	for errors.Is(err, errLookahead) {
 		err = plan.first(in).run(plan.NamesFirst, use)
 	}
 	if errors.Is(err, errShortcut) {
@@ -123,8 +123,8 @@ func (plan *Plan) first(in *input.Input) *Pass {
 	if plan.AnyOrder && p.shortcut || plan.Live && !in.Rereadable() {
 		p.Order = reader.FileOrder
 	}
-	if i := slices.IndexFunc(plan.Ahead, (*Ahead).waits); i >= 0 {
-		p.waiting = plan.Ahead[i]
+	if i := slices.IndexFunc(plan.Lookaheads, (*Lookahead).waits); i >= 0 {
+		p.waiting = plan.Lookaheads[i]
 	}
 	return p
 }
@@ -144,7 +144,7 @@ func (p *Pass) run(namesFirst bool, use func(*Pass) error) error {
 	defer p.Close()
 	err := use(p)
 	if p.found {
-		return errAhead
+		return errLookahead
 	}
 	return err
 }
@@ -248,7 +248,8 @@ func (s *selected) Next() (*ntconv.Event, error) {
 	}
 }
 
-// An observed is the source of a pass: all events of the input up to the first one that shows that an Ahead is needed.
+// An observed is the source of a pass: all events of the input up to the first one that shows that a Lookahead is
+// needed.
 type observed struct {
 	ntconv.Source
 	pass *Pass

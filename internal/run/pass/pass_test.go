@@ -177,21 +177,21 @@ func TestDrainErrors(t *testing.T) {
 	}
 }
 
-// ahead returns an Ahead that learns the number of events.
-func ahead(events *int) *pass.Ahead {
-	return &pass.Ahead{Ahead: formats.Ahead{Learn: func(*ntconv.Info) (see func(*ntconv.Event), end func()) {
+// ahead returns a Lookahead that learns the number of events.
+func ahead(events *int) *pass.Lookahead {
+	return &pass.Lookahead{Lookahead: formats.Lookahead{Learn: func(*ntconv.Info) (see func(*ntconv.Event), end func()) {
 		return func(*ntconv.Event) { *events++ }, func() {}
 	}}}
 }
 
-// glance returns an Ahead that is learned only if the input can be read again, in any order.
-func glance(events *int) *pass.Ahead {
+// glance returns a Lookahead that is learned only if the input can be read again, in any order.
+func glance(events *int) *pass.Lookahead {
 	a := ahead(events)
 	a.AnyOrder, a.Optional = true, true
 	return a
 }
 
-// A separate reading learns what must be known before a pass: symbols, the end of the trace, or an Ahead.
+// A separate reading learns what must be known before a pass: symbols, the end of the trace, or a Lookahead.
 func TestReadingBefore(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 	last, err := selection.ParseMoment("-1s")
@@ -202,7 +202,7 @@ func TestReadingBefore(t *testing.T) {
 	for name, plan := range map[string]*pass.Plan{
 		"names": {Names: &symbol.Options{}, NamesFirst: true, Selection: &selection.Options{}},
 		"end":   {Selection: &selection.Options{From: last}},
-		"learn": {Ahead: []*pass.Ahead{ahead(&learned)}, Selection: &selection.Options{}},
+		"learn": {Lookaheads: []*pass.Lookahead{ahead(&learned)}, Selection: &selection.Options{}},
 	} {
 		readings := []string{}
 		plan.Progress = func(_ *input.Input, what string) func() {
@@ -255,7 +255,7 @@ func TestLossInClose(t *testing.T) {
 }
 
 // One reading learns everything that must be known before a pass, once, even if the pass is repeated. There is a second
-// reading only if the user selected file order for symbols and an Ahead needs time order.
+// reading only if the user selected file order for symbols and a Lookahead needs time order.
 func TestReadingIsShared(t *testing.T) {
 	end, err := selection.ParseMoment("-1s")
 	if err != nil {
@@ -266,8 +266,8 @@ func TestReadingIsShared(t *testing.T) {
 		readings := 0
 		plan := &pass.Plan{
 			Read: formats.ReadOptions{Order: order}, Names: &symbol.Options{}, NamesFirst: true, Selection: &selection.Options{From: end},
-			Ahead:    []*pass.Ahead{ahead(&counts[0]), glance(&counts[1]), {Ahead: formats.Ahead{Learn: ahead(&counts[2]).Learn, Shows: func(*ntconv.Event) bool { return false }}}},
-			Progress: func(*input.Input, string) func() { readings++; return func() {} },
+			Lookaheads: []*pass.Lookahead{ahead(&counts[0]), glance(&counts[1]), {Lookahead: formats.Lookahead{Learn: ahead(&counts[2]).Learn, Shows: func(*ntconv.Event) bool { return false }}}},
+			Progress:   func(*input.Input, string) func() { readings++; return func() {} },
 		}
 		in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 		for range 2 {
@@ -286,11 +286,11 @@ func TestReadingIsShared(t *testing.T) {
 	}
 }
 
-// An optional Ahead is learned before the pass begins, but does not require a rereadable input.
+// An optional Lookahead is learned before the pass begins, but does not require a rereadable input.
 func TestOptionalAhead(t *testing.T) {
 	in := open(t, corpus.Path("threads.nettrace.zst"))
 	glanced := 0
-	plan := &pass.Plan{Selection: &selection.Options{}, Ahead: []*pass.Ahead{glance(&glanced)}}
+	plan := &pass.Plan{Selection: &selection.Options{}, Lookaheads: []*pass.Lookahead{glance(&glanced)}}
 	if plan.NeedsAgain() {
 		t.Error("a pipe would be copied to a file")
 	}
@@ -314,7 +314,7 @@ func TestLive(t *testing.T) {
 	makePipe(t, pipe, corpus.Trace(t, "threads").Data)
 	for path, want := range map[string]reader.Order{pipe: reader.FileOrder, corpus.Path("threads.nettrace.zst"): reader.ByTime} {
 		glanced := 0
-		plan := &pass.Plan{Selection: &selection.Options{}, Live: true, Ahead: []*pass.Ahead{glance(&glanced)}}
+		plan := &pass.Plan{Selection: &selection.Options{}, Live: true, Lookaheads: []*pass.Lookahead{glance(&glanced)}}
 		err := plan.Do(open(t, path), func(p *pass.Pass) error {
 			if p.Order != want || (glanced > 0) != (path != pipe) {
 				t.Errorf("%s: %v, %d events seen ahead", path, p.Order, glanced)

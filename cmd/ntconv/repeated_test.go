@@ -48,7 +48,7 @@ func TestFlagWords(t *testing.T) {
 					t.Fatalf("--%s %s: %v", f.Name, value, err)
 				}
 			}
-			list := givenFlags(cmd)
+			list := repeatedFlags(cmd)
 			if len(list) == 0 {
 				return
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// An input that can be read only once is read to its end, even if an event shows that an Ahead is needed.
+// An input that can be read only once is read to its end, even if an event shows that a Lookahead is needed.
 func TestAheadOfPipe(t *testing.T) {
 	path := corpus.Path("cpu-env.nettrace.zst")
 	want := newLookout(t, isSample).do(open(t, path))

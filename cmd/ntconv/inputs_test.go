@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// runs makes a directory with traces in it and below it, one that is truncated, one file that is not a trace although it is
-// named as one, and one that is not named as one. It returns the directory above it.
+// runs makes a directory with traces in it and below it, one that is truncated, one file that is not a trace although
+// it is named as one, and one that is not named as one. It returns the directory above it.
 func runs(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -207,7 +207,8 @@ func TestInfoSeveral(t *testing.T) {
 	}
 }
 
-// Two directories are compared pair by pair, regardless of compression. A difference and a missing trace give exit code 3.
+// Two directories are compared pair by pair, regardless of compression. A difference and a missing trace give exit code
+// 3.
 func TestVerifyDirectories(t *testing.T) {
 	dir := runs(t)
 	for _, name := range []string{"runs/noise.nettrace", "runs/cut.nettrace"} {

@@ -10,35 +10,35 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// An Ahead is something that must be known about the whole trace before the first event of a pass, such as its spans. A
-// reading shared by all Aheads of a plan learns it once. An Ahead serves one input.
-type Ahead struct {
-	formats.Ahead
+// A Lookahead is something that must be known about the whole trace before the first event of a pass, such as its
+// spans. A reading shared by all Lookaheads of a plan learns it once. A Lookahead serves one input.
+type Lookahead struct {
+	formats.Lookahead
 	shown bool // Shows has returned true
 	done  bool // Learn has seen the trace
 }
 
-// errAhead means that a pass must be repeated after a reading that learns an Ahead.
-var errAhead = errors.New("the trace must be read ahead")
+// errLookahead means that a pass must be repeated after a reading that learns a Lookahead.
+var errLookahead = errors.New("the trace must be read ahead")
 
 // needsAgain reports whether the input must be readable more than once.
-func (a *Ahead) needsAgain() bool { return a.Shows == nil && !a.Optional || a.Again }
+func (a *Lookahead) needsAgain() bool { return a.Shows == nil && !a.Optional || a.Again }
 
-// waits reports whether an event of a pass may show that the Ahead is needed.
-func (a *Ahead) waits() bool { return a.Shows != nil && !a.shown && !a.done }
+// waits reports whether an event of a pass may show that the Lookahead is needed.
+func (a *Lookahead) waits() bool { return a.Shows != nil && !a.shown && !a.done }
 
-// due reports whether the Ahead must be learned before the next pass.
-func (a *Ahead) due(in *input.Input) bool {
+// due reports whether the Lookahead must be learned before the next pass.
+func (a *Lookahead) due(in *input.Input) bool {
 	return !a.done && !a.waits() && (in.Rereadable() || !a.Optional && a.Shows == nil)
 }
 
 // lookAhead reads the input before a pass, if something must be known in advance. It shows all events to names, if
-// names is not nil, and to the Aheads that are due. If the user selected file order for the symbols and an Ahead needs
-// time order, it reads the input twice. It returns the time of the last event if the selection needs it.
+// names is not nil, and to the Lookaheads that are due. If the user selected file order for the symbols and a Lookahead
+// needs time order, it reads the input twice. It returns the time of the last event if the selection needs it.
 func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last ntconv.Ticks, err error) {
-	var due []*Ahead
+	var due []*Lookahead
 	order := reader.FileOrder // the faster one
-	for _, a := range plan.Ahead {
+	for _, a := range plan.Lookaheads {
 		if a.due(in) {
 			due = append(due, a)
 			if !a.AnyOrder {
@@ -58,8 +58,8 @@ func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last nt
 	toEnd := plan.Selection.NeedsEnd() || plan.Check && plan.Read.Strict && in.Rereadable()
 	if names != nil || len(due) > 0 {
 		enough := never
-		if names == nil && !toEnd && !in.Merged() && !slices.ContainsFunc(due, func(a *Ahead) bool { return a.Enough == nil }) {
-			enough = func() bool { return !slices.ContainsFunc(due, func(a *Ahead) bool { return !a.Enough() }) }
+		if names == nil && !toEnd && !in.Merged() && !slices.ContainsFunc(due, func(a *Lookahead) bool { return a.Enough == nil }) {
+			enough = func() bool { return !slices.ContainsFunc(due, func(a *Lookahead) bool { return !a.Enough() }) }
 		}
 		_, err := plan.scan(in, order, enough, func(info *ntconv.Info) (see func(*ntconv.Event), end func()) {
 			return begin(due, info, names)
@@ -74,8 +74,8 @@ func (plan *Plan) lookAhead(in *input.Input, names func(*ntconv.Event)) (last nt
 	return 0, nil
 }
 
-// begin starts a reading for the Aheads that are due, and for names if it is not nil.
-func begin(due []*Ahead, info *ntconv.Info, names func(*ntconv.Event)) (see func(*ntconv.Event), end func()) {
+// begin starts a reading for the Lookaheads that are due, and for names if it is not nil.
+func begin(due []*Lookahead, info *ntconv.Info, names func(*ntconv.Event)) (see func(*ntconv.Event), end func()) {
 	var sees []func(*ntconv.Event)
 	var ends []func()
 	if names != nil {
@@ -122,12 +122,8 @@ func never() bool { return false }
 // scan is Scan in a given order. It calls begin with the trace's description, shows the events to the first function
 // that begin returns, and calls the second one at the end. It ends early after an event for which enough returns true;
 // the time of the last event is then unknown.
-func (plan *Plan) scan(
-	in *input.Input,
-	order reader.Order,
-	enough func() bool,
-	begin func(*ntconv.Info) (see func(*ntconv.Event), end func()),
-) (last ntconv.Ticks, err error) {
+func (plan *Plan) scan(in *input.Input, order reader.Order, enough func() bool,
+	begin func(*ntconv.Info) (see func(*ntconv.Event), end func())) (last ntconv.Ticks, err error) {
 	o := plan.Read
 	o.Order, o.Report = order, nil
 	src, closer, err := in.Source(&o)

@@ -13,10 +13,10 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// isSample reports whether an event is a sample; in these tests, samples show that an Ahead is needed.
+// isSample reports whether an event is a sample; in these tests, samples show that a Lookahead is needed.
 func isSample(e *ntconv.Event) bool { return strings.HasSuffix(e.Type.Provider, "SampleProfiler") }
 
-// A lookout is a plan with one Ahead, and records what happened to it.
+// A lookout is a plan with one Lookahead, and records what happened to it.
 type lookout struct {
 	t            *testing.T
 	plan         *pass.Plan
@@ -28,7 +28,7 @@ type lookout struct {
 
 func newLookout(t *testing.T, shows func(*ntconv.Event) bool) *lookout {
 	l := &lookout{t: t}
-	l.plan = &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Ahead: []*pass.Ahead{{Ahead: formats.Ahead{Learn: l.learn, Shows: shows}}}}
+	l.plan = &pass.Plan{AnyOrder: true, Selection: &selection.Options{}, Lookaheads: []*pass.Lookahead{{Lookahead: formats.Lookahead{Learn: l.learn, Shows: shows}}}}
 	return l
 }
 
@@ -63,8 +63,8 @@ func (l *lookout) do(in *input.Input) (samples []int) {
 	return samples
 }
 
-// An Ahead is learned once, in time order, and only if an event shows that it is needed: the pass ends at that event,
-// its sink stays open, and another pass sees everything.
+// A Lookahead is learned once, in time order, and only if an event shows that it is needed: the pass ends at that
+// event, its sink stays open, and another pass sees everything.
 func TestAhead(t *testing.T) {
 	in := open(t, corpus.Path("cpu-env.nettrace.zst"))
 	never := newLookout(t, func(*ntconv.Event) bool { return false })
@@ -85,7 +85,7 @@ func TestAhead(t *testing.T) {
 	if !always.plan.NeedsAgain() {
 		t.Error("the input need not be readable again")
 	}
-	some.plan.Ahead[0].Again = true
+	some.plan.Lookaheads[0].Again = true
 	if !some.plan.NeedsAgain() {
 		t.Error("the input need not be readable again although the user asks for it")
 	}

@@ -24,8 +24,8 @@ const (
 	flagFilesFrom = "files-from"
 )
 
-// several are the flags for several inputs of a conversion.
-type several struct {
+// inputFlags are the flags for several inputs of a conversion.
+type inputFlags struct {
 	each      bool
 	filesFrom string
 	jobs      int
@@ -37,7 +37,7 @@ type several struct {
 // memory.
 func defaultJobs() int { return max(2, runtime.GOMAXPROCS(0)/2) }
 
-func (s *several) bind(flags *pflag.FlagSet) {
+func (s *inputFlags) bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.each, flagEach, false,
 		"convert each input into an output of its own in the directory of -o (default: if -o names a directory); "+
 			"existing outputs are skipped unless -f is set")
@@ -46,13 +46,13 @@ func (s *several) bind(flags *pflag.FlagSet) {
 	flags.IntVarP(&s.jobs, flagJobs, "j", defaultJobs(), "convert this many inputs at a time")
 }
 
-// severalHelp describes several inputs in the help of a command.
-const severalHelp = "An input may be a directory, which means the traces in it and below it, or a quoted pattern such as 'runs/**/*.nettrace'.\n" +
+// inputsHelp describes several inputs in the help of a command.
+const inputsHelp = "An input may be a directory, which means the traces in it and below it, or a quoted pattern such as 'runs/**/*.nettrace'.\n" +
 	"If -o names a directory (an existing one, or a name with / at its end), each input gets an output of its own in it, a\n" +
 	"failure does not stop the others, and a table at the end lists all inputs. The exit code is the worst one."
 
 // check rejects invalid values.
-func (s *several) check(args []string) error {
+func (s *inputFlags) check(args []string) error {
 	switch {
 	case s.jobs < 1:
 		return failf(exitUsage, "--%s %d: want at least 1", flagJobs, s.jobs)
@@ -63,7 +63,7 @@ func (s *several) check(args []string) error {
 }
 
 // anyInputs is the argument check of a command that reads several inputs.
-func (s *several) anyInputs(cmd *cobra.Command, args []string) error {
+func (s *inputFlags) anyInputs(cmd *cobra.Command, args []string) error {
 	if s.filesFrom == "" || len(args) > 0 {
 		return someInputs(cmd, args)
 	}
@@ -77,7 +77,7 @@ type inputs struct {
 }
 
 // inputs returns the inputs of a command. Arguments that are all names of inputs are returned unchanged.
-func (s *several) inputs(a *app, args []string) (*inputs, error) {
+func (s *inputFlags) inputs(a *app, args []string) (*inputs, error) {
 	args, err := s.withList(args)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (s *several) inputs(a *app, args []string) (*inputs, error) {
 }
 
 // withList returns the arguments and the names in the file of --files-from.
-func (s *several) withList(args []string) ([]string, error) {
+func (s *inputFlags) withList(args []string) ([]string, error) {
 	if s.filesFrom == "" {
 		return args, nil
 	}
@@ -135,7 +135,7 @@ func (a *app) isExpanded(word string) bool {
 
 // oneByOne reports whether each input gets an output of its own. The output decides: a directory holds one output per
 // input, a file holds the merged inputs.
-func (s *several) oneByOne(cmd *cobra.Command, c *conversion, in *inputs) (bool, error) {
+func (s *inputFlags) oneByOne(cmd *cobra.Command, c *conversion, in *inputs) (bool, error) {
 	if err := s.check(cmd.Flags().Args()); err != nil {
 		return false, err
 	}
@@ -187,7 +187,7 @@ func isDir(name string) bool {
 }
 
 // convertSeveral converts the inputs that args represent, into one output or one by one.
-func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args []string) error {
+func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *inputFlags, args []string) error {
 	in, err := s.inputs(a, args)
 	if err != nil {
 		return err
@@ -212,8 +212,8 @@ func (a *app) convertSeveral(cmd *cobra.Command, c *conversion, s *several, args
 	return a.convertAll(cmd, c, in.Names)
 }
 
-// eachFlag returns the flag that converts each input by itself. An output that is not a file takes no -o, and --each=false
-// overrides -o DIR/.
+// eachFlag returns the flag that converts each input by itself. An output that is not a file takes no -o, and
+// --each=false overrides -o DIR/.
 func eachFlag(cmd *cobra.Command, c *conversion) string {
 	if to := c.Output.Destination; to == formats.ToNothing || cmd.Flags().Changed(flagEach) {
 		return "--" + flagEach
@@ -306,7 +306,7 @@ func lastElements(name string, n int) string {
 }
 
 // find returns the inputs of a collection.
-func (s *several) find(args []string) (*input.Found, error) {
+func (s *inputFlags) find(args []string) (*input.Found, error) {
 	args, err := s.withList(args)
 	if err != nil {
 		return nil, err
