@@ -28,6 +28,14 @@ type Source interface {
 	Next() (*Event, error)
 }
 
+// A SourceCloser is a Source with temporary files or goroutines. Close releases them, at any time and as often as it is
+// called; it does not close what the source reads. After Close, Next returns an error: the one that it has returned
+// before, or else one that wraps fs.ErrClosed.
+type SourceCloser interface {
+	Source
+	Close() error
+}
+
 // A Sink consumes the events of a trace. Write must not retain the event or its payload. Close writes buffered data and
 // completes the format; it does not close or commit the underlying io.Writer. Do not call Write after Close.
 type Sink interface {

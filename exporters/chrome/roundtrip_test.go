@@ -53,7 +53,7 @@ const phases = `{"displayTimeUnit":"ms","otherData":{"version":"1.2"},"metadata"
 // imported returns a Chrome file as a source.
 func imported(t *testing.T, text string) ntconv.Source {
 	t.Helper()
-	src, err := importer.New(strings.NewReader(text), &importer.Options{Dir: t.TempDir()})
+	src, err := importer.New(strings.NewReader(text), &importer.Options{TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -179,7 +179,7 @@ func TestSpansOfChrome(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func() ntconv.Source {
-		src, err := chrome.New(bytes.NewReader(data), &chrome.Options{Dir: t.TempDir()})
+		src, err := chrome.New(bytes.NewReader(data), &chrome.Options{TempDir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,6 +36,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/files/spool"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // format is the name of the format in errors and in Info.
@@ -44,7 +45,7 @@ const format = "chrome"
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
 	Limits  Limits
-	Dir     string         // directory of temporary files; "" means os.TempDir()
+	TempDir string         // directory of temporary files; "" means os.TempDir()
 	MaxTemp int64          // maximum size of each temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit
 	Report  *ntconv.Report // receives the conditions that the import counts; may be nil
 }
@@ -53,9 +54,8 @@ type Options struct {
 //
 // Next returns errors of the input after the events that precede them: the error of r, or an *ntconv.FormatError with
 // line and column that wraps ntconv.ErrTruncated, ErrCorrupt, ErrFormat or ErrLimit. New and Next return errors of
-// temporary files. The Source is not safe for concurrent use. It also implements io.Closer; call Close to remove the
-// temporary files.
-func New(r io.Reader, opts *Options) (ntconv.Source, error) {
+// temporary files. The source is not safe for concurrent use. Close it to remove its temporary files.
+func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 	s := &source{enc: chromeevent.NewEncoder(), parser: chromeevent.Parser{Valid: true}}
 	if opts != nil {
 		s.o = *opts
@@ -72,11 +72,11 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		s.records, err = s.l.events.Read()
 	}
 	if err != nil {
-		_ = s.Close() // the error is why
+		_ = s.l.close() // the error is why
 		return nil, err
 	}
 	s.describe()
-	return s, nil
+	return spool.NewSource(s, s.l.close), nil
 }
 
 // A source converts the records of a loader to events.
@@ -87,7 +87,6 @@ type source struct {
 	first    ntconv.Ticks // time of the first event of the file
 	records  *spool.Reader
 	inputErr error // error to return after the last event
-	err      error
 
 	defined int // sample types whose definitions were delivered
 	enc     *chromeevent.Encoder
@@ -120,23 +119,14 @@ func (s *source) describe() {
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{}}
 	wall := s.l.epoch.wall(int64(s.first))
 	start := wall.Truncate(time.Millisecond) // a nettrace file starts at a whole millisecond
-	s.info = ntconv.Info{
-		Format: format, PointerSize: 8,
-		Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first - ntconv.Ticks(wall.Sub(start)), Wall: start},
-	}
+	s.info = ntconv.Info{Format: format, PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first - ntconv.Ticks(wall.Sub(start)), Wall: start}}
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }
 
-// Close removes the temporary files.
-func (s *source) Close() error { return s.l.close() }
-
 func (s *source) Next() (*ntconv.Event, error) {
-	if s.err != nil {
-		return nil, s.err
-	}
 	if s.defined < len(s.l.sampleTypes) {
-		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.nextSampleType()}
+		s.event = imported.Definition(s.nextSampleType())
 		s.defined++
 		return &s.event, nil
 	}
@@ -149,8 +139,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 		}
 		key, data, err := s.records.Next()
 		if err != nil {
-			s.err = s.end(err)
-			return nil, s.err
+			return nil, s.end(err)
 		}
 		kind, data := data[0], data[1:]
 		offset, n := binary.Uvarint(data)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,7 +25,7 @@ func read(t testing.TB, text []byte, limits chrome.Limits) ([]*ntconv.Event, *nt
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer src.(io.Closer).Close()
+	defer src.Close()
 	var events []*ntconv.Event
 	for e, err := range ntconv.Events(ntconvtest.Poison(src)) {
 		if err != nil {
@@ -203,9 +202,7 @@ func TestOdd(t *testing.T) {
 	if want := time.Unix(1.7e9, 0); !info.Clock.Time(events[0].Time).Equal(want) {
 		t.Errorf("starts at %v, want %v", info.Clock.Time(events[0].Time), want)
 	}
-	checkReport(t, report, map[ntconv.Code]uint64{
-		ntconv.CodeRowSkipped: 2, ntconv.CodeRounded: 1, ntconv.CodeUnknownStack: 1, ntconv.CodeRepaired: 2,
-	})
+	checkReport(t, report, map[ntconv.Code]uint64{ntconv.CodeRowSkipped: 2, ntconv.CodeRounded: 1, ntconv.CodeUnknownStack: 1, ntconv.CodeRepaired: 2})
 }
 
 // TestPhases counts the phases of the catalogue: each event is present, with its stack.
@@ -262,39 +259,6 @@ func TestErrors(t *testing.T) {
 		events, _, _, err := read(t, []byte(c.text), chrome.Limits{Value: 1000})
 		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.want) || len(events) != c.events {
 			t.Errorf("%.60q: %d events, %v; want %d, %s", c.text, len(events), err, c.events, c.want)
-		}
-	}
-}
-
-// endless is a reader of a text that a byte follows for ever.
-type endless struct {
-	head string
-	c    byte
-}
-
-func (e *endless) Read(b []byte) (int, error) {
-	n := copy(b, e.head)
-	e.head = e.head[n:]
-	for i := n; i < len(b); i++ {
-		b[i] = e.c
-	}
-	return len(b), nil
-}
-
-// TestEndless reads values without an end.
-func TestEndless(t *testing.T) {
-	for _, head := range []string{`[{"a":"`, `{"`, `{"traceEvents":[{"a":1},{"b":"`, `[{"a":[0`} {
-		c := byte('x')
-		if strings.HasSuffix(head, "0") {
-			c = '1'
-		}
-		src, err := chrome.New(&endless{head, c}, &chrome.Options{Limits: chrome.Limits{Value: 1 << 20}})
-		for err == nil {
-			_, err = src.Next()
-		}
-		var limit *ntconv.LimitError
-		if !errors.As(err, &limit) && !errors.Is(err, ntconv.ErrCorrupt) {
-			t.Errorf("%s: %v", head, err)
 		}
 	}
 }

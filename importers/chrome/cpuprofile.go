@@ -34,12 +34,7 @@ func (c *cpuProfile) take(name string, value []byte) bool {
 // sample adds the node ID of a sample, in JSON.
 func (c *cpuProfile) sample(id []byte, limit int) error {
 	if len(c.samples)+len(id) > limit {
-		return &ntconv.LimitError{
-			Limit: LimitValue,
-			Value: int64(limit),
-			Asked: int64(len(c.samples) + len(id)),
-			Unit:  "bytes",
-		}
+		return &ntconv.LimitError{Limit: LimitValue, Value: int64(limit), Asked: int64(len(c.samples) + len(id)), Unit: "bytes"}
 	}
 	open := byte(',')
 	if len(c.samples) == 0 {
@@ -61,11 +56,7 @@ func (l *loader) finishCPUProfile() error {
 	}
 	d.samples = append(l.cpu.samples, ']')
 	l.cpu = cpuProfile{}
-	p := &v8Profile{
-		number: len(l.profileList) + 1,
-		tree:   l.names.tree(),
-		thread: l.threads[l.thread([]byte("1"), []byte("1"))],
-	}
+	p := &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread([]byte("1"), []byte("1"))]}
 	l.profileList = append(l.profileList, p)
 	p.now, _ = nanos(d.start)
 	if err := l.profileData(p, &d, 0); err != nil {

@@ -38,7 +38,7 @@ func FuzzChrome(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer src.(io.Closer).Close()
+		defer src.Close()
 		poisoned := ntconvtest.Poison(src)
 		dec := chromeevent.NewDecoder(nil)
 		var last ntconv.Ticks

@@ -55,10 +55,8 @@ type loader struct {
 
 func newLoader(o *Options) *loader {
 	l := &loader{
-		o: o, events: spool.New(&spool.Options{Dir: o.Dir, Max: o.MaxTemp}), first: math.MaxInt64, threads: map[*ntconv.Thread]uint64{},
-		parser: chromeevent.Parser{
-			Valid: true,
-		}, byTID: map[string]*ntconv.Thread{}, names: newNames(o.Limits.Names), v8: map[string]*v8Profile{},
+		o: o, events: spool.New(&spool.Options{Dir: o.TempDir, Max: o.MaxTemp}), first: math.MaxInt64, threads: map[*ntconv.Thread]uint64{},
+		parser: chromeevent.Parser{Valid: true}, byTID: map[string]*ntconv.Thread{}, names: newNames(o.Limits.Names), v8: map[string]*v8Profile{},
 	}
 	l.frames = l.names.tree()
 	return l
@@ -159,7 +157,7 @@ func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
 		return true, l.add(l.events, beforeAll, recordEvent, offset, value)
 	case isV8(e):
 		if l.profiles == nil {
-			l.profiles = spool.New(&spool.Options{Dir: l.o.Dir, Max: l.o.MaxTemp})
+			l.profiles = spool.New(&spool.Options{Dir: l.o.TempDir, Max: l.o.MaxTemp})
 		}
 		if e.Has&chromeevent.HasTime != 0 {
 			l.last = e.Time
@@ -246,12 +244,7 @@ func (l *loader) finish() error {
 		err = l.finishCPUProfile()
 	}
 	if n := l.owners.Merged; n > 0 {
-		l.o.Report.Note(
-			ntconv.CodeNotCarried,
-			uint64(n),
-			-1,
-			"events assigned to other processes or threads, because there are too many",
-		)
+		l.o.Report.Note(ntconv.CodeNotCarried, uint64(n), -1, "events assigned to other processes or threads, because there are too many")
 	}
 	return err
 }

@@ -42,11 +42,11 @@ func TestMemoryIsFlat(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		src, err := chrome.New(&stream{left: size}, &chrome.Options{Dir: t.TempDir()})
+		src, err := chrome.New(&stream{left: size}, &chrome.Options{TempDir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer src.(io.Closer).Close()
+		defer src.Close()
 		if _, err := src.Next(); err != nil {
 			t.Fatal(err)
 		}

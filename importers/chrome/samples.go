@@ -8,7 +8,6 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
-	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -18,12 +17,6 @@ type sampleType struct {
 	time bool // the weights are times
 	typ  *ntconv.Type
 }
-
-// Attributes of the event type that describe the weight, as in importers/pprof.
-const (
-	attrWeight     = "pprof.weight"
-	attrWeightUnit = "pprof.weight_unit"
-)
 
 // maxSampleTypes limits the sample types. Samples with further names get the type unnamedSample.
 const (
@@ -55,17 +48,9 @@ func (l *loader) sampleType(name string) int {
 	if isTime(name) {
 		unit, weightUnit = "nanoseconds", "microseconds"
 	}
-	o := imported.Origin{
-		Columns: imported.Columns{Types: []imported.ValueType{{Type: "samples", Unit: "count"}, {Type: name, Unit: unit}}},
-	}
-	l.sampleTypes = append(l.sampleTypes, sampleType{name, isTime(name), &ntconv.Type{
-		Provider: clr.UniversalEvents, ID: uint32(len(l.sampleTypes) + 1), Name: "cpu", Fields: o.Fields(),
-		Attrs: append(
-			o.Attrs(),
-			ntconv.Attr{Key: attrWeight, Value: name},
-			ntconv.Attr{Key: attrWeightUnit, Value: weightUnit},
-		),
-	}})
+	o := imported.Origin{Columns: imported.Columns{Types: []imported.ValueType{{Type: "samples", Unit: "count"}, {Type: name, Unit: unit}}}}
+	weight := imported.FixedWeight(1, weightUnit)
+	l.sampleTypes = append(l.sampleTypes, sampleType{name, isTime(name), imported.SampleType(uint32(len(l.sampleTypes)+1), &o, &weight)})
 	return len(l.sampleTypes) - 1
 }
 

@@ -32,11 +32,7 @@ func (n *names) frame(name, file, module []byte, line, column int32) int32 {
 	if i, ok := n.byKey[string(n.key)]; ok {
 		return i
 	}
-	f := ntconv.Frame{
-		Func:   &ntconv.Function{Name: string(name), File: string(file), StartLine: line},
-		Line:   line,
-		Column: column,
-	}
+	f := ntconv.Frame{Func: &ntconv.Function{Name: string(name), File: string(file), StartLine: line}, Line: line, Column: column}
 	if len(module) > 0 {
 		if f.Mapping = n.mappings[string(module)]; f.Mapping == nil {
 			f.Mapping = &ntconv.Mapping{File: string(module)}
@@ -111,10 +107,11 @@ func (l *loader) stackFrame(id string, value []byte) error {
 // this also ends a cycle of nodes.
 func (t *tree) appendFrames(dst []ntconv.Frame, i int32, limit int) (frames []ntconv.Frame, cut bool) {
 	for steps := 0; i >= 0; i = t.nodes[i].parent {
-		if steps++; len(dst) == limit || steps > 2*limit || steps > len(t.nodes) {
+		f := t.nodes[i].frame
+		if steps++; f >= 0 && len(dst) == limit || steps > 2*limit || steps > len(t.nodes) {
 			return dst, true
 		}
-		if f := t.nodes[i].frame; f >= 0 {
+		if f >= 0 {
 			dst = append(dst, t.names.frames[f])
 		}
 	}

@@ -86,10 +86,7 @@ func (t *text) value() ([]byte, error) {
 			err == nil && end == t.end && t.buf[end-1] != '}' && t.buf[end-1] != ']' && t.buf[end-1] != '"'
 		switch size := t.end - t.pos; {
 		case more && size > t.limit:
-			return nil, t.at(
-				t.offset(),
-				&ntconv.LimitError{Limit: LimitValue, Value: int64(t.limit), Asked: int64(size), Unit: "bytes"},
-			)
+			return nil, t.at(t.offset(), &ntconv.LimitError{Limit: LimitValue, Value: int64(t.limit), Asked: int64(size), Unit: "bytes"})
 		case more && t.fill():
 			continue
 		case err != nil:
@@ -98,10 +95,7 @@ func (t *text) value() ([]byte, error) {
 		v := t.buf[t.pos:end]
 		t.pos = end
 		if len(v) > t.limit {
-			return nil, t.at(
-				t.offset()-int64(len(v)),
-				&ntconv.LimitError{Limit: LimitValue, Value: int64(t.limit), Asked: int64(len(v)), Unit: "bytes"},
-			)
+			return nil, t.at(t.offset()-int64(len(v)), &ntconv.LimitError{Limit: LimitValue, Value: int64(t.limit), Asked: int64(len(v)), Unit: "bytes"})
 		}
 		return v, nil
 	}
@@ -116,15 +110,7 @@ func (t *text) fail(err error, end int) error {
 	case errors.As(err, &syntax):
 		return t.syntax(t.base+int64(syntax.Offset), syntax.Want)
 	case errors.Is(err, jsonio.ErrDepth):
-		return t.at(
-			at,
-			&ntconv.LimitError{
-				Limit: LimitDepth,
-				Value: jsonio.MaxDepth,
-				Asked: jsonio.MaxDepth + 1,
-				Unit:  "levels",
-			},
-		)
+		return t.at(at, &ntconv.LimitError{Limit: LimitDepth, Value: jsonio.MaxDepth, Asked: jsonio.MaxDepth + 1, Unit: "levels"})
 	}
 	return err
 }
@@ -167,10 +153,5 @@ func (t *text) at(offset int64, err error) error {
 		line += int64(n)
 		start = t.base + int64(bytes.LastIndexByte(before, '\n')) + 1
 	}
-	return &ntconv.FormatError{
-		Format: format,
-		Offset: offset,
-		Where:  fmt.Sprintf("line %d, column %d", line+1, offset-start+1),
-		Err:    err,
-	}
+	return &ntconv.FormatError{Format: format, Offset: offset, Where: fmt.Sprintf("line %d, column %d", line+1, offset-start+1), Err: err}
 }

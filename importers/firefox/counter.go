@@ -93,10 +93,7 @@ func (f *file) readGroups(tables []*counterTable) ([]*counterTable, error) {
 // readCounterTable reads a sample table of a counter. Its times may be absolute or differences.
 func (f *file) readCounterTable(t *counterTable) (err error) {
 	t.table, err = f.readTable([]column{
-		{
-			name:  "time",
-			times: &t.time,
-		}, {name: "timeDeltas", exact: &t.deltas}, {name: "count", exact: &t.count}, {name: "number", exact: &t.number},
+		{name: "time", times: &t.time}, {name: "timeDeltas", exact: &t.deltas}, {name: "count", exact: &t.count}, {name: "number", exact: &t.number},
 	})
 	if err != nil || t.rows == 0 {
 		return err

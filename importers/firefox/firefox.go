@@ -25,6 +25,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -57,24 +58,17 @@ func (l Limits) Defaults() Limits {
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
-	Limits Limits
-	Report *ntconv.Report // receives the conditions that the import counts; may be nil
-	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps
-	// ntconv.ErrLimit.
-	MaxTemp int64
-}
-
-// A Source yields the events of a profile. Call Close to remove its temporary file. It is not safe for concurrent use.
-type Source interface {
-	ntconv.Source
-	io.Closer
+	Limits  Limits
+	TempDir string         // directory of the temporary file; "" means os.TempDir()
+	MaxTemp int64          // maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit
+	Report  *ntconv.Report // receives the conditions that the import counts; may be nil
 }
 
 // New reads decompressed JSON from r to its end, because names may follow the samples. Nil opts select the defaults.
 // Errors are *ntconv.FormatError with line and column. They wrap ntconv.ErrTruncated, ntconv.ErrCorrupt,
 // ntconv.ErrLimit, ntconv.ErrUnsupported, or ntconv.ErrFormat if the JSON is not a profile. Errors of r are returned
-// unchanged.
-func New(r io.Reader, opts *Options) (Source, error) {
+// unchanged. Close the source to remove its temporary file.
+func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
@@ -85,9 +79,9 @@ func New(r io.Reader, opts *Options) (Source, error) {
 		report: o.Report,
 		b: imported.New(imported.Options{
 			Limits:  imported.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
-			MaxTemp: o.MaxTemp, Report: o.Report,
+			TempDir: o.TempDir, MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
-		owners: newOwners(),
+		owners: owners{processes: map[string]*ntconv.Process{}},
 		names:  newNames(),
 	}
 	src, err := f.read()
@@ -95,7 +89,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 		_ = f.b.Close() // the first error counts
 		return nil, err
 	}
-	return src, nil
+	return spool.NewSource(src, f.b.Close), nil
 }
 
 // A file is a profile that is being read.
@@ -121,7 +115,7 @@ var fileMembers = []string{"meta", "libs", "shared", "threads", "counters"}
 
 // read reads the file in one pass. The members may have any order, except that meta must precede threads. References to
 // members that may follow are validated in source.
-func (f *file) read() (Source, error) {
+func (f *file) read() (ntconv.Source, error) {
 	f.lateStacks = -1
 	hasThreads := false
 	err := f.Object(fileMembers, func(i int) error {
@@ -148,16 +142,13 @@ func (f *file) read() (Source, error) {
 		return nil, err
 	}
 	if f.meta == nil || !hasThreads {
-		return nil, f.Fail(
-			f.Place(),
-			fmt.Errorf("%w: the members meta and threads of a Firefox profile are missing", ntconv.ErrFormat),
-		)
+		return nil, f.Fail(f.Place(), fmt.Errorf("%w: the members meta and threads of a Firefox profile are missing", ntconv.ErrFormat))
 	}
 	return f.source()
 }
 
 // source returns the events. The whole file must have been read.
-func (f *file) source() (Source, error) {
+func (f *file) source() (ntconv.Source, error) {
 	if f.lateStacks >= 0 && (f.shared == nil || f.lateStacks >= int64(f.shared.stacks)) {
 		return nil, f.Fail(f.latePlace, fmt.Errorf("%w: there is no stack %d", ntconv.ErrCorrupt, f.lateStacks))
 	}
@@ -176,10 +167,7 @@ func (f *file) source() (Source, error) {
 	}
 	e := newEvents(f)
 	src, err := f.b.Source(imported.Profile{
-		Format: fmt.Sprintf(
-			"firefox %d",
-			f.meta.version,
-		), Origin: o, Frame: f.frame, Wall: time.Unix(0, f.meta.start).UTC(), Event: e.next,
+		Format: fmt.Sprintf("firefox %d", f.meta.version), Origin: o, Frame: f.frame, Wall: time.Unix(0, f.meta.start).UTC(), Event: e.next,
 	})
 	e.src = src
 	return src, err

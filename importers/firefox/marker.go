@@ -32,10 +32,7 @@ const (
 func (f *file) readMarkers(m *markerTable) (err error) {
 	m.table, err = f.readTable([]column{
 		{name: "name", ints: &m.name}, {name: "category", ints: &m.category}, {name: "phase", ints: &m.phase},
-		{
-			name:  "startTime",
-			times: &m.start,
-		}, {name: "endTime", times: &m.end}, {name: "time", times: &m.time}, {name: "data", values: &m.data},
+		{name: "startTime", times: &m.start}, {name: "endTime", times: &m.end}, {name: "time", times: &m.time}, {name: "data", values: &m.data},
 	})
 	if err != nil || m.rows == 0 {
 		return err
@@ -158,12 +155,7 @@ func (f *file) markerAt(m *markerTable, i int) (r marker, err error) {
 	}
 	if r.lasts && r.until < r.at {
 		r.until = r.at
-		f.report.Note(
-			ntconv.CodeRepaired,
-			1,
-			m.place.Offset,
-			"markers that end before they begin; they have no duration",
-		)
+		f.report.Note(ntconv.CodeRepaired, 1, m.place.Offset, "markers that end before they begin; they have no duration")
 	}
 	return r, nil
 }
@@ -178,12 +170,7 @@ const (
 func (f *file) addMarker(t *thread, r *marker) error {
 	m := &t.markers
 	if r.isUnmatched {
-		f.report.Note(
-			ntconv.CodeRepaired,
-			1,
-			m.place.Offset,
-			"markers without a start or an end; they last from the start or to the end of their thread",
-		)
+		f.report.Note(ntconv.CodeRepaired, 1, m.place.Offset, "markers without a start or an end; they last from the start or to the end of their thread")
 	}
 	node := imported.NoStack
 	if stack, ok := causeOf(r.data); ok {
@@ -222,16 +209,7 @@ func (f *file) highestMarker(t *thread, name int32) {
 func (f *file) checkMarkers() error {
 	for i, t := range f.threads {
 		if n := len(f.stringsOf(t.tables)); int(t.markerName) >= n && t.markerPlace.Offset > 0 || t.markerLow < 0 {
-			return f.Fail(
-				t.markerPlace,
-				fmt.Errorf(
-					"%w: a marker of thread %d has string %d as its name; there are %d",
-					ntconv.ErrCorrupt,
-					i,
-					t.markerName,
-					n,
-				),
-			)
+			return f.Fail(t.markerPlace, fmt.Errorf("%w: a marker of thread %d has string %d as its name; there are %d", ntconv.ErrCorrupt, i, t.markerName, n))
 		}
 	}
 	return nil
@@ -254,10 +232,7 @@ func newEvents(f *file) *events { return &events{f: f, encoder: chromeevent.NewE
 func (e *events) next(at ntconv.Ticks, data []byte) (*ntconv.Event, error) {
 	if data != nil {
 		e.like = ntconv.Event{Kind: ntconv.KindEvent, CPU: ntconv.CPUUnknown, Offset: -1, Time: at}
-		e.e = chromeevent.Event{
-			Has:  chromeevent.HasName | chromeevent.HasCategory | chromeevent.HasTime | chromeevent.HasPID | chromeevent.HasTID,
-			Time: int64(at),
-		}
+		e.e = chromeevent.Event{Has: chromeevent.HasName | chromeevent.HasCategory | chromeevent.HasTime | chromeevent.HasPID | chromeevent.HasTID, Time: int64(at)}
 		if data[0] == recordMarker {
 			e.marker(data[1:])
 		} else {

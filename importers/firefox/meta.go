@@ -34,15 +34,7 @@ type meta struct {
 	cpuScale   int64                      // factor from values of the file to cpu
 }
 
-var metaMembers = []string{
-	"startTime",
-	"interval",
-	"preprocessedProfileVersion",
-	"product",
-	"categories",
-	"markerSchema",
-	"sampleUnits",
-}
+var metaMembers = []string{"startTime", "interval", "preprocessedProfileVersion", "product", "categories", "markerSchema", "sampleUnits"}
 
 // readMeta reads the member meta. It rejects profiles that are not processed.
 func (f *file) readMeta() error {
@@ -71,10 +63,7 @@ func (f *file) readMeta() error {
 	}
 	if m.version == 0 {
 		return &ntconv.AdviceError{
-			Err: f.Fail(
-				f.Place(),
-				fmt.Errorf("%w: a profile as Firefox records it, which is not processed", ntconv.ErrUnsupported),
-			),
+			Err:    f.Fail(f.Place(), fmt.Errorf("%w: a profile as Firefox records it, which is not processed", ntconv.ErrUnsupported)),
 			Advice: "open it in profiler.firefox.com, and read the profile that it saves",
 		}
 	}

@@ -66,15 +66,7 @@ const kindLibrary = 1
 type lib struct{ path, buildID string }
 
 // tableMembers are the table members of an object. threadMembers appends the other members of a thread.
-var tableMembers = []string{
-	"stringArray",
-	"stringTable",
-	"stackTable",
-	"frameTable",
-	"funcTable",
-	"resourceTable",
-	"sources",
-}
+var tableMembers = []string{"stringArray", "stringTable", "stackTable", "frameTable", "funcTable", "resourceTable", "sources"}
 
 // stringBytes is the memory charged for a string in addition to its bytes.
 const stringBytes = 32
@@ -98,36 +90,22 @@ func (f *file) readTables(t *tables, s *stackColumns, member int) (err error) {
 		})
 	case "stackTable":
 		t.hasStacks = true
-		s.table, err = f.readTable(
-			[]column{
-				{name: "frame", ints: &s.frame},
-				{name: "prefix", ints: &s.prefix},
-				{name: "prefixOffset", ints: &s.offset},
-			},
-		)
+		s.table, err = f.readTable([]column{{name: "frame", ints: &s.frame}, {name: "prefix", ints: &s.prefix}, {name: "prefixOffset", ints: &s.offset}})
 	case "frameTable":
 		c := &t.frames
 		c.table, err = f.readTable([]column{
-			{
-				name: "func",
-				ints: &c.fn,
-			}, {name: "line", ints: &c.line}, {name: "column", ints: &c.column}, {name: "inlineDepth", ints: &c.depth},
+			{name: "func", ints: &c.fn}, {name: "line", ints: &c.line}, {name: "column", ints: &c.column}, {name: "inlineDepth", ints: &c.depth},
 			{name: "category", ints: &c.category}, {name: "lib", ints: &c.lib}, {name: "flags", ints: &c.flags},
 		})
 	case "funcTable":
 		c := &t.funcs
 		c.table, err = f.readTable([]column{
-			{
-				name: "name",
-				ints: &c.name,
-			}, {name: "isJS", bools: &c.isJS}, {name: "resource", ints: &c.resource}, {name: "fileName", ints: &c.file},
+			{name: "name", ints: &c.name}, {name: "isJS", bools: &c.isJS}, {name: "resource", ints: &c.resource}, {name: "fileName", ints: &c.file},
 			{name: "source", ints: &c.source}, {name: "lineNumber", ints: &c.line}, {name: "flags", ints: &c.flags},
 		})
 	case "resourceTable":
 		c := &t.resources
-		c.table, err = f.readTable(
-			[]column{{name: "name", ints: &c.name}, {name: "lib", ints: &c.lib}, {name: "type", ints: &c.kind}},
-		)
+		c.table, err = f.readTable([]column{{name: "name", ints: &c.name}, {name: "lib", ints: &c.lib}, {name: "type", ints: &c.kind}})
 	default:
 		_, err = f.readTable([]column{{name: "filename", ints: &t.sources}})
 	}
@@ -147,16 +125,10 @@ func (f *file) finishTables(t *tables, s *stackColumns) error {
 	for i, frame := range s.frame {
 		caller, ok := s.caller(i)
 		if !ok {
-			return f.Fail(
-				s.place,
-				fmt.Errorf("%w: the prefix of stack %d is not an earlier stack", ntconv.ErrCorrupt, i),
-			)
+			return f.Fail(s.place, fmt.Errorf("%w: the prefix of stack %d is not an earlier stack", ntconv.ErrCorrupt, i))
 		}
 		if frame < 0 || int(frame) >= t.frames.rows {
-			return f.Fail(
-				s.place,
-				fmt.Errorf("%w: stack %d has frame %d; frameTable has %d", ntconv.ErrCorrupt, i, frame, t.frames.rows),
-			)
+			return f.Fail(s.place, fmt.Errorf("%w: stack %d has frame %d; frameTable has %d", ntconv.ErrCorrupt, i, frame, t.frames.rows))
 		}
 		node := imported.NoStack
 		if caller >= 0 {
@@ -291,17 +263,7 @@ func (f *file) checkNames() error {
 			required := c.name == "frameTable.func" || c.name == "funcTable.name"
 			at := slices.IndexFunc(c.column, func(n int32) bool { return int(n) >= c.limit || n < 0 && required })
 			if at >= 0 {
-				return f.Fail(
-					c.table.place,
-					fmt.Errorf(
-						"%w: row %d of %s is %d; want less than %d",
-						ntconv.ErrCorrupt,
-						at,
-						c.name,
-						c.column[at],
-						c.limit,
-					),
-				)
+				return f.Fail(c.table.place, fmt.Errorf("%w: row %d of %s is %d; want less than %d", ntconv.ErrCorrupt, at, c.name, c.column[at], c.limit))
 			}
 		}
 		if len(t.funcs.name) != t.funcs.rows {
@@ -309,10 +271,7 @@ func (f *file) checkNames() error {
 		}
 		for _, name := range f.sourcesOf(t) {
 			if int(name) >= stringArray {
-				return f.Fail(
-					t.funcs.place,
-					fmt.Errorf("%w: a name of a source is string %d of %d", ntconv.ErrCorrupt, name, stringArray),
-				)
+				return f.Fail(t.funcs.place, fmt.Errorf("%w: a name of a source is string %d of %d", ntconv.ErrCorrupt, name, stringArray))
 			}
 		}
 	}

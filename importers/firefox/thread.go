@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
+	"github.com/ntconv/ntconv/internal/events/owner"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -61,7 +62,9 @@ func (f *file) readThread() error {
 		return err
 	}
 	t.thread = f.owners.thread(&o, f.meta.product)
-	if t.number, err = f.b.AddThread(t.thread, f.owners.labels(t.thread)); err != nil {
+	p := t.thread.Process
+	name := owner.Name{Process: p.Name, Thread: t.thread.Name, PID: int64(p.PID), TID: int64(t.thread.TID)}
+	if t.number, err = f.b.AddThread(t.thread, name.Labels()); err != nil {
 		return f.Fail(f.Place(), err)
 	}
 	t.pid = o.pid
@@ -106,14 +109,8 @@ func (f *file) readThreadMember(t *thread, o *ownerFields, name string) (err err
 // readSamples reads a table of samples or allocations. Its times may be absolute or differences.
 func (f *file) readSamples(s *sampleTable) (err error) {
 	s.table, err = f.readTable([]column{
-		{
-			name: "stack",
-			ints: &s.stack,
-		}, {name: "time", times: &s.time}, {name: "timeDeltas", exact: &s.deltas}, {name: "weight", exact: &s.weight},
-		{
-			name:  "duration",
-			exact: &s.duration,
-		}, {name: "threadCPUDelta", exact: &s.cpu}, {name: "weightType", text: &s.weightType},
+		{name: "stack", ints: &s.stack}, {name: "time", times: &s.time}, {name: "timeDeltas", exact: &s.deltas}, {name: "weight", exact: &s.weight},
+		{name: "duration", exact: &s.duration}, {name: "threadCPUDelta", exact: &s.cpu}, {name: "weightType", text: &s.weightType},
 	})
 	if err != nil || s.rows == 0 {
 		return err
@@ -183,17 +180,7 @@ func (f *file) node(t *thread, what string, row int, index int32, p jsonio.Place
 		return imported.Node(index) + 1, nil
 	}
 	if index < 0 || int(index) >= tables.stacks {
-		return 0, f.Fail(
-			p,
-			fmt.Errorf(
-				"%w: row %d of %s has stack %d; stackTable has %d",
-				ntconv.ErrCorrupt,
-				row,
-				what,
-				index,
-				tables.stacks,
-			),
-		)
+		return 0, f.Fail(p, fmt.Errorf("%w: row %d of %s has stack %d; stackTable has %d", ntconv.ErrCorrupt, row, what, index, tables.stacks))
 	}
 	return tables.base + imported.Node(index), nil
 }

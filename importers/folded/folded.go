@@ -18,11 +18,13 @@ package folded
 import (
 	"bufio"
 	"bytes"
-	"encoding/binary"
+	"cmp"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // Options configure a source. The zero value selects the defaults.
@@ -60,18 +62,15 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		s.o = *opts
 	}
 	if s.o.Decimals < 0 || s.o.Decimals > maxDecimals || s.o.Column < 0 || s.o.Column > 2 {
-		return nil, fmt.Errorf(
-			"folded: %w: %d decimals or column %d; want 0 to %d and 0 to 2",
-			ntconv.ErrUnsupported,
-			s.o.Decimals,
-			s.o.Column,
-			maxDecimals,
-		)
+		return nil, fmt.Errorf("folded: %w: %d decimals or column %d; want 0 to %d and 0 to 2", ntconv.ErrUnsupported, s.o.Decimals, s.o.Column, maxDecimals)
 	}
 	s.o.Limits = s.o.Limits.Defaults()
 	s.names = newNames(&s.o)
 	s.owners = newOwners()
-	s.describe()
+	t := imported.ValueType{Type: cmp.Or(s.o.SampleType, "samples"), Unit: cmp.Or(s.o.Unit, "count")}
+	origin := imported.Origin{Columns: imported.Columns{Types: []imported.ValueType{t}}}
+	s.Samples = imported.NewSamples("folded", &origin, imported.FixedWeight(0, t.Unit), time.Time{}, s.o.Report)
+	s.Info().Aggregate = true
 	head, _ := s.in.Peek(peekBytes) // Next returns the error
 	if bytes.HasPrefix(head, byteOrderMark) {
 		s.offset = int64(len(byteOrderMark))
@@ -79,14 +78,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		_, _ = s.in.Discard(len(byteOrderMark)) // Peek has read them
 	}
 	if s.o.Column == 0 && isDifferential(head) {
-		return nil, located(
-			1,
-			0,
-			fmt.Errorf(
-				"%w: lines have two values, which compare two profiles; choose column 1 or 2",
-				ntconv.ErrUnsupported,
-			),
-		)
+		return nil, located(1, 0, fmt.Errorf("%w: lines have two values, which compare two profiles; choose column 1 or 2", ntconv.ErrUnsupported))
 	}
 	return s, nil
 }
@@ -138,17 +130,13 @@ func isDifferential(head []byte) bool {
 type source struct {
 	o      Options
 	in     *bufio.Reader
-	info   ntconv.Info
 	names  *names
 	owners owners
+	imported.Samples
+	value [1]int64 // of the current line
+	long  []byte   // a line that does not fit into the buffer of in
 
-	typ     *ntconv.Type
-	capture *ntconv.Thread
-	event   ntconv.Event
-	payload []byte
-	long    []byte // a line that does not fit into the buffer of in
-
-	defined bool   // the definition of typ has been delivered
+	defined bool   // the definition of the type has been delivered
 	number  int    // number of the current line, from 1
 	offset  int64  // of the next line, in the decompressed input
 	valid   uint64 // lines with a value
@@ -156,13 +144,10 @@ type source struct {
 	err     error
 }
 
-func (s *source) Info() *ntconv.Info { return &s.info }
-
 func (s *source) Next() (*ntconv.Event, error) {
-	if !s.defined { // so that the type is not lost if the input has no lines
+	if !s.defined {
 		s.defined = true
-		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.typ}
-		return &s.event, nil
+		return s.Definition(), nil
 	}
 	for s.err == nil {
 		at := s.offset
@@ -174,19 +159,15 @@ func (s *source) Next() (*ntconv.Event, error) {
 		if line = trimLine(line); isIgnored(line) {
 			continue
 		}
-		stack, value, ok := s.value(line)
+		stack, ok := s.cut(line)
 		if !ok {
 			s.invalid++
-			s.o.Report.Note(
-				ntconv.CodeRowSkipped,
-				1,
-				at,
-				fmt.Sprintf("line %d does not end in a space and a value", s.number),
-			)
+			s.o.Report.Note(ntconv.CodeRowSkipped, 1, at, fmt.Sprintf("line %d does not end in a space and a value", s.number))
 			continue
 		}
-		if s.err = s.fill(stack, value, at); s.err == nil {
-			return &s.event, nil
+		var e *ntconv.Event
+		if e, s.err = s.sample(stack, at); s.err == nil {
+			return e, nil
 		}
 	}
 	return nil, s.err
@@ -195,11 +176,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 // end returns the final error: io.EOF, unless the input has lines, but none with a value.
 func (s *source) end(err error) error {
 	if err == io.EOF && s.valid == 0 && s.invalid > 0 {
-		return located(
-			s.number,
-			s.offset,
-			fmt.Errorf("%w: no line ends in a space and a value; want lines such as main;scan 120", ntconv.ErrFormat),
-		)
+		return located(s.number, s.offset, fmt.Errorf("%w: no line ends in a space and a value; want lines such as main;scan 120", ntconv.ErrFormat))
 	}
 	return err
 }
@@ -216,11 +193,7 @@ func (s *source) line() ([]byte, error) {
 		part, err := s.in.ReadSlice('\n')
 		if n := len(s.long) + len(part); n > s.o.Limits.Line {
 			s.number++
-			return nil, located(
-				s.number,
-				s.offset,
-				&ntconv.LimitError{Limit: LimitLine, Value: int64(s.o.Limits.Line), Asked: int64(n), Unit: "bytes"},
-			)
+			return nil, located(s.number, s.offset, &ntconv.LimitError{Limit: LimitLine, Value: int64(s.o.Limits.Line), Asked: int64(n), Unit: "bytes"})
 		}
 		if err == nil && len(s.long) == 0 {
 			s.number++
@@ -240,8 +213,8 @@ func (s *source) line() ([]byte, error) {
 	}
 }
 
-// value splits a line into the stack and the value that the options select.
-func (s *source) value(line []byte) (stack []byte, value int64, ok bool) {
+// cut splits a line. It returns the stack, and sets s.value to the value that the options select.
+func (s *source) cut(line []byte) (stack []byte, ok bool) {
 	stack, text, ok := cutValue(line)
 	if ok && s.o.Column > 0 {
 		var first []byte
@@ -250,32 +223,27 @@ func (s *source) value(line []byte) (stack []byte, value int64, ok bool) {
 		}
 	}
 	if !ok {
-		return nil, 0, false
+		return nil, false
 	}
 	value, rounded, ok := parseValue(text, s.o.Decimals)
 	if rounded {
 		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "values were rounded to integers")
 	}
-	return stack, value, ok
+	s.value[0] = value
+	return stack, ok
 }
 
-// fill sets s.event to the event of a line.
-func (s *source) fill(stack []byte, value int64, at int64) error {
-	owner, stack := s.roots(stack)
+// sample returns the event of a line.
+func (s *source) sample(stack []byte, at int64) (*ntconv.Event, error) {
+	root, stack := s.roots(stack)
 	frames, err := s.frames(stack, at)
 	if err != nil {
-		return located(s.number, at, err)
-	}
-	var st *ntconv.Stack
-	if len(frames) > 0 {
-		st = &ntconv.Stack{Frames: frames}
+		return nil, located(s.number, at, err)
 	}
 	s.valid++
-	s.payload = binary.AppendUvarint(s.payload[:0], uint64(value))
-	s.payload = binary.AppendVarint(s.payload, value)
-	s.event = ntconv.Event{
-		Kind: ntconv.KindEvent, Flags: ntconv.FlagSorted, Seq: uint32(s.valid), Time: syncTick, Offset: at,
-		Type: s.typ, Thread: owner.thread, Labels: owner.labels, Capture: s.capture, Stack: st, Payload: s.payload,
+	in := imported.Sample{Time: imported.SyncTick, Offset: at, Thread: root.thread, Labels: root.labels, Values: s.value[:]}
+	if len(frames) > 0 {
+		in.Stack = &ntconv.Stack{Frames: frames}
 	}
-	return nil
+	return s.Event(&in), nil
 }

@@ -2,49 +2,34 @@ package folded
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/owner"
 )
 
-// An owner is the thread for which samples were recorded, and labels that name it. exporters/pprof writes the labels.
-type owner struct {
+// A root is the thread that the outermost frames of a line name, and labels that name it. exporters/pprof writes the
+// labels.
+type root struct {
 	thread *ntconv.Thread
-	labels *ntconv.Labels // nil if the line names no owner
+	labels *ntconv.Labels // nil if the line names no thread
 }
 
 // owners assigns the processes and threads of the lines.
 type owners struct {
-	fallback *owner                     // for lines that name no owner
-	roots    map[string]*owner          // by the text of the outermost frames
-	process  map[string]*ntconv.Process // by the text of the process frame
-	pids     map[uint64]bool            // PIDs in use
-	tids     map[uint64]bool            // TIDs in use
+	fallback   *root                      // of lines that name none, and beyond the limits
+	roots      map[string]*root           // by the text of the outermost frames
+	process    map[string]*ntconv.Process // by the text of the process frame
+	pids, tids owner.Numbers
 }
-
-// The process and thread of lines that name none, as in importers/pprof.
-const (
-	fallbackPID  = 1
-	fallbackName = "process"
-)
-
-// Lines of further processes and threads are assigned to the fallback.
-const (
-	maxProcesses = 10_000
-	maxThreads   = 100_000
-)
 
 func newOwners() owners {
-	p := &ntconv.Process{PID: fallbackPID, Name: fallbackName, PointerSize: 8}
-	return owners{
-		fallback: &owner{thread: &ntconv.Thread{TID: fallbackPID, Process: p}}, roots: map[string]*owner{},
-		process: map[string]*ntconv.Process{}, pids: map[uint64]bool{}, tids: map[uint64]bool{},
-	}
+	t := &ntconv.Thread{TID: owner.DefaultPID, Process: owner.Process(owner.DefaultPID)}
+	return owners{fallback: &root{thread: t}, roots: map[string]*root{}, process: map[string]*ntconv.Process{}}
 }
 
-// roots returns the owner that the outermost frames of a stack name, and the rest of the stack.
-func (s *source) roots(text []byte) (*owner, []byte) {
+// roots returns the thread that the outermost frames of a stack name, and the rest of the stack.
+func (s *source) roots(text []byte) (*root, []byte) {
 	n := 0
 	if s.o.ProcessRoot {
 		n++
@@ -65,55 +50,47 @@ func (s *source) roots(text []byte) (*owner, []byte) {
 		end += at + 1
 	}
 	roots, rest := text[:end-1], text[min(end, len(text)):]
-	o := s.owners.roots[string(roots)]
-	if o == nil {
-		o = s.newOwner(string(roots))
+	r := s.owners.roots[string(roots)]
+	if r == nil {
+		r = s.newRoot(string(roots))
 	}
-	return o, rest
+	return r, rest
 }
 
-// newOwner returns the owner for roots that are not known yet.
-func (s *source) newOwner(roots string) *owner {
+// newRoot returns the thread for outermost frames that are not known yet.
+func (s *source) newRoot(roots string) *root {
 	o := &s.owners
-	if len(o.roots) >= maxThreads {
+	if len(o.roots) >= owner.MaxThreads {
 		return o.fallback
 	}
 	process, thread := "", roots
+	t := &ntconv.Thread{Process: o.fallback.thread.Process}
+	name := owner.Name{PID: -1, TID: -1}
 	if s.o.ProcessRoot {
 		process, thread, _ = strings.Cut(roots, ";")
-	}
-	var names, numbers []ntconv.Label
-	t := &ntconv.Thread{Process: o.fallback.thread.Process}
-	if s.o.ProcessRoot {
 		var known bool
 		if t.Process, known = o.processOf(process); known {
-			numbers = append(
-				numbers,
-				ntconv.Label{Kind: ntconv.LabelInt, Key: "pid", Num: int64(t.Process.PID), Unit: "id"},
-			)
+			name.PID = int64(t.Process.PID)
 		}
-		names = append(names, ntconv.Label{Kind: ntconv.LabelString, Key: "process", Str: t.Process.Name})
+		name.Process = t.Process.Name
 	}
 	t.TID = t.Process.PID
 	if s.o.ThreadRoot && thread != "" {
-		name, id, known := cutID(thread)
-		if t.Name = name; known && name == "thread" { // the name that exporters/folded writes for a thread without a name
-			t.Name = ""
-		}
-		if known {
-			numbers = append(numbers, ntconv.Label{Kind: ntconv.LabelInt, Key: "tid", Num: int64(id), Unit: "id"})
+		var known bool
+		if t.Name, t.TID, known = cutID(thread); known {
+			o.tids.Add(t.TID)
+			name.TID = int64(t.TID)
+			if t.Name == "thread" { // the name that exporters/folded writes for a thread without a name
+				t.Name = ""
+			}
 		} else {
-			id = unused(o.tids)
+			t.TID = o.tids.New(uint64(o.tids.Len()) + 1)
 		}
-		if t.Name != "" {
-			names = append(names, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
-		}
-		o.tids[id] = true
-		t.TID = id
+		name.Thread = t.Name
 	}
-	found := &owner{thread: t, labels: ntconv.NewLabels(append(names, numbers...))}
-	o.roots[roots] = found
-	return found
+	r := &root{thread: t, labels: name.Labels()}
+	o.roots[roots] = r
+	return r
 }
 
 // processOf returns the process that a frame names, and whether the frame states its PID.
@@ -122,13 +99,12 @@ func (o *owners) processOf(text string) (p *ntconv.Process, known bool) {
 	if p := o.process[text]; p != nil {
 		return p, known && p.PID == id
 	}
-	if len(o.process) >= maxProcesses {
+	if len(o.process) >= owner.MaxProcesses {
 		return o.fallback.thread.Process, false
 	}
-	if known = known && !o.pids[id]; !known {
-		id = unused(o.pids)
+	if known = known && o.pids.Add(id); !known {
+		id = o.pids.New(uint64(o.pids.Len()) + 1)
 	}
-	o.pids[id] = true
 	p = &ntconv.Process{PID: id, Name: name, PointerSize: 8}
 	o.process[text] = p
 	return p, known
@@ -137,23 +113,10 @@ func (o *owners) processOf(text string) (p *ntconv.Process, known bool) {
 // cutID splits NAME-ID. It returns false if text has no ID. The name is valid UTF-8.
 func cutID(text string) (name string, id uint64, ok bool) {
 	text = toValid(strings.TrimSpace(text))
-	at := strings.LastIndexByte(text, '-')
-	if at <= 0 {
-		return text, 0, false
+	if at := strings.LastIndexByte(text, '-'); at > 0 {
+		if id, ok = owner.Parse(text[at+1:]); ok {
+			return text[:at], id, true
+		}
 	}
-	id, err := strconv.ParseUint(text[at+1:], 10, 63)
-	if err != nil {
-		return text, 0, false
-	}
-	return text[:at], id, true
-}
-
-// unused returns an unused ID, at least 1. The search starts after the number of used IDs, because IDs are assigned in
-// ascending order.
-func unused(ids map[uint64]bool) uint64 {
-	id := uint64(len(ids)) + 1
-	for ids[id] {
-		id++
-	}
-	return id
+	return text, 0, false
 }

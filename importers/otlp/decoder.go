@@ -50,11 +50,7 @@ func (d *decoder) room() bool {
 			ntconv.CodeNotCarried,
 			1,
 			d.place.offset,
-			fmt.Sprintf(
-				"%v: attributes, events, links or elements of arrays after the first %d",
-				d.place,
-				d.limits.Elements,
-			),
+			fmt.Sprintf("%v: attributes, events, links or elements of arrays after the first %d", d.place, d.limits.Elements),
 		)
 	} else {
 		d.report.Add(ntconv.CodeNotCarried, 1, d.place.offset)
@@ -68,14 +64,7 @@ func (d *decoder) finish(ids idLengths) bool {
 	s.Attributes = d.own
 	switch {
 	case ids.trace != len(s.TraceID) || ids.span != len(s.ID) || ids.parent != 0 && ids.parent != len(s.ParentID):
-		d.skip(
-			fmt.Sprintf(
-				"IDs of %d, %d and %d bytes; want 16 for the trace, 8 for the span, and 0 or 8 for the parent",
-				ids.trace,
-				ids.span,
-				ids.parent,
-			),
-		)
+		d.skip(fmt.Sprintf("IDs of %d, %d and %d bytes; want 16 for the trace, 8 for the span, and 0 or 8 for the parent", ids.trace, ids.span, ids.parent))
 		return false
 	case s.TraceID.IsZero() || s.ID.IsZero():
 		d.skip("all-zero trace ID or span ID")
@@ -104,12 +93,7 @@ func (d *decoder) unknown(name string) {
 
 // tooDeep returns the empty value that replaces a value nested too deeply, and counts it.
 func (d *decoder) tooDeep() span.Value {
-	d.report.Note(
-		ntconv.CodeNotCarried,
-		1,
-		d.place.offset,
-		fmt.Sprintf("values nested deeper than %d levels", d.limits.Depth),
-	)
+	d.report.Note(ntconv.CodeNotCarried, 1, d.place.offset, fmt.Sprintf("values nested deeper than %d levels", d.limits.Depth))
 	return span.Empty()
 }
 

@@ -79,12 +79,7 @@ type limitedReader struct {
 
 func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
-		return 0, &ntconv.LimitError{
-			Limit: LimitMessage,
-			Value: int64(l.limit),
-			Asked: int64(l.limit) + 1,
-			Unit:  "bytes",
-		}
+		return 0, &ntconv.LimitError{Limit: LimitMessage, Value: int64(l.limit), Asked: int64(l.limit) + 1, Unit: "bytes"}
 	}
 	n, err := l.r.Read(p[:min(len(p), l.left)])
 	l.left -= n
@@ -251,11 +246,7 @@ func (j *jsonReader) token(t jsontext.Token) error {
 	case j.inList && kind == 'n':
 		return nil
 	}
-	return located(
-		j.place.offset,
-		jsonio.Path(j.dec.StackPointer()),
-		fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()),
-	)
+	return located(j.place.offset, jsonio.Path(j.dec.StackPointer()), fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()))
 }
 
 // field starts reading the list resourceSpans, or skips the value of any other field.
@@ -297,17 +288,9 @@ func (j *jsonReader) fail(err error) error {
 	case errors.As(err, &limit):
 		return located(j.place.offset, fmt.Sprintf("resourceSpans %d", j.place.message+1), limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
-		return located(
-			j.base+j.dec.InputOffset()+int64(len(j.dec.UnreadBuffer())),
-			jsonio.Path(j.dec.StackPointer()),
-			ntconv.ErrTruncated,
-		)
+		return located(j.base+j.dec.InputOffset()+int64(len(j.dec.UnreadBuffer())), jsonio.Path(j.dec.StackPointer()), ntconv.ErrTruncated)
 	case errors.As(err, &syntax):
-		return located(
-			j.base+syntax.ByteOffset,
-			jsonio.Path(syntax.JSONPointer),
-			fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err),
-		)
+		return located(j.base+syntax.ByteOffset, jsonio.Path(syntax.JSONPointer), fmt.Errorf("%w: %w", ntconv.ErrCorrupt, syntax.Err))
 	}
 	return err
 }

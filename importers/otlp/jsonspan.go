@@ -123,9 +123,7 @@ func (d *decoder) spanFieldJSON(key string, ids *idLengths) bool {
 // kindNames and statusNames are the names of enum values in trace.proto. OTLP/JSON uses numbers only, but protojson
 // writes names.
 var (
-	kindNames = []string{
-		"SPAN_KIND_UNSPECIFIED", "SPAN_KIND_INTERNAL", "SPAN_KIND_SERVER", "SPAN_KIND_CLIENT", "SPAN_KIND_PRODUCER", "SPAN_KIND_CONSUMER",
-	}
+	kindNames   = []string{"SPAN_KIND_UNSPECIFIED", "SPAN_KIND_INTERNAL", "SPAN_KIND_SERVER", "SPAN_KIND_CLIENT", "SPAN_KIND_PRODUCER", "SPAN_KIND_CONSUMER"}
 	statusNames = []string{"STATUS_CODE_UNSET", "STATUS_CODE_OK", "STATUS_CODE_ERROR"}
 )
 

@@ -46,9 +46,7 @@ const maxMessage = 10<<24 - 1
 // Sizes of tables that grow with the input. Exceeding one is not an error, because the payloads of the events contain
 // everything.
 const (
-	maxProcesses = 10_000  // distinct resources with a process; further resources share a process
-	maxThreads   = 100_000 // threads that spans state; spans of further threads have no thread
-	maxLanes     = 256     // capture threads per process
+	maxLanes = 256 // capture threads per process
 
 	// Minimum number and payload bytes of events between two sequence points; the maximum is twice as many. Sequence
 	// points let readers and writers discard labels, and let the source sort.

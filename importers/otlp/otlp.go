@@ -76,11 +76,7 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	case formJSON:
 		s.spans = newJSONReader(in, d)
 	case formNone:
-		return nil, located(
-			0,
-			"",
-			fmt.Errorf("%w: want OTLP as protobuf or JSON, got % x", ntconv.ErrFormat, head[:min(8, len(head))]),
-		)
+		return nil, located(0, "", fmt.Errorf("%w: want OTLP as protobuf or JSON, got % x", ntconv.ErrFormat, head[:min(8, len(head))]))
 	default:
 		s.spans = newProtoReader(in, form, d)
 	}
@@ -128,11 +124,7 @@ func (s *source) describe() {
 		start = max(0, int64(s.ahead.Start))
 	}
 	wall := time.Unix(0, start).UTC().Truncate(time.Millisecond)
-	s.info = ntconv.Info{
-		Format:      "otlp",
-		PointerSize: 8,
-		Clock:       ntconv.Clock{Freq: 1e9, Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall},
-	}
+	s.info = ntconv.Info{Format: "otlp", PointerSize: 8, Clock: ntconv.Clock{Freq: 1e9, Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall}}
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }

@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"testing/iotest"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/otlp"
@@ -295,15 +294,3 @@ func withoutURLs(s *span.Span) *span.Span {
 }
 
 // An error of the reader is returned unchanged, after the spans that precede it.
-func TestReaderFails(t *testing.T) {
-	boom := errors.New("boom")
-	data := spangen.Proto(examples(3))
-	for _, input := range [][]byte{marshal(t, data), delimited(split(t, data)...), spangen.JSON(data, spangen.Style{})} {
-		for _, n := range []int{0, 1, len(input) / 2, len(input) - 1} {
-			r := io.MultiReader(bytes.NewReader(input[:n]), iotest.ErrReader(boom))
-			if _, err := read(r, nil); !errors.Is(err, boom) {
-				t.Errorf("after %d bytes: %v", n, err)
-			}
-		}
-	}
-}

@@ -1,9 +1,11 @@
 package otlp
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/owner"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -16,9 +18,9 @@ type owners struct {
 
 	processes map[span.TraceID]*process // by hash of the resource
 	list      []*process
-	pids      map[hostPID]bool
-	nextPID   uint64
-	threads   int
+	pids      map[string]*owner.Numbers // by host, because PIDs are unique per host
+	nextPID   uint64                    // a PID that a resource without one may get on any host, at least 1
+	threads   int                       // that spans state; spans of further threads have no thread
 
 	latest ntconv.Ticks // time of the latest event
 	floor  ntconv.Ticks // time of the latest sequence point; later events must not be earlier
@@ -26,14 +28,8 @@ type owners struct {
 	bytes  int          // bytes of their payloads
 }
 
-// A hostPID identifies a process: PIDs are unique per host.
-type hostPID struct {
-	host string
-	pid  uint64
-}
-
 func newOwners(report *ntconv.Report) *owners {
-	return &owners{report: report, processes: map[span.TraceID]*process{}, pids: map[hostPID]bool{}, nextPID: 1}
+	return &owners{report: report, processes: map[span.TraceID]*process{}, pids: map[string]*owner.Numbers{}, nextPID: 1}
 }
 
 // A process is the process of a resource, and its threads.
@@ -48,7 +44,7 @@ type lane struct {
 	thread *ntconv.Thread
 	last   ntconv.Ticks
 	seq    uint32 // of the last event
-} // sequence number of the last event
+}
 
 // place sets the time, thread and capture thread of the events of a span, and returns their capture thread.
 func (o *owners) place(s *span.Span, e *ntconv.Event) *lane {
@@ -63,12 +59,7 @@ func (o *owners) place(s *span.Span, e *ntconv.Event) *lane {
 	p := o.last
 	l := p.lane(max(e.Time, o.floor))
 	if at := max(l.last, o.floor); e.Time < at {
-		o.report.Note(
-			ntconv.CodeOutOfOrder,
-			1,
-			-1,
-			"spans that are much out of order: their events are later, their payloads exact",
-		)
+		o.report.Note(ntconv.CodeOutOfOrder, 1, -1, "spans that are much out of order: their events are later, their payloads exact")
 		e.Time = at
 	}
 	l.last = e.Time
@@ -116,7 +107,7 @@ func (o *owners) thread(p *process, attributes []span.Attribute) *ntconv.Thread 
 		return nil
 	}
 	t := p.threads[id]
-	if t == nil && o.threads < maxThreads {
+	if t == nil && o.threads < owner.MaxThreads {
 		o.threads++
 		t = &ntconv.Thread{TID: uint64(id), Name: name, Process: p.Process}
 		if p.threads == nil {
@@ -133,31 +124,30 @@ func (o *owners) process(r *span.Resource) *process {
 	if p := o.processes[key]; p != nil {
 		return p
 	}
-	if len(o.list) >= maxProcesses {
+	if len(o.list) >= owner.MaxProcesses {
 		return o.list[len(o.list)-1]
 	}
 	p := &process{Process: &ntconv.Process{PointerSize: 8}}
-	p.Name, p.Host = text(r, "service.name"), text(r, "host.name")
-	if p.Name == "" {
-		p.Name = text(r, "process.executable.name")
-	}
+	p.Name, p.Host = cmp.Or(text(r, "service.name"), text(r, "process.executable.name")), text(r, "host.name")
 	pid := int64(-1)
 	for i := range r.Attributes {
 		if a := &r.Attributes[i]; a.Key == "process.pid" && a.Value.Kind() == span.ValueInt {
 			pid = a.Value.Int()
 		}
 	}
-	if len(o.list) == maxProcesses-1 {
+	if len(o.list) == owner.MaxProcesses-1 {
 		p.Name, p.Host, pid = "other resources", "", -1
 	}
 	p.PID = uint64(pid)
-	if pid < 0 || pid > maxPID || o.pids[hostPID{p.Host, p.PID}] {
-		for o.pids[hostPID{p.Host, o.nextPID}] {
-			o.nextPID++
-		}
-		p.PID = o.nextPID
+	pids := o.pids[p.Host]
+	if pids == nil {
+		pids = new(owner.Numbers)
+		o.pids[p.Host] = pids
 	}
-	o.pids[hostPID{p.Host, p.PID}] = true
+	if pid < 0 || pid > maxPID || !pids.Add(p.PID) {
+		p.PID = pids.New(o.nextPID)
+		o.nextPID = p.PID
+	}
 	o.processes[key] = p
 	o.list = append(o.list, p)
 	return p

@@ -30,9 +30,7 @@ func otlpShape() *shape {
 	keyValue := &shape{leaf: true, fields: map[protowire.Number]shapeField{1: str, 2: in(value), 3: number}}
 	value.fields = map[protowire.Number]shapeField{
 		1: str, 2: number, 3: number, 4: {typ: fixed64},
-		5: in(
-			&shape{fields: map[protowire.Number]shapeField{1: in(value)}},
-		), 6: in(&shape{fields: map[protowire.Number]shapeField{1: in(keyValue)}}),
+		5: in(&shape{fields: map[protowire.Number]shapeField{1: in(value)}}), 6: in(&shape{fields: map[protowire.Number]shapeField{1: in(keyValue)}}),
 		7: {typ: lenType}, 8: number,
 	}
 	entity := &shape{fields: map[protowire.Number]shapeField{1: str, 2: str, 3: str, 4: str}}
@@ -41,9 +39,7 @@ func otlpShape() *shape {
 	item := &shape{leaf: true, any: true}
 	scopes := &shape{fields: map[protowire.Number]shapeField{1: in(scope), 2: in(item), 3: str}}
 	resources := &shape{fields: map[protowire.Number]shapeField{1: in(resource), 2: in(scopes), 3: str}}
-	return &shape{
-		fields: map[protowire.Number]shapeField{1: in(resources), 2: in(&shape{any: true})},
-	} // 2 is the dictionary of profiles
+	return &shape{fields: map[protowire.Number]shapeField{1: in(resources), 2: in(&shape{any: true})}} // 2 is the dictionary of profiles
 }
 
 // probe returns the protobuf form of an input that begins with head, or formNone if that is uncertain. The forms

@@ -205,12 +205,7 @@ func (p *protoReader) body(dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	if n > uint64(p.limits.Message) {
-		return dst, &ntconv.LimitError{
-			Limit: LimitMessage,
-			Value: int64(p.limits.Message),
-			Asked: int64(min(n, 1<<62)),
-			Unit:  "bytes",
-		}
+		return dst, &ntconv.LimitError{Limit: LimitMessage, Value: int64(p.limits.Message), Asked: int64(min(n, 1<<62)), Unit: "bytes"}
 	}
 	if err := p.take(n); err != nil {
 		return dst, err
@@ -236,13 +231,7 @@ func (p *protoReader) take(n uint64) error {
 		return nil
 	}
 	if n > uint64(p.rest) {
-		return fmt.Errorf(
-			"%w: field of %d bytes in the last %d bytes of message %d",
-			ntconv.ErrCorrupt,
-			n,
-			p.rest,
-			p.frames-1,
-		)
+		return fmt.Errorf("%w: field of %d bytes in the last %d bytes of message %d", ntconv.ErrCorrupt, n, p.rest, p.frames-1)
 	}
 	p.rest -= int64(n)
 	return nil

@@ -32,9 +32,7 @@ const none = protowire.Type(-1)
 // itemFields are the wire types of an item's fields, from number 1: Span (trace.proto), Metric (metrics.proto),
 // LogRecord (logs.proto), Profile (profiles.proto, v1development).
 var itemFields = [numSignals][]protowire.Type{
-	traces: {
-		lenType, lenType, lenType, lenType, lenType, varint, fixed64, fixed64, lenType, varint, lenType, varint, lenType, varint, lenType, fixed32,
-	},
+	traces:   {lenType, lenType, lenType, lenType, lenType, varint, fixed64, fixed64, lenType, varint, lenType, varint, lenType, varint, lenType, fixed32},
 	metrics:  {lenType, lenType, lenType, none, lenType, none, lenType, none, lenType, lenType, lenType, lenType},
 	logs:     {fixed64, varint, lenType, none, lenType, lenType, varint, fixed32, lenType, lenType, fixed64, lenType},
 	profiles: {lenType, lenType, fixed64, varint, lenType, varint, lenType, varint, lenType, lenType, lenType},

@@ -98,12 +98,7 @@ func (s *foreign) scan() error {
 		}
 	}
 	if s.seen.rows > 0 && s.seen.invalid == s.seen.rows {
-		return &MappingError{
-			Role:    roleTime,
-			Column:  s.time.name,
-			Text:    fmt.Sprintf("none of %d rows has a time", s.seen.rows),
-			Columns: s.roles.list(),
-		}
+		return &MappingError{Role: roleTime, Column: s.time.name, Text: fmt.Sprintf("none of %d rows has a time", s.seen.rows), Columns: s.roles.list()}
 	}
 	if s.seen.first == math.MaxInt64 {
 		s.seen.first = 0

@@ -18,7 +18,7 @@ type definitions struct {
 	f         *files
 	info      tables.TraceInfo
 	hasInfo   bool
-	attrs     map[owner][]tables.Attribute
+	attrs     map[attrOwner][]tables.Attribute
 	processes intern.IDs[*ntconv.Process]
 	noProcess ntconv.Process // for threads whose process has no row, because sinks need a process
 	threads   intern.IDs[*ntconv.Thread]
@@ -27,8 +27,8 @@ type definitions struct {
 	memory    memory
 }
 
-// An owner identifies an object with attributes.
-type owner struct {
+// An attrOwner identifies an object with attributes.
+type attrOwner struct {
 	kind string
 	id   int32
 }
@@ -46,7 +46,7 @@ const rowBytes = 128
 
 // read reads all tables of definitions except stacks, frames and labels.
 func (d *definitions) read() error {
-	d.attrs = map[owner][]tables.Attribute{}
+	d.attrs = map[attrOwner][]tables.Attribute{}
 	d.memory.limit = d.f.o.Limits.TableBytes
 	for _, read := range []func() error{
 		func() error { return eachRow(d.f, d.addInfo) },
@@ -85,12 +85,7 @@ func (d *definitions) checkEvents() error {
 	}
 	complete := d.hasInfo && events.Rows() == d.info.EventCount
 	if _, original := events.Metadata(tables.VersionKey); d.hasInfo && original && !complete {
-		d.f.o.Report.Note(
-			ntconv.CodeRepaired,
-			1,
-			-1,
-			fmt.Sprintf("trace_info counts %d events, the table events has %d rows", d.info.EventCount, events.Rows()),
-		)
+		d.f.o.Report.Note(ntconv.CodeRepaired, 1, -1, fmt.Sprintf("trace_info counts %d events, the table events has %d rows", d.info.EventCount, events.Rows()))
 	}
 	if !complete {
 		d.info.Selection = true
@@ -99,14 +94,14 @@ func (d *definitions) checkEvents() error {
 }
 
 func (d *definitions) addAttribute(row *tables.Attribute) error {
-	at := owner{row.Owner, row.OwnerID}
+	at := attrOwner{row.Owner, row.OwnerID}
 	d.attrs[at] = append(d.attrs[at], *row)
 	return d.memory.add(rowBytes + len(row.Key) + len(row.Value))
 }
 
 // attributes returns the attributes of an owner in their recorded order.
 func (d *definitions) attributes(kind string, id int32) (attrs ntconv.Attrs) {
-	list := d.attrs[owner{kind, id}]
+	list := d.attrs[attrOwner{kind, id}]
 	slices.SortStableFunc(list, func(a, b tables.Attribute) int { return cmp.Compare(a.Ordinal, b.Ordinal) })
 	for i := range list {
 		attrs = append(attrs, ntconv.Attr{Key: list[i].Key, Value: list[i].Value})
@@ -117,12 +112,7 @@ func (d *definitions) attributes(kind string, id int32) (attrs ntconv.Attrs) {
 // addProcess adds a process. In a selection it uses the resolved name if the trace recorded none, because the events
 // that state the name may be missing.
 func (d *definitions) addProcess(row *tables.Process) error {
-	p := &ntconv.Process{
-		PID:   uint64(row.PID),
-		Host:  row.Host,
-		Name:  row.RecordedName,
-		Attrs: d.attributes(tables.OwnerProcess, row.ProcessID),
-	}
+	p := &ntconv.Process{PID: uint64(row.PID), Host: row.Host, Name: row.RecordedName, Attrs: d.attributes(tables.OwnerProcess, row.ProcessID)}
 	if row.PointerSize == 4 || row.PointerSize == 8 {
 		p.PointerSize = uint8(row.PointerSize)
 	}
@@ -136,9 +126,7 @@ func (d *definitions) addProcess(row *tables.Process) error {
 // addModule adds a module, and appends it to the mappings of its process if the trace recorded it there.
 func (d *definitions) addModule(row *tables.Module) error {
 	m := &ntconv.Mapping{
-		Start: uint64(
-			row.Start,
-		), Limit: uint64(row.Limit), Offset: uint64(row.FileOffset), File: row.Path, BuildID: row.BuildID,
+		Start: uint64(row.Start), Limit: uint64(row.Limit), Offset: uint64(row.FileOffset), File: row.Path, BuildID: row.BuildID,
 		Flags: ntconv.MappingFlags(row.Flags),
 	}
 	define(d, &d.modules, row.ModuleID, m)
@@ -150,11 +138,7 @@ func (d *definitions) addModule(row *tables.Module) error {
 
 // addThread adds a thread. A thread whose process has no row gets a placeholder process.
 func (d *definitions) addThread(row *tables.Thread) error {
-	t := &ntconv.Thread{
-		TID:   uint64(row.TID),
-		Name:  row.RecordedName,
-		Attrs: d.attributes(tables.OwnerThread, row.ThreadID),
-	}
+	t := &ntconv.Thread{TID: uint64(row.TID), Name: row.RecordedName, Attrs: d.attributes(tables.OwnerThread, row.ThreadID)}
 	if t.Name == "" && d.info.Selection {
 		t.Name = row.Name
 	}
@@ -162,12 +146,7 @@ func (d *definitions) addThread(row *tables.Thread) error {
 		t.Process = &d.noProcess
 	}
 	if t.Process == &d.noProcess && row.ProcessID != 0 {
-		d.f.o.Report.Note(
-			ntconv.CodeRepaired,
-			1,
-			-1,
-			fmt.Sprintf("thread_id %d refers to process_id %d, which has no row", row.ThreadID, row.ProcessID),
-		)
+		d.f.o.Report.Note(ntconv.CodeRepaired, 1, -1, fmt.Sprintf("thread_id %d refers to process_id %d, which has no row", row.ThreadID, row.ProcessID))
 	}
 	define(d, &d.threads, row.ThreadID, t)
 	return d.memory.add(rowBytes + len(t.Name))
@@ -202,9 +181,7 @@ func (d *definitions) addType(row *tables.EventType) error {
 	}
 	define(d, &d.types, row.TypeID, found)
 	// A parsed field needs more memory than its text.
-	return d.memory.add(
-		2*rowBytes + 8*(len(row.RecordedFields)+len(row.Layout)) + len(row.Message) + len(row.Description) + len(row.Extra) + len(row.OptionalExtra),
-	)
+	return d.memory.add(2*rowBytes + 8*(len(row.RecordedFields)+len(row.Layout)) + len(row.Message) + len(row.Description) + len(row.Extra) + len(row.OptionalExtra))
 }
 
 // id converts an ID of a row to a key. IDs of rows start at 1; negative IDs become large numbers.

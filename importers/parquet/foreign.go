@@ -34,7 +34,6 @@ type foreign struct {
 
 	current rowEvent
 	event   ntconv.Event
-	err     error
 }
 
 // A rowEvent is the event for a row, or for its begin if the row has a duration.
@@ -57,7 +56,7 @@ type spanIDs struct {
 
 // newForeign returns a source over foreign tables. It compares the columns of all files and reads all times, because
 // the unit, the order and the start of the clock depend on them.
-func newForeign(f *files) (ntconv.Source, error) {
+func newForeign(f *files) (*foreign, error) {
 	s := &foreign{f: f, o: f.o, owners: newOwners(), stacks: newCallStacks(f.o), cache: stringCache{}}
 	first, err := f.file(f.names[0])
 	if err != nil {
@@ -109,14 +108,7 @@ func differentColumns(a, b []fileColumn) string {
 	for i := range a {
 		if a[i].name != b[i].name || a[i].TypeName() != b[i].TypeName() || a[i].MaxRepetition != b[i].MaxRepetition ||
 			a[i].Unit != b[i].Unit {
-			return fmt.Sprintf(
-				"column %d is %s (%s) and %s (%s)",
-				i+1,
-				a[i].name,
-				a[i].TypeName(),
-				b[i].name,
-				b[i].TypeName(),
-			)
+			return fmt.Sprintf("column %d is %s (%s) and %s (%s)", i+1, a[i].name, a[i].TypeName(), b[i].name, b[i].TypeName())
 		}
 	}
 	return ""
@@ -142,25 +134,16 @@ func (s *foreign) payloadFields() {
 
 func (s *foreign) Info() *ntconv.Info { return &s.info }
 
-// Close removes the temporary file of the source.
-func (s *foreign) Close() error {
+// close removes the temporary file.
+func (s *foreign) close() error {
 	if s.sorter == nil {
 		return nil
 	}
-	return s.sorter.Close()
+	return s.sorter.spool.Close()
 }
 
 func (s *foreign) Next() (*ntconv.Event, error) {
-	if s.err == nil {
-		s.err = s.deliver()
-		if s.err != nil {
-			_ = s.Close() // the temporary file has already been removed
-		}
-	}
-	if s.err != nil {
-		return nil, s.err
-	}
-	return &s.event, nil
+	return &s.event, s.deliver()
 }
 
 // deliver sets s.event to the next event: the end of an earlier row that is due, or else the next row.
@@ -247,12 +230,7 @@ func (s *foreign) readRow(e *rowEvent) error {
 		if ok {
 			return nil
 		}
-		s.o.Report.Note(
-			ntconv.CodeRowSkipped,
-			1,
-			-1,
-			fmt.Sprintf("table %s: row %d: column %s is not a time", s.reader.table, s.reader.number, s.time.name),
-		)
+		s.o.Report.Note(ntconv.CodeRowSkipped, 1, -1, fmt.Sprintf("table %s: row %d: column %s is not a time", s.reader.table, s.reader.number, s.time.name))
 	}
 }
 

@@ -350,9 +350,7 @@ func TestForeignLimits(t *testing.T) {
 		calls = append(calls, call{Start: 1e15 + int64(i), Duration: &long, Name: fmt.Sprint("op", i)})
 	}
 	b := fileOf(t, calls)
-	for limit, l := range map[string]parquet.Limits{
-		parquet.LimitOpen: {Open: 10}, parquet.LimitNames: {Names: 10}, parquet.LimitTables: {TableBytes: 10_000},
-	} {
+	for limit, l := range map[string]parquet.Limits{parquet.LimitOpen: {Open: 10}, parquet.LimitNames: {Names: 10}, parquet.LimitTables: {TableBytes: 10_000}} {
 		src, err := parquet.New(parquet.File("x", bytes.NewReader(b), int64(len(b))), &parquet.Options{Limits: l})
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@ package parquet_test
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
 	"maps"
 	"math/rand/v2"
 	"runtime"
@@ -82,17 +81,15 @@ func smallTrace(t testing.TB) directory {
 
 // readAny reads a blob, up to a number of events, and checks every event.
 func readAny(t testing.TB, blob []byte) {
-	src, err := parquet.New(unpack(blob), &parquet.Options{
+	opened, err := parquet.New(unpack(blob), &parquet.Options{
 		ByTime: true, TempDir: t.TempDir(),
 		Limits: parquet.Limits{TableBytes: 1 << 20, Open: 100, Names: 100, SortBytes: 1 << 16, PageBytes: 1 << 20},
 	})
 	if err != nil {
 		return
 	}
-	if c, ok := src.(io.Closer); ok {
-		defer c.Close()
-	}
-	src = ntconvtest.Poison(src)
+	defer opened.Close()
+	src := ntconvtest.Poison(opened)
 	for range 10_000 {
 		e, err := src.Next()
 		if err != nil {

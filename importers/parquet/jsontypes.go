@@ -67,12 +67,7 @@ const (
 )
 
 func newJSONTypes(o *Options) jsonTypes {
-	return jsonTypes{
-		o:       o,
-		events:  map[eventKey]*jsonEvent{},
-		layouts: layouts{},
-		memory:  memory{limit: o.Limits.TableBytes},
-	}
+	return jsonTypes{o: o, events: map[eventKey]*jsonEvent{}, layouts: layouts{}, memory: memory{limit: o.Limits.TableBytes}}
 }
 
 // event returns the type for a row, and appends the row's payload to dst.

@@ -136,11 +136,7 @@ func newRoles(columns []fileColumn, m Mapping) (*roles, error) {
 // assign assigns a role to the column that the user names. An empty name leaves the role without a column.
 func (r *roles) assign(role, value string) error {
 	if !slices.Contains(Roles(), role) {
-		return &MappingError{
-			Role:   role,
-			Column: value,
-			Text:   "unknown role; want one of " + strings.Join(Roles(), ", "),
-		}
+		return &MappingError{Role: role, Column: value, Text: "unknown role; want one of " + strings.Join(Roles(), ", ")}
 	}
 	if value == "" {
 		return nil
@@ -237,21 +233,7 @@ var guesses = []guess{
 	},
 	{roleDuration, []string{"duration", "dur", "elapsed", "latency"}},
 	{roleEnd, []string{"end", "end_time", "endtime", "end_ts", "finish", "stop"}},
-	{
-		roleName,
-		[]string{
-			"name",
-			"event",
-			"event_name",
-			"eventname",
-			"span_name",
-			"spanname",
-			"operation",
-			"operation_name",
-			"operationname",
-			"action",
-		},
-	},
+	{roleName, []string{"name", "event", "event_name", "eventname", "span_name", "spanname", "operation", "operation_name", "operationname", "action"}},
 	{roleProvider, []string{"provider", "provider_name", "source", "logger"}},
 	{roleCategory, []string{"category", "cat"}},
 	{rolePID, []string{"pid", "process_id", "processid"}},

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/owner"
 )
 
 // An ownerKey holds what a row states about the thread of its event.
@@ -20,30 +21,17 @@ type lane struct {
 type owners struct {
 	processes map[ownerKey]*ntconv.Process // keys without thread
 	lanes     map[ownerKey]*lane
-	pids      map[uint64]bool // PIDs in use
+	pids      owner.Numbers
 	last      ownerKey
 	lastLane  *lane
-	// fallback is the thread for rows of further processes and threads. It is created when it is needed.
-	fallback *lane
+	fallback  *lane // of rows of further threads; nil until it is needed
 }
-
-// The process of rows that name none, as in importers/pprof.
-const (
-	fallbackPID  = 1
-	fallbackName = "process"
-)
-
-// Rows of further processes and threads are assigned to the fallback.
-const (
-	maxProcesses = 10_000
-	maxThreads   = 100_000
-)
 
 // unknownID represents a process or thread ID that a row does not state.
 const unknownID = -1
 
 func newOwners() owners {
-	return owners{processes: map[ownerKey]*ntconv.Process{}, lanes: map[ownerKey]*lane{}, pids: map[uint64]bool{}}
+	return owners{processes: map[ownerKey]*ntconv.Process{}, lanes: map[ownerKey]*lane{}}
 }
 
 // lane returns the thread of a row, and adds it if necessary.
@@ -59,27 +47,26 @@ func (o *owners) lane(key ownerKey) *lane {
 	return found
 }
 
-// add adds the thread of a key. Beyond maxThreads it returns the fallback.
+// add adds the thread of a key. If there are too many threads, it returns the fallback.
 func (o *owners) add(key ownerKey) *lane {
-	if len(o.lanes) >= maxThreads {
-		if o.fallback == nil {
-			o.fallback = &lane{
-				Thread: &ntconv.Thread{TID: ntconv.TIDUnknown, Process: o.process(ownerKey{pid: unknownID})},
-			}
+	full := len(o.lanes) >= owner.MaxThreads
+	if full {
+		if o.fallback != nil {
+			return o.fallback
 		}
-		return o.fallback
+		key = ownerKey{pid: unknownID, tid: unknownID}
 	}
-	t := &ntconv.Thread{
-		TID:     ntconv.TIDUnknown,
-		Name:    key.thread,
-		Process: o.process(ownerKey{pid: key.pid, process: key.process}),
-	}
+	t := &ntconv.Thread{TID: ntconv.TIDUnknown, Name: key.thread, Process: o.process(ownerKey{pid: key.pid, process: key.process})}
 	if key.tid >= 0 {
 		t.TID = uint64(key.tid)
 	}
-	found := &lane{Thread: t}
-	o.lanes[key] = found
-	return found
+	added := &lane{Thread: t}
+	if full {
+		o.fallback = added
+	} else {
+		o.lanes[key] = added
+	}
+	return added
 }
 
 // process returns the process of a key without thread. A process without an ID gets an unused PID.
@@ -87,23 +74,19 @@ func (o *owners) process(key ownerKey) *ntconv.Process {
 	if p := o.processes[key]; p != nil {
 		return p
 	}
-	if len(o.processes) >= maxProcesses {
+	if len(o.processes) >= owner.MaxProcesses {
 		key = ownerKey{pid: unknownID}
 		if p := o.processes[key]; p != nil {
 			return p
 		}
 	}
-	p := &ntconv.Process{PID: uint64(key.pid), Name: key.process, PointerSize: 8}
+	var p *ntconv.Process
 	if key.pid < 0 {
-		p.PID = fallbackPID
-		for o.pids[p.PID] {
-			p.PID++
-		}
-		if p.Name == "" {
-			p.Name = fallbackName
-		}
+		p = owner.Process(o.pids.New(owner.DefaultPID), key.process)
+	} else {
+		p = &ntconv.Process{PID: uint64(key.pid), Name: key.process, PointerSize: 8}
+		o.pids.Add(p.PID)
 	}
-	o.pids[p.PID] = true
 	o.processes[key] = p
 	return p
 }

@@ -36,6 +36,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
@@ -81,27 +82,38 @@ type Options struct {
 }
 
 // New returns a Source over tables. It reads the definitions of a trace, or the times of foreign tables. Nil opts
-// select the defaults. The Source is not safe for concurrent use. If it implements io.Closer, call Close to remove its
-// temporary file if you do not read the input to its end.
+// select the defaults. The source is not safe for concurrent use. Close it to remove its temporary file.
 //
 // Errors of New and Next name the table and wrap ntconv.ErrFormat, ntconv.ErrTruncated, ntconv.ErrCorrupt,
 // ntconv.ErrUnsupported or ntconv.ErrLimit. New returns a *MappingError if Options.Map does not fit the columns.
-func New(in Tables, opts *Options) (ntconv.Source, error) {
+func New(in Tables, opts *Options) (ntconv.SourceCloser, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
 	o.Limits = o.Limits.Defaults()
 	f := &files{in: in, names: slices.Sorted(slices.Values(in.Names())), o: &o, open: map[string]*parquetreader.File{}}
-	switch kind, err := f.kind(); {
-	case err != nil:
+	kind, err := f.kind()
+	if err != nil {
 		return nil, err
-	case kind == traceTables:
-		return newTrace(f)
-	case kind == eventFile:
-		return newSingle(f)
 	}
-	return newForeign(f)
+	var src ntconv.Source
+	remove := func() error { return nil }
+	switch kind {
+	case traceTables:
+		src, err = newTrace(f)
+	case eventFile:
+		src, err = newSingle(f)
+	default:
+		var rows *foreign
+		if rows, err = newForeign(f); err == nil {
+			src, remove = rows, rows.close
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return spool.NewSource(src, remove), nil
 }
 
 // A kind is the kind of an input.
@@ -147,11 +159,7 @@ func (f *files) kind() (kind, error) {
 		return foreignTables, nil
 	case len(f.names) > 1: // as foreign tables, all events would have one thread and payloads would be one field
 		return 0, &ntconv.AdviceError{
-			Err: fmt.Errorf(
-				"%w: a directory of %d files of events, which may be of different traces",
-				ntconv.ErrUnsupported,
-				len(f.names),
-			),
+			Err:    fmt.Errorf("%w: a directory of %d files of events, which may be of different traces", ntconv.ErrUnsupported, len(f.names)),
 			Advice: "name one of the files, or all of them with a pattern where several inputs are allowed",
 		}
 	}

@@ -19,11 +19,7 @@ func (s *foreign) row(e *rowEvent) (ok bool, err error) {
 	*e = rowEvent{time: at, row: r.total, cpu: ntconv.CPUUnknown, payload: e.payload[:0]}
 	end, paired := s.endOf(at)
 	e.end = end
-	e.lane = s.owners.lane(ownerKey{
-		pid: s.number64(
-			rolePID,
-		), tid: s.number64(roleTID), process: s.textOf(roleProcess), thread: s.textOf(roleThread),
-	})
+	e.lane = s.owners.lane(ownerKey{pid: s.number64(rolePID), tid: s.number64(roleTID), process: s.textOf(roleProcess), thread: s.textOf(roleThread)})
 	if n := s.number64(roleCPU); n >= 0 {
 		e.cpu = int32(n)
 	}
@@ -131,22 +127,12 @@ func (s *foreign) idOf(role string, dst []byte) {
 		n++
 	}
 	if n != 2*len(dst) {
-		s.o.Report.Note(
-			ntconv.CodeNotCarried,
-			1,
-			-1,
-			"IDs in the column "+s.roles.columns[i].name+" that are not hexadecimal digits of the usual number",
-		)
+		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "IDs in the column "+s.roles.columns[i].name+" that are not hexadecimal digits of the usual number")
 		return
 	}
 	if _, err := hex.Decode(dst, digits[:n]); err != nil {
 		clear(dst)
-		s.o.Report.Note(
-			ntconv.CodeNotCarried,
-			1,
-			-1,
-			"IDs in the column "+s.roles.columns[i].name+" that are not hexadecimal digits of the usual number",
-		)
+		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "IDs in the column "+s.roles.columns[i].name+" that are not hexadecimal digits of the usual number")
 	}
 }
 

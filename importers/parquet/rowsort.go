@@ -124,6 +124,3 @@ func (r *rowSorter) decode(e *rowEvent, time int64, b []byte) {
 		e.stack = r.stacks[n-1]
 	}
 }
-
-// Close removes the temporary file.
-func (r *rowSorter) Close() error { return r.spool.Close() }

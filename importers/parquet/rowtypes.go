@@ -90,12 +90,7 @@ func (t *rowTypes) of(provider, name string, paired bool) (*rowType, error) {
 	}
 	if t.fields[string(t.mask)] == nil && len(t.fields) >= maxNulls {
 		clear(t.mask)
-		t.s.o.Report.Note(
-			ntconv.CodeNotCarried,
-			1,
-			-1,
-			"NULL became 0 or an empty string, because too many sets of columns are NULL",
-		)
+		t.s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "NULL became 0 or an empty string, because too many sets of columns are NULL")
 	}
 	key := rowKey{provider, name, string(t.mask), paired}
 	found := t.byKey[key]
@@ -123,10 +118,7 @@ func (t *rowTypes) add(key rowKey) (*rowType, error) {
 	provider, name := cmp.Or(key.provider, t.fallback), cmp.Or(key.name, t.fallback)
 	fields := t.fieldsOf(key.nulls)
 	id := firstID + 2*uint32(len(t.list))
-	r := &rowType{
-		number: uint32(len(t.list)),
-		typ:    &ntconv.Type{Provider: provider, ID: id, Name: name, Fields: fields},
-	}
+	r := &rowType{number: uint32(len(t.list)), typ: &ntconv.Type{Provider: provider, ID: id, Name: name, Fields: fields}}
 	if key.paired {
 		r.typ.Name, r.typ.Opcode, r.typ.HasOpcode = name+"Start", 1, true
 		r.stop = &ntconv.Type{Provider: provider, ID: id + 1, Name: name + "Stop", Opcode: 2, HasOpcode: true}

@@ -13,10 +13,7 @@ import (
 
 // columnAt returns the index of the column with this name that is not nested, or -1.
 func columnAt(f *parquetreader.File, name string) int {
-	return slices.IndexFunc(
-		f.Columns(),
-		func(c parquetreader.Column) bool { return len(c.Path) == 1 && c.Path[0] == name },
-	)
+	return slices.IndexFunc(f.Columns(), func(c parquetreader.Column) bool { return len(c.Path) == 1 && c.Path[0] == name })
 }
 
 func hasColumn(f *parquetreader.File, name string) bool { return columnAt(f, name) >= 0 }
@@ -44,7 +41,6 @@ type single struct {
 	labels   *ntconv.Labels
 	event    ntconv.Event
 	payload  []byte
-	err      error
 }
 
 // newSingle returns a source over one file of events. Unsorted rows are sorted, after which new sequence
@@ -113,28 +109,18 @@ func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
 // event, because viewers count from it.
 func nanosInfo(first int64) ntconv.Info {
 	wall := time.Unix(0, first).UTC().Truncate(time.Millisecond)
-	return ntconv.Info{
-		Format:      "parquet",
-		PointerSize: 8,
-		Clock:       ntconv.Clock{Freq: int64(time.Second), Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall},
-	}
+	return ntconv.Info{Format: "parquet", PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second), Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall}}
 }
 
 func (s *single) Info() *ntconv.Info { return &s.info }
 
 func (s *single) Next() (*ntconv.Event, error) {
-	if s.err != nil {
-		return nil, s.err
-	}
 	row, err := s.rows.head()
 	if err == nil {
 		err = s.fill(row)
 		s.rows.skip()
 	}
-	if s.err = err; err != nil {
-		return nil, err
-	}
-	return &s.event, nil
+	return &s.event, err
 }
 
 // fill sets s.event to the event of a row.

@@ -88,11 +88,11 @@ func TestFileOfEvents(t *testing.T) {
 			names := symbol.New(nil)
 			d := single(t, f.Data, names)
 			report := &ntconv.Report{}
-			src, err := parquet.New(d, &parquet.Options{Report: report})
+			opened, err := parquet.New(d, &parquet.Options{Report: report})
 			if err != nil {
 				t.Fatal(err)
 			}
-			src = ntconvtest.Poison(src)
+			src := ntconvtest.Poison(opened)
 			var before, after schema.Table
 			original := open(t, f.Data)
 			for e, err := range ntconv.Events(original) {

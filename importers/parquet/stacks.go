@@ -128,16 +128,8 @@ func (f *frames) list(row *stackRow) ([]ntconv.Frame, error) {
 	for _, n := range row.Frames {
 		known := f.ids.Get(id(n))
 		if known == nil {
-			f.d.f.o.Report.Note(
-				ntconv.CodeUnresolved,
-				1,
-				-1,
-				fmt.Sprintf("stack_id %d refers to frame_id %d, which has no row", row.StackID, n),
-			)
-			known = &ntconv.Frame{
-				Func:  f.function(ntconv.Function{Name: fmt.Sprintf("frame %d", n)}),
-				Flags: ntconv.FrameUnresolved,
-			}
+			f.d.f.o.Report.Note(ntconv.CodeUnresolved, 1, -1, fmt.Sprintf("stack_id %d refers to frame_id %d, which has no row", row.StackID, n))
+			known = &ntconv.Frame{Func: f.function(ntconv.Function{Name: fmt.Sprintf("frame %d", n)}), Flags: ntconv.FrameUnresolved}
 		}
 		frame := *known
 		if !row.Recorded && at < len(row.Addresses) {
@@ -154,9 +146,7 @@ func (f *frames) list(row *stackRow) ([]ntconv.Frame, error) {
 func (f *frames) add(row *tables.Frame) error {
 	fn := ntconv.Function{Name: row.Name, SystemName: row.SystemName, File: row.File, StartLine: row.StartLine}
 	frame := &ntconv.Frame{
-		Func: f.function(
-			fn,
-		), Mapping: f.d.modules.Get(id(row.ModuleID)), PC: uint64(row.Address), Line: row.Line, Column: row.Column,
+		Func: f.function(fn), Mapping: f.d.modules.Get(id(row.ModuleID)), PC: uint64(row.Address), Line: row.Line, Column: row.Column,
 		Flags: ntconv.FrameFlags(row.Flags),
 	}
 	if f.ids.Set(id(row.FrameID), frame) != nil {

@@ -29,7 +29,6 @@ type trace struct {
 	event   ntconv.Event
 	payload []byte
 	json    []byte
-	err     error
 
 	// Placeholders for IDs that no table defines.
 	unknownTypes   map[int32]*typeOf
@@ -59,12 +58,7 @@ var required = [...]string{"event_id", "ts_ns", "thread_id", "type_id"}
 // newTrace returns a source over the tables of a trace. It reads all definitions except stacks, frames and labels,
 // which are read as events refer to them.
 func newTrace(f *files) (ntconv.Source, error) {
-	t := &trace{
-		o:              f.o,
-		d:              definitions{f: f},
-		unknownTypes:   map[int32]*typeOf{},
-		unknownThreads: map[int32]*ntconv.Thread{},
-	}
+	t := &trace{o: f.o, d: definitions{f: f}, unknownTypes: map[int32]*typeOf{}, unknownThreads: map[int32]*ntconv.Thread{}}
 	events, err := f.file(tableEvents)
 	if err != nil {
 		return nil, err
@@ -103,13 +97,7 @@ func (t *trace) Info() *ntconv.Info { return &t.info }
 
 // Next returns the row of events, losses and marks with the smallest event_id.
 func (t *trace) Next() (*ntconv.Event, error) {
-	if t.err != nil {
-		return nil, t.err
-	}
-	if t.err = t.fill(); t.err != nil {
-		return nil, t.err
-	}
-	return &t.event, nil
+	return &t.event, t.fill()
 }
 
 // fill sets t.event to the next event.
@@ -227,10 +215,7 @@ func (t *trace) typeOf(n int32) *typeOf {
 		return def
 	}
 	return placeholder(t, t.unknownTypes, n, ntconv.CodeUnknownType, "type_id", func() *typeOf {
-		return &typeOf{
-			unknown: true,
-			Type:    &ntconv.Type{ID: uint32(n), Description: fmt.Sprintf("undefined type_id %d", n)},
-		}
+		return &typeOf{unknown: true, Type: &ntconv.Type{ID: uint32(n), Description: fmt.Sprintf("undefined type_id %d", n)}}
 	})
 }
 
@@ -276,12 +261,7 @@ func (t *trace) lossOf(row *tables.Loss) {
 
 // markOf sets t.event to the event of a mark.
 func (t *trace) markOf(row *tables.Mark) error {
-	t.event = ntconv.Event{
-		Flags:  ntconv.Flags(row.Flags),
-		CPU:    ntconv.CPUUnknown,
-		Time:   t.time(row.TSNanos, row.Ticks),
-		Offset: -1,
-	}
+	t.event = ntconv.Event{Flags: ntconv.Flags(row.Flags), CPU: ntconv.CPUUnknown, Time: t.time(row.TSNanos, row.Ticks), Offset: -1}
 	e := &t.event
 	switch row.Kind {
 	case tables.MarkType:
@@ -300,10 +280,7 @@ func (t *trace) markOf(row *tables.Mark) error {
 		}
 		e.Kind, e.Mark = ntconv.KindMark, m
 	default:
-		return inTable(
-			"marks",
-			fmt.Errorf("event_id %d: column kind: %w: %q", row.EventID, ntconv.ErrCorrupt, row.Kind),
-		)
+		return inTable("marks", fmt.Errorf("event_id %d: column kind: %w: %q", row.EventID, ntconv.ErrCorrupt, row.Kind))
 	}
 	return nil
 }

@@ -55,11 +55,7 @@ func (f *field) read(data []byte, at int) (next int, err error) {
 		var size uint64
 		if size, n = number(data[at:]); n >= 0 {
 			if size > uint64(len(data)-at-n) {
-				return 0, located(
-					f.at,
-					fmt.Sprintf("field %d", f.number),
-					fmt.Errorf("%w: %d bytes of %d", ntconv.ErrTruncated, len(data)-at-n, size),
-				)
+				return 0, located(f.at, fmt.Sprintf("field %d", f.number), fmt.Errorf("%w: %d bytes of %d", ntconv.ErrTruncated, len(data)-at-n, size))
 			}
 			f.from = at + n
 			n += int(size)

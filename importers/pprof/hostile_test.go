@@ -47,9 +47,7 @@ func allocated(f func()) uint64 {
 
 // A stack with two hundred million frames is truncated to 10,000.
 func TestLongStackIsNotMade(t *testing.T) {
-	data := handmade(
-		message(4, number(1, 1), bytes.Repeat(message(4, number(1, 1)), 100_000)),
-		message(2, bytes.Repeat(number(1, 1), 2_000), number(2, 1)))
+	data := handmade(message(4, number(1, 1), bytes.Repeat(message(4, number(1, 1)), 100_000)), message(2, bytes.Repeat(number(1, 1), 2_000), number(2, 1)))
 	src, err := pprof.New(bytes.NewReader(data), nil)
 	if err != nil {
 		t.Fatal(err)

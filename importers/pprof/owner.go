@@ -3,10 +3,10 @@ package pprof
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/owner"
 )
 
 // sortLabels sorts labels into the order in which they are written.
@@ -16,7 +16,8 @@ func sortLabels(list []ntconv.Label) {
 	})
 }
 
-// owners are the processes and threads of samples, derived from their labels.
+// owners are the processes and threads of samples, derived from their labels. Samples beyond the limits of package owner
+// belong to the default process and to the first thread of their process; their labels stay unchanged.
 //
 // prepare calls count for every sample and then name; only after that, thread and tags return results.
 //
@@ -27,16 +28,16 @@ func sortLabels(list []ntconv.Label) {
 //	threads    thread            thread
 type owners struct {
 	m         *message
-	processes map[uint64]*owner
+	processes map[uint64]*labeled
 	threads   map[threadKey]*ntconv.Thread
 
-	taken map[uint64]bool      // thread IDs in labels, up to maxThreads
+	taken owner.Numbers        // thread IDs in labels, up to owner.MaxThreads
 	ids   map[threadKey]uint64 // IDs for threads that have only names
 	named []threadKey          // the threads of ids, in the order of their first samples
 }
 
-// An owner is a process and what its name depends on.
-type owner struct {
+// A labeled is a process and what its name depends on.
+type labeled struct {
 	process *ntconv.Process
 	roots   map[*ntconv.Mapping]int // number of stacks by the file of their outermost frame
 	named   string                  // name in a label
@@ -50,27 +51,14 @@ type threadKey struct {
 	byName   bool // no label contains the thread ID
 }
 
-// Labels are untrusted, so the numbers of processes and threads are bounded. Samples beyond the bounds belong to the
-// default process and to the first thread of their process; their labels stay unchanged.
-const (
-	maxProcesses = 10_000
-	maxThreads   = 100_000
-)
-
-// defaultPID is the ID of the process of samples without a process label.
-const defaultPID = 1
-
 func newOwners(m *message) owners {
-	return owners{
-		m: m, processes: map[uint64]*owner{}, threads: map[threadKey]*ntconv.Thread{},
-		taken: map[uint64]bool{}, ids: map[threadKey]uint64{},
-	}
+	return owners{m: m, processes: map[uint64]*labeled{}, threads: map[threadKey]*ntconv.Thread{}, ids: map[threadKey]uint64{}}
 }
 
 // ownerOf returns the process and thread in the labels of a sample. A thread without any label has the ID of its
 // process; the ID of a thread that has only a name follows later.
 func ownerOf(s *sample) (k threadKey, process string) {
-	k.pid = defaultPID
+	k.pid = owner.DefaultPID
 	tid, hasTID := uint64(0), false
 	for i := range s.labels {
 		l := &s.labels[i]
@@ -97,12 +85,12 @@ func ownerOf(s *sample) (k threadKey, process string) {
 // countThread counts the thread of a sample.
 func (o *owners) countThread(k threadKey) {
 	if !k.byName {
-		if len(o.taken) < maxThreads {
-			o.taken[k.tid] = true
+		if o.taken.Len() < owner.MaxThreads {
+			o.taken.Add(k.tid)
 		}
 		return
 	}
-	if _, known := o.ids[k]; !known && len(o.ids) < maxThreads {
+	if _, known := o.ids[k]; !known && len(o.ids) < owner.MaxThreads {
 		o.ids[k] = 0
 		o.named = append(o.named, k)
 	}
@@ -110,19 +98,15 @@ func (o *owners) countThread(k threadKey) {
 
 // numberThreads assigns IDs to the threads that have only names: 1, 2, 3 and so on, except IDs of other threads.
 func (o *owners) numberThreads() {
-	id := uint64(0)
 	for _, k := range o.named {
-		for id++; o.taken[id]; id++ {
-		}
-		o.ids[k] = id
+		o.ids[k] = o.taken.New(1)
 	}
 }
 
 // id returns a label as an ID of the operating system. ok is false if it is not one.
 func (l *label) id() (uint64, bool) {
 	if !l.numeric {
-		n, err := strconv.ParseUint(l.text, 10, 63)
-		return n, err == nil
+		return owner.Parse(l.text)
 	}
 	return uint64(l.number), l.number >= 0
 }
@@ -131,12 +115,12 @@ func (l *label) id() (uint64, bool) {
 func (o *owners) count(s *sample) {
 	k, name := ownerOf(s)
 	p := o.processes[k.pid]
-	if p == nil && len(o.processes) >= maxProcesses {
-		k.pid = defaultPID
+	if p == nil && len(o.processes) >= owner.MaxProcesses {
+		k.pid = owner.DefaultPID
 		p = o.processes[k.pid]
 	}
 	if p == nil {
-		p = &owner{roots: map[*ntconv.Mapping]int{}}
+		p = &labeled{roots: map[*ntconv.Mapping]int{}}
 		o.processes[k.pid] = p
 	}
 	o.countThread(k)
@@ -159,18 +143,16 @@ func (o *owners) name() {
 				best = m
 			}
 		}
-		name := p.named
-		switch {
-		case name != "":
-		case best != nil:
-			name = baseName(best.File)
-		case len(o.m.mappings) > 0 && o.m.mappings[0].File != "":
-			name = baseName(o.m.mappings[0].File)
-		default:
-			name = "process"
+		if best == nil && len(o.m.mappings) > 0 && o.m.mappings[0].File != "" {
+			best = o.m.mappings[0]
 		}
-		p.process = &ntconv.Process{PID: pid, Name: name, PointerSize: 8, Mappings: o.m.mappings}
-		p.tags = &ntconv.Mapping{File: "/labels/" + name}
+		file := ""
+		if best != nil {
+			file = baseName(best.File)
+		}
+		p.process = owner.Process(pid, p.named, file)
+		p.process.Mappings = o.m.mappings
+		p.tags = &ntconv.Mapping{File: "/labels/" + p.process.Name}
 	}
 }
 
@@ -192,14 +174,14 @@ func before(a, b *ntconv.Mapping) bool {
 func (o *owners) thread(s *sample) *ntconv.Thread {
 	k, _ := ownerOf(s)
 	if o.processes[k.pid] == nil {
-		k.pid = defaultPID
+		k.pid = owner.DefaultPID
 	}
 	id := k.tid
 	if k.byName {
 		id = o.ids[k]
 	}
 	t := o.threads[k]
-	if t == nil && (len(o.threads) >= maxThreads || k.byName && id == 0) {
+	if t == nil && (len(o.threads) >= owner.MaxThreads || k.byName && id == 0) {
 		k, id = threadKey{pid: k.pid, tid: k.pid}, k.pid
 		t = o.threads[k]
 	}

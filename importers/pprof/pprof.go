@@ -31,7 +31,6 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/profile/pproflegacy"
@@ -103,8 +102,7 @@ func readAll(r io.Reader, most int) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) > most {
-		return nil, located(most, "profile",
-			&ntconv.LimitError{Limit: LimitBytes, Value: int64(most), Asked: int64(len(data)), Unit: "bytes"})
+		return nil, located(most, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: int64(most), Asked: int64(len(data)), Unit: "bytes"})
 	}
 	return data, nil
 }
@@ -116,8 +114,7 @@ func decode(data []byte, o *Options) (*message, error) {
 		return m, err
 	}
 	if n := pproflegacy.Lookups(data); n > maxLookups {
-		return nil, located(0, "profile in one of the older formats",
-			&ntconv.LimitError{Limit: LimitLookups, Value: maxLookups, Asked: n})
+		return nil, located(0, "profile in one of the older formats", &ntconv.LimitError{Limit: LimitLookups, Value: maxLookups, Asked: n})
 	}
 	if data, err = pproflegacy.Convert(data); err != nil {
 		return nil, located(0, "profile in one of the older formats", fmt.Errorf("%w: %w", ntconv.ErrCorrupt, err))
@@ -129,29 +126,22 @@ func decode(data []byte, o *Options) (*message, error) {
 // Next sets the others.
 type source struct {
 	*message
-	o    *Options
-	info ntconv.Info
+	imported.Samples
+	o *Options
 
-	origin  imported.Origin
-	weight  imported.Weight
-	typ     *ntconv.Type
-	capture *ntconv.Thread
-	owners  owners
-	times   []int64  // per sample, nanoseconds since 1970 or untimed; nil if no sample has its own time
-	order   []uint32 // of samples by time; nil means file order
+	origin imported.Origin
+	weight imported.Weight
+	owners owners
+	times  []int64  // per sample, nanoseconds since 1970 or untimed; nil if no sample has its own time
+	order  []uint32 // of samples by time; nil means file order
 
 	defined  bool // Next has returned the type
 	next     int
 	sample   sample
-	event    ntconv.Event
-	payload  []byte
 	stacks   cache[*ntconv.Stack]
 	labels   cache[*ntconv.Labels]
 	tagNames map[tagKey]*ntconv.Function
 }
-
-// syncTick is the tick at which traces begin. It is not 0, because some readers treat 0 as unknown.
-const syncTick = 1_000_000_000
 
 // prepare decodes all samples once and determines everything that must be known before the first event.
 func (s *source) prepare() error {
@@ -170,8 +160,7 @@ func (s *source) prepare() error {
 			return err
 		}
 		if frames += min(s.depth(s.sample.locations), int64(s.limits.Stack)); frames > most {
-			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i),
-				&ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames})
+			return located(int(s.samples[i]), fmt.Sprintf("sample %d", i), &ntconv.LimitError{Limit: LimitFrames, Value: most, Asked: frames})
 		}
 		s.weight.Try(s.sample.values[s.weight.Column])
 		s.owners.count(&s.sample)
@@ -184,7 +173,9 @@ func (s *source) prepare() error {
 	}
 	s.weight.Choose()
 	s.owners.name()
-	s.describe()
+	s.Samples = imported.NewSamples("pprof", &s.origin, s.weight, s.start(), s.o.Report)
+	s.Info().Aggregate = s.times == nil
+	s.sort()
 	return nil
 }
 
@@ -215,98 +206,10 @@ func (e *SampleTypeError) Error() string {
 	return fmt.Sprintf("sample type %s: the profile has no such type; it has %s", e.Name, strings.Join(e.Has, ", "))
 }
 
-// describe sets the properties that all events share.
-func (s *source) describe() {
-	s.typ = &ntconv.Type{
-		Provider: clr.UniversalEvents, ID: 1, Name: "cpu",
-		Fields: s.origin.Fields(),
-	}
-	s.shorten()
-	s.typ.Attrs = s.origin.Attrs()
-	if len(s.origin.Types) > 0 {
-		s.typ.Attrs = append(s.typ.Attrs, s.weight.Attrs(s.origin.Types[s.weight.Column].Type)...)
-	}
-	s.capture = &ntconv.Thread{Process: &ntconv.Process{PID: 0}}
-	s.info = ntconv.Info{
-		Format: "pprof", PointerSize: 8, Aggregate: s.times == nil,
-		Clock: ntconv.Clock{Freq: 1e9, Tick: syncTick, Wall: s.start()},
-		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // all samples have CPU 0
-	}
-	if n := s.origin.Period; n > 0 && s.origin.PeriodType.Unit == "nanoseconds" {
-		s.info.Attrs = append(s.info.Attrs, ntconv.Attr{Key: "ExpectedCPUSamplingRate", Value: fmt.Sprint(n)})
-	}
-	s.sort()
-}
-
-// Attributes of the type that describe the weight.
-const (
-	AttrWeight     = imported.AttrWeight     // the sample type of the weight
-	AttrWeightUnit = imported.AttrWeightUnit // the unit of the weight
-)
-
-// maxAttrs bounds the size of a type's attributes: a row of a nettrace file has at most 65,535 bytes.
-const maxAttrs = 48 << 10
-
-// shorten drops the longest comments and expressions until the attributes fit into the type.
-func (s *source) shorten() {
-	o := &s.origin
-	attrs := o.Attrs()
-	size := sizeOf(attrs)
-	if size <= maxAttrs {
-		return
-	}
-	keys := attrs[len(attrs)-len(o.Comments):] // numbered, so dropping a comment removes the last key
-	byLength := make([]int, len(o.Comments))
-	for i := range byLength {
-		byLength[i] = i
-	}
-	slices.SortStableFunc(byLength, func(a, b int) int { return len(o.Comments[b]) - len(o.Comments[a]) })
-	out := make([]bool, len(o.Comments))
-	for size > maxAttrs {
-		text := &o.DropFrames
-		for _, t := range []*string{&o.KeepFrames, &o.DocURL} {
-			if len(*t) > len(*text) {
-				text = t
-			}
-		}
-		switch {
-		case len(byLength) > 0 && len(o.Comments[byLength[0]]) >= len(*text):
-			longest, last := byLength[0], len(byLength)-1
-			size -= len(keys[last].Key) + len(o.Comments[longest])
-			out[longest], byLength = true, byLength[1:]
-		case *text != "":
-			with := sizeOf(o.Attrs())
-			*text = ""
-			size -= with - sizeOf(o.Attrs())
-		default:
-			size = 0 // the limit on sample types bounds the other attributes
-			continue
-		}
-		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "comments and expressions beyond 48 KiB")
-	}
-	var kept []string
-	for i, c := range o.Comments {
-		if !out[i] {
-			kept = append(kept, c)
-		}
-	}
-	o.Comments = kept
-}
-
-func sizeOf(attrs ntconv.Attrs) (n int) {
-	for _, a := range attrs {
-		n += len(a.Key) + len(a.Value)
-	}
-	return n
-}
-
-func (s *source) Info() *ntconv.Info { return &s.info }
-
 func (s *source) Next() (*ntconv.Event, error) {
-	if !s.defined { // a definition preserves the properties of a profile without samples
+	if !s.defined {
 		s.defined = true
-		s.event = ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: s.typ}
-		return &s.event, nil
+		return s.Definition(), nil
 	}
 	if s.next == len(s.samples) {
 		return nil, io.EOF
@@ -320,11 +223,8 @@ func (s *source) Next() (*ntconv.Event, error) {
 		return nil, err // cannot happen: prepare has decoded the sample
 	}
 	thread := s.owners.thread(&s.sample)
-	s.payload = s.weight.AppendTo(s.payload[:0], s.sample.values)
-	s.event = ntconv.Event{
-		Kind: ntconv.KindEvent, Flags: ntconv.FlagSorted, Seq: uint32(s.next), Time: s.tick(i), Offset: int64(s.samples[i]),
-		Type: s.typ, Thread: thread, Capture: s.capture, Payload: s.payload,
+	return s.Event(&imported.Sample{
+		Time: s.tick(i), Offset: int64(s.samples[i]), Thread: thread, Values: s.sample.values,
 		Stack: s.stack(&s.sample, thread.Process), Labels: s.labelList(&s.sample),
-	}
-	return &s.event, nil
+	}), nil
 }

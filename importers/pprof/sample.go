@@ -57,8 +57,7 @@ func (s *source) read(i int, out *sample) error {
 		return located(from, c.where(), &ntconv.LimitError{Limit: LimitLabels, Value: int64(most), Asked: int64(n)})
 	}
 	if most := s.limits.LabelText; text > most {
-		return located(from, c.where(),
-			&ntconv.LimitError{Limit: LimitLabelText, Value: int64(most), Asked: int64(text), Unit: "bytes"})
+		return located(from, c.where(), &ntconv.LimitError{Limit: LimitLabelText, Value: int64(most), Asked: int64(text), Unit: "bytes"})
 	}
 	return nil
 }
@@ -227,9 +226,7 @@ func (s *source) appendTags(frames []ntconv.Frame, in *sample, p *ntconv.Process
 					name += " " + l.unit
 				}
 			}
-			frames = append(frames, ntconv.Frame{
-				Func: s.tag(tagKey{name, p}), Mapping: s.owners.tags(p), Flags: ntconv.FrameLabel,
-			})
+			frames = append(frames, ntconv.Frame{Func: s.tag(tagKey{name, p}), Mapping: s.owners.tags(p), Flags: ntconv.FrameLabel})
 			break
 		}
 	}

@@ -88,8 +88,7 @@ func decodeProto(data []byte, o *Options) (*message, error) {
 		return nil, located(0, "profile", fmt.Errorf("%w: empty input", ntconv.ErrFormat))
 	}
 	if uint64(len(data)) > math.MaxUint32 {
-		return nil, located(0, "profile",
-			&ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"})
+		return nil, located(0, "profile", &ntconv.LimitError{Limit: LimitBytes, Value: math.MaxUint32, Asked: int64(len(data)), Unit: "bytes"})
 	}
 	s := &scan{m: &message{data: data, limits: &o.Limits}}
 	c := cursor{m: s.m, what: "profile", n: -1, end: len(data)}
@@ -114,8 +113,7 @@ func (s *scan) field(c *cursor) {
 	switch c.number {
 	case fieldSampleType, fieldSample, fieldMapping, fieldLocation, fieldFunction, fieldString, fieldPeriodType:
 		if c.kind != protowire.BytesType {
-			c.err = located(c.at, fmt.Sprintf("field %d", c.number),
-				fmt.Errorf("%w: a number in place of a message", errWire))
+			c.err = located(c.at, fmt.Sprintf("field %d", c.number), fmt.Errorf("%w: a number in place of a message", errWire))
 			return
 		}
 	}

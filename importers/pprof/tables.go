@@ -241,8 +241,7 @@ func (s *scan) mapping(id uint64, at int) *ntconv.Mapping {
 			s.missing = map[uint64]struct{}{}
 		}
 		s.missing[id] = struct{}{}
-		s.notes.Note(ntconv.CodeRepaired, 1, int64(at),
-			fmt.Sprintf("unknown mapping %d; its locations get no mapping", id))
+		s.notes.Note(ntconv.CodeRepaired, 1, int64(at), fmt.Sprintf("unknown mapping %d; its locations get no mapping", id))
 	}
 	return nil
 }

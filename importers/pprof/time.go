@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // untimed marks samples without their own time.
@@ -59,11 +60,11 @@ func (s *source) start() time.Time {
 // tick returns the time of sample i.
 func (s *source) tick(i int) ntconv.Ticks {
 	begin := int64(0)
-	if !s.info.Clock.Wall.IsZero() {
-		begin = s.info.Clock.Wall.UnixNano()
+	if wall := s.Info().Clock.Wall; !wall.IsZero() {
+		begin = wall.UnixNano()
 	}
 	if s.times != nil && s.times[i] != untimed {
-		return syncTick + ntconv.Ticks(min(s.times[i]-begin, math.MaxInt64/2))
+		return imported.SyncTick + ntconv.Ticks(min(s.times[i]-begin, math.MaxInt64/2))
 	}
 	duration := uint64(min(max(s.origin.Duration, 0), math.MaxInt64/4))
 	hi, lo := bits.Mul64(duration, uint64(i))
@@ -72,7 +73,7 @@ func (s *source) tick(i int) ntconv.Ticks {
 	if s.origin.Time > begin && begin > 0 {
 		since += s.origin.Time - begin
 	}
-	return syncTick + ntconv.Ticks(since)
+	return imported.SyncTick + ntconv.Ticks(since)
 }
 
 // sort determines the order of samples if some have their own time.

@@ -152,12 +152,7 @@ func (p *profile) closeFrame(frame uint32) {
 }
 
 func (p *profile) noteUnbalanced() {
-	p.o.Report.Note(
-		ntconv.CodeRepaired,
-		1,
-		p.Place().Offset,
-		"frames that are closed while others are open in them, or are not open",
-	)
+	p.o.Report.Note(ntconv.CodeRepaired, 1, p.Place().Offset, "frames that are closed while others are open in them, or are not open")
 }
 
 // finishEvented applies the pending events and closes everything that is open.

@@ -19,9 +19,7 @@ const (
 )
 
 var (
-	ownName = onFirstUse(
-		`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`,
-	)
+	ownName = onFirstUse(`^(?:process (\d+)|(.+?) \((\d+)\)) (?:thread (\d+)|(.*?) \((\d+)\)): (.+?)(?: \(([^()]+)\))?$`)
 	// ownTrack matches the name of a profile for a track that is not a thread.
 	ownTrack = onFirstUse(`^(?:process (\d+)|(.+?) \((\d+)\))(?: (.+))?: slices$`)
 )

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
+	"github.com/ntconv/ntconv/internal/events/owner"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -136,17 +137,12 @@ var dotnetThread = onFirstUse(`^Thread \((\d+)\)$`)
 
 // newThread returns a thread with the ID that dotnet-trace states, or else with the number of the profile.
 func (p *profile) newThread() *ntconv.Thread {
-	t := &ntconv.Thread{TID: uint64(len(p.profiles)) + 1, Name: p.name, Process: p.process}
 	if m := dotnetThread().FindStringSubmatch(p.name); m != nil {
-		if id, err := strconv.ParseUint(m[1], 10, 63); err == nil && !p.tids[id] {
-			t.TID, t.Name = id, ""
+		if id, ok := owner.Parse(m[1]); ok && p.tids.Add(id) {
+			return &ntconv.Thread{TID: id, Process: p.process}
 		}
 	}
-	for p.tids[t.TID] {
-		t.TID++
-	}
-	p.tids[t.TID] = true
-	return t
+	return &ntconv.Thread{TID: p.tids.New(uint64(len(p.profiles)) + 1), Name: p.name, Process: p.process}
 }
 
 func (p *profile) readUnit() error {

@@ -19,12 +19,15 @@
 package speedscope
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/owner"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -57,23 +60,17 @@ func (l Limits) Defaults() Limits {
 
 // Options configure a source. The zero value selects the defaults.
 type Options struct {
-	Limits Limits
-	Report *ntconv.Report // receives the conditions that the import counts; may be nil
-	// MaxTemp is the maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps
-	// ntconv.ErrLimit.
-	MaxTemp int64
-}
-
-// A Source yields the events of a file. Call Close to remove its temporary file. It is not safe for concurrent use.
-type Source interface {
-	ntconv.Source
-	io.Closer
+	Limits  Limits
+	TempDir string         // directory of the temporary file; "" means os.TempDir()
+	MaxTemp int64          // maximum size of the temporary file in bytes; 0 means no limit. Exceeding it is an error that wraps ntconv.ErrLimit
+	Report  *ntconv.Report // receives the conditions that the import counts; may be nil
 }
 
 // New reads decompressed JSON from r to its end, because names may follow the samples. Nil opts select the defaults.
 // Errors are *ntconv.FormatError with line and column. They wrap ntconv.ErrTruncated, ntconv.ErrCorrupt,
-// ntconv.ErrLimit, or ntconv.ErrFormat if the JSON is not a speedscope file. Errors of r are returned unchanged.
-func New(r io.Reader, opts *Options) (Source, error) {
+// ntconv.ErrLimit, or ntconv.ErrFormat if the JSON is not a speedscope file. Errors of r are returned unchanged. Close the source to remove its
+// temporary file.
+func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 	var o Options
 	if opts != nil {
 		o = *opts
@@ -84,10 +81,9 @@ func New(r io.Reader, opts *Options) (Source, error) {
 		o:      &o,
 		b: imported.New(imported.Options{
 			Limits:  imported.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Profiles, Stack: o.Limits.Stack},
-			MaxTemp: o.MaxTemp, Report: o.Report,
+			TempDir: o.TempDir, MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
-		process: &ntconv.Process{PID: 1, PointerSize: 8},
-		tids:    map[uint64]bool{},
+		process: owner.Process(owner.DefaultPID),
 		own:     newOwnThreads(),
 	}
 	src, err := f.read()
@@ -95,7 +91,7 @@ func New(r io.Reader, opts *Options) (Source, error) {
 		_ = f.b.Close() // the first error counts
 		return nil, err
 	}
-	return src, nil
+	return spool.NewSource(src, f.b.Close), nil
 }
 
 // A unit is a unit of profile values.
@@ -112,12 +108,7 @@ var (
 	times   = imported.ValueType{Type: "time", Unit: "nanoseconds"}
 	units   = [...]unit{
 		{"none", samples, 0, false}, {"bytes", size, 0, false},
-		{
-			"nanoseconds",
-			times,
-			0,
-			true,
-		}, {"microseconds", times, 3, true}, {"milliseconds", times, 6, true}, {"seconds", times, 9, true},
+		{"nanoseconds", times, 0, true}, {"microseconds", times, 3, true}, {"milliseconds", times, 6, true}, {"seconds", times, 9, true},
 	}
 )
 
@@ -127,7 +118,7 @@ type file struct {
 	o       *Options
 	b       *imported.Builder
 	process *ntconv.Process // of profiles that do not name a process
-	tids    map[uint64]bool // TIDs in use
+	tids    owner.Numbers
 	own     *ownThreads
 
 	isSpeedscope   bool // its schema is that of speedscope
@@ -158,7 +149,7 @@ var fileMembers = []string{"$schema", "shared", "profiles", "name", "exporter", 
 
 // read reads the file in one pass. The members may have any order; frame indexes that precede the frames are validated
 // at the end.
-func (f *file) read() (Source, error) {
+func (f *file) read() (ntconv.Source, error) {
 	f.highest, f.active = -1, -1
 	f.functions = map[function]*ntconv.Function{}
 	hasProfiles := false
@@ -208,10 +199,7 @@ func (f *file) incomplete(hasProfiles bool) error {
 	if f.isSpeedscope || hasProfiles {
 		return f.Corrupt("member %s is missing", what)
 	}
-	return f.Fail(
-		f.Place(),
-		fmt.Errorf("%w: the members profiles and shared of speedscope are missing", ntconv.ErrFormat),
-	)
+	return f.Fail(f.Place(), fmt.Errorf("%w: the members profiles and shared of speedscope are missing", ntconv.ErrFormat))
 }
 
 func (f *file) noFrame(p jsonio.Place, n int64) error {
@@ -219,11 +207,8 @@ func (f *file) noFrame(p jsonio.Place, n int64) error {
 }
 
 // source returns the events. The whole file must have been read.
-func (f *file) source() (Source, error) {
-	f.process.Name = f.name
-	if f.process.Name == "" {
-		f.process.Name = "process"
-	}
+func (f *file) source() (ntconv.Source, error) {
+	f.process.Name = cmp.Or(f.name, owner.DefaultName)
 	var o imported.Origin
 	for _, c := range []struct{ label, text string }{{"exporter: ", f.exporter}, {"version: ", f.version}} {
 		if c.text != "" {
@@ -235,8 +220,8 @@ func (f *file) source() (Source, error) {
 	}
 	if len(f.profiles) > 1 {
 		for _, p := range f.profiles {
-			if p.thread != nil {
-				f.b.SetLabels(p.number, labelsOf(p.thread))
+			if t := p.thread; t != nil {
+				f.b.SetLabels(p.number, owner.Name{Thread: t.Name, PID: -1, TID: int64(t.TID)}.Labels())
 			}
 		}
 	}
@@ -247,17 +232,6 @@ func (f *file) source() (Source, error) {
 	})
 	e.src = src
 	return src, err
-}
-
-// labelsOf returns labels that name a thread, for formats without threads.
-func labelsOf(t *ntconv.Thread) *ntconv.Labels {
-	var list []ntconv.Label
-	if t.Name != "" {
-		list = append(list, ntconv.Label{Kind: ntconv.LabelString, Key: "thread", Str: t.Name})
-	}
-	return ntconv.NewLabels(
-		append(list, ntconv.Label{Kind: ntconv.LabelInt, Key: "tid", Num: int64(t.TID), Unit: "id"}),
-	)
 }
 
 func (f *file) shared() error {

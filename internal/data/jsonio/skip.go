@@ -35,14 +35,7 @@ const (
 	numStates      int   = iota
 )
 
-var wants = [numStates]string{
-	"a value",
-	"a value or ]",
-	`a name in quotes or }`,
-	`a name in quotes`,
-	"a colon",
-	"a comma or the end of the array or object",
-}
+var wants = [numStates]string{"a value", "a value or ]", `a name in quotes or }`, `a name in quotes`, "a colon", "a comma or the end of the array or object"}
 
 // IsSpace reports whether c is white space in JSON.
 func IsSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }

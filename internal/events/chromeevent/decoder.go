@@ -48,12 +48,7 @@ const maxOpenBytes = 512 << 20
 // NewDecoder returns a Decoder for one trace. It counts events that it cannot decode in report (CodePayload), which may
 // be nil.
 func NewDecoder(report *ntconv.Report) *Decoder {
-	return &Decoder{
-		report: report,
-		plans:  map[*ntconv.Type]*plan{},
-		owners: map[*ntconv.Thread]ownerText{},
-		open:   map[*ntconv.Thread]*parts{},
-	}
+	return &Decoder{report: report, plans: map[*ntconv.Type]*plan{}, owners: map[*ntconv.Thread]ownerText{}, open: map[*ntconv.Thread]*parts{}}
 }
 
 // Decode converts an event, which it borrows. Of must return true for the type of the event. The result and its byte
@@ -70,14 +65,7 @@ func (d *Decoder) Decode(e *ntconv.Event) (event *Event, ok bool) {
 	if p.invalid {
 		return d.bad(e, "fields do not match the layout of a Chrome event")
 	}
-	d.e = Event{
-		Phase:    p.phase,
-		Name:     p.name,
-		Category: p.category,
-		Has:      p.has,
-		TopLevel: p.topLevel,
-		Time:     int64(e.Time),
-	}
+	d.e = Event{Phase: p.phase, Name: p.name, Category: p.category, Has: p.has, TopLevel: p.topLevel, Time: int64(e.Time)}
 	d.args, d.other = d.args[:0], d.other[:0]
 	c := cursor{bin.Reader{B: e.Payload}}
 	if p.part {

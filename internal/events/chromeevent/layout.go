@@ -186,11 +186,7 @@ func (b *fieldBuilder) event() (fields []ntconv.Field) {
 			others = b.member(others)
 			fields = append(fields, others[len(others)-1])
 		case codePart:
-			fields = append(
-				fields,
-				ntconv.Field{Name: "part", Type: varuintType},
-				ntconv.Field{Name: "data", Type: textType},
-			)
+			fields = append(fields, ntconv.Field{Name: "part", Type: varuintType}, ntconv.Field{Name: "data", Type: textType})
 		case codeGeneric:
 			for _, name := range [...]string{"ph", "cat", "name", "members", "args"} {
 				fields = append(fields, ntconv.Field{Name: name, Type: textType})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
+	"github.com/ntconv/ntconv/internal/events/owner"
 )
 
 // Owners maps the members pid and tid to processes and threads. Set their names before the first event of a thread, or
@@ -15,11 +16,11 @@ type Owners struct {
 	Merged int64
 
 	processes map[string]*process
-	pids      map[uint64]bool // PIDs in use
-	tids      map[uint64]bool // TIDs in use
-	made      uint64          // number of synthesized IDs
-	first     *process        // gets the events of processes beyond the limit
-	count     int             // number of threads
+	pids      owner.Numbers
+	tids      owner.Numbers
+	made      uint64   // the latest synthetic ID; 0 if there is none
+	first     *process // gets the events of processes beyond the limit
+	count     int      // number of threads
 }
 
 type process struct {
@@ -35,9 +36,9 @@ const (
 	maxThreads   = 1 << 20
 )
 
-// madeNumber is greater than all IDs that operating systems assign to processes and threads. IDs above it are
-// synthesized for members that are not numbers.
-const madeNumber = 1 << 31
+// madeID is greater than all IDs that operating systems assign to processes and threads. IDs above it are synthesized
+// for members that are not numbers.
+const madeID = 1 << 31
 
 // key returns a member without quotes, so that a number and a string of that number are equal.
 func key(member []byte) string {
@@ -50,8 +51,8 @@ func key(member []byte) string {
 
 // number returns the value of text, and false if text is not the canonical decimal form of a number.
 func number(text string) (n uint64, ok bool) {
-	n, err := strconv.ParseUint(text, 10, 63)
-	return n, err == nil && (text == "0" || text[0] != '0' && text[0] != '+')
+	n, ok = owner.Parse(text)
+	return n, ok && (text == "0" || text[0] != '0' && text[0] != '+')
 }
 
 // process returns the process of a member pid, which is nil if absent. own is false if there are too many processes and
@@ -67,18 +68,18 @@ func (o *Owners) process(pid []byte) (p *process, own bool) {
 			return p, true
 		}
 	}
-	if len(o.pids) >= maxProcesses {
+	if o.pids.Len() >= maxProcesses {
 		return o.first, false
 	}
 	if o.processes == nil {
-		o.processes, o.pids, o.tids = map[string]*process{}, map[uint64]bool{}, map[uint64]bool{}
+		o.processes = map[string]*process{}
 	}
 	p = &process{threads: map[string]*ntconv.Thread{}, text: string(pid)}
 	n, ok := number(text)
 	if p.spelled = ok; !ok && len(pid) > 0 {
-		n = o.make(o.pids)
+		n = o.make(&o.pids)
 	}
-	o.pids[n] = true
+	o.pids.Add(n)
 	p.Process = &ntconv.Process{PID: n, PointerSize: 8}
 	if o.first == nil {
 		o.first = p
@@ -87,14 +88,10 @@ func (o *Owners) process(pid []byte) (p *process, own bool) {
 	return p, true
 }
 
-// make returns an unused synthetic ID.
-func (o *Owners) make(used map[uint64]bool) uint64 {
-	for {
-		o.made++
-		if n := madeNumber + o.made; !used[n] {
-			return n
-		}
-	}
+// make returns an unused synthetic ID. The IDs of processes and threads differ.
+func (o *Owners) make(used *owner.Numbers) uint64 {
+	o.made = used.New(max(o.made, madeID) + 1)
+	return o.made
 }
 
 // SetProcessName sets the name of a process, unless it is beyond the limit.
@@ -142,12 +139,12 @@ func (o *Owners) thread(pid, tid []byte) (t *ntconv.Thread, own bool) {
 		case ok:
 			t.TID = n
 		case len(tid) > 0:
-			t.TID = o.make(o.tids)
+			t.TID = o.make(&o.tids)
 			fallthrough
 		default:
 			t.Attrs = append(t.Attrs, ntconv.Attr{Key: AttrTID, Value: string(tid)})
 		}
-		o.tids[t.TID] = true
+		o.tids.Add(t.TID)
 		p.threads[text], p.some = t, t
 	}
 	p.threads[string(tid)] = t

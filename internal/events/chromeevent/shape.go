@@ -121,11 +121,7 @@ func (sh *shape) mark(leaves []leaf, set bool) (changed bool) {
 
 // newType creates the type of a signature. unique is false if two members of an object have the same name.
 func (s *shapes) newType(sig []byte, e *Event, floats []bool) (t *ntconv.Type, unique bool) {
-	t = &ntconv.Type{
-		Provider: noProvider,
-		ID:       uint32(firstTypeID + s.types),
-		Name:     cmp.Or(strings.TrimPrefix(e.Phase, phaseField), "event"),
-	}
+	t = &ntconv.Type{Provider: noProvider, ID: uint32(firstTypeID + s.types), Name: cmp.Or(strings.TrimPrefix(e.Phase, phaseField), "event")}
 	s.types++
 	b := fieldBuilder{sig: body(sig), floats: floats}
 	t.Fields = b.event()

@@ -96,11 +96,7 @@ func (l *late) sort() {
 	ordered, last := true, firstKey
 	for i, b := range l.all() {
 		for offset := 0; offset < len(b); {
-			e := entry{
-				Key{int64(binary.LittleEndian.Uint64(b[offset:])), int64(binary.LittleEndian.Uint64(b[offset+8:]))},
-				uint32(i),
-				uint32(offset),
-			}
+			e := entry{Key{int64(binary.LittleEndian.Uint64(b[offset:])), int64(binary.LittleEndian.Uint64(b[offset+8:]))}, uint32(i), uint32(offset)}
 			ordered = ordered && !e.key.before(last)
 			last = e.key
 			l.index = append(l.index, e)

@@ -43,6 +43,7 @@ func (l Limits) Defaults() Limits {
 // Options configure a Builder.
 type Options struct {
 	Limits  Limits
+	TempDir string         // directory of the temporary file; "" means os.TempDir()
 	MaxTemp int64          // maximum size of the temporary file in bytes, 0 means no limit
 	Report  *ntconv.Report // may be nil
 }
@@ -70,7 +71,7 @@ type owner struct {
 // New returns an empty Builder.
 func New(o Options) *Builder {
 	o.Limits = o.Limits.Defaults()
-	return &Builder{o: o, first: math.MaxInt64, spool: spool.New(&spool.Options{Max: o.MaxTemp}), tree: newTree()}
+	return &Builder{o: o, first: math.MaxInt64, spool: spool.New(&spool.Options{Dir: o.TempDir, Max: o.MaxTemp}), tree: newTree()}
 }
 
 // Charge counts n more bytes of tables; a negative n releases bytes. It returns an *ntconv.LimitError if Limits.Tables

@@ -52,6 +52,9 @@ func NewWeight(column int, unit string) Weight {
 	return w
 }
 
+// FixedWeight returns the Weight of a column whose weights are its values, in a unit that Choose does not change.
+func FixedWeight(column int, unit string) Weight { return Weight{Column: column, unitOf: unit} }
+
 // Try adds a value to those that Choose considers.
 func (w *Weight) Try(v int64) {
 	if w.nanos == 0 || v <= 0 {
@@ -77,11 +80,6 @@ func (w *Weight) Unit() string {
 		return w.unitOf
 	}
 	return scales[w.scale].name
-}
-
-// Attrs returns the attributes for the type of the samples. sampleType is the Type of the column.
-func (w *Weight) Attrs(sampleType string) ntconv.Attrs {
-	return ntconv.Attrs{{Key: AttrWeight, Value: sampleType}, {Key: AttrWeightUnit, Value: w.Unit()}}
 }
 
 // of returns the weight of a value, from 0 to math.MaxUint64.

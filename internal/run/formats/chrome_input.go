@@ -14,14 +14,11 @@ import (
 // chromeIn returns the reading half of Chrome's trace event format.
 func chromeIn() *In {
 	return &In{
-		Sniff:   isChrome,
-		Hint:    hasEventsLater,
-		Ordered: true,
-		Bind:    withoutFlags(openChrome),
-		NoEvents: Advice{
-			"a file of Chrome's trace event format without events",
-			"check that the program that wrote it has recorded something",
-		},
+		Sniff:    isChrome,
+		Hint:     hasEventsLater,
+		Ordered:  true,
+		Bind:     withoutFlags(openChrome),
+		NoEvents: Advice{"a file of Chrome's trace event format without events", "check that the program that wrote it has recorded something"},
 	}
 }
 

@@ -213,6 +213,7 @@ func (f *foldedOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 	}
 	opts.SampleType, opts.Unit, opts.Report = name, unit, o.Report
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
+	opts.Limits.Line = o.share(opts.Limits.Defaults().Line, valueShare)
 	r, err := in.Stream()
 	if err != nil {
 		return nil, err

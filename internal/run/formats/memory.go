@@ -2,6 +2,7 @@ package formats
 
 import (
 	"github.com/ntconv/ntconv/importers/chrome"
+	"github.com/ntconv/ntconv/importers/folded"
 	"github.com/ntconv/ntconv/importers/otlp"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
@@ -43,6 +44,8 @@ func followsMemory(limit string, value int64) bool {
 	switch limit {
 	case chrome.LimitValue:
 		return value < int64(chrome.Limits{}.Defaults().Value)
+	case folded.LimitLine:
+		return value < int64(folded.Limits{}.Defaults().Line)
 	case jsonio.LimitValue:
 		return value < jsonio.DefaultValue
 	case otlp.LimitMessage:

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/reader"
@@ -256,7 +255,7 @@ func WeightUnit(t *ntconv.Type) string {
 	if t == nil {
 		return ""
 	}
-	unit, _ := t.Attrs.Get(pprof.AttrWeightUnit)
+	unit, _ := t.Attrs.Get(imported.AttrWeightUnit)
 	return unit
 }
 

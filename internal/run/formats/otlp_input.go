@@ -13,16 +13,10 @@ import (
 func otlpIn() *In {
 	return &In{
 		// A message has no magic number, but no other known format passes the structural checks of Recognize.
-		Sniff: otlp.Recognize,
-		Bind:  withoutFlags(openOTLP),
-		NoBytes: Advice{
-			"an empty file",
-			"check that the program or the collector that wrote it has sent spans and was shut down in order",
-		},
-		NoEvents: Advice{
-			"the requests hold no spans",
-			"check that the program or the collector that wrote it has sent spans",
-		},
+		Sniff:    otlp.Recognize,
+		Bind:     withoutFlags(openOTLP),
+		NoBytes:  Advice{"an empty file", "check that the program or the collector that wrote it has sent spans and was shut down in order"},
+		NoEvents: Advice{"the requests hold no spans", "check that the program or the collector that wrote it has sent spans"},
 	}
 }
 

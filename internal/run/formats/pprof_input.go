@@ -28,8 +28,7 @@ type pprofOpener struct {
 
 func bindPprofInput(flags *pflag.FlagSet) Opener {
 	o := &pprofOpener{labels: map[string]bool{}}
-	flags.StringVar(&o.sampleType, flagSampleType, "",
-		"for a profile: `name` of the sample type that viewers show (default: as the profile states)")
+	flags.StringVar(&o.sampleType, flagSampleType, "", "for a profile: `name` of the sample type that viewers show (default: as the profile states)")
 	flags.StringSliceVar(&o.labelFrames, flagLabelFrames, nil,
 		"for a profile: labels with these `keys` become the outermost frames of stacks, such as thread,endpoint")
 	return o
@@ -48,9 +47,7 @@ func (e *FlagError) Setting() string {
 // MissingSampleType returns the error of a value of --sample-type that is not among the sample types that the profile
 // has.
 func MissingSampleType(name string, has []string) error {
-	return &FlagError{
-		fmt.Sprintf("--%s %s: the profile has no such sample type; available: %s", flagSampleType, name, strings.Join(has, ", ")),
-	}
+	return &FlagError{fmt.Sprintf("--%s %s: the profile has no such sample type; available: %s", flagSampleType, name, strings.Join(has, ", "))}
 }
 
 func (p *pprofOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {

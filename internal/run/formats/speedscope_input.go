@@ -19,11 +19,7 @@ func speedscopeIn() *In {
 }
 
 func openSpeedscope(r io.Reader, o *ReadOptions) (ntconv.Source, error) {
-	opts := &speedscope.Options{
-		Report:  o.Report,
-		MaxTemp: o.MaxTemp,
-		Limits:  speedscope.Limits{Tables: int64(o.Limits.TableBytes), Profiles: o.Limits.Threads},
-	}
+	opts := &speedscope.Options{Report: o.Report, MaxTemp: o.MaxTemp, Limits: speedscope.Limits{Tables: int64(o.Limits.TableBytes), Profiles: o.Limits.Threads}}
 	opts.Limits.Stack = o.stackDepth(opts.Limits.Defaults().Stack)
 	opts.Limits.Value = o.share(opts.Limits.Defaults().Value, valueShare)
 	return speedscope.New(r, opts)

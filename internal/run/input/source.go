@@ -77,7 +77,7 @@ func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 		h.Close()
 		return nil, nil, &Error{in.raw.Name(), err}
 	}
-	if own, ok := src.(io.Closer); ok { // it has a temporary file
+	if own, ok := src.(ntconv.SourceCloser); ok {
 		h.opened = append(h.opened, own)
 	}
 	return src, h, nil

@@ -132,7 +132,7 @@ func TestChromeTrees(t *testing.T) {
 
 func chromeSource(t testing.TB, data []byte) ntconv.Source {
 	t.Helper()
-	src, err := chrome.New(bytes.NewReader(data), &chrome.Options{Dir: t.TempDir()})
+	src, err := chrome.New(bytes.NewReader(data), &chrome.Options{TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/run/formats"
 )
 
 var (
@@ -77,6 +79,34 @@ func TestGrowth(t *testing.T) {
 				compare(t, p, c, small, large, report)
 			}
 		})
+	}
+}
+
+// TestFormats checks that inputs have every format that can be read, and that commands write every format.
+func TestFormats(t *testing.T) {
+	others := map[string]string{"parquet": "TestGrowthOfTables", "netperf": "its blocks have the rows of nettrace"}
+	read, written := map[string]bool{}, map[string]bool{}
+	for _, in := range Inputs() {
+		var b bytes.Buffer
+		if err := in.Write(&b, 20); err != nil {
+			t.Fatal(err)
+		}
+		if f, err := formats.Detect(formats.Readable(), in.Name, b.Bytes()[:min(b.Len(), formats.HeadSize)]); err == nil {
+			read[f.Name] = true
+		}
+	}
+	for _, c := range Commands() {
+		if rest, ok := strings.CutPrefix(c.Args, "to "); ok {
+			written[strings.Fields(rest)[0]] = true
+		}
+	}
+	for _, f := range formats.All() {
+		if f.In != nil && !read[f.Name] && others[f.Name] == "" {
+			t.Errorf("no generator of Inputs writes %s", f.Name)
+		}
+		if f.Out != nil && !written[f.Name] {
+			t.Errorf("no command of Commands writes %s", f.Name)
+		}
 	}
 }
 

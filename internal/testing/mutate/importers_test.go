@@ -7,69 +7,19 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
-	importchrome "github.com/ntconv/ntconv/importers/chrome"
-	importfirefox "github.com/ntconv/ntconv/importers/firefox"
-	importfolded "github.com/ntconv/ntconv/importers/folded"
-	importotlp "github.com/ntconv/ntconv/importers/otlp"
 	importparquet "github.com/ntconv/ntconv/importers/parquet"
-	importpprof "github.com/ntconv/ntconv/importers/pprof"
-	importspeedscope "github.com/ntconv/ntconv/importers/speedscope"
+	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/testing/laws"
 	"github.com/ntconv/ntconv/internal/testing/mutate"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
 )
-
-// An importer reads a format.
-type importer struct {
-	name string // also the name of an exporter
-	open func(data []byte, tables map[string]*bytes.Buffer) (ntconv.Source, error)
-}
-
-func importers() []importer {
-	return []importer{
-		{"pprof", func(data []byte, _ map[string]*bytes.Buffer) (ntconv.Source, error) {
-			return importpprof.New(bytes.NewReader(data), nil)
-		}},
-		{"folded", func(data []byte, _ map[string]*bytes.Buffer) (ntconv.Source, error) {
-			return importfolded.New(bytes.NewReader(data), nil)
-		}},
-		{"otlp-json", importOTLP},
-		{"otlp-proto", importOTLP},
-		{"parquet", func(_ []byte, tables map[string]*bytes.Buffer) (ntconv.Source, error) {
-			return importparquet.New(memory(tables), nil)
-		}},
-		{"parquet-single", func(data []byte, _ map[string]*bytes.Buffer) (ntconv.Source, error) {
-			return importparquet.New(importparquet.File("events", bytes.NewReader(data), int64(len(data))), nil)
-		}},
-		{"chrome", func(data []byte, _ map[string]*bytes.Buffer) (ntconv.Source, error) {
-			return importchrome.New(bytes.NewReader(data), nil)
-		}},
-		{"firefox", func(data []byte, _ map[string]*bytes.Buffer) (ntconv.Source, error) {
-			return importfirefox.New(bytes.NewReader(data), nil)
-		}},
-		{"speedscope", func(data []byte, _ map[string]*bytes.Buffer) (ntconv.Source, error) {
-			return importspeedscope.New(bytes.NewReader(data), nil)
-		}},
-	}
-}
-
-func importOTLP(data []byte, _ map[string]*bytes.Buffer) (ntconv.Source, error) {
-	return importotlp.New(bytes.NewReader(data), nil)
-}
-
-// importerOf returns the importer with a name, or nil.
-func importerOf(name string) *importer {
-	for _, i := range importers() {
-		if i.name == name {
-			return &i
-		}
-	}
-	return nil
-}
 
 // memory is a set of tables in memory.
 type memory map[string]*bytes.Buffer
@@ -80,35 +30,78 @@ func (m memory) Table(name string) (io.ReaderAt, int64, error) {
 	return bytes.NewReader(m[name].Bytes()), int64(m[name].Len()), nil
 }
 
-// importTargets returns the targets that read other formats.
+// formOf returns the form of an input.
+func formOf(data []byte) mutate.Form {
+	text := bytes.TrimSpace(data)
+	switch {
+	case bytes.HasPrefix(data, []byte("PAR1")):
+		return mutate.Parquet
+	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+		return mutate.JSON
+	case utf8.Valid(data) && bytes.IndexByte(data, 0) < 0:
+		return mutate.Lines
+	}
+	return mutate.Proto
+}
+
+// importTargets returns the targets that read all readable formats but those of package reader. Their seeds are the
+// examples of package readable and what the exporters write for the traces, a target for each form of a format.
 func importTargets(t *testing.T, traces []*mutate.Seed) (list []*target) {
-	forms := map[string]mutate.Form{
-		"pprof": mutate.Proto, "folded": mutate.Lines, "otlp-json": mutate.JSON, "otlp-proto": mutate.Proto, "parquet-single": mutate.Parquet,
-		"chrome": mutate.JSON, "firefox": mutate.JSON, "speedscope": mutate.JSON,
-	}
-	files := map[string]string{
-		"folded": "importers/folded/testdata/*.folded", "otlp-json": "importers/otlp/testdata/*.json.zst", "otlp-proto": "importers/otlp/testdata/*.binpb",
-		"chrome": "importers/chrome/testdata/*", "firefox": "importers/firefox/testdata/*.json", "speedscope": "importers/speedscope/testdata/*.json",
-	}
 	dir := t.TempDir()
-	for _, i := range importers() {
-		if i.name == "parquet" {
-			list = append(list, tablesTarget(t, traces, dir))
-			continue
+	targets := map[string]*target{}
+	add := func(f *formats.Format, name string, data []byte) {
+		form := formOf(data)
+		key := "from " + f.Name + "-" + [...]string{"bytes", "trace", "json", "proto", "lines", "file"}[form]
+		if targets[key] == nil {
+			targets[key] = &target{name: key, share: fullShare, check: checkImport(f, dir)}
+			list = append(list, targets[key])
 		}
-		seeds := exported(t, traces, forms[i.name], exporterOf(i.name))
-		if p := files[i.name]; p != "" {
-			seeds = append(seeds, stored(t, forms[i.name], p)...)
-		}
-		if i.name == "pprof" {
-			for _, p := range smallProfiles(t) {
-				seeds = append(seeds, &mutate.Seed{Name: "go-cpu", Form: mutate.Proto, Data: p})
-			}
-		}
-		list = append(list, &target{name: "from " + i.name, share: fullShare, seeds: seeds, check: checkImport(i, dir)})
+		targets[key].seeds = append(targets[key].seeds, &mutate.Seed{Name: name, Form: form, Data: data})
 	}
-	legacy := *importerOf("pprof")
-	return append(list, &target{name: "from pprof-legacy", share: fullShare, seeds: legacyProfiles(), check: checkImport(legacy, dir)})
+	detect := func(name string, data []byte) {
+		f, err := formats.Detect(formats.Readable(), name, data[:min(len(data), formats.HeadSize)])
+		if err == nil && len(data) > 10 && len(data) <= 2*mutate.MaxSeed && !isTrace(f) {
+			add(f, name, data)
+		}
+	}
+	for _, x := range readable.Examples(t) {
+		detect(x.Name, x.Data)
+	}
+	for _, p := range smallProfiles(t) {
+		detect("go-cpu", p)
+	}
+	for _, e := range exporters() {
+		for _, s := range exported(t, traces, e) {
+			detect(s.Name, s.Data)
+		}
+	}
+	pprof := formats.ByName(formats.Readable(), "pprof")
+	for _, s := range legacyProfiles() {
+		add(pprof, s.Name, s.Data)
+	}
+	return append(list, tablesTarget(t, traces, dir))
+}
+
+// isTrace reports whether package reader reads a format: traceTargets has its targets.
+func isTrace(f *formats.Format) bool { return f.Name == "nettrace" || f.Name == "netperf" }
+
+// TestTargets checks that the campaign reads and writes every format of the table.
+func TestTargets(t *testing.T) {
+	c := newCampaign(t)
+	for _, f := range formats.All() {
+		has := func(verb string) bool {
+			return slices.ContainsFunc(c.targets, func(tg *target) bool {
+				words := strings.FieldsFunc(tg.name, func(r rune) bool { return r == ' ' || r == '-' })
+				return len(tg.seeds) > 0 && len(words) > 1 && words[0] == verb && words[1] == f.Name
+			})
+		}
+		if f.In != nil && !isTrace(f) && !has("from") {
+			t.Errorf("no target reads %s: there is no example of at most %d bytes", f.Name, 2*mutate.MaxSeed)
+		}
+		if f.Out != nil && !isTrace(f) && !has("to") {
+			t.Errorf("no target writes %s: exporters has none of this name", f.Name)
+		}
+	}
 }
 
 // legacyProfiles returns profiles in the text and binary formats that preceded profile.proto.
@@ -142,15 +135,16 @@ func legacyProfiles() (seeds []*mutate.Seed) {
 
 // checkImport reads a file. It writes one in four as a trace, which must be equal when read again, and one in eight as
 // a profile, a timeline or tables.
-func checkImport(i importer, dir string) func(uint64, []byte) (error, error) {
+func checkImport(f *formats.Format, dir string) func(uint64, []byte) (error, error) {
 	view := laws.NewView()
 	all := exporters()
 	return func(n uint64, data []byte) (rejected, err error) {
-		src, err := i.open(data, nil)
+		open := func() (ntconv.Source, error) { return readable.Open(f, data, nil) }
+		src, err := open()
 		if err != nil {
 			return err, nil
 		}
-		return consume(n, src, view, all, func() (ntconv.Source, error) { return i.open(data, nil) }, dir)
+		return consume(n, src, view, all, open, dir)
 	}
 }
 
@@ -209,7 +203,7 @@ func restored(src ntconv.Source, again func() (ntconv.Source, error)) error {
 // tablesTarget mutates one table of a trace at a time.
 func tablesTarget(t *testing.T, traces []*mutate.Seed, dir string) *target {
 	var wholes []map[string]*bytes.Buffer
-	tg := &target{name: "from parquet", share: 3} // every mutant reads all tables
+	tg := &target{name: "from parquet tables", share: 3} // every mutant reads all tables
 	owner := map[string]int{}
 	for i, s := range traces {
 		if i%6 != 0 {

@@ -3,8 +3,6 @@ package mutate_test
 import (
 	"bytes"
 	"errors"
-	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -92,29 +90,14 @@ func smallProfiles(tb testing.TB) (out [][]byte) {
 }
 
 // exported returns the output of an exporter for each trace, with the names of the traces.
-func exported(tb testing.TB, traces []*mutate.Seed, form mutate.Form, export exporter) (seeds []*mutate.Seed) {
+func exported(tb testing.TB, traces []*mutate.Seed, export exporter) (seeds []*mutate.Seed) {
 	for _, s := range traces {
 		out := output{}
 		if _, err := convert(s.Data, &out, export, tb.TempDir()); err != nil {
 			continue // an adversarial trace
 		}
 		if out.Len() > 100 && out.Len() <= 2*mutate.MaxSeed {
-			seeds = append(seeds, &mutate.Seed{Name: s.Name, Form: form, Data: bytes.Clone(out.Bytes())})
-		}
-	}
-	return seeds
-}
-
-// stored returns the files of a directory of the module that match a pattern.
-func stored(tb testing.TB, form mutate.Form, pattern string) (seeds []*mutate.Seed) {
-	_, file, _, _ := runtime.Caller(0)
-	paths, err := filepath.Glob(filepath.Join(filepath.Dir(file), "..", "..", "..", filepath.FromSlash(pattern)))
-	if err != nil || len(paths) == 0 {
-		tb.Fatalf("no files at %s: %v", pattern, err)
-	}
-	for _, p := range paths {
-		if data := corpus.Read(tb, p); len(data) <= 2*mutate.MaxSeed {
-			seeds = append(seeds, &mutate.Seed{Name: filepath.Base(p), Form: form, Data: data})
+			seeds = append(seeds, &mutate.Seed{Name: s.Name, Data: bytes.Clone(out.Bytes())})
 		}
 	}
 	return seeds

@@ -13,11 +13,14 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ntconv/ntconv"
+	importparquet "github.com/ntconv/ntconv/importers/parquet"
+	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/show/eventtext"
 	"github.com/ntconv/ntconv/internal/show/inventory"
 	"github.com/ntconv/ntconv/internal/show/overview"
 	"github.com/ntconv/ntconv/internal/testing/laws"
 	"github.com/ntconv/ntconv/internal/testing/mutate"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 	"github.com/ntconv/ntconv/internal/trace/tracecmp"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
@@ -225,7 +228,7 @@ func checkWriter(n uint64, data []byte) (rejected, err error) {
 		return rejected, unlessLimit(err)
 	}
 	if rejected != nil || !valid(data, o.Order) {
-		return rejected, readable(out.Bytes())
+		return rejected, isReadable(out.Bytes())
 	}
 	if err := equal(data, out.Bytes(), o); err != nil || o.Order == reader.FileOrder {
 		return nil, err
@@ -286,8 +289,8 @@ func monotonic(data []byte, order reader.Order, of func(*ntconv.Event) *ntconv.T
 	}
 }
 
-// readable returns an error if a written trace cannot be read to its end.
-func readable(data []byte) error {
+// isReadable returns an error if a written trace cannot be read to its end.
+func isReadable(data []byte) error {
 	src, err := reader.New(bytes.NewReader(data), nil)
 	if err == nil {
 		_, err = drain(src, laws.NewView(), 4*len(data)+100)
@@ -398,7 +401,6 @@ func checkInventory(_ uint64, data []byte) (rejected, err error) {
 
 // reopen reads the output of an exporter with independent code: the library of pprof, a parser of JSON or protobuf, or
 // an importer.
-// protobuf, or an importer.
 func reopen(name string, out *output, partial bool) error {
 	data := out.Bytes()
 	switch name {
@@ -417,11 +419,18 @@ func reopen(name string, out *output, partial bool) error {
 			return fmt.Errorf("not JSON: %.300q", data)
 		}
 	}
-	i := importerOf(name)
-	if i == nil {
-		return nil
+	var src ntconv.Source
+	var err error
+	if name == "parquet" {
+		src, err = importparquet.New(memory(out.tables), nil)
+	} else {
+		format, _, _ := strings.Cut(name, "-")
+		f := formats.ByName(formats.Readable(), format)
+		if f == nil {
+			return nil
+		}
+		src, err = readable.Open(f, data, nil)
 	}
-	src, err := i.open(data, out.tables)
 	if err == nil {
 		_, err = drain(src, laws.NewView(), 1<<20)
 	}

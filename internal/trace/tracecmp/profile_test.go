@@ -29,7 +29,7 @@ func profileOf(r *rand.Rand, samples []sample) *ntconvtest.Trace {
 		w.Try(s.values[1])
 	}
 	w.Choose()
-	typ := &ntconv.Type{Provider: "Universal.Events", ID: 1, Name: "cpu", Fields: o.Fields(), Attrs: append(o.Attrs(), w.Attrs("cpu")...)}
+	typ := imported.SampleType(1, &o, &w)
 	var th *ntconv.Thread
 	var main *ntconv.Function
 	tr := &ntconvtest.Trace{Info: &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, Aggregate: true}, Events: []*ntconv.Event{{Kind: ntconv.KindDefine, Type: typ}}}
