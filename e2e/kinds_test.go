@@ -12,36 +12,36 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // kindCases state for each kind of profile the traces that have it, and what programs must show of it first.
-var kindCases = map[kind.Kind]struct {
+var kindCases = map[sample.Kind]struct {
 	traces []string
 	types  string // the sample types, the default last
 }{
-	kind.Wall:       {[]string{"cpu-env"}, "samples/count wall/nanoseconds"},
-	kind.CPU:        {[]string{"cpu-v6"}, "samples/count cpu/nanoseconds"},
-	kind.Imported:   {[]string{"../testdata/go-cpu.pb.gz"}, "samples/count cpu/nanoseconds"},
-	kind.Alloc:      {[]string{"alloc-verbose", "alloc-sampled"}, "alloc_objects/count alloc_space/bytes"},
-	kind.Exceptions: {[]string{"exceptions"}, "exceptions/count"},
-	kind.Contention: {[]string{"waits"}, "contentions/count delay/nanoseconds"},
-	kind.Wait:       {[]string{"waits"}, "waits/count delay/nanoseconds"},
-	kind.GC:         {[]string{"alloc-verbose", "alloc-gccollect"}, "collections/count pause/nanoseconds"},
-	kind.JIT:        {[]string{"jit"}, "methods/count jit/nanoseconds"},
-	kind.TypeLoad:   {[]string{"startup-typeload"}, "loads/count load/nanoseconds"},
-	kind.ThreadPool: {[]string{"perfview-dotnetcore3.0-win-x64"}, "items/count wait/nanoseconds"},
-	kind.Tasks:      {[]string{"async-tpl"}, "tasks/count wait/nanoseconds run/nanoseconds"},
-	kind.OffCPU:     {[]string{"onecollect-small-v6"}, "switches/count off_cpu/nanoseconds"},
-	kind.PageFaults: {[]string{"waits-v6"}, "faults/count"},
-	kind.Requests:   {[]string{"net-http"}, "requests/count duration/nanoseconds"},
-	kind.Events:     {[]string{"sources", "spans-stop"}, "events/count"},
+	sample.Wall:       {[]string{"cpu-env"}, "samples/count wall/nanoseconds"},
+	sample.CPU:        {[]string{"cpu-v6"}, "samples/count cpu/nanoseconds"},
+	sample.Imported:   {[]string{"../testdata/go-cpu.pb.gz"}, "samples/count cpu/nanoseconds"},
+	sample.Alloc:      {[]string{"alloc-verbose", "alloc-sampled"}, "alloc_objects/count alloc_space/bytes"},
+	sample.Exceptions: {[]string{"exceptions"}, "exceptions/count"},
+	sample.Contention: {[]string{"waits"}, "contentions/count delay/nanoseconds"},
+	sample.Wait:       {[]string{"waits"}, "waits/count delay/nanoseconds"},
+	sample.GC:         {[]string{"alloc-verbose", "alloc-gccollect"}, "collections/count pause/nanoseconds"},
+	sample.JIT:        {[]string{"jit"}, "methods/count jit/nanoseconds"},
+	sample.TypeLoad:   {[]string{"startup-typeload"}, "loads/count load/nanoseconds"},
+	sample.ThreadPool: {[]string{"perfview-dotnetcore3.0-win-x64"}, "items/count wait/nanoseconds"},
+	sample.Tasks:      {[]string{"async-tpl"}, "tasks/count wait/nanoseconds run/nanoseconds"},
+	sample.OffCPU:     {[]string{"onecollect-small-v6"}, "switches/count off_cpu/nanoseconds"},
+	sample.PageFaults: {[]string{"waits-v6"}, "faults/count"},
+	sample.Requests:   {[]string{"net-http"}, "requests/count duration/nanoseconds"},
+	sample.Events:     {[]string{"sources", "spans-stop"}, "events/count"},
 }
 
 // Each kind of profile has its default type, unit and total in all programs that show profiles: go tool pprof, the pages
 // of ntconv view, speedscope, and as folded stacks.
 func TestKindsInPrograms(t *testing.T) {
-	for _, k := range kind.All() {
+	for _, k := range sample.All() {
 		c, ok := kindCases[k]
 		if !ok {
 			t.Errorf("no trace for kind %s", k)
@@ -56,10 +56,10 @@ func TestKindsInPrograms(t *testing.T) {
 }
 
 // checkKind converts a trace to a profile of a kind and compares it with what programs show.
-func checkKind(t *testing.T, k kind.Kind, name string, types []string) {
+func checkKind(t *testing.T, k sample.Kind, name string, types []string) {
 	t.Helper()
 	in := trace{name: k.String(), path: name}
-	if k == kind.Imported {
+	if k == sample.Imported {
 		in.path = filepath.Join(t.TempDir(), "imported.nettrace")
 		if r := run(t, command, "to", "nettrace", name, "-o", in.path); r.code != 0 {
 			t.Fatalf("%s", r.stderr)
@@ -95,7 +95,7 @@ func checkKind(t *testing.T, k kind.Kind, name string, types []string) {
 	t.Run("view", func(t *testing.T) { shown.inPages(t, k, in.path) })
 	t.Run("folded", func(t *testing.T) { shown.inFolded(t, k, in.path) })
 	t.Run("speedscope", func(t *testing.T) { shown.inSpeedscope(t, path) })
-	if k != kind.Imported { // its samples have no time of their own
+	if k != sample.Imported { // its samples have no time of their own
 		t.Run("timeline", func(t *testing.T) { shown.inTimeline(t, k, in.path) })
 	}
 }
@@ -144,7 +144,7 @@ func (s *shownKind) inPprof(t *testing.T, path string) {
 
 // inPages checks the pages of ntconv view: the flame graph and the table show the default type and the total, with and
 // without its name in the address.
-func (s *shownKind) inPages(t *testing.T, k kind.Kind, in string) {
+func (s *shownKind) inPages(t *testing.T, k sample.Kind, in string) {
 	t.Helper()
 	client, address := viewed(t, "--kind", k.String(), in)
 	flames := fetchPage(t, client, address) // redirected to the flame graph
@@ -205,7 +205,7 @@ func fetchPage(t *testing.T, client *http.Client, address string) string {
 }
 
 // inFolded checks the sum of folded stacks.
-func (s *shownKind) inFolded(t *testing.T, k kind.Kind, in string) {
+func (s *shownKind) inFolded(t *testing.T, k sample.Kind, in string) {
 	t.Helper()
 	r := run(t, command, "to", "folded", "--kind", k.String(), in, "-o", "-")
 	if r.code != complete && r.code != incomplete {
@@ -244,7 +244,7 @@ func (s *shownKind) inSpeedscope(t *testing.T, path string) {
 
 // inTimeline checks that the samples of all threads in speedscope's timeline add up to the total of the profile. An
 // estimate is rounded once per sample there.
-func (s *shownKind) inTimeline(t *testing.T, k kind.Kind, in string) {
+func (s *shownKind) inTimeline(t *testing.T, k sample.Kind, in string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "out.speedscope.json")
 	if r := run(t, command, "to", "speedscope", "--kind", k.String(), in, "-o", path); r.code != complete && r.code != incomplete {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/operation"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A Set is a set of what a timeline shows. Losses are always shown, and samples have an option of their own.
@@ -59,11 +59,11 @@ type Options struct {
 	// SpanIDReversed treats the label SpanId as a little-endian number: its W3C text form shows the bytes from last to
 	// first.
 	SpanIDReversed bool
-	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure those that
-	// are computed from events; such events also become slices or instants. Window, if not nil, reports whether a time
-	// is selected: an interval, such as a wait, that is not completely in the selected time is in no sample.
-	Kinds       []kind.Kind
-	KindOptions kind.Options
+	// Kinds are the kinds of samples; nil means sample.Wall, sample.CPU and sample.Imported. KindOptions configure those
+	// that are computed from events; such events also become slices or instants. Window, if not nil, reports whether a
+	// time is selected: an interval, such as a wait, that is not completely in the selected time is in no sample.
+	Kinds       []sample.Kind
+	KindOptions sample.KindOptions
 	Window      func(ntconv.Ticks) bool
 	// Name is the name of the recording and Version that of the program that writes it, for formats that state them;
 	// "" omits them or selects the default of the format.

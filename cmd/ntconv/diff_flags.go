@@ -10,7 +10,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/show/profilediff"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/cobra"
 )
 
@@ -95,7 +95,7 @@ func (p *perFlag) exposure(r *profilediff.Recording, o *profilediff.Observed) (n
 		case len(names) > 0:
 			return 0, "", fmt.Errorf("no such requests; use '%s NAME' with one of these names: %s", perRequest, strings.Join(names, ", "))
 		}
-		return 0, "", errors.New("the trace has no requests and no spans of servers; " + formats.RecordAdvice(kind.Requests))
+		return 0, "", errors.New("the trace has no requests and no spans of servers; " + formats.RecordAdvice(sample.Requests))
 	}
 	return n, "", nil
 }

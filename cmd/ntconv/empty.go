@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/show/inventory"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // nothing returns the error of a pass without output: what is missing, and the next step. advice says how to record a
@@ -59,7 +59,7 @@ func (a *app) nothing(p *pass.Pass, what, advice string) error {
 }
 
 // noneOf returns what is missing in a trace without samples of kinds.
-func noneOf(kinds []kind.Kind) string {
+func noneOf(kinds []sample.Kind) string {
 	var list []string
 	for _, k := range kinds {
 		list = append(list, "no "+k.Noun(0))
@@ -72,7 +72,7 @@ func otherKinds(list []inventory.Extractable) string {
 	var has []string
 	for i, x := range list {
 		same := func(other inventory.Extractable) bool { return other.Kind == x.Kind }
-		if k, err := kind.Parse(x.Kind); err == nil && slices.IndexFunc(list, same) == i {
+		if k, err := sample.Parse(x.Kind); err == nil && slices.IndexFunc(list, same) == i {
 			has = append(has, formats.CountOfKind(k, x.Events))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A kindsJSON is the summary of a conversion to one file per kind.
@@ -49,8 +49,8 @@ func TestAllKinds(t *testing.T) {
 					t.Errorf("%s: estimate %q", p.Kind, p.Estimate)
 				}
 			}
-			for _, k := range kind.All() {
-				if k == kind.Events || slices.Contains(made, k.String()) {
+			for _, k := range sample.All() {
+				if k == sample.Events || slices.Contains(made, k.String()) {
 					continue
 				}
 				if r := invoke(t, dir, nil, "to", to, "-f", "--kind", k.String(), "-o", "none", in); r.code != exitEmpty {

@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/show/web"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -183,7 +183,7 @@ func (a *app) profilesAlone(cmd *cobra.Command, r *ranking) (made []web.View, pa
 
 // A kindBuffer receives the profile of a kind.
 type kindBuffer struct {
-	kind.Kind
+	sample.Kind
 	bytes.Buffer
 	w io.Writer
 }
@@ -194,7 +194,7 @@ func (b *kindBuffer) Close() error                { return nil }
 // profiles returns the profile of a pass, or one per kind.
 func (a *app) profiles(p *pass.Pass, r *ranking) (made []web.View, partial, err error) {
 	var list []*kindBuffer
-	create := func(k kind.Kind) (io.WriteCloser, error) {
+	create := func(k sample.Kind) (io.WriteCloser, error) {
 		b := &kindBuffer{Kind: k}
 		b.w = a.memory.Writer(&b.Buffer)
 		list = append(list, b)
@@ -206,7 +206,7 @@ func (a *app) profiles(p *pass.Pass, r *ranking) (made []web.View, partial, err 
 	if r.each {
 		sink = r.profile.CreateEach(create, p.Info, t)
 	} else {
-		w, _ := create(kind.Auto) // create returns no errors
+		w, _ := create(sample.Auto) // create returns no errors
 		sink = r.profile.Create(w, p.Info, t)
 	}
 	if r.observe != nil {

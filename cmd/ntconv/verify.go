@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/select/selection"
@@ -303,7 +303,7 @@ func (s *side) start(plan *pass.Plan) error {
 		src = split.WithoutReplicas(src)
 	}
 	if !plan.Selection.Empty() {
-		src = profile.WithoutWeights(src) // these events exist only if a side is a selection
+		src = rounds.WithoutWeights(src) // these events exist only if a side is a selection
 	}
 	s.src = ntconv.Filter(&errorRecorder{Source: src, side: s, sorted: math.MinInt64}, keep)
 	return nil

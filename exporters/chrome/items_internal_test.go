@@ -9,7 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/track"
 )
 
@@ -50,7 +50,7 @@ func benchItems(k timeline.Kind, n int) *timelines.Fake {
 	p := f.Process(10, "app")
 	thread, cpu := f.Track(p, timeline.ThreadTrack, 11, "main", ""), f.Track(p, timeline.CounterTrack, 91, "cpu", "%")
 	args := []byte(`{"ClrInstanceID":9,"HeapNumber":0,"AllocationAmount":106648,"TypeName":"System.Byte[]","Address":140123456789012}`)
-	w := &timeline.Weight{Kind: kind.Wall, Values: []int64{1000}}
+	w := &timeline.Weight{Kind: sample.Wall, Values: []int64{1000}}
 	for i := range n {
 		it := timeline.Item{Kind: k, Time: int64(i) * 1234, Track: thread, Thread: thread, Name: "GCAllocationTick", Category: "Microsoft-Windows-DotNETRuntime", Encoded: args}
 		switch k {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // sampleList writes the member samples. Because it follows the events, the encoder reads the timeline a second time.
@@ -62,7 +62,7 @@ func (e *encoder) listedSample(b []byte, it *timeline.Item) []byte {
 func sampleName(it *timeline.Item) string {
 	w := it.Weight
 	switch {
-	case w.Kind != kind.Imported:
+	case w.Kind != sample.Imported:
 		return w.Kind.String()
 	case w.Until > it.Time:
 		for _, t := range w.Types {
@@ -70,11 +70,11 @@ func sampleName(it *timeline.Item) string {
 				return t.Type
 			}
 		}
-		return kind.Wall.String()
+		return sample.Wall.String()
 	case len(w.Types) > 0:
 		return w.Types[0].Type
 	}
-	return kind.Imported.String()
+	return sample.Imported.String()
 }
 
 // stacklessFrame returns the ID of the frame of samples without a stack: one more than any node.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // maxChunk is the maximum number of samples per chunk.
@@ -27,7 +27,7 @@ type v8Sampler struct {
 // A profileKey identifies a V8 profile.
 type profileKey struct {
 	track *timeline.Track
-	kind  kind.Kind
+	kind  sample.Kind
 }
 
 // A v8Profile is the profile of one thread and one sample kind. sample and push set the fields, chunk clears nodes,

@@ -4,7 +4,7 @@ import (
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A threadKey identifies a thread of the file. Each measure of a track except the first has a thread of its own.
@@ -97,7 +97,7 @@ func (e *encoder) sample(i *timeline.Item) {
 		} else {
 			h.columns[sampleWeight].Int(value)
 		}
-		if m.Kind == kind.CPU {
+		if m.Kind == sample.CPU {
 			h.columns[sampleCPU].Int(value)
 		}
 		if !i.Weight.MayWait() {

@@ -15,7 +15,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/track"
 )
 
@@ -50,7 +50,7 @@ func TestVisible(t *testing.T) {
 		if i == 77 {
 			weight = 5
 		}
-		f.Add(timelines.Sample(h, int64(i), 1, kind.CPU, timelines.CPU, weight))
+		f.Add(timelines.Sample(h, int64(i), 1, sample.CPU, timelines.CPU, weight))
 	}
 	var out bytes.Buffer
 	if err := newSink(&out, track.Options{}).write(f); err != nil {
@@ -185,7 +185,7 @@ func BenchmarkItems(b *testing.B) {
 		name string
 		item timeline.Item
 	}{
-		{"sample", timelines.Sample(main, 1000, 3, kind.CPU, timelines.CPU, 1_000_000)},
+		{"sample", timelines.Sample(main, 1000, 3, sample.CPU, timelines.CPU, 1_000_000)},
 		{"counter", timeline.Item{Kind: timeline.Counter, Time: 1500, Track: memory, Value: 2.5}},
 		{"slice", timeline.Item{Kind: timeline.SliceBegin, Time: 2_000_000, Duration: 500, Track: gc, Name: "GC pause gen 0", Category: timeline.CategoryGC, Encoded: encoded}},
 		{"allocation", timeline.Item{Kind: timeline.Instant, Time: 3_000_000, Track: main, Name: "GCAllocationTick", Category: "Runtime", Stack: 2, Bytes: 100, Encoded: encoded}},

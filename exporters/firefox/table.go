@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // write writes the thread as an element of threads. Columns must be written in the order of their constants, because
@@ -85,7 +85,7 @@ func (h *thread) writeSamples(w *jsoncolumns.Writer) {
 		return
 	}
 	columns := []member{{"stack", sampleStack}, {"time", sampleTime}, {"weight", sampleWeight}}
-	if h.weight.Kind == kind.CPU {
+	if h.weight.Kind == sample.CPU {
 		columns = append(columns, member{"threadCPUDelta", sampleCPU})
 	}
 	h.table(w, "samples", h.columns[sampleTime].Len, `"weightType":"`+weightTypes[h.weight.Dimension]+`",`, columns)

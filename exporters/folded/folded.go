@@ -20,31 +20,13 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/imported"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
-
-// A Kind is the kind of samples that a Sink counts. Package kind lists all kinds.
-type Kind = kind.Kind
-
-// The kinds of profiles whose samples a profiler took.
-const (
-	// Auto selects the best kind for which the trace has samples, see kind.Preferred.
-	Auto = kind.Auto
-	// Wall is the wall-clock time of managed threads, running or waiting.
-	Wall = kind.Wall
-	// CPU is CPU time from a machine-wide profiler.
-	CPU = kind.CPU
-	// Imported selects the samples of a profile that the trace was converted from, with the profile's own sample types.
-	Imported = kind.Imported
-)
-
-// ParseKind returns the kind with the given name, as kind.Parse does.
-func ParseKind(name string) (Kind, error) { return kind.Parse(name) }
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
-	Kind  Kind
-	Kinds kind.Options // of kinds that are computed from events
+	// Options are those of all exporters of profiles. The format has neither labels nor comments.
+	sample.Options
 	// SampleType is the name of the sample type whose values are written, such as "samples" or "wall". "" selects the
 	// type that a pprof profile of the same events would show first. If several types have the same name, NAME#2
 	// selects the second of them, NAME#3 the third.
@@ -59,142 +41,65 @@ type Options struct {
 	// Annotate appends _[i] to inlined functions, _[k] to kernel functions and _[j] to managed functions. The color
 	// palettes of flamegraph.pl use these suffixes.
 	Annotate bool
-	// Window, if not nil, reports whether a time is selected. An interval, such as a wait, that is not completely in the
-	// selected time is in no sample.
-	Window func(ntconv.Ticks) bool
-	// Report receives the conditions that the conversion counts; nil discards them.
-	Report *ntconv.Report
 }
 
-// A Sink writes the samples of a trace as folded stacks. It has no resources to release: a Sink that is not closed has
-// written nothing. It is not safe for concurrent use.
+// A Sink aggregates the samples of a trace, or of each kind, and writes them as folded stacks in Close. It implements
+// [ntconv.Watcher] and [ntconv.OrderSensitive]; Summary and Summaries describe the output after Close. Close returns a
+// *SampleTypeError if no samples have values of Options.SampleType, and a *UnitError if Options.Unit does not fit the
+// sample type. A Sink that is not closed has written nothing. It is not safe for concurrent use.
 type Sink struct {
-	w      io.Writer                          // nil if create is not
-	create func(Kind) (io.WriteCloser, error) // opens the output of a kind; nil for a single output
-	o      Options
-	namer  ntconv.Namer
-	build  *profile.Builder
-	done   []Summary
+	sink
+	o     Options
+	namer ntconv.Namer
 }
 
-var (
-	_ ntconv.OrderSensitive = (*Sink)(nil)
-	_ ntconv.Watcher        = (*Sink)(nil)
-)
+type sink = profile.Sink
 
 // New returns a sink that writes to w in Close. It does not close w. info must not be nil. A nil namer resolves only
 // stacks that carry their frames. Nil opts select the defaults.
 func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
-	return newSink(w, nil, nil, info, namer, opts)
-}
-
-// NewPerKind returns a sink that writes one output per kind of which the trace has samples, from the same events. kinds
-// are the kinds to write, in place of Options.Kind; if it is empty, all are, but kind.Events only if the trace has no
-// other. Close calls create for each kind in the order of kind.Preferred, and closes the result. The other parameters are
-// those of New.
-func NewPerKind(
-	create func(Kind) (io.WriteCloser, error), kinds []Kind, info *ntconv.Info, namer ntconv.Namer, opts *Options,
-) *Sink {
-	return newSink(nil, create, append([]Kind{}, kinds...), info, namer, opts)
-}
-
-func newSink(
-	w io.Writer, create func(Kind) (io.WriteCloser, error), each []Kind, info *ntconv.Info, namer ntconv.Namer, opts *Options,
-) *Sink {
-	s := &Sink{w: w, create: create, namer: namer}
+	s := &Sink{namer: namer}
 	if opts != nil {
 		s.o = *opts
 	}
 	if s.namer == nil {
 		s.namer = new(ntconv.NoNames)
 	}
-	o := profile.Options{Report: s.o.Report, Unlabeled: true, Span: noSpan}
-	o.Kind, o.Each, o.Kinds, o.Window = s.o.Kind, each, s.o.Kinds, s.o.Window
+	s.o.DropLabels = nil
 	if !s.o.ThreadRoot {
-		o.Drop = append(o.Drop, profile.LabelThreadID)
+		s.o.DropLabels = []string{profile.LabelThreadID}
 	}
-	s.build = profile.New(info, s.namer, &o)
+	s.sink = profile.NewSink(w, info, s.namer, &s.o.Options, false, s.write)
 	return s
 }
 
-// noSpan keeps the builder from observing when the trace was recorded, because the format cannot represent it.
-func noSpan() (first, last ntconv.Ticks, ok bool) { return 0, 0, false }
-
-// Write counts an event. The sink does not keep e. It always returns nil.
-func (s *Sink) Write(e *ntconv.Event) error {
-	s.build.Add(e)
-	return nil
-}
-
-// Watch observes an event that a selection may omit: a sample of kind Wall lasts until the next sample of its thread,
-// selected or not. Call it for every event of the trace, before Write if the event is selected. You can omit the calls
-// if all events are written. The sink does not keep e.
-func (s *Sink) Watch(e *ntconv.Event) { s.build.Watch(e) }
-
-// OrderMatters reports whether the same events in time order could give different output. Call it after the last Write
-// and before Close.
-func (s *Sink) OrderMatters() bool { return s.build.OrderMatters() }
-
-// Close writes all lines. It returns a *SampleTypeError if no samples have values of Options.SampleType, and a
-// *UnitError, which wraps ntconv.ErrUnsupported, if Options.Unit does not fit the sample type. It must be called once.
-func (s *Sink) Close() error {
-	if s.create == nil {
-		s.done = make([]Summary, 1)
-		return s.write(s.w, s.build.Finish(), &s.done[0])
-	}
-	for p := range s.build.FinishEach() {
-		w, err := s.create(p.Kind)
-		if err != nil {
-			return err
-		}
-		s.done = append(s.done, Summary{})
-		err = s.write(w, p, &s.done[len(s.done)-1])
-		if cerr := w.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// write writes the lines of a profile and describes them in done.
-func (s *Sink) write(w io.Writer, p *profile.Profile, done *Summary) error {
-	*done = Summary{Kind: p.Kind, Events: p.Events}
-	column, err := s.column(p, done)
+// write writes the lines of a profile.
+func (s *Sink) write(w io.Writer, p *profile.Profile) (lines int, err error) {
+	column, err := s.column(p)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	scale, err := s.scale(p, column, done)
+	scale, err := s.scale(p, column)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	t := newTable(s.o.Annotate)
-	for sample := range p.Samples() {
+	for x := range p.Samples() {
 		if column >= 0 {
-			t.add(s.roots(t, sample), sample.Frames, sample.Values[column])
+			t.add(s.roots(t, x), x.Frames, x.Values[column])
 		}
 	}
-	done.summarize(p)
-	if t.changed > 0 {
-		s.o.Report.Note(
-			ntconv.CodeNotCarried,
-			t.changed,
-			-1,
-			"function names with characters that folded stacks reserve were changed",
-		)
-	}
+	s.o.Report.Note(ntconv.CodeNotCarried, t.changed, -1,
+		"function names with characters that folded stacks reserve were changed")
 	if err := t.write(w, scale, s.o.Report); err != nil {
 		var unit *UnitError
 		if errors.As(err, &unit) {
-			unit.Values = done.Main
-			return err
+			unit.Values = p.MainType()
+			return t.written, err
 		}
-		return fmt.Errorf("folded: write: %w", err)
+		return t.written, fmt.Errorf("folded: write: %w", err)
 	}
-	done.Lines = t.written
-	return nil
+	return t.written, nil
 }
 
 // A SampleTypeError reports that no sample has values of the type Options.SampleType.
@@ -208,7 +113,7 @@ func (e *SampleTypeError) Error() string {
 }
 
 // column returns the index of the sample type to write, or -1 if the trace has none.
-func (s *Sink) column(p *profile.Profile, done *Summary) (int, error) {
+func (s *Sink) column(p *profile.Profile) (int, error) {
 	column := p.Main
 	if name := s.o.SampleType; name != "" {
 		names := imported.TypeNames(p.Types)
@@ -219,6 +124,5 @@ func (s *Sink) column(p *profile.Profile, done *Summary) (int, error) {
 	if column < 0 || column >= len(p.Types) {
 		return -1, nil
 	}
-	done.Values = SampleType(p.Types[column])
 	return column, nil
 }

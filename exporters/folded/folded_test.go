@@ -12,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/folded"
+	"github.com/ntconv/ntconv/sample"
 )
 
 var (
@@ -25,7 +26,7 @@ var (
 )
 
 // sample returns n samples of CPU time, of 1 ms each, with a stack of names, leaf first.
-func sample(th *ntconv.Thread, n uint64, names ...string) *ntconv.Event {
+func sampled(th *ntconv.Thread, n uint64, names ...string) *ntconv.Event {
 	var s *ntconv.Stack
 	if len(names) > 0 {
 		s = &ntconv.Stack{}
@@ -50,7 +51,7 @@ func export(t testing.TB, o folded.Options, events ...*ntconv.Event) []string {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if last := lines[len(lines)-1]; last != "" || sink.Summary().Lines != len(lines)-1 {
+	if last := lines[len(lines)-1]; last != "" || sink.Summary().Items != len(lines)-1 {
 		t.Fatalf("%d lines and %q, summary %+v", len(lines)-1, last, sink.Summary())
 	}
 	return lines[:len(lines)-1]
@@ -65,7 +66,7 @@ func check(t *testing.T, got []string, want ...string) {
 
 func TestLines(t *testing.T) {
 	events := []*ntconv.Event{
-		sample(till, 2, "b", "a"), sample(idle, 3, "a"), sample(till, 1, "z", "a b"), sample(idle, 4, "b", "a"), sample(till, 5), sample(till, 0, "zero"),
+		sampled(till, 2, "b", "a"), sampled(idle, 3, "a"), sampled(till, 1, "z", "a b"), sampled(idle, 4, "b", "a"), sampled(till, 5), sampled(till, 0, "zero"),
 	}
 	want := []string{"[no stack] 5000000", "a 3000000", "a;b 6000000", "a b;z 1000000"}
 	for range 24 {
@@ -81,10 +82,10 @@ func TestLines(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	report := &ntconv.Report{}
-	events := []*ntconv.Event{sample(till, 1, "a"), sample(till, 499, "b"), sample(till, 1500, "c")}
+	events := []*ntconv.Event{sampled(till, 1, "a"), sampled(till, 499, "b"), sampled(till, 1500, "c")}
 	check(t, export(t, folded.Options{Unit: "microseconds"}, events...), "a 1000", "b 499000", "c 1500000")
 	check(t, export(t, folded.Options{Unit: "milliseconds"}, events...), "a 1", "b 499", "c 1500")
-	check(t, export(t, folded.Options{Unit: "seconds", Report: report}, events...), "c 2")
+	check(t, export(t, folded.Options{Unit: "seconds", Options: sample.Options{Report: report}}, events...), "c 2")
 	if report.Count(ntconv.CodeNotCarried) != 2 {
 		t.Errorf("report %v", report.Entries())
 	}
@@ -102,7 +103,7 @@ func TestUnits(t *testing.T) {
 }
 
 func TestAnnotations(t *testing.T) {
-	e := sample(till, 1, "memcpy", "Inner", "Outer", "libc", "Outer")
+	e := sampled(till, 1, "memcpy", "Inner", "Outer", "libc", "Outer")
 	for i, flags := range []ntconv.FrameFlags{ntconv.FrameKernel, ntconv.FrameInlined | ntconv.FrameManaged, ntconv.FrameManaged, 0, ntconv.FrameUnresolved} {
 		e.Stack.Frames[i].Flags = flags
 	}
@@ -133,7 +134,7 @@ func TestNames(t *testing.T) {
 		"12":                                         "12",
 	} {
 		report := &ntconv.Report{}
-		check(t, export(t, folded.Options{Report: report}, sample(till, 1, "leaf", name), sample(till, 1, name)), sorted(want+" 1000000", want+";leaf 1000000")...)
+		check(t, export(t, folded.Options{Options: sample.Options{Report: report}}, sampled(till, 1, "leaf", name), sampled(till, 1, name)), sorted(want+" 1000000", want+";leaf 1000000")...)
 		if changed := name != want && name != ""; (report.Count(ntconv.CodeNotCarried) == 1) != changed {
 			t.Errorf("%q: report %v", name, report.Entries())
 		}
@@ -157,7 +158,7 @@ func FuzzNames(f *testing.F) {
 	f.Add("a;b", "c 1", uint16(1))
 	f.Add("\xff\n", " # 12", uint16(7))
 	f.Fuzz(func(t *testing.T, leaf, root string, n uint16) {
-		for _, line := range export(t, folded.Options{ProcessRoot: n&1 != 0, Annotate: true, Unit: "milliseconds"}, sample(till, uint64(n), leaf, root), sample(till, 3, root)) {
+		for _, line := range export(t, folded.Options{ProcessRoot: n&1 != 0, Annotate: true, Unit: "milliseconds"}, sampled(till, uint64(n), leaf, root), sampled(till, 3, root)) {
 			for _, pattern := range []*regexp.Regexp{lineOfFlamegraph, lineOfSpeedscope} {
 				m := pattern.FindStringSubmatch(line)
 				if m == nil {
@@ -197,7 +198,7 @@ func TestWriteErrors(t *testing.T) {
 	for _, room := range []int{0, 100_000} {
 		sink := folded.New(&failing{room}, info, nil, nil)
 		for i := range 10_000 {
-			if err := sink.Write(sample(till, 1, fmt.Sprint("function number ", i, "()"))); err != nil {
+			if err := sink.Write(sampled(till, 1, fmt.Sprint("function number ", i, "()"))); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -210,9 +211,9 @@ func TestWriteErrors(t *testing.T) {
 // TestMemoryFollowsStacks checks that samples of known stacks do not allocate, regardless of their labels.
 func TestMemoryFollowsStacks(t *testing.T) {
 	sink := folded.New(&bytes.Buffer{}, info, nil, nil)
-	events := []*ntconv.Event{sample(till, 1, "b", "a"), sample(idle, 1, "a"), sample(till, 1, "c", "a")}
+	events := []*ntconv.Event{sampled(till, 1, "b", "a"), sampled(idle, 1, "a"), sampled(till, 1, "c", "a")}
 	for i := range 100 {
-		e := sample(till, 1, "b", "a")
+		e := sampled(till, 1, "b", "a")
 		e.Stack = events[0].Stack
 		e.Labels = ntconv.NewLabels([]ntconv.Label{{Kind: ntconv.LabelInt, Key: "request", Num: int64(i)}})
 		events = append(events, e)

@@ -93,10 +93,10 @@ func numberAt(s string) int {
 }
 
 // roots returns the IDs of the root frames that the options request, process first.
-func (s *Sink) roots(t *table, sample *profile.Sample) (ids []uint32) {
+func (s *Sink) roots(t *table, x *profile.Sample) (ids []uint32) {
 	if s.o.ProcessRoot {
 		name, id := "process", uint64(0)
-		if p := sample.Process; p != nil {
+		if p := x.Process; p != nil {
 			id = p.PID
 			if n := s.namer.Process(p).Name; n != "" {
 				name = n
@@ -104,11 +104,11 @@ func (s *Sink) roots(t *table, sample *profile.Sample) (ids []uint32) {
 				name = p.Name
 			}
 		}
-		ids = append(ids, t.root(name, id, sample.Process != nil))
+		ids = append(ids, t.root(name, id, x.Process != nil))
 	}
 	if s.o.ThreadRoot {
 		name, id := "thread", ntconv.TIDUnknown
-		if th := sample.Thread; th != nil {
+		if th := x.Thread; th != nil {
 			id = th.TID
 			if n := s.namer.ThreadName(th); n != "" {
 				name = n

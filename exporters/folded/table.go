@@ -4,11 +4,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // A table aggregates values by line. A line is a list of name IDs, so that a stack costs 4 bytes per frame instead of
@@ -121,19 +121,7 @@ func (t *table) add(roots []uint32, frames []ntconv.Frame, value int64) {
 		t.lines[k] = i
 		t.keys, t.sums = append(t.keys, k), append(t.sums, 0)
 	}
-	t.sums[i] = saturatingAdd(t.sums[i], value)
-}
-
-// saturatingAdd returns a + b, clamped to the range of int64.
-func saturatingAdd(a, b int64) int64 {
-	switch sum := a + b; {
-	case a > 0 && b > 0 && sum < 0:
-		return math.MaxInt64
-	case a < 0 && b < 0 && sum >= 0:
-		return math.MinInt64
-	default:
-		return sum
-	}
+	t.sums[i] = bin.AddClamped(t.sums[i], value)
 }
 
 // sorted returns the indexes of the lines in output order: frame by frame from the root, names byte by byte. It

@@ -21,20 +21,17 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
 // both writes the samples of a source as folded stacks and as a profile.
-func both(t *testing.T, src ntconv.Source, namer ntconv.Namer, kind folded.Kind, o folded.Options) (lines string, p *profile.Profile, done folded.Summary) {
+func both(t *testing.T, src ntconv.Source, namer ntconv.Namer, kind sample.Kind, o folded.Options) (lines string, p *profile.Profile, done sample.Summary) {
 	t.Helper()
 	var text, proto bytes.Buffer
-	pkind, err := pprof.ParseKind(kind.String())
-	if err != nil {
-		t.Fatal(err)
-	}
 	o.Kind = kind
 	stacks := folded.New(&text, src.Info(), namer, &o)
-	prof := pprof.New(&proto, src.Info(), namer, &pprof.Options{Kind: pkind, Uncompressed: true})
+	prof := pprof.New(&proto, src.Info(), namer, &pprof.Options{Options: sample.Options{Kind: kind}, Uncompressed: true})
 	for e, err := range ntconv.Events(ntconvtest.Poison(src)) {
 		if err != nil {
 			break // damaged traces end early, for both
@@ -49,6 +46,7 @@ func both(t *testing.T, src ntconv.Source, namer ntconv.Namer, kind folded.Kind,
 	if err := prof.Close(); err != nil {
 		t.Fatal(err)
 	}
+	var err error
 	if p, err = profile.ParseData(proto.Bytes()); err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +138,7 @@ func TestTracesAgreeWithProfiles(t *testing.T) {
 	}
 	stacks := 0
 	for _, f := range files {
-		for _, kind := range []folded.Kind{folded.Wall, folded.CPU, folded.Imported} {
+		for _, kind := range []sample.Kind{sample.Wall, sample.CPU, sample.Imported} {
 			src, err := reader.NewBytes(f.Data, &reader.Options{})
 			if err != nil {
 				t.Logf("%s: %v", f.Name, err)
@@ -155,11 +153,11 @@ func TestTracesAgreeWithProfiles(t *testing.T) {
 				for _, n := range got {
 					total += n
 				}
-				if done.Lines != len(got) || done.Kind != kind || done.Total != total {
+				if done.Items != len(got) || done.Kind != kind || done.Total != total {
 					t.Errorf("summary %+v, %d lines", done, len(got))
 				}
 				slack := map[string]int64{}
-				if kind == folded.Wall {
+				if kind == sample.Wall {
 					slack = foldProfile(ones(p), 0)
 				}
 				checkTotals(t, got, foldProfile(p, mainColumn(p)), slack)
@@ -224,8 +222,8 @@ func TestProfilesAgree(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, _, done := both(t, src, nil, folded.Auto, folded.Options{SampleType: v.Type})
-			if done.Kind != folded.Imported || done.Values != (folded.SampleType{Type: v.Type, Unit: v.Unit}) || done.Events != uint64(len(want.Sample)) {
+			text, _, done := both(t, src, nil, sample.Auto, folded.Options{SampleType: v.Type})
+			if done.Kind != sample.Imported || done.Events != uint64(len(want.Sample)) {
 				t.Errorf("%s: summary %+v", name, done)
 			}
 			t.Run(name+"/"+v.Type, func(t *testing.T) { checkTotals(t, withoutPlaceholders(parse(t, text)), foldProfile(want, i), nil) })

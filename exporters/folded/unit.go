@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A scale converts values between units of time. The zero value returns values unchanged.
@@ -31,7 +32,7 @@ func nanosOf(unit string) uint64 {
 }
 
 // scale returns the conversion from the unit of a sample type to Options.Unit.
-func (s *Sink) scale(p *profile.Profile, column int, done *Summary) (scale, error) {
+func (s *Sink) scale(p *profile.Profile, column int) (scale, error) {
 	unit := s.o.Unit
 	if unit == "" || column < 0 {
 		return scale{}, nil
@@ -46,9 +47,8 @@ func (s *Sink) scale(p *profile.Profile, column int, done *Summary) (scale, erro
 	}
 	from := nanosOf(t.Unit)
 	if from == 0 {
-		return scale{}, &UnitError{Unit: unit, Values: SampleType(t)}
+		return scale{}, &UnitError{Unit: unit, Values: t}
 	}
-	done.Values.Unit = unit
 	return scale{unit, from, to}, nil
 }
 
@@ -71,9 +71,9 @@ func (s scale) convert(v int64) int64 {
 // A UnitError reports that values cannot be written in Options.Unit, because they are not times or because all totals
 // are less than half a unit. It wraps ntconv.ErrUnsupported.
 type UnitError struct {
-	Unit   string     // Options.Unit
-	Values SampleType // sample type that would have been written
-	Small  bool       // all totals would be 0
+	Unit   string      // Options.Unit
+	Values sample.Type // sample type that would have been written
+	Small  bool        // all totals would be 0
 }
 
 func (e *UnitError) Error() string {

@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -43,11 +43,11 @@ type Options struct {
 	// was active; use otlp.ActiveSpans.Find. It must not keep the event. If it is nil, samples get the IDs of their
 	// labels, and intervals the IDs of spans that earlier events show.
 	Active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
-	// Kinds are the kinds of samples; nil means kind.Wall, kind.CPU and kind.Imported. KindOptions configure those that are
+	// Kinds are the kinds of samples; nil means sample.Wall, sample.CPU and sample.Imported. KindOptions configure those
 	// computed from events. Window, if not nil, reports whether a time is selected: an interval, such as a wait, that is
 	// not completely in the selected time is in no sample.
-	Kinds       []kind.Kind
-	KindOptions kind.Options
+	Kinds       []sample.Kind
+	KindOptions sample.KindOptions
 	Window      func(ntconv.Ticks) bool
 	// Tables lists the tables to write, by the names of docs/parquet-tables.md and Typed. Nil means all tables. The
 	// sink creates no file for other tables.

@@ -6,7 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/tables"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // samples writes the table samples, with one row per sample and sample type.
@@ -53,7 +53,7 @@ func (m *labelMaps) of(list []ntconv.Label) map[string]string {
 }
 
 // sourceName returns the name of the events that a sample was computed from, "" if its kind has only one source.
-func sourceName(k kind.Kind, source uint8) string {
+func sourceName(k sample.Kind, source uint8) string {
 	names, _ := profile.SourcesOf(k, nil)
 	if int(source) >= len(names) || len(names) < 2 {
 		return ""
@@ -104,7 +104,7 @@ func (p *samples) add(w *profile.Weighed[tables.Sample]) {
 	row := &w.Subject
 	row.Kind, row.State, row.Subject = w.Kind.String(), w.State(), valid(w.About)
 	row.Source, row.Labels = "", nil
-	if w.Kind > kind.Imported {
+	if w.Kind > sample.Imported {
 		row.Source, row.Labels = sourceName(w.Kind, w.Source), p.labels.of(w.Labels)
 	}
 	if row.SpanID != "" {

@@ -25,6 +25,7 @@ import (
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -73,11 +74,11 @@ func pump(t testing.TB, src ntconv.Source, sink interface {
 }
 
 // profileWeights returns what exporters/pprof writes.
-func profileWeights(t testing.TB, data []byte, kind pprof.Kind, keep func(*ntconv.Event) bool) map[weight]int64 {
+func profileWeights(t testing.TB, data []byte, kind sample.Kind, keep func(*ntconv.Event) bool) map[weight]int64 {
 	t.Helper()
 	src, names := reading(t, data)
 	var out bytes.Buffer
-	pump(t, src, pprof.New(&out, src.Info(), names, &pprof.Options{Kind: kind}), keep)
+	pump(t, src, pprof.New(&out, src.Info(), names, &pprof.Options{Options: sample.Options{Kind: kind}}), keep)
 	p, err := profile.ParseData(out.Bytes())
 	if err != nil {
 		t.Fatal(err)
@@ -178,8 +179,8 @@ func TestSamplesAddUpToProfile(t *testing.T) {
 				pump(t, src, sink, keep)
 				exact := 1_000_000_000%src.Info().Clock.Freq == 0
 				got, counts := tableWeights(t, m)
-				want := profileWeights(t, f.Data, pprof.Wall, keep)
-				for w, n := range profileWeights(t, f.Data, pprof.CPU, keep) {
+				want := profileWeights(t, f.Data, sample.Wall, keep)
+				for w, n := range profileWeights(t, f.Data, sample.CPU, keep) {
 					want[w] = n
 				}
 				for w, n := range want {

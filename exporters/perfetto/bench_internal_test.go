@@ -8,13 +8,13 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // benchItems sets the items to some of one kind in time order. Their names and stacks repeat, as in real traces.
 func benchItems(s *scenario, k timeline.Kind, n int) {
 	s.Items = nil
-	w := &timeline.Weight{Kind: kind.Wall, Types: timelines.Wall, Values: []int64{1, 1e6}}
+	w := &timeline.Weight{Kind: sample.Wall, Types: timelines.Wall, Values: []int64{1, 1e6}}
 	for i := range n {
 		it := timeline.Item{Kind: k, Time: int64(i) * 12345, Track: s.Shown[2+i%2], ID: uint64(i + 1), Name: fmt.Sprintf("name %d", i%50), Category: "Provider"}
 		switch k {

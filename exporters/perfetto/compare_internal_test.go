@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A comparison compares what was read with a timeline.
@@ -20,7 +20,7 @@ type comparison struct {
 	start    uint64
 	form     Samples
 	next     int // of r.events
-	streamed kind.Kind
+	streamed sample.Kind
 	samples  [2][]readSample         // want, by whether they are streamed
 	flows    map[uint64][2]flowPlace // begin and end, by flow
 	texts    map[timeline.Node][]string
@@ -141,8 +141,8 @@ func (c *comparison) compareFlows() {
 func (c *comparison) sample(it *timeline.Item) {
 	s := readSample{time: c.start + uint64(it.Time), pid: uint64(it.Track.Process.PID), tid: uint64(it.Track.TID), stack: c.text(it.Stack)}
 	w := it.Weight
-	if c.form == StreamingSamples && w.Kind <= kind.Imported {
-		if c.streamed == kind.Auto {
+	if c.form == StreamingSamples && w.Kind <= sample.Imported {
+		if c.streamed == sample.Auto {
 			c.streamed = w.Kind
 		}
 		if c.streamed == w.Kind {

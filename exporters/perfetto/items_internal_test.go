@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A scenario is a timeline of random items in time order, whose slices nest even across tracks.
@@ -87,9 +87,9 @@ func (s *scenario) item() {
 	case 3:
 		it.Kind, it.Value = timeline.Counter, math.NaN()
 	default:
-		k, types, values := kind.Wall, timelines.Wall, []int64{1, s.Int64N(1e9)}
+		k, types, values := sample.Wall, timelines.Wall, []int64{1, s.Int64N(1e9)}
 		if s.IntN(4) == 0 {
-			k, types, values = kind.Imported, allocated, []int64{s.Int64N(1e6)}
+			k, types, values = sample.Imported, allocated, []int64{s.Int64N(1e6)}
 		}
 		it = timelines.Sample(s.Shown[2+s.IntN(2)], s.now, node, k, types, values...)
 	}

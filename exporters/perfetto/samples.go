@@ -3,7 +3,7 @@ package perfetto
 import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A sampleEncoder holds the state of the sample sequences.
@@ -14,11 +14,11 @@ type sampleEncoder struct {
 	run     run
 	// streamed is the profile kind of the StreamingProfilePackets. sample sets it to the kind of the first sample; Auto
 	// means none yet.
-	streamed kind.Kind
+	streamed sample.Kind
 }
 
 // numKinds is the number of profile kinds, including Auto, which no sample has.
-const numKinds = int(kind.Count)
+const numKinds = int(sample.Count)
 
 // A kindSequence is the sequence of StackSamples of one profile kind.
 type kindSequence struct {
@@ -58,8 +58,8 @@ func (s *sampleEncoder) init() { s.threads = make(map[*timeline.Track]*threadSeq
 // use this form, and of these only the first kind: a second kind is another view of the same time.
 func (e *encoder) sample(it *timeline.Item) {
 	s := &e.samples
-	if e.options.Samples == StreamingSamples && it.Weight.Kind <= kind.Imported {
-		if s.streamed == kind.Auto {
+	if e.options.Samples == StreamingSamples && it.Weight.Kind <= sample.Imported {
+		if s.streamed == sample.Auto {
 			s.streamed = it.Weight.Kind
 		}
 		if s.streamed == it.Weight.Kind {
@@ -169,8 +169,8 @@ func (e *encoder) stackSample(it *timeline.Item) {
 }
 
 // sequenceOf returns the ID of the sequence of a kind's samples.
-func sequenceOf(k kind.Kind) uint64 {
-	if k > kind.Imported {
+func sequenceOf(k sample.Kind) uint64 {
+	if k > sample.Imported {
 		return sequenceComputed + uint64(k)
 	}
 	return sequenceKinds + uint64(k)

@@ -18,7 +18,7 @@ const (
 // IDs of the sequences; the package comment lists them.
 const (
 	sequenceEvents   = 1
-	sequenceKinds    = 1       // plus the number of a kind of profile up to kind.Imported
+	sequenceKinds    = 1       // plus the number of a kind of profile up to sample.Imported
 	sequenceThreads  = 16      // plus the track ID
 	sequenceComputed = 1 << 31 // plus the number of another kind of profile
 )

@@ -30,7 +30,7 @@ func randomEvents(n, stacks int) []*ntconv.Event {
 		if i%3 == 0 {
 			who = idle
 		}
-		events = append(events, sample(who, ntconv.Ticks(i*5000), list[i%stacks]))
+		events = append(events, sampled(who, ntconv.Ticks(i*5000), list[i%stacks]))
 	}
 	return events
 }
@@ -41,9 +41,9 @@ func FuzzEncode(f *testing.F) {
 	f.Add([]byte("\xff\xfe name"), uint64(1<<63), int32(-1), uint8(0xff))
 	f.Fuzz(func(t *testing.T, data []byte, pc uint64, line int32, flagBits uint8) {
 		s, labels := fuzzStack(data, pc, line, flagBits)
-		e := sample(till, ntconv.Ticks(pc), s)
+		e := sampled(till, ntconv.Ticks(pc), s)
 		e.Labels = ntconv.NewLabels(labels)
-		p := export(t, testInfo(), nil, &pprof.Options{Uncompressed: flagBits&1 == 0}, e, sample(till, ntconv.Ticks(pc), s))
+		p := export(t, testInfo(), nil, &pprof.Options{Uncompressed: flagBits&1 == 0}, e, sampled(till, ntconv.Ticks(pc), s))
 		if len(p.Sample) < 1 || len(p.Sample) > 2 {
 			t.Fatalf("%d samples", len(p.Sample))
 		}

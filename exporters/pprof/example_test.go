@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -28,7 +29,9 @@ func Example() {
 	}
 	names := symbol.New(nil)
 	var file bytes.Buffer
-	sink := pprof.New(&file, src.Info(), names, &pprof.Options{Kind: pprof.Wall, DropLabels: []string{"tid", "thread"}})
+	sink := pprof.New(&file, src.Info(), names, &pprof.Options{
+		Options: sample.Options{Kind: sample.Wall, DropLabels: []string{"tid", "thread"}},
+	})
 	if _, err := ntconv.Copy(sink, symbol.Watch(src, names)); err != nil {
 		log.Fatal(err)
 	}

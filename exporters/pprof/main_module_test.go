@@ -35,7 +35,7 @@ func TestFirstMapping(t *testing.T) {
 		namer := (&table{process: c.process, modules: c.modules}).in(core, 1, "c").in(lib, 7, "l").in(web, 3, "w")
 		at := func(pcs ...uint64) *ntconv.Stack { return &ntconv.Stack{PCs: pcs} }
 		p := export(t, testInfo(), namer, nil,
-			sample(till, 0, at(1)), sample(till, 1000, at(7, 3)), sample(till, 1100, at(7, 1)), sample(till, 2000, at(3)), sample(till, 2001, at(3, 1)))
+			sampled(till, 0, at(1)), sampled(till, 1000, at(7, 3)), sampled(till, 1100, at(7, 1)), sampled(till, 2000, at(3)), sampled(till, 2001, at(3, 1)))
 		if len(p.Mapping) < 3 {
 			t.Fatalf("%s: mappings %v", c.name, p.Mapping)
 		}
@@ -63,7 +63,7 @@ func TestFirstMappingOfNativeCode(t *testing.T) {
 	libc := &ntconv.Mapping{Start: 1, Limit: 2, File: "/lib/libc.so.6"}
 	perl := &ntconv.Mapping{Start: 3, Limit: 4, File: "/usr/bin/perl"}
 	namer := (&table{}).in(libc, 1, "c").in(perl, 3, "p")
-	p := export(t, testInfo(), namer, nil, sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}), sample(till, 10, &ntconv.Stack{PCs: []uint64{3, 1}}), sample(till, 100, &ntconv.Stack{PCs: []uint64{1}}))
+	p := export(t, testInfo(), namer, nil, sampled(till, 0, &ntconv.Stack{PCs: []uint64{1}}), sampled(till, 10, &ntconv.Stack{PCs: []uint64{3, 1}}), sampled(till, 100, &ntconv.Stack{PCs: []uint64{1}}))
 	if p.Mapping[0].File != perl.File {
 		t.Errorf("first mapping %+v", *p.Mapping[0])
 	}
@@ -88,7 +88,7 @@ func TestFirstMappingIsOneOfALocation(t *testing.T) {
 			{Func: &ntconv.Function{Name: "inner"}, PC: 3, Mapping: inner, Flags: ntconv.FrameInlined},
 			{Func: &ntconv.Function{Name: "outer"}, PC: 1, Mapping: c.outer},
 		}
-		p := export(t, testInfo(), &table{}, nil, sample(till, 0, &ntconv.Stack{Frames: frames}), sample(till, 10, &ntconv.Stack{Frames: frames}))
+		p := export(t, testInfo(), &table{}, nil, sampled(till, 0, &ntconv.Stack{Frames: frames}), sampled(till, 10, &ntconv.Stack{Frames: frames}))
 		var got []string
 		for _, m := range p.Mapping {
 			got = append(got, m.File)

@@ -30,7 +30,7 @@ func TestNamesSurviveSymbolizer(t *testing.T) {
 			if system {
 				namer.frames[uint64(i+1)][0].Func.SystemName = name
 			}
-			events = append(events, sample(till, ntconv.Ticks(i*10000), &ntconv.Stack{PCs: []uint64{uint64(i + 1)}}))
+			events = append(events, sampled(till, ntconv.Ticks(i*10000), &ntconv.Stack{PCs: []uint64{uint64(i + 1)}}))
 		}
 		top := report(t, export(t, testInfo(), namer, nil, append(events, ended(1_000_000))...), "-top", "-nodecount=50")
 		for _, name := range names {

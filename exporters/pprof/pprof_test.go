@@ -16,7 +16,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // The traces of these tests have a clock of 10 MHz: 100 ns per tick.
@@ -35,7 +35,7 @@ var (
 	idle         = &ntconv.Thread{TID: 0, Process: shop}
 )
 
-func sample(t *ntconv.Thread, at ntconv.Ticks, s *ntconv.Stack) *ntconv.Event {
+func sampled(t *ntconv.Thread, at ntconv.Ticks, s *ntconv.Stack) *ntconv.Event {
 	return &ntconv.Event{Type: threadSample, Thread: t, Capture: t, Time: at, Stack: s, CPU: ntconv.CPUUnknown,
 		Payload: binary.LittleEndian.AppendUint32(nil, 2)}
 }
@@ -141,9 +141,9 @@ func TestProfile(t *testing.T) {
 	report.Add(ntconv.CodeEventsLost, 3, 99)
 	report.Add(ntconv.CodeThreadReused, 1, 5) // not in the comments, because it is only informational
 	leaf := &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}
-	p := export(t, testInfo(), namer, &pprof.Options{
+	p := export(t, testInfo(), namer, &pprof.Options{Options: sample.Options{
 		Report: report, Comments: []string{"ntconv test"}, Remarks: func() []string { return []string{"the last one"} },
-	}, sample(till, 1000, leaf), sample(idle, 1500, &ntconv.Stack{PCs: []uint64{0x1020}}), sample(till, 2000, &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}),
+	}}, sampled(till, 1000, leaf), sampled(idle, 1500, &ntconv.Stack{PCs: []uint64{0x1020}}), sampled(till, 2000, &ntconv.Stack{PCs: []uint64{0x8010, 0x1010, 0x1020}}),
 		&ntconv.Event{Type: &ntconv.Type{Provider: "x"}, Thread: till, Capture: till, Time: 21000})
 
 	var got []string
@@ -211,7 +211,7 @@ func TestEmptyTrace(t *testing.T) {
 	}
 	info := testInfo()
 	info.Clock.Wall = time.Time{}
-	if p := export(t, info, nil, nil, sample(till, 5, nil)); p.TimeNanos != 0 || len(p.Sample) != 1 {
+	if p := export(t, info, nil, nil, sampled(till, 5, nil)); p.TimeNanos != 0 || len(p.Sample) != 1 {
 		t.Errorf("without a wall clock: %v", p)
 	}
 }
@@ -220,8 +220,8 @@ func TestEmptyTrace(t *testing.T) {
 // of its events.
 func TestNoSamplesOfKind(t *testing.T) {
 	event := &ntconv.Event{Kind: ntconv.KindEvent, Time: 1, Type: &ntconv.Type{Provider: "Shop", Name: "Sale"}}
-	for _, k := range []pprof.Kind{pprof.Wall, pprof.CPU, pprof.Imported, kind.GC, kind.Requests} {
-		p := export(t, testInfo(), nil, &pprof.Options{Kind: k}, event)
+	for _, k := range []sample.Kind{sample.Wall, sample.CPU, sample.Imported, sample.GC, sample.Requests} {
+		p := export(t, testInfo(), nil, &pprof.Options{Options: sample.Options{Kind: k}}, event)
 		if len(p.Sample) != 0 || p.CheckValid() != nil {
 			t.Errorf("%v: %v, %v", k, p, p.CheckValid())
 		}
@@ -241,7 +241,7 @@ func TestTimesAddUp(t *testing.T) {
 		if i > 70 {
 			at += 123456 // a pause
 		}
-		events = append(events, sample(till, at, &ntconv.Stack{PCs: []uint64{uint64(1 + i%3)}}), sample(idle, at+3, nil))
+		events = append(events, sampled(till, at, &ntconv.Stack{PCs: []uint64{uint64(1 + i%3)}}), sampled(idle, at+3, nil))
 	}
 	p := export(t, testInfo(), namer, nil, append(events, ended(1_000_000))...)
 	sums := map[int64][2]int64{}
@@ -264,7 +264,7 @@ func TestTimesAddUp(t *testing.T) {
 // Equal events produce equal bytes, compressed or not.
 func TestOutputIsDeterministic(t *testing.T) {
 	events := randomEvents(3000, 40)
-	for _, o := range []pprof.Options{{}, {Uncompressed: true}, {Level: 6}, {DropLabels: []string{"tid"}}} {
+	for _, o := range []pprof.Options{{}, {Uncompressed: true}, {Level: 6}, {Options: sample.Options{DropLabels: []string{"tid"}}}} {
 		first := encode(t, testInfo(), nil, &o, events...)
 		for i := range 20 {
 			if !bytes.Equal(encode(t, testInfo(), nil, &o, events...), first) {
@@ -277,7 +277,7 @@ func TestOutputIsDeterministic(t *testing.T) {
 func TestDropLabels(t *testing.T) {
 	namer := (&table{}).name(1, "a")
 	s := &ntconv.Stack{PCs: []uint64{1}}
-	p := export(t, testInfo(), namer, &pprof.Options{DropLabels: []string{"tid", "pid", "state"}}, sample(till, 0, s), sample(idle, 5, s), sample(till, 10, s), sample(idle, 15, s), ended(100))
+	p := export(t, testInfo(), namer, &pprof.Options{Options: sample.Options{DropLabels: []string{"tid", "pid", "state"}}}, sampled(till, 0, s), sampled(idle, 5, s), sampled(till, 10, s), sampled(idle, 15, s), ended(100))
 	if len(p.Sample) != 1 || describe(p.Sample[0]) != "[4 4000] a {}" {
 		t.Errorf("samples %v", p.Sample)
 	}
@@ -312,16 +312,16 @@ func (broken) Write([]byte) (int, error) { return 0, errBroken }
 func TestSummary(t *testing.T) {
 	var out bytes.Buffer
 	s := pprof.New(&out, testInfo(), (&table{}).name(1, "a", "b"), nil)
-	_ = s.Write(sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
-	_ = s.Write(sample(till, 0, &ntconv.Stack{PCs: []uint64{1, 1}}))
+	_ = s.Write(sampled(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
+	_ = s.Write(sampled(till, 0, &ntconv.Stack{PCs: []uint64{1, 1}}))
 	_ = s.Write(ended(20_000))
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := pprof.Summary{
-		Kind: pprof.Wall, Events: 2, Samples: 2, Functions: 2, Locations: 1, Main: pprof.SampleType{Type: "wall", Unit: "nanoseconds"},
+	want := sample.Summary{
+		Kind: sample.Wall, Events: 2, Items: 2, Main: sample.Type{Type: "wall", Unit: "nanoseconds"},
 		Total: 1_000_000, Frames: 6, // two simultaneous samples have no interval
-		Others: []kind.Other{{Kind: kind.Events, N: 3}},
+		Others: []sample.Other{{Kind: sample.Events, N: 3}},
 	}
 	if got := s.Summary(); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -343,7 +343,7 @@ func TestSummaryOfUnresolvedFrames(t *testing.T) {
 				frames = append(frames, unnamed)
 			}
 		}
-		_ = s.Write(sample(till, ntconv.Ticks(10*i*i), &ntconv.Stack{Frames: frames}))
+		_ = s.Write(sampled(till, ntconv.Ticks(10*i*i), &ntconv.Stack{Frames: frames}))
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -352,12 +352,12 @@ func TestSummaryOfUnresolvedFrames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var want pprof.Unresolved
+	var want sample.Unresolved
 	var total, frames int64
-	for _, sample := range p.Sample {
-		n, passing := sample.Value[0], false
-		total += sample.Value[1]
-		for i, l := range sample.Location {
+	for _, x := range p.Sample {
+		n, passing := x.Value[0], false
+		total += x.Value[1]
+		for i, l := range x.Location {
 			frames += n
 			if l.Line[0].Function.Name == "a" {
 				continue
@@ -365,11 +365,11 @@ func TestSummaryOfUnresolvedFrames(t *testing.T) {
 			passing = true
 			want.Frames, want.NoModule = want.Frames+n, want.NoModule+n
 			if i == 0 {
-				want.Leaf += sample.Value[1]
+				want.Leaf += x.Value[1]
 			}
 		}
 		if passing {
-			want.Passing += sample.Value[1]
+			want.Passing += x.Value[1]
 		}
 	}
 	if got := s.Summary(); got.Unresolved != want || got.Total != total || got.Frames != frames || want.Frames == 0 || want.Leaf == want.Passing {
@@ -377,19 +377,11 @@ func TestSummaryOfUnresolvedFrames(t *testing.T) {
 	}
 }
 
-func TestKinds(t *testing.T) {
-	for _, k := range []pprof.Kind{pprof.Auto, pprof.Wall, pprof.CPU, pprof.Imported} {
-		if got, err := pprof.ParseKind(k.String()); got != k || err != nil {
-			t.Errorf("ParseKind(%q) = %v, %v", k, got, err)
-		}
-	}
-	if _, err := pprof.ParseKind("walls"); err == nil {
-		t.Error("walls was accepted")
-	}
-	// Options are not validated: an unknown kind is Auto.
-	s := pprof.New(io.Discard, testInfo(), nil, &pprof.Options{Kind: 99})
-	_ = s.Write(sample(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
-	if err := s.Close(); err != nil || s.Summary().Kind != pprof.Wall || pprof.Kind(99).String() != "unknown(99)" {
+// Options are not validated: an unknown kind is Auto.
+func TestUnknownKind(t *testing.T) {
+	s := pprof.New(io.Discard, testInfo(), nil, &pprof.Options{Options: sample.Options{Kind: 99}})
+	_ = s.Write(sampled(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
+	if err := s.Close(); err != nil || s.Summary().Kind != sample.Wall {
 		t.Errorf("kind %v, %v", s.Summary().Kind, err)
 	}
 }

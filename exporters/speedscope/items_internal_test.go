@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/track"
 )
 
@@ -50,7 +50,7 @@ func newThreads(n int, names ...string) (f *timelines.Fake, threads []*timeline.
 func TestOrder(t *testing.T) {
 	f, threads := newThreads(50, "Main")
 	for i := range 1000 {
-		it := timelines.Sample(threads[i*7%50], int64(i), 1, kind.CPU, timelines.CPU, 1)
+		it := timelines.Sample(threads[i*7%50], int64(i), 1, sample.CPU, timelines.CPU, 1)
 		if i%50 != 30 {
 			it.Weight.State = "External"
 		}
@@ -93,7 +93,7 @@ func BenchmarkSamples(b *testing.B) {
 	wall := timelines.Wall[1:]
 	b.ReportAllocs()
 	for i := range b.N {
-		item := timelines.Sample(threads[i%8], int64(i)*1000, timeline.Node(40+i%2), kind.Wall, wall, 1_000_000)
+		item := timelines.Sample(threads[i%8], int64(i)*1000, timeline.Node(40+i%2), sample.Wall, wall, 1_000_000)
 		if err := e.item(&item); err != nil {
 			b.Fatal(err)
 		}

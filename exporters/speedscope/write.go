@@ -12,7 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/files/jsoncolumns"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 const schemaURL = "https://www.speedscope.app/file-format-schema.json"
@@ -124,7 +124,7 @@ func header(w *jsoncolumns.Writer, typ, name, unit string, start, end int64) {
 
 // name returns the name of a measure, with its unit if speedscope cannot show that.
 func (m *measure) name() string {
-	if m.Kind != kind.Imported || m.unit != "none" || m.Type.Unit == "count" || m.Type.Unit == "" {
+	if m.Kind != sample.Imported || m.unit != "none" || m.Type.Unit == "count" || m.Type.Unit == "" {
 		return m.Type.Type
 	}
 	return m.Type.Type + " (" + m.Type.Unit + ")"

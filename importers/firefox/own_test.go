@@ -12,8 +12,8 @@ import (
 	"github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -27,9 +27,11 @@ func (memoryFile) Close() error { return nil }
 func TestOwnExporter(t *testing.T) {
 	fold := func(src ntconv.Source, names ntconv.Namer) []string {
 		var out bytes.Buffer
-		samples := []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
-		create := func(kind.Kind) (io.WriteCloser, error) { return memoryFile{&out}, nil }
-		sink := folded.NewPerKind(create, samples, src.Info(), names, &folded.Options{ThreadRoot: true, ProcessRoot: true})
+		samples := []sample.Kind{sample.Wall, sample.CPU, sample.Imported}
+		create := func(sample.Kind) (io.WriteCloser, error) { return memoryFile{&out}, nil }
+		sink := folded.New(nil, src.Info(), names, &folded.Options{
+			Options: sample.Options{Create: create, Each: samples}, ThreadRoot: true, ProcessRoot: true,
+		})
 		_, err := ntconv.Copy(sink, src)
 		must(t, err)
 		must(t, sink.Close())

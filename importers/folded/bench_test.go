@@ -64,7 +64,7 @@ func BenchmarkReadAndWrite(b *testing.B) {
 		if err := sink.Close(); err != nil {
 			b.Fatal(err)
 		}
-		if n := sink.Summary().Lines; n != lines {
+		if n := sink.Summary().Items; n != lines {
 			b.Fatal(n)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	importpprof "github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
 )
@@ -46,7 +47,7 @@ func open(t failer, text string, o folded.Options) ntconv.Source {
 func fold(t failer, src ntconv.Source, namer ntconv.Namer, o export.Options) string {
 	t.Helper()
 	var out bytes.Buffer
-	o.Kind, o.Annotate = export.Imported, true
+	o.Kind, o.Annotate = sample.Imported, true
 	sink := export.New(&out, src.Info(), namer, &o)
 	_, err := ntconv.Copy(sink, src)
 	must(t, err)
@@ -158,7 +159,7 @@ func TestPprofTypes(t *testing.T) {
 	_, err = ntconv.Copy(text, back)
 	must(t, err)
 	must(t, text.Close())
-	if s := text.Summary(); s.Values != (export.SampleType{Type: "inuse_space", Unit: "bytes"}) || s.Events != 1 || out.String() != "main;read 5\n" {
+	if s := text.Summary(); s.Main != (sample.Type{Type: "inuse_space", Unit: "bytes"}) || s.Events != 1 || out.String() != "main;read 5\n" {
 		t.Errorf("%+v, %s", s, &out)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
 )
@@ -69,7 +70,9 @@ func fromNettrace(t failer, file []byte) *profile.Profile {
 func exported(t failer, src ntconv.Source, namer ntconv.Namer, report *ntconv.Report) *profile.Profile {
 	t.Helper()
 	var out bytes.Buffer
-	sink := export.New(&out, src.Info(), namer, &export.Options{Uncompressed: true, Comments: []string{"ntconv"}, Report: report})
+	sink := export.New(&out, src.Info(), namer, &export.Options{
+		Options: sample.Options{Comments: []string{"ntconv"}, Report: report}, Uncompressed: true,
+	})
 	if _, err := ntconv.Copy(sink, ntconvtest.Poison(src)); err != nil {
 		t.Fatalf("export: %v", err)
 	}

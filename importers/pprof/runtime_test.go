@@ -18,6 +18,7 @@ import (
 	"github.com/ntconv/ntconv/symbol"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // work keeps CPUs and locks busy.
@@ -124,7 +125,7 @@ func checkExported(t *testing.T, f corpus.File) {
 	}
 	table := symbol.New(nil)
 	var out bytes.Buffer
-	s := export.New(&out, r.Info(), table, &export.Options{Comments: []string{"a comment"}})
+	s := export.New(&out, r.Info(), table, &export.Options{Options: sample.Options{Comments: []string{"a comment"}}})
 	_, _ = ntconv.Copy(s, symbol.Watch(r, table)) // truncated traces have samples before their end
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

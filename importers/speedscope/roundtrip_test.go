@@ -24,9 +24,9 @@ import (
 	export "github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/importers/speedscope"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
 )
@@ -332,9 +332,11 @@ func (memoryFile) Close() error { return nil }
 func TestOwnExporter(t *testing.T) {
 	fold := func(src ntconv.Source, names ntconv.Namer) []string {
 		var out bytes.Buffer
-		samples := []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
-		create := func(kind.Kind) (io.WriteCloser, error) { return memoryFile{&out}, nil }
-		sink := folded.NewPerKind(create, samples, src.Info(), names, &folded.Options{ThreadRoot: true, ProcessRoot: true})
+		samples := []sample.Kind{sample.Wall, sample.CPU, sample.Imported}
+		create := func(sample.Kind) (io.WriteCloser, error) { return memoryFile{&out}, nil }
+		sink := folded.New(nil, src.Info(), names, &folded.Options{
+			Options: sample.Options{Create: create, Each: samples}, ThreadRoot: true, ProcessRoot: true,
+		})
 		_, err := ntconv.Copy(sink, src)
 		must(t, err)
 		must(t, sink.Close())

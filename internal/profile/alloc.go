@@ -4,8 +4,9 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/events/clr"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -33,7 +34,7 @@ const (
 // allocSpecs returns the kind of allocated objects.
 func allocSpecs() []spec {
 	return []spec{{
-		kind: kind.Alloc,
+		kind: sample.Alloc,
 		columns: []column{
 			allocEvents:  {ValueType: sampleCount, one: true},
 			allocObjects: {ValueType: ValueType{Type: "alloc_objects", Unit: "count"}, scale: scaleFraction},
@@ -146,7 +147,7 @@ func (o *observation) allocation(source int, f []ntconv.Value) bool {
 		return o.sampled(f[2].Uint())
 	case allocCounted:
 		n, bytes := f[1].Uint(), f[2].Uint()
-		o.values[allocObjects], o.values[allocSpace] = times(clamp(n), fraction), times(clamp(bytes), fraction)
+		o.values[allocObjects], o.values[allocSpace] = bin.MulClamped(bin.Clamped[int64](n), fraction), bin.MulClamped(bin.Clamped[int64](bytes), fraction)
 		return n > 0
 	case allocTick:
 		return o.tick(f[2].Uint(), f[3].Uint())
@@ -160,7 +161,7 @@ func (o *observation) allocation(source int, f []ntconv.Value) bool {
 
 // An Allocation reads the number of bytes from the events of a schema. It is not safe for concurrent use.
 type Allocation struct {
-	Source uint8 // index in the result of SourcesOf(kind.Alloc)
+	Source uint8 // index in the result of SourcesOf(sample.Alloc)
 	read   *schema.Projection
 	fields []ntconv.Value
 	o      observation
@@ -174,7 +175,7 @@ func NewAllocation(s *schema.Schema) *Allocation {
 	}
 	a := &Allocation{Source: uint8(source), fields: make([]ntconv.Value, len(fields))}
 	a.read, _ = s.Project(fields...)
-	a.o = newObservation(len(specs()[kind.Alloc].columns), len(specs()[kind.Alloc].tags))
+	a.o = newObservation(len(specs()[sample.Alloc].columns), len(specs()[sample.Alloc].tags))
 	return a
 }
 

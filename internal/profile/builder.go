@@ -3,37 +3,18 @@ package profile
 import (
 	"maps"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
-// Options select the samples that a Builder adds up, and the labels that keep samples apart. The zero value selects the
-// defaults.
-type Options struct {
-	Kind kind.Kind // kind of the samples; Auto selects one
-	// Each, if not nil, lists the kinds that are aggregated in one pass, in place of Kind; FinishEach returns their
-	// profiles. An empty list means all kinds, but Events only for a trace that has no other kind.
-	Each   []kind.Kind
-	Kinds  kind.Options   // of kinds that are computed from events
-	Report *ntconv.Report // receives notes about samples without a stack, a weight or a valid payload; may be nil
-	// Drop lists keys of labels to omit: the Label constants of this package, "state", and the keys that events have.
-	// Samples that differ only in these labels are merged. Dropping tid also drops "thread".
-	Drop []string
-	// Unlabeled adds up the samples of a stack and owner regardless of labels.
-	Unlabeled bool
-	// Span, if not nil, returns the time range that the profile describes; Finish calls it. If it is nil, the profile
-	// describes the time from the start of the session, or else from the first added event, to the last added event.
-	Span func() (first, last ntconv.Ticks, ok bool)
-	// Window, if not nil, reports whether a time is selected. An interval that is not completely in the selected time is
-	// in no sample.
-	Window func(ntconv.Ticks) bool
-}
+// Options are those of exporters of profiles. A Builder ignores Create, and Each, if not nil, has
+// the meaning that it has with Create: FinishEach returns the profiles.
+type Options = sample.Options
 
 // A Builder aggregates the samples of a trace. It is not safe for concurrent use.
 //
@@ -63,12 +44,15 @@ type Builder struct {
 	recent   intern.Cache[*ntconv.Type, *role] // of roles
 	lastType *ntconv.Type
 	lastRole *role
-	weights  weightTypes
+	weights  rounds.Classes
 
 	all      *recording.Range // of all events, also of those that a selection omits
 	added    *recording.Range // of the events passed to Add
 	replicas recording.Replicas
 	span     func() (first, last ntconv.Ticks, ok bool)
+
+	comments []string
+	remarks  func() []string
 }
 
 // A pool holds the tables that sets share.
@@ -107,37 +91,43 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 	if o == nil {
 		o = &Options{}
 	}
+	return newBuilder(info, namer, o, true)
+}
+
+// newBuilder is New. If labeled is false, the samples of a stack and owner are added up regardless of labels.
+func newBuilder(info *ntconv.Info, namer ntconv.Namer, o *Options, labeled bool) *Builder {
 	if namer == nil {
 		namer = new(ntconv.NoNames)
 	}
 	drop := map[string]bool{}
-	for _, key := range o.Drop {
+	for _, key := range o.DropLabels {
 		drop[key] = true
 	}
 	if drop[LabelThreadID] {
 		drop[LabelThread] = true
 	}
 	labels := newLabelTable(drop)
-	labels.none = o.Unlabeled
+	labels.none = !labeled
 	without := maps.Clone(drop)
 	without[LabelActivity], without[LabelRelated] = true, true
 	operations := newLabelTable(without)
-	operations.none = o.Unlabeled
+	operations.none = !labeled
 	tags := newTagTable()
 	b := &Builder{
-		info: info, namer: namer, report: o.Report, auto: o.Kind == kind.Auto || o.Kind >= kind.Count,
+		info: info, namer: namer, report: o.Report, auto: o.Kind == sample.Auto || o.Kind >= sample.Count,
 		pool:  pool{drop, NewStacks(), labels, &tags, new(schema.Table), operations},
-		roles: map[*ntconv.Type]*role{}, recent: intern.NewCache[*ntconv.Type, *role](8), weights: newWeightTypes(),
+		roles: map[*ntconv.Type]*role{}, recent: intern.NewCache[*ntconv.Type, *role](8), weights: rounds.NewClasses(),
 		all: recording.NewRange(info), added: recording.NewRange(info), span: o.Span,
+		comments: o.Comments, remarks: o.Remarks,
 	}
-	settings := newSettings(&o.Kinds, o.Window)
+	settings := newSettings(&o.KindOptions, o.Window)
 	if o.Each != nil {
 		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
 	}
 	settings.auto = b.auto || b.rest
 	settings.typeName, settings.methodName = TypeNameOf(namer), methodNameOf(namer)
-	for _, k := range kind.Preferred() {
-		if o.selects(k) {
+	for _, k := range sample.Preferred() {
+		if selects(o, k) {
 			b.sets = append(b.sets, newSet(b, k, settings))
 		}
 	}
@@ -145,11 +135,11 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Builder {
 }
 
 // selects reports whether a profile of a kind is requested.
-func (o *Options) selects(k kind.Kind) bool {
+func selects(o *Options, k sample.Kind) bool {
 	if o.Each != nil {
 		return len(o.Each) == 0 || slices.Contains(o.Each, k)
 	}
-	return o.Kind == k || o.Kind == kind.Auto || o.Kind >= kind.Count
+	return o.Kind == k || o.Kind == sample.Auto || o.Kind >= sample.Count
 }
 
 // Add adds e if it is a sample, and notes losses, ended threads and stated weights. It borrows e, and allocates only
@@ -162,7 +152,7 @@ func (b *Builder) Add(e *ntconv.Event) {
 		}
 	case ntconv.KindDefine:
 		for _, s := range b.sets {
-			if s.kind == kind.Imported && s.declared == nil && e.Type != nil && s.spec.matches(e.Type) {
+			if s.kind == sample.Imported && s.declared == nil && e.Type != nil && s.spec.matches(e.Type) {
 				s.declared = e.Type
 			}
 		}
@@ -186,7 +176,7 @@ func (b *Builder) Watch(e *ntconv.Event) {
 		if !r.after {
 			b.all.Extend(e)
 		}
-		if c := b.weights.of(e.Type); c != weightNone {
+		if c := b.weights.Of(e.Type); c != rounds.ClassNone {
 			b.weigh(e, c)
 		}
 		for _, s := range r.metered {
@@ -209,10 +199,10 @@ func (b *Builder) lost(capture *ntconv.Thread) {
 }
 
 // weigh applies an event of a weight class to the sets whose samples last until the next sample of their thread.
-func (b *Builder) weigh(e *ntconv.Event, c weightClass) {
+func (b *Builder) weigh(e *ntconv.Event, c rounds.Class) {
 	for _, s := range b.sets {
 		if s.spec.interval != noInterval {
-			s.threads.weigh(e, c)
+			s.threads.Apply(e, c)
 		}
 	}
 }
@@ -252,7 +242,7 @@ func (b *Builder) event(e *ntconv.Event) {
 		}
 	}
 	if r.weight {
-		b.weigh(e, b.weights.of(e.Type))
+		b.weigh(e, b.weights.Of(e.Type))
 	}
 }
 
@@ -267,7 +257,7 @@ func (b *Builder) roleOf(e *ntconv.Event) *role {
 // added, because a selection may omit all of them.
 func (b *Builder) adopt(t *ntconv.Type, r *role) {
 	r.samples = slices.DeleteFunc(slices.Clone(r.samples), func(s *set) bool {
-		return s.kind == kind.Imported && !s.adopt(t, b.report)
+		return s.kind == sample.Imported && !s.adopt(t, b.report)
 	})
 	r.added = true
 }
@@ -308,7 +298,7 @@ func (b *Builder) newRole(e *ntconv.Event) *role {
 // from now on.
 func (b *Builder) claim(s *set) {
 	for _, worse := range b.sets[slices.Index(b.sets, s)+1:] {
-		if b.auto || b.rest && worse.kind == kind.Events {
+		if b.auto || b.rest && worse.kind == sample.Events {
 			worse.deactivate()
 		}
 	}
@@ -323,7 +313,7 @@ func (b *Builder) OrderMatters() bool {
 
 // orderMatters is Builder.OrderMatters for the samples of one kind.
 func (s *set) orderMatters() bool {
-	if s.threads.disordered || s.meter != nil && s.meter.disordered {
+	if s.threads.Disordered || s.meter != nil && s.meter.disordered {
 		return true
 	}
 	for i := range s.rows {
@@ -378,21 +368,4 @@ func (b *Builder) recorded(s *set) (first, last ntconv.Ticks) {
 	}
 	first, last, _ = span()
 	return first, max(last, s.end)
-}
-
-// defaultPeriod is the sampling interval of traces that state none, in nanoseconds.
-const defaultPeriod = int64(time.Millisecond)
-
-// nominalPeriod returns the nominal sampling interval of a trace in nanoseconds.
-func nominalPeriod(info *ntconv.Info) int64 {
-	s, _ := info.Attrs.Get("ExpectedCPUSamplingRate")
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
-		return n
-	}
-	return defaultPeriod
-}
-
-// nominalTicks converts nanoseconds to ticks of the trace's clock.
-func nominalTicks(info *ntconv.Info, nanos int64) uint64 {
-	return uint64(ntconv.Clock{Freq: info.Clock.Freq}.TicksAt(time.Duration(nanos)))
 }

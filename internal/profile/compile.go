@@ -4,7 +4,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/operation"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -12,7 +12,7 @@ import (
 func compileSpecs() []spec {
 	return []spec{
 		{
-			kind:    kind.JIT,
+			kind:    sample.JIT,
 			columns: []column{counted("methods"), nanos("jit")},
 			main:    1,
 			tags:    []string{LabelFunction, LabelTier},
@@ -24,7 +24,7 @@ func compileSpecs() []spec {
 			sources: []string{"compilations with begin and end", "loads of compiled methods, without a duration"},
 		},
 		{
-			kind:    kind.TypeLoad,
+			kind:    sample.TypeLoad,
 			columns: []column{counted("loads"), nanos("load")},
 			main:    1,
 			tags:    []string{LabelType, LabelLevel},

@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // withoutProfile are the traces without a profile, and why.
@@ -22,10 +22,10 @@ func TestEveryTraceHasAProfile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short mode: this reads all traces")
 	}
-	byKind := map[kind.Kind]int{}
+	byKind := map[sample.Kind]int{}
 	for _, f := range corpus.SharedTraces(t) {
 		t.Run(f.Name, func(t *testing.T) {
-			p := profileOfFile(t, f, kind.Auto)
+			p := profileOfFile(t, f, sample.Auto)
 			if p == nil {
 				return
 			}
@@ -39,7 +39,7 @@ func TestEveryTraceHasAProfile(t *testing.T) {
 			byKind[p.Kind]++
 			for _, other := range p.Others {
 				q := profileOfFile(t, f, other.Kind)
-				if q.Events > other.N && q.Kind != kind.Events { // on request, it also has those that describe
+				if q.Events > other.N && q.Kind != sample.Events { // on request, it also has those that describe
 					t.Errorf("%d %v samples, want at most the %d that are listed", q.Events, q.Kind, other.N)
 				}
 			}
@@ -49,7 +49,7 @@ func TestEveryTraceHasAProfile(t *testing.T) {
 }
 
 // profileOfFile returns the profile of a kind, or nil if the reader does not support the trace.
-func profileOfFile(t *testing.T, f corpus.File, k kind.Kind) *profile.Profile {
+func profileOfFile(t *testing.T, f corpus.File, k sample.Kind) *profile.Profile {
 	src, err := reader.NewBytes(f.Data, &reader.Options{Order: reader.FileOrder, AllowPrerelease: true})
 	if errors.Is(err, ntconv.ErrUnsupported) {
 		return nil

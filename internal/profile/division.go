@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A Division counts the intervals that a division of a trace cuts: they begin in one part and end in another, so that no
@@ -13,14 +13,14 @@ type Division struct {
 	stream *Stream[int]
 	part   int                  // of the current event
 	begins map[int]ntconv.Ticks // times of the first event of each part
-	cut    [kind.Count]uint64
+	cut    [sample.Count]uint64
 }
 
 // NewDivision returns a Division of a trace.
 func NewDivision(info *ntconv.Info) *Division {
 	d := &Division{begins: map[int]ntconv.Ticks{}}
-	var kinds []kind.Kind
-	for _, k := range kind.All() {
+	var kinds []sample.Kind
+	for _, k := range sample.All() {
 		hasLength := func(c column) bool { return c.Unit == "nanoseconds" }
 		if s := &specs()[k]; s.meter != nil && slices.ContainsFunc(s.columns, hasLength) {
 			kinds = append(kinds, k)
@@ -53,4 +53,4 @@ func (d *Division) interval(w *Weighed[int]) {
 }
 
 // Cut returns the number of intervals by kind that were cut so far.
-func (d *Division) Cut() [kind.Count]uint64 { return d.cut }
+func (d *Division) Cut() [sample.Count]uint64 { return d.cut }

@@ -6,8 +6,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // The intervals of a trace are those that its parts have, each read alone, and those that the division cuts.
@@ -18,16 +18,16 @@ func TestDivision(t *testing.T) {
 		if err != nil {
 			continue // TestCorpus of package reader tells
 		}
-		info, total := src.Info(), [kind.Count]uint64{}
-		count := func(of *[kind.Count]uint64) *profile.Stream[struct{}] {
+		info, total := src.Info(), [sample.Count]uint64{}
+		count := func(of *[sample.Count]uint64) *profile.Stream[struct{}] {
 			return profile.NewStream(info, func(w *profile.Weighed[struct{}]) {
 				if w.Source == 0 { // begin and end are known
 					of[w.Kind] += w.Count
 				}
-			}, &profile.StreamOptions{Kinds: []kind.Kind{kind.GC, kind.JIT, kind.TypeLoad, kind.Contention, kind.Wait}})
+			}, &profile.StreamOptions{Kinds: []sample.Kind{sample.GC, sample.JIT, sample.TypeLoad, sample.Contention, sample.Wait}})
 		}
 		whole, division := count(&total), profile.NewDivision(info)
-		var inParts [kind.Count]uint64
+		var inParts [sample.Count]uint64
 		part, stream := -1, (*profile.Stream[struct{}])(nil)
 		for e, err := range ntconv.Events(src) {
 			if err != nil {
@@ -55,11 +55,11 @@ func TestDivision(t *testing.T) {
 		for k, n := range total {
 			all += cut[k]
 			sum := inParts[k] + cut[k]
-			if kind.Kind(k) == kind.GC && inParts[k] <= n { // a collection of which only the pause is cut is also in its part
+			if sample.Kind(k) == sample.GC && inParts[k] <= n { // a collection of which only the pause is cut is also in its part
 				sum = min(sum, n)
 			}
 			if n != sum && (n > 0 || inParts[k] > 0) {
-				t.Errorf("%s: %d intervals of kind %v, %d in %d parts and %d cut", f.Name, n, kind.Kind(k), inParts[k], part, cut[k])
+				t.Errorf("%s: %d intervals of kind %v, %d in %d parts and %d cut", f.Name, n, sample.Kind(k), inParts[k], part, cut[k])
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // An Estimate describes how a profile was estimated from samples of the program's events.
@@ -195,7 +195,7 @@ func (s *set) firstUsed() int {
 // SourcesOf returns the names of the kinds of events that a kind is computed from, and which of them its profile uses,
 // given the number of samples from each. A kind with one source has no names. A list of samples that ends early means
 // that there are none of the other sources.
-func SourcesOf(k kind.Kind, samples []uint64) (names []string, used []bool) {
+func SourcesOf(k sample.Kind, samples []uint64) (names []string, used []bool) {
 	spec := &specs()[k]
 	n := max(len(samples), len(spec.sources))
 	samples = append(slices.Clone(samples), make([]uint64, n-len(samples))...)

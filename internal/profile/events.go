@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -15,7 +15,7 @@ import (
 // one of events with numbers.
 func eventSpecs() []spec {
 	return []spec{{
-		kind:    kind.Events,
+		kind:    sample.Events,
 		columns: []column{counted("events")},
 		tags:    []string{LabelEvent},
 		subject: 0,

@@ -2,14 +2,14 @@ package profile
 
 import (
 	"github.com/ntconv/ntconv/internal/events/clr"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
 // exceptionSpecs returns the kind of thrown exceptions.
 func exceptionSpecs() []spec {
 	return []spec{{
-		kind:    kind.Exceptions,
+		kind:    sample.Exceptions,
 		columns: []column{counted("exceptions")},
 		tags:    []string{LabelExceptionType, LabelRethrown, LabelHandled},
 		subject: 0,

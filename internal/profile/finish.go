@@ -6,7 +6,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile/imported"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // Finish ends the pending intervals and returns the profile. The Builder must not be used afterwards, except through
@@ -16,14 +17,14 @@ func (b *Builder) Finish() *Profile {
 	p := b.finish(b.results()[0], b.report)
 	for _, other := range b.sets {
 		if n := other.events + other.seen; other != p.s && n > 0 {
-			p.Others = append(p.Others, kind.Other{Kind: other.kind, N: n})
+			p.Others = append(p.Others, sample.Other{Kind: other.kind, N: n})
 		}
 	}
 	return p
 }
 
 // FinishEach is Finish for Options.Each: it returns an iterator over the profiles of all kinds with samples, in the
-// order of kind.Preferred. Each profile is valid until the next one. The report gets the notes after the last one.
+// order of sample.Preferred. Each profile is valid until the next one. The report gets the notes after the last one.
 func (b *Builder) FinishEach() iter.Seq[*Profile] {
 	return func(yield func(*Profile) bool) {
 		var all notes
@@ -69,7 +70,7 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	}
 	period := s.spec.every
 	if period == 0 {
-		period = nominalPeriod(b.info)
+		period = rounds.NominalPeriod(b.info)
 	}
 	s.finish(report)
 	estimate := s.estimate()
@@ -79,7 +80,7 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	p := &Profile{
 		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.main, Estimate: estimate,
 		PeriodType: s.spec.period, Period: period,
-		Events: s.events, Unseen: *s.threads.samplers.unseen, Adopted: s.adopted, b: b, s: s, report: report,
+		Events: s.events, Unseen: s.threads.Unseen(), Adopted: s.adopted, b: b, s: s, report: report,
 	}
 	if s.meter != nil && s.total(p.Main) == 0 {
 		p.Main = s.firstUsed()
@@ -94,9 +95,35 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	return p
 }
 
-// Notes returns the entries of the report that apply to the profile: all of Options.Report, but for Options.Each
+// Comments returns the comments of the profile: those of Options, losses, what is estimated and unresolved, and the
+// remarks. Call it once, after the last sample.
+func (p *Profile) Comments() []string {
+	list := slices.Clone(p.b.comments)
+	for _, e := range p.notes() {
+		if e.Code == ntconv.CodeUnseen || e.Code != ntconv.CodeUnresolved && e.Code.Severity() > ntconv.SeverityInfo {
+			e.Offset = -1 // the same trace in another file gives the same profile
+			list = append(list, e.String())
+		}
+	}
+	for _, text := range []string{p.Estimate.String(), DescribeUnresolved(p.Summary())} {
+		if text != "" {
+			list = append(list, text)
+		}
+	}
+	return append(list, p.Remarks()...)
+}
+
+// Remarks returns the comments of Options.Remarks, which also a restored profile gets. Comments includes them.
+func (p *Profile) Remarks() []string {
+	if p.b.remarks == nil {
+		return nil
+	}
+	return p.b.remarks()
+}
+
+// notes returns the entries of the report that apply to the profile: all of Options.Report, but for Options.Each
 // without those on other kinds. Call it after the last sample.
-func (p *Profile) Notes() []ntconv.Entry {
+func (p *Profile) notes() []ntconv.Entry {
 	if p.common == nil {
 		return p.report.Entries()
 	}

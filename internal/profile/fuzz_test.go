@@ -5,7 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // fuzzSteps are the events that FuzzKinds chooses from: those of all kinds.
@@ -59,17 +59,17 @@ func FuzzKinds(f *testing.F) {
 		f.Add([]byte{byte(i), 0, 0, 0, byte(i + 1), 1, 200, 255, byte(i), 1, 3, 210}, i%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, data []byte, watch bool) {
-		for _, k := range append(kind.All(), kind.Auto) {
+		for _, k := range append(sample.All(), sample.Auto) {
 			report := new(ntconv.Report)
-			o := &profile.Options{Kind: k, Report: report, Kinds: kind.Options{Weight: "Price", Labels: []string{"Customer", "MethodName"}}}
+			o := &profile.Options{Kind: k, Report: report, KindOptions: sample.KindOptions{Weight: "Price", Labels: []string{"Customer", "MethodName"}}}
 			b, player := profile.New(testInfo(), nil, o), newPlayer()
 			var streamed int64
-			kinds := []kind.Kind{k}
-			if k == kind.Auto {
-				kinds = kind.All()
+			kinds := []sample.Kind{k}
+			if k == sample.Auto {
+				kinds = sample.All()
 			}
 			stream := profile.NewStream(testInfo(), func(*profile.Weighed[int]) { streamed++ },
-				&profile.StreamOptions{Kinds: kinds, Options: o.Kinds})
+				&profile.StreamOptions{Kinds: kinds, Options: o.KindOptions})
 			var n begins
 			for rest := data; len(rest) >= 4; rest = rest[4:] {
 				e := player.fuzzEvent(steps, rest)
@@ -88,10 +88,10 @@ func FuzzKinds(f *testing.F) {
 			b.OrderMatters()
 			p := b.Finish()
 			stream.Finish()
-			if k != kind.Auto { // which does not count events that only describe
+			if k != sample.Auto { // which does not count events that only describe
 				checkBegins(t, p, &n, watch, report)
 			}
-			if !watch && k >= kind.Alloc && k != kind.Auto && p.Estimate.Unused == nil && uint64(streamed) != p.Events {
+			if !watch && k >= sample.Alloc && k != sample.Auto && p.Estimate.Unused == nil && uint64(streamed) != p.Events {
 				t.Errorf("%v: %d samples, and %d of a stream", k, p.Events, streamed)
 			}
 		}
@@ -105,19 +105,19 @@ func checkBegins(t *testing.T, p *profile.Profile, n *begins, watch bool, report
 	}
 	cuts := int64(report.Count(ntconv.CodeUnpaired))
 	switch p.Kind {
-	case kind.Events:
+	case sample.Events:
 		if total != n.events {
 			t.Errorf("%d events, want %d", total, n.events)
 		}
-	case kind.Exceptions:
+	case sample.Exceptions:
 		if !watch && total != n.exceptions || total < n.exceptions {
 			t.Errorf("%d exceptions, want %d", total, n.exceptions)
 		}
-	case kind.Contention:
+	case sample.Contention:
 		if total+cuts < n.contentions {
 			t.Errorf("%d contentions and %d cuts of %d", total, cuts, n.contentions)
 		}
-	case kind.Wait:
+	case sample.Wait:
 		if total+cuts < n.waits {
 			t.Errorf("%d waits and %d cuts of %d", total, cuts, n.waits)
 		}

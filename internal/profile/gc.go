@@ -6,7 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/interval"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -14,7 +14,7 @@ import (
 func collectionSpecs() []spec {
 	return []spec{
 		{
-			kind:    kind.GC,
+			kind:    sample.GC,
 			columns: []column{counted("collections"), nanos("pause")},
 			main:    1,
 			tags:    []string{LabelGeneration, LabelGCReason, LabelGCType},

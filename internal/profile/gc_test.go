@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // gcEvents are the events of collections by short names: B and E begin and end a suspension (B is for a collection, P
@@ -45,7 +45,7 @@ func gcSamples(steps []gcStep) (samples []string, unpaired uint64, estimate stri
 	types := map[uint32]*ntconv.Type{}
 	report, p := new(ntconv.Report), newPlayer()
 	b := profile.New(testInfo(), nil, &profile.Options{
-		Kind: kind.GC, Drop: []string{"dotnet.gc.reason", "tid"}, Report: report,
+		Kind: sample.GC, DropLabels: []string{"dotnet.gc.reason", "tid"}, Report: report,
 	})
 	for _, s := range steps {
 		e := gcEvent(s.name, s.number, s.generation, s.typ)
@@ -64,12 +64,12 @@ func gcSamples(steps []gcStep) (samples []string, unpaired uint64, estimate stri
 
 // The second pause of a background collection that has ended before it adds to the time, and is no other collection.
 func TestCollectionWithTwoPausesIsOne(t *testing.T) {
-	totals, p := profile.NewTotals(kind.GC), newPlayer()
+	totals, p := profile.NewTotals(sample.GC), newPlayer()
 	info := testInfo()
 	stream := profile.NewStream(info, func(w *profile.Weighed[struct{}]) {
 		totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
-	}, &profile.StreamOptions{Kinds: []kind.Kind{kind.GC}})
-	b := profile.New(info, nil, &profile.Options{Kind: kind.GC})
+	}, &profile.StreamOptions{Kinds: []sample.Kind{sample.GC}})
+	b := profile.New(info, nil, &profile.Options{Kind: sample.GC})
 	for _, s := range []gcStep{
 		{name: 'B'}, {name: 'E'}, {name: 'S', number: 1, generation: 2, typ: 1}, {name: 'R'}, {name: 'F'}, // 4 µs
 		{name: 'X', number: 1, generation: 2},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // shownStacks are the stacks that an ntconv.FrameGrouper shows. Rows with different addresses may have the same one.
@@ -108,12 +109,12 @@ func (v *visit) weigh(list []weighted, order []uint32) (by []weighted, rest []ui
 		w.rows = append(w.rows, r)
 		values := v.p.s.values[int(r)*len(v.sums):][:len(v.sums)]
 		if len(v.p.Adopted) > 0 {
-			addTo(&w.events, 1) // the number of events per imported sample is unknown
+			w.events = bin.AddClamped(w.events, 1) // the number of events per imported sample is unknown
 		} else {
-			addTo(&w.events, v.value(0, values[0])) // the first column is a count
+			w.events = bin.AddClamped(w.events, v.value(0, values[0])) // the first column is a count
 		}
 		if v.p.Main < len(values) {
-			addTo(&w.value, v.value(v.p.Main, values[v.p.Main]))
+			w.value = bin.AddClamped(w.value, v.value(v.p.Main, values[v.p.Main]))
 		}
 	}
 	return list, order

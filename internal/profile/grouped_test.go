@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/grouping"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // BenchmarkSamples resolves distinct stacks of random frames, without and with rules that group frames: a rule that
@@ -33,7 +33,7 @@ func BenchmarkSamples(b *testing.B) {
 			if c.rules != nil {
 				namer = c.rules.Namer(namer)
 			}
-			p := profile.New(testInfo(), namer, &profile.Options{Kind: kind.CPU})
+			p := profile.New(testInfo(), namer, &profile.Options{Kind: sample.CPU})
 			n := 0
 			for i := range 20000 {
 				s := &ntconv.Stack{}

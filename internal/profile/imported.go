@@ -3,14 +3,14 @@ package profile
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile/imported"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // of returns the tables for a set of kind k. Imported samples need labels and tags of their own.
-func (p *pool) of(k kind.Kind) *pool {
+func (p *pool) of(k sample.Kind) *pool {
 	own := *p
 	switch {
-	case k == kind.Imported:
+	case k == sample.Imported:
 		own.labels = newLabelTable(p.drop)
 		own.labels.all, own.labels.none = true, p.labels.none
 		tags := newTagTable()

@@ -5,9 +5,11 @@ import (
 	"sync"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile/imported"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A ValueType is a sample type as in pprof: what a column contains, and its unit.
@@ -40,7 +42,7 @@ const noInterval = -1
 // A spec defines a kind of profile: the events that it is computed from, and what they add to each column. Exactly one
 // of measure and meter is set.
 type spec struct {
-	kind     kind.Kind
+	kind     sample.Kind
 	columns  []column
 	main     int // the column to show first
 	period   ValueType
@@ -91,8 +93,8 @@ func counted(name string) column {
 func nanos(name string) column { return column{ValueType: ValueType{Type: name, Unit: "nanoseconds"}} }
 
 // specs returns the definitions of all kinds but Auto, indexed by kind.
-var specs = sync.OnceValue(func() *[kind.Count]spec {
-	var table [kind.Count]spec
+var specs = sync.OnceValue(func() *[sample.Count]spec {
+	var table [sample.Count]spec
 	for _, list := range [][]spec{
 		sampleSpecs(), allocSpecs(), exceptionSpecs(), lockSpecs(), collectionSpecs(), compileSpecs(), queueSpecs(), requestSpecs(),
 		universalSpecs(), eventSpecs(),
@@ -111,8 +113,8 @@ var specs = sync.OnceValue(func() *[kind.Count]spec {
 })
 
 // KindLabels returns the keys of the labels that samples of a kind get from payloads. The caller owns the slice.
-func KindLabels(k kind.Kind) []string {
-	if k >= kind.Count {
+func KindLabels(k sample.Kind) []string {
+	if k >= sample.Count {
 		return nil
 	}
 	return slices.Clone(specs()[k].tags)
@@ -123,18 +125,18 @@ func sampleSpecs() []spec {
 	wall, cpu := ValueType{Type: "wall", Unit: "nanoseconds"}, ValueType{Type: "cpu", Unit: "nanoseconds"}
 	return []spec{
 		{
-			kind:     kind.Wall,
+			kind:     sample.Wall,
 			columns:  []column{{ValueType: sampleCount, one: true}, {ValueType: wall, scale: scaleTicks}},
 			main:     1,
 			period:   wall,
 			interval: 1,
 			tags:     []string{LabelState},
 			subject:  noSubject,
-			matches:  func(t *ntconv.Type) bool { return clr.ClassOf(t) == clr.ClassSample },
+			matches:  rounds.IsSample,
 			measure:  measureThread,
 		},
 		{
-			kind:     kind.CPU,
+			kind:     sample.CPU,
 			columns:  []column{{ValueType: sampleCount, one: true}, {ValueType: cpu, scale: scalePeriod}},
 			main:     1,
 			period:   cpu,
@@ -146,7 +148,7 @@ func sampleSpecs() []spec {
 			measure: measureCPU,
 		},
 		{ // a set adds the columns of the types that it adopts
-			kind:     kind.Imported,
+			kind:     sample.Imported,
 			interval: noInterval,
 			subject:  noSubject,
 			matches:  func(t *ntconv.Type) bool { return imported.ColumnsOf(t) != nil },
@@ -158,7 +160,7 @@ func sampleSpecs() []spec {
 // IsSample reports whether events of a type are samples of kind Wall or CPU. Imported samples were not taken from the
 // recorded program.
 func IsSample(t *ntconv.Type) bool {
-	return specs()[kind.Wall].matches(t) || specs()[kind.CPU].matches(t)
+	return specs()[sample.Wall].matches(t) || specs()[sample.CPU].matches(t)
 }
 
 // stateNames returns the runtime manifest's names of sample types, by number. External means code outside the runtime,
@@ -189,7 +191,7 @@ func measureCPU(e *ntconv.Event, o *observation) bool {
 	if !ok {
 		n = 1
 	}
-	o.values[0] = clamp(n)
+	o.values[0] = bin.Clamped[int64](n)
 	o.values[1] = o.values[0]
 	return ok
 }

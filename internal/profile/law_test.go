@@ -2,7 +2,9 @@ package profile_test
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +13,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // naive keeps every event and adds up samples in the most obvious way.
@@ -142,13 +144,13 @@ func (n *hidingNamer) AppendGrouped(dst []ntconv.Frame, _ *ntconv.Process, recor
 
 // A hidden frame without a symbol is reported as unresolved, because the report is about the recording.
 func TestUnresolvedOfGrouped(t *testing.T) {
-	var got [2]profile.Unresolved
+	var got [2]sample.Summary
 	fake := &fakeNamer{}
 	for _, pc := range []uint64{0xdead0000, 0xdead0001} {
 		fake.define(pc, 0, "g")
 	}
 	for i, namer := range []ntconv.Namer{fake, &hidingNamer{fakeNamer: fake}} {
-		b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.CPU})
+		b := profile.New(testInfo(), namer, &profile.Options{Kind: sample.CPU})
 		th := &ntconv.Thread{TID: 1, Process: shop}
 		for at, s := range []*ntconv.Stack{stack(0xdead0000, 2), stack(0xdead0001, 2), stack(3, 2), stack(2, 0xdead0000), nil} {
 			for range 3 {
@@ -158,9 +160,9 @@ func TestUnresolvedOfGrouped(t *testing.T) {
 		p := b.Finish()
 		for range p.Samples() {
 		}
-		got[i] = p.Unresolved
+		got[i] = *p.Summary()
 	}
-	if got[0] != got[1] || got[0].Unnamed != 9 || got[0].Samples != 15 {
+	if !reflect.DeepEqual(got[0], got[1]) || got[0].Unresolved.Frames != 9 || got[0].Frames != 24 {
 		t.Errorf("%+v, with hidden frames %+v", got[0], got[1])
 	}
 }
@@ -173,7 +175,7 @@ func checkNaive(t *rapid.T, hides bool) {
 	if hides {
 		used = hiding
 	}
-	b := profile.New(testInfo(), used, &profile.Options{Kind: kind.Wall, Drop: []string{"pid", "process"}})
+	b := profile.New(testInfo(), used, &profile.Options{Kind: sample.Wall, DropLabels: []string{"pid", "process"}})
 	n := &naive{namer: namer, hides: hides}
 	var now, floor ntconv.Ticks
 	latest := map[*ntconv.Thread]ntconv.Ticks{}
@@ -207,13 +209,22 @@ func checkNaive(t *rapid.T, hides bool) {
 	}
 	got := lines(b.Finish())
 	slices.Sort(got)
-	want := n.lines(profile.RoundMedian)
+	want := n.lines(roundMedian)
 	if !slices.Equal(got, want) {
 		t.Fatalf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	if hides && hiding.events != int64(len(n.samples)) {
 		t.Fatalf("the namer received %d events, want %d", hiding.events, len(n.samples))
 	}
+}
+
+// roundMedian rounds the exact median of sorted lengths to the middle of one of 32 steps per power of two.
+func roundMedian(exact uint64, lengths []uint64) uint64 {
+	if exact >= 64 {
+		step := uint64(1) << (bits.Len64(exact) - 6)
+		exact = exact/step*step + step/2
+	}
+	return min(max(exact, lengths[0]), lengths[len(lengths)-1])
 }
 
 // hotEvents returns events as a sample profiler writes them: threads alternate and mostly repeat their stack.
@@ -243,9 +254,9 @@ func hotEvents(n, threads, stacks, depth int) []*ntconv.Event {
 }
 
 func TestAddDoesNotAllocate(t *testing.T) {
-	for _, k := range []kind.Kind{kind.Auto, kind.CPU} {
+	for _, k := range []sample.Kind{sample.Auto, sample.CPU} {
 		events := hotEvents(5000, 7, 50, 30)
-		if k == kind.CPU {
+		if k == sample.CPU {
 			for _, e := range events {
 				*e = *cpuEvent(e.Thread, e.Time, 1, e.Stack)
 			}

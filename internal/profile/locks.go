@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/operation"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -14,7 +14,7 @@ import (
 func lockSpecs() []spec {
 	return []spec{
 		{
-			kind:    kind.Contention,
+			kind:    sample.Contention,
 			columns: []column{counted("contentions"), nanos("delay")},
 			main:    1,
 			tags:    []string{LabelLock, LabelOwner},
@@ -22,7 +22,7 @@ func lockSpecs() []spec {
 			meter:   func(c *collector) meter { return &contentionMeter{c, newOpenIntervals[contention](c)} },
 		},
 		{
-			kind:    kind.Wait,
+			kind:    sample.Wait,
 			columns: []column{counted("waits"), nanos("delay")},
 			main:    1,
 			tags:    []string{LabelWaitSource},
@@ -70,7 +70,7 @@ func (m *contentionMeter) see(r *reading) {
 }
 
 // A waitMeter pairs the start and the stop of a wait for a wait handle or a monitor. T is the source of the wait. A
-// wait for a lock that another thread holds is such a wait, too, so a trace may also have it as kind.Contention.
+// wait for a lock that another thread holds is such a wait, too, so a trace may also have it as sample.Contention.
 type waitMeter struct {
 	c *collector
 	openIntervals[string]

@@ -7,12 +7,12 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // pairedKinds are the kinds that are computed from pairs of events of the runtime and the framework.
-func pairedKinds() (list []kind.Kind) {
+func pairedKinds() (list []sample.Kind) {
 	for _, c := range cycles() {
 		list = append(list, c.kind)
 	}
@@ -46,7 +46,7 @@ func TestNestedLoads(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			report, p := new(ntconv.Report), newPlayer()
 			b := profile.New(testInfo(), nil, &profile.Options{
-				Kind: kind.TypeLoad, Report: report, Kinds: kind.Options{SubjectAs: kind.SubjectLabel},
+				Kind: sample.TypeLoad, Report: report, KindOptions: sample.KindOptions{SubjectAs: sample.SubjectLabel},
 			})
 			for _, l := range c.loads {
 				s := step{start, l.thread, fields(l.id, uint16(0)), false}

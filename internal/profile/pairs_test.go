@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 var (
@@ -115,7 +115,7 @@ func TestPairsOfRandomTraces(t *testing.T) {
 		}
 		m := waitModel{map[*ntconv.Thread][]*ntconv.Event{}, map[string][2]int64{}, map[string]uint64{}}
 		report := new(ntconv.Report)
-		b := profile.New(info, &fakeNamer{}, &profile.Options{Kind: kind.Contention, Report: report, Window: inTime})
+		b := profile.New(info, &fakeNamer{}, &profile.Options{Kind: sample.Contention, Report: report, Window: inTime})
 		for _, e := range list {
 			m.add(e, selected, inTime)
 			if !all {
@@ -162,7 +162,7 @@ func TestStreamOfRandomPairs(t *testing.T) {
 			sum := got[key]
 			got[key] = [2]int64{sum[0] + 1, sum[1] + w.Values[0]/100}
 			samples++
-		}, &profile.StreamOptions{Kinds: []kind.Kind{kind.Wall, kind.Contention}})
+		}, &profile.StreamOptions{Kinds: []sample.Kind{sample.Wall, sample.Contention}})
 		for _, e := range list {
 			m.add(e, func(*ntconv.Event) bool { return true }, func(ntconv.Ticks) bool { return true })
 			if watch {

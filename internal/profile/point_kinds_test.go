@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -56,21 +56,21 @@ var caught = fields(uint64(1), uint64(2), "M", uint16(0))
 func pointCycles() []cycle {
 	bulk := fields(uint32(1), uint16(0), uint64(7), uint64(0), uint32(0), uint32(8), uint8(29), intArray, uint32(0))
 	return []cycle{
-		{kind.Alloc, []step{{tickType, 0, tick(102400, 1024), false}}, []int64{100, 102400}, "type=int[] heap=small", 0},
-		{kind.Alloc, []step{{oldTickType, 0, tick(102400, 0), false}}, []int64{1, 102400}, "type=int[] heap=small", 0},
+		{sample.Alloc, []step{{tickType, 0, tick(102400, 1024), false}}, []int64{100, 102400}, "type=int[] heap=small", 0},
+		{sample.Alloc, []step{{oldTickType, 0, tick(102400, 0), false}}, []int64{1, 102400}, "type=int[] heap=small", 0},
 		// 1 / (1 - exp(-1)) objects of 100 KiB
-		{kind.Alloc, []step{{sampledType, 0, sampled(102400), false}}, []int64{2, 161994}, "type=int[] heap=large", 0},
-		{kind.Alloc, []step{
+		{sample.Alloc, []step{{sampledType, 0, sampled(102400), false}}, []int64{2, 161994}, "type=int[] heap=large", 0},
+		{sample.Alloc, []step{
 			{bulkType, 0, bulk, true},
 			{countedType, 0, fields(uint64(1), uint64(7), uint32(30), uint64(900), uint16(0)), false},
 		}, []int64{30, 900}, "type=int[]", 1},
-		{kind.Exceptions, []step{
+		{sample.Exceptions, []step{
 			{thrownType, 0, thrown("A.B", "no", 4|16), false},
 			{catchType, 0, caught, true},
 		}, []int64{1}, "exception.type=A.B rethrown=yes handled=yes", 0},
-		{kind.OffCPU, []step{{switchType, 0, binary.AppendUvarint(nil, 5), false}}, []int64{1, 500}, "", 0},
-		{kind.PageFaults, []step{{faultType, 0, binary.AppendUvarint(nil, 3), false}}, []int64{3}, "fault=soft_page_fault", 0},
-		{kind.Events, []step{{orderType, 0, fields(2.5, "x"), false}}, []int64{1}, "event=Shop/Order", 0},
+		{sample.OffCPU, []step{{switchType, 0, binary.AppendUvarint(nil, 5), false}}, []int64{1, 500}, "", 0},
+		{sample.PageFaults, []step{{faultType, 0, binary.AppendUvarint(nil, 3), false}}, []int64{3}, "fault=soft_page_fault", 0},
+		{sample.Events, []step{{orderType, 0, fields(2.5, "x"), false}}, []int64{1}, "event=Shop/Order", 0},
 	}
 }
 
@@ -118,7 +118,7 @@ func TestSourcesOfAllocations(t *testing.T) {
 		{[]step{counted, ticked, random}, "alloc_objects alloc_space",
 			"computed from GCSampledObjectAllocation; not used: 1 AllocationSampled, 1 GCAllocationTick without object sizes", 900},
 	} {
-		p := play(&profile.Options{Kind: kind.Alloc}, nil, c.steps...)
+		p := play(&profile.Options{Kind: sample.Alloc}, nil, c.steps...)
 		var types []string
 		for _, typ := range p.Types {
 			types = append(types, typ.Type)
@@ -141,7 +141,7 @@ func TestStreamOfAllocations(t *testing.T) {
 	var got []string
 	s := profile.NewStream(testInfo(), func(w *profile.Weighed[int]) {
 		got = append(got, fmt.Sprint(w.Types, w.Values, len(w.Variances)))
-	}, &profile.StreamOptions{Kinds: []kind.Kind{kind.Alloc}})
+	}, &profile.StreamOptions{Kinds: []sample.Kind{sample.Alloc}})
 	p := newPlayer()
 	for range 2 {
 		for i, st := range []step{{tickType, 0, tick(204800, 2048), false}, {oldTickType, 0, tick(102400, 0), false}} {
@@ -158,16 +158,16 @@ func TestStreamOfAllocations(t *testing.T) {
 // The type is the innermost frame, or only a label, and has the spelling of the Namer.
 func TestSubjects(t *testing.T) {
 	for _, c := range []struct {
-		as    kind.Subject
+		as    sample.Subject
 		names symbol.Names
 		leaf  string
 		label string
 	}{
-		{kind.SubjectDefault, symbol.NamesPretty, "int[]", "int[]"},
-		{kind.SubjectLeaf, symbol.NamesRaw, intArray, intArray},
-		{kind.SubjectLabel, symbol.NamesPretty, "0x10", "int[]"},
+		{sample.SubjectDefault, symbol.NamesPretty, "int[]", "int[]"},
+		{sample.SubjectLeaf, symbol.NamesRaw, intArray, intArray},
+		{sample.SubjectLabel, symbol.NamesPretty, "0x10", "int[]"},
 	} {
-		p := play(&profile.Options{Kind: kind.Alloc, Kinds: kind.Options{SubjectAs: c.as}}, symbol.New(&symbol.Options{Names: c.names}),
+		p := play(&profile.Options{Kind: sample.Alloc, KindOptions: sample.KindOptions{SubjectAs: c.as}}, symbol.New(&symbol.Options{Names: c.names}),
 			step{tickType, 0, tick(102400, 1024), false})
 		for s := range p.Samples() {
 			if got := s.Frames[0].Func.Name; got != c.leaf {
@@ -186,7 +186,7 @@ func TestHandledExceptions(t *testing.T) {
 	throw := func(thread int, typ string) step { return step{thrownType, thread, thrown(typ, "", 16), false} }
 	catch := func(thread int) step { return step{catchType, thread, caught, true} }
 	report := new(ntconv.Report)
-	p := play(&profile.Options{Kind: kind.Exceptions, Report: report}, nil,
+	p := play(&profile.Options{Kind: sample.Exceptions, Report: report}, nil,
 		throw(0, "Outer"), throw(1, "Other"), throw(0, "Inner"), catch(0), catch(0), catch(0), throw(2, "Lost"))
 	got := valueBy(p, 0, func(s *profile.Sample) string {
 		return byLabel(profile.LabelExceptionType)(s) + " " + byLabel(profile.LabelHandled)(s)
@@ -210,7 +210,7 @@ func TestSelectedExceptions(t *testing.T) {
 		}
 	}
 	count := func(window func(ntconv.Ticks) bool, selects func(*ntconv.Event) bool) (n int64) {
-		b, p := profile.New(testInfo(), nil, &profile.Options{Kind: kind.Exceptions, Window: window}), newPlayer()
+		b, p := profile.New(testInfo(), nil, &profile.Options{Kind: sample.Exceptions, Window: window}), newPlayer()
 		for i := range steps {
 			e := p.event(&steps[i])
 			if b.Watch(e); selects(e) {
@@ -238,8 +238,8 @@ func TestSelectedExceptions(t *testing.T) {
 
 // Requested labels have the values of fields, and "exception message" is the field ExceptionMessage.
 func TestLabelsOnRequest(t *testing.T) {
-	o := kind.Options{Labels: []string{"exception message", "flags=ExceptionFlags", "MethodName", "None"}}
-	p := play(&profile.Options{Kind: kind.Exceptions, Kinds: o}, nil,
+	o := sample.KindOptions{Labels: []string{"exception message", "flags=ExceptionFlags", "MethodName", "None"}}
+	p := play(&profile.Options{Kind: sample.Exceptions, KindOptions: o}, nil,
 		step{thrownType, 0, thrown("A.B", "out of stock", 16), false}, step{catchType, 0, caught, true})
 	want := []string{"[1] exception.type=A.B handled=yes exception message=out of stock flags=CLSCompliant MethodName=M"}
 	if got := samplesOf(p); !slices.Equal(got, want) {
@@ -250,7 +250,7 @@ func TestLabelsOnRequest(t *testing.T) {
 // Kind Events adds up a field. Events without it are counted and reported, and fractions are rounded once.
 func TestWeightOfEvents(t *testing.T) {
 	report := new(ntconv.Report)
-	o := &profile.Options{Kind: kind.Events, Kinds: kind.Options{Weight: "Price:EUR", Labels: []string{"Customer"}}, Report: report}
+	o := &profile.Options{Kind: sample.Events, KindOptions: sample.KindOptions{Weight: "Price:EUR", Labels: []string{"Customer"}}, Report: report}
 	var steps []step
 	for range 5 {
 		steps = append(steps, step{orderType, 0, fields(0.3, "x"), false}, step{orderType, 1, fields(-1.5, "y"), true})
@@ -284,15 +284,15 @@ func TestEventsComeLast(t *testing.T) {
 	if p := play(&profile.Options{}, nil, describing...); p.Events != 0 {
 		t.Errorf("a %v profile of %d events that only describe", p.Kind, p.Events)
 	}
-	if p := play(&profile.Options{Kind: kind.Events}, nil, describing...); p.Events != 3 {
+	if p := play(&profile.Options{Kind: sample.Events}, nil, describing...); p.Events != 3 {
 		t.Errorf("%d events, want all 3 that were requested", p.Events)
 	}
 	list := append(describing, step{noteType, 0, fields("hello"), true})
-	if p := play(&profile.Options{}, nil, list...); p.Kind != kind.Events || p.Events != 1 {
+	if p := play(&profile.Options{}, nil, list...); p.Kind != sample.Events || p.Events != 1 {
 		t.Errorf("a %v profile of %d events", p.Kind, p.Events)
 	}
 	list = append(list, step{thrownType, 0, thrown("A.B", "", 16), false})
-	if p := play(&profile.Options{}, nil, list...); p.Kind != kind.Exceptions || p.Events != 1 {
+	if p := play(&profile.Options{}, nil, list...); p.Kind != sample.Exceptions || p.Events != 1 {
 		t.Errorf("a %v profile of %d events", p.Kind, p.Events)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // docs/profiles.md states the order in which kinds are selected.
@@ -16,7 +16,7 @@ func TestDocumentedPreference(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, k := range kind.Preferred() {
+	for _, k := range sample.Preferred() {
 		names = append(names, k.String())
 	}
 	list := strings.Join(names, ", ")

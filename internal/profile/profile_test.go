@@ -9,7 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // build aggregates events. Each event is passed in the same memory, which is overwritten afterwards.
@@ -85,7 +85,7 @@ func TestWallIntervalBelongsToEarlierSample(t *testing.T) {
 		"[2 8000] f9 {process=shop pid=42id tid=8id state=External}",
 		"[1 40000] f3<f2 {process=shop pid=42id thread=till tid=7id state=Managed}",
 	)
-	if p.Kind != kind.Wall || p.Period != 1_000_000 || p.PeriodType.Type != "wall" || p.Types[p.Main].Type != "wall" {
+	if p.Kind != sample.Wall || p.Period != 1_000_000 || p.PeriodType.Type != "wall" || p.Types[p.Main].Type != "wall" {
 		t.Errorf("header %+v", p)
 	}
 }
@@ -146,7 +146,7 @@ func TestCPUCountsValueAndInterval(t *testing.T) {
 	want(t, p,
 		"[4 1000000] f1 {process=shop pid=42id thread=till tid=7id}",
 		"[0 0] f1 {process=shop pid=42id tid=8id}")
-	if p.Kind != kind.CPU || p.Period != 250000 || p.PeriodType != (profile.ValueType{Type: "cpu", Unit: "nanoseconds"}) {
+	if p.Kind != sample.CPU || p.Period != 250000 || p.PeriodType != (profile.ValueType{Type: "cpu", Unit: "nanoseconds"}) {
 		t.Errorf("header %+v", p)
 	}
 }
@@ -154,13 +154,13 @@ func TestCPUCountsValueAndInterval(t *testing.T) {
 func TestAutoPrefersWall(t *testing.T) {
 	both := []*ntconv.Event{cpuEvent(till, 0, 1, stack(1)), wallEvent(till, 0, managed, stack(1))}
 	for _, c := range []struct {
-		kind   kind.Kind
+		kind   sample.Kind
 		events []*ntconv.Event
-		want   kind.Kind
+		want   sample.Kind
 		n      uint64
 	}{
-		{kind.Auto, both, kind.Wall, 1}, {kind.Auto, both[:1], kind.CPU, 1}, {kind.Auto, nil, kind.Wall, 0},
-		{kind.CPU, both, kind.CPU, 1}, {kind.Wall, both[:1], kind.Wall, 0},
+		{sample.Auto, both, sample.Wall, 1}, {sample.Auto, both[:1], sample.CPU, 1}, {sample.Auto, nil, sample.Wall, 0},
+		{sample.CPU, both, sample.CPU, 1}, {sample.Wall, both[:1], sample.Wall, 0},
 	} {
 		p := build(testInfo(), &fakeNamer{}, &profile.Options{Kind: c.kind}, c.events...)
 		if p.Kind != c.want || p.Events != c.n {
@@ -172,7 +172,7 @@ func TestAutoPrefersWall(t *testing.T) {
 // Samples whose addresses had different owners are different, unless their frames are equal at the end.
 func TestEpochsMergeByName(t *testing.T) {
 	namer := &fakeNamer{}
-	b := profile.New(testInfo(), namer, &profile.Options{Kind: kind.CPU, Drop: []string{"tid", "pid", "process"}})
+	b := profile.New(testInfo(), namer, &profile.Options{Kind: sample.CPU, DropLabels: []string{"tid", "pid", "process"}})
 	for i, name := range []string{"first", "second", "second", "first"} {
 		at := ntconv.Ticks(i * 10)
 		namer.define(1, at, name)
@@ -243,7 +243,7 @@ func TestLabels(t *testing.T) {
 			"trace_id=0102030405060708090a0b0c0d0e0f10 span_id=0000000000000001 n=0count size=5bytes pid=own}",
 		"[1 1000000] f1 {process=shop pid=42id thread=till tid=7id Error=real}")
 	drop := []string{"trace_id", "span_id", "activity_id", "n", "size", "pid", "tid", "Error"}
-	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: drop}, events...), "[5 5000000] f1 {process=shop}")
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{DropLabels: drop}, events...), "[5 5000000] f1 {process=shop}")
 }
 
 // Equal IDs on two hosts are not the same thread.
@@ -255,7 +255,7 @@ func TestMachinesAreToldApart(t *testing.T) {
 	}
 	want(t, build(testInfo(), &fakeNamer{}, nil, events...),
 		"[1 1000000] f1 {host=a pid=42id tid=7id}", "[1 1000000] f1 {host=b pid=42id tid=7id}")
-	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Drop: []string{"host"}}, events...), "[2 2000000] f1 {pid=42id tid=7id}")
+	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{DropLabels: []string{"host"}}, events...), "[2 2000000] f1 {pid=42id tid=7id}")
 }
 
 // Stacks of frames are equal by content, regardless of their pointers.
@@ -263,7 +263,7 @@ func TestStacksWithFrames(t *testing.T) {
 	named := func(name string, line int32) *ntconv.Stack {
 		return &ntconv.Stack{Frames: []ntconv.Frame{{Func: &ntconv.Function{Name: name}, Line: line}, {Func: &ntconv.Function{Name: "main"}}}}
 	}
-	want(t, build(testInfo(), nil, &profile.Options{Drop: []string{"process", "pid", "tid"}},
+	want(t, build(testInfo(), nil, &profile.Options{DropLabels: []string{"process", "pid", "tid"}},
 		cpuEvent(till, 0, 1, named("a", 1)), cpuEvent(till, 0, 1, named("a", 2)), cpuEvent(till, 0, 1, named("b", 1)), cpuEvent(till, 0, 1, named("a", 1)),
 		cpuEvent(till, 0, 1, stack(0x10))),
 		"[2 2000000] a<main {}", "[1 1000000] a<main {}", "[1 1000000] b<main {}", "[1 1000000] 0x10 {}")
@@ -274,7 +274,7 @@ func TestUnresolvedShare(t *testing.T) {
 	namer := &fakeNamer{modules: []*ntconv.Mapping{{Start: 0xdead0100, Limit: 0xdead0200, File: "/usr/lib/libcoreclr.so"}, {Start: 0xdead0200, Limit: 0xdead0300, File: `C:\x\Shop.DLL`}}}
 	p := build(testInfo(), namer, &profile.Options{Report: &r},
 		wallEvent(till, 0, managed, stack(0xdead0110, 1)), wallEvent(till, 10, managed, stack(0xdead0110, 1)), wallEvent(till, 20, managed, stack(1, 0xdead0210, 0xdead0000, 1)), wallEvent(till, 40, managed, stack(1, 1)), ended(100))
-	if u := p.Unresolved; u != (profile.Unresolved{}) {
+	if u := p.Unresolved; u != (sample.Unresolved{}) {
 		t.Errorf("known before the samples were visited: %+v", u)
 	}
 	for range 2 {
@@ -284,7 +284,7 @@ func TestUnresolvedShare(t *testing.T) {
 	const text = "40.0% of frames are unresolved (25.0% address outside all known modules, 25.0% managed code without a method event, " +
 		"50.0% native module without symbols, most in libcoreclr.so): on the stack for 80.0% of wall time, leaf for 40.0%; " +
 		".NET writes symbols when a recording ends (rundown): stop it with Enter or Ctrl+C and keep rundown enabled"
-	if got := p.Unresolved.String(); got != text {
+	if got := profile.DescribeUnresolved(p.Summary()); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}
 	if e := r.Entries(); len(e) != 1 || e[0].Code != ntconv.CodeUnresolved || e[0].Count != 4 || e[0].Detail != text {
@@ -306,13 +306,13 @@ func TestAdviceOnRundown(t *testing.T) {
 		p := build(testInfo(), &fakeNamer{}, nil, c.e(0, c.pcs...), c.e(10, c.pcs...))
 		for range p.Samples() {
 		}
-		if text := p.Unresolved.String(); text == "" || strings.Contains(text, "rundown") != c.want {
+		if text := profile.DescribeUnresolved(p.Summary()); text == "" || strings.Contains(text, "rundown") != c.want {
 			t.Errorf("%v %x: %q", p.Kind, c.pcs, text)
 		}
 		p = build(testInfo(), &rundownNamer{}, nil, c.e(0, c.pcs...), c.e(10, c.pcs...))
 		for range p.Samples() {
 		}
-		if text := p.Unresolved.String(); text == "" || strings.Contains(text, "rundown") {
+		if text := profile.DescribeUnresolved(p.Summary()); text == "" || strings.Contains(text, "rundown") {
 			t.Errorf("%v %x, with a rundown: %q", p.Kind, c.pcs, text)
 		}
 	}
@@ -378,12 +378,12 @@ func TestDamagedPayloadIsCounted(t *testing.T) {
 }
 
 func TestParseKind(t *testing.T) {
-	for _, k := range []kind.Kind{kind.Auto, kind.Wall, kind.CPU} {
-		if got, err := kind.Parse(k.String()); got != k || err != nil {
+	for _, k := range []sample.Kind{sample.Auto, sample.Wall, sample.CPU} {
+		if got, err := sample.Parse(k.String()); got != k || err != nil {
 			t.Errorf("ParseKind(%q) = %v, %v", k, got, err)
 		}
 	}
-	if _, err := kind.Parse("walls"); err == nil {
+	if _, err := sample.Parse("walls"); err == nil {
 		t.Error("walls is accepted as a kind")
 	}
 }

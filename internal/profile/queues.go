@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/interval"
 	"github.com/ntconv/ntconv/internal/events/operation"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -15,7 +15,7 @@ import (
 func queueSpecs() []spec {
 	return []spec{
 		{
-			kind:    kind.ThreadPool,
+			kind:    sample.ThreadPool,
 			columns: []column{counted("items"), nanos("wait")},
 			main:    1,
 			tags:    []string{LabelQueue},
@@ -26,7 +26,7 @@ func queueSpecs() []spec {
 			sources: []string{"events of the runtime", "I/O events of the runtime", "events of FrameworkEventSource"},
 		},
 		{
-			kind:    kind.Tasks,
+			kind:    sample.Tasks,
 			columns: []column{counted("tasks"), nanos("wait"), nanos("run")},
 			main:    2,
 			tags:    []string{LabelScheduled, LabelFaulted},

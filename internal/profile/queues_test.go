@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A work item that both the runtime and the framework report is counted once. I/O is always counted.
@@ -36,7 +36,7 @@ func TestWorkItemsOfTwoSources(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			report, p := new(ntconv.Report), newPlayer()
-			b := profile.New(testInfo(), nil, &profile.Options{Kind: kind.ThreadPool, Report: report})
+			b := profile.New(testInfo(), nil, &profile.Options{Kind: sample.ThreadPool, Report: report})
 			for i := range c.steps {
 				b.Add(p.event(&c.steps[i]))
 			}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // randomSteps returns events of a kind in random order on random threads, with losses and exits of threads (nil
 // types).
-func randomSteps(rng *rand.Rand, k kind.Kind) (list []step) {
+func randomSteps(rng *rand.Rand, k sample.Kind) (list []step) {
 	var pool []step
 	for _, c := range cycles() {
 		if c.kind == k {
@@ -19,13 +19,13 @@ func randomSteps(rng *rand.Rand, k kind.Kind) (list []step) {
 		}
 	}
 	switch k {
-	case kind.GC:
+	case sample.GC:
 		pool = pool[:0:0]
 		for _, name := range []byte("BPOERFTBERFTSX") {
 			typ := uint32(rng.IntN(3))
 			pool = append(pool, gcEvent(name, uint32(rng.IntN(3)), uint32(rng.IntN(3)), typ), gcEvent(name, 1, 2, typ))
 		}
-	case kind.Requests:
+	case sample.Requests:
 		types := httpTypes()
 		for _, name := range []byte("HhKkCc") {
 			s := httpStep{name: name, id: string(rune('a' + rng.IntN(2)))}
@@ -46,7 +46,7 @@ func randomSteps(rng *rand.Rand, k kind.Kind) (list []step) {
 // Whatever the order of events, selections add up: every sample of the whole is in at least one of the parts, the
 // pauses of collections last no longer than the suspensions, and at the end no meter holds anything of an event.
 func TestRandomKinds(t *testing.T) {
-	samples := map[kind.Kind]int{}
+	samples := map[sample.Kind]int{}
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		kinds := pairedKinds()
@@ -74,7 +74,7 @@ func TestRandomKinds(t *testing.T) {
 			result := b.Finish()
 			for s := range result.Samples() {
 				totals[part] += s.Values[0]
-				if limit := int64(p.at) * 100 * 3; k == kind.GC && s.Values[1] > limit {
+				if limit := int64(p.at) * 100 * 3; k == sample.GC && s.Values[1] > limit {
 					t.Fatalf("seed %d: pause of %d ns in %d ns of 3 threads", seed, s.Values[1], limit)
 				}
 			}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -14,7 +14,7 @@ import (
 func requestSpecs() []spec {
 	return []spec{
 		{
-			kind:    kind.Requests,
+			kind:    sample.Requests,
 			columns: []column{counted("requests"), nanos("duration")},
 			main:    1,
 			tags:    []string{LabelSide, LabelMethod, LabelRoute, LabelHost, LabelStatus, LabelRequest},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // httpTypes are the types of the events of requests, by short names: H and K begin a request of the hosting layer and
@@ -78,7 +78,7 @@ func TestRequests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			types, report, p := httpTypes(), new(ntconv.Report), newPlayer()
-			b := profile.New(testInfo(), nil, &profile.Options{Kind: kind.Requests, Drop: []string{"tid"}, Report: report})
+			b := profile.New(testInfo(), nil, &profile.Options{Kind: sample.Requests, DropLabels: []string{"tid"}, Report: report})
 			for _, s := range c.steps {
 				p.labels = nil
 				if s.activity != 0 {

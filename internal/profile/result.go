@@ -6,30 +6,36 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A Profile is the aggregated samples of one kind. It is not safe for concurrent use.
 type Profile struct {
-	Kind       kind.Kind
+	Kind       sample.Kind
 	Types      []ValueType // one per value of a sample; none for kind Imported without samples
 	Main       int         // index of the type to show first
 	PeriodType ValueType
-	Period     int64        // nominal sampling interval, in the unit of PeriodType
-	Start, End ntconv.Ticks // recorded time range; includes the interval of each thread's last sample
-	Events     uint64       // number of events that were samples
-	Unseen     Unseen       // time of threads without a sample, in the whole trace; kind Wall only
+	Period     int64         // nominal sampling interval, in the unit of PeriodType
+	Start, End ntconv.Ticks  // recorded time range; includes the interval of each thread's last sample
+	Events     uint64        // number of events that were samples
+	Unseen     rounds.Unseen // time of threads without a sample, in the whole trace; kind Wall only
 	// Adopted lists the types whose samples were added up, in the order of their first samples; the columns of the
 	// profile are theirs. It is empty unless the kind is Imported and the trace has a type of imported samples.
-	Adopted    []*ntconv.Type
-	Others     []kind.Other // other kinds with samples, if Options.Kind is Auto
-	Estimate   Estimate     // of kinds that are computed from events
-	Unresolved Unresolved   // set by the first complete iteration over Samples
+	Adopted  []*ntconv.Type
+	Others   []sample.Other // other kinds with samples, if Options.Kind is Auto
+	Estimate Estimate       // of kinds that are computed from events
 
-	b      *Builder
-	s      *set
-	report *ntconv.Report // receives notes on the profile
-	common *ntconv.Report // for Options.Each: of the whole trace
+	// Frames, Total and Unresolved are those of a sample.Summary. The first complete iteration over Samples sets them.
+	Frames, Total int64
+	Unresolved    sample.Unresolved
+
+	visited bool // Samples has been iterated
+	b       *Builder
+	s       *set
+	report  *ntconv.Report // receives notes on the profile
+	common  *ntconv.Report // for Options.Each: of the whole trace
 }
 
 // MainType returns the type to show first, or the zero value if there is none.
@@ -38,6 +44,14 @@ func (p *Profile) MainType() ValueType {
 		return ValueType{}
 	}
 	return p.Types[p.Main]
+}
+
+// Summary returns the description of the profile, without the number of items.
+func (p *Profile) Summary() *sample.Summary {
+	return &sample.Summary{
+		Kind: p.Kind, Events: p.Events, Main: p.MainType(), Total: p.Total, Frames: p.Frames, Unresolved: p.Unresolved,
+		Others: p.Others, Estimate: p.Estimate.String(),
+	}
 }
 
 // A Sample is a stack with its labels and values. It is borrowed until the next one.
@@ -66,9 +80,10 @@ func (p *Profile) Samples() iter.Seq[*Sample] {
 			}
 			from = to
 		}
-		if p.Unresolved.Samples == 0 {
-			p.Unresolved = v.names.unresolved(p)
-			p.Unresolved.note(p.report)
+		if !p.visited {
+			p.visited = true
+			v.names.finish(p)
+			p.report.Note(ntconv.CodeUnresolved, uint64(p.Unresolved.Frames), -1, DescribeUnresolved(p.Summary()))
 		}
 	}
 }
@@ -243,7 +258,7 @@ func (v *visit) class(number uint32) uint32 {
 func (v *visit) sum(row uint32) {
 	n := len(v.sums)
 	for i, x := range v.p.s.values[int(row)*n:][:n] {
-		addTo(&v.sums[i], x)
+		v.sums[i] = bin.AddClamped(v.sums[i], x)
 	}
 }
 
@@ -280,7 +295,7 @@ func (v *visit) value(column int, sum int64) int64 {
 	case scaleTicks:
 		return int64(v.p.b.info.Clock.Duration(ntconv.Ticks(sum)))
 	case scalePeriod:
-		return times(sum, v.p.Period)
+		return bin.MulClamped(sum, v.p.Period)
 	case scaleFraction:
 		return sum / fraction
 	}
@@ -290,7 +305,7 @@ func (v *visit) value(column int, sum int64) int64 {
 // rounded rounds a number of steps of scaleFraction to the nearest integer. It adds what earlier calls have omitted, so
 // that the total of many small numbers is correct.
 func rounded(steps, carry int64) (n, rest int64) {
-	addTo(&steps, carry)
+	steps = bin.AddClamped(steps, carry)
 	n = steps / fraction
 	rest = steps - n*fraction
 	if rest >= fraction/2 {

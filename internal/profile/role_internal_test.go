@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // The number of kinds is not limited: each set of a builder counts the samples of its kind, and events that state
@@ -13,11 +14,14 @@ import (
 func TestManyKinds(t *testing.T) {
 	const kinds, weight, samples = 70, 12345, 3
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}
-	b := New(info, nil, &Options{Kind: kind.Wall})
+	b := New(info, nil, &Options{Kind: sample.Wall})
 	for len(b.sets) < kinds {
-		b.sets = append(b.sets, newSet(b, kind.Wall, new(settings)))
+		b.sets = append(b.sets, newSet(b, sample.Wall, new(settings)))
 	}
 	typ := &ntconv.Type{Provider: "Microsoft-DotNETCore-SampleProfiler"}
+	weightType := &ntconv.Type{
+		Provider: recording.Provider, Name: recording.SampleWeight, Fields: []ntconv.Field{{Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}},
+	}
 	th := &ntconv.Thread{Process: &ntconv.Process{PID: 2}}
 	stack := &ntconv.Stack{PCs: []uint64{1}}
 	for i := range samples {
@@ -26,7 +30,7 @@ func TestManyKinds(t *testing.T) {
 		})
 	}
 	b.Add(&ntconv.Event{
-		Type: sampleWeightType(), Thread: th, Time: samples * 100, Payload: binary.AppendUvarint(nil, weight),
+		Type: weightType, Thread: th, Time: samples * 100, Payload: binary.AppendUvarint(nil, weight),
 	})
 	for i, s := range b.sets {
 		if s.events != samples {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
@@ -23,8 +24,8 @@ type profiler struct {
 
 var recorder = &ntconv.Thread{TID: 99, Name: "recorder", Process: shop}
 
-// rounds generates a recording. The first thread of the list is in every round, like the main thread of a program.
-func rounds(t *rapid.T) *profiler {
+// drawRounds generates a recording. The first thread of the list is in every round, like the main thread of a program.
+func drawRounds(t *rapid.T) *profiler {
 	p := &profiler{}
 	for i := range rapid.IntRange(1, 5).Draw(t, "threads") {
 		p.threads = append(p.threads, &ntconv.Thread{TID: uint64(i), Name: fmt.Sprint("thread ", i), Process: shop})
@@ -70,7 +71,7 @@ func weigh(events []*ntconv.Event) map[string]ntconv.Ticks {
 // is not always detectable, because a file does not contain the beginnings of rounds.
 func TestRounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := rounds(t)
+		p := drawRounds(t)
 		got := weigh(p.events)
 		for k := range p.sees {
 			for i, th := range p.threads {
@@ -106,7 +107,7 @@ func TestRounds(t *testing.T) {
 // Rounds do not change the weights of selections and of files of selections.
 func TestSelectionsOfRoundsSumUpToTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		list := rounds(t).events
+		list := drawRounds(t).events
 		last := list[len(list)-1].Time
 		if rapid.Bool().Draw(t, "with a loss") {
 			at := rapid.IntRange(0, len(list)-1).Draw(t, "loss at")
@@ -114,17 +115,17 @@ func TestSelectionsOfRoundsSumUpToTheWhole(t *testing.T) {
 			list = slices.Insert(list, at, lost)
 		}
 		src := func() ntconv.Source { return ntconvtest.Poison(ntconvtest.NewSource(testInfo(), list...)) }
-		whole := weights(build(testInfo(), &fakeNamer{}, &profile.Options{Drop: []string{"process"}}, list...))
+		whole := weights(build(testInfo(), &fakeNamer{}, &profile.Options{DropLabels: []string{"process"}}, list...))
 		p, q := predicates(last).Draw(t, "selection"), predicates(last).Draw(t, "of the selection")
 		part := weights(profileOf(src(), p))
 		if got := sum(part, weights(profileOf(src(), p.not()))); !maps.Equal(got, whole) {
 			t.Fatalf("%s and the rest:\n%v\nwant\n%v", p.text, got, whole)
 		}
-		once := profile.NewWeights(src(), p.selects, nil)
+		once := rounds.NewWeights(src(), p.selects, nil)
 		if got := weights(profileOf(once, anything)); !maps.Equal(got, part) {
 			t.Fatalf("%s as a stream:\n%v\nwant\n%v", p.text, got, part)
 		}
-		twice := profile.NewWeights(profile.NewWeights(src(), p.selects, nil), q.selects, nil)
+		twice := rounds.NewWeights(rounds.NewWeights(src(), p.selects, nil), q.selects, nil)
 		if got, want := weights(profileOf(twice, anything)), weights(profileOf(src(), p.and(q))); !maps.Equal(got, want) {
 			t.Fatalf("%s and %s as a stream:\n%v\nwant\n%v", p.text, q.text, got, want)
 		}
@@ -146,10 +147,10 @@ func TestLossProvesNoAbsence(t *testing.T) {
 	for _, c := range []struct {
 		events []*ntconv.Event
 		weight int64
-		unseen profile.Unseen
+		unseen rounds.Unseen
 	}{
-		{whole, 9999, profile.Unseen{Gaps: 1, Ticks: 30_001}},
-		{slices.Insert(slices.Clone(whole), 3, lost), 40_000, profile.Unseen{}},
+		{whole, 9999, rounds.Unseen{Gaps: 1, Ticks: 30_001}},
+		{slices.Insert(slices.Clone(whole), 3, lost), 40_000, rounds.Unseen{}},
 	} {
 		b := profile.New(testInfo(), &fakeNamer{}, nil)
 		for _, e := range c.events {

@@ -10,7 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A step is an event of a cycle: what happens once to give one sample.
@@ -24,7 +24,7 @@ type step struct {
 // A cycle is the events of one sample of a kind, 10 ticks apart, and the expected values and labels. labels are those
 // of the payloads.
 type cycle struct {
-	kind   kind.Kind
+	kind   sample.Kind
 	steps  []step
 	values []int64
 	labels string
@@ -74,15 +74,15 @@ func cycles() []cycle {
 	}
 	const http = "System.Net.Http"
 	return []cycle{
-		{kind.Contention, []step{
+		{sample.Contention, []step{
 			{runtimeType(81, 2), 0, fields(uint8(0), uint16(0), uint64(0xab), uint64(1), uint64(77)), false},
 			{runtimeType(91, 1), 0, fields(uint8(0), uint16(0), 950.0), true},
 		}, []int64{1, 950}, "dotnet.lock.id=0xab dotnet.lock.owner_thread_id=77", 0},
-		{kind.Wait, []step{
+		{sample.Wait, []step{
 			{runtimeType(301, 0), 0, fields(uint8(1), uint64(5), uint16(0)), false},
 			{runtimeType(302, 0), 0, fields(uint16(0)), true},
 		}, []int64{1, 1000}, "dotnet.wait.source=MonitorWait", 0},
-		{kind.GC, []step{
+		{sample.GC, []step{
 			{runtimeType(9, 1), 0, fields(uint32(1), uint32(4), uint16(0)), false},
 			{runtimeType(8, 1), 0, fields(uint16(0)), true},
 			{runtimeType(35, 0), 0, fields(uint32(1), uint16(0)), false},
@@ -91,24 +91,24 @@ func cycles() []cycle {
 			{runtimeType(7, 1), 0, fields(uint16(0)), true},
 			{runtimeType(3, 1), 0, fields(uint16(0)), true},
 		}, []int64{1, 6000}, "dotnet.gc.heap.generation=gen2 dotnet.gc.reason=InducedAggressive dotnet.gc.type=NonConcurrentGC", 3},
-		{kind.JIT, []step{
+		{sample.JIT, []step{
 			{runtimeType(145, 1), 0, append([]byte(method), fields(uint32(6), uint32(9), "A.B", "M", "void  (int32)", uint16(0))...), false},
 			{runtimeType(143, 1), 0, methodLoad(8 | 4<<7), true},
 		}, []int64{1, 1000}, "code.function.name=A.B.M(int) tier=OptimizedTier1", 0},
-		{kind.TypeLoad, []step{
+		{sample.TypeLoad, []step{
 			{runtimeType(73, 0), 0, fields(uint32(8), uint16(0)), false},
 			{runtimeType(74, 0), 0, fields(uint32(8), uint16(0), uint16(4), uint64(1), "A.B"), true},
 		}, []int64{1, 1000}, "type=A.B level=4", 0},
-		{kind.ThreadPool, []step{
+		{sample.ThreadPool, []step{
 			{runtimeType(61, 0), 0, fields(uint64(6), uint16(0)), false},
 			{runtimeType(62, 0), 1, fields(uint64(6), uint16(0)), true},
 		}, []int64{1, 1000}, "queue=work", 0},
-		{kind.Tasks, []step{
+		{sample.Tasks, []step{
 			{task("TaskScheduled", 7), 0, fields(int32(1), int32(0), int32(3)), false},
 			{task("TaskStarted", 8), 1, fields(int32(1), int32(0), int32(3)), true},
 			{task("TaskCompleted", 9, field("IsExceptional", ntconv.TypeBool32)), 1, fields(int32(1), int32(0), int32(3), uint32(1)), true},
 		}, []int64{1, 1000, 1000}, "faulted=yes", 0},
-		{kind.Requests, []step{
+		{sample.Requests, []step{
 			{sourceType(http, "RequestStart", 1, field("scheme", str), field("host", str), field("port", i32)), 0,
 				fields("http", "shop.example", int32(8080)), false},
 			{sourceType(http, "RequestFailed", 3, field("exceptionMessage", str)), 1, fields("no"), true},
@@ -167,7 +167,7 @@ func (c *cycle) sample() []string { return []string{fmt.Sprint(c.values) + " " +
 
 func (c *cycle) builder(window func(ntconv.Ticks) bool, report *ntconv.Report) *profile.Builder {
 	return profile.New(testInfo(), nil, &profile.Options{
-		Kind: c.kind, Kinds: kind.Options{SubjectAs: kind.SubjectLabel}, Window: window, Report: report,
+		Kind: c.kind, KindOptions: sample.KindOptions{SubjectAs: sample.SubjectLabel}, Window: window, Report: report,
 	})
 }
 
@@ -186,7 +186,7 @@ func TestCycles(t *testing.T) {
 					}
 				}
 				want := c.sample()
-				if c.kind == kind.GC && slices.Contains([]int{1, 5}, only) {
+				if c.kind == sample.GC && slices.Contains([]int{1, 5}, only) {
 					want = nil // the end of a suspension and the begin of a restart state nothing of a collection
 				}
 				if got := samplesOf(b.Finish()); !slices.Equal(got, want) {
@@ -210,7 +210,7 @@ func TestCyclesOfStream(t *testing.T) {
 					if subjects = append(subjects, w.Subject); !slices.Equal(w.Values, c.values[1:]) {
 						t.Errorf("selected %d: values %v, want %v", only, w.Values, c.values[1:])
 					}
-				}, &profile.StreamOptions{Kinds: []kind.Kind{c.kind}})
+				}, &profile.StreamOptions{Kinds: []sample.Kind{c.kind}})
 				p := newPlayer()
 				for i := range c.steps {
 					e := p.event(&c.steps[i])
@@ -263,12 +263,12 @@ func TestCutCycles(t *testing.T) {
 					if !slices.Equal(got, c.sample()) || n != 0 {
 						t.Errorf("%q, %v", got, report.Entries())
 					}
-				case c.kind == kind.GC && cut != "window", c.kind == kind.JIT && cut != "end" && cut != "window":
+				case c.kind == sample.GC && cut != "window", c.kind == sample.JIT && cut != "end" && cut != "window":
 					// Counted without a duration, because no sample has one.
 					if len(got) == 0 || got[0][:6] != "[1 0] " {
 						t.Errorf("%q, %v", got, report.Entries())
 					}
-				case cut == "begin" && c.kind == kind.Tasks: // it looks like a task that ran without being scheduled
+				case cut == "begin" && c.kind == sample.Tasks: // it looks like a task that ran without being scheduled
 					if len(got) != 2 || got[0] != "[1 0 1000] scheduled=no faulted=yes" {
 						t.Errorf("%q, %v", got, report.Entries())
 					}

@@ -5,15 +5,17 @@ import (
 	"math/rand/v2"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/profile/imported"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A set is the samples of one kind, one row per distinct key.
 type set struct {
 	b       *Builder
-	kind    kind.Kind
+	kind    sample.Kind
 	spec    *spec
 	pool    *pool
 	columns []column
@@ -37,7 +39,7 @@ type set struct {
 	rows   []row
 	values []int64 // len(columns) values per row
 
-	threads *lastings[latestRow]
+	threads *rounds.Threads[latestRow]
 	owners  []owner
 	ids     map[owner]uint32
 	end     ntconv.Ticks // end of the latest interval of a sample
@@ -103,18 +105,18 @@ func (t *tally) add(offset int64) {
 	t.n++
 }
 
-func newSet(b *Builder, k kind.Kind, o *settings) *set {
+func newSet(b *Builder, k sample.Kind, o *settings) *set {
 	spec := &specs()[k]
 	p := b.pool.of(k)
 	s := &set{
 		b: b, end: math.MinInt64, active: true,
 		kind: k, spec: spec, pool: p, columns: o.columns(spec), main: o.main(spec), keys: o.keys(spec), leaf: o.leaf(spec),
 		secret:  rand.Uint64(),
-		threads: newLastings[latestRow](b.info, b.all),
+		threads: rounds.NewThreads[latestRow](b.info, b.all),
 		ids:     map[owner]uint32{},
 		wanted:  map[processStack]struct{}{},
 	}
-	s.threads.blank, s.threads.ended = latestRow{owner: noOwner, row: noRow}, s.credit
+	s.threads.Blank, s.threads.Ended = latestRow{owner: noOwner, row: noRow}, s.credit
 	s.o = newObservation(len(s.columns), len(s.keys))
 	if spec.meter == nil {
 		s.o.variances = nil // a profiler's samples are counts
@@ -139,7 +141,7 @@ func (s *set) deactivate() {
 	}
 	s.active, s.seen, s.events = false, s.seen+s.events, 0
 	s.rows, s.values, s.index = nil, nil, intern.Index{}
-	s.threads.clear()
+	s.threads.Clear()
 }
 
 // add counts an event of a matching type.
@@ -148,34 +150,34 @@ func (s *set) add(e *ntconv.Event) {
 	if !s.spec.measure(e, &s.o) {
 		s.undecodable.add(e.Offset)
 	}
-	t, late := s.threads.threadOf(e.Thread), false
+	t, late := s.threads.Of(e.Thread), false
 	if s.spec.interval != noInterval {
-		_, ok := s.threads.sample(e)
+		_, ok := s.threads.Sample(e)
 		late = !ok
 	}
-	if t.data.owner == noOwner {
-		t.data.owner = s.owner(e.Thread)
+	if t.Data.owner == noOwner {
+		t.Data.owner = s.owner(e.Thread)
 	}
-	k := key{stack: s.pool.stacks.ID(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.data.owner}
+	k := key{stack: s.pool.stacks.ID(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.Data.owner}
 	if k.stack != 0 {
 		k.epoch = s.b.namer.Epoch(e.Thread.Process, e.Stack, e.Time)
 	} else {
 		s.noStack.add(e.Offset)
 	}
 	k.tag = s.pool.tags.id(omitTags(s.o.tags, s.kept))
-	r := t.data.row
+	r := t.Data.row
 	if r == noRow || s.rows[r].key != k {
 		r = s.rowOf(k, e.Thread, e.Stack)
 	}
 	s.count(r, e.Time, s.o.values)
 	switch {
 	case s.spec.interval == noInterval:
-		t.data.row = r
+		t.Data.row = r
 	case late:
 		s.late.add(e.Offset)
 	default:
-		t.data.row = r
-		t.wait(e.Time)
+		t.Data.row = r
+		t.Wait(e.Time)
 	}
 }
 
@@ -225,7 +227,7 @@ func (s *set) count(r uint32, at ntconv.Ticks, values []int64) {
 	n := len(values)
 	sums := s.values[int(r)*n:][:n]
 	for i, v := range values {
-		addTo(&sums[i], v)
+		sums[i] = bin.AddClamped(sums[i], v)
 	}
 }
 
@@ -292,9 +294,10 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 }
 
 // credit adds the interval of a thread's latest sample to its row.
-func (s *set) credit(t *lasting[latestRow], ticks uint64, _ ending) {
-	addTo(&s.values[int(t.data.row)*len(s.columns)+s.spec.interval], clamp(ticks))
-	s.end = max(s.end, after(t.at, ticks))
+func (s *set) credit(t *rounds.Thread[latestRow], ticks uint64, _ rounds.Ending) {
+	sum := &s.values[int(t.Data.row)*len(s.columns)+s.spec.interval]
+	*sum = bin.AddClamped(*sum, bin.Clamped[int64](ticks))
+	s.end = max(s.end, bin.AddClamped(t.At, bin.Clamped[ntconv.Ticks](ticks)))
 }
 
 // lost notes that events of a capture thread are missing here.
@@ -304,7 +307,7 @@ func (s *set) lost(capture *ntconv.Thread) {
 		return
 	}
 	if s.spec.interval != noInterval {
-		s.threads.samplers.interrupt(capture, false)
+		s.threads.Lost(capture)
 	}
 }
 
@@ -313,7 +316,7 @@ func (s *set) remove(list []ntconv.ThreadSeq) {
 	if s.meter != nil {
 		s.meter.removed(list)
 	}
-	s.threads.remove(list)
+	s.threads.Remove(list)
 }
 
 // finish ends the intervals of all threads, omits the sources that are not used, and notes what is incomplete.
@@ -321,9 +324,10 @@ func (s *set) finish(report *ntconv.Report) {
 	if s.meter != nil {
 		s.meter.finish(report)
 	}
-	s.threads.finish()
+	s.threads.Finish()
 	report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
 	report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.kind.String()+" samples out of time order have no weight")
-	report.Note(ntconv.CodeUnseen, s.threads.samplers.unseen.Gaps, -1, s.threads.samplers.unseen.describe(s.b.info.Clock))
+	unseen := s.threads.Unseen()
+	report.Note(ntconv.CodeUnseen, unseen.Gaps, -1, unseen.Describe(s.b.info.Clock))
 	report.Note(ntconv.CodePayload, s.undecodable.n, s.undecodable.offset, s.spec.kind.String()+" samples")
 }

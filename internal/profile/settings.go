@@ -5,32 +5,32 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/dotnet"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
-// settings are kind.Options, parsed.
+// settings are sample.KindOptions, parsed.
 type settings struct {
 	auto      bool // the kind was not requested
-	subjectAs kind.Subject
+	subjectAs sample.Subject
 	typeName  func(recorded string) string // spells names of types
 	// methodName spells names of methods.
 	methodName func(namespace, name, signature string) string
 	labels     []string // keys of the requested labels
 	paths      []string // paths of their fields
-	weight     string   // path of the field that kind.Events adds up; "" if none
+	weight     string   // path of the field that sample.Events adds up; "" if none
 	unit       string
 	window     func(ntconv.Ticks) bool
 }
 
-// newSettings parses options. An invalid weight counts as none; callers check it with kind.WeightOf.
-func newSettings(o *kind.Options, window func(ntconv.Ticks) bool) *settings {
+// newSettings parses options. An invalid weight counts as none; callers check it with sample.WeightOf.
+func newSettings(o *sample.KindOptions, window func(ntconv.Ticks) bool) *settings {
 	s := &settings{subjectAs: o.SubjectAs, window: window}
 	for _, label := range o.Labels {
-		key, path := kind.LabelOf(label)
+		key, path := sample.LabelOf(label)
 		s.labels, s.paths = append(s.labels, key), append(s.paths, path)
 	}
-	s.weight, s.unit, _ = kind.WeightOf(o.Weight)
+	s.weight, s.unit, _ = sample.WeightOf(o.Weight)
 	return s
 }
 
@@ -68,7 +68,7 @@ func (s *settings) keys(of *spec) []string {
 
 // leaf returns the index of the label whose value becomes the innermost frame, or noSubject.
 func (s *settings) leaf(of *spec) int {
-	if s.subjectAs == kind.SubjectLabel || s.subjectAs == kind.SubjectDefault && !of.leaf {
+	if s.subjectAs == sample.SubjectLabel || s.subjectAs == sample.SubjectDefault && !of.leaf {
 		return noSubject
 	}
 	return of.subject
@@ -76,7 +76,7 @@ func (s *settings) leaf(of *spec) int {
 
 // main returns the column of a kind to show first.
 func (s *settings) main(of *spec) int {
-	if of.kind == kind.Events && s.weight != "" {
+	if of.kind == sample.Events && s.weight != "" {
 		return len(of.columns)
 	}
 	return of.main
@@ -84,7 +84,7 @@ func (s *settings) main(of *spec) int {
 
 // columns returns the columns of a kind.
 func (s *settings) columns(of *spec) []column {
-	if of.kind != kind.Events || s.weight == "" {
+	if of.kind != sample.Events || s.weight == "" {
 		return of.columns
 	}
 	return append(of.columns[:len(of.columns):len(of.columns)],

@@ -5,15 +5,17 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
 // A Weighed is a sample with its weight.
 type Weighed[T any] struct {
-	Kind kind.Kind
+	Kind sample.Kind
 	// Count is the number of what the kind counts: 0 for the pause of a collection that another sample counts, otherwise
 	// 1.
 	Count uint64
@@ -48,8 +50,8 @@ func (w *Weighed[T]) State() string {
 
 // StreamOptions configure a Stream. The zero value selects the defaults.
 type StreamOptions struct {
-	Kinds   []kind.Kind  // nil means Wall, CPU and Imported
-	Options kind.Options // of kinds that are computed from events
+	Kinds   []sample.Kind      // nil means Wall, CPU and Imported
+	Options sample.KindOptions // of kinds that are computed from events
 	// Keep reports whether samples need the label with a key; nil means all labels. Others are not stored.
 	Keep   func(key string) bool
 	Report *ntconv.Report          // may be nil
@@ -73,12 +75,12 @@ type Stream[T any] struct {
 	report *ntconv.Report
 	period int64 // nominal sampling interval in nanoseconds
 
-	kinds       []kind.Kind
+	kinds       []sample.Kind
 	roles       map[*ntconv.Type]*streamRole
 	recent      intern.Cache[*ntconv.Type, *streamRole]
-	timing      [kind.Count]*timing[T] // nil for kinds without an interval
-	timed       []*timing[T]           // those that are not nil
-	none        streamRole             // of what is not an event
+	timing      [sample.Count]*timing[T] // nil for kinds without an interval
+	timed       []*timing[T]             // those that are not nil
+	none        streamRole               // of what is not an event
 	unselected  bool
 	meters      []*streamMeter[T]
 	all         *recording.Range
@@ -88,7 +90,7 @@ type Stream[T any] struct {
 	o           observation
 	until       ntconv.Ticks // the latest end of a sample that lasts until the next one of its thread
 	out         Weighed[T]
-	undecodable [kind.Count]tally
+	undecodable [sample.Count]tally
 }
 
 // A streamMeter is a kind that is computed from events.
@@ -104,7 +106,7 @@ type streamMeter[T any] struct {
 
 // A streamRole is the use of a type's events by a Stream.
 type streamRole struct {
-	class   weightClass
+	class   rounds.Class
 	after   bool // recording.IsAfter
 	samples []sampleSpec
 	meters  []int // indices in Stream.meters
@@ -112,7 +114,7 @@ type streamRole struct {
 
 // A sampleSpec describes the samples of one kind that the events of a type are.
 type sampleSpec struct {
-	kind    kind.Kind
+	kind    sample.Kind
 	spec    *spec
 	columns []column
 	types   []ValueType // of columns[first:]
@@ -126,12 +128,12 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		o = new(StreamOptions)
 	}
 	s := &Stream[T]{
-		info: info, emit: emit, report: o.Report, period: nominalPeriod(info), kinds: o.Kinds, unselected: o.Unselected,
+		info: info, emit: emit, report: o.Report, period: rounds.NominalPeriod(info), kinds: o.Kinds, unselected: o.Unselected,
 		roles: map[*ntconv.Type]*streamRole{}, recent: intern.NewCache[*ntconv.Type, *streamRole](8), tags: newTagTable(),
 		all: recording.NewRange(info), until: math.MinInt64,
 	}
 	if s.kinds == nil {
-		s.kinds = []kind.Kind{kind.Wall, kind.CPU, kind.Imported}
+		s.kinds = []sample.Kind{sample.Wall, sample.CPU, sample.Imported}
 	}
 	settings := newSettings(&o.Options, o.Window)
 	settings.typeName, settings.methodName = TypeNameOf(nil), methodNameOf(nil)
@@ -153,8 +155,8 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 			m.accept = func(f *finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
 		case spec.matches != nil && spec.interval != noInterval:
-			t := &timing[T]{lastings: newLastings[waiting[T]](info, s.all)}
-			t.ended = s.end
+			t := &timing[T]{Threads: rounds.NewThreads[waiting[T]](info, s.all)}
+			t.Ended = s.end
 			s.timing[k], s.timed = t, append(s.timed, t)
 		}
 	}
@@ -191,15 +193,15 @@ func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 		if !r.after {
 			s.all.Extend(e)
 		}
-		if r.class != weightNone {
+		if r.class != rounds.ClassNone {
 			for _, t := range s.timed {
-				t.weigh(e, r.class)
+				t.Apply(e, r.class)
 			}
 		}
 		return r
 	case ntconv.KindLost:
 		for _, t := range s.timed {
-			t.samplers.interrupt(e.Capture, false)
+			t.Lost(e.Capture)
 		}
 		for _, m := range s.meters {
 			m.lost(e.Capture)
@@ -207,7 +209,7 @@ func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
 			for _, t := range s.timed {
-				t.remove(e.Mark.Threads)
+				t.Remove(e.Mark.Threads)
 			}
 			for _, m := range s.meters {
 				m.removed(e.Mark.Threads)
@@ -287,15 +289,15 @@ func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
 		s.pass(c, c.spec.tags, s.o.values, tags, subject)
 		return
 	}
-	l := t.threadOf(e.Thread)
-	if _, ok := l.advance(e.Time); !ok { // note has ended the previous interval
+	l := t.Of(e.Thread)
+	if _, ok := l.Advance(e.Time); !ok { // note has ended the previous interval
 		t.late.add(e.Offset)
 		s.out.Time = e.Time
 		s.pass(c, c.spec.tags, s.o.values, tags, subject)
 		return
 	}
-	l.wait(e.Time)
-	w := &l.data
+	l.Wait(e.Time)
+	w := &l.Data
 	w.source, w.tags, w.subject, w.values = c, tags, subject, append(w.values[:0], s.o.values...)
 }
 
@@ -307,7 +309,7 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 		case c.columns[i].scale == scaleTicks:
 			values[i] = int64(s.info.Clock.Duration(ntconv.Ticks(values[i])))
 		case c.columns[i].scale == scalePeriod:
-			values[i] = times(values[i], s.period)
+			values[i] = bin.MulClamped(values[i], s.period)
 		}
 	}
 	s.out.Count = countOf(c.columns, values)
@@ -318,19 +320,19 @@ func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint
 
 // end emits the pending sample of a thread, which lasts the given number of ticks. Its time is the difference of two
 // times in nanoseconds, so that the times of a thread's samples add up exactly.
-func (s *Stream[T]) end(l *lasting[waiting[T]], ticks uint64, _ ending) {
-	clock, w := &s.info.Clock, &l.data
-	until := after(l.at, uint64(clamp(ticks)))
+func (s *Stream[T]) end(l *rounds.Thread[waiting[T]], ticks uint64, _ rounds.Ending) {
+	clock, w := &s.info.Clock, &l.Data
+	until := bin.AddClamped(l.At, bin.Clamped[ntconv.Ticks](ticks))
 	s.until = max(s.until, until)
-	w.values[w.source.spec.interval] += clock.Nanos(until) - clock.Nanos(l.at)
-	s.out.Time = l.at
+	w.values[w.source.spec.interval] += clock.Nanos(until) - clock.Nanos(l.At)
+	s.out.Time = l.At
 	s.pass(w.source, w.source.spec.tags, w.values, w.tags, w.subject)
 }
 
 // OrderMatters reports whether the same events in time order could have given other samples. Call it before Finish.
 func (s *Stream[T]) OrderMatters() bool {
 	for _, t := range s.timed {
-		if t.late.n > 0 || t.disordered {
+		if t.late.n > 0 || t.Disordered {
 			return true
 		}
 	}
@@ -339,7 +341,7 @@ func (s *Stream[T]) OrderMatters() bool {
 
 // Unpaired returns the number of intervals of a kind that gave no sample, because their begin or end is missing. It is
 // complete after Finish.
-func (s *Stream[T]) Unpaired(k kind.Kind) uint64 {
+func (s *Stream[T]) Unpaired(k sample.Kind) uint64 {
 	for _, m := range s.meters {
 		if m.kind == k {
 			return m.cuts.total()
@@ -355,9 +357,9 @@ func (s *Stream[T]) End() ntconv.Ticks { return s.until }
 // Finish emits the pending samples and writes notes to the report. The Stream must not be used afterwards.
 func (s *Stream[T]) Finish() {
 	for k, t := range s.timing {
-		name := kind.Kind(k).String()
+		name := sample.Kind(k).String()
 		if t != nil {
-			t.finish()
+			t.Finish()
 			s.report.Note(ntconv.CodeOutOfOrder, t.late.n, t.late.offset, name+" samples out of time order have no weight")
 		}
 		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, name+" samples")
@@ -383,12 +385,12 @@ func (s *Stream[T]) roleOf(e *ntconv.Event) *streamRole {
 }
 
 func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
-	r := &streamRole{class: weightClassOf(e.Type), after: recording.IsAfter(e.Type)}
+	r := &streamRole{class: rounds.ClassOf(e.Type), after: recording.IsAfter(e.Type)}
 	for _, k := range s.kinds {
 		spec := &specs()[k]
 		switch {
 		case spec.meter != nil || spec.matches == nil || !spec.matches(e.Type):
-		case k == kind.Imported:
+		case k == sample.Imported:
 			r.samples = append(r.samples, newSampleSpec(spec, importedColumns(e.Type)))
 		default:
 			r.samples = append(r.samples, newSampleSpec(spec, spec.columns))
@@ -429,7 +431,7 @@ func newLess(s *spec, columns []column) *sampleSpec {
 
 // A timing is the state of one kind whose samples last until the next sample of their thread.
 type timing[T any] struct {
-	*lastings[waiting[T]]
+	*rounds.Threads[waiting[T]]
 	late tally
 }
 

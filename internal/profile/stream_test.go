@@ -14,13 +14,13 @@ import (
 	pprofin "github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A weighing identifies the total of a sample type for a thread, stack and state.
 type weighing struct {
-	kind             kind.Kind
+	kind             sample.Kind
 	typ, unit        string
 	pid, tid         uint64
 	state, stackText string
@@ -53,7 +53,7 @@ func framesText(frames []ntconv.Frame) string {
 // builderSums returns the profile of all kinds and the number of events of each row.
 func builderSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Event) bool) map[weighing]int64 {
 	sums := map[weighing]int64{}
-	for _, k := range []kind.Kind{kind.Wall, kind.CPU, kind.Imported} {
+	for _, k := range []sample.Kind{sample.Wall, sample.CPU, sample.Imported} {
 		b := profile.New(info, nil, &profile.Options{Kind: k})
 		for _, e := range events {
 			b.Watch(e)
@@ -70,7 +70,7 @@ func builderSums(events []*ntconv.Event, info *ntconv.Info, keep func(*ntconv.Ev
 				}
 			}
 			for i, v := range p.Types {
-				if v.Type == "samples" && k != kind.Imported {
+				if v.Type == "samples" && k != sample.Imported {
 					continue
 				}
 				key.typ, key.unit = v.Type, v.Unit

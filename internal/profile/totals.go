@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A Totals adds up the samples that a Stream gives for one kind. It is not safe for concurrent use.
 type Totals struct {
-	kind    kind.Kind
+	kind    sample.Kind
 	types   []ValueType
 	last    *ValueType // the first element of the latest list of types; its columns are place
 	place   []int      // indices in types
@@ -26,7 +27,7 @@ type sourceTotals struct {
 }
 
 // NewTotals returns totals without samples.
-func NewTotals(k kind.Kind) *Totals { return &Totals{kind: k} }
+func NewTotals(k sample.Kind) *Totals { return &Totals{kind: k} }
 
 // Add adds a sample with the members of a Weighed, which it borrows. Sums saturate. It allocates only for new sources and
 // types.
@@ -45,7 +46,7 @@ func (t *Totals) Add(count uint64, types []ValueType, values []int64, variances 
 		t.arrange(types)
 	}
 	for i, v := range values {
-		addTo(&s.values[t.place[i]], v)
+		s.values[t.place[i]] = bin.AddClamped(s.values[t.place[i]], v)
 	}
 	for i, v := range variances {
 		s.variances[t.place[i]] += v
@@ -104,7 +105,7 @@ func (t *Totals) Sums() (samples uint64, sums []Sum) {
 		}
 		samples += s.samples
 		for column, v := range s.values {
-			addTo(&sums[column].Value, v)
+			sums[column].Value = bin.AddClamped(sums[column].Value, v)
 			v := s.variances[column]
 			if systematic != nil && systematic(i) {
 				v = aroundMean(v, float64(s.values[column]), s.samples)

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -72,7 +72,7 @@ func TestPointsOfTraceEvent(t *testing.T) {
 		t.Skip("short mode: this reads TraceEvent's events of all traces")
 	}
 	corpus.Shared(t, "oracle", "events")
-	compared := map[kind.Kind]int{}
+	compared := map[sample.Kind]int{}
 	for _, f := range corpus.SharedTraces(t) {
 		path, err := corpus.Find("oracle", "events", f.Name+".jsonl.zst")
 		if err != nil {
@@ -80,7 +80,7 @@ func TestPointsOfTraceEvent(t *testing.T) {
 		}
 		t.Run(f.Name, func(t *testing.T) {
 			want := readPoints(t, path)
-			read := func(k kind.Kind) *profile.Profile {
+			read := func(k sample.Kind) *profile.Profile {
 				src := open(t, f.Data, reader.ByTime)
 				b := profile.New(src.Info(), symbol.New(&symbol.Options{Names: symbol.NamesRaw}), &profile.Options{Kind: k})
 				for e, err := range ntconv.Events(src) {
@@ -93,16 +93,16 @@ func TestPointsOfTraceEvent(t *testing.T) {
 				return b.Finish()
 			}
 			if len(want.exceptions) > 0 {
-				compared[kind.Exceptions]++
-				sameTotals(t, valueBy(read(kind.Exceptions), 0, byLabel(profile.LabelExceptionType)), want.exceptions)
+				compared[sample.Exceptions]++
+				sameTotals(t, valueBy(read(sample.Exceptions), 0, byLabel(profile.LabelExceptionType)), want.exceptions)
 			}
 			if want.ticks+want.samples > 0 {
-				compared[kind.Alloc]++
-				compareAllocations(t, read(kind.Alloc), want)
+				compared[sample.Alloc]++
+				compareAllocations(t, read(sample.Alloc), want)
 			}
 		})
 	}
-	if compared[kind.Exceptions] < 2 || compared[kind.Alloc] < 7 {
+	if compared[sample.Exceptions] < 2 || compared[sample.Alloc] < 7 {
 		t.Errorf("traces compared: %v", compared)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A refEvent is a line of TraceEvent's dump of a trace.
@@ -40,7 +40,7 @@ type refTotal struct {
 
 // A refKey is what the events of an interval share.
 type refKey struct {
-	kind         kind.Kind
+	kind         sample.Kind
 	pid, tid, id uint64
 	activity     string
 }
@@ -52,7 +52,7 @@ type refPairs struct {
 	open   map[refKey]int64
 	outer  map[refKey]int64 // begin of the outermost interval, and the number of open ones, by kind and thread
 	depth  map[refKey]int
-	totals [kind.Count]refTotal
+	totals [sample.Count]refTotal
 	last   int64 // time of the latest event
 }
 
@@ -98,7 +98,7 @@ func (p *refPairs) event(e *refEvent) {
 	case clr.Runtime:
 		p.runtime(e, &f)
 	case "System.Threading.Tasks.TplEventSource":
-		k := refKey{kind: kind.Tasks, pid: e.PID, id: f.TaskID}
+		k := refKey{kind: sample.Tasks, pid: e.PID, id: f.TaskID}
 		switch _, known := p.open[k]; {
 		case e.ID == 7, e.ID == 8 && !known:
 			p.begin(k, e)
@@ -106,7 +106,7 @@ func (p *refPairs) event(e *refEvent) {
 			p.end(k, e)
 		}
 	case "System.Net.Http", "Microsoft.AspNetCore.Hosting":
-		k := refKey{kind: kind.Requests, pid: e.PID, activity: e.Activity}
+		k := refKey{kind: sample.Requests, pid: e.PID, activity: e.Activity}
 		switch e.Name {
 		case "Request/Start":
 			p.begin(k, e)
@@ -118,40 +118,40 @@ func (p *refPairs) event(e *refEvent) {
 
 func (p *refPairs) runtime(e *refEvent, f *refFields) {
 	thread := refKey{pid: e.PID, tid: e.TID}
-	key := func(k kind.Kind, id uint64) refKey {
+	key := func(k sample.Kind, id uint64) refKey {
 		return refKey{kind: k, pid: e.PID, tid: e.TID, id: id}
 	}
 	switch e.ID {
 	case 81:
-		p.begin(key(kind.Contention, 0), e)
+		p.begin(key(sample.Contention, 0), e)
 	case 91:
-		if nanos, ok := p.end(key(kind.Contention, 0), e); ok && f.DurationNs != nil {
-			p.totals[kind.Contention].nanos += *f.DurationNs - nanos
+		if nanos, ok := p.end(key(sample.Contention, 0), e); ok && f.DurationNs != nil {
+			p.totals[sample.Contention].nanos += *f.DurationNs - nanos
 		}
 	case 301:
-		p.begin(key(kind.Wait, 0), e)
+		p.begin(key(sample.Wait, 0), e)
 	case 302:
-		p.end(key(kind.Wait, 0), e)
+		p.end(key(sample.Wait, 0), e)
 	case 145, 141, 143:
-		p.nested(key(kind.JIT, f.MethodID), e.ID == 145, e)
+		p.nested(key(sample.JIT, f.MethodID), e.ID == 145, e)
 	case 73, 74:
-		p.nested(key(kind.TypeLoad, f.TypeLoadStartID), e.ID == 73, e)
+		p.nested(key(sample.TypeLoad, f.TypeLoadStartID), e.ID == 73, e)
 	case 61:
-		p.begin(refKey{kind: kind.ThreadPool, pid: e.PID, id: f.WorkID}, e)
+		p.begin(refKey{kind: sample.ThreadPool, pid: e.PID, id: f.WorkID}, e)
 	case 62:
-		p.end(refKey{kind: kind.ThreadPool, pid: e.PID, id: f.WorkID}, e)
+		p.end(refKey{kind: sample.ThreadPool, pid: e.PID, id: f.WorkID}, e)
 	case 1:
-		p.begin(refKey{kind: kind.GC, pid: e.PID, id: f.Count}, e)
+		p.begin(refKey{kind: sample.GC, pid: e.PID, id: f.Count}, e)
 	case 2:
-		nanos, _ := p.end(refKey{kind: kind.GC, pid: e.PID, id: f.Count}, e)
-		p.totals[kind.GC].nanos -= nanos
+		nanos, _ := p.end(refKey{kind: sample.GC, pid: e.PID, id: f.Count}, e)
+		p.totals[sample.GC].nanos -= nanos
 	case 9: // pauses of the collector have a key without a kind
 		if delete(p.open, thread); f.Reason == 1 || f.Reason == 6 {
 			p.begin(thread, e)
 		}
 	case 3:
 		if nanos, ok := p.end(thread, e); ok {
-			p.totals[kind.GC].nanos += nanos
+			p.totals[sample.GC].nanos += nanos
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestPairsOfTraceEvent(t *testing.T) {
 		t.Skip("short mode: this reads TraceEvent's events of all traces")
 	}
 	corpus.Shared(t, "oracle", "events")
-	compared := map[kind.Kind]int{}
+	compared := map[sample.Kind]int{}
 	for _, f := range corpus.SharedTraces(t) {
 		path, err := corpus.Find("oracle", "events", f.Name+".jsonl.zst")
 		if err != nil {
@@ -183,8 +183,8 @@ func TestPairsOfTraceEvent(t *testing.T) {
 				p.event(&e)
 				p.last = max(p.last, e.Ticks)
 			}
-			kinds := []kind.Kind{
-				kind.Contention, kind.Wait, kind.GC, kind.JIT, kind.TypeLoad, kind.ThreadPool, kind.Tasks, kind.Requests,
+			kinds := []sample.Kind{
+				sample.Contention, sample.Wait, sample.GC, sample.JIT, sample.TypeLoad, sample.ThreadPool, sample.Tasks, sample.Requests,
 			}
 			var builders []*profile.Builder
 			for _, k := range kinds {
@@ -212,7 +212,7 @@ func TestPairsOfTraceEvent(t *testing.T) {
 			}
 		})
 	}
-	for _, k := range []kind.Kind{kind.Contention, kind.GC, kind.JIT} {
+	for _, k := range []sample.Kind{sample.Contention, sample.GC, sample.JIT} {
 		if compared[k] < 2 { // nightly 3 and more
 			t.Errorf("%v: %d traces compared", k, compared[k])
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/events/dotnet"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // exceptionTruth compares the exceptions by type. The recorder lost none, so the numbers are equal.
@@ -19,7 +19,7 @@ func exceptionTruth(tt *truthTable) {
 				Events float64
 			}
 		}
-		p := tt.profile(name, kind.Exceptions, &truth)
+		p := tt.profile(name, sample.Exceptions, &truth)
 		byType := map[string]float64{}
 		var types []string
 		for _, c := range truth.Cases {
@@ -35,7 +35,7 @@ func exceptionTruth(tt *truthTable) {
 		measured := valueBy(p, 0, byLabel(profile.LabelExceptionType))
 		for _, t := range types {
 			spelled := dotnet.TypeName(t, false)
-			tt.exact(truthRow{recording: name, kind: kind.Exceptions, what: spelled, truth: byType[t], measured: float64(measured[spelled])})
+			tt.exact(truthRow{recording: name, kind: sample.Exceptions, what: spelled, truth: byType[t], measured: float64(measured[spelled])})
 			delete(measured, spelled)
 		}
 		if len(measured) > 0 {
@@ -86,14 +86,14 @@ func allocatedBy(p *profile.Profile, column int) map[string]int64 {
 func sampledTruth(tt *truthTable) {
 	const name = "alloc-sampled"
 	var truth allocatedTypes
-	p := tt.profile(name, kind.Alloc, &truth)
+	p := tt.profile(name, sample.Alloc, &truth)
 	objects, space := allocatedBy(p, 0), allocatedBy(p, 1)
 	var z float64
 	for _, o := range truth.Objects {
 		what, key := allocKey(o.Type)
 		prob := 1 - math.Exp(-o.BytesEach/(100<<10))
 		limit := 3 * math.Sqrt(o.Count*(1-prob)/prob)
-		r := truthRow{recording: name, kind: kind.Alloc, what: "objects: " + what, truth: o.Count, measured: float64(objects[key])}
+		r := truthRow{recording: name, kind: sample.Alloc, what: "objects: " + what, truth: o.Count, measured: float64(objects[key])}
 		why := fmt.Sprintf("3 standard errors: ±%.0f%%", 100*limit/o.Count)
 		tt.within(r, limit, why)
 		z += 3 * (r.measured - r.truth) / limit
@@ -113,12 +113,12 @@ func sampledTruth(tt *truthTable) {
 func tickTruth(tt *truthTable) {
 	const name = "alloc-verbose"
 	var truth allocatedTypes
-	p := tt.profile(name, kind.Alloc, &truth)
+	p := tt.profile(name, sample.Alloc, &truth)
 	objects, space := allocatedBy(p, 0), allocatedBy(p, 1)
 	for _, o := range truth.Objects {
 		what, key := allocKey(o.Type)
 		limit := 108<<10 + o.BytesEach
-		r := truthRow{recording: name, kind: kind.Alloc, what: "bytes: " + what, unit: "B"}
+		r := truthRow{recording: name, kind: sample.Alloc, what: "bytes: " + what, unit: "B"}
 		r.truth, r.measured = o.Count*o.BytesEach, float64(space[key])
 		why := fmt.Sprintf("one event: ±%.0f%%", 100*limit/r.truth)
 		tt.within(r, limit, why)

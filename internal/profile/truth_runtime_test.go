@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // runtimeTruths are the checks of what the runtime did for a program.
@@ -23,8 +23,8 @@ func collectionTruth(tt *truthTable) {
 			Collections  map[string]float64
 			TotalPauseUs float64
 		}
-		p := tt.profile(name, kind.GC, &truth)
-		r := truthRow{recording: name, kind: kind.GC}
+		p := tt.profile(name, sample.GC, &truth)
+		r := truthRow{recording: name, kind: sample.GC}
 		induced, all, old := 0.0, 0.0, 0.0
 		pause := 0.0
 		for s := range p.Samples() {
@@ -62,11 +62,11 @@ func waitTruth(tt *truthTable) {
 		}
 		Rounds float64
 	}
-	p := tt.profile(name, kind.Wait, &truth)
+	p := tt.profile(name, sample.Wait, &truth)
 	counts := valueBy(p, 0, byLabel("tid"))
 	times := valueBy(p, 1, byLabel("tid"))
 	for _, th := range truth.Threads {
-		r := truthRow{recording: name, kind: kind.Wait, what: "waits of thread " + th.Name, truth: truth.Rounds}
+		r := truthRow{recording: name, kind: sample.Wait, what: "waits of thread " + th.Name, truth: truth.Rounds}
 		r.measured = float64(counts[fmt.Sprint(th.TID)])
 		life := (th.EndQPC - th.StartQPC) / 1e6
 		switch th.Name {
@@ -92,14 +92,14 @@ func compilationTruth(tt *truthTable) {
 			DynamicMethods, Reuse         []struct{ Name string }
 			Collectible                   []struct{ Emitted string }
 		}
-		p := tt.profile(name, kind.JIT, &truth)
+		p := tt.profile(name, sample.JIT, &truth)
 		methods := map[string]float64{}
 		for s := range p.Samples() {
 			method, _, _ := strings.Cut(byLabel("code.function.name")(s), "(")
 			methods[method+" "+byLabel("tier")(s)] += float64(s.Values[0])
 			methods[method] += float64(s.Values[0])
 		}
-		r := truthRow{recording: name, kind: kind.JIT}
+		r := truthRow{recording: name, kind: sample.JIT}
 		hot := truth.Tiered.Method // instrumented or optimized after 600 calls, as the program's account says
 		r.what, r.truth, r.measured = hot+" after QuickJitted", 1, methods[hot]-methods[hot+" QuickJitted"]
 		tt.exact(r)
@@ -139,7 +139,7 @@ func taskTruth(tt *truthTable) {
 	for _, step := range truth.Steps {
 		src, namer := tt.own(name, &truth)
 		inStep := func(at ntconv.Ticks) bool { return at >= step.StartQPC && at <= step.EndQPC }
-		b := profile.New(src.Info(), namer, &profile.Options{Kind: kind.Tasks, Window: inStep})
+		b := profile.New(src.Info(), namer, &profile.Options{Kind: sample.Tasks, Window: inStep})
 		for e := range ntconv.Events(src) {
 			b.Watch(e)
 			if e.Kind != ntconv.KindEvent || inStep(e.Time) {
@@ -149,7 +149,7 @@ func taskTruth(tt *truthTable) {
 		p := b.Finish()
 		faulted := float64(valueBy(p, 0, byLabel("faulted"))["yes"])
 		run := 0.0
-		r := truthRow{recording: name, kind: kind.Tasks, what: "tasks of step " + step.What, truth: step.Count}
+		r := truthRow{recording: name, kind: sample.Tasks, what: "tasks of step " + step.What, truth: step.Count}
 		for s := range p.Samples() {
 			r.measured += float64(s.Values[0])
 			run += float64(s.Values[2]) / 1e6
@@ -186,10 +186,10 @@ func requestTruth(tt *truthTable) {
 			Error  string
 		}
 	}
-	p := tt.profile(name, kind.Requests, &truth)
+	p := tt.profile(name, sample.Requests, &truth)
 	sides := valueBy(p, 0, byLabel("side"))
 	statuses := valueBy(p, 0, byLabel("status"))
-	r := truthRow{recording: name, kind: kind.Requests}
+	r := truthRow{recording: name, kind: sample.Requests}
 	r.what, r.truth, r.measured = "sent requests", float64(len(truth.Requests)), float64(sides["client"])
 	tt.exact(r)
 	r.what, r.truth, r.measured = "served requests", float64(len(truth.Served)), float64(sides["server"])

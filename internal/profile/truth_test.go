@@ -15,8 +15,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -31,7 +31,7 @@ func truthChecks() []func(*truthTable) {
 // A truthRow is a quantity that a program recorded of itself, and the same quantity in a profile of the program.
 type truthRow struct {
 	recording       string
-	kind            kind.Kind
+	kind            sample.Kind
 	what            string
 	truth, measured float64
 	unit            string
@@ -95,7 +95,7 @@ func (tt *truthTable) own(name string, dst any) (ntconv.Source, ntconv.Namer) {
 }
 
 // profile returns the profile of a kind of a recording, whose truth it reads into dst.
-func (tt *truthTable) profile(name string, k kind.Kind, dst any) *profile.Profile {
+func (tt *truthTable) profile(name string, k sample.Kind, dst any) *profile.Profile {
 	tt.t.Helper()
 	src, namer := tt.own(name, dst)
 	b := profile.New(src.Info(), namer, &profile.Options{Kind: k})
@@ -190,14 +190,14 @@ func contentionTruth(tt *truthTable) {
 		}
 	}
 	const name = "waits"
-	p := tt.profile(name, kind.Contention, &truth)
+	p := tt.profile(name, sample.Contention, &truth)
 	tid := ""
 	for _, t := range truth.Threads {
 		if t.Name == truth.Contentions.Thread {
 			tid = fmt.Sprint(t.TID)
 		}
 	}
-	r := truthRow{recording: name, kind: kind.Contention, what: "contentions of thread blocked", truth: truth.Contentions.Count}
+	r := truthRow{recording: name, kind: sample.Contention, what: "contentions of thread blocked", truth: truth.Contentions.Count}
 	r.measured = float64(valueBy(p, 0, byLabel("tid"))[tid])
 	tt.add(r, r.truth, 3*r.truth, "at least")
 	r.what, r.unit = "delay of thread blocked", "ms"

@@ -2,13 +2,13 @@ package profile
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
 // Describe returns the sample types of a kind, the index of the one to show first, and the keys of the labels that come
 // from payloads. The types of Imported are those of its profile. The caller must not change the slices.
-func Describe(k kind.Kind) (types []ValueType, main int, labels []string) {
+func Describe(k sample.Kind) (types []ValueType, main int, labels []string) {
 	spec := &specs()[k]
 	for _, c := range spec.columns {
 		types = append(types, c.ValueType)
@@ -19,15 +19,15 @@ func Describe(k kind.Kind) (types []ValueType, main int, labels []string) {
 // SampleTypes returns a function that reports whether events of a type begin samples of one of the kinds, or are such
 // samples. Auto represents all kinds but Events. Imported samples do not count, because they were not taken from the
 // recorded program. The function remembers its results, so it is not safe for concurrent use.
-func SampleTypes(kinds ...kind.Kind) func(*ntconv.Type) bool {
+func SampleTypes(kinds ...sample.Kind) func(*ntconv.Type) bool {
 	var matchers []func(*ntconv.Type) bool
 	for _, k := range kinds {
-		if k != kind.Auto {
+		if k != sample.Auto {
 			matchers = append(matchers, matcher(k))
 			continue
 		}
-		for _, k := range kind.All() {
-			if k != kind.Events {
+		for _, k := range sample.All() {
+			if k != sample.Events {
 				matchers = append(matchers, matcher(k))
 			}
 		}
@@ -46,7 +46,7 @@ func SampleTypes(kinds ...kind.Kind) func(*ntconv.Type) bool {
 }
 
 // matcher returns SampleTypes of one kind.
-func matcher(k kind.Kind) func(*ntconv.Type) bool {
+func matcher(k sample.Kind) func(*ntconv.Type) bool {
 	spec := &specs()[k]
 	switch {
 	case spec.meter != nil:
@@ -57,7 +57,7 @@ func matcher(k kind.Kind) func(*ntconv.Type) bool {
 			role := c.role(&ntconv.Event{Type: t})
 			return role > 0 && role < roleEnds
 		}
-	case spec.matches != nil && k != kind.Imported:
+	case spec.matches != nil && k != sample.Imported:
 		return spec.matches
 	}
 	return func(*ntconv.Type) bool { return false }

@@ -5,8 +5,9 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/events/clr"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -14,7 +15,7 @@ import (
 func universalSpecs() []spec {
 	return []spec{
 		{
-			kind: kind.OffCPU,
+			kind: sample.OffCPU,
 			columns: []column{
 				counted("switches"),
 				{ValueType: ValueType{Type: "off_cpu", Unit: "nanoseconds"}, scale: scaleTicks},
@@ -27,7 +28,7 @@ func universalSpecs() []spec {
 			},
 		},
 		{
-			kind:    kind.PageFaults,
+			kind:    sample.PageFaults,
 			columns: []column{{ValueType: ValueType{Type: "faults", Unit: "count"}}},
 			tags:    []string{LabelFault},
 			subject: noSubject,
@@ -90,27 +91,20 @@ func (m *switchMeter) see(r *reading) {
 		m.c.invalid.add(r.Offset)
 		return
 	}
-	begin, end := before(r.Time, ticks), r.Time
+	length := bin.Clamped[ntconv.Ticks](ticks)
+	begin, end := bin.SubClamped(r.Time, length), r.Time
 	if begin < t.seen {
 		m.before++
 	}
-	t.seen, t.until = r.Time, after(r.Time, ticks)
+	t.seen, t.until = r.Time, bin.AddClamped(r.Time, length)
 	if m.before > m.after {
 		begin, end = r.Time, t.until
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, clamp(ticks)
+	o.values[0], o.values[1] = 1, int64(length)
 	o.tags[0] = append(o.tags[0][:0], r.name(1, "State")...)
 	p := m.c.holdAt(r, begin) // the stack is that of the switch from the thread
 	m.c.emit(p, end)
-}
-
-// before returns the time a number of ticks before t, or the first one.
-func before(t ntconv.Ticks, ticks uint64) ntconv.Ticks {
-	if uint64(t)^1<<63 < ticks { // the distance from the first time
-		return math.MinInt64
-	}
-	return t - ntconv.Ticks(ticks)
 }
 
 func (m *switchMeter) lost(*ntconv.Thread) {}
@@ -151,7 +145,7 @@ func (m *faultMeter) see(r *reading) {
 		n = 1
 	}
 	o := m.c.observation()
-	o.values[0] = clamp(n)
+	o.values[0] = bin.Clamped[int64](n)
 	o.tag(0, r.schema.Name)
 	m.c.emit(m.c.hold(r), r.Time)
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A waitSpan is the time for which a thread had no CPU.
@@ -46,7 +46,7 @@ func TestMeaningsOfSwitches(t *testing.T) {
 				"all": nil, "second half": func(at ntconv.Ticks) bool { return at >= middle },
 			} {
 				report := new(ntconv.Report)
-				b := profile.New(testInfo(), nil, &profile.Options{Kind: kind.OffCPU, Window: window, Report: report})
+				b := profile.New(testInfo(), nil, &profile.Options{Kind: sample.OffCPU, Window: window, Report: report})
 				for _, e := range events {
 					if b.Watch(e); window == nil || window(e.Time) {
 						b.Add(e)

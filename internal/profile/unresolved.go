@@ -6,52 +6,19 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/sample"
 )
 
-// A Reason is the reason why a frame is unresolved.
-type Reason uint8
-
-const (
-	// NoModule means that the address is outside all modules that the trace describes.
-	NoModule Reason = iota
-	// NoMethod means managed code that no method event of the trace describes.
-	NoMethod
-	// NoSymbol means native code whose module has no symbols in the trace.
-	NoSymbol
-	// NoKernelSymbol means code of the operating system's kernel, which has no symbols in the trace.
-	NoKernelSymbol
-	numReasons
-)
-
-var reasonTexts = [numReasons]string{
-	"address outside all known modules", "managed code without a method event", "native module without symbols",
-	"kernel without symbols",
-}
-
-// Unresolved states how much of a profile has no symbol. A frame counts once per event with it.
-type Unresolved struct {
-	Samples int64 // events that are samples
-	Frames  int64
-	Unnamed int64             // of Frames: unresolved
-	Reasons [numReasons]int64 // of Unnamed
-	Total   int64             // of the profile's main value
-	Any     int64             // of Total: some frame is unresolved
-	Leaf    int64             // of Total: the leaf is unresolved
-	Module  string            // file with most of the unresolved frames, or empty
-	Main    ValueType         // of Total
-	Kind    kind.Kind         // of the profile
-	Rundown bool              // the trace has the method events that .NET writes when a recording ends
-}
-
-// String returns the counts as a sentence, or "" if every frame is resolved.
-func (u Unresolved) String() string {
-	if u.Unnamed == 0 {
+// DescribeUnresolved returns the counts of unresolved frames as a sentence, or "" if every frame is resolved.
+func DescribeUnresolved(s *sample.Summary) string {
+	u := &s.Unresolved
+	if u.Frames == 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%s of frames are unresolved (%s): on the stack for %s of %s, leaf for %s",
-		percent(u.Unnamed, u.Frames), u.why(), percent(u.Any, u.Total), u.mainValue(), percent(u.Leaf, u.Total))
-	if u.Kind == kind.Wall && !u.Rundown && u.Reasons[NoModule]+u.Reasons[NoMethod] > u.Frames/10 {
+		percent(u.Frames, s.Frames), why(u), percent(u.Passing, s.Total), mainValue(s.Main), percent(u.Leaf, s.Total))
+	if s.Kind == sample.Wall && !u.Rundown && u.NoModule+u.NoMethod > s.Frames/10 {
 		text += "; .NET writes symbols when a recording ends (rundown): " +
 			"stop it with Enter or Ctrl+C and keep rundown enabled"
 	}
@@ -59,14 +26,20 @@ func (u Unresolved) String() string {
 }
 
 // why returns the reasons with their shares, and the module with most unresolved frames.
-func (u Unresolved) why() string {
+func why(u *sample.Unresolved) string {
 	var list []string
-	for r, n := range u.Reasons {
+	for _, reason := range []struct {
+		n    int64
+		text string
+	}{
+		{u.NoModule, "address outside all known modules"}, {u.NoMethod, "managed code without a method event"},
+		{u.NoSymbol, "native module without symbols"}, {u.NoKernelSymbol, "kernel without symbols"},
+	} {
 		switch {
-		case n == u.Unnamed:
-			list = append(list, reasonTexts[r])
-		case n > 0:
-			list = append(list, percent(n, u.Unnamed)+" "+reasonTexts[r])
+		case reason.n == u.Frames:
+			list = append(list, reason.text)
+		case reason.n > 0:
+			list = append(list, percent(reason.n, u.Frames)+" "+reason.text)
 		}
 	}
 	if u.Module != "" {
@@ -85,22 +58,18 @@ func percent(n, of int64) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(n)/float64(of))
 }
 
-func (u Unresolved) note(r *ntconv.Report) {
-	r.Note(ntconv.CodeUnresolved, uint64(u.Unnamed), -1, u.String())
-}
-
-// names counts unresolved frames while samples are iterated.
+// names counts frames while samples are iterated.
 type names struct {
-	u       Unresolved
-	modules map[*ntconv.Mapping]int64
+	frames, total int64
+	unresolved    sample.Unresolved
+	modules       map[*ntconv.Mapping]int64
 }
 
 // count adds the frames of a sample with the given number of events and main value.
 func (n *names) count(frames []ntconv.Frame, events, value int64) {
-	u := &n.u
-	addTo(&u.Samples, events)
-	addTo(&u.Frames, times(events, int64(len(frames))))
-	addTo(&u.Total, value)
+	u := &n.unresolved
+	n.frames = bin.AddClamped(n.frames, bin.MulClamped(events, int64(len(frames))))
+	n.total = bin.AddClamped(n.total, value)
 	found := false
 	for i := range frames {
 		f := &frames[i]
@@ -108,8 +77,9 @@ func (n *names) count(frames []ntconv.Frame, events, value int64) {
 			continue
 		}
 		found = true
-		addTo(&u.Unnamed, events)
-		addTo(&u.Reasons[reasonOf(f)], events)
+		u.Frames = bin.AddClamped(u.Frames, events)
+		reason := reasonOf(u, f)
+		*reason = bin.AddClamped(*reason, events)
 		if f.Mapping != nil {
 			if n.modules == nil {
 				n.modules = map[*ntconv.Mapping]int64{}
@@ -117,54 +87,54 @@ func (n *names) count(frames []ntconv.Frame, events, value int64) {
 			n.modules[f.Mapping] += events
 		}
 		if i == 0 {
-			addTo(&u.Leaf, value)
+			u.Leaf = bin.AddClamped(u.Leaf, value)
 		}
 	}
 	if found {
-		addTo(&u.Any, value)
+		u.Passing = bin.AddClamped(u.Passing, value)
 	}
 }
 
-func reasonOf(f *ntconv.Frame) Reason {
+// reasonOf returns the count of the reason why a frame is unresolved.
+func reasonOf(u *sample.Unresolved, f *ntconv.Frame) *int64 {
 	switch {
 	case f.Flags&ntconv.FrameKernel != 0:
-		return NoKernelSymbol
+		return &u.NoKernelSymbol
 	case f.Mapping == nil:
-		return NoModule
+		return &u.NoModule
 	case f.Flags&ntconv.FrameManaged != 0:
-		return NoMethod
+		return &u.NoMethod
 	}
 	switch strings.ToLower(path.Ext(baseName(f.Mapping.File))) {
 	case ".dll", ".exe":
-		return NoMethod
+		return &u.NoMethod
 	}
-	return NoSymbol
+	return &u.NoSymbol
 }
 
-// unresolved returns the counts for p.
-func (n *names) unresolved(p *Profile) Unresolved {
+// finish copies the counts to p.
+func (n *names) finish(p *Profile) {
 	byFile := map[string]int64{}
 	for m, events := range n.modules {
 		byFile[baseName(m.File)] += events
 	}
-	u := n.u
+	u := n.unresolved
 	var most int64
 	for file, events := range byFile {
 		if file != "" && (events > most || events == most && file < u.Module) {
 			u.Module, most = file, events
 		}
 	}
-	u.Kind, u.Main = p.Kind, p.MainType()
-	u.Rundown = p.b.namer.HasRundown()
-	return u
+	u.Rundown = u.Frames > 0 && p.b.namer.HasRundown()
+	p.Frames, p.Total, p.Unresolved = n.frames, n.total, u
 }
 
-// mainValue describes the values that Total adds up, for example "wall time" or "samples".
-func (u Unresolved) mainValue() string {
-	if isTime(u.Main.Unit) {
-		return u.Main.Type + " time"
+// mainValue describes the values that Summary.Total adds up, for example "wall time" or "samples".
+func mainValue(t ValueType) string {
+	if isTime(t.Unit) {
+		return t.Type + " time"
 	}
-	return u.Main.Type
+	return t.Type
 }
 
 // isTime reports whether a unit of profile.proto is a unit of time.

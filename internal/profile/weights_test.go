@@ -14,9 +14,10 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/writer"
 )
 
@@ -121,7 +122,7 @@ func sampledTrace(t *rapid.T) (list []*ntconv.Event, last ntconv.Ticks) {
 
 // profileOf returns the profile of the samples that a predicate selects, and its duration.
 func profileOf(src ntconv.Source, p predicate) *profile.Profile {
-	b := profile.New(src.Info(), &fakeNamer{}, &profile.Options{Drop: []string{"process"}})
+	b := profile.New(src.Info(), &fakeNamer{}, &profile.Options{DropLabels: []string{"process"}})
 	for e := range ntconv.Events(src) {
 		b.Watch(e)
 		if p.selects(e) {
@@ -159,7 +160,7 @@ func TestSelectionsSumUpToTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list, last := sampledTrace(t)
 		src := func() ntconv.Source { return ntconvtest.Poison(ntconvtest.NewSource(testInfo(), list...)) }
-		whole := weights(build(testInfo(), &fakeNamer{}, &profile.Options{Kind: kind.Wall, Drop: []string{"process"}}, list...))
+		whole := weights(build(testInfo(), &fakeNamer{}, &profile.Options{Kind: sample.Wall, DropLabels: []string{"process"}}, list...))
 		p := predicates(last).Draw(t, "selection")
 		if got := sum(weights(profileOf(src(), p)), weights(profileOf(src(), p.not()))); !maps.Equal(got, whole) {
 			t.Fatalf("%s and the rest:\n%v\nwant\n%v", p.text, got, whole)
@@ -183,7 +184,7 @@ func write(t *rapid.T, src ntconv.Source, p predicate) []byte {
 		t.Fatal(err)
 	}
 	var r ntconv.Report
-	if _, err := ntconv.Copy(w, profile.NewWeights(src, p.selects, &r)); err != nil {
+	if _, err := ntconv.Copy(w, rounds.NewWeights(src, p.selects, &r)); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Close(); err != nil {
@@ -251,7 +252,7 @@ func TestStatedWeights(t *testing.T) {
 	} {
 		for _, through := range []func(ntconv.Source) ntconv.Source{
 			func(src ntconv.Source) ntconv.Source { return src },
-			func(src ntconv.Source) ntconv.Source { return profile.NewWeights(src, anything.selects, nil) },
+			func(src ntconv.Source) ntconv.Source { return rounds.NewWeights(src, anything.selects, nil) },
 		} {
 			want(t, profileOf(through(ntconvtest.NewSource(testInfo(), c.events...)), anything),
 				"[2 2000] f1 {pid=42id thread=till tid=7id state=Managed}",
@@ -289,7 +290,7 @@ func TestWatchingDoesNotAllocate(t *testing.T) {
 	events := hotEvents(5000, 7, 50, 30)
 	b := profile.New(testInfo(), &fakeNamer{}, nil)
 	i := 0
-	w := profile.NewWeights(endless(func() *ntconv.Event {
+	w := rounds.NewWeights(endless(func() *ntconv.Event {
 		if i++; i == len(events) {
 			i = 0
 		}
@@ -328,7 +329,7 @@ func TestFilesHoldFewWeights(t *testing.T) {
 		list, last := sampledTrace(t)
 		p := predicates(last).Draw(t, "selection")
 		samples, omitted, recorders := 0, 0, map[*ntconv.Thread]bool{}
-		w := profile.NewWeights(ntconvtest.NewSource(testInfo(), list...), func(e *ntconv.Event) bool {
+		w := rounds.NewWeights(ntconvtest.NewSource(testInfo(), list...), func(e *ntconv.Event) bool {
 			if e.Kind != ntconv.KindEvent {
 				return true
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
@@ -54,7 +55,7 @@ func TestWeightsOfRealTraces(t *testing.T) {
 	}
 	for _, f := range files {
 		t.Run(f.Name, func(t *testing.T) {
-			b := profile.New(open(t, f.Data, reader.ByTime).Info(), &fakeNamer{}, &profile.Options{Drop: []string{"process"}})
+			b := profile.New(open(t, f.Data, reader.ByTime).Info(), &fakeNamer{}, &profile.Options{DropLabels: []string{"process"}})
 			for e := range ntconv.Events(open(t, f.Data, reader.ByTime)) {
 				b.Add(e)
 			}
@@ -112,7 +113,7 @@ func selectionFile(t *testing.T, src ntconv.Source, p predicate) []byte {
 	var b bytes.Buffer
 	w, err := writer.New(&b, src.Info(), &writer.Options{Renumber: true})
 	if err == nil {
-		_, err = ntconv.Copy(w, profile.NewWeights(src, p.selects, nil))
+		_, err = ntconv.Copy(w, rounds.NewWeights(src, p.selects, nil))
 	}
 	if err == nil {
 		err = w.Close()

@@ -4,7 +4,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // allocations reads the bytes that allocations represent. The runtime has several ways to record them, which may be
@@ -37,7 +37,7 @@ func (a *allocations) read(c *bin.Reader) int64 {
 		return 0
 	}
 	if a.used == nil {
-		_, a.used = profile.SourcesOf(kind.Alloc, a.samples)
+		_, a.used = profile.SourcesOf(sample.Alloc, a.samples)
 	}
 	bytes := c.Varint()
 	if int(source) > len(a.used) || !a.used[source-1] {

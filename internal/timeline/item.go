@@ -3,7 +3,7 @@ package timeline
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A Kind is the kind of an Item.
@@ -74,7 +74,7 @@ type Item struct {
 
 // A Weight is the weight of a sample. It is borrowed with the Item.
 type Weight struct {
-	Kind   kind.Kind
+	Kind   sample.Kind
 	Types  []profile.ValueType // one per value; shared and immutable
 	Values []int64
 	State  string // state of the thread; "" if unknown

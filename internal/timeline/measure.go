@@ -6,13 +6,13 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A Measure is a sample type of one kind of samples. Formats whose profiles have one sample type show each Measure in a
 // profile of its own.
 type Measure struct {
-	Kind      kind.Kind
+	Kind      sample.Kind
 	Type      profile.ValueType
 	Number    int64 // in the order of first use
 	Dimension Dimension
@@ -38,13 +38,13 @@ type Measures struct {
 }
 
 type measureKey struct {
-	kind kind.Kind
+	kind sample.Kind
 	typ  profile.ValueType
 }
 
 // A typesKey identifies a list of types by its address, because all samples of an event type share one.
 type typesKey struct {
-	kind  kind.Kind
+	kind  sample.Kind
 	types *profile.ValueType
 }
 

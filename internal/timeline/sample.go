@@ -7,13 +7,13 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A sampleReader creates the records of samples once their weights are known.
 type sampleReader struct {
 	t      *Timeline
-	stream *profile.Stream[sample]
+	stream *profile.Stream[unweighed]
 	types  [][]profile.ValueType // by number
 	ids    map[*profile.ValueType]uint32
 	states []string // by number
@@ -21,8 +21,8 @@ type sampleReader struct {
 	computed bool // the kinds include some that are computed from events
 }
 
-// A sample is a sample whose weight is not known yet.
-type sample struct {
+// An unweighed is a sample whose weight is not known yet.
+type unweighed struct {
 	at           int64 // nanoseconds since clock.Tick
 	track, stack uint32
 }
@@ -34,7 +34,7 @@ func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 	}
 	o := &t.opts
 	for _, k := range o.Kinds {
-		r.computed = r.computed || k > kind.Imported
+		r.computed = r.computed || k > sample.Imported
 	}
 	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{
 		Kinds: o.Kinds, Options: o.KindOptions, Window: o.Window, Report: o.Report,
@@ -49,11 +49,11 @@ func (r *sampleReader) isComputed(e *ntconv.Event) bool {
 }
 
 func (r *sampleReader) add(e *ntconv.Event, at int64) {
-	r.stream.Add(e, sample{at, r.t.owners.thread(e.Thread), r.t.stacks.number(e)})
+	r.stream.Add(e, unweighed{at, r.t.owners.thread(e.Thread), r.t.stacks.number(e)})
 }
 
 // weighed adds a sample whose weight is known: stack, kind, types, state, duration, values.
-func (r *sampleReader) weighed(w *profile.Weighed[sample]) {
+func (r *sampleReader) weighed(w *profile.Weighed[unweighed]) {
 	t, s := r.t, &w.Subject
 	stack := s.stack
 	if w.Leaf != "" {
@@ -122,7 +122,7 @@ func lasts(types []profile.ValueType, values []int64) int64 {
 
 // read decodes a record of weighed. w.Until is then the duration.
 func (r *sampleReader) read(c *bin.Reader, w *Weight) {
-	w.Kind = kind.Kind(c.Byte())
+	w.Kind = sample.Kind(c.Byte())
 	types, state := c.Uvarint32(), c.Uvarint32()
 	w.Until = c.Varint()
 	if int(types) >= len(r.types) || int(state) >= len(r.states) {

@@ -14,7 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/track"
 )
 
@@ -151,7 +151,7 @@ func checkWeights(t *testing.T, tl *timeline.Timeline, file corpus.File) {
 		t.Fatal(err)
 	}
 	total := int64(0)
-	for _, k := range []kind.Kind{kind.Wall, kind.CPU, kind.Imported} {
+	for _, k := range []sample.Kind{sample.Wall, sample.CPU, sample.Imported} {
 		src, names := timelines.Open(t, file.Data)
 		b := profile.New(src.Info(), names, &profile.Options{Kind: k})
 		for e, err := range ntconv.Events(src) {
@@ -172,7 +172,7 @@ func checkWeights(t *testing.T, tl *timeline.Timeline, file corpus.File) {
 			}
 		}
 		for name, n := range want {
-			if name == k.String()+" samples" && k != kind.Imported {
+			if name == k.String()+" samples" && k != sample.Imported {
 				continue // the number of items
 			}
 			if d := got[name] - n; d > int64(p.Events) || -d > int64(p.Events) {

@@ -1,6 +1,9 @@
 package bin
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // AddClamped returns a+b, clamped to the range of int64.
 func AddClamped[T ~int64](a, b T) T {
@@ -24,4 +27,16 @@ func SubClamped[T ~int64](a, b T) T {
 		return math.MinInt64
 	}
 	return d
+}
+
+// Clamped returns n, or the largest value of T if n is larger.
+func Clamped[T ~int64](n uint64) T { return T(min(n, math.MaxInt64)) }
+
+// MulClamped returns a*b for numbers that are not negative, clamped to the range of int64.
+func MulClamped(a, b int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	if hi > 0 {
+		return math.MaxInt64
+	}
+	return Clamped[int64](lo)
 }

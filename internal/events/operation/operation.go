@@ -28,7 +28,7 @@ type Operation struct {
 	During, Example string
 	Noun, Plural    string // one, and several if that is not Noun with an s
 	Record          string // how to record it
-	Kind            string // of the profile that measures it, as kind.Parse accepts it, or ""
+	Kind            string // of the profile that measures it, as sample.Parse accepts it, or ""
 }
 
 // A Key states what the events of an operation have in common. Both are in the same process.

@@ -107,7 +107,7 @@ const (
 	SplitReplica   = "SplitReplica"
 )
 
-// IsWeight reports whether events of a type state the weights of samples: profile.Weights writes them, and the builders
+// IsWeight reports whether events of a type state the weights of samples: rounds.Weights writes them, and the builders
 // of profiles read them. They belong to a selection and not to the recording.
 func IsWeight(t *ntconv.Type) bool {
 	if t.Provider != Provider {

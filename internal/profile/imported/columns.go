@@ -5,10 +5,11 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A ValueType is a sample type of a profile: what its values count, and their unit.
-type ValueType struct{ Type, Unit string }
+type ValueType = sample.Type
 
 // Columns are the sample types of imported samples. A sample is an event with len(Types)+1 fields: the weight that
 // other tools show, unsigned, then the value of each of Types, signed. Fields returns their description. More fields
@@ -96,12 +97,12 @@ func ColumnsOf(t *ntconv.Type) *Columns {
 	c := &Columns{
 		Types:      make([]ValueType, n),
 		Default:    get(t, attrDefault),
-		PeriodType: ValueType{get(t, attrPeriodType), get(t, attrPeriodUnit)},
+		PeriodType: ValueType{Type: get(t, attrPeriodType), Unit: get(t, attrPeriodUnit)},
 		Period:     number(t, attrPeriod),
 	}
 	for i := range c.Types {
 		k := strconv.Itoa(i)
-		c.Types[i] = ValueType{get(t, attrType+k), get(t, attrUnit+k)}
+		c.Types[i] = ValueType{Type: get(t, attrType+k), Unit: get(t, attrUnit+k)}
 	}
 	return c
 }

@@ -8,10 +8,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/folded"
-	"github.com/ntconv/ntconv/exporters/pprof"
 	importer "github.com/ntconv/ntconv/importers/folded"
-	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
 )
 
@@ -40,7 +38,7 @@ func foldedFormat() *Format {
 				AnyOrder: true, // samples are added up
 			},
 			Advice: sampleAdvice,
-			Bind:   func(flags *pflag.FlagSet) Settings { return bindFolded(flags).output },
+			Bind:   bindFolded,
 			Examples: []string{
 				"a flame graph of all threads",
 				"ntconv to folded trace.nettrace -o - | flamegraph.pl --countname ns > trace.svg",
@@ -78,15 +76,14 @@ const flagUnit = "unit"
 
 // A foldedSettings has the flags of ntconv to folded.
 type foldedSettings struct {
-	options  folded.Options
-	kinds    kindFlags
-	grouping *groupingFlags
+	profileFlags
+	options folded.Options
 }
 
-func bindFolded(flags *pflag.FlagSet) *foldedSettings {
-	c := &foldedSettings{grouping: bindGrouping(flags, false)}
+func bindFolded(flags *pflag.FlagSet) Settings {
+	c := new(foldedSettings)
 	o := &c.options
-	c.kinds.bind(flags, true)
+	c.bind(flags, true, false)
 	flags.StringVar(&o.SampleType, flagSampleType, "",
 		"`name` of the sample type whose values are written (default: the sample type that viewers show first)")
 	units := &choice[string]{value: &o.Unit}
@@ -101,32 +98,7 @@ func bindFolded(flags *pflag.FlagSet) *foldedSettings {
 	)
 	flags.BoolVar(&o.Annotate, "annotate", false,
 		"append _[i], _[k] or _[j] to inlined, kernel and managed functions, which flamegraph.pl colors")
-	return c
-}
-
-func (c *foldedSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
-	if err := c.check(); err != nil {
-		return nil, err
-	}
-	o := c.options
-	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
-	o.Report, o.Window = t.Report, t.Window
-	namer, grouped := c.grouping.wrap(t.Namer)
-	if c.kinds.isSeveral() {
-		create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extFolded) }
-		return foldedSink{folded.NewPerKind(create, c.kinds.each, info, namer, &o), c.kinds.chosen(), grouped, nil}, nil
-	}
-	w, finish, err := createCompressed(out)
-	if err != nil {
-		return nil, err
-	}
-	return foldedSink{folded.New(w, info, namer, &o), c.kinds.chosen(), grouped, finish}, nil
-}
-
-// output implements Settings.
-func (c *foldedSettings) output(o *Output) {
-	o.Destination, o.Flag = c.kinds.destination()
-	o.Create = c.create
+	return c.settings(&profileFormat{ext: extFolded, unit: "stack", check: c.check, open: c.open})
 }
 
 // check returns a *FlagError for values that do not fit the kinds.
@@ -135,18 +107,20 @@ func (c *foldedSettings) check() error {
 		return &FlagError{fmt.Sprintf("--%s %s: the kinds have different sample types; omit --%s and --%s",
 			FlagKind, &c.kinds, flagSampleType, flagUnit)}
 	}
-	return c.kinds.check()
+	return nil
 }
 
-type foldedSink struct {
-	*folded.Sink
-	asked   []kind.Kind // by name
-	grouped *grouped
-	finish  func() error // of the compression; nil for several files
+func (c *foldedSettings) open(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o sample.Options) profileExporter {
+	opts := c.options
+	opts.Options = o
+	return foldedExporter{folded.New(w, info, namer, &opts)}
 }
 
-// Close also completes the compression. If an option does not fit the samples, it returns a FlagError.
-func (s foldedSink) Close() error {
+// A foldedExporter names flags in errors.
+type foldedExporter struct{ *folded.Sink }
+
+// Close returns a FlagError if an option does not fit the samples.
+func (s foldedExporter) Close() error {
 	err := s.Sink.Close()
 	var missing *folded.SampleTypeError
 	var unit *folded.UnitError
@@ -161,25 +135,8 @@ func (s foldedSink) Close() error {
 		return &FlagError{fmt.Sprintf(
 			"--%s %s: values of type %s are in %s; omit the flag", flagUnit, unit.Unit, unit.Values.Type, unit.Values.Unit,
 		)}
-	case err != nil || s.finish == nil:
-		return err
 	}
-	return s.finish()
-}
-
-func (s foldedSink) Result() Result {
-	var list []*profileResult
-	for _, d := range s.Summaries() {
-		text := unresolved(&pprof.Summary{
-			Kind: d.Kind, Main: pprof.SampleType(d.Main), Total: d.Total, Frames: d.Frames, Unresolved: pprof.Unresolved(d.Unresolved),
-		})
-		list = append(list, &profileResult{
-			Kind:     d.Kind.String(),
-			made:     made{Used: int64(d.Events), Items: int64(d.Lines), Unit: "stack", Text: text},
-			Estimate: d.Estimate, Others: othersJSON(d.Others), notes: otherKinds(d.Others),
-		})
-	}
-	return resultOf(s.asked, list, "stack", extFolded, s.PerKind(), s.grouped)
+	return err
 }
 
 // A foldedOpener has the flags that describe the numbers and the outermost frames of folded stacks.

@@ -6,17 +6,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
 )
 
-// A kindList is the value of --kind: one kind, several, or all. The zero value is kind.Auto.
+// A kindList is the value of --kind: one kind, several, or all. The zero value is sample.Auto.
 type kindList struct {
-	kind    kind.Kind   // Auto if there are several
-	each    []kind.Kind // several kinds; empty and not nil for all
-	several bool        // a list is accepted
-	samples bool        // the output has single samples of several kinds; Auto means kind.Wall, kind.CPU and kind.Imported
-	text    string      // as given
+	kind    sample.Kind   // Auto if there are several
+	each    []sample.Kind // several kinds; empty and not nil for all
+	several bool          // a list is accepted
+	samples bool          // the output has single samples of several kinds; Auto means sample.Wall, sample.CPU and sample.Imported
+	text    string        // as given
 }
 
 // allKinds is the value of --kind for all kinds.
@@ -29,7 +29,7 @@ const severalAdvice = "; ntconv view shows several, ntconv to pprof writes sever
 func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 	l.several = several
 	var docs []string
-	for _, k := range append([]kind.Kind{kind.Auto}, kind.All()...) {
+	for _, k := range append([]sample.Kind{sample.Auto}, sample.All()...) {
 		docs = append(docs, k.String()+" ("+k.Doc()+")")
 	}
 	usage := "profile `kind`: " + strings.Join(docs, ", ")
@@ -43,7 +43,7 @@ func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 func (l *kindList) bindSamples(flags *pflag.FlagSet) {
 	l.several, l.samples = true, true
 	var docs []string
-	for _, k := range kind.All() {
+	for _, k := range sample.All() {
 		docs = append(docs, k.String()+" ("+k.Doc()+")")
 	}
 	flags.Var(l, FlagKind, "kinds of samples, comma-separated: "+strings.Join(docs, ", ")+
@@ -51,14 +51,14 @@ func (l *kindList) bindSamples(flags *pflag.FlagSet) {
 }
 
 // sampleKinds returns the kinds of samples of an output of single samples, nil for the default.
-func (l *kindList) sampleKinds() []kind.Kind {
+func (l *kindList) sampleKinds() []sample.Kind {
 	switch {
-	case l.each == nil && l.kind == kind.Auto:
+	case l.each == nil && l.kind == sample.Auto:
 		return nil
 	case l.each == nil:
-		return []kind.Kind{l.kind}
+		return []sample.Kind{l.kind}
 	case len(l.each) == 0:
-		return slices.DeleteFunc(kind.All(), func(k kind.Kind) bool { return k == kind.Events })
+		return slices.DeleteFunc(sample.All(), func(k sample.Kind) bool { return k == sample.Events })
 	}
 	return l.each
 }
@@ -66,12 +66,12 @@ func (l *kindList) sampleKinds() []kind.Kind {
 // Set implements pflag.Value.
 func (l *kindList) Set(s string) error {
 	if s == allKinds && l.several {
-		l.kind, l.each, l.text = kind.Auto, []kind.Kind{}, s
+		l.kind, l.each, l.text = sample.Auto, []sample.Kind{}, s
 		return nil
 	}
-	var each []kind.Kind
+	var each []sample.Kind
 	for word := range strings.SplitSeq(s, ",") {
-		k, err := kind.Parse(strings.TrimSpace(word))
+		k, err := sample.Parse(strings.TrimSpace(word))
 		switch {
 		case err != nil && word == allKinds && l.several:
 			return fmt.Errorf("%s is not part of a list", allKinds)
@@ -89,25 +89,25 @@ func (l *kindList) Set(s string) error {
 		return nil
 	case !l.several:
 		return fmt.Errorf("want one kind, got %d%s", len(each), severalAdvice)
-	case slices.Contains(each, kind.Auto):
-		return fmt.Errorf("%s selects one kind and is not part of a list", kind.Auto)
+	case slices.Contains(each, sample.Auto):
+		return fmt.Errorf("%s selects one kind and is not part of a list", sample.Auto)
 	}
-	l.kind, l.each, l.text = kind.Auto, each, s
+	l.kind, l.each, l.text = sample.Auto, each, s
 	return nil
 }
 
 // String implements pflag.Value.
 func (l *kindList) String() string {
 	if l.text == "" {
-		return kind.Auto.String()
+		return sample.Auto.String()
 	}
 	return l.text
 }
 
 // Type returns the names separated by "|", as choice.Type does.
 func (l *kindList) Type() string {
-	names := []string{kind.Auto.String()}
-	for _, k := range kind.All() {
+	names := []string{sample.Auto.String()}
+	for _, k := range sample.All() {
 		names = append(names, k.String())
 	}
 	if l.several {
@@ -120,12 +120,12 @@ func (l *kindList) Type() string {
 func (l *kindList) isSeveral() bool { return l.each != nil }
 
 // selects reports whether a profile of a kind is selected by name.
-func (l *kindList) selects(k kind.Kind) bool { return l.kind == k || slices.Contains(l.each, k) }
+func (l *kindList) selects(k sample.Kind) bool { return l.kind == k || slices.Contains(l.each, k) }
 
 // chosen returns the kinds that are selected by name: none for auto and all.
-func (l *kindList) chosen() []kind.Kind {
-	if l.kind != kind.Auto {
-		return []kind.Kind{l.kind}
+func (l *kindList) chosen() []sample.Kind {
+	if l.kind != sample.Auto {
+		return []sample.Kind{l.kind}
 	}
 	return l.each
 }

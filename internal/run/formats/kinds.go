@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
 )
 
@@ -19,7 +19,7 @@ const (
 // kindFlags are the flags that select kinds of profiles and their contents.
 type kindFlags struct {
 	kindList
-	options kind.Options
+	options sample.KindOptions
 }
 
 // bind defines the flags. several means that --kind accepts several kinds.
@@ -36,8 +36,8 @@ func (f *kindFlags) bindSamples(flags *pflag.FlagSet) {
 
 // bindOptions defines the flags for the contents of kinds that are computed from events.
 func (f *kindFlags) bindOptions(flags *pflag.FlagSet) {
-	flags.Var(&choice[kind.Subject]{&f.options.SubjectAs, []choiceValue[kind.Subject]{
-		{"default", kind.SubjectDefault}, {"leaf", kind.SubjectLeaf}, {"label", kind.SubjectLabel},
+	flags.Var(&choice[sample.Subject]{&f.options.SubjectAs, []choiceValue[sample.Subject]{
+		{"default", sample.SubjectDefault}, {"leaf", sample.SubjectLeaf}, {"label", sample.SubjectLabel},
 	}}, flagTypeAs, "where allocated types, exception types, compiled methods, loaded types and events appear: as the "+
 		"innermost frame and a label (leaf), or only as a label")
 	flags.StringArrayVar(&f.options.Labels, flagLabel, nil,
@@ -51,20 +51,20 @@ func (f *kindFlags) check() error {
 	if f.options.Weight == "" {
 		return nil
 	}
-	if _, _, err := kind.WeightOf(f.options.Weight); err != nil {
+	if _, _, err := sample.WeightOf(f.options.Weight); err != nil {
 		return &FlagError{fmt.Sprintf("--%s: %v", flagWeight, err)}
 	}
-	if !f.selects(kind.Events) {
-		return &FlagError{fmt.Sprintf("--%s needs --%s %s", flagWeight, FlagKind, kind.Events)}
+	if !f.selects(sample.Events) {
+		return &FlagError{fmt.Sprintf("--%s needs --%s %s", flagWeight, FlagKind, sample.Events)}
 	}
 	return nil
 }
 
 // otherKinds returns a note on the kinds of profiles of the trace that a profile does not contain.
-func otherKinds(others []kind.Other) []string {
+func otherKinds(others []sample.Other) []string {
 	var list []string
 	for _, o := range others {
-		if o.Kind != kind.Events { // every trace has events
+		if o.Kind != sample.Events { // every trace has events
 			list = append(list, CountOfKind(o.Kind, int64(o.N)))
 		}
 	}
@@ -75,7 +75,7 @@ func otherKinds(others []kind.Other) []string {
 }
 
 // CountOfKind returns the number of samples of a kind of profile with the flag that selects the kind.
-func CountOfKind(k kind.Kind, n int64) string {
+func CountOfKind(k sample.Kind, n int64) string {
 	return fmt.Sprintf("%s %s (--%s %s)", message.Group(n), k.Noun(n), FlagKind, k)
 }
 
@@ -86,9 +86,9 @@ type otherKind struct {
 }
 
 // othersJSON returns the members of the summary for other kinds.
-func othersJSON(others []kind.Other) (list []otherKind) {
+func othersJSON(others []sample.Other) (list []otherKind) {
 	for _, o := range others {
-		if o.Kind == kind.Events { // every trace has events
+		if o.Kind == sample.Events { // every trace has events
 			continue
 		}
 		list = append(list, otherKind{o.Kind.String(), int64(o.N)})

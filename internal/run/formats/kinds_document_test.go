@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 var update = flag.Bool("update", false, "write the table of kinds in docs/profiles.md")
@@ -21,7 +21,7 @@ func TestKindsDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	for _, k := range kind.All() {
+	for _, k := range sample.All() {
 		types, main, labels := profile.Describe(k)
 		var columns, keys []string
 		for i, v := range types {

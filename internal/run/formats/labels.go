@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 const flagDropLabel = "drop-label"
@@ -47,9 +47,9 @@ func (d *droppedLabels) see(e *ntconv.Event) {
 }
 
 // notes returns a note on the keys that no sample has, with the keys that the written samples have.
-func (d *droppedLabels) notes(written []string, of kind.Kind) []string {
+func (d *droppedLabels) notes(written []string, of sample.Kind) []string {
 	known := profile.KindLabels(of)
-	if of != kind.Imported {
+	if of != sample.Imported {
 		known = append(known, sampleLabels...)
 	}
 	missing := slices.DeleteFunc(slices.Clone(d.keys),

@@ -13,8 +13,8 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
 )
 
@@ -181,7 +181,7 @@ func howToRecord(source operation.Sources) string {
 			return o.Record
 		}
 	}
-	return recording(kind.Requests) + " records them"
+	return recording(sample.Requests) + " records them"
 }
 
 // destination returns where the spans go. If neither --endpoint nor -o is given, the environment decides.

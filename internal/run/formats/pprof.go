@@ -8,9 +8,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/pproflegacy"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
 )
 
@@ -56,26 +55,21 @@ func pprofFormat() *Format {
 
 const extPprof = ".pb.gz"
 
-// sampleAdvice is the next step for traces without samples: how to record some.
-const sampleAdvice = "record samples with dotnet-trace collect --profile dotnet-common,dotnet-sampled-thread-time, or dotnet-trace collect-linux"
-
 // A pprofSettings has the flags of ntconv to pprof.
 type pprofSettings struct {
-	options  pprof.Options
-	kinds    kindFlags
-	spans    func() *SpanLabels
-	grouping *groupingFlags
+	profileFlags
+	level int
+	spans func() *SpanLabels
 }
 
 // bindPprof defines the flags. several means that --kind accepts several kinds. native is the default of --native: true
 // means fold.
 func bindPprof(flags *pflag.FlagSet, several, native bool) *pprofSettings {
-	c := &pprofSettings{grouping: bindGrouping(flags, native)}
-	c.kinds.bind(flags, several)
-	flags.StringSliceVar(&c.options.DropLabels, flagDropLabel, nil,
-		"drop the label with this `key`, such as tid; repeatable")
+	c := new(pprofSettings)
+	c.bind(flags, several, native)
+	flags.StringSliceVar(&c.dropLabels, flagDropLabel, nil, "drop the label with this `key`, such as tid; repeatable")
 	c.spans = bindSpanLabels(flags)
-	flags.IntVar(&c.options.Level, flagGzipLevel, 0, "compression level, 1 (fast) to 9 (small) (default 1)")
+	flags.IntVar(&c.level, flagGzipLevel, 0, "compression level, 1 (fast) to 9 (small) (default 1)")
 	return c
 }
 
@@ -83,8 +77,9 @@ const flagGzipLevel = "gzip-level"
 
 // output implements Settings.
 func (c *pprofSettings) output(o *Output) {
+	o.Needs.Spans = c.spanLabels()
 	o.Destination, o.Flag = c.kinds.destination()
-	o.Needs.Spans, o.Create = c.spanLabels(), c.create
+	o.Create = c.create
 }
 
 // spanLabels returns the values of the flags for labels of spans.
@@ -95,66 +90,48 @@ func (c *pprofSettings) spanLabels() *SpanLabels {
 }
 
 func (c *pprofSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
-	if err := c.kinds.check(); err != nil {
-		return nil, err
-	}
-	if c.options.Level < 0 || c.options.Level > 9 {
-		return nil, fmt.Errorf("--%s %d: want 1 (fast) to 9 (small)", flagGzipLevel, c.options.Level)
-	}
-	if c.kinds.isSeveral() {
-		return c.perKind(out, info, t), nil
-	}
 	rest, compression := CutCompression(out.Name())
-	if compression != extZstd {
-		w, err := out.Create("")
-		if err != nil {
-			return nil, err
-		}
-		return c.sink(w, info, t, false), nil
-	}
-	w, finish, err := createCompressed(out)
-	if err != nil {
-		return nil, err
-	}
 	_, twice := CutCompression(rest) // x.pb.gz.zst
-	s := c.sink(w, info, t, twice == "")
-	s.finish = finish
-	return s, nil
+	as := c.format(!c.kinds.isSeveral() && compression == extZstd && twice == "")
+	as.file = func(out *fileio.Outputs) (io.Writer, func() error, error) {
+		if compression == extZstd {
+			return createCompressed(out)
+		}
+		w, err := out.Create("")
+		return w, nil, err
+	}
+	return c.profileFlags.create(as, out, info, t)
 }
 
-// sink returns a sink that writes a profile to w, compressed with gzip unless uncompressed is set.
-func (c *pprofSettings) sink(w io.Writer, info *ntconv.Info, t *Target, uncompressed bool) pprofSink {
-	o := c.sinkOptions(t, uncompressed)
-	namer, grouped := c.grouping.wrap(t.Namer)
-	o.Remarks = grouped.remarks
-	sink := pprof.New(w, info, namer, o)
-	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.chosen(), grouped: grouped}
+// format returns the exporter, which compresses with gzip unless uncompressed is set.
+func (c *pprofSettings) format(uncompressed bool) *profileFormat {
+	open := func(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o sample.Options) profileExporter {
+		return &pprofExporter{
+			pprof.New(w, info, namer, &pprof.Options{Options: o, Level: c.level, Uncompressed: uncompressed}), newDroppedLabels(o.DropLabels),
+		}
+	}
+	return &profileFormat{ext: extPprof, unit: "sample", check: c.check, open: open}
 }
 
-// sinkOptions returns the options of a sink.
-func (c *pprofSettings) sinkOptions(t *Target, uncompressed bool) *pprof.Options {
-	o := c.options
-	o.Kind, o.Kinds = c.kinds.kind, c.kinds.options
-	o.Report, o.Span, o.Window, o.Comments, o.Uncompressed = t.Report, t.Span, t.Window, t.Comments, uncompressed
-	return &o
+func (c *pprofSettings) check() error {
+	if c.level < 0 || c.level > 9 {
+		return fmt.Errorf("--%s %d: want 1 (fast) to 9 (small)", flagGzipLevel, c.level)
+	}
+	return nil
 }
 
-// perKind returns a sink that writes one member per kind.
-func (c *pprofSettings) perKind(out *fileio.Outputs, info *ntconv.Info, t *Target) Sink {
-	create := func(k kind.Kind) (io.WriteCloser, error) { return out.Create(k.String() + extPprof) }
-	return c.eachSink(create, c.kinds.each, info, t, false)
+// A pprofExporter also finds flags for labels without effect.
+type pprofExporter struct {
+	*pprof.Sink
+	dropped *droppedLabels
 }
 
-// eachSink returns a sink that writes one profile per kind to what create returns.
-func (c *pprofSettings) eachSink(
-	create func(kind.Kind) (io.WriteCloser, error), each []kind.Kind, info *ntconv.Info, t *Target, uncompressed bool,
-) pprofSink {
-	o := c.sinkOptions(t, uncompressed)
-	namer, grouped := c.grouping.wrap(t.Namer)
-	o.Remarks = grouped.remarks
-	sink := pprof.NewPerKind(create, each, info, namer, o)
-	return pprofSink{Sink: sink, dropped: newDroppedLabels(o.DropLabels), asked: c.kinds.chosen(), grouped: grouped}
+func (e *pprofExporter) Write(event *ntconv.Event) error {
+	e.dropped.see(event)
+	return e.Sink.Write(event)
 }
+
+func (e *pprofExporter) notes(k sample.Kind) []string { return e.dropped.notes(e.LabelKeys(), k) }
 
 // A Profile creates sinks for profiles that are shown rather than stored.
 type Profile struct{ settings *pprofSettings }
@@ -169,18 +146,18 @@ func BindProfile(flags *pflag.FlagSet, several bool) *Profile {
 
 // Create returns a sink whose Close writes an uncompressed profile.proto to w.
 func (p *Profile) Create(w io.Writer, info *ntconv.Info, t *Target) Sink {
-	return p.settings.sink(w, info, t, true)
+	return p.settings.sink(p.settings.format(true), w, nil, nil, info, t)
 }
 
-// CreateEach returns a sink that writes one uncompressed profile.proto per kind that the flags select, or for every
-// kind of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it. The
-// result is that of a single profile if there is only one.
-func (p *Profile) CreateEach(create func(kind.Kind) (io.WriteCloser, error), info *ntconv.Info, t *Target) Sink {
+// CreateEach returns a sink that writes one uncompressed profile.proto per kind that the flags select, or for every kind
+// of the trace if the flags select none. create opens the profile of a kind; Close of the sink closes it. The result is
+// that of a single profile if there is only one.
+func (p *Profile) CreateEach(create func(sample.Kind) (io.WriteCloser, error), info *ntconv.Info, t *Target) Sink {
 	each := p.settings.kinds.each
-	if k := p.settings.kinds.kind; k != kind.Auto {
-		each = []kind.Kind{k}
+	if k := p.settings.kinds.kind; k != sample.Auto {
+		each = []sample.Kind{k}
 	}
-	s := p.settings.eachSink(create, each, info, t, true)
+	s := p.settings.sink(p.settings.format(true), nil, create, each, info, t)
 	s.shown = true
 	return s
 }
@@ -193,55 +170,6 @@ func (p *Profile) SpanLabels() *SpanLabels { return p.settings.spanLabels() }
 
 // Advice returns the next step for traces without samples: how to record some.
 func (p *Profile) Advice() string { return sampleAdvice }
-
-type pprofSink struct {
-	*pprof.Sink
-	dropped *droppedLabels
-	asked   []kind.Kind // by name
-	shown   bool        // the profiles are not files
-	grouped *grouped
-	finish  func() error // completes a compression other than gzip, or nil
-}
-
-func (s pprofSink) Close() error {
-	if err := s.Sink.Close(); err != nil || s.finish == nil {
-		return err
-	}
-	return s.finish()
-}
-
-func (s pprofSink) Write(e *ntconv.Event) error {
-	s.dropped.see(e)
-	return s.Sink.Write(e)
-}
-
-func (s pprofSink) Result() Result {
-	var list []*profileResult
-	for _, d := range s.Summaries() {
-		list = append(list, &profileResult{
-			Kind:     d.Kind.String(),
-			made:     made{Used: int64(d.Events), Items: int64(d.Samples), Unit: "sample", Text: unresolved(&d)},
-			Estimate: d.Estimate, Others: othersJSON(d.Others),
-			notes: append(otherKinds(d.Others), s.dropped.notes(s.LabelKeys(), d.Kind)...),
-		})
-	}
-	several := s.PerKind() && (len(list) > 1 || !s.shown)
-	return resultOf(s.asked, list, "sample", extPprof, several, s.grouped)
-}
-
-// unresolved describes the unresolved frames of a profile in one sentence. It returns "" if there are none.
-func unresolved(d *pprof.Summary) string {
-	u := profile.Unresolved{
-		Frames: d.Frames, Unnamed: d.Unresolved.Frames, Total: d.Total, Any: d.Unresolved.Passing, Leaf: d.Unresolved.Leaf,
-		Module: d.Unresolved.Module, Rundown: d.Unresolved.Rundown, Main: profile.ValueType(d.Main),
-	}
-	u.Reasons[profile.NoModule], u.Reasons[profile.NoMethod] = d.Unresolved.NoModule, d.Unresolved.NoMethod
-	u.Reasons[profile.NoSymbol], u.Reasons[profile.NoKernelSymbol] = d.Unresolved.NoSymbol, d.Unresolved.NoKernelSymbol
-	if d.Kind == pprof.Wall {
-		u.Kind = kind.Wall
-	}
-	return u.String()
-}
 
 // isPprof checks up to 8 fields at the beginning of what may be a profile: top-level fields 1 to 15 of profile.proto
 // with their wire types. Fewer than one in a thousand files of random bytes pass, so a match is only a hint.

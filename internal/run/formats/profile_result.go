@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A profileResult is the result of an output of aggregated samples.
@@ -16,38 +16,11 @@ type profileResult struct {
 	File string `json:"file,omitempty"` // in a directory
 	made
 	// Estimate says how the values were estimated; "" if they are counts.
-	Estimate string       `json:"estimate,omitempty"`
-	Others   []otherKind  `json:"other_kinds,omitempty"`
-	Grouping *groupedJSON `json:"grouping,omitempty"`
-	asked    []kind.Kind  // by name
+	Estimate string        `json:"estimate,omitempty"`
+	Others   []otherKind   `json:"other_kinds,omitempty"`
+	Grouping *groupedJSON  `json:"grouping,omitempty"`
+	asked    []sample.Kind // by name
 	notes    []string
-}
-
-// resultOf returns the result of one profile, or of several if perKind is set. asked are the kinds that flags name,
-// unit is the noun for an item, and ext the extension of the files. g describes the flags that changed the stacks.
-func resultOf(asked []kind.Kind, list []*profileResult, unit, ext string, perKind bool, g *grouped) Result {
-	if perKind {
-		for _, p := range list {
-			p.File = p.Kind + ext
-		}
-		k := newKindsResult(list, unit)
-		k.asked = asked
-		k.group(g)
-		k.noteMissing()
-		return k
-	}
-	if len(list) == 0 { // the sink failed
-		list = append(list, &profileResult{made: made{Unit: unit}})
-	}
-	p := list[0]
-	if len(asked) == 0 && p.Kind == kind.Events.String() {
-		p.notes = append(p.notes, "the trace has no other kind of profile")
-	}
-	for _, remark := range g.remarks() {
-		p.Remark(remark)
-	}
-	p.asked, p.Grouping, p.notes = asked, g.members(), append(p.notes, g.notes()...)
-	return p
 }
 
 // Detail implements Result. An estimate comes first, so that no reader mistakes its values for counts.
@@ -83,7 +56,7 @@ func ProfileKind(r Result) string {
 }
 
 // ChosenKinds returns the kinds of profiles that flags chose by name, none for other results.
-func ChosenKinds(r Result) []kind.Kind {
+func ChosenKinds(r Result) []sample.Kind {
 	switch r := r.(type) {
 	case *profileResult:
 		return r.asked
@@ -105,39 +78,19 @@ func Estimate(r Result) string {
 type kindsResult struct {
 	Profiles []*profileResult `json:"profiles"`
 	made
-	Files    int64        `json:"files"`
-	Grouping *groupedJSON `json:"grouping,omitempty"`
-	asked    []kind.Kind  // by name
+	Files    int64         `json:"files"`
+	Grouping *groupedJSON  `json:"grouping,omitempty"`
+	asked    []sample.Kind // by name
 	notes    []string
 }
 
-// noteMissing notes the kinds that flags name and the trace does not have.
-func (k *kindsResult) noteMissing() {
-	if len(k.Profiles) == 0 {
-		return // an error says so
-	}
+// newKindsResult returns the result for one profile per kind. asked are the kinds that flags name, g what the flags
+// have changed in the stacks of all files.
+func newKindsResult(asked []sample.Kind, list []*profileResult, as *profileFormat, g *grouped) *kindsResult {
+	k := &kindsResult{Profiles: list, made: made{Unit: as.unit}, Files: int64(len(list)), asked: asked}
 	var missing []string
-	for _, asked := range k.asked {
-		if !slices.ContainsFunc(k.Profiles, func(p *profileResult) bool { return p.Kind == asked.String() }) {
-			missing = append(missing, "no "+asked.Noun(0))
-		}
-	}
-	if len(missing) > 0 {
-		k.notes = append(k.notes, "the trace has "+message.List(missing))
-	}
-}
-
-// group adds what flags have changed in the stacks of all files.
-func (k *kindsResult) group(g *grouped) {
-	for _, remark := range g.remarks() {
-		k.Remark(remark)
-	}
-	k.Grouping, k.notes = g.members(), append(k.notes, g.notes()...)
-}
-
-func newKindsResult(list []*profileResult, unit string) *kindsResult {
-	k := &kindsResult{Profiles: list, made: made{Unit: unit}, Files: int64(len(list))}
 	for i, p := range list {
+		p.File = p.Kind + as.ext
 		if i == 0 && p.Text != "" { // the same modules lack symbols in all kinds
 			k.Remark(p.Kind + ": " + p.Text)
 		}
@@ -147,8 +100,22 @@ func newKindsResult(list []*profileResult, unit string) *kindsResult {
 			k.Remark(p.Kind + " " + p.Estimate)
 		}
 	}
-	if len(list) > 0 { // those on flags are the same for all kinds
-		k.notes = list[0].notes
+	for _, remark := range g.remarks() {
+		k.Remark(remark)
+	}
+	k.Grouping = g.members()
+	if len(list) == 0 { // an error says so
+		k.notes = g.notes()
+		return k
+	}
+	k.notes = append(list[0].notes, g.notes()...) // those on flags are the same for all kinds
+	for _, kind := range asked {
+		if !slices.ContainsFunc(list, func(p *profileResult) bool { return p.Kind == kind.String() }) {
+			missing = append(missing, "no "+kind.Noun(0))
+		}
+	}
+	if len(missing) > 0 {
+		k.notes = append(k.notes, "the trace has "+message.List(missing))
 	}
 	return k
 }
@@ -161,7 +128,7 @@ func (k *kindsResult) Line(r Read) string {
 	var list []string
 	for _, p := range k.Profiles {
 		n := message.Group(p.Used)
-		if of, err := kind.Parse(p.Kind); err == nil {
+		if of, err := sample.Parse(p.Kind); err == nil {
 			n += " " + of.Noun(p.Used)
 		}
 		list = append(list, p.Kind+" ("+n+")")

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/span/active"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
 )
 
@@ -13,7 +13,7 @@ import (
 type SpanLabels struct {
 	Use      active.Evidence // evidence that may link a sample to a span; 0 means that no labels are added
 	Name     bool            // also add the name of the span
-	Kind     kind.Kind       // of the samples that get labels
+	Kind     sample.Kind     // of the samples that get labels
 	Explicit bool            // a flag asks for labels, so their absence is worth a note
 }
 

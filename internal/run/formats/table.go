@@ -132,7 +132,7 @@ type Needs struct {
 	// pipe, is then read in file order, because time order waits for the end of a window.
 	Live bool
 	// Weights means that the format stores samples without their weights: a selection is written with events that state
-	// the weights (profile.Weights).
+	// the weights (rounds.Weights).
 	Weights bool
 	// Subset means that the format stores stacks as addresses, with events that symbolize them: a selection is written
 	// with the symbols that it needs (split.Filter).

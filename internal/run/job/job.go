@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/trace/split"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -129,9 +129,9 @@ func (j *Job) Subset() (c split.FilterCounts, detail string, ok bool) {
 
 // CutIntervals returns the numbers of intervals that a trace lacks because it has only one of their ends, "" if there
 // are none.
-func CutIntervals(cut [kind.Count]uint64) string {
+func CutIntervals(cut [sample.Count]uint64) string {
 	var list []string
-	for _, k := range kind.Preferred() {
+	for _, k := range sample.Preferred() {
 		if cut[k] > 0 {
 			list = append(list, message.Group(int64(cut[k]))+" "+k.Noun(int64(cut[k])))
 		}

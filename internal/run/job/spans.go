@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/select/selection"
 	"github.com/ntconv/ntconv/internal/span/active"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // Spans are the use of spans by a conversion: to select events (selection.DuringFilter), or to label samples. It
@@ -25,7 +25,7 @@ type Spans struct {
 	evidence active.Evidence         // evidence for both uses
 	name     bool                    // add the name of the span
 	index    *active.Index           // nil until the input has been read for it
-	kind     kind.Kind               // of the samples that get labels
+	kind     sample.Kind             // of the samples that get labels
 	linker   *active.Linker          // of the current pass, nil if no labels are added
 	pass     *pass.Pass              // the current pass, nil if there is nothing to link
 }
@@ -131,7 +131,7 @@ func (s *Spans) remark(r formats.Result) string {
 
 // counts returns how many samples of the kind of a result were linked.
 func (s *Spans) counts(r formats.Result) active.Counts {
-	k, err := kind.Parse(formats.ProfileKind(r))
+	k, err := sample.Parse(formats.ProfileKind(r))
 	if err != nil { // the output has samples of all kinds
 		k = s.kind
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A noResult is the result of an output without samples.
@@ -30,7 +30,7 @@ func TestSpanEvictions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := Spans{kind: kind.Wall, index: active.New(src.Info(), &active.Options{
+	s := Spans{kind: sample.Wall, index: active.New(src.Info(), &active.Options{
 		Tracker: &tracker.Options{MaxOpen: 1, Unfinished: tracker.CloseUnfinished},
 	})}
 	for e := range ntconv.Events(src) {

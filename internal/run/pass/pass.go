@@ -9,7 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/select/selection"
@@ -74,7 +74,7 @@ type Pass struct {
 	Selector *selection.Selector
 
 	// Weights is the stage that Plan.Weights requests, or nil if the selection omits nothing.
-	Weights *profile.Weights
+	Weights *rounds.Weights
 
 	Total, Kept int64 // events read so far, before and after the selection
 	Cause       error // why the input is incomplete, or nil if it is complete so far
@@ -205,7 +205,7 @@ func (p *Pass) chain(src ntconv.Source) ntconv.Source {
 	}
 	p.All = src
 	if p.Plan.Weights && p.Filtered() {
-		p.Weights = profile.NewWeights(src, p.keep, p.Report)
+		p.Weights = rounds.NewWeights(src, p.keep, p.Report)
 		src = p.Weights
 	} else {
 		src = &selected{src, p}

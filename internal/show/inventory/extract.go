@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // An Extractable is a kind of data that a trace contains, with the command that extracts it.
@@ -28,7 +28,7 @@ type Extractable struct {
 // Noun returns What in the singular if there is one item, and how many events the command prints if those are more.
 func (x *Extractable) Noun() string {
 	noun := x.What
-	if k, err := kind.Parse(x.Kind); err == nil && noun == k.Noun(0) {
+	if k, err := sample.Parse(x.Kind); err == nil && noun == k.Noun(0) {
 		noun = k.Noun(x.Events)
 	} else if x.Events == 1 {
 		first, rest, of := strings.Cut(noun, "s ") // the first noun ends there: "samples of CPUs"
@@ -150,9 +150,9 @@ func extractables() []extractable {
 
 // computed returns the kinds of profiles that are computed from events, in the order in which --kind prefers them.
 func computed() (list []extractable) {
-	for _, k := range kind.Preferred() {
+	for _, k := range sample.Preferred() {
 		switch k {
-		case kind.Wall, kind.CPU, kind.Imported, kind.Events:
+		case sample.Wall, sample.CPU, sample.Imported, sample.Events:
 			continue
 		}
 		of := profile.SampleTypes(k)

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // An Overview is the totals of a Sink, in the form of the JSON of ntconv info. Members without data are absent.
@@ -109,7 +109,7 @@ func (s *Sink) Describe(first, last ntconv.Ticks, ok bool, input string) *Overvi
 	if ok {
 		o.Begin, o.Recorded = s.info.Clock.Nanos(first), int64(s.info.Clock.Since(first, last))
 	}
-	for _, id := range kind.Preferred() {
+	for _, id := range sample.Preferred() {
 		if k := s.kinds[id]; k != nil {
 			o.add(k, s.stream.Unpaired(id), input)
 			if ok && s.evidence {
@@ -128,7 +128,7 @@ func (s *Sink) Describe(first, last ntconv.Ticks, ok bool, input string) *Overvi
 // end, and how many there are of each kind. Call it after Close.
 func (s *Sink) Unpaired() (n uint64, detail string) {
 	var list []string
-	for _, k := range kind.Preferred() {
+	for _, k := range sample.Preferred() {
 		if cut := s.stream.Unpaired(k); cut > 0 {
 			n += cut
 			list = append(list, message.Group(int64(cut))+" "+k.Noun(int64(cut)))
@@ -147,7 +147,7 @@ func (o *Overview) add(k *kindTotals, unpaired uint64, input string) {
 	item.Command = "ntconv top --kind " + item.Kind + " " + input
 	o.Kinds = append(o.Kinds, item)
 	switch k.kind {
-	case kind.GC:
+	case sample.GC:
 		v := item.value("pause")
 		o.GC = &GC{Collections: item.Samples, Generations: slices.Clone(item.Parts), TotalPause: v.Total}
 		if v.Quantiles != nil {
@@ -158,20 +158,20 @@ func (o *Overview) add(k *kindTotals, unpaired uint64, input string) {
 		}
 		o.GC.Generations = slices.DeleteFunc(o.GC.Generations, func(p Part) bool { return p.Count == 0 })
 		slices.SortFunc(o.GC.Generations, func(a, b Part) int { return cmp.Compare(a.Name, b.Name) })
-	case kind.Exceptions:
+	case sample.Exceptions:
 		o.Exceptions = &Parts{Count: item.Samples, Types: item.Parts}
-	case kind.Alloc:
+	case sample.Alloc:
 		o.Allocations = &Parts{Count: item.Samples, Types: item.Parts}
 		if n := len(item.Values); n > 0 {
 			o.Allocations.Value = &item.Values[n-1]
 		}
-	case kind.Contention:
+	case sample.Contention:
 		v := item.value("delay")
 		o.Contention = &Waits{Count: item.Samples, Total: v.Total}
 		if v.Quantiles != nil {
 			o.Contention.Longest = v.Max
 		}
-	case kind.Requests:
+	case sample.Requests:
 		o.Requests = k.requests(o.Recorded)
 	}
 }
@@ -198,7 +198,7 @@ func (k *kindTotals) describe() Kind {
 		item.Values = append(item.Values, v)
 	}
 	if key := partLabels[k.kind]; key != "" {
-		item.Parts, item.PartsBy = k.parts.list(k.totals.Used(), k.kind == kind.Alloc), key
+		item.Parts, item.PartsBy = k.parts.list(k.totals.Used(), k.kind == sample.Alloc), key
 	}
 	return item
 }

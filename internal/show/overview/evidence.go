@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // EvidenceSlices is the number of slices of an Evidence.
@@ -51,7 +51,7 @@ func (k *kindTotals) observe(w *profile.Weighed[struct{}]) {
 		o.values[i].add(w.Time, v)
 		o.squares[i] += float64(v) * float64(v)
 	}
-	if k.kind != kind.Requests || len(w.Values) == 0 {
+	if k.kind != sample.Requests || len(w.Values) == 0 {
 		return
 	}
 	key := Durations{Side: label(w.Labels, profile.LabelSide), Name: label(w.Labels, profile.LabelRequest)}

@@ -4,18 +4,18 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // partLabels are the labels that divide the samples of a kind into parts.
-var partLabels = [kind.Count]string{
-	kind.Wall:       profile.LabelState,
-	kind.Alloc:      profile.LabelType,
-	kind.Exceptions: profile.LabelExceptionType,
-	kind.Wait:       profile.LabelWaitSource,
-	kind.GC:         profile.LabelGeneration,
-	kind.JIT:        profile.LabelTier,
-	kind.Requests:   profile.LabelSide,
+var partLabels = [sample.Count]string{
+	sample.Wall:       profile.LabelState,
+	sample.Alloc:      profile.LabelType,
+	sample.Exceptions: profile.LabelExceptionType,
+	sample.Wait:       profile.LabelWaitSource,
+	sample.GC:         profile.LabelGeneration,
+	sample.JIT:        profile.LabelTier,
+	sample.Requests:   profile.LabelSide,
 }
 
 // isPartLabel reports whether a kind is divided by the label with a key.
@@ -30,20 +30,22 @@ func isPartLabel(key string) bool {
 
 // A kindTotals holds the totals of one kind.
 type kindTotals struct {
-	kind     kind.Kind
+	kind     sample.Kind
 	totals   *profile.Totals
 	lengths  []*distribution.Distribution // by value; nil for values that are not lengths of time
 	parts    ranking
-	sides    map[*rankingRow]*distribution.Distribution // of kind.Requests: durations
+	sides    map[*rankingRow]*distribution.Distribution // of sample.Requests: durations
 	observed []*observation                             // by source; empty without Options.Evidence
 }
 
-func newKindTotals(k kind.Kind) *kindTotals {
+func newKindTotals(k sample.Kind) *kindTotals {
 	return &kindTotals{kind: k, totals: profile.NewTotals(k), sides: map[*rankingRow]*distribution.Distribution{}}
 }
 
 // isInterval reports whether the samples of a kind are intervals with a length of their own.
-func isInterval(k kind.Kind) bool { return k != kind.Wall && k != kind.CPU && k != kind.Imported }
+func isInterval(k sample.Kind) bool {
+	return k != sample.Wall && k != sample.CPU && k != sample.Imported
+}
 
 func (k *kindTotals) add(w *profile.Weighed[struct{}]) {
 	k.totals.Add(w.Count, w.Types, w.Values, w.Variances, w.Source)
@@ -63,7 +65,7 @@ func (k *kindTotals) add(w *profile.Weighed[struct{}]) {
 		value = w.Values[n-1]
 	}
 	row := k.parts.add(label(w.Labels, key), w.Source, int64(w.Count), value)
-	if k.kind == kind.Requests {
+	if k.kind == sample.Requests {
 		h := k.sides[row]
 		if h == nil {
 			h = new(distribution.Distribution)

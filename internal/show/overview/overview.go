@@ -5,7 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -14,7 +14,7 @@ import (
 type Sink struct {
 	info    *ntconv.Info
 	stream  *profile.Stream[struct{}]
-	kinds   [kind.Count]*kindTotals
+	kinds   [sample.Count]*kindTotals
 	schemas schema.Table
 	roles   map[*ntconv.Type]*typeRole
 	recent  intern.Cache[*ntconv.Type, *typeRole]
@@ -61,14 +61,14 @@ func New(info *ntconv.Info, o Options) *Sink {
 	if o.Evidence {
 		keep = func(key string) bool { return isPartLabel(key) || key == profile.LabelRequest }
 	}
-	var kinds []kind.Kind
-	for _, k := range kind.All() {
-		if k != kind.Events { // every event is one
+	var kinds []sample.Kind
+	for _, k := range sample.All() {
+		if k != sample.Events { // every event is one
 			kinds = append(kinds, k)
 		}
 	}
 	s.stream = profile.NewStream(info, s.sample, &profile.StreamOptions{
-		Kinds: kinds, Options: kind.Options{SubjectAs: kind.SubjectLabel}, Keep: keep, Window: o.Window,
+		Kinds: kinds, Options: sample.KindOptions{SubjectAs: sample.SubjectLabel}, Keep: keep, Window: o.Window,
 		TypeName: o.TypeName, Unselected: true,
 	})
 	return s
@@ -149,13 +149,13 @@ func (s *Sink) sample(w *profile.Weighed[struct{}]) {
 		k.observe(w)
 	}
 	switch w.Kind {
-	case kind.Wall:
+	case sample.Wall:
 		if w.State() == managedState {
 			s.managed.addSpan(w.Time, w.Time+s.ticks(w, "wall"))
 		}
-	case kind.CPU:
+	case sample.CPU:
 		s.cpu.add(w.Time, int64(s.ticks(w, "cpu")))
-	case kind.GC:
+	case sample.GC:
 		s.pauses.addSpan(w.Time, w.Time+s.ticks(w, "pause"))
 	}
 }

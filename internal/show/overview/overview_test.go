@@ -14,9 +14,9 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/show/overview"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // traces returns all traces at hand.
@@ -81,12 +81,12 @@ func TestTotalsAreThoseOfProfiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b = profile.New(src.Info(), new(ntconv.NoNames), &profile.Options{Each: kind.All()})
+		b = profile.New(src.Info(), new(ntconv.NoNames), &profile.Options{Each: sample.All()})
 		read(t, f, reader.ByTime, b.Add)
 		want := map[string]map[string]int64{}
 		errors := map[string]float64{} // by kind and sample type
 		for p := range b.FinishEach() {
-			if p.Kind == kind.Events {
+			if p.Kind == sample.Events {
 				continue
 			}
 			totals := map[string]int64{"": int64(p.Events)}

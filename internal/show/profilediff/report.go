@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A list is a part of the functions of a comparison under a heading, for a report.
@@ -149,7 +149,7 @@ func (c *Comparison) remarks() (list []string) {
 	if b, a := c.Before.Seconds, c.After.Seconds; c.Per == "" && b > 0 && a > 0 && (a > 1.05*b || b > 1.05*a) {
 		list = append(list, "The recordings have different lengths; --per time compares values per second.")
 	}
-	if b, a := c.Before.Kind, c.After.Kind; b != a && b != kind.Imported.String() && a != kind.Imported.String() {
+	if b, a := c.Before.Kind, c.After.Kind; b != a && b != sample.Imported.String() && a != sample.Imported.String() {
 		list = append(list, "The inputs have different kinds of profiles, "+b+" and "+a+"; select one with --kind.")
 	}
 	if text := c.ifSameWork(); text != "" {

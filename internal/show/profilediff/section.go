@@ -8,7 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/show/overview"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A Section is a table of totals of both traces.
@@ -52,8 +52,8 @@ func (c *Comparison) AddSections(before, after *Observed) {
 	t := &table{c: c, before: before, after: after}
 	t.add("Totals", t.totals)
 	t.add("Garbage collections", t.collections)
-	t.add("Exceptions by type", func() { t.parts(kind.Exceptions, "count", false) })
-	t.add("Allocations by type", func() { t.parts(kind.Alloc, "bytes", true) })
+	t.add("Exceptions by type", func() { t.parts(sample.Exceptions, "count", false) })
+	t.add("Allocations by type", func() { t.parts(sample.Alloc, "bytes", true) })
 	t.add("Waits for locks", t.contention)
 	t.add(sectionRequests, t.requests)
 	t.add(sectionSpans, t.spans)
@@ -130,9 +130,9 @@ func (t *table) varianceOf(e *overview.Evidence, total int64) float64 {
 
 // totals adds the number of samples and the totals of all kinds, and the number of threads.
 func (t *table) totals() {
-	for _, k := range kind.Preferred() {
+	for _, k := range sample.Preferred() {
 		b, a := kindOf(t.before, k.String()), kindOf(t.after, k.String())
-		if b.Samples == 0 && a.Samples == 0 || k == kind.Imported { // the profile itself is the total of imported samples
+		if b.Samples == 0 && a.Samples == 0 || k == sample.Imported { // the profile itself is the total of imported samples
 			continue
 		}
 		if isSampled(k) && (b.Samples == 0 || a.Samples == 0) { // one recorder did not take such samples
@@ -164,8 +164,8 @@ func (t *table) totals() {
 }
 
 // isSampled reports whether the number of samples of a kind depends on the recorder more than on the program.
-func isSampled(k kind.Kind) bool {
-	return k == kind.Wall || k == kind.CPU || k == kind.Imported || k == kind.Alloc
+func isSampled(k sample.Kind) bool {
+	return k == sample.Wall || k == sample.CPU || k == sample.Imported || k == sample.Alloc
 }
 
 // totalVariance returns the variance of a total: that of the estimate, if it is one, or that from its variation over
@@ -179,7 +179,7 @@ func (t *table) totalVariance(v *overview.Value) float64 {
 
 // collections adds garbage collections by generation, and their pauses.
 func (t *table) collections() {
-	t.parts(kind.GC, "count", false)
+	t.parts(sample.GC, "count", false)
 	b, a := valueOf(kindOf(t.before, "gc"), "pause"), valueOf(kindOf(t.after, "gc"), "pause")
 	t.quantiles("pause", b.Evidence, a.Evidence)
 	share := func(o *Observed) float64 {
@@ -199,7 +199,7 @@ func (t *table) contention() {
 
 // parts adds the parts of a kind, the largest changes first: their values, or the numbers of their samples. The
 // dispersion of a part is that of the kind.
-func (t *table) parts(of kind.Kind, unit string, values bool) {
+func (t *table) parts(of sample.Kind, unit string, values bool) {
 	sizes := map[string]*[2]overview.Part{}
 	var names []string
 	var dispersion [2]float64

@@ -129,9 +129,9 @@ func (x *Index) calibrate(all []facts) {
 	for i, n := range order {
 		window = window[:0]
 		for _, m := range order[max(0, i-neighbors):min(len(order), i+neighbors+1)] {
-			apart := minus(all[m].endEvent, all[n].endEvent)
+			apart := bin.SubClamped(all[m].endEvent, all[n].endEvent)
 			if x.spans[m].process == x.spans[n].process && -reach <= apart && apart <= reach {
-				window = append(window, minus(all[m].endEvent, all[m].to))
+				window = append(window, bin.SubClamped(all[m].endEvent, all[m].to))
 			}
 		}
 		slices.Sort(window)
@@ -141,18 +141,6 @@ func (x *Index) calibrate(all []facts) {
 		f := &all[n]
 		f.from, f.to = bin.AddClamped(f.from, moves[i]), min(bin.AddClamped(f.to, moves[i]), f.endEvent)
 	}
-}
-
-// minus returns a-b, clamped to the range of Ticks.
-func minus(a, b ntconv.Ticks) ntconv.Ticks {
-	d := a - b
-	switch {
-	case b > 0 && d > a:
-		return math.MinInt64
-	case b < 0 && d < a:
-		return math.MaxInt64
-	}
-	return d
 }
 
 // sortIDs builds the index by span ID.

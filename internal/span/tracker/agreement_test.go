@@ -10,8 +10,8 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A tally is the number and the total duration of operations in nanoseconds, and of collections the total of their
@@ -19,14 +19,14 @@ import (
 type tally struct{ n, nanos, paused int64 }
 
 // measure returns the operations of a trace as its profiles, its spans and its intervals show them.
-func measure(t *testing.T, f corpus.File) (profiles map[kind.Kind]tally, spans, intervals map[string]tally) {
+func measure(t *testing.T, f corpus.File) (profiles map[sample.Kind]tally, spans, intervals map[string]tally) {
 	t.Helper()
 	src, err := reader.NewBytes(f.Data, &reader.Options{Order: reader.ByTime})
 	if err != nil {
 		return nil, nil, nil // no trace
 	}
-	profiles, spans, intervals = map[kind.Kind]tally{}, map[string]tally{}, map[string]tally{}
-	kinds := []kind.Kind{kind.GC, kind.Wait, kind.TypeLoad}
+	profiles, spans, intervals = map[sample.Kind]tally{}, map[string]tally{}, map[string]tally{}
+	kinds := []sample.Kind{sample.GC, sample.Wait, sample.TypeLoad}
 	var builders []*profile.Builder
 	for _, k := range kinds {
 		builders = append(builders, profile.New(src.Info(), nil, &profile.Options{Kind: k}))
@@ -74,11 +74,11 @@ func TestAgreement(t *testing.T) {
 func checkAgreement(t *testing.T, f corpus.File) (pauses int64) {
 	t.Helper()
 	profiles, spans, intervals := measure(t, f)
-	gc := profiles[kind.GC]
+	gc := profiles[sample.GC]
 	if gc.n != spans["gc"].n || gc.nanos != spans["gc_pause"].nanos {
 		t.Errorf("%s: the profile has %+v, spans have %+v and pauses %+v", f.Name, gc, spans["gc"], spans["gc_pause"])
 	}
-	if wait := profiles[kind.Wait]; wait != spans["wait"] {
+	if wait := profiles[sample.Wait]; wait != spans["wait"] {
 		t.Errorf("%s: the profile has waits %+v, spans %+v", f.Name, wait, spans["wait"])
 	}
 	for name, want := range spans {

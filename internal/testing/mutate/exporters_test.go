@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/track"
 )
@@ -37,10 +38,10 @@ type exporter struct {
 func exporters() []exporter {
 	return []exporter{
 		{"pprof", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, _ string) (ntconv.Sink, error) {
-			return pprof.New(w, info, names, &pprof.Options{Report: report, Uncompressed: true}), nil
+			return pprof.New(w, info, names, &pprof.Options{Options: sample.Options{Report: report}, Uncompressed: true}), nil
 		}},
 		{"folded", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, _ string) (ntconv.Sink, error) {
-			return folded.New(w, info, names, &folded.Options{Report: report, ProcessRoot: true, Annotate: true}), nil
+			return folded.New(w, info, names, &folded.Options{Options: sample.Options{Report: report}, ProcessRoot: true, Annotate: true}), nil
 		}},
 		{"otlp-json", true, otlpExporter(otlp.JSONLines)},
 		{"otlp-proto", true, otlpExporter(otlp.Protobuf)},

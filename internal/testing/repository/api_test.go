@@ -75,8 +75,11 @@ func (x *exposure) visit(where string, t types.Type) {
 		x.named(where, t)
 	case *types.Struct:
 		for f := range t.Fields() {
-			if f.Exported() || f.Embedded() { // what an embedded type exports is promoted
+			switch {
+			case f.Exported():
 				x.visit(where+"."+f.Name(), f.Type())
+			case f.Embedded():
+				x.promoted(where+"."+f.Name(), f.Type())
 			}
 		}
 	case *types.Interface:
@@ -113,7 +116,18 @@ func (x *exposure) named(where string, t *types.Named) {
 	case isInternal(pkg.Path()):
 		x.found[t.String()] = where
 	case pkg == x.pkg:
-		x.visit(where, t.Underlying())
+		x.promoted(where, t)
+	}
+}
+
+// promoted walks over what a type exports. Users who cannot name an embedded type have its methods and fields.
+func (x *exposure) promoted(where string, t types.Type) {
+	t = types.Unalias(t)
+	if p, ok := t.(*types.Pointer); ok {
+		t = types.Unalias(p.Elem())
+	}
+	x.visit(where, t.Underlying())
+	if t, ok := t.(*types.Named); ok {
 		for m := range t.Methods() {
 			if m.Exported() {
 				x.visit(where+"."+m.Name(), m.Type())
@@ -151,6 +165,7 @@ func TestExposureIsFound(t *testing.T) {
 		"type hidden struct { F *bin.Cursor }; var V hidden":                               "V.F",
 		"type S struct { E }; type E = map[int][]bin.Cursor":                               "E",
 		"type S struct { inner }; type inner struct { bin.Cursor }":                        "S.inner.Cursor",
+		"type S struct { inner }; type inner = bin.Cursor":                                 "S.inner.At",
 		"func (T) M() (func(chan bin.Cursor), error) { panic(0) }; type T int":             "T.M",
 		"type I interface { M([2]bin.Cursor) }":                                            "I.M",
 		"func F[P interface{ M(bin.Cursor) }](P) {}":                                       "F.M",

@@ -12,7 +12,7 @@ var importRules = append(groupRules, []importRule{
 		why: "all packages share the model, so it must cost no user a dependency; payloads need the primitives of bin, which imports nothing else",
 	},
 	{
-		of: []string{"./kind", "./internal/data/bin", "./internal/data/intern", "./internal/data/message", "./internal/events/operation", "./internal/events/dotnet"}, only: []string{"std"},
+		of: []string{"./internal/data/bin", "./internal/data/intern", "./internal/data/message", "./internal/events/operation", "./internal/events/dotnet"}, only: []string{"std"},
 		why: "names, numbers and text: packages of all layers share them",
 	},
 	{
@@ -20,8 +20,8 @@ var importRules = append(groupRules, []importRule{
 		why: "sources of any format are merged",
 	},
 	{
-		of: []string{"./track"}, only: []string{"std", "./", "./internal/data/bin", "./internal/events/operation", "./kind"},
-		why: "options and counts of timelines are facts that exporters and their users share",
+		of: []string{"./sample", "./track"}, only: []string{"std", "./", "./internal/data/bin", "./internal/events/operation", "./sample"},
+		why: "options and counts of profiles and timelines are facts that exporters and their users share",
 	},
 	{
 		of: []string{"./internal/trace/wire/...", "./internal/testing/wirestream", "./internal/testing/wiretext"}, only: []string{
@@ -63,14 +63,14 @@ var importRules = append(groupRules, []importRule{
 	},
 
 	// Formats. A user of one of them compiles neither the others nor the command line, and only the named modules.
-	exporterRule("./exporters/pprof", "./internal/files/...", "./internal/profile/...", "./kind", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
-	exporterRule("./exporters/folded", "./internal/files/spool", "./internal/profile/...", "./kind"),
+	exporterRule("./exporters/pprof", "./internal/files/...", "./internal/profile/...", "./sample", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
+	exporterRule("./exporters/folded", "./internal/files/spool", "./internal/profile/...", "./sample"),
 	exporterRule("./exporters/chrome", timelines...),
 	exporterRule("./exporters/speedscope", timelines...),
 	exporterRule("./exporters/firefox", timelines...),
 	exporterRule("./exporters/perfetto", append(timelines, "github.com/klauspost/compress/...")...),
 	exporterRule("./exporters/otlp", "./internal/span/..."),
-	exporterRule("./exporters/parquet", append(parquetModules, "./internal/files/spool", "./internal/profile/...", "./internal/select/where", "./internal/span/...", "./internal/tables/...", "./kind")...),
+	exporterRule("./exporters/parquet", append(parquetModules, "./internal/files/spool", "./internal/profile/...", "./internal/select/where", "./internal/span/...", "./internal/tables/...", "./sample")...),
 	importerRule("./importers/pprof", "./internal/files/fileio", "github.com/google/pprof/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/folded"),
 	importerRule("./importers/chrome"),
@@ -92,7 +92,7 @@ var importRules = append(groupRules, []importRule{
 	{
 		of: []string{"./examples/parquet"}, only: append([]string{
 			"std", "./", "./exporters/parquet", "./internal/data/...", "./internal/events/...", "./internal/files/...", "./internal/profile/...", "./internal/select/where", "./internal/span/...",
-			"./internal/tables/...", "./internal/trace/wire/...", "./kind", "./reader", "./schema",
+			"./internal/tables/...", "./internal/trace/wire/...", "./sample", "./reader", "./schema",
 		}, parquetModules...),
 		why: "a program that reads traces and writes tables compiles the model, the reader and the library of Parquet: no command line, no other format",
 	},
@@ -159,16 +159,16 @@ var groupRules = []importRule{
 	groupRule("symbols", "which function an address belongs to depends on files of programs, not on formats of traces or on the command",
 		"./symbol", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/...", "github.com/ianlancetaylor/demangle", "github.com/klauspost/compress/...", "github.com/ulikunitz/xz/...", "golang.org/x/sys/..."),
 	groupRule("span", "spans are made of events of any source, whatever is made of them", "./schema", "./internal/data/...", "./internal/events/..."),
-	groupRule("profile", "samples are made of events of any source, whatever is made of them", "./kind", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "github.com/google/pprof/profile", "golang.org/x/sys/..."),
+	groupRule("profile", "samples are made of events of any source, whatever is made of them", "./sample", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "github.com/google/pprof/profile", "golang.org/x/sys/..."),
 	groupRule("timeline", "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
-		"./kind", "./schema", "./track", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/..."),
+		"./sample", "./schema", "./track", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/..."),
 	groupRule("select", "which events are selected depends neither on a format nor on the command", "./schema", "./internal/data/...", "./internal/events/...", "./internal/span/..."),
 	groupRule("tables", "tables are rows and columns: exporter, importer and documentation share their schema, whichever library stores them",
 		append(parquetModules, "./internal/data/...", "./internal/files/...")...),
 	groupRule("trace", "traces are divided, joined, compared and scrubbed whatever their format",
-		"./kind", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/select/...", "./internal/span/...", "github.com/google/pprof/profile"),
+		"./sample", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/select/...", "./internal/span/...", "github.com/google/pprof/profile"),
 	groupRule("show", "what is shown of a trace depends neither on its format nor on flags; kinds of profiles are added up as profiles do",
-		"./kind", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/select/...", "./internal/span/...", "./internal/trace/...",
+		"./sample", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/select/...", "./internal/span/...", "./internal/trace/...",
 		"github.com/google/pprof/...", "github.com/ianlancetaylor/demangle", "golang.org/x/sys/..."),
 }
 
@@ -187,7 +187,7 @@ func exporterRule(path string, more ...string) importRule {
 
 func importerRule(path string, more ...string) importRule {
 	return importRule{
-		of: []string{path}, only: append([]string{"std", "./", path, "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/imported", "./internal/profile/pproflegacy"}, more...),
+		of: []string{path}, only: append([]string{"std", "./", path, "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/imported", "./internal/profile/pproflegacy", "./sample"}, more...),
 		why: "a source does not know what becomes of its events; a user of one importer compiles neither the others nor the command line",
 	}
 }
@@ -195,7 +195,7 @@ func importerRule(path string, more ...string) importRule {
 var (
 	// timelines are what exporters of timelines may import.
 	timelines = []string{
-		"./internal/files/jsoncolumns", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/timeline/...", "./kind", "./track", "golang.org/x/sys/...",
+		"./internal/files/jsoncolumns", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/timeline/...", "./sample", "./track", "golang.org/x/sys/...",
 	}
 	// parquetModules are the library of Parquet and its compressors.
 	parquetModules = []string{

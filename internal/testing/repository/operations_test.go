@@ -15,7 +15,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -123,7 +123,7 @@ func TestOperationsPageIsComplete(t *testing.T) {
 			spanAttributes(t, line, found)
 		}
 	}
-	for _, k := range kind.All() {
+	for _, k := range sample.All() {
 		for _, label := range profile.KindLabels(k) {
 			found[label] = true
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -79,7 +80,7 @@ func Check(t testing.TB, got, want Sums) {
 func compareKeys(a, b Key) int { return strings.Compare(a.Type+a.Thread, b.Type+b.Thread) }
 
 // kinds are all profile kinds that a trace can contain.
-var kinds = []pprof.Kind{pprof.Wall, pprof.CPU, pprof.Imported}
+var kinds = []sample.Kind{sample.Wall, sample.CPU, sample.Imported}
 
 // Of returns the sums of the pprof profiles of a source, for all kinds, and passes its events to a sink as well. It
 // overwrites events after use. An error of the source ends the events without failing the test, because corrupt traces
@@ -89,7 +90,7 @@ func Of(t testing.TB, src ntconv.Source, namer ntconv.Namer, sink ntconv.Sink) S
 	sinks := []ntconv.Sink{sink}
 	protos := make([]bytes.Buffer, len(kinds))
 	for i, k := range kinds {
-		sinks = append(sinks, pprof.New(&protos[i], src.Info(), namer, &pprof.Options{Kind: k, Uncompressed: true}))
+		sinks = append(sinks, pprof.New(&protos[i], src.Info(), namer, &pprof.Options{Options: sample.Options{Kind: k}, Uncompressed: true}))
 	}
 	for e, err := range ntconv.Events(ntconvtest.Poison(src)) {
 		if err != nil {
@@ -118,23 +119,23 @@ func Of(t testing.TB, src ntconv.Source, namer ntconv.Namer, sink ntconv.Sink) S
 }
 
 // profile adds the samples of a profile. Unless the profile is imported, its first column is the number of samples.
-func (s Sums) profile(p *profile.Profile, kind pprof.Kind) {
-	for _, sample := range p.Sample {
+func (s Sums) profile(p *profile.Profile, kind sample.Kind) {
+	for _, x := range p.Sample {
 		var stack []string
-		for _, l := range sample.Location {
+		for _, l := range x.Location {
 			for _, line := range l.Line {
 				stack = append(stack, line.Function.Name)
 			}
 		}
 		slices.Reverse(stack)
-		thread := fmt.Sprint(number(sample, "pid"), "/", number(sample, "tid"))
+		thread := fmt.Sprint(number(x, "pid"), "/", number(x, "tid"))
 		for i, v := range p.SampleType {
 			samples := int64(0)
-			if kind != pprof.Imported {
-				samples = sample.Value[0]
+			if kind != sample.Imported {
+				samples = x.Value[0]
 			}
-			if i > 0 || kind == pprof.Imported {
-				s.Add(Key{v.Type, thread}, stack, sample.Value[i], samples)
+			if i > 0 || kind == sample.Imported {
+				s.Add(Key{v.Type, thread}, stack, x.Value[i], samples)
 			}
 		}
 	}

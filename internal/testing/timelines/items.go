@@ -12,10 +12,10 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
-// Sample types of the samples in Items: of the kinds kind.CPU, kind.Wall and kind.Imported.
+// Sample types of the samples in Items: of the kinds sample.CPU, sample.Wall and sample.Imported.
 var (
 	CPU  = []profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}
 	Wall = []profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "wall", Unit: "nanoseconds"}}
@@ -23,7 +23,7 @@ var (
 )
 
 // Sample returns a sample on a track. The weight represents no time unless the first value of types is one.
-func Sample(t *timeline.Track, at int64, n timeline.Node, k kind.Kind, types []profile.ValueType, values ...int64) timeline.Item {
+func Sample(t *timeline.Track, at int64, n timeline.Node, k sample.Kind, types []profile.ValueType, values ...int64) timeline.Item {
 	w := &timeline.Weight{Kind: k, Types: types, Values: values, Until: at}
 	for i := range types {
 		if types[i].Unit == "nanoseconds" {
@@ -78,10 +78,10 @@ func Items(args func(dst []byte, s *timeline.Source) []byte) *Fake {
 		span.Attribute{Key: "number", Value: span.Int(7)}, span.Attribute{Key: "kind", Value: span.Int(1 << 60)})
 	query, queryEnd := Slice(worker, 4, 3_000_000, 1_000_000, "query", timeline.CategorySpan)
 	query.Stack = 1
-	waiting := Sample(worker, 5_000_000, 2, kind.Wall, Wall, 1, 1_500_000)
+	waiting := Sample(worker, 5_000_000, 2, sample.Wall, Wall, 1, 1_500_000)
 	waiting.Weight.State = "External"
 	f.Add(
-		Sample(main, 0, 3, kind.CPU, CPU, 1_000_000), request, Sample(main, 1_000_001, 2, kind.CPU, CPU, 1_000_000),
+		Sample(main, 0, 3, sample.CPU, CPU, 1_000_000), request, Sample(main, 1_000_001, 2, sample.CPU, CPU, 1_000_000),
 		timeline.Item{Kind: timeline.Counter, Time: 1_500_000, Track: memory, Name: memory.Name, Category: "counter", Value: 2.5},
 		timeline.Item{Kind: timeline.Counter, Time: 1_600_000, Track: memory, Name: memory.Name, Category: "counter", Value: math.NaN()},
 		jit, jitEnd, pause, pauseEnd,
@@ -96,7 +96,7 @@ func Items(args func(dst []byte, s *timeline.Source) []byte) *Fake {
 		timeline.Item{Kind: timeline.Instant, Time: 3_600_000, Track: main, Thread: main, Name: "Written", Category: "Runtime", Encoded: eventArgs(args)},
 		queryEnd,
 		timeline.Item{Kind: timeline.Counter, Time: 4_000_000, Track: memory, Name: memory.Name, Category: "counter", Value: 1},
-		waiting, Sample(main, 5_000_000, 0, kind.Imported, Heap, 0, 640), Sample(main, 5_000_000, 1, kind.Imported, Heap, 2, -1),
+		waiting, Sample(main, 5_000_000, 0, sample.Imported, Heap, 0, 640), Sample(main, 5_000_000, 1, sample.Imported, Heap, 2, -1),
 		requestEnd,
 	)
 	return f

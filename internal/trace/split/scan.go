@@ -6,7 +6,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // Limits of the number of parts. Parts that overlap in time each need an open file and the buffers of a writer. For
@@ -133,7 +133,7 @@ func (s *Scan) Parts() int { return max(1, len(s.cuts)) }
 
 // Cut returns the number of intervals by kind that begin and end in different parts, so that no part has them. Call it
 // after Close.
-func (s *Scan) Cut() [kind.Count]uint64 { return s.cut.Cut() }
+func (s *Scan) Cut() [sample.Count]uint64 { return s.cut.Cut() }
 
 // Notes returns what users should know about the division, such as fields that no event has. Call it after Close.
 func (s *Scan) Notes() []string { return s.divider.notes() }

@@ -8,9 +8,10 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/internal/trace/split"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/ntconvtest"
+	"github.com/ntconv/ntconv/sample"
 	"pgregory.net/rapid"
 )
 
@@ -62,7 +63,7 @@ func TestPartsKeepWeights(t *testing.T) {
 		src, modulus := ntconv.Source(ntconvtest.NewSource(info, list...)), ntconv.Ticks(rapid.IntRange(1, 3).Draw(t, "modulus"))
 		selects := func(e *ntconv.Event) bool { return e.Kind != ntconv.KindEvent || e.Time/10%modulus == 0 }
 		if modulus > 1 {
-			src = profile.NewWeights(src, selects, nil)
+			src = rounds.NewWeights(src, selects, nil)
 		}
 		if _, err := ntconv.Copy(s, src); err != nil {
 			t.Fatal(err)
@@ -71,7 +72,7 @@ func TestPartsKeepWeights(t *testing.T) {
 			t.Fatal(err)
 		}
 		for pid, part := range parts {
-			whole, alone := profile.New(info, nil, &profile.Options{Kind: kind.Wall}), profile.New(info, nil, &profile.Options{Kind: kind.Wall})
+			whole, alone := profile.New(info, nil, &profile.Options{Kind: sample.Wall}), profile.New(info, nil, &profile.Options{Kind: sample.Wall})
 			for _, e := range list {
 				whole.Watch(e)
 				if selects(e) && (e.Kind == ntconv.KindMark || e.Kind == ntconv.KindEvent && e.Thread.Process.PID == pid) {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 )
 
 // Options configure a Splitter.
@@ -51,9 +51,9 @@ type Splitter struct {
 	types   symbolTypes
 	number  int64 // symbol events so far
 	symbols symbolStore
-	barrier ntconv.Ticks         // no later event is earlier, according to a mark
-	marked  bool                 // barrier is set
-	weights *profile.PartWeights // nil: not needed
+	barrier ntconv.Ticks        // no later event is earlier, according to a mark
+	marked  bool                // barrier is set
+	weights *rounds.PartWeights // nil: not needed
 
 	orderType, numbersType, replicaType *ntconv.Type
 
@@ -92,7 +92,7 @@ func New(info *ntconv.Info, scan *Scan, o *Options) (*Splitter, error) {
 		ids: newIdentities(scan.ids.known),
 	}
 	if !scan.every.Process && scan.Parts() > 1 {
-		s.weights = profile.NewPartWeights(info)
+		s.weights = rounds.NewPartWeights(info)
 	}
 	s.shared.Count, s.shared.Ranked = scan.Parts(), s.ranked
 	var err error

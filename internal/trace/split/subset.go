@@ -5,7 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // A Filter selects a subset of one trace. It is not safe for concurrent use.
@@ -114,7 +114,7 @@ func (f *Filter) Source(src ntconv.Source) ntconv.Source {
 
 // Cut returns the number of intervals by kind with only one end in the subset, among the events that the source returned
 // by Source has read.
-func (f *Filter) Cut() (cut [kind.Count]uint64) {
+func (f *Filter) Cut() (cut [sample.Count]uint64) {
 	if f.division != nil {
 		cut = f.division.Cut()
 	}

@@ -2,7 +2,7 @@ package split
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/rounds"
 )
 
 // The weight of a sample of kind wall is the time until the next sample of its thread, which may be in another part, or
@@ -12,15 +12,15 @@ import (
 
 // A weightScan collects the weights of samples that are known only after their part.
 type weightScan struct {
-	weights *profile.PartWeights // nil unless parts end before the trace
-	part    int                  // of the latest event
-	late    map[int][]profile.PartWeight
+	weights *rounds.PartWeights // nil unless parts end before the trace
+	part    int                 // of the latest event
+	late    map[int][]rounds.PartWeight
 }
 
 func newWeightScan(info *ntconv.Info, every *Every) *weightScan {
-	s := &weightScan{late: map[int][]profile.PartWeight{}}
+	s := &weightScan{late: map[int][]rounds.PartWeight{}}
 	if !every.Ranked() {
-		s.weights = profile.NewPartWeights(info)
+		s.weights = rounds.NewPartWeights(info)
 	}
 	return s
 }
@@ -34,7 +34,7 @@ func (s *weightScan) see(e *ntconv.Event, part int, ids *identities) {
 	s.keep(s.weights.Event(e, part), ids)
 }
 
-func (s *weightScan) keep(list []profile.PartWeight, ids *identities) {
+func (s *weightScan) keep(list []rounds.PartWeight, ids *identities) {
 	for _, w := range list {
 		if w.Part < s.part {
 			w.Thread, w.Capture = ids.thread(w.Thread), ids.thread(w.Capture)
@@ -66,7 +66,7 @@ func (s *Splitter) endWeights() error {
 	return s.writeWeights(s.weights.End(), s.latest)
 }
 
-func (s *Splitter) writeWeights(list []profile.PartWeight, at ntconv.Ticks) error {
+func (s *Splitter) writeWeights(list []rounds.PartWeight, at ntconv.Ticks) error {
 	for i := range list {
 		w := &list[i]
 		if w.Part >= len(s.parts) || s.parts[w.Part] == nil {
@@ -91,7 +91,7 @@ func (s *Splitter) lateWeights(p *part, at ntconv.Ticks) error {
 	return nil
 }
 
-func (s *Splitter) writeWeight(p *part, w *profile.PartWeight, at ntconv.Ticks) error {
+func (s *Splitter) writeWeight(p *part, w *rounds.PartWeight, at ntconv.Ticks) error {
 	s.payload = w.AppendPayload(s.payload[:0])
 	s.added = ntconv.Event{
 		Time: at, CPU: ntconv.CPUUnknown, Offset: -1, Payload: s.payload,

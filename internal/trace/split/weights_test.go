@@ -8,14 +8,14 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/kind"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // wall returns the number of samples and the wall time of each thread in ticks.
 func wall(t *testing.T, src ntconv.Source) map[string][2]int64 {
 	t.Helper()
-	p := profile.New(src.Info(), nil, &profile.Options{Kind: kind.Wall})
+	p := profile.New(src.Info(), nil, &profile.Options{Kind: sample.Wall})
 	for e, err := range ntconv.Events(src) {
 		if err != nil {
 			break

@@ -1,9 +1,6 @@
-package profile
+package rounds
 
-import (
-	"math"
-	"math/bits"
-)
+import "math/bits"
 
 // subBuckets is the number of equal steps that divide each power of two, for a resolution of 1/32.
 const subBuckets = 32
@@ -79,28 +76,4 @@ func (h *intervals) median() uint64 {
 		}
 	}
 	return 0
-}
-
-// clamp returns n, or the largest int64 if n is larger.
-func clamp(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
-
-// addTo adds n to a sum and saturates at the largest and the smallest value.
-func addTo(sum *int64, n int64) {
-	before := *sum
-	*sum += n
-	switch {
-	case n > 0 && *sum < before:
-		*sum = math.MaxInt64
-	case n < 0 && *sum > before:
-		*sum = math.MinInt64
-	}
-}
-
-// times returns a*b for numbers that are not negative and saturates at the largest value.
-func times(a, b int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	if hi > 0 {
-		return math.MaxInt64
-	}
-	return clamp(lo)
 }

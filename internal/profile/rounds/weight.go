@@ -1,12 +1,11 @@
-package profile
+package rounds
 
 import (
 	"encoding/binary"
-	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/kind"
 )
 
 // The weight of a sample of kind Wall is the time until the next sample of its thread, or until the first round of the
@@ -30,26 +29,30 @@ func samplesOmittedType() *ntconv.Type {
 	return &ntconv.Type{Provider: recording.Provider, ID: 4, Name: recording.SamplesOmitted}
 }
 
-// A weightClass is the effect of a type's events on weights.
-type weightClass uint8
+// IsSample reports whether events of a type are samples of the sample profiler.
+func IsSample(t *ntconv.Type) bool { return clr.ClassOf(t) == clr.ClassSample }
+
+// A Class is the effect of a type's events on weights.
+type Class uint8
 
 const (
-	weightNone     weightClass = iota
-	weightSample               // a sample that lasts until the next one of its thread
-	weightExplicit             // SampleWeight
-	weightOmitted              // SamplesOmitted
+	ClassNone    Class = iota
+	classSample        // a sample that lasts until the next one of its thread
+	classStated        // SampleWeight
+	classOmitted       // SamplesOmitted
 )
 
-func weightClassOf(t *ntconv.Type) weightClass {
+// ClassOf returns the effect of a type's events.
+func ClassOf(t *ntconv.Type) Class {
 	switch {
 	case recording.IsWeight(t) && t.Name == recording.SampleWeight:
-		return weightExplicit
+		return classStated
 	case recording.IsWeight(t):
-		return weightOmitted
-	case specs()[kind.Wall].matches(t):
-		return weightSample
+		return classOmitted
+	case IsSample(t):
+		return classSample
 	}
-	return weightNone
+	return ClassNone
 }
 
 // WithoutWeights returns src without the events that state weights and without the definitions of their types.
@@ -57,22 +60,24 @@ func WithoutWeights(src ntconv.Source) ntconv.Source {
 	return ntconv.Filter(src, func(e *ntconv.Event) bool { return e.Type == nil || !recording.IsWeight(e.Type) })
 }
 
-// weightTypes caches the class of each type.
-type weightTypes struct {
-	classes   map[*ntconv.Type]weightClass
+// Classes caches the class of each type.
+type Classes struct {
+	classes   map[*ntconv.Type]Class
 	last      *ntconv.Type
-	lastClass weightClass
+	lastClass Class
 }
 
-func newWeightTypes() weightTypes { return weightTypes{classes: map[*ntconv.Type]weightClass{}} }
+// NewClasses returns an empty cache.
+func NewClasses() Classes { return Classes{classes: map[*ntconv.Type]Class{}} }
 
-func (w *weightTypes) of(t *ntconv.Type) weightClass {
+// Of returns ClassOf t.
+func (w *Classes) Of(t *ntconv.Type) Class {
 	if t == w.last {
 		return w.lastClass
 	}
 	c, ok := w.classes[t]
 	if !ok {
-		c = weightClassOf(t)
+		c = ClassOf(t)
 		w.classes[t] = c
 	}
 	w.last, w.lastClass = t, c
@@ -86,12 +91,4 @@ func weightTicks(e *ntconv.Event) uint64 {
 		return 0
 	}
 	return n
-}
-
-// after returns the time n ticks after t, or the latest time if that overflows.
-func after(t ntconv.Ticks, n uint64) ntconv.Ticks {
-	if n > uint64(math.MaxInt64)-uint64(t) { // the distance, modulo 2^64
-		return math.MaxInt64
-	}
-	return t + ntconv.Ticks(n)
 }

@@ -1,4 +1,4 @@
-package profile
+package rounds
 
 import (
 	"encoding/binary"
@@ -25,7 +25,7 @@ import (
 //	field            set by                       cleared by
 //	partial          omit                         - (SamplesOmitted is stated once per recorder)
 //	omitted          see, omit                    -
-//	lasting.pending  sample, if selected          the end of the interval
+//	Thread.pending  sample, if selected          the end of the interval
 //	selected         sample                       sample
 //	queue, next      put, Next                    Next, when all of it has been returned
 //	held             Next: the selected event     Next, after the queue
@@ -34,13 +34,14 @@ type Weights struct {
 	keep   func(*ntconv.Event) bool
 	report *ntconv.Report
 
-	types    weightTypes
-	threads  *lastings[*ntconv.Thread] // with the recorder of the latest selected sample
-	partial  map[*intervals]bool       // IDs of recorders with an omitted sample, here or in the input
+	types    Classes
+	threads  *Threads[*ntconv.Thread] // with the recorder of the latest selected sample
+	partial  map[*intervals]bool      // IDs of recorders with an omitted sample, here or in the input
 	all      *recording.Range
-	omitted  bool // an event was omitted, here or from the input before
-	selected bool // the current sample is selected
-	late     tally
+	omitted  bool   // an event was omitted, here or from the input before
+	selected bool   // the current sample is selected
+	late     uint64 // samples out of time order
+	lateAt   int64  // offset of the first one
 
 	now     ntconv.Ticks // time of the latest event
 	current *ntconv.Event
@@ -70,11 +71,11 @@ type stated struct {
 func NewWeights(src ntconv.Source, keep func(*ntconv.Event) bool, report *ntconv.Report) *Weights {
 	info := src.Info()
 	w := &Weights{
-		src: src, keep: keep, report: report, types: newWeightTypes(), partial: map[*intervals]bool{},
+		src: src, keep: keep, report: report, types: NewClasses(), partial: map[*intervals]bool{},
 		all: recording.NewRange(info), now: math.MinInt64, weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
-	w.threads = newLastings[*ntconv.Thread](info, w.all)
-	w.threads.ended = w.ended
+	w.threads = NewThreads[*ntconv.Thread](info, w.all)
+	w.threads.Ended = w.ended
 	return w
 }
 
@@ -139,21 +140,21 @@ func (w *Weights) see(e *ntconv.Event) *ntconv.Event {
 	case ntconv.KindEvent:
 		w.now = max(w.now, e.Time)
 		w.all.Observe(e)
-		switch w.types.of(e.Type) {
-		case weightSample:
+		switch w.types.Of(e.Type) {
+		case classSample:
 			return w.sample(e)
-		case weightExplicit:
+		case classStated:
 			w.omitted = true
-			w.threads.weigh(e, weightExplicit)
+			w.threads.Apply(e, classStated)
 			return nil
-		case weightOmitted:
+		case classOmitted:
 			w.omit(w.threads.samplers.of(nil, e.Capture), e)
-			w.threads.weigh(e, weightOmitted)
+			w.threads.Apply(e, classOmitted)
 			return nil
 		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
-			w.threads.remove(e.Mark.Threads)
+			w.threads.Remove(e.Mark.Threads)
 		}
 	case ntconv.KindDefine:
 		if e.Type != nil && recording.IsWeight(e.Type) {
@@ -186,7 +187,7 @@ func (w *Weights) lost(e *ntconv.Event, selected bool) {
 }
 
 // omit notes that the output lacks samples of a recorder, and queues SamplesOmitted the first time.
-func (w *Weights) omit(r *sampler[*lasting[*ntconv.Thread]], e *ntconv.Event) {
+func (w *Weights) omit(r *sampler[*Thread[*ntconv.Thread]], e *ntconv.Event) {
 	w.omitted = true
 	if r.alone || w.partial[r.id()] {
 		return
@@ -206,38 +207,40 @@ func (w *Weights) sample(e *ntconv.Event) *ntconv.Event {
 	if !w.selected {
 		w.omit(w.threads.samplers.of(e.Thread, e.Capture), e) // first: readers do not see the round that begins here
 	}
-	l, ok := w.threads.sample(e)
+	l, ok := w.threads.Sample(e)
 	if !ok {
-		w.late.add(e.Offset)
+		if w.late++; w.late == 1 {
+			w.lateAt = e.Offset
+		}
 	}
 	if !w.selected {
 		return nil
 	}
 	if ok {
-		l.wait(e.Time)
-		l.data = e.Capture
+		l.Wait(e.Time)
+		l.Data = e.Capture
 	}
 	return e
 }
 
 // ended states the weight of a selected sample if a reader of the output could not determine it: the next sample of the
 // thread is not selected, samples of the rounds are missing, or an event is that may affect the last sample.
-func (w *Weights) ended(l *lasting[*ntconv.Thread], ticks uint64, by ending) {
+func (w *Weights) ended(l *Thread[*ntconv.Thread], ticks uint64, by Ending) {
 	switch {
-	case by == endedBySample && w.selected:
-	case by == endedByRound && !w.partial[l.all]:
-	case by == endedLast && !w.omitted:
+	case by == BySample && w.selected:
+	case by == ByRound && !w.partial[l.all]:
+	case by == ByNothing && !w.omitted:
 	default:
-		w.put(w.weightType, l.thread, l.data, ticks)
+		w.put(w.weightType, l.thread, l.Data, ticks)
 	}
 }
 
 // end states all weights that depend on the whole trace.
 func (w *Weights) end() {
 	w.current = nil
-	if w.late.n > 0 && w.omitted {
-		w.report.Note(ntconv.CodeOutOfOrder, w.late.n, w.late.offset,
+	if w.late > 0 && w.omitted {
+		w.report.Note(ntconv.CodeOutOfOrder, w.late, w.lateAt,
 			"weights of such samples and of those before them may differ from the whole trace")
 	}
-	w.threads.finish()
+	w.threads.Finish()
 }

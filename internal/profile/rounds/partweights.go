@@ -1,4 +1,4 @@
-package profile
+package rounds
 
 import (
 	"encoding/binary"
@@ -14,8 +14,8 @@ import (
 // In each part, SamplesOmitted makes readers ignore the rounds of the sample profiler. Therefore the interval of a sample
 // that does not end at a sample of the same part is stated in any case.
 type PartWeights struct {
-	types   weightTypes
-	threads *lastings[partSample]
+	types   Classes
+	threads *Threads[partSample]
 	all     *recording.Range
 	part    int // of the current event
 	stated  []PartWeight
@@ -55,11 +55,11 @@ type partRecorder struct {
 // NewPartWeights returns a PartWeights for a trace.
 func NewPartWeights(info *ntconv.Info) *PartWeights {
 	w := &PartWeights{
-		types: newWeightTypes(), all: recording.NewRange(info), omitted: map[partRecorder]bool{},
+		types: NewClasses(), all: recording.NewRange(info), omitted: map[partRecorder]bool{},
 		weightType: sampleWeightType(), omittedType: samplesOmittedType(),
 	}
-	w.threads = newLastings[partSample](info, w.all)
-	w.threads.ended = w.ended
+	w.threads = NewThreads[partSample](info, w.all)
+	w.threads.Ended = w.ended
 	return w
 }
 
@@ -70,17 +70,17 @@ func (w *PartWeights) Event(e *ntconv.Event, part int) []PartWeight {
 	switch e.Kind {
 	case ntconv.KindEvent:
 		w.all.Observe(e)
-		switch class := w.types.of(e.Type); class {
-		case weightSample:
+		switch class := w.types.Of(e.Type); class {
+		case classSample:
 			w.sample(e)
 		default:
-			w.threads.weigh(e, class)
+			w.threads.Apply(e, class)
 		}
 	case ntconv.KindLost:
-		w.threads.samplers.interrupt(e.Capture, false)
+		w.threads.Lost(e.Capture)
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
-			w.threads.remove(e.Mark.Threads)
+			w.threads.Remove(e.Mark.Threads)
 		}
 	}
 	return w.stated
@@ -89,7 +89,7 @@ func (w *PartWeights) Event(e *ntconv.Event, part int) []PartWeight {
 // End returns the events that depend on the whole trace. Call it after the last event.
 func (w *PartWeights) End() []PartWeight {
 	w.stated = w.stated[:0]
-	w.threads.finish()
+	w.threads.Finish()
 	return w.stated
 }
 
@@ -99,16 +99,16 @@ func (w *PartWeights) sample(e *ntconv.Event) {
 		w.omitted[key] = true
 		w.stated = append(w.stated, PartWeight{Part: w.part, Type: w.omittedType, Thread: e.Thread, Capture: e.Capture})
 	}
-	if l, ok := w.threads.sample(e); ok {
-		l.wait(e.Time)
-		l.data = partSample{w.part, e.Capture}
+	if l, ok := w.threads.Sample(e); ok {
+		l.Wait(e.Time)
+		l.Data = partSample{w.part, e.Capture}
 	}
 }
 
 // ended states the weight of a thread's latest sample, unless its part shows it: an event of the same part ends it.
-func (w *PartWeights) ended(l *lasting[partSample], ticks uint64, by ending) {
-	s := &l.data
-	if (by == endedBySample || by == endedByWeight) && s.part == w.part {
+func (w *PartWeights) ended(l *Thread[partSample], ticks uint64, by Ending) {
+	s := &l.Data
+	if (by == BySample || by == ByWeight) && s.part == w.part {
 		return
 	}
 	w.stated = append(w.stated,

@@ -1,29 +1,32 @@
-package kind_test
+package sample_test
 
 import (
 	"errors"
 	"slices"
 	"testing"
 
-	"github.com/ntconv/ntconv/kind"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // Every kind has a name that Parse accepts, a description and nouns, and is in both lists.
 func TestKinds(t *testing.T) {
-	for k := range kind.Count {
-		if got, err := kind.Parse(k.String()); got != k || err != nil {
+	for k := range sample.Count {
+		if got, err := sample.Parse(k.String()); got != k || err != nil {
 			t.Errorf("Parse(%q) = %v, %v", k, got, err)
 		}
 		if k.Doc() == "" || k.Noun(1) == "" || k.Noun(2) == "" || k.Noun(1) == k.Noun(2) {
 			t.Errorf("%v: %q, %q, %q", k, k.Doc(), k.Noun(1), k.Noun(2))
 		}
 	}
-	all, preferred := kind.All(), kind.Preferred()
+	all, preferred := sample.All(), sample.Preferred()
 	slices.Sort(preferred)
-	if !slices.Equal(all, preferred) || len(all) != int(kind.Count)-1 {
+	if !slices.Equal(all, preferred) || len(all) != int(sample.Count)-1 {
 		t.Errorf("all kinds %v, preferred %v", all, preferred)
 	}
-	if k, err := kind.Parse("walls"); k != kind.Auto || !errors.Is(err, kind.ErrUnknown) {
+	if got := sample.Kind(99).String(); got != "unknown(99)" {
+		t.Error(got)
+	}
+	if k, err := sample.Parse("walls"); k != sample.Auto || !errors.Is(err, sample.ErrUnknown) {
 		t.Errorf("walls: %v, %v", k, err)
 	}
 }
@@ -33,7 +36,7 @@ func TestWeightOf(t *testing.T) {
 		{"Size", "Size", "count"}, {"Size:bytes", "Size", "bytes"}, {"Payload.Mean:ms", "Payload.Mean", "ms"},
 		{"", "", ""}, {":bytes", "", ""}, {"Size:", "", ""}, {"Size:a:b", "", ""},
 	} {
-		path, unit, err := kind.WeightOf(c.weight)
+		path, unit, err := sample.WeightOf(c.weight)
 		if path != c.path || unit != c.unit || (err == nil) != (c.path != "") {
 			t.Errorf("%q: %q, %q, %v", c.weight, path, unit, err)
 		}

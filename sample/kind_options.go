@@ -1,12 +1,12 @@
-package kind
+package sample
 
 import (
 	"fmt"
 	"strings"
 )
 
-// Options configure profiles that are computed from events. The zero value selects the defaults.
-type Options struct {
+// KindOptions configure the kinds that are computed from events. The zero value selects the defaults.
+type KindOptions struct {
 	// SubjectAs states where the subject of a sample appears: the allocated type of Alloc, the exception type of
 	// Exceptions, the method of JIT, the type of TypeLoad, the event of Events.
 	SubjectAs Subject
@@ -27,8 +27,8 @@ const (
 	SubjectLabel                  // only a label
 )
 
-// LabelOf splits an element of Options.Labels into the key of the label and the path of the field. "exception message",
-// the key that other profilers use, is the field ExceptionMessage.
+// LabelOf splits an element of KindOptions.Labels into the key of the label and the path of the field. "exception
+// message", the key that other profilers use, is the field ExceptionMessage.
 func LabelOf(label string) (key, path string) {
 	if key, path, ok := strings.Cut(label, "="); ok && key != "" && path != "" {
 		return key, path
@@ -39,7 +39,7 @@ func LabelOf(label string) (key, path string) {
 	return label, label
 }
 
-// WeightOf splits Options.Weight into the path of the field and the unit of its values, which is "count" by default.
+// WeightOf splits KindOptions.Weight into the path of the field and the unit of its values, by default "count".
 func WeightOf(weight string) (path, unit string, err error) {
 	path, unit, ok := strings.Cut(weight, ":")
 	if path == "" || ok && (unit == "" || strings.Contains(unit, ":")) {

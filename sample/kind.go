@@ -1,9 +1,10 @@
-// Package kind lists the kinds of profiles that a trace may hold: samples of threads and CPUs, and profiles that are
-// computed from other events, such as allocations, exceptions and waits for locks.
+// Package sample holds what the exporters of profiles have in common, those of pprof and folded stacks: which kinds of
+// profiles a trace may hold, all options that do not depend on the format, and what has been written.
 //
-// [Kind] identifies a kind. The exporters of profiles, the flag --kind, and ntconv info use this list; docs/profiles.md
-// states for each kind which events it needs and how its values are computed.
-package kind
+// [Kind] identifies a kind of profile: samples of threads and CPUs, and profiles that are computed from other events,
+// such as allocations, exceptions and waits for locks. docs/profiles.md states for each kind which events it needs and
+// how its values are computed.
+package sample
 
 import (
 	"errors"

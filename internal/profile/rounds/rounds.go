@@ -1,14 +1,23 @@
-package profile
-
-import (
-	"cmp"
-	"fmt"
-	"slices"
-	"time"
-
-	"github.com/ntconv/ntconv"
-)
-
+// Package rounds determines how long each sample of the .NET sample profiler lasts, from the rounds of the profiler, and
+// adds these weights to traces that lack some of the samples.
+//
+// # Weights
+//
+// A sample is weighted by the time until the next sample of the same thread, because the sampling interval varies: while
+// the CPUs are busy, the sample profiler pauses for tens of milliseconds, and counting samples would miss exactly this
+// time.
+//
+// The profiler works in rounds, and a round sees every thread that has a managed frame. If a round does not see a
+// thread, the thread's latest sample ends when that round begins, and the time until the thread's next sample belongs
+// to no sample ([Unseen]). The last sample of a thread gets the thread's median interval, but ends at the latest with
+// the recording of its process. A thread therefore never has more time than the recording. Intervals are in ticks, which
+// is exact.
+//
+// A selection does not change weights: [Threads] also sees the samples that the selection omits. A file of a selection
+// lacks these samples, so [Weights] adds events that state the weights that depend on them.
+//
+// # Rounds
+//
 // The sample profiler of .NET works in rounds: it suspends the runtime, records one sample of each thread that has a
 // managed frame on its stack, in the order of the runtime's list of threads, and resumes. One thread records all
 // samples, so the events of that capture thread are in the order in which they were taken, in every file. A thread that
@@ -18,6 +27,17 @@ import (
 // round has seen begins the next one. These are the rounds of the profiler, or rounds that begin at another thread of
 // its list: both see each thread once, so that an absence for two rounds of the profiler is certain. The time at which
 // the thread was first absent follows from the pause that the profiler makes between its rounds.
+package rounds
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
+)
 
 // A timed is a record that its owner keeps per thread.
 type timed interface {
@@ -114,7 +134,7 @@ func (s *sampler[T]) sample(t T, at ntconv.Ticks, absent func(t T, since ntconv.
 	inOrder = s.see(t, at, absent)
 	x := t.times()
 	s.unseen.end(x, at)
-	if n, ok = x.advance(at); !ok {
+	if n, ok = x.Advance(at); !ok {
 		return 0, false, false
 	}
 	x.all = &s.gaps
@@ -222,11 +242,11 @@ type sampleTimes struct {
 
 func (l *sampleTimes) times() *sampleTimes { return l }
 
-// advance ends the interval that began with the latest sample, begins one at a time, and returns the length of the
+// Advance ends the interval that began with the latest sample, begins one at a time, and returns the length of the
 // former. Samples at the same time are one observation reported twice, so calling it twice for a sample changes
 // nothing. A sample before the latest one begins and ends nothing, or else time would be counted twice; ok is false
 // then.
-func (l *sampleTimes) advance(at ntconv.Ticks) (n uint64, ok bool) {
+func (l *sampleTimes) Advance(at ntconv.Ticks) (n uint64, ok bool) {
 	if l.open {
 		if at < l.last {
 			return 0, false
@@ -277,11 +297,11 @@ type Unseen struct {
 func (u *Unseen) end(l *sampleTimes, at ntconv.Ticks) {
 	if l.away && at > l.left {
 		u.Gaps++
-		addTo((*int64)(&u.Ticks), clamp(uint64(at)-uint64(l.left)))
+		u.Ticks = bin.AddClamped(u.Ticks, bin.Clamped[ntconv.Ticks](uint64(at)-uint64(l.left)))
 	}
 }
 
-// describe returns the time without a sample as a sentence.
-func (u *Unseen) describe(c ntconv.Clock) string {
+// Describe returns the time without a sample as a sentence.
+func (u *Unseen) Describe(c ntconv.Clock) string {
 	return fmt.Sprintf("%v of thread time has no sample", c.Duration(u.Ticks).Round(time.Microsecond))
 }
