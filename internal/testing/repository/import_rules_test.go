@@ -117,7 +117,7 @@ var importRules = append(groupRules, []importRule{
 		why: "only the command talks to a terminal",
 	},
 	{
-		of: []string{"./..."}, except: []string{"./cmd/...", "./convert", "./internal/run/formats", "./internal/show/web", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
+		of: []string{"./..."}, except: []string{"./cmd/...", "./convert", "./internal/run/formats", "./internal/show/web", "./internal/testing/readable", "./internal/testing/tracegen/tracegen"}, never: []string{"flag", "github.com/spf13/pflag", "log", "log/..."}, direct: true,
 		why: "only the command logs and parses flags; the table of formats says which flags there are, convert sets their values by name and parses none, and show/web passes arguments to pprof's driver as flags and discards the log of its server",
 	},
 
