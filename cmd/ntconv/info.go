@@ -7,7 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/show/inventory"
@@ -78,7 +78,7 @@ func (a *app) info(name string, anyOrder bool, use func(*pass.Pass, *description
 	}
 	plan.Names, plan.AnyOrder, plan.Live = &symbol.Options{}, anyOrder, anyOrder
 	return a.over([]string{name}, plan, func(p *pass.Pass) error {
-		o := overview.Options{Window: p.Window(), TypeName: profile.TypeNameOf(p.Namer)}
+		o := overview.Options{Window: p.Window(), TypeName: meters.TypeNameOf(p.Namer)}
 		c := &contents{Sink: inventory.New(p.Info), overview: overview.New(p.Info, o)}
 		fatal, partial := a.drain(p, c)
 		if fatal != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -67,7 +68,7 @@ func New(w io.Writer, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sin
 	}
 	s.o.DropLabels = nil
 	if !s.o.ThreadRoot {
-		s.o.DropLabels = []string{profile.LabelThreadID}
+		s.o.DropLabels = []string{meters.LabelThreadID}
 	}
 	s.sink = profile.NewSink(w, info, s.namer, &s.o.Options, false, s.write)
 	return s

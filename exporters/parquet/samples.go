@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -54,7 +55,7 @@ func (m *labelMaps) of(list []ntconv.Label) map[string]string {
 
 // sourceName returns the name of the events that a sample was computed from, "" if its kind has only one source.
 func sourceName(k sample.Kind, source uint8) string {
-	names, _ := profile.SourcesOf(k, nil)
+	names, _ := meters.SourcesOf(k, nil)
 	if int(source) >= len(names) || len(names) < 2 {
 		return ""
 	}
@@ -72,7 +73,7 @@ func newSamples(s *Sink) (derived, error) {
 	p := &samples{sink: s, rows: rows, active: s.o.Active}
 	p.stream = profile.NewStream(s.info, p.add, &profile.StreamOptions{
 		Kinds: s.o.Kinds, Options: s.o.KindOptions, Window: s.o.Window, Report: s.o.Report,
-		TypeName: profile.TypeNameOf(s.namer),
+		TypeName: meters.TypeNameOf(s.namer),
 	})
 	return p, nil
 }

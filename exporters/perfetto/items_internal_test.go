@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
 	"github.com/ntconv/ntconv/internal/timeline"
@@ -96,7 +95,7 @@ func (s *scenario) item() {
 	s.Add(it)
 }
 
-var allocated = []profile.ValueType{{Type: "alloc_space", Unit: "bytes"}}
+var allocated = []sample.Type{{Type: "alloc_space", Unit: "bytes"}}
 
 // slice begins a slice with args and up to two flows that end there.
 func (s *scenario) slice(it timeline.Item) {

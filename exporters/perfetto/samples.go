@@ -1,7 +1,6 @@
 package perfetto
 
 import (
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -22,9 +21,9 @@ const numKinds = int(sample.Count)
 
 // A kindSequence is the sequence of StackSamples of one profile kind.
 type kindSequence struct {
-	last    int64               // Item.Time of the latest sample
-	types   []profile.ValueType // types of the defaults that are in force
-	primary int                 // index in types
+	last    int64         // Item.Time of the latest sample
+	types   []sample.Type // types of the defaults that are in force
+	primary int           // index in types
 	defined defined
 }
 
@@ -195,7 +194,7 @@ func (q *kindSequence) weights(b []byte, values []int64) []byte {
 	return closeMessage(b, m)
 }
 
-func sameTypes(a, b []profile.ValueType) bool {
+func sameTypes(a, b []sample.Type) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
@@ -222,7 +221,7 @@ func (q *kindSequence) setTypes(w *timeline.Weight) []byte {
 	return closeMessage(b, m)
 }
 
-func appendDescriptor(b []byte, field uint64, t profile.ValueType) []byte {
+func appendDescriptor(b []byte, field uint64, t sample.Type) []byte {
 	b, m := openMessage(b, field)
 	b = appendText(b, descriptorName, t.Type)
 	switch t.Unit {

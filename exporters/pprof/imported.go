@@ -3,6 +3,7 @@ package pprof
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // The functions of this file write imported profiles. They restore the original contents, whereas other profiles get
@@ -64,7 +65,7 @@ func (e *encoder) importedHeader(o *imported.Origin, t *tables) {
 	e.out = appendNumber(e.out, fieldKeepFrames, t.text(o.KeepFrames))
 	e.out = appendNumber(e.out, fieldTimeNanos, uint64(o.Time))
 	e.out = appendNumber(e.out, fieldDurationNanos, uint64(o.Duration))
-	if o.PeriodType != (imported.ValueType{}) {
+	if o.PeriodType != (sample.Type{}) {
 		e.valueType(fieldPeriodType, t.text(o.PeriodType.Type), t.text(o.PeriodType.Unit))
 	}
 	e.out = appendNumber(e.out, fieldPeriod, uint64(o.Period))

@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
@@ -57,18 +58,13 @@ type Builder struct {
 
 // A pool holds the tables that sets share.
 type pool struct {
-	drop    map[string]bool
-	stacks  *Stacks
-	labels  *labelTable
-	tags    *tagTable
-	schemas *schema.Table
+	meters.Tables
+	stacks *Stacks
+	labels *labelTable
 	// operations are the labels of samples of operations, such as requests, which lack activity IDs: every operation has
 	// an activity ID of its own, so no two samples would have equal labels.
 	operations *labelTable
 }
-
-// unlabeled reports whether samples have no labels but those of their owner.
-func (p *pool) unlabeled() bool { return p.labels != nil && p.labels.none }
 
 // A role is the use of a type's events. The zero role means that the builder ignores them.
 type role struct {
@@ -103,29 +99,29 @@ func newBuilder(info *ntconv.Info, namer ntconv.Namer, o *Options, labeled bool)
 	for _, key := range o.DropLabels {
 		drop[key] = true
 	}
-	if drop[LabelThreadID] {
-		drop[LabelThread] = true
+	if drop[meters.LabelThreadID] {
+		drop[meters.LabelThread] = true
 	}
 	labels := newLabelTable(drop)
 	labels.none = !labeled
 	without := maps.Clone(drop)
-	without[LabelActivity], without[LabelRelated] = true, true
+	without[meters.LabelActivity], without[meters.LabelRelated] = true, true
 	operations := newLabelTable(without)
 	operations.none = !labeled
-	tags := newTagTable()
+	tags := meters.NewTagTable()
 	b := &Builder{
 		info: info, namer: namer, report: o.Report, auto: o.Kind == sample.Auto || o.Kind >= sample.Count,
-		pool:  pool{drop, NewStacks(), labels, &tags, new(schema.Table), operations},
+		pool:  pool{meters.Tables{Drop: drop, Unlabeled: !labeled, Tags: &tags, Schemas: new(schema.Table)}, NewStacks(), labels, operations},
 		roles: map[*ntconv.Type]*role{}, recent: intern.NewCache[*ntconv.Type, *role](8), weights: rounds.NewClasses(),
 		all: recording.NewRange(info), added: recording.NewRange(info), span: o.Span,
 		comments: o.Comments, remarks: o.Remarks,
 	}
-	settings := newSettings(&o.KindOptions, o.Window)
+	settings := meters.NewSettings(&o.KindOptions, o.Window)
 	if o.Each != nil {
 		b.auto, b.each, b.rest = false, true, len(o.Each) == 0
 	}
-	settings.auto = b.auto || b.rest
-	settings.typeName, settings.methodName = TypeNameOf(namer), methodNameOf(namer)
+	settings.Auto = b.auto || b.rest
+	settings.TypeName, settings.MethodName = meters.TypeNameOf(namer), meters.MethodNameOf(namer)
 	for _, k := range sample.Preferred() {
 		if selects(o, k) {
 			b.sets = append(b.sets, newSet(b, k, settings))
@@ -152,7 +148,7 @@ func (b *Builder) Add(e *ntconv.Event) {
 		}
 	case ntconv.KindDefine:
 		for _, s := range b.sets {
-			if s.kind == sample.Imported && s.declared == nil && e.Type != nil && s.spec.matches(e.Type) {
+			if s.kind == sample.Imported && s.declared == nil && e.Type != nil && s.spec.Matches(e.Type) {
 				s.declared = e.Type
 			}
 		}
@@ -181,7 +177,7 @@ func (b *Builder) Watch(e *ntconv.Event) {
 		}
 		for _, s := range r.metered {
 			if s.active {
-				s.meter.watch(e)
+				s.meter.Watch(e)
 			}
 		}
 	case ntconv.KindMark:
@@ -201,7 +197,7 @@ func (b *Builder) lost(capture *ntconv.Thread) {
 // weigh applies an event of a weight class to the sets whose samples last until the next sample of their thread.
 func (b *Builder) weigh(e *ntconv.Event, c rounds.Class) {
 	for _, s := range b.sets {
-		if s.spec.interval != noInterval {
+		if s.spec.Interval != meters.NoInterval {
 			s.threads.Apply(e, c)
 		}
 	}
@@ -236,7 +232,7 @@ func (b *Builder) event(e *ntconv.Event) {
 	for _, s := range r.metered {
 		switch {
 		case s.active:
-			s.meter.add(e)
+			s.meter.Add(e)
 		case s.begins:
 			s.seen++
 		}
@@ -284,10 +280,10 @@ func (b *Builder) newRole(e *ntconv.Event) *role {
 	for _, s := range b.sets {
 		switch {
 		case s.meter != nil:
-			if role := s.meter.role(e); role != 0 {
-				r.metered = append(r.metered, metered{s, role < roleEnds})
+			if role := s.meter.Role(e); role != 0 {
+				r.metered = append(r.metered, metered{s, role < meters.RoleEnds})
 			}
-		case s.spec.matches(e.Type):
+		case s.spec.Matches(e.Type):
 			r.samples = append(r.samples, s)
 		}
 	}
@@ -313,7 +309,7 @@ func (b *Builder) OrderMatters() bool {
 
 // orderMatters is Builder.OrderMatters for the samples of one kind.
 func (s *set) orderMatters() bool {
-	if s.threads.Disordered || s.meter != nil && s.meter.disordered {
+	if s.threads.Disordered || s.meter != nil && s.meter.Disordered {
 		return true
 	}
 	for i := range s.rows {
@@ -333,7 +329,7 @@ func (s *set) orderMatters() bool {
 func (b *Builder) flush() {
 	for _, s := range b.sets {
 		if s.active && s.meter != nil {
-			s.meter.flush()
+			s.meter.Flush()
 		}
 	}
 }

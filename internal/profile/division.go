@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -21,8 +22,8 @@ func NewDivision(info *ntconv.Info) *Division {
 	d := &Division{begins: map[int]ntconv.Ticks{}}
 	var kinds []sample.Kind
 	for _, k := range sample.All() {
-		hasLength := func(c column) bool { return c.Unit == "nanoseconds" }
-		if s := &specs()[k]; s.meter != nil && slices.ContainsFunc(s.columns, hasLength) {
+		hasLength := func(c meters.Column) bool { return c.Unit == "nanoseconds" }
+		if s := &meters.Specs()[k]; s.Meter != nil && slices.ContainsFunc(s.Columns, hasLength) {
 			kinds = append(kinds, k)
 		}
 	}

@@ -2,11 +2,11 @@ package profile
 
 import (
 	"fmt"
+	"github.com/ntconv/ntconv/internal/profile/meters"
+	"github.com/ntconv/ntconv/sample"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/ntconv/ntconv/sample"
 )
 
 // An Estimate describes how a profile was estimated from samples of the program's events.
@@ -16,7 +16,7 @@ type Estimate struct {
 	Samples uint64
 	// Errors are the standard errors of the totals, one per sample type as a fraction of the total; 0 for a count.
 	Errors []float64
-	types  []ValueType
+	types  []sample.Type
 
 	estimated bool // a sample represents more than itself
 }
@@ -58,10 +58,10 @@ func (s *set) estimate() Estimate {
 		switch {
 		case n == 0:
 		case !keep[source]:
-			e.Unused = append(e.Unused, fmt.Sprintf("%d %s", n, s.spec.sources[source]))
+			e.Unused = append(e.Unused, fmt.Sprintf("%d %s", n, s.spec.Sources[source]))
 			e.Samples -= n
-		case source < len(s.spec.sources):
-			e.Source = strings.TrimPrefix(e.Source+" and "+s.spec.sources[source], " and ")
+		case source < len(s.spec.Sources):
+			e.Source = strings.TrimPrefix(e.Source+" and "+s.spec.Sources[source], " and ")
 		}
 	}
 	if slices.Contains(keep, false) {
@@ -72,13 +72,13 @@ func (s *set) estimate() Estimate {
 		e.estimated = e.estimated || keep[source] && slices.ContainsFunc(list, func(v float64) bool { return v > 0 })
 	}
 	e.Errors = s.errors(keep)
-	if s.spec.unknown != nil {
+	if s.spec.Unknown != nil {
 		i := s.unknownColumn(keep)
 		s.dropColumn(i)
 		e.Errors = slices.Delete(e.Errors, i, i+1)
 	}
 	for _, c := range s.columns {
-		e.types = append(e.types, c.ValueType)
+		e.types = append(e.types, c.Type)
 	}
 	return e
 }
@@ -91,7 +91,7 @@ func (s *set) errors(keep []bool) []float64 {
 			continue
 		}
 		for i, v := range s.variances[source] {
-			if s.spec.systematic != nil && s.spec.systematic(source) {
+			if s.spec.Systematic != nil && s.spec.Systematic(source) {
 				v = aroundMean(v, s.totalOf(i, source), n)
 			}
 			variances[i] += v
@@ -115,10 +115,10 @@ func aroundMean(squares, total float64, n uint64) float64 {
 	return max(0, squares-total*total/float64(n)) * float64(n) / float64(n-1)
 }
 
-// unknownColumn returns the column that a kind with spec.unknown omits.
+// unknownColumn returns the column that a kind with Spec.Unknown omits.
 func (s *set) unknownColumn(keep []bool) int {
 	for source, n := range s.bySource {
-		if i := s.spec.unknown(source); n > 0 && keep[source] && i != noColumn {
+		if i := s.spec.Unknown(source); n > 0 && keep[source] && i != meters.NoColumn {
 			return i
 		}
 	}
@@ -144,7 +144,7 @@ func (s *set) dropColumn(column int) {
 
 // keepSources returns which sources are used.
 func (s *set) keepSources() []bool {
-	_, keep := SourcesOf(s.kind, s.bySource)
+	_, keep := meters.SourcesOf(s.kind, s.bySource)
 	return keep
 }
 
@@ -175,8 +175,8 @@ func (s *set) totalOf(column, source int) float64 {
 			sum += float64(s.values[i*n+column])
 		}
 	}
-	if s.columns[column].scale == scaleFraction {
-		sum /= fraction
+	if s.columns[column].Scale == meters.ScaleFraction {
+		sum /= meters.Fraction
 	}
 	return sum
 }
@@ -190,21 +190,4 @@ func (s *set) firstUsed() int {
 		}
 	}
 	return s.main
-}
-
-// SourcesOf returns the names of the kinds of events that a kind is computed from, and which of them its profile uses,
-// given the number of samples from each. A kind with one source has no names. A list of samples that ends early means
-// that there are none of the other sources.
-func SourcesOf(k sample.Kind, samples []uint64) (names []string, used []bool) {
-	spec := &specs()[k]
-	n := max(len(samples), len(spec.sources))
-	samples = append(slices.Clone(samples), make([]uint64, n-len(samples))...)
-	if spec.choose != nil {
-		return spec.sources, spec.choose(samples)
-	}
-	used = make([]bool, n)
-	for i := range used {
-		used[i] = true
-	}
-	return spec.sources, used
 }

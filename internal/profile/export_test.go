@@ -4,7 +4,7 @@ package profile
 func Held(b *Builder) (n int) {
 	for _, s := range b.sets {
 		if s.meter != nil {
-			n += s.meter.slots - len(s.meter.free)
+			n += s.meter.Held()
 		}
 	}
 	return n

@@ -68,7 +68,7 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	if s.imported == nil && s.declared != nil { // a profile without samples is also restored
 		s.take(s.declared, imported.ColumnsOf(s.declared))
 	}
-	period := s.spec.every
+	period := s.spec.Every
 	if period == 0 {
 		period = rounds.NominalPeriod(b.info)
 	}
@@ -78,15 +78,15 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 		s.sortRows()
 	}
 	p := &Profile{
-		Kind: s.kind, Types: make([]ValueType, len(s.columns)), Main: s.main, Estimate: estimate,
-		PeriodType: s.spec.period, Period: period,
+		Kind: s.kind, Types: make([]sample.Type, len(s.columns)), Main: s.main, Estimate: estimate,
+		PeriodType: s.spec.Period, Period: period,
 		Events: s.events, Unseen: s.threads.Unseen(), Adopted: s.adopted, b: b, s: s, report: report,
 	}
 	if s.meter != nil && s.total(p.Main) == 0 {
 		p.Main = s.firstUsed()
 	}
 	for i, c := range s.columns {
-		p.Types[i] = c.ValueType
+		p.Types[i] = c.Type
 	}
 	p.Start, p.End = b.recorded(s)
 	if c := s.imported; c != nil {

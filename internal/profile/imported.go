@@ -3,6 +3,7 @@ package profile
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -11,11 +12,11 @@ func (p *pool) of(k sample.Kind) *pool {
 	own := *p
 	switch {
 	case k == sample.Imported:
-		own.labels = newLabelTable(p.drop)
+		own.labels = newLabelTable(p.Drop)
 		own.labels.all, own.labels.none = true, p.labels.none
-		tags := newTagTable()
-		own.tags = &tags
-	case specs()[k].meter != nil:
+		tags := meters.NewTagTable()
+		own.Tags = &tags
+	case meters.Specs()[k].Meter != nil:
 		own.labels = p.operations
 	}
 	return &own
@@ -43,31 +44,13 @@ func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
 func (s *set) take(t *ntconv.Type, c *imported.Columns) {
 	s.imported, s.adopted = c, []*ntconv.Type{t}
 	s.columns = importedColumns(t)
-	s.o = newObservation(len(s.columns), 0)
+	s.o = meters.NewObservation(len(s.columns), 0)
 }
 
 // importedColumns returns the columns of a type of imported samples.
-func importedColumns(t *ntconv.Type) (list []column) {
+func importedColumns(t *ntconv.Type) (list []meters.Column) {
 	for _, v := range imported.ColumnsOf(t).Types {
-		list = append(list, column{ValueType: v})
+		list = append(list, meters.Column{Type: v})
 	}
 	return list
-}
-
-// measureImported reads the values of the columns, which are all fields after the first one.
-func measureImported(e *ntconv.Event, o *observation) bool {
-	i := -1
-	for _, v := range e.Fields() {
-		if i == len(o.values) {
-			break
-		}
-		if i >= 0 {
-			if v.Kind() != ntconv.ValueInt {
-				return false
-			}
-			o.values[i] = v.Int()
-		}
-		i++
-	}
-	return i == len(o.values)
 }

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"cmp"
+	"github.com/ntconv/ntconv/sample"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -12,7 +13,7 @@ import (
 // time. The zero value is ready to use. It is not safe for concurrent use.
 type MainTypes struct {
 	last *ntconv.Type
-	main map[ValueType]bool
+	main map[sample.Type]bool
 }
 
 // See notes the type of e. It borrows e.
@@ -23,14 +24,14 @@ func (m *MainTypes) See(e *ntconv.Event) {
 	m.last = e.Type
 	if c := imported.ColumnsOf(e.Type); c != nil && len(c.Types) > 0 {
 		if m.main == nil {
-			m.main = make(map[ValueType]bool)
+			m.main = make(map[sample.Type]bool)
 		}
 		m.main[c.Types[c.Main()]] = true
 	}
 }
 
 // Order returns the indexes of sample types in display order: main types first, otherwise unchanged.
-func (m *MainTypes) Order(types []ValueType) []int {
+func (m *MainTypes) Order(types []sample.Type) []int {
 	order := make([]int, len(types))
 	for i := range order {
 		order[i] = i

@@ -7,10 +7,11 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/sample"
 )
 
 func TestMainTypes(t *testing.T) {
-	types := []profile.ValueType{{Type: "objects", Unit: "count"}, {Type: "space", Unit: "bytes"}, {Type: "cpu", Unit: "nanoseconds"}}
+	types := []sample.Type{{Type: "objects", Unit: "count"}, {Type: "space", Unit: "bytes"}, {Type: "cpu", Unit: "nanoseconds"}}
 	var m profile.MainTypes
 	if got := m.Order(types); !slices.Equal(got, []int{0, 1, 2}) {
 		t.Errorf("order %v", got)

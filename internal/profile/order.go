@@ -22,7 +22,7 @@ func (s *set) sortRows() {
 			return c
 		}
 		return cmp.Or(s.compareOwners(x.owner, y.owner), s.compareStacks(x.stack, y.stack),
-			slices.Compare(s.pool.tags.lists[x.tag], s.pool.tags.lists[y.tag]),
+			slices.Compare(s.pool.Tags.Lists[x.tag], s.pool.Tags.Lists[y.tag]),
 			slices.CompareFunc(s.pool.labels.list[x.labels], s.pool.labels.list[y.labels], compareLabels),
 			cmp.Compare(x.source, y.source), cmp.Compare(x.epoch, y.epoch))
 	})

@@ -1,5 +1,9 @@
 package profile
 
+import (
+	"github.com/ntconv/ntconv/internal/profile/meters"
+)
+
 import "github.com/ntconv/ntconv"
 
 // owners holds the labels of a set's owners. Different threads may have equal labels, because thread IDs are reused.
@@ -33,28 +37,28 @@ func mergeOwners(p *Profile) owners {
 
 // nameOwner returns the name of an owner without the dropped labels.
 func (b *Builder) nameOwner(o owner, imported bool) (n ownerName) {
-	drop := b.pool.drop
+	drop := b.pool.Drop
 	if imported { // the labels of imported samples identify their owner, if anything does
 		return n
 	}
 	if p := o.process; p != nil {
-		if !drop[LabelHost] {
+		if !drop[meters.LabelHost] {
 			n.host = p.Host
 		}
-		if !drop[LabelProcess] {
+		if !drop[meters.LabelProcess] {
 			if n.process = b.namer.Process(p).Name; n.process == "" {
 				n.process = p.Name
 			}
 		}
-		if !drop[LabelPID] {
+		if !drop[meters.LabelPID] {
 			n.pid, n.hasPID = p.PID, true
 		}
 	}
 	if t := o.thread; t != nil {
-		if !drop[LabelThread] {
+		if !drop[meters.LabelThread] {
 			n.thread = b.namer.ThreadName(t)
 		}
-		if t.TID != ntconv.TIDUnknown && !drop[LabelThreadID] {
+		if t.TID != ntconv.TIDUnknown && !drop[meters.LabelThreadID] {
 			n.tid, n.hasTID = t.TID, true
 		}
 	}
@@ -63,19 +67,19 @@ func (b *Builder) nameOwner(o owner, imported bool) (n ownerName) {
 
 func (n ownerName) labels() (list []ntconv.Label) {
 	if n.host != "" {
-		list = append(list, text(LabelHost, n.host))
+		list = append(list, text(meters.LabelHost, n.host))
 	}
 	if n.process != "" {
-		list = append(list, text(LabelProcess, n.process))
+		list = append(list, text(meters.LabelProcess, n.process))
 	}
 	if n.hasPID {
-		list = append(list, number(LabelPID, n.pid))
+		list = append(list, number(meters.LabelPID, n.pid))
 	}
 	if n.thread != "" {
-		list = append(list, text(LabelThread, n.thread))
+		list = append(list, text(meters.LabelThread, n.thread))
 	}
 	if n.hasTID {
-		list = append(list, number(LabelThreadID, n.tid))
+		list = append(list, number(meters.LabelThreadID, n.tid))
 	}
 	return list
 }

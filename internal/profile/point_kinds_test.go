@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -173,7 +174,7 @@ func TestSubjects(t *testing.T) {
 			if got := s.Frames[0].Func.Name; got != c.leaf {
 				t.Errorf("%v: innermost frame %q, want %q", c, got, c.leaf)
 			}
-			if got := byLabel(profile.LabelType)(s); got != c.label {
+			if got := byLabel(meters.LabelType)(s); got != c.label {
 				t.Errorf("%v: label %q, want %q", c, got, c.label)
 			}
 		}
@@ -189,7 +190,7 @@ func TestHandledExceptions(t *testing.T) {
 	p := play(&profile.Options{Kind: sample.Exceptions, Report: report}, nil,
 		throw(0, "Outer"), throw(1, "Other"), throw(0, "Inner"), catch(0), catch(0), catch(0), throw(2, "Lost"))
 	got := valueBy(p, 0, func(s *profile.Sample) string {
-		return byLabel(profile.LabelExceptionType)(s) + " " + byLabel(profile.LabelHandled)(s)
+		return byLabel(meters.LabelExceptionType)(s) + " " + byLabel(meters.LabelHandled)(s)
 	})
 	if want := "map[Inner yes:1 Lost :1 Other :1 Outer yes:1]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)

@@ -146,7 +146,7 @@ func TestCPUCountsValueAndInterval(t *testing.T) {
 	want(t, p,
 		"[4 1000000] f1 {process=shop pid=42id thread=till tid=7id}",
 		"[0 0] f1 {process=shop pid=42id tid=8id}")
-	if p.Kind != sample.CPU || p.Period != 250000 || p.PeriodType != (profile.ValueType{Type: "cpu", Unit: "nanoseconds"}) {
+	if p.Kind != sample.CPU || p.Period != 250000 || p.PeriodType != (sample.Type{Type: "cpu", Unit: "nanoseconds"}) {
 		t.Errorf("header %+v", p)
 	}
 }

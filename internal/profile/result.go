@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -14,9 +15,9 @@ import (
 // A Profile is the aggregated samples of one kind. It is not safe for concurrent use.
 type Profile struct {
 	Kind       sample.Kind
-	Types      []ValueType // one per value of a sample; none for kind Imported without samples
-	Main       int         // index of the type to show first
-	PeriodType ValueType
+	Types      []sample.Type // one per value of a sample; none for kind Imported without samples
+	Main       int           // index of the type to show first
+	PeriodType sample.Type
 	Period     int64         // nominal sampling interval, in the unit of PeriodType
 	Start, End ntconv.Ticks  // recorded time range; includes the interval of each thread's last sample
 	Events     uint64        // number of events that were samples
@@ -39,9 +40,9 @@ type Profile struct {
 }
 
 // MainType returns the type to show first, or the zero value if there is none.
-func (p *Profile) MainType() ValueType {
+func (p *Profile) MainType() sample.Type {
 	if p.Main >= len(p.Types) {
-		return ValueType{}
+		return sample.Type{}
 	}
 	return p.Types[p.Main]
 }
@@ -266,8 +267,8 @@ func (v *visit) sum(row uint32) {
 func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	s := &v.sample
 	for i, sum := range v.sums {
-		if v.p.s.columns[i].scale == scaleFraction {
-			s.Values[i], v.carry[i] = rounded(sum, v.carry[i])
+		if v.p.s.columns[i].Scale == meters.ScaleFraction {
+			s.Values[i], v.carry[i] = meters.Rounded(sum, v.carry[i])
 		} else {
 			s.Values[i] = v.value(i, sum)
 		}
@@ -277,7 +278,7 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	s.Process, s.Thread = o.process, o.thread
 	s.Frames = v.withLeaf(v.classes[m.class].frames, row.tag)
 	s.Labels = append(s.Labels[:0], v.owners.labels[v.owners.ids[row.owner]]...)
-	s.Labels = v.p.s.pool.tags.appendTags(s.Labels, row.tag, v.p.s.keys, v.p.s.pool.drop)
+	s.Labels = v.p.s.pool.Tags.AppendTags(s.Labels, row.tag, v.p.s.keys, v.p.s.pool.Drop)
 	s.Labels = withLabels(s.Labels, v.labels[row.labels])
 	events := s.Values[0]
 	if len(v.p.Adopted) > 0 {
@@ -291,32 +292,20 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 
 // value converts the total of a column to its unit. It truncates fractions.
 func (v *visit) value(column int, sum int64) int64 {
-	switch v.p.s.columns[column].scale {
-	case scaleTicks:
+	switch v.p.s.columns[column].Scale {
+	case meters.ScaleTicks:
 		return int64(v.p.b.info.Clock.Duration(ntconv.Ticks(sum)))
-	case scalePeriod:
+	case meters.ScalePeriod:
 		return bin.MulClamped(sum, v.p.Period)
-	case scaleFraction:
-		return sum / fraction
+	case meters.ScaleFraction:
+		return sum / meters.Fraction
 	}
 	return sum
 }
 
-// rounded rounds a number of steps of scaleFraction to the nearest integer. It adds what earlier calls have omitted, so
-// that the total of many small numbers is correct.
-func rounded(steps, carry int64) (n, rest int64) {
-	steps = bin.AddClamped(steps, carry)
-	n = steps / fraction
-	rest = steps - n*fraction
-	if rest >= fraction/2 {
-		n, rest = n+1, rest-fraction
-	}
-	return n, rest
-}
-
 // withLeaf returns the frames of a sample with its subject as the innermost frame, borrowed until the next call.
 func (v *visit) withLeaf(frames []ntconv.Frame, tag uint32) []ntconv.Frame {
-	name := v.p.s.pool.tags.value(tag, v.p.s.leaf)
+	name := v.p.s.pool.Tags.Value(tag, v.p.s.leaf)
 	if name == "" {
 		return frames
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -16,7 +17,7 @@ func TestManyKinds(t *testing.T) {
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}
 	b := New(info, nil, &Options{Kind: sample.Wall})
 	for len(b.sets) < kinds {
-		b.sets = append(b.sets, newSet(b, sample.Wall, new(settings)))
+		b.sets = append(b.sets, newSet(b, sample.Wall, new(meters.Settings)))
 	}
 	typ := &ntconv.Type{Provider: "Microsoft-DotNETCore-SampleProfiler"}
 	weightType := &ntconv.Type{
@@ -36,7 +37,7 @@ func TestManyKinds(t *testing.T) {
 		if s.events != samples {
 			t.Errorf("kind %d has %d samples, want %d", i, s.events, samples)
 		}
-		if got, want := s.values[s.spec.interval], int64((samples-1)*100+weight); got != want {
+		if got, want := s.values[s.spec.Interval], int64((samples-1)*100+weight); got != want {
 			t.Errorf("samples of kind %d weigh %d ticks, want %d", i, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -16,9 +17,9 @@ import (
 type set struct {
 	b       *Builder
 	kind    sample.Kind
-	spec    *spec
+	spec    *meters.Spec
 	pool    *pool
-	columns []column
+	columns []meters.Column
 	main    int      // index in columns of the one to show first
 	keys    []string // of labels from payloads
 	kept    []bool   // by key: the labels that are not dropped
@@ -30,9 +31,9 @@ type set struct {
 	adopted  []*ntconv.Type
 	declared *ntconv.Type
 
-	active bool       // samples are aggregated
-	seen   uint64     // events that began samples while the set was not active
-	meter  *collector // nil for kinds with spec.measure
+	active bool              // samples are aggregated
+	seen   uint64            // events that began samples while the set was not active
+	meter  *meters.Collector // nil for kinds with Spec.Measure
 
 	index  intern.Index // finds rows by key; numbers are those of rows plus 1
 	secret uint64       // randomizes hashes of keys, so that input cannot cause collisions
@@ -44,11 +45,11 @@ type set struct {
 	ids     map[owner]uint32
 	end     ntconv.Ticks // end of the latest interval of a sample
 
-	o                          observation
+	o                          meters.Observation
 	events                     uint64
 	bySource                   []uint64    // samples by source
 	variances                  [][]float64 // of the totals, by source and column
-	noStack, late, undecodable tally
+	noStack, late, undecodable meters.Tally
 	wanted                     map[processStack]struct{} // stacks announced to the namer
 }
 
@@ -92,44 +93,31 @@ const (
 	noOwner = ^uint32(0)
 )
 
-// A tally counts occurrences and keeps the offset of the first one.
-type tally struct {
-	n      uint64
-	offset int64
-}
-
-func (t *tally) add(offset int64) {
-	if t.n == 0 {
-		t.offset = offset
-	}
-	t.n++
-}
-
-func newSet(b *Builder, k sample.Kind, o *settings) *set {
-	spec := &specs()[k]
+func newSet(b *Builder, k sample.Kind, o *meters.Settings) *set {
+	spec := &meters.Specs()[k]
 	p := b.pool.of(k)
 	s := &set{
 		b: b, end: math.MinInt64, active: true,
-		kind: k, spec: spec, pool: p, columns: o.columns(spec), main: o.main(spec), keys: o.keys(spec), leaf: o.leaf(spec),
+		kind: k, spec: spec, pool: p, columns: o.Columns(spec), main: o.Main(spec), keys: o.Keys(spec), leaf: o.Leaf(spec),
 		secret:  rand.Uint64(),
 		threads: rounds.NewThreads[latestRow](b.info, b.all),
 		ids:     map[owner]uint32{},
 		wanted:  map[processStack]struct{}{},
 	}
 	s.threads.Blank, s.threads.Ended = latestRow{owner: noOwner, row: noRow}, s.credit
-	s.o = newObservation(len(s.columns), len(s.keys))
-	if spec.meter == nil {
-		s.o.variances = nil // a profiler's samples are counts
+	s.o = meters.NewObservation(len(s.columns), len(s.keys))
+	if spec.Meter == nil {
+		s.o.Variances = nil // a profiler's samples are counts
 	}
-	s.kept = keptTags(s.keys, p, s.leaf)
-	n := max(1, len(spec.sources))
+	s.kept = meters.KeptTags(s.keys, &p.Tables, s.leaf)
+	n := max(1, len(spec.Sources))
 	s.bySource, s.variances = make([]uint64, n), make([][]float64, n)
 	for i := range s.variances {
 		s.variances[i] = make([]float64, len(s.columns))
 	}
-	if spec.meter != nil {
-		s.meter = newCollector(spec, p, b.info, o)
-		s.meter.epoch, s.meter.accept = s.epoch, s.accept
+	if spec.Meter != nil {
+		s.meter = meters.NewCollector(spec, &p.Tables, b.info, o)
+		s.meter.Epoch, s.meter.Accept = s.epoch, s.accept
 	}
 	return s
 }
@@ -146,12 +134,12 @@ func (s *set) deactivate() {
 
 // add counts an event of a matching type.
 func (s *set) add(e *ntconv.Event) {
-	s.o.clear()
-	if !s.spec.measure(e, &s.o) {
-		s.undecodable.add(e.Offset)
+	s.o.Clear()
+	if !s.spec.Measure(e, &s.o) {
+		s.undecodable.Add(e.Offset)
 	}
 	t, late := s.threads.Of(e.Thread), false
-	if s.spec.interval != noInterval {
+	if s.spec.Interval != meters.NoInterval {
 		_, ok := s.threads.Sample(e)
 		late = !ok
 	}
@@ -162,19 +150,19 @@ func (s *set) add(e *ntconv.Event) {
 	if k.stack != 0 {
 		k.epoch = s.b.namer.Epoch(e.Thread.Process, e.Stack, e.Time)
 	} else {
-		s.noStack.add(e.Offset)
+		s.noStack.Add(e.Offset)
 	}
-	k.tag = s.pool.tags.id(omitTags(s.o.tags, s.kept))
+	k.tag = s.pool.Tags.Id(meters.OmitTags(s.o.Tags, s.kept))
 	r := t.Data.row
 	if r == noRow || s.rows[r].key != k {
 		r = s.rowOf(k, e.Thread, e.Stack)
 	}
-	s.count(r, e.Time, s.o.values)
+	s.count(r, e.Time, s.o.Values)
 	switch {
-	case s.spec.interval == noInterval:
+	case s.spec.Interval == meters.NoInterval:
 		t.Data.row = r
 	case late:
-		s.late.add(e.Offset)
+		s.late.Add(e.Offset)
 	default:
 		t.Data.row = r
 		t.Wait(e.Time)
@@ -182,28 +170,28 @@ func (s *set) add(e *ntconv.Event) {
 }
 
 // accept counts a sample of the meter.
-func (s *set) accept(f *finished) {
+func (s *set) accept(f *meters.Finished) {
 	k := key{
-		stack: s.pool.stacks.ID(f.stack), labels: s.pool.labels.id(f.labels), owner: s.owner(f.thread),
-		epoch: f.epoch, tag: f.tags, source: f.source,
+		stack: s.pool.stacks.ID(f.Stack), labels: s.pool.labels.id(f.Labels), owner: s.owner(f.Thread),
+		epoch: f.Epoch, tag: f.Tags, source: f.Source,
 	}
-	if k.stack == 0 && !s.spec.bare {
-		s.noStack.add(f.offset)
+	if k.stack == 0 && !s.spec.Bare {
+		s.noStack.Add(f.Offset)
 	}
-	s.count(s.rowOf(k, f.thread, f.stack), f.time, f.values)
-	s.bySource[f.source] += countOf(s.columns, f.values)
-	for i, v := range f.variances {
-		s.variances[f.source][i] += v
+	s.count(s.rowOf(k, f.Thread, f.Stack), f.Time, f.Values)
+	s.bySource[f.Source] += countOf(s.columns, f.Values)
+	for i, v := range f.Variances {
+		s.variances[f.Source][i] += v
 	}
-	s.end = max(s.end, f.end)
+	s.end = max(s.end, f.End)
 }
 
 // epoch identifies the owners of the addresses of a place.
-func (s *set) epoch(p *place) uint32 {
-	if p.stack == nil {
+func (s *set) epoch(p *meters.Place) uint32 {
+	if p.Stack == nil {
 		return 0
 	}
-	return s.b.namer.Epoch(p.process(), p.stack, p.time)
+	return s.b.namer.Epoch(p.Process(), p.Stack, p.Time)
 }
 
 // rowOf returns the row of a key, and announces a new stack to the namer.
@@ -233,8 +221,8 @@ func (s *set) count(r uint32, at ntconv.Ticks, values []int64) {
 
 // countOf returns the number of what a kind counts in a sample: 0 for the pause of a collection that another sample
 // counts, otherwise 1.
-func countOf(columns []column, values []int64) uint64 {
-	if len(columns) > 1 && columns[0].one && values[0] == 0 {
+func countOf(columns []meters.Column, values []int64) uint64 {
+	if len(columns) > 1 && columns[0].One && values[0] == 0 {
 		return 0
 	}
 	return 1
@@ -278,7 +266,7 @@ func (s *set) row(k key) uint32 {
 
 func (s *set) owner(t *ntconv.Thread) uint32 {
 	var o owner
-	if !s.pool.drop[LabelThreadID] {
+	if !s.pool.Drop[meters.LabelThreadID] {
 		o.thread = t
 	}
 	if t != nil {
@@ -295,7 +283,7 @@ func (s *set) owner(t *ntconv.Thread) uint32 {
 
 // credit adds the interval of a thread's latest sample to its row.
 func (s *set) credit(t *rounds.Thread[latestRow], ticks uint64, _ rounds.Ending) {
-	sum := &s.values[int(t.Data.row)*len(s.columns)+s.spec.interval]
+	sum := &s.values[int(t.Data.row)*len(s.columns)+s.spec.Interval]
 	*sum = bin.AddClamped(*sum, bin.Clamped[int64](ticks))
 	s.end = max(s.end, bin.AddClamped(t.At, bin.Clamped[ntconv.Ticks](ticks)))
 }
@@ -303,10 +291,10 @@ func (s *set) credit(t *rounds.Thread[latestRow], ticks uint64, _ rounds.Ending)
 // lost notes that events of a capture thread are missing here.
 func (s *set) lost(capture *ntconv.Thread) {
 	if s.meter != nil {
-		s.meter.lost(capture)
+		s.meter.Lost(capture)
 		return
 	}
-	if s.spec.interval != noInterval {
+	if s.spec.Interval != meters.NoInterval {
 		s.threads.Lost(capture)
 	}
 }
@@ -314,7 +302,7 @@ func (s *set) lost(capture *ntconv.Thread) {
 // remove ends the intervals of the given threads, which have exited, and discards their state.
 func (s *set) remove(list []ntconv.ThreadSeq) {
 	if s.meter != nil {
-		s.meter.removed(list)
+		s.meter.Removed(list)
 	}
 	s.threads.Remove(list)
 }
@@ -322,12 +310,12 @@ func (s *set) remove(list []ntconv.ThreadSeq) {
 // finish ends the intervals of all threads, omits the sources that are not used, and notes what is incomplete.
 func (s *set) finish(report *ntconv.Report) {
 	if s.meter != nil {
-		s.meter.finish(report)
+		s.meter.Finish(report)
 	}
 	s.threads.Finish()
-	report.Note(ntconv.CodeNoStack, s.noStack.n, s.noStack.offset, "")
-	report.Note(ntconv.CodeOutOfOrder, s.late.n, s.late.offset, s.spec.kind.String()+" samples out of time order have no weight")
+	report.Note(ntconv.CodeNoStack, s.noStack.N, s.noStack.Offset, "")
+	report.Note(ntconv.CodeOutOfOrder, s.late.N, s.late.Offset, s.spec.Kind.String()+" samples out of time order have no weight")
 	unseen := s.threads.Unseen()
 	report.Note(ntconv.CodeUnseen, unseen.Gaps, -1, unseen.Describe(s.b.info.Clock))
-	report.Note(ntconv.CodePayload, s.undecodable.n, s.undecodable.offset, s.spec.kind.String()+" samples")
+	report.Note(ntconv.CodePayload, s.undecodable.N, s.undecodable.Offset, s.spec.Kind.String()+" samples")
 }

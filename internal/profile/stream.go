@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
@@ -20,7 +21,7 @@ type Weighed[T any] struct {
 	// 1.
 	Count uint64
 	// Types and Values are parallel. Unless the kind is Imported, they omit Count.
-	Types  []ValueType
+	Types  []sample.Type
 	Values []int64
 	// Labels come from the payloads of the sample's events: the state of a thread, the allocated type.
 	Labels []ntconv.Label
@@ -41,7 +42,7 @@ type Weighed[T any] struct {
 // State returns the state of the thread, or "".
 func (w *Weighed[T]) State() string {
 	for i := range w.Labels {
-		if w.Labels[i].Key == LabelState {
+		if w.Labels[i].Key == meters.LabelState {
 			return w.Labels[i].Str
 		}
 	}
@@ -85,19 +86,19 @@ type Stream[T any] struct {
 	meters      []*streamMeter[T]
 	all         *recording.Range
 	replicas    recording.Replicas
-	tags        tagTable
+	tags        meters.TagTable
 	labels      []ntconv.Label
-	o           observation
+	o           meters.Observation
 	until       ntconv.Ticks // the latest end of a sample that lasts until the next one of its thread
 	out         Weighed[T]
-	undecodable [sample.Count]tally
+	undecodable [sample.Count]meters.Tally
 }
 
 // A streamMeter is a kind that is computed from events.
 type streamMeter[T any] struct {
-	*collector
+	*meters.Collector
 	sampleSpec
-	less     *sampleSpec // without the column of spec.unknown; nil if the kind has none
+	less     *sampleSpec // without the column of Spec.Unknown; nil if the kind has none
 	carry    []int64     // by source and column, see rounded
 	keys     []string
 	leaf     int // index of the label whose value becomes the innermost frame, or noSubject
@@ -115,9 +116,9 @@ type streamRole struct {
 // A sampleSpec describes the samples of one kind that the events of a type are.
 type sampleSpec struct {
 	kind    sample.Kind
-	spec    *spec
-	columns []column
-	types   []ValueType // of columns[first:]
+	spec    *meters.Spec
+	columns []meters.Column
+	types   []sample.Type // of columns[first:]
 	first   int
 }
 
@@ -129,32 +130,32 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 	}
 	s := &Stream[T]{
 		info: info, emit: emit, report: o.Report, period: rounds.NominalPeriod(info), kinds: o.Kinds, unselected: o.Unselected,
-		roles: map[*ntconv.Type]*streamRole{}, recent: intern.NewCache[*ntconv.Type, *streamRole](8), tags: newTagTable(),
+		roles: map[*ntconv.Type]*streamRole{}, recent: intern.NewCache[*ntconv.Type, *streamRole](8), tags: meters.NewTagTable(),
 		all: recording.NewRange(info), until: math.MinInt64,
 	}
 	if s.kinds == nil {
 		s.kinds = []sample.Kind{sample.Wall, sample.CPU, sample.Imported}
 	}
-	settings := newSettings(&o.Options, o.Window)
-	settings.typeName, settings.methodName = TypeNameOf(nil), methodNameOf(nil)
+	settings := meters.NewSettings(&o.Options, o.Window)
+	settings.TypeName, settings.MethodName = meters.TypeNameOf(nil), meters.MethodNameOf(nil)
 	if o.TypeName != nil {
-		settings.typeName = o.TypeName
+		settings.TypeName = o.TypeName
 	}
-	p := &pool{drop: map[string]bool{}, tags: &s.tags, schemas: new(schema.Table)}
+	p := &meters.Tables{Drop: map[string]bool{}, Tags: &s.tags, Schemas: new(schema.Table)}
 	for _, k := range s.kinds {
-		spec := &specs()[k]
-		for _, key := range settings.keys(spec) {
-			p.drop[key] = o.Keep != nil && !o.Keep(key)
+		spec := &meters.Specs()[k]
+		for _, key := range settings.Keys(spec) {
+			p.Drop[key] = o.Keep != nil && !o.Keep(key)
 		}
 		switch {
-		case spec.meter != nil:
-			m := &streamMeter[T]{collector: newCollector(spec, p, info, settings)}
-			m.sampleSpec = newSampleSpec(spec, settings.columns(spec))
+		case spec.Meter != nil:
+			m := &streamMeter[T]{Collector: meters.NewCollector(spec, p, info, settings)}
+			m.sampleSpec = newSampleSpec(spec, settings.Columns(spec))
 			m.less = newLess(spec, m.columns)
-			m.carry, m.keys, m.leaf = make([]int64, max(1, len(spec.sources))*len(m.columns)), settings.keys(spec), settings.leaf(spec)
-			m.accept = func(f *finished) { s.accept(m, f) }
+			m.carry, m.keys, m.leaf = make([]int64, max(1, len(spec.Sources))*len(m.columns)), settings.Keys(spec), settings.Leaf(spec)
+			m.Accept = func(f *meters.Finished) { s.accept(m, f) }
 			s.meters = append(s.meters, m)
-		case spec.matches != nil && spec.interval != noInterval:
+		case spec.Matches != nil && spec.Interval != meters.NoInterval:
 			t := &timing[T]{Threads: rounds.NewThreads[waiting[T]](info, s.all)}
 			t.Ended = s.end
 			s.timing[k], s.timed = t, append(s.timed, t)
@@ -177,7 +178,7 @@ func (s *Stream[T]) IsSample(e *ntconv.Event) bool {
 // borrows e, and allocates only for new types and threads.
 func (s *Stream[T]) Watch(e *ntconv.Event) {
 	for _, i := range s.note(e).meters {
-		s.meters[i].watch(e)
+		s.meters[i].Watch(e)
 	}
 }
 
@@ -204,7 +205,7 @@ func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 			t.Lost(e.Capture)
 		}
 		for _, m := range s.meters {
-			m.lost(e.Capture)
+			m.Lost(e.Capture)
 		}
 	case ntconv.KindMark:
 		if e.Mark.Kind == ntconv.MarkThreadsRemoved {
@@ -212,7 +213,7 @@ func (s *Stream[T]) note(e *ntconv.Event) *streamRole {
 				t.Remove(e.Mark.Threads)
 			}
 			for _, m := range s.meters {
-				m.removed(e.Mark.Threads)
+				m.Removed(e.Mark.Threads)
 			}
 		}
 	}
@@ -233,87 +234,87 @@ func (s *Stream[T]) Add(e *ntconv.Event, subject T) {
 
 // addSubject adds an event with the subject of the samples that it begins.
 func (m *streamMeter[T]) addSubject(e *ntconv.Event, subject T) {
-	if !m.watched {
-		m.watch(e)
+	if !m.Watched {
+		m.Watch(e)
 	}
-	for _, p := range m.touched {
-		for p.slot >= len(m.subjects) {
+	for _, p := range m.Touched {
+		for p.Slot >= len(m.subjects) {
 			m.subjects = append(m.subjects, subject)
 		}
-		m.subjects[p.slot] = subject
+		m.subjects[p.Slot] = subject
 	}
-	m.add(e)
+	m.Add(e)
 }
 
 // accept emits a sample of a meter.
-func (s *Stream[T]) accept(m *streamMeter[T], f *finished) {
-	if !f.place.selected && !s.unselected {
+func (s *Stream[T]) accept(m *streamMeter[T], f *meters.Finished) {
+	if !f.Place.Selected && !s.unselected {
 		return // there is no subject
 	}
-	carry := m.carry[int(f.source)*len(m.columns):]
-	for i := range f.values {
-		if m.columns[i].scale == scaleFraction {
-			f.values[i], carry[i] = rounded(f.values[i], carry[i])
+	carry := m.carry[int(f.Source)*len(m.columns):]
+	for i := range f.Values {
+		if m.columns[i].Scale == meters.ScaleFraction {
+			f.Values[i], carry[i] = meters.Rounded(f.Values[i], carry[i])
 		}
 	}
 	c := &m.sampleSpec
-	if unknown := m.collector.spec.unknown; unknown != nil && unknown(int(f.source)) != noColumn {
-		i := unknown(int(f.source))
-		f.values, f.variances = slices.Delete(f.values, i, i+1), slices.Delete(f.variances, i, i+1)
+	if unknown := m.Collector.Spec.Unknown; unknown != nil && unknown(int(f.Source)) != meters.NoColumn {
+		i := unknown(int(f.Source))
+		f.Values, f.Variances = slices.Delete(f.Values, i, i+1), slices.Delete(f.Variances, i, i+1)
 		c = m.less
 	}
-	s.out.Source, s.out.Variances = f.source, nil
-	if len(f.variances) > 0 {
-		s.out.Variances = f.variances[c.first:]
+	s.out.Source, s.out.Variances = f.Source, nil
+	if len(f.Variances) > 0 {
+		s.out.Variances = f.Variances[c.first:]
 	}
-	s.out.About, s.out.Leaf = s.tags.value(f.tags, m.collector.spec.subject), s.tags.value(f.tags, m.leaf)
+	s.out.About, s.out.Leaf = s.tags.Value(f.Tags, m.Collector.Spec.Subject), s.tags.Value(f.Tags, m.leaf)
 	var subject T
-	if f.place.selected {
-		subject = m.subjects[f.slot]
+	if f.Place.Selected {
+		subject = m.subjects[f.Slot]
 	}
-	s.out.Time = f.place.time
-	s.pass(c, m.keys, f.values, f.tags, subject)
+	s.out.Time = f.Place.Time
+	s.pass(c, m.keys, f.Values, f.Tags, subject)
 	s.out.About, s.out.Leaf = "", ""
 	s.out.Source, s.out.Variances = 0, nil
 }
 
 func (s *Stream[T]) add(e *ntconv.Event, c *sampleSpec, subject T) {
-	s.o.reset(len(c.columns), len(c.spec.tags))
-	if !c.spec.measure(e, &s.o) {
-		s.undecodable[c.kind].add(e.Offset)
+	s.o.Reset(len(c.columns), len(c.spec.Tags))
+	if !c.spec.Measure(e, &s.o) {
+		s.undecodable[c.kind].Add(e.Offset)
 	}
-	tags := s.tags.id(s.o.tags)
+	tags := s.tags.Id(s.o.Tags)
 	t := s.timing[c.kind]
 	if t == nil {
 		s.out.Time = e.Time
-		s.pass(c, c.spec.tags, s.o.values, tags, subject)
+		s.pass(c, c.spec.Tags, s.o.Values, tags, subject)
 		return
 	}
 	l := t.Of(e.Thread)
 	if _, ok := l.Advance(e.Time); !ok { // note has ended the previous interval
-		t.late.add(e.Offset)
+		t.late.Add(e.Offset)
 		s.out.Time = e.Time
-		s.pass(c, c.spec.tags, s.o.values, tags, subject)
+		s.pass(c, c.spec.Tags, s.o.Values, tags, subject)
 		return
 	}
 	l.Wait(e.Time)
 	w := &l.Data
-	w.source, w.tags, w.subject, w.values = c, tags, subject, append(w.values[:0], s.o.values...)
+	w.source, w.tags, w.subject, w.values = c, tags, subject, append(w.values[:0], s.o.Values...)
 }
 
 // pass converts the values of a sample in place and emits it.
 func (s *Stream[T]) pass(c *sampleSpec, keys []string, values []int64, tags uint32, subject T) {
 	for i := c.first; i < len(values); i++ {
 		switch {
-		case i == c.spec.interval: // end has converted it
-		case c.columns[i].scale == scaleTicks:
+		case i == c.spec.Interval: // end has converted it
+		case c.columns[i].Scale == meters.ScaleTicks:
 			values[i] = int64(s.info.Clock.Duration(ntconv.Ticks(values[i])))
-		case c.columns[i].scale == scalePeriod:
+		case c.columns[i].Scale == meters.ScalePeriod:
 			values[i] = bin.MulClamped(values[i], s.period)
 		}
 	}
 	s.out.Count = countOf(c.columns, values)
-	s.labels = s.tags.appendTags(s.labels[:0], tags, keys, nil)
+	s.labels = s.tags.AppendTags(s.labels[:0], tags, keys, nil)
 	s.out.Kind, s.out.Types, s.out.Values, s.out.Labels, s.out.Subject = c.kind, c.types, values[c.first:], s.labels, subject
 	s.emit(&s.out)
 }
@@ -324,19 +325,19 @@ func (s *Stream[T]) end(l *rounds.Thread[waiting[T]], ticks uint64, _ rounds.End
 	clock, w := &s.info.Clock, &l.Data
 	until := bin.AddClamped(l.At, bin.Clamped[ntconv.Ticks](ticks))
 	s.until = max(s.until, until)
-	w.values[w.source.spec.interval] += clock.Nanos(until) - clock.Nanos(l.At)
+	w.values[w.source.spec.Interval] += clock.Nanos(until) - clock.Nanos(l.At)
 	s.out.Time = l.At
-	s.pass(w.source, w.source.spec.tags, w.values, w.tags, w.subject)
+	s.pass(w.source, w.source.spec.Tags, w.values, w.tags, w.subject)
 }
 
 // OrderMatters reports whether the same events in time order could have given other samples. Call it before Finish.
 func (s *Stream[T]) OrderMatters() bool {
 	for _, t := range s.timed {
-		if t.late.n > 0 || t.Disordered {
+		if t.late.N > 0 || t.Disordered {
 			return true
 		}
 	}
-	return slices.ContainsFunc(s.meters, func(m *streamMeter[T]) bool { return m.disordered })
+	return slices.ContainsFunc(s.meters, func(m *streamMeter[T]) bool { return m.Disordered })
 }
 
 // Unpaired returns the number of intervals of a kind that gave no sample, because their begin or end is missing. It is
@@ -344,7 +345,7 @@ func (s *Stream[T]) OrderMatters() bool {
 func (s *Stream[T]) Unpaired(k sample.Kind) uint64 {
 	for _, m := range s.meters {
 		if m.kind == k {
-			return m.cuts.total()
+			return m.Cuts.Total()
 		}
 	}
 	return 0
@@ -360,12 +361,12 @@ func (s *Stream[T]) Finish() {
 		name := sample.Kind(k).String()
 		if t != nil {
 			t.Finish()
-			s.report.Note(ntconv.CodeOutOfOrder, t.late.n, t.late.offset, name+" samples out of time order have no weight")
+			s.report.Note(ntconv.CodeOutOfOrder, t.late.N, t.late.Offset, name+" samples out of time order have no weight")
 		}
-		s.report.Note(ntconv.CodePayload, s.undecodable[k].n, s.undecodable[k].offset, name+" samples")
+		s.report.Note(ntconv.CodePayload, s.undecodable[k].N, s.undecodable[k].Offset, name+" samples")
 	}
 	for _, m := range s.meters {
-		m.finish(s.report)
+		m.Finish(s.report)
 	}
 }
 
@@ -387,41 +388,41 @@ func (s *Stream[T]) roleOf(e *ntconv.Event) *streamRole {
 func (s *Stream[T]) newRole(e *ntconv.Event) *streamRole {
 	r := &streamRole{class: rounds.ClassOf(e.Type), after: recording.IsAfter(e.Type)}
 	for _, k := range s.kinds {
-		spec := &specs()[k]
+		spec := &meters.Specs()[k]
 		switch {
-		case spec.meter != nil || spec.matches == nil || !spec.matches(e.Type):
+		case spec.Meter != nil || spec.Matches == nil || !spec.Matches(e.Type):
 		case k == sample.Imported:
 			r.samples = append(r.samples, newSampleSpec(spec, importedColumns(e.Type)))
 		default:
-			r.samples = append(r.samples, newSampleSpec(spec, spec.columns))
+			r.samples = append(r.samples, newSampleSpec(spec, spec.Columns))
 		}
 	}
 	for i, m := range s.meters {
-		if m.role(e) != 0 {
+		if m.Role(e) != 0 {
 			r.meters = append(r.meters, i)
 		}
 	}
 	return r
 }
 
-func newSampleSpec(s *spec, columns []column) sampleSpec {
-	c := sampleSpec{kind: s.kind, spec: s, columns: columns}
-	if len(columns) > 1 && columns[0].one {
+func newSampleSpec(s *meters.Spec, columns []meters.Column) sampleSpec {
+	c := sampleSpec{kind: s.Kind, spec: s, columns: columns}
+	if len(columns) > 1 && columns[0].One {
 		c.first = 1
 	}
 	for _, column := range columns[c.first:] {
-		c.types = append(c.types, column.ValueType)
+		c.types = append(c.types, column.Type)
 	}
 	return c
 }
 
-// newLess returns the description of samples without the column of spec.unknown, or nil if every source has all columns.
-func newLess(s *spec, columns []column) *sampleSpec {
-	for source := range s.sources {
-		if s.unknown == nil {
+// newLess returns the description of samples without the column of Spec.Unknown, or nil if every source has all columns.
+func newLess(s *meters.Spec, columns []meters.Column) *sampleSpec {
+	for source := range s.Sources {
+		if s.Unknown == nil {
 			break
 		}
-		if i := s.unknown(source); i != noColumn {
+		if i := s.Unknown(source); i != meters.NoColumn {
 			c := newSampleSpec(s, slices.Delete(slices.Clone(columns), i, i+1))
 			return &c
 		}
@@ -432,7 +433,7 @@ func newLess(s *spec, columns []column) *sampleSpec {
 // A timing is the state of one kind whose samples last until the next sample of their thread.
 type timing[T any] struct {
 	*rounds.Threads[waiting[T]]
-	late tally
+	late meters.Tally
 }
 
 // A waiting is a sample that waits for the end of its interval.

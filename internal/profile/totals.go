@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
 // A Totals adds up the samples that a Stream gives for one kind. It is not safe for concurrent use.
 type Totals struct {
 	kind    sample.Kind
-	types   []ValueType
-	last    *ValueType // the first element of the latest list of types; its columns are place
-	place   []int      // indices in types
+	types   []sample.Type
+	last    *sample.Type // the first element of the latest list of types; its columns are place
+	place   []int        // indices in types
 	sources []sourceTotals
 }
 
@@ -31,7 +32,7 @@ func NewTotals(k sample.Kind) *Totals { return &Totals{kind: k} }
 
 // Add adds a sample with the members of a Weighed, which it borrows. Sums saturate. It allocates only for new sources and
 // types.
-func (t *Totals) Add(count uint64, types []ValueType, values []int64, variances []float64, source uint8) {
+func (t *Totals) Add(count uint64, types []sample.Type, values []int64, variances []float64, source uint8) {
 	for int(source) >= len(t.sources) {
 		t.sources = append(t.sources, sourceTotals{
 			values: make([]int64, len(t.types)), variances: make([]float64, len(t.types)),
@@ -54,7 +55,7 @@ func (t *Totals) Add(count uint64, types []ValueType, values []int64, variances 
 }
 
 // arrange determines the columns of a list of types. Samples of imported profiles may have different lists.
-func (t *Totals) arrange(types []ValueType) {
+func (t *Totals) arrange(types []sample.Type) {
 	t.last, t.place = &types[0], t.place[:0]
 	for _, typ := range types {
 		i := slices.Index(t.types, typ)
@@ -72,14 +73,14 @@ func (t *Totals) arrange(types []ValueType) {
 
 // A Sum is the total of one sample type.
 type Sum struct {
-	ValueType
+	sample.Type
 	Value int64
 	Error float64 // standard error as a fraction of Value; 0 for a count
 }
 
 // Used returns which sources the profile uses, by Weighed.Source.
 func (t *Totals) Used() []bool {
-	_, used := SourcesOf(t.kind, t.samples())
+	_, used := meters.SourcesOf(t.kind, t.samples())
 	return used
 }
 
@@ -94,9 +95,9 @@ func (t *Totals) samples() (n []uint64) {
 func (t *Totals) Sums() (samples uint64, sums []Sum) {
 	used := t.Used()
 	variances := make([]float64, len(t.types))
-	systematic := specs()[t.kind].systematic
+	systematic := meters.Specs()[t.kind].Systematic
 	for _, typ := range t.types {
-		sums = append(sums, Sum{ValueType: typ})
+		sums = append(sums, Sum{Type: typ})
 	}
 	for i := range t.sources {
 		s := &t.sources[i]
@@ -124,7 +125,7 @@ func (t *Totals) Sums() (samples uint64, sums []Sum) {
 // Source returns the names of the sources that the profile uses, and of those that it does not use with their numbers of
 // samples. Both are empty if the kind has only one source.
 func (t *Totals) Source() (source string, unused []string) {
-	names, used := SourcesOf(t.kind, t.samples())
+	names, used := meters.SourcesOf(t.kind, t.samples())
 	for i := range t.sources {
 		switch n := t.sources[i].samples; {
 		case n == 0 || i >= len(names):

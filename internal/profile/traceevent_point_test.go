@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/sample"
@@ -94,7 +95,7 @@ func TestPointsOfTraceEvent(t *testing.T) {
 			}
 			if len(want.exceptions) > 0 {
 				compared[sample.Exceptions]++
-				sameTotals(t, valueBy(read(sample.Exceptions), 0, byLabel(profile.LabelExceptionType)), want.exceptions)
+				sameTotals(t, valueBy(read(sample.Exceptions), 0, byLabel(meters.LabelExceptionType)), want.exceptions)
 			}
 			if want.ticks+want.samples > 0 {
 				compared[sample.Alloc]++
@@ -108,7 +109,7 @@ func TestPointsOfTraceEvent(t *testing.T) {
 }
 
 func compareAllocations(t *testing.T, p *profile.Profile, want *refPoints) {
-	bytes := valueBy(p, 1, byLabel(profile.LabelType))
+	bytes := valueBy(p, 1, byLabel(meters.LabelType))
 	var total, wantTotal float64
 	for _, n := range bytes {
 		total += float64(n)

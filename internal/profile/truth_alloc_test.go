@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/events/dotnet"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -32,7 +33,7 @@ func exceptionTruth(tt *truthTable) {
 				byType[t] += c.Events / float64(len(parts))
 			}
 		}
-		measured := valueBy(p, 0, byLabel(profile.LabelExceptionType))
+		measured := valueBy(p, 0, byLabel(meters.LabelExceptionType))
 		for _, t := range types {
 			spelled := dotnet.TypeName(t, false)
 			tt.exact(truthRow{recording: name, kind: sample.Exceptions, what: spelled, truth: byType[t], measured: float64(measured[spelled])})
@@ -72,7 +73,7 @@ func allocatedBy(p *profile.Profile, column int) map[string]int64 {
 	return valueBy(p, column, func(s *profile.Sample) string {
 		for i := range s.Frames {
 			if strings.Contains(s.Frames[i].Func.Name, "Shop.Alloc.") {
-				return byLabel(profile.LabelType)(s) + " " + byLabel(profile.LabelHeap)(s)
+				return byLabel(meters.LabelType)(s) + " " + byLabel(meters.LabelHeap)(s)
 			}
 		}
 		return ""

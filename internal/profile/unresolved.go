@@ -130,7 +130,7 @@ func (n *names) finish(p *Profile) {
 }
 
 // mainValue describes the values that Summary.Total adds up, for example "wall time" or "samples".
-func mainValue(t ValueType) string {
+func mainValue(t sample.Type) string {
 	if isTime(t.Unit) {
 		return t.Type + " time"
 	}

@@ -3,7 +3,7 @@ package timeline
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -16,7 +16,7 @@ type allocations struct {
 }
 
 // append appends the source plus 1 and the bytes of an event, or 0 if it is not an allocation.
-func (a *allocations) append(rec []byte, e *ntconv.Event, of *profile.Allocation) []byte {
+func (a *allocations) append(rec []byte, e *ntconv.Event, of *meters.Allocation) []byte {
 	if of == nil {
 		return appendNumber(rec, 0)
 	}
@@ -37,7 +37,7 @@ func (a *allocations) read(c *bin.Reader) int64 {
 		return 0
 	}
 	if a.used == nil {
-		_, a.used = profile.SourcesOf(sample.Alloc, a.samples)
+		_, a.used = meters.SourcesOf(sample.Alloc, a.samples)
 	}
 	bytes := c.Varint()
 	if int(source) > len(a.used) || !a.used[source-1] {

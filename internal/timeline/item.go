@@ -2,7 +2,6 @@ package timeline
 
 import (
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -75,7 +74,7 @@ type Item struct {
 // A Weight is the weight of a sample. It is borrowed with the Item.
 type Weight struct {
 	Kind   sample.Kind
-	Types  []profile.ValueType // one per value; shared and immutable
+	Types  []sample.Type // one per value; shared and immutable
 	Values []int64
 	State  string // state of the thread; "" if unknown
 	// Until is the end of the time that the sample represents, in nanoseconds since Timeline.Start. It is at least

@@ -13,7 +13,7 @@ import (
 // profile of its own.
 type Measure struct {
 	Kind      sample.Kind
-	Type      profile.ValueType
+	Type      sample.Type
 	Number    int64 // in the order of first use
 	Dimension Dimension
 	Scale     int64 // factor from the values to nanoseconds or bytes
@@ -39,13 +39,13 @@ type Measures struct {
 
 type measureKey struct {
 	kind sample.Kind
-	typ  profile.ValueType
+	typ  sample.Type
 }
 
 // A typesKey identifies a list of types by its address, because all samples of an event type share one.
 type typesKey struct {
 	kind  sample.Kind
-	types *profile.ValueType
+	types *sample.Type
 }
 
 // See notes the type of an event, which determines the order of sample types. Call it for each event before Of.

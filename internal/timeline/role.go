@@ -8,8 +8,8 @@ import (
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -26,8 +26,8 @@ type role struct {
 	describes bool // events that describe a process
 	rundown   bool // events that only describe methods, modules, mappings or symbols
 
-	exception  *schema.Projection  // of the type of a thrown exception, or nil
-	allocation *profile.Allocation // of the bytes of an allocation, or nil
+	exception  *schema.Projection // of the type of a thrown exception, or nil
+	allocation *meters.Allocation // of the bytes of an allocation, or nil
 
 	chrome      bool // events of Chrome's format
 	chromeSlice bool // these begin or end a slice, or are complete slices
@@ -99,12 +99,12 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 	if s.Provider == clr.Runtime && s.Name == "ExceptionThrown" {
 		r.exception, _ = s.Project("ExceptionType")
 	}
-	r.allocation = profile.NewAllocation(s)
+	r.allocation = meters.NewAllocation(s)
 	r.describeChrome(s)
 	return r
 }
 
-func isSample(t *ntconv.Type) bool { return profile.IsSample(t) || imported.ColumnsOf(t) != nil }
+func isSample(t *ntconv.Type) bool { return meters.IsSample(t) || imported.ColumnsOf(t) != nil }
 
 // describeChrome sets the members for events of Chrome's format.
 func (r *role) describeChrome(s *schema.Schema) {
@@ -141,7 +141,7 @@ func onlyDescribes(t *ntconv.Type, class clr.Class) bool {
 func (t *Timeline) spelling(recorded []byte) string {
 	name, known := t.spelled[string(recorded)]
 	if !known {
-		name = t.titles.share([]byte(profile.TypeNameOf(t.stacks.namer)(string(recorded))))
+		name = t.titles.share([]byte(meters.TypeNameOf(t.stacks.namer)(string(recorded))))
 		if len(t.spelled) < maxTitles {
 			t.spelled[string(recorded)] = name
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -14,8 +15,8 @@ import (
 type sampleReader struct {
 	t      *Timeline
 	stream *profile.Stream[unweighed]
-	types  [][]profile.ValueType // by number
-	ids    map[*profile.ValueType]uint32
+	types  [][]sample.Type // by number
+	ids    map[*sample.Type]uint32
 	states []string // by number
 
 	computed bool // the kinds include some that are computed from events
@@ -29,7 +30,7 @@ type unweighed struct {
 
 func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 	r := &sampleReader{
-		t: t, ids: map[*profile.ValueType]uint32{}, types: make([][]profile.ValueType, 1),
+		t: t, ids: map[*sample.Type]uint32{}, types: make([][]sample.Type, 1),
 		states: make([]string, 1),
 	}
 	o := &t.opts
@@ -38,7 +39,7 @@ func newSampleReader(t *Timeline, info *ntconv.Info) *sampleReader {
 	}
 	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{
 		Kinds: o.Kinds, Options: o.KindOptions, Window: o.Window, Report: o.Report,
-		TypeName: profile.TypeNameOf(t.stacks.namer),
+		TypeName: meters.TypeNameOf(t.stacks.namer),
 	})
 	return r
 }
@@ -74,7 +75,7 @@ func (r *sampleReader) weighed(w *profile.Weighed[unweighed]) {
 
 // typesOf returns the number of a list of types. All samples of an event type share one list, so its address identifies
 // it.
-func (r *sampleReader) typesOf(list []profile.ValueType) uint32 {
+func (r *sampleReader) typesOf(list []sample.Type) uint32 {
 	if len(list) == 0 {
 		return 0
 	}
@@ -105,7 +106,7 @@ var units = [...]struct {
 }{{"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}}
 
 // lasts returns the nanoseconds that a sample represents: its first value that is a time, or 0.
-func lasts(types []profile.ValueType, values []int64) int64 {
+func lasts(types []sample.Type, values []int64) int64 {
 	for i := range types {
 		for _, u := range units {
 			if types[i].Unit == u.name && values[i] > 0 {

@@ -15,10 +15,10 @@ type ValueType = sample.Type
 // other tools show, unsigned, then the value of each of Types, signed. Fields returns their description. More fields
 // may follow, which are not columns.
 type Columns struct {
-	Types      []ValueType
-	Default    string    // Type of the column to show first; empty selects the last one
-	PeriodType ValueType // what Period counts; zero if unknown
-	Period     int64     // nominal sampling interval, in the unit of PeriodType; 0 if unknown
+	Types      []sample.Type
+	Default    string      // Type of the column to show first; empty selects the last one
+	PeriodType sample.Type // what Period counts; zero if unknown
+	Period     int64       // nominal sampling interval, in the unit of PeriodType; 0 if unknown
 }
 
 // Main returns the index of the column to show first, and 0 if there are no columns.
@@ -34,7 +34,7 @@ func (c *Columns) Main() int {
 // TypeNames returns the names by which users select the types: the Type of each, and Type#2, Type#3 and so on for
 // further columns with the same Type. The names are distinct. They are for selecting only; outputs keep the names of
 // the profile.
-func TypeNames(types []ValueType) []string {
+func TypeNames(types []sample.Type) []string {
 	names, taken := make([]string, len(types)), make(map[string]bool, len(types))
 	var again []int
 	for i, t := range types {
@@ -95,14 +95,14 @@ func ColumnsOf(t *ntconv.Type) *Columns {
 		return nil
 	}
 	c := &Columns{
-		Types:      make([]ValueType, n),
+		Types:      make([]sample.Type, n),
 		Default:    get(t, attrDefault),
-		PeriodType: ValueType{Type: get(t, attrPeriodType), Unit: get(t, attrPeriodUnit)},
+		PeriodType: sample.Type{Type: get(t, attrPeriodType), Unit: get(t, attrPeriodUnit)},
 		Period:     number(t, attrPeriod),
 	}
 	for i := range c.Types {
 		k := strconv.Itoa(i)
-		c.Types[i] = ValueType{Type: get(t, attrType+k), Unit: get(t, attrUnit+k)}
+		c.Types[i] = sample.Type{Type: get(t, attrType+k), Unit: get(t, attrUnit+k)}
 	}
 	return c
 }

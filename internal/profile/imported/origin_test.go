@@ -10,10 +10,11 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // generated draws an origin with the given columns.
-func generated(t *rapid.T, types []imported.ValueType, period imported.ValueType) imported.Origin {
+func generated(t *rapid.T, types []sample.Type, period sample.Type) imported.Origin {
 	text := rapid.StringN(0, 3, -1)
 	name := rapid.SampledFrom(types).Draw(t, "default").Type
 	return imported.Origin{
@@ -27,10 +28,10 @@ func generated(t *rapid.T, types []imported.ValueType, period imported.ValueType
 	}
 }
 
-func valueTypes(t *rapid.T) []imported.ValueType {
+func valueTypes(t *rapid.T) []sample.Type {
 	text := rapid.StringN(0, 3, -1)
-	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) imported.ValueType {
-		return imported.ValueType{Type: text.Draw(t, "type"), Unit: text.Draw(t, "unit")}
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) sample.Type {
+		return sample.Type{Type: text.Draw(t, "type"), Unit: text.Draw(t, "unit")}
 	}), 1, 4).Draw(t, "types")
 }
 
@@ -40,7 +41,7 @@ func typeOf(o *imported.Origin) *ntconv.Type {
 
 func TestOfRestoresAttrs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		o := generated(t, valueTypes(t), imported.ValueType{Type: rapid.String().Draw(t, "period type")})
+		o := generated(t, valueTypes(t), sample.Type{Type: rapid.String().Draw(t, "period type")})
 		if len(o.Comments) == 0 {
 			o.Comments = nil
 		}
@@ -56,7 +57,7 @@ func TestOfRestoresAttrs(t *testing.T) {
 
 // Attributes from untrusted files must not describe more columns than the events have fields.
 func TestNoOrigin(t *testing.T) {
-	o := imported.Origin{Columns: imported.Columns{Types: []imported.ValueType{{Type: "cpu"}, {Type: "wall"}}}}
+	o := imported.Origin{Columns: imported.Columns{Types: []sample.Type{{Type: "cpu"}, {Type: "wall"}}}}
 	good := typeOf(&o)
 	if imported.Of(good) == nil {
 		t.Fatal("no origin")
@@ -75,7 +76,7 @@ func TestNoOrigin(t *testing.T) {
 // TestMergeIsPprofs compares Merge with the merge of google/pprof, which does not use attributes.
 func TestMergeIsPprofs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		types, period := valueTypes(t), imported.ValueType{Type: "cpu", Unit: "nanoseconds"}
+		types, period := valueTypes(t), sample.Type{Type: "cpu", Unit: "nanoseconds"}
 		var list []*ntconv.Type
 		var profiles []*profile.Profile
 		for i := range rapid.IntRange(1, 4).Draw(t, "profiles") {
@@ -115,7 +116,7 @@ func profileOf(o *imported.Origin) *profile.Profile {
 }
 
 func TestMainColumn(t *testing.T) {
-	c := imported.Columns{Types: []imported.ValueType{{Type: "a"}, {Type: "b"}, {Type: "c"}}}
+	c := imported.Columns{Types: []sample.Type{{Type: "a"}, {Type: "b"}, {Type: "c"}}}
 	for name, want := range map[string]int{"": 2, "a": 0, "b": 1, "d": 2} {
 		c.Default = name
 		if got := c.Main(); got != want {
@@ -136,9 +137,9 @@ func TestTypeNames(t *testing.T) {
 		{[]string{"cpu", "cpu", "cpu#2", "cpu"}, []string{"cpu", "cpu#3", "cpu#2", "cpu#4"}},
 		{[]string{"", "", "#2", "a"}, []string{"", "#3", "#2", "a"}},
 	} {
-		var types []imported.ValueType
+		var types []sample.Type
 		for _, name := range tt.types {
-			types = append(types, imported.ValueType{Type: name, Unit: "count"})
+			types = append(types, sample.Type{Type: name, Unit: "count"})
 		}
 		if got := imported.TypeNames(types); !slices.Equal(got, tt.want) {
 			t.Errorf("%q: %q, want %q", tt.types, got, tt.want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/spool"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // Names of the limits in errors: one per member of Limits that can cause one, and LimitColumns for maxColumns.
@@ -55,7 +56,7 @@ type Builder struct {
 	used    int64 // bytes that Charge has counted
 	tree    tree
 	threads []owner
-	columns []ValueType
+	columns []sample.Type
 	weights []Weight // indexed by column
 	first   int64    // earliest time; math.MaxInt64 without samples and records
 	spool   *spool.Spool
@@ -102,7 +103,7 @@ func (b *Builder) AddThread(t *ntconv.Thread, labels *ntconv.Labels) (uint32, er
 const maxColumns = 100
 
 // Column returns the number of a sample type, counting from 0. It adds the type if it is new.
-func (b *Builder) Column(t ValueType) (int, error) {
+func (b *Builder) Column(t sample.Type) (int, error) {
 	n := len(b.columns)
 	if i := slices.Index(b.columns, t); i >= 0 {
 		return i, nil

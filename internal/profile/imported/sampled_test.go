@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/sample"
 )
 
 func must[T any](t *testing.T) func(v T, err error) T {
@@ -27,8 +28,8 @@ func TestOrder(t *testing.T) {
 	p := &ntconv.Process{PID: 1}
 	one := must[uint32](t)(b.AddThread(&ntconv.Thread{TID: 1, Process: p}, nil))
 	two := must[uint32](t)(b.AddThread(&ntconv.Thread{TID: 2, Process: p}, nil))
-	count := must[int](t)(b.Column(imported.ValueType{Type: "samples", Unit: "count"}))
-	size := must[int](t)(b.Column(imported.ValueType{Type: "space", Unit: "bytes"}))
+	count := must[int](t)(b.Column(sample.Type{Type: "samples", Unit: "count"}))
+	size := must[int](t)(b.Column(sample.Type{Type: "space", Unit: "bytes"}))
 	node := imported.NoStack
 	for i := range 3 {
 		node = must[imported.Node](t)(b.Child(node, uint32(i)))
@@ -100,7 +101,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("a second thread: %v", err)
 	}
 	for i := 0; err == nil || i < 200; i++ {
-		_, err = b.Column(imported.ValueType{Type: fmt.Sprint(i)})
+		_, err = b.Column(sample.Type{Type: fmt.Sprint(i)})
 	}
 	if !errors.Is(err, ntconv.ErrLimit) {
 		t.Errorf("many columns: %v", err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // Attributes of the type of samples that describe their first field, the weight that viewers use.
@@ -120,7 +121,7 @@ func WeightColumn(t *ntconv.Type) int {
 	if main := c.Main(); c.Types[main].Type == name {
 		return main // another column may have the same name
 	}
-	return slices.IndexFunc(c.Types, func(v ValueType) bool { return v.Type == name })
+	return slices.IndexFunc(c.Types, func(v sample.Type) bool { return v.Type == name })
 }
 
 // NegativeWeight reports whether the weight of a sample is 0 because its value in that column is negative.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -22,7 +22,7 @@ func TestKindsDocument(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, k := range sample.All() {
-		types, main, labels := profile.Describe(k)
+		types, main, labels := meters.Describe(k)
 		var columns, keys []string
 		for i, v := range types {
 			text := "`" + v.Type + "/" + v.Unit + "`"

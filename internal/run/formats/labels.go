@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -15,11 +16,11 @@ const flagDropLabel = "drop-label"
 // sampleLabels are the keys that samples may have in addition to those of their events and of their kind. Imported
 // samples have only the labels of their profile.
 var sampleLabels = []string{
-	profile.LabelHost,
-	profile.LabelPID,
-	profile.LabelProcess,
-	profile.LabelThread,
-	profile.LabelThreadID,
+	meters.LabelHost,
+	meters.LabelPID,
+	meters.LabelProcess,
+	meters.LabelThread,
+	meters.LabelThreadID,
 }
 
 // droppedLabels finds keys of --drop-label that no sample has.
@@ -48,7 +49,7 @@ func (d *droppedLabels) see(e *ntconv.Event) {
 
 // notes returns a note on the keys that no sample has, with the keys that the written samples have.
 func (d *droppedLabels) notes(written []string, of sample.Kind) []string {
-	known := profile.KindLabels(of)
+	known := meters.KindLabels(of)
 	if of != sample.Imported {
 		known = append(known, sampleLabels...)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/select/selection"
@@ -91,7 +91,7 @@ func (s *Spans) link(p *pass.Pass, src ntconv.Source) ntconv.Source {
 	if s.index == nil || s.index.Len() == 0 {
 		return src
 	}
-	s.linker = active.NewLinker(src, s.index, active.LinkOptions{Use: s.evidence, Name: s.name, Sample: profile.SampleTypes(s.kind)})
+	s.linker = active.NewLinker(src, s.index, active.LinkOptions{Use: s.evidence, Name: s.name, Sample: meters.SampleTypes(s.kind)})
 	return s.linker
 }
 
@@ -135,7 +135,7 @@ func (s *Spans) counts(r formats.Result) active.Counts {
 	if err != nil { // the output has samples of all kinds
 		k = s.kind
 	}
-	return s.linker.Counts(profile.SampleTypes(k))
+	return s.linker.Counts(meters.SampleTypes(k))
 }
 
 // Describe adds the result of linking samples to a summary.

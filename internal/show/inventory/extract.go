@@ -7,8 +7,8 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/events/clr"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/sample"
@@ -155,7 +155,7 @@ func computed() (list []extractable) {
 		case sample.Wall, sample.CPU, sample.Imported, sample.Events:
 			continue
 		}
-		of := profile.SampleTypes(k)
+		of := meters.SampleTypes(k)
 		list = append(list, extractable{
 			what: k.Noun(0), count: all(func(t *typeCount) bool { return of(t.typ) }),
 			command: "ntconv top --kind " + k.String() + " IN", kind: k.String(),

@@ -191,7 +191,7 @@ func (k *kindTotals) describe() Kind {
 	item := Kind{Kind: k.kind.String(), Samples: int64(samples), Noun: k.kind.Noun(int64(samples)), Values: []Value{}}
 	item.Source, item.Unused = k.totals.Source()
 	for i, sum := range sums {
-		v := Value{Type: sum.Type, Unit: sum.Unit, Total: sum.Value, Error: significant(sum.Error)}
+		v := Value{Type: sum.Type.Type, Unit: sum.Unit, Total: sum.Value, Error: significant(sum.Error)}
 		if i < len(k.lengths) && k.lengths[i] != nil {
 			v.Quantiles = quantiles(k.lengths[i])
 		}

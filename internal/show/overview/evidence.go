@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -31,7 +32,7 @@ type Durations struct {
 // An observation records the evidence of the samples of a kind from one source.
 type observation struct {
 	counts   series
-	types    []profile.ValueType // parallel to values and squares
+	types    []sample.Type // parallel to values and squares
 	values   []series
 	squares  []float64
 	requests map[Durations]*distribution.Distribution // by side and name
@@ -54,7 +55,7 @@ func (k *kindTotals) observe(w *profile.Weighed[struct{}]) {
 	if k.kind != sample.Requests || len(w.Values) == 0 {
 		return
 	}
-	key := Durations{Side: label(w.Labels, profile.LabelSide), Name: label(w.Labels, profile.LabelRequest)}
+	key := Durations{Side: label(w.Labels, meters.LabelSide), Name: label(w.Labels, meters.LabelRequest)}
 	h := o.requests[key]
 	if h == nil {
 		if len(o.requests) >= maxRequests {

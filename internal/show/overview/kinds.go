@@ -4,18 +4,19 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 )
 
 // partLabels are the labels that divide the samples of a kind into parts.
 var partLabels = [sample.Count]string{
-	sample.Wall:       profile.LabelState,
-	sample.Alloc:      profile.LabelType,
-	sample.Exceptions: profile.LabelExceptionType,
-	sample.Wait:       profile.LabelWaitSource,
-	sample.GC:         profile.LabelGeneration,
-	sample.JIT:        profile.LabelTier,
-	sample.Requests:   profile.LabelSide,
+	sample.Wall:       meters.LabelState,
+	sample.Alloc:      meters.LabelType,
+	sample.Exceptions: meters.LabelExceptionType,
+	sample.Wait:       meters.LabelWaitSource,
+	sample.GC:         meters.LabelGeneration,
+	sample.JIT:        meters.LabelTier,
+	sample.Requests:   meters.LabelSide,
 }
 
 // isPartLabel reports whether a kind is divided by the label with a key.

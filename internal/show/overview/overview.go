@@ -5,6 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -59,7 +60,7 @@ func New(info *ntconv.Info, o Options) *Sink {
 	}
 	keep := isPartLabel
 	if o.Evidence {
-		keep = func(key string) bool { return isPartLabel(key) || key == profile.LabelRequest }
+		keep = func(key string) bool { return isPartLabel(key) || key == meters.LabelRequest }
 	}
 	var kinds []sample.Kind
 	for _, k := range sample.All() {

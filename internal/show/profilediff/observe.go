@@ -7,7 +7,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/distribution"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/show/overview"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
@@ -51,7 +51,7 @@ type ObserveOptions struct {
 
 // Observe returns an Observed without events.
 func Observe(info *ntconv.Info, o ObserveOptions) *Observed {
-	of := overview.Options{Window: o.Window, TypeName: profile.TypeNameOf(o.Namer), Evidence: true}
+	of := overview.Options{Window: o.Window, TypeName: meters.TypeNameOf(o.Namer), Evidence: true}
 	observed := &Observed{
 		info: info, counts: o.Counts, filtered: o.Filtered, overview: overview.New(info, of), counters: map[counterKey]*readings{}, reader: recording.NewCounterReader(),
 		reads: map[*ntconv.Type]bool{}, threads: map[*ntconv.Thread]bool{}, spans: map[spanKey]*distribution.Distribution{},

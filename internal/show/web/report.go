@@ -7,6 +7,7 @@ import (
 	"github.com/google/pprof/profile"
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // TopOptions selects the contents of a report. The zero value lists all functions, sorted by their own values of the
@@ -76,9 +77,9 @@ func sampleIndex(p *profile.Profile, name string) (int, error) {
 
 // nameTypes makes the names of the sample types distinct, because the driver rejects profiles with equal names.
 func nameTypes(p *profile.Profile) {
-	types := make([]imported.ValueType, len(p.SampleType))
+	types := make([]sample.Type, len(p.SampleType))
 	for i, t := range p.SampleType {
-		types[i] = imported.ValueType{Type: t.Type, Unit: t.Unit}
+		types[i] = sample.Type{Type: t.Type, Unit: t.Unit}
 	}
 	for i, name := range imported.TypeNames(types) {
 		p.SampleType[i] = &profile.ValueType{Type: name, Unit: types[i].Unit}

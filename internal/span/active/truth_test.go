@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
@@ -128,7 +128,7 @@ func readSamples(t *testing.T, data []byte) (x *active.Index, samples []*ntconv.
 				t.Fatal(err)
 			case pass == 0:
 				x.Add(e)
-			case e.Kind == ntconv.KindEvent && profile.IsSample(e.Type):
+			case e.Kind == ntconv.KindEvent && meters.IsSample(e.Type):
 				samples = append(samples, e.Clone())
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/internal/events/operation"
-	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/sample"
@@ -124,7 +124,7 @@ func TestOperationsPageIsComplete(t *testing.T) {
 		}
 	}
 	for _, k := range sample.All() {
-		for _, label := range profile.KindLabels(k) {
+		for _, label := range meters.KindLabels(k) {
 			found[label] = true
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/sample"
@@ -17,13 +16,13 @@ import (
 
 // Sample types of the samples in Items: of the kinds sample.CPU, sample.Wall and sample.Imported.
 var (
-	CPU  = []profile.ValueType{{Type: "cpu", Unit: "nanoseconds"}}
-	Wall = []profile.ValueType{{Type: "samples", Unit: "count"}, {Type: "wall", Unit: "nanoseconds"}}
-	Heap = []profile.ValueType{{Type: "objects", Unit: "count"}, {Type: "space", Unit: "kilobytes"}}
+	CPU  = []sample.Type{{Type: "cpu", Unit: "nanoseconds"}}
+	Wall = []sample.Type{{Type: "samples", Unit: "count"}, {Type: "wall", Unit: "nanoseconds"}}
+	Heap = []sample.Type{{Type: "objects", Unit: "count"}, {Type: "space", Unit: "kilobytes"}}
 )
 
 // Sample returns a sample on a track. The weight represents no time unless the first value of types is one.
-func Sample(t *timeline.Track, at int64, n timeline.Node, k sample.Kind, types []profile.ValueType, values ...int64) timeline.Item {
+func Sample(t *timeline.Track, at int64, n timeline.Node, k sample.Kind, types []sample.Type, values ...int64) timeline.Item {
 	w := &timeline.Weight{Kind: k, Types: types, Values: values, Until: at}
 	for i := range types {
 		if types[i].Unit == "nanoseconds" {

@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"strconv"
@@ -9,13 +9,13 @@ import (
 	"github.com/ntconv/ntconv/schema"
 )
 
-// settings are sample.KindOptions, parsed.
-type settings struct {
-	auto      bool // the kind was not requested
+// Settings are sample.KindOptions, parsed.
+type Settings struct {
+	Auto      bool // the kind was not requested
 	subjectAs sample.Subject
-	typeName  func(recorded string) string // spells names of types
-	// methodName spells names of methods.
-	methodName func(namespace, name, signature string) string
+	TypeName  func(recorded string) string // spells names of types
+	// MethodName spells names of methods.
+	MethodName func(namespace, name, signature string) string
 	labels     []string // keys of the requested labels
 	paths      []string // paths of their fields
 	weight     string   // path of the field that sample.Events adds up; "" if none
@@ -23,9 +23,9 @@ type settings struct {
 	window     func(ntconv.Ticks) bool
 }
 
-// newSettings parses options. An invalid weight counts as none; callers check it with sample.WeightOf.
-func newSettings(o *sample.KindOptions, window func(ntconv.Ticks) bool) *settings {
-	s := &settings{subjectAs: o.SubjectAs, window: window}
+// NewSettings parses options. An invalid weight counts as none; callers check it with sample.WeightOf.
+func NewSettings(o *sample.KindOptions, window func(ntconv.Ticks) bool) *Settings {
+	s := &Settings{subjectAs: o.SubjectAs, window: window}
 	for _, label := range o.Labels {
 		key, path := sample.LabelOf(label)
 		s.labels, s.paths = append(s.labels, key), append(s.paths, path)
@@ -46,8 +46,8 @@ func TypeNameOf(n ntconv.Namer) func(recorded string) string {
 	}
 }
 
-// methodNameOf returns how a Namer, which may be nil, spells names of methods: for display if it has no spelling.
-func methodNameOf(n ntconv.Namer) func(namespace, name, signature string) string {
+// MethodNameOf returns how a Namer, which may be nil, spells names of methods: for display if it has no spelling.
+func MethodNameOf(n ntconv.Namer) func(namespace, name, signature string) string {
 	return func(namespace, name, signature string) string {
 		if n != nil {
 			if text := n.MethodName(namespace, name, signature); text != "" {
@@ -58,46 +58,46 @@ func methodNameOf(n ntconv.Namer) func(namespace, name, signature string) string
 	}
 }
 
-// keys returns the keys of the labels from payloads: those of the kind, then the requested ones.
-func (s *settings) keys(of *spec) []string {
-	if of.meter == nil {
-		return of.tags
+// Keys returns the keys of the labels from payloads: those of the kind, then the requested ones.
+func (s *Settings) Keys(of *Spec) []string {
+	if of.Meter == nil {
+		return of.Tags
 	}
-	return append(of.tags[:len(of.tags):len(of.tags)], s.labels...)
+	return append(of.Tags[:len(of.Tags):len(of.Tags)], s.labels...)
 }
 
-// leaf returns the index of the label whose value becomes the innermost frame, or noSubject.
-func (s *settings) leaf(of *spec) int {
+// Leaf returns the index of the label whose value becomes the innermost frame, or noSubject.
+func (s *Settings) Leaf(of *Spec) int {
 	if s.subjectAs == sample.SubjectLabel || s.subjectAs == sample.SubjectDefault && !of.leaf {
 		return noSubject
 	}
-	return of.subject
+	return of.Subject
 }
 
-// main returns the column of a kind to show first.
-func (s *settings) main(of *spec) int {
-	if of.kind == sample.Events && s.weight != "" {
-		return len(of.columns)
+// Main returns the column of a kind to show first.
+func (s *Settings) Main(of *Spec) int {
+	if of.Kind == sample.Events && s.weight != "" {
+		return len(of.Columns)
 	}
 	return of.main
 }
 
-// columns returns the columns of a kind.
-func (s *settings) columns(of *spec) []column {
-	if of.kind != sample.Events || s.weight == "" {
-		return of.columns
+// Columns returns the columns of a kind.
+func (s *Settings) Columns(of *Spec) []Column {
+	if of.Kind != sample.Events || s.weight == "" {
+		return of.Columns
 	}
-	return append(of.columns[:len(of.columns):len(of.columns)],
-		column{ValueType: ValueType{Type: s.weight, Unit: s.unit}, scale: scaleFraction})
+	return append(of.Columns[:len(of.Columns):len(of.Columns)],
+		Column{Type: sample.Type{Type: s.weight, Unit: s.unit}, Scale: ScaleFraction})
 }
 
 // inWindow reports whether an interval lies in the selected time.
-func (s *settings) inWindow(begin, end ntconv.Ticks) bool {
+func (s *Settings) inWindow(begin, end ntconv.Ticks) bool {
 	return s.window == nil || s.window(begin) && s.window(end)
 }
 
 // appendText appends the value of the i-th requested label.
-func (s *settings) appendText(dst []byte, of *schema.Schema, i int, v ntconv.Value) []byte {
+func (s *Settings) appendText(dst []byte, of *schema.Schema, i int, v ntconv.Value) []byte {
 	if of.HasValueNames(s.paths[i]) && (v.Kind() == ntconv.ValueUint || v.Kind() == ntconv.ValueInt) {
 		if name := of.ValueName(s.paths[i], v.Uint()); name != "" {
 			return append(dst, name...)

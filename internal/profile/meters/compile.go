@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"github.com/ntconv/ntconv"
@@ -9,29 +9,29 @@ import (
 )
 
 // compileSpecs returns the kinds of work that the runtime does before code can run.
-func compileSpecs() []spec {
-	return []spec{
+func compileSpecs() []Spec {
+	return []Spec{
 		{
-			kind:    sample.JIT,
-			columns: []column{counted("methods"), nanos("jit")},
+			Kind:    sample.JIT,
+			Columns: []Column{counted("methods"), nanos("jit")},
 			main:    1,
-			tags:    []string{LabelFunction, LabelTier},
-			subject: 0,
+			Tags:    []string{LabelFunction, LabelTier},
+			Subject: 0,
 			leaf:    true,
-			bare:    true, // the runtime compiles hot methods again on a thread of its own
-			meter:   newJITMeter,
+			Bare:    true, // the runtime compiles hot methods again on a thread of its own
+			Meter:   newJITMeter,
 			choose:  preferFirst,
-			sources: []string{"compilations with begin and end", "loads of compiled methods, without a duration"},
+			Sources: []string{"compilations with begin and end", "loads of compiled methods, without a duration"},
 		},
 		{
-			kind:    sample.TypeLoad,
-			columns: []column{counted("loads"), nanos("load")},
+			Kind:    sample.TypeLoad,
+			Columns: []Column{counted("loads"), nanos("load")},
 			main:    1,
-			tags:    []string{LabelType, LabelLevel},
-			subject: 0,
+			Tags:    []string{LabelType, LabelLevel},
+			Subject: 0,
 			leaf:    true,
-			bare:    true, // the runtime loads its own types before managed code runs
-			meter:   newTypeLoadMeter,
+			Bare:    true, // the runtime loads its own types before managed code runs
+			Meter:   newTypeLoadMeter,
 		},
 	}
 }
@@ -44,7 +44,7 @@ func preferFirst(samples []uint64) []bool { return []bool{true, samples[0] == 0}
 // trace has loads of methods only, they are counted without a duration. T is the display name of the method, because
 // the load may not state it.
 type jitMeter struct {
-	c *collector
+	c *Collector
 	openIntervals[string]
 	names map[string]string // display names by namespace, name and signature
 	raw   []byte
@@ -52,8 +52,8 @@ type jitMeter struct {
 
 const (
 	jitStart       uint8 = 1
-	jitLoad              = roleEnds
-	jitLoadVerbose       = roleEnds + 1
+	jitLoad              = RoleEnds
+	jitLoadVerbose       = RoleEnds + 1
 )
 
 // Positions of the fields that methods have in all three events.
@@ -65,7 +65,7 @@ const (
 	methodFlags
 )
 
-func newJITMeter(c *collector) meter {
+func newJITMeter(c *Collector) meter {
 	return &jitMeter{c: c, openIntervals: newOpenIntervals[string](c), names: map[string]string{}}
 }
 
@@ -102,17 +102,17 @@ func (m *jitMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, i.Exclusive(nanos)
+	o.Values[0], o.Values[1] = 1, i.Exclusive(nanos)
 	o.tag(0, i.Data.data)
 	o.tag(1, tierOf(flags))
-	m.c.emit(i.Data.place, r.Time)
+	m.c.emit(i.Data.Place, r.Time)
 }
 
 // load counts a compiled method whose compilation has no begin in the trace.
 func (m *jitMeter) load(r *reading, flags uint32) {
 	p := m.c.hold(r)
 	o := m.c.observation()
-	o.values[0], o.source = 1, 1
+	o.Values[0], o.source = 1, 1
 	if r.role == jitLoadVerbose {
 		o.tag(0, m.nameOf(r))
 	}
@@ -128,7 +128,7 @@ func (m *jitMeter) nameOf(r *reading) string {
 	}
 	name, ok := m.names[string(m.raw)]
 	if !ok {
-		name = m.c.settings.methodName(
+		name = m.c.settings.MethodName(
 			textOf(r.fields[methodNamespace]), textOf(r.fields[methodName]), textOf(r.fields[methodSignature]))
 		m.names[string(m.raw)] = name
 	}
@@ -151,12 +151,12 @@ func tierOf(flags uint32) string { return tierNames[flags>>7&7] }
 // A typeLoadMeter pairs the begin and the end of the load of a type. Loads nest, because the base type and the types
 // of fields are loaded, too; their time belongs to them alone.
 type typeLoadMeter struct {
-	c *collector
+	c *Collector
 	openIntervals[struct{}]
 	types typeNames
 }
 
-func newTypeLoadMeter(c *collector) meter {
+func newTypeLoadMeter(c *Collector) meter {
 	return &typeLoadMeter{c, newOpenIntervals[struct{}](c), newTypeNames(c.settings)}
 }
 
@@ -175,10 +175,10 @@ func (m *typeLoadMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, i.Exclusive(nanos)
+	o.Values[0], o.Values[1] = 1, i.Exclusive(nanos)
 	o.tag(0, m.types.of(r.fields[1]))
 	if level := r.fields[2]; level.Kind() == ntconv.ValueUint {
-		o.tags[1] = appendNumber(o.tags[1], level)
+		o.Tags[1] = appendNumber(o.Tags[1], level)
 	}
-	m.c.emit(i.Data.place, r.Time)
+	m.c.emit(i.Data.Place, r.Time)
 }

@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"fmt"
@@ -12,16 +12,16 @@ import (
 )
 
 // eventSpecs returns the kind of all selected events. Their number is a profile of any trace, and the sum of a field
-// one of events with numbers.
-func eventSpecs() []spec {
-	return []spec{{
-		kind:    sample.Events,
-		columns: []column{counted("events")},
-		tags:    []string{LabelEvent},
-		subject: 0,
+// One of events with numbers.
+func eventSpecs() []Spec {
+	return []Spec{{
+		Kind:    sample.Events,
+		Columns: []Column{counted("events")},
+		Tags:    []string{LabelEvent},
+		Subject: 0,
 		leaf:    true, // so that events without a stack also appear in a flame graph
-		bare:    true,
-		meter: func(c *collector) meter {
+		Bare:    true,
+		Meter: func(c *Collector) meter {
 			return &eventMeter{c: c, names: map[*schema.Schema]string{}}
 		},
 	}}
@@ -30,7 +30,7 @@ func eventSpecs() []spec {
 // An eventMeter turns each event into a sample.
 type eventMeter struct {
 	point
-	c     *collector
+	c     *Collector
 	names map[*schema.Schema]string
 	last  *schema.Schema
 	name  string
@@ -41,7 +41,7 @@ const eventOccurred uint8 = 1
 
 func (m *eventMeter) input(s *schema.Schema) (uint8, []string) {
 	o := m.c.settings
-	if o.auto && describes(s) {
+	if o.Auto && describes(s) {
 		return 0, nil
 	}
 	if o.weight == "" {
@@ -52,10 +52,10 @@ func (m *eventMeter) input(s *schema.Schema) (uint8, []string) {
 
 func (m *eventMeter) see(r *reading) {
 	o := m.c.observation()
-	o.values[0] = 1
+	o.Values[0] = 1
 	if len(r.fields) > 0 {
 		x, ok := numberOf(r.fields[0])
-		o.values[1], o.lacks = steps(x), !ok
+		o.Values[1], o.lacks = steps(x), !ok
 	}
 	if r.schema != m.last {
 		m.last, m.name = r.schema, m.nameOf(r.schema)

@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"math"
@@ -11,30 +11,30 @@ import (
 )
 
 // lockSpecs returns the kinds of waits for locks and wait handles.
-func lockSpecs() []spec {
-	return []spec{
+func lockSpecs() []Spec {
+	return []Spec{
 		{
-			kind:    sample.Contention,
-			columns: []column{counted("contentions"), nanos("delay")},
+			Kind:    sample.Contention,
+			Columns: []Column{counted("contentions"), nanos("delay")},
 			main:    1,
-			tags:    []string{LabelLock, LabelOwner},
-			subject: noSubject,
-			meter:   func(c *collector) meter { return &contentionMeter{c, newOpenIntervals[contention](c)} },
+			Tags:    []string{LabelLock, LabelOwner},
+			Subject: noSubject,
+			Meter:   func(c *Collector) meter { return &contentionMeter{c, newOpenIntervals[contention](c)} },
 		},
 		{
-			kind:    sample.Wait,
-			columns: []column{counted("waits"), nanos("delay")},
+			Kind:    sample.Wait,
+			Columns: []Column{counted("waits"), nanos("delay")},
 			main:    1,
-			tags:    []string{LabelWaitSource},
-			subject: noSubject,
-			meter:   func(c *collector) meter { return &waitMeter{c, newOpenIntervals[string](c)} },
+			Tags:    []string{LabelWaitSource},
+			Subject: noSubject,
+			Meter:   func(c *Collector) meter { return &waitMeter{c, newOpenIntervals[string](c)} },
 		},
 	}
 }
 
 // A contentionMeter pairs the start and the stop of a wait for a lock. A thread waits for one lock at a time.
 type contentionMeter struct {
-	c *collector
+	c *Collector
 	openIntervals[contention]
 }
 
@@ -59,20 +59,20 @@ func (m *contentionMeter) see(r *reading) {
 		delay = int64(math.Round(d.Float())) // the runtime measured it
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, delay
+	o.Values[0], o.Values[1] = 1, delay
 	if i.Data.data.lock != 0 {
-		o.tags[0] = strconv.AppendUint(append(o.tags[0], "0x"...), i.Data.data.lock, 16)
+		o.Tags[0] = strconv.AppendUint(append(o.Tags[0], "0x"...), i.Data.data.lock, 16)
 	}
 	if i.Data.data.owner != 0 {
-		o.tags[1] = strconv.AppendUint(o.tags[1], i.Data.data.owner, 10)
+		o.Tags[1] = strconv.AppendUint(o.Tags[1], i.Data.data.owner, 10)
 	}
-	m.c.emit(i.Data.place, r.Time)
+	m.c.emit(i.Data.Place, r.Time)
 }
 
 // A waitMeter pairs the start and the stop of a wait for a wait handle or a monitor. T is the source of the wait. A
 // wait for a lock that another thread holds is such a wait, too, so a trace may also have it as sample.Contention.
 type waitMeter struct {
-	c *collector
+	c *Collector
 	openIntervals[string]
 }
 
@@ -91,7 +91,7 @@ func (m *waitMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, delay
+	o.Values[0], o.Values[1] = 1, delay
 	o.tag(0, i.Data.data)
-	m.c.emit(i.Data.place, r.Time)
+	m.c.emit(i.Data.Place, r.Time)
 }

@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"encoding/binary"
@@ -11,18 +11,18 @@ import (
 )
 
 // requestSpecs returns the kind of HTTP requests.
-func requestSpecs() []spec {
-	return []spec{
+func requestSpecs() []Spec {
+	return []Spec{
 		{
-			kind:    sample.Requests,
-			columns: []column{counted("requests"), nanos("duration")},
+			Kind:    sample.Requests,
+			Columns: []Column{counted("requests"), nanos("duration")},
 			main:    1,
-			tags:    []string{LabelSide, LabelMethod, LabelRoute, LabelHost, LabelStatus, LabelRequest},
-			subject: 5,
+			Tags:    []string{LabelSide, LabelMethod, LabelRoute, LabelHost, LabelStatus, LabelRequest},
+			Subject: 5,
 			leaf:    true,
 			crosses: true,
-			bare:    true, // a server receives requests on threads that run no code of the program
-			meter:   newRequestMeter,
+			Bare:    true, // a server receives requests on threads that run no code of the program
+			Meter:   newRequestMeter,
 		},
 	}
 }
@@ -48,7 +48,7 @@ var requestProviders = [numRequestSources]string{
 // Kestrel and the hosting layer both report a request of a server: the hosting layer first, and Kestrel next on the
 // same thread. The events of Kestrel then belong to the sample of the hosting layer.
 type requestMeter struct {
-	c       *collector
+	c       *Collector
 	open    [numRequestSources]openIntervals[request]
 	inner   openIntervals[intervalKey]     // requests of Kestrel that belong to one of the hosting layer, with its key
 	hosted  map[*ntconv.Thread]intervalKey // the latest request of the hosting layer that began on a thread
@@ -65,8 +65,8 @@ type request struct {
 
 const (
 	requestStart  uint8 = 1 // plus the requestSource
-	requestStop         = roleEnds
-	requestFailed       = roleEnds + uint8(numRequestSources)
+	requestStop         = RoleEnds
+	requestFailed       = RoleEnds + uint8(numRequestSources)
 )
 
 // Positions of the fields of the events of all sources.
@@ -79,7 +79,7 @@ const (
 	requestStatus
 )
 
-func newRequestMeter(c *collector) meter {
+func newRequestMeter(c *Collector) meter {
 	m := &requestMeter{
 		c: c, hosted: map[*ntconv.Thread]intervalKey{}, seed: maphash.MakeSeed(), strings: map[string]string{},
 		inner: newOpenIntervals[intervalKey](c),
@@ -113,14 +113,14 @@ func isRequest(pairs []*schema.Pair) bool { return len(pairs) == 1 && pairs[0].N
 
 func (m *requestMeter) see(r *reading) {
 	switch {
-	case r.role < roleEnds:
+	case r.role < RoleEnds:
 		m.start(r, requestSource(r.role-requestStart))
 	case r.role < requestFailed:
 		m.stop(r, requestSource(r.role-requestStop))
 	default:
 		if i := m.find(r, requestSource(r.role-requestFailed)); i != nil {
 			i.Data.data.failed = true
-			m.c.involve(i.Data.place)
+			m.c.involve(i.Data.Place)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (m *requestMeter) start(r *reading, source requestSource) {
 		outer, ok := m.hosted[r.Thread]
 		delete(m.hosted, r.Thread)
 		if i := m.open[requestHosting].Latest(outer); ok && i != nil {
-			m.c.involve(i.Data.place)
+			m.c.involve(i.Data.Place)
 			m.inner.begin(r, key, outer)
 			return
 		}
@@ -150,7 +150,7 @@ func (m *requestMeter) stop(r *reading, source requestSource) {
 	if source == requestKestrel {
 		if i := m.inner.Latest(m.keyOf(r)); i != nil {
 			if outer := m.open[requestHosting].Latest(i.Data.data); outer != nil {
-				m.c.involve(outer.Data.place)
+				m.c.involve(outer.Data.Place)
 			}
 			m.inner.release(i)
 			return
@@ -162,12 +162,12 @@ func (m *requestMeter) stop(r *reading, source requestSource) {
 		return
 	}
 	m.open[source].end(i.Key)
-	nanos, ok := m.c.elapsed(i.Data.place, r.Time)
+	nanos, ok := m.c.elapsed(i.Data.Place, r.Time)
 	if !ok {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, nanos
+	o.Values[0], o.Values[1] = 1, nanos
 	if o.tag(0, "server"); source == requestClient {
 		o.tag(0, "client")
 	}
@@ -175,12 +175,12 @@ func (m *requestMeter) stop(r *reading, source requestSource) {
 	o.tag(2, i.Data.data.route)
 	o.tag(3, i.Data.data.host)
 	if status := r.fields[requestStatus]; status.Kind() == ntconv.ValueInt && status.Int() > 0 {
-		o.tags[4] = strconv.AppendInt(o.tags[4], status.Int(), 10)
+		o.Tags[4] = strconv.AppendInt(o.Tags[4], status.Int(), 10)
 	} else if i.Data.data.failed || status.Kind() == ntconv.ValueInt {
 		o.tag(4, "failed")
 	}
-	o.tags[5] = i.Data.data.appendName(o.tags[5])
-	m.c.emit(i.Data.place, r.Time)
+	o.Tags[5] = i.Data.data.appendName(o.Tags[5])
+	m.c.emit(i.Data.Place, r.Time)
 }
 
 // appendName appends the method and the route of a request, or else the host that it is sent to.
@@ -246,10 +246,10 @@ func (m *requestMeter) shared() string {
 	return s
 }
 
-// lost implements meter.
+// Lost implements meter.
 func (m *requestMeter) lost(capture *ntconv.Thread) { m.end(capture, cutLoss) }
 
-// removed implements meter.
+// Removed implements meter.
 func (m *requestMeter) removed(list []ntconv.ThreadSeq) {
 	for i := range list {
 		m.end(list[i].Thread, cutEdge)
@@ -257,7 +257,7 @@ func (m *requestMeter) removed(list []ntconv.ThreadSeq) {
 	}
 }
 
-// end discards the requests that are paired by a thread.
+// End discards the requests that are paired by a thread.
 func (m *requestMeter) end(t *ntconv.Thread, reason cutReason) {
 	for i := range m.open {
 		m.open[i].discardThread(t, reason)
@@ -267,7 +267,7 @@ func (m *requestMeter) end(t *ntconv.Thread, reason cutReason) {
 	}
 }
 
-// finish implements meter.
+// Finish implements meter.
 func (m *requestMeter) finish() {
 	for i := range m.open {
 		m.open[i].finish()

@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"github.com/ntconv/ntconv"
@@ -8,12 +8,12 @@ import (
 
 // Describe returns the sample types of a kind, the index of the one to show first, and the keys of the labels that come
 // from payloads. The types of Imported are those of its profile. The caller must not change the slices.
-func Describe(k sample.Kind) (types []ValueType, main int, labels []string) {
-	spec := &specs()[k]
-	for _, c := range spec.columns {
-		types = append(types, c.ValueType)
+func Describe(k sample.Kind) (types []sample.Type, main int, labels []string) {
+	spec := &Specs()[k]
+	for _, c := range spec.Columns {
+		types = append(types, c.Type)
 	}
-	return types, spec.main, spec.tags
+	return types, spec.main, spec.Tags
 }
 
 // SampleTypes returns a function that reports whether events of a type begin samples of one of the kinds, or are such
@@ -47,18 +47,18 @@ func SampleTypes(kinds ...sample.Kind) func(*ntconv.Type) bool {
 
 // matcher returns SampleTypes of one kind.
 func matcher(k sample.Kind) func(*ntconv.Type) bool {
-	spec := &specs()[k]
+	spec := &Specs()[k]
 	switch {
-	case spec.meter != nil:
-		tags := newTagTable()
-		p := &pool{drop: map[string]bool{}, tags: &tags, schemas: new(schema.Table)}
-		c := newCollector(spec, p, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, new(settings))
+	case spec.Meter != nil:
+		tags := NewTagTable()
+		p := &Tables{Drop: map[string]bool{}, Tags: &tags, Schemas: new(schema.Table)}
+		c := NewCollector(spec, p, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}}, new(Settings))
 		return func(t *ntconv.Type) bool {
-			role := c.role(&ntconv.Event{Type: t})
-			return role > 0 && role < roleEnds
+			role := c.Role(&ntconv.Event{Type: t})
+			return role > 0 && role < RoleEnds
 		}
-	case spec.matches != nil && k != sample.Imported:
-		return spec.matches
+	case spec.Matches != nil && k != sample.Imported:
+		return spec.Matches
 	}
 	return func(*ntconv.Type) bool { return false }
 }

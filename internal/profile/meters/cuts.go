@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ var cutTexts = [numCutReasons]string{
 	"because too many were open", "at the begin or end of the selected time",
 }
 
-// cuts counts intervals that are in no sample, because their duration is unknown.
+// Cuts counts intervals that are in no sample, because their duration is unknown.
 type cuts struct {
 	n      [numCutReasons]uint64
 	offset int64 // of the first one, or -1
@@ -38,7 +38,8 @@ func (c *cuts) add(r cutReason, offset int64) {
 	}
 }
 
-func (c *cuts) total() (n uint64) {
+// Total returns the number of such intervals.
+func (c *cuts) Total() (n uint64) {
 	for _, count := range c.n {
 		n += count
 	}
@@ -58,7 +59,7 @@ func (c *cuts) describe() string {
 
 // note writes the counts to a report.
 func (c *cuts) note(r *ntconv.Report, kind string) {
-	if n := c.total(); n > 0 {
+	if n := c.Total(); n > 0 {
 		r.Note(ntconv.CodeUnpaired, n, c.offset, kind+": "+c.describe())
 	}
 }

@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"github.com/ntconv/ntconv/internal/events/clr"
@@ -7,14 +7,14 @@ import (
 )
 
 // exceptionSpecs returns the kind of thrown exceptions.
-func exceptionSpecs() []spec {
-	return []spec{{
-		kind:    sample.Exceptions,
-		columns: []column{counted("exceptions")},
-		tags:    []string{LabelExceptionType, LabelRethrown, LabelHandled},
-		subject: 0,
+func exceptionSpecs() []Spec {
+	return []Spec{{
+		Kind:    sample.Exceptions,
+		Columns: []Column{counted("exceptions")},
+		Tags:    []string{LabelExceptionType, LabelRethrown, LabelHandled},
+		Subject: 0,
 		leaf:    true,
-		meter: func(c *collector) meter {
+		Meter: func(c *Collector) meter {
 			m := &exceptionMeter{c: c, names: newTypeNames(c.settings), openIntervals: newOpenIntervals[thrown](c)}
 			m.limit, m.expired = maxThrown, m.uncaught
 			return m
@@ -29,7 +29,7 @@ const maxThrown = 1 << 10
 // An exceptionMeter turns each exception into a sample. The sample waits until a catch block of its thread begins, so
 // that it can state that the exception was handled; it is complete without.
 type exceptionMeter struct {
-	c     *collector
+	c     *Collector
 	names typeNames
 	openIntervals[thrown]
 }
@@ -42,7 +42,7 @@ type thrown struct {
 
 const (
 	exceptionThrown uint8 = 1
-	exceptionCatch        = roleEnds
+	exceptionCatch        = RoleEnds
 )
 
 // flagRethrown is the flag ReThrown in ExceptionFlags. .NET 10 raises no event for "throw;", and does not set the flag for
@@ -72,19 +72,19 @@ func (m *exceptionMeter) see(r *reading) {
 	}
 	i := m.end(key)
 	m.observe(&i.Data.data).tag(2, "yes")
-	m.c.emit(i.Data.place, i.Data.time)
+	m.c.emit(i.Data.Place, i.Data.Time)
 }
 
 // uncaught completes the sample of an exception whose catch block is unknown.
 func (m *exceptionMeter) uncaught(i *openInterval[thrown]) {
 	m.observe(&i.Data.data)
-	m.c.emitAlone(i.Data.place)
+	m.c.emitAlone(i.Data.Place)
 }
 
 // observe returns the observation of an exception.
-func (m *exceptionMeter) observe(e *thrown) *observation {
+func (m *exceptionMeter) observe(e *thrown) *Observation {
 	o := m.c.observation()
-	o.values[0] = 1
+	o.Values[0] = 1
 	o.tag(0, e.typ)
 	if e.rethrown {
 		o.tag(1, "yes")

@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"math"
@@ -12,27 +12,27 @@ import (
 )
 
 // universalSpecs returns the kinds of machine-wide traces, except kind CPU.
-func universalSpecs() []spec {
-	return []spec{
+func universalSpecs() []Spec {
+	return []Spec{
 		{
-			kind: sample.OffCPU,
-			columns: []column{
+			Kind: sample.OffCPU,
+			Columns: []Column{
 				counted("switches"),
-				{ValueType: ValueType{Type: "off_cpu", Unit: "nanoseconds"}, scale: scaleTicks},
+				{Type: sample.Type{Type: "off_cpu", Unit: "nanoseconds"}, Scale: ScaleTicks},
 			},
 			main:    1,
-			tags:    []string{LabelState},
-			subject: noSubject,
-			meter: func(c *collector) meter {
+			Tags:    []string{LabelState},
+			Subject: noSubject,
+			Meter: func(c *Collector) meter {
 				return &switchMeter{c: c, threads: map[*ntconv.Thread]*switchState{}}
 			},
 		},
 		{
-			kind:    sample.PageFaults,
-			columns: []column{{ValueType: ValueType{Type: "faults", Unit: "count"}}},
-			tags:    []string{LabelFault},
-			subject: noSubject,
-			meter:   func(c *collector) meter { return &faultMeter{c: c} },
+			Kind:    sample.PageFaults,
+			Columns: []Column{{Type: sample.Type{Type: "faults", Unit: "count"}}},
+			Tags:    []string{LabelFault},
+			Subject: noSubject,
+			Meter:   func(c *Collector) meter { return &faultMeter{c: c} },
 		},
 	}
 }
@@ -43,7 +43,7 @@ func universalSpecs() []spec {
 // event. A file does not state which. The meter counts for both readings how often a thread would have run while it had
 // no CPU, and uses the better one from then on. The values do not depend on it, only the times of samples.
 type switchMeter struct {
-	c       *collector
+	c       *Collector
 	threads map[*ntconv.Thread]*switchState
 	before  uint64 // contradictions if the times lie before the events
 	after   uint64 // contradictions if they lie after the events
@@ -57,7 +57,7 @@ type switchState struct {
 
 const (
 	switchEvent uint8 = 1
-	switchRan         = roleEnds // a CPU sample
+	switchRan         = RoleEnds // a CPU sample
 )
 
 func (m *switchMeter) input(s *schema.Schema) (uint8, []string) {
@@ -88,7 +88,7 @@ func (m *switchMeter) see(r *reading) {
 	}
 	ticks, ok := clr.Value(r.Event)
 	if !ok {
-		m.c.invalid.add(r.Offset)
+		m.c.invalid.Add(r.Offset)
 		return
 	}
 	length := bin.Clamped[ntconv.Ticks](ticks)
@@ -101,8 +101,8 @@ func (m *switchMeter) see(r *reading) {
 		begin, end = r.Time, t.until
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1] = 1, int64(length)
-	o.tags[0] = append(o.tags[0][:0], r.name(1, "State")...)
+	o.Values[0], o.Values[1] = 1, int64(length)
+	o.Tags[0] = append(o.Tags[0][:0], r.name(1, "State")...)
 	p := m.c.holdAt(r, begin) // the stack is that of the switch from the thread
 	m.c.emit(p, end)
 }
@@ -119,7 +119,7 @@ func (m *switchMeter) removed(list []ntconv.ThreadSeq) {
 // A faultMeter counts page faults. The value of an event is the number of faults.
 type faultMeter struct {
 	point
-	c *collector
+	c *Collector
 }
 
 // pageFault is the role of all page faults.
@@ -141,11 +141,11 @@ func isPageFault(name string) bool {
 func (m *faultMeter) see(r *reading) {
 	n, ok := clr.Value(r.Event)
 	if !ok {
-		m.c.invalid.add(r.Offset)
+		m.c.invalid.Add(r.Offset)
 		n = 1
 	}
 	o := m.c.observation()
-	o.values[0] = bin.Clamped[int64](n)
+	o.Values[0] = bin.Clamped[int64](n)
 	o.tag(0, r.schema.Name)
 	m.c.emit(m.c.hold(r), r.Time)
 }

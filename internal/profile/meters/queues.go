@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"strconv"
@@ -12,27 +12,27 @@ import (
 )
 
 // queueSpecs returns the kinds of work that waits in a queue before a thread runs it.
-func queueSpecs() []spec {
-	return []spec{
+func queueSpecs() []Spec {
+	return []Spec{
 		{
-			kind:    sample.ThreadPool,
-			columns: []column{counted("items"), nanos("wait")},
+			Kind:    sample.ThreadPool,
+			Columns: []Column{counted("items"), nanos("wait")},
 			main:    1,
-			tags:    []string{LabelQueue},
-			subject: noSubject,
+			Tags:    []string{LabelQueue},
+			Subject: noSubject,
 			crosses: true,
-			meter:   func(c *collector) meter { return &workMeter{c, newOpenIntervals[workSource](c)} },
+			Meter:   func(c *Collector) meter { return &workMeter{c, newOpenIntervals[workSource](c)} },
 			choose:  chooseWork,
-			sources: []string{"events of the runtime", "I/O events of the runtime", "events of FrameworkEventSource"},
+			Sources: []string{"events of the runtime", "I/O events of the runtime", "events of FrameworkEventSource"},
 		},
 		{
-			kind:    sample.Tasks,
-			columns: []column{counted("tasks"), nanos("wait"), nanos("run")},
+			Kind:    sample.Tasks,
+			Columns: []Column{counted("tasks"), nanos("wait"), nanos("run")},
 			main:    2,
-			tags:    []string{LabelScheduled, LabelFaulted},
-			subject: noSubject,
+			Tags:    []string{LabelScheduled, LabelFaulted},
+			Subject: noSubject,
 			crosses: true,
-			meter:   func(c *collector) meter { return &taskMeter{c, newOpenIntervals[task](c)} },
+			Meter:   func(c *Collector) meter { return &taskMeter{c, newOpenIntervals[task](c)} },
 		},
 	}
 }
@@ -40,7 +40,7 @@ func queueSpecs() []spec {
 // appendNumber appends an unsigned number in decimal digits.
 func appendNumber(dst []byte, v ntconv.Value) []byte { return strconv.AppendUint(dst, v.Uint(), 10) }
 
-// A workSource is the queue of a work item, and the provider that reports it. The values are indices in spec.sources.
+// A workSource is the queue of a work item, and the provider that reports it. The values are indices in Spec.Sources.
 type workSource uint8
 
 const (
@@ -56,7 +56,7 @@ func chooseWork(samples []uint64) []bool { return []bool{true, true, samples[wor
 // item is its address, so an item in the queue has no thread. If an item is in the queue twice, the waits of the two
 // may be interchanged; their total is the same.
 type workMeter struct {
-	c *collector
+	c *Collector
 	openIntervals[workSource]
 }
 
@@ -74,13 +74,13 @@ func (m *workMeter) input(s *schema.Schema) (uint8, []string) {
 
 func (m *workMeter) see(r *reading) {
 	first := roleBegins
-	if r.role >= roleEnds {
-		first = roleEnds
+	if r.role >= RoleEnds {
+		first = RoleEnds
 	}
 	source := workSource(r.role - first)
 	key := intervalKeyOf(r.Event, r.fields[0].Uint()).shared()
 	key.high = uint64(source)
-	if r.role < roleEnds {
+	if r.role < RoleEnds {
 		m.begin(r, key, source)
 		return
 	}
@@ -89,18 +89,18 @@ func (m *workMeter) see(r *reading) {
 		return
 	}
 	o := m.c.observation()
-	o.values[0], o.values[1], o.source = 1, nanos, uint8(source)
+	o.Values[0], o.Values[1], o.source = 1, nanos, uint8(source)
 	if o.tag(0, "work"); source == workIO {
 		o.tag(0, "I/O")
 	}
-	m.c.emit(i.Data.place, r.Time)
+	m.c.emit(i.Data.Place, r.Time)
 }
 
 // A taskMeter follows tasks from the event that schedules them to their completion. The stack is that of the code that
 // scheduled the task. A task that starts without being scheduled (it was run synchronously, or scheduled before the
 // recording) has the stack of its start and did not wait as far as the trace shows; a label distinguishes it.
 type taskMeter struct {
-	c *collector
+	c *Collector
 	openIntervals[task]
 }
 
@@ -113,8 +113,8 @@ type task struct {
 
 const (
 	taskScheduled uint8 = 1
-	taskStarted         = roleEnds
-	taskCompleted       = roleEnds + 1
+	taskStarted         = RoleEnds
+	taskCompleted       = RoleEnds + 1
 )
 
 func (m *taskMeter) input(s *schema.Schema) (uint8, []string) {
@@ -139,7 +139,7 @@ func (m *taskMeter) see(r *reading) {
 	case taskStarted:
 		if i := m.Latest(key); i != nil && !i.Data.data.started {
 			i.Data.data.start, i.Data.data.started = r.Time, true
-			m.c.involve(i.Data.place)
+			m.c.involve(i.Data.Place)
 			return
 		}
 		m.begin(r, key, task{start: r.Time, started: true, inline: true})
@@ -157,22 +157,22 @@ func (m *taskMeter) complete(r *reading, key intervalKey) {
 	if !t.started { // it was canceled before it started
 		t.start = r.Time
 	}
-	if _, ok := m.c.elapsed(i.Data.place, r.Time); !ok {
+	if _, ok := m.c.elapsed(i.Data.Place, r.Time); !ok {
 		return
 	}
-	if t.start < i.Data.time || r.Time < t.start {
-		m.c.drop(i.Data.place, cutOrder)
+	if t.start < i.Data.Time || r.Time < t.start {
+		m.c.drop(i.Data.Place, cutOrder)
 		return
 	}
 	o := m.c.observation()
-	o.values[0] = 1
-	o.values[1] = interval.Nanos(m.c.clock, i.Data.time, t.start)
-	o.values[2] = interval.Nanos(m.c.clock, t.start, r.Time)
+	o.Values[0] = 1
+	o.Values[1] = interval.Nanos(m.c.clock, i.Data.Time, t.start)
+	o.Values[2] = interval.Nanos(m.c.clock, t.start, r.Time)
 	if t.inline {
 		o.tag(0, "no")
 	}
 	if r.fields[1].Bool() {
 		o.tag(1, "yes")
 	}
-	m.c.emit(i.Data.place, r.Time)
+	m.c.emit(i.Data.Place, r.Time)
 }

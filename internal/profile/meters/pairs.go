@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"github.com/ntconv/ntconv"
@@ -36,20 +36,20 @@ func (k intervalKey) shared() intervalKey {
 // what a meter keeps of a begin in addition to its place.
 type openIntervals[T any] struct {
 	interval.Open[intervalKey, held[T]]
-	c       *collector
+	c       *Collector
 	limit   int                    // of Len
 	expired func(*openInterval[T]) // takes the place of an interval whose end is unknown; nil drops it
 }
 
 type held[T any] struct {
-	*place
+	*Place
 	data T
 }
 
 // An openInterval is an interval that has begun.
 type openInterval[T any] = interval.Begun[intervalKey, held[T]]
 
-func newOpenIntervals[T any](c *collector) openIntervals[T] {
+func newOpenIntervals[T any](c *Collector) openIntervals[T] {
 	return openIntervals[T]{Open: interval.NewOpen[intervalKey, held[T]](), c: c, limit: maxIntervals}
 }
 
@@ -61,7 +61,7 @@ func (o *openIntervals[T]) begin(r *reading, key intervalKey, data T) {
 	o.Begin(key, key.thread, held[T]{o.c.hold(r), data})
 }
 
-// end removes and returns the interval that an end with a key ends. It returns nil, and notes it, if there is none. The
+// End removes and returns the interval that an end with a key ends. It returns nil, and notes it, if there is none. The
 // caller must pass the place to emit or drop. The result is valid until the next begin.
 func (o *openIntervals[T]) end(key intervalKey) *openInterval[T] {
 	i := o.Latest(key)
@@ -80,13 +80,13 @@ func (o *openIntervals[T]) discard(i *openInterval[T], reason cutReason) {
 		o.expired(i)
 		return
 	}
-	o.c.drop(i.Data.place, reason)
+	o.c.drop(i.Data.Place, reason)
 }
 
 // release removes an interval without a report.
 func (o *openIntervals[T]) release(i *openInterval[T]) {
 	o.Remove(i)
-	o.c.release(i.Data.place)
+	o.c.release(i.Data.Place)
 }
 
 // discardThread removes the intervals of a thread. Those that may end on another thread are kept: an ID identifies them.
@@ -96,17 +96,17 @@ func (o *openIntervals[T]) discardThread(t *ntconv.Thread, reason cutReason) {
 	}
 }
 
-// lost implements meter.
+// Lost implements meter.
 func (o *openIntervals[T]) lost(capture *ntconv.Thread) { o.discardThread(capture, cutLoss) }
 
-// removed implements meter.
+// Removed implements meter.
 func (o *openIntervals[T]) removed(list []ntconv.ThreadSeq) {
 	for i := range list {
 		o.discardThread(list[i].Thread, cutEdge)
 	}
 }
 
-// finish implements meter.
+// Finish implements meter.
 func (o *openIntervals[T]) finish() {
 	for o.Oldest() != nil {
 		o.discard(o.Oldest(), cutEdge)
@@ -115,12 +115,12 @@ func (o *openIntervals[T]) finish() {
 
 // complete removes the interval that an end with a key ends, and returns it with its nanoseconds up to the current event.
 // It returns nil if there is none, or if the event is earlier than the begin; it notes both. The caller must pass the
-// place to emit. The result is valid until the next begin.
+// Place to emit. The result is valid until the next begin.
 func (o *openIntervals[T]) complete(r *reading, key intervalKey) (i *openInterval[T], nanos int64) {
 	if i = o.end(key); i == nil {
 		return nil, 0
 	}
-	nanos, ok := o.c.elapsed(i.Data.place, r.Time)
+	nanos, ok := o.c.elapsed(i.Data.Place, r.Time)
 	if !ok {
 		return nil, 0
 	}
@@ -129,10 +129,10 @@ func (o *openIntervals[T]) complete(r *reading, key intervalKey) (i *openInterva
 
 // elapsed returns the nanoseconds from a begin to the current event. ok is false, and the interval is dropped, if the
 // event is earlier.
-func (c *collector) elapsed(p *place, end ntconv.Ticks) (nanos int64, ok bool) {
-	if end < p.time {
+func (c *Collector) elapsed(p *Place, end ntconv.Ticks) (nanos int64, ok bool) {
+	if end < p.Time {
 		c.drop(p, cutOrder)
 		return 0, false
 	}
-	return interval.Nanos(c.clock, p.time, end), true
+	return interval.Nanos(c.clock, p.Time, end), true
 }

@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"math"
@@ -32,32 +32,32 @@ const (
 )
 
 // allocSpecs returns the kind of allocated objects.
-func allocSpecs() []spec {
-	return []spec{{
-		kind: sample.Alloc,
-		columns: []column{
-			allocEvents:  {ValueType: sampleCount, one: true},
-			allocObjects: {ValueType: ValueType{Type: "alloc_objects", Unit: "count"}, scale: scaleFraction},
-			allocSpace:   {ValueType: ValueType{Type: "alloc_space", Unit: "bytes"}, scale: scaleFraction},
+func allocSpecs() []Spec {
+	return []Spec{{
+		Kind: sample.Alloc,
+		Columns: []Column{
+			allocEvents:  {Type: sampleCount, One: true},
+			allocObjects: {Type: sample.Type{Type: "alloc_objects", Unit: "count"}, Scale: ScaleFraction},
+			allocSpace:   {Type: sample.Type{Type: "alloc_space", Unit: "bytes"}, Scale: ScaleFraction},
 		},
 		main:    allocSpace,
-		period:  ValueType{Type: "space", Unit: "bytes"},
-		every:   allocMean,
-		tags:    []string{LabelType, LabelHeap},
-		subject: 0,
+		Period:  sample.Type{Type: "space", Unit: "bytes"},
+		Every:   allocMean,
+		Tags:    []string{LabelType, LabelHeap},
+		Subject: 0,
 		leaf:    true,
 		choose:  chooseAllocations,
-		sources: []string{
+		Sources: []string{
 			"AllocationSampled", "GCSampledObjectAllocation", "GCAllocationTick", "GCAllocationTick without object sizes",
 		},
-		systematic: func(source int) bool { return source >= allocTick },
-		unknown: func(source int) int {
+		Systematic: func(source int) bool { return source >= allocTick },
+		Unknown: func(source int) int {
 			if source == allocTickNoSize {
 				return allocObjects
 			}
-			return noColumn
+			return NoColumn
 		},
-		meter: func(c *collector) meter {
+		Meter: func(c *Collector) meter {
 			return &allocMeter{c: c, names: newTypeNames(c.settings), types: map[intervalKey]string{}}
 		},
 	}}
@@ -81,13 +81,13 @@ func chooseAllocations(samples []uint64) []bool {
 // An allocMeter turns each event of an allocation into a sample.
 type allocMeter struct {
 	point
-	c     *collector
+	c     *Collector
 	names typeNames
 	types map[intervalKey]string // recorded names of types, for events that state only an ID
 }
 
 // Roles of events. The role of an allocation is its source plus 1.
-const allocTypes = roleEnds // BulkType
+const allocTypes = RoleEnds // BulkType
 
 func (m *allocMeter) input(s *schema.Schema) (uint8, []string) {
 	if s.Provider == clr.Runtime && s.ID == 15 {
@@ -126,7 +126,7 @@ func (m *allocMeter) see(r *reading) {
 	o := m.c.observation()
 	source, f := int(r.role-1), r.fields
 	if !o.allocation(source, f) {
-		m.c.invalid.add(r.Offset)
+		m.c.invalid.Add(r.Offset)
 		return
 	}
 	if source == allocCounted {
@@ -140,14 +140,14 @@ func (m *allocMeter) see(r *reading) {
 
 // allocation sets the values of an event from its fields, which are those of allocationInput. It returns false if they
 // are invalid.
-func (o *observation) allocation(source int, f []ntconv.Value) bool {
-	o.source, o.values[allocEvents] = uint8(source), 1
+func (o *Observation) allocation(source int, f []ntconv.Value) bool {
+	o.source, o.Values[allocEvents] = uint8(source), 1
 	switch source {
 	case allocSampled:
 		return o.sampled(f[2].Uint())
 	case allocCounted:
 		n, bytes := f[1].Uint(), f[2].Uint()
-		o.values[allocObjects], o.values[allocSpace] = bin.MulClamped(bin.Clamped[int64](n), fraction), bin.MulClamped(bin.Clamped[int64](bytes), fraction)
+		o.Values[allocObjects], o.Values[allocSpace] = bin.MulClamped(bin.Clamped[int64](n), Fraction), bin.MulClamped(bin.Clamped[int64](bytes), Fraction)
 		return n > 0
 	case allocTick:
 		return o.tick(f[2].Uint(), f[3].Uint())
@@ -164,7 +164,7 @@ type Allocation struct {
 	Source uint8 // index in the result of SourcesOf(sample.Alloc)
 	read   *schema.Projection
 	fields []ntconv.Value
-	o      observation
+	o      Observation
 }
 
 // NewAllocation returns the Allocation of a schema, or nil if its events are not allocations.
@@ -175,7 +175,7 @@ func NewAllocation(s *schema.Schema) *Allocation {
 	}
 	a := &Allocation{Source: uint8(source), fields: make([]ntconv.Value, len(fields))}
 	a.read, _ = s.Project(fields...)
-	a.o = newObservation(len(specs()[sample.Alloc].columns), len(specs()[sample.Alloc].tags))
+	a.o = NewObservation(len(Specs()[sample.Alloc].Columns), len(Specs()[sample.Alloc].Tags))
 	return a
 }
 
@@ -184,9 +184,9 @@ func NewAllocation(s *schema.Schema) *Allocation {
 // of the results is that of the samples.
 func (a *Allocation) Bytes(e *ntconv.Event, carry *int64) (bytes int64) {
 	a.read.Read(e, a.fields)
-	a.o.clear()
+	a.o.Clear()
 	if a.o.allocation(int(a.Source), a.fields) {
-		bytes, *carry = rounded(a.o.values[allocSpace], *carry)
+		bytes, *carry = Rounded(a.o.Values[allocSpace], *carry)
 	}
 	return bytes
 }
@@ -208,7 +208,7 @@ func heapName(v ntconv.Value) string {
 
 // sampled sets the values of an object that was sampled with probability p = 1 - exp(-size/allocMean). It represents 1/p
 // objects (Horvitz-Thompson), with the estimated variance (1-p)/p^2. It returns false if the size is 0.
-func (o *observation) sampled(size uint64) bool {
+func (o *Observation) sampled(size uint64) bool {
 	p := -math.Expm1(-float64(size) / allocMean)
 	if p == 0 {
 		return false
@@ -220,7 +220,7 @@ func (o *observation) sampled(size uint64) bool {
 
 // tick sets the values of an event that follows the allocation of amount bytes, all of which count for the latest
 // object; its size is 0 if unknown. It returns false if amount is 0.
-func (o *observation) tick(amount, size uint64) bool {
+func (o *Observation) tick(amount, size uint64) bool {
 	bytes := float64(amount)
 	o.estimate(allocSpace, bytes, bytes*bytes)
 	if size > 0 {
@@ -231,13 +231,13 @@ func (o *observation) tick(amount, size uint64) bool {
 }
 
 // estimate sets the value of a column with scaleFraction, and its variance.
-func (o *observation) estimate(column int, value, variance float64) {
-	o.values[column], o.variances[column] = steps(value), variance
+func (o *Observation) estimate(column int, value, variance float64) {
+	o.Values[column], o.Variances[column] = steps(value), variance
 }
 
 // steps returns a value in steps of scaleFraction.
 func steps(value float64) int64 {
-	value = math.Round(value * fraction)
+	value = math.Round(value * Fraction)
 	switch {
 	case value >= math.MaxInt64:
 		return math.MaxInt64
@@ -267,8 +267,8 @@ type typeNames struct {
 	scratch []byte
 }
 
-func newTypeNames(o *settings) typeNames {
-	return typeNames{spell: o.typeName, known: map[string]string{}}
+func newTypeNames(o *Settings) typeNames {
+	return typeNames{spell: o.TypeName, known: map[string]string{}}
 }
 
 // of returns the spelling of a recorded name, "" if there is none.

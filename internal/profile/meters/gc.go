@@ -1,4 +1,4 @@
-package profile
+package meters
 
 import (
 	"strconv"
@@ -11,17 +11,17 @@ import (
 )
 
 // collectionSpecs returns the kind of garbage collections.
-func collectionSpecs() []spec {
-	return []spec{
+func collectionSpecs() []Spec {
+	return []Spec{
 		{
-			kind:    sample.GC,
-			columns: []column{counted("collections"), nanos("pause")},
+			Kind:    sample.GC,
+			Columns: []Column{counted("collections"), nanos("pause")},
 			main:    1,
-			tags:    []string{LabelGeneration, LabelGCReason, LabelGCType},
-			subject: noSubject,
-			bare:    true, // server garbage collection runs on threads of its own
+			Tags:    []string{LabelGeneration, LabelGCReason, LabelGCType},
+			Subject: noSubject,
+			Bare:    true, // server garbage collection runs on threads of its own
 			crosses: true,
-			meter:   newGCMeter,
+			Meter:   newGCMeter,
 		},
 	}
 }
@@ -29,23 +29,23 @@ func collectionSpecs() []spec {
 // A gcMeter turns each collection into a sample with the pauses that interval.Heaps assigns to it. A pause without a
 // collection is a sample without a count.
 type gcMeter struct {
-	c        *collector
+	c        *Collector
 	heaps    *interval.Heaps[gcData]
-	triggers map[*ntconv.Process]*place // of events that requested the next collection
+	triggers map[*ntconv.Process]*Place // of events that requested the next collection
 	r        *reading                   // the current event
 }
 
 // gcData is what a gcMeter keeps of a pause or a collection.
 type gcData struct {
-	place, trigger *place // of its begin, and of the event that requested it or nil
+	place, trigger *Place // of its begin, and of the event that requested it or nil
 	reason, typ    string
 	generation     string
 }
 
-const gcTriggered = 2 * roleEnds // other roles are those of an interval.HeapEvent, see input
+const gcTriggered = 2 * RoleEnds // other roles are those of an interval.HeapEvent, see input
 
-func newGCMeter(c *collector) meter {
-	m := &gcMeter{c: c, triggers: map[*ntconv.Process]*place{}}
+func newGCMeter(c *Collector) meter {
+	m := &gcMeter{c: c, triggers: map[*ntconv.Process]*Place{}}
 	m.heaps = interval.NewHeaps(c.clock, interval.HeapUser[gcData](m))
 	return m
 }
@@ -55,7 +55,7 @@ func (m *gcMeter) input(s *schema.Schema) (uint8, []string) {
 	case what == interval.CollectionBegin:
 		return uint8(what), []string{field, "Depth", "Reason", "Type"}
 	case what != interval.NoHeapEvent:
-		return roleEnds + uint8(what), []string{field, "Depth"}
+		return RoleEnds + uint8(what), []string{field, "Depth"}
 	case s.Provider == clr.Runtime && s.ID == 35:
 		return gcTriggered, nil
 	}
@@ -69,7 +69,7 @@ func (m *gcMeter) see(r *reading) {
 		return
 	}
 	m.r = r
-	m.heaps.Add(interval.HeapEvent(r.role%roleEnds), r.Event, r.fields[0])
+	m.heaps.Add(interval.HeapEvent(r.role%RoleEnds), r.Event, r.fields[0])
 }
 
 // Suspending implements interval.HeapUser.
@@ -88,7 +88,7 @@ func (m *gcMeter) Collecting(g *interval.Collection[gcData]) {
 	}
 	delete(m.triggers, p)
 	if g.In != nil && g.In.Owner == nil {
-		g.Data.place.time = min(g.Data.place.time, g.In.Data.place.time)
+		g.Data.place.Time = min(g.Data.place.Time, g.In.Data.place.Time)
 	}
 }
 
@@ -108,10 +108,10 @@ func (m *gcMeter) Resumed(s *interval.Suspension[gcData], of []*interval.Collect
 	}
 	for _, g := range of {
 		m.c.involve(g.Data.place)
-		g.Data.place.involved = g.Data.place.involved || p.selected
+		g.Data.place.involved = g.Data.place.involved || p.Selected
 	}
 	if alone := m.heaps.Unowned(s); alone > 0 || s.Owner == nil {
-		m.c.observation().values[1] = alone
+		m.c.observation().Values[1] = alone
 		m.c.emit(p, s.End)
 		return
 	}
@@ -122,12 +122,12 @@ func (m *gcMeter) Resumed(s *interval.Suspension[gcData], of []*interval.Collect
 func (m *gcMeter) Collected(g *interval.Collection[gcData]) {
 	p, other := g.Data.place, g.Data.trigger
 	if other != nil && hasStack(other) && !hasStack(p) {
-		other.time = p.time
+		other.Time = p.Time
 		p, other = other, p
 	}
-	m.observe(g).values[0] = 1
+	m.observe(g).Values[0] = 1
 	if other != nil {
-		p.involved = p.involved || other.selected || other.involved
+		p.involved = p.involved || other.Selected || other.involved
 		m.c.release(other)
 	}
 	if g.Data.place != p {
@@ -137,22 +137,22 @@ func (m *gcMeter) Collected(g *interval.Collection[gcData]) {
 }
 
 // observe returns an observation of the pauses of a collection.
-func (m *gcMeter) observe(g *interval.Collection[gcData]) *observation {
+func (m *gcMeter) observe(g *interval.Collection[gcData]) *Observation {
 	o := m.c.observation()
-	o.values[1] = g.Paused
+	o.Values[1] = g.Paused
 	o.tag(0, g.Data.generation)
 	o.tag(1, g.Data.reason)
 	o.tag(2, g.Data.typ)
 	return o
 }
 
-func hasStack(p *place) bool { return p.stack != nil && len(p.stack.PCs)+len(p.stack.Frames) > 0 }
+func hasStack(p *Place) bool { return p.Stack != nil && len(p.Stack.PCs)+len(p.Stack.Frames) > 0 }
 
 // CutCollection implements interval.HeapUser. The pauses before are a sample without a count.
 func (m *gcMeter) CutCollection(g *interval.Collection[gcData], reason interval.Cut) {
 	p := g.Data.place
 	if t := g.Data.trigger; t != nil {
-		p.involved = p.involved || t.selected
+		p.involved = p.involved || t.Selected
 		m.c.release(t)
 	}
 	if g.Paused == 0 {
@@ -182,16 +182,16 @@ func (m *gcMeter) untrigger(p *ntconv.Process) {
 	}
 }
 
-// lost implements meter.
+// Lost implements meter.
 func (m *gcMeter) lost(capture *ntconv.Thread) {
 	m.untrigger(processOf(capture))
 	m.heaps.Lost(capture)
 }
 
-// removed implements meter.
+// Removed implements meter.
 func (m *gcMeter) removed(list []ntconv.ThreadSeq) { m.heaps.Removed(list) }
 
-// finish implements meter.
+// Finish implements meter.
 func (m *gcMeter) finish() {
 	m.heaps.Finish()
 	for p := range m.triggers {
