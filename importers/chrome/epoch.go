@@ -32,12 +32,7 @@ func (e *epoch) learn(name string, value []byte) {
 	if name != "metadata" && name != "otherData" {
 		return
 	}
-	members := jsonio.MembersOf(value)
-	for {
-		name, v, ok := members.Next()
-		if !ok {
-			return
-		}
+	for name, v := range jsonio.EachMember(value) {
 		text := string(unquoted(v))
 		switch string(name) {
 		case `"ntconv.trace_start_unix_ns"`:

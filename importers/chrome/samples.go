@@ -121,12 +121,7 @@ type listedSample struct {
 
 // read parses the members of a sample.
 func (m *listedSample) read(frames *tree, value []byte) (err error) {
-	members := jsonio.MembersOf(value)
-	for {
-		key, v, ok := members.Next()
-		if !ok {
-			return nil
-		}
+	for key, v := range jsonio.EachMember(value) {
 		switch string(key) {
 		case `"ts"`:
 			m.at, m.timed = chromeevent.ParseMicros(v)
@@ -151,6 +146,7 @@ func (m *listedSample) read(frames *tree, value []byte) (err error) {
 			}
 		}
 	}
+	return nil
 }
 
 // weight parses the weight of a sample: a time in microseconds or a number. It returns 1 if the weight is absent or

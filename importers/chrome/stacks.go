@@ -190,12 +190,7 @@ func (s *source) named(value []byte) *ntconv.Stack {
 			}
 		}
 	}
-	elements := jsonio.ElementsOf(value)
-	for {
-		v, ok := elements.Next()
-		if !ok {
-			break
-		}
+	for v := range jsonio.EachElement(value) {
 		if v[0] != '"' {
 			return nil
 		}

@@ -60,12 +60,7 @@ type v8Data struct {
 
 // read collects the members of an object, and of the objects data and cpuProfile in it.
 func (d *v8Data) read(object []byte) {
-	members := jsonio.MembersOf(object)
-	for {
-		name, v, ok := members.Next()
-		if !ok {
-			return
-		}
+	for name, v := range jsonio.EachMember(object) {
 		switch string(name) {
 		case `"data"`, `"cpuProfile"`:
 			d.read(v)

@@ -10,27 +10,18 @@ import (
 // v8Nodes adds the nodes of a profile. Nodes in chunks refer to their parent, nodes of complete profiles to their
 // children.
 func (l *loader) v8Nodes(t *tree, nodes []byte) error {
-	list := jsonio.ElementsOf(nodes)
-	for {
-		v, ok := list.Next()
-		if !ok {
-			return nil
-		}
+	for v := range jsonio.EachElement(nodes) {
 		if err := l.v8Node(t, v); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // v8Node adds a node. Its parent and children may be unknown yet; then they are added as undefined nodes.
 func (l *loader) v8Node(t *tree, value []byte) error {
 	var id, parent, frame, children []byte
-	members := jsonio.MembersOf(value)
-	for {
-		name, v, ok := members.Next()
-		if !ok {
-			break
-		}
+	for name, v := range jsonio.EachMember(value) {
 		switch string(name) {
 		case `"id"`:
 			id = v
@@ -55,18 +46,14 @@ func (l *loader) v8Node(t *tree, value []byte) error {
 			return err
 		}
 	}
-	elements := jsonio.ElementsOf(children)
-	for {
-		c, ok := elements.Next()
-		if !ok {
-			return nil
-		}
+	for c := range jsonio.EachElement(children) {
 		child, err := t.node(unquoted(c))
 		if err != nil {
 			return err
 		}
 		t.nodes[child].parent = i
 	}
+	return nil
 }
 
 // int32Of returns a number, or 0 if the value is not a number or is negative.
@@ -90,12 +77,7 @@ func fromZero(value []byte) int32 {
 func (l *loader) callFrame(value []byte) int32 {
 	var name, url []byte
 	line, column := int32(0), int32(0)
-	members := jsonio.MembersOf(value)
-	for {
-		key, v, ok := members.Next()
-		if !ok {
-			break
-		}
+	for key, v := range jsonio.EachMember(value) {
 		switch string(key) {
 		case `"functionName"`:
 			name = unquoted(v)

@@ -64,24 +64,15 @@ func mergeObjects(a, b []byte) []byte {
 		return a
 	}
 	merged := []byte{'{'}
-	members := jsonio.MembersOf(a)
-	for {
-		name, value, ok := members.Next()
-		if !ok {
-			break
-		}
+	for name, value := range jsonio.EachMember(a) {
 		if member(b, string(name[1:len(name)-1])) == nil {
 			merged = appendMember(merged, name, value)
 		}
 	}
-	members = jsonio.MembersOf(b)
-	for {
-		name, value, ok := members.Next()
-		if !ok {
-			return append(merged, '}')
-		}
+	for name, value := range jsonio.EachMember(b) {
 		merged = appendMember(merged, name, value)
 	}
+	return append(merged, '}')
 }
 
 // appendMember appends a member to an object that has not been closed.
@@ -108,12 +99,7 @@ func (f *file) appendArgs(dst, data []byte, stringArray []string) []byte {
 		return append(dst, data...)
 	}
 	dst = append(dst, '{')
-	members := jsonio.MembersOf(data)
-	for {
-		name, value, ok := members.Next()
-		if !ok {
-			return append(dst, '}')
-		}
+	for name, value := range jsonio.EachMember(data) {
 		key := name[1 : len(name)-1]
 		switch {
 		case hasCause && string(key) == "cause":
@@ -126,6 +112,7 @@ func (f *file) appendArgs(dst, data []byte, stringArray []string) []byte {
 		}
 		dst = appendMember(dst, name, value)
 	}
+	return append(dst, '}')
 }
 
 // quoted returns value if it is a JSON string, and otherwise an empty JSON string.

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/ntconv/ntconv/internal/testing/readable"
 )
 
 // object writes members in an order that is drawn: formats of JSON have none.
@@ -21,7 +23,7 @@ func object(t *rapid.T, members map[string]any) json.RawMessage {
 			b.WriteByte(',')
 		}
 		value, err := json.Marshal(members[k])
-		must(t, err)
+		readable.Must(t, err)
 		fmt.Fprintf(&b, "%q:%s", k, value)
 	}
 	b.WriteByte('}')
@@ -94,14 +96,14 @@ func edit(t *testing.T, text []byte, change func(profile map[string]any)) []byte
 	var p map[string]any
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
-	must(t, d.Decode(&p))
+	readable.Must(t, d.Decode(&p))
 	meta := p["meta"]
 	change(p)
 	delete(p, "meta")
 	m, err := json.Marshal(meta)
-	must(t, err)
+	readable.Must(t, err)
 	rest, err := json.Marshal(p)
-	must(t, err)
+	readable.Must(t, err)
 	return []byte(`{"meta":` + string(m) + "," + string(rest[1:]))
 }
 

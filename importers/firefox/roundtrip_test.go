@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"slices"
@@ -14,44 +13,11 @@ import (
 	"github.com/google/pprof/profile"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/importers/firefox"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 	"github.com/ntconv/ntconv/ntconvtest"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/symbol"
-	"github.com/ntconv/ntconv/writer"
 )
-
-// failer is the common part of testing.T and rapid.T.
-type failer interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func must(t failer, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-}
-
-// sums are totals by thread, sample type and stack.
-type sums map[string]int64
-
-func (s sums) add(thread, typ string, stack []string, n int64) {
-	s[fmt.Sprintf("%s %s %q", thread, typ, stack)] += n
-}
-
-func (s sums) String() string {
-	var b strings.Builder
-	for _, k := range slices.Sorted(maps.Keys(s)) {
-		if s[k] != 0 {
-			fmt.Fprintf(&b, "%s = %d\n", k, s[k])
-		}
-	}
-	return b.String()
-}
 
 type jsonSamples struct {
 	Length         int
@@ -80,11 +46,11 @@ type jsonProfile struct {
 func nanos(ms float64) int64 { return int64(math.Round(ms * 1e6)) }
 
 // model reads version 57 in the simplest possible way.
-func model(t failer, text []byte) sums {
+func model(t readable.Failer, text []byte) readable.Totals {
 	t.Helper()
 	var p jsonProfile
-	must(t, json.Unmarshal(text, &p))
-	out := sums{}
+	readable.Must(t, json.Unmarshal(text, &p))
+	out := readable.Totals{}
 	for _, th := range p.Threads {
 		stackOf := func(n *int) (names []string) {
 			for ; n != nil; n = th.StackTable.Prefix[*n] {
@@ -99,34 +65,34 @@ func model(t failer, text []byte) sums {
 			}
 			switch th.Samples.WeightType {
 			case "samples":
-				out.add(th.Name, "samples", stackOf(s), int64(weight))
-				out.add(th.Name, "time", stackOf(s), int64(weight)*nanos(p.Meta.Interval))
+				out.Add(th.Name, "samples", stackOf(s), int64(weight))
+				out.Add(th.Name, "time", stackOf(s), int64(weight)*nanos(p.Meta.Interval))
 			case "tracing-ms":
-				out.add(th.Name, "time", stackOf(s), nanos(weight))
+				out.Add(th.Name, "time", stackOf(s), nanos(weight))
 			default:
-				out.add(th.Name, "bytes", stackOf(s), int64(weight))
+				out.Add(th.Name, "bytes", stackOf(s), int64(weight))
 			}
 			if c := th.Samples.ThreadCPUDelta; i > 0 && c != nil && c[i] != nil {
-				out.add(th.Name, "cpu", stackOf(s), int64(*c[i])*1000)
+				out.Add(th.Name, "cpu", stackOf(s), int64(*c[i])*1000)
 			}
 		}
 		for i, s := range th.NativeAllocations.Stack {
 			if w := th.NativeAllocations.Weight[i]; w < 0 {
-				out.add(th.Name, "native_freed", stackOf(s), int64(-w))
+				out.Add(th.Name, "native_freed", stackOf(s), int64(-w))
 			} else {
-				out.add(th.Name, "native_objects", stackOf(s), 1)
-				out.add(th.Name, "native_space", stackOf(s), int64(w))
+				out.Add(th.Name, "native_objects", stackOf(s), 1)
+				out.Add(th.Name, "native_space", stackOf(s), int64(w))
 			}
 		}
 		for i, s := range th.JsAllocations.Stack {
-			out.add(th.Name, "js_objects", stackOf(s), 1)
-			out.add(th.Name, "js_space", stackOf(s), int64(th.JsAllocations.Weight[i]))
+			out.Add(th.Name, "js_objects", stackOf(s), 1)
+			out.Add(th.Name, "js_space", stackOf(s), int64(th.JsAllocations.Weight[i]))
 		}
 	}
 	return out
 }
 
-func open(t failer, text []byte, report *ntconv.Report) ntconv.Source {
+func open(t readable.Failer, text []byte, report *ntconv.Report) ntconv.Source {
 	t.Helper()
 	src, err := firefox.New(bytes.NewReader(text), &firefox.Options{Report: report})
 	if err != nil {
@@ -135,63 +101,19 @@ func open(t failer, text []byte, report *ntconv.Report) ntconv.Source {
 	return ntconvtest.Poison(src)
 }
 
-// throughPprof returns the totals of the profile that exporters/pprof writes, as google/pprof reads it.
-func throughPprof(t failer, src ntconv.Source, namer ntconv.Namer) sums {
+// checkSums checks the totals of a profile.
+func checkSums(t readable.Failer, text []byte, want readable.Totals) {
 	t.Helper()
-	var file bytes.Buffer
-	sink := pprof.New(&file, src.Info(), namer, nil)
-	_, err := ntconv.Copy(sink, src)
-	must(t, err)
-	must(t, sink.Close())
-	p, err := profile.Parse(&file)
-	must(t, err)
-	out := sums{}
-	for _, s := range p.Sample {
-		var stack []string
-		for _, l := range slices.Backward(s.Location) {
-			for _, line := range slices.Backward(l.Line) {
-				stack = append(stack, line.Function.Name)
-			}
-		}
-		for i, v := range s.Value {
-			out.add(strings.Join(s.Label["thread"], ""), p.SampleType[i].Type, stack, v)
-		}
-	}
-	return out
-}
-
-// throughNettrace returns the strict reader's events of a source that was written as a nettrace file.
-func throughNettrace(t failer, src ntconv.Source) (ntconv.Source, ntconv.Namer) {
-	t.Helper()
-	var file bytes.Buffer
-	w, err := writer.New(&file, src.Info(), &writer.Options{Ordered: true})
-	must(t, err)
-	_, err = ntconv.Copy(symbol.SynthesizeTo(w, nil), src)
-	must(t, err)
-	must(t, w.Close())
-	r, err := reader.New(&file, &reader.Options{Strict: true})
-	must(t, err)
-	table := symbol.New(nil)
-	return symbol.Watch(r, table), table
-}
-
-func checkSums(t failer, text []byte, want sums) {
-	t.Helper()
-	if got := throughPprof(t, open(t, text, nil), nil).String(); got != want.String() {
-		t.Fatalf("pprof:\n%s\nwant\n%s", got, want)
-	}
-	src, names := throughNettrace(t, open(t, text, nil))
-	if got := throughPprof(t, src, names).String(); got != want.String() {
-		t.Fatalf("nettrace:\n%s\nwant\n%s", got, want)
-	}
+	thread := func(s *profile.Sample) string { return strings.Join(s.Label["thread"], "") }
+	readable.CheckTotals(t, func() ntconv.Source { return open(t, text, nil) }, want, thread)
 }
 
 // lines returns the events of a source as text: time, thread, name, fields or the event of Chrome's format, stack.
-func lines(t failer, src ntconv.Source) (list []string) {
+func lines(t readable.Failer, src ntconv.Source) (list []string) {
 	t.Helper()
 	decoder := chromeevent.NewDecoder(nil)
 	for e, err := range ntconv.Events(src) {
-		must(t, err)
+		readable.Must(t, err)
 		if e.Kind != ntconv.KindEvent || e.Type.Provider == "Universal.System" || e.Type.Provider == "ntconv" {
 			continue
 		}
@@ -222,22 +144,22 @@ func lines(t failer, src ntconv.Source) (list []string) {
 }
 
 // canonical returns an object with its members sorted.
-func canonical(t failer, object []byte) string {
+func canonical(t readable.Failer, object []byte) string {
 	t.Helper()
 	if object == nil {
 		return ""
 	}
 	var v any
-	must(t, json.Unmarshal(object, &v))
+	readable.Must(t, json.Unmarshal(object, &v))
 	text, err := json.Marshal(v)
-	must(t, err)
+	readable.Must(t, err)
 	return string(text)
 }
 
 func readFile(t testing.TB, version int) []byte {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("testdata/profile-%d.json", version))
-	must(t, err)
+	readable.Must(t, err)
 	return text
 }
 

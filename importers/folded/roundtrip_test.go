@@ -16,70 +16,35 @@ import (
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/importers/folded"
 	importpprof "github.com/ntconv/ntconv/importers/pprof"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 	"github.com/ntconv/ntconv/ntconvtest"
-	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/sample"
-	"github.com/ntconv/ntconv/symbol"
-	"github.com/ntconv/ntconv/writer"
 )
 
-// failer is the common part of testing.T and rapid.T.
-type failer interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func must(t failer, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-}
-
-func open(t failer, text string, o folded.Options) ntconv.Source {
+func open(t readable.Failer, text string, o folded.Options) ntconv.Source {
 	t.Helper()
 	src, err := folded.New(strings.NewReader(text), &o)
-	must(t, err)
+	readable.Must(t, err)
 	return ntconvtest.Poison(src)
 }
 
 // fold writes the samples of a source as folded stacks.
-func fold(t failer, src ntconv.Source, namer ntconv.Namer, o export.Options) string {
+func fold(t readable.Failer, src ntconv.Source, namer ntconv.Namer, o export.Options) string {
 	t.Helper()
 	var out bytes.Buffer
 	o.Kind, o.Annotate = sample.Imported, true
 	sink := export.New(&out, src.Info(), namer, &o)
-	_, err := ntconv.Copy(sink, src)
-	must(t, err)
-	must(t, sink.Close())
+	readable.Copy(t, sink, src)
 	return out.String()
 }
 
-// throughNettrace writes a source as a nettrace file and folds what the strict reader reads.
-func throughNettrace(t failer, src ntconv.Source, o export.Options) string {
-	t.Helper()
-	var file bytes.Buffer
-	w, err := writer.New(&file, src.Info(), &writer.Options{Ordered: true})
-	must(t, err)
-	_, err = ntconv.Copy(symbol.SynthesizeTo(w, nil), src)
-	must(t, err)
-	must(t, w.Close())
-	r, err := reader.New(&file, &reader.Options{Strict: true})
-	must(t, err)
-	table := symbol.New(nil)
-	return fold(t, symbol.Watch(r, table), table, o)
-}
-
 // throughPprof writes a source as a pprof profile and folds what is imported.
-func throughPprof(t failer, src ntconv.Source) string {
+func throughPprof(t readable.Failer, src ntconv.Source) string {
 	t.Helper()
 	var file bytes.Buffer
-	sink := pprof.New(&file, src.Info(), nil, &pprof.Options{Uncompressed: true})
-	_, err := ntconv.Copy(sink, src)
-	must(t, err)
-	must(t, sink.Close())
+	readable.Copy(t, pprof.New(&file, src.Info(), nil, &pprof.Options{Uncompressed: true}), src)
 	back, err := importpprof.New(&file, nil)
-	must(t, err)
+	readable.Must(t, err)
 	return fold(t, back, nil, export.Options{})
 }
 
@@ -118,7 +83,8 @@ func TestIdentity(t *testing.T) {
 		if got := sortLines(fold(t, open(t, text.String(), o), nil, eo)); got != want {
 			t.Fatalf("direct:\n%s\nwant\n%s", got, want)
 		}
-		if got := sortLines(throughNettrace(t, open(t, text.String(), o), eo)); got != want {
+		src, table := readable.ThroughNettrace(t, open(t, text.String(), o))
+		if got := sortLines(fold(t, src, table, eo)); got != want {
 			t.Fatalf("through nettrace:\n%s\nwant\n%s", got, want)
 		}
 		if got, want := sortLines(throughPprof(t, open(t, text.String(), folded.Options{}))), lines(plain); got != want {
@@ -148,17 +114,12 @@ func sortLines(text string) string {
 func TestPprofTypes(t *testing.T) {
 	src := open(t, "main;read 5\n", folded.Options{SampleType: "inuse_space", Unit: "bytes"})
 	var file bytes.Buffer
-	sink := pprof.New(&file, src.Info(), nil, nil)
-	_, err := ntconv.Copy(sink, src)
-	must(t, err)
-	must(t, sink.Close())
+	readable.Copy(t, pprof.New(&file, src.Info(), nil, nil), src)
 	back, err := importpprof.New(&file, nil)
-	must(t, err)
+	readable.Must(t, err)
 	var out bytes.Buffer
 	text := export.New(&out, back.Info(), nil, nil)
-	_, err = ntconv.Copy(text, back)
-	must(t, err)
-	must(t, text.Close())
+	readable.Copy(t, text, back)
 	if s := text.Summary(); s.Main != (sample.Type{Type: "inuse_space", Unit: "bytes"}) || s.Events != 1 || out.String() != "main;read 5\n" {
 		t.Errorf("%+v, %s", s, &out)
 	}
@@ -183,7 +144,7 @@ func FuzzRead(f *testing.F) {
 		first := foldAll(t, ntconvtest.Poison(src), roots)
 		report := &ntconv.Report{}
 		again, err := folded.New(strings.NewReader(first), &folded.Options{ProcessRoot: roots, ThreadRoot: roots, Report: report})
-		must(t, err)
+		readable.Must(t, err)
 		if second := foldAll(t, ntconvtest.Poison(again), roots); second != first || len(report.Entries()) > 0 {
 			t.Fatalf("%q\nthen %q\n%v", first, second, report.Entries())
 		}
@@ -191,7 +152,7 @@ func FuzzRead(f *testing.F) {
 }
 
 // foldAll folds the events that come before an error.
-func foldAll(t failer, src ntconv.Source, roots bool) string {
+func foldAll(t readable.Failer, src ntconv.Source, roots bool) string {
 	t.Helper()
 	var out bytes.Buffer
 	sink := export.New(&out, src.Info(), nil, &export.Options{Annotate: true, ProcessRoot: roots, ThreadRoot: roots})
@@ -202,8 +163,8 @@ func foldAll(t failer, src ntconv.Source, roots bool) string {
 		if e.Stack != nil && (len(e.Stack.Frames) == 0 || len(e.Stack.Frames) > 10_000) {
 			t.Fatalf("%d frames", len(e.Stack.Frames))
 		}
-		must(t, sink.Write(e))
+		readable.Must(t, sink.Write(e))
 	}
-	must(t, sink.Close())
+	readable.Must(t, sink.Close())
 	return out.String()
 }

@@ -54,8 +54,9 @@ type Options struct {
 	Report        *ntconv.Report // receives notes about repaired and omitted contents; may be nil
 }
 
-// New reads a profile, uncompressed or compressed with gzip or zstd, and returns it as a source of events. It reads r
-// to its end and does not close it. opts may be nil. The source holds the decompressed profile and its decoded tables;
+// New reads a profile, uncompressed or compressed with gzip or zstd, and returns it as a source of events. It is the only
+// importer that decompresses, because compression with gzip is part of the format: profile.proto prescribes it, and
+// net/http/pprof sends no other profile. It reads r to its end and does not close it. opts may be nil. The source holds the decompressed profile and its decoded tables;
 // it is not safe for concurrent use. Events are borrowed until the next call of Next.
 //
 // A defect of the profile is an *ntconv.FormatError with its location. It wraps ntconv.ErrTruncated, ErrCorrupt,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/speedscope"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 )
 
 // randomFile returns a file of that many samples, or events of an evented profile, with stacks of up to 30 of 2,000
@@ -106,11 +107,11 @@ func BenchmarkRead(b *testing.B) {
 func TestLarge(t *testing.T) {
 	text := randomFile(300_000, true)
 	src, err := speedscope.New(bytes.NewReader(text), &speedscope.Options{Limits: speedscope.Limits{Tables: 16 << 20}})
-	must(t, err)
+	readable.Must(t, err)
 	defer src.Close()
 	var n int
 	for e, err := range ntconv.Events(src) {
-		must(t, err)
+		readable.Must(t, err)
 		if e.Kind == ntconv.KindEvent {
 			n++
 		}

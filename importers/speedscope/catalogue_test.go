@@ -8,6 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/speedscope"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 )
 
 // file returns a file with two frames and one profile.
@@ -25,7 +26,7 @@ func describe(t testing.TB, text string, o *speedscope.Options) string {
 	defer src.Close()
 	var b strings.Builder
 	for e, err := range ntconv.Events(src) {
-		must(t, err)
+		readable.Must(t, err)
 		if e.Kind != ntconv.KindEvent {
 			continue
 		}
@@ -129,7 +130,7 @@ func TestInvalidSamples(t *testing.T) {
 		"out-of-order-events": "1/1 \"p1\" 0 cpu samples=1 A\n1/1 \"p1\" 0 cpu samples=1 B;A\n1/1 \"p1\" 0 cpu samples=1 B;A;A\n",
 	} {
 		text, err := os.ReadFile("testdata/speedscope-invalid-" + name + ".json")
-		must(t, err)
+		readable.Must(t, err)
 		report := &ntconv.Report{}
 		if got := describe(t, string(text), &speedscope.Options{Report: report}); got != want || report.Count(ntconv.CodeRepaired) == 0 {
 			t.Errorf("%s:\n%s\nwant\n%s\n%v", name, got, want, report.Entries())

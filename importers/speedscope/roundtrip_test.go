@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"math/big"
 	"os"
@@ -19,47 +18,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/exporters/folded"
-	"github.com/ntconv/ntconv/exporters/pprof"
 	export "github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/importers/speedscope"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 	"github.com/ntconv/ntconv/ntconvtest"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/sample"
-	"github.com/ntconv/ntconv/symbol"
-	"github.com/ntconv/ntconv/writer"
 )
-
-// failer is the common part of testing.T and rapid.T.
-type failer interface {
-	Helper()
-	Fatalf(format string, args ...any)
-}
-
-func must(t failer, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-}
-
-// sums are totals by thread, sample type and stack.
-type sums map[string]int64
-
-func (s sums) add(thread, typ string, stack []string, n int64) {
-	s[fmt.Sprintf("%s %s %q", thread, typ, stack)] += n
-}
-
-func (s sums) String() string {
-	var b strings.Builder
-	for _, k := range slices.Sorted(maps.Keys(s)) {
-		if s[k] != 0 {
-			fmt.Fprintf(&b, "%s = %d\n", k, s[k])
-		}
-	}
-	return b.String()
-}
 
 // jsonFile is the format, for encoding/json.
 type jsonFile struct {
@@ -80,11 +44,11 @@ type jsonFile struct {
 }
 
 // model reads a file in the simplest possible way: it applies events to a list of names.
-func model(t failer, text []byte) sums {
+func model(t readable.Failer, text []byte) readable.Totals {
 	t.Helper()
 	var f jsonFile
-	must(t, json.Unmarshal(text, &f))
-	out := sums{}
+	readable.Must(t, json.Unmarshal(text, &f))
+	out := readable.Totals{}
 	for i, p := range f.Profiles {
 		thread, typ, scale := "", "time", int64(1)
 		if len(f.Profiles) > 1 {
@@ -109,7 +73,7 @@ func model(t failer, text []byte) sums {
 			}
 			r.Mul(r, big.NewRat(scale, 1))
 			v, err := strconv.ParseInt(r.FloatString(0), 10, 64)
-			must(t, err)
+			readable.Must(t, err)
 			return v
 		}
 		for i, s := range p.Samples {
@@ -117,7 +81,7 @@ func model(t failer, text []byte) sums {
 			for _, n := range s {
 				stack = append(stack, f.Shared.Frames[n].Name)
 			}
-			out.add(thread, typ, stack, value(p.Weights[i]))
+			out.Add(thread, typ, stack, value(p.Weights[i]))
 		}
 		var stack []string
 		for i, e := range p.Events {
@@ -131,83 +95,43 @@ func model(t failer, text []byte) sums {
 				next = p.Events[i+1].At
 			}
 			if len(stack) > 0 {
-				out.add(thread, typ, stack, value(next)-value(e.At))
+				out.Add(thread, typ, stack, value(next)-value(e.At))
 			}
 		}
 	}
 	return out
 }
 
-func open(t failer, text []byte, report *ntconv.Report) ntconv.Source {
+func open(t readable.Failer, text []byte, report *ntconv.Report) ntconv.Source {
 	t.Helper()
 	src, err := speedscope.New(bytes.NewReader(text), &speedscope.Options{Report: report})
-	must(t, err)
+	readable.Must(t, err)
 	return ntconvtest.Poison(src)
 }
 
-// throughPprof returns the totals of the profile that exporters/pprof writes, as google/pprof reads it.
-func throughPprof(t failer, src ntconv.Source, namer ntconv.Namer) sums {
-	t.Helper()
-	var file bytes.Buffer
-	sink := pprof.New(&file, src.Info(), namer, nil)
-	_, err := ntconv.Copy(sink, src)
-	must(t, err)
-	must(t, sink.Close())
-	p, err := profile.Parse(&file)
-	must(t, err)
-	out := sums{}
-	for _, s := range p.Sample {
-		var stack []string
-		for _, l := range slices.Backward(s.Location) {
-			stack = append(stack, l.Line[0].Function.Name)
-		}
-		thread := ""
-		if s.Label["thread"] != nil || s.NumLabel["tid"] != nil {
-			thread = fmt.Sprint(strings.Join(s.Label["thread"], ""), "-", s.NumLabel["tid"][0])
-		}
-		for i, v := range s.Value {
-			out.add(thread, p.SampleType[i].Type, stack, v)
-		}
+// threadOf returns the name and the ID of the thread of a sample, if it has one.
+func threadOf(s *profile.Sample) string {
+	if s.Label["thread"] == nil && s.NumLabel["tid"] == nil {
+		return ""
 	}
-	return out
+	return fmt.Sprint(strings.Join(s.Label["thread"], ""), "-", s.NumLabel["tid"][0])
 }
 
-// throughNettrace writes a source as a nettrace file, and the strict reader's events as a profile.
-func throughNettrace(t failer, src ntconv.Source) sums {
+func checkSums(t readable.Failer, text []byte) {
 	t.Helper()
-	var file bytes.Buffer
-	w, err := writer.New(&file, src.Info(), &writer.Options{Ordered: true})
-	must(t, err)
-	_, err = ntconv.Copy(symbol.SynthesizeTo(w, nil), src)
-	must(t, err)
-	must(t, w.Close())
-	r, err := reader.New(&file, &reader.Options{Strict: true})
-	must(t, err)
-	table := symbol.New(nil)
-	return throughPprof(t, symbol.Watch(r, table), table)
-}
-
-func checkSums(t failer, text []byte) {
-	t.Helper()
-	want := model(t, text).String()
-	if got := throughPprof(t, open(t, text, nil), nil).String(); got != want {
-		t.Fatalf("%s\npprof:\n%s\nwant\n%s", text, got, want)
-	}
-	if got := throughNettrace(t, open(t, text, nil)).String(); got != want {
-		t.Fatalf("%s\nnettrace:\n%s\nwant\n%s", text, got, want)
-	}
+	readable.CheckTotals(t, func() ntconv.Source { return open(t, text, nil) }, model(t, text), threadOf)
 }
 
 // TestSamples reads the sample profiles of speedscope.
 func TestSamples(t *testing.T) {
 	files, err := filepath.Glob("testdata/speedscope-0*.json")
-	must(t, err)
+	readable.Must(t, err)
 	if len(files) < 3 {
 		t.Fatalf("%d files", len(files))
 	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
-		must(t, err)
+		readable.Must(t, err)
 		checkSums(t, text)
 	}
 }
@@ -217,15 +141,15 @@ func TestDotnetTrace(t *testing.T) {
 	program := corpus.Shared(t, "oracle", "traceevent")
 	dir := t.TempDir()
 	in := filepath.Join(dir, "trace.nettrace")
-	must(t, os.WriteFile(in, corpus.Trace(t, "cpu-default").Data, 0o600))
+	readable.Must(t, os.WriteFile(in, corpus.Trace(t, "cpu-default").Data, 0o600))
 	if out, err := exec.Command(program, "convert", "--format", "Speedscope", "-o", filepath.Join(dir, "trace"), in).CombinedOutput(); err != nil {
 		t.Skipf("dotnet-trace is absent or cannot convert: %v: %s", err, out)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "trace.speedscope.json"))
-	must(t, err)
+	readable.Must(t, err)
 	total := map[string]int64{}
 	for e, err := range ntconv.Events(open(t, text, nil)) {
-		must(t, err)
+		readable.Must(t, err)
 		if e.Kind == ntconv.KindEvent {
 			v, _ := e.Field("time")
 			total[fmt.Sprint(e.Thread.TID)] += v.Int()
@@ -322,56 +246,28 @@ func TestGenerated(t *testing.T) {
 	})
 }
 
-// A memoryFile is an output in memory.
-type memoryFile struct{ *bytes.Buffer }
-
-func (memoryFile) Close() error { return nil }
-
 // TestOwnExporter reads what exporters/speedscope writes for traces and imported files: threads, stacks and weights are
 // equal.
 func TestOwnExporter(t *testing.T) {
-	fold := func(src ntconv.Source, names ntconv.Namer) []string {
-		var out bytes.Buffer
-		samples := []sample.Kind{sample.Wall, sample.CPU, sample.Imported}
-		create := func(sample.Kind) (io.WriteCloser, error) { return memoryFile{&out}, nil }
-		sink := folded.New(nil, src.Info(), names, &folded.Options{
-			Options: sample.Options{Create: create, Each: samples}, ThreadRoot: true, ProcessRoot: true,
-		})
-		_, err := ntconv.Copy(sink, src)
-		must(t, err)
-		must(t, sink.Close())
-		lines := strings.Split(out.String(), "\n")
-		slices.Sort(lines)
-		return lines
-	}
 	back := func(src ntconv.Source, names ntconv.Namer) ntconv.Source {
 		var out bytes.Buffer
-		sink := export.New(&out, src.Info(), names, nil)
-		_, err := ntconv.Copy(sink, src)
-		must(t, err)
-		must(t, sink.Close())
+		readable.Copy(t, export.New(&out, src.Info(), names, nil), src)
 		return open(t, out.Bytes(), nil)
 	}
 	for _, name := range []string{"cpu-default", "cpu-env", "cpu-v6", "cpu-netperf3", "activities"} {
-		f := corpus.Trace(t, name)
-		read := func() (ntconv.Source, ntconv.Namer) {
-			src, err := reader.New(bytes.NewReader(f.Data), nil)
-			must(t, err)
-			table := symbol.New(nil)
-			return symbol.Watch(src, table), table
-		}
-		want := fold(read())
+		src, names := readable.Trace(t, name)
+		want := readable.Fold(t, src, names)
 		if name != "activities" && len(want) < 10 {
 			t.Errorf("%s: %d stacks", name, len(want))
 		}
-		if got := fold(back(read()), nil); !slices.Equal(got, want) {
+		if got := readable.Fold(t, back(readable.Trace(t, name)), nil); !slices.Equal(got, want) {
 			t.Errorf("%s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
 	text, err := os.ReadFile("testdata/speedscope-0.6.0-two-sampled.json")
-	must(t, err)
+	readable.Must(t, err)
 	want := model(t, text).String()
-	if got := throughPprof(t, back(open(t, text, nil), nil), nil).String(); got != want {
+	if got := readable.PprofTotals(t, back(open(t, text, nil), nil), nil, threadOf).String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -1,5 +1,7 @@
 package jsonio
 
+import "iter"
+
 // A Scanner moves over JSON text in memory and checks only what it needs to find the ends of values: it accepts all
 // valid JSON and some invalid text. It does not recurse. The text is borrowed.
 //
@@ -183,6 +185,27 @@ func (e *Elements) Next() (value []byte, ok bool) {
 
 // Rest is Members.Rest for elements.
 func (e *Elements) Rest() []byte { return e.m.rest }
+
+// EachMember returns the names and values that Next returns for MembersOf(object). A loop over it takes a little longer
+// per member.
+func EachMember(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		members := MembersOf(object)
+		for name, value, ok := members.Next(); ok && yield(name, value); {
+			name, value, ok = members.Next()
+		}
+	}
+}
+
+// EachElement returns the values that Next returns for ElementsOf(array).
+func EachElement(array []byte) iter.Seq[[]byte] {
+	return func(yield func(value []byte) bool) {
+		elements := ElementsOf(array)
+		for value, ok := elements.Next(); ok && yield(value); {
+			value, ok = elements.Next()
+		}
+	}
+}
 
 // End returns the index after the value that begins at b[i], which must be valid.
 func End(b []byte, i int) int {
