@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -235,15 +234,6 @@ func TestDiffPer(t *testing.T) {
 			t.Errorf("--per %s: %+v, without %+v", c.per, d.Total, whole.Total)
 		}
 	}
-	requests := trace(t, "activities")
-	for _, c := range []struct{ per, want string }{
-		{"request", "use 'request NAME' with one of these names: Deep, Order"}, {"request GET /", "use 'request NAME'"}, {"hour", "want time, request"}, {"time x", "want time"},
-	} {
-		r := invoke(t, t.TempDir(), nil, "diff", "--kind", "events", "--per", c.per, requests, requests)
-		if r.code != exitEmpty && r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("--per %s: code %d: %s", c.per, r.code, r.stderr)
-		}
-	}
 }
 
 // Every trace compared with itself has no significant change, of any kind, in any form.
@@ -271,37 +261,6 @@ func TestDiffOfEqualTraces(t *testing.T) {
 				t.Errorf("%s %s: a trace differs from itself: %s", file.Name, form, r.stdout)
 			}
 		}
-	}
-}
-
-// Errors say what to do.
-func TestDiffErrors(t *testing.T) {
-	dir, in := t.TempDir(), diffInput("before")
-	if err := os.WriteFile(filepath.Join(dir, "a.folded"), []byte("main;f 10\nmain;g 20\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"diff", in}, exitUsage, "compares two inputs, got 1"},
-		{[]string{"diff", in, in, in}, exitUsage, "compares two inputs, got 3"},
-		{[]string{"diff", "-", "-"}, exitUsage, "only one of the inputs can be standard input"},
-		{[]string{"diff", "--json", "--markdown", in, in}, exitUsage, "use only one of them"},
-		{[]string{"diff", in, "missing"}, exitInput, "missing"},
-		{[]string{"diff", "--focus", "nothing has this name", in, in}, exitEmpty, "no sample matches"},
-		{[]string{"diff", trace(t, "exceptions"), in}, exitEmpty, "the sample types differ"},
-		{[]string{"view", "--diff", in}, exitUsage, "compares two inputs, got 1"},
-		{[]string{"view", "--diff", "--diff-base", in, in, in}, exitUsage, "omit --base and --diff-base"},
-		{[]string{"view", "--diff", "--in", "perfetto", in, in}, exitUsage, "--diff chooses what pprof's pages show"},
-	} {
-		if r := invoke(t, dir, nil, c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
-			t.Errorf("%q: code %d: %s%s", c.args, r.code, r.stderr, r.stdout)
-		}
-	}
-	if r := invoke(t, dir, nil, "diff", "a.folded", "a.folded"); r.code != exitOK || !strings.Contains(r.stdout, "Total: 30 → 30") {
-		t.Errorf("folded: code %d: %s%s", r.code, r.stderr, r.stdout)
 	}
 }
 

@@ -365,39 +365,3 @@ func TestDuringHelp(t *testing.T) {
 		}
 	}
 }
-
-// Messages name what the trace has if nothing matches, and mistakes are reported before the trace is read.
-func TestDuringMessages(t *testing.T) {
-	for _, c := range []struct {
-		expression string
-		code       int
-		want       string
-	}{
-		{"gc.generation == 3", exitEmpty, `--during: none of 6 collections matches; generations: "2" (4), "0" (1), "1" (1)`},
-		{"contention", exitEmpty, `--during: the trace has no waits for locks; its pairs: "`},
-		{"contention", exitEmpty, "dotnet-trace collect --clrevents contention records them"},
-		{"request", exitEmpty, "--during: the trace has no requests; record the Activities of ASP.NET Core"},
-		{`pair.name == "x"`, exitEmpty, `intervals matches; names: "`},
-		{"gc.generation == 2", exitOK, "--during: 4 of 6 collections selected"},
-		{"gcc", exitUsage, "gcc is unknown; did you mean gc?"},
-		{"gc && pause", exitUsage, "gc and pause in one expression; use one expression for each"},
-		{"gc.generation", exitUsage, "want a comparison"},
-		{`gc.generation == "2"`, exitUsage, `gc.generation is a number; want a number, got "2"`},
-		{`gc.generation =~ "2"`, exitUsage, "gc.generation is not a string"},
-		{"gc == 2", exitUsage, "gc is not a property of a gc; available: gc.generation"},
-		{`request.side == "x"`, exitUsage, "want one of server, client"},
-	} {
-		r := invoke(t, "", nil, "print", "--during", c.expression, trace(t, "alloc-verbose"))
-		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%s: code %d: %s\nwant %d, %s", c.expression, r.code, r.stderr, c.code, c.want)
-		}
-	}
-	r := invoke(t, "", nil, "print", "--during", "exception", trace(t, "exceptions"))
-	if want := "1 exception ignored because the begin or the end is not in the trace"; !strings.Contains(r.stderr, want) {
-		t.Errorf("%s\nwant %s", r.stderr, want)
-	}
-	// Conditions about the runtime need no links to spans.
-	if r := invoke(t, "", nil, "top", "--during", "contention", "--span-link", "off", trace(t, "waits")); r.code != exitOK {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
-}

@@ -262,41 +262,6 @@ func TestFilterKeepsLosses(t *testing.T) {
 	}
 }
 
-func TestFilterFailures(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"--where", "Nothing == 1", "IN", "out.nettrace"}, exitEmpty, "no event has a field Nothing"},
-		{[]string{"--provider", "None", "IN", "out.nettrace"}, exitEmpty, "--provider None"},
-		{[]string{"--where", "Size >< 1", "IN", "out.nettrace"}, exitUsage, "position 7"},
-		{[]string{"--where", "Size >< 1", "IN", "out.nettrace"}, exitUsage, "  Size >< 1\n        ^\n"},
-		{[]string{"IN"}, exitUsage, "no output"},
-		{nil, exitUsage, "no input"},
-		{[]string{"IN", "out.nettrace", "more"}, exitUsage, "one input"},
-		{[]string{"IN", "old"}, exitOutput, "-f"},
-		{[]string{"none.nettrace", "out.nettrace"}, exitInput, "none.nettrace"},
-	} {
-		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "old"), []byte("old"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for i, a := range c.args {
-			if a == "IN" {
-				c.args[i] = trace(t, "cpu-env")
-			}
-		}
-		r := invoke(t, dir, nil, append([]string{"filter"}, c.args...)...)
-		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
-		}
-		if left := files(t, dir); !slices.Equal(left, []string{"old"}) {
-			t.Errorf("%q: files left: %q", c.args, left)
-		}
-	}
-}
-
 // All commands that select events accept expressions, and report those that cannot be true.
 func TestWhere(t *testing.T) {
 	dir := t.TempDir()

@@ -11,30 +11,6 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
-// Invalid expressions are errors of their flags. Expressions that match nothing are noted, and so is a profile without
-// code of the framework.
-func TestGroupingFlags(t *testing.T) {
-	dir, in := t.TempDir(), trace(t, "cpu-v6")
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"top", "--fold", "(", in}, exitUsage, `invalid argument "(" for "--fold" flag: error parsing regexp: missing closing )`},
-		{[]string{"view", "--group", "Shop", in}, exitUsage, `"--group" flag: want REGEXP=NAME or REGEXP=>NAME`},
-		{[]string{"to", "pprof", "--group", "(Shop)=$2", in}, exitUsage, `"--group" flag: $2: the expression has no such subexpression, only 1`},
-		{[]string{"to", "folded", "--native", "no", in}, exitUsage, `"--native" flag: want fold|full`},
-		{[]string{"top", "--fold", "No such", "--group", "None=x", in}, exitOK, "--fold 'No such': no frame matches; --group 'None=x': no frame matches\n"},
-		{[]string{"to", "pprof", "--just-my-code", corpus.Path("go-cpu.pb.gz"), "-o", "go.pb.gz"}, exitOK, "; --just-my-code: no frame is known to belong to the runtime or the framework\n"},
-		{[]string{"to", "folded", "--just-my-code", "--fold", "Main", in, "-o", "x.folded"}, exitOK, "% of frames folded; --fold Main: "},
-		{[]string{"top", in}, exitOK, "% of frames have no symbol and are shown as their modules (--native full shows addresses)"},
-	} {
-		if r := invoke(t, dir, nil, c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%q: code %d: %s, want %s", c.args, r.code, r.stderr, c.want)
-		}
-	}
-}
-
 // The frames that are left of the framework are those that no code of the program called.
 func TestJustMyCode(t *testing.T) {
 	dir := t.TempDir()

@@ -70,44 +70,6 @@ func read(t *testing.T, dir, name string) []byte {
 	return b
 }
 
-// Lists of kinds and their outputs: names, errors, and the default.
-func TestKindLists(t *testing.T) {
-	waits, dir := trace(t, "waits"), t.TempDir()
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"to", "pprof", "--kind", "contention,wait", "-o", "two/", waits}, exitOK, "two/: 2 profiles"},
-		{[]string{"to", "folded", "--kind", "contention,alloc", waits}, exitOK, "waits/: 1 profile from"},
-		{[]string{"to", "pprof", "--kind", "all", "-o", "x.pb.gz", waits}, exitUsage, "-o x.pb.gz: --kind all writes a directory; name it as -o DIR/"},
-		{[]string{"to", "pprof", "--kind", "all", "-o", "-", waits}, exitUsage, "--kind all writes a directory; name it with -o DIR/"},
-		{[]string{"to", "pprof", "--kind", "alloc,gc", "-o", "none/", waits}, exitEmpty, "no sampled allocations and no garbage collections among 2,464 events; the trace has 966 samples of threads (--kind wall), "},
-		{[]string{"to", "pprof", "--kind", "alloc,gc", "-o", "none/", waits}, exitEmpty, "; record garbage collections with dotnet-trace collect --profile gc-collect"},
-		{[]string{"to", "folded", "--kind", "alloc", waits}, exitEmpty, "no sampled allocations among 2,464 events"},
-		{[]string{"to", "pprof", "--kind", "jit,gc,alloc", "-o", "one/", waits}, exitOK, "; the trace has no garbage collections and no sampled allocations"},
-		{[]string{"to", "pprof", "--kind", "wall,all", waits}, exitUsage, "all is not part of a list"},
-		{[]string{"to", "pprof", "--kind", "wall,auto", waits}, exitUsage, "auto selects one kind"},
-		{[]string{"top", "--kind", "wall,wait", waits}, exitUsage, "want one kind, got 2; ntconv view shows several"},
-		{[]string{"top", "--kind", "all", waits}, exitUsage, "want one kind; ntconv view shows several, ntconv to pprof writes several"},
-		{[]string{"top", "--kind", "locks", waits}, exitUsage, "want auto|wall|cpu"},
-		{[]string{"to", "folded", "--kind", "all", "--unit", "seconds", "-o", "unit/", waits}, exitUsage, "the kinds have different sample types"},
-		{[]string{"view", "--kind", "wall,wait", "--base", waits, waits}, exitUsage, "a difference is of one kind"},
-		{[]string{"top", "--kind", "alloc", waits}, exitEmpty, "no sampled allocations among 2,464 events; the trace has 966 samples of threads (--kind wall), "},
-		{[]string{"top", "--kind", "alloc", waits}, exitEmpty, "; record sampled allocations with dotnet-trace collect --profile gc-verbose"},
-		{[]string{"top", waits}, exitOK, "wall profile, "},
-		{[]string{"top", waits}, exitOK, "the trace also has 5 lock contentions (--kind contention), "},
-		{[]string{"top", trace(t, "alloc-verbose")}, exitOK, "alloc profile, "},
-	} {
-		if r := invoke(t, dir, nil, c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
-		}
-	}
-	if _, err := os.Stat(filepath.Join(dir, "none")); err == nil {
-		t.Error("a directory without profiles")
-	}
-}
-
 // Timelines and tables have the samples of the kinds of --kind, as many as a profile is computed from.
 func TestKindsOfSamples(t *testing.T) {
 	waits, dir := trace(t, "waits"), t.TempDir()

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ntconv/ntconv/internal/files/fileio"
@@ -184,7 +185,7 @@ func manCommands(b *strings.Builder, cmd *cobra.Command) {
 }
 
 // flagUsage matches a flag in the usage that pflag prints: its name and value, and its description.
-var flagUsage = regexp.MustCompile(`^\s*(\S.*?) {2,}(.*)\n$`)
+var flagUsage = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(\S.*?) {2,}(.*)\n$`) })
 
 // manFlags writes the flags of a command in the groups of the help.
 func manFlags(b *strings.Builder, cmd *cobra.Command) {
@@ -203,7 +204,7 @@ func manFlags(b *strings.Builder, cmd *cobra.Command) {
 		set.VisitAll(func(f *pflag.Flag) {
 			one := pflag.NewFlagSet("", pflag.ContinueOnError)
 			one.AddFlag(f)
-			if m := flagUsage.FindStringSubmatch(one.FlagUsages()); m != nil {
+			if m := flagUsage().FindStringSubmatch(one.FlagUsages()); m != nil {
 				fmt.Fprintf(b, ".TP\n\\fB%s\\fR\n%s\n", roff(m[1]), roff(m[2]))
 			}
 		})

@@ -152,47 +152,6 @@ func TestMergeKeepsInputsApart(t *testing.T) {
 	}
 }
 
-// Invalid requests name what is wrong and the next step.
-func TestMergeAndSplitErrors(t *testing.T) {
-	dir := t.TempDir()
-	in := trace(t, "cpu-env")
-	part := parts(t, t.TempDir(), "process", in)[0]
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"split", in, "p"}, exitUsage, "--every is missing"},
-		{[]string{"split", "--every", "0s", in, "p"}, exitUsage, "longer than 0"},
-		{[]string{"split", "--every", "10x", in, "p"}, exitUsage, "want a time (10s)"},
-		{[]string{"split", "--every", "1B", in, "p"}, exitUsage, "at least 4096 bytes"},
-		{[]string{"split", "--every", "$time", in, "p"}, exitUsage, "use a time such as 10s"},
-		{[]string{"split", "--every", "$process", in, "p"}, exitUsage, "use process, $pid or $tid"},
-		{[]string{"split", "--every", "$tid ==", in, "p"}, exitUsage, "--every $tid =="},
-		{[]string{"split", "--every", "1s", "--order", "file", in, "p"}, exitUsage, "omit --order"},
-		{[]string{"split", "--every", "1s", "--pid", "7", in, "p"}, exitUsage, "ntconv filter first"},
-		{[]string{"split", "--every", "1s", in, "-"}, exitUsage, "name it instead of -"},
-		{[]string{"split", "--every", "1s", in}, exitUsage, "one directory"},
-		{[]string{"split", "--every", "1s", "none.nettrace", "p"}, exitInput, "no such file"},
-		{[]string{"split", "--every", "1s", in, filepath.Dir(part)}, exitOutput, "-f replaces it"},
-		{[]string{"split", "--every", "1s", part, "p"}, exitUsage, "join all parts with ntconv merge"},
-		{[]string{"merge", in}, exitUsage, "ntconv merge IN... OUT"},
-		{[]string{"merge", in, "x.nettrace", "--offset", "y=1ms"}, exitUsage, "no input is called y"},
-		{[]string{"merge", in, "x.nettrace", "--offset", "1ms"}, exitUsage, "no equals sign"},
-		{[]string{"merge", in, "x.nettrace", "--offset", "1=soon"}, exitUsage, "want INPUT=TIME"},
-		{[]string{"merge", in, "x.nettrace", "--order", "file"}, exitUsage, "omit --order"},
-		{[]string{"merge", in, "x.nettrace", "--pid", "1"}, exitUsage, "ntconv filter first"},
-		{[]string{"merge", in, "x.nettrace", "--split-by", "process"}, exitUsage, "omit --split-by"},
-	} {
-		if r := invoke(t, dir, nil, c.args...); r.code != c.code || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%q: code %d, want %d with %q: %s", c.args, r.code, c.code, c.want, r.stderr)
-		}
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("files remain: %v, %v", left, err)
-	}
-}
-
 // If nothing divides the trace, the summary says why.
 func TestSplitNotes(t *testing.T) {
 	dir := t.TempDir()

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
-	"net"
 	"strings"
 	"testing"
 
@@ -78,77 +76,6 @@ func TestVerifyProfileAndTrace(t *testing.T) {
 	} {
 		if r := invoke(t, dir, nil, c.args...); r.code != c.code {
 			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
-		}
-	}
-}
-
-// Messages state the finding in the words of the user, and the next step.
-func TestMessages(t *testing.T) {
-	cpu := unpacked(t, "cpu-env")
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	for _, c := range []struct {
-		name  string
-		stdin []byte
-		args  []string
-		code  int
-		want  string
-		not   string
-	}{
-		{"summary of standard input", cpu, []string{"to", "pprof", "-", "-o", "x"}, exitOK, "events in standard input (nettrace 4)", " - "},
-		{"all events of standard input", cpu, []string{"to", "nettrace", "-", "-o", "x"}, exitOK, "events of standard input (nettrace 4)", " - "},
-		{"no directory", nil, []string{"to", "pprof", trace(t, "cpu-env"), "-o", "no/dir/x.pb.gz"}, exitOutput, "no/dir/x.pb.gz: directory no/dir does not exist\n", ""},
-		{"empty profile", nil, []string{"top", "empty.pb.gz"}, exitInput, "programs write a profile when the recording ends", "--duration"},
-		{"label of no sample", nil, []string{"to", "pprof", "--drop-label", "trace,tid", "--drop-label", "activity_id,nosuch", trace(t, "cpu-env"), "-o", "x"}, exitOK,
-			"; --drop-label: no sample has the label trace or nosuch; available: pid, process, state\n", ""},
-		{"labels of a profile without threads' names", nil, []string{"to", "pprof", "--drop-label", "nosuch", trace(t, "cpu-env"), "-o", "x"}, exitOK,
-			"no sample has the label nosuch; available: pid, process, state, tid\n", "host"},
-		{"label of every sample", nil, []string{"top", "--drop-label", "tid,pid", trace(t, "cpu-env")}, exitOK, "samples", "--drop-label"},
-		{"label of a profile", nil, []string{"top", "--drop-label", "endpoint", "a.pb.gz"}, exitOK, "samples", "--drop-label"},
-		{"label of no profile", nil, []string{"top", "--drop-label", "endpoint,region,pid", "a.pb.gz"}, exitOK,
-			"; --drop-label: no sample has the label region or pid; available: bytes\n", ""},
-		{"no label at all", nil, []string{"top", "--drop-label", "pid", "cpu.pb.gz"}, exitOK, "no sample has the label pid; the profile has no labels", ""},
-		{"no samples in a profile", nil, []string{"top", "nothing.pb.gz"}, exitEmpty, "nothing.pb.gz: the profile holds no samples; record again, for longer", "providers"},
-		{"nor for a trace", nil, []string{"to", "nettrace", "nothing.pb.gz", "-o", "x"}, exitEmpty, "the profile holds no samples", "trace holds"},
-		{"gone with the pipe", cpu, []string{"print", "--pid", "1", "-"}, exitEmpty, "; save the input to a file, or send it again; ntconv info IN lists processes and events\n", "info -"},
-		{"limit once", cpu, []string{"print", "--max-decompressed", "100KiB", trace(t, "cpu-env")}, exitLimit, "cpu-env.nettrace.zst: decompress zstd after 19060 bytes: decompressed data too large: limit 100 KiB, got 128 KiB; raise --max-decompressed\n", "nettrace 4"},
-		{"no negation", nil, []string{"print", "--event", "!GC*", trace(t, "cpu-env")}, exitEmpty, `; ! in !GC* is part of the name; --where '!($event =~ "^GC")' selects`, ""},
-		{"case of a field", nil, []string{"print", "--where", "methodflags > 0", trace(t, "cpu-env")}, exitEmpty, "no event has a field methodflags, but there is MethodFlags", ""},
-		{"no samples of a kind", nil, []string{"top", "--kind", "wall", trace(t, "cpu-v6")}, exitEmpty, "no samples of threads among 1,125 events; the trace has 693 samples of CPUs (--kind cpu)", "to pprof"},
-		{"no samples of a kind to view", nil, []string{"view", "--kind", "cpu", trace(t, "cpu-env")}, exitEmpty, "no samples of CPUs among 1,786 events; the trace has 194 samples of threads (--kind wall)", "to pprof"},
-		{"no event is selected", nil, []string{"info", "--tid", "99", trace(t, "cpu-env")}, exitEmpty, "no events match --tid 99 (1,786 events read); ntconv info ", "similar"},
-		{"similar event", nil, []string{"info", "--event", "ThreadSampl", trace(t, "cpu-env")}, exitEmpty, "; no event matches --event ThreadSampl; similar: ThreadSample; ", ""},
-		{"similar provider", nil, []string{"print", "--provider", "microsoft-dotnetcore-sampleprofilr", trace(t, "cpu-env")}, exitEmpty, "similar: Microsoft-DotNETCore-SampleProfiler; ", ""},
-		{"one of two events", nil, []string{"print", "-o", "x", "--event", "ThreadSample,nosuch", trace(t, "cpu-env")}, exitOK, "; no event matches --event nosuch\n", "--event ThreadSample"},
-		{"one of two threads", nil, []string{"print", "-o", "x", "--tid", "15673,99", trace(t, "cpu-env")}, exitOK, "; no event matches --tid 99\n", "--tid 15673"},
-		{"other sample types", nil, []string{"top", "--diff-base", "cpu.pb.gz", trace(t, "cpu-env")}, exitEmpty, "the sample types differ: samples/count, wall/nanoseconds, and cpu/nanoseconds in the base; they have none in common\n", "--kind"},
-		{"a sample type of both", nil, []string{"top", "--diff-base", "a.pb.gz", trace(t, "cpu-env")}, exitEmpty, "; use --sample-type samples\n", "--kind"},
-		{"the sample type of both", nil, []string{"top", "--sample-type", "samples", "--diff-base", "a.pb.gz", trace(t, "cpu-env")}, exitOK, "", "--kind"},
-		{"empty file", nil, []string{"top", "empty.nettrace"}, exitInput, "empty.nettrace: the file is empty; ", "want"},
-		{"bytes of no format", nil, []string{"top", "bytes"}, exitInput, " got the bytes 03 04 ", "--from"},
-		{"compression with the file and command", nil, []string{"to", "pprof", "it's.xz", "-o", "x"}, exitInput, `; decompress it: xz -dc 'it'\''s.xz' | ntconv to pprof -`, "FILE"},
-		{"compression of one of two inputs", nil, []string{"verify", "a.pb.gz", "it's.xz"}, exitInput, ` | ntconv info -`, "FILE"},
-		{"compression of the output", nil, []string{"to", "chrome", trace(t, "cpu-env"), "-o", "x.json.xz"}, exitUsage, "x.json.xz: ntconv compresses outputs with gzip and zstd only; name the output x.json\n", ""},
-		{"verify of one input", nil, []string{"verify", "a.pb.gz"}, exitUsage, "verify reads two inputs, got 1\n", ""},
-		{"port in use", nil, []string{"view", "--port", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port), "a.pb.gz"}, exitOutput, "another --port", ""},
-		{"bytes are not a time", nil, []string{"top", "heap.pb.gz"}, exitOK, "on the stack for 100.0% of inuse_space", "time"},
-		{"time is time", nil, []string{"top", "cpu.pb.gz"}, exitOK, "on the stack for 100.0% of cpu time", ""},
-	} {
-		dir := t.TempDir()
-		write(t, dir, "empty.pb.gz", nil)
-		write(t, dir, "empty.nettrace", nil)
-		write(t, dir, "bytes", []byte{3, 4, 9, 2})
-		write(t, dir, "it's.xz", []byte("\xfd7zXZ\x00\x00\x04"))
-		write(t, dir, "a.pb.gz", testProfile(t, "shop"))
-		write(t, dir, "nothing.pb.gz", sampleless(t))
-		write(t, dir, "heap.pb.gz", nameless(t, "inuse_space", "bytes"))
-		write(t, dir, "cpu.pb.gz", nameless(t, "cpu", "nanoseconds"))
-		r := invoke(t, dir, c.stdin, c.args...)
-		if r.code != c.code || !strings.Contains(r.stderr, c.want) || c.not != "" && strings.Contains(r.stderr, c.not) {
-			t.Errorf("%s: code %d: %s", c.name, r.code, r.stderr)
 		}
 	}
 }

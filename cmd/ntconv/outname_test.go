@@ -88,18 +88,6 @@ func TestParquetFileOrDirectory(t *testing.T) {
 			t.Errorf("%q -f: code %d: %s", c.args, forced.code, forced.stderr)
 		}
 	}
-	for _, c := range []struct{ args, says string }{
-		{"--raw -o raw.parquet", "omit --raw"},
-		{"--typed all -o typed.parquet", "omit --typed"},
-		{"--typed-rows 5 --single -o rows", "omit --typed-rows"},
-		{"--typed-rows 0 -o rows/", "--typed-rows 0: want at least 1"},
-		{"--single -o single/", "-o single/: the output is a file"},
-	} {
-		args := append([]string{"to", "parquet", "app.nettrace"}, strings.Fields(c.args)...)
-		if r := invoke(t, dir, nil, args...); r.code != exitUsage || !strings.Contains(r.stderr, c.says) {
-			t.Errorf("%s: code %d: %s, want %q", c.args, r.code, r.stderr, c.says)
-		}
-	}
 }
 
 // A directory is replaced by force only if all that it holds is of the format of the output, and no input is in it.
@@ -223,7 +211,7 @@ func TestOutputFolder(t *testing.T) {
 	}
 }
 
-// IN OUT and IN -o OUT are equivalent, and other usage is an error with all arguments.
+// IN OUT and IN -o OUT are equivalent.
 func TestInAndOut(t *testing.T) {
 	in := trace(t, "cpu-env")
 	for _, command := range []string{"filter", "convert"} {
@@ -237,23 +225,6 @@ func TestInAndOut(t *testing.T) {
 		for _, name := range []string{"b", "c"} {
 			if b, err := os.ReadFile(dir + "/" + name + ".nettrace"); errA != nil || err != nil || !bytes.Equal(a, b) {
 				t.Errorf("%s: %s: %d and %d bytes, %v, %v", command, name, len(a), len(b), errA, err)
-			}
-		}
-		for _, c := range []struct {
-			args []string
-			want string
-		}{
-			{[]string{"a", "b", "c"}, "want one input and one output (IN OUT), got 3 arguments: a b c"},
-			{[]string{in, "x.nettrace", "-o", "y.nettrace"}, "two outputs given: x.nettrace and -o y.nettrace"},
-			{nil, "no input given"},
-			{[]string{in}, "no output given"},
-			{[]string{"", "x.nettrace"}, "input: the name is empty"},
-			{[]string{in, ""}, "output: the name is empty"},
-			{[]string{in, "-o", ""}, "--output\" flag: the name is empty"},
-		} {
-			r := invoke(t, dir, nil, append([]string{command}, c.args...)...)
-			if r.code != exitUsage || !strings.Contains(r.stderr, c.want) {
-				t.Errorf("%s %q: code %d: %s", command, c.args, r.code, r.stderr)
 			}
 		}
 		if got := files(t, dir); len(got) != 3 {
@@ -275,47 +246,5 @@ func TestEmptyNames(t *testing.T) {
 	}
 	if got := files(t, dir); len(got) > 0 {
 		t.Errorf("files %q", got)
-	}
-}
-
-// An output whose name states another format gets a note. A name that states a compression that the format does not
-// have is refused.
-func TestMisnamedOutput(t *testing.T) {
-	in := trace(t, "cpu-env")
-	const misnamed = "states a compression"
-	for _, c := range []struct {
-		args []string
-		note string // none if empty
-	}{
-		{[]string{"to", "parquet", in, "-o", "z.gz"}, misnamed},
-		{[]string{"to", "nettrace", in, "-o", "z.nettrace.zst"}, ""},
-		{[]string{"to", "nettrace", in, "-o", "z.GZ"}, ""},
-		{[]string{"to", "nettrace", in, "-o", "x.pb.gz"}, "the name x.pb.gz states the format pprof, but the content is nettrace"},
-		{[]string{"to", "nettrace", in, "-o", "x.netperf"}, "states the format netperf, but the content is nettrace"},
-		{[]string{"to", "pprof", in, "-o", "z.nettrace"}, "the name z.nettrace states the format nettrace, but the content is pprof"},
-		{[]string{"to", "pprof", in, "-o", "z.nettrace.gz"}, "states the format nettrace, but the content is pprof"},
-		{[]string{"to", "pprof", in, "-o", "z.pb.gz.zst"}, ""},
-		{[]string{"convert", "--to", "nettrace", in, "z.nettrace.gz"}, ""},
-		{[]string{"filter", in, "z.pprof"}, "states the format pprof, but the content is nettrace"},
-		{[]string{"to", "nettrace", in, "-o", "z.nettrace"}, ""},
-		{[]string{"to", "nettrace", in, "-o", "z"}, ""},
-		{[]string{"to", "pprof", in, "-o", "z.gz"}, ""},
-		{[]string{"to", "pprof", in, "-o", "z.pprof"}, ""},
-		{[]string{"convert", in, "z.pprof.gz"}, ""},
-	} {
-		r := invoke(t, t.TempDir(), nil, c.args...)
-		if r.code != exitOK || !strings.Contains(r.stderr, c.note) || strings.Contains(r.stderr, "the name ") != (c.note != "") {
-			t.Errorf("%q: code %d: %s", c.args, r.code, r.stderr)
-		}
-	}
-	for _, args := range [][]string{{"convert"}, {"convert", "--to", "parquet"}, {"to", "parquet"}} {
-		dir := t.TempDir()
-		r := invoke(t, dir, nil, append(args, in, "-o", "y.parquet.gz")...)
-		if r.code != exitUsage || !strings.Contains(r.stderr, "parquet is not compressed as a whole; name the output y.parquet") {
-			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
-		}
-		if got := files(t, dir); len(got) > 0 {
-			t.Errorf("files %q", got)
-		}
 	}
 }

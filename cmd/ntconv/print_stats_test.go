@@ -129,43 +129,6 @@ func TestStatsAgainstTruth(t *testing.T) {
 	}
 }
 
-// Flags that do not fit each other are rejected with a reason, and so are fields that no event has. The output stays as
-// it was.
-func TestStatsMistakes(t *testing.T) {
-	in := trace(t, "alloc-verbose")
-	for _, c := range []struct {
-		args string
-		code int
-		want string
-	}{
-		{"--by TypeName", exitUsage, "--by needs --stats"},
-		{"-n 3", exitUsage, "--count needs --stats"},
-		{"--stats --frames", exitUsage, "--stats prints a table, which has no place for --frames"},
-		{"--stats -n -1", exitUsage, "-n -1: want a number of groups"},
-		{"--stats --by a,,b", exitUsage, "--by: position 3: want a field"},
-		{"--stats --by $tid,TypeName --by $tid", exitUsage, "--by has $tid twice"},
-		{"--stats --of A,B", exitUsage, "--of: want one field, got 2"},
-		{"--stats --of $event", exitUsage, "--of: $event is a string; want a number"},
-		{"--stats --of TypeName", exitEmpty, "TypeName is a string in Microsoft-Windows-DotNETRuntime/GCAllocationTick; --of needs a number"},
-		{"--stats --by typename", exitEmpty, "no event has a field typename, but there is TypeName"},
-		{"--stats --by Nonesuch --of AllocationAmount64", exitEmpty, "no event has a field Nonesuch"},
-		{"--stats --event Nonesuch", exitEmpty, "no events match"},
-	} {
-		dir := t.TempDir()
-		out := filepath.Join(dir, "out")
-		if err := os.WriteFile(out, []byte("before"), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		r := invoke(t, dir, nil, append([]string{"print", "-f", "-o", "out", in}, strings.Fields(c.args)...)...)
-		if r.code != c.code || !strings.Contains(r.stderr, c.want) || r.stdout != "" {
-			t.Errorf("%s: code %d, %s", c.args, r.code, r.stderr)
-		}
-		if b, err := os.ReadFile(out); err != nil || string(b) != "before" {
-			t.Errorf("%s: the output is %q, %v", c.args, b, err)
-		}
-	}
-}
-
 // The table goes to a file or to standard output, and a pipe is read once.
 func TestStatsOutput(t *testing.T) {
 	dir, in := t.TempDir(), trace(t, "alloc-verbose")

@@ -244,7 +244,7 @@ func TestProposals(t *testing.T) {
 	plain, secure := receivers(t, inputs)
 	var mu sync.Mutex
 	var messages []string
-	cases := proposalCases(plain, secure, port)
+	cases := proposalCases(t, strings.NewReplacer("$SECURE", secure, "$SPANS", plain, "$PORT", port))
 	t.Run("cases", func(t *testing.T) { // ends when all of them have ended
 		for _, c := range cases {
 			t.Run(strings.ReplaceAll(c.args, "/", "_"), func(t *testing.T) {
@@ -305,157 +305,24 @@ type proposalCase struct {
 	stdin string // the file that is standard input; "" if it is empty
 }
 
-// proposalCases returns the cases. spans is the address of a receiver, secure the one of a receiver with TLS, and port
-// a port in use.
-func proposalCases(spans, secure, port string) []proposalCase {
-	const closed = "http://127.0.0.1:1" // no receiver
-	return []proposalCase{
-		// Inputs and outputs.
-		{args: "to otlp s.nettrace t.nettrace --endpoint " + closed + " --retry-for 0", count: 2, ends: exitOutput},
-		{args: "to otlp s.nettrace t.nettrace --each=false -o out/", count: 2},
-		{args: "to otlp s.nettrace t.nettrace -o x.jsonl", count: 2},
-		{args: "to otlp traces --endpoint " + closed + " --retry-for 0 --each=false", count: 2, ends: exitOutput},
-		{args: "to pprof traces -o x.pb.gz", count: 2},
-		{args: "to pprof traces --each=false", count: 2},
-		{args: "to pprof traces --each -o -", count: 1},
-		{args: "to pprof a.nettrace b.nettrace", count: 2},
-		{args: "to pprof a.nettrace b.pb.gz", count: 1},
-		{args: "to pprof a.nettrace go.pb.gz", count: 2},
-		{args: "to nettrace a.nettrace new.nettrace", count: 1},
-		{args: "to nettrace a.nettrace b.nettrace", count: 1},
-		{args: "to nettrace a.nettrace b.nettrace -o both.nettrace --order file", count: 1},
-		{args: "to nettrace parts/a-001.nettrace parts/a-002.nettrace -o both.nettrace", count: 1},
-		{args: "to nettrace traces", count: 2},
-		{args: "to nettrace --split-by process traces", count: 2},
-		{args: "to nettrace --split-by process traces -o out/", count: 2},
-		{args: "to nettrace a.nettrace", count: 1},
-		{args: "to nettrace many -o out/", count: 1},
-		{args: "to pprof --kind all a.nettrace -o -", count: 1},
-		{args: "to pprof --kind all a.nettrace -o x.pb.gz", count: 1},
-		{args: "top a.nettrace b.nettrace", count: 1},
-		{args: "top --kind wall a.nettrace a2.nettrace", count: 1},
-		{args: "view a.nettrace a2.nettrace", count: 2},
-		{args: "print a.nettrace b.nettrace", count: 1},
-		{args: "filter a.nettrace b.nettrace", count: 1},
-		{args: "filter --split-by process a.nettrace -o out/", count: 1},
-		{args: "convert a.nettrace b.nettrace c.nettrace", count: 1},
-		{args: "convert a.nettrace", count: 1},
-		{args: "convert a.nettrace x.unknown", count: 1},
-		{args: "pprof", count: 1},
-		{args: "a.nettrace", count: 1},
-		{args: "to a.nettrace", count: 1},
-		{args: "top pprof", count: 1},
-		{args: "from nettrace to pprof --from pprof a.nettrace", count: 1},
-		{args: "info fleet", count: 1},
-		{args: "info words", count: 1, ends: exitIncomplete},
-		{args: "info utf16", count: 1},
-		{args: "info a.nettrace.xz", count: 1},
-		{args: "info a.tar", count: 1},
-		{args: "info --strict cut.nettrace", count: 1, ends: exitIncomplete},
-
-		// Limits.
-		{args: "info --max-threads 1 a.nettrace", count: 1},
-		{args: "info --max-memory 1MiB a.nettrace", count: 1},
-		{args: "print --max-decompressed 100KiB a.nettrace.zst", count: 1},
-		{args: "to pprof --max-stack 2 a.nettrace", count: 1},
-		{args: "to nettrace deep.folded -o new.nettrace", count: 1},
-		{args: "split --every 1h deep.nettrace new", count: 1},
-		{args: "split --every 1h deep.folded new", count: 1},
-		{args: "filter large.nettrace new.nettrace", count: 1},
-
-		// Selections and lists.
-		{args: "print --tid 99 a.nettrace", count: 1, ends: exitEmpty},
-		{args: "print --tid 99 -", stdin: "a.nettrace", count: 1},
-		{args: "print --symbols a.nettrace", count: 1},
-		{args: "print --by ClrInstanceID a.nettrace", count: 1},
-		{args: "print --stats --frames a.nettrace"},
-		{args: "print --stats -n 1 a.nettrace", count: 1},
-		{args: "top --focus zzz a.nettrace", count: 1},
-		{args: "top --native fold b.nettrace", count: 1},
-		{args: "top --kind all a.nettrace", count: 2},
-		{args: "top --kind wall,cpu a.nettrace", count: 2},
-		{args: "top --during 'span.name == \"x\"' --span-link off s.nettrace", count: 1, ends: exitEmpty},
-		{args: "to pprof --span-name --span-link off a.nettrace", count: 1},
-		{args: "to pprof -", stdin: "otel.nettrace", count: 1},
-		{args: "to pprof --weight Size a.nettrace", count: 1, ends: exitEmpty},
-		{args: "info --order file -", stdin: "startup.nettrace", count: 9},
-		{args: "info --json b.nettrace", count: 3},
-		{args: "info --json go.pb.gz", count: 2},
-		{args: "info --json heap.nettrace", count: 4},
-		{args: "info a.nettrace", count: 3},
-		{args: "info sources.nettrace", count: 3},
-		{args: "info counters.nettrace", count: 3},
-		{args: "symbols --lines a.nettrace", count: 1},
-		{args: "symbols waits.nettrace", count: 2},
-
-		// Comparisons.
-		{args: "diff go.pb.gz a.nettrace", count: 1},
-		{args: "diff --fail-above 5% f.folded f.folded", count: 1},
-		{args: "diff --sample-type samples a.nettrace b.nettrace", count: 4, ends: exitEmpty},
-		{args: "diff -n 1 a.nettrace jit.nettrace", count: 2},
-		{args: "verify --where '$id < 200' --ignore sequence,lost,marks a.nettrace few.nettrace", count: 1},
-		{args: "verify cut.nettrace cut.nettrace", count: 1},
-		{args: "view --diff --diff-base a.nettrace a.nettrace a2.nettrace", count: 1},
-		{args: "view --kind all --diff a.nettrace a2.nettrace", count: 1},
-		{args: "view --port " + port + " a.nettrace", count: 1},
-
-		// Formats.
-		{args: "to chrome a.nettrace", count: 1},
-		{args: "to chrome --array --stacks a.nettrace", count: 1},
-		{args: "to chrome --array --samples stackframes a.nettrace", count: 1},
-		{args: "to chrome --split 1MB --samples stackframes a.nettrace", count: 1},
-		{args: "to chrome --samples none --tracks spans --min-duration 10s s.nettrace", count: 3},
-		{args: "to perfetto --provider *Rundown a.nettrace", count: 2},
-		{args: "to folded --kind all --unit seconds a.nettrace -o out/", count: 1},
-		{args: "to parquet --typed GCStart a.nettrace -o x.parquet", count: 2},
-		{args: "to parquet --raw a.nettrace -o x.parquet", count: 2},
-		{args: "to otlp a.nettrace", count: 2},
-		{args: "to otlp --event OrderStart s.nettrace", count: 2},
-		{args: "to nettrace --map time=ts events.parquet -o new.nettrace", count: 1},
-		{args: "to otlp --batch 5 --flush-every 0 -", stdin: "stop.nettrace", count: 1},
-		{args: "to otlp --max-open-spans 1 s.nettrace", count: 2, ends: exitIncomplete},
-		{args: "to otlp s.nettrace --endpoint " + spans, count: 1},
-		{args: "to otlp s.nettrace --endpoint " + secure + " --protocol http/protobuf", count: 1},
-		{args: "to otlp s.nettrace --endpoint " + spans + "/json --protocol http/protobuf", count: 1},
-		{args: "to otlp s.nettrace --endpoint " + spans + "/later --protocol http/protobuf --retry-for 1ms", count: 1},
-
-		// Parts and secrets.
-		{args: "merge a.nettrace", count: 1},
-		{args: "merge --order file a.nettrace b.nettrace new.nettrace", count: 1},
-		{args: "merge --offset 1=+1ms parts/a-001.nettrace parts/a-002.nettrace new.nettrace", count: 1},
-		{args: "split --every 10s --order file a.nettrace out/", count: 1},
-		{args: "split a.nettrace new", count: 2},
-		{args: "split --every 10s a.nettrace traces", count: 1},
-		{args: "split --every 10ms a.nettrace new", count: 1},
-		{args: "scrub --json a.nettrace new.nettrace", count: 1},
-		{args: "scrub --examples 1 a.nettrace new.nettrace", count: 1},
-		{args: "scrub a.nettrace", count: 1},
-		{args: "scrub a.nettrace new.json"},
-		{args: "scrub s.nettrace new.binpb"},
-		{args: "scrub large.nettrace new.nettrace", count: 1},
-		{args: "scrub --allow-large large.nettrace new.pb.gz", count: 1, ends: exitEmpty},
-		{args: "scrub --field Foo/Bar.Baz a.nettrace new.nettrace", count: 1},
-		{args: "scrub --field Foo/Bar.Baz - new.nettrace", stdin: "a.nettrace", count: 1},
-
-		// Datasets and queries.
-		{args: "to parquet --partition day a.nettrace", count: 1},
-		{args: "to parquet --dataset fleet a.nettrace -o x", count: 2},
-		{args: "to parquet --dataset fleet a.nettrace --each", count: 1},
-		{args: "to parquet --dataset fleet --partition host b.nettrace", count: 1},
-		{args: "dataset ls broken", count: 1, ends: exitIncomplete},
-		{args: "dataset verify broken", count: 1},
-		{args: "dataset rm fleet 0000", count: 1},
-		{args: "dataset rm fleet --older-than 30000d", count: 1},
-		{args: "sql", count: 1},
-		{args: "sql a.nettrace", count: 1},
-		{args: "sql '' tables", count: 1},
-		{args: "sql --views --file q.sql tables", count: 1},
-		{args: "sql --views a.nettrace", count: 1},
-		{args: "sql --duckdb absent 'SELECT 1' tables", count: 1},
-		{args: "sql --duckdb false 'SELECT 1' tables", count: 1},
-		{args: "sql 'SELECT 1' vacant", count: 1},
-		{args: "sql 'SELECT 1' broken", count: 1, ends: exitIncomplete},
+// proposalCases returns the cases of testdata/proposals.txt: on each line the number of proposals, the exit code of
+// those that fail later, and a command line, which may end with "  < INPUT". vars replaces the addresses of receivers
+// and a port in use.
+func proposalCases(t *testing.T, vars *strings.Replacer) (list []proposalCase) {
+	t.Helper()
+	for line := range strings.Lines(string(corpus.Read(t, "testdata/proposals.txt"))) {
+		var c proposalCase
+		if strings.HasPrefix(line, "# ") {
+			continue
+		}
+		if n, err := fmt.Sscan(line, &c.count, &c.ends); n != 2 {
+			t.Fatalf("%q: %v", line, err)
+		}
+		words := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		c.args, c.stdin, _ = strings.Cut(vars.Replace(words[2]), "  < ")
+		list = append(list, c)
 	}
+	return list
 }
 
 // lines returns the command lines that the text of a run proposes, each as the lines to run one after the other.

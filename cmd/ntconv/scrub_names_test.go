@@ -8,32 +8,6 @@ import (
 	"testing"
 )
 
-// A flag that selects nothing is an error that names similar names, and no file is written.
-func TestScrubSelectsNothing(t *testing.T) {
-	for _, c := range []struct {
-		flags []string
-		want  string
-	}{
-		{[]string{"--provider-text", "Shop-Manifset"}, "no provider matches --provider-text Shop-Manifset; similar: Shop-Manifest"},
-		{[]string{"--field", "Nope/Nope.Nope"}, "no field matches --field Nope/Nope.Nope"},
-		{[]string{"--field", "*/Strings.frist"}, "similar: Shop-Manifest/Strings.first"},
-		{[]string{"--drop-provider", "Nope"}, "no provider matches --drop-provider Nope"},
-		{[]string{"--field", "Shop-Manifest/Strings.first", "--drop-provider", "Nope"}, "--drop-provider Nope"},
-		{[]string{"--drop-provider", "*"}, "no events left: --drop-provider drops all "},
-	} {
-		for _, mode := range [][]string{nil, {"--dry-run"}} {
-			dir := t.TempDir()
-			r := invoke(t, dir, nil, slices.Concat([]string{"scrub"}, mode, c.flags, []string{trace(t, "sources"), "clean.nettrace"})...)
-			if r.code != exitEmpty || r.stdout != "" || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "record again") {
-				t.Errorf("%q: code %d: %s", c.flags, r.code, r.stderr)
-			}
-			if files, _ := os.ReadDir(dir); len(files) > 0 {
-				t.Errorf("%q: files: %v", c.flags, files)
-			}
-		}
-	}
-}
-
 // A rule of a policy that matches nothing is a note, and one that matches is not. An invalid one is an error with the
 // line.
 func TestScrubPolicyNotes(t *testing.T) {

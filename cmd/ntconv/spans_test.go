@@ -224,35 +224,6 @@ func TestDuring(t *testing.T) {
 	}
 }
 
-// If nothing matches, the message lists the available names. Mistakes are found before the trace is read.
-func TestDuringNothing(t *testing.T) {
-	path, dir := spanTrace(t), t.TempDir()
-	for _, c := range []struct {
-		args []string
-		code int
-		want string
-	}{
-		{[]string{"top", "--during", `span.name == "Chart"`, path}, exitEmpty, `--during: none of 3 spans matches; names: "Cart" (1), "Idle" (1), "Pay" (1)`},
-		{[]string{"to", "pprof", "--during", `span.name == "Cart"`, trace(t, "cpu-env")}, exitEmpty, "--during: the trace has no spans"},
-		{[]string{"filter", "--during", `span.name == "Chart"`, path, "none.nettrace"}, exitEmpty, "none of 3 spans"},
-		{[]string{"print", "--during", `span.name == "Chart"`, path}, exitEmpty, "none of 3 spans"},
-		{[]string{"top", "--during", `span.nmae == "Cart"`, "absent.nettrace"}, exitUsage, "did you mean span.name?"},
-		{[]string{"top", "--during", `Size > 5`, "absent.nettrace"}, exitUsage, "Size is unknown; available: span, request, gc, pause, contention,"},
-		{[]string{"top", "--span-link", "off", "--during", `span.name == "Cart"`, path}, exitUsage, "omit --span-link off"},
-		{[]string{"to", "pprof", "--span-link", "off", "--span-name", path}, exitUsage, "omit --span-link off"},
-		{[]string{"to", "pprof", "--span-link", "label,nothing", path}, exitUsage, "want auto, off, or a list of label, activity, thread"},
-		{[]string{"verify", "--during", `span.name == "Cart"`, path, path}, exitUsage, "verify does not take --during"},
-	} {
-		r := invoke(t, dir, nil, c.args...)
-		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%v: %d %s, want %d %s", c.args, r.code, r.stderr, c.code, c.want)
-		}
-	}
-	if list, _ := filepath.Glob(filepath.Join(dir, "*")); len(list) > 0 {
-		t.Errorf("left behind: %v", list)
-	}
-}
-
 // The time of the methods Busy.Scan and Busy.Pay is the time of the spans scan and pay in which the program called
 // them. The totals agree with those that the program measured; single spans may differ, because the sampler pauses for
 // up to 40 ms.

@@ -99,35 +99,6 @@ func TestTopTags(t *testing.T) {
 	}
 }
 
-// Filters that match no sample say what there is: similar names, keys of labels, and values of a key.
-func TestTopHints(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "a.pb.gz", testProfile(t, "shop"))
-	for _, c := range []struct {
-		args string
-		code int
-		want string
-	}{
-		{"--focus SPIN", exitEmpty, "cpu-env.nettrace.zst: --focus SPIN: no sample matches; similar: Shop.Cpu.Spin(double)\n"},
-		{"--focus Spni", exitEmpty, "no sample matches; similar: Shop.Cpu.Spin(double)\n"},
-		{"--focus Nosuchthing", exitEmpty, "no function has a similar name; -n 0 without --focus lists all functions\n"},
-		{"--tagfocus nosuch=x", exitEmpty, "--tagfocus nosuch=x: no sample matches; labels of the samples are pid, process, state, tid\n"},
-		{"--tagfocus state=waiting", exitEmpty, "; values of the label state are External, Managed\n"},
-		{"--tagfocus pid=0", exitEmpty, "; label pid is a number: pid=MIN:MAX selects a range\n"},
-		{"--tagignore state=waiting", exitOK, "; --tagignore state=waiting: no sample matches; values of the label state are External, Managed\n"},
-		{"--tagroot nosuch", exitOK, "; --tagroot nosuch: no sample matches; labels of the samples are pid, process, state, tid\n"},
-		{"--tagfocus (", exitUsage, "parsing tagfocus regexp"},
-	} {
-		r := invoke(t, dir, nil, append(append([]string{"top"}, strings.Fields(c.args)...), trace(t, "cpu-env"))...)
-		if r.code != c.code || !strings.Contains(r.stderr, c.want) || (r.code == exitOK) != (r.stdout != "") {
-			t.Errorf("%s: code %d: %s", c.args, r.code, r.stderr)
-		}
-	}
-	if r := invoke(t, dir, nil, "view", "--tagfocus", "endpoint=/carts", "a.pb.gz"); r.code != exitEmpty || !strings.Contains(r.stderr, "values of the label endpoint are /cart\n") {
-		t.Errorf("view: code %d: %s", r.code, r.stderr)
-	}
-}
-
 // The object says what the values are, and the rows are those of the report.
 func TestTopJSON(t *testing.T) {
 	dir, in := t.TempDir(), trace(t, "cpu-env")
