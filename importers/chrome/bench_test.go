@@ -3,11 +3,12 @@ package chrome_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/chrome"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 )
 
 // generated returns a trace of nested and asynchronous slices with args, of counters and of instants, as Chrome writes
@@ -38,22 +39,6 @@ func generated(events int) []byte {
 }
 
 func BenchmarkRead(b *testing.B) {
-	const events = 200_000
-	text := generated(events)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		src, err := chrome.New(bytes.NewReader(text), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		n := 0
-		for ; err == nil; n++ {
-			_, err = src.Next()
-		}
-		if err != io.EOF || n < events {
-			b.Fatal(n, err)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/events, "ns/event")
+	text := generated(200_000)
+	readable.Bench(b, len(text), func() (ntconv.Source, error) { return chrome.New(bytes.NewReader(text), nil) })
 }

@@ -1,6 +1,9 @@
 package chrome
 
-import "github.com/ntconv/ntconv"
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
+)
 
 // Names of the limits in errors (ntconv.LimitError.Limit).
 const (
@@ -22,13 +25,8 @@ type Limits struct {
 
 // Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
-	set := func(v *int, n int) {
-		if *v <= 0 {
-			*v = n
-		}
-	}
-	set(&l.Value, 256<<20)
-	set(&l.Stack, ntconv.DefaultStackDepth)
-	set(&l.Names, 16_000_000)
+	imported.Default(&l.Value, 256<<20)
+	imported.Default(&l.Stack, ntconv.DefaultStackDepth)
+	imported.Default(&l.Names, 16_000_000)
 	return l
 }

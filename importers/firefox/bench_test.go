@@ -3,12 +3,13 @@ package firefox_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/firefox"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 )
 
 // list returns a JSON list of n elements.
@@ -47,22 +48,6 @@ func randomProfile(samples int) []byte {
 }
 
 func BenchmarkRead(b *testing.B) {
-	const samples = 100_000
-	text := randomProfile(samples)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		src, err := firefox.New(bytes.NewReader(text), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for err == nil {
-			_, err = src.Next()
-		}
-		if err != io.EOF {
-			b.Fatal(err)
-		}
-		src.Close()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(samples*3/2), "ns/event")
+	text := randomProfile(100_000)
+	readable.Bench(b, len(text), func() (ntconv.Source, error) { return firefox.New(bytes.NewReader(text), nil) })
 }

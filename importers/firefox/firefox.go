@@ -50,9 +50,7 @@ type Limits struct {
 func (l Limits) Defaults() Limits {
 	d := imported.Limits{Tables: l.Tables, Threads: l.Threads, Stack: l.Stack}.Defaults()
 	l.Tables, l.Threads, l.Stack = d.Tables, d.Threads, d.Stack
-	if l.Value <= 0 {
-		l.Value = jsonio.DefaultValue
-	}
+	imported.Default(&l.Value, jsonio.DefaultValue)
 	return l
 }
 

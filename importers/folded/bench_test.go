@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	export "github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/importers/folded"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 )
 
 // randomText returns that many lines of 20 to 39 frames of 5,000 functions, most of them distinct.
@@ -29,22 +30,8 @@ func randomText(lines int) []byte {
 }
 
 func BenchmarkRead(b *testing.B) {
-	const lines = 20_000
-	text := randomText(lines)
-	b.SetBytes(int64(len(text)))
-	b.ReportAllocs()
-	for b.Loop() {
-		src, err := folded.New(bytes.NewReader(text), nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		for err == nil {
-			_, err = src.Next()
-		}
-		if err != io.EOF {
-			b.Fatal(err)
-		}
-	}
+	text := randomText(20_000)
+	readable.Bench(b, len(text), func() (ntconv.Source, error) { return folded.New(bytes.NewReader(text), nil) })
 }
 
 func BenchmarkReadAndWrite(b *testing.B) {

@@ -1,6 +1,9 @@
 package folded
 
-import "github.com/ntconv/ntconv"
+import (
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
+)
 
 // Names of the limits in errors (ntconv.LimitError.Limit).
 const (
@@ -21,14 +24,9 @@ type Limits struct {
 
 // Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
-	set := func(v *int, n int) {
-		if *v <= 0 {
-			*v = n
-		}
-	}
-	set(&l.Line, 16<<20)
-	set(&l.Stack, ntconv.DefaultStackDepth)
-	set(&l.Names, 4_000_000)
-	set(&l.NameBytes, 1<<30)
+	imported.Default(&l.Line, 16<<20)
+	imported.Default(&l.Stack, ntconv.DefaultStackDepth)
+	imported.Default(&l.Names, 4_000_000)
+	imported.Default(&l.NameBytes, 1<<30)
 	return l
 }

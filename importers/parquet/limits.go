@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
 )
 
@@ -27,19 +28,13 @@ type Limits struct {
 
 // Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
-	setDefault(&l.TableBytes, 1<<30)
-	setDefault(&l.Stack, ntconv.DefaultStackDepth)
-	setDefault(&l.Names, 100_000)
-	setDefault(&l.Open, 4_000_000)
-	setDefault(&l.SortBytes, 64<<20)
-	setDefault(&l.PageBytes, 256<<20)
+	imported.Default(&l.TableBytes, 1<<30)
+	imported.Default(&l.Stack, ntconv.DefaultStackDepth)
+	imported.Default(&l.Names, 100_000)
+	imported.Default(&l.Open, 4_000_000)
+	imported.Default(&l.SortBytes, 64<<20)
+	imported.Default(&l.PageBytes, 256<<20)
 	return l
-}
-
-func setDefault[T int | int64](v *T, n T) {
-	if *v <= 0 {
-		*v = n
-	}
 }
 
 // file returns the limits for one file.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/pprof"
+	"github.com/ntconv/ntconv/internal/testing/readable"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
 )
@@ -116,19 +117,7 @@ func BenchmarkRead(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			data := c.data()
-			b.SetBytes(int64(len(data)))
-			b.ReportAllocs()
-			for b.Loop() {
-				src, err := pprof.New(bytes.NewReader(data), nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				for _, err := range ntconv.Events(src) {
-					if err != nil {
-						b.Fatal(err)
-					}
-				}
-			}
+			readable.Bench(b, len(data), func() (ntconv.Source, error) { return pprof.New(bytes.NewReader(data), nil) })
 		})
 	}
 }

@@ -3,6 +3,7 @@ package pprof
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // Names of the limits in ntconv.LimitError.Limit, one per member of Limits that can cause an error.
@@ -54,22 +55,17 @@ type Limits struct {
 // Defaults returns the limits with the defaults in place of zeros, except for Frames, whose default depends on the
 // profile.
 func (l Limits) Defaults() Limits {
-	set := func(v *int, n int) {
-		if *v <= 0 {
-			*v = n
-		}
-	}
-	set(&l.Bytes, 1<<30)
-	set(&l.Strings, 4_000_000)
-	set(&l.Samples, 20_000_000)
-	set(&l.Locations, 4_000_000)
-	set(&l.Lines, 4_000_000)
-	set(&l.Mappings, 100_000)
-	set(&l.Types, 500)
-	set(&l.Comments, 10_000)
-	set(&l.Labels, 10_000)
-	set(&l.LabelText, 1<<20)
-	set(&l.Stack, ntconv.DefaultStackDepth)
+	imported.Default(&l.Bytes, 1<<30)
+	imported.Default(&l.Strings, 4_000_000)
+	imported.Default(&l.Samples, 20_000_000)
+	imported.Default(&l.Locations, 4_000_000)
+	imported.Default(&l.Lines, 4_000_000)
+	imported.Default(&l.Mappings, 100_000)
+	imported.Default(&l.Types, 500)
+	imported.Default(&l.Comments, 10_000)
+	imported.Default(&l.Labels, 10_000)
+	imported.Default(&l.LabelText, 1<<20)
+	imported.Default(&l.Stack, ntconv.DefaultStackDepth)
 	return l
 }
 

@@ -3,7 +3,6 @@ package speedscope_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"testing"
 
@@ -77,28 +76,10 @@ func randomFile(n int, evented bool) []byte {
 }
 
 func BenchmarkRead(b *testing.B) {
-	const samples = 200_000
-	for _, evented := range []bool{false, true} {
-		text := randomFile(samples, evented)
-		b.Run(map[bool]string{false: "sampled", true: "evented"}[evented], func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			b.ReportAllocs()
-			for b.Loop() {
-				src, err := speedscope.New(bytes.NewReader(text), nil)
-				if err != nil {
-					b.Fatal(err)
-				}
-				n := 0
-				for err == nil {
-					_, err = src.Next()
-					n++
-				}
-				if err != io.EOF {
-					b.Fatal(err)
-				}
-				src.Close()
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/samples, "ns/sample")
+	for name, evented := range map[string]bool{"sampled": false, "evented": true} {
+		text := randomFile(200_000, evented)
+		b.Run(name, func(b *testing.B) {
+			readable.Bench(b, len(text), func() (ntconv.Source, error) { return speedscope.New(bytes.NewReader(text), nil) })
 		})
 	}
 }

@@ -52,9 +52,7 @@ type Limits struct {
 func (l Limits) Defaults() Limits {
 	d := imported.Limits{Tables: l.Tables, Threads: l.Profiles, Stack: l.Stack}.Defaults()
 	l.Tables, l.Profiles, l.Stack = d.Tables, d.Threads, d.Stack
-	if l.Value <= 0 {
-		l.Value = jsonio.DefaultValue
-	}
+	imported.Default(&l.Value, jsonio.DefaultValue)
 	return l
 }
 

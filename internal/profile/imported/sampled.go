@@ -29,16 +29,17 @@ type Limits struct {
 
 // Defaults returns l with the default in each member that is zero.
 func (l Limits) Defaults() Limits {
-	if l.Tables <= 0 {
-		l.Tables = 1 << 30
-	}
-	if l.Threads <= 0 {
-		l.Threads = 1_000_000
-	}
-	if l.Stack <= 0 {
-		l.Stack = ntconv.DefaultStackDepth
-	}
+	Default(&l.Tables, 1<<30)
+	Default(&l.Threads, 1_000_000)
+	Default(&l.Stack, ntconv.DefaultStackDepth)
 	return l
+}
+
+// Default sets a limit that is zero or negative to its default.
+func Default[T int | int64](limit *T, n T) {
+	if *limit <= 0 {
+		*limit = n
+	}
 }
 
 // Options configure a Builder.

@@ -102,12 +102,7 @@ func chromeInputs() []Input {
 		}),
 		chromeInput("bind-ids", 300, func(add func(string, ...any), n int) {
 			for i := range n {
-				add(
-					`"ph":"X","name":"x","pid":1,"tid":%d,"ts":%d,"dur":%d,"bind_id":"1","flow_in":true,"flow_out":true`,
-					i%7,
-					i,
-					n,
-				)
+				add(`"ph":"X","name":"x","pid":1,"tid":%d,"ts":%d,"dur":%d,"bind_id":"1","flow_in":true,"flow_out":true`, i%7, i, n)
 			}
 		}),
 		chromeInput("objects", 300, func(add func(string, ...any), n int) {

@@ -14,20 +14,14 @@ func labelInputs() []Input {
 			typ := t.typ("P", 1, "E", 0)
 			for i := range n {
 				t.flush()
-				t.add(
-					wire.EventHeader{MetadataID: typ, LabelList: t.list(stringLabel("key", fmt.Sprint("value", i)))},
-					nil,
-				)
+				t.add(wire.EventHeader{MetadataID: typ, LabelList: t.list(stringLabel("key", fmt.Sprint("value", i)))}, nil)
 			}
 		}),
 		traceInput("labels-keys", 300, func(t *trace, n int) {
 			typ, s := t.sampler(), t.stack(0x1000)
 			for i := range n {
 				t.flush()
-				l := t.list(
-					stringLabel(fmt.Sprint("key", i), "value"),
-					wire.Label{Kind: wire.LabelNumber, Value: wire.Value{Key: fmt.Sprint("number", i), Num: 7}},
-				)
+				l := t.list(stringLabel(fmt.Sprint("key", i), "value"), wire.Label{Kind: wire.LabelNumber, Value: wire.Value{Key: fmt.Sprint("number", i), Num: 7}})
 				t.add(wire.EventHeader{MetadataID: typ, LabelList: l, StackID: s}, []byte{1})
 			}
 		}),
@@ -48,9 +42,7 @@ func labelInputs() []Input {
 		traceInput("labels-activities", 500, func(t *trace, n int) {
 			var list []wire.Label
 			for i := range n {
-				l := wire.Label{
-					Kind: [...]wire.LabelKind{wire.LabelActivityID, wire.LabelTraceID, wire.LabelSpanID}[i%3],
-				}
+				l := wire.Label{Kind: [...]wire.LabelKind{wire.LabelActivityID, wire.LabelTraceID, wire.LabelSpanID}[i%3]}
 				copy(l.ID[:], bin.AppendU64(nil, uint64(i+1)))
 				list = append(list, l)
 			}

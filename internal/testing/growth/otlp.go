@@ -41,21 +41,14 @@ func otlpInputs() (list []Input) {
 				change(s, i, n)
 				ss.Spans = append(ss.Spans, s)
 			}
-			return []*tracepb.ResourceSpans{
-				{
-					Resource:   &resourcepb.Resource{Attributes: attributes(1, numbered)},
-					ScopeSpans: []*tracepb.ScopeSpans{ss},
-				},
-			}
+			return []*tracepb.ResourceSpans{{Resource: &resourcepb.Resource{Attributes: attributes(1, numbered)}, ScopeSpans: []*tracepb.ScopeSpans{ss}}}
 		}))
 	}
 	one := func(name string, n int, change func(s *tracepb.Span, n int)) {
 		add(otlpInput(name, n, func(n int) []*tracepb.ResourceSpans {
 			s := otlpSpan(1)
 			change(s, n)
-			return []*tracepb.ResourceSpans{
-				{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{s, otlpSpan(2)}}}},
-			}
+			return []*tracepb.ResourceSpans{{ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{s, otlpSpan(2)}}}}}
 		}))
 	}
 	spans("spans", 300, func(*tracepb.Span, int, int) {})
@@ -102,14 +95,7 @@ func otlpInputs() (list []Input) {
 	one("attributes-deep", 40, func(s *tracepb.Span, n int) { s.Attributes[0].Value = nestedValue(n) })
 	one("events", 500, func(s *tracepb.Span, n int) {
 		for i := range n {
-			s.Events = append(
-				s.Events,
-				&tracepb.Span_Event{
-					Name:         fmt.Sprint("e", i),
-					TimeUnixNano: 1e18 + uint64(n-i),
-					Attributes:   attributes(1, numbered),
-				},
-			)
+			s.Events = append(s.Events, &tracepb.Span_Event{Name: fmt.Sprint("e", i), TimeUnixNano: 1e18 + uint64(n-i), Attributes: attributes(1, numbered)})
 		}
 	})
 	one("links-of-one", 500, func(s *tracepb.Span, n int) {
@@ -125,49 +111,27 @@ func otlpInputs() (list []Input) {
 					func(k int) string { return [...]string{"service.name", "host.name", "process.pid"}[k] },
 				),
 			}
-			r.Attributes[0].Value, r.Attributes[1].Value = stringValue(
-				fmt.Sprint("service", i),
-			), stringValue(fmt.Sprint("host", i%10))
-			list = append(
-				list,
-				&tracepb.ResourceSpans{
-					Resource:   r,
-					ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}}},
-				},
-			)
+			r.Attributes[0].Value, r.Attributes[1].Value = stringValue(fmt.Sprint("service", i)), stringValue(fmt.Sprint("host", i%10))
+			list = append(list, &tracepb.ResourceSpans{Resource: r, ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}}}})
 		}
 		return list
 	}))
 	add(otlpInput("resources-equal", 300, func(n int) (list []*tracepb.ResourceSpans) {
 		for i := range n {
 			r := &resourcepb.Resource{Attributes: attributes(3, numbered)}
-			list = append(
-				list,
-				&tracepb.ResourceSpans{
-					Resource:   r,
-					ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}}},
-				},
-			)
+			list = append(list, &tracepb.ResourceSpans{Resource: r, ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}}}})
 		}
 		return list
 	}))
 	add(otlpInput("resource-attributes", 500, func(n int) []*tracepb.ResourceSpans {
 		r := &resourcepb.Resource{Attributes: attributes(n, numbered)}
-		return []*tracepb.ResourceSpans{
-			{Resource: r, ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{otlpSpan(1), otlpSpan(2)}}}},
-		}
+		return []*tracepb.ResourceSpans{{Resource: r, ScopeSpans: []*tracepb.ScopeSpans{{Spans: []*tracepb.Span{otlpSpan(1), otlpSpan(2)}}}}}
 	}))
 	add(otlpInput("scopes", 300, func(n int) []*tracepb.ResourceSpans {
 		rs := &tracepb.ResourceSpans{}
 		for i := range n {
-			scope := &commonpb.InstrumentationScope{
-				Name:       fmt.Sprint("scope", i),
-				Version:    "1",
-				Attributes: attributes(1, numbered),
-			}
-			rs.ScopeSpans = append(
-				rs.ScopeSpans, &tracepb.ScopeSpans{Scope: scope, Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}},
-			)
+			scope := &commonpb.InstrumentationScope{Name: fmt.Sprint("scope", i), Version: "1", Attributes: attributes(1, numbered)}
+			rs.ScopeSpans = append(rs.ScopeSpans, &tracepb.ScopeSpans{Scope: scope, Spans: []*tracepb.Span{otlpSpan(uint64(i + 1))}})
 		}
 		return []*tracepb.ResourceSpans{rs}
 	}))
@@ -178,9 +142,7 @@ func spanID(i uint64) []byte { return binary.BigEndian.AppendUint64(nil, i) }
 
 func otlpSpan(i uint64) *tracepb.Span {
 	return &tracepb.Span{
-		TraceId: append(
-			spanID(7),
-			spanID(7)...), SpanId: spanID(i), Name: "span", StartTimeUnixNano: 1e18, EndTimeUnixNano: 1e18 + 1000,
+		TraceId: append(spanID(7), spanID(7)...), SpanId: spanID(i), Name: "span", StartTimeUnixNano: 1e18, EndTimeUnixNano: 1e18 + 1000,
 		Attributes: attributes(1, numbered),
 	}
 }
@@ -203,11 +165,7 @@ func nestedValue(n int) *commonpb.AnyValue {
 	v := stringValue("value")
 	for i := range n {
 		if i%2 == 0 {
-			v = &commonpb.AnyValue{
-				Value: &commonpb.AnyValue_ArrayValue{
-					ArrayValue: &commonpb.ArrayValue{Values: []*commonpb.AnyValue{v, v}[:1]},
-				},
-			}
+			v = &commonpb.AnyValue{Value: &commonpb.AnyValue_ArrayValue{ArrayValue: &commonpb.ArrayValue{Values: []*commonpb.AnyValue{v, v}[:1]}}}
 		} else {
 			v = &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: &commonpb.KeyValueList{Values: []*commonpb.KeyValue{{Key: "k", Value: v}}}}}
 		}

@@ -47,9 +47,7 @@ func locate(p *profile.Profile, n int, m *profile.Mapping) {
 		}
 		p.Function = append(p.Function, f)
 		p.Location = append(p.Location, &profile.Location{
-			ID: uint64(
-				len(p.Location) + 1,
-			), Address: 0x1000 + uint64(16*i), Mapping: m, Line: []profile.Line{{Function: f, Line: int64(i)}},
+			ID: uint64(len(p.Location) + 1), Address: 0x1000 + uint64(16*i), Mapping: m, Line: []profile.Line{{Function: f, Line: int64(i)}},
 		})
 	}
 }
@@ -60,13 +58,7 @@ func profileInputs() []Input {
 		pprofInput("locations", 500, func(p *profile.Profile, n int) {
 			locate(p, n, nil)
 			for i := range n {
-				p.Sample = append(
-					p.Sample,
-					&profile.Sample{
-						Location: []*profile.Location{p.Location[i], p.Location[n-1-i]},
-						Value:    []int64{int64(i + 1)},
-					},
-				)
+				p.Sample = append(p.Sample, &profile.Sample{Location: []*profile.Location{p.Location[i], p.Location[n-1-i]}, Value: []int64{int64(i + 1)}})
 			}
 		}),
 		pprofInput("deep", 500, func(p *profile.Profile, n int) {
@@ -132,11 +124,7 @@ func profileInputs() []Input {
 			for i := range n {
 				p.Sample = append(p.Sample, &profile.Sample{
 					Location: p.Location, Value: []int64{1}, Label: map[string][]string{"thread": {fmt.Sprint("thread ", i)}},
-					NumLabel: map[string][]int64{
-						"thread_id":    {int64(i)},
-						"process_id":   {int64(i % 100)},
-						"timestamp_ns": {int64(1e18) + int64(n-i)},
-					},
+					NumLabel: map[string][]int64{"thread_id": {int64(i)}, "process_id": {int64(i % 100)}, "timestamp_ns": {int64(1e18) + int64(n-i)}},
 				})
 			}
 		}),
@@ -148,9 +136,7 @@ func profileInputs() []Input {
 				numbers["number"] = append(numbers["number"], int64(i))
 			}
 			locate(p, 1, nil)
-			p.Sample = append(
-				p.Sample, &profile.Sample{Location: p.Location, Value: []int64{1}, Label: labels, NumLabel: numbers},
-			)
+			p.Sample = append(p.Sample, &profile.Sample{Location: p.Location, Value: []int64{1}, Label: labels, NumLabel: numbers})
 		}),
 		pprofInput("comments", 500, func(p *profile.Profile, n int) {
 			for i := range n {
@@ -186,14 +172,7 @@ func profileInputs() []Input {
 		text("pprof-legacy-goroutines", "txt", 300, func(b *strings.Builder, n int) {
 			fmt.Fprintf(b, "goroutine profile: total %d\n", n)
 			for i := range n {
-				fmt.Fprintf(
-					b,
-					"1 @ %#x 0x2000\n#\t%#x\tmain.f%d+0x10\t/a.go:%d\n#\t0x2000\tmain.main+0x10\t/a.go:9\n\n",
-					0x1000+i*16,
-					0x1000+i*16,
-					i,
-					i,
-				)
+				fmt.Fprintf(b, "1 @ %#x 0x2000\n#\t%#x\tmain.f%d+0x10\t/a.go:%d\n#\t0x2000\tmain.main+0x10\t/a.go:9\n\n", 0x1000+i*16, 0x1000+i*16, i, i)
 			}
 		}),
 		text("folded", "folded", 500, func(b *strings.Builder, n int) {
@@ -219,9 +198,7 @@ func profileInputs() []Input {
 			}
 		}),
 		text("folded-long-frame", "folded", 4000, func(b *strings.Builder, n int) {
-			fmt.Fprintf(
-				b, "main;%s 1\nmain;%s 2\n", strings.ReplaceAll(odd(n), ";", ":"), strings.Repeat("x [k] 1 ", n/8),
-			)
+			fmt.Fprintf(b, "main;%s 1\nmain;%s 2\n", strings.ReplaceAll(odd(n), ";", ":"), strings.Repeat("x [k] 1 ", n/8))
 		}),
 		text("folded-blank", "folded", 2000, func(b *strings.Builder, n int) {
 			fmt.Fprintf(b, "main;%s 1\nmain;%s 2\n", strings.Repeat(" ", n), strings.Repeat(";", n/2))
@@ -232,13 +209,7 @@ func profileInputs() []Input {
 func pprofMappings(p *profile.Profile, n int, of func(i uint64) (start, limit uint64)) {
 	for i := range uint64(n) {
 		start, limit := of(i)
-		m := &profile.Mapping{
-			ID:      i + 1,
-			Start:   start,
-			Limit:   limit,
-			File:    fmt.Sprintf("/lib/l%d.so", i),
-			BuildID: fmt.Sprint("id", i),
-		}
+		m := &profile.Mapping{ID: i + 1, Start: start, Limit: limit, File: fmt.Sprintf("/lib/l%d.so", i), BuildID: fmt.Sprint("id", i)}
 		p.Mapping = append(p.Mapping, m)
 		locate(p, 1, m)
 		p.Location[i].Address = start + 16

@@ -202,13 +202,7 @@ func (t *trace) pairs(n int, provider string, begin, end uint32, payload func(i 
 
 // sourcePairs writes pairs of an event source: each on one of four threads, or with its own activity ID.
 func (t *trace) sourcePairs(n int, activities bool, order func(i int) int) {
-	start, stop := t.typ(
-		"S",
-		1,
-		"WorkStart",
-		0,
-		field("id", wire.TypeInt32),
-	), t.typ("S", 2, "WorkStop", 0, field("id", wire.TypeInt32))
+	start, stop := t.typ("S", 1, "WorkStart", 0, field("id", wire.TypeInt32)), t.typ("S", 2, "WorkStop", 0, field("id", wire.TypeInt32))
 	emit := func(typ uint32, i int) {
 		h := wire.EventHeader{MetadataID: typ, Thread: thread1 + uint64(i%4)}
 		if activities {
@@ -277,13 +271,8 @@ func (t *trace) counterType() uint32 {
 		return wire.Field{Name: name, Type: wire.Type{Code: wire.TypeUTF16String}}
 	}
 	inner := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{
-		text(
-			"Name",
-		), text("DisplayName"), field("Mean", wire.TypeDouble), field("StandardDeviation", wire.TypeDouble), field("Count", wire.TypeInt32),
-		field(
-			"Min",
-			wire.TypeDouble,
-		), field("Max", wire.TypeDouble), field("IntervalSec", wire.TypeSingle), text("Series"), text("CounterType"),
+		text("Name"), text("DisplayName"), field("Mean", wire.TypeDouble), field("StandardDeviation", wire.TypeDouble), field("Count", wire.TypeInt32),
+		field("Min", wire.TypeDouble), field("Max", wire.TypeDouble), field("IntervalSec", wire.TypeSingle), text("Series"), text("CounterType"),
 		text("Metadata"), text("DisplayUnits"),
 	}}
 	return t.typ("System.Runtime", 3, "EventCounters", 0, wire.Field{Name: "Payload", Type: inner})

@@ -85,18 +85,7 @@ func stackInputs() []Input {
 		traceInput("methods-nested", 1200, func(t *trace, n int) { // each contains all later ones
 			typ, method := t.sampler(), t.method()
 			for i := range n {
-				t.event(
-					method,
-					methodPayload(
-						uint64(i),
-						1,
-						methodAddress(0)+uint64(i),
-						uint32(4*n-2*i),
-						"N.T",
-						fmt.Sprint("M", i),
-						"void ()",
-					),
-				)
+				t.event(method, methodPayload(uint64(i), 1, methodAddress(0)+uint64(i), uint32(4*n-2*i), "N.T", fmt.Sprint("M", i), "void ()"))
 				t.sample(typ, methodAddress(0)+uint64(i), methodAddress(0)+uint64(2*n))
 			}
 		}),
@@ -104,33 +93,16 @@ func stackInputs() []Input {
 			typ, method := t.sampler(), t.method()
 			for i := range n {
 				long := strings.Repeat("a`1[[b,c]], int32&<", 100)
-				t.event(
-					method,
-					methodPayload(uint64(i), 1, methodAddress(i), 16, "N."+long, "M"+long, "void  ("+long+")"),
-				)
+				t.event(method, methodPayload(uint64(i), 1, methodAddress(i), 16, "N."+long, "M"+long, "void  ("+long+")"))
 				t.sample(typ, methodAddress(i))
 			}
 		}),
 		traceInput("methods-signature", 1000, func(t *trace, n int) {
-			t.event(
-				t.method(),
-				methodPayload(1, 1, methodAddress(0), 16, "N.T", "M", "void  ("+strings.Repeat("int32,", n)+"int32)"),
-			)
+			t.event(t.method(), methodPayload(1, 1, methodAddress(0), 16, "N.T", "M", "void  ("+strings.Repeat("int32,", n)+"int32)"))
 			t.sample(t.sampler(), methodAddress(0))
 		}),
 		traceInput("methods-type", 1000, func(t *trace, n int) {
-			t.event(
-				t.method(),
-				methodPayload(
-					1,
-					1,
-					methodAddress(0),
-					16,
-					strings.Repeat("a`1[[", n),
-					strings.Repeat("b`2+", n),
-					strings.Repeat("class c`1<", n),
-				),
-			)
+			t.event(t.method(), methodPayload(1, 1, methodAddress(0), 16, strings.Repeat("a`1[[", n), strings.Repeat("b`2+", n), strings.Repeat("class c`1<", n)))
 			t.sample(t.sampler(), methodAddress(0))
 		}),
 		traceInput("modules", 500, func(t *trace, n int) {
@@ -191,18 +163,7 @@ func (t *trace) method() uint32 {
 func (t *trace) methods(n int) {
 	method := t.method()
 	for i := range n {
-		t.event(
-			method,
-			methodPayload(
-				uint64(i),
-				uint64(1+i%7),
-				methodAddress(i),
-				16,
-				fmt.Sprint("N.T", i%9),
-				fmt.Sprint("M", i),
-				"void ()",
-			),
-		)
+		t.event(method, methodPayload(uint64(i), uint64(1+i%7), methodAddress(i), 16, fmt.Sprint("N.T", i%9), fmt.Sprint("M", i), "void ()"))
 	}
 }
 
@@ -228,12 +189,7 @@ func (t *trace) modules(n int, id func(i int) uint64) {
 
 // mappings writes n mappings and samples in them.
 func (t *trace) mappings(n int, of func(i uint64) (id, start, end uint64)) {
-	typ, metadata := t.typ(
-		"Universal.System",
-		3,
-		"ProcessMapping",
-		0,
-	), t.typ("Universal.System", 5, "ProcessMappingMetadata", 0)
+	typ, metadata := t.typ("Universal.System", 3, "ProcessMapping", 0), t.typ("Universal.System", 5, "ProcessMappingMetadata", 0)
 	sampler := t.sampler()
 	for i := range uint64(n) {
 		id, start, end := of(i)

@@ -93,12 +93,7 @@ func threadInputs() []Input {
 			}
 		}),
 		traceInput("processes-forked", 300, func(t *trace, n int) { // the same process repeatedly
-			create, exit := t.typ(
-				"Universal.System",
-				1,
-				"ProcessCreate",
-				0,
-			), t.typ("Universal.System", 2, "ProcessExit", 0)
+			create, exit := t.typ("Universal.System", 1, "ProcessCreate", 0), t.typ("Universal.System", 2, "ProcessExit", 0)
 			for i := range n {
 				t.event(create, sized(sized(bin.AppendVaruint(nil, 1), fmt.Sprint("process", i)), "ns"))
 				t.event(exit, nil)
@@ -152,25 +147,14 @@ func threadInputs() []Input {
 			s := t.stack(0x1000, 0x2000)
 			for range 2 {
 				for i := range n {
-					t.add(
-						wire.EventHeader{
-							MetadataID: typ,
-							Time:       t.clock + uint64(n-i)*1000,
-							Thread:     uint64(10 + i),
-							StackID:    s,
-						},
-						[]byte{1},
-					)
+					t.add(wire.EventHeader{MetadataID: typ, Time: t.clock + uint64(n-i)*1000, Thread: uint64(10 + i), StackID: s}, []byte{1})
 				}
 			}
 		}),
 		traceInput("times-equal", 1000, func(t *trace, n int) {
 			typ, s := t.sampler(), t.stack(0x1000)
 			for i := range n {
-				t.add(
-					wire.EventHeader{MetadataID: typ, Time: t.clock, Thread: thread1 + uint64(i%4), StackID: s},
-					[]byte{1},
-				)
+				t.add(wire.EventHeader{MetadataID: typ, Time: t.clock, Thread: thread1 + uint64(i%4), StackID: s}, []byte{1})
 			}
 		}),
 	}

@@ -57,9 +57,7 @@ func (t *trace) thread(index, pid, tid uint64, name string) {
 // typ declares a type and returns its ID.
 func (t *trace) typ(provider string, event uint32, name string, version uint8, fields ...wire.Field) uint32 {
 	t.types++
-	t.Types(
-		wirestream.Type{ID: t.types, Provider: provider, Event: event, Name: name, Version: version, Fields: fields},
-	)
+	t.Types(wirestream.Type{ID: t.types, Provider: provider, Event: event, Name: name, Version: version, Fields: fields})
 	return t.types
 }
 

@@ -94,10 +94,7 @@ func typeInputs() []Input {
 		}),
 		traceInput("fields-objects", 300, func(t *trace, n int) { // objects with equal member names
 			object := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{
-				field(
-					"a",
-					wire.TypeByte,
-				), field("a", wire.TypeByte), field("a", wire.TypeByte), field("a_2", wire.TypeByte),
+				field("a", wire.TypeByte), field("a", wire.TypeByte), field("a", wire.TypeByte), field("a_2", wire.TypeByte),
 			}}
 			fields := make([]wire.Field, n)
 			for i := range fields {
@@ -107,10 +104,7 @@ func typeInputs() []Input {
 		}),
 		traceInput("fields-array", 500, func(t *trace, n int) {
 			object := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{
-				field(
-					"a",
-					wire.TypeByte,
-				), field("a", wire.TypeByte), field("a", wire.TypeByte), field("a_2", wire.TypeByte),
+				field("a", wire.TypeByte), field("a", wire.TypeByte), field("a", wire.TypeByte), field("a_2", wire.TypeByte),
 			}}
 			id := t.typ("P", 1, "E", 0, wire.Field{Name: "l", Type: wire.Type{Code: wire.TypeArray, Elem: &object}})
 			t.event(id, append(bin.AppendU16(nil, uint16(n)), make([]byte, 4*n)...))
@@ -127,16 +121,10 @@ func typeInputs() []Input {
 			t.event(t.typ("P", 1, "E", 0, fields...), append(payload, make([]byte, n)...))
 		}),
 		traceInput("fields-chars", 2000, func(t *trace, n int) {
-			t.event(
-				t.typ("P", 1, "E", 0, wire.Field{Name: "s", Type: wire.Type{Code: wire.TypeUTF16String}}),
-				bin.AppendUTF16Z(nil, odd(n)),
-			)
+			t.event(t.typ("P", 1, "E", 0, wire.Field{Name: "s", Type: wire.Type{Code: wire.TypeUTF16String}}), bin.AppendUTF16Z(nil, odd(n)))
 		}),
 		traceInput("fields-name-long", 2000, func(t *trace, n int) {
-			t.event(
-				t.typ(odd(n), 1, odd(n), 0, field(odd(n), wire.TypeByte), field(odd(n), wire.TypeByte)),
-				make([]byte, 2),
-			)
+			t.event(t.typ(odd(n), 1, odd(n), 0, field(odd(n), wire.TypeByte), field(odd(n), wire.TypeByte)), make([]byte, 2))
 		}),
 	}
 }

@@ -202,13 +202,7 @@ func (f *firefox) thread(thread int) string {
 		numbers(n),
 		column(n, "null"),
 	)
-	stacks := fmt.Sprintf(
-		`{"length":%d,"prefix":[%s],"frame":[%s],"category":[%s],"subcategory":[%[4]s]}`,
-		n,
-		members(n, f.prefix),
-		numbers(n),
-		column(n, "0"),
-	)
+	stacks := fmt.Sprintf(`{"length":%d,"prefix":[%s],"frame":[%s],"category":[%s],"subcategory":[%[4]s]}`, n, members(n, f.prefix), numbers(n), column(n, "0"))
 	samples := fmt.Sprintf(`{"length":%d,"stack":[%s],"time":[%s],"weight":null,"weightType":"samples"}`, f.samples,
 		members(f.samples, func(i int) string { return fmt.Sprint(f.stack(i)) }), numbers(f.samples))
 	markers := fmt.Sprintf(

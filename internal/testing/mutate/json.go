@@ -124,9 +124,7 @@ func (m *Mutator) editNode(n node) {
 			with = []byte(strconv.FormatUint(m.extreme(), 10))
 			break
 		}
-		with = strconv.AppendInt(
-			nil, [...]int64{v + 1, v - 1, -v, v * 1000, v << 31, int64(m.extreme())}[m.r.IntN(6)], 10,
-		)
+		with = strconv.AppendInt(nil, [...]int64{v + 1, v - 1, -v, v * 1000, v << 31, int64(m.extreme())}[m.r.IntN(6)], 10)
 	case 3: // duplicate it
 		with = append(append(slices.Clone(old), ','), old...)
 	case 4: // delete it with the comma that follows

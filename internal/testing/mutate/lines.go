@@ -136,33 +136,10 @@ func (m *Mutator) similarLine(lines []string, like string) int {
 // override returns an argument that states a size or count that the line does not have, or an argument that is usually
 // absent.
 func (m *Mutator) override(word string) string {
-	keys := []string{
-		"size",
-		"count",
-		"eventsize",
-		"payloadsize",
-		"stacksize",
-		"headersize",
-		"optionalsize",
-		"first",
-		"flags",
-		"padding",
-		"fields",
-	}
+	keys := []string{"size", "count", "eventsize", "payloadsize", "stacksize", "headersize", "optionalsize", "first", "flags", "padding", "fields"}
 	switch word {
 	case "event":
-		keys = []string{
-			"eventsize",
-			"payloadsize",
-			"padding",
-			"fields",
-			"labels",
-			"cpu",
-			"capture",
-			"stack",
-			"related",
-			"activity",
-		}
+		keys = []string{"eventsize", "payloadsize", "padding", "fields", "labels", "cpu", "capture", "stack", "related", "activity"}
 	case "row":
 		keys = []string{"size", "optionalsize", "version", "keywords", "level", "opcode"}
 	case "stack":

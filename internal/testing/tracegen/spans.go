@@ -97,29 +97,11 @@ func (g *spanGenerator) describe() {
 		return wire.Field{Name: name, Type: wire.Type{Code: wire.TypeUTF16String}}
 	}
 	pair := wire.Type{Code: wire.TypeObject, Fields: []wire.Field{text("Key"), text("Value")}}
-	activity := []wire.Field{
-		text("SourceName"),
-		text("ActivityName"),
-		{Name: "Arguments", Type: wire.Type{Code: wire.TypeArray, Elem: &pair}},
-	}
+	activity := []wire.Field{text("SourceName"), text("ActivityName"), {Name: "Arguments", Type: wire.Type{Code: wire.TypeArray, Elem: &pair}}}
 	const provider = "Microsoft-Diagnostics-DiagnosticSource"
 	g.s.Types(
-		wirestream.Type{
-			ID:       typeActivityStart,
-			Provider: provider,
-			Event:    17,
-			Name:     "ActivityStart",
-			Fields:   activity,
-			Arrays:   true,
-		},
-		wirestream.Type{
-			ID:       typeActivityStop,
-			Provider: provider,
-			Event:    16,
-			Name:     "ActivityStop",
-			Fields:   activity,
-			Arrays:   true,
-		},
+		wirestream.Type{ID: typeActivityStart, Provider: provider, Event: 17, Name: "ActivityStart", Fields: activity, Arrays: true},
+		wirestream.Type{ID: typeActivityStop, Provider: provider, Event: 16, Name: "ActivityStop", Fields: activity, Arrays: true},
 		wirestream.Type{
 			ID: typeProcessInfo, Provider: "Microsoft-DotNETCore-EventPipe", Event: 1, Version: 1, Name: "ProcessInfo",
 			Fields: []wire.Field{text("CommandLine"), text("OSInformation"), text("ArchInformation")},

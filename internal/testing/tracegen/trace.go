@@ -213,12 +213,7 @@ func (g *generator) declare(from, n int) {
 func (g *generator) event(first uint64) {
 	g.clock += 31_250 // one sample per thread and millisecond, with the default options
 	thread, stack := g.pair(g.samples)
-	h := wire.EventHeader{
-		MetadataID:  typeOther,
-		Time:        g.clock,
-		PayloadSize: uint32(len(g.payload)),
-		Sorted:      !g.o.Unsorted,
-	}
+	h := wire.EventHeader{MetadataID: typeOther, Time: g.clock, PayloadSize: uint32(len(g.payload)), Sorted: !g.o.Unsorted}
 	payload := g.payload
 	_, base := g.pair(first)
 	if g.o.Window < 0 {
@@ -286,10 +281,7 @@ func (g *generator) names() {
 		}
 	}
 	if g.o.Version == wire.V6 {
-		add(
-			typeMapping,
-			mapping(1, methodBase, methodBase+uint64(g.stats.Methods)*methodSize-1, "/usr/lib/generated.so"),
-		)
+		add(typeMapping, mapping(1, methodBase, methodBase+uint64(g.stats.Methods)*methodSize-1, "/usr/lib/generated.so"))
 	}
 	for i := range g.stats.Methods {
 		start := methodBase + uint64(i)*methodSize
