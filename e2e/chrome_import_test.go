@@ -35,7 +35,7 @@ func TestCatapultReadsWhatIsImported(t *testing.T) {
 	if err := os.WriteFile(known, unknown.ReplaceAll(phases, nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	files := []string{sample("chrome.json"), filepath.Join(dir, "crash.json"), filepath.Join(dir, "v8.json"), known}
+	files := []string{sampleFile("chrome.json"), filepath.Join(dir, "crash.json"), filepath.Join(dir, "v8.json"), known}
 	// Ntconv shows a profile without samples as an instant, catapult does not show it.
 	idle, unsampled := []int64{0, 0, 2, 0}, []int64{0, 0, 1, 0}
 	for i, got := range catapult(t, files...) {

@@ -157,12 +157,12 @@ func inFirefox(t *testing.T, files ...string) []firefoxProfile {
 	return script[firefoxProfile](t, len(files), node, append([]string{filepath.Join("firefox", "read.mjs")}, files...)...)
 }
 
-func sample(name string) string { return filepath.Join("testdata", "timeline", name) }
+func sampleFile(name string) string { return filepath.Join("testdata", "timeline", name) }
 
 // broken writes a copy of a file in testdata with a replacement, and returns its name.
 func broken(t *testing.T, name, old, with string) string {
 	t.Helper()
-	text, err := os.ReadFile(sample(name))
+	text, err := os.ReadFile(sampleFile(name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func broken(t *testing.T, name, old, with string) string {
 // catapult counts the elements of a handwritten file correctly, and reports errors in it.
 func TestCatapultCounts(t *testing.T) {
 	t.Parallel()
-	got := catapult(t, sample("chrome.json"),
+	got := catapult(t, sampleFile("chrome.json"),
 		broken(t, "chrome.json", `"ph":"e","cat":"span"`, `"ph":"T","cat":"span"`),
 		broken(t, "chrome.json", `"ph":"X","cat":"app","pid":10,"tid":12`, `"ph":"?","cat":"app","pid":10,"tid":12`),
 		broken(t, "chrome.json", `{"displayTimeUnit"`, `{{"displayTimeUnit"`))
@@ -199,7 +199,7 @@ func TestCatapultCounts(t *testing.T) {
 // The trace engine finds the samples of a file, and rejects an invalid one.
 func TestDevToolsCounts(t *testing.T) {
 	t.Parallel()
-	got := devtools(t, sample("chrome.json"), broken(t, "chrome.json", `{"displayTimeUnit"`, `{{"displayTimeUnit"`),
+	got := devtools(t, sampleFile("chrome.json"), broken(t, "chrome.json", `{"displayTimeUnit"`, `{{"displayTimeUnit"`),
 		broken(t, "chrome.json", `"samples":[3,3,2,3]`, `"samples":[]`))
 	d := got[0]
 	if d.Error != "" || len(d.Warnings) > 0 || d.Events != 19 || d.Samples != 4 || d.Functions != 3 || len(d.Threads) != 1 || d.Threads[0].TID != 11 {
@@ -214,7 +214,7 @@ func TestDevToolsCounts(t *testing.T) {
 // reports errors in a file.
 func TestSpeedscopeWeights(t *testing.T) {
 	t.Parallel()
-	got := inSpeedscope(t, sample("speedscope.json"), sample("chrome.json"), sample("firefox.json"),
+	got := inSpeedscope(t, sampleFile("speedscope.json"), sampleFile("chrome.json"), sampleFile("firefox.json"),
 		broken(t, "speedscope.json", `"type":"C","frame":2,"at":5`, `"type":"C","frame":0,"at":5`))
 	s := got[0]
 	if s.Error != "" || len(s.Warnings) > 0 || len(s.Profiles) != 2 || s.Profiles[0].Frames["Work"] != [2]float64{10, 30} ||
@@ -264,7 +264,7 @@ func sameWeight(a, b float64) bool {
 // The Firefox Profiler counts the samples and markers of a handwritten file correctly. It reports errors in a file.
 func TestFirefoxCounts(t *testing.T) {
 	t.Parallel()
-	got := inFirefox(t, sample("firefox.json"), sample("chrome.json"), broken(t, "firefox.json", `"stackTable":`, `"stacks":`),
+	got := inFirefox(t, sampleFile("firefox.json"), sampleFile("chrome.json"), broken(t, "firefox.json", `"stackTable":`, `"stacks":`),
 		broken(t, "firefox.json", `{"meta"`, `{{"meta"`))
 	f := got[0]
 	if f.Error != "" || len(f.Warnings) > 0 || len(f.Threads) != 1 || f.Threads[0].Samples != 3 || f.Threads[0].Markers != 1 || f.Functions["Foo"] != [2]float64{2, 2} {

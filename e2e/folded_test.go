@@ -17,6 +17,7 @@ import (
 	export "github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/importers/folded"
 	"github.com/ntconv/ntconv/reader"
+	"github.com/ntconv/ntconv/sample"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/ntconv/ntconv/writer"
 )
@@ -141,7 +142,7 @@ func TestFoldedStacksOfSpeedscope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := foldTo(t, src, nil, &export.Options{Annotate: true, Report: report})
+	path := foldTo(t, src, nil, &export.Options{Options: sample.Options{Report: report}, Annotate: true})
 	got, want := openInSpeedscope(t, path), openInSpeedscope(t, files[0])
 	want.Frames["(no name)"] = want.Frames[" "]
 	delete(want.Frames, " ")
