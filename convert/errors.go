@@ -27,11 +27,11 @@ func plain(name string, err error) error {
 	case errors.As(err, &set):
 		return fmt.Errorf("%s: %w; open the directories in it one by one", name, set)
 	case errors.As(err, &expression):
-		member := "Where"
+		member := "Selection.Where"
 		if expression.Flag == selection.DuringFlag {
-			member = "During"
+			member = "Selection.During"
 		}
-		return fmt.Errorf("Selection.%s: %w", member, expression.Err)
+		return fmt.Errorf("%s: %w", member, expression.Err)
 	case errors.As(err, &flag):
 		return &settingError{flag}
 	case errors.As(err, &sink) && errors.As(sink.Err, &advised) && sink.Err == error(advised):

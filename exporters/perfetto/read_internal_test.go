@@ -115,8 +115,6 @@ type member struct {
 	value any
 }
 
-type protowireNumber = protowire.Number
-
 type readSample struct {
 	time     uint64
 	pid, tid uint64
