@@ -69,7 +69,9 @@ func (a *app) deliver(p *pass.Pass, d *delivery) error {
 func (a *app) stage(d *delivery, s job.Stage) {
 	switch own := !a.severalOutputs && d.to != formats.ToNothing; s {
 	case job.Writing:
-		a.onInterrupt("interrupted, the output is not complete")
+		if d.sending == nil { // otherwise the message states what was sent
+			a.onInterrupt("interrupted, the output is not complete")
+		}
 	case job.Committing:
 		if own && d.atomic {
 			a.onInterrupt("interrupted while the output was being completed: it is complete, or as it was before")
