@@ -122,6 +122,7 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 		return plain(inputs[0], err)
 	}
 	f.Version, f.Canceled = version(), func() error { return context.Cause(ctx) }
+	f.KeepSymbols = true
 	f.Name(f.name, isDir(f.name))
 	if err := f.Prepare(f.read(), false, chosen); err != nil {
 		return plain(inputs[0], err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/ntconv/ntconv"
@@ -121,26 +120,10 @@ func (c *conversion) bind(flags *pflag.FlagSet) {
 		c.Symbols = formats.NamesFlag(flags)
 	}
 	if c.To.Out.Needs.Subset {
-		flags.Var((*notFlag)(&c.SelectedOnly), "keep-symbols",
+		flags.BoolVar(&c.KeepSymbols, "keep-symbols", true,
 			"with a selection: keep method, module and symbol events of the selected processes")
-		flags.Lookup("keep-symbols").NoOptDefVal = "true"
 	}
 }
-
-// A notFlag is a flag for the opposite of a value.
-type notFlag bool
-
-func (n *notFlag) Set(s string) error {
-	v, err := strconv.ParseBool(s)
-	*n = notFlag(!v)
-	return err
-}
-
-func (n *notFlag) String() string { return strconv.FormatBool(!bool(*n)) }
-func (n *notFlag) Type() string   { return "bool" }
-
-// IsBoolFlag lets pflag show the default as that of a bool.
-func (n *notFlag) IsBoolFlag() bool { return true }
 
 // prepare plans the pass of a conversion.
 func (a *app) prepare(cmd *cobra.Command, c *conversion) error {

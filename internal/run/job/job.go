@@ -22,8 +22,8 @@ type Job struct {
 	Settings formats.Settings
 	// Symbols are the options for symbols; nil if the format needs none.
 	Symbols *symbol.Options
-	// SelectedOnly omits the events that symbolize a selection; see formats.Needs.Subset.
-	SelectedOnly bool
+	// KeepSymbols also writes the events that symbolize a selection; see formats.Needs.Subset.
+	KeepSymbols bool
 	// Version is the version of the program.
 	Version string
 	// Adapt, if not nil, changes the description for the sink.

@@ -57,7 +57,7 @@ func (j *Job) Prepare(read formats.ReadOptions, ordered bool, sel *selection.Opt
 	}
 	j.part = nil
 	if needs.Subset && !sel.Empty() {
-		j.part = split.NewFilter(split.FilterOptions{Symbols: !j.SelectedOnly})
+		j.part = split.NewFilter(split.FilterOptions{Symbols: j.KeepSymbols})
 		plan.Keep = j.part.Keep
 		plan.After = append(plan.After, func(_ *pass.Pass, src ntconv.Source) ntconv.Source { return j.part.Source(src) })
 	}

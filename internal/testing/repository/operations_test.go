@@ -77,11 +77,15 @@ func operationsText() string {
 		if o.Name == "" && o.During == "" {
 			continue
 		}
-		expression := code(o.During)
-		for i, f := range o.Fields {
+		var properties string
+		for _, f := range o.Fields {
 			if f.Property != "" {
-				expression += strings.Repeat(":", min(1, max(0, 1-i))) + " " + code(f.Property)
+				properties += " " + code(f.Property)
 			}
+		}
+		expression := code(o.During)
+		if properties != "" {
+			expression += ":" + properties
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s | %s |\n", code(o.Name), o.Span, flag[o.Source], code(o.Begin),
 			strings.TrimSuffix(code(o.End[0])+", "+code(o.End[1]), ", "), expression, code(o.Kind))
