@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -254,10 +255,11 @@ func proposed(t *testing.T, messages []string) {
 	}
 }
 
-// commandNames are the names of all commands.
-var commandNames = func() (list []string) {
+// commandNames returns the names of all commands. It is not a plain variable, because each run of the command in a
+// process of its own would build all commands and their flags first.
+var commandNames = sync.OnceValue(func() (list []string) {
 	for _, c := range newApp(io.Discard, io.Discard).command(nil).Commands() {
 		list = append(list, c.Name())
 	}
 	return list
-}()
+})

@@ -71,7 +71,7 @@ func proposalsIn(text string) (list []proposal) {
 			for i, part := range strings.Split(line, " && ") {
 				_, name, _ := strings.Cut(part, "ntconv ")
 				name, _, _ = strings.Cut(name, " ")
-				if slices.Contains(commandNames, name) && !describes {
+				if slices.Contains(commandNames(), name) && !describes {
 					list = append(list, proposal{command: part, and: i > 0})
 				}
 			}
