@@ -2,6 +2,10 @@
 # Tools are pinned in go.mod and run with go tool.
 
 GO        ?= go
+# All targets but race compile in one way, so that each package is compiled once: without cgo, the binary is static, and
+# Go code looks up the names of hosts and users. -trimpath keeps the paths of this machine out of it.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 # Flags for go test in the targets test, race and e2e.
 TESTFLAGS ?=
 # Extent of fuzzing per target: a count (50000x) or a time (5m). The default is a count. Up to Go 1.26 a target may fail
@@ -24,7 +28,7 @@ BENCHTIME ?= 1s
 VULNCHECK ?= golang.org/x/vuln/cmd/govulncheck@v1.9.0
 VULNDB    ?= https://vuln.go.dev
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-# Directory of binaries. They are static: without cgo, Go code looks up the names of hosts and users.
+# Directory of binaries.
 BIN       ?= bin
 DEMO      ?= testdata/cpu-env.nettrace.zst
 
@@ -42,7 +46,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/ntconv
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/ ./cmd/ntconv
+	$(GO) build -o $(BIN)/ ./cmd/ntconv
 
 # The binary writes its own manual pages and completions.
 SHARE     = $(DESTDIR)$(PREFIX)/share
@@ -78,7 +82,7 @@ CONCURRENT = ^[[:space:]]*go (func|[a-zA-Z_.]+\()|sync\.(Mutex|RWMutex|WaitGroup
 .PHONY: race
 race: ## Run the race detector on the packages with goroutines, the long tests shortened
 	@# Without this setting, every command that a test runs would sleep for a second at its end.
-	GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m $(TESTFLAGS) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!e2e' ':!examples' ':!.ci' | \
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m $(TESTFLAGS) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!e2e' ':!examples' ':!.ci' | \
 		xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 .PHONY: e2e
@@ -171,11 +175,11 @@ cross: ## Build for every platform into bin/
 	@for p in $(PLATFORMS); do \
 		os=$${p%/*} arch=$${p#*/}; ext=; [ $$os = windows ] && ext=.exe; \
 		echo "GOOS=$$os GOARCH=$$arch $(GO) build"; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath -o bin/ntconv-$$os-$$arch$$ext ./cmd/ntconv || exit 1; \
-		CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(GO) build -trimpath ./... || exit 1; \
+		GOOS=$$os GOARCH=$$arch $(GO) build -o bin/ntconv-$$os-$$arch$$ext ./cmd/ntconv || exit 1; \
+		GOOS=$$os GOARCH=$$arch $(GO) build ./... || exit 1; \
 	done
 	@# The tests of the other systems are compiled, too; they cannot run here.
-	@for os in darwin windows; do echo "GOOS=$$os $(GO) vet"; GOOS=$$os CGO_ENABLED=0 $(GO) vet -trimpath ./... || exit 1; done
+	@for os in darwin windows; do echo "GOOS=$$os $(GO) vet"; GOOS=$$os $(GO) vet ./... || exit 1; done
 
 .PHONY: packages
 packages: ## Build archives, .deb, .rpm, bills of materials and checksums for every platform into bin/packages; VERSION

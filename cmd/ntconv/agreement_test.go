@@ -31,7 +31,7 @@ func TestAgreementReference(t *testing.T) {
 		t.Skip("short mode: all outputs of all traces")
 	}
 	t.Parallel()
-	data := corpus.Shared(t, "data")
+	paths := corpus.SharedPaths(t)
 	const own = "NTCONV_TEST_AGREEMENT"
 	if os.Getenv(own) == "" {
 		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.timeout=0")
@@ -41,16 +41,7 @@ func TestAgreementReference(t *testing.T) {
 		}
 		return
 	}
-	page := agreementPage(t)
-	var paths []string
-	for _, pattern := range []string{"nettrace/*.nettrace.zst", "netperf/*.netperf.zst", "own/*.nettrace.zst", "otel/*.nettrace.zst"} {
-		list, err := filepath.Glob(filepath.Join(data, pattern))
-		if err != nil || len(list) == 0 {
-			t.Fatalf("no traces at %s: %v", pattern, err)
-		}
-		paths = append(paths, list...)
-	}
-	checkAgreement(t, page, paths)
+	checkAgreement(t, agreementPage(t), paths)
 }
 
 func agreementPage(t *testing.T) *agreement.Page {

@@ -3,10 +3,11 @@
 package corpus
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -19,11 +20,22 @@ type File struct {
 	Data []byte // decompressed
 }
 
-// root returns the root directory of the module.
-func root() string {
-	_, file, _, _ := runtime.Caller(0)
-	return filepath.Join(filepath.Dir(file), "..", "..", "..")
-}
+// start is the directory in which the test began; tests change it.
+var start, startErr = os.Getwd()
+
+// root returns the root directory of the module: the nearest one with the traces, from the directory of the test upwards.
+// The file names that the compiler records are of no use, because with -trimpath they have no directory.
+var root = sync.OnceValue(func() string {
+	for dir := start; startErr == nil; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "testdata", "cpu-env.nettrace.zst")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	panic(fmt.Sprintf("no testdata/cpu-env.nettrace.zst in or above %q: %v", start, startErr))
+})
 
 // Path returns the path of a file in testdata.
 func Path(name string) string { return filepath.Join(root(), "testdata", name) }
@@ -71,25 +83,34 @@ func Find(path ...string) (string, error) {
 func Nightly() bool { return os.Getenv("NTCONV_NIGHTLY") != "" }
 
 // large is the compressed size in bytes of traces that only nightly tests read in turn: a tenth of the traces has most
-// of the events. Tests of one trace and the law of agreement read them always.
+// of the events. Tests of one trace read it always.
 const large = 300_000
 
-// SharedTraces returns the traces of the reference data, and the large ones if tests run in full. It skips the test if
-// the data is absent.
+// SharedTraces returns the traces of SharedPaths.
 func SharedTraces(tb testing.TB) []File {
 	tb.Helper()
-	data := Shared(tb, "data")
 	var files []File
+	for _, path := range SharedPaths(tb) {
+		files = append(files, load(tb, path))
+	}
+	return files
+}
+
+// SharedPaths returns the paths of the traces of the reference data, and of the large ones if tests run in full. It skips
+// the test if the data is absent.
+func SharedPaths(tb testing.TB) (paths []string) {
+	tb.Helper()
+	data := Shared(tb, "data")
 	for _, pattern := range []string{"nettrace/*.nettrace.zst", "netperf/*.netperf.zst", "own/*.nettrace.zst", "otel/*.nettrace.zst"} {
 		for _, path := range list(tb, filepath.Join(data, pattern)) {
 			if info, err := os.Stat(path); err != nil {
 				tb.Fatal(err)
 			} else if Nightly() || info.Size() < large {
-				files = append(files, load(tb, path))
+				paths = append(paths, path)
 			}
 		}
 	}
-	return files
+	return paths
 }
 
 // SharedTrace returns a trace of the reference data, such as "nettrace/roslyn-compile-v6". It skips the test if the
