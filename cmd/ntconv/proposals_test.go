@@ -233,6 +233,9 @@ func (p *proposal) ofCommand(t *testing.T, args []string) []string {
 // Every command and every flag that a message proposes works as it is printed, and each string of the product that
 // proposes something is in one of the messages.
 func TestProposals(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short mode: hundreds of runs, about words")
+	}
 	fakeDuckDB(t, "exit 0")
 	inputs := proposalsDir(t)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
