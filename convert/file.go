@@ -121,9 +121,9 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 	if err != nil {
 		return plain(inputs[0], err)
 	}
-	f.Version, f.Canceled = version(), func() error { return context.Cause(ctx) }
+	f.Version, f.Canceled = job.ModuleVersion(), func() error { return context.Cause(ctx) }
 	f.KeepSymbols = true
-	f.Name(f.name, isDir(f.name))
+	f.Name(f.name, fileio.IsDir(f.name))
 	if err := f.Prepare(f.read(), false, chosen); err != nil {
 		return plain(inputs[0], err)
 	}
@@ -171,7 +171,7 @@ func (f *file) open(inputs []string) (*input.Input, error) {
 		}
 	}
 	for _, name := range names {
-		if sameFile(name, f.name) {
+		if fileio.Same(name, f.name) {
 			return nil, fmt.Errorf("%s: output and input are the same file", f.name)
 		}
 	}

@@ -12,14 +12,6 @@ import (
 	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
-// Attributes of thread rows in which package writer stores members of the model that the format lacks.
-const (
-	attrHost        = "host.name"
-	attrPointerSize = "ntconv.pointer-size"
-	attrProcessName = "ntconv.process-name"
-	attrProcess     = "ntconv.process." // prefix of an attribute of the process
-)
-
 // attrSequence is an attribute in traces that early versions of ntconv rewrote. It stated that the numbers before a
 // thread's first one are not losses. That was wrong, so the reader removes it: otherwise a rewritten trace would differ
 // from its original.
@@ -330,16 +322,16 @@ func (r *Reader) newThread(row *wire.Thread) *ntconv.Thread {
 	}
 	for _, kv := range row.KeyValues {
 		switch kv.Key {
-		case attrHost:
+		case wire.AttrHost:
 			k.host = kv.Value
-		case attrProcessName:
+		case wire.AttrProcessName:
 			k.name = kv.Value
-		case attrPointerSize:
+		case wire.AttrPointerSize:
 			if n, err := strconv.ParseUint(kv.Value, 10, 8); err == nil {
 				k.pointers = uint8(n)
 			}
 		default:
-			if key, ok := strings.CutPrefix(kv.Key, attrProcess); ok {
+			if key, ok := strings.CutPrefix(kv.Key, wire.AttrProcess); ok {
 				attrs = append(attrs, ntconv.Attr{Key: key, Value: kv.Value})
 				continue
 			}

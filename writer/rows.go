@@ -11,14 +11,6 @@ import (
 	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
-// Attributes of thread rows for members that the format lacks. Package reader has the same names.
-const (
-	attrHost        = "host.name"
-	attrPointerSize = "ntconv.pointer-size"
-	attrProcessName = "ntconv.process-name"
-	attrProcess     = "ntconv.process."
-)
-
 // validUTF8 replaces bytes that are not UTF-8 by U+FFFD, as readers do, so that rewriting a trace does not change it.
 func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
@@ -103,16 +95,16 @@ func threadRow(th *ntconv.Thread, index uint64, native uint8) wire.Thread {
 	row.PID = p.PID
 	row.Has |= 1 << wire.ThreadPID
 	if p.Host != "" {
-		attr(attrHost, p.Host)
+		attr(wire.AttrHost, p.Host)
 	}
 	if p.Name != "" {
-		attr(attrProcessName, p.Name)
+		attr(wire.AttrProcessName, p.Name)
 	}
 	if p.PointerSize != 0 && p.PointerSize != native {
-		attr(attrPointerSize, strconv.Itoa(int(p.PointerSize)))
+		attr(wire.AttrPointerSize, strconv.Itoa(int(p.PointerSize)))
 	}
 	for _, a := range p.Attrs {
-		attr(attrProcess+a.Key, a.Value)
+		attr(wire.AttrProcess+a.Key, a.Value)
 	}
 	return row
 }

@@ -130,7 +130,7 @@ func (a *app) prepare(cmd *cobra.Command, c *conversion) error {
 	c.chooseByName()
 	sel, err := a.pick.options()
 	if err == nil {
-		c.Version = version()
+		c.Version = job.ModuleVersion()
 		err = c.Prepare(a.read, cmd.Flags().Changed("order"), sel)
 	}
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/spf13/cobra"
@@ -176,14 +177,9 @@ func severalName(in *inputs) string {
 // isDirName reports whether the name of an output is that of a directory.
 func isDirName(name string) bool {
 	if isStdout(name) || exists(name) {
-		return isDir(name)
+		return fileio.IsDir(name)
 	}
 	return os.IsPathSeparator(name[len(name)-1]) && !exists(name[:len(name)-1])
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
 
 // convertSeveral converts the inputs that args represent, into one output or one by one.
@@ -343,7 +339,7 @@ func readNames(file string) (names []string, err error) {
 
 // withoutOutputs removes the inputs in the directory of the outputs, which an earlier run may have written.
 func (in *inputs) withoutOutputs(dir string) {
-	if !in.expanded || dir == "" || !isDir(dir) {
+	if !in.expanded || dir == "" || !fileio.IsDir(dir) {
 		return
 	}
 	var names, below []string

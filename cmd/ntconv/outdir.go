@@ -62,7 +62,7 @@ func isInside(name, dir string) bool {
 		return false
 	}
 	for parent := filepath.Dir(at); parent != at; at, parent = parent, filepath.Dir(parent) {
-		if sameFile(parent, dir) {
+		if fileio.Same(parent, dir) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/spf13/cobra"
@@ -89,7 +90,7 @@ func (c *conversion) output() (string, error) {
 		return formats.DirFor(c.in), nil
 	}
 	name := c.To.OutputFor(c.in)
-	if sameFile(c.in, name) {
+	if fileio.Same(c.in, name) {
 		return "", failf(exitUsage, "%s: the default output %s is the input itself; choose another output with -o",
 			c.in, name)
 	}
@@ -110,7 +111,7 @@ func (c *conversion) chooseByName() {
 	if out == "" && c.in == "-" || isStdout(out) {
 		out = "-"
 	}
-	c.Name(out, isDir(out))
+	c.Name(out, fileio.IsDir(out))
 }
 
 // misnamed returns a note on an output whose name states another format or compression, or "". It is not an error.
@@ -149,7 +150,7 @@ func checkOutput(out string, inputs ...string) error {
 		return failf(exitOutput, "%s: directory %s does not exist", out, dir)
 	}
 	for _, in := range inputs {
-		if sameFile(in, out) {
+		if fileio.Same(in, out) {
 			return failf(exitUsage, "%s: output and input are the same file (%s); choose another output", out,
 				input.NameOf(in, 0))
 		}
@@ -167,17 +168,4 @@ func isAbsent(name string) bool {
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
-}
-
-// sameFile reports whether an input and an output are the same file, under any names. A device may be both.
-func sameFile(in, out string) bool {
-	x, err := os.Stat(in)
-	if in == "-" {
-		x, err = os.Stdin.Stat()
-	}
-	if err != nil || !x.Mode().IsRegular() && !x.IsDir() {
-		return false
-	}
-	y, err := os.Stat(out)
-	return err == nil && os.SameFile(x, y)
 }

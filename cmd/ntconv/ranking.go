@@ -200,7 +200,7 @@ func (a *app) profiles(p *pass.Pass, r *ranking) (made []web.View, partial, err 
 		list = append(list, b)
 		return b, nil
 	}
-	t := job.Target(p, version())
+	t := job.Target(p, job.ModuleVersion())
 	t.Comments = nil // pprof would print them
 	var sink formats.Sink
 	if r.each {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/message"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/pass"
@@ -25,7 +26,7 @@ const (
 // directories reports whether both traces are directories of traces.
 func (a *app) directories(names [2]string) bool {
 	for _, name := range names {
-		if !isDir(name) || !a.isExpanded(name) {
+		if !fileio.IsDir(name) || !a.isExpanded(name) {
 			return false
 		}
 	}

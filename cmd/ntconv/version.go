@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/spf13/cobra"
 )
 
@@ -43,13 +44,5 @@ func versionText() string {
 	if commit != "" {
 		commit = " (" + commit + ")"
 	}
-	return fmt.Sprintf("ntconv %s%s\n%s %s/%s\n", version(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-}
-
-// version returns the version of the module, "unknown" if the binary does not contain it.
-func version() string {
-	if info, ok := debug.ReadBuildInfo(); ok {
-		return info.Main.Version
-	}
-	return "unknown"
+	return fmt.Sprintf("ntconv %s%s\n%s %s/%s\n", job.ModuleVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

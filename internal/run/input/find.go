@@ -275,7 +275,7 @@ func match(dir string, parts []string, names *[]string) error {
 			if next = parts; !e.IsDir() {
 				continue
 			}
-		} else if ok, _ := path.Match(part, e.Name()); !ok || len(rest) > 0 && !isDir(name) {
+		} else if ok, _ := path.Match(part, e.Name()); !ok || len(rest) > 0 && !fileio.IsDir(name) {
 			continue
 		}
 		if err := match(name, next, names); err != nil {
@@ -316,9 +316,4 @@ type DatasetError struct{ Dir string }
 
 func (e *DatasetError) Error() string {
 	return "this is a dataset of many traces, and not a trace"
-}
-
-func isDir(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.IsDir()
 }
