@@ -39,30 +39,17 @@ type Selection struct {
 }
 
 // A Moment is a point in time, relative to a trace or as a date. The zero Moment is unset.
-type Moment struct {
-	kind momentKind
-	wall time.Time
-	dist time.Duration
-}
-
-type momentKind uint8
-
-const (
-	unset momentKind = iota
-	fromStart
-	fromEnd
-	onWall
-)
+type Moment struct{ m selection.Moment }
 
 // AfterStart returns the moment d after the start of the trace, the time of its clock reading.
-func AfterStart(d time.Duration) Moment { return Moment{kind: fromStart, dist: d} }
+func AfterStart(d time.Duration) Moment { return Moment{selection.FromStart(d)} }
 
 // BeforeEnd returns the moment d before the last event of the trace. It requires two passes over the input; an input
 // that can be read only once is copied to a temporary file.
-func BeforeEnd(d time.Duration) Moment { return Moment{kind: fromEnd, dist: d} }
+func BeforeEnd(d time.Duration) Moment { return Moment{selection.FromEnd(-d)} }
 
 // At returns the moment of a date and time. Reading fails if the clock of the trace has no date.
-func At(t time.Time) Moment { return Moment{kind: onWall, wall: t} }
+func At(t time.Time) Moment { return Moment{selection.OnWall(t)} }
 
 // ParseMoment parses a moment in the form of the command's flags: "1.5s" after the start, "-2s" before the end, or a
 // date and time such as "2026-11-21T06:52:53.5Z", in UTC without a time zone.
@@ -71,31 +58,11 @@ func ParseMoment(s string) (Moment, error) {
 	if err != nil {
 		return Moment{}, fmt.Errorf("time %q: %w", s, err)
 	}
-	if wall, ok := m.Wall(); ok {
-		return At(wall), nil
-	}
-	if d := m.Distance(); m.FromEnd() {
-		return BeforeEnd(-d), nil
-	} else {
-		return AfterStart(d), nil
-	}
+	return Moment{m}, nil
 }
 
 // String returns the moment in the form that ParseMoment accepts, "" if it is unset.
-func (m Moment) String() string { return m.internal().String() }
-
-// internal returns the moment for package selection.
-func (m Moment) internal() selection.Moment {
-	switch m.kind {
-	case fromStart:
-		return selection.FromStart(m.dist)
-	case fromEnd:
-		return selection.FromEnd(-m.dist)
-	case onWall:
-		return selection.OnWall(m.wall)
-	}
-	return selection.Moment{}
-}
+func (m Moment) String() string { return m.m.String() }
 
 // ErrReversed means that a Selection ends before it begins.
 var ErrReversed = errors.New("the selected time ends before it begins")
@@ -106,7 +73,7 @@ func (s *Selection) options() (*selection.Options, error) {
 		Providers: slices.Clone(s.Providers), Events: slices.Clone(s.Events),
 		PIDs: slices.Clone(s.PIDs), TIDs: slices.Clone(s.TIDs),
 		Processes: slices.Clone(s.Processes), ThreadNames: slices.Clone(s.ThreadNames),
-		From: s.From.internal(), To: s.To.internal(),
+		From: s.From.m, To: s.To.m,
 	}
 	if o.Reversed() {
 		return nil, fmt.Errorf("%w: from %s to %s", ErrReversed, s.From, s.To)

@@ -162,6 +162,5 @@ func (b *Builder) add(at int64) error {
 // Close removes temporary files.
 func (b *Builder) Close() error { return b.spool.Close() }
 
-// SetThread replaces a thread; SetLabels replaces the labels of its samples.
-func (b *Builder) SetThread(n uint32, t *ntconv.Thread)      { b.threads[n].thread = t }
+// SetLabels replaces the labels of the samples of a thread.
 func (b *Builder) SetLabels(n uint32, labels *ntconv.Labels) { b.threads[n].labels = labels }

@@ -23,9 +23,6 @@ type Recording struct {
 	functions map[string]*function
 }
 
-// Total returns the total of all samples, in Unit.
-func (r *Recording) Total() float64 { return r.all.value }
-
 // A function is the value of a function itself, and of all samples with it on the stack.
 type function struct {
 	name        string
