@@ -53,12 +53,6 @@ func FromEnd(d time.Duration) Moment { return Moment{kind: momentEnd, dist: d} }
 // OnWall returns the moment of a date and time.
 func OnWall(t time.Time) Moment { return Moment{kind: momentWall, wall: t} }
 
-// Wall returns the date and time of m; ok is false if m is an offset.
-func (m Moment) Wall() (time.Time, bool) { return m.wall, m.kind == momentWall }
-
-// Distance returns the offset from the start or the end of the trace.
-func (m Moment) Distance() time.Duration { return m.dist }
-
 // FromEnd reports whether the moment depends on the end of the trace.
 func (m Moment) FromEnd() bool { return m.kind == momentEnd }
 
