@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -49,55 +50,6 @@ func decompressed(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	return data
-}
-
-// TestOpenAsReader checks that Open delivers the stream that package reader does, for all traces of testdata, from a
-// file, from memory and from what can be read only once.
-func TestOpenAsReader(t *testing.T) {
-	paths, err := filepath.Glob("../testdata/*.nettrace.zst")
-	if err != nil || len(paths) < 10 {
-		t.Fatal(paths, err)
-	}
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ways := map[string]func() (*convert.Source, error){
-			"file": func() (*convert.Source, error) { return convert.Open(t.Context(), path, nil) },
-			"memory": func() (*convert.Source, error) {
-				return convert.OpenReader(t.Context(), "m", bytes.NewReader(data), nil)
-			},
-			"pipe": func() (*convert.Source, error) {
-				return convert.OpenReader(t.Context(), "p", struct{ io.Reader }{bytes.NewReader(data)}, nil)
-			},
-		}
-		for way, open := range ways {
-			want, err := reader.New(bytes.NewReader(data), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := open()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if name := got.Format(); name != "nettrace" && name != "netperf" {
-				t.Errorf("%s: format %s", path, name)
-			}
-			events, readErr := ntconvtest.Record(want)
-			var rec ntconvtest.Recorder
-			n, err := ntconv.Copy(&rec, got)
-			if (err == nil) != (readErr == nil) || len(rec.Events) != len(events) || n > int64(len(events)) {
-				t.Errorf("%s, %s: %d of %d, %v, want %v", path, way, len(rec.Events), len(events), err, readErr)
-			}
-			if err := ntconvtest.EqualStreams(ntconvtest.NewSource(want.Info(), events...), ntconvtest.NewSource(got.Info(), rec.Events...), nil); err != nil {
-				t.Errorf("%s, %s: %v", path, way, err)
-			}
-			if err := got.Close(); err != nil {
-				t.Error(err)
-			}
-		}
-	}
 }
 
 // TestFormats writes a file of each format and opens it: Open recognizes it regardless of its name.
@@ -170,7 +122,7 @@ func TestSelection(t *testing.T) {
 		"to":       {convert.Selection{To: convert.AfterStart(200 * time.Millisecond)}, func(e *ntconv.Event) bool { return !since(e, 200*time.Millisecond) }},
 		"end":      {convert.Selection{From: convert.BeforeEnd(100 * time.Millisecond)}, func(e *ntconv.Event) bool { return since(e, time.Duration(clock.Nanos(last))-100*time.Millisecond) }},
 		"date":     {convert.Selection{From: convert.At(at)}, func(e *ntconv.Event) bool { return !clock.Time(e.Time).Before(at) }},
-		"where":    {convert.Selection{Where: []string{"$tid == " + itoa(tid)}}, func(e *ntconv.Event) bool { return e.Thread.TID == tid }},
+		"where":    {convert.Selection{Where: []string{fmt.Sprint("$tid == ", tid)}}, func(e *ntconv.Event) bool { return e.Thread.TID == tid }},
 	} {
 		want := int64(0)
 		for _, e := range events {
@@ -231,14 +183,6 @@ func open(t *testing.T, name string) io.Reader {
 		t.Fatal(err)
 	}
 	return bytes.NewReader(data)
-}
-
-func itoa(n uint64) string {
-	var b []byte
-	for ; n > 0; n /= 10 {
-		b = append([]byte{byte('0' + n%10)}, b...)
-	}
-	return string(b)
 }
 
 // TestMoments checks that each moment is read back from its text.

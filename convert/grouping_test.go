@@ -104,7 +104,7 @@ func TestGroupingKeepsTotals(t *testing.T) {
 		profiles++
 		want := totals(plain)
 		for i, settings := range groupings {
-			if testing.Short() && (n+i)%3 > 0 {
+			if !corpus.Nightly() && (n+i)%3 > 0 {
 				continue
 			}
 			p := groupedProfile(t, in, settings)

@@ -122,9 +122,7 @@ service:
   pipelines:
     traces: {receivers: [otlp], exporters: [file]}
 `, c.file)
-	if err := os.WriteFile(c.config, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.config, []byte(config), 0o600))
 	c.start(t)
 	t.Cleanup(func() { c.kill() })
 	return c
@@ -141,9 +139,7 @@ func (c *collector) start(t *testing.T) {
 			t.Logf("collector: %.3000s", c.log.String())
 		}
 	})
-	if err := c.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.cmd.Start())
 	for _, url := range []string{c.grpc, c.http} {
 		address := strings.TrimSuffix(url[strings.Index(url, "//")+2:], "/v1/traces")
 		eventually(t, "the collector listens", func() bool {
@@ -166,9 +162,7 @@ func (c *collector) kill() {
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer l.Close()
 	return l.Addr().String()
 }
@@ -205,9 +199,7 @@ func (s spanSet) add(t *testing.T, traces ptrace.Traces) {
 				scope.SetSchemaUrl(sc.SchemaUrl())
 				sp.CopyTo(scope.Spans().AppendEmpty())
 				b, err := m.MarshalTraces(one)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				s[string(b)]++
 			}
 		}

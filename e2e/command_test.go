@@ -62,6 +62,32 @@ func run(t *testing.T, name string, args ...string) result {
 	return result{cmd.ProcessState.ExitCode(), out.Bytes(), msg.Bytes()}
 }
 
+// succeed runs ntconv, which must succeed.
+func succeed(t *testing.T, args ...string) result {
+	t.Helper()
+	r := run(t, command, args...)
+	if r.code != complete {
+		t.Fatalf("%q: exit code %d: %s", args, r.code, r.stderr)
+	}
+	return r
+}
+
+// must ends the test with an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// contentAt returns the contents of a file.
+func contentAt(t testing.TB, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	must(t, err)
+	return b
+}
+
 // A trace is a test file.
 type trace struct {
 	name, path string
@@ -163,8 +189,6 @@ func ifExists(path string) string {
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
 	list, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return list
 }

@@ -27,9 +27,7 @@ func render(t *testing.T, markdown []byte) string {
 	t.Helper()
 	var b bytes.Buffer
 	m := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(renderer.WithUnsafe()))
-	if err := m.Convert(markdown, &b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, m.Convert(markdown, &b))
 	return b.String()
 }
 
@@ -44,9 +42,7 @@ func TestDiffMarkdown(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.folded": before.String(), "b.folded": after.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
 	}
 	diff := filepath.Join("..", "testdata", "diff")
 	for _, inputs := range [][2]string{

@@ -24,10 +24,7 @@ const (
 // readTable returns the cells of a table in the document, one slice per row.
 func readTable(t *testing.T, head string) [][]string {
 	t.Helper()
-	text, err := os.ReadFile(documentPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contentAt(t, documentPath)
 	_, table, ok := strings.Cut(string(text), head)
 	if !ok {
 		t.Fatalf("%s has no table %q", documentPath, head)
@@ -74,10 +71,7 @@ func checkTable(t *testing.T, head, file string, found [][]string) {
 // writeTable replaces the rows of a table.
 func writeTable(t *testing.T, head string, rows [][]string) {
 	t.Helper()
-	text, err := os.ReadFile(documentPath)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contentAt(t, documentPath)
 	before, after, ok := strings.Cut(string(text), head)
 	if !ok {
 		t.Fatalf("%s has no table %q", documentPath, head)
@@ -90,9 +84,7 @@ func writeTable(t *testing.T, head string, rows [][]string) {
 	for _, row := range rows {
 		fmt.Fprintf(&table, "| %s |\n", strings.Join(row, " | "))
 	}
-	if err := os.WriteFile(documentPath, []byte(before+head+table.String()+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(documentPath, []byte(before+head+table.String()+after), 0o644))
 }
 
 // Each reason in a table is defined in reasons, and each of these occurs in a table.

@@ -150,9 +150,7 @@ func runScript(t *testing.T, script string, says *regexp.Regexp, reference strin
 		}
 	}
 	candidate := filepath.Join(t.TempDir(), "candidate.jsonl")
-	if err := os.WriteFile(candidate, got, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(candidate, got, 0o600))
 	r := run(t, "python3", shared(t, "oracle", script), reference, candidate)
 	m := says.FindSubmatch(r.stdout)
 	if m == nil {
@@ -161,9 +159,7 @@ func runScript(t *testing.T, script string, says *regexp.Regexp, reference strin
 	var counts []int
 	for _, text := range m[1:] {
 		n, err := strconv.Atoi(string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		counts = append(counts, n)
 	}
 	return counts

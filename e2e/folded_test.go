@@ -55,13 +55,9 @@ func foldTo(t *testing.T, src ntconv.Source, namer ntconv.Namer, o *export.Optio
 	if _, err := ntconv.Copy(sink, src); err != nil {
 		t.Fatal(err)
 	}
-	if err := sink.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, sink.Close())
 	path := filepath.Join(t.TempDir(), "x.folded")
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, out.Bytes(), 0o600))
 	return path
 }
 
@@ -101,19 +97,13 @@ func TestSpeedscopeReadsFoldedStacks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := find(t, name)
 			f, err := os.Open(tr.path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer f.Close()
 			z, err := zstd.NewReader(f)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			defer z.Close()
 			src, err := reader.New(z, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			names := symbol.New(nil)
 			got := openInSpeedscope(t, foldTo(t, symbol.Watch(src, names), names, nil))
 			p, _ := convert(t, tr, 1)
@@ -133,15 +123,11 @@ func TestFoldedStacksOfSpeedscope(t *testing.T) {
 		t.Skip("not installed (npm --prefix e2e ci)")
 	}
 	f, err := os.Open(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	report := &ntconv.Report{}
 	src, err := folded.New(f, &folded.Options{Report: report})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := foldTo(t, src, nil, &export.Options{Options: sample.Options{Report: report}, Annotate: true})
 	got, want := openInSpeedscope(t, path), openInSpeedscope(t, files[0])
 	want.Frames["(no name)"] = want.Frames[" "]
@@ -155,29 +141,18 @@ func TestFoldedStacksOfSpeedscope(t *testing.T) {
 // as a sample with a complete stack.
 func TestMicrosoftReadsFoldedStacks(t *testing.T) {
 	tool := traceevent(t)
-	text, err := os.ReadFile(filepath.Join("..", "importers", "folded", "testdata", "stackcollapse-perf.folded"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contentAt(t, filepath.Join("..", "importers", "folded", "testdata", "stackcollapse-perf.folded"))
 	src, err := folded.New(bytes.NewReader(text), &folded.Options{ProcessRoot: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out bytes.Buffer
 	w, err := writer.New(&out, src.Info(), &writer.Options{Ordered: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := ntconv.Copy(symbol.SynthesizeTo(w, nil), src); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	path := filepath.Join(t.TempDir(), "x.nettrace")
-	if err := os.WriteFile(path, out.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, out.Bytes(), 0o600))
 	checkSummary(t, run(t, tool, "summary", path), bytes.Count(text, []byte("\n")))
 	stacks := parseStacks(t, run(t, tool, "stacks", path).stdout)
 	found := map[string]bool{}

@@ -24,9 +24,7 @@ func profiles(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{"go-cpu": filepath.Join("..", "testdata", "go-cpu.pb.gz")}
 	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/pprof").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, path := range glob(t, filepath.Join(strings.TrimSpace(string(out)), "profile", "testdata", "*")) {
 		if data, err := os.ReadFile(path); err == nil {
 			if p, err := profile.ParseData(data); err == nil && len(p.Sample) > 0 {
@@ -40,19 +38,13 @@ func profiles(t *testing.T) map[string]string {
 	for _, kind := range []string{"allocs", "goroutine", "threadcreate"} {
 		path := filepath.Join(t.TempDir(), kind+".pb.gz")
 		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(rpprof.Lookup(kind).WriteTo(f, 0), f.Close()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, errors.Join(rpprof.Lookup(kind).WriteTo(f, 0), f.Close()))
 		found["go-"+kind] = path
 	}
 	for _, name := range []string{"cpu-env", "cpu-v6", "three-processes-v6", "waits-v6"} {
 		path := filepath.Join(t.TempDir(), name+".pb.gz")
-		if r := run(t, command, "to", "pprof", filepath.Join("..", "testdata", name+".nettrace.zst"), "-o", path); r.code != 0 {
-			t.Fatalf("%s: %s", name, r.stderr)
-		}
+		succeed(t, "to", "pprof", filepath.Join("..", "testdata", name+".nettrace.zst"), "-o", path)
 		found[name] = path
 	}
 	return found
@@ -61,14 +53,9 @@ func profiles(t *testing.T) map[string]string {
 // readProfile reads a profile with google's library.
 func readProfile(t *testing.T, path string) *profile.Profile {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := contentAt(t, path)
 	p, err := profile.ParseData(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
@@ -82,9 +69,7 @@ func TestMicrosoftReadsProfiles(t *testing.T) {
 				t.Parallel()
 				p := readProfile(t, all[name])
 				path := filepath.Join(t.TempDir(), "x.nettrace")
-				if r := run(t, command, "to", "nettrace", "--addresses", addresses, all[name], "-o", path); r.code != 0 {
-					t.Fatalf("%s", r.stderr)
-				}
+				succeed(t, "to", "nettrace", "--addresses", addresses, all[name], "-o", path)
 				checkSummary(t, run(t, reader, "summary", path), len(p.Sample))
 				checkNamedStacks(t, run(t, reader, "stacks", path), p)
 			})
@@ -103,9 +88,7 @@ func TestDotnetTraceReadsProfiles(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
 				path := filepath.Join(dir, "x.nettrace")
-				if r := run(t, command, "to", "nettrace", "--addresses", addresses, file, "-o", path); r.code != 0 {
-					t.Fatalf("%s", r.stderr)
-				}
+				succeed(t, "to", "nettrace", "--addresses", addresses, file, "-o", path)
 				report := run(t, tool, "report", path, "topN", "-n", "100000", "--inclusive")
 				if text := append(report.stdout, report.stderr...); report.code != 0 || bytes.Contains(text, []byte("ERROR")) {
 					t.Fatalf("dotnet-trace report: exit code %d: %.500s", report.code, text)
@@ -134,9 +117,7 @@ func TestMicrosoftReadsSeveralProfiles(t *testing.T) {
 		both.Sample = append(both.Sample, p.Sample...)
 		args = append(args, all[name])
 	}
-	if r := run(t, command, args...); r.code != 0 {
-		t.Fatalf("%s", r.stderr)
-	}
+	succeed(t, args...)
 	checkSummary(t, run(t, reader, "summary", path), len(both.Sample))
 	checkNamedStacks(t, run(t, reader, "stacks", path), both)
 }
@@ -151,9 +132,7 @@ func checkSummary(t *testing.T, r result, samples int) {
 	if r.code != 0 {
 		t.Fatalf("the reference rejects it: %s", r.stderr)
 	}
-	if err := json.Unmarshal(r.stdout, &s); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, r.stdout, &s)
 	n := 0
 	for _, count := range s.Providers["Universal.Events"] {
 		n += count[0]

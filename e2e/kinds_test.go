@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -39,7 +38,7 @@ var kindCases = map[sample.Kind]struct {
 }
 
 // Each kind of profile has its default type, unit and total in all programs that show profiles: go tool pprof, the pages
-// of ntconv view, speedscope, and as folded stacks.
+// of ntconv view, and speedscope.
 func TestKindsInPrograms(t *testing.T) {
 	for _, k := range sample.All() {
 		c, ok := kindCases[k]
@@ -61,9 +60,7 @@ func checkKind(t *testing.T, k sample.Kind, name string, types []string) {
 	in := trace{name: k.String(), path: name}
 	if k == sample.Imported {
 		in.path = filepath.Join(t.TempDir(), "imported.nettrace")
-		if r := run(t, command, "to", "nettrace", name, "-o", in.path); r.code != 0 {
-			t.Fatalf("%s", r.stderr)
-		}
+		succeed(t, "to", "nettrace", name, "-o", in.path)
 	} else {
 		in.path = find(t, name).path
 	}
@@ -93,11 +90,7 @@ func checkKind(t *testing.T, k sample.Kind, name string, types []string) {
 	}
 	t.Run("pprof", func(t *testing.T) { shown.inPprof(t, path) })
 	t.Run("view", func(t *testing.T) { shown.inPages(t, k, in.path) })
-	t.Run("folded", func(t *testing.T) { shown.inFolded(t, k, in.path) })
 	t.Run("speedscope", func(t *testing.T) { shown.inSpeedscope(t, path) })
-	if k != sample.Imported { // its samples have no time of their own
-		t.Run("timeline", func(t *testing.T) { shown.inTimeline(t, k, in.path) })
-	}
 }
 
 // A shownKind is what programs must show of a profile.
@@ -157,9 +150,7 @@ func (s *shownKind) inPages(t *testing.T, k sample.Kind, in string) {
 		Scale      float64 // from values to Unit
 		Type, Unit string
 	}
-	if err := json.Unmarshal([]byte(m[1]+"}"), &data); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, []byte(m[1]+"}"), &data)
 	unit, scale := shortUnits[s.unit], 1.0
 	if s.unit == "nanoseconds" {
 		unit, scale = "s", 1e-9
@@ -180,9 +171,7 @@ func (s *shownKind) inPages(t *testing.T, k sample.Kind, in string) {
 func viewed(t *testing.T, args ...string) (client *http.Client, address string) {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &http.Client{Jar: jar}, startView(t, args...)
 }
 
@@ -190,38 +179,14 @@ func viewed(t *testing.T, args ...string) (client *http.Client, address string) 
 func fetchPage(t *testing.T, client *http.Client, address string) string {
 	t.Helper()
 	r, err := client.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Body.Close()
 	text, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s: %.300s", address, r.Status, text)
 	}
 	return string(text)
-}
-
-// inFolded checks the sum of folded stacks.
-func (s *shownKind) inFolded(t *testing.T, k sample.Kind, in string) {
-	t.Helper()
-	r := run(t, command, "to", "folded", "--kind", k.String(), in, "-o", "-")
-	if r.code != complete && r.code != incomplete {
-		t.Fatalf("%s", r.stderr)
-	}
-	var sum int64
-	for line := range strings.Lines(string(r.stdout)) {
-		value, err := strconv.ParseInt(strings.TrimSpace(line[strings.LastIndexByte(line, ' ')+1:]), 10, 64)
-		if err != nil {
-			t.Fatalf("%v in %q", err, line)
-		}
-		sum += value
-	}
-	if sum != s.total[s.name] {
-		t.Errorf("folded stacks add up to %d, the profile to %d %s", sum, s.total[s.name], s.unit)
-	}
 }
 
 // inSpeedscope checks what speedscope reads from the profile: one profile, of the default type, with its unit and total.
@@ -239,36 +204,5 @@ func (s *shownKind) inSpeedscope(t *testing.T, path string) {
 	got := file.Profiles[0]
 	if want := float64(s.total[s.name]); got.Unit != unit || got.Total != want {
 		t.Errorf("speedscope shows %v %s, want %v %s of %s", got.Total, got.Unit, want, unit, s.name)
-	}
-}
-
-// inTimeline checks that the samples of all threads in speedscope's timeline add up to the total of the profile. An
-// estimate is rounded once per sample there.
-func (s *shownKind) inTimeline(t *testing.T, k sample.Kind, in string) {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "out.speedscope.json")
-	if r := run(t, command, "to", "speedscope", "--kind", k.String(), in, "-o", path); r.code != complete && r.code != incomplete {
-		t.Fatalf("%s", r.stderr)
-	}
-	unit := s.unit
-	if unit == "count" {
-		unit = "none"
-	}
-	file := inSpeedscope(t, path)[0]
-	if file.Error != "" || len(file.Warnings) > 0 {
-		t.Errorf("%s %q", file.Error, file.Warnings)
-	}
-	var sum, samples float64
-	for _, p := range file.Profiles {
-		if strings.HasSuffix(p.Name, ": "+s.name) && !strings.HasPrefix(p.Name, "all threads") {
-			sum += p.Total
-			samples += float64(p.Samples)
-			if p.Unit != unit {
-				t.Errorf("%s is in %s, want %s", p.Name, p.Unit, unit)
-			}
-		}
-	}
-	if want := float64(s.total[s.name]); sum < want-samples || sum > want+samples {
-		t.Errorf("the samples of %d profiles add up to %v %s, want %v", len(file.Profiles), sum, unit, want)
 	}
 }

@@ -17,9 +17,7 @@ func lateTrace(t *testing.T) (trace []byte, events int) {
 	var b bytes.Buffer
 	info := &ntconv.Info{PointerSize: 8, Clock: ntconv.Clock{Freq: 1_000_000_000, Tick: 1_000_000_000}}
 	w, err := writer.New(&b, info, &writer.Options{BlockEvents: 1}) // written blocks cannot be changed later
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	process := &ntconv.Process{PID: 42}
 	threads := []*ntconv.Thread{{TID: 1, Process: process}, {TID: 2, Process: process}, {TID: 3, Process: process}}
 	typ := &ntconv.Type{Provider: "P", ID: 1, Name: "Turn"}
@@ -31,9 +29,7 @@ func lateTrace(t *testing.T) (trace []byte, events int) {
 			Flags: ntconv.FlagSorted, Time: info.Clock.Tick + at*1_000_000, Seq: numbers[i],
 			Type: typ, Thread: threads[i], Capture: threads[i], Offset: -1,
 		}
-		if err := w.Write(e); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Write(e))
 	}
 	for at := ntconv.Ticks(10); at < 40; at += 3 {
 		write(0, at)
@@ -41,9 +37,7 @@ func lateTrace(t *testing.T) (trace []byte, events int) {
 		write(1, at+2)
 	}
 	write(2, 5)
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	return b.Bytes(), events
 }
 
@@ -53,24 +47,16 @@ func TestLateEventsAreNoLosses(t *testing.T) {
 	tool := traceevent(t)
 	data, events := lateTrace(t)
 	input := filepath.Join(t.TempDir(), "late.nettrace")
-	if err := os.WriteFile(input, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(input, data, 0o600))
 	type summary struct{ Events, EventsLost, TimeInversions int }
 	var original summary
 	decode(t, run(t, tool, "summary", input).stdout, &original)
 	for _, order := range []string{"file", "time"} {
 		output := filepath.Join(t.TempDir(), order+".nettrace")
-		if r := run(t, command, "to", "nettrace", "--order", order, input, "-o", output); r.code != complete {
-			t.Fatalf("by %s: exit code %d: %s", order, r.code, r.stderr)
-		}
+		succeed(t, "to", "nettrace", "--order", order, input, "-o", output)
 		again := filepath.Join(t.TempDir(), "again.nettrace")
-		if r := run(t, command, "to", "nettrace", "--order", order, output, "-o", again); r.code != complete {
-			t.Errorf("by %s: exit code %d for the output: %s", order, r.code, r.stderr)
-		}
-		if r := run(t, command, "verify", "--order", order, output, again); r.code != complete {
-			t.Errorf("by %s: verify: exit code %d: %s", order, r.code, r.stderr)
-		}
+		succeed(t, "to", "nettrace", "--order", order, output, "-o", again)
+		succeed(t, "verify", "--order", order, output, again)
 		var s summary
 		r := run(t, tool, "summary", output)
 		if r.code != 0 {

@@ -88,9 +88,7 @@ func readLines(t *testing.T, dump []byte) []*line {
 	names := map[string]string{}
 	for text := range bytes.Lines(dump) {
 		l := new(line)
-		if err := json.Unmarshal(text, l); err != nil {
-			t.Fatalf("%v: %.200s", err, text)
-		}
+		decode(t, text, l)
 		if l.TheirName != "" {
 			l.Name, l.TheirName = l.TheirName, ""
 		}
@@ -126,14 +124,10 @@ func byKey(list []*line) map[pairKey][]*line {
 func unzstd(t *testing.T, path string) []byte {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	z, err := zstd.NewReader(bufio.NewReader(f), zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer z.Close()
 	b, err := io.ReadAll(z)
 	if err != nil {

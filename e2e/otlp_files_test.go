@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"encoding/binary"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -32,13 +31,8 @@ func spansInBlocks(t *testing.T) (list []trace) {
 func convertSpans(t *testing.T, in, name string, args ...string) []byte {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), name)
-	if r := run(t, command, append([]string{"to", "otlp", in, "-o", out}, args...)...); r.code != 0 {
-		t.Fatalf("exit code %d: %s", r.code, r.stderr)
-	}
-	b, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeed(t, append([]string{"to", "otlp", in, "-o", out}, args...)...)
+	b := contentAt(t, out)
 	return b
 }
 
@@ -46,9 +40,7 @@ func convertSpans(t *testing.T, in, name string, args ...string) []byte {
 func protobuf(t *testing.T, b []byte) spanSet {
 	t.Helper()
 	traces, err := new(ptrace.ProtoUnmarshaler).UnmarshalTraces(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	set := spanSet{}
 	set.add(t, traces)
 	return set
@@ -61,9 +53,7 @@ func delimited(t *testing.T, b []byte) spanSet {
 	for len(b) > 0 {
 		n := binary.BigEndian.Uint32(b)
 		traces, err := new(ptrace.ProtoUnmarshaler).UnmarshalTraces(b[4 : 4+n])
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		set.add(t, traces)
 		b = b[4+n:]
 	}
@@ -80,19 +70,13 @@ func TestCollectorReadsFiles(t *testing.T) {
 		sameSpans(t, tr.name+".jsonl", jsonLines(t, convertSpans(t, tr.path, "a.jsonl", "--batch", "7")), want)
 		sameSpans(t, tr.name+" delimited", delimited(t, convertSpans(t, tr.path, "a.binpb", "--form", "delimited", "--batch", "7")), want)
 		z2, err := zstd.NewReader(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		compressed, err := z2.DecodeAll(convertSpans(t, tr.path, "a.binpb.zst"), nil)
 		z2.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sameSpans(t, tr.name+".zst", protobuf(t, compressed), want)
 		z, err := gzip.NewReader(bytes.NewReader(convertSpans(t, tr.path, "a.jsonl.gz")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var plain bytes.Buffer
 		if _, err := plain.ReadFrom(z); err != nil {
 			t.Fatal(err)

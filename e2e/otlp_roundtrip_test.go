@@ -50,18 +50,14 @@ func allTypes(t *testing.T) []byte {
 	l.SetSpanID(pcommon.SpanID{0: 1})
 	l.SetFlags(0x100)
 	b, err := new(ptrace.ProtoMarshaler).MarshalTraces(traces)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
 // OTLP that is converted to a trace and back has the same contents, according to the Collector's own package.
 func TestOTLPRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "types.binpb")
-	if err := os.WriteFile(path, allTypes(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, allTypes(t), 0o600))
 	roundTrip(t, path, protobuf(t, allTypes(t)))
 }
 
@@ -85,13 +81,9 @@ const protoExample = `{
 // The example of the protocol round-trips.
 func TestOTLPOfProtoExample(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "trace.json")
-	if err := os.WriteFile(path, []byte(protoExample), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(protoExample), 0o600))
 	traces, err := new(ptrace.JSONUnmarshaler).UnmarshalTraces([]byte(protoExample))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := spanSet{}
 	want.add(t, traces)
 	checkTraceEvent(t, roundTrip(t, path, want), 1)
@@ -106,10 +98,7 @@ func TestOTLPOfSDK(t *testing.T) {
 		}
 		inputs++
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			b, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := contentAt(t, path)
 			want := delimited(t, b)
 			checkTraceEvent(t, roundTrip(t, path, want), len(want))
 		})
@@ -122,9 +111,7 @@ func TestOTLPOfSDK(t *testing.T) {
 // TraceEvent reads spans of all types, including one that is larger than an event can be.
 func TestTraceEventReadsSpans(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "types.binpb")
-	if err := os.WriteFile(path, allTypes(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, allTypes(t), 0o600))
 	checkTraceEvent(t, roundTrip(t, path, protobuf(t, allTypes(t))), 2)
 }
 
@@ -141,15 +128,11 @@ func roundTrip(t *testing.T, path string, want spanSet) (trace string) {
 	t.Helper()
 	sameSpans(t, "directly", protobuf(t, convertSpans(t, path, "a.binpb")), want)
 	trace = filepath.Join(t.TempDir(), "a.nettrace")
-	if r := run(t, command, "to", "nettrace", path, "-o", trace); r.code != 0 {
-		t.Fatalf("exit code %d: %s", r.code, r.stderr)
-	}
+	succeed(t, "to", "nettrace", path, "-o", trace)
 	sameSpans(t, "through a trace", protobuf(t, convertSpans(t, trace, "b.binpb")), want)
 	for _, form := range []string{"a.jsonl", "a.jsonl.gz", "a.binpb.zst"} {
 		file := filepath.Join(t.TempDir(), form)
-		if r := run(t, command, "convert", trace, file); r.code != 0 {
-			t.Fatalf("exit code %d: %s", r.code, r.stderr)
-		}
+		succeed(t, "convert", trace, file)
 		sameSpans(t, "through "+form, jsonLines(t, convertSpans(t, file, "c.jsonl")), want)
 	}
 	r := run(t, command, "from", "otlp", "to", "nettrace", path, "-o", "-")

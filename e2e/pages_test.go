@@ -49,12 +49,8 @@ func startView(t *testing.T, args ...string) string {
 	var msg bytes.Buffer
 	cmd.Stderr = &msg
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	address, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		_ = cmd.Wait() // the message is complete
@@ -79,16 +75,10 @@ func visit(t *testing.T, flags []string, paths ...string) visitedPages {
 func TestPagesOfHostileProfile(t *testing.T) {
 	dir := t.TempDir()
 	in, source := filepath.Join(dir, "xss.pb"), filepath.Join(dir, "src")
-	if err := os.WriteFile(in, corpus.Hostile(t, "xss.pb").Data, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(source, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(in, corpus.Hostile(t, "xss.pb").Data, 0o600))
+	must(t, os.Mkdir(source, 0o700))
 	const code = "<script>alert('source')</script>" // the profile states that its functions are in /etc/passwd
-	if err := os.WriteFile(filepath.Join(source, "passwd"), []byte(strings.Repeat(code+"\n", 8)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(source, "passwd"), []byte(strings.Repeat(code+"\n", 8)), 0o600))
 	got := visit(t, []string{"--graph", "--source", source, in},
 		"/flamegraph", "/top", "/peek?f=.", "/source?f=.", "/graph", "/disasm?f=.", "/saveconfig?config=x")
 	for what, list := range map[string][]string{

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +11,7 @@ import (
 // unknownField matches protoc's output for a field that is not in the schema.
 var unknownField = regexp.MustCompile(`(?m)^ *[0-9]+(:| \{)`)
 
-// protoc decodes every output of to perfetto, and finds as many slices, instants, values, samples and flows as the
-// summary states. The schema is perfetto.proto; NTCONV_PERFETTO_PROTO selects another one, such as perfetto_trace.proto
+// protoc finds no field in any output of to perfetto that the schema does not have. The schema is perfetto.proto; NTCONV_PERFETTO_PROTO selects another one, such as perfetto_trace.proto
 // of Perfetto's repository.
 func TestPerfettoSchema(t *testing.T) {
 	if _, err := exec.LookPath("protoc"); err != nil {
@@ -36,47 +34,18 @@ func TestPerfettoSchema(t *testing.T) {
 
 func decodePerfetto(t *testing.T, schema, file, form string) {
 	out := filepath.Join(t.TempDir(), "out.perfetto-trace")
-	r := run(t, command, "to", "perfetto", "--plain", "--samples", form, "--report", "json", file, "-o", out)
+	r := run(t, command, "to", "perfetto", "--plain", "--samples", form, file, "-o", out)
 	if r.code == 4 {
 		return // only rundown, so there is no output
 	}
-	var want struct{ Slices, Instants, Counters, Samples, Flows, Items int64 }
-	if err := json.Unmarshal(r.stderr, &want); err != nil {
-		t.Fatalf("%v: %s", err, r.stderr)
-	}
 	in, err := os.Open(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer in.Close()
 	protoc := exec.Command("protoc", "--decode=perfetto.protos.Trace", "--proto_path="+filepath.Dir(schema), schema)
 	protoc.Stdin, protoc.Stderr = in, os.Stderr
 	text, err := protoc.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if unknown := unknownField.Find(text); unknown != nil {
 		t.Errorf("the schema has no field %s", unknown)
-	}
-	count := func(pattern string) int64 {
-		return int64(len(regexp.MustCompile(`(?m)^ +`+pattern).FindAll(text, -1)))
-	}
-	// An instant that only has a flow is the end of an arrow inside a slice.
-	arrows := count(`type: TYPE_INSTANT(\n +[a-z_]+: [0-9]+)*\n +(terminating_)?flow_ids:`)
-	for _, c := range []struct {
-		what      string
-		got, want int64
-	}{
-		{"slices", count("type: TYPE_SLICE_BEGIN"), want.Slices},
-		{"ends of slices", count("type: TYPE_SLICE_END"), want.Slices},
-		{"values of counters", count("type: TYPE_COUNTER"), want.Counters},
-		{"samples", count("timestamp_delta_us:") + count(`stack_sample \{`), want.Samples},
-		{"begins of flows", count("flow_ids:"), want.Flows},
-		{"ends of flows", count("terminating_flow_ids:"), want.Flows},
-		{"instants and losses", count("type: TYPE_INSTANT") - arrows, want.Items - want.Slices - want.Counters - want.Samples},
-	} {
-		if c.got != c.want {
-			t.Errorf("%d %s, want %d", c.got, c.what, c.want)
-		}
 	}
 }

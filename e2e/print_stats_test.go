@@ -36,9 +36,7 @@ func TestStatisticsOfDuckDB(t *testing.T) {
 				Sum, Min, P50, P90, P99, Max json.Number
 			}
 		}
-		if err := json.Unmarshal(r.stdout, &o); err != nil {
-			t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
-		}
+		decode(t, r.stdout, &o)
 		var got [][]string
 		for _, x := range o.Rows {
 			row := []string{x.By[c.by]}

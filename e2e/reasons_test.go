@@ -120,9 +120,7 @@ func isFromElsewhere(t *testing.T, d *observed) bool {
 		return false
 	}
 	body, err := hexcode.DecodeString(d.got.PayloadHex)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var stack []string
 	if d.got.Stack != nil {
 		decode(t, d.got.Stack, &stack)
@@ -130,9 +128,7 @@ func isFromElsewhere(t *testing.T, d *observed) bool {
 	body = binary.LittleEndian.AppendUint32(body, uint32(8*len(stack)))
 	for _, pc := range stack {
 		n, err := strconv.ParseUint(pc, 16, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		body = binary.LittleEndian.AppendUint64(body, n)
 	}
 	id := guid(t, d.want.Related)
@@ -217,9 +213,6 @@ func joined(v, other any) any {
 // readTruth reads the report of a program about itself.
 func readTruth(t *testing.T, path string, v any) {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := contentAt(t, path)
 	decode(t, b, v)
 }

@@ -3,7 +3,6 @@ package e2e
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -75,9 +74,7 @@ func newReceiver(t *testing.T) *receiver {
 func newRemoteReceiver(t *testing.T, opts ...grpc.ServerOption) *receiver {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := &receiver{taken: map[string]int{}, url: "http://" + l.Addr().String()}
 	s := grpc.NewServer(opts...)
 	coltracepb.RegisterTraceServiceServer(s, r)
@@ -191,12 +188,8 @@ func checkOutcome(t *testing.T, path string, make func(t *testing.T) *receiver, 
 			continue
 		}
 		var sum, members map[string]any
-		if err := json.Unmarshal(got.stderr, &sum); err != nil {
-			t.Fatalf("%v: %s", err, got.stderr)
-		}
-		if err := json.Unmarshal([]byte(want.report), &members); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, got.stderr, &sum)
+		decode(t, []byte(want.report), &members)
 		for key, value := range members {
 			if sum[key] != value {
 				t.Errorf("%s is %v, want %v: %s", key, sum[key], value, got.stderr)
@@ -214,88 +207,10 @@ func answer(w http.ResponseWriter, status int, header ...string) bool {
 	return true
 }
 
-// For any answer of an HTTP receiver, no span is lost or repeated without a report, and the command ends.
-func TestHTTPReceivers(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "spans.nettrace")
-	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	type refusal func(n, size, spans int, w http.ResponseWriter) bool
-	for name, c := range map[string]struct {
-		refuse refusal
-		want   outcome
-	}{
-		"accepts": {nil, outcome{
-			spans: 600, distinct: 600, text: []string{"600 spans sent to http://127.0.0.1:", "/v1/traces in 6 batches, from 601 events"}, report: `{"items": 600, "spans": 600, "batches": 6, "exit": 0}`,
-		}},
-		"rejects some": {func(n, _, _ int, w http.ResponseWriter) bool {
-			if n != 2 {
-				return false
-			}
-			b, _ := proto.Marshal(&coltracepb.ExportTraceServiceResponse{PartialSuccess: &coltracepb.ExportTracePartialSuccess{RejectedSpans: 7, ErrorMessage: "too old"}})
-			w.Header().Set("Content-Type", "application/x-protobuf")
-			_, _ = w.Write(b)
-			return true
-		}, outcome{
-			code: 3, spans: 500, distinct: 500, text: []string{"593 spans sent", "7 rejected by the receiver: too old"}, report: `{"items": 593, "spans": 600, "rejected": 7, "exit": 3}`,
-		}},
-		"takes small requests": {func(_, _, spans int, w http.ResponseWriter) bool {
-			return spans > 30 && answer(w, http.StatusRequestEntityTooLarge)
-		}, outcome{
-			spans: 600, distinct: 600, text: []string{"600 spans sent", "in 24 batches", "18 batches were too large"}, report: `{"items": 600, "halved": 18, "batches": 24}`,
-		}},
-		"takes nothing": {func(_, _, _ int, w http.ResponseWriter) bool { return answer(w, http.StatusRequestEntityTooLarge) }, outcome{
-			code: 6, text: []string{"0 spans delivered", "64 rejected", "refuses every request as too large"}, report: `{"items": null, "rejected": 64, "exit": 6}`,
-		}},
-		"asks to wait": {func(n, _, _ int, w http.ResponseWriter) bool {
-			return n == 1 && answer(w, http.StatusTooManyRequests, "Retry-After", "2")
-		}, outcome{
-			spans: 600, distinct: 600, within: 2 * time.Second, text: []string{"1 requests were repeated"}, report: `{"items": 600, "retries": 1, "exit": 0}`,
-		}},
-		"is busy": {func(n, _, _ int, w http.ResponseWriter) bool {
-			return n%2 == 0 && answer(w, http.StatusServiceUnavailable)
-		}, outcome{spans: 600, distinct: 600, report: `{"items": 600, "retries": 6, "exit": 0}`}},
-		"is busy for good": {func(_, _, _ int, w http.ResponseWriter) bool { return answer(w, http.StatusServiceUnavailable) }, outcome{
-			code: 6, within: time.Second, args: []string{"--retry-for", "1s"}, text: []string{"0 spans delivered", "503"}, report: `{"items": null, "exit": 6}`,
-		}},
-		"never answers": {func(_, _, _ int, w http.ResponseWriter) bool {
-			time.Sleep(3 * time.Second)
-			return true
-		}, outcome{
-			code: 6, within: time.Second, args: []string{"--retry-for", "0", "--timeout", "1s"}, text: []string{"no response within 1s"}, report: `{"unconfirmed": 100, "exit": 6}`,
-		}},
-		"hangs up after it took the spans": {nil, outcome{
-			spans: 700, distinct: 600, text: []string{"600 spans sent", "100 perhaps received twice"}, report: `{"items": 600, "doubled": 100, "retries": 1, "exit": 0}`,
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			checkOutcome(t, path, func(t *testing.T) *receiver {
-				r := newReceiver(t)
-				r.refuse = c.refuse
-				if strings.HasPrefix(name, "hangs up") {
-					server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-						first := r.requests == 0
-						r.ServeHTTP(httptest.NewRecorder(), q)
-						if first {
-							panic(http.ErrAbortHandler)
-						}
-					}))
-					t.Cleanup(server.Close)
-					r.url = server.URL + "/v1/traces"
-				}
-				return r
-			}, &c.want)
-		})
-	}
-}
-
-// The same for receivers of gRPC.
+// For any answer of a gRPC receiver, no span is lost or repeated without a report, and the command ends.
 func TestGRPCReceivers(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spans.nettrace")
-	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, generated(t, outcomeSpans), 0o600))
 	for name, c := range map[string]struct {
 		remote func(n, spans int) (*coltracepb.ExportTraceServiceResponse, error)
 		opts   []grpc.ServerOption
@@ -357,9 +272,7 @@ func TestGRPCReceivers(t *testing.T) {
 // An interrupt ends an upload that waits. The message states the number of sent spans.
 func TestInterruptedUpload(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spans.nettrace")
-	if err := os.WriteFile(path, generated(t, outcomeSpans), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, generated(t, outcomeSpans), 0o600))
 	r := newReceiver(t)
 	waiting := make(chan struct{})
 	r.refuse = func(n, _, _ int, w http.ResponseWriter) bool {
@@ -374,9 +287,7 @@ func TestInterruptedUpload(t *testing.T) {
 	var stderr lockedBuffer
 	cmd := exec.Command(command, "to", "otlp", path, "--endpoint", r.url, "--batch", "100", "--retry-for", "1h")
 	cmd.Stderr = &stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	<-waiting
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		_ = cmd.Process.Kill()
@@ -417,9 +328,7 @@ func TestResponses(t *testing.T) {
 		nil, {}, {RejectedSpans: 3}, {ErrorMessage: "slow down"}, {RejectedSpans: 1 << 40, ErrorMessage: "all of it"}, {RejectedSpans: -1},
 	} {
 		body, err := proto.Marshal(&coltracepb.ExportTraceServiceResponse{PartialSuccess: p})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		checkResponse(t, body)
 		for i := range body {
 			checkResponse(t, body[:i])

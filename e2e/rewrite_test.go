@@ -74,9 +74,7 @@ func newRewriting(t *testing.T, tool string, tr trace, order string) *rewriting 
 		ext = ".netperf"
 	}
 	c.files[0] = filepath.Join(t.TempDir(), "trace"+ext)
-	if err := os.WriteFile(c.files[0], unzstd(t, tr.path), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(c.files[0], unzstd(t, tr.path), 0o600))
 	c.files[1] = filepath.Join(t.TempDir(), "trace.nettrace")
 	args := []string{"to", "nettrace", "-o", c.files[1], c.files[0]}
 	if order != "file" { // the default
@@ -92,9 +90,7 @@ func newRewriting(t *testing.T, tool string, tr trace, order string) *rewriting 
 // verify compares the files with ntconv, and compares their profiles.
 func (c *rewriting) verify(t *testing.T) {
 	t.Helper()
-	if r := run(t, command, "verify", "--ignore", "damage", "--order", c.order, c.files[0], c.files[1]); r.code != complete {
-		t.Errorf("verify: exit code %d: %s", r.code, r.stderr)
-	}
+	succeed(t, "verify", "--ignore", "damage", "--order", c.order, c.files[0], c.files[1])
 	var profiles [2]result
 	for i, file := range c.files {
 		profiles[i] = run(t, command, "to", "pprof", "-q", "-o", "-", file)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"flag"
 	"image/png"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -53,10 +52,7 @@ type shownPage struct {
 func TestScreens(t *testing.T) {
 	needBrowser(t)
 	needNode(t, "speedscope")
-	page, err := os.ReadFile(filepath.Join("..", "docs", "profiles.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := contentAt(t, filepath.Join("..", "docs", "profiles.md"))
 	for _, s := range screens {
 		if !bytes.Contains(page, []byte("(images/"+s.image+")")) {
 			t.Errorf("docs/profiles.md does not show %s", s.image)
@@ -72,9 +68,7 @@ func TestScreens(t *testing.T) {
 				target = startView(t, in)
 			} else {
 				target = filepath.Join(t.TempDir(), s.kind+".pb.gz")
-				if r := run(t, command, "to", "pprof", "--kind", s.kind, in, "-o", target); r.code != 0 {
-					t.Fatalf("%s", r.stderr)
-				}
+				succeed(t, "to", "pprof", "--kind", s.kind, in, "-o", target)
 			}
 			got := script[shownPage](t, 1, "node", append([]string{"screens.mjs", path, s.height, target}, s.actions...)...)[0]
 			var menu []string
@@ -94,14 +88,9 @@ func TestScreens(t *testing.T) {
 // checkImage checks that a picture has the width of all pictures, is small, and is not blank.
 func checkImage(t *testing.T, path string) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := contentAt(t, path)
 	picture, err := png.Decode(bytes.NewReader(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	colors := map[[3]uint32]bool{}
 	size := picture.Bounds().Size()
 	for y := range size.Y {

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,9 +38,7 @@ func TestScrubbedTraces(t *testing.T) {
 			if isNetperf(tr) {
 				before = filepath.Join(dir, "before.netperf")
 			}
-			if err := os.WriteFile(before, unzstd(t, tr.path), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(before, unzstd(t, tr.path), 0o600))
 			plain, clean := filepath.Join(dir, "plain.nettrace"), filepath.Join(dir, "clean.nettrace")
 			for _, args := range [][]string{{"to", "nettrace", before, "-o", plain}, {"scrub", before, clean}} {
 				if r := run(t, command, args...); r.code != exitCode(tr.name) {
@@ -69,12 +66,8 @@ func sameEvents(t *testing.T, want, got []byte, numbers bool) {
 			continue
 		}
 		var x, y map[string]any
-		if err := json.Unmarshal(a[i], &x); err != nil {
-			t.Fatal(err)
-		}
-		if err := json.Unmarshal(b[i], &y); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, a[i], &x)
+		decode(t, b[i], &y)
 		if where := differs(x, y); where != "" && (numbers || !strings.HasPrefix(where, "payload.")) {
 			t.Fatalf("line %d: %s: %s became %s", i+1, where, a[i], b[i])
 		}

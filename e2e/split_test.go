@@ -52,12 +52,8 @@ func checkSplit(t *testing.T, tool string, tr trace, every string) {
 		}
 		lost += s.EventsLost
 	}
-	if err := os.Remove(c.files[1]); err != nil {
-		t.Fatal(err)
-	}
-	if r := run(t, command, append(append([]string{"merge"}, parts...), c.files[1])...); r.code != complete {
-		t.Fatalf("merge: exit code %d: %s", r.code, r.stderr)
-	}
+	must(t, os.Remove(c.files[1]))
+	succeed(t, append(append([]string{"merge"}, parts...), c.files[1])...)
 	c.verify(t)
 	c.events(t)
 	if !truncated[tr.name] {
@@ -88,9 +84,7 @@ func TestMergedTraces(t *testing.T) {
 		want += eventsRead(t, tool, plain)
 	}
 	merged := filepath.Join(t.TempDir(), "merged.nettrace")
-	if r := run(t, command, append(append([]string{"merge"}, inputs...), merged)...); r.code != complete {
-		t.Fatalf("merge: exit code %d: %s", r.code, r.stderr)
-	}
+	succeed(t, append(append([]string{"merge"}, inputs...), merged)...)
 	if got := eventsRead(t, tool, merged); got != want || want == 0 {
 		t.Errorf("TraceEvent reads %d events of the merged trace, %d of its inputs", got, want)
 	}

@@ -14,16 +14,12 @@ import (
 func sqlResult(t *testing.T, args ...string) result {
 	t.Helper()
 	program, err := duckdb()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	r := run(t, command, append([]string{"sql", "--duckdb", program}, args...)...)
 	left, err := os.ReadDir(temp)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(left) > 0 {
 		t.Errorf("sql %q left temporary files: %v", args, left)
 	}
@@ -43,9 +39,7 @@ func TestSQLInputs(t *testing.T) {
 	dir := t.TempDir()
 	odd := []string{"it's [a] *trace?.parquet", "b.parquet"}
 	for i, path := range traces {
-		if r := run(t, command, "to", "parquet", "-q", path, "-o", filepath.Join(dir, odd[i])+"/"); r.code != complete {
-			t.Fatalf("to parquet: exit code %d\n%s", r.code, r.stderr)
-		}
+		succeed(t, "to", "parquet", "-q", path, "-o", filepath.Join(dir, odd[i])+"/")
 		odd[i] = filepath.Join(dir, odd[i])
 	}
 	if got := sqlResult(t, append([]string{countEvents}, odd...)...); !bytes.Equal(got.stdout, fresh.stdout) {
@@ -56,9 +50,7 @@ func TestSQLInputs(t *testing.T) {
 	}
 
 	fleet := filepath.Join(dir, "fleet")
-	if r := run(t, command, append([]string{"to", "parquet", "-q", "--dataset", fleet, "--partition", "day,service"}, traces...)...); r.code != complete {
-		t.Fatalf("to parquet --dataset: exit code %d\n%s", r.code, r.stderr)
-	}
+	succeed(t, append([]string{"to", "parquet", "-q", "--dataset", fleet, "--partition", "day,service"}, traces...)...)
 	if got := sqlResult(t, countEvents, fleet); !bytes.Equal(got.stdout, fresh.stdout) {
 		t.Errorf("dataset: got\n%s%s\nwant\n%s", got.stdout, got.stderr, fresh.stdout)
 	}
@@ -72,18 +64,13 @@ func TestSQLInputs(t *testing.T) {
 // checkFleetView runs the statement of docs/sql.md that defines a view over a dataset without ntconv.
 func checkFleetView(t *testing.T, fleet string) {
 	t.Helper()
-	page, err := os.ReadFile("../docs/sql.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := contentAt(t, "../docs/sql.md")
 	view := regexp.MustCompile("(?s)```sql\n(CREATE VIEW spans AS.*?)```").FindSubmatch(page)
 	if view == nil {
 		t.Fatal("docs/sql.md has no view over a dataset")
 	}
 	program, err := duckdb()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	statement := strings.ReplaceAll(strings.ReplaceAll(string(view[1]), "fleet", fleet), "spans", "events")
 	r := run(t, program, "-csv", "-c", statement+"; SELECT count(DISTINCT trace) AS traces, typeof(any_value(trace)) AS type FROM events")
 	if want := "traces,type\n2,VARCHAR\n"; r.code != 0 || string(r.stdout) != want {
@@ -96,22 +83,16 @@ func TestSQLViews(t *testing.T) {
 	tables := &tableDirs{dir: t.TempDir()}
 	dir := tables.of(t, "alloc-verbose")
 	program, err := duckdb()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := run(t, command, "sql", "--views", dir)
 	if r.code != complete {
 		t.Fatalf("exit code %d\n%s", r.code, r.stderr)
 	}
 	views := filepath.Join(t.TempDir(), "views.sql")
-	if err := os.WriteFile(views, r.stdout, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(views, r.stdout, 0o666))
 	cmd := exec.Command(program, "-csv", "-nullvalue", "", "-init", views, "-c", countEvents)
 	got, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if want := sql(t, countEvents, dir); string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

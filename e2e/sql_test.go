@@ -27,9 +27,7 @@ var duckdb = sync.OnceValues(func() (string, error) {
 func sql(t *testing.T, args ...string) string {
 	t.Helper()
 	program, err := duckdb()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r := run(t, command, append([]string{"sql", "-q", "--duckdb", program}, args...)...)
 	if r.code != 0 || len(r.stderr) > 0 {
 		t.Fatalf("sql %q: exit code %d\n%s", args, r.code, r.stderr)
@@ -93,19 +91,13 @@ func (f *tableDirs) of(t *testing.T, name string) string {
 	return dir
 }
 
-// TestSQLDocument: each query of docs/sql.md yields the result that follows it, and the answer agrees with the
-// measurements of the recorded program, or with an independent computation.
+// TestSQLDocument: each query of docs/sql.md yields the result that follows it, and agrees with the measurements of the
+// recorded program where there are some.
 func TestSQLDocument(t *testing.T) {
 	const file = "../docs/sql.md"
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := contentAt(t, file)
 	page := string(b)
-	list := questions(t, page)
-	if len(list) != len(answers) {
-		t.Errorf("%d questions and %d answers", len(list), len(answers))
-	}
+	list, checked := questions(t, page), 0
 	tables := &tableDirs{dir: t.TempDir()}
 	for _, q := range list {
 		t.Run(q.number, func(t *testing.T) {
@@ -120,17 +112,17 @@ func TestSQLDocument(t *testing.T) {
 					page = strings.Replace(page, q.query+"```\n\n```text\n"+q.result, q.query+"```\n\n```text\n"+got, 1)
 				}
 			}
-			check, ok := answers[q.title]
-			if !ok {
-				t.Fatalf("no check for the answer to %q", q.title)
+			if check, ok := answers[q.title]; ok {
+				checked++
+				check(t, q, rowsOf(t, sql(t, append([]string{"--format", "json", q.query}, dirs...)...)))
 			}
-			check(t, q, rowsOf(t, sql(t, append([]string{"--format", "json", q.query}, dirs...)...)))
 		})
 	}
+	if checked != len(answers) && !*update {
+		t.Errorf("%d questions with an independent answer, want %d", checked, len(answers))
+	}
 	if *update && page != string(b) {
-		if err := os.WriteFile(file, []byte(page), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(file, []byte(page), 0o666))
 	}
 }
 

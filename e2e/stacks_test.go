@@ -45,9 +45,7 @@ func parseStacks(t *testing.T, dump []byte) *referenceStacks {
 			var k stackKey
 			var pid, id int
 			var name string
-			if err := json.Unmarshal(text, &[]any{&k.ticks, &pid, &k.tid, &k.provider, &name, &id}); err != nil {
-				t.Fatal(err)
-			}
+			must(t, json.Unmarshal(text, &[]any{&k.ticks, &pid, &k.tid, &k.provider, &name, &id}))
 			r.events[k] = append(r.events[k], id)
 			continue
 		}
@@ -55,9 +53,7 @@ func parseStacks(t *testing.T, dump []byte) *referenceStacks {
 			Stack  int
 			Frames []frame
 		}{Stack: -1}
-		if err := json.Unmarshal(text, &row); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, text, &row)
 		if row.Stack >= 0 {
 			r.frames[row.Stack] = row.Frames
 		}

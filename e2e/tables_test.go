@@ -98,9 +98,7 @@ func tablesOf(t *testing.T, name, out string) (files []string) {
 func tracesForTables(t *testing.T) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join("..", "testdata", "*.nettrace.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if os.Getenv("NTCONV_ALL_TABLES") != "" {
 		for _, pattern := range []string{"nettrace/*", "netperf/*.zst", "own/*.zst", "otel/*.nettrace.zst", "vectors/*.nettrace"} {
 			more, _ := filepath.Glob(shared(t, "data") + "/" + pattern)
@@ -206,9 +204,7 @@ func readNode(t *testing.T, files []string) (list []reading) {
 func readDuckDB(t *testing.T, files []string) (list []reading) {
 	t.Helper()
 	db, err := databasesql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	for _, file := range files {
 		r := reading{File: file, Reader: "DuckDB", Columns: map[string]columnSum{}}

@@ -27,14 +27,10 @@ type numbered struct {
 func record(t *testing.T, tr trace, order reader.Order, provider string) (r recording) {
 	t.Helper()
 	f, err := os.Open(tr.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	src, err := reader.New(f, &reader.Options{Order: order})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range ntconv.Events(src) {
 		switch {
 		case err != nil:

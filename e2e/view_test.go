@@ -35,18 +35,12 @@ func play(t *testing.T, address ...string) fetchedFile {
 func gunzipFile(t *testing.T, path string) []byte {
 	t.Helper()
 	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -59,20 +53,14 @@ func TestViewersFetch(t *testing.T) {
 	for _, name := range []string{"perfetto", "firefox", "speedscope"} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "out.gz") // the page receives it decompressed
-			if r := run(t, command, "to", name, in, "-o", path); r.code != 0 {
-				t.Fatalf("%s", r.stderr)
-			}
+			succeed(t, "to", name, in, "-o", path)
 			want := gunzipFile(t, path)
 			cmd := exec.Command(command, "view", "--in", name, in)
 			var msg bytes.Buffer
 			cmd.Stderr = &msg
 			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
+			must(t, cmd.Start())
 			defer func() { _ = cmd.Process.Kill() }()
 			lines := bufio.NewReader(out)
 			address, err := lines.ReadString('\n')

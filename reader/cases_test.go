@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the outcomes in testdata/cases; the test still fails")
 
 // TestCases reads traces in text form. Each file contains a description, the trace, and the outcome in time order and
-// in strict mode: events, report and error.
+// in strict mode, and in file order where it matters: events, report and error.
 func TestCases(t *testing.T) {
 	files, _ := filepath.Glob("testdata/cases/*.txt")
 	if len(files) < 20 {
@@ -36,6 +36,14 @@ func TestCases(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := head + "== trace\n" + trace + "== lenient\n" + outcome(data, &Options{}) + "== strict\n" + outcome(data, &Options{Strict: true})
+			if strings.Contains(rest, "== file order\n") {
+				got += "== file order\n" + outcome(data, &Options{Order: FileOrder}) + "== file order, strict\n" + outcome(data, &Options{Order: FileOrder, Strict: true})
+			}
+			for _, o := range pathOptions() {
+				if _, err := compareAccepted(data, o); err != nil {
+					t.Errorf("%+v: %v", o, err)
+				}
+			}
 			if got == string(content) {
 				return
 			}

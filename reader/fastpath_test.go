@@ -12,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/laws"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/trace/wire"
 )
@@ -72,7 +73,7 @@ func sameEvents(r, other *Reader) error {
 			return fmt.Errorf("event %d: error %v, slow path %v", n, err, want)
 		case err != nil:
 			return nil
-		case digest(fast) != digest(slow) || (fast.Type == nil) != (slow.Type == nil):
+		case laws.Hash(fast) != laws.Hash(slow) || (fast.Type == nil) != (slow.Type == nil):
 			return fmt.Errorf("event %d: %+v, slow path %+v", n, fast, slow)
 		case fast.Kind == ntconv.KindDefine && fast.Thread != nil:
 			defined[fast.Thread] = true
@@ -320,32 +321,6 @@ func contents(t *testing.T, data []byte, o Options) (list []string) {
 type timed struct {
 	thread, time uint64
 	sorted       bool
-}
-
-// TestDefinedBeforeWindow checks that a thread that a block defines implicitly is delivered before its first event,
-// even if this event is the first one of the window.
-func TestDefinedBeforeWindow(t *testing.T) {
-	const s = 1_000_000_000
-	data := stream(wire.V4, []timed{{1, s + 10, true}, {1, s + 20, false}, {2, s + 15, false}, {1, s + 30, true}})
-	if err := comparePaths(data, Options{}); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestLatestTime checks that no event is lost, regardless of its time.
-func TestLatestTime(t *testing.T) {
-	const s = 1_000_000_000
-	data := stream(wire.V6, []timed{
-		{1, s + 50, false}, {1, s + 51, false}, {1, s + 52, false}, {1, s + 53, false}, // a run that waits
-		{1, s + 10, false}, {1, s + 20, true}, // releases up to here: the last run is delivered
-		{}, {1, math.MaxInt64, false},
-	})
-	for _, order := range []Order{FileOrder, ByTime} {
-		list, err := digests(bytes.NewReader(data), &Options{Order: order})
-		if err != nil || len(list) != 9 { // with the definitions of type and thread
-			t.Errorf("order %d: %d events of 9: %v", order, len(list), err)
-		}
-	}
 }
 
 // TestLongNumbers checks that a number with too many bytes in a header ends the block on the fast paths as on the slow

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/internal/testing/wirestream"
 	"github.com/ntconv/ntconv/internal/trace/wire"
 	"github.com/ntconv/ntconv/ntconvtest"
@@ -32,174 +33,8 @@ func pendingEvent(v wire.Version, sorted bool) []byte {
 	return out.Bytes()
 }
 
-// TestPendingEvent checks that both orders accept a type that follows its event, as TraceEvent does, unless the event
-// is sorted: TraceEvent needs the types of sorted events at once.
-func TestPendingEvent(t *testing.T) {
-	for _, v := range []wire.Version{wire.V4, wire.V6} {
-		for _, o := range []Options{{}, {Strict: true}, {Order: FileOrder}, {Order: FileOrder, Strict: true}} {
-			report := &ntconv.Report{}
-			o.Report = report
-			_, events, err := readAll(pendingEvent(v, false), &o)
-			if err != nil || len(events) != 1 || len(report.Entries()) > 0 {
-				t.Errorf("version %d, %+v: %d events, %v, report %v", v, o, len(events), err, report.Entries())
-			} else if e := events[0]; e.Type.Name != "Sale" || e.Flags != 0 || string(e.Payload) != "sale" {
-				t.Errorf("version %d, %+v: event %+v of type %+v", v, o, e, e.Type)
-			}
-			_, events, err = readAll(pendingEvent(v, true), &o)
-			if o.Strict && !errors.Is(err, ntconv.ErrCorrupt) || !o.Strict && (err != nil || len(events) != 1 || events[0].Flags&ntconv.FlagPlaceholder == 0) {
-				t.Errorf("version %d, %+v: the sorted event gives %d events, %v", v, o, len(events), err)
-			}
-		}
-	}
-}
-
-// TestPendingEventRefused checks that nothing follows an event that strict mode refuses, not even the sequence point
-// that ended its wait.
-func TestPendingEventRefused(t *testing.T) {
-	for _, order := range []Order{FileOrder, ByTime} {
-		var out bytes.Buffer
-		s := wirestream.New(&out, wire.V4)
-		b := s.Events()
-		b.Add(&wire.EventHeader{MetadataID: 1, Thread: 1, CaptureThread: 1, Time: 1e9, Sequence: 1}, nil)
-		b.Flush()
-		s.SequencePoint(2e9, 0)
-		s.End()
-		n, err := count(out.Bytes(), &Options{Order: order, Strict: true})
-		if !errors.Is(err, ntconv.ErrCorrupt) || n != 1 { // the definition of the thread
-			t.Errorf("order %d: %d events, %v", order, n, err)
-		}
-	}
-}
-
-// A lateTrace is a generated trace whose metadata rows may follow their events.
-type lateTrace struct {
-	version wire.Version
-	seed    uint64
-	early   bool // each window begins with its metadata rows
-	sorted  bool // some events are sorted
-	missing bool // some IDs have no row
-}
-
-// lateIDs are the metadata IDs of a lateTrace. Rows of the last two are missing.
-const lateIDs = 8
-
-// build returns the trace. early affects nothing but the positions of metadata blocks.
-func (l lateTrace) build() []byte {
-	var out bytes.Buffer
-	g := lateGen{lateTrace: l, r: rand.New(rand.NewPCG(l.seed, uint64(l.version))), s: wirestream.New(&out, l.version), seq: map[uint64]uint32{}}
-	if l.version == wire.V6 {
-		g.s.Threads(wire.Thread{Index: 1, TID: 1, Has: 1 << wire.ThreadTID}, wire.Thread{Index: 2, TID: 2, Has: 1 << wire.ThreadTID})
-	}
-	for range 1 + g.r.IntN(4) {
-		g.window()
-	}
-	if g.r.IntN(2) == 0 {
-		g.s.SequencePoint(g.time, 0)
-	}
-	g.s.End()
-	return out.Bytes()
-}
-
-type lateGen struct {
-	lateTrace
-	r       *rand.Rand
-	s       *wirestream.Stream
-	time    uint64 // no later event is earlier
-	count   uint64
-	seq     map[uint64]uint32
-	defined [lateIDs + 1]bool
-	extra   uint64 // threads that ended
-}
-
-// window writes blocks in random order. An ID has at most one row.
-func (g *lateGen) window() {
-	if g.time == 0 {
-		g.time = 1_000_000_000
-	} else {
-		g.time += 1000
-		g.s.SequencePoint(g.time, 0)
-	}
-	g.s.Stacks(1, wirestream.Addresses(g.r.Uint64N(5), 2), wirestream.Addresses(3))
-	var rows, others []func()
-	first := g.time
-	for range g.r.IntN(12) {
-		others = append(others, g.block(first))
-	}
-	for id := uint32(1); id <= lateIDs; id++ {
-		if g.missing && id > lateIDs-2 || g.defined[id] || g.r.IntN(3) == 0 {
-			continue
-		}
-		g.defined[id] = true
-		rows = append(rows, func() {
-			g.s.Types(wirestream.Type{ID: id, Provider: "P", Event: id, Name: fmt.Sprint("E", id)})
-		})
-	}
-	all := slices.Clone(others)
-	for _, f := range rows {
-		all = slices.Insert(all, g.r.IntN(len(all)+1), f)
-	}
-	if g.early {
-		all = append(rows, others...)
-	}
-	for _, f := range all {
-		f()
-	}
-}
-
-// block returns a function that writes a block of events, or something that has no time.
-func (g *lateGen) block(first uint64) func() {
-	if g.version == wire.V6 {
-		switch g.r.IntN(6) {
-		case 0:
-			return func() { g.s.Block(wire.Kind(77), []byte("opaque")) }
-		case 1:
-			g.extra++
-			id, h := 100+g.extra, g.header(first) // the number of this event is a loss of the other thread
-			h.Thread, h.CaptureThread, h.Sequence, h.PayloadSize = id, id, 1, 0
-			return func() { // a thread with one event
-				g.s.Threads(wire.Thread{Index: id, TID: id, Has: 1 << wire.ThreadTID})
-				b := g.s.Events()
-				b.Add(&h, nil)
-				b.Flush()
-				g.s.RemoveThreads(wire.ThreadSeq{Thread: id, Sequence: 1})
-			}
-		}
-	}
-	var events []wire.EventHeader
-	for range g.r.IntN(30) {
-		events = append(events, g.header(first))
-	}
-	return func() {
-		b := g.s.Events()
-		for i := range events {
-			b.Add(&events[i], bytes.Repeat([]byte{byte(events[i].Time)}, int(events[i].PayloadSize)))
-		}
-		b.Flush()
-	}
-}
-
-// header returns the header of the next event. No two events have the same time.
-func (g *lateGen) header(first uint64) (h wire.EventHeader) {
-	g.count++
-	h.Time = max(first, g.time) + g.r.Uint64N(20)
-	h.Time = h.Time<<12 + g.count
-	if h.Sorted = g.sorted && g.r.IntN(20) == 0; h.Sorted {
-		g.time = h.Time>>12 + 1
-	}
-	h.MetadataID = 1 + g.r.Uint32N(lateIDs)
-	h.Thread = 1 + g.r.Uint64N(2)
-	h.CaptureThread, h.StackID = h.Thread, g.r.Uint32N(3)
-	g.seq[h.Thread]++
-	h.Sequence = g.seq[h.Thread]
-	h.PayloadSize = g.r.Uint32N(100)
-	if g.r.IntN(50) == 0 {
-		h.PayloadSize = largeBlock
-	}
-	return h
-}
-
 // lateTraces calls f for traces of both versions.
-func lateTraces(t *testing.T, n uint64, sorted, missing bool, f func(l lateTrace)) {
+func lateTraces(t *testing.T, n uint64, sorted, missing bool, f func(l tracegen.Late)) {
 	for seed := range n {
 		for _, v := range []wire.Version{wire.V4, wire.V6} {
 			func() {
@@ -208,15 +43,15 @@ func lateTraces(t *testing.T, n uint64, sorted, missing bool, f func(l lateTrace
 						t.Logf("version %d, seed %d", v, seed)
 					}
 				}()
-				f(lateTrace{version: v, seed: seed, sorted: sorted, missing: missing})
+				f(tracegen.Late{Version: v, Seed: seed, Sorted: sorted, Missing: missing})
 			}()
 		}
 	}
 }
 
-// read reads a trace, in pieces or from memory, and returns its events with their offsets.
-func (l lateTrace) read(t *testing.T, o Options, memory bool) (list []*ntconv.Event, err error) {
-	data := l.build()
+// readLate reads a trace, in pieces or from memory, and returns its events with their offsets.
+func readLate(t *testing.T, l tracegen.Late, o Options, memory bool) (list []*ntconv.Event, err error) {
+	data := l.Build()
 	r, err := New(ntconvtest.Chop(bytes.NewReader(data), 1000), &o)
 	if memory {
 		r, err = NewBytes(data, &o)
@@ -258,15 +93,15 @@ func texts(events []*ntconv.Event, definitions bool) (list []string) {
 func TestLateRows(t *testing.T) {
 	for _, missing := range []bool{false, true} {
 		late := 0
-		lateTraces(t, 40, false, missing, func(l lateTrace) {
+		lateTraces(t, 40, false, missing, func(l tracegen.Late) {
 			for i, o := range []Options{{Order: FileOrder}, {Order: FileOrder, Strict: true}, {}, {Strict: true}} {
 				report := &ntconv.Report{}
 				o.Report = report
-				events, err := l.read(t, o, l.seed%2 == 0)
+				events, err := readLate(t, l, o, l.Seed%2 == 0)
 				early := l
-				early.early = true
+				early.Early = true
 				o.Report = nil
-				want, earlyErr := early.read(t, o, l.seed%3 == 0)
+				want, earlyErr := readLate(t, early, o, l.Seed%3 == 0)
 				if (err == nil) != (earlyErr == nil) || !o.Strict && err != nil {
 					t.Fatalf("%d: error %v, with early rows %v", i, err, earlyErr)
 				}
@@ -322,10 +157,10 @@ func checkDelivery(t *testing.T, events []*ntconv.Event, order Order, report *nt
 func TestLateRowsSorted(t *testing.T) {
 	typed, placeholders := 0, 0
 	options := pathOptions()
-	lateTraces(t, 100, true, true, func(l lateTrace) {
-		byTime, err := l.read(t, Options{}, false)
+	lateTraces(t, 100, true, true, func(l tracegen.Late) {
+		byTime, err := readLate(t, l, Options{}, false)
 		report := &ntconv.Report{}
-		inFile, fileErr := l.read(t, Options{Order: FileOrder, Report: report}, false)
+		inFile, fileErr := readLate(t, l, Options{Order: FileOrder, Report: report}, false)
 		if err != nil || fileErr != nil {
 			t.Fatal(err, fileErr)
 		}
@@ -342,82 +177,20 @@ func TestLateRowsSorted(t *testing.T) {
 			}
 		}
 		placeholders += int(report.Count(ntconv.CodeUnknownType))
-		_, strict := l.read(t, Options{Strict: true}, true)
-		if _, err := l.read(t, Options{Order: FileOrder, Strict: true}, true); err != nil && strict == nil {
+		_, strict := readLate(t, l, Options{Strict: true}, true)
+		if _, err := readLate(t, l, Options{Order: FileOrder, Strict: true}, true); err != nil && strict == nil {
 			t.Fatalf("strict file order refuses it: %v", err)
 		}
-		o := options[int(l.seed)%len(options)]
-		if _, err := compareAccepted(l.build(), o); err != nil {
+		o := options[int(l.Seed)%len(options)]
+		if _, err := compareAccepted(l.Build(), o); err != nil {
 			t.Fatalf("%+v: %v", o, err)
+		}
+		if err := comparePlain(l.Build()); err != nil {
+			t.Fatal(err)
 		}
 	})
 	if typed < 1000 || placeholders < 1000 {
 		t.Errorf("%d events precede their types, %d have none", typed, placeholders)
-	}
-}
-
-// TestLateRowDecision checks which sorted events end the wait of an event at time 50: those that are later than it.
-func TestLateRowDecision(t *testing.T) {
-	const start = 1_000_000_000
-	for _, test := range []struct {
-		sorted []uint64 // times of sorted events before the row
-		typed  bool
-	}{{nil, true}, {[]uint64{40}, true}, {[]uint64{40, 49}, true}, {[]uint64{50}, true}, {[]uint64{51}, false}, {[]uint64{40, 60}, false}} {
-		for _, blocks := range []bool{false, true} {
-			var out bytes.Buffer
-			s := wirestream.New(&out, wire.V4)
-			s.Types(wirestream.Type{ID: 1, Provider: "P", Name: "Known"})
-			h := wire.EventHeader{MetadataID: 2, Thread: 1, CaptureThread: 1, Time: start + 50, Sequence: 1}
-			b := s.Events()
-			b.Add(&h, nil)
-			for _, time := range test.sorted {
-				if blocks {
-					b.Flush()
-				}
-				h.MetadataID, h.Time, h.Sequence, h.Sorted = 1, start+time, h.Sequence+1, true
-				b.Add(&h, nil)
-			}
-			b.Flush()
-			s.Types(wirestream.Type{ID: 2, Provider: "P", Name: "Late"})
-			s.End()
-			_, events, err := readAll(out.Bytes(), &Options{Order: FileOrder, Strict: true})
-			if test.typed != (err == nil) || test.typed && (len(events) != 1+len(test.sorted) || events[0].Type.Name != "Late") {
-				t.Errorf("%+v, blocks %v: %d events, %v", test, blocks, len(events), err)
-			}
-		}
-	}
-}
-
-// TestLateRowPassed checks that the wait of an event ends although an event before it waits, and that this does not
-// depend on the blocks between the sorted event and the row. TraceEvent refuses this trace, too.
-func TestLateRowPassed(t *testing.T) {
-	const start = 1_000_000_000
-	var out bytes.Buffer
-	s := wirestream.New(&out, wire.V4)
-	s.Types(wirestream.Type{ID: 1, Provider: "P", Name: "Known"})
-	b := s.Events()
-	for i, h := range []wire.EventHeader{
-		{MetadataID: 2, Time: start + 100}, {MetadataID: 3, Time: start + 50}, {MetadataID: 1, Time: start + 60, Sorted: true},
-		{MetadataID: 1, Time: start + 110},
-	} {
-		h.Thread, h.CaptureThread, h.Sequence = 1, 1, uint32(i+1)
-		b.Add(&h, nil)
-		b.Flush()
-	}
-	s.Types(wirestream.Type{ID: 2, Provider: "P", Name: "Late"})
-	s.Types(wirestream.Type{ID: 3, Provider: "P", Name: "Too late"})
-	s.End()
-	report := &ntconv.Report{}
-	_, events, err := readAll(out.Bytes(), &Options{Order: FileOrder, Report: report})
-	var names []string
-	for _, e := range events {
-		names = append(names, e.Type.Name)
-	}
-	if want := []string{"Late", "", "Known", "Known"}; err != nil || !slices.Equal(names, want) || report.Count(ntconv.CodeUnknownType) != 1 {
-		t.Errorf("events %q, %v, report %v; want %q", names, err, report.Entries(), want)
-	}
-	if _, _, err := readAll(out.Bytes(), &Options{Order: FileOrder, Strict: true}); !errors.Is(err, ntconv.ErrCorrupt) {
-		t.Errorf("strict: %v", err)
 	}
 }
 
@@ -426,13 +199,13 @@ func TestLateRowPassed(t *testing.T) {
 // placeholder.
 func TestLateRowPrefixes(t *testing.T) {
 	cut := 0
-	lateTraces(t, 8, true, true, func(l lateTrace) {
-		data := l.build()
-		whole, err := l.read(t, Options{Order: FileOrder}, true)
+	lateTraces(t, 8, true, true, func(l tracegen.Late) {
+		data := l.Build()
+		whole, err := readLate(t, l, Options{Order: FileOrder}, true)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := rand.New(rand.NewPCG(l.seed, 1))
+		r := rand.New(rand.NewPCG(l.Seed, 1))
 		for n := r.IntN(50); n < len(data); n += 1 + r.IntN(len(data)/50+1) {
 			part, err := readPrefix(data[:n])
 			if err != nil && !errors.Is(err, ntconv.ErrTruncated) {

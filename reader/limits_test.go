@@ -332,20 +332,6 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestWork covers work that allocates nothing, which TestShapes does not notice. The time for these shapes was
-// quadratic once; at this size that would take minutes.
-func TestWork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short mode: reads half a million blocks")
-	}
-	for _, name := range []string{"release", "block-per-event", "stuck", "thread-flush-same"} {
-		data := shape(t, name, 500_000)
-		if _, err := count(data, nil); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // TestWaitingThreads checks that the reader delivers the window before the threads and activities of its events exceed
 // their limit, even if no sequence point follows.
 func TestWaitingThreads(t *testing.T) {
@@ -412,41 +398,5 @@ func TestFalseSizes(t *testing.T) {
 	}
 	if l.Worst > 4<<20 {
 		t.Errorf("%d bytes allocated beyond 8 times the input", l.Worst)
-	}
-}
-
-// TestStrictBeforeCut checks that an error in a truncated block precedes the error of the truncation.
-func TestStrictBeforeCut(t *testing.T) {
-	for _, order := range []Order{FileOrder, ByTime} {
-		for _, sorted := range []bool{true, false} {
-			var b bytes.Buffer
-			s := wirestream.New(&b, wire.V4)
-			s.Types(wirestream.Type{ID: 1, Provider: "P", Name: "E"})
-			e := s.Events()
-			for i, id := range []uint32{1, 7, 1} {
-				e.Add(&wire.EventHeader{MetadataID: id, Sequence: uint32(i + 1), Thread: 1, CaptureThread: 1, Time: 1e9, Sorted: sorted}, nil)
-			}
-			e.Flush()
-			data := b.Bytes()[:b.Len()-1]
-			n, err := count(data, &Options{Order: order, Strict: true})
-			if !errors.Is(err, ntconv.ErrCorrupt) || n != 3 { // a type, a thread and the event before the one of an unknown type
-				t.Errorf("order %d: %d events and %v", order, n, err)
-			}
-		}
-	}
-}
-
-// TestThreadZero checks that the reader treats thread ID 0 as any other ID, also for the first event of a trace.
-func TestThreadZero(t *testing.T) {
-	for _, v := range []wire.Version{wire.V3, wire.V4} {
-		var b bytes.Buffer
-		s := wirestream.New(&b, v)
-		e := s.Events()
-		e.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Time: 1e9, Sorted: true}, nil)
-		e.Flush()
-		s.End()
-		if n, err := count(b.Bytes(), nil); n != 2 || err != nil {
-			t.Errorf("version %d: %d events, %v", v, n, err)
-		}
 	}
 }

@@ -250,16 +250,3 @@ func TestNoAllocations(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkValues(b *testing.B) {
-	for _, e := range sampleEvents(b)[:12] {
-		var table Table
-		b.Run(table.Of(e).Name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				for range table.Of(e).Values(e) {
-				}
-			}
-		})
-	}
-}

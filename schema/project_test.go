@@ -170,37 +170,3 @@ func TestPaths(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkProjection(b *testing.B) {
-	for _, e := range sampleEvents(b) {
-		s := of(e)
-		if s.Name != "GCAllocationTick" || s.Lookup(Path{"ObjectSize"}) == nil {
-			continue
-		}
-		for _, paths := range [][]string{{"AllocationAmount64"}, {"TypeName"}, {"TypeName", "ObjectSize"}} {
-			p, _ := s.Project(paths...)
-			dst := make([]ntconv.Value, len(paths))
-			b.Run(fmt.Sprint(paths), func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					p.Read(e, dst)
-				}
-			})
-			b.Run(fmt.Sprint(paths)+"/iteration", func(b *testing.B) {
-				b.ReportAllocs()
-				for b.Loop() {
-					i := 0
-					for f, v := range s.Values(e) {
-						if f.Name == paths[i] {
-							dst[i] = v
-							if i++; i == len(paths) {
-								break
-							}
-						}
-					}
-				}
-			})
-		}
-		break
-	}
-}

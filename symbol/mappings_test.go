@@ -1,13 +1,10 @@
 package symbol_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
-	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 )
 
@@ -63,75 +60,6 @@ func TestMappingsAndSymbols(t *testing.T) {
 	}
 }
 
-// TestSharedMappings checks that a symbol applies to every process with its mapping, before and after the symbol.
-func TestSharedMappings(t *testing.T) {
-	parent := newStream(t, symbol.New(nil))
-	child, other := parent.in(&ntconv.Process{PID: 43}), parent.in(&ntconv.Process{PID: 44})
-	parent.mapping(0, 7, 0x400000, 0x40ffff, 0, "/bin/app", 0)
-	parent.symbol(1, 7, 0x400100, 0x4001ff, "main")
-	child.mapping(2, 7, 0x400000, 0x40ffff, 0, "/bin/app", 0)
-	other.mapping(2, 8, 0x400000, 0x40ffff, 0, "/bin/other", 0)
-	child.symbol(3, 7, 0x400200, 0x4002ff, "work")
-	for _, s := range []*stream{parent, child} {
-		s.want(0x400110, 1, "main")
-		s.want(0x400210, 1, "work")
-	}
-	other.want(0x400110, 1, "other+0x110")
-	other.symbol(3, 8, 0x400100, 0x4001ff, "elsewhere")
-	other.want(0x400110, 9, "elsewhere")
-	parent.want(0x400110, 9, "main")
-	remote := parent.in(&ntconv.Process{PID: 42, Host: "other"})
-	remote.mapping(3, 7, 0x400000, 0x40ffff, 0, "/bin/remote", 0)
-	remote.want(0x400110, 9, "remote+0x110")
-}
-
-func TestMappingsOverTime(t *testing.T) {
-	s := newStream(t, symbol.New(nil))
-	s.mapping(10, 0, 0x10000, 0x20000, 0, "/lib/a.so", 0)
-	s.symbol(10, 0, 0x10100, 0x101ff, "a")
-	s.mapping(20, 1, 0x10000, 0x18000, 0, "/lib/b.so", 0)
-	s.symbol(90, 1, 0x10100, 0x101ff, "b") // symbols come last
-	if s.epoch(0x10100) == 0 || s.epoch(0x18000) == 0 || s.epoch(0x18001) != 0 {
-		t.Errorf("epochs %d, %d, %d", s.epoch(0x10100), s.epoch(0x18000), s.epoch(0x18001))
-	}
-	s.want(0x10100, 5, "a")
-	s.want(0x10100, 15, "a")
-	s.want(0x10100, 20, "b")
-	s.want(0x19000, 30, "a.so+0x9000")
-	s.want(0x17000, 15, "a.so+0x7000")
-	s.want(0x17000, 30, "b.so+0x7000")
-
-	// A mapping that grows keeps its identity under another ID.
-	s.mapping(30, 2, 0x50000, 0x51000, 0, "[heap]", 0)
-	s.symbol(31, 2, 0x50010, 0x5001f, "x")
-	before := s.frame(0x50010, 32).Mapping
-	s.mapping(40, 3, 0x50000, 0x58000, 0, "[heap]", 0)
-	s.symbol(41, 3, 0x57000, 0x5700f, "y")
-	if s.epoch(0x50010) != 0 {
-		t.Error("growth is treated as a redefinition")
-	}
-	s.want(0x50010, 50, "x")
-	s.want(0x57000, 50, "y")
-	if after := s.frame(0x50010, 32).Mapping; before.Limit != 0x51000 || after.Limit != 0x58000 || after.Start != 0x50000 {
-		t.Errorf("mapping %+v grew to %+v", before, after)
-	}
-}
-
-func TestSmallMappingInsideOfLarge(t *testing.T) {
-	for _, kernelFirst := range []bool{true, false} {
-		s := newStream(t, symbol.New(nil))
-		if kernelFirst {
-			s.mapping(0, 0, 0xffff800000000000, ^uint64(0), 0, "vmlinux", 0)
-		}
-		s.mapping(0, 1, 0xffffffffff600000, 0xffffffffff601000, 0, "[vsyscall]", 0)
-		if !kernelFirst {
-			s.mapping(0, 0, 0xffff800000000000, ^uint64(0), 0, "vmlinux", 0)
-		}
-		s.want(0xffffffffff600000, 1, "[vsyscall]+0x0")
-		s.want(0xffffffff81000000, 1, "vmlinux+0x7fff81000000")
-	}
-}
-
 func TestGeneratedCode(t *testing.T) {
 	s := newStream(t, symbol.New(nil))
 	s.mapping(0, 0, 0x10000, 0x20000, 0, "/memfd:doublemapper (deleted)", 0)
@@ -142,7 +70,6 @@ func TestGeneratedCode(t *testing.T) {
 	s.symbol(0, 0, 0x10200, 0x10300, "void [System.Private.CoreLib] System.GC::Collect()[Tier0]")
 	s.symbol(0, 0, 0x10300, 0x10400, "stub ReportStubBlock<MethodCallThunk>")
 	s.symbol(0, 1, 0x20100, 0x20200, "LazyCompile:~work app.js:1")
-	s.symbol(0, 0, 0x1ff00, 0x20080, "int32 [shop] Shop.Cart::Straddle()[Tier0]") // begins in one mapping and ends in the next
 
 	f := s.frame(0x10110, 1)
 	if *f.Func != (ntconv.Function{Name: "Shop.Cart.Total(string)", SystemName: "shop!Shop.Cart::Total(class [System.Runtime]System.String)"}) ||
@@ -159,39 +86,6 @@ func TestGeneratedCode(t *testing.T) {
 	if f = s.frame(0x20110, 1); f.Func.Name != "LazyCompile:~work app.js:1" || f.Mapping == nil || f.Mapping.File != "" {
 		t.Errorf("script: %+v in %+v", *f.Func, f.Mapping)
 	}
-	if f = s.frame(0x20010, 1); f.Func.Name != "Shop.Cart.Straddle()" {
-		t.Errorf("symbol of the mapping before: %+v", *f.Func)
-	}
-	s.want(0x10510, 1, "0x10510") // no module, so no offset in one
-	s.want(0x20510, 1, "0x20510")
-
-	// Generated code is replaced; code of a file only gets aliases.
-	s.symbol(50, 0, 0x10100, 0x10200, "void [shop] Shop.Cart::Other()[Tier0]")
-	s.symbol(50, 2, 0x30100, 0x30200, "first")
-	s.symbol(60, 2, 0x30100, 0x30200, "second")
-	s.want(0x10110, 49, "Shop.Cart.Total(string)")
-	s.want(0x10110, 50, "Shop.Cart.Other()")
-	s.want(0x30110, 99, "first")
-	if s.epoch(0x10110) == 0 || s.epoch(0x30110) != 0 {
-		t.Errorf("epochs %d and %d", s.epoch(0x10110), s.epoch(0x30110))
-	}
-}
-
-func TestImpossibleRanges(t *testing.T) {
-	report := new(ntconv.Report)
-	s := newStream(t, symbol.New(&symbol.Options{Report: report}))
-	s.mapping(0, 0, 0x7f000000, 0x7f001000, 0, "/bin/app", 0)
-	s.symbol(0, 0, 0, ^uint64(0), "everything")
-	s.symbol(0, 0, 0x7f000200, 0x7f0001ff, "backwards")
-	s.symbol(0, 0, 0x1000, 0x1000, "one byte elsewhere")
-	s.mapping(0, 1, 0x2000, 0x1000, 0, "/bin/backwards", 0)
-	s.mapping(0, 2, 0, ^uint64(0), 0, "/bin/everything", 0)
-	if n := report.Count(ntconv.CodePayload); n != 4 {
-		t.Errorf("%d events counted, want 4", n)
-	}
-	s.want(0x7f000100, 1, "app+0x100")
-	s.want(0x1000, 1, "one byte elsewhere")
-	s.want(0x1001, 1, "0x1001")
 }
 
 func TestCutOffPayloads(t *testing.T) {
@@ -264,39 +158,5 @@ func TestProcessInfo(t *testing.T) {
 	}
 	if got := s.table.ThreadName(&ntconv.Thread{Name: "main"}); got != "main" || s.table.ThreadName(nil) != "" {
 		t.Errorf("thread name %q", got)
-	}
-}
-
-// TestSymbolRangeVectors uses files that made TraceEvent throw.
-func TestSymbolRangeVectors(t *testing.T) {
-	for _, name := range []string{"InvalidSymbolRange", "ZeroSizeSymbolRange"} {
-		path := corpus.Shared(t, "data", "vectors", "ConvertNettrace_With"+name+"_DoesNotThrow.nettrace")
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		r, err := reader.New(f, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		report := new(ntconv.Report)
-		table := symbol.New(&symbol.Options{Report: report})
-		var proc *ntconv.Process
-		for e, err := range ntconv.Events(symbol.Watch(r, table)) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if e.Kind == ntconv.KindEvent && e.Thread.Process.PID != 0 {
-				proc = e.Thread.Process
-			}
-		}
-		frames := table.AppendFrames(nil, proc, &ntconv.Stack{PCs: []uint64{0x7f000500, 0x1000}}, 0)
-		if len(table.Mappings(proc)) != 1 || frames[0].Mapping == nil {
-			t.Errorf("%s: mappings %+v, frames %+v", name, table.Mappings(proc), frames)
-		}
-		if bad := report.Count(ntconv.CodePayload); (bad > 0) != (name == "InvalidSymbolRange") {
-			t.Errorf("%s: %d events counted", name, bad)
-		}
 	}
 }

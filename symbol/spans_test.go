@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/events/clr"
 )
 
 // check verifies the invariants of spans: sorted, blocks within their bounds, no empty span.
@@ -226,17 +225,4 @@ func TestSettledMeaning(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestWantedInTurns checks that stacks and rundown methods that alternate do not cause a sort each time.
-func TestWantedInTurns(t *testing.T) {
-	w := wanted{on: true, pcs: []uint64{1 << 40}}
-	for i := range uint64(10 * maxSorts) {
-		m := clr.Method{Action: clr.MethodRundownEnd, Start: 0x1000 + i*64, Size: 64}
-		w.drops(&m)
-		w.countSkipped([]uint64{1})
-	}
-	if w.on || w.sorts > maxSorts {
-		t.Errorf("on: %v after %d sorts", w.on, w.sorts)
-	}
 }

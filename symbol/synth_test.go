@@ -1,7 +1,6 @@
 package symbol_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"runtime"
@@ -14,9 +13,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/eventgen"
 	"github.com/ntconv/ntconv/ntconvtest"
-	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
-	"github.com/ntconv/ntconv/writer"
 )
 
 func isDefinition(e *ntconv.Event) bool {
@@ -232,49 +229,6 @@ func TestSynthesizeError(t *testing.T) {
 	}
 }
 
-// TestSynthesizeThroughFile checks that frames round-trip through a file.
-func TestSynthesizeThroughFile(t *testing.T) {
-	for _, f := range ntconvtest.Fixtures() {
-		t.Run(f.Name, func(t *testing.T) {
-			var file bytes.Buffer
-			info := *f.Info
-			w, err := writer.New(&file, &info, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := ntconv.Copy(w, symbol.Synthesize(f.Source(), nil)); err != nil {
-				t.Fatal(err)
-			}
-			if err := w.Close(); err != nil {
-				t.Fatal(err)
-			}
-			table := symbol.New(nil)
-			r, err := reader.New(&file, &reader.Options{Order: reader.FileOrder})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var want []*ntconv.Event
-			for _, e := range f.Events {
-				if e.Kind == ntconv.KindEvent && e.Stack != nil && len(e.Stack.Frames) > 0 {
-					want = append(want, e)
-				}
-			}
-			for e, err := range ntconv.Events(symbol.Watch(r, table)) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if e.Kind == ntconv.KindEvent && e.Stack != nil && len(want) > 0 && e.Type.Name == want[0].Type.Name {
-					checkStack(t, table, want[0], e)
-					want = want[1:]
-				}
-			}
-			if len(want) > 0 {
-				t.Errorf("%d stacks did not come back", len(want))
-			}
-		})
-	}
-}
-
 // TestInlinedChainsAreBounded checks the bounds on frames per address and per stack that a file can cause.
 func TestInlinedChainsAreBounded(t *testing.T) {
 	m := &ntconv.Mapping{Start: 0x1000, Limit: 0x9000, File: "f"}
@@ -405,7 +359,6 @@ func TestSharedMappingsAreToldOnce(t *testing.T) {
 		}
 	}
 	if defined > mappings+processes || len(files) != mappings {
-		t.Errorf("%d mappings were defined, and %d of %d are known",
-			defined, len(files), mappings)
+		t.Errorf("%d mappings were defined, and %d of %d are known", defined, len(files), mappings)
 	}
 }

@@ -65,9 +65,7 @@ func large(t *testing.T) []byte {
 	e.Add(&wire.EventHeader{MetadataID: 1, Sequence: 1, Thread: 1, CaptureThread: 1, Time: 1e9, PayloadSize: uint32(len(payload))}, payload)
 	e.Flush()
 	s.End()
-	if err := s.Err(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, s.Err())
 	return b.Bytes()
 }
 
@@ -84,9 +82,7 @@ func TestAdviceForPreviews(t *testing.T) {
 	if r.code != exitInput || !strings.Contains(r.stderr, "a.nettrace: nettrace 4: byte 15992: ") || !strings.Contains(r.stderr, "; or try --allow-prerelease\n") {
 		t.Errorf("code %d: %s", r.code, r.stderr)
 	}
-	if r := invoke(t, dir, nil, "info", "--allow-prerelease", "a.nettrace"); r.code != exitOK {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
+	succeed(t, dir, "info", "--allow-prerelease", "a.nettrace")
 }
 
 // The next step depends on the error's type and sentinels. Words of other errors in the message change nothing.

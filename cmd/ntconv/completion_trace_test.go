@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"path/filepath"
 	"slices"
@@ -38,9 +37,7 @@ func TestCompletionOfTrace(t *testing.T) {
 				}
 			}
 		}
-		if err := json.Unmarshal([]byte(invoke(t, dir, nil, "info", "--json", trace(t, name)).stdout), &info); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, []byte(invoke(t, dir, nil, "info", "--json", trace(t, name)).stdout), &info)
 		var providers, events []string
 		for _, p := range info.Providers {
 			providers = append(providers, p.Name)

@@ -29,9 +29,7 @@ func TestDatasetKilled(t *testing.T) {
 		var running []*exec.Cmd
 		for range 2 {
 			cmd := command(t, dir, "to", "parquet", "-q", "--dataset", set, "--jobs", "2", in)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, cmd.Start())
 			running = append(running, cmd)
 		}
 		time.Sleep(20*time.Millisecond + rand.N(150*time.Millisecond))
@@ -81,16 +79,12 @@ func TestDatasetInterrupted(t *testing.T) {
 	cmd := command(t, dir, "to", "parquet", "--dataset", set, "--jobs", "2", fleet(t, dir, 40))
 	var errs strings.Builder
 	cmd.Stderr = &errs
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	waitFor(t, "the first trace", func() bool {
 		found, _ := filepath.Glob(filepath.Join(set, "day=*", "*", "trace=*"))
 		return len(found) > 0
 	})
-	if err := cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(os.Interrupt))
 	if code := exitCode(t, cmd.Wait()); code != exitSignal+int(syscall.SIGINT) || !strings.Contains(errs.String(), "the same command adds the rest") {
 		t.Errorf("code %d: %s", code, errs.String())
 	}
@@ -104,9 +98,7 @@ func TestDatasetInterrupted(t *testing.T) {
 func TestDatasetFailingWrites(t *testing.T) {
 	dir := t.TempDir()
 	set := filepath.Join(dir, "fleet")
-	if r := invoke(t, dir, nil, "to", "parquet", "--dataset", set, trace(t, "jit")); r.code != exitOK {
-		t.Fatal(r.stderr)
-	}
+	succeed(t, dir, "to", "parquet", "--dataset", set, trace(t, "jit"))
 	for _, limit := range []int64{0, 1000, 10_000, 30_000} {
 		cmd := command(t, dir, "to", "parquet", "--jobs", "1", "--dataset", set, trace(t, "cpu-default"), trace(t, "cpu-env"))
 		cmd.Env = append(cmd.Env, fileLimit+"="+strconv.FormatInt(limit, 10))

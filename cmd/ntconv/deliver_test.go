@@ -68,9 +68,7 @@ func TestUpload(t *testing.T) {
 		a.memory.Start()
 		c := &conversion{Job: job.Job{To: uploadFormat(&sent)}, in: in}
 		c.bind(pflag.NewFlagSet("", pflag.ContinueOnError))
-		if err := a.prepare(new(cobra.Command), c); err != nil {
-			t.Fatal(err)
-		}
+		must(t, a.prepare(new(cobra.Command), c))
 		if code := a.finish(nil, a.convert(c)); code != exitOK || sent != 1786 {
 			t.Fatalf("code %d, %d sent: %s", code, sent, errs.String())
 		}

@@ -15,9 +15,7 @@ func TestDurationIsOfTheRecording(t *testing.T) {
 	cpu := trace(t, "cpu-env")
 	profile := func(args ...string) (whole time.Duration, threads map[int64]time.Duration, comments []string) {
 		out := filepath.Join(dir, "p.pb.gz")
-		if r := invoke(t, dir, nil, append([]string{"to", "pprof", "-f", "-o", out, cpu}, args...)...); r.code != exitOK {
-			t.Fatalf("%v: %v", args, r)
-		}
+		succeed(t, dir, append([]string{"to", "pprof", "-f", "-o", out, cpu}, args...)...)
 		p := profileAt(t, out)
 		threads = map[int64]time.Duration{}
 		for _, s := range p.Sample {

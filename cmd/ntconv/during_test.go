@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,9 +29,7 @@ func listEvents(t *testing.T, in string, flags ...string) (list []listedEvent) {
 	}
 	for line := range strings.Lines(r.stdout) {
 		e := listedEvent{line: line}
-		if err := json.Unmarshal([]byte(line), &e); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, []byte(line), &e)
 		list = append(list, e)
 	}
 	return list
@@ -207,55 +204,6 @@ func firstDifference(got, want []string) string {
 	return ""
 }
 
-// The selected collections and waits for locks are those of the recorded programs' own accounts.
-func TestDuringTruth(t *testing.T) {
-	type call struct { // of GC.Collect
-		Gen              float64
-		StartQpc, EndQpc int64
-	}
-	var alloc struct{ Induced []call }
-	truthOf(t, "alloc-verbose", &alloc)
-	starts := slices.DeleteFunc(listEvents(t, trace(t, "alloc-verbose"), "--during", `gc.reason =~ "^Induced"`), func(e listedEvent) bool { return e.Name != "GCStart" })
-	if len(starts) == 0 {
-		t.Error("no induced collection")
-	}
-	for _, e := range starts {
-		if !slices.ContainsFunc(alloc.Induced, func(c call) bool {
-			return c.Gen == e.Payload["Depth"] && c.StartQpc <= e.Ticks && e.Ticks <= c.EndQpc
-		}) {
-			t.Errorf("the program did not induce %s", e.line)
-		}
-	}
-	var waits struct {
-		Threads []struct {
-			Name             string
-			TID              uint64
-			StartQpc, EndQpc int64
-		}
-	}
-	truthOf(t, "waits", &waits)
-	long := listEvents(t, trace(t, "waits"), "--during", "contention.duration > 20ms")
-	for _, th := range waits.Threads {
-		inside := 0
-		for _, e := range long {
-			if e.TID == th.TID && th.StartQpc <= e.Ticks && e.Ticks <= th.EndQpc {
-				inside++
-			}
-		}
-		if want := th.Name == "blocked"; (inside > 0) != want || want && inside != len(long) {
-			t.Errorf("thread %s: %d of %d events", th.Name, inside, len(long))
-		}
-	}
-}
-
-// truthOf reads what the program of a recording states about itself.
-func truthOf(t *testing.T, name string, to any) {
-	t.Helper()
-	if err := json.Unmarshal(corpus.Read(t, corpus.Path(name+".truth.json")), to); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A request is a span: both expressions select the same events. All events with the activity ID of a selected request
 // between its events are among them.
 func TestDuringRequests(t *testing.T) {
@@ -306,37 +254,6 @@ func TestDuringRequests(t *testing.T) {
 	}
 	if inside < 2 {
 		t.Errorf("%d events in requests, which shows nothing", inside)
-	}
-}
-
-// Expressions about several kinds select what happened during an interval of each, and samples keep their labels of
-// spans and their weights.
-func TestDuringSeveral(t *testing.T) {
-	in := trace(t, "waits")
-	lines := func(flags ...string) (lines []string) {
-		for _, e := range listEvents(t, in, flags...) {
-			lines = append(lines, e.line)
-		}
-		return lines
-	}
-	locks, waits := lines("--during", "contention"), lines("--during", "wait")
-	both := lines("--during", "contention", "--during", "wait")
-	want := slices.DeleteFunc(slices.Clone(locks), func(line string) bool { return !slices.Contains(waits, line) })
-	if !slices.Equal(both, want) || len(both) == 0 || len(both) == len(locks) {
-		t.Errorf("%d events, want %d of %d and %d", len(both), len(want), len(locks), len(waits))
-	}
-	long := lines("--during", "contention.duration > 20ms", "--during", `contention.kind == "managed"`)
-	if same := lines("--during", `contention.duration > 20ms && contention.kind == "managed"`); !slices.Equal(long, same) || len(long) == 0 {
-		t.Errorf("%d events, want %d", len(long), len(same))
-	}
-	if none := lines("--during", "contention.duration > 20ms", "--during", "contention.duration < 20ms"); len(none) != 0 {
-		t.Errorf("%d events during an interval that is long and short", len(none))
-	}
-	spans := spanTrace(t)
-	off, _, _ := convertProfile(t, "--span-name", spans)
-	p, _, stderr := convertProfile(t, "--span-name", "--during", `pair.name == "Cart"`, spans)
-	if got, want := totals(p, 0, "span_name"), totals(off, 0, "span_name"); got["Cart"] != want["Cart"] || got["Pay"] != want["Pay"] || got["Idle"] != 0 {
-		t.Errorf("%v of %v: %s", got, want, stderr)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -20,14 +19,9 @@ func TestNoEmptyText(t *testing.T) {
 			t.Fatalf("%s: code %d: %s", name, r.code, r.stderr)
 		}
 		for _, table := range tables.All() {
-			b, err := os.ReadFile(filepath.Join(dir, "tables", table.Name+".parquet"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := contentAt(t, filepath.Join(dir, "tables", table.Name+".parquet"))
 			f, err := parquet.OpenFile(bytes.NewReader(b), int64(len(b)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			nulls += emptyTexts(f, t, name+": "+table.Name)
 		}
 	}

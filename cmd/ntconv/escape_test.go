@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -85,9 +84,7 @@ func evilProfile(t *testing.T) []byte {
 		})
 	}
 	var b bytes.Buffer
-	if err := p.WriteUncompressed(&b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.WriteUncompressed(&b))
 	return b.Bytes()
 }
 
@@ -120,9 +117,7 @@ func TestNothingActsOnTheTerminal(t *testing.T) {
 	prof := write(t, dir, odd+".pb", evilProfile(t))
 	folded := write(t, dir, odd+".folded", []byte(strings.ReplaceAll(evil, "\n", "")+";b 3\n"))
 	for p, format := range map[string]string{prof: "pprof", folded: "folded"} {
-		if r := invoke(t, dir, nil, "to", "nettrace", "--from", format, p, "-o", p+".nettrace"); r.code != exitOK {
-			t.Fatalf("%q: code %d: %s", p, r.code, r.stderr)
-		}
+		succeed(t, dir, "to", "nettrace", "--from", format, p, "-o", p+".nettrace")
 	}
 	runs := 0
 	check := func(args ...string) {
@@ -202,13 +197,4 @@ func TestInvalidNamesAreStable(t *testing.T) {
 			t.Errorf("%s: written again it has other bytes", name)
 		}
 	}
-}
-
-func contentAt(t *testing.T, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -17,25 +15,6 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 )
-
-// With nothing selected, filter writes what to nettrace writes, to the byte.
-func TestFilterNothingIsRewrite(t *testing.T) {
-	for _, f := range someTraces(t) {
-		t.Run(f.Name, func(t *testing.T) {
-			dir := t.TempDir()
-			to := ntconvTo(t, dir, f.Name)
-			cut := invoke(t, dir, nil, "filter", trace(t, f.Name), "cut.nettrace")
-			if to.code != cut.code {
-				t.Fatalf("codes %d and %d: %s%s", to.code, cut.code, to.stderr, cut.stderr)
-			}
-			want, werr := os.ReadFile(filepath.Join(dir, "out.nettrace"))
-			got, gerr := os.ReadFile(filepath.Join(dir, "cut.nettrace"))
-			if (werr == nil) != (gerr == nil) || !bytes.Equal(want, got) {
-				t.Errorf("%d bytes and %d are not the same: %v, %v", len(want), len(got), werr, gerr)
-			}
-		})
-	}
-}
 
 // An item is an event of a trace, without what is the trace's own.
 type item struct {
@@ -50,13 +29,9 @@ type item struct {
 func items(t *testing.T, data []byte) (list []item, lost int) {
 	t.Helper()
 	src, err := reader.New(bytes.NewReader(data), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range ntconv.Events(src) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		switch e.Kind {
 		case ntconv.KindLost:
 			lost += int(e.Lost)
@@ -115,10 +90,7 @@ func TestFilter(t *testing.T) {
 			if r.code != exitOK {
 				t.Fatalf("code %d: %s", r.code, r.stderr)
 			}
-			data, err := os.ReadFile(filepath.Join(dir, "cut.nettrace"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := contentAt(t, filepath.Join(dir, "cut.nettrace"))
 			got, lost := items(t, data)
 			all, _ := items(t, unpacked(t, c.trace))
 			if lost != 0 {
@@ -167,9 +139,7 @@ func referenceFindsNoLosses(t *testing.T, path string, events int) {
 		t.Fatalf("the reference reader refuses what was written: %v\n%s", err, out)
 	}
 	var summary struct{ Events, EventsLost int }
-	if err := json.Unmarshal(out, &summary); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	decode(t, out, &summary)
 	if summary.EventsLost != 0 || summary.Events != events {
 		t.Errorf("the reference reader finds %d events, %d lost; want %d", summary.Events, summary.EventsLost, events)
 	}
@@ -179,9 +149,7 @@ func referenceFindsNoLosses(t *testing.T, path string, events int) {
 func TestMergedTracesLoseNothing(t *testing.T) {
 	dir := t.TempDir()
 	a, b := corpus.Shared(t, "data", "nettrace", "roslyn-compile-v6.nettrace.zst"), corpus.Shared(t, "data", "nettrace", "onecollect-shop-cpu-v6.nettrace.zst")
-	if r := invoke(t, dir, nil, "to", "nettrace", a, b, "-o", "both.nettrace"); r.code != exitOK {
-		t.Fatalf("code %d: %s", r.code, r.stderr)
-	}
+	succeed(t, dir, "to", "nettrace", a, b, "-o", "both.nettrace")
 	if r := invoke(t, dir, nil, "info", "--json", "both.nettrace"); r.code != exitOK || !strings.Contains(r.stdout, `"report": []`) {
 		t.Errorf("code %d: %s", r.code, r.stdout[max(0, len(r.stdout)-1000):])
 	}
@@ -193,9 +161,7 @@ func TestMergedTracesLoseNothing(t *testing.T) {
 func TestFilterKeepsNames(t *testing.T) {
 	for _, pid := range []string{"1598", "1599", "1600"} {
 		dir := t.TempDir()
-		if r := invoke(t, dir, nil, "filter", "--pid", pid, trace(t, "three-processes-v6"), "cut.nettrace"); r.code != exitOK {
-			t.Fatal(r.stderr)
-		}
+		succeed(t, dir, "filter", "--pid", pid, trace(t, "three-processes-v6"), "cut.nettrace")
 		a := invoke(t, dir, nil, "to", "pprof", "-q", "-o", "a.pb.gz", "--pid", pid, trace(t, "three-processes-v6"))
 		b := invoke(t, dir, nil, "to", "pprof", "-q", "-o", "b.pb.gz", "cut.nettrace")
 		if a.code != exitOK || b.code != exitOK {
@@ -216,75 +182,3 @@ func TestFilterKeepsNames(t *testing.T) {
 
 // isWeight reports whether an event states weights of samples.
 func isWeight(i item) bool { return i.name == "ntconv/3" || i.name == "ntconv/4" }
-
-// Without events that symbolize, only the selection is written, and the file is read once: a pipe gives the same bytes.
-func TestFilterWithoutSymbols(t *testing.T) {
-	dir := t.TempDir()
-	args := []string{"filter", "--provider", "Microsoft-DotNETCore-SampleProfiler", "--keep-symbols=false"}
-	if r := invoke(t, dir, nil, append(args, trace(t, "cpu-env"), "cut.nettrace")...); r.code != exitOK || !strings.Contains(r.stderr, "194 of 1,786 events") || strings.Contains(r.stderr, "more events") {
-		t.Fatalf("code %d: %s", r.code, r.stderr)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "cut.nettrace"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, lost := items(t, data)
-	if got = slices.DeleteFunc(got, isWeight); len(got) != 194 || lost != 0 {
-		t.Errorf("%d events, %d lost", len(got), lost)
-	}
-	for _, symbols := range []string{"--keep-symbols=false", "--keep-symbols"} {
-		args[3] = symbols
-		file := invoke(t, dir, nil, append(args, trace(t, "cpu-env"), "-")...)
-		pipe := invoke(t, dir, unpacked(t, "cpu-env"), append(args, "-", "-")...)
-		if file.code != exitOK || pipe.code != exitOK || file.stdout != pipe.stdout || file.stdout == "" {
-			t.Errorf("%s: codes %d, %d, %d and %d bytes", symbols, file.code, pipe.code, len(file.stdout), len(pipe.stdout))
-		}
-	}
-}
-
-// Events that the recorder lost stay lost, and filtered events do not add to them.
-func TestFilterKeepsLosses(t *testing.T) {
-	_, want := items(t, unpacked(t, "stress-drop"))
-	dir := t.TempDir()
-	if r := invoke(t, dir, nil, "filter", "--where", "$time >= 0s && $seq != 1", trace(t, "stress-drop"), "x.nettrace"); r.code != exitUsage {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
-	r := invoke(t, dir, nil, "filter", "--where", "$size < 1000000", trace(t, "stress-drop"), "cut.nettrace")
-	if r.code != exitOK {
-		t.Fatalf("code %d: %s", r.code, r.stderr)
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "cut.nettrace"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, lost := items(t, data); lost != want || want == 0 {
-		t.Errorf("%d events lost, want %d", lost, want)
-	}
-}
-
-// All commands that select events accept expressions, and report those that cannot be true.
-func TestWhere(t *testing.T) {
-	dir := t.TempDir()
-	r := invoke(t, dir, nil, "print", "--json", "--where", "Type == 2", "--where", `$provider =~ "SampleProfiler$" || Nothing == 1`, trace(t, "cpu-env"))
-	got := lines(t, r.stdout)
-	if r.code != exitOK || len(got) == 0 || !strings.Contains(r.stderr, "no event has a field Nothing") {
-		t.Errorf("code %d, %d lines: %s", r.code, len(got), r.stderr)
-	}
-	for _, m := range got {
-		if m["event"] != "ThreadSample" || m["payload"].(map[string]any)["Type"] != 2.0 {
-			t.Fatalf("%v", m)
-		}
-	}
-	for _, args := range [][]string{{"top"}, {"info"}, {"to", "pprof", "-o", "x.pb.gz"}, {"to", "nettrace", "-o", "x.nettrace"}, {"convert", "--to", "pprof"}} {
-		r := invoke(t, dir, nil, append(args, "--where", `Type == "Managed"`, trace(t, "cpu-env"))...)
-		if r.code != exitOK {
-			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
-		}
-		if r := invoke(t, dir, nil, append(args, "-f", "--where", `Type ==`, trace(t, "cpu-env"))...); r.code != exitUsage {
-			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
-		}
-	}
-	if r := invoke(t, dir, nil, "help", "where"); r.code != exitOK || !strings.Contains(r.stdout, "=~") {
-		t.Errorf("code %d: %s", r.code, r.stdout)
-	}
-}

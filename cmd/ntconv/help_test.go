@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// The help of every command begins with its usage and examples. It names no flag of a limit, and says where they are
-// described if the command has them.
-func TestHelpOrder(t *testing.T) {
+// Every command has a description and examples of commands. Its help begins with its usage and examples, names no flag of
+// a limit, and says where they are described if the command has them.
+func TestHelp(t *testing.T) {
 	root := newApp(io.Discard, io.Discard).command(nil)
 	withLimits := 0
 	var walk func(*cobra.Command)
@@ -20,39 +20,71 @@ func TestHelpOrder(t *testing.T) {
 		for _, sub := range c.Commands() {
 			walk(sub)
 		}
-		if c.IsAdditionalHelpTopicCommand() {
-			return
+		if c.Short == "" || c.Long == "" || !strings.Contains(c.Example, "ntconv ") || !strings.Contains(c.Example, "# ") {
+			t.Errorf("%s: no description or no example", c.CommandPath())
 		}
-		var b strings.Builder
-		c.SetOut(&b)
-		if err := c.Help(); err != nil {
-			t.Fatal(err)
-		}
-		text := b.String()
-		if !strings.HasPrefix(text, c.Short+"\n\nUsage:\n  ntconv") {
-			t.Errorf("%s: does not begin with what it does and its usage:\n%.200s", c.CommandPath(), text)
-		}
-		_, rest, _ := strings.Cut(text, "\n\nUsage:\n")
-		if _, rest, _ = strings.Cut(rest, "\n\n"); !strings.HasPrefix(rest, "Examples:\n") {
-			t.Errorf("%s: no examples after the usage:\n%.200s", c.CommandPath(), text)
-		}
-		limits := c.Flags().Lookup(formats.FlagMemory) != nil
-		if limits {
-			withLimits++
-		}
-		if strings.Contains(text, "--max-t") || strings.Contains(text, "Limits: see ntconv help limits") != limits {
-			t.Errorf("%s: flags of limits in the help, or no word about them", c.CommandPath())
-		}
-		for line := range strings.Lines(text) {
-			if len(line) > 200 { // of descriptions that are not wrapped
-				t.Errorf("%s: %d bytes in the line %q", c.CommandPath(), len(line), line)
+		for line := range strings.Lines(c.Example) {
+			if words := strings.Fields(line); words[0] == "ntconv" {
+				if found, _, err := root.Find(words[1:]); err != nil || found == root && len(words) > 1 {
+					t.Errorf("%s: example of an unknown command: %s", c.CommandPath(), line)
+				}
 			}
+		}
+		if !c.IsAdditionalHelpTopicCommand() && checkHelp(t, c) {
+			withLimits++
 		}
 	}
 	walk(root)
 	if withLimits < 10 {
 		t.Errorf("%d commands have limits", withLimits)
 	}
+	for command, order := range map[string]string{
+		"to nettrace": "file", "filter": "file", "to pprof": "time", "print": "time", "info": "file", "top": "time", "verify": "time",
+		"convert": ordersOf(formats.Writable()), "to folded": "time", "from pprof to nettrace": "file",
+	} {
+		c, _, err := root.Find(strings.Fields(command))
+		if err != nil || !strings.Contains(c.Flags().FlagUsages(), "time or file (default "+order+")") {
+			t.Errorf("%s: the help does not state the default of --order as %s: %v", command, order, err)
+		}
+	}
+	for _, args := range [][]string{{"--help"}, {"help", "top"}, {"to", "pprof", "-h"}, {"help", "limits"}, {}, {"to"}} {
+		r := invoke(t, t.TempDir(), nil, args...)
+		if len(args) == 1 && args[0] == "to" {
+			if r.code != exitUsage {
+				t.Errorf("%q: code %d", args, r.code)
+			}
+			continue
+		}
+		if r.code != exitOK || !strings.Contains(r.stdout, "Examples:") || r.stderr != "" {
+			t.Errorf("%q: code %d, %s", args, r.code, r.stderr)
+		}
+	}
+}
+
+// checkHelp checks the text of the help of a command, and reports whether the command has limits.
+func checkHelp(t *testing.T, c *cobra.Command) (limits bool) {
+	t.Helper()
+	var b strings.Builder
+	c.SetOut(&b)
+	must(t, c.Help())
+	text := b.String()
+	_, rest, _ := strings.Cut(text, "\n\nUsage:\n")
+	if _, rest, _ = strings.Cut(rest, "\n\n"); !strings.HasPrefix(text, c.Short+"\n\nUsage:\n  ntconv") || !strings.HasPrefix(rest, "Examples:\n") {
+		t.Errorf("%s: does not begin with what it does, its usage and examples:\n%.200s", c.CommandPath(), text)
+	}
+	limits = c.Flags().Lookup(formats.FlagMemory) != nil
+	if strings.Contains(text, "--max-t") || strings.Contains(text, "Limits: see ntconv help limits") != limits {
+		t.Errorf("%s: flags of limits in the help, or no word about them", c.CommandPath())
+	}
+	if strings.Contains(text, "(default [])") {
+		t.Errorf("%s: an empty list for a default:\n%s", c.CommandPath(), text)
+	}
+	for line := range strings.Lines(text) {
+		if len(line) > 200 { // of descriptions that are not wrapped
+			t.Errorf("%s: %d bytes in the line %q", c.CommandPath(), len(line), line)
+		}
+	}
+	return limits
 }
 
 // The topics say what the help of the commands says no more: every limit, format and exit code.

@@ -54,9 +54,7 @@ func gzipMembers(t *testing.T, parts ...string) string {
 		if err == nil {
 			err = z.Close()
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 	}
 	return b.String()
 }
@@ -71,9 +69,7 @@ func zipArchive(t *testing.T, members int) string {
 			t.Fatal(err)
 		}
 	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, z.Close())
 	return b.String()
 }
 

@@ -117,8 +117,6 @@ func sizeOf(t *testing.T, dir string) (n int64) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return n
 }

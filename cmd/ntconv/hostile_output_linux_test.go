@@ -107,9 +107,7 @@ func TestFailureLeavesNothing(t *testing.T) {
 	hostile := t.TempDir()
 	whole, cut := trace(t, "cpu-env"), filepath.Join(hostile, "cut")
 	data := unpacked(t, "cpu-env")
-	if err := os.WriteFile(cut, data[:len(data)-200], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(cut, data[:len(data)-200], 0o600))
 	limit := unpackHostile(t, hostile, "limit-partial-stdout.nettrace")
 	const fullDisk = "full disk"
 	outputs := map[string]string{
@@ -130,13 +128,9 @@ func TestFailureLeavesNothing(t *testing.T) {
 			old := dest
 			if strings.HasSuffix(out, "/") {
 				old = filepath.Join(dest, "events.parquet")
-				if err := os.Mkdir(dest, 0o700); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.Mkdir(dest, 0o700))
 			}
-			if err := os.WriteFile(old, []byte("precious"), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(old, []byte("precious"), 0o600))
 			before := treeOf(t, dir)
 			line := fmt.Sprintf("%s %s %s -o %s", words, failure.flags, failure.in, dest)
 			cmd := command(t, dir, strings.Fields(line)...)
@@ -159,30 +153,4 @@ func TestFailureLeavesNothing(t *testing.T) {
 			}
 		}
 	}
-}
-
-// treeOf returns the names and contents of all files below a directory.
-func treeOf(t *testing.T, dir string) string {
-	t.Helper()
-	var b strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
-		if err != nil || path == dir {
-			return err
-		}
-		name, _ := filepath.Rel(dir, path)
-		content := "/"
-		if !d.IsDir() {
-			data, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			content = fmt.Sprintf("=%.20q ", data)
-		}
-		b.WriteString(name + content)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }

@@ -4,33 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/show/inventory"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
-
-// A shortened list names the flag that prints the whole list, and with it no list is shortened.
-func TestInfoSaysWhatHasAll(t *testing.T) {
-	short := regexp.MustCompile(`\d more(.*)`)
-	for name, lists := range map[string]int{"cpu-env": 1, "threads": 1, "empty": 0} {
-		found := short.FindAllStringSubmatch(invoke(t, t.TempDir(), nil, "info", trace(t, name)).stdout, -1)
-		if len(found) < lists {
-			t.Errorf("%s: %d lists are cut, which shows nothing", name, len(found))
-		}
-		for _, m := range found {
-			if m[1] != "; --all lists them" {
-				t.Errorf("%s: %s", name, m[0])
-			}
-		}
-		all := invoke(t, t.TempDir(), nil, "info", "--all", trace(t, name)).stdout
-		if short.MatchString(all) || strings.Count(all, "\n") < strings.Count(all, "Threads:")+10 {
-			t.Errorf("%s: --all is not complete:\n%s", name, all)
-		}
-	}
-}
 
 func TestInfo(t *testing.T) {
 	for _, name := range []string{"cpu-v6", "sources-netperf3", "stress-drop", "three-processes-v6"} {
@@ -76,18 +55,6 @@ func TestInfo(t *testing.T) {
 	}
 }
 
-// Text has no blanks at the ends of lines.
-func TestInfoText(t *testing.T) {
-	for _, name := range []string{"cpu-env", "three-processes-v6", "stress-drop", "empty"} {
-		r := invoke(t, t.TempDir(), nil, "info", trace(t, name))
-		for line := range strings.Lines(r.stdout) {
-			if strings.HasSuffix(line, " \n") {
-				t.Errorf("%s: %q", name, line)
-			}
-		}
-	}
-}
-
 // JSON has all of a name that is too long for the text.
 func TestInfoJSON(t *testing.T) {
 	name := strings.Repeat("é", 2000)
@@ -95,39 +62,6 @@ func TestInfoJSON(t *testing.T) {
 	var b bytes.Buffer
 	if err := writeJSON(&b, &d); err != nil || !strings.Contains(b.String(), name) {
 		t.Errorf("%v: %s", err, b.String())
-	}
-}
-
-// A condition that cannot be true is reported, as by the commands with a summary.
-func TestInfoNotes(t *testing.T) {
-	for _, flags := range [][]string{{"info"}, {"info", "--json"}} {
-		args := append(flags, "--where", "Nothing == 1 || $size > 0", trace(t, "cpu-env"))
-		if r := invoke(t, t.TempDir(), nil, args...); r.code != exitOK || !strings.Contains(r.stdout, "--where: no event has a field Nothing") {
-			t.Errorf("%q: code %d: %s%s", flags, r.code, r.stdout, r.stderr)
-		}
-		if r := invoke(t, t.TempDir(), nil, append(flags, trace(t, "cpu-env"))...); strings.Contains(r.stdout, "Selection") || strings.Contains(r.stdout, "notes") {
-			t.Errorf("%q: notes on nothing: %s", flags, r.stdout)
-		}
-	}
-}
-
-// Commands that info suggests are right.
-func TestInfoSuggestions(t *testing.T) {
-	for _, name := range []string{"cpu-env", "cpu-v6", "alloc-verbose", "exceptions", "spans-stop", "counters"} {
-		var d description
-		r := invoke(t, t.TempDir(), nil, "info", "--json", trace(t, name))
-		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil || len(d.Extract) == 0 {
-			t.Fatalf("%s: %v, %d suggestions", name, err, len(d.Extract))
-		}
-		for _, x := range d.Extract {
-			args := strings.Fields(strings.ReplaceAll(x.Command, "'", ""))
-			if args[1] == "view" { // it serves the profile until it is interrupted; top shows the same one
-				args[1] = "top"
-			}
-			if r := invoke(t, t.TempDir(), nil, args[1:]...); r.code != exitOK {
-				t.Errorf("%s: code %d: %s", x.Command, r.code, r.stderr)
-			}
-		}
 	}
 }
 
@@ -198,26 +132,5 @@ func TestInfoOrder(t *testing.T) {
 	}
 	if piped, noted := kinds(data, "-"); piped == file || !noted {
 		t.Errorf("from a pipe, with a note: %v:\n%s\nfrom a file:\n%s", noted, piped, file)
-	}
-}
-
-// The first screen has at most 50 lines, and states what a trace is about.
-func TestInfoFitsOnAScreen(t *testing.T) {
-	for name, want := range map[string][]string{
-		"alloc-verbose": {"sampled allocations  alloc objects about ", "\nGarbage collections: 6 (", "\nAllocated types by alloc space", "  GC pauses "},
-		"exceptions":    {"\n  19 exceptions ", "\nExceptions:\n", "Shop.StockException<int>\n"},
-		"waits":         {"\n  5 lock contentions ", "\n  22 waits ", "  in managed code ", "\nThread pool, worker threads: 1 at first, 2 at last"},
-		"counters":      {"\nCounters, last values:\n", " of all CPUs (counter cpu-usage)\n"},
-		"cpu-v6":        {"samples of CPUs", "\n  CPUs in use "},
-	} {
-		text := invoke(t, t.TempDir(), nil, "info", trace(t, name)).stdout
-		if n := strings.Count(text, "\n"); n > 50 {
-			t.Errorf("%s: %d lines", name, n)
-		}
-		for _, s := range want {
-			if !strings.Contains(text, s) {
-				t.Errorf("%s: no %q in\n%s", name, s, text)
-			}
-		}
 	}
 }

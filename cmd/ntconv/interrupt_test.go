@@ -14,9 +14,7 @@ func TestInterruptedAtTheEnd(t *testing.T) {
 		a := newApp(io.Discard, io.Discard)
 		root := a.command(nil)
 		root.SetArgs([]string{"to", "nettrace", in, "-f", "-o", out})
-		if err := root.Execute(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, root.Execute())
 		a.memory.Stop()
 		say := a.interruptMessage.Load()
 		if say == nil || (*say)() != "interrupted after the output was completed" {

@@ -20,22 +20,15 @@ func TestKilled(t *testing.T) {
 	out := filepath.Join(dir, "out.nettrace")
 	args := []string{"to", "nettrace", "-q", "-f", "-o", out, in}
 	start := time.Now()
-	if r := invoke(t, dir, nil, args...); r.code != exitOK {
-		t.Fatal(r.stderr)
-	}
+	succeed(t, dir, args...)
 	whole := time.Since(start)
-	complete, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	complete := contentAt(t, out)
 	old := []byte("the old file")
 	const runs = 25
 	for i := range runs {
 		write(t, dir, "out.nettrace", old)
 		cmd := command(t, dir, args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Start())
 		time.Sleep(whole * time.Duration(i) / runs)
 		_ = cmd.Process.Signal(syscall.SIGKILL) // it may have ended
 		_ = cmd.Wait()

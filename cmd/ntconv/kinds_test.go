@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/sample"
@@ -38,10 +37,8 @@ func TestAllKinds(t *testing.T) {
 			var made []string
 			for _, p := range s.Profiles {
 				made = append(made, p.Kind)
-				if r := invoke(t, dir, nil, "to", to, "-f", "--kind", p.Kind, "-o", "one"+p.File, in); r.code != exitOK {
-					t.Fatalf("%s: code %d: %s", p.Kind, r.code, r.stderr)
-				}
-				want, got := read(t, dir, "one"+p.File), read(t, dir, filepath.Join("all", p.File))
+				succeed(t, dir, "to", to, "-f", "--kind", p.Kind, "-o", "one"+p.File, in)
+				want, got := contentAt(t, filepath.Join(dir, "one"+p.File)), contentAt(t, filepath.Join(dir, "all", p.File))
 				if string(want) != string(got) {
 					t.Errorf("%s to %s: %s differs from the profile of its kind alone", name, to, p.File)
 				}
@@ -58,45 +55,5 @@ func TestAllKinds(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func read(t *testing.T, dir, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(filepath.Join(dir, name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-// Timelines and tables have the samples of the kinds of --kind, as many as a profile is computed from.
-func TestKindsOfSamples(t *testing.T) {
-	waits, dir := trace(t, "waits"), t.TempDir()
-	for _, c := range []struct {
-		kinds string
-		want  int64
-	}{{"", 966}, {"wall", 966}, {"contention", 5}, {"contention,wait", 27}, {"gc", 0}} {
-		for _, to := range []string{"chrome", "perfetto", "firefox", "speedscope", "parquet"} {
-			args := []string{"to", to, "-f", "--report", "json", "-o", "out" + to, waits}
-			if to == "parquet" {
-				args[6] = "outparquet/"
-			}
-			if c.kinds != "" {
-				args = append(args, "--kind", c.kinds)
-			}
-			r := invoke(t, dir, nil, args...)
-			var s struct{ Samples int64 }
-			if err := json.Unmarshal([]byte(r.stderr), &s); err != nil || r.code != exitOK || s.Samples != c.want {
-				t.Errorf("%s, kinds %q: code %d, %v, %d samples, want %d", to, c.kinds, r.code, err, s.Samples, c.want)
-			}
-		}
-	}
-	text := string(read(t, dir, "outspeedscope"))
-	if r := invoke(t, dir, nil, "to", "speedscope", "--kind", "jit", "-o", "jit.json", waits); r.code != exitOK {
-		t.Fatalf("code %d: %s", r.code, r.stderr)
-	}
-	if jit := string(read(t, dir, "jit.json")); !strings.Contains(jit, `"name":"all threads: jit"`) || strings.Contains(text, "jit") {
-		t.Errorf("profiles of compilations: %.300s", jit)
 	}
 }

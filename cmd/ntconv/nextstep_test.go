@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"io"
-	"os"
 	"strings"
 	"testing"
 )
@@ -11,10 +10,7 @@ import (
 // stored returns the bytes of a trace as stored in testdata: compressed with zstd.
 func stored(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(trace(t, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := contentAt(t, trace(t, name))
 	return b
 }
 

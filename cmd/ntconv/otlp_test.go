@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -53,73 +50,6 @@ func TestSendingExitCodes(t *testing.T) {
 		for _, text := range c.text {
 			if !strings.Contains(r.stderr, text) {
 				t.Errorf("%s: no %q in %s", name, text, r.stderr)
-			}
-		}
-	}
-}
-
-// TestUnclearAnswers checks that a run whose receiver does not say what it accepted does not end as a success.
-func TestUnclearAnswers(t *testing.T) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"partialSuccess":{"rejectedSpans":"7","errorMessage":"quo`)
-	}))
-	defer s.Close()
-	r := invoke(t, t.TempDir(), nil, "to", "otlp", "--batch", "20", "--endpoint", s.URL+"/v1/traces", trace(t, "spans-stop"))
-	for _, text := range []string{"0 spans sent to", "41 perhaps not received", "its response cannot be decoded"} {
-		if !strings.Contains(r.stderr, text) {
-			t.Errorf("no %q in %s", text, r.stderr)
-		}
-	}
-	if r.code != exitIncomplete || strings.Contains(r.stderr, "accepted all") {
-		t.Errorf("code %d, want %d: %s", r.code, exitIncomplete, r.stderr)
-	}
-}
-
-// The command line that names a process is known to the first batch although .NET writes it last, but not if a pipe is
-// read once.
-func TestServiceNameIsKnown(t *testing.T) {
-	dir := t.TempDir()
-	args := []string{"to", "otlp", "--batch", "1", "-o", "out.jsonl", "-f"}
-	for _, c := range []struct {
-		input string
-		stdin []byte
-		args  []string
-		want  string // of the first line
-	}{
-		{trace(t, "spans-stop"), nil, nil, `"shop"`},
-		{"-", unpacked(t, "spans-stop"), nil, `"unknown_service:dotnet"`},
-		{"-", unpacked(t, "spans-stop"), []string{"--service-name", "mine"}, `"mine"`},
-	} {
-		if r := invoke(t, dir, c.stdin, append(append(args, c.args...), c.input)...); r.code != exitOK {
-			t.Fatalf("%s: %s", c.input, r.stderr)
-		}
-		b, err := os.ReadFile(filepath.Join(dir, "out.jsonl"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		first, _, _ := bytes.Cut(b, []byte("\n"))
-		if !bytes.Contains(first, []byte(`{"key":"service.name","value":{"stringValue":`+c.want+`}}`)) {
-			t.Errorf("%s %q: %.300s", c.input, c.args, first)
-		}
-	}
-}
-
-// The JSON summary of an upload has its counts, also if it failed.
-func TestSendingReport(t *testing.T) {
-	for url, want := range map[string]map[string]any{
-		accept(t):                        {"items": 41.0, "spans": 41.0, "batches": 1.0, "unit": "span", "exit": 0.0},
-		"http://127.0.0.1:1/no/receiver": {"unsent": 41.0, "spans": 41.0, "exit": 6.0},
-	} {
-		r := invoke(t, t.TempDir(), nil, "to", "otlp", trace(t, "spans-stop"), "--endpoint", url, "--report", "json", "--retry-for", "0")
-		var got map[string]any
-		if err := json.Unmarshal([]byte(r.stderr), &got); err != nil {
-			t.Fatalf("%v: %s", err, r.stderr)
-		}
-		for key, value := range want {
-			if got[key] != value {
-				t.Errorf("%s: %s is %v, want %v: %s", url, key, got[key], value, r.stderr)
 			}
 		}
 	}

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,7 +9,6 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/writer"
 )
 
 // pidsByName returns the processes of a trace by their names, as info describes them.
@@ -24,9 +21,7 @@ func pidsByName(t *testing.T, in string) map[string][]string {
 			Name string
 		}
 	}
-	if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
-		t.Fatal(err, r.stderr)
-	}
+	decode(t, []byte(r.stdout), &d)
 	pids := map[string][]string{}
 	for _, p := range d.Processes {
 		pids[p.Name] = append(pids[p.Name], fmt.Sprint(p.PID))
@@ -61,7 +56,7 @@ func TestProcessByName(t *testing.T) {
 					t.Errorf("%s: %v %v: code %d, %d bytes; by ID code %d, %d bytes: %s", in, args, byName, got.code, len(got.stdout), want.code, len(want.stdout), got.stderr)
 				}
 			}
-			piped := invoke(t, dir, corpus.Read(t, in), append([]string{"print", "--json", "-q", "-"}, byName...)...)
+			piped := invoke(t, dir, contentAt(t, in), append([]string{"print", "--json", "-q", "-"}, byName...)...)
 			if want := invoke(t, dir, nil, append([]string{"print", "--json", "-q", in}, byPID...)...); piped.stdout != want.stdout {
 				t.Errorf("%s: %v from a pipe: %d bytes, want %d: %s", in, byName, len(piped.stdout), len(want.stdout), piped.stderr)
 			}
@@ -73,71 +68,14 @@ func TestProcessByName(t *testing.T) {
 	}
 }
 
-// A comparison selects the processes of each side by their names there.
-func TestVerifyProcess(t *testing.T) {
-	dir := t.TempDir()
-	in := trace(t, "three-processes-v6")
-	if r := invoke(t, dir, nil, "filter", "--process", "shop", "--pid", "1599", in, "part.nettrace"); r.code != exitOK {
-		t.Fatal(r.stderr)
-	}
-	if r := invoke(t, dir, nil, "verify", "--process", "shop", "--pid", "1599", "--ignore", "marks,definitions", in, "part.nettrace"); r.code != exitOK || !strings.HasPrefix(r.stdout, "equal: ") || strings.HasPrefix(r.stdout, "equal: 0 ") {
-		t.Errorf("code %d: %s%s", r.code, r.stdout, r.stderr)
-	}
-	if r := invoke(t, dir, nil, "verify", "--process", "shop", in, "part.nettrace"); r.code != exitDifferent {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
-}
-
 // threadTrace writes a trace of threads with names, and one without.
 func threadTrace(t *testing.T) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "threads.nettrace")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := writer.New(f, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	kind := &ntconv.Type{Provider: "P", ID: 1, Name: "E"}
 	process := &ntconv.Process{PID: 3, PointerSize: 8}
+	var events []*ntconv.Event
 	for i, name := range []string{"main", "Worker 1", "Worker 2", ""} {
 		th := &ntconv.Thread{TID: uint64(10 + i), Name: name, Process: process}
-		e := &ntconv.Event{Time: ntconv.Ticks(i), Type: kind, Thread: th, Capture: th, CPU: ntconv.CPUUnknown, Seq: 1, Offset: -1}
-		if err := w.Write(e); err != nil {
-			t.Fatal(err)
-		}
+		events = append(events, &ntconv.Event{Time: ntconv.Ticks(i), Type: kind, Thread: th, Capture: th, CPU: ntconv.CPUUnknown, Seq: 1, Offset: -1})
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-// Names of threads select the threads, and unknown names are reported with those of the trace.
-func TestThreadName(t *testing.T) {
-	in := threadTrace(t)
-	for flags, tids := range map[string]string{
-		"worker*": "11,12", "MAIN,worker ?": "10,11,12", "*": "10,11,12",
-	} {
-		got, want := invoke(t, "", nil, "print", "--json", in, "--thread-name", flags), invoke(t, "", nil, "print", "--json", in, "--tid", tids)
-		if got.code != exitOK || got.stdout != want.stdout || got.stdout == "" {
-			t.Errorf("%s: code %d\n%s\nwant\n%s", flags, got.code, got.stdout, want.stdout)
-		}
-	}
-	for flags, want := range map[string]string{
-		"wroker 1": "no event matches --thread-name wroker 1; similar: Worker 1",
-		"gc":       "no event matches --thread-name gc; threads in the trace: Worker 1, Worker 2, main;",
-	} {
-		if r := invoke(t, "", nil, "print", in, "--thread-name", flags); r.code != exitEmpty || !strings.Contains(r.stderr, want) {
-			t.Errorf("%s: code %d: %s", flags, r.code, r.stderr)
-		}
-	}
-	if r := invoke(t, "", nil, "print", in, "--process", "shop"); r.code != exitEmpty || !strings.Contains(r.stderr, "the trace has no names of processes") {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
+	return writeTrace(t, "threads.nettrace", &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}, events...)
 }

@@ -51,29 +51,12 @@ func TestCopiesCountNowhere(t *testing.T) {
 	}
 }
 
-// The copies that filter keeps are in the output of split and merge, because no part has their originals.
-func TestFilteredSplitMerges(t *testing.T) {
-	dir := t.TempDir()
-	for _, args := range [][]string{
-		{"filter", "--from-time", "100ms", "--to-time", "300ms", trace(t, "cpu-norundown"), "part.nettrace"},
-		{"split", "--every", "60ms", "part.nettrace", "parts"},
-		{"merge", "parts", "-o", "merged.nettrace"},
-		{"verify", "part.nettrace", "merged.nettrace"},
-	} {
-		if r := invoke(t, dir, nil, args...); r.code != exitOK {
-			t.Fatalf("%v: code %d: %s%s", args, r.code, r.stdout, r.stderr)
-		}
-	}
-}
-
 // The parts of a recording have its events once: their counts add up to those of the recording, and no kind of profile
 // has more samples.
 func TestPartsAddUp(t *testing.T) {
 	for _, name := range []string{"cpu-norundown", "alloc-verbose", "jit"} {
 		dir := t.TempDir()
-		if r := invoke(t, dir, nil, "split", "--every", "60ms", trace(t, name), "parts"); r.code != exitOK {
-			t.Fatal(r.stderr)
-		}
+		succeed(t, dir, "split", "--every", "60ms", trace(t, name), "parts")
 		parts, err := filepath.Glob(filepath.Join(dir, "parts", "*.nettrace"))
 		if err != nil || len(parts) < 2 {
 			t.Fatalf("%d parts: %v", len(parts), err)
@@ -107,9 +90,7 @@ func TestOneDuration(t *testing.T) {
 	dir, whole := t.TempDir(), trace(t, "cpu-env")
 	window := []string{"--from-time", "200ms", "--to-time", "300ms"}
 	for _, args := range [][]string{append([]string{"filter", whole, "part.nettrace"}, window...), {"split", "--every", "200ms", whole, "parts"}} {
-		if r := invoke(t, dir, nil, args...); r.code != exitOK {
-			t.Fatal(r.stderr)
-		}
+		succeed(t, dir, args...)
 	}
 	durations := func(in string, args ...string) (list []int64) {
 		var shown struct {
@@ -123,9 +104,7 @@ func TestOneDuration(t *testing.T) {
 		}
 		for _, c := range commands {
 			r := invoke(t, dir, nil, append(c, args...)...)
-			if err := json.Unmarshal([]byte(r.stdout), &shown); err != nil {
-				t.Fatalf("%v: %v: %s", c, err, r.stderr)
-			}
+			decode(t, []byte(r.stdout), &shown)
 		}
 		if len(args) == 0 {
 			list = append(list, int64(math.Round(shown.Diff.Seconds*1e9)))
@@ -156,9 +135,7 @@ func TestOneDuration(t *testing.T) {
 func infoOf(t *testing.T, dir, name string) (d description) {
 	t.Helper()
 	r := invoke(t, dir, nil, "info", "--json", name)
-	if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
-		t.Fatalf("%v: %s", err, r.stderr)
-	}
+	decode(t, []byte(r.stdout), &d)
 	return d
 }
 
@@ -166,16 +143,12 @@ func infoOf(t *testing.T, dir, name string) (d description) {
 func countedBy(t *testing.T, text string) string {
 	t.Helper()
 	var d description
-	if err := json.Unmarshal([]byte(text), &d); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, []byte(text), &d)
 	for i := range d.Processes {
 		d.Processes[i].Name, d.Processes[i].CommandLine = "", "" // copies describe the processes
 	}
 	out, err := json.Marshal([]any{d.Events, d.Processes, d.Threads, d.Providers, d.Lost, d.Overview})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(out)
 }
 
@@ -185,9 +158,7 @@ func conversionCounts(t *testing.T, dir, format, in string) string {
 	r := invoke(t, dir, nil, "to", format, in, "-f", "-o", "out", "--report", "json")
 	var counts map[string]any
 	lines := strings.Split(strings.TrimSpace(r.stderr), "\n")
-	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &counts); err != nil {
-		t.Fatalf("%s: %v: %s", format, err, r.stderr)
-	}
+	decode(t, []byte(lines[len(lines)-1]), &counts)
 	of := []any{r.code}
 	for _, key := range []string{"kind", "slices", "instants", "counters", "samples", "flows", "spans"} {
 		of = append(of, counts[key])

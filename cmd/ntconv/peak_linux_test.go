@@ -58,14 +58,9 @@ func prepareMeter(t *testing.T, cmd *exec.Cmd) (peak func() (mib int64)) {
 	into := filepath.Join(t.TempDir(), "peak")
 	cmd.Env = append(cmd.Env, asMeter+"="+into)
 	return func() int64 {
-		b, err := os.ReadFile(into)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := contentAt(t, into)
 		kib, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return kib >> 10
 	}
 }

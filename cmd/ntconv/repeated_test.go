@@ -95,9 +95,7 @@ func TestProposedCommands(t *testing.T) {
 		if words[0] == "view" { // it serves the profile until it is interrupted; top shows the same one
 			words[0] = "top"
 		}
-		if r := invoke(t, t.TempDir(), nil, words...); r.code != exitOK {
-			t.Errorf("%s: code %d: %s", x.Command, r.code, r.stderr)
-		}
+		succeed(t, t.TempDir(), words...)
 	}
 	for _, args := range [][]string{{"to", "pprof", "--pid", "1"}, {"top", "--pid", "1"}} {
 		args = append(args, "--max-zstd-window=256MiB", in)
@@ -112,9 +110,7 @@ func TestProposedCommands(t *testing.T) {
 			t.Errorf("%q: code %d: %s", args, r.code, r.stderr)
 			continue
 		}
-		if r := invoke(t, t.TempDir(), nil, shellWords(t, proposed)...); r.code != exitOK {
-			t.Errorf("%s: code %d: %s", proposed, r.code, r.stderr)
-		}
+		succeed(t, t.TempDir(), shellWords(t, proposed)...)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,9 +29,7 @@ func readSpans(t *testing.T, lines []byte) (all []sentSpan) {
 		var message struct {
 			ResourceSpans []struct{ ScopeSpans []struct{ Spans []sentSpan } }
 		}
-		if err := json.Unmarshal(line, &message); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, line, &message)
 		for _, r := range message.ResourceSpans {
 			for _, s := range r.ScopeSpans {
 				all = append(all, s.Spans...)
@@ -46,21 +43,15 @@ func readSpans(t *testing.T, lines []byte) (all []sentSpan) {
 func waitTrace(t *testing.T) []byte {
 	t.Helper()
 	src, err := reader.NewBytes(corpus.SharedTrace(t, "otel/otel-cpu").Data, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var b bytes.Buffer
 	w, err := writer.New(&b, src.Info(), &writer.Options{Renumber: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	isSample := func(e *ntconv.Event) bool { return clr.ClassOf(e.Type) == clr.ClassSample }
 	if _, err := ntconv.Copy(w, spangen.Waits(src, isSample)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
 	return b.Bytes()
 }
 
@@ -74,7 +65,7 @@ func TestIntervalsOfStopOnlyTraces(t *testing.T) {
 		t.Fatalf("%d %s", r.code, r.stderr)
 	}
 	spans := map[string]string{}
-	sent := readSpans(t, corpus.Read(t, filepath.Join(dir, "out.jsonl")))
+	sent := readSpans(t, contentAt(t, filepath.Join(dir, "out.jsonl")))
 	for _, s := range sent {
 		spans[s.TraceID+s.SpanID] = s.Name
 	}
@@ -100,36 +91,13 @@ func TestIntervalsOfStopOnlyTraces(t *testing.T) {
 	}
 }
 
-// Spans without the name of their program are reported. The input of a pipe ends with it.
-func TestUnnamedSpans(t *testing.T) {
-	data := corpus.Trace(t, "spans-stop").Data
-	const want = "41 as unknown_service:dotnet, because the trace names the program at its end and the input can be read only once; set --service-name"
-	for _, c := range []struct {
-		args  []string
-		input []byte
-		named bool
-	}{
-		{[]string{"-"}, data, false},
-		{[]string{"-", "--service-name", "shop"}, data, true},
-		{[]string{"-", "--batch", "512"}, data, true}, // one batch
-		{[]string{trace(t, "spans-stop")}, nil, true},
-	} {
-		r := invoke(t, t.TempDir(), c.input, append([]string{"to", "otlp", "--batch", "5", "--flush-every", "0", "-o", "-"}, c.args...)...)
-		if r.code != 0 || strings.Contains(r.stderr, want) == c.named || strings.Contains(r.stdout, "unknown_service") == c.named {
-			t.Errorf("%v: %d %s", c.args, r.code, r.stderr)
-		}
-	}
-}
-
 // --profile-id adds the label span_id of the samples of a span to its attributes.
 func TestProfileID(t *testing.T) {
 	path, dir := spanTrace(t), t.TempDir()
-	if r := invoke(t, dir, nil, "to", "otlp", "--profile-id", "-o", "spans.jsonl", path); r.code != 0 {
-		t.Fatalf("%d %s", r.code, r.stderr)
-	}
+	succeed(t, dir, "to", "otlp", "--profile-id", "-o", "spans.jsonl", path)
 	p, _, _ := convertProfile(t, path)
 	samples := totals(p, 0, "span_id")
-	for _, s := range readSpans(t, corpus.Read(t, filepath.Join(dir, "spans.jsonl"))) {
+	for _, s := range readSpans(t, contentAt(t, filepath.Join(dir, "spans.jsonl"))) {
 		found := ""
 		for _, a := range s.Attributes {
 			if a.Key == "pyroscope.profile.id" {

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,9 +14,7 @@ func TestScrubKeepsProfiles(t *testing.T) {
 	for _, name := range []string{"cpu-env", "cpu-v6", "alloc-verbose", "exceptions", "waits"} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if r := invoke(t, dir, nil, "scrub", trace(t, name), "clean.nettrace"); r.code != 0 {
-				t.Fatal(r.stderr)
-			}
+			succeed(t, dir, "scrub", trace(t, name), "clean.nettrace")
 			want := invoke(t, dir, nil, "to", "folded", "-q", "-o", "-", trace(t, name))
 			got := invoke(t, dir, nil, "to", "folded", "-q", "-o", "-", "clean.nettrace")
 			if want.code != got.code || want.stdout == "" || want.stdout != got.stdout {
@@ -32,9 +29,7 @@ func TestScrubKeepsSpans(t *testing.T) {
 	dir := t.TempDir()
 	want := spanTree(t, dir, trace(t, "spans-stop"))
 	for _, ids := range []string{"keep", "hash"} {
-		if r := invoke(t, dir, nil, "scrub", "-f", "--ids", ids, trace(t, "spans-stop"), "clean.nettrace"); r.code != 0 {
-			t.Fatal(r.stderr)
-		}
+		succeed(t, dir, "scrub", "-f", "--ids", ids, trace(t, "spans-stop"), "clean.nettrace")
 		got := spanTree(t, dir, "clean.nettrace")
 		if ids == "keep" && !slices.Equal(want.rows, got.rows) {
 			t.Errorf("%q became %q", want.rows, got.rows)
@@ -53,13 +48,8 @@ type tree struct{ rows, shape []string }
 
 func spanTree(t *testing.T, dir, in string) (out tree) {
 	t.Helper()
-	if r := invoke(t, dir, nil, "to", "otlp", "-f", "-o", "spans.jsonl", in); r.code != 0 {
-		t.Fatal(r.stderr)
-	}
-	b, err := os.ReadFile(filepath.Join(dir, "spans.jsonl"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	succeed(t, dir, "to", "otlp", "-f", "-o", "spans.jsonl", in)
+	b := contentAt(t, filepath.Join(dir, "spans.jsonl"))
 	type spanJSON struct {
 		TraceID, SpanID, ParentSpanID, StartTimeUnixNano, EndTimeUnixNano string
 		Kind                                                              int
@@ -71,9 +61,7 @@ func spanTree(t *testing.T, dir, in string) (out tree) {
 		var batch struct {
 			ResourceSpans []struct{ ScopeSpans []struct{ Spans []spanJSON } }
 		}
-		if err := json.Unmarshal([]byte(line), &batch); err != nil {
-			t.Fatal(err)
-		}
+		decode(t, []byte(line), &batch)
 		for _, r := range batch.ResourceSpans {
 			for _, s := range r.ScopeSpans {
 				spans = append(spans, s.Spans...)

@@ -33,20 +33,14 @@ func plantedInputs(t *testing.T, dir string) (files []string, tr *secretgen.Trac
 	tr = secretgen.New(secretgen.Keys(scrub.DefaultPolicy))
 	var file bytes.Buffer
 	sink, err := writer.New(&file, tr.Info, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	named := symbol.SynthesizeTo(sink, &symbol.SynthesizeOptions{})
 	if _, err := ntconv.Copy(named, ntconvtest.NewSource(tr.Info, tr.Events...)); err != nil {
 		t.Fatal(err)
 	}
-	if err := named.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, named.Close())
 	put := func(name string, b []byte) {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), b, 0o600))
 		files = append(files, name)
 	}
 	put("planted.nettrace", file.Bytes())
@@ -74,9 +68,7 @@ func plantedProfile(t *testing.T, tr *secretgen.Trace) []byte {
 		Comments: []string{text("comment")}, DropFrames: text("drop"), KeepFrames: text("keep"), DocURL: text("url"), TimeNanos: 1e18,
 	}
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.Write(&b))
 	return b.Bytes()
 }
 
@@ -97,9 +89,7 @@ func plantedTimeline(t *testing.T, tr *secretgen.Trace) []byte {
 		{"ph": "i", "name": "large", "pid": 1, "tid": 1, "ts": 7, "args": object{"text": strings.Repeat(text("large")+" ", 6000)}},
 	}
 	b, err := json.Marshal(object{"traceEvents": events, "otherData": object{"a": text("other")}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return b
 }
 
@@ -133,9 +123,7 @@ func plantedSpans(t *testing.T, tr *secretgen.Trace) []byte {
 			"spans": []object{span("eee19b7ec3c1b174", ""), span("eee19b7ec3c1b176", strings.Repeat(" "+text("large"), 6000))},
 		}},
 	}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return append(b, '\n')
 }
 
@@ -144,19 +132,13 @@ func plantedSpans(t *testing.T, tr *secretgen.Trace) []byte {
 func TestScrubbedOutputsOfAllFormats(t *testing.T) {
 	dir := t.TempDir()
 	inputs, tr := plantedInputs(t, dir)
-	if err := os.WriteFile(filepath.Join(dir, "policy"), []byte(secretgen.Strict(scrub.DefaultPolicy)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "policy"), []byte(secretgen.Strict(scrub.DefaultPolicy)), 0o600))
 	for i, in := range inputs {
 		base := filepath.Join("out", string(rune('a'+i)))
-		if err := os.MkdirAll(filepath.Join(dir, base), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, base), 0o700))
 		flags := []string{"scrub", "--policy", "policy", "--key", scrubKey, "--methods", "hash", in}
 		clean := filepath.Join(base, "clean.nettrace")
-		if r := invoke(t, dir, nil, append(flags, clean)...); r.code != 0 {
-			t.Fatalf("%s: %s", in, r.stderr)
-		}
+		succeed(t, dir, append(flags, clean)...)
 		written := 0
 		for _, to := range formats.Writable() {
 			for k, args := range [][]string{append(flags, filepath.Join(base, "direct"+to.Exts[0])), {"convert", clean, filepath.Join(base, "later"+to.Exts[0])}} {
@@ -172,9 +154,7 @@ func TestScrubbedOutputsOfAllFormats(t *testing.T) {
 			t.Errorf("%s: %d outputs, which are too few", in, written)
 		}
 		r := invoke(t, dir, nil, "print", "--json", "--stacks", clean)
-		if err := os.WriteFile(filepath.Join(dir, base, "print.json"), []byte(r.stdout), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, base, "print.json"), []byte(r.stdout), 0o600))
 	}
 	searchSecrets(t, filepath.Join(dir, "out"), tr)
 }
@@ -207,9 +187,7 @@ func searchSecrets(t *testing.T, dir string, tr *secretgen.Trace) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // marker replaces secrets that are found.
@@ -242,9 +220,7 @@ func opened(t *testing.T, path string, b []byte) []string {
 		add(r, err)
 	case bytes.HasPrefix(b, []byte("PK\x03\x04")):
 		z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, f := range z.File {
 			r, err := f.Open()
 			add(r, err)

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -31,15 +30,7 @@ func spanTrace(t *testing.T) string {
 	p := &ntconv.Process{PID: 7, PointerSize: 8}
 	threads := []*ntconv.Thread{{TID: 70, Process: p}, {TID: 71, Process: p}}
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9, Wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, PointerSize: 8}
-	path := filepath.Join(t.TempDir(), "spans.nettrace")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := writer.New(f, info, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var events []*ntconv.Event
 	var seq [2]uint32
 	write := func(th int, at time.Duration, typ *ntconv.Type) {
 		seq[th]++
@@ -47,9 +38,7 @@ func spanTrace(t *testing.T) string {
 		if typ == sample {
 			e.Payload, e.Stack = binary.LittleEndian.AppendUint32(nil, 2), &ntconv.Stack{PCs: []uint64{0x1000, 0x2000}}
 		}
-		if err := w.Write(e); err != nil {
-			t.Fatal(err)
-		}
+		events = append(events, e)
 	}
 	for ms := range 50 {
 		at := time.Duration(ms) * time.Millisecond
@@ -59,12 +48,21 @@ func spanTrace(t *testing.T) string {
 			write(0, at+time.Millisecond/2, types[name])
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
+	return writeTrace(t, "spans.nettrace", info, events...)
+}
+
+// writeTrace writes events as a trace to a file in a new directory and returns its path.
+func writeTrace(t testing.TB, name string, info *ntconv.Info, events ...*ntconv.Event) string {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := writer.New(&b, info, nil)
+	must(t, err)
+	for _, e := range events {
+		must(t, w.Write(e))
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Close())
+	path := filepath.Join(t.TempDir(), name)
+	must(t, os.WriteFile(path, b.Bytes(), 0o600))
 	return path
 }
 
@@ -76,11 +74,9 @@ func convertProfile(t *testing.T, args ...string) (*profile.Profile, []byte, str
 	if r.code != 0 {
 		t.Fatalf("%v: %d %s", args, r.code, r.stderr)
 	}
-	b := corpus.Read(t, filepath.Join(dir, "out.pb.gz"))
+	b := contentAt(t, filepath.Join(dir, "out.pb.gz"))
 	p, err := profile.ParseData(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p, b, r.stderr
 }
 
@@ -145,44 +141,6 @@ func TestSpanLabels(t *testing.T) {
 	}
 }
 
-// The summary as JSON has the counts as members.
-func TestSpanLinksAsJSON(t *testing.T) {
-	path, dir := spanTrace(t), t.TempDir()
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"to", "pprof", path, "-o", "a.pb.gz"}, `"span_links":{"samples":100,"label":0,"activity":0,"thread":21}`},
-		{[]string{"to", "pprof", "--span-link", "off", path, "-o", "b.pb.gz"}, ""},
-		{[]string{"to", "pprof", trace(t, "cpu-env"), "-o", "c.pb.gz"}, ""},
-	} {
-		r := invoke(t, dir, nil, append(c.args, "--report", "json")...)
-		if !json.Valid([]byte(r.stderr)) || !strings.Contains(r.stderr, c.want) || strings.Contains(r.stderr, "span_links") != (c.want != "") {
-			t.Errorf("%v: %s, want %s", c.args, r.stderr, c.want)
-		}
-	}
-}
-
-// Standard input is read once unless the user asks for labels.
-func TestSpanLabelsOfPipe(t *testing.T) {
-	path := spanTrace(t)
-	_, want, _ := convertProfile(t, path)
-	_, off, _ := convertProfile(t, "--span-link", "off", path)
-	input, dir := corpus.Read(t, path), t.TempDir()
-	r := invoke(t, dir, input, "to", "pprof", "-")
-	if r.code != 0 || r.stdout != string(off) || !strings.Contains(r.stderr, "--span-link auto copies it to a temporary file") {
-		t.Errorf("%d %s", r.code, r.stderr)
-	}
-	r = invoke(t, dir, input, "to", "pprof", "--span-link", "auto", "-")
-	if r.code != 0 || r.stdout != string(want) || !strings.Contains(r.stderr, "21 of 100 samples linked") {
-		t.Errorf("%d %s", r.code, r.stderr)
-	}
-	without := corpus.Trace(t, "cpu-env").Data
-	if r = invoke(t, dir, without, "to", "pprof", "-"); r.code != 0 || strings.Contains(r.stderr, "span") {
-		t.Errorf("%d %s", r.code, r.stderr)
-	}
-}
-
 // --during selects the events of active spans, with the weights of the whole trace.
 func TestDuring(t *testing.T) {
 	path := spanTrace(t)
@@ -200,28 +158,6 @@ func TestDuring(t *testing.T) {
 			t.Errorf("%s: %d ns, want %d: %s", expr, got, want, stderr)
 		}
 	}
-	dir := t.TempDir()
-	for _, c := range []struct {
-		args []string
-		want string // in what is printed
-	}{
-		{[]string{"top", "--during", `span.name == "Pay"`, path}, "Total samples = 5ms"},
-		{[]string{"top", "--during", `span.name == "Pay"`, path}, "--during: 1 of 3 spans selected"},
-		{[]string{"to", "folded", "--during", `span.name == "Pay"`, path, "-o", "-"}, " 5000000\n"},
-		{[]string{"print", "--during", `span.name == "Pay"`, path}, "7 of 106 events"},
-		{[]string{"info", "--during", `span.name == "Pay"`, path}, "ThreadSample"},
-		{[]string{"filter", "--during", `span.name == "Pay"`, path, "pay.nettrace"}, "7 of 106 events"},
-		{[]string{"top", "--during", `span.name == "Cart"`, "pay.nettrace"}, "no sample"},
-		{[]string{"top", "--during", `span.name == "Pay"`, "pay.nettrace"}, "Total samples = 5ms"},
-	} {
-		r := invoke(t, dir, nil, c.args...)
-		if !strings.Contains(r.stdout+r.stderr, c.want) {
-			t.Errorf("%v: %d\n%s%s, want %s", c.args, r.code, r.stdout, r.stderr, c.want)
-		}
-	}
-	if r := invoke(t, dir, corpus.Read(t, path), "top", "--during", `span.name == "Pay"`, "-"); !strings.Contains(r.stdout, "Total samples = 5ms") {
-		t.Errorf("standard input: %d %s%s", r.code, r.stdout, r.stderr)
-	}
 }
 
 // The time of the methods Busy.Scan and Busy.Pay is the time of the spans scan and pay in which the program called
@@ -232,9 +168,7 @@ func TestSpanTruth(t *testing.T) {
 	var truth struct {
 		Busy []struct{ ScanStartQpc, EndQpc int64 }
 	}
-	if err := json.Unmarshal(corpus.Read(t, corpus.Shared(t, "data", "otel", "otel-cpu.truth.json")), &truth); err != nil {
-		t.Fatal(err)
-	}
+	decode(t, contentAt(t, corpus.Shared(t, "data", "otel", "otel-cpu.truth.json")), &truth)
 	measured := int64(0)
 	for _, b := range truth.Busy {
 		measured += b.EndQpc - b.ScanStartQpc
@@ -271,21 +205,9 @@ func inMethod(s *profile.Sample, prefix string) bool {
 // and spans can be joined.
 func TestSpanLabelsAreThoseOfOTLP(t *testing.T) {
 	path, dir := spanTrace(t), t.TempDir()
-	if r := invoke(t, dir, nil, "to", "otlp", "-o", "spans.jsonl", path); r.code != 0 {
-		t.Fatalf("%d %s", r.code, r.stderr)
-	}
-	var message struct {
-		ResourceSpans []struct {
-			ScopeSpans []struct {
-				Spans []struct{ TraceID, SpanID, Name string }
-			}
-		}
-	}
-	if err := json.Unmarshal(corpus.Read(t, filepath.Join(dir, "spans.jsonl")), &message); err != nil {
-		t.Fatal(err)
-	}
+	succeed(t, dir, "to", "otlp", "-o", "spans.jsonl", path)
 	sent := map[string]bool{}
-	for _, s := range message.ResourceSpans[0].ScopeSpans[0].Spans {
+	for _, s := range readSpans(t, contentAt(t, filepath.Join(dir, "spans.jsonl"))) {
 		sent[s.TraceID+" "+s.SpanID+" "+s.Name] = true
 	}
 	p, _, _ := convertProfile(t, "--span-name", path)
@@ -297,30 +219,5 @@ func TestSpanLabelsAreThoseOfOTLP(t *testing.T) {
 	}
 	if len(sent) != 3 || !maps.Equal(sent, labels) {
 		t.Errorf("sent %v, labels %v", sent, labels)
-	}
-}
-
-// The advice for a trace without the spans that --spans selects is how to record those.
-func TestSpansAdvice(t *testing.T) {
-	const activities = "record Activities with"
-	for flags, want := range map[string][]string{
-		"":                   {activities},
-		"--spans labels,gc":  {activities},
-		"--spans all":        {activities},
-		"--spans gc,jit":     {"--clrevents gc records", "--clrevents jit --clreventlevel verbose records"},
-		"--spans waits":      {"--clrevents waithandle --clreventlevel verbose records"},
-		"--spans requests":   {"--providers Microsoft.AspNetCore.Hosting:"},
-		"--spans contention": {"--clrevents contention records"},
-		"--spans exceptions": {"--clrevents exception records"},
-	} {
-		r := invoke(t, t.TempDir(), nil, append(strings.Fields("to otlp -o x "+flags), trace(t, "cpu-env"))...)
-		for _, text := range want {
-			if r.code != exitEmpty || !strings.Contains(r.stderr, text) {
-				t.Errorf("%s: code %d, no %q in: %s", flags, r.code, text, r.stderr)
-			}
-		}
-		if want[0] != activities && strings.Contains(r.stderr, activities) {
-			t.Errorf("%s: %s", flags, r.stderr)
-		}
 	}
 }

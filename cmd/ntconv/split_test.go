@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -29,12 +28,8 @@ func TestSplitByProcess(t *testing.T) {
 		for _, member := range members {
 			name := strings.TrimSuffix(filepath.Base(member), ".nettrace")
 			pid := name[strings.LastIndexByte(name, '-')+1:]
-			if r := invoke(t, dir, nil, "filter", "-f", "--pid", pid, in, "one.nettrace"); r.code != exitOK {
-				t.Fatalf("%s: filter: %s", name, r.stderr)
-			}
-			if r := invoke(t, dir, nil, "verify", "--order", "file", "--ignore", "marks", member, "one.nettrace"); r.code != exitOK {
-				t.Errorf("%s: %s", name, r.stderr)
-			}
+			succeed(t, dir, "filter", "-f", "--pid", pid, in, "one.nettrace")
+			succeed(t, dir, "verify", "--order", "file", "--ignore", "marks", member, "one.nettrace")
 			if r := invoke(t, dir, nil, "to", "nettrace", "--split-by", "process", "--pid", pid, in, "-f", "-o", "alone/"); !strings.Contains(r.stderr, "alone/: 1 file,") {
 				t.Errorf("%s: a selection of one process: %s", name, r.stderr)
 			}
@@ -57,42 +52,11 @@ func withoutLine(text, prefix string) string {
 	return b.String()
 }
 
-// A directory of traces appears complete or not at all, and replaces nothing without -f.
-func TestSplitOutput(t *testing.T) {
-	dir := t.TempDir()
-	in := trace(t, "cpu-env")
-	for _, c := range []struct {
-		args, want string
-		code       int
-	}{
-		{"-o -", "--split-by writes a directory; name it with -o DIR/", exitUsage},
-		{"-o parts", "parts: 1 file, 1,786 events", exitOK},
-		{"-o parts", "-f overwrites it", exitOutput},
-		{"-f -o parts/", "parts/: 1 file", exitOK},
-		{"", "1 file, 1,786 events", exitOK},
-		{"--pid 1 -o none/", "no events match --pid 1", exitEmpty},
-	} {
-		r := invoke(t, dir, nil, append([]string{"to", "nettrace", "--split-by", "process", in}, strings.Fields(c.args)...)...)
-		if r.code != c.code || !strings.Contains(r.stderr, c.want) {
-			t.Errorf("%s: code %d: %s", c.args, r.code, r.stderr)
-		}
-	}
-	if r := invoke(t, dir, nil, "filter", "--split-by", "process", in, "-"); r.code != exitUsage || !strings.Contains(r.stderr, "filter writes one trace; ntconv to nettrace takes --split-by and the same selection") {
-		t.Errorf("filter to standard output: code %d: %s", r.code, r.stderr)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 2 || entries[0].Name() != "cpu-env" || entries[1].Name() != "parts" {
-		t.Errorf("%v, %v", entries, err)
-	}
-}
-
 // A described trace names the runtime's events for readers that know only metadata, and converts to the same profile.
 func TestDescribe(t *testing.T) {
 	dir := t.TempDir()
 	in := trace(t, "cpu-env")
-	if r := invoke(t, dir, nil, "to", "nettrace", "--describe", in, "-o", "described.nettrace"); r.code != exitOK {
-		t.Fatal(r.stderr)
-	}
+	succeed(t, dir, "to", "nettrace", "--describe", in, "-o", "described.nettrace")
 	for _, args := range []string{"print --json --crc", "to pprof --report json -o -"} {
 		plain := invoke(t, dir, nil, append(strings.Fields(args), in)...)
 		described := invoke(t, dir, nil, append(strings.Fields(args), "described.nettrace")...)

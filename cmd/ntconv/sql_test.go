@@ -18,9 +18,7 @@ func fakeDuckDB(t *testing.T, then string) {
 	t.Helper()
 	dir := t.TempDir()
 	script := "#!/bin/sh\nwhile [ $# -gt 0 ]; do echo \"arg $1\"; if [ \"$1\" = -init ]; then sed 's/^/init /' \"$2\"; fi; shift; done\nsed 's/^/in /'\n" + then + "\n"
-	if err := os.WriteFile(filepath.Join(dir, "duckdb"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "duckdb"), []byte(script), 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
@@ -39,13 +37,9 @@ func runSQL(t *testing.T, args ...string) result {
 func tableDir(t *testing.T, name string, tables ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(dir, 0o777))
 	for _, table := range tables {
-		if err := os.WriteFile(filepath.Join(dir, table+".parquet"), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, table+".parquet"), nil, 0o666))
 	}
 	return dir
 }
@@ -115,9 +109,7 @@ func TestSQLUsage(t *testing.T) {
 // --views prints views over a dataset by the keys of its directories.
 func TestSQLViews(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "fleet")
-	if r := invoke(t, t.TempDir(), nil, "to", "parquet", "-q", "--dataset", root, "--partition", "day,service", trace(t, "empty")); r.code != exitOK {
-		t.Fatal(r.stderr)
-	}
+	succeed(t, t.TempDir(), "to", "parquet", "-q", "--dataset", root, "--partition", "day,service", trace(t, "empty"))
 	r := runSQL(t, "--views", root)
 	if r.code != exitOK || r.stderr != "" || !strings.Contains(r.stdout, "/day=*/service=*/trace=*/events.parquet'") {
 		t.Errorf("exit code %d, messages %q, output\n%s", r.code, r.stderr, r.stdout)
@@ -139,9 +131,7 @@ func TestSQLViews(t *testing.T) {
 	if err != nil || len(traces) != 1 {
 		t.Fatal(traces, err)
 	}
-	if err := os.RemoveAll(traces[0]); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(traces[0]))
 	if r := runSQL(t, "--views", root); r.code != exitInput || !strings.Contains(r.stderr, "no traces") {
 		t.Errorf("exit code %d, messages %q", r.code, r.stderr)
 	}
@@ -153,23 +143,18 @@ func TestSQLInterrupted(t *testing.T) {
 	fakeDuckDB(t, "echo $$ > "+started+".tmp; mv "+started+".tmp "+started+"; exec sleep 600")
 	temp := t.TempDir()
 	cmd := command(t, temp, "sql", "SELECT 1", tableDir(t, "app.parquet", "events"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	var pid int
 	waitFor(t, "the start of the program", func() bool {
 		b, err := os.ReadFile(started)
 		if err != nil {
 			return false
 		}
-		if pid, err = strconv.Atoi(strings.TrimSpace(string(b))); err != nil {
-			t.Fatal(err)
-		}
+		pid, err = strconv.Atoi(strings.TrimSpace(string(b)))
+		must(t, err)
 		return true
 	})
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if code := exitCode(t, cmd.Wait()); code != exitSignal+int(syscall.SIGTERM) {
 		t.Errorf("exit code %d", code)
 	}
@@ -185,13 +170,9 @@ func TestSQLInterruptedConversion(t *testing.T) {
 	temp := t.TempDir()
 	cmd := command(t, temp, "sql", "SELECT 1", "-")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer in.Close()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	data := unpacked(t, "cpu-env")
 	if _, err := in.Write(data[:len(data)/2]); err != nil {
 		t.Fatal(err)
@@ -200,9 +181,7 @@ func TestSQLInterruptedConversion(t *testing.T) {
 		found, _ := filepath.Glob(filepath.Join(temp, "ntconv-*", ".ntconv-*"))
 		return len(found) > 0
 	})
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if code := exitCode(t, cmd.Wait()); code != exitSignal+int(syscall.SIGTERM) {
 		t.Errorf("exit code %d", code)
 	}

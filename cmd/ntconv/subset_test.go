@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,10 +27,7 @@ func TestSelectionsAreSubsets(t *testing.T) {
 			if r.code != exitOK {
 				t.Fatalf("%v: code %d: %s", args, r.code, r.stderr)
 			}
-			data, err := os.ReadFile(filepath.Join(dir, "out.nettrace"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := contentAt(t, filepath.Join(dir, "out.nettrace"))
 			return data
 		}
 		with, without := read("filter"), read("filter", "--keep-symbols=false")
@@ -58,9 +54,7 @@ func TestSplitSelectionKeepsSymbols(t *testing.T) {
 		for _, pid := range pids {
 			args = append(args, "--pid", pid)
 		}
-		if r := invoke(t, dir, nil, args...); r.code != exitOK {
-			t.Fatalf("code %d: %s", r.code, r.stderr)
-		}
+		succeed(t, dir, args...)
 		parts, err := filepath.Glob(filepath.Join(dir, "parts", "*"))
 		if err != nil || len(parts) != len(pids) {
 			t.Fatalf("%q of processes %v, error %v", parts, pids, err)

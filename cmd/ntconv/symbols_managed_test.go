@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
 	"testing"
@@ -26,9 +25,7 @@ func TestLinesOfManagedFrames(t *testing.T) {
 		t.Errorf("convert and to pprof write different profiles: %s", converted.stderr)
 	}
 	p, err := profile.ParseData([]byte(located.stdout))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := make(map[int64]bool)
 	for _, l := range p.Location {
 		for _, line := range l.Line {
@@ -66,9 +63,7 @@ func TestSymbolsListsPDBs(t *testing.T) {
 	}{{"managed", 1, 0, 3}, {"managed/other", 0, 2, 3}} {
 		r := invoke(t, "", nil, "symbols", "--json", "--lines", "--symbols", corpus.Path(c.dir), trace)
 		var got list
-		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
-			t.Fatalf("%v\n%s", err, r.stdout)
-		}
+		decode(t, []byte(r.stdout), &got)
 		used := 0
 		for _, l := range got.Lines {
 			if len(l.Files.Used) > 0 {

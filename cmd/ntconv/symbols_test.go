@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,7 +16,6 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/tables"
-	"github.com/ntconv/ntconv/writer"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -33,7 +31,7 @@ func compileNative(t *testing.T, dir string, factor int) nativeProgram {
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("gcc is not installed")
 	}
-	p := nativeProgram{file: filepath.Join(dir, "app"), trace: filepath.Join(dir, "app.nettrace")}
+	p := nativeProgram{file: filepath.Join(dir, "app")}
 	source := filepath.Join(dir, "app.c")
 	text := fmt.Sprintf(`static __attribute__((noinline)) int inner_work(int n) { return n / %d; }
 static inline __attribute__((always_inline)) int middle(int n) {
@@ -42,26 +40,18 @@ static inline __attribute__((always_inline)) int middle(int n) {
 __attribute__((noinline)) int outer_work(int n) { return middle(n) ^ 5; }
 int main(int argc, char **argv) { return outer_work(argc); }
 `, factor)
-	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(source, []byte(text), 0o600))
 	if out, err := exec.Command("gcc", "-O2", "-g", "-o", p.file, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	f, err := elf.Open(p.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	id, err := f.Section(".note.gnu.build-id").Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.id = hex.EncodeToString(id[16:])
 	syms, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	const bias = 0x7f00_0000_0000
 	var inner, outer elf.Symbol
 	for _, s := range syms {
@@ -74,91 +64,50 @@ int main(int argc, char **argv) { return outer_work(argc); }
 	}
 	code := f.Section(".text")
 	data, err := code.Data()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	call := bytes.IndexByte(data[outer.Value-code.Addr:], 0xe8) // the first call in outer, which is 5 bytes long
+	var b nativeTrace
 	for _, g := range f.Progs {
 		if g.Type == elf.PT_LOAD && g.Flags&elf.PF_X != 0 {
 			start := g.Vaddr &^ 0xfff
-			b := traceBuilder{tb: t, proc: &ntconv.Process{PID: 77, PointerSize: 8}}
-			b.system(5, ntconv.UintValue(1), ntconv.StringValue(`{"type":"ELF","build_id":"`+p.id+`"}`), ntconv.StringValue(""))
-			b.system(3, ntconv.UintValue(0), ntconv.UintValue(bias+start), ntconv.UintValue(bias+(g.Vaddr+g.Memsz)|0xfff),
-				ntconv.UintValue(g.Off&^0xfff), ntconv.StringValue("/srv/shop/app"), ntconv.UintValue(1))
+			b.add(t, clr.UniversalSystem, 5, "ProcessMappingMetadata", nil, ntconv.UintValue(1), ntconv.StringValue(`{"type":"ELF","build_id":"`+p.id+`"}`),
+				ntconv.StringValue(""))
+			b.add(t, clr.UniversalSystem, 3, "ProcessMapping", nil, ntconv.UintValue(0), ntconv.UintValue(bias+start),
+				ntconv.UintValue(bias+(g.Vaddr+g.Memsz)|0xfff), ntconv.UintValue(g.Off&^0xfff), ntconv.StringValue("/srv/shop/app"), ntconv.UintValue(1))
+			stack := &ntconv.Stack{PCs: []uint64{bias + inner.Value + 1, bias + outer.Value + uint64(call) + 5, bias + start}} // the last one has no function
 			for range 10 {
-				b.sample(bias+inner.Value+1, bias+outer.Value+uint64(call)+5, bias+start) // the last one has no function
+				b.add(t, "Universal.Events", 1, "cpu", stack, ntconv.UintValue(1))
 			}
-			b.write(p.trace)
 		}
 	}
+	p.trace = writeTrace(t, "app.nettrace", &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}, b...)
 	return p
 }
 
-// A traceBuilder collects events of Universal.System and samples of one thread.
-type traceBuilder struct {
-	tb     testing.TB
-	proc   *ntconv.Process
-	thread *ntconv.Thread
-	events []*ntconv.Event
-	types  map[string]*ntconv.Type
-}
+// nativeTrace are the events of one thread.
+type nativeTrace []*ntconv.Event
 
-func (b *traceBuilder) add(provider string, id uint32, name string, stack *ntconv.Stack, values ...ntconv.Value) {
-	b.tb.Helper()
-	if b.types == nil {
-		b.types, b.thread = make(map[string]*ntconv.Type), &ntconv.Thread{TID: 78, Process: b.proc}
+func (b *nativeTrace) add(t *testing.T, provider string, id uint32, name string, stack *ntconv.Stack, values ...ntconv.Value) {
+	t.Helper()
+	e := &ntconv.Event{
+		Time: ntconv.Ticks(1000 * (len(*b) + 1)), Type: &ntconv.Type{Provider: provider, ID: id, Name: name}, Stack: stack,
+		Thread: &ntconv.Thread{TID: 78, Process: &ntconv.Process{PID: 77, PointerSize: 8}},
 	}
-	typ := b.types[name]
-	if typ == nil {
-		typ = &ntconv.Type{Provider: provider, ID: id, Name: name}
-		if layout := clr.Lookup(provider, id, 0); layout != nil {
-			typ.Fields = layout.Fields
-		} else {
-			typ.Fields = []ntconv.Field{{Name: "Value", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}}
-		}
-		b.types[name] = typ
-	}
-	payload, err := ntconv.AppendFields(nil, typ.Fields, values, 8)
-	if err != nil {
-		b.tb.Fatal(err)
-	}
-	b.events = append(b.events, &ntconv.Event{
-		Time: ntconv.Ticks(1000 * (len(b.events) + 1)), Type: typ, Thread: b.thread, Capture: b.thread, Stack: stack, Payload: payload,
-	})
-}
-
-func (b *traceBuilder) system(id uint32, values ...ntconv.Value) {
-	b.tb.Helper()
-	names := map[uint32]string{3: "ProcessMapping", 5: "ProcessMappingMetadata"}
-	b.add(clr.UniversalSystem, id, names[id], nil, values...)
-}
-
-func (b *traceBuilder) sample(pcs ...uint64) {
-	b.tb.Helper()
-	b.add("Universal.Events", 1, "cpu", &ntconv.Stack{PCs: pcs}, ntconv.UintValue(1))
-}
-
-func (b *traceBuilder) write(name string) {
-	b.tb.Helper()
-	out, err := os.Create(name)
-	if err != nil {
-		b.tb.Fatal(err)
-	}
-	w, err := writer.New(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}, nil)
-	for _, e := range b.events {
-		if err == nil {
-			err = w.Write(e)
+	if n := len(*b); n > 0 {
+		if e.Thread = (*b)[n-1].Thread; (*b)[n-1].Type.Name == name {
+			e.Type = (*b)[n-1].Type
 		}
 	}
-	if err == nil {
-		err = w.Close()
+	if layout := clr.Lookup(provider, id, 0); layout != nil {
+		e.Type.Fields = layout.Fields
+	} else {
+		e.Type.Fields = []ntconv.Field{{Name: "Value", Type: ntconv.FieldType{Code: ntconv.TypeVarUint}}}
 	}
-	if err == nil {
-		err = out.Close()
-	}
-	if err != nil {
-		b.tb.Fatal(err)
-	}
+	var err error
+	e.Payload, err = ntconv.AppendFields(nil, e.Type.Fields, values, 8)
+	must(t, err)
+	e.Capture = e.Thread
+	*b = append(*b, e)
 }
 
 // inputs returns the names of files with the samples of the trace: the trace, the profile that it becomes without
@@ -168,9 +117,7 @@ func (p *nativeProgram) inputs(t *testing.T) []string {
 	dir := filepath.Dir(p.trace)
 	profile, again := filepath.Join(dir, "app.pb.gz"), filepath.Join(dir, "again.nettrace")
 	for _, args := range [][]string{{"to", "pprof", p.trace, "-o", profile}, {"to", "nettrace", profile, "-o", again}} {
-		if r := invoke(t, dir, nil, args...); r.code != 0 {
-			t.Fatal(r.stderr)
-		}
+		succeed(t, dir, args...)
 	}
 	return []string{p.trace, profile, again}
 }
@@ -202,7 +149,7 @@ func checkSymbolsOfFiles(t *testing.T, dir, in string) {
 		}
 		unpack := func(s string) string {
 			if strings.HasPrefix(s, "\x1f\x8b") {
-				return string(gunzip(t, []byte(s)))
+				return string(decompressed(t, []byte(s)))
 			}
 			return s
 		}
@@ -296,9 +243,7 @@ func checkSymbolsCommand(t *testing.T, p *nativeProgram, in string, events int64
 	} {
 		r := invoke(t, t.TempDir(), nil, append([]string{"symbols", "--json", in}, c.flags...)...)
 		var got symbolList
-		if err := json.Unmarshal([]byte(r.stdout), &got); err != nil {
-			t.Fatalf("%v\n%s%s", err, r.stdout, r.stderr)
-		}
+		decode(t, []byte(r.stdout), &got)
 		if got.Frames != 3*events || got.FromFiles != c.fromFiles || got.Unresolved != c.unresolved || got.FromTrace != 0 || len(got.Symbols) != 1 {
 			t.Errorf("%v: %+v", c.flags, got)
 			continue
@@ -306,20 +251,5 @@ func checkSymbolsCommand(t *testing.T, p *nativeProgram, in string, events int64
 		if row := got.Symbols[0]; row.File != "/srv/shop/app" || row.BuildID != p.id || len(row.Status.Used) != min(1, len(c.flags)) {
 			t.Errorf("%v: %+v", c.flags, row)
 		}
-	}
-}
-
-// TestPrintSymbolsWithoutInput checks the message for the flag that --frames has replaced.
-func TestPrintSymbolsWithoutInput(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "trace.nettrace"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := invoke(t, dir, nil, "print", "--symbols", "trace.nettrace")
-	if r.code != exitUsage || !strings.Contains(r.stderr, "ntconv print --frames trace.nettrace") {
-		t.Errorf("exit code %d: %s", r.code, r.stderr)
-	}
-	if r := invoke(t, dir, nil, "top", "--symbols", "absent", trace(t, "cpu-v6")); r.code != exitUsage || !strings.Contains(r.stderr, "absent: no such file") {
-		t.Errorf("exit code %d for a directory that does not exist: %s", r.code, r.stderr)
 	}
 }

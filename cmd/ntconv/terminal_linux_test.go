@@ -20,17 +20,11 @@ func openTerminal(t *testing.T) (master, slave *os.File) {
 		t.Skip("no pseudo terminals: ", err)
 	}
 	t.Cleanup(func() { master.Close() })
-	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
 	n, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return master, slave
 }
 
@@ -57,7 +51,7 @@ func refusesTerminal(t *testing.T, args ...string) {
 	}
 }
 
-// Progress is for terminals: what goes to a file has none, which TestQuiet and TestExitCodes show. It leaves nothing
+// Progress is for terminals: what goes to a file has none, which testdata/messages shows. It leaves nothing
 // before what the command says in the end; TestProgressEnds has more of that.
 func TestProgress(t *testing.T) {
 	for what, args := range map[string][]string{
@@ -78,13 +72,9 @@ func TestUploadProgress(t *testing.T) {
 	master, slave := openTerminal(t)
 	cmd := command(t, t.TempDir(), "to", "otlp", "--endpoint", receiver.URL+"/v1/traces", "-")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Stderr = slave
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	slave.Close()
 	data := unpacked(t, "spans-stop")
 	if _, err := in.Write(data[:len(data)-10]); err != nil {
@@ -117,13 +107,9 @@ func progressOf(t *testing.T, what string, args ...string) string {
 	master, slave := openTerminal(t)
 	cmd := command(t, t.TempDir(), args...)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd.Stderr = slave
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	slave.Close()
 	if _, err := in.Write(unpacked(t, "cpu-env")[:100_000]); err != nil {
 		t.Fatal(err)

@@ -63,13 +63,9 @@ func TestFailingWrites(t *testing.T) {
 		{"print", "-o", "out", trace(t, "cpu-env")},
 	} {
 		dir := t.TempDir()
-		if r := invoke(t, dir, nil, args...); r.code != exitOK {
-			t.Fatal(r.stderr)
-		}
+		succeed(t, dir, args...)
 		info, err := os.Stat(filepath.Join(dir, "out"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, old := range []string{"", "old"} {
 			for limit := int64(0); limit < info.Size(); limit = limit*3 + 100 {
 				dir := t.TempDir()
@@ -131,12 +127,8 @@ func TestSignals(t *testing.T) {
 		var said bytes.Buffer
 		cmd.Stderr = &said
 		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, cmd.Start())
 		// The trace does not end, so the command waits for more.
 		go func() { _, _ = in.Write(unpacked(t, "cpu-env")[:200_000]) }()
 		if c.args[1] == "--frames" {
@@ -144,9 +136,7 @@ func TestSignals(t *testing.T) {
 		} else {
 			waitFor(t, "a temporary file", func() bool { return len(files(t, dir)) == 1 })
 		}
-		if err := cmd.Process.Signal(c.signal); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Signal(c.signal))
 		if code := exitCode(t, cmd.Wait()); code != c.code {
 			t.Errorf("%v: code %d, want %d", c.signal, code, c.code)
 		}
@@ -175,9 +165,7 @@ func TestInterruptedDownload(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	cmd := command(t, dir, "to", "folded", "--debuginfod", server.URL, "-o", "out", trace(t, "cpu-v6"))
 	cmd.Env = append(cmd.Env, "XDG_CACHE_HOME="+cache)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Start())
 	cached := func() (names []string) {
 		_ = filepath.WalkDir(cache, func(name string, d os.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
@@ -188,9 +176,7 @@ func TestInterruptedDownload(t *testing.T) {
 		return names
 	}
 	waitFor(t, "a part of a file", func() bool { return len(cached()) == 1 })
-	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must(t, cmd.Process.Signal(syscall.SIGTERM))
 	if code := exitCode(t, cmd.Wait()); code != 143 {
 		t.Errorf("code %d, want 143", code)
 	}
@@ -220,9 +206,7 @@ func TestInterruptedWithLines(t *testing.T) {
 			t.Fatalf("%q: %v", c.args, err)
 		}
 		go func() { _, _ = io.Copy(io.Discard, out) }()
-		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
-			t.Fatal(err)
-		}
+		must(t, cmd.Process.Signal(syscall.SIGINT))
 		if code := exitCode(t, cmd.Wait()); code != 130 || c.said == "" && strings.Contains(said.String(), "interrupted") || c.said != "" && said.String() != c.said {
 			t.Errorf("%q: code %d: %q", c.args, code, said.String())
 		}
@@ -233,16 +217,10 @@ func TestInterruptedWithLines(t *testing.T) {
 func startPiped(t *testing.T, cmd *exec.Cmd) (in io.WriteCloser, out io.Reader) {
 	t.Helper()
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err = cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	return in, out
 }
 
@@ -253,12 +231,8 @@ func TestBrokenPipe(t *testing.T) {
 		{"info", trace(t, "cpu-env")}, {"top", trace(t, "cpu-env")}, {"version"},
 	} {
 		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, r.Close())
 		cmd := command(t, t.TempDir(), args...)
 		cmd.Stdout = w
 		var errs bytes.Buffer
@@ -267,28 +241,6 @@ func TestBrokenPipe(t *testing.T) {
 			t.Errorf("%q: code %d: %s", args, code, errs.String())
 		}
 		w.Close()
-	}
-}
-
-// Every command reports a failed write to standard output in the same words.
-func TestStdoutFull(t *testing.T) {
-	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Skip("no device that is always full: ", err)
-	}
-	defer full.Close()
-	cpu := trace(t, "cpu-env")
-	for _, args := range [][]string{
-		{"print", cpu}, {"to", "pprof", "-o", "-", cpu}, {"to", "nettrace", "-o", "-", cpu}, {"info", cpu}, {"info", "--json", cpu}, {"top", cpu},
-		{"verify", cpu, cpu}, {"version"}, {"view", cpu},
-	} {
-		cmd := command(t, t.TempDir(), args...)
-		cmd.Stdout = full
-		var errs bytes.Buffer
-		cmd.Stderr = &errs
-		if code := exitCode(t, cmd.Run()); code != exitOutput || !strings.Contains(errs.String(), "ntconv: standard output: write after 0 bytes: no space left on device\n") {
-			t.Errorf("%q: code %d: %s", args, code, errs.String())
-		}
 	}
 }
 
@@ -345,9 +297,7 @@ func delivered(t *testing.T, data []byte, order reader.Order) int {
 		return k, nil
 	})
 	r, err := reader.New(in, &reader.Options{Order: order})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for e, err := range ntconv.Events(r) {
 		if err != nil {
 			break // the data ends in the middle
@@ -373,14 +323,10 @@ func TestFollowRewritten(t *testing.T) {
 	trace := unpacked(t, "threads")
 	go func() { _, _ = in.Write(trace[:len(trace)-1]) }() // the test ends without the last byte
 	r, err := reader.New(out, &reader.Options{Order: reader.FileOrder})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for marks := 0; marks == 0; {
 		e, err := r.Next()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if e.Kind == ntconv.KindMark {
 			marks++
 		}
@@ -398,9 +344,7 @@ func TestFollowRewritten(t *testing.T) {
 func TestFIFO(t *testing.T) {
 	dir := t.TempDir()
 	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(fifo, 0o600))
 	done := make(chan error, 1)
 	go func() {
 		w, err := os.OpenFile(fifo, os.O_WRONLY, 0)

@@ -96,9 +96,7 @@ func TestSizeByDefault(t *testing.T) {
 func checkSize(t *testing.T, f corpus.File, got int) {
 	t.Helper()
 	src, err := reader.New(bytes.NewReader(f.Data), &reader.Options{AllowPrerelease: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stacks := false
 	for e := range ntconv.Events(src) {
 		if stacks = e != nil && e.Stack != nil; stacks || e == nil {
@@ -123,64 +121,6 @@ func convertedBy(t *testing.T, dir, in string, args ...string) []byte {
 		t.Fatalf("%q: code %d, %s", args, r.code, r.stderr)
 	}
 	return []byte(r.stdout)
-}
-
-func TestVerify(t *testing.T) {
-	dir := t.TempDir()
-	cpu, sources := trace(t, "cpu-env"), trace(t, "sources")
-	whole := unpacked(t, "cpu-env")
-	cutFile := write(t, dir, "cut.nettrace", whole[:len(whole)*2/3])
-	some := filepath.Join(dir, "some.nettrace")
-	if r := invoke(t, dir, nil, "to", "nettrace", "--event", "Method*", cpu, "-o", some); r.code != exitOK {
-		t.Fatal(r.stderr)
-	}
-	few := filepath.Join(dir, "few.nettrace")
-	if r := invoke(t, dir, nil, "filter", "--keep-symbols=false", "--where", "$id < 200", cpu, few); r.code != exitOK {
-		t.Fatal(r.stderr)
-	}
-	cases := map[string]struct {
-		stdin []byte
-		args  []string
-		code  int
-		says  []string // on standard output for code 0, else on standard error
-	}{
-		"itself":        {nil, []string{cpu, cpu}, exitOK, []string{"equal: ", " events\n"}},
-		"standard":      {whole, []string{cpu, "-"}, exitOK, []string{"equal: "}},
-		"other":         {nil, []string{cpu, sources}, exitDifferent, []string{"cpu-env", "sources", "differ: trace: start in ticks: "}},
-		"other anyway":  {nil, []string{"--ignore", "header", cpu, sources}, exitDifferent, []string{"\n  first: event 1 at byte ", "\n  second: event 1 at byte "}},
-		"cut":           {nil, []string{cpu, cutFile}, exitDifferent, []string{"only one of the traces ends here", "second: event ", "end"}},
-		"cut twice":     {whole[:len(whole)*2/3], []string{cutFile, "-"}, exitIncomplete, []string{"equal as far as they can be read", "truncated"}},
-		"cut, ignored":  {whole[:len(whole)*2/3], []string{"--ignore", "damage", cutFile, "-"}, exitOK, []string{"equal: "}},
-		"selection":     {nil, []string{"--event", "Method*", "--ignore", "sequence,lost,marks,definitions", cpu, some}, exitOK, []string{"equal: "}},
-		"unused":        {nil, []string{"--where", "$id < 200", "--ignore", "sequence,lost,marks", cpu, few}, exitDifferent, []string{"first trace only: provider Microsoft-Windows-DotNETRuntime, ID ", "--ignore definitions ignores"}},
-		"selection not": {nil, []string{"--order", "file", "--event", "Method*", cpu, some}, exitDifferent, []string{"sequence number: "}},
-		"last second":   {nil, []string{"--from-time", "-1s", cpu, cpu}, exitOK, []string{"equal: "}},
-		"one":           {nil, []string{cpu}, exitUsage, []string{"verify reads two inputs, got 1"}},
-		"stdin twice":   {nil, []string{"-", "-"}, exitUsage, []string{"only one of the traces"}},
-		"bad aspect":    {nil, []string{"--ignore", "colors", cpu, cpu}, exitUsage, []string{"--ignore colors", "--help"}},
-		"no such file":  {nil, []string{cpu, "nowhere"}, exitInput, []string{"nowhere"}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := invoke(t, t.TempDir(), c.stdin, append([]string{"verify"}, c.args...)...)
-			if r.code != c.code {
-				t.Errorf("exit code %d, want %d", r.code, c.code)
-			}
-			out, other := r.stderr, r.stdout
-			if c.code == exitOK {
-				out, other = r.stdout, r.stderr
-			}
-			for _, s := range c.says {
-				if !strings.Contains(out, s) {
-					t.Errorf("no %q in: %s", s, out)
-				}
-			}
-			if other != "" {
-				t.Errorf("on the other stream: %s", other)
-			}
-		})
-	}
 }
 
 // disordered returns a trace with flags that events after them belie, in blocks of random sizes.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -31,30 +29,24 @@ func TestViewerFormats(t *testing.T) {
 	}
 }
 
-// A shown is a run of ntconv view --in that has printed its address.
+// A shown is a run of ntconv view that has printed its address.
 type shown struct {
 	cmd     *exec.Cmd
-	address string // of the viewer
-	file    string // that the viewer fetches
+	address string
+	file    string // that the viewer of view --in fetches
 	stderr  *strings.Builder
 	read    chan struct{} // closed after the last of stderr
 }
 
-// showIn starts ntconv view --in.
-func showIn(t *testing.T, dir, in string, args ...string) *shown {
+// show starts ntconv view.
+func show(t *testing.T, dir string, args ...string) *shown {
 	t.Helper()
-	cmd := command(t, dir, append([]string{"view", "--in", in}, args...)...)
+	cmd := command(t, dir, append([]string{"view"}, args...)...)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	errs, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	s := &shown{cmd: cmd, stderr: new(strings.Builder), read: make(chan struct{})}
 	go func() {
@@ -68,9 +60,8 @@ func showIn(t *testing.T, dir, in string, args ...string) *shown {
 	}
 	s.address = strings.TrimSpace(line)
 	_, escaped, _ := strings.Cut(s.address, "http%3A")
-	if s.file, err = url.QueryUnescape("http%3A" + escaped); err != nil {
-		t.Fatal(err)
-	}
+	s.file, err = url.QueryUnescape("http%3A" + escaped)
+	must(t, err)
 	return s
 }
 
@@ -78,45 +69,18 @@ func showIn(t *testing.T, dir, in string, args ...string) *shown {
 func (s *shown) fetch(t *testing.T, origin string) (*http.Response, []byte) {
 	t.Helper()
 	r, err := http.NewRequest(http.MethodGet, s.file, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	r.Header.Set("Origin", origin)
 	r.Header.Set("Accept-Encoding", "gzip")
 	resp, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if resp.Header.Get("Content-Encoding") == "gzip" {
-		b = gunzip(t, b)
+		b = decompressed(t, b)
 	}
 	return resp, b
-}
-
-func gunzip(t *testing.T, b []byte) []byte {
-	t.Helper()
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = io.ReadAll(z); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func contentOf(t *testing.T, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // end returns the exit code and the messages of the run.
@@ -159,7 +123,7 @@ func TestViewIn(t *testing.T) {
 			args := append([]string{in}, selection...)
 			out := filepath.Join(dir, "out.gz") // as the viewer gets it
 			want := invoke(t, dir, nil, append([]string{"to", v.Format, "-f", "-o", out}, args...)...)
-			s := showIn(t, dir, v.Name, args...)
+			s := show(t, dir, append([]string{"--in", v.Name}, args...)...)
 			if !strings.HasPrefix(s.address, v.Origin+"/") || !strings.HasSuffix(s.file, "/cpu-env"+formats.ByName(formats.Writable(), v.Format).Exts[0]) {
 				t.Errorf("%s: %s", v.Name, s.address)
 			}
@@ -167,7 +131,7 @@ func TestViewIn(t *testing.T) {
 				t.Errorf("%s: another origin gets %s, %d bytes", v.Name, resp.Status, len(b))
 			}
 			resp, b := s.fetch(t, v.Origin)
-			if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Encoding") != "gzip" || string(b) != string(gunzip(t, contentOf(t, out))) {
+			if resp.StatusCode != http.StatusOK || resp.Header.Get("Content-Encoding") != "gzip" || string(b) != string(decompressed(t, contentAt(t, out))) {
 				t.Errorf("%s: %s, %d bytes, or others than in %s", v.Name, resp.Status, len(b), out)
 			}
 			code, stderr := s.end(t)
@@ -187,7 +151,7 @@ func TestViewIn(t *testing.T) {
 func TestViewInPartial(t *testing.T) {
 	dir := t.TempDir()
 	cut := write(t, dir, "cut.nettrace", unpacked(t, "cpu-env")[:200000])
-	s := showIn(t, dir, "speedscope", "--report", "json", cut)
+	s := show(t, dir, "--in", "speedscope", "--report", "json", cut)
 	if _, b := s.fetch(t, web.ViewerByName("speedscope").Origin); !json.Valid(b) {
 		t.Errorf("%.100s", b)
 	}
@@ -221,21 +185,19 @@ func TestViewOpen(t *testing.T) {
 	dir, bin := t.TempDir(), t.TempDir()
 	opener := filepath.Join(bin, browserCommand("")[0])
 	write(t, bin, filepath.Base(opener), []byte("#!/bin/sh\nfor last; do :; done\nprintf %s \"$last\" > \"$0.tmp\" && mv \"$0.tmp\" \"$0.got\"\n"))
-	if err := os.Chmod(opener, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Chmod(opener, 0o700))
 	t.Setenv("PATH", bin+":/bin:/usr/bin")
-	s := showIn(t, dir, "speedscope", "--open", trace(t, "cpu-env"))
+	s := show(t, dir, "--in", "speedscope", "--open", trace(t, "cpu-env"))
 	for end := time.Now().Add(10 * time.Second); !exists(opener + ".got"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("no browser was started")
 		}
 	}
-	if got := string(contentOf(t, opener+".got")); got != s.address {
+	if got := string(contentAt(t, opener+".got")); got != s.address {
 		t.Errorf("opens %s, want %s", got, s.address)
 	}
 	t.Setenv("PATH", t.TempDir())
-	s = showIn(t, dir, "speedscope", "-q", "--open", trace(t, "cpu-env"))
+	s = show(t, dir, "--in", "speedscope", "-q", "--open", trace(t, "cpu-env"))
 	s.fetch(t, web.ViewerByName("speedscope").Origin)
 	if code, stderr := s.end(t); code != exitOK || !strings.Contains(stderr, "open the address yourself") {
 		t.Errorf("code %d: %s", code, stderr)

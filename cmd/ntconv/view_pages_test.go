@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -24,31 +23,17 @@ type pageVisit struct {
 // startView starts ntconv view.
 func startView(t *testing.T, dir string, args ...string) *pageVisit {
 	t.Helper()
-	cmd := command(t, dir, append([]string{"view", "-q"}, args...)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	s := show(t, dir, append([]string{"-q"}, args...)...)
 	v := &pageVisit{end: func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
 	}}
 	t.Cleanup(v.end)
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil || !strings.HasPrefix(line, "http://127.0.0.1:") {
-		t.Fatalf("%q, %v", line, err)
-	}
-	if v.address, err = url.Parse(strings.TrimSpace(line)); err != nil {
-		t.Fatal(err)
-	}
+	var err error
+	v.address, err = url.Parse(s.address)
+	must(t, err)
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	v.browser = &http.Client{Jar: jar}
 	return v
 }
@@ -57,23 +42,15 @@ func startView(t *testing.T, dir string, args ...string) *pageVisit {
 func (v *pageVisit) get(t *testing.T, page, host string) (code int, body string, at *url.URL) {
 	t.Helper()
 	to, err := v.address.Parse(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req, err := http.NewRequest(http.MethodGet, to.String(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	req.Host = host
 	r, err := v.browser.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer r.Body.Close()
 	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return r.StatusCode, string(b), r.Request.URL
 }
 
@@ -106,12 +83,6 @@ func TestView(t *testing.T) {
 		}
 		v.end()
 	}
-	if r := invoke(t, dir, nil, "view", "--port", "70000", "a.pb.gz"); r.code != exitUsage {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
-	if r := invoke(t, dir, nil, "view", trace(t, "empty")); r.code != exitEmpty {
-		t.Errorf("code %d: %s", r.code, r.stderr)
-	}
 }
 
 // A file that a profile names is shown only if it is below a directory of --source. The settings of pprof are not read.
@@ -119,9 +90,7 @@ func TestViewSource(t *testing.T) {
 	dir := t.TempDir()
 	in := write(t, dir, "readfile.pb.gz", corpus.Hostile(t, "readfile.pb.gz").Data) // its functions are in /etc/passwd
 	src := filepath.Join(dir, "src")
-	if err := os.Mkdir(src, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(src, 0o700))
 	write(t, src, "passwd", []byte("first line of mine\n"))
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CONFIG_HOME", "")

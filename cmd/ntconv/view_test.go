@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"io"
 	"strings"
 	"testing"
 )
@@ -43,26 +41,11 @@ func TestViewSummary(t *testing.T) {
 // viewStderr returns what view has written to standard error when it prints its address.
 func viewStderr(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := command(t, dir, append([]string{"view"}, args...)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
+	s := show(t, dir, args...)
+	if !strings.HasPrefix(s.address, "http://127.0.0.1:") {
+		t.Errorf("%q", s.address)
 	}
-	errs, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || !strings.HasPrefix(line, "http://127.0.0.1:") {
-		t.Errorf("%q, %v", line, err)
-	}
-	_ = cmd.Process.Kill()
-	text, err := io.ReadAll(errs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait()
-	return string(text)
+	_ = s.cmd.Process.Kill()
+	_, text := s.end(t)
+	return text
 }

@@ -27,9 +27,7 @@ func sampleTimes(t *testing.T, path, key, value string) (m map[string]int64, tot
 			}
 		}
 		labels, err := json.Marshal([]any{s.Label, s.NumLabel})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m[b.String()+string(labels)] += s.Value[1]
 		total += s.Value[1]
 	}
@@ -63,9 +61,7 @@ func TestSelectionKeepsWeights(t *testing.T) {
 				{"to", "pprof", "-o", "twice.pb.gz", "twice.nettrace"},
 				{"verify", "--where", where, "--ignore", "sequence,lost,marks,definitions", path, "filtered.nettrace"},
 			} {
-				if r := invoke(t, dir, nil, args...); r.code != exitOK {
-					t.Fatalf("%q: code %d: %s", args, r.code, r.stderr)
-				}
+				succeed(t, dir, args...)
 			}
 			want, total := sampleTimes(t, at("all.pb.gz"), "state", "Managed")
 			if len(want) == 0 {

@@ -3,8 +3,8 @@
 //
 // It replaces that program: DuckDB itself executes the SQL, linked as a library, but arguments, output modes and exit
 // codes are implemented here, following https://duckdb.org/docs/stable/clients/cli/arguments. It supports -init, -c,
-// -f, -cmd, -bail, -batch, -readonly, -no-stdin, -nullvalue and the output modes -box, -csv, -json, -jsonlines,
-// -markdown, -line and -list, and rejects all others. Like the program since version 1.3, it prints "-- Loading
+// -f, -cmd, -bail, -batch, -readonly, -no-stdin, -nullvalue and the output modes -box, -csv and -json, and rejects all
+// others. Like the program since version 1.3, it prints "-- Loading
 // resources from FILE" to standard error for -init.
 package main
 
@@ -64,7 +64,7 @@ func parseArguments(args []string) (*options, error) {
 			name = name[1:]
 		}
 		switch name {
-		case "box", "csv", "json", "jsonlines", "markdown", "line", "list":
+		case "box", "csv", "json":
 			o.mode = name
 			continue
 		case "bail", "batch":

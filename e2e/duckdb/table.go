@@ -29,17 +29,11 @@ type table struct {
 func (t *table) print(w io.Writer, mode string) error {
 	switch mode {
 	case "csv":
-		return t.lines(w, t.cells(), func(row []string) string { return strings.Join(row, ",") }, quoteCSV)
-	case "list":
-		return t.lines(w, t.cells(), func(row []string) string { return strings.Join(row, "|") }, nil)
-	case "line":
-		return t.line(w)
-	case "json", "jsonlines":
-		return t.json(w, mode == "json")
-	case "markdown":
-		return t.grid(w, "| ", " | ", " |", "|-", "-|-", "-|", "-")
+		return t.csv(w)
+	case "json":
+		return t.json(w)
 	}
-	return t.grid(w, "│ ", " │ ", " │", "├─", "─┼─", "─┤", "─")
+	return t.box(w)
 }
 
 // cells returns the values as strings.
@@ -57,15 +51,15 @@ func (t *table) cells() [][]string {
 	return rows
 }
 
-func (t *table) lines(w io.Writer, rows [][]string, join func([]string) string, quote func(string) string) error {
-	for i, row := range append([][]string{t.names}, rows...) {
+func (t *table) csv(w io.Writer) error {
+	for i, row := range append([][]string{t.names}, t.cells()...) {
 		row = slices.Clone(row)
 		for k, cell := range row {
-			if quote != nil && (i == 0 || t.rows[i-1][k] != nil) {
-				row[k] = quote(cell)
+			if i == 0 || t.rows[i-1][k] != nil {
+				row[k] = quoteCSV(cell)
 			}
 		}
-		if _, err := fmt.Fprintln(w, join(row)); err != nil {
+		if _, err := fmt.Fprintln(w, strings.Join(row, ",")); err != nil {
 			return err
 		}
 	}
@@ -79,46 +73,17 @@ func quoteCSV(s string) string {
 	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
-func (t *table) line(w io.Writer) error {
-	width := 0
-	for _, name := range t.names {
-		width = max(width, utf8.RuneCountInString(name))
-	}
-	for i, row := range t.cells() {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		for k, cell := range row {
-			if _, err := fmt.Fprintf(w, "%*s = %s\n", width, t.names[k], cell); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-func (t *table) json(w io.Writer, array bool) error {
-	open, between, end := "", "\n", "\n"
-	if array {
-		open, between, end = "[", ",\n", "]\n"
-	}
-	if _, err := io.WriteString(w, open); err != nil {
-		return err
-	}
-	for i, row := range t.rows {
-		if i > 0 {
-			io.WriteString(w, between)
-		}
+func (t *table) json(w io.Writer) error {
+	var rows []string
+	for _, row := range t.rows {
 		var fields []string
 		for k, v := range row {
 			name, _ := json.Marshal(t.names[k])
 			fields = append(fields, string(name)+":"+t.jsonValue(k, v))
 		}
-		if _, err := fmt.Fprintf(w, "{%s}", strings.Join(fields, ",")); err != nil {
-			return err
-		}
+		rows = append(rows, "{"+strings.Join(fields, ",")+"}")
 	}
-	_, err := io.WriteString(w, end)
+	_, err := fmt.Fprintln(w, "["+strings.Join(rows, ",\n")+"]")
 	return err
 }
 
@@ -153,67 +118,39 @@ func jsonValue(v driver.Value) string {
 	return string(b)
 }
 
-// grid writes columns of equal width; numbers are right-aligned.
-func (t *table) grid(w io.Writer, left, middle, right, ruleLeft, ruleMiddle, ruleRight, rule string) error {
-	cells := t.cells()
-	width := make([]int, len(t.names))
+// box writes columns of equal width in a frame; numbers are right-aligned.
+func (t *table) box(w io.Writer) error {
+	rows := append([][]string{t.names}, t.cells()...)
+	rules := make([]string, len(t.names))
 	number := make([]bool, len(t.names))
-	for k, name := range t.names {
-		width[k] = utf8.RuneCountInString(name)
-		number[k] = len(t.rows) > 0
-		for i, row := range cells {
-			width[k] = max(width[k], utf8.RuneCountInString(row[k]))
-			number[k] = number[k] && (t.rows[i][k] == nil || isNumber(t.rows[i][k]))
+	for k := range t.names {
+		width := 0
+		for _, row := range rows {
+			width = max(width, utf8.RuneCountInString(row[k]))
 		}
+		rules[k] = strings.Repeat("─", width)
+		number[k] = len(t.rows) > 0 && !slices.ContainsFunc(t.rows, func(row []driver.Value) bool { return row[k] != nil && !isNumber(row[k]) })
 	}
-	line := func(row []string, left, middle, right string) string {
+	var b strings.Builder
+	b.WriteString("┌─" + strings.Join(rules, "─┬─") + "─┐\n")
+	for i, row := range rows {
 		padded := make([]string, len(row))
 		for k, cell := range row {
-			pad := strings.Repeat(" ", width[k]-utf8.RuneCountInString(cell))
+			pad := strings.Repeat(" ", utf8.RuneCountInString(rules[k])-utf8.RuneCountInString(cell))
 			if number[k] {
 				padded[k] = pad + cell
 			} else {
 				padded[k] = cell + pad
 			}
 		}
-		return left + strings.Join(padded, middle) + right + "\n"
+		b.WriteString("│ " + strings.Join(padded, " │ ") + " │\n")
+		if i == 0 {
+			b.WriteString("├─" + strings.Join(rules, "─┼─") + "─┤\n")
+		}
 	}
-	rules := make([]string, len(width))
-	for k := range width {
-		rules[k] = strings.Repeat(rule, width[k])
-	}
-	var b strings.Builder
-	frame := rule == "─"
-	if frame {
-		b.WriteString("┌─" + strings.Join(rules, "─┬─") + "─┐\n")
-	}
-	b.WriteString(line(t.names, left, middle, right))
-	if frame {
-		b.WriteString(ruleLeft + strings.Join(rules, ruleMiddle) + ruleRight + "\n")
-	} else {
-		b.WriteString(t.markdownRule(rules, number))
-	}
-	for _, row := range cells {
-		b.WriteString(line(row, left, middle, right))
-	}
-	if frame {
-		b.WriteString("└─" + strings.Join(rules, "─┴─") + "─┘\n")
-	}
+	b.WriteString("└─" + strings.Join(rules, "─┴─") + "─┘\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// markdownRule returns the line below the column names, which also marks right-aligned columns.
-func (t *table) markdownRule(rules []string, number []bool) string {
-	var b strings.Builder
-	for k, r := range rules {
-		end := "-"
-		if number[k] {
-			end = ":"
-		}
-		b.WriteString("|-" + r + end)
-	}
-	return b.String() + "|\n"
 }
 
 func isNumber(v driver.Value) bool {

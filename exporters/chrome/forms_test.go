@@ -30,9 +30,8 @@ func TestArray(t *testing.T) {
 // and are not 0.
 func TestStackFrames(t *testing.T) {
 	timelines.SmallTraces(t, func(t *testing.T, file corpus.File) {
-		v8, _ := exported(t, file.Data, chrome.Options{})
 		out, s := exported(t, file.Data, chrome.Options{Samples: chrome.StackFrames, Stacks: true})
-		d, whole := parse(t, out), parse(t, v8)
+		d := parse(t, out)
 		f := check(t, d)
 		compare(t, f, s)
 		if int64(len(d.Samples)) != s.Samples || f.samples != 0 {
@@ -42,91 +41,14 @@ func TestStackFrames(t *testing.T) {
 			if id == "0" {
 				t.Error("speedscope takes frame 0 for none")
 			}
-			(&checker{t: t, frames: d.StackFrames}).frame(id)
+			d.checkFrame(t, id)
 		}
-		functions := map[string]int64{}
 		for _, x := range d.Samples {
 			if _, ok := d.StackFrames[x.SF]; !ok {
 				t.Fatalf("sample without a frame: %+v", x)
 			}
-			functions[d.StackFrames[x.SF].Name] += int64(x.Weight*1000 + 0.5)
 		}
-		for name := range functions {
-			if !strings.Contains(string(v8), mustQuote(t, name)) {
-				t.Errorf("the form of V8 has no function %s", name)
-			}
-		}
-		check(t, whole)
 	})
-}
-
-func mustQuote(t *testing.T, s string) string {
-	t.Helper()
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil {
-		t.Fatal(err)
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// TestSampleSlices: the slices of samples last as long as the functions of the V8 profile, on threads of their own that
-// have a name.
-func TestSampleSlices(t *testing.T) {
-	data := corpus.Trace(t, "cpu-env").Data
-	v8, _ := exported(t, data, chrome.Options{})
-	out, s := exported(t, data, chrome.Options{Samples: chrome.Slices})
-	want := check(t, parse(t, v8))
-	d := parse(t, out)
-	check(t, d)
-	total, threads, n := map[string]int64{}, map[string]string{}, 0
-	type open struct {
-		name string
-		from int64
-	}
-	stacks := map[string][]open{}
-	for i := range d.TraceEvents {
-		e := &d.TraceEvents[i]
-		tid := e.TID.String()
-		switch e.Ph {
-		case "M":
-			var args struct{ Name string }
-			if json.Unmarshal(e.Args, &args); e.Name == "thread_name" {
-				threads[tid] = args.Name
-			}
-		case "B":
-			if !strings.HasSuffix(threads[tid], "samples") {
-				t.Fatalf("samples are on thread %s, which is %q", tid, threads[tid])
-			}
-			stacks[tid] = append(stacks[tid], open{e.Name, at(t, e.TS)})
-			n++
-		case "E":
-			stack := stacks[tid]
-			top := stack[len(stack)-1]
-			stacks[tid] = stack[:len(stack)-1]
-			recursive := false
-			for _, o := range stacks[tid] {
-				recursive = recursive || o.name == top.name
-			}
-			if !recursive {
-				total[top.name] += at(t, e.TS) - top.from
-			}
-		}
-	}
-	sum := map[string]int64{}
-	for key, w := range want.weights {
-		_, name, _ := strings.Cut(key, " ")
-		sum[name] += w
-	}
-	for name, got := range total {
-		if diff := got - sum[name]; diff > s.Samples*1000 || -diff > s.Samples*1000 {
-			t.Errorf("%s: %d ns in slices, %d ns in the profile", name, got, sum[name])
-		}
-	}
-	if n == 0 || n > int(s.Samples)*3 {
-		t.Errorf("%d slices of %d samples: equal frames are not merged", n, s.Samples)
-	}
 }
 
 // TestOptions: the output does not contain what options omit.

@@ -6,34 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
-
-// FuzzText: every string becomes JSON that restores it, except for invalid UTF-8.
-func FuzzText(f *testing.F) {
-	for _, s := range []string{"", "plain", "quote\" back\\ nul\x00 tab\t", "é漢😀", "\xff", "a\xc3", "\xed\xa0\x80", "\ufffd", "\u2028</script>"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		b, valid := jsonio.AppendString([]byte("x"), s)
-		if valid != utf8.ValidString(s) || b[0] != 'x' {
-			t.Fatalf("%q: valid is %t", s, valid)
-		}
-		var got string
-		if err := json.Unmarshal(b[1:], &got); err != nil || !utf8.Valid(b) {
-			t.Fatalf("%q: %s: %v", s, b, err)
-		}
-		want := ""
-		for _, r := range s { // one U+FFFD per byte that is not UTF-8
-			want += string(r)
-		}
-		if got != want {
-			t.Fatalf("%q: got %q", s, got)
-		}
-	})
-}
 
 // FuzzQuoteLarge: integers beyond 2^63-1 become strings, and nothing else changes.
 func FuzzQuoteLarge(f *testing.F) {

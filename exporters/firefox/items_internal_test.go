@@ -170,37 +170,3 @@ func TestAllocations(t *testing.T) {
 	f := timelines.Items(args.encode)
 	f.CheckAllocations(t, newEncoder(f, nil, args, &timeline.Measures{}).item)
 }
-
-func BenchmarkItems(b *testing.B) {
-	args := newArgEncoder()
-	encoded := args.encode(nil, &timeline.Source{Attributes: []span.Attribute{
-		{Key: "TypeName", Value: span.String("System.String")}, {Key: "Address", Value: span.Int(1 << 46)}, {Key: "ObjectSize", Value: span.Int(64)},
-	}})
-	f := timelines.New(timelines.Frames("Main", "JIT_New", "page_fault")...)
-	p := f.Process(42, "shop")
-	gc, main := f.Track(p, timeline.GCTrack, 9, "GC", ""), f.Track(p, timeline.ThreadTrack, 7, "main", "")
-	memory := f.Track(p, timeline.CounterTrack, 10, "working-set", "MB")
-	e := newEncoder(f, nil, args, &timeline.Measures{})
-	for _, bench := range []struct {
-		name string
-		item timeline.Item
-	}{
-		{"sample", timelines.Sample(main, 1000, 3, sample.CPU, timelines.CPU, 1_000_000)},
-		{"counter", timeline.Item{Kind: timeline.Counter, Time: 1500, Track: memory, Value: 2.5}},
-		{"slice", timeline.Item{Kind: timeline.SliceBegin, Time: 2_000_000, Duration: 500, Track: gc, Name: "GC pause gen 0", Category: timeline.CategoryGC, Encoded: encoded}},
-		{"allocation", timeline.Item{Kind: timeline.Instant, Time: 3_000_000, Track: main, Name: "GCAllocationTick", Category: "Runtime", Stack: 2, Bytes: 100, Encoded: encoded}},
-		{"instant", timeline.Item{Kind: timeline.Instant, Time: 3_000_000, Track: main, Name: "ThreadCreated", Category: "Runtime", Encoded: encoded}},
-	} {
-		b.Run(bench.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for range b.N {
-				if err := e.item(&bench.item); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-	if err := e.set.Close(); err != nil {
-		b.Fatal(err)
-	}
-}

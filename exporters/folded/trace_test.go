@@ -3,10 +3,6 @@ package folded_test
 import (
 	"bytes"
 	"maps"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +13,6 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/exporters/pprof"
-	importer "github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
@@ -166,71 +161,5 @@ func TestTracesAgreeWithProfiles(t *testing.T) {
 	}
 	if stacks < 400 {
 		t.Errorf("only %d stacks in all traces", stacks)
-	}
-}
-
-// profiles returns the profile of testdata and those that google/pprof tests itself with.
-func profiles(t *testing.T) map[string][]byte {
-	t.Helper()
-	found := map[string][]byte{"go-cpu": corpus.Read(t, corpus.Path("go-cpu.pb.gz"))}
-	out, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/google/pprof").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, dir := range []string{"profile", "internal/driver", "internal/report", "internal/graph", "fuzz"} {
-		files, _ := filepath.Glob(filepath.Join(strings.TrimSpace(string(out)), filepath.FromSlash(dir), "testdata", "*"))
-		for _, file := range files {
-			if data, err := os.ReadFile(file); err == nil {
-				if p, err := profile.ParseData(data); err == nil && len(p.Sample) > 0 {
-					found[filepath.Base(file)] = data
-				}
-			}
-		}
-	}
-	return found
-}
-
-// placeholder matches the name of a frame without a symbol, for which google/pprof has no name.
-var placeholder = regexp.MustCompile(`^(.+\+)?0x[0-9a-f]+$`)
-
-// withoutPlaceholders replaces placeholder names by question marks, as in foldProfile.
-func withoutPlaceholders(sums map[string]int64) map[string]int64 {
-	replaced := map[string]int64{}
-	for stack, n := range sums {
-		names := strings.Split(stack, ";")
-		for i, name := range names {
-			if placeholder.MatchString(name) {
-				names[i] = "?"
-			}
-		}
-		replaced[strings.Join(names, ";")] += n
-	}
-	return replaced
-}
-
-// TestProfilesAgree checks that each sample type of an imported profile folds to what google/pprof finds in the profile
-// itself.
-func TestProfilesAgree(t *testing.T) {
-	checked := 0
-	for name, data := range profiles(t) {
-		want, err := profile.ParseData(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i, v := range want.SampleType {
-			src, err := importer.New(bytes.NewReader(data), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, _, done := both(t, src, nil, sample.Auto, folded.Options{SampleType: v.Type})
-			if done.Kind != sample.Imported || done.Events != uint64(len(want.Sample)) {
-				t.Errorf("%s: summary %+v", name, done)
-			}
-			t.Run(name+"/"+v.Type, func(t *testing.T) { checkTotals(t, withoutPlaceholders(parse(t, text)), foldProfile(want, i), nil) })
-			checked++
-		}
-	}
-	if checked < 30 {
-		t.Errorf("only %d sample types were checked", checked)
 	}
 }

@@ -42,16 +42,3 @@ func TestResponse(t *testing.T) {
 		t.Errorf("%d invalid responses, want 4", invalid)
 	}
 }
-
-func FuzzResponse(f *testing.F) {
-	for body := range responses {
-		f.Add([]byte(body))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		err := otlp.ParseResponse(body)
-		var partial *otlp.PartialSuccessError
-		if err != nil && !errors.As(err, &partial) && !errors.Is(err, otlp.ErrUnconfirmed) {
-			t.Errorf("%x: %v", body, err)
-		}
-	})
-}

@@ -53,20 +53,6 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// A table that is not selected is not created and does not need memory.
-func TestDerivedTablesAreOptional(t *testing.T) {
-	src, _ := reading(t, corpus.Trace(t, "cpu-default").Data)
-	m := tablesOf(t, src, parquet.Options{Tables: []string{"events"}})
-	for _, name := range []string{"samples", "spans", "intervals", "counters"} {
-		if m[name] != nil {
-			t.Errorf("table %s was created", name)
-		}
-	}
-	if len(m) != 1 {
-		t.Errorf("%d tables, want events", len(m))
-	}
-}
-
 // Abort ends the goroutines, closes all files and removes the temporary file. It does nothing after Abort or Close.
 func TestAbort(t *testing.T) {
 	src, names := reading(t, corpus.Trace(t, "cpu-default").Data)

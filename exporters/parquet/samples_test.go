@@ -384,16 +384,3 @@ func TestSamplesOfSpans(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSamples(b *testing.B) {
-	const n = 500_000
-	for b.Loop() {
-		src := newManySamples(n)
-		sink, err := parquet.New(memory{}.create, src.Info(), nil, &parquet.Options{Tables: []string{"samples"}, TempDir: b.TempDir()})
-		if err != nil {
-			b.Fatal(err)
-		}
-		pump(b, src, sink, nil)
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/sample")
-}

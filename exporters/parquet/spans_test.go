@@ -2,7 +2,6 @@ package parquet_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -21,7 +20,6 @@ import (
 	otlpin "github.com/ntconv/ntconv/importers/otlp"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/reader"
 )
 
 // A spanSummary is what the table spans and OTLP both say about a span.
@@ -221,50 +219,6 @@ func TestSpansOfOTLPFiles(t *testing.T) {
 	}
 }
 
-// The table intervals has the intervals that ntconv to otlp --spans all writes.
-func TestIntervalsAreThoseOfOTLP(t *testing.T) {
-	const runtime = otlp.GC | otlp.JIT | otlp.Contention | otlp.Exceptions | otlp.Requests | otlp.Waits | otlp.Suspensions
-	files := []corpus.File{corpus.Trace(t, "alloc-verbose"), corpus.Trace(t, "exceptions"), corpus.Trace(t, "jit")}
-	if _, err := corpus.Find("data"); err == nil {
-		files = append(files, corpus.SharedTrace(t, "own/waits"), corpus.SharedTrace(t, "own/alloc-gccollect"))
-	}
-	kinds := map[string]int{}
-	for _, f := range files {
-		src, _ := reading(t, f.Data)
-		want := map[string][2]int64{} // count and time by name
-		for _, s := range summarize(t, otlpSpans(t, src, &otlp.Options{Sources: otlp.DefaultSources | runtime, Unfinished: otlp.OpenUnfinished}), false) {
-			if s.scope == "Microsoft-Windows-DotNETRuntime" {
-				sum := want[s.name]
-				sum[0]++
-				sum[1] += max(s.end-s.start, 0)
-				want[s.name] = sum
-			}
-		}
-		src, _ = reading(t, f.Data)
-		got := map[string][2]int64{}
-		for _, r := range rowsOf[tables.Interval](t, tablesOf(t, src, parquet.Options{}), "intervals") {
-			sum := got[r.Name]
-			sum[0]++
-			if r.DurationNanos != nil {
-				sum[1] += *r.DurationNanos
-			}
-			got[r.Name] = sum
-			kinds[r.Kind]++
-			if r.Kind == "" || r.SpanID != "" && len(r.TraceID) != 32 {
-				t.Errorf("%s: %+v", f.Name, r)
-			}
-		}
-		if !maps.Equal(got, want) || len(want) == 0 {
-			t.Errorf("%s: got %v, want %v", f.Name, got, want)
-		}
-	}
-	for _, kind := range []string{"gc", "gc_pause", "jit", "exception"} {
-		if kinds[kind] == 0 {
-			t.Errorf("no interval of kind %s", kind)
-		}
-	}
-}
-
 // With Options.Active an interval has the span that was active on its thread, which is the parent or a link of it in
 // OTLP, directly or through an interval that encloses it.
 func TestIntervalsOfSpans(t *testing.T) {
@@ -309,94 +263,4 @@ func TestIntervalsOfSpans(t *testing.T) {
 			t.Errorf("%s: %d intervals have a span, want %d", name, got, want)
 		}
 	}
-}
-
-// The program that was recorded has counted its garbage collections by generation and above.
-func TestCollectionsOfRecording(t *testing.T) {
-	var truth struct {
-		Collections map[string]int64 `json:"collections"`
-	}
-	data, err := os.ReadFile(corpus.Path("alloc-verbose.truth.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &truth)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, _ := reading(t, corpus.Trace(t, "alloc-verbose").Data)
-	exact := map[string]int64{}
-	for _, r := range rowsOf[tables.Interval](t, tablesOf(t, src, parquet.Options{}), "intervals") {
-		if r.Kind == "gc" {
-			exact[r.Attributes["dotnet.gc.heap.generation"]]++
-		}
-	}
-	got := map[string]int64{"gen2": exact["gen2"], "gen1+": exact["gen1"] + exact["gen2"], "gen0+": exact["gen0"] + exact["gen1"] + exact["gen2"]}
-	if !maps.Equal(got, truth.Collections) {
-		t.Errorf("collections %v, want %v", got, truth.Collections)
-	}
-}
-
-// Two exports of a trace have the same bytes, maps included.
-func TestSpansAreDeterministic(t *testing.T) {
-	for _, f := range spanTraces(t)[:2] {
-		var first memory
-		for range 3 {
-			src, err := reader.New(bytes.NewReader(f.Data), &reader.Options{Order: reader.ByTime})
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := tablesOf(t, src, parquet.Options{Tables: []string{"spans", "intervals", "counters", "samples"}})
-			if first == nil {
-				first = m
-			}
-			for name := range m {
-				if !bytes.Equal(m[name].Bytes(), first[name].Bytes()) {
-					t.Errorf("%s: two exports differ in %s", f.Name, name)
-				}
-			}
-		}
-	}
-}
-
-// manySpans is a source of Start and Stop events of several threads.
-type manySpans struct {
-	manySamples
-	types [2]*ntconv.Type
-}
-
-func newManySpans(n int) *manySpans {
-	s := &manySpans{manySamples: *newManySamples(2 * n)}
-	field := []ntconv.Field{{Name: "Order", Type: ntconv.FieldType{Code: ntconv.TypeInt32}}}
-	s.types = [2]*ntconv.Type{
-		{Provider: "Shop", ID: 1, Name: "OrderStart", Opcode: 1, HasOpcode: true, Fields: field},
-		{Provider: "Shop", ID: 2, Name: "OrderStop", Opcode: 2, HasOpcode: true, Fields: field},
-	}
-	return s
-}
-
-func (s *manySpans) Next() (*ntconv.Event, error) {
-	i := s.next
-	e, err := s.manySamples.Next()
-	if err == nil {
-		e.Type, e.Thread, e.Stack = s.types[i/20%2], s.threads[i%20], nil // 20 threads start, and then they stop
-		e.Capture = e.Thread
-		e.Payload = binary.LittleEndian.AppendUint32(e.Payload[:0], uint32(i/40))
-	}
-	return e, err
-}
-
-func BenchmarkSpans(b *testing.B) {
-	const n = 100_000
-	for b.Loop() {
-		src := newManySpans(n)
-		sink, err := parquet.New(memory{}.create, src.Info(), nil, &parquet.Options{Tables: []string{"spans", "intervals"}, TempDir: b.TempDir()})
-		if err != nil {
-			b.Fatal(err)
-		}
-		pump(b, src, sink, nil)
-		if made := sink.Summary().Spans; made != n {
-			b.Fatalf("%d spans", made)
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/span")
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -231,36 +230,6 @@ func TestNoSamplesOfKind(t *testing.T) {
 	}
 }
 
-// The wall times of a thread add up to the time between its first and last sample plus the median interval, and every
-// sample event counts once.
-func TestTimesAddUp(t *testing.T) {
-	namer := (&table{}).name(1, "a").name(2, "b").name(3, "c")
-	var events []*ntconv.Event
-	for i := range 100 {
-		at := ntconv.Ticks(i * 1000)
-		if i > 70 {
-			at += 123456 // a pause
-		}
-		events = append(events, sampled(till, at, &ntconv.Stack{PCs: []uint64{uint64(1 + i%3)}}), sampled(idle, at+3, nil))
-	}
-	p := export(t, testInfo(), namer, nil, append(events, ended(1_000_000))...)
-	sums := map[int64][2]int64{}
-	for _, s := range p.Sample {
-		tid := s.NumLabel["tid"][0]
-		v := sums[tid]
-		sums[tid] = [2]int64{v[0] + s.Value[0], v[1] + s.Value[1]}
-	}
-	const wall = (99*1000 + 123456 + 1000) * 100
-	for tid, v := range sums {
-		if v != [2]int64{100, wall} {
-			t.Errorf("thread %d: %v, want 100 samples and %d ns", tid, v, wall)
-		}
-	}
-	if len(sums) != 2 {
-		t.Errorf("%d threads", len(sums))
-	}
-}
-
 // Equal events produce equal bytes, compressed or not.
 func TestOutputIsDeterministic(t *testing.T) {
 	events := randomEvents(3000, 40)
@@ -374,14 +343,5 @@ func TestSummaryOfUnresolvedFrames(t *testing.T) {
 	}
 	if got := s.Summary(); got.Unresolved != want || got.Total != total || got.Frames != frames || want.Frames == 0 || want.Leaf == want.Passing {
 		t.Errorf("got %+v, want %+v, total %d, %d frames", got, want, total, frames)
-	}
-}
-
-// Options are not validated: an unknown kind is Auto.
-func TestUnknownKind(t *testing.T) {
-	s := pprof.New(io.Discard, testInfo(), nil, &pprof.Options{Options: sample.Options{Kind: 99}})
-	_ = s.Write(sampled(till, 0, &ntconv.Stack{PCs: []uint64{1}}))
-	if err := s.Close(); err != nil || s.Summary().Kind != sample.Wall {
-		t.Errorf("kind %v, %v", s.Summary().Kind, err)
 	}
 }

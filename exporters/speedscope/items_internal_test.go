@@ -81,24 +81,3 @@ func TestAllocations(t *testing.T) {
 	f := timelines.Items(nil)
 	f.CheckAllocations(t, newEncoder(f, nil, nil, &timeline.Measures{}).item)
 }
-
-// BenchmarkSamples has stacks of 40 frames, which alternate.
-func BenchmarkSamples(b *testing.B) {
-	var names []string
-	for i := range 41 {
-		names = append(names, "Namespace.Type.Method(string, int)"+fmt.Sprint(i))
-	}
-	f, threads := newThreads(8, names...)
-	e := newEncoder(f, nil, nil, &timeline.Measures{})
-	wall := timelines.Wall[1:]
-	b.ReportAllocs()
-	for i := range b.N {
-		item := timelines.Sample(threads[i%8], int64(i)*1000, timeline.Node(40+i%2), sample.Wall, wall, 1_000_000)
-		if err := e.item(&item); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := e.set.Close(); err != nil {
-		b.Fatal(err)
-	}
-}

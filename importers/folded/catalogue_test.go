@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"testing/iotest"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/folded"
@@ -222,17 +220,5 @@ func TestLimits(t *testing.T) {
 	events, report := read(t, []byte("a;b_[i];c;d 1\n"), folded.Options{Limits: folded.Limits{Stack: 3}})
 	if got := describe(t, events[0]); !strings.HasSuffix(got, ": b | c | d = 1") || report.Count(ntconv.CodeStackCut) != 1 {
 		t.Errorf("%s, %v", got, report.Entries())
-	}
-}
-
-// TestReadErrors checks that the lines before an error are delivered, but not the one that it interrupts.
-func TestReadErrors(t *testing.T) {
-	broken := errors.New("connection lost")
-	src, err := folded.New(io.MultiReader(strings.NewReader("a 1\nb 2\nc 3"), iotest.ErrReader(broken)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := ntconv.Copy(&ntconvtest.Recorder{}, src); n != 2 || !errors.Is(err, broken) {
-		t.Errorf("%d events, %v", n, err)
 	}
 }

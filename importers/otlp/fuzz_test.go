@@ -76,31 +76,3 @@ func FuzzProtobuf(f *testing.F) {
 		}
 	})
 }
-
-// FuzzJSON: no input panics, and decoded spans are equal after they were written as protobuf and read again.
-func FuzzJSON(f *testing.F) {
-	for i, data := range seeds() {
-		f.Add(spangen.JSON(data, spangen.Style{Snake: i%2 == 1, Upper: i == 2, Numbers: i == 3, Names: i == 1, Nulls: i == 4}))
-	}
-	f.Add([]byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"0\u0030","attributes":[{"key":"\ud83d\ude00\ud83d","value":{"doubleValue":"NaN"}}]}`))
-	f.Fuzz(func(t *testing.T, input []byte) {
-		Recognize(input)
-		var report ntconv.Report
-		d := &decoder{limits: Limits{Depth: 64, Message: 1 << 20}.Defaults(), report: &report}
-		want, _ := collect(newJSONReader(bufio.NewReader(bytes.NewReader(input)), d))
-		b, err := proto.Marshal(spangen.Proto(want))
-		if err != nil {
-			t.Fatal(err)
-		}
-		d = &decoder{limits: Limits{Depth: 64, Message: 16 << 20}.Defaults(), report: &report}
-		got, err := collect(newProtoReader(bufio.NewReader(bytes.NewReader(b)), formProto, d))
-		if err != nil || len(got) != len(want) {
-			t.Fatalf("want %d spans, got %d: %v", len(want), len(got), err)
-		}
-		for i := range want {
-			if err := spangen.Equal(want[i], got[i]); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-}

@@ -120,26 +120,6 @@ func TestDepthLimit(t *testing.T) {
 	}
 }
 
-// Values with a million levels end in an error or are truncated, and need memory in proportion to their size.
-func TestAbsurdDepth(t *testing.T) {
-	var value []byte
-	for range 100_000 {
-		value = bytesField(5, bytesField(1, value))
-		if len(value) > 60_000 {
-			break
-		}
-	}
-	item := bytes.Join([][]byte{bytesField(1, []byte("sixteen.letters.")), bytesField(2, []byte("8letters")), bytesField(9, bytesField(2, value))}, nil)
-	got, err := read(bytes.NewReader(profile(item)), nil)
-	if err != nil || len(got) != 1 {
-		t.Errorf("protobuf: %d spans, %v", len(got), err)
-	}
-	input := `{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Repeat(`{"attributes":[`, 1_000_000)
-	if _, err := read(strings.NewReader(input), nil); !errors.Is(err, ntconv.ErrCorrupt) && !errors.Is(err, ntconv.ErrTruncated) {
-		t.Errorf("JSON: %v", err)
-	}
-}
-
 // Invalid UTF-8 is replaced and counted.
 func TestInvalidUTF8(t *testing.T) {
 	b := proto.Clone(oneScope(validSpan("caf\u00e9"))).(*tracepb.TracesData)
@@ -292,35 +272,10 @@ func TestElementLimit(t *testing.T) {
 	}
 }
 
-// A span of millions of empty attributes, of 2 bytes each, costs a bounded amount of memory.
-func TestEmptyAttributes(t *testing.T) {
-	item := bytes.Join([][]byte{bytesField(1, []byte("sixteen.letters.")), bytesField(2, []byte("8letters")), bytes.Repeat([]byte{9<<3 | 2, 0}, 5_000_000)}, nil)
-	input := profile(item)
-	before := allocated()
-	got, err := read(bytes.NewReader(input), nil)
-	if n := allocated() - before; err != nil || len(got) != 1 || len(got[0].Attributes) != 1<<18 || n > 500<<20 {
-		t.Errorf("%d spans, %v, %d bytes allocated for %d", len(got), err, n, len(input))
-	}
-}
-
 func allocated() uint64 {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.TotalAlloc
-}
-
-// A dropped count of a billion, and ends before starts, are valid values.
-func TestOddNumbers(t *testing.T) {
-	s := validSpan("s")
-	s.DroppedAttributesCount, s.DroppedEventsCount, s.DroppedLinksCount = 1e9, math.MaxUint32, 1
-	s.StartTimeUnixNano, s.EndTimeUnixNano = 1<<63+5, 3
-	for form, input := range bothForms(t, oneScope(s)) {
-		got, err := read(bytes.NewReader(input), nil)
-		if err != nil {
-			t.Fatal(form, err)
-		}
-		spangen.WantEqual(t, spangen.FromProto(oneScope(s)), got)
-	}
 }
 
 // The times of events never decrease on a thread, and the number of threads is limited, for any order of the spans.

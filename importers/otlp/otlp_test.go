@@ -221,27 +221,6 @@ func withSharedOwners(spans []*span.Span) []*span.Span {
 	return spans
 }
 
-// The events do not depend on the sizes of the reads.
-func TestChops(t *testing.T) {
-	data := spangen.Proto(examples(20))
-	for name, input := range map[string][]byte{
-		"protobuf": marshal(t, data), "delimited": delimited(split(t, data)...), "varint": varintDelimited(split(t, data)...),
-		"JSON": spangen.JSON(data, spangen.Style{Indent: " "}),
-	} {
-		want, err := read(bytes.NewReader(input), nil)
-		if err != nil || len(want) == 0 {
-			t.Fatal(len(want), err)
-		}
-		for _, r := range ntconvtest.Chops(input) {
-			got, err := read(r, nil)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			spangen.WantEqual(t, want, got)
-		}
-	}
-}
-
 // examples returns the spans of several messages, the same in each run.
 func examples(messages int) (spans []*span.Span) {
 	for i := range messages {

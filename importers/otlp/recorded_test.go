@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,8 +13,6 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/writer"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
@@ -96,90 +91,4 @@ func requestLines(t testing.TB, path string) (lines []byte) {
 		lines = append(append(lines, text...), '\n')
 	}
 	return lines
-}
-
-// Recorded metrics are rejected with an error that names them, in every form.
-func TestRecordedMetrics(t *testing.T) {
-	path := filepath.Join(corpus.Shared(t, "data", "otel"), "otel-metrics.otlp.binpb")
-	input := corpus.Read(t, path)
-	message := input[4 : 4+binary.BigEndian.Uint32(input)]
-	for name, input := range map[string][]byte{
-		"delimited": input, "protobuf": message, "varint": varintDelimited(message),
-		"JSON": requestLines(t, strings.TrimSuffix(path, ".binpb")+".json.zst"),
-	} {
-		if !otlp.Recognize(input) {
-			t.Errorf("%s: not recognized", name)
-		}
-		if _, err := otlp.New(bytes.NewReader(input), nil); !errors.Is(err, ntconv.ErrUnsupported) || !strings.Contains(err.Error(), "OTLP metrics") {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-// Recorded spans are equal after they were written to nettrace and read again, and TraceEvent reads that file without
-// errors.
-func TestRecordedSpansSurviveNettrace(t *testing.T) {
-	for name, path := range recordings(t) {
-		if name == "otel-metrics" {
-			continue
-		}
-		input := corpus.Read(t, path)
-		want, err := read(bytes.NewReader(input), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		src, err := otlp.New(bytes.NewReader(input), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var file bytes.Buffer
-		w, err := writer.New(&file, src.Info(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ntconv.Copy(w, src); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		var report ntconv.Report
-		back, err := reader.New(bytes.NewReader(file.Bytes()), &reader.Options{Order: reader.FileOrder, Report: &report})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := drain(back)
-		if err != nil {
-			t.Fatal(err)
-		}
-		spangen.WantEqual(t, want, got)
-		if entries := report.Entries(); len(entries) > 0 {
-			t.Errorf("%s: %v", name, entries)
-		}
-		referenceReads(t, name, file.Bytes(), len(want))
-	}
-}
-
-// referenceReads asks TraceEvent for the number of events, losses and inversions of time.
-func referenceReads(t *testing.T, name string, file []byte, events int) {
-	t.Helper()
-	program, err := corpus.Find("oracle", "traceevent")
-	if err != nil || testing.Short() {
-		return
-	}
-	path := filepath.Join(t.TempDir(), name+".nettrace")
-	if err := os.WriteFile(path, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.Command(program, "summary", path).Output()
-	if err != nil {
-		t.Skipf("%s: the reference reader failed: %v", name, err)
-	}
-	var summary struct{ Events, EventsLost, TimeInversions int }
-	if err := json.Unmarshal(out, &summary); err != nil {
-		t.Fatal(err)
-	}
-	if summary.Events != events || summary.EventsLost != 0 || summary.TimeInversions != 0 {
-		t.Errorf("%s: want %d events in order, got %+v", name, events, summary)
-	}
 }

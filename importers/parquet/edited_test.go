@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"github.com/ntconv/ntconv/internal/testing/laws"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -315,6 +317,37 @@ func TestFileOrder(t *testing.T) {
 			if n, err := tracecmp.Streams(want, ntconvtest.Poison(src), &tracecmp.Options{Errors: true}); err != nil {
 				t.Errorf("%s: by time %v: after %d events: %v", f.Name, byTime, n, err)
 			}
+		}
+	}
+}
+
+// Tables of which one is damaged are read or refused: without a panic, an event without a type, or memory beyond the
+// limits.
+func TestDamagedTables(t *testing.T) {
+	whole, _ := cpu(t)
+	foreign := fileOf(t, []call{{Start: 1e15 + 5, Name: "a"}, {Start: 1e15, Name: "b"}})
+	rng, allocs := rand.New(rand.NewPCG(5, 6)), laws.NewAllocs()
+	for i := range 600 {
+		d := []directory{maps.Clone(whole), {"events": whole["events"]}, {"x": foreign}}[i%3]
+		names := slices.Sorted(maps.Keys(d))
+		name := names[i/3%len(names)]
+		d[name] = bytes.Clone(d[name])
+		for range 1 + rng.IntN(3) {
+			d[name][len(d[name])-1-rng.IntN(min(len(d[name]), 1000*(1+i%9)))] ^= 1 << rng.IntN(8)
+		}
+		allocs.Reset()
+		opened, err := parquet.New(d, &parquet.Options{ByTime: i%2 == 0, TempDir: t.TempDir()})
+		if err != nil {
+			continue
+		}
+		for e, err := range ntconv.Events(ntconvtest.Poison(opened)) {
+			if err == nil && e.Kind == ntconv.KindEvent && (e.Type == nil || e.Thread == nil || e.Capture == nil) {
+				t.Fatalf("an event without type or thread: %+v", e)
+			}
+		}
+		opened.Close()
+		if n := allocs.Bytes(); n > 512<<20 {
+			t.Errorf("%s, damage %d: %d bytes were allocated", name, i, n)
 		}
 	}
 }

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/pprof/profile"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ntconv/ntconv"
@@ -111,33 +109,6 @@ func TestKeptStacksAreBounded(t *testing.T) {
 	runtime.KeepAlive(src)
 }
 
-// Real profiles have less than one frame per byte; the limit is more than two.
-func TestFramesOfRealProfiles(t *testing.T) {
-	for _, f := range googleProfiles(t) {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := profile.ParseData(data)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var b bytes.Buffer
-		if err := p.WriteUncompressed(&b); err != nil {
-			t.Fatal(err)
-		}
-		frames := 0
-		for _, s := range p.Sample {
-			for _, l := range s.Location {
-				frames += max(1, len(l.Line))
-			}
-		}
-		if frames >= b.Len() {
-			t.Errorf("%s: %d frames in %d bytes", f, frames, b.Len())
-		}
-	}
-}
-
 // The attributes keep the shortest comments in their order, and the time is linear in the number of dropped comments.
 func TestManyComments(t *testing.T) {
 	fields := [][]byte{}
@@ -173,25 +144,6 @@ func TestManyComments(t *testing.T) {
 	}
 	if len(kept) < 300 || len(kept)+int(report.Count(ntconv.CodeNotCarried)) != 5000 || !slices.Equal(kept, want[len(want)-len(kept):]) {
 		t.Errorf("%d comments, the first one is %q; %v", len(kept), kept[0], report.Entries())
-	}
-}
-
-// Lengths may have redundant bytes, and rows may appear in any order.
-func TestUnusualEncodings(t *testing.T) {
-	padded := func(n protowire.Number, b []byte) []byte {
-		return slices.Concat(protowire.AppendTag(nil, n, protowire.BytesType), []byte{byte(len(b)) | 0x80, 0x80, 0}, b)
-	}
-	value := number(2, 7)
-	data := bytes.Join([][]byte{
-		padded(2, slices.Concat(number(1, 9), value)), padded(4, slices.Concat(padded(4, number(1, 4)), number(2, 6), number(1, 9))),
-		padded(6, nil), padded(5, slices.Concat(number(2, 2), number(1, 4))), padded(3, slices.Concat(number(5, 1), number(1, 6))),
-		padded(1, number(1, 1)), padded(6, []byte("shop")), padded(6, []byte("main")),
-	}, nil)
-	checkLikeGoogle(t, data)
-	_, got := events(t, data, nil)
-	f := got[0].Stack.Frames[0]
-	if f.Func.Name != "main" || f.Mapping.File != "shop" || field(t, got[0], "shop").Int() != 7 {
-		t.Errorf("frame %+v", f)
 	}
 }
 

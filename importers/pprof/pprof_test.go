@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/klauspost/compress/zstd"
-	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/pprof"
@@ -286,25 +285,16 @@ func TestLabelFrames(t *testing.T) {
 
 // Profilers for .NET write a function with ID 0 and refer to it.
 func TestReservedFunctionID(t *testing.T) {
-	number := func(dst []byte, f protowire.Number, v uint64) []byte {
-		return protowire.AppendVarint(protowire.AppendTag(dst, f, protowire.VarintType), v)
-	}
-	message := func(dst []byte, f protowire.Number, b []byte) []byte {
-		return protowire.AppendBytes(protowire.AppendTag(dst, f, protowire.BytesType), b)
-	}
 	build := func(functions ...[]byte) []byte {
-		b := message(nil, 1, number(number(nil, 1, 1), 2, 2))
-		b = message(b, 2, message(message(nil, 1, []byte{1}), 2, []byte{5}))
-		b = message(b, 4, message(message(number(nil, 1, 1), 4, number(nil, 2, 9)), 4, number(number(nil, 1, 7), 2, 8)))
-		for _, f := range functions {
-			b = message(b, 5, f)
-		}
+		sample := message(2, message(1, []byte{1}), message(2, []byte{5}))
+		location := message(4, number(1, 1), message(4, number(2, 9)), message(4, number(1, 7), number(2, 8)))
+		tables := slices.Concat(message(1, number(1, 1), number(2, 2)), sample, location, bytes.Join(functions, nil))
 		for _, s := range []string{"", "cpu", "nanoseconds", "Zero", "Seven"} {
-			b = message(b, 6, []byte(s))
+			tables = append(tables, message(6, []byte(s))...)
 		}
-		return b
+		return tables
 	}
-	zero, seven := number(nil, 2, 3), number(number(nil, 1, 7), 2, 4)
+	zero, seven := message(5, number(2, 3)), message(5, number(1, 7), number(2, 4))
 	report := new(ntconv.Report)
 	_, got := events(t, build(zero, seven), &pprof.Options{Report: report})
 	frames := got[0].Stack.Frames
@@ -349,11 +339,6 @@ func TestErrors(t *testing.T) {
 		{"location 0", with(func(p *profile.Profile) { p.Location[0].ID = 0 }), pprof.Limits{}, ntconv.ErrCorrupt, "location 0: input is corrupt: ID 0"},
 		{"twice", with(func(p *profile.Profile) { p.Location = append(p.Location, p.Location[0]) }), pprof.Limits{}, ntconv.ErrCorrupt, "location 1: input is corrupt: duplicate ID 1"},
 		{"concatenated", append(slices.Clone(good), good...), pprof.Limits{}, ntconv.ErrCorrupt, "duplicate ID 1"},
-		{"strings", good, pprof.Limits{Strings: 2}, ntconv.ErrLimit, "string table"},
-		{"samples", good, pprof.Limits{Samples: 1}, ntconv.ErrLimit, "samples"},
-		{"lines", with(func(p *profile.Profile) { p.Location[0].Line = append(p.Location[0].Line, p.Location[0].Line[0]) }), pprof.Limits{Lines: 1}, ntconv.ErrLimit, "lines"},
-		{"comments", with(func(p *profile.Profile) { p.Comments = []string{"a", "b"} }), pprof.Limits{Comments: 1}, ntconv.ErrLimit, "comments"},
-		{"frames", good, pprof.Limits{Frames: 1}, ntconv.ErrLimit, "frames in all stacks"},
 		{"bytes", good, pprof.Limits{Bytes: 10}, ntconv.ErrLimit, "profile too large: limit 10 bytes, got 11 bytes"},
 		{"labels", with(func(p *profile.Profile) { p.Sample[0].Label = map[string][]string{"a": {"b", "c"}} }), pprof.Limits{Labels: 1}, ntconv.ErrLimit, "too many labels of a sample: limit 1, got 2"},
 	} {
@@ -386,97 +371,4 @@ func TestNotCarried(t *testing.T) {
 	if report.Count(ntconv.CodeNotCarried) != 2 || report.Count(ntconv.CodeStackCut) != 1 {
 		t.Errorf("report %v", report.Entries())
 	}
-}
-
-// FuzzNew checks that any input either round-trips or causes an error with a location.
-func FuzzNew(f *testing.F) {
-	p := simple(1, -2)
-	p.Sample[0].Label, p.Sample[0].NumLabel = map[string][]string{"k": {"v"}}, map[string][]int64{"n": {3}}
-	var b bytes.Buffer
-	if err := p.WriteUncompressed(&b); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b.Bytes())
-	f.Add([]byte("heap profile: 1: 2 [ 3: 4 ] @ heap/1\n1: 2 [ 3: 4 ] @ 0x1 0x2\n"))
-	f.Add([]byte("goroutine profile: total 1\n1 @ 0x1 0x2\n"))
-	f.Add([]byte("\x0a\x04\x08\x01\x10\x02\x12\x03\x12\x01\x05\x32\x00\x32\x01a\x32\x01b"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		src, err := pprof.New(bytes.NewReader(data), &pprof.Options{Limits: pprof.Limits{Bytes: 1 << 20, Frames: 1 << 16}})
-		if err != nil {
-			return
-		}
-		n := 0
-		last := ntconv.Ticks(0)
-		for e, err := range ntconv.Events(src) {
-			if err != nil {
-				t.Fatalf("event %d: %v", n, err)
-			}
-			if e.Kind != ntconv.KindEvent {
-				continue
-			}
-			if n++; e.Time < last || e.Thread == nil || e.Thread.Process == nil || e.Thread.Process.Name == "" {
-				t.Fatalf("event %+v after %d", e, last)
-			}
-			last = e.Time
-			for f, v := range e.Fields() {
-				if v.Kind() == ntconv.ValueError || v.Kind() == ntconv.ValueNull {
-					t.Fatalf("field %s: %v", f.Name, v)
-				}
-			}
-		}
-		// The library decides what is valid; it is more lenient with rows that nothing refers to.
-		p, err := profile.ParseData(data)
-		if err != nil || !comesBack(p) {
-			return
-		}
-		if len(p.Sample) != n {
-			t.Fatalf("%d samples, %d in the profile", n, len(p.Sample))
-		}
-		checkRoundTrip(t, data)
-	})
-}
-
-// comesBack reports whether a profile has nothing that is known not to round-trip.
-func comesBack(p *profile.Profile) bool {
-	var b bytes.Buffer
-	if len(p.SampleType) == 0 { // it says nothing
-		return false
-	}
-	if p.WriteUncompressed(&b) != nil || b.Len() > maxText || !isUTF8(p) {
-		return false
-	}
-	for _, l := range p.Location {
-		for _, n := range l.Line {
-			if int64(int32(n.Line)) != n.Line || int64(int32(n.Column)) != n.Column || int64(int32(n.Function.StartLine)) != n.Function.StartLine {
-				return false
-			}
-		}
-	}
-	sums := make([]float64, len(p.SampleType))
-	for _, s := range p.Sample { // what is gone when pprof's library writes it
-		for i, v := range s.Value {
-			if sums[i] += math.Abs(float64(v)); sums[i] >= math.MaxInt64 { // a sum stays at the largest value, that of Compact overflows
-				return false
-			}
-		}
-		for _, list := range s.Label {
-			if slices.Contains(list, "") {
-				return false
-			}
-		}
-		for key, list := range s.NumLabel {
-			for i, n := range list {
-				if units := s.NumUnit[key]; n == 0 && (len(units) <= i || units[i] == "") {
-					return false
-				}
-			}
-		}
-	}
-	return true
-}
-
-const maxText = 32 << 10
-
-func isUTF8(p *profile.Profile) bool {
-	return strings.ToValidUTF8(canon(p), "") == canon(p) && !strings.Contains(canon(p), `\x`)
 }

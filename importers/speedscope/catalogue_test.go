@@ -186,3 +186,25 @@ func TestLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestLarge checks that a profile whose samples are more than the memory of its source is read.
+func TestLarge(t *testing.T) {
+	var pairs strings.Builder
+	for i := range 150_000 {
+		fmt.Fprintf(&pairs, `{"type":"O","frame":%d,"at":%d},{"type":"C","frame":%[1]d,"at":%[3]d},`, i%2, i, i+1)
+	}
+	text := file(`{"type":"evented","unit":"seconds","startValue":0,"endValue":150000,"events":[` + strings.TrimSuffix(pairs.String(), ",") + `]}`)
+	src, err := speedscope.New(strings.NewReader(text), &speedscope.Options{Limits: speedscope.Limits{Tables: 16 << 20}})
+	readable.Must(t, err)
+	defer src.Close()
+	var n int
+	for e, err := range ntconv.Events(src) {
+		readable.Must(t, err)
+		if e.Kind == ntconv.KindEvent {
+			n++
+		}
+	}
+	if n < 150_000 {
+		t.Errorf("%d samples", n)
+	}
+}

@@ -90,16 +90,6 @@ func TestWallIntervalBelongsToEarlierSample(t *testing.T) {
 	}
 }
 
-func TestThreadWithOneSampleGetsMedianOfAll(t *testing.T) {
-	p := build(testInfo(), &fakeNamer{}, nil,
-		wallEvent(till, 0, managed, stack(1)), wallEvent(idle, 5, managed, stack(2)), wallEvent(till, 30, managed, stack(1)), ended(1000))
-	want(t, p,
-		"[2 6000] f1 {process=shop pid=42id thread=till tid=7id state=Managed}",
-		"[1 3000] f2 {process=shop pid=42id tid=8id state=Managed}")
-	p = build(testInfo(), &fakeNamer{}, nil, wallEvent(till, 3, managed, stack(1)), ended(20000))
-	want(t, p, "[1 1000000] f1 {process=shop pid=42id thread=till tid=7id state=Managed}")
-}
-
 // The last sample of a thread that the trace removes is weighted at once; only time separates a later thread with the
 // same IDs.
 func TestRemovedThreadIsSettled(t *testing.T) {
@@ -167,19 +157,6 @@ func TestAutoPrefersWall(t *testing.T) {
 			t.Errorf("%v of %d events: %v with %d samples, want %v with %d", c.kind, len(c.events), p.Kind, p.Events, c.want, c.n)
 		}
 	}
-}
-
-// Samples whose addresses had different owners are different, unless their frames are equal at the end.
-func TestEpochsMergeByName(t *testing.T) {
-	namer := &fakeNamer{}
-	b := profile.New(testInfo(), namer, &profile.Options{Kind: sample.CPU, DropLabels: []string{"tid", "pid", "process"}})
-	for i, name := range []string{"first", "second", "second", "first"} {
-		at := ntconv.Ticks(i * 10)
-		namer.define(1, at, name)
-		b.Add(cpuEvent(till, at, 1, stack(1, 2)))
-		b.Add(cpuEvent(idle, at, 1, stack(1, 2)))
-	}
-	want(t, b.Finish(), "[4 4000000] first<f2 {}", "[4 4000000] second<f2 {}")
 }
 
 // OrderMatters is true if samples of a thread are out of order, or if an address had another owner between two samples
@@ -374,17 +351,6 @@ func TestDamagedPayloadIsCounted(t *testing.T) {
 	want(t, build(testInfo(), &fakeNamer{}, &profile.Options{Report: &r}, empty), "[1 1000000] f1 {process=shop pid=42id thread=till tid=7id}")
 	if n := r.Count(ntconv.CodePayload); n != 2 {
 		t.Errorf("%d payloads, want 2", n)
-	}
-}
-
-func TestParseKind(t *testing.T) {
-	for _, k := range []sample.Kind{sample.Auto, sample.Wall, sample.CPU} {
-		if got, err := sample.Parse(k.String()); got != k || err != nil {
-			t.Errorf("ParseKind(%q) = %v, %v", k, got, err)
-		}
-	}
-	if _, err := sample.Parse("walls"); err == nil {
-		t.Error("walls is accepted as a kind")
 	}
 }
 

@@ -311,18 +311,3 @@ func TestCyclesAllocate(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkCycles(b *testing.B) {
-	for _, c := range append(cycles(), pointCycles()...) {
-		b.Run(c.kind.String(), func(b *testing.B) {
-			builder, p := c.builder(nil, nil), newPlayer()
-			b.ReportAllocs()
-			for n := 0; n < b.N; {
-				for i := range c.steps {
-					builder.Add(p.event(&c.steps[i]))
-					n++
-				}
-			}
-		})
-	}
-}

@@ -3,15 +3,11 @@ package profile_test
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"os"
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
-	pprofin "github.com/ntconv/ntconv/importers/pprof"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
@@ -179,40 +175,6 @@ func TestStreamAddsUpToProfile(t *testing.T) {
 	}
 }
 
-func TestStreamOfSelectionFile(t *testing.T) {
-	for _, name := range []string{"cpu-default", "cpu-netperf3", "threads-reused"} {
-		data := corpus.Trace(t, name).Data
-		for _, p := range realSelections(t, data) {
-			src := open(t, selectionFile(t, open(t, data, reader.FileOrder), p), reader.ByTime)
-			info, events := src.Info(), kept(t, src)
-			got, counts := streamSums(events, info, anything.keep, false)
-			checkSums(t, info, builderSums(events, info, anything.keep), got, counts)
-		}
-	}
-}
-
-// An imported profile has a row per sample type, with the original counts.
-func TestStreamOfImported(t *testing.T) {
-	data, err := os.ReadFile(corpus.Path("go-cpu.pb.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	src, err := pprofin.New(bytes.NewReader(data), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, events := src.Info(), kept(t, src)
-	got, counts := streamSums(events, info, anything.keep, false)
-	checkSums(t, info, builderSums(events, info, anything.keep), got, counts)
-	types := map[string]bool{}
-	for key := range got {
-		types[key.typ+"/"+key.unit] = true
-	}
-	if want := []string{"cpu/nanoseconds", "samples/count"}; !slices.Equal(slices.Sorted(maps.Keys(types)), want) {
-		t.Errorf("sample types %v, want %v", types, want)
-	}
-}
-
 // Single samples add up to the profile for any events, including threads that exit, and their times to those of the
 // threads.
 func TestStreamOfAnything(t *testing.T) {
@@ -271,15 +233,4 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(5, round); n != 0 {
 		t.Errorf("%v allocations in %d events", n, len(events))
 	}
-}
-
-func BenchmarkStream(b *testing.B) {
-	events := hotEvents(500000, 50, 1000, 30)
-	s := profile.NewStream(testInfo(), func(*profile.Weighed[[20]int64]) {}, nil)
-	for b.Loop() {
-		for _, e := range events {
-			s.Add(e, [20]int64{})
-		}
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(events)), "ns/event")
 }

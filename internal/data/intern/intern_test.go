@@ -2,8 +2,6 @@ package intern_test
 
 import (
 	"bytes"
-	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"testing"
 
@@ -311,63 +309,4 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	if n := testing.AllocsPerRun(100, round); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-}
-
-// BenchmarkBytes compares Bytes with a map of strings.
-func BenchmarkBytes(b *testing.B) {
-	words := make([][]byte, 10_000)
-	for i := range words {
-		words[i] = fmt.Appendf(nil, "namespace.Type%d.Method", rand.IntN(5000))
-	}
-	b.Run("Bytes", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			var t intern.Bytes
-			for _, w := range words {
-				t.Add(w)
-			}
-		}
-	})
-	b.Run("map", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			ids, list := map[string]uint32{}, []string{}
-			for _, w := range words {
-				if _, ok := ids[string(w)]; !ok {
-					s := string(w)
-					list = append(list, s)
-					ids[s] = uint32(len(list))
-				}
-			}
-		}
-	})
-}
-
-func BenchmarkTable(b *testing.B) {
-	type key struct{ a, b, c uint64 }
-	keys := make([]key, 10_000)
-	for i := range keys {
-		keys[i] = key{rand.Uint64N(5000), 1, 2}
-	}
-	b.Run("Table", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			var t intern.Table[key]
-			for _, k := range keys {
-				t.Add(k)
-			}
-		}
-	})
-	b.Run("map", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			ids, list := map[key]uint32{}, []key{}
-			for _, k := range keys {
-				if _, ok := ids[k]; !ok {
-					list = append(list, k)
-					ids[k] = uint32(len(list))
-				}
-			}
-		}
-	})
 }

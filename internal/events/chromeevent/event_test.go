@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // ordered is a JSON value that preserves the order of members and the text of numbers.
@@ -110,44 +111,9 @@ func checkSame(t testing.TB, got, want []byte) {
 	}
 }
 
-// catalogue contains events of every phase and values of every kind.
-var catalogue = []string{
-	`{"name":"a","cat":"c","ph":"X","ts":1.5,"dur":2.25,"pid":1,"tid":2,"args":{"n":1,"f":1.5,"s":"x","b":true}}`,
-	`{"name":"a","cat":"c","ph":"X","ts":2,"dur":0,"tdur":1,"tts":3,"pid":1,"tid":2,"args":{"n":1.5,"f":2,"s":"","b":false}}`,
-	`{"name":"a","cat":"c","ph":"B","ts":2,"pid":1,"tid":2,"args":{}}`,
-	`{"ph":"E","ts":2,"pid":1,"tid":2}`,
-	`{"name":"i","ph":"i","s":"g","ts":2,"pid":1,"tid":2,"args":{"o":{"p":{"q":[1,2,3],"r":[1.5,2],"t":["a","b"],"u":[true,false]}},"z":1}}`,
-	`{"name":"b","cat":"a,b","ph":"b","id":"0x1","ts":2,"pid":1,"tid":2,"scope":"sc"}`,
-	`{"name":"b","cat":"a,b","ph":"n","id":7,"ts":2,"pid":1,"tid":2}`,
-	`{"name":"b","cat":"a,b","ph":"e","id2":{"local":"0x1"},"ts":2,"pid":1,"tid":2}`,
-	`{"name":"b","cat":"a,b","ph":"e","id2":{"global":12345678901234567890},"ts":2,"pid":1,"tid":2}`,
-	`{"name":"b","cat":"a,b","ph":"e","id2":{"global":1,"local":2},"id":3,"ts":2,"pid":1,"tid":2}`,
-	`{"name":"f","cat":"x","ph":"f","bp":"e","id":"\u0041\u00e4","ts":2,"pid":1,"tid":2}`,
-	`{"name":"f","cat":"x","ph":"X","dur":1,"bind_id":"0x5","flow_in":true,"flow_out":false,"ts":2,"pid":1,"tid":2}`,
-	`{"name":"process_name","ph":"M","pid":1,"tid":0,"args":{"name":"x"}}`,
-	`{"name":"thread_sort_index","ph":"M","ts":0,"pid":1,"tid":-7,"args":{"sort_index":-5}}`,
-	`{"name":"c","ph":"C","ts":-2.001,"pid":"gpu","tid":"Main Thread","args":{"v":1e300,"w":-0.0,"x":1e-7,"y":123456789.125}}`,
-	`{"name":"v","ph":"v","ts":5,"args":{"a":null,"b":[],"c":{},"d":[1,"x"],"e":[{"f":1}],"g":[null],"h":[[1]]}}`,
-	`{"name":"n","ph":"i","ts":5,"args":{"a":9007199254740993,"b":18446744073709551615,"c":18446744073709551616,"d":-9223372036854775808,"e":0.1000000000000000055511151231257827,"f":[9007199254740993,1],"g":[9007199254740993,1.5],"h":12345678901234567890123456789}}`,
-	`{"name":"s","ph":"i","ts":5,"args":{"nul":"a\u0000b","unpaired":"\ud800","pair":"\ud83d\ude00","esc":"\"\\\/\b\f\n\r\t","\u0041":1,"\ud800":2}}`,
-	`{"name":"d","ph":"i","ts":5,"args":{"a":1,"b":{"c":1,"c":2},"z":{"y":1}}}`,
-	`{"name":"d","ph":"i","ts":5,"args":{"a":1,"a":2}}`,
-	`{"name":"d","ph":"i","ts":5,"args":{"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":{"i":{"j":1}}}}}}}}}}}`,
-	`{"name":"d","ph":"i","ts":5,"args":[1,2]}`,
-	`{"name":"d","ph":"i","ts":5,"args":"text"}`,
-	`{"name":"d","ph":"i","ts":5,"args":null}`,
-	`{"name":"","cat":"","ph":"i","ts":5}`,
-	`{"name":7,"cat":null,"ph":"i","ts":5}`,
-	`{"ph":"unknown","name":"u","cat":"c","ts":5,"dur":1,"args":{"x":1},"extra":[1]}`,
-	`{"ph":"?","name":"u","ts":5}`,
-	`{"name":"no phase","ts":5}`,
-	`{"ts":5}`,
-	`{}`,
-	`{"name":"o","ph":"i","ts":5,"cname":"good","more":{"a":[1,2],"b":{"c":null}},"dup":1,"dup":2}`,
-	`{"name":"o","ph":"i","ts":5,"cname":"good","":1}`,
-	`{"name":"o","ph":"i","ts":5,"dur":"x","tts":null,"s":1,"bp":[],"id":null,"id2":5,"flow_in":1,"scope":{}}`,
-	`{"name":"GCStart","cat":"Microsoft-Windows-DotNETRuntime","ph":"i","ts":5,"args":{"dur_ns":1}}`,
-	`{"name":"x","cat":"Chrome","ph":"i","ts":9223372036854775.807}`,
+// catalogue returns events of every phase and values of every kind.
+func catalogue(tb testing.TB) []string {
+	return strings.Split(strings.TrimSpace(string(corpus.Read(tb, "testdata/catalogue.jsonl"))), "\n")
 }
 
 func TestCatalogue(t *testing.T) {
@@ -156,7 +122,7 @@ func TestCatalogue(t *testing.T) {
 	enc, report := chromeevent.NewEncoder(), &ntconv.Report{}
 	dec := chromeevent.NewDecoder(report)
 	for range 2 { // the second pass uses existing types
-		for _, text := range catalogue {
+		for _, text := range catalogue(t) {
 			got, events := roundTrip(t, &p, enc, dec, &owners, []byte(text))
 			checkSame(t, got, []byte(text))
 			for _, e := range events {
@@ -234,7 +200,7 @@ func TestAllocations(t *testing.T) {
 	var p chromeevent.Parser
 	var owners chromeevent.Owners
 	enc, dec := chromeevent.NewEncoder(), chromeevent.NewDecoder(nil)
-	for _, text := range []string{catalogue[0], catalogue[1], catalogue[2], catalogue[3], catalogue[4], catalogue[5]} {
+	for _, text := range catalogue(t)[:6] {
 		var e chromeevent.Event
 		var out []byte
 		in := []byte(text)

@@ -2,11 +2,12 @@ package chromeevent_test
 
 import (
 	"fmt"
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // pair passes events to a Pairer and returns its results: begin+end of slices, in|out and number of flows.
@@ -51,68 +52,11 @@ func pair(t *testing.T, lines []string) (got []string, open int) {
 }
 
 func TestPairer(t *testing.T) {
-	for _, c := range []struct {
-		name, want, events string
-	}{
-		{name: "nested", want: "2: 1, 3: 0, 4: -1", events: `
-			{"ph":"B","name":"a","pid":1,"tid":1}
-			{"ph":"B","name":"b","pid":1,"tid":1}
-			{"ph":"E","pid":1,"tid":1}
-			{"ph":"E","name":"a","pid":1,"tid":1}
-			{"ph":"E","pid":1,"tid":1}`},
-		{name: "another thread", want: "1: -1, unfinished: 0", events: `
-			{"ph":"B","name":"a","pid":1,"tid":1}
-			{"ph":"E","name":"a","pid":1,"tid":2}`},
-		{name: "named ends", want: "2: 0, 3: -1, 4: 1", events: `
-			{"ph":"B","name":"a","pid":1,"tid":1}
-			{"ph":"B","name":"b","pid":1,"tid":1}
-			{"ph":"E","name":"a","pid":1,"tid":1}
-			{"ph":"E","name":"c","pid":1,"tid":1}
-			{"ph":"E","name":"b","pid":1,"tid":1}`},
-		{name: "async", want: "2: 0, 3: 0, 4: -1, 5: 1, unfinished: 6", events: `
-			{"ph":"b","cat":"c","name":"a","id":1,"pid":1,"tid":1}
-			{"ph":"b","cat":"c","name":"a","id":2,"pid":1,"tid":1}
-			{"ph":"n","cat":"c","name":"x","id":1,"pid":1,"tid":2}
-			{"ph":"e","cat":"c","name":"a","id":1,"pid":1,"tid":2}
-			{"ph":"e","cat":"d","name":"a","id":2,"pid":1,"tid":2}
-			{"ph":"e","cat":"c","id":"2","pid":1,"tid":2}
-			{"ph":"b","cat":"c","name":"a","id":2,"scope":"s","pid":1,"tid":1}`},
-		{name: "IDs of processes", want: "4: 1, 5: 0, 6: 2, 7: -1, unfinished: 3", events: `
-			{"ph":"b","cat":"c","name":"a","id":1,"pid":1,"tid":1}
-			{"ph":"b","cat":"c","name":"a","id":1,"pid":2,"tid":2}
-			{"ph":"b","cat":"c","name":"a","id":2,"pid":1,"tid":1}
-			{"ph":"b","cat":"c","name":"a","id2":{"local":1},"pid":1,"tid":1}
-			{"ph":"e","cat":"c","name":"a","id":1,"pid":2,"tid":2}
-			{"ph":"e","cat":"c","name":"a","id":1,"pid":1,"tid":1}
-			{"ph":"e","cat":"c","name":"a","id":2,"pid":3,"tid":3}
-			{"ph":"e","cat":"c","name":"a","id2":{"local":1},"pid":3,"tid":3}`},
-		{name: "old async and objects", want: "2: 0, 3: 0, 4: -1, 5: 0, 6: 1, 7: 1", events: `
-			{"ph":"S","cat":"c","name":"a","id":1,"pid":1,"tid":1}
-			{"ph":"N","name":"o","id":1,"pid":1,"tid":1}
-			{"ph":"T","cat":"c","name":"a","id":1,"pid":1,"tid":1}
-			{"ph":"p","cat":"c","name":"a","id":1,"pid":1,"tid":1}
-			{"ph":"F","cat":"c","name":"b","id":1,"pid":1,"tid":1}
-			{"ph":"F","cat":"c","name":"a","id":1,"pid":1,"tid":1}
-			{"ph":"O","name":"o","id":1,"pid":1,"tid":1}
-			{"ph":"D","name":"o","id":1,"pid":1,"tid":1}`},
-		{name: "flows", want: "0: flow 1 false true, 1: flow 1 true true, 2: flow 1 true false, 4: flow 2 false true, 5: flow 3 false true, 6: flow 3 true true, 7: flow 3 true false", events: `
-			{"ph":"s","cat":"c","name":"f","id":1,"pid":1,"tid":1}
-			{"ph":"t","cat":"c","name":"f","id":1,"pid":1,"tid":2}
-			{"ph":"f","cat":"c","name":"f","id":1,"pid":2,"tid":3}
-			{"ph":"f","cat":"c","name":"f","id":1,"pid":2,"tid":3}
-			{"ph":"s","cat":"c","name":"f","id":1,"pid":1,"tid":1}
-			{"ph":"X","dur":1,"bind_id":1,"flow_out":true}
-			{"ph":"X","dur":1,"bind_id":"1","flow_out":true,"flow_in":true}
-			{"ph":"X","dur":1,"bind_id":1,"flow_in":true}
-			{"ph":"X","dur":1,"bind_id":2,"flow_in":true}`},
-	} {
-		lines := slices.DeleteFunc(strings.Split(c.events, "\n"), func(s string) bool { return strings.TrimSpace(s) == "" })
-		for i := range lines {
-			lines[i] = strings.TrimSpace(lines[i])
-		}
-		got, open := pair(t, lines)
-		if strings.Join(got, ", ") != c.want || open != strings.Count(c.want, "unfinished") {
-			t.Errorf("%s: %s\nwant %s; %d open", c.name, strings.Join(got, ", "), c.want, open)
+	for _, c := range corpus.Cases(t, filepath.Join("testdata", "pairs.txt")) {
+		got, open := pair(t, c.Input)
+		want := strings.Join(c.Want, ", ")
+		if strings.Join(got, ", ") != want || open != strings.Count(want, "unfinished") {
+			t.Errorf("%s: %s\nwant %s; %d open", c.Name, strings.Join(got, ", "), want, open)
 		}
 	}
 }

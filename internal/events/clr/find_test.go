@@ -23,14 +23,6 @@ func field(name string, code ntconv.TypeCode) ntconv.Field {
 	return ntconv.Field{Name: name, Type: ntconv.FieldType{Code: code}}
 }
 
-func utf16z(s string) string {
-	b, err := ntconv.AppendFields(nil, []ntconv.Field{field("", ntconv.TypeUTF16String)}, []ntconv.Value{ntconv.StringValue(s)}, 8)
-	if err != nil {
-		panic(err)
-	}
-	return string(b)
-}
-
 // mapping is a ProcessMapping as one-collect writes it, with its undeclared tail (universal, 9).
 const mapping = "\x00\x80\x80\x80\x02\xff\xff\x83\x02\x80\x20\x14\x00/usr/local/bin/myapp\x01\x00\x00\x00\x00"
 

@@ -378,18 +378,3 @@ func TestViewsDoNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations for %d events", n, len(events))
 	}
 }
-
-func BenchmarkParseMethod(b *testing.B) {
-	payload := make([]byte, 36)
-	for _, s := range []string{"System.Collections.Generic.Dictionary`2[System.__Canon,System.__Canon]", "TryInsert", "instance bool  (!0,!1,value class System.Collections.Generic.InsertionBehavior)"} {
-		payload = append(payload, utf16z(s)...)
-	}
-	e := &ntconv.Event{Type: &ntconv.Type{Provider: Rundown, ID: 144, Version: 1}, Payload: append(payload, 0, 0)}
-	var m Method
-	b.ReportAllocs()
-	for range b.N {
-		if ClassOf(e.Type) != ClassMethod || !ParseMethod(e, &m) {
-			b.Fatal("no method")
-		}
-	}
-}

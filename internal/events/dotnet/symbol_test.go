@@ -2,33 +2,6 @@ package dotnet
 
 import "testing"
 
-// The cases of TraceEvent's UniversalSymbolParsingTest.
-func TestParseSymbol(t *testing.T) {
-	for _, c := range []struct{ in, module, raw, tier string }{
-		{"void [System.Private.CoreLib] System.Threading.ThreadPoolWorkQueue::Dispatch()[OptimizedTier1]",
-			"System.Private.CoreLib", "System.Threading.ThreadPoolWorkQueue::Dispatch()", "OptimizedTier1"},
-		{"bool [System.Private.CoreLib] System.Threading.PortableThreadPool+WorkerThread::WorkerThreadStart()[OptimizedTier1]",
-			"System.Private.CoreLib", "System.Threading.PortableThreadPool+WorkerThread::WorkerThreadStart()", "OptimizedTier1"},
-		{"void [SomeAssembly] SomeNamespace.SomeClass::SomeMethod(string, int32)[Tier0]",
-			"SomeAssembly", "SomeNamespace.SomeClass::SomeMethod(string, int32)", "Tier0"},
-		{"int32 [My.Custom.Assembly] My.Namespace.MyClass::ComplexMethod(class System.Collections.Generic.List`1<string>, int32)[OptimizedTier1]",
-			"My.Custom.Assembly", "My.Namespace.MyClass::ComplexMethod(class System.Collections.Generic.List`1<string>, int32)", "OptimizedTier1"},
-		{"instance void [System.Net.Sockets] System.Net.Sockets.SocketAsyncEngine::EventLoop()[QuickJitted]",
-			"System.Net.Sockets", "System.Net.Sockets.SocketAsyncEngine::EventLoop()", "QuickJitted"},
-		{"instance bool [System.Private.CoreLib] System.Threading.LowLevelLifoSemaphore::Wait(int32,bool)[OptimizedTier1]",
-			"System.Private.CoreLib", "System.Threading.LowLevelLifoSemaphore::Wait(int32,bool)", "OptimizedTier1"},
-		{"valuetype Interop/Error [System.Net.Sockets] Interop+Sys::Shutdown(class [System.Runtime]System.Runtime.InteropServices.SafeHandle,valuetype System.Net.Sockets.SocketShutdown)[QuickJitted]",
-			"System.Net.Sockets", "Interop+Sys::Shutdown(class [System.Runtime]System.Runtime.InteropServices.SafeHandle,valuetype System.Net.Sockets.SocketShutdown)", "QuickJitted"},
-		{"valuetype [System.Net.Primitives]System.Net.Sockets.SocketError [System.Net.Sockets] System.Net.Sockets.SocketPal::Shutdown(class System.Net.Sockets.SafeSocketHandle,bool,bool,valuetype System.Net.Sockets.SocketShutdown)[QuickJitted]",
-			"System.Net.Sockets", "System.Net.Sockets.SocketPal::Shutdown(class System.Net.Sockets.SafeSocketHandle,bool,bool,valuetype System.Net.Sockets.SocketShutdown)", "QuickJitted"},
-	} {
-		s, ok := ParseSymbol(c.in)
-		if !ok || s.Module != c.module || s.Raw() != c.raw || s.Tier != c.tier {
-			t.Errorf("%s:\n got %v %+v", c.in, ok, s)
-		}
-	}
-}
-
 func TestSymbolParts(t *testing.T) {
 	got, ok := ParseSymbol("instance !0[] [Asm] N.L`1[System.Int32[]]::.ctor(!0[], int32)[PreJIT]")
 	want := Symbol{Return: "instance !0[]", Module: "Asm", Type: "N.L`1[System.Int32[]]", Method: ".ctor", Args: "(!0[], int32)", Tier: "PreJIT"}

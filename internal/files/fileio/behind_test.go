@@ -59,21 +59,6 @@ func TestWriteBehindKeepsOrder(t *testing.T) {
 	}
 }
 
-func TestWriteBehindFlush(t *testing.T) {
-	r := new(recorder)
-	b := NewWriteBehind(r)
-	defer b.Stop()
-	for i, msg := range []string{"one", "", "two"} {
-		b.Write([]byte(msg))
-		if err := b.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		if want := []string{"one", "one", "onetwo"}[i]; r.buf.String() != want {
-			t.Errorf("%q after Flush, want %q", r.buf.String(), want)
-		}
-	}
-}
-
 // An error in the goroutine reaches the caller by the next Flush or Close at the latest, and nothing is written
 // after it.
 func TestWriteBehindErrors(t *testing.T) {

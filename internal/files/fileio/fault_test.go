@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -94,6 +92,37 @@ func (f *faultFS) syncDir(name string) error {
 	return f.osFS.syncDir(name)
 }
 
+func (f *faultFS) mkdir(name string, perm fs.FileMode) error {
+	if err := f.call("mkdir"); err != nil {
+		return err
+	}
+	return f.osFS.mkdir(name, perm)
+}
+
+func (f *faultFS) chmod(name string, mode fs.FileMode) error {
+	if err := f.call("chmod"); err != nil {
+		return err
+	}
+	return f.osFS.chmod(name, mode)
+}
+
+func (f *faultFS) renameDir(from, to string) error {
+	if err := f.call("renameDir"); err != nil {
+		return err
+	}
+	return f.osFS.renameDir(from, to)
+}
+
+func (f *faultFS) exchange(a, b string) error {
+	if f.aside {
+		return errors.ErrUnsupported
+	}
+	if err := f.call("exchange"); err != nil {
+		return err
+	}
+	return f.osFS.exchange(a, b)
+}
+
 type faultFile struct {
 	file
 	fs *faultFS
@@ -135,110 +164,6 @@ func (f *faultFile) Close() error {
 		return fault
 	}
 	return err
-}
-
-// As in the tests of SQLite, the first call fails, then the second, and so on, until a run completes. Whichever call
-// fails, the run says so, the destination is as before, and nothing is left.
-func TestEveryFailingCall(t *testing.T) {
-	noLeaks(t)
-	payload := string(noise(1 << 20)) // more than the buffers hold
-	for _, c := range []struct {
-		name, old      string
-		force          bool
-		persist, short bool
-	}{
-		{"new", "absent", false, false, false},
-		{"new, persistent", "absent", false, true, false},
-		{"new, short writes", "absent", false, false, true},
-		{"new with force", "absent", true, false, false},
-		{"replace", "old content", true, false, false},
-		{"replace, persistent", "old content", true, true, false},
-		{"replace, short writes", "old content", true, true, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			seen := map[string]bool{}
-			for n := 1; ; n++ {
-				f := &faultFS{n: n, persist: c.persist, short: c.short}
-				if n > 100 {
-					t.Fatalf("no end: %v", f.log)
-				}
-				dest := filepath.Join(t.TempDir(), "out.json")
-				if c.old != "absent" {
-					os.WriteFile(dest, []byte(c.old), 0o640)
-				}
-				err := produce(dest, payload, OutputOptions{Force: c.force, fs: f})
-				got := content(t, dest)
-				if left := temps(t, filepath.Dir(dest)); len(left) > 0 {
-					t.Fatalf("call %d (%s) failed: %q left", n, f.failed, left)
-				}
-				if f.failed == "" {
-					if err != nil || got != payload {
-						t.Fatalf("nothing failed: %v, %d bytes", err, len(got))
-					}
-					break
-				}
-				seen[f.failed] = true
-				var e *Error
-				if !errors.Is(err, errInjected) || !errors.As(err, &e) || e.Name != dest {
-					t.Fatalf("call %d (%s) failed: %v", n, f.failed, err)
-				}
-				if !strings.Contains(err.Error(), dest) || strings.ContainsAny(err.Error(), "\n") ||
-					strings.Contains(err.Error(), "/somewhere") {
-					t.Errorf("message %q", err)
-				}
-				want := c.old
-				if f.failed == "syncDir" {
-					want = payload // renamed already
-				}
-				if got != want {
-					t.Fatalf("call %d (%s) failed: destination holds %d bytes", n, f.failed, len(got))
-				}
-			}
-			for _, op := range []string{"stat", "open", "write", "sync", "close", "syncDir"} {
-				if !seen[op] {
-					t.Errorf("%s never failed", op)
-				}
-			}
-			if !seen["rename"] && !seen["renameNew"] || c.old != "absent" && !seen["chmod"] {
-				t.Errorf("only these failed: %v", seen)
-			}
-		})
-	}
-}
-
-// produce writes an output as a command does.
-func produce(dest, payload string, opts OutputOptions) (err error) {
-	o, err := Create(dest, opts)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, o.Abort()) }()
-	for rest := payload; len(rest) > 0; {
-		n := min(len(rest), 10007)
-		if _, err := o.Write([]byte(rest[:n])); err != nil {
-			return err
-		}
-		rest = rest[n:]
-	}
-	return o.Commit()
-}
-
-// A temporary file that cannot be removed is reported with its name, so that the user can remove it.
-type stickyFS struct{ osFS }
-
-func (stickyFS) remove(string) error { return errInjected }
-
-func TestAbortReportsWhatItLeaves(t *testing.T) {
-	dir := t.TempDir()
-	o, err := Create(filepath.Join(dir, "out"), OutputOptions{fs: stickyFS{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = o.Abort()
-	left := temps(t, dir)
-	if !errors.Is(err, errInjected) || len(left) != 1 || !strings.Contains(err.Error(), left[0]) {
-		t.Errorf("%v; left %q", err, left)
-	}
 }
 
 func TestErrorMessages(t *testing.T) {

@@ -146,19 +146,6 @@ func TestFromReader(t *testing.T) {
 	}
 }
 
-func TestCompressedFileHasNoRandomAccess(t *testing.T) {
-	for _, data := range [][]byte{gz(t, []byte("x")), zst(t, []byte("x")), skippable("")} {
-		in, err := Open(writeFile(t, data), InputOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer in.Close()
-		if _, _, err := in.At(); !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("%x: %v", data[:4], err)
-		}
-	}
-}
-
 // The progress bar asks from its own goroutine. The race detector must report nothing, and the count must be right.
 func TestReadIsSafeFromAnotherGoroutine(t *testing.T) {
 	noLeaks(t)

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
-	"os/signal"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/iotest"
 	"time"
@@ -17,41 +14,6 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
-
-// TestMain lets tests run this binary again as a process that may be killed.
-func TestMain(m *testing.M) {
-	if dest := os.Getenv("IOX_CHILD_DEST"); dest != "" {
-		childMain(os.Getenv("IOX_CHILD"), dest)
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// childMain writes 1 MiB. As "hang" it then waits to be killed; as "fsize" it writes until the file size limit
-// of its parent's choosing and reports the error.
-func childMain(mode, dest string) {
-	if mode == "tree" {
-		childTree(dest)
-		return
-	}
-	if mode == "fsize" {
-		signal.Ignore(syscall.Signal(25)) // SIGXFSZ; the write then fails with EFBIG
-		limitFileSize(300 << 10)
-	}
-	out, err := Create(dest, OutputOptions{Force: true})
-	if err != nil {
-		fmt.Println("create:", err)
-		return
-	}
-	_, err = out.Write(bytes.Repeat([]byte("new "), 1<<18))
-	if mode == "hang" && err == nil {
-		err = out.Flush()
-		fmt.Println("ready", err)
-		time.Sleep(time.Hour) // not select: the runtime would call that a deadlock and end the process itself
-	}
-	err = out.Commit()
-	fmt.Println("commit:", err)
-}
 
 // seq is the text of the files in testdata.
 func seq(from, to int) []byte {

@@ -107,13 +107,6 @@ func TestBombStopsAtTheRatio(t *testing.T) {
 	}
 }
 
-func TestRatioZeroMeansNone(t *testing.T) {
-	_, s := open(t, bomb(t, gzipped, 70<<20), InputOptions{Limits: &Limits{}})
-	if n, err := io.Copy(io.Discard, s); n != 70<<20 || err != nil {
-		t.Errorf("%d bytes, %v", n, err)
-	}
-}
-
 // A limit permits exactly the stated number of bytes, and content of exactly that size is not an error.
 func TestOutputLimitIsExact(t *testing.T) {
 	text := seq(1, 5000)

@@ -46,94 +46,6 @@ func create(t testing.TB, name string, opts OutputOptions) *Output {
 	return o
 }
 
-func TestOutputAppearsAtCommit(t *testing.T) {
-	noLeaks(t)
-	for _, old := range []string{"absent", "old"} {
-		dir := t.TempDir()
-		dest := filepath.Join(dir, "out.pb.gz")
-		if old != "absent" {
-			os.WriteFile(dest, []byte(old), 0o600)
-		}
-		o := create(t, dest, OutputOptions{Force: true})
-		data := noise(1<<20 + 7)
-		if n, err := o.Write(data); n != len(data) || err != nil {
-			t.Fatal(n, err)
-		}
-		if err := o.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		if got := content(t, dest); got != old {
-			t.Errorf("destination before Commit: %.20q", got)
-		}
-		if !o.Atomic() || o.Name() != dest || o.Path() != dest || o.Written() != int64(len(data)) {
-			t.Errorf("Atomic %v, Name %s, Path %s, Written %d", o.Atomic(), o.Name(), o.Path(), o.Written())
-		}
-		if got := temps(t, dir); len(got) != 1 || !strings.Contains(got[0], "out.pb.gz") {
-			t.Errorf("temporary files: %q", got)
-		}
-		if err := errors.Join(o.Commit(), o.Commit(), o.Abort()); err != nil {
-			t.Fatal(err)
-		}
-		if got := content(t, dest); got != string(data) {
-			t.Errorf("after Commit: %d bytes", len(got))
-		}
-		if got := temps(t, dir); len(got) != 0 {
-			t.Errorf("left behind: %q", got)
-		}
-		if _, err := o.Write([]byte("late")); err == nil {
-			t.Error("Write after Commit succeeded")
-		}
-	}
-}
-
-func TestOutputAbort(t *testing.T) {
-	noLeaks(t)
-	for _, size := range []int{0, 10, 5 << 20} {
-		dir := t.TempDir()
-		dest := filepath.Join(dir, "out")
-		os.WriteFile(dest, []byte("old"), 0o600)
-		o := create(t, dest, OutputOptions{Force: true})
-		o.Write(make([]byte, size))
-		if err := errors.Join(o.Abort(), o.Abort()); err != nil {
-			t.Fatal(err)
-		}
-		if got := temps(t, dir); content(t, dest) != "old" || len(got) != 0 {
-			t.Errorf("after Abort: %q, %q", content(t, dest), got)
-		}
-		for range 2 {
-			if err := o.Commit(); !errors.Is(err, ErrAborted) {
-				t.Errorf("Commit after Abort: %v", err)
-			}
-		}
-		if _, err := o.Write([]byte("late")); !errors.Is(err, ErrAborted) {
-			t.Errorf("Write after Abort: %v", err)
-		}
-	}
-}
-
-// Without Force an existing file is refused before any work, and one that appears during the work is not
-// overwritten either.
-func TestOutputDoesNotOverwrite(t *testing.T) {
-	dir := t.TempDir()
-	dest := filepath.Join(dir, "out")
-	os.WriteFile(dest, []byte("old"), 0o600)
-	if _, err := Create(dest, OutputOptions{}); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), dest) {
-		t.Errorf("Create over an existing file: %v", err)
-	}
-	os.Remove(dest)
-
-	o := create(t, dest, OutputOptions{})
-	o.Write([]byte("new"))
-	os.WriteFile(dest, []byte("another user's"), 0o600)
-	err := o.Commit()
-	if again := o.Commit(); !errors.Is(err, fs.ErrExist) || again != err {
-		t.Errorf("Commit over a file that appeared: %v, again %v", err, again)
-	}
-	if got := temps(t, dir); content(t, dest) != "another user's" || len(got) != 0 {
-		t.Errorf("left: %q, %q", content(t, dest), got)
-	}
-}
-
 // Systems without an exclusive rename fall back on hard links.
 func TestLinkNew(t *testing.T) {
 	dir := t.TempDir()
@@ -188,41 +100,6 @@ func TestTempNames(t *testing.T) {
 		if isTemp(c[0], c[1]) {
 			t.Errorf("%q taken for a temporary file of %q", c[0], c[1])
 		}
-	}
-}
-
-func TestStaleTempsAreRemoved(t *testing.T) {
-	dir := t.TempDir()
-	old := time.Now().Add(-61 * time.Minute)
-	files := map[string]struct {
-		when time.Time
-		gone bool
-	}{
-		tempName("out", 1):  {old, true},
-		tempName("out", 2):  {time.Now().Add(-50 * time.Minute), false},
-		tempName("out2", 3): {old, false},
-		".ntconv-out.tmp":   {old, false},
-		"out.tmp":           {old, false},
-	}
-	for name, f := range files {
-		os.WriteFile(filepath.Join(dir, name), nil, 0o600)
-		os.Chtimes(filepath.Join(dir, name), f.when, f.when)
-	}
-	directory := filepath.Join(dir, tempName("out", 4))
-	os.Mkdir(directory, 0o700)
-	os.Chtimes(directory, old, old)
-	t.Chdir(dir)
-	o := create(t, "out", OutputOptions{})
-	if _, err := os.Stat(directory); err != nil {
-		t.Errorf("a directory was removed: %v", err)
-	}
-	for name, f := range files {
-		if gone := content(t, name) == "absent"; gone != f.gone {
-			t.Errorf("%s gone: %v", name, gone)
-		}
-	}
-	if err := o.Commit(); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -359,45 +236,6 @@ func TestAbortInsideCommit(t *testing.T) {
 	aborted.Wait()
 	if err := o.Commit(); err != nil || content(t, dest) != "new" {
 		t.Errorf("afterwards: %v, destination %q", err, content(t, dest))
-	}
-}
-
-// A signal comes at any moment: the destination holds the old content or all of the new, never a part, and
-// Commit says which.
-func TestAbortDuringCommit(t *testing.T) {
-	noLeaks(t)
-	data := bytes.Repeat([]byte("new"), 1<<19)
-	for i := range 25 {
-		dir := t.TempDir()
-		dest := filepath.Join(dir, "out")
-		os.WriteFile(dest, []byte("old"), 0o600)
-		c := new(Cleaner)
-		o := create(t, dest, OutputOptions{Force: true, Cleaner: c})
-		started, aborted := make(chan struct{}), make(chan error)
-		go func() {
-			<-started
-			time.Sleep(time.Duration(i*i*5) * time.Microsecond) // spread over the commit; any moment is right
-			aborted <- c.AbortAll()
-		}()
-		close(started)
-		o.Write(data)
-		err := o.Commit()
-		if aerr := <-aborted; aerr != nil {
-			t.Errorf("AbortAll: %v", aerr)
-		}
-		want := string(data)
-		if err != nil {
-			want = "old"
-			if !errors.Is(err, ErrAborted) {
-				t.Errorf("Commit: %v", err)
-			}
-		}
-		if got := content(t, dest); got != want {
-			t.Errorf("Commit said %v, destination holds %d bytes", err, len(got))
-		}
-		if left := temps(t, dir); len(left) != 0 {
-			t.Errorf("left behind: %q", left)
-		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -21,32 +22,59 @@ func modeOf(t *testing.T, name string) fs.FileMode {
 	return st.Mode()
 }
 
-// A new file has the mode that os.Create would give it; a replaced one keeps its own, whatever the umask.
+// A new file or directory has the mode that os.Create and os.Mkdir would give it; a replaced one keeps its own, whatever
+// the umask. What is temporary is never open to more users than the result.
 func TestOutputMode(t *testing.T) {
-	dir := t.TempDir()
-	plain := filepath.Join(dir, "plain")
-	f, err := os.Create(plain)
+	plain := filepath.Join(t.TempDir(), "plain")
+	if err := os.Mkdir(plain, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Create(filepath.Join(plain, "f"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	dest := filepath.Join(dir, "out")
-	want := modeOf(t, plain)
-	for _, mode := range []fs.FileMode{want, 0o600, 0o666, 0o640, 0o444} {
-		if mode != want {
-			if err := os.Chmod(dest, mode); err != nil {
+	newDir, newFile := modeOf(t, plain), modeOf(t, f.Name())
+	for _, c := range []struct {
+		files map[string]string
+		modes []fs.FileMode // the first one is that of a new output
+	}{
+		{map[string]string{"": ""}, []fs.FileMode{newFile, 0o600, 0o666, 0o640, 0o444}},
+		{map[string]string{"f": "", "sub/f": ""}, []fs.FileMode{newDir, fs.ModeDir | 0o700, fs.ModeDir | 0o777, fs.ModeDir | fs.ModeSetgid | 0o750, fs.ModeDir | 0o500}},
+	} {
+		dir := t.TempDir()
+		dest := filepath.Join(dir, "out")
+		for i, mode := range c.modes {
+			if i > 0 {
+				if err := os.Chmod(dest, mode); err != nil {
+					t.Fatal(err)
+				}
+			}
+			o := createOutputs(t, dest, OutputsOptions{OutputOptions: OutputOptions{Force: true}, Dir: needsDir(c.files)})
+			if err := fill(o, c.files); err != nil {
 				t.Fatal(err)
 			}
+			if temp := modeOf(t, temps(t, dir)[0]); !o.IsDir() && temp != mode || temp.Perm()&^0o700 != 0 && temp.Perm()&^mode.Perm() != 0 {
+				t.Errorf("what is temporary has mode %v, the old one %v", temp, mode)
+			}
+			if err := o.Commit(); err != nil {
+				t.Fatal(err)
+			}
+			if got := modeOf(t, dest); got != mode {
+				t.Errorf("mode %v, want %v", got, mode)
+			}
+			if !o.IsDir() {
+				continue
+			}
+			if got := modeOf(t, filepath.Join(dest, "f")); got != newFile {
+				t.Errorf("member has mode %v", got)
+			}
+			if got := modeOf(t, filepath.Join(dest, "sub")); got.Perm() != newDir.Perm() {
+				t.Errorf("subdirectory has mode %v", got)
+			}
 		}
-		o := create(t, dest, OutputOptions{Force: true})
-		if temp := modeOf(t, temps(t, dir)[0]); temp != mode {
-			t.Errorf("temporary file has mode %v, want %v", temp, mode)
-		}
-		if err := o.Commit(); err != nil {
-			t.Fatal(err)
-		}
-		if got := modeOf(t, dest); got != mode {
-			t.Errorf("mode %v, want %v", got, mode)
+		if left := temps(t, dir); len(left) > 0 {
+			t.Errorf("left %q", left)
 		}
 	}
 }
@@ -79,6 +107,49 @@ func TestOutputThroughSymlink(t *testing.T) {
 	}
 	if content(t, target) != "new" || modeOf(t, link)&fs.ModeSymlink == 0 {
 		t.Errorf("target holds %q, link is %v", content(t, target), modeOf(t, link))
+	}
+}
+
+// No link is replaced, followed or deleted through, neither at the destination nor inside the old directory.
+func TestDirectoryAndSymlinks(t *testing.T) {
+	dir, there := t.TempDir(), t.TempDir()
+	precious := map[string]string{"data": "precious"}
+	target := filepath.Join(there, "target")
+	writeTree(t, target, precious)
+	empty := filepath.Join(there, "empty")
+	os.Mkdir(empty, 0o755)
+	force := OutputOptions{Force: true}
+	for _, to := range []string{target, empty, filepath.Join(there, "absent")} {
+		link := filepath.Join(dir, "link")
+		os.Remove(link)
+		if err := os.Symlink(to, link); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{link, link + "/"} {
+			if _, err := CreateOutputs(name, OutputsOptions{OutputOptions: force, Dir: true}); !errors.Is(err, fs.ErrInvalid) {
+				t.Errorf("%s to %s: %v", name, to, err)
+			}
+		}
+	}
+	dest := filepath.Join(dir, "out")
+	writeTree(t, dest, map[string]string{"old": ""})
+	if err := os.Symlink(target, filepath.Join(dest, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if err := produce(dest, newFiles(), force); err != nil {
+		t.Fatal(err)
+	}
+	if !maps.Equal(treeOf(t, target), precious) || !maps.Equal(treeOf(t, dest), newFiles()) {
+		t.Errorf("the target holds %v", treeOf(t, target))
+	}
+	// A link that appears during the work.
+	os.RemoveAll(dest)
+	o := createOutputs(t, dest, OutputsOptions{OutputOptions: force, Dir: true})
+	if err := os.Symlink(target, dest); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Commit(); !errors.Is(err, errNotDir) || !maps.Equal(treeOf(t, target), precious) {
+		t.Errorf("%v; the target holds %v", err, treeOf(t, target))
 	}
 }
 
@@ -122,6 +193,9 @@ func TestFIFO(t *testing.T) {
 			return
 		}
 		defer in.Close()
+		if in.Rereadable() || in.Size() != -1 {
+			t.Errorf("a pipe: Rereadable %v, Size %d", in.Rereadable(), in.Size())
+		}
 		s, _ := in.Stream()
 		buf := make([]byte, 100)
 		n, _ := s.Read(buf)
@@ -167,21 +241,29 @@ func TestStandardOutput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := create(t, name, OutputOptions{fs: pipedFS{w: w}})
-		if o.Atomic() || o.Name() != StdoutName || o.Path() != "" {
-			t.Errorf("Atomic %v, Name %s, Path %s", o.Atomic(), o.Name(), o.Path())
+		o := createOutputs(t, name, OutputsOptions{OutputOptions: OutputOptions{fs: pipedFS{w: w}}})
+		m, err := o.Create("")
+		if err != nil {
+			t.Fatal(err)
 		}
-		o.Write([]byte("data"))
-		if err := o.Commit(); err != nil {
+		if o.Atomic() || o.IsDir() || o.Name() != StdoutName || m.Name() != StdoutName {
+			t.Errorf("Atomic %v, IsDir %v, Name %s", o.Atomic(), o.IsDir(), o.Name())
+		}
+		m.Write([]byte("data"))
+		if err := o.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		buf := make([]byte, 9)
+		if n, _ := r.Read(buf); string(buf[:n]) != "data" {
+			t.Errorf("read %q after Flush", buf[:n])
+		}
+		if err := errors.Join(m.Close(), o.Commit()); err != nil {
 			t.Error(err)
 		}
-		if _, err := w.WriteString(" more"); err != nil {
-			t.Errorf("Commit closed standard output: %v", err)
+		if _, err := w.WriteString("more"); err != nil {
+			t.Errorf("standard output was closed: %v", err)
 		}
 		w.Close()
-		if got, _ := io.ReadAll(r); string(got) != "data more" {
-			t.Errorf("got %q", got)
-		}
 		r.Close()
 	}
 }

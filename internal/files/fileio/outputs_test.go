@@ -10,46 +10,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 )
-
-// treeOf returns the files below a directory with their content, and its empty subdirectories; nil if there is no
-// directory.
-func treeOf(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	files := map[string]string{}
-	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() {
-			files[name] = content(t, filepath.Join(dir, name))
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files
-}
-
-// writeTree makes a directory of files without the code under test.
-func writeTree(t testing.TB, dir string, files map[string]string) {
-	t.Helper()
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
 
 func createOutputs(t testing.TB, name string, opts OutputsOptions) *Outputs {
 	t.Helper()
@@ -75,7 +39,7 @@ func fill(o *Outputs, files map[string]string) error {
 			}
 			rest = rest[n:]
 		}
-		if i%2 == 0 {
+		if i%2 == 0 && name != "" {
 			if err := m.Close(); err != nil {
 				return err
 			}
@@ -84,73 +48,9 @@ func fill(o *Outputs, files map[string]string) error {
 	return nil
 }
 
-// produceTree writes a set as a command does.
-func produceTree(dest string, files map[string]string, opts OutputsOptions) (err error) {
-	opts.Dir = true
-	o, err := CreateOutputs(dest, opts)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, o.Abort()) }()
-	if err := fill(o, files); err != nil {
-		return err
-	}
-	return o.Commit()
-}
-
 func newFiles() map[string]string {
 	return map[string]string{
 		"a.nettrace": string(noise(200 << 10)), "b": "small", "sub/c": string(noise(70000)), "sub/deep/d": "", "z": "last",
-	}
-}
-
-func TestDirectoryAppearsAtCommit(t *testing.T) {
-	want := newFiles()
-	dir := t.TempDir()
-	dest := filepath.Join(dir, "out")
-	for _, c := range []struct {
-		name string
-		opts OutputsOptions
-		old  map[string]string
-	}{
-		{dest + "/", OutputsOptions{}, nil},
-		{dest, OutputsOptions{Dir: true}, nil},
-		{dest, OutputsOptions{}, map[string]string{}},
-		{dest + "//", OutputsOptions{OutputOptions: OutputOptions{Force: true}}, map[string]string{"old": "x", "sub/old": "y"}},
-	} {
-		os.RemoveAll(dest)
-		if c.old != nil {
-			writeTree(t, dest, c.old)
-		}
-		o := createOutputs(t, c.name, c.opts)
-		if err := fill(o, want); err != nil {
-			t.Fatal(err)
-		}
-		if err := o.Flush(); err != nil {
-			t.Fatal(err)
-		}
-		size := int64(0)
-		for _, text := range want {
-			size += int64(len(text))
-		}
-		if !o.IsDir() || !o.Atomic() || o.Name() != c.name || o.Written() != size {
-			t.Errorf("IsDir %v, Atomic %v, Name %s, Written %d of %d", o.IsDir(), o.Atomic(), o.Name(), o.Written(), size)
-		}
-		if got := o.Members(); !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
-			t.Errorf("members %q", got)
-		}
-		if got := treeOf(t, dest); !maps.Equal(got, c.old) || len(temps(t, dir)) != 1 {
-			t.Errorf("before Commit: %d files, temporary %q", len(got), temps(t, dir))
-		}
-		if err := errors.Join(o.Commit(), o.Commit(), o.Abort()); err != nil {
-			t.Fatal(err)
-		}
-		if got := treeOf(t, dest); !maps.Equal(got, want) || len(temps(t, dir)) != 0 {
-			t.Errorf("after Commit: %d files, temporary %q", len(got), temps(t, dir))
-		}
-		if _, err := o.Create("late"); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("Create after Commit: %v", err)
-		}
 	}
 }
 
@@ -237,102 +137,6 @@ func TestMemberNames(t *testing.T) {
 	}
 }
 
-func TestDirectoryIsNotOverwritten(t *testing.T) {
-	dir := t.TempDir()
-	dest := filepath.Join(dir, "out")
-	old := map[string]string{"precious": "data"}
-	force := OutputOptions{Force: true}
-	writeTree(t, dest, old)
-	if _, err := CreateOutputs(dest, OutputsOptions{}); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), dest) {
-		t.Errorf("existing directory: %v", err)
-	}
-	if _, err := CreateOutputs(dest, OutputsOptions{OutputOptions: force, File: true}); !errors.Is(err, syscall.EISDIR) {
-		t.Errorf("one file over a directory: %v", err)
-	}
-	file := filepath.Join(dir, "file")
-	os.WriteFile(file, []byte("text"), 0o600)
-	for _, opts := range []OutputOptions{{}, force} {
-		if _, err := CreateOutputs(file, OutputsOptions{OutputOptions: opts, Dir: true}); !errors.Is(err, syscall.ENOTDIR) {
-			t.Errorf("a directory over a file: %v", err)
-		}
-	}
-	os.RemoveAll(dest)
-
-	// What appears during the work is kept as well, a file even with Force.
-	for _, appears := range []string{"tree", "file"} {
-		for _, opts := range []OutputOptions{{}, force} {
-			if appears == "tree" && opts.Force {
-				continue
-			}
-			o := createOutputs(t, dest, OutputsOptions{OutputOptions: opts, Dir: true})
-			if err := fill(o, newFiles()); err != nil {
-				t.Fatal(err)
-			}
-			if appears == "tree" {
-				writeTree(t, dest, old)
-			} else {
-				os.WriteFile(dest, []byte("precious"), 0o600)
-			}
-			err := o.Commit()
-			if again := o.Commit(); err == nil || again != err {
-				t.Errorf("a %s appeared: %v, again %v", appears, err, again)
-			}
-			if appears == "tree" && !(errors.Is(err, fs.ErrExist) && maps.Equal(treeOf(t, dest), old)) ||
-				appears == "file" && !(errors.Is(err, syscall.ENOTDIR) && content(t, dest) == "precious") {
-				t.Errorf("a %s appeared, force %v: %v", appears, opts.Force, err)
-			}
-			if left := temps(t, dir); len(left) != 0 {
-				t.Errorf("left: %q", left)
-			}
-			os.RemoveAll(dest)
-		}
-	}
-}
-
-// A set of one file is the Output of that name: same result, same errors.
-func TestSingleFile(t *testing.T) {
-	noLeaks(t)
-	dir := t.TempDir()
-	dest := filepath.Join(dir, "out")
-	for _, closed := range []bool{false, true} {
-		o := createOutputs(t, dest, OutputsOptions{OutputOptions: OutputOptions{Force: true}})
-		m, err := o.Create("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, twice := o.Create("")
-		_, other := o.Create("b")
-		if !errors.Is(twice, fs.ErrExist) || other == nil {
-			t.Errorf("a second member: %v, %v", twice, other)
-		}
-		data := noise(1 << 20)
-		m.Write(data)
-		if closed {
-			if err := errors.Join(m.Close(), m.Close()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if o.IsDir() || !o.Atomic() || m.Name() != dest || !slices.Equal(o.Members(), []string{""}) {
-			t.Errorf("IsDir %v, Atomic %v, Name %s, members %q", o.IsDir(), o.Atomic(), m.Name(), o.Members())
-		}
-		if err := errors.Join(o.Commit(), o.Commit(), o.Abort()); err != nil {
-			t.Fatal(err)
-		}
-		if content(t, dest) != string(data) || o.Written() != int64(len(data)) || len(temps(t, dir)) != 0 {
-			t.Errorf("closed %v: %d bytes written, left %q", closed, o.Written(), temps(t, dir))
-		}
-		_, err = CreateOutputs(dest, OutputsOptions{})
-		_, same := Create(dest, OutputOptions{})
-		if err == nil || err.Error() != same.Error() {
-			t.Errorf("%v, want %v", err, same)
-		}
-	}
-	o := createOutputs(t, filepath.Join(dir, "none"), OutputsOptions{})
-	if err := o.Commit(); err == nil || len(treeOf(t, dir)) != 1 {
-		t.Errorf("commit without a member: %v, left %d files", err, len(treeOf(t, dir)))
-	}
-}
-
 func TestNoOutputs(t *testing.T) {
 	o := NoOutputs(nil)
 	if _, err := o.Create("x"); err == nil {
@@ -345,21 +149,6 @@ func TestNoOutputs(t *testing.T) {
 	o.Abort()
 	if err := o.Commit(); !errors.Is(err, ErrAborted) {
 		t.Errorf("commit after abort: %v", err)
-	}
-}
-
-func TestEmptyDirectory(t *testing.T) {
-	dest := filepath.Join(t.TempDir(), "out")
-	if err := produceTree(dest, nil, OutputsOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if got := treeOf(t, dest); got == nil || len(got) != 0 {
-		t.Errorf("%v", got)
-	}
-	for _, name := range []string{"-", "/dev/stdout"} {
-		if _, err := CreateOutputs(name, OutputsOptions{Dir: true}); err == nil {
-			t.Errorf("standard output became a directory")
-		}
 	}
 }
 
@@ -382,37 +171,8 @@ func TestProtectedDirectories(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := produceTree("../other", map[string]string{"a": ""}, OutputsOptions{}); err != nil {
+	if err := produce("../other", map[string]string{"a": ""}, OutputOptions{}); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestStaleTreesAreRemoved(t *testing.T) {
-	dir := t.TempDir()
-	old := time.Now().Add(-61 * time.Minute)
-	gone := map[string]bool{}
-	make := func(name string, want, fresh bool) {
-		path := filepath.Join(dir, name)
-		writeTree(t, path, map[string]string{"a": "", "sub/b": ""})
-		filepath.WalkDir(path, func(p string, _ fs.DirEntry, _ error) error { return os.Chtimes(p, old, old) })
-		if fresh { // a member is being written; nothing else shows that
-			os.Chtimes(filepath.Join(path, "sub", "b"), time.Now(), time.Now())
-		}
-		gone[name] = want
-	}
-	make(tempName("out", 1), true, false)
-	make(tempName("out", 2), false, true)
-	make(tempName("out2", 3), false, false)
-	make(strings.TrimSuffix(tempName("out", 4), tempSuffix)+asideSuffix, false, false) // the only copy
-	file := tempName("out", 5)
-	os.WriteFile(filepath.Join(dir, file), nil, 0o600)
-	os.Chtimes(filepath.Join(dir, file), old, old)
-	gone[file] = true
-	createOutputs(t, filepath.Join(dir, "out"), OutputsOptions{Dir: true})
-	for name, want := range gone {
-		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) != want {
-			t.Errorf("%s: %v, gone wanted: %v", name, err, want)
-		}
 	}
 }
 
@@ -456,41 +216,6 @@ func TestAbortWhileMembersAreWritten(t *testing.T) {
 	}
 }
 
-// At any moment of a commit an abort wins or has lost: the directory is the old one or the new one, and Commit says
-// which.
-func TestAbortDuringCommitOfDirectory(t *testing.T) {
-	files, old := newFiles(), map[string]string{"old": "tree"}
-	for i := range 25 {
-		dir := t.TempDir()
-		dest := filepath.Join(dir, "out")
-		writeTree(t, dest, old)
-		c := new(Cleaner)
-		o := createOutputs(t, dest, OutputsOptions{OutputOptions: OutputOptions{Cleaner: c, Force: true}})
-		if err := fill(o, files); err != nil {
-			t.Fatal(err)
-		}
-		aborted := make(chan error)
-		go func() {
-			time.Sleep(time.Duration(i*i*10) * time.Microsecond) // spread over the commit; any moment is right
-			aborted <- c.AbortAll()
-		}()
-		err := o.Commit()
-		if aerr := <-aborted; aerr != nil {
-			t.Errorf("AbortAll: %v", aerr)
-		}
-		want := files
-		if err != nil {
-			want = old
-			if !errors.Is(err, ErrAborted) {
-				t.Errorf("Commit: %v", err)
-			}
-		}
-		if got := treeOf(t, dest); !maps.Equal(got, want) || len(temps(t, dir)) != 0 {
-			t.Errorf("Commit said %v, destination holds %d files, left %q", err, len(got), temps(t, dir))
-		}
-	}
-}
-
 // Two runs write the same destination at once: without Force one wins, with Force the last; never a mixture.
 func TestTwoWritersOfOneDirectory(t *testing.T) {
 	for i := range 40 {
@@ -502,13 +227,13 @@ func TestTwoWritersOfOneDirectory(t *testing.T) {
 		}
 		sets := []map[string]string{{"a": "1", "sub/b": "1"}, {"a": "2", "sub/b": "2", "c": "2"}}
 		errs := make([]error, len(sets))
-		opts := OutputsOptions{OutputOptions: OutputOptions{Force: force}}
+		opts := OutputOptions{Force: force}
 		if i%4 == 3 {
 			opts.fs = noExchangeFS{} // the directories swap in two steps
 		}
 		var wg sync.WaitGroup
 		for k, files := range sets {
-			wg.Go(func() { errs[k] = produceTree(dest, files, opts) })
+			wg.Go(func() { errs[k] = produce(dest, files, opts) })
 		}
 		wg.Wait()
 		got := treeOf(t, dest)

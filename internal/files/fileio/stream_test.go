@@ -290,30 +290,6 @@ func TestLiveStreamIsNeverWaitedFor(t *testing.T) {
 	}
 }
 
-// The same through the kernel: a read of more than there is returns what there is.
-func TestPipeReadReturnsWhatArrived(t *testing.T) {
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	in, s := open(t, r, InputOptions{})
-	if in.Rereadable() || in.Size() != -1 {
-		t.Errorf("a pipe: Again %v, Size %d", in.Rereadable(), in.Size())
-	}
-	buf := make([]byte, 1<<20)
-	for _, msg := range []string{"N", "ettrace", "more"} {
-		w.WriteString(msg)
-		if n, err := s.Read(buf); err != nil || string(buf[:n]) != msg {
-			t.Fatalf("sent %q, read %q, %v", msg, buf[:n], err)
-		}
-	}
-	w.Close()
-	if n, err := s.Read(buf); n != 0 || err != io.EOF {
-		t.Fatalf("at the end: %d, %v", n, err)
-	}
-}
-
 // gunzipPadded decompresses with compress/gzip, which rejects the zeros that may pad the last member: they are removed
 // one by one, because a member may end with zeros itself.
 func gunzipPadded(data []byte) (out []byte, err error) {

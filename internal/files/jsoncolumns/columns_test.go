@@ -100,18 +100,3 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkInt(b *testing.B) {
-	set := jsoncolumns.NewSet(&spool.Options{Dir: b.TempDir()})
-	columns := make([]*jsoncolumns.Column, 100)
-	for i := range columns {
-		columns[i] = set.Column(spool.Key{Time: int64(i)})
-	}
-	b.ReportAllocs()
-	for i := range b.N {
-		columns[i%len(columns)].Int(int64(i))
-	}
-	if err := errors.Join(set.Err(), set.Close()); err != nil {
-		b.Fatal(err)
-	}
-}

@@ -362,28 +362,3 @@ func TestKnownDoesNotAllocate(t *testing.T) {
 		t.Errorf("%v allocations", got)
 	}
 }
-
-func BenchmarkAppendGrouped(b *testing.B) {
-	for _, c := range []struct {
-		name  string
-		rules *grouping.Rules
-	}{
-		{"native", must(b, grouping.Rules{Native: true})},
-		{"mine", must(b, grouping.Rules{JustMyCode: true})},
-		{"expressions", must(b, grouping.Rules{}, "Scan", "Wait|Lock", "^Shop.B=>b")},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			n := c.rules.Namer(new(ntconv.NoNames))
-			var names []string
-			for i := range 40 {
-				names = append(names, words[i*7%(len(words)-1)])
-			}
-			s := stack(names...)
-			var dst []ntconv.Frame
-			for b.Loop() {
-				dst = n.AppendGrouped(dst[:0], nil, s.Frames, 1)
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(s.Frames)), "ns/frame")
-		})
-	}
-}

@@ -1,72 +1,13 @@
 package formats
 
 import (
-	"encoding/json"
-	"path/filepath"
+	"github.com/ntconv/ntconv/ntconvtest"
 	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/symbol"
-	"github.com/spf13/pflag"
 )
-
-// v8Args are the args of an event of a profile of V8.
-type v8Args struct {
-	Data struct {
-		CPUProfile struct {
-			Nodes []struct {
-				ID        int64
-				CallFrame struct{ FunctionName string }
-			}
-			Samples []int64
-		}
-	}
-}
-
-// checkChrome counts what a file of Chrome's format holds.
-func checkChrome(t *testing.T, out []byte, want int64) {
-	t.Helper()
-	var file struct {
-		TraceEvents []struct {
-			Ph, Name string
-			Args     json.RawMessage
-		}
-	}
-	if err := json.Unmarshal(out, &file); err != nil {
-		t.Fatal(err)
-	}
-	n, idle := int64(0), int64(-1)
-	for i := range file.TraceEvents {
-		switch e := &file.TraceEvents[i]; e.Ph {
-		case "X", "b", "i", "C":
-			n++
-		case "B":
-			if e.Name != "flow" { // the beginning of an arrow
-				n++
-			}
-		case "P":
-			var args v8Args
-			if err := json.Unmarshal(e.Args, &args); err != nil {
-				t.Fatal(err)
-			}
-			for _, node := range args.Data.CPUProfile.Nodes {
-				if node.CallFrame.FunctionName == "(idle)" {
-					idle = node.ID
-				}
-			}
-			for _, id := range args.Data.CPUProfile.Samples {
-				if id != idle {
-					n++
-				}
-			}
-		}
-	}
-	if n != want {
-		t.Errorf("%d items, %d were counted", n, want)
-	}
-}
 
 // TestChromeFlags: combinations without a meaning are errors of the flags, found before anything is read.
 func TestChromeFlags(t *testing.T) {
@@ -79,20 +20,7 @@ func TestChromeFlags(t *testing.T) {
 		{"--tracks gc,foo", `"foo": want a list of spans, gc`},
 		{"--tracks gc,spans --samples slices --array --no-args --rundown --span-id-order le", ""},
 	} {
-		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		settings := chromeFormat().Out.Bind(flags)
-		err := flags.Parse(strings.Fields(c.args))
-		if err == nil {
-			out, oerr := fileio.CreateOutputs(filepath.Join(t.TempDir(), "out.json"), fileio.OutputsOptions{})
-			if oerr != nil {
-				t.Fatal(oerr)
-			}
-			defer out.Abort()
-			var sink Sink
-			if sink, err = chromeFormat().Output(settings, "", false).Create(out, &ntconv.Info{}, &Target{Namer: symbol.New(nil)}); err == nil {
-				err = sink.(Aborter).Abort()
-			}
-		}
+		_, _, err := written(t, chromeFormat(), ntconvtest.NewSource(&ntconv.Info{}), "out.json", &Target{Namer: symbol.New(nil)}, strings.Fields(c.args)...)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %s", c.args, err, c.want)
 		}

@@ -10,11 +10,7 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	export "github.com/ntconv/ntconv/exporters/folded"
 	"github.com/ntconv/ntconv/importers/folded"
-	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/reader"
-	"github.com/ntconv/ntconv/symbol"
 )
 
 // headOf returns what Detect sees of a file.
@@ -43,30 +39,7 @@ func TestFoldedIsRecognized(t *testing.T) {
 	}
 }
 
-// TestFoldedTracesAreRecognized checks what ntconv itself writes.
-func TestFoldedTracesAreRecognized(t *testing.T) {
-	for _, f := range corpus.Traces(t) {
-		src, err := reader.NewBytes(f.Data, nil)
-		if err != nil {
-			continue
-		}
-		for _, roots := range []bool{false, true} {
-			names := symbol.New(nil)
-			var out bytes.Buffer
-			sink := export.New(&out, src.Info(), names, &export.Options{ProcessRoot: roots, Annotate: roots})
-			_, _ = ntconv.Copy(sink, symbol.Watch(src, names)) // a damaged trace ends early
-			if err := sink.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if bytes.Contains(out.Bytes(), []byte(";")) && !isFolded(headOf(out.Bytes())) {
-				t.Errorf("%s: %.300s", f.Name, &out)
-			}
-		}
-	}
-}
-
-// TestTextIsNotFolded checks that other text is not mistaken for folded stacks: samples, and the files of this module
-// and of the Go distribution.
+// TestTextIsNotFolded checks that other text is not mistaken for folded stacks.
 func TestTextIsNotFolded(t *testing.T) {
 	for _, text := range []string{
 		"", "\n", "hello", "hello 5\nworld 6\n", "main;a b\n", "{\"a;b\": 5}\n", "[\"a;b 1\"]", "a;b 1\nhello\n",
@@ -78,25 +51,34 @@ func TestTextIsNotFolded(t *testing.T) {
 			t.Errorf("%.100q is mistaken for folded stacks", text)
 		}
 	}
-	read := 0
-	out, err := exec.Command("go", "env", "GOROOT").Output()
+}
+
+// The files of this module and of the Go distribution are mistaken for neither folded stacks nor OTLP.
+func TestFilesAreNotRecognized(t *testing.T) {
+	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
 		t.Skip("no Go distribution: ", err)
 	}
-	root := strings.TrimSpace(string(out))
-	for _, dir := range []string{filepath.Join("..", "..", ".."), filepath.Join(root, "src", "runtime"), filepath.Join(root, "misc"), filepath.Join(root, "lib")} {
+	read, in := 0, otlpIn()
+	for _, dir := range []string{filepath.Join("..", "..", ".."), filepath.Join(strings.TrimSpace(string(root)), "src", "runtime"), filepath.Join(strings.TrimSpace(string(root)), "lib")} {
 		_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			switch {
-			case err != nil || filepath.Ext(path) == ".folded":
-				return nil
-			case d.IsDir() && d.Name() == "node_modules": // speedscope brings folded stacks
+			case err == nil && d.IsDir() && (d.Name() == "node_modules" || d.Name() == ".git"): // speedscope brings folded stacks
 				return fs.SkipDir
-			case d.IsDir():
+			case err != nil || d.IsDir():
 				return nil
 			}
 			data, err := os.ReadFile(path)
-			if read++; err == nil && isFolded(headOf(data)) {
+			if read++; err != nil {
+				return nil
+			}
+			if isFolded(headOf(data)) && filepath.Ext(path) != ".folded" {
 				t.Errorf("%s is mistaken for folded stacks", path)
+			}
+			for _, n := range []int{SniffSize, 9, 10, 16, 100, HeadSize} {
+				if in.Sniff(data[:min(n, len(data))]) && !strings.Contains(path, "otlp") {
+					t.Errorf("the first %d bytes of %s are mistaken for OTLP", n, path)
+				}
 			}
 			return nil
 		})

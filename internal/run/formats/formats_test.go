@@ -3,11 +3,13 @@ package formats
 import (
 	"bytes"
 	"compress/gzip"
-	"compress/zlib"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/ntconv/ntconv/internal/testing/agreement"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/perfettocheck"
+	"github.com/ntconv/ntconv/ntconvtest"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,7 +28,6 @@ import (
 	"github.com/ntconv/ntconv/writer"
 	pq "github.com/parquet-go/parquet-go"
 	"github.com/spf13/pflag"
-	"google.golang.org/protobuf/encoding/protowire"
 	"pgregory.net/rapid"
 )
 
@@ -75,14 +76,15 @@ func (s stream) Member(string) (Input, error) { return nil, errors.ErrUnsupporte
 
 func traces(t *testing.T) []string {
 	t.Helper()
-	list, err := filepath.Glob("../../../testdata/*.nettrace.zst")
+	list, err := filepath.Glob(corpus.Path("*.nettrace.zst"))
 	if err != nil || len(list) == 0 {
 		t.Fatal("no traces: ", err)
 	}
 	return list
 }
 
-func open(t *testing.T, path string) (*fileio.Input, io.ReadCloser) {
+// open opens a trace as the command does.
+func open(t *testing.T, path string) ntconv.Source {
 	t.Helper()
 	in, err := fileio.Open(path, fileio.InputOptions{})
 	if err != nil {
@@ -93,7 +95,58 @@ func open(t *testing.T, path string) (*fileio.Input, io.ReadCloser) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close(); in.Close() })
-	return in, s
+	head := make([]byte, HeadSize)
+	n, err := io.ReadFull(s, head)
+	if err != nil && err != io.ErrUnexpectedEOF {
+		t.Fatal(err)
+	}
+	from, err := Detect(Readable(), in.Name(), head[:n])
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := new(Openers).Open(from, stream{in, io.MultiReader(bytes.NewReader(head[:n]), s)}, &ReadOptions{Report: new(ntconv.Report)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return src
+}
+
+// written converts a source with flags and returns the content of the file. It returns the errors of the flags and of
+// the output, but not that of a truncated source.
+func written(t *testing.T, to *Format, src ntconv.Source, name string, target *Target, args ...string) ([]byte, Result, error) {
+	t.Helper()
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.String("output", "", "")
+	settings := to.Out.Bind(flags)
+	if err := flags.Parse(args); err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(t.TempDir(), name)
+	out, err := fileio.CreateOutputs(file, fileio.OutputsOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Abort()
+	sink, err := to.Output(settings, file, false).Create(out, src.Info(), target)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = ntconv.Copy(sink, src)
+	var of *ntconv.SourceError
+	if errors.As(err, &of) && errors.Is(err, ntconv.ErrTruncated) {
+		err = nil
+	}
+	if err := errors.Join(err, sink.Close()); err != nil {
+		return nil, nil, err
+	}
+	if err := out.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, sink.Result(), nil
 }
 
 // Every format that can be written takes every trace that can be read: no panic, no error but those of the trace.
@@ -101,113 +154,15 @@ func TestEveryFormatTakesEveryTrace(t *testing.T) {
 	for _, path := range traces(t) {
 		for _, to := range Writable() {
 			t.Run(to.Name+"/"+filepath.Base(path), func(t *testing.T) {
-				in, s := open(t, path)
-				head := make([]byte, HeadSize)
-				n, err := io.ReadFull(s, head)
-				if err != nil && err != io.ErrUnexpectedEOF {
-					t.Fatal(err)
-				}
-				from, err := Detect(Readable(), in.Name(), head[:n])
-				if err != nil {
-					t.Fatal(err)
-				}
-				report := new(ntconv.Report)
-				src, err := new(Openers).Open(from, stream{in, io.MultiReader(bytes.NewReader(head[:n]), s)}, &ReadOptions{Report: report})
-				if err != nil {
-					t.Fatal(err)
-				}
-				flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-				settings := to.Out.Bind(flags)
 				table := symbol.New(nil)
-				file := filepath.Join(t.TempDir(), "out")
-				out, err := fileio.CreateOutputs(file, fileio.OutputsOptions{})
+				out, result, err := written(t, to, symbol.Watch(open(t, path), table), "out", &Target{Namer: table, Report: new(ntconv.Report)})
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer out.Abort()
-				sink, err := to.Output(settings, file, false).Create(out, src.Info(), &Target{Namer: table, Report: report})
-				if err != nil {
-					t.Fatal(err)
-				}
-				_, err = ntconv.Copy(sink, symbol.Watch(src, table))
-				var of *ntconv.SourceError
-				if err != nil && (!errors.As(err, &of) || !errors.Is(err, ntconv.ErrTruncated)) {
-					t.Fatal(err)
-				}
-				if err := sink.Close(); err != nil {
-					t.Fatal(err)
-				}
-				if err := out.Commit(); err != nil {
-					t.Fatal(err)
-				}
-				b, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
-				checkOutput(t, to, b, sink.Result())
+				checkOutput(t, to, out, result)
 			})
 		}
 	}
-}
-
-// countPerfetto returns the number of slices, instants, values of counters and samples of a Perfetto trace, without the
-// instants at which arrows begin and end.
-func countPerfetto(t *testing.T, b []byte) (n int64) {
-	t.Helper()
-	fields := func(b []byte, see func(number protowire.Number, value []byte)) {
-		for len(b) > 0 {
-			number, kind, size := protowire.ConsumeTag(b)
-			value := protowire.ConsumeFieldValue(number, kind, b[max(size, 0):])
-			if size < 0 || value < 0 {
-				t.Fatalf("not protobuf: % x", b[:min(len(b), 20)])
-			}
-			see(number, b[size:size+value])
-			b = b[size+value:]
-		}
-	}
-	message := func(value []byte) []byte {
-		_, size := binary.Uvarint(value)
-		return value[size:]
-	}
-	var trace func(b []byte)
-	packet := func(packet []byte) {
-		fields(packet, func(number protowire.Number, data []byte) {
-			switch number {
-			case 50: // compressed_packets
-				z, err := zlib.NewReader(bytes.NewReader(message(data)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				inner, err := io.ReadAll(z)
-				if err != nil {
-					t.Fatal(err)
-				}
-				trace(inner)
-			case 11: // track_event
-				kind, flow := byte(0), false
-				fields(message(data), func(number protowire.Number, value []byte) {
-					if number == 9 {
-						kind = value[0]
-					}
-					flow = flow || number == 47 || number == 48
-				})
-				if kind == 1 || kind == 4 || kind == 3 && !flow {
-					n++
-				}
-			case 54: // streaming_profile_packet
-				fields(message(data), func(number protowire.Number, _ []byte) {
-					if number == 1 {
-						n++
-					}
-				})
-			case 135: // stack_sample
-				n++
-			}
-		})
-	}
-	trace = func(b []byte) { fields(b, func(_ protowire.Number, value []byte) { packet(message(value)) }) }
-	trace(b)
-	return n
 }
 
 // checkOutput lets an independent reader of the format look at an output.
@@ -255,9 +210,9 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if n != r.Items {
 			t.Errorf("%d events, %d were counted", n, r.Items)
 		}
-	case "perfetto":
-		if n := countPerfetto(t, out); n != r.Items {
-			t.Errorf("%d items, %d were counted", n, r.Items)
+	case "perfetto": // its items, and those of other timelines, are counted by the tests of the exporter
+		if _, err := agreement.Perfetto(out); err != nil {
+			t.Error(err)
 		}
 	case "folded":
 		n := int64(0)
@@ -288,34 +243,15 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 			t.Errorf("%v; %d profiles, %d were counted", err, len(file.Profiles), r.Items)
 		}
 	case "chrome":
-		checkChrome(t, out, r.Items)
+		if found := perfettocheck.Check(bytes.NewReader(out)).Findings; len(found) > 0 {
+			t.Errorf("%v", found)
+		}
 	case "firefox":
-		checkFirefox(t, out, r.Items)
+		if _, err := agreement.Firefox(out); err != nil {
+			t.Error(err)
+		}
 	default:
 		t.Errorf("%s: no check of the output", f.Name)
-	}
-}
-
-// checkFirefox counts what a processed profile holds.
-func checkFirefox(t *testing.T, out []byte, want int64) {
-	t.Helper()
-	type table struct{ Length int64 }
-	var file struct {
-		Threads  []struct{ Samples, Markers table }
-		Counters []struct{ Samples table }
-	}
-	if err := json.Unmarshal(out, &file); err != nil {
-		t.Fatal(err)
-	}
-	n := int64(0)
-	for _, h := range file.Threads {
-		n += h.Samples.Length + h.Markers.Length
-	}
-	for _, c := range file.Counters {
-		n += c.Samples.Length - 1 // the first one is the base of the changes
-	}
-	if n != want {
-		t.Errorf("%d items, %d were counted", n, want)
 	}
 }
 
@@ -443,11 +379,7 @@ func TestSniffQuickly(t *testing.T) {
 		if strings.Contains(path, "netperf") {
 			continue // no live stream: the runtime writes that format to files
 		}
-		_, s := open(t, path)
-		head := make([]byte, SniffSize)
-		if _, err := io.ReadFull(s, head); err != nil {
-			t.Fatal(err)
-		}
+		head := corpus.Read(t, path)[:SniffSize]
 		if f := Sniff(Readable(), head); f == nil || f.Name != "nettrace" {
 			t.Errorf("%s: %v", path, f)
 		}
@@ -654,21 +586,8 @@ func TestAllowLarge(t *testing.T) {
 		"all fine": {large(func(*ntconv.Event) {}), "", [2]string{"none", "none"}},
 	} {
 		for i, args := range [][]string{nil, {"--allow-large"}} {
-			flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-			settings := bindNettrace(flags)
-			if err := flags.Parse(args); err != nil {
-				t.Fatal(err)
-			}
-			out, err := fileio.CreateOutputs(filepath.Join(t.TempDir(), "out"), fileio.OutputsOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer out.Abort()
-			sink, err := Nettrace().Output(settings, "", false).Create(out, &ntconv.Info{Clock: ntconv.Clock{Freq: 1}, PointerSize: 8}, &Target{Report: new(ntconv.Report)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			err = errors.Join(sink.Write(c.event), sink.Close())
+			info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1}, PointerSize: 8}
+			_, _, err := written(t, Nettrace(), ntconvtest.NewSource(info, c.event), "out", &Target{Report: new(ntconv.Report)}, args...)
 			var l *ntconv.LimitError
 			var advice *ntconv.AdviceError
 			switch want := c.want[i]; {
@@ -703,17 +622,6 @@ func TestPprofFlags(t *testing.T) {
 	}
 }
 
-// JSON of other tools is distinguished from traces regardless of the file name.
-func TestJSONIsNoTrace(t *testing.T) {
-	b, err := json.Marshal(map[string]any{"a": []int{1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f, err := Detect(Readable(), "x.nettrace", b); f != nil || !strings.Contains(err.Error(), "JSON") {
-		t.Errorf("%v, %v", f, err)
-	}
-}
-
 // A directory belongs to the first format that knows its members.
 func TestSniffDir(t *testing.T) {
 	table := append(Readable(), &Format{Name: "parts", In: &In{SniffDir: func(members []string) bool { return len(members) == 2 }}})
@@ -732,31 +640,10 @@ func TestExportersWithoutNames(t *testing.T) {
 		if to.Name == "otlp" {
 			trace = "spans-stop" // no samples, but spans
 		}
-		in, s := open(t, "../../../testdata/"+trace+".nettrace.zst")
-		src, err := new(Openers).Open(Nettrace(), stream{in, s}, &ReadOptions{})
-		if err != nil {
-			t.Fatal(err)
+		out, result, err := written(t, to, open(t, corpus.Path(trace+".nettrace.zst")), "out", &Target{Report: new(ntconv.Report)})
+		if err != nil || result.Empty() != "" {
+			t.Fatalf("%s: %v, no %s", to.Name, err, result.Empty())
 		}
-		file := filepath.Join(t.TempDir(), "out")
-		out, err := fileio.CreateOutputs(file, fileio.OutputsOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer out.Abort()
-		sink, err := to.Output(to.Out.Bind(pflag.NewFlagSet("", pflag.ContinueOnError)), file, false).Create(out, src.Info(), &Target{Report: new(ntconv.Report)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := ntconv.Copy(sink, src); err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(sink.Close(), out.Commit()); err != nil {
-			t.Fatal(err)
-		}
-		if b, err := os.ReadFile(file); err != nil || sink.Result().Empty() != "" {
-			t.Errorf("%s: %v, no %s", to.Name, err, sink.Result().Empty())
-		} else {
-			checkOutput(t, to, b, sink.Result())
-		}
+		checkOutput(t, to, out, result)
 	}
 }

@@ -2,69 +2,16 @@ package formats
 
 import (
 	"bytes"
-	"encoding/binary"
-	"os"
+	"github.com/ntconv/ntconv/reader"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/pprof"
-	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
-	"github.com/ntconv/ntconv/internal/testing/spangen"
 	"github.com/ntconv/ntconv/ntconvtest"
-	"google.golang.org/protobuf/proto"
 )
-
-// otlpInputs returns an input of every form.
-func otlpInputs(t *testing.T) map[string][]byte {
-	data := spangen.Proto(spangen.Spans().Example(4))
-	message, err := proto.Marshal(data)
-	if err != nil || len(message) < 100 {
-		t.Fatal(len(message), err)
-	}
-	text := spangen.JSON(data, spangen.Style{})
-	return map[string][]byte{
-		"protobuf":  message,
-		"delimited": append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...),
-		"varint":    append(binary.AppendUvarint(nil, uint64(len(message))), message...),
-		"JSON":      text, "JSON lines": bytes.Repeat(append(text, '\n'), 2),
-		"pretty JSON": spangen.JSON(data, spangen.Style{Indent: "    "}), "array": []byte("[" + string(text) + "]"), "BOM": append([]byte("\ufeff"), text...),
-		"metrics": []byte(`{"resourceMetrics": []}`), "profiles": []byte(`{"resourceProfiles":[]}`), "logs": []byte(`{"resourceLogs":[]}`),
-	}
-}
-
-// Every form of OTLP is recognized by its beginning, however it is compressed and named.
-func TestOTLPIsRecognized(t *testing.T) {
-	zw, err := zstd.NewWriter(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, data := range otlpInputs(t) {
-		var gz bytes.Buffer
-		w := gzip.NewWriter(&gz)
-		_, _ = w.Write(data) // to memory
-		_ = w.Close()
-		for _, stored := range [][]byte{data, gz.Bytes(), zw.EncodeAll(data, nil)} {
-			in, err := fileio.FromReader("spans", bytes.NewReader(stored), fileio.InputOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			stream, err := in.Stream()
-			if err != nil {
-				t.Fatal(err)
-			}
-			head := make([]byte, HeadSize)
-			n, _ := stream.Read(head)
-			if f, err := Detect(Readable(), "x.pb", head[:n]); err != nil || f.Name != "otlp" {
-				t.Errorf("%s: %v, %v", name, f, err)
-			}
-		}
-	}
-}
 
 // Recordings of the SDK are recognized as well.
 func TestRecordedOTLPIsRecognized(t *testing.T) {
@@ -79,8 +26,7 @@ func TestRecordedOTLPIsRecognized(t *testing.T) {
 	}
 }
 
-// No other input is mistaken for OTLP: traces, profiles that ntconv writes of them, and any beginning of either; text,
-// and the files of this module.
+// No other input is mistaken for OTLP: traces, profiles that ntconv writes of them, and any beginning of either, and text.
 func TestOthersAreNotOTLP(t *testing.T) {
 	in := otlpIn()
 	wantOther := func(name string, data []byte) {
@@ -111,16 +57,21 @@ func TestOthersAreNotOTLP(t *testing.T) {
 	} {
 		wantOther(text, []byte(text))
 	}
-	if err := filepath.WalkDir(filepath.Join("..", "..", ".."), func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.Contains(path, ".git") || strings.Contains(path, "otlp") {
-			return err
+}
+
+// --order decides whether spans are read by time.
+func TestOrderOfOTLP(t *testing.T) {
+	const text = `{"resourceSpans":[{"scopeSpans":[{"spans":[` +
+		`{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0000000000000001","name":"a","startTimeUnixNano":"9","endTimeUnixNano":"9"},` +
+		`{"traceId":"0102030405060708090a0b0c0d0e0f10","spanId":"0000000000000002","name":"b","startTimeUnixNano":"1","endTimeUnixNano":"1"}]}]}]}`
+	for order, late := range map[reader.Order]bool{reader.ByTime: false, reader.FileOrder: true} {
+		src, err := openOTLP(strings.NewReader(text), &ReadOptions{Order: order, Report: new(ntconv.Report)})
+		if err != nil {
+			t.Fatal(err)
 		}
-		data, err := os.ReadFile(path)
-		if err == nil {
-			wantOther(path, data[:min(len(data), HeadSize)])
+		events, err := ntconvtest.Record(src)
+		if err != nil || len(events) != 2 || (events[0].Time > events[1].Time) != late {
+			t.Errorf("order %v: %v, %v", order, events, err)
 		}
-		return err
-	}); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"io"
-	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -75,38 +73,7 @@ func countSpans(m *tracepb.TracesData) (n int64) {
 // writeOTLP converts a trace with the flags of ntconv to otlp and returns the content of the file.
 func writeOTLP(t *testing.T, trace, name string, args ...string) ([]byte, Result, error) {
 	t.Helper()
-	in, s := open(t, "../../../testdata/"+trace+".nettrace.zst")
-	src, err := new(Openers).Open(Nettrace(), stream{in, s}, &ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.String("output", "", "")
-	settings := bindOTLP(flags)
-	if err := flags.Parse(append(args, "--output", name)); err != nil {
-		return nil, nil, err
-	}
-	file := filepath.Join(t.TempDir(), name)
-	out, err := fileio.CreateOutputs(file, fileio.OutputsOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Abort()
-	sink, err := settings.create(out, src.Info(), &Target{Report: new(ntconv.Report)})
-	if err != nil {
-		return nil, nil, err
-	}
-	if _, err := ntconv.Copy(sink, src); err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(sink.Close(), out.Commit()); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b, sink.Result(), nil
+	return written(t, otlpFormat(), open(t, corpus.Path(trace+".nettrace.zst")), name, &Target{Report: new(ntconv.Report)}, append(args, "--output", name)...)
 }
 
 // decompress returns what a file with an extension of a compression contains.
@@ -334,24 +301,5 @@ func TestConnectionConfig(t *testing.T) {
 		if got, err := link.config(); err != nil || !reflect.DeepEqual(*got, want) {
 			t.Errorf("%s: %v, got %+v, want %+v", c.flag, err, got, want)
 		}
-	}
-}
-
-// The flags describe imported spans, too. The environment does not: it says nothing about the programs of an import.
-func TestResourceOfImportedSpans(t *testing.T) {
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	c := bindOTLP(flags)
-	if err := flags.Parse([]string{"--service-name=shop", "--resource=a=b"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.complete(&Target{}); err != nil {
-		t.Fatal(err)
-	}
-	o := c.options
-	if _, err := resourceFromEnvironment(&o, func(string) string { return "c=d" }); err != nil || len(o.Resource) != 2 {
-		t.Fatalf("%+v, %v", o.Resource, err)
-	}
-	if got := fmt.Sprint(o.ImportedResource); got != "[{service.name shop} {a b}]" {
-		t.Error(got)
 	}
 }

@@ -7,6 +7,14 @@ import (
 	"github.com/ntconv/ntconv/track"
 )
 
+// All that an exporter counted is an item, except what others contain or what is not in the file.
+func TestItemsOfTimeline(t *testing.T) {
+	c := track.Counts{Slices: 1, Instants: 10, Counters: 100, Samples: 1000, Losses: 10000, Raw: 100000, Flows: 5, Spans: 5, Short: 5, Rundown: 5, Unfinished: 5}
+	if got := newTimelineResult(c, false).Items; got != 111111 {
+		t.Errorf("%d items", got)
+	}
+}
+
 // TestRenumberedUnchanged states that a file whose events are all written unchanged reports no new numbers, because it
 // has the old ones.
 func TestRenumberedUnchanged(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"math/big"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -287,25 +286,6 @@ func TestAgainstReference(t *testing.T) {
 				t.Errorf("the reference has %d groups, want at least %d", len(want), c.groups)
 			}
 			compareGroups(t, tableOf(t, corpus.Trace(t, c.trace).Data, c.event, c.by, c.of), want, by)
-		})
-	}
-}
-
-// Counts and bytes by type and thread are those of TraceEvent, for all traces.
-func TestCountsAgainstReference(t *testing.T) {
-	dumps, err := filepath.Glob(corpus.Path("*.events.jsonl.zst"))
-	if err != nil || len(dumps) < 20 {
-		t.Fatal("no reference dumps: ", len(dumps), err)
-	}
-	for _, path := range dumps {
-		name := strings.TrimSuffix(filepath.Base(path), ".events.jsonl.zst")
-		if name == "crash" { // the reference ends earlier
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			by := []string{"$provider", "$id", "$version", "$tid"}
-			want := groupsOf(t, corpus.Read(t, path), "", by, "$size")
-			compareGroups(t, tableOf(t, corpus.Trace(t, name).Data, "", strings.Join(by, ","), "$size"), want, by)
 		})
 	}
 }

@@ -302,16 +302,3 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSink(b *testing.B) {
-	for _, c := range cases {
-		b.Run(c.name, func(b *testing.B) {
-			events := trace(b, c.trace)
-			s := sinkOf(b, c.by, c.of, events...)
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				_ = s.Write(events[i%len(events)])
-			}
-		})
-	}
-}

@@ -1,6 +1,7 @@
 package profilediff
 
 import (
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -21,7 +22,7 @@ func atMost(t *testing.T, what string, successes, n int, probability float64) {
 // stay in a function. Without the variation over time, comparisons of correlated samples would have many.
 func TestUnchangedProgramHasNoFindings(t *testing.T) {
 	trials := 80
-	if testing.Short() {
+	if !corpus.Nightly() {
 		trials = 20
 	}
 	naive := 0

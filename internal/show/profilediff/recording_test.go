@@ -147,7 +147,7 @@ func TestHalvesOfRecording(t *testing.T) {
 			p, index := profileOf(t, corpus.SharedTrace(t, name))
 			rng := rand.New(rand.NewPCG(6, 6))
 			trials := 40
-			if testing.Short() {
+			if !corpus.Nightly() {
 				trials = 10
 			}
 			findings, tested := 0, 0

@@ -8,40 +8,31 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/distribution"
-	"github.com/ntconv/ntconv/internal/show/overview"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 )
 
-// observed returns the totals of a trace, and those that ntconv info prints.
-func observed(t *testing.T, name string) (*Observed, *overview.Overview) {
+// observed returns the totals of a trace.
+func observed(t *testing.T, name string) *Observed {
 	t.Helper()
-	var o *Observed
-	var info *overview.Sink
-	var first, last ntconv.Ticks
 	r, err := reader.NewBytes(corpus.Trace(t, name).Data, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, info = Observe(r.Info(), ObserveOptions{}), overview.New(r.Info(), overview.Options{TypeName: func(s string) string { return s }})
-	for {
-		e, err := r.Next()
+	o := Observe(r.Info(), ObserveOptions{})
+	span := recording.NewRange(r.Info())
+	for e, err := range ntconv.Events(r) {
 		if err != nil {
-			break
+			t.Fatal(err)
 		}
-		if e.Kind == ntconv.KindEvent {
-			if first == 0 {
-				first = e.Time
-			}
-			last = e.Time
-		}
-		if o.Write(e) != nil || info.Write(e) != nil {
-			t.Fatal("a sink failed")
+		span.Observe(e)
+		if err := o.Write(e); err != nil {
+			t.Fatal(err)
 		}
 	}
-	o.End(first, last, true)
-	_ = info.Close()
-	return o, info.Describe(first, last, true, "")
+	o.End(span.Span())
+	return o
 }
 
 // row returns a row of a section.
@@ -58,58 +49,28 @@ func row(t *testing.T, c *Comparison, section, name string) *Row {
 	return nil
 }
 
-// The tables have the totals of both traces as ntconv info prints them, on the right sides.
-func TestSectionsAreThoseOfInfo(t *testing.T) {
-	for _, names := range [][2]string{{"alloc-verbose", "waits"}, {"exceptions", "alloc-verbose"}, {"counters", "exceptions"}} {
-		before, infoBefore := observed(t, names[0])
-		after, infoAfter := observed(t, names[1])
-		c := Compare(Read(newProfileBuilder().profile(true), 1, Accuracy{}), Read(newProfileBuilder().profile(true), 1, Accuracy{}), &Options{})
+// A row has the numbers of each trace on its side. That they are those of ntconv info is checked by its comparison with
+// the other outputs.
+func TestSidesOfSections(t *testing.T) {
+	a, b := observed(t, "alloc-verbose"), observed(t, "waits")
+	sections := func(before, after *Observed) *Comparison {
+		p := Read(newProfileBuilder().profile(true), 1, Accuracy{})
+		c := Compare(p, p, &Options{})
 		c.AddSections(before, after)
-		for side, info := range []*overview.Overview{infoBefore, infoAfter} {
-			value := func(r *Row) float64 { return [2]float64{r.Before, r.After}[side] }
-			checked := 0
-			if g := info.GC; g != nil {
-				if got := value(row(t, c, "Totals", "garbage collections")); got != float64(g.Collections) {
-					t.Errorf("%v: %g collections, want %d", names, got, g.Collections)
-				}
-				if got := value(row(t, c, "Totals", "gc pause")); got != float64(g.TotalPause) {
-					t.Errorf("%v: pause %g, want %d", names, got, g.TotalPause)
-				}
-				for _, p := range g.Generations {
-					if got := value(row(t, c, "Garbage collections", p.Name)); got != float64(p.Count) {
-						t.Errorf("%v: %s: %g, want %d", names, p.Name, got, p.Count)
-					}
-				}
-				checked++
-			}
-			if x := info.Exceptions; x != nil {
-				for _, s := range c.Sections {
-					sum := 0.
-					for i := range s.Rows {
-						sum += value(&s.Rows[i])
-					}
-					if s.Name == "Exceptions by type" && sum != float64(x.Count) {
-						t.Errorf("%v: %g exceptions, want %d", names, sum, x.Count)
-					}
-				}
-				checked++
-			}
-			if x := info.Contention; x != nil {
-				if got := value(row(t, c, "Totals", "lock contentions")); got != float64(x.Count) {
-					t.Errorf("%v: %g contentions, want %d", names, got, x.Count)
-				}
-				checked++
-			}
-			if checked == 0 && len(info.Counters) == 0 {
-				t.Errorf("%s: nothing was compared", names[side])
-			}
-		}
+		return c
+	}
+	both, collections, contentions := sections(a, b), sections(a, a), sections(b, b)
+	if got, want := row(t, both, "Totals", "garbage collections"), row(t, collections, "Totals", "garbage collections"); got.Before != want.Before || got.After != 0 {
+		t.Errorf("%+v, want %g before", got, want.Before)
+	}
+	if got, want := row(t, both, "Totals", "lock contentions"), row(t, contentions, "Totals", "lock contentions"); got.Before != 0 || got.After != want.After {
+		t.Errorf("%+v, want %g after", got, want.After)
 	}
 }
 
 // A mean of a counter is that of its values.
 func TestCounterMeans(t *testing.T) {
-	o, _ := observed(t, "counters")
+	o := observed(t, "counters")
 	c := Compare(Read(newProfileBuilder().profile(true), 1, Accuracy{}), Read(newProfileBuilder().profile(true), 1, Accuracy{}), &Options{})
 	c.AddSections(o, o)
 	i := slices.IndexFunc(c.Sections, func(s Section) bool { return s.Name == "Counters" })

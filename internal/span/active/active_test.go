@@ -28,23 +28,6 @@ func check(t *testing.T, x *active.Index, r *recording, list ...expect) {
 	}
 }
 
-// The innermost span is active, only on the thread that recorded start and end.
-func TestNested(t *testing.T) {
-	r := record(t)
-	p := process(1)
-	one, two := thread(p, 10), thread(p, 11)
-	outer, inner := activity{trace: 1, id: 1, name: "outer", from: 10, to: 90}, activity{trace: 1, id: 2, parent: 1, name: "inner", from: 20, to: 40}
-	r.start(one, outer)
-	r.start(one, inner)
-	r.stop(one, inner)
-	r.stop(one, outer)
-	r.start(two, activity{trace: 2, id: 3, name: "other", from: 30, to: 50})
-	r.stop(two, activity{trace: 2, id: 3, name: "other", from: 30, to: 50})
-	check(t, r.index(nil), r,
-		expect{one, 0, 10, ""}, expect{one, 10, 20, "outer"}, expect{one, 20, 40, "inner"}, expect{one, 41, 90, "outer"}, expect{one, 91, 120, ""},
-		expect{two, 0, 30, ""}, expect{two, 30, 50, "other"}, expect{two, 51, 99, ""}, expect{thread(p, 12), 0, 99, ""})
-}
-
 // Threads of another process with equal IDs have different spans, or none.
 func TestProcesses(t *testing.T) {
 	r := record(t)
@@ -92,23 +75,6 @@ func TestStopOnly(t *testing.T) {
 	}
 }
 
-// Events with growing delays do not make a span start after the spans inside it.
-func TestStopOnlyLate(t *testing.T) {
-	r := record(t)
-	one := thread(process(1), 10)
-	for i := range int64(60) {
-		id, from := uint64(2*i+1), 1000*i
-		r.late += 2 * us
-		r.stop(one, activity{trace: id, id: id + 1, parent: id, name: "inner", from: from, to: from + 400})
-		r.late += 2 * us
-		r.stop(one, activity{trace: id, id: id, name: "outer", from: from, to: from + 500})
-	}
-	x := r.index(nil)
-	for i := range int64(60) {
-		check(t, x, r, expect{one, 1000*i + 300, 1000*i + 400, "inner"})
-	}
-}
-
 // If several unrelated spans end on one thread, each is active after the end of the previous one, for which the thread
 // worked until then.
 func TestStopOnlyAsync(t *testing.T) {
@@ -148,22 +114,6 @@ func TestAsync(t *testing.T) {
 		expect{one, 10, 20, "request"}, expect{one, 20, 30, "query"}, expect{one, 31, 95, ""}, expect{one, 95, 99, "late"}, expect{one, 100, 190, ""},
 		expect{two, 10, 70, ""}, expect{two, 70, 80, "render"}, expect{two, 81, 90, "request"}, expect{two, 91, 200, ""},
 		expect{two, 200, 210, "open"}, expect{two, 210, 220, "step"}, expect{two, 221, 300, ""})
-}
-
-// Spans with recorded IDs take precedence: spans with synthetic IDs are active only where no other span is.
-func TestPrecedence(t *testing.T) {
-	r := record(t)
-	one := thread(process(1), 10)
-	r.work(one, 5, 60)
-	for _, a := range []activity{
-		{trace: 1, id: 1, name: "request", from: 10, to: 50},
-		{trace: 1, id: 2, parent: 1, name: "not recorded", from: 20, to: 30, unrecorded: true},
-	} {
-		r.start(one, a)
-		r.stop(one, a)
-	}
-	r.work(one, 35, 40)
-	check(t, r.index(nil), r, expect{one, 5, 10, "Work"}, expect{one, 10, 50, "request"}, expect{one, 51, 60, "Work"})
 }
 
 // The activity ID of a sample identifies the open span with that ID, or with the longest prefix of the path.

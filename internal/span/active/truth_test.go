@@ -75,42 +75,6 @@ func TestTruth(t *testing.T) {
 	}
 }
 
-// The samples of a span begin and end with it, by the times that the program states and all outputs show: the first
-// events of a process are recorded milliseconds after the ends of their spans.
-func TestSamplesEndWithSpan(t *testing.T) {
-	var truth busyTruth
-	if err := json.Unmarshal(corpus.Read(t, corpus.Shared(t, "data", "otel", "otel-cpu.truth.json")), &truth); err != nil {
-		t.Fatal(err)
-	}
-	x, samples := readSamples(t, corpus.Read(t, corpus.Shared(t, "data", "otel", "otel-cpu.nettrace.zst")))
-	// The program reads its two clocks one after the other.
-	const margin = 200 * time.Microsecond
-	epoch := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
-	begin := truth.MainStartUtc.Unix() - epoch.Unix()
-	linked := 0
-	for _, e := range samples {
-		f, ok := x.Find(e, active.All)
-		if !ok {
-			continue
-		}
-		for _, s := range truth.Spans {
-			if s.SpanID != f.ID.String() {
-				continue
-			}
-			linked++
-			at := time.Duration(e.Time - truth.MainStartQpc) // the clock has a frequency of 1 GHz
-			from := time.Duration(s.StartUtcTicks-begin*1e7)*100 - time.Duration(truth.MainStartUtc.Nanosecond())
-			to := from + time.Duration(s.DurationTicks)*100
-			if at < from-margin || at > to+margin {
-				t.Errorf("%s %s from %v to %v has a sample at %v", s.Name, s.SpanID, from, to, at)
-			}
-		}
-	}
-	if linked < 50 {
-		t.Errorf("%d samples have a span", linked)
-	}
-}
-
 // readSamples reads a trace twice: for the index and for the samples.
 func readSamples(t *testing.T, data []byte) (x *active.Index, samples []*ntconv.Event) {
 	t.Helper()

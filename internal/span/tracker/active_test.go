@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 )
@@ -69,7 +70,7 @@ func (tr *trace) collection(from, to int64, th *ntconv.Thread, number uint32) {
 }
 
 // named returns the span with a name, which must be unique.
-func named(t *testing.T, spans []*span.Span, name string) *span.Span {
+func named(t testing.TB, spans []*span.Span, name string) *span.Span {
 	t.Helper()
 	var found *span.Span
 	for _, s := range spans {
@@ -92,98 +93,6 @@ func activityID(text string) ntconv.GUID {
 		panic(err)
 	}
 	return id
-}
-
-// An activity, its child, and an activity ID set by the program.
-var (
-	path     = activityID("00000011-0000-0000-0000-000007a79d59")
-	child    = activityID("00001011-0000-0000-0000-000007979d59")
-	explicit = activityID("f00dfeed-0000-0000-0000-000000000001")
-)
-
-var runtimeParentTests = map[string]struct {
-	build  func(tr *trace, a, b *ntconv.Thread)
-	orphan bool
-}{
-	"thread": {build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1)
-		tr.contention(2, 3, a)
-		tr.add(4, a, "OrderStop", 1)
-	}},
-	"other thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1)
-		tr.contention(2, 3, b)
-		tr.add(4, a, "OrderStop", 1)
-	}},
-	"before": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.contention(0, 3, a)
-		tr.add(4, a, "OrderStart", 1)
-		tr.add(5, a, "OrderStop", 1)
-	}},
-	"activity on another thread": {build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1, activityLabel(path))
-		tr.contention(2, 3, b, activityLabel(path))
-		tr.add(4, a, "OrderStop", 1, activityLabel(path))
-	}},
-	"child of the activity": {build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1, activityLabel(path))
-		tr.contention(2, 3, b, activityLabel(child))
-		tr.add(4, a, "OrderStop", 1, activityLabel(path))
-	}},
-	"explicit activity": {build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1, activityLabel(explicit))
-		tr.contention(2, 3, b, activityLabel(explicit))
-		tr.add(4, a, "OrderStop", 1, activityLabel(explicit))
-	}},
-	"the thread left the activity": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1, activityLabel(path))
-		tr.contention(2, 3, a)
-		tr.add(4, a, "OrderStop", 1, activityLabel(path))
-	}},
-	"labels": {build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-		tr.contention(2, 3, b, traceLabel(1), spanLabel(1))
-		tr.add(4, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
-	}},
-	"labels of the thread's latest event": {build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1, traceLabel(1), spanLabel(1))
-		tr.add(2, b, "Note", 1, traceLabel(1), spanLabel(1))
-		tr.contention(3, 4, b)
-		tr.add(5, a, "OrderStop", 1, traceLabel(1), spanLabel(1))
-	}},
-	"removed thread": {orphan: true, build: func(tr *trace, a, b *ntconv.Thread) {
-		tr.add(1, a, "OrderStart", 1)
-		tr.events = append(tr.events, &ntconv.Event{
-			Kind: ntconv.KindMark, Time: 2, CPU: ntconv.CPUUnknown, Offset: -1,
-			Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: a, Seq: 1}}},
-		})
-		again := tr.thread(1) // the ID is reused
-		tr.contention(3, 4, again)
-		tr.add(5, again, "OrderStop", 1) // the only open Start in the process
-	}},
-}
-
-// An interval of the runtime is a child of the span that was active on its thread, regardless of the span's source.
-func TestRuntimeParents(t *testing.T) {
-	for name, test := range runtimeParentTests {
-		t.Run(name, func(t *testing.T) {
-			tr := newTrace(t)
-			test.build(tr, tr.thread(1), tr.thread(2))
-			spans, _ := tr.spans(&tracker.Options{Sources: all})
-			order, wait := named(t, spans, "Order"), named(t, spans, "Lock contention")
-			if test.orphan {
-				if !wait.ParentID.IsZero() || wait.TraceID == order.TraceID {
-					t.Errorf("%s has a parent, want none", describe(wait))
-				}
-				return
-			}
-			checkParent(t, wait, order)
-			without, _ := tr.spans(nil)
-			if len(without) != 1 || name != "labels" && describe(without[0]) != describe(order) {
-				t.Errorf("without intervals of the runtime the spans are %s", describeAll(without))
-			}
-		})
-	}
 }
 
 func TestActiveOption(t *testing.T) {
@@ -308,7 +217,7 @@ func TestActivityWithLabels(t *testing.T) {
 			}
 			late := 0
 			for i, s := range again {
-				want := clone(spans[i])
+				want := spangen.Clone(spans[i])
 				if labeled[s.Context] {
 					first := 0
 					for first < len(s.Events) && s.Events[first].Name != "Shop/Note" {

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/writer"
@@ -18,25 +19,10 @@ import (
 // all contains the sources of every kind of span.
 const all = operation.Default | operation.GC | operation.JIT | operation.Contention | operation.Waits | operation.Exceptions | operation.Requests
 
-// clone returns a deep copy of a span.
-func clone(s *span.Span) *span.Span {
-	c := *s
-	c.Attributes = cloneAttributes(s.Attributes)
-	c.Events = nil
-	for _, e := range s.Events {
-		e.Attributes = cloneAttributes(e.Attributes)
-		c.Events = append(c.Events, e)
-	}
-	c.Links = append([]span.Link(nil), s.Links...)
-	return &c
-}
-
-func cloneAttributes(a []span.Attribute) []span.Attribute { return append([]span.Attribute(nil), a...) }
-
 // track returns the spans of a source and the counts of the tracker.
 func track(t testing.TB, src ntconv.Source, o *tracker.Options) (spans []*span.Span, counts tracker.Counts) {
 	t.Helper()
-	tr := tracker.New(src.Info(), func(s *span.Span) { spans = append(spans, clone(s)) }, o)
+	tr := tracker.New(src.Info(), func(s *span.Span) { spans = append(spans, spangen.Clone(s)) }, o)
 	for e, err := range ntconv.Events(src) {
 		if err != nil {
 			t.Fatal(err)

@@ -3,6 +3,7 @@ package tracker_test
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,8 @@ import (
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
 )
 
 // chromeEvents returns the events of a trace for events of Chrome's format in time order, one per line.
@@ -39,7 +42,7 @@ func chromeInfo() *ntconv.Info { return &ntconv.Info{Clock: ntconv.Clock{Freq: 1
 func chromeSpans(t testing.TB, text string, o *tracker.Options) ([]*span.Span, tracker.Counts) {
 	t.Helper()
 	var spans []*span.Span
-	tr := tracker.New(chromeInfo(), func(s *span.Span) { spans = append(spans, clone(s)) }, o)
+	tr := tracker.New(chromeInfo(), func(s *span.Span) { spans = append(spans, spangen.Clone(s)) }, o)
 	for _, e := range chromeEvents(t, text) {
 		tr.Add(e)
 	}
@@ -87,7 +90,7 @@ func attributes(b *strings.Builder, list []span.Attribute) {
 	var words []string
 	for _, a := range list {
 		if a.Key != "ntconv.synthetic" {
-			words = append(words, a.Key+"="+valueText(a.Value))
+			words = append(words, a.Key+"="+describeValue(a.Value))
 		}
 	}
 	if len(words) > 0 {
@@ -95,207 +98,14 @@ func attributes(b *strings.Builder, list []span.Attribute) {
 	}
 }
 
-func valueText(v span.Value) string {
-	var list []string
-	switch v.Kind() {
-	case span.ValueString:
-		return fmt.Sprintf("%q", v.Str())
-	case span.ValueInt:
-		return fmt.Sprint(v.Int())
-	case span.ValueFloat:
-		return fmt.Sprintf("%v(float)", v.Float())
-	case span.ValueBool:
-		return fmt.Sprint(v.Bool())
-	case span.ValueArray:
-		for _, x := range v.Elems() {
-			list = append(list, valueText(x))
-		}
-		return "[" + strings.Join(list, " ") + "]"
-	case span.ValueMap:
-		for _, m := range v.Members() {
-			list = append(list, m.Key+":"+valueText(m.Value))
-		}
-		return "{" + strings.Join(list, " ") + "}"
-	}
-	return "null"
-}
-
-// Events of each phase and the resulting spans. Times of the format are in microseconds.
+// Events of each phase and the resulting spans.
 func TestChrome(t *testing.T) {
-	for _, c := range []struct{ name, events, want string }{
-		{"complete slices nest by time", `
-			{"ph":"X","name":"a","cat":"c","ts":0,"dur":10,"pid":1,"tid":1}
-			{"ph":"X","name":"b","cat":"c","ts":1,"dur":5.001,"pid":1,"tid":1}
-			{"ph":"X","name":"c","cat":"c","ts":2,"dur":4,"pid":1,"tid":1}
-			{"ph":"X","name":"after c","cat":"c","ts":6,"dur":4,"pid":1,"tid":1}
-			{"ph":"X","name":"too long","cat":"c","ts":7,"dur":4,"pid":1,"tid":1}
-			{"ph":"X","name":"other thread","cat":"c","ts":7,"dur":1,"pid":1,"tid":2}
-			{"ph":"X","name":"other process","cat":"c","ts":8,"dur":1,"pid":2,"tid":1}
-			{"ph":"X","name":"next","cat":"c","ts":10,"dur":0.5,"pid":1,"tid":1}`, `
-			a 0..10000
-			b 1000..6001 in a
-			c 2000..6000 in b
-			after c 6000..10000 in a
-			too long 7000..11000
-			other thread 7000..8000
-			other process 8000..9000
-			next 10000..10500 in too long`},
-		{"duration only of the thread, none, negative", `
-			{"ph":"X","name":"a","ts":0,"tdur":3,"pid":1,"tid":1}
-			{"ph":"X","name":"b","ts":5,"pid":1,"tid":1}
-			{"ph":"X","name":"c","ts":9,"dur":-2,"pid":1,"tid":1}`, `
-			a 0..3000
-			b 5000..5000
-			c 9000..9000 {ntconv.end_time_unix_nano=` + fmt.Sprint(int64(at(7000))) + `}`},
-		{"begin and end", `
-			{"ph":"B","name":"a","ts":0,"pid":1,"tid":1,"args":{"x":1,"y":"s"}}
-			{"ph":"B","name":"b","ts":1,"pid":1,"tid":1}
-			{"ph":"B","name":"c","ts":1,"pid":1,"tid":2}
-			{"ph":"X","name":"x","ts":2,"dur":1,"pid":1,"tid":1}
-			{"ph":"E","ts":4,"pid":1,"tid":1,"args":{"z":true}}
-			{"ph":"E","name":"a","ts":5.5,"pid":1,"tid":1,"args":{"x":1,"y":"other"}}
-			{"ph":"E","ts":6,"pid":1,"tid":2}`, `
-			a 0..5500 {x=1 y="s" stop.y="other"}
-			c 1000..6000
-			b 1000..4000 in a {z=true}
-			x 2000..3000 in b`},
-		{"a begin in a complete slice that ends first", `
-			{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}
-			{"ph":"X","name":"b","ts":1,"dur":2,"pid":1,"tid":1}
-			{"ph":"B","name":"c","ts":2,"pid":1,"tid":1}
-			{"ph":"E","ts":4,"pid":1,"tid":1}`, `
-			a 0..9000
-			b 1000..3000 in a
-			c 2000..4000 in a`},
-		{"asynchronous slices nest by ID", `
-			{"ph":"b","name":"load","cat":"net","id":"0x1","ts":0,"pid":1,"tid":1,"args":{"url":"/"}}
-			{"ph":"b","name":"load","cat":"net","id":"0x2","ts":0.5,"pid":1,"tid":1}
-			{"ph":"b","name":"dns","cat":"net","id":"0x1","ts":1,"pid":1,"tid":2}
-			{"ph":"n","name":"found","cat":"net","id":"0x1","ts":2,"pid":1,"tid":2,"args":{"ip":"::1"}}
-			{"ph":"e","name":"dns","cat":"net","id":"0x1","ts":3,"pid":1,"tid":3}
-			{"ph":"e","name":"load","cat":"net","id":"0x2","ts":4,"pid":1,"tid":1}
-			{"ph":"e","name":"load","cat":"net","id":"0x1","ts":5,"pid":1,"tid":1}`, `
-			load 0..5000 {url="/" chrome.id="0x1"}
-			load 500..4000 {chrome.id="0x2"}
-			dns 1000..3000 in load {chrome.id="0x1"} @2000 found {ip="::1"}`},
-		{"local IDs are those of a process", `
-			{"ph":"b","name":"a","cat":"k","id2":{"local":"1"},"ts":0,"pid":1,"tid":1}
-			{"ph":"b","name":"b","cat":"k","id2":{"local":"1"},"ts":1,"pid":2,"tid":1}
-			{"ph":"e","name":"a","cat":"k","id2":{"local":"1"},"ts":2,"pid":1,"tid":1}
-			{"ph":"e","name":"b","cat":"k","id2":{"local":"1"},"ts":3,"pid":2,"tid":1}`, `
-			a 0..2000 {chrome.id="1"}
-			b 1000..3000 {chrome.id="1"}`},
-		{"old asynchronous slices and objects", `
-			{"ph":"S","name":"job","cat":"k","id":1,"ts":0,"pid":1,"tid":1}
-			{"ph":"T","name":"job","cat":"k","id":1,"ts":1,"pid":1,"tid":2,"args":{"step":"half"}}
-			{"ph":"F","name":"job","cat":"k","id":1,"ts":2,"pid":1,"tid":3}
-			{"ph":"N","name":"tree","cat":"k","id":"9","ts":3,"pid":1,"tid":1}
-			{"ph":"O","name":"tree","cat":"k","id":"9","ts":4,"pid":1,"tid":1,"args":{"snapshot":{"size":[1,2.5,null]}}}
-			{"ph":"D","name":"tree","cat":"k","id":"9","ts":5,"pid":1,"tid":1}`, `
-			job 0..2000 {chrome.id="1"} @1000 job {step="half"}
-			tree 3000..5000 {chrome.id="9"} @4000 tree {snapshot={size:[1 2.5(float) null]}}`},
-		{"instants of a thread are events of its slice", `
-			{"ph":"i","name":"before","ts":0,"s":"t","pid":1,"tid":1}
-			{"ph":"X","name":"a","ts":1,"dur":4,"pid":1,"tid":1}
-			{"ph":"X","name":"b","ts":2,"dur":1,"pid":1,"tid":1}
-			{"ph":"i","name":"in b","ts":2.5,"s":"t","pid":1,"tid":1}
-			{"ph":"I","name":"at the end of b","ts":3,"pid":1,"tid":1}
-			{"ph":"i","name":"in a","ts":4,"pid":1,"tid":1}
-			{"ph":"i","name":"of the process","ts":4,"s":"p","pid":1,"tid":1}
-			{"ph":"i","name":"elsewhere","ts":4,"s":"t","pid":1,"tid":2}
-			{"ph":"i","name":"after","ts":6,"s":"t","pid":1,"tid":1}`, `
-			a 1000..5000 @4000 in a
-			b 2000..3000 in a @2500 in b @3000 at the end of b`},
-		{"arrows are links", `
-			{"ph":"X","name":"from","ts":0,"dur":4,"pid":1,"tid":1}
-			{"ph":"s","name":"f","cat":"k","id":7,"ts":1,"pid":1,"tid":1}
-			{"ph":"X","name":"over","ts":2,"dur":2,"pid":1,"tid":2}
-			{"ph":"t","name":"f","cat":"k","id":7,"ts":3,"pid":1,"tid":2}
-			{"ph":"X","name":"enclosing","ts":4,"dur":4,"pid":2,"tid":1}
-			{"ph":"f","name":"f","cat":"k","id":7,"ts":5,"bp":"e","pid":2,"tid":1}
-			{"ph":"X","name":"again","ts":10,"dur":4,"pid":1,"tid":1}
-			{"ph":"s","name":"f","cat":"k","id":7,"ts":11,"pid":1,"tid":1}
-			{"ph":"X","name":"not this one","ts":11,"dur":4,"pid":2,"tid":1}
-			{"ph":"f","name":"f","cat":"k","id":7,"ts":12,"pid":2,"tid":1}
-			{"ph":"X","name":"next","ts":13,"dur":1,"pid":2,"tid":1}
-			{"ph":"f","name":"f","cat":"k","id":8,"ts":14,"bp":"e","pid":2,"tid":1}`, `
-			from 0..4000
-			over 2000..4000 <- from
-			enclosing 4000..8000 <- over
-			again 10000..14000
-			not this one 11000..15000
-			next 13000..14000 in not this one <- again`},
-		{"slices and arrows precede the slice that begins with them", `
-			{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}
-			{"ph":"X","name":"d","ts":1,"dur":1,"pid":1,"tid":1}
-			{"ph":"X","name":"e","ts":1,"dur":0,"pid":1,"tid":1}
-			{"ph":"s","name":"f","cat":"k","id":7,"ts":1,"pid":1,"tid":1}
-			{"ph":"X","name":"c","ts":1,"dur":3,"pid":1,"tid":1}
-			{"ph":"X","name":"b","ts":1,"dur":4,"pid":1,"tid":1}
-			{"ph":"i","name":"in d","ts":2,"pid":1,"tid":1}
-			{"ph":"i","name":"in c","ts":3,"pid":1,"tid":1}
-			{"ph":"X","name":"x","ts":20,"dur":9,"pid":1,"tid":1}
-			{"ph":"t","name":"f","cat":"k","id":7,"ts":21,"pid":1,"tid":1}
-			{"ph":"X","name":"y","ts":21,"dur":2,"pid":1,"tid":1}
-			{"ph":"X","name":"z","ts":21,"dur":5,"pid":1,"tid":1}
-			{"ph":"X","name":"q","ts":30,"dur":1,"pid":1,"tid":1}
-			{"ph":"X","name":"p","ts":30,"dur":2,"pid":1,"tid":1}
-			{"ph":"f","name":"f","cat":"k","id":7,"bp":"e","ts":31,"pid":1,"tid":1}`, `
-			a 0..9000
-			b 1000..5000 in a
-			c 1000..4000 in b @3000 in c
-			d 1000..2000 in c @2000 in d
-			e 1000..1000 in d
-			x 20000..29000
-			z 21000..26000 in x
-			y 21000..23000 in z <- e
-			p 30000..32000
-			q 30000..31000 in p <- y`},
-		{"arrows of slices", `
-			{"ph":"X","name":"a","ts":0,"dur":1,"bind_id":"0x5","flow_out":true,"pid":1,"tid":1}
-			{"ph":"X","name":"b","ts":2,"dur":1,"bind_id":"0x5","flow_in":true,"flow_out":true,"pid":1,"tid":1}
-			{"ph":"B","name":"c","ts":4,"bind_id":"0x5","flow_in":true,"pid":1,"tid":2}
-			{"ph":"E","ts":5,"pid":1,"tid":2}`, `
-			a 0..1000
-			b 2000..3000 <- a
-			c 4000..5000 <- b`},
-		{"arrows to the slice around a slice that is one of their ends, and of asynchronous slices", `
-			{"ph":"X","name":"a","ts":0,"dur":9,"pid":1,"tid":1}
-			{"ph":"B","name":"flow","cat":"flow","ts":1,"bind_id":"0x5","flow_out":true,"pid":1,"tid":1}
-			{"ph":"E","name":"flow","cat":"flow","ts":1,"pid":1,"tid":1}
-			{"ph":"b","name":"job","cat":"k","id":"1","ts":1,"bind_id":"0x5","flow_in":true,"pid":1,"tid":2}
-			{"ph":"n","name":"job","cat":"k","id":"1","ts":2,"bind_id":"0x6","flow_out":true,"pid":1,"tid":2}
-			{"ph":"n","name":"step","cat":"k","id":"1","ts":2,"bind_id":"0x7","flow_out":true,"pid":1,"tid":2}
-			{"ph":"X","name":"b","ts":2,"dur":1,"pid":1,"tid":3}
-			{"ph":"B","name":"flow","cat":"flow","ts":2,"bind_id":"0x6","flow_in":true,"pid":1,"tid":3}
-			{"ph":"E","name":"flow","cat":"flow","ts":2,"pid":1,"tid":3}
-			{"ph":"e","name":"job","cat":"k","id":"1","ts":4,"pid":1,"tid":2}
-			{"ph":"B","name":"flow","cat":"flow","ts":5,"pid":1,"tid":3}
-			{"ph":"E","ts":6,"pid":1,"tid":3}`, `
-			a 0..9000
-			job 1000..4000 {chrome.id="1"} @2000 step <- a
-			b 2000..3000 <- job
-			flow 5000..6000`},
-		{"values of args", `
-			{"ph":"X","name":"a","ts":0,"dur":1,"pid":1,"tid":1,"args":{"big":18446744073709551615,"huge":1e400,"f":1.5,"n":null,"o":{"p":{"q":-1}},"l":["a"],"é":"\u00e9","d":1,"d":2}}
-			{"ph":"X","name":"b","ts":2,"dur":1,"pid":1,"tid":1,"args":[1,{}]}`, `
-			a 0..1000 {big="18446744073709551615" huge="1e400" f=1.5(float) n=null o={p:{q:-1}} l=["a"] é="é" d=1 d=2}
-			b 2000..3000 {args=[1 {}]}`},
-		{"other phases do not yield spans", `
-			{"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{"name":"main"}}
-			{"ph":"C","name":"memory","ts":0,"pid":1,"tid":1,"args":{"bytes":1}}
-			{"ph":"P","name":"Profile","id":"1","ts":0,"pid":1,"tid":1,"args":{"data":{}}}
-			{"ph":"?","name":"new","ts":0,"pid":1,"tid":1}
-			{"ph":"e","name":"no begin","cat":"k","id":"1","ts":1,"pid":1,"tid":1}
-			{"ph":"E","ts":1,"pid":1,"tid":1}`, ``},
-	} {
-		spans, counts := chromeSpans(t, c.events, nil)
-		want := strings.TrimLeft(strings.ReplaceAll(c.want, "\t", ""), "\n")
-		if want != "" {
-			want += "\n"
-		}
+	for _, c := range corpus.Cases(t, filepath.Join("testdata", "chrome.txt")) {
+		events := strings.Join(c.Input, "\n")
+		spans, counts := chromeSpans(t, events, nil)
+		want := strings.Join(append(c.Want, ""), "\n")
 		if got := describeSlices(spans); got != want {
-			t.Errorf("%s:\n%swant\n%s", c.name, got, want)
+			t.Errorf("%s:\n%swant\n%s", c.Name, got, want)
 		}
 		known := map[span.Context]bool{}
 		for _, s := range spans {
@@ -303,22 +113,22 @@ func TestChrome(t *testing.T) {
 		}
 		for _, s := range spans {
 			if !s.ParentID.IsZero() && !known[span.Context{TraceID: s.TraceID, ID: s.ParentID}] {
-				t.Errorf("%s: %s has another trace ID than its parent", c.name, s.Name)
+				t.Errorf("%s: %s has another trace ID than its parent", c.Name, s.Name)
 			}
 			for _, l := range s.Links {
 				if !known[l.Context] {
-					t.Errorf("%s: %s links to no span", c.name, s.Name)
+					t.Errorf("%s: %s links to no span", c.Name, s.Name)
 				}
 			}
 			if s.Evidence != span.FromChrome || !s.MadeID || s.TraceID.IsZero() || s.Unfinished || s.Process == nil || s.Thread == nil {
-				t.Errorf("%s: %+v", c.name, s)
+				t.Errorf("%s: %+v", c.Name, s)
 			}
 		}
 		if counts.Spans != int64(len(spans)) || counts.MadeIDs != counts.Spans {
-			t.Errorf("%s: %+v of %d spans", c.name, counts, len(spans))
+			t.Errorf("%s: %+v of %d spans", c.Name, counts, len(spans))
 		}
-		if spans, _ := chromeSpans(t, c.events, &tracker.Options{Sources: operation.Default &^ operation.Chrome}); len(spans) > 0 {
-			t.Errorf("%s: spans without their source:\n%s", c.name, describeSlices(spans))
+		if spans, _ := chromeSpans(t, events, &tracker.Options{Sources: operation.Default &^ operation.Chrome}); len(spans) > 0 {
+			t.Errorf("%s: spans without their source:\n%s", c.Name, describeSlices(spans))
 		}
 	}
 }
@@ -403,22 +213,4 @@ func TestChromeBounds(t *testing.T) {
 	if len(all) != 300 || counts.Evicted != 200 || counts.Unmatched != 0 || events != 4 || dropped != 6 {
 		t.Errorf("%d spans, %d events, %d dropped, %+v", len(all), events, dropped, counts)
 	}
-}
-
-// BenchmarkChrome measures slices in memory.
-func BenchmarkChrome(b *testing.B) {
-	var text strings.Builder
-	for i := range 10_000 {
-		fmt.Fprintf(&text, `{"ph":"X","name":"a%d","cat":"c","ts":%d,"dur":%d,"pid":1,"tid":%d,"args":{"n":%d,"url":"/a/b"}}`+"\n", i%50, i, 2+i%7, i%4, i)
-	}
-	events := chromeEvents(b, text.String())
-	b.ReportAllocs()
-	for b.Loop() {
-		tr := tracker.New(chromeInfo(), func(*span.Span) {}, nil)
-		for _, e := range events {
-			tr.Add(e)
-		}
-		tr.Finish()
-	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(events)), "ns/event")
 }

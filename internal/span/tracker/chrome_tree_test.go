@@ -3,11 +3,8 @@ package tracker_test
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +12,6 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/chrome"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/span/tracker"
-	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -137,68 +132,4 @@ func chromeSource(t testing.TB, data []byte) ntconv.Source {
 		t.Fatal(err)
 	}
 	return src
-}
-
-// In files of other programs, each complete slice, and each begin with an end, is a span with its name and duration.
-func TestChromeFiles(t *testing.T) {
-	paths, err := filepath.Glob("../../../importers/chrome/testdata/*.json")
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no files", err)
-	}
-	if shared, err := corpus.Find("reference", "consumers", "chrome-sample.json"); err == nil {
-		paths = append(paths, shared)
-	}
-	compared := 0
-	for _, path := range paths {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var file struct {
-			TraceEvents []struct {
-				Ph, Name, Cat string
-				TS, Dur, Tdur *json.Number
-			}
-		}
-		if json.Unmarshal(data, &file) != nil {
-			continue // not a complete file in the object format
-		}
-		var want, got []string
-		ends := map[string]int{}
-		for _, e := range file.TraceEvents {
-			switch e.Ph {
-			case "X":
-				dur := cmp.Or(e.Dur, e.Tdur)
-				f, err := dur.Float64()
-				if err != nil {
-					t.Fatal(err)
-				}
-				want = append(want, fmt.Sprintf("%s %s %.0f", e.Cat, e.Name, f*1000))
-			case "E", "e", "F", "D":
-				ends[e.Ph]++
-			}
-		}
-		others := 0
-		spans, counts := track(t, chromeSource(t, data), &tracker.Options{Unfinished: tracker.OpenUnfinished})
-		for _, s := range spans {
-			text := fmt.Sprintf("%s %s %d", s.Scope.Name, s.Name, s.End-s.Start)
-			if slices.Contains(want, text) {
-				got = append(got, text)
-			} else if !s.Unfinished {
-				others++
-			}
-		}
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s:\n%s\nwant\n%s", path, strings.Join(got, "\n"), strings.Join(want, "\n"))
-		}
-		if n := ends["E"] + ends["e"] + ends["F"] + ends["D"]; int64(others)+counts.Unmatched != int64(n) {
-			t.Errorf("%s: %d spans and %d unmatched ends, want %d", path, others, counts.Unmatched, n)
-		}
-		compared += len(want) + others
-	}
-	if compared < 10 {
-		t.Errorf("only %d slices were compared", compared)
-	}
 }

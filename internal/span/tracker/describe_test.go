@@ -65,8 +65,10 @@ func describeValue(v span.Value) string {
 		return "[" + strings.Join(parts, " ") + "]"
 	case span.ValueMap:
 		return "{" + describeAttributes(v.Members()) + "}"
+	case span.ValueEmpty:
+		return "null"
 	}
-	return fmt.Sprintf("kind(%d)", v.Kind())
+	return "absent"
 }
 
 // attribute returns the value of an attribute.

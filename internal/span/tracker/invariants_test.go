@@ -16,9 +16,9 @@ import (
 	"github.com/ntconv/ntconv/ntconvtest"
 )
 
-// play builds a trace: each four bytes are an event, with type and labels, thread, time and payload. It returns the
+// playBytes builds a trace: each four bytes are an event, with type and labels, thread, time and payload. It returns the
 // number of Start events without labels of a span, and the spans in labels.
-func play(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]bool) {
+func playBytes(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]bool) {
 	tr = newTrace(t)
 	labeled = make(map[spanID]bool)
 	processes := [2]*ntconv.Process{{PID: 1, PointerSize: 8}, {PID: 1, Host: "other", PointerSize: 8}}
@@ -35,10 +35,7 @@ func play(t testing.TB, b []byte) (tr *trace, starts int, labeled map[spanID]boo
 		labels, inSpan := labelsOf(b)
 		switch {
 		case b[2]&0x1f == 31 && b[3] > 200:
-			tr.events = append(tr.events, &ntconv.Event{
-				Kind: ntconv.KindMark, Time: ntconv.Ticks(now), CPU: ntconv.CPUUnknown, Offset: -1,
-				Mark: &ntconv.Mark{Kind: ntconv.MarkThreadsRemoved, Threads: []ntconv.ThreadSeq{{Thread: th}}},
-			})
+			tr.remove(now, th)
 			now++ // otherwise spans on a thread with the same ID could get equal IDs
 		case b[2]&0x1f == 30:
 			tr.contention(now, now, th, labels...)
@@ -87,7 +84,7 @@ type spanID struct {
 // IDs are unique, a parent is a span of the same trace that began no later (except for a label span, which may have
 // events before its Start), no span ends before it begins, and the tracker is empty at the end.
 func checkInvariants(t testing.TB, b []byte, maxOpen int) {
-	tr, starts, labeled := play(t, b)
+	tr, starts, labeled := playBytes(t, b)
 	o := &tracker.Options{Sources: all, Unfinished: tracker.OpenUnfinished, MaxOpen: maxOpen, MaxEvents: 4}
 	spans, counts := track(t, ntconvtest.Poison(tr.source()), o)
 	seen := make(map[spanID]*span.Span)

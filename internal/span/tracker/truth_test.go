@@ -171,7 +171,7 @@ func checkMoments(t *testing.T, moments []moment, spans []*span.Span) {
 	}
 }
 
-func checkParent(t *testing.T, s, parent *span.Span) {
+func checkParent(t testing.TB, s, parent *span.Span) {
 	t.Helper()
 	switch {
 	case parent == nil && !s.ParentID.IsZero():

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +14,6 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetwriter"
-	"github.com/parquet-go/parquet-go"
 )
 
 // fill sets all fields of v to random values, many of them zero or repeated.
@@ -292,47 +290,4 @@ func eventRows(n int) []tables.Event {
 		}
 	}
 	return rows
-}
-
-func TestEventRowsAgainstReference(t *testing.T) {
-	rows := eventRows(30_000)
-	data := write(t, rows, &parquetwriter.Options{RowGroupRows: 20_000})
-	if got := readAll[tables.Event](t, data, 4096); !slices.EqualFunc(got, rows, func(a, b tables.Event) bool { return reflect.DeepEqual(a, b) }) {
-		t.Error("rows differ")
-	}
-}
-
-func BenchmarkReader(b *testing.B) {
-	const n = 500_000
-	data := write(b, eventRows(n), &parquetwriter.Options{})
-	rows := make([]tables.Event, 4096)
-	b.Run("ntconv", func(b *testing.B) {
-		b.ReportAllocs()
-		for range b.N {
-			f, err := Open(bytes.NewReader(data), int64(len(data)), nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			r, err := NewReader[tables.Event](f)
-			for k := 0; err == nil; {
-				k, err = r.Read(rows)
-				_ = k
-			}
-			if err != io.EOF {
-				b.Fatal(err)
-			}
-		}
-		b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-	})
-	b.Run("parquet-go", func(b *testing.B) {
-		b.ReportAllocs()
-		for range b.N {
-			r := parquet.NewGenericReader[tables.Event](bytes.NewReader(data))
-			var err error
-			for err == nil {
-				_, err = r.Read(rows)
-			}
-		}
-		b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
-	})
 }

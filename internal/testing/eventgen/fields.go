@@ -194,10 +194,7 @@ func (g valueGen) scalar(c ntconv.TypeCode) ntconv.Value {
 		return ntconv.BytesValue(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "decimal"))
 	case ntconv.TypeDateTime:
 		return ntconv.TimeValue(
-			time.Unix(
-				rapid.Int64Range(-1e10, 1e10).Draw(t, "seconds"),
-				rapid.Int64Range(0, 1e7-1).Draw(t, "fraction")*100,
-			),
+			time.Unix(rapid.Int64Range(-1e10, 1e10).Draw(t, "seconds"), rapid.Int64Range(0, 1e7-1).Draw(t, "fraction")*100),
 		)
 	case ntconv.TypeGUID:
 		return ntconv.GUIDValue(ntconv.GUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "guid")))

@@ -258,9 +258,7 @@ func (g *traceGen) event() {
 	by.now += ntconv.Ticks(rapid.Int64Range(0, 1000).Draw(t, "time step"))
 	g.latest = max(g.latest, by.now)
 	if lost > 0 {
-		g.emit(
-			&ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: lost, Time: by.now, Capture: by.Thread},
-		)
+		g.emit(&ntconv.Event{Kind: ntconv.KindLost, CPU: ntconv.CPUUnknown, Lost: lost, Time: by.now, Capture: by.Thread})
 	}
 	e := &ntconv.Event{
 		CPU: rapid.Int32Range(-1, 3).Draw(t, "cpu"), Seq: by.seq, Time: by.now,

@@ -19,18 +19,18 @@ type Input struct {
 // Inputs returns all generators.
 func Inputs() []Input {
 	return slices.Concat(
-		commands(attributeInputs(), "info", "nettrace", "merge"),
-		commands(typeInputs(), "json", "chrome", "parquet", "firefox", "stats"),
-		commands(threadInputs(), "nettrace", "chrome", "stats"),
+		commands(textInputs("attributes"), "info", "nettrace", "merge"),
+		commands(append(typeInputs(), textInputs("types", "fields")...), "json", "chrome", "parquet", "firefox", "stats"),
+		commands(append(threadInputs(), textInputs("threads", "points", "lost", "times")...), "nettrace", "chrome", "stats"),
 		commands(stackInputs(), "pprof", "json"),
 		commands(labelInputs(), "firefox", "json", "nettrace"),
 		commands(spanInputs(), "chrome", "otlp", "pprof"),
 		commands(runtimeInputs(), "pprof", "folded"),
 		commands(shapeInputs(), "nettrace", "info"),
-		commands(profileInputs(), "nettrace", "pprof"),
-		commands(chromeInputs(), "chrome", "nettrace"),
+		commands(append(profileInputs(), textInputs("pprof-", "folded")...), "nettrace", "pprof"),
+		commands(textInputs("chrome-"), "chrome", "nettrace"),
 		commands(otlpInputs(), "nettrace", "otlp"),
-		commands(viewerInputs(), "firefox", "nettrace"),
+		commands(textInputs("speedscope-", "firefox-"), "firefox", "nettrace"),
 	)
 }
 

@@ -159,49 +159,8 @@ func profileInputs() []Input {
 			p.Function[1].SystemName, p.Function[1].Filename = odd(n), strings.Repeat("a/", n)
 			p.Sample = append(p.Sample, &profile.Sample{Location: p.Location, Value: []int64{1}})
 		}),
-		text("pprof-legacy-heap", "txt", 500, func(b *strings.Builder, n int) {
-			fmt.Fprintf(b, "heap profile: %d: %d [%d: %d] @ heap/1048576\n", n, n*100, n, n*100)
-			for i := range n {
-				fmt.Fprintf(b, "1: 100 [1: 100] @ %#x %#x 0x100\n", 0x1000+i*16, 0x9000_0000+i*16)
-			}
-			b.WriteString("\nMAPPED_LIBRARIES:\n")
-			for i := range 50 { // importers/pprof limits their number, because it compares each with each address
-				fmt.Fprintf(b, "%08x-%08x r-xp 00000000 08:01 %d /lib/l%d.so\n", 0x1000*(i+1), 0x1000*(i+2), i, i)
-			}
-		}),
-		text("pprof-legacy-goroutines", "txt", 300, func(b *strings.Builder, n int) {
-			fmt.Fprintf(b, "goroutine profile: total %d\n", n)
-			for i := range n {
-				fmt.Fprintf(b, "1 @ %#x 0x2000\n#\t%#x\tmain.f%d+0x10\t/a.go:%d\n#\t0x2000\tmain.main+0x10\t/a.go:9\n\n", 0x1000+i*16, 0x1000+i*16, i, i)
-			}
-		}),
-		text("folded", "folded", 500, func(b *strings.Builder, n int) {
-			for i := range n {
-				fmt.Fprintf(b, "main;a%d;b%d %d\n", i, n-i, i+1)
-			}
-		}),
-		text("folded-same", "folded", 500, func(b *strings.Builder, n int) {
-			for range n {
-				b.WriteString("main;a;b 1\n")
-			}
-		}),
-		text("folded-deep", "folded", 1000, func(b *strings.Builder, n int) {
-			for i := range n {
-				fmt.Fprintf(b, "f%d;", i)
-			}
-			b.WriteString("leaf 1\nmain 2\n")
-		}),
-		text("folded-shared", "folded", 60, func(b *strings.Builder, n int) {
-			for i := range n {
-				b.WriteString(strings.Repeat("same;", 100))
-				fmt.Fprintf(b, "leaf%d 1\n", i)
-			}
-		}),
 		text("folded-long-frame", "folded", 4000, func(b *strings.Builder, n int) {
 			fmt.Fprintf(b, "main;%s 1\nmain;%s 2\n", strings.ReplaceAll(odd(n), ";", ":"), strings.Repeat("x [k] 1 ", n/8))
-		}),
-		text("folded-blank", "folded", 2000, func(b *strings.Builder, n int) {
-			fmt.Fprintf(b, "main;%s 1\nmain;%s 2\n", strings.Repeat(" ", n), strings.Repeat(";", n/2))
 		}),
 	}
 }

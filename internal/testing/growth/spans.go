@@ -50,9 +50,7 @@ func spanInputs() []Input {
 			)
 		}),
 		traceInput("work-items-open", 500, func(t *trace, n int) {
-			t.pairs(
-				n, clrProvider, 61, 62, func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) }, nil,
-			)
+			t.pairs(n, clrProvider, 61, 62, func(i int) []byte { return append(bin.AppendU64(nil, uint64(i)), 0, 0) }, nil)
 		}),
 		traceInput("exceptions-open", 500, func(t *trace, n int) {
 			t.pairs(n, clrProvider, 80, 256, func(i int) []byte {
@@ -70,16 +68,8 @@ func spanInputs() []Input {
 			}
 		}),
 		traceInput("pairs-open", 1200, func(t *trace, n int) { t.sourcePairs(n, false, nil) }),
-		traceInput(
-			"pairs-nested",
-			1200,
-			func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return n - 1 - i }) },
-		),
-		traceInput(
-			"pairs-crossing",
-			2400,
-			func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) },
-		),
+		traceInput("pairs-nested", 1200, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return n - 1 - i }) }),
+		traceInput("pairs-crossing", 2400, func(t *trace, n int) { t.sourcePairs(n, false, func(i int) int { return i }) }),
 		traceInput("pairs-tasks", 300, func(t *trace, n int) { // each pair belongs to its own task
 			for i := range n {
 				t.typ("S", uint32(2*i+1), fmt.Sprintf("Task%dStart", i), 0, field("id", wire.TypeInt32))
@@ -90,11 +80,7 @@ func spanInputs() []Input {
 				t.event(t.types, bin.AppendU32(nil, uint32(i)))
 			}
 		}),
-		traceInput(
-			"pairs-activities",
-			1200,
-			func(t *trace, n int) { t.sourcePairs(n, true, func(i int) int { return i }) },
-		),
+		traceInput("pairs-activities", 1200, func(t *trace, n int) { t.sourcePairs(n, true, func(i int) int { return i }) }),
 		traceInput("pairs-activities-open", 1200, func(t *trace, n int) { t.sourcePairs(n, true, nil) }),
 		traceInput("labels-spans", 500, func(t *trace, n int) {
 			t.labeled(n, func(i int) uint64 { return uint64(i + 1) })

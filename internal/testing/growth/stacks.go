@@ -112,18 +112,13 @@ func stackInputs() []Input {
 			t.modules(n, func(int) uint64 { return 1 })
 		}),
 		traceInput("mappings", 500, func(t *trace, n int) {
-			t.mappings(
-				n, func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(i+1) + 0xffff },
-			)
+			t.mappings(n, func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(i+1) + 0xffff })
 		}),
 		traceInput("mappings-same", 500, func(t *trace, n int) {
 			t.mappings(n, func(uint64) (uint64, uint64, uint64) { return 1, 0x10000, 0x1ffff })
 		}),
 		traceInput("mappings-nested", 1200, func(t *trace, n int) {
-			t.mappings(
-				n,
-				func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(4*uint64(n)-i) - 1 },
-			)
+			t.mappings(n, func(i uint64) (uint64, uint64, uint64) { return i + 1, 0x10000 * (i + 1), 0x10000*(4*uint64(n)-i) - 1 })
 		}),
 		traceInput("mappings-nested-inner-first", 1200, func(t *trace, n int) {
 			t.mappings(n, func(i uint64) (uint64, uint64, uint64) {

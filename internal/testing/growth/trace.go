@@ -26,13 +26,8 @@ const (
 
 // traceInput returns a generator of traces with threads 1 to 4 of one process.
 func traceInput(name string, n int, fill func(t *trace, n int)) Input {
-	return attributesInput(name, n, func(int) []wire.KeyValue { return nil }, fill)
-}
-
-// attributesInput is traceInput for traces with attributes.
-func attributesInput(name string, n int, attributes func(n int) []wire.KeyValue, fill func(t *trace, n int)) Input {
 	return Input{Name: name, Ext: "nettrace", N: n, Write: func(w io.Writer, n int) error {
-		t := &trace{Stream: wirestream.New(w, wire.V6, attributes(n)...), clock: 1_000_000_000, seqs: map[uint64]uint32{}}
+		t := &trace{Stream: wirestream.New(w, wire.V6), clock: 1_000_000_000, seqs: map[uint64]uint32{}}
 		t.block = t.Events()
 		for i := range uint64(4) {
 			t.thread(thread1+i, process1, 1000+i, "")

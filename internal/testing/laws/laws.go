@@ -92,8 +92,7 @@ func (c *Checker) Check(data []byte) error {
 		case 1:
 			got := c.view.events
 			if len(got) > len(c.file) || !slices.Equal(got, c.file[:len(got)]) {
-				return fmt.Errorf("strict yields %d events, want the first of the %d that lenient yields",
-					len(got), len(c.file))
+				return fmt.Errorf("strict yields %d events, want the first of the %d that lenient yields", len(got), len(c.file))
 			}
 			if err == nil && (!c.Valid || len(got) != len(c.file)) {
 				return fmt.Errorf("strict reads %d events to the end, lenient %d", len(got), len(c.file))

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"testing"
 	"testing/iotest"
@@ -173,6 +174,24 @@ func TestTruncated(t *testing.T) {
 	})
 }
 
+// TestChops checks that the events do not depend on the sizes of reads.
+func TestChops(t *testing.T) {
+	each(t, func(t *testing.T, x Example, whole reading) {
+		for _, r := range ntconvtest.Chops(x.Data) {
+			src, err := OpenStream(x.Format, r, nil)
+			if errors.Is(err, errors.ErrUnsupported) {
+				return
+			}
+			if got := drain(t, x.Format, src, err); got.events != whole.events || got.err.Error() != whole.err.Error() {
+				t.Errorf("%d events, %v; want %d, %v", got.events, got.err, whole.events, whole.err)
+			}
+			if src != nil {
+				Close(src)
+			}
+		}
+	})
+}
+
 // TestBrokenReader checks that the error of a reader is returned, after the events that precede it, and that no more is
 // read.
 func TestBrokenReader(t *testing.T) {
@@ -313,4 +332,39 @@ func FuzzSources(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkSources reads every example of at least 10 kB.
+func BenchmarkSources(b *testing.B) {
+	for _, x := range Examples(b) {
+		if len(x.Data) < 10_000 {
+			continue
+		}
+		b.Run(x.Format.Name+"/"+x.Name, func(b *testing.B) {
+			b.SetBytes(int64(len(x.Data)))
+			b.ReportAllocs()
+			events := 0
+			for b.Loop() {
+				src, err := Open(x.Format, x.Data, nil)
+				events += drain(b, x.Format, src, err).events
+				if err := Close(src); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
+		})
+	}
+}
+
+// BenchmarkSinks writes a trace in every format.
+func BenchmarkSinks(b *testing.B) {
+	trace := corpus.Trace(b, "cpu-env").Data
+	for _, f := range formats.Writable() {
+		b.Run(f.Name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				write(b, f, trace, filepath.Join(b.TempDir(), "out"+f.Exts[0]))
+			}
+		})
+	}
 }

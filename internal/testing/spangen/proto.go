@@ -150,9 +150,7 @@ func fromResource(rs *tracepb.ResourceSpans) *span.Resource {
 func fromSpan(p *tracepb.Span) *span.Span {
 	s := &span.Span{
 		TraceState: p.TraceState, Flags: p.Flags, Name: p.Name, Kind: span.Kind(p.Kind), Start: p.StartTimeUnixNano, End: p.EndTimeUnixNano,
-		Attributes: fromKeyValues(
-			p.Attributes,
-		), DroppedAttributes: p.DroppedAttributesCount, DroppedEvents: p.DroppedEventsCount,
+		Attributes: fromKeyValues(p.Attributes), DroppedAttributes: p.DroppedAttributesCount, DroppedEvents: p.DroppedEventsCount,
 		DroppedLinks: p.DroppedLinksCount, HasStatus: p.Status != nil,
 		Status: span.StatusCode(p.Status.GetCode()), StatusMessage: p.Status.GetMessage(),
 	}

@@ -93,16 +93,12 @@ func Span(scopes []*span.Scope, resources []*span.Resource) *rapid.Generator[*sp
 		s := &span.Span{
 			Context:    span.Context{TraceID: TraceID().Draw(t, "trace"), ID: ID().Draw(t, "span")},
 			TraceState: Text().Draw(t, "state"), Flags: rapid.Uint32().Draw(t, "flags"), Name: Text().Draw(t, "name"),
-			Kind: span.Kind(
-				rapid.Int32().Draw(t, "kind"),
-			), Start: rapid.Uint64().Draw(t, "start"), End: rapid.Uint64().Draw(t, "end"),
+			Kind: span.Kind(rapid.Int32().Draw(t, "kind")), Start: rapid.Uint64().Draw(t, "start"), End: rapid.Uint64().Draw(t, "end"),
 			Attributes: attributes(3).Draw(t, "attributes"), DroppedAttributes: rapid.Uint32().Draw(t, "dropped"),
 			DroppedEvents: rapid.Uint32().
 				Draw(t, "dropped events"),
 			DroppedLinks: rapid.Uint32().Draw(t, "dropped links"),
-			Status: span.StatusCode(
-				rapid.Int32Range(-1, 3).Draw(t, "status"),
-			), HasStatus: rapid.Bool().Draw(t, "has status"),
+			Status:       span.StatusCode(rapid.Int32Range(-1, 3).Draw(t, "status")), HasStatus: rapid.Bool().Draw(t, "has status"),
 			StatusMessage: Text().Draw(t, "message"),
 			Scope: rapid.SampledFrom(scopes).
 				Draw(t, "scope"),

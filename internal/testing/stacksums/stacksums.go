@@ -61,8 +61,7 @@ func Check(t testing.TB, got, want Sums) {
 		for stack, n := range want[k] {
 			g := got[k][stack]
 			if d := g.Total - n.Total; n.Total != 0 && (d > n.Samples || d < -n.Samples) {
-				t.Errorf("%s of thread %s: got %d, want %d in %d samples: %.200q",
-					k.Type, k.Thread, g.Total, n.Total, n.Samples, stack)
+				t.Errorf("%s of thread %s: got %d, want %d in %d samples: %.200q", k.Type, k.Thread, g.Total, n.Total, n.Samples, stack)
 				return
 			}
 		}

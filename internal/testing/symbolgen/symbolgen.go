@@ -71,19 +71,7 @@ func newGenerator() *generator {
 			Provider: "ntconv",
 			ID:       2,
 			Name:     "Frame",
-			Fields: fields(
-				"Address",
-				"PC",
-				"Flags",
-				"Line",
-				"Column",
-				"Named",
-				"StartLine",
-				"Inner",
-				"$Name",
-				"$SystemName",
-				"$File",
-			),
+			Fields:   fields("Address", "PC", "Flags", "Line", "Column", "Named", "StartLine", "Inner", "$Name", "$SystemName", "$File"),
 		},
 		kindOwnMapping: {
 			Provider: "ntconv",
@@ -190,22 +178,11 @@ func values(kind int, b []byte) []ntconv.Value {
 	switch kind {
 	case kindFrame:
 		return []ntconv.Value{
-			address(
-				b[0],
-			), address(b[1]), number(b[2]), number(b[3]), number(b[3]), number(b[4] & 1), number(b[3]), number(b[4] >> 1 & 3),
+			address(b[0]), address(b[1]), number(b[2]), number(b[3]), number(b[3]), number(b[4] & 1), number(b[3]), number(b[4] >> 1 & 3),
 			text(b[5]), text(b[6]), text(b[6] >> 4),
 		}
 	case kindOwnMapping:
-		return []ntconv.Value{
-			number(b[2] % 8),
-			number(b[3] & 1),
-			address(b[0]),
-			last,
-			number(b[4]),
-			number(b[3]),
-			text(b[5]),
-			text(b[6]),
-		}
+		return []ntconv.Value{number(b[2] % 8), number(b[3] & 1), address(b[0]), last, number(b[4]), number(b[3]), text(b[5]), text(b[6])}
 	case kindMapping:
 		return []ntconv.Value{number(b[2] % 8), address(b[0]), last, number(b[3]), text(b[5]), number(b[4] % 4)}
 	case kindSymbol:

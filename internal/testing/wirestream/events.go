@@ -97,9 +97,7 @@ func (s *Stream) EventBlock(h *wire.EventBlockHeader) *EventBlock {
 // the actual number.
 func (e *EventBlock) Add(h *wire.EventHeader, payload []byte) {
 	if e.s.header.Version == wire.V3 {
-		e.events = append(
-			e.events, legacy.EventV3{Header: *h, Payload: bytes.Clone(payload), Stack: e.s.stacks[h.StackID]},
-		)
+		e.events = append(e.events, legacy.EventV3{Header: *h, Payload: bytes.Clone(payload), Stack: e.s.stacks[h.StackID]})
 		return
 	}
 	start := len(e.body)
@@ -144,10 +142,7 @@ var numbers = [...]struct {
 	flag uint8
 	max  int
 }{
-	{
-		wire.HasMetadataID,
-		5,
-	}, {wire.HasCapture, 5}, {wire.HasCapture, 10}, {wire.HasCapture, 5}, {wire.HasThread, 10}, {wire.HasStackID, 5},
+	{wire.HasMetadataID, 5}, {wire.HasCapture, 5}, {wire.HasCapture, 10}, {wire.HasCapture, 5}, {wire.HasThread, 10}, {wire.HasStackID, 5},
 	{0, 10}, {wire.HasLabelList, 5}, {wire.HasPayloadSize, 5},
 }
 

@@ -28,16 +28,7 @@ type Stream struct {
 func New(w io.Writer, version wire.Version, attributes ...wire.KeyValue) *Stream {
 	s := &Stream{w: w, header: wire.StreamHeader{Version: version}}
 	t := wire.Trace{
-		Sync: wire.SystemTime{
-			2026,
-			1,
-			4,
-			15,
-			12,
-			0,
-			0,
-			0,
-		}, SyncTicks: 1_000_000_000, Frequency: 1_000_000_000, PointerSize: 8,
+		Sync: wire.SystemTime{2026, 1, 4, 15, 12, 0, 0, 0}, SyncTicks: 1_000_000_000, Frequency: 1_000_000_000, PointerSize: 8,
 		ProcessID: 4242, Processors: 8, SamplingRate: 1_000_000,
 	}
 	s.raw(wire.AppendStreamHeader(nil, s.header))

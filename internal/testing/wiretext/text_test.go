@@ -60,34 +60,6 @@ func checkFile(t *testing.T, name string) {
 	}
 }
 
-// TestVectorsAreReadable: vectors with errors show the rest as rows, not as bytes.
-func TestVectorsAreReadable(t *testing.T) {
-	for name, want := range map[string]string{
-		"V6UnknownThreadInfoKind":              "  row 9 extra=0500\n",
-		"V6RelLocThrowsOnVariableSizedElement": " extra=1813",
-		"V5MissingEndObject":                   " unclosed",
-		"V6StackBlockCountMismatch":            "Stack count=1\n",
-		"V6UncompressedEventSizeIsIgnored":     " eventsize=",
-		"V6UnrecognizedBlockTypesAreSkipped":   "Block(99)\n",
-		"ThrowsExceptionOnUnsupportedMajor":    "nettrace 7\n",
-		"ReadFromFormatV3RejectsNegativeStack": "    row 1 \"TestProvider\"",
-	} {
-		found := false
-		for _, file := range wiretest.Names(t) {
-			if !strings.HasPrefix(file, "vectors/"+name) {
-				continue
-			}
-			found = true
-			if s := disassemble(t, wiretest.Read(t, file)); !strings.Contains(s, want) {
-				t.Errorf("%s lacks %q:\n%s", file, want, s)
-			}
-		}
-		if !found {
-			t.Errorf("no vector %s", name)
-		}
-	}
-}
-
 // TestDoc: the example of the package comment assembles, and disassembles to the same text.
 func TestDoc(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
@@ -150,33 +122,6 @@ func TestDamage(t *testing.T) {
 		identity(t, tt.name, b)
 		if got := hex.EncodeToString(b[tt.skip:]); !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestErrors(t *testing.T) {
-	for in, want := range map[string]string{
-		"nettrace 6\nTrac":                                                "line 2: Trac: unknown line or block in nettrace 6",
-		"nettrace 4\nThread":                                              "line 2: Thread: unknown line or block in nettrace 4",
-		"nettrace 6\nThread\n  row":                                       `line 3: row: "" is not an unsigned 64-bit number`,
-		"nettrace 6\nThread\n\n  # comment\n  row 1 pib=2":                "line 5: row: argument pib[{2 false}] is unknown or repeated",
-		"nettrace 6\nThread\n  list level=1":                              "line 3: list: does not belong below Thread",
-		"nettrace 6\nThread\n   row 1":                                    "line 3: row: indented by 3 spaces: two for each level",
-		"nettrace 6\n    Thread":                                          "line 2: Thread: indented by 4 spaces: two for each level",
-		"nettrace 6\nRemoveThread\n  thread 1 seq=4294967296":             `line 3: thread: "4294967296" is not an unsigned 32-bit number`,
-		"nettrace 6\nraw 0g":                                              `line 2: raw: "0g" is not hexadecimal`,
-		"nettrace 6\nTrace\n  kv \"a":                                     `line 3: kv: string not closed: "a`,
-		"nettrace 6\nTrace\n  kv \"a\"":                                   "line 3: kv: wants a string in quotes",
-		"nettrace 6\nTrace sync=1:2:x":                                    "line 2: Trace: sync wants 8 numbers of 16 bits",
-		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\"\n    field \"\" Int33": `line 4: field: "Int33" is not a type`,
-		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\"\n    field \"\" Array": `line 4: field: "Array" is not a type`,
-		"nettrace 6\nMetadata\n  row 1 \"\" 1 \"\" guid=00":               "line 3: row: guid wants 16 bytes",
-		"nettrace 6\nEvent\n  event 1 activity=00":                        "line 3: event: activity wants 16 bytes",
-		"nettrace 6\nLabelList\n  list num=\"k\"":                         "line 3: list: num wants a key and a number",
-		"nettrace 6\nBlock(99) size=16777216":                             "line 2: Block(99): Block(99) block: limit exceeded: block to write: want at most 16777215, got 16777216 bytes",
-	} {
-		if b, err := wiretext.Assemble(in); err == nil || err.Error() != want {
-			t.Errorf("%q:\n%v (%d bytes), want\n%s", in, err, len(b), want)
 		}
 	}
 }

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -23,24 +21,14 @@ import (
 
 var key = []byte("0123456789abcdef")
 
-// traces returns the traces of the module, and in a long run those of the reference data.
+// traces returns the traces of the module and those of the reference data.
 func traces(t *testing.T) []corpus.File {
 	t.Helper()
 	list := corpus.Traces(t)
-	root, err := corpus.Find("data")
-	if err != nil || testing.Short() {
+	if _, err := corpus.Find("data"); err != nil || testing.Short() {
 		return list
 	}
-	files, err := filepath.Glob(filepath.Join(root, "*", "*.net*.zst"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range files {
-		if info, err := os.Stat(path); err == nil && info.Size() < 4<<20 {
-			list = append(list, corpus.File{Name: filepath.Base(path), Path: path})
-		}
-	}
-	return list
+	return append(list, corpus.SharedTraces(t)...)
 }
 
 // A scrubbed trace has the events of the original with the same times, threads, stacks, numbers and sizes; only texts
@@ -48,12 +36,8 @@ func traces(t *testing.T) []corpus.File {
 func TestStructureOfEveryTrace(t *testing.T) {
 	for _, f := range traces(t) {
 		t.Run(f.Name, func(t *testing.T) {
-			data := f.Data
-			if data == nil {
-				data = corpus.Read(t, f.Path)
-			}
 			compare(t, func(scrubs bool) ntconv.Source {
-				src, err := reader.New(bytes.NewReader(data), nil)
+				src, err := reader.New(bytes.NewReader(f.Data), nil)
 				if err != nil {
 					t.Fatal(err)
 				}

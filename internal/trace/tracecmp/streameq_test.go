@@ -89,38 +89,6 @@ func TestOverlooked(t *testing.T) {
 	}
 }
 
-// TestUnusedInWords checks the message for a definition that only one trace has and no event uses.
-func TestUnusedInWords(t *testing.T) {
-	pid := &ntconv.Process{PID: 7}
-	for _, c := range []struct {
-		define ntconv.Event
-		want   string
-	}{
-		{ntconv.Event{Type: &ntconv.Type{Provider: "Shop", Name: "Sold", ID: 4, Version: 2}},
-			`a type is declared in the second trace only: provider Shop, event "Sold", ID 4, version 2`},
-		{ntconv.Event{Type: &ntconv.Type{Provider: "Shop", ID: 4}},
-			`a type is declared in the second trace only: provider Shop, ID 4, version 0`},
-		{ntconv.Event{Thread: &ntconv.Thread{TID: 12, Name: "worker", Process: pid}},
-			`a thread is declared in the second trace only: 12 "worker" of process 7`},
-		{ntconv.Event{Thread: &ntconv.Thread{TID: ntconv.TIDUnknown}},
-			`a thread is declared in the second trace only: with an unknown ID`},
-	} {
-		tr := trace()
-		c.define.Kind = ntconv.KindDefine
-		tr.Events = append(tr.Events, &c.define)
-		_, err := tracecmp.Streams(trace().Source(), tr.Source(), nil)
-		if d := (*tracecmp.Difference)(nil); !errors.As(err, &d) || !d.Unused || d.Error() != c.want {
-			t.Errorf("%v, want %s", err, c.want)
-		}
-	}
-	tr := trace()
-	tr.Events[1].CPU++
-	_, err := tracecmp.Streams(trace().Source(), tr.Source(), nil)
-	if d := (*tracecmp.Difference)(nil); !errors.As(err, &d) || d.Unused {
-		t.Errorf("%v is reported as unused", err)
-	}
-}
-
 // TestErrorOfASource is neither a difference nor an end.
 func TestErrorOfASource(t *testing.T) {
 	broken := trace().Source()

@@ -3,7 +3,6 @@ package wire_test
 import (
 	"bytes"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -135,41 +134,6 @@ func TestMetadataCut(t *testing.T) {
 		if !errors.Is(err, bin.ErrShort) || c.Err() != nil || c.Len() != 0 {
 			t.Errorf("%d bytes: %+v, %v, block %v", n, m, err, c.Err())
 		}
-	}
-}
-
-func TestThreadDamage(t *testing.T) {
-	b := []byte("\x09\x00\x05\x03\x07\x05rest!")
-	c := bin.New(append(bytes.Clone(b), "\x01\x00\x06"...), 50)
-	th, err := wire.ParseThread(&c)
-	want := wire.Thread{Index: 5, TID: 7, Has: 1 << wire.ThreadTID, Extra: []byte("\x05rest!")}
-	if !errors.Is(err, bin.ErrUnknown) || !reflect.DeepEqual(th, want) {
-		t.Errorf("%+v, %v; want %+v", th, err, want)
-	}
-	if got, err := wire.AppendThread(nil, &th); err != nil || !bytes.Equal(got, b) {
-		t.Errorf("appended %x, %v", got, err)
-	}
-	if th, err := wire.ParseThread(&c); err != nil || th.Index != 6 {
-		t.Errorf("next row: %+v, %v", th, err)
-	}
-}
-
-// TestLabelDamage checks that an unknown kind ends the block, because labels have no sizes, and that the labels before
-// it are kept.
-func TestLabelDamage(t *testing.T) {
-	b := []byte("\x09\x04\x0b\x01\x02")
-	c := bin.New(b, 20)
-	list, err := wire.ParseLabels(&c, nil, false)
-	var e *bin.Error
-	if !errors.As(err, &e) || !errors.Is(err, bin.ErrUnknown) || e.Offset != 22 || c.Len() != 0 {
-		t.Errorf("%v", err)
-	}
-	if len(list) != 1 || list[0].Kind != wire.LabelLevel || list[0].Num != 4 {
-		t.Errorf("kept %+v", list)
-	}
-	c = bin.New(b, 20)
-	if raw := wire.NextLabels(&c); raw != nil || !errors.Is(c.Err(), bin.ErrUnknown) {
-		t.Errorf("bytes %x, %v", raw, c.Err())
 	}
 }
 

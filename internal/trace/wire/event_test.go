@@ -2,51 +2,20 @@ package wire_test
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"pgregory.net/rapid"
 
-	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/trace/wire"
 )
 
-// TestCompressedRoundTrip checks that compressed headers decode to the same events, with and without redundant fields,
-// that the lengths add up, and that a header truncated anywhere is an error with a cause.
-func TestCompressedRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var prev, short, long wire.EventHeader
-		for range rapid.IntRange(1, 20).Draw(t, "events") {
-			h := wiretest.Header(prev, true).Draw(t, "header")
-			b := wire.AppendCompressed(nil, &prev, &h)
-			all := wire.AppendCompressedAs(nil, &prev, &h, 0xff)
-			last := short
-			for _, c := range []struct {
-				state *wire.EventHeader
-				b     []byte
-			}{{&short, b}, {&long, all}} {
-				rest := rapid.SliceOfN(rapid.Byte(), 0, 80).Draw(t, "rest")
-				if n := c.state.ParseCompressed(append(bytes.Clone(c.b), rest...)); n != len(c.b) {
-					t.Fatalf("length %d of %x", n, c.b)
-				}
-				got := *c.state
-				got.Flags, got.EventSize = h.Flags, h.EventSize
-				if got != h {
-					t.Fatalf("%x decodes to\n%+v, want\n%+v", c.b, got, h)
-				}
-			}
-			cut := rapid.IntRange(0, len(b)-1).Draw(t, "cut")
-			if n := last.ParseCompressed(b[:cut]); n > 0 {
-				t.Fatalf("%d of %d bytes decode to a header of %d", cut, len(b), n)
-			}
-			if err := wire.CompressedError(b[:cut], 5); !errors.Is(err, bin.ErrShort) {
-				t.Fatalf("%d of %d bytes: %v", cut, len(b), err)
-			}
-			prev = h
-		}
-	})
+var compressed = wiretest.Compressed{
+	V6: true, Append: wire.AppendCompressedAs, Error: wire.CompressedError,
+	Parse: func(b []byte, h *wire.EventHeader) int { return h.ParseCompressed(b) },
 }
+
+func TestCompressedRoundTrip(t *testing.T) { rapid.Check(t, compressed.CheckRoundTrip) }
 
 // TestCompressedRules checks the bytes of headers and the inherited fields, which a round trip cannot check.
 func TestCompressedRules(t *testing.T) {
@@ -106,42 +75,4 @@ func TestUncompressedRoundTrip(t *testing.T) {
 			t.Fatalf("cut header has length %d", n)
 		}
 	})
-}
-
-// TestSortedBit checks that the top bit of the metadata ID has the opposite meaning of its name.
-func TestSortedBit(t *testing.T) {
-	b := wire.AppendUncompressed(nil, &wire.EventHeader{MetadataID: 5})
-	if b[7] != 0x80 {
-		t.Errorf("unsorted event: id bytes %x", b[4:8])
-	}
-	b = wire.AppendUncompressed(nil, &wire.EventHeader{MetadataID: 5, Sorted: true})
-	if b[7] != 0 {
-		t.Errorf("sorted event: id bytes %x", b[4:8])
-	}
-}
-
-// TestRowsDoNotAllocate covers the functions that run once per event or stack.
-func TestRowsDoNotAllocate(t *testing.T) {
-	var prev wire.EventHeader
-	h := wire.EventHeader{MetadataID: 300, Sequence: 1, CaptureThread: 1 << 40, Thread: 7, StackID: 1 << 20, Time: 1 << 50, LabelList: 3, PayloadSize: 20}
-	compressed := wire.AppendCompressed(nil, &prev, &h)
-	uncompressed := wire.AppendUncompressed(nil, &h)
-	stacks := wire.AppendStack(wire.AppendStack(nil, make([]byte, 80)), make([]byte, 8))
-	labels := wire.AppendLabels(nil, []wire.Label{{Kind: wire.LabelString, Value: wire.Value{Key: "k", Str: "v"}}}, false)
-	buf := make([]byte, 0, 256)
-	for name, f := range map[string]func(){
-		"ParseCompressed":   func() { h.ParseCompressed(compressed) },
-		"ParseUncompressed": func() { h.ParseUncompressed(uncompressed) },
-		"AppendCompressed":  func() { buf = wire.AppendCompressed(buf[:0], &prev, &h) },
-		"NextStack": func() {
-			for c := bin.New(stacks, 0); c.Len() > 0; {
-				wire.NextStack(&c)
-			}
-		},
-		"NextLabels": func() { c := bin.New(labels, 0); wire.NextLabels(&c) },
-	} {
-		if n := testing.AllocsPerRun(100, f); n != 0 {
-			t.Errorf("%s: %v allocations", name, n)
-		}
-	}
 }

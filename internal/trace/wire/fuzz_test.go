@@ -2,41 +2,12 @@ package wire_test
 
 import (
 	"bytes"
-	"errors"
-	"reflect"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/trace/wire"
 )
-
-// stable checks that a row is the same after it is written and read again, and that errors have an offset inside the
-// input.
-func stable[T any](t *testing.T, in []byte, parse func(*bin.Cursor) (T, error), appendTo func([]byte, *T) ([]byte, error)) {
-	t.Helper()
-	c := bin.New(in, 0)
-	row, err := parse(&c)
-	var e *bin.Error
-	if err != nil && (!errors.As(err, &e) || e.Offset < 0 || e.Offset > int64(len(in))) {
-		t.Fatalf("%x: error without an offset: %v", in, err)
-	}
-	if err != nil {
-		return
-	}
-	b, err := appendTo(nil, &row)
-	if errors.Is(err, bin.ErrLimit) {
-		return // an invalid UTF-8 byte becomes three bytes
-	}
-	again := bin.New(b, 0)
-	got, err2 := parse(&again)
-	if err != nil || err2 != nil || !reflect.DeepEqual(got, row) || again.Len() != 0 {
-		t.Fatalf("%x reads as\n%+v\n%x, %v, reads as\n%+v, %v", in, row, b, err, got, err2)
-	}
-}
-
-func infallible[T any](f func([]byte, *T) []byte) func([]byte, *T) ([]byte, error) {
-	return func(dst []byte, v *T) ([]byte, error) { return f(dst, v), nil }
-}
 
 // FuzzRows checks that every row of version 6 is read without a panic and is unchanged by writing.
 func FuzzRows(f *testing.F) {
@@ -47,13 +18,13 @@ func FuzzRows(f *testing.F) {
 	f.Add([]byte("\x85\x01k\x01v"))
 	f.Add([]byte("\x14\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		stable(t, in, wire.ParseTrace, infallible(wire.AppendTrace))
-		stable(t, in, parseMetadata, wire.AppendMetadata)
-		stable(t, in, wire.ParseThread, wire.AppendThread)
-		stable(t, in, wire.ParseEventBlockHeader, infallible(wire.AppendEventBlockHeader))
-		stable(t, in, func(c *bin.Cursor) (wire.SequencePoint, error) { return wire.ParseSequencePoint(c, nil) }, infallible(wire.AppendSequencePoint))
+		wiretest.CheckStable(t, in, wire.ParseTrace, wiretest.Infallible(wire.AppendTrace))
+		wiretest.CheckStable(t, in, func(c *bin.Cursor) (wire.Metadata, error) { return wire.ParseMetadata(c, wire.Limits{}) }, wire.AppendMetadata)
+		wiretest.CheckStable(t, in, wire.ParseThread, wire.AppendThread)
+		wiretest.CheckStable(t, in, wire.ParseEventBlockHeader, wiretest.Infallible(wire.AppendEventBlockHeader))
+		wiretest.CheckStable(t, in, func(c *bin.Cursor) (wire.SequencePoint, error) { return wire.ParseSequencePoint(c, nil) }, wiretest.Infallible(wire.AppendSequencePoint))
 		for _, unsigned := range []bool{false, true} {
-			stable(t, in, func(c *bin.Cursor) ([]wire.Label, error) { return wire.ParseLabels(c, nil, unsigned) },
+			wiretest.CheckStable(t, in, func(c *bin.Cursor) ([]wire.Label, error) { return wire.ParseLabels(c, nil, unsigned) },
 				func(dst []byte, list *[]wire.Label) ([]byte, error) {
 					return wire.AppendLabels(dst, *list, unsigned), nil
 				})
@@ -71,32 +42,15 @@ func FuzzCompressed(f *testing.F) {
 	f.Add([]byte("\xdf\x81\x01\x04\x02\x03\x05\x06\xe8\x07\x09\x0a"))
 	f.Add([]byte("\x02\xff\xff\xff\xff\x0f\x02\xff\xff\xff\xff\x0f\xfb\xff\xff\xff\xff\xff\xff\xff\xff\x01"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		var prev wire.EventHeader
-		for len(in) > 0 {
-			h := prev
-			n := h.ParseCompressed(in)
-			if err := wire.CompressedError(in, 0); (err == nil) != (n > 0) || n > len(in) {
-				t.Fatalf("%x: length %d, %v", in, n, err)
-			}
-			if n <= 0 {
-				return
-			}
-			// With the same fields, only numbers with redundant bytes get shorter.
-			b := wire.AppendCompressedAs(nil, &prev, &h, h.Flags)
-			again := prev
-			if m := again.ParseCompressed(b); m != len(b) || m > n || again != h {
-				t.Fatalf("%x reads as\n%+v\n%x reads as\n%+v", in[:n], h, b, again)
-			}
-			short := wire.AppendCompressed(nil, &prev, &h)
-			again = prev
-			if m := again.ParseCompressed(short); m != len(short) || m > n {
-				t.Fatalf("%x written as %x", in[:n], short)
+		compressed.CheckAny(t, in, func(b []byte, prev *wire.EventHeader, h wire.EventHeader) {
+			short, again := wire.AppendCompressed(nil, prev, &h), *prev
+			if m := again.ParseCompressed(short); m != len(short) || m > len(b) {
+				t.Fatalf("%x written as %x", b, short)
 			}
 			if again.Flags = h.Flags; again != h {
-				t.Fatalf("%x reads as\n%+v\n%x reads as\n%+v", in[:n], h, short, again)
+				t.Fatalf("%x reads as\n%+v\n%x reads as\n%+v", b, h, short, again)
 			}
-			prev, in = h, in[n:]
-		}
+		})
 	})
 }
 

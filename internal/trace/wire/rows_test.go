@@ -1,9 +1,6 @@
 package wire_test
 
 import (
-	"bytes"
-	"errors"
-	"reflect"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -12,34 +9,6 @@ import (
 	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/trace/wire"
 )
-
-// checkPair checks the properties of a Parse and Append pair for a generated row: parsing the appended bytes yields the
-// row and ends at their end, regardless of the bytes in tail after it, and no strict prefix parses as the same row.
-// tail is empty for rows that extend to the end of their block.
-func checkPair[T any](t *rapid.T, name string, row T, encoded, tail []byte, parse func(*bin.Cursor) (T, error)) {
-	t.Helper()
-	const base = 1 << 33
-	c := bin.New(append(bytes.Clone(encoded), tail...), base)
-	got, err := parse(&c)
-	if err != nil || !reflect.DeepEqual(got, row) {
-		t.Fatalf("%s: %x parsed as\n%+v, %v; want\n%+v", name, encoded, got, err, row)
-	}
-	if c.Offset() != base+int64(len(encoded)) {
-		t.Fatalf("%s of %d bytes: stopped at %d", name, len(encoded), c.Offset()-base)
-	}
-	if len(encoded) == 0 {
-		return
-	}
-	cut := rapid.IntRange(0, len(encoded)-1).Draw(t, "cut")
-	c = bin.New(encoded[:cut:cut], base)
-	got, err = parse(&c)
-	if err == nil && reflect.DeepEqual(got, row) {
-		t.Fatalf("%s: the first %d of %d bytes parse as the whole row", name, cut, len(encoded))
-	}
-	if e := (*bin.Error)(nil); err != nil && (!errors.As(err, &e) || e.Offset < base || e.Offset > base+int64(cut)) {
-		t.Fatalf("%s cut at %d: error without an offset: %v", name, cut, err)
-	}
-}
 
 func TestTraceRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -53,7 +22,7 @@ func TestTraceRoundTrip(t *testing.T) {
 		for i := range tr.Sync {
 			tr.Sync[i] = rapid.Int16().Draw(t, "sync")
 		}
-		checkPair(t, "trace", tr, wire.AppendTrace(nil, &tr), nil, wire.ParseTrace)
+		wiretest.CheckPair(t, "trace", tr, wire.AppendTrace(nil, &tr), nil, wire.ParseTrace)
 	})
 }
 
@@ -86,7 +55,7 @@ func TestMetadataRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkPair(t, "metadata", m, b, []byte{1, 2}, func(c *bin.Cursor) (wire.Metadata, error) {
+		wiretest.CheckPair(t, "metadata", m, b, []byte{1, 2}, func(c *bin.Cursor) (wire.Metadata, error) {
 			return wire.ParseMetadata(c, wire.Limits{})
 		})
 	})
@@ -109,7 +78,7 @@ func TestThreadRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkPair(t, "thread", th, b, []byte{1, 2}, wire.ParseThread)
+		wiretest.CheckPair(t, "thread", th, b, []byte{1, 2}, wire.ParseThread)
 	})
 }
 
@@ -123,7 +92,7 @@ func TestSequencePointRoundTrip(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "threads") {
 			sp.Threads = append(sp.Threads, wire.ThreadSeq{Thread: rapid.Uint64().Draw(t, "thread"), Sequence: rapid.Uint32().Draw(t, "sequence")})
 		}
-		checkPair(t, "sequence point", sp, wire.AppendSequencePoint(nil, &sp), nil, func(c *bin.Cursor) (wire.SequencePoint, error) {
+		wiretest.CheckPair(t, "sequence point", sp, wire.AppendSequencePoint(nil, &sp), nil, func(c *bin.Cursor) (wire.SequencePoint, error) {
 			return wire.ParseSequencePoint(c, nil)
 		})
 	})
@@ -153,22 +122,22 @@ func TestLabelsRoundTrip(t *testing.T) {
 		}
 		unsigned := rapid.Bool().Draw(t, "unsigned")
 		b := wire.AppendLabels(nil, list, unsigned)
-		checkPair(t, "labels", list, b, []byte{1, 2}, func(c *bin.Cursor) ([]wire.Label, error) {
+		wiretest.CheckPair(t, "labels", list, b, []byte{1, 2}, func(c *bin.Cursor) ([]wire.Label, error) {
 			return wire.ParseLabels(c, nil, unsigned)
 		})
-		checkPair(t, "label bytes", b, b, []byte{1, 2}, func(c *bin.Cursor) ([]byte, error) { return wire.NextLabels(c), c.Err() })
+		wiretest.CheckPair(t, "label bytes", b, b, []byte{1, 2}, func(c *bin.Cursor) ([]byte, error) { return wire.NextLabels(c), c.Err() })
 	})
 }
 
 func TestStackRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stack := rapid.SliceOfN(rapid.Byte(), 0, 40).Draw(t, "stack")
-		checkPair(t, "stack", stack, wire.AppendStack(nil, stack), []byte{1, 2}, func(c *bin.Cursor) ([]byte, error) { return wire.NextStack(c), c.Err() })
+		wiretest.CheckPair(t, "stack", stack, wire.AppendStack(nil, stack), []byte{1, 2}, func(c *bin.Cursor) ([]byte, error) { return wire.NextStack(c), c.Err() })
 		r := wire.IDRange{First: rapid.Uint32().Draw(t, "first"), Count: rapid.Uint32().Draw(t, "count")}
-		checkPair(t, "stack header", r, wire.AppendIDRange(nil, r), []byte{1, 2}, wire.ParseStackHeader)
-		checkPair(t, "label header", r, wire.AppendIDRange(nil, r), []byte{1, 2}, wire.ParseLabelHeader)
+		wiretest.CheckPair(t, "stack header", r, wire.AppendIDRange(nil, r), []byte{1, 2}, wire.ParseStackHeader)
+		wiretest.CheckPair(t, "label header", r, wire.AppendIDRange(nil, r), []byte{1, 2}, wire.ParseLabelHeader)
 		s := wire.ThreadSeq{Thread: rapid.Uint64().Draw(t, "thread"), Sequence: rapid.Uint32().Draw(t, "sequence")}
-		checkPair(t, "thread sequence", s, wire.AppendThreadSeq(nil, s), []byte{1, 2}, func(c *bin.Cursor) (wire.ThreadSeq, error) {
+		wiretest.CheckPair(t, "thread sequence", s, wire.AppendThreadSeq(nil, s), []byte{1, 2}, func(c *bin.Cursor) (wire.ThreadSeq, error) {
 			return wire.ParseThreadSeq(c), c.Err()
 		})
 	})
@@ -184,14 +153,14 @@ func TestHeadersRoundTrip(t *testing.T) {
 		}
 		b := wire.AppendEventBlockHeader(nil, &h)
 		h.HeaderSize = uint16(len(b))
-		checkPair(t, "event block header", h, b, []byte{1, 2}, wire.ParseEventBlockHeader)
+		wiretest.CheckPair(t, "event block header", h, b, []byte{1, 2}, wire.ParseEventBlockHeader)
 		extra := wiretest.Extra().Draw(t, "metadata header")
-		checkPair(t, "metadata block header", append([]byte{}, extra...), wire.AppendMetadataHeader(nil, extra), []byte{1, 2}, wire.ParseMetadataHeader)
+		wiretest.CheckPair(t, "metadata block header", append([]byte{}, extra...), wire.AppendMetadataHeader(nil, extra), []byte{1, 2}, wire.ParseMetadataHeader)
 		sh := wire.StreamHeader{Version: rapid.SampledFrom([]wire.Version{wire.V3, wire.V4, wire.V6}).Draw(t, "version")}
 		if sh.Version == wire.V6 {
 			sh.Minor = rapid.Uint32().Draw(t, "minor")
 		}
-		checkPair(t, "stream header", sh, wire.AppendStreamHeader(nil, sh), []byte{1, 2}, wire.ParseStreamHeader)
+		wiretest.CheckPair(t, "stream header", sh, wire.AppendStreamHeader(nil, sh), []byte{1, 2}, wire.ParseStreamHeader)
 		bh := wire.BlockHeader{Kind: wire.Kind(rapid.Byte().Draw(t, "kind")), Size: rapid.IntRange(0, wire.MaxBlockSize).Draw(t, "size")}
 		if b, err := wire.AppendBlockHeader(nil, bh); err != nil || wire.ParseBlockHeader(b) != bh {
 			t.Fatalf("block header %+v: %x, %v", bh, b, err)

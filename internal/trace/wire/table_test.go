@@ -2,54 +2,10 @@ package wire_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/trace/wire"
 )
-
-// TestTables checks the invariants that the parsers need: names are unique, every defined code has a layout, and code 2
-// of optional metadata and codes 0 and 2 of types are undefined.
-func TestTables(t *testing.T) {
-	defined := func(table string, n int, name func(int) string, want string) {
-		t.Helper()
-		seen := map[string]bool{}
-		var codes []string
-		for i := range n {
-			s := name(i)
-			if s == "" {
-				continue
-			}
-			if seen[s] {
-				t.Errorf("%s: name %q occurs twice", table, s)
-			}
-			seen[s] = true
-			codes = append(codes, fmt.Sprint(i))
-		}
-		if got := strings.Join(codes, " "); got != want {
-			t.Errorf("%s defines %s, want %s", table, got, want)
-		}
-	}
-	defined("Kinds", len(wire.Kinds), func(i int) string { return wire.Kinds[i].Name }, "0 1 2 3 4 5 6 7 8")
-	defined("TypeCodes", len(wire.TypeCodes), func(i int) string { return wire.TypeCodes[i].Name },
-		"1 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26")
-	for _, a := range []struct {
-		name  string
-		table []wire.AttrSpec
-		want  string
-	}{
-		{"OptionalKinds", wire.OptionalKinds[:], "1 3 4 5 6 7 8 9"},
-		{"ThreadKinds", wire.ThreadKinds[:], "1 2 3 4"},
-		{"LabelKinds", wire.LabelKinds[:], "1 2 3 4 5 6 7 8 9 10"},
-	} {
-		defined(a.name, len(a.table), func(i int) string { return a.table[i].Name }, a.want)
-		for i, s := range a.table {
-			if (s.Shape == wire.ShapeNone) != (s.Name == "") || (s.Since == 0) != (s.Name == "") {
-				t.Errorf("%s[%d] is half defined: %+v", a.name, i, s)
-			}
-		}
-	}
-}
 
 func TestNames(t *testing.T) {
 	for _, tt := range []struct {

@@ -47,22 +47,13 @@ func run() error {
 	shape := flag.String("shape", "", "write this hostile shape instead: "+strings.Join(shapeNames(), ", "))
 	spans := tracegen.SpanOptions{}
 	flag.Int64Var(&spans.Spans, "spans", 0, "write a trace of this number of Activities instead")
-	flag.IntVar(
-		&spans.Starts, "starts", 0, "with -spans: one in this number of Activities also has a Start event, 0 for none",
-	)
+	flag.IntVar(&spans.Starts, "starts", 0, "with -spans: one in this number of Activities also has a Start event, 0 for none")
 	n := flag.Int("n", 1000, "size of the hostile shape, in what it has many of")
 	flag.Parse()
 	o.Version = wire.Version(*version)
 	write := func(w io.Writer) error {
 		stats, err := tracegen.Write(w, o)
-		fmt.Fprintf(
-			os.Stderr,
-			"%d bytes, %d events, %d samples, %d methods\n",
-			stats.Bytes,
-			stats.Events,
-			stats.Samples,
-			stats.Methods,
-		)
+		fmt.Fprintf(os.Stderr, "%d bytes, %d events, %d samples, %d methods\n", stats.Bytes, stats.Events, stats.Samples, stats.Methods)
 		return err
 	}
 	if spans.Spans > 0 {

@@ -1,34 +1,13 @@
 package legacy_test
 
 import (
-	"errors"
-	"reflect"
 	"testing"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/testing/wiretest"
 	"github.com/ntconv/ntconv/internal/trace/wire"
 	"github.com/ntconv/ntconv/internal/trace/wire/legacy"
 )
-
-// stable checks that a row is the same after it is written and read again, and that errors have an offset inside the
-// input.
-func stable[T any](t *testing.T, in []byte, parse func(*bin.Cursor) (T, error), appendTo func([]byte, *T) []byte) {
-	t.Helper()
-	c := bin.New(in, 0)
-	row, err := parse(&c)
-	var e *bin.Error
-	if err != nil && (!errors.As(err, &e) || e.Offset < 0 || e.Offset > int64(len(in))) {
-		t.Fatalf("%x: error without a place: %v", in, err)
-	}
-	if err != nil {
-		return
-	}
-	b := appendTo(nil, &row)
-	again := bin.New(b, 0)
-	if got, err := parse(&again); err != nil || !reflect.DeepEqual(got, row) || again.Len() != 0 {
-		t.Fatalf("%x reads as\n%+v\n%x reads as\n%+v, %v", in, row, b, got, err)
-	}
-}
 
 // FuzzRows checks that every row of versions 3 to 5 is read without a panic and is unchanged by writing.
 func FuzzRows(f *testing.F) {
@@ -40,11 +19,14 @@ func FuzzRows(f *testing.F) {
 	f.Add(legacy.AppendSequencePoint(nil, &wire.SequencePoint{Threads: []wire.ThreadSeq{{Thread: 1, Sequence: 2}}}))
 	f.Add(legacy.AppendEventV3(nil, &legacy.EventV3{Payload: []byte("payload"), Stack: []byte("stack")}, 0))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		stable(t, in, legacy.ParseObject, func(dst []byte, o *legacy.Object) []byte { return legacy.AppendObject(dst, o, 0) })
-		stable(t, in, legacy.ParseTrace, legacy.AppendTrace)
-		stable(t, in, func(c *bin.Cursor) (wire.SequencePoint, error) { return legacy.ParseSequencePoint(c, nil) }, legacy.AppendSequencePoint)
-		stable(t, in, func(c *bin.Cursor) (legacy.Metadata, error) { return legacy.ParseMetadata(c, wire.Limits{}) }, legacy.AppendMetadata)
-		stable(t, in, legacy.ParseEventV3, func(dst []byte, e *legacy.EventV3) []byte { return legacy.AppendEventV3(dst, e, 0) })
+		wiretest.CheckStable(t, in, legacy.ParseObject, wiretest.Infallible(func(dst []byte, o *legacy.Object) []byte { return legacy.AppendObject(dst, o, 0) }))
+		wiretest.CheckStable(t, in, legacy.ParseTrace, wiretest.Infallible(legacy.AppendTrace))
+		wiretest.CheckStable(t, in, func(c *bin.Cursor) (wire.SequencePoint, error) { return legacy.ParseSequencePoint(c, nil) },
+			wiretest.Infallible(legacy.AppendSequencePoint))
+		wiretest.CheckStable(t, in, func(c *bin.Cursor) (legacy.Metadata, error) { return legacy.ParseMetadata(c, wire.Limits{}) },
+			wiretest.Infallible(legacy.AppendMetadata))
+		wiretest.CheckStable(t, in, legacy.ParseEventV3,
+			wiretest.Infallible(func(dst []byte, e *legacy.EventV3) []byte { return legacy.AppendEventV3(dst, e, 0) }))
 	})
 }
 
@@ -54,26 +36,11 @@ func FuzzCompressed(f *testing.F) {
 	f.Add([]byte("\xff\x81\x01\x04\x02\x03\x05\x06\xe8\x070123456789abcdef0123456789abcdef\x0a"))
 	f.Add([]byte("\xc6\xff\xff\xff\xff\x0f\x00\xff\xff\xff\xff\x0f\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, in []byte) {
-		var prev wire.EventHeader
-		for len(in) > 0 {
-			h := prev
-			n := legacy.ParseCompressed(in, &h)
-			if err := legacy.CompressedError(in, 0); (err == nil) != (n > 0) || n > len(in) {
-				t.Fatalf("%x: length %d, %v", in, n, err)
-			}
-			if n <= 0 {
-				return
-			}
-			b := legacy.AppendCompressedAs(nil, &prev, &h, h.Flags)
-			again := prev
-			if m := legacy.ParseCompressed(b, &again); m != len(b) || m > n || again != h {
-				t.Fatalf("%x reads as\n%+v\n%x reads as\n%+v", in[:n], h, b, again)
-			}
+		compressed.CheckAny(t, in, func(b []byte, prev *wire.EventHeader, h wire.EventHeader) {
 			if h.Flags&wire.HasCapture != 0 {
-				checkPreview(t, b, &prev, h)
+				checkPreview(t, b, prev, h)
 			}
-			prev, in = h, in[n:]
-		}
+		})
 	})
 }
 

@@ -3,7 +3,6 @@ package legacy_test
 import (
 	"bytes"
 	"errors"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -108,20 +107,6 @@ func TestSupported(t *testing.T) {
 	}
 }
 
-// checkPair checks the properties of a Parse and Append pair, as in package wire.
-func checkPair[T any](t *rapid.T, name string, row T, encoded, tail []byte, parse func(*bin.Cursor) (T, error)) {
-	t.Helper()
-	c := bin.New(append(bytes.Clone(encoded), tail...), 0)
-	got, err := parse(&c)
-	if err != nil || !reflect.DeepEqual(got, row) || c.Len() != len(tail) {
-		t.Fatalf("%s: %x parsed as\n%+v, %v, %d left; want\n%+v", name, encoded, got, err, c.Len(), row)
-	}
-	c = bin.New(encoded[:rapid.IntRange(0, len(encoded)-1).Draw(t, "cut")], 0)
-	if got, err := parse(&c); err == nil && reflect.DeepEqual(got, row) {
-		t.Fatalf("%s: a prefix parses as the whole row", name)
-	}
-}
-
 func TestTraceRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		i32 := rapid.Int32()
@@ -138,7 +123,7 @@ func TestTraceRoundTrip(t *testing.T) {
 		if len(b) != legacy.TraceSize {
 			t.Fatalf("%d bytes", len(b))
 		}
-		checkPair(t, "trace", tr, b, []byte{6}, legacy.ParseTrace)
+		wiretest.CheckPair(t, "trace", tr, b, []byte{6}, legacy.ParseTrace)
 	})
 }
 
@@ -148,7 +133,7 @@ func TestSequencePointRoundTrip(t *testing.T) {
 		for range rapid.IntRange(0, 4).Draw(t, "threads") {
 			sp.Threads = append(sp.Threads, wire.ThreadSeq{Thread: rapid.Uint64().Draw(t, "thread"), Sequence: rapid.Uint32().Draw(t, "sequence")})
 		}
-		checkPair(t, "sequence point", sp, legacy.AppendSequencePoint(nil, &sp), nil, func(c *bin.Cursor) (wire.SequencePoint, error) {
+		wiretest.CheckPair(t, "sequence point", sp, legacy.AppendSequencePoint(nil, &sp), nil, func(c *bin.Cursor) (wire.SequencePoint, error) {
 			return legacy.ParseSequencePoint(c, nil)
 		})
 	})
@@ -182,7 +167,7 @@ func TestMetadataRoundTrip(t *testing.T) {
 		if m.Has&legacy.HasV1 != 0 && rapid.Bool().Draw(t, "unknown tag") {
 			m.Extra = []byte("\x03\x00\x00\x00\x07abc\x00\x00\x00\x00\x08")
 		}
-		checkPair(t, "metadata", m, legacy.AppendMetadata(nil, &m), nil, func(c *bin.Cursor) (legacy.Metadata, error) {
+		wiretest.CheckPair(t, "metadata", m, legacy.AppendMetadata(nil, &m), nil, func(c *bin.Cursor) (legacy.Metadata, error) {
 			return legacy.ParseMetadata(c, wire.Limits{})
 		})
 	})
@@ -286,32 +271,9 @@ func TestLongName(t *testing.T) {
 	}
 }
 
-func TestCompressedRoundTrip(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var prev, state wire.EventHeader
-		for range rapid.IntRange(1, 20).Draw(t, "events") {
-			h := wiretest.Header(prev, false).Draw(t, "header")
-			b := legacy.AppendCompressedAs(nil, &prev, &h, rapid.SampledFrom([]uint8{0, 0xff}).Draw(t, "redundant"))
-			cut, last := rapid.IntRange(0, len(b)-1).Draw(t, "cut"), state
-			if n := legacy.ParseCompressed(b[:cut], &last); n != 0 {
-				t.Fatalf("%d of %d bytes decode to a header of %d", cut, len(b), n)
-			}
-			if err := legacy.CompressedError(b[:cut], 5); !errors.Is(err, bin.ErrShort) {
-				t.Fatalf("%d of %d bytes: %v", cut, len(b), err)
-			}
-			rest := rapid.SliceOfN(rapid.Byte(), 0, 80).Draw(t, "rest")
-			if n := legacy.ParseCompressed(append(bytes.Clone(b), rest...), &state); n != len(b) {
-				t.Fatalf("length %d of %x", n, b)
-			}
-			got := state
-			got.Flags = h.Flags
-			if got != h {
-				t.Fatalf("%x decodes to\n%+v, want\n%+v", b, got, h)
-			}
-			prev = h
-		}
-	})
-}
+var compressed = wiretest.Compressed{Append: legacy.AppendCompressedAs, Parse: legacy.ParseCompressed, Error: legacy.CompressedError}
+
+func TestCompressedRoundTrip(t *testing.T) { rapid.Check(t, compressed.CheckRoundTrip) }
 
 // TestMetadataSequence checks that metadata ID 0 does not increase the sequence number, unless the number is present.
 func TestMetadataSequence(t *testing.T) {
@@ -392,7 +354,7 @@ func TestEventV3RoundTrip(t *testing.T) {
 		e.Header.EventSize = uint32(len(b) - 4)
 		e.Header.PayloadSize = uint32(len(e.Payload))
 		e.Padding = make([]byte, len(b)-legacy.HeaderSizeV3-len(e.Payload)-4-len(e.Stack))
-		checkPair(t, "event", e, b, []byte{1, 2}, legacy.ParseEventV3)
+		wiretest.CheckPair(t, "event", e, b, []byte{1, 2}, legacy.ParseEventV3)
 	})
 }
 
