@@ -2,9 +2,9 @@
 # Tools are pinned in go.mod and run with go tool.
 
 GO        ?= go
-# All targets compile in one way, so that each package is compiled once; race, and the DuckDB of e2e, need cgo. Without
-# cgo, the binary is static, and Go code looks up the names of hosts and users. -trimpath keeps the paths of this machine
-# out of it.
+# All targets compile in one way, so that each package is compiled once; race and e2e, which reads with DuckDB, need cgo.
+# Without cgo, the binary is static, and Go code looks up the names of hosts and users. -trimpath keeps the paths of this
+# machine out of it.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -trimpath)
 # Flags for go test in the targets test, race and e2e.
@@ -88,7 +88,7 @@ race: ## Run the race detector on the packages with goroutines, the long tests s
 
 .PHONY: e2e
 e2e: ## Test the command and its output with the programs that read it
-	cd e2e && $(GO) test -timeout 30m $(TESTFLAGS) . ./speed
+	cd e2e && CGO_ENABLED=1 $(GO) test -timeout 30m $(TESTFLAGS) ./...
 
 .PHONY: lint
 lint: ## Check format, go vet and staticcheck
@@ -97,7 +97,7 @@ lint: ## Check format, go vet and staticcheck
 	$(GO) vet ./... ./.ci/testlog ./.ci/licenses ./.ci/packages
 	$(GO) tool staticcheck ./... ./.ci/testlog ./.ci/licenses ./.ci/packages
 	$(GO) build -o bin/ honnef.co/go/tools/cmd/staticcheck
-	cd e2e && $(GO) vet . ./speed && ../bin/staticcheck . ./speed && CGO_ENABLED=1 $(GO) vet ./duckdb
+	cd e2e && export CGO_ENABLED=1 && $(GO) vet ./... && ../bin/staticcheck ./...
 
 .PHONY: fuzz
 fuzz: ## Fuzz every target for FUZZTIME inputs (or a time)

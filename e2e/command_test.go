@@ -32,7 +32,8 @@ func buildAndRun(m *testing.M) (int, error) {
 	defer os.RemoveAll(dir)
 	command = filepath.Join(dir, "ntconv.exe")
 	build := exec.Command("go", "build", "-o", command, "./cmd/ntconv")
-	build.Dir = ".." // with the versions in ntconv's own go.mod
+	build.Dir = ".."                                  // with the versions in ntconv's own go.mod
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as make build
 	if out, err := build.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("building the command: %w\n%s", err, out)
 	}

@@ -16,9 +16,7 @@ import (
 // duckdb builds ./duckdb, which replaces DuckDB's command line program, and puts it on the PATH of the test process.
 var duckdb = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(filepath.Dir(command), "duckdb")
-	build := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./duckdb")
-	build.Env = append(os.Environ(), "CGO_ENABLED=1") // DuckDB is a C++ library
-	out, err := build.CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "./duckdb").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("go build ./duckdb: %w\n%s", err, out)
 	}
