@@ -77,14 +77,18 @@ demo: build ## Build, convert a trace of testdata and show its top methods
 test: ## Run all tests
 	$(GO) test -timeout 30m $(TESTFLAGS) ./...
 
-# CONCURRENT matches code that starts goroutines or shares memory between them.
-CONCURRENT = ^[[:space:]]*go (func|[a-zA-Z_.]+\()|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool)|atomic\.|t\.Parallel
+# CONCURRENT matches code that starts goroutines or shares memory between them. RACETESTS are the tests of the command that
+# run it on several inputs, with pipes, receivers, interrupts, progress or a server, and once in every format. All other
+# tests of the command run the same code with other words; the nightly checks run them, too (RACETESTS=.).
+CONCURRENT = ^[[:space:]]*go (func|[a-zA-Z_.]+\()|sync\.(Mutex|RWMutex|WaitGroup|Map|Pool)|atomic\.
+RACETESTS ?= AllKinds|Batch|Broken|Closed|ConvertEach|Dataset|FIFO|Failing|Follow|Interrupted|Jobs|Killed|Library|Pipe|Progress|SQL|Sending|Signals|StandardOutput|Upload|View
+# Without this setting, every command that a test runs would sleep for a second at its end.
+RACE       = CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m $(TESTFLAGS)
 
 .PHONY: race
-race: ## Run the race detector on the packages with goroutines, the long tests shortened
-	@# Without this setting, every command that a test runs would sleep for a second at its end.
-	CGO_ENABLED=1 GORACE=atexit_sleep_ms=10 $(GO) test -race -short -timeout 30m $(TESTFLAGS) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!e2e' ':!examples' ':!.ci' | \
-		xargs -n1 dirname | sort -u | sed 's|^|./|')
+race: ## Run the race detector on the packages with goroutines, the long tests shortened; RACETESTS
+	$(RACE) $$(git grep -lE '$(CONCURRENT)' -- '*.go' ':!*_test.go' ':!cmd' ':!e2e' ':!examples' ':!.ci' | xargs -n1 dirname | sort -u | sed 's|^|./|')
+	$(RACE) -run '$(RACETESTS)' ./cmd/ntconv
 
 .PHONY: e2e
 e2e: ## Test the command and its output with the programs that read it
