@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/ntconv/ntconv/internal/data/bin"
@@ -126,18 +127,23 @@ func (e *jsonEncoder) close(c byte) { e.b, e.comma = append(e.b, c), true }
 // message appends a message, in which the elements of a repeated field are adjacent.
 func (e *jsonEncoder) message(typ jsonType, b []byte) {
 	e.open('{')
-	list := 0 // number of the repeated field whose array is open
-	flagged := typ != jsonSpan
+	list := 0     // number of the repeated field whose array is open
+	flagsAt := -1 // where the flags of a span belong
 	fields := jsonFields[typ]
 	for len(b) > 0 {
 		number, n, text, rest := bin.CutField(b)
-		if !flagged && number > spanParent {
-			e.flags(b)
-			flagged = true
-		}
 		b = rest
-		if number >= len(fields) || fields[number].key == "" || typ == jsonSpan && number == spanFlags {
+		if number >= len(fields) || fields[number].key == "" {
 			continue
+		}
+		if typ == jsonSpan && number > spanParent {
+			if flagsAt < 0 {
+				flagsAt = len(e.b)
+			}
+			if number == spanFlags {
+				e.flags(flagsAt, n)
+				continue
+			}
 		}
 		field := &fields[number]
 		if list != number {
@@ -162,16 +168,18 @@ func (e *jsonEncoder) message(typ jsonType, b []byte) {
 	e.close('}')
 }
 
-// flags appends the flags in the remaining fields of a span.
-func (e *jsonEncoder) flags(b []byte) {
-	for len(b) > 0 {
-		number, n, _, rest := bin.CutField(b)
-		if number == spanFlags {
-			e.key(&jsonFields[jsonSpan][spanFlags])
-			e.value(jsonNumber, n, nil)
-		}
-		b = rest
+// flags inserts the flags of a span at an offset of e.b, between two members.
+func (e *jsonEncoder) flags(at int, n uint64) {
+	var text [32]byte
+	member := strconv.AppendUint(append(append(text[:0], ','), jsonFields[jsonSpan][spanFlags].key...), n, 10)
+	switch {
+	case e.b[at-1] != '{':
+	case at == len(e.b): // the only member
+		member, e.comma = member[1:], true
+	default:
+		member = append(member[1:], ',')
 	}
+	e.b = slices.Insert(e.b, at, member...)
 }
 
 // key begins a member.
