@@ -16,14 +16,15 @@
 package folded
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/files/lines"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -57,7 +58,7 @@ type Options struct {
 // a value. Otherwise lines without a value are counted in the report (CodeRowSkipped). Errors of r are returned
 // unchanged. The Source is not safe for concurrent use.
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
-	s := &source{in: bufio.NewReaderSize(&sticky{r: r}, peekBytes)}
+	s := &source{}
 	if opts != nil {
 		s.o = *opts
 	}
@@ -71,43 +72,19 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	origin := imported.Origin{Columns: imported.Columns{Types: []imported.ValueType{t}}}
 	s.Samples = imported.NewSamples("folded", &origin, imported.FixedWeight(0, t.Unit), time.Time{}, s.o.Report)
 	s.Info().Aggregate = true
-	head, _ := s.in.Peek(peekBytes) // Next returns the error
-	if bytes.HasPrefix(head, byteOrderMark) {
-		s.offset = int64(len(byteOrderMark))
-		head = head[len(byteOrderMark):]
-		_, _ = s.in.Discard(len(byteOrderMark)) // Peek has read them
-	}
-	if s.o.Column == 0 && isDifferential(head) {
+	s.in = lines.New(r, s.o.Limits.Line)
+	if s.o.Column == 0 && isDifferential(s.in.Peek()) {
 		return nil, located(1, 0, fmt.Errorf("%w: lines have two values, which compare two profiles; choose column 1 or 2", ntconv.ErrUnsupported))
 	}
 	return s, nil
 }
 
-// peekBytes is the number of bytes of the input that New examines.
-const peekBytes = 64 << 10
-
-// byteOrderMark is what some editors write at the start of a text.
-var byteOrderMark = []byte("\uFEFF")
-
-// A sticky repeats the first error of a reader, because bufio.Reader drops the error that Peek returned.
-type sticky struct {
-	r   io.Reader
-	err error
-}
-
-func (s *sticky) Read(p []byte) (n int, err error) {
-	if s.err == nil {
-		n, s.err = s.r.Read(p)
-	}
-	return n, s.err
-}
-
 // isDifferential reports whether all of the first lines have two values, as difffolded.pl writes them.
 func isDifferential(head []byte) bool {
-	lines := 0
-	for len(head) > 0 && lines < 64 {
+	n := 0
+	for len(head) > 0 && n < 64 {
 		line, rest, whole := bytes.Cut(head, []byte("\n"))
-		if !whole && lines > 0 {
+		if !whole && n > 0 {
 			break
 		}
 		head = rest
@@ -121,24 +98,21 @@ func isDifferential(head []byte) bool {
 		if _, _, ok := cutValue(stack); !ok {
 			return false
 		}
-		lines++
+		n++
 	}
-	return lines > 0
+	return n > 0
 }
 
 // A source converts the lines of a text to events.
 type source struct {
 	o      Options
-	in     *bufio.Reader
+	in     *lines.Reader
 	names  *names
 	owners owners
 	imported.Samples
 	value [1]int64 // of the current line
-	long  []byte   // a line that does not fit into the buffer of in
 
 	defined bool   // the definition of the type has been delivered
-	number  int    // number of the current line, from 1
-	offset  int64  // of the next line, in the decompressed input
 	valid   uint64 // lines with a value
 	invalid uint64 // lines without a value
 	err     error
@@ -150,8 +124,8 @@ func (s *source) Next() (*ntconv.Event, error) {
 		return s.Definition(), nil
 	}
 	for s.err == nil {
-		at := s.offset
-		line, err := s.line()
+		at := s.in.Offset
+		line, err := s.in.Next()
 		if err != nil {
 			s.err = s.end(err)
 			break
@@ -162,7 +136,7 @@ func (s *source) Next() (*ntconv.Event, error) {
 		stack, ok := s.cut(line)
 		if !ok {
 			s.invalid++
-			s.o.Report.Note(ntconv.CodeRowSkipped, 1, at, fmt.Sprintf("line %d does not end in a space and a value", s.number))
+			s.o.Report.Note(ntconv.CodeRowSkipped, 1, at, fmt.Sprintf("line %d does not end in a space and a value", s.in.Number))
 			continue
 		}
 		var e *ntconv.Event
@@ -175,8 +149,11 @@ func (s *source) Next() (*ntconv.Event, error) {
 
 // end returns the final error: io.EOF, unless the input has lines, but none with a value.
 func (s *source) end(err error) error {
+	if errors.Is(err, ntconv.ErrLimit) {
+		return located(s.in.Number, s.in.Offset, err)
+	}
 	if err == io.EOF && s.valid == 0 && s.invalid > 0 {
-		return located(s.number, s.offset, fmt.Errorf("%w: no line ends in a space and a value; want lines such as main;scan 120", ntconv.ErrFormat))
+		return located(s.in.Number, s.in.Offset, fmt.Errorf("%w: no line ends in a space and a value; want lines such as main;scan 120", ntconv.ErrFormat))
 	}
 	return err
 }
@@ -184,33 +161,6 @@ func (s *source) end(err error) error {
 // located adds the line number to an error.
 func located(line int, offset int64, err error) error {
 	return &ntconv.FormatError{Format: "folded", Offset: offset, Where: fmt.Sprintf("line %d", line), Err: err}
-}
-
-// line returns the next line, or io.EOF after the last line. The line is valid until the next call.
-func (s *source) line() ([]byte, error) {
-	s.long = s.long[:0]
-	for {
-		part, err := s.in.ReadSlice('\n')
-		if n := len(s.long) + len(part); n > s.o.Limits.Line {
-			s.number++
-			return nil, located(s.number, s.offset, &ntconv.LimitError{Limit: LimitLine, Value: int64(s.o.Limits.Line), Asked: int64(n), Unit: "bytes"})
-		}
-		if err == nil && len(s.long) == 0 {
-			s.number++
-			s.offset += int64(len(part))
-			return part, nil
-		}
-		s.long = append(s.long, part...)
-		if err == bufio.ErrBufferFull {
-			continue
-		}
-		if err != nil && (err != io.EOF || len(s.long) == 0) {
-			return nil, err // an incomplete line is dropped if the reader failed
-		}
-		s.number++
-		s.offset += int64(len(s.long))
-		return s.long, nil
-	}
 }
 
 // cut splits a line. It returns the stack, and sets s.value to the value that the options select.
@@ -238,7 +188,7 @@ func (s *source) sample(stack []byte, at int64) (*ntconv.Event, error) {
 	root, stack := s.roots(stack)
 	frames, err := s.frames(stack, at)
 	if err != nil {
-		return nil, located(s.number, at, err)
+		return nil, located(s.in.Number, at, err)
 	}
 	s.valid++
 	in := imported.Sample{Time: imported.SyncTick, Offset: at, Thread: root.thread, Labels: root.labels, Values: s.value[:]}

@@ -2,12 +2,13 @@ package folded
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/files/lines"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // Names of the limits in errors (ntconv.LimitError.Limit).
 const (
-	LimitLine      = "line"                    // Limits.Line, in bytes
+	LimitLine      = lines.LimitLine           // Limits.Line, in bytes
 	LimitNames     = "distinct frames"         // Limits.Names
 	LimitNameBytes = "text of distinct frames" // Limits.NameBytes, in bytes
 )
@@ -24,7 +25,7 @@ type Limits struct {
 
 // Defaults returns the limits with defaults for the members that are zero or negative.
 func (l Limits) Defaults() Limits {
-	imported.Default(&l.Line, 16<<20)
+	imported.Default(&l.Line, lines.DefaultMax)
 	imported.Default(&l.Stack, ntconv.DefaultStackDepth)
 	imported.Default(&l.Names, 4_000_000)
 	imported.Default(&l.NameBytes, 1<<30)

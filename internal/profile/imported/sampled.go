@@ -60,6 +60,7 @@ type Builder struct {
 	columns []sample.Type
 	weights []Weight // indexed by column
 	first   int64    // earliest time; math.MaxInt64 without samples and records
+	cpus    int64    // number of CPUs that samples name
 	spool   *spool.Spool
 	record  []byte
 }
@@ -125,6 +126,7 @@ type Value struct {
 // Kinds of records in the spool.
 const (
 	kindSample = iota
+	kindOnCPU  // a CPU, then as kindSample
 	kindOther
 )
 
@@ -135,6 +137,20 @@ const MaxTime = 100 * 365 * 24 * 3600 * 1_000_000_000
 // between -MaxTime and MaxTime. Sample returns errors of the temporary file.
 func (b *Builder) Sample(at int64, thread uint32, stack Node, values []Value) error {
 	b.record = append(b.record[:0], kindSample)
+	return b.sample(at, thread, stack, values)
+}
+
+// SampleOn is Sample for a sample that was taken on a CPU. A negative number means that the CPU is unknown.
+func (b *Builder) SampleOn(cpu, at int64, thread uint32, stack Node, values []Value) error {
+	if cpu < 0 {
+		return b.Sample(at, thread, stack, values)
+	}
+	b.cpus = max(b.cpus, cpu+1)
+	b.record = binary.AppendUvarint(append(b.record[:0], kindOnCPU), uint64(cpu))
+	return b.sample(at, thread, stack, values)
+}
+
+func (b *Builder) sample(at int64, thread uint32, stack Node, values []Value) error {
 	b.record = binary.AppendUvarint(b.record, uint64(thread))
 	b.record = binary.AppendUvarint(b.record, uint64(stack))
 	for _, v := range values {

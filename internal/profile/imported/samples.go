@@ -48,7 +48,7 @@ func NewSamples(format string, o *Origin, w Weight, wall time.Time, report *ntco
 	s := Samples{Type: SampleType(1, o, &w), Capture: &ntconv.Thread{Process: &ntconv.Process{PID: 0}}, weight: w}
 	s.info = ntconv.Info{
 		Format: format, PointerSize: 8, Clock: ntconv.Clock{Freq: 1e9, Tick: SyncTick, Wall: wall},
-		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // all samples are of CPU 0
+		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // samples are of CPU 0 unless they name another one
 	}
 	if n := o.Period; n > 0 && o.PeriodType.Unit == "nanoseconds" {
 		s.info.Attrs = append(s.info.Attrs, ntconv.Attr{Key: "ExpectedCPUSamplingRate", Value: fmt.Sprint(n)})
@@ -75,6 +75,7 @@ func (s *Samples) Definition() *ntconv.Event {
 type Sample struct {
 	Time   ntconv.Ticks
 	Offset int64 // in the input; -1 if unknown
+	CPU    int32 // as in ntconv.Event
 	Thread *ntconv.Thread
 	Labels *ntconv.Labels
 	Stack  *ntconv.Stack
@@ -85,7 +86,7 @@ type Sample struct {
 func (s *Samples) Event(in *Sample) *ntconv.Event {
 	s.payload = s.weight.AppendTo(s.payload[:0], in.Values)
 	s.event = ntconv.Event{
-		Kind: ntconv.KindEvent, Flags: ntconv.FlagSorted, Seq: s.Seq(), Time: in.Time, Offset: in.Offset,
+		Kind: ntconv.KindEvent, Flags: ntconv.FlagSorted, Seq: s.Seq(), Time: in.Time, CPU: in.CPU, Offset: in.Offset,
 		Type: s.Type, Thread: in.Thread, Labels: in.Labels, Capture: s.Capture, Stack: in.Stack, Payload: s.payload,
 	}
 	return &s.event

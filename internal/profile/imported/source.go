@@ -2,6 +2,7 @@ package imported
 
 import (
 	"encoding/binary"
+	"fmt"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -67,6 +68,9 @@ func (b *Builder) Source(p Profile) (*Source, error) {
 	}
 	s.Samples = NewSamples(p.Format, o, weight, p.Wall, b.o.Report)
 	s.info.Aggregate = p.Aggregate
+	if b.cpus > 1 {
+		s.info.Attrs[0].Value = fmt.Sprint(b.cpus)
+	}
 	var err error
 	s.reader, err = b.spool.Read()
 	return s, err
@@ -95,8 +99,12 @@ func (s *Source) next() (*ntconv.Event, error) {
 			return nil, err
 		}
 		s.at = SyncTick + ntconv.Ticks(key.Time-s.origin)
-		if record[0] == kindSample {
-			return s.sample(record[1:])
+		switch record[0] {
+		case kindSample:
+			return s.sample(record[1:], 0)
+		case kindOnCPU:
+			cpu, n := binary.Uvarint(record[1:])
+			return s.sample(record[1+n:], int32(cpu))
 		}
 		data, s.open = record[1:], true
 	}
@@ -110,7 +118,7 @@ func (s *Source) next() (*ntconv.Event, error) {
 }
 
 // sample creates the event for a sample.
-func (s *Source) sample(record []byte) (*ntconv.Event, error) {
+func (s *Source) sample(record []byte, cpu int32) (*ntconv.Event, error) {
 	thread, n := binary.Uvarint(record)
 	record = record[n:]
 	node, n := binary.Uvarint(record)
@@ -122,7 +130,7 @@ func (s *Source) sample(record []byte) (*ntconv.Event, error) {
 		record = record[1+n:]
 	}
 	o := &s.threads[thread]
-	return s.Event(&Sample{Time: s.at, Offset: -1, Thread: o.thread, Labels: o.labels, Stack: s.stacks.of(Node(node)), Values: s.values}), nil
+	return s.Event(&Sample{Time: s.at, Offset: -1, CPU: cpu, Thread: o.thread, Labels: o.labels, Stack: s.stacks.of(Node(node)), Values: s.values}), nil
 }
 
 // Thread returns the thread with the number n. The Source owns it.

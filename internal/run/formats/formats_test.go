@@ -324,6 +324,9 @@ func TestDetect(t *testing.T) {
 		{"a", `{"nodes":[{"id":1}]}`, "JSON"},
 		{"a", "\ufeff\n{\"version\":\"1.0\", \"profiles\": [ {\"name\":\"x\",\"type\":\"evented\"", "speedscope"},
 		{"a", `{"shared":{"frames":[{"name":"main"},{"name":"x`, "speedscope"},
+		{"a", "# cmdline : perf record\n#\n\n            bash 1617 [003] 7035.200000: 250000 cpu-clock: \n\tffffffff8103ce3b f ([kernel.kallsyms])\n", "perf"},
+		{"a", "bash 1617 cycles: \n\tffffffff8103ce3b f\n", "perf"},
+		{"a", "bash 1617 7035.200000: 250000 cpu-clock:  4005d0 main (/bin/shop)\n\n", "perf"},
 		{"a", `{"meta":{"preprocessedProfileVersion":57`, "firefox"},
 		{"a", `{"meta":{"version":31,"startTime":1,"interval":1}}`, "firefox"},                       // as recorded: the importer refuses it
 		{"a", `{"meta":{"interval":1,"categories":[{"name":"speedscope"}],"product":"x"`, "firefox"}, // a word does not decide
@@ -363,7 +366,7 @@ func checkHelp(t *testing.T, err error) {
 	if strings.Contains(err.Error(), "the file is empty; ") {
 		return
 	}
-	for _, part := range []string{"unknown format: want nettrace, netperf, pprof, folded, ", " or speedscope, got ", "; "} {
+	for _, part := range []string{"unknown format: want nettrace, netperf, pprof, folded, ", " or perf, got ", "; "} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%v: no %q", err, part)
 		}

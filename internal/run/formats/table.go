@@ -261,7 +261,7 @@ type Sink interface {
 func All() []*Format {
 	return []*Format{
 		Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(),
-		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(),
+		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(), perfFormat(),
 	}
 }
 

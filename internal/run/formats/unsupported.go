@@ -46,7 +46,7 @@ func unsupportedInputs(name string) []unsupportedInput {
 			"the copy or the disk lost its content; copy or record it again"},
 		{func(_ string, h []byte) bool { return len(h) < 8 && strings.HasPrefix("Nettrace", string(h)) },
 			"a nettrace file truncated within its first 8 bytes", "the recording was stopped at its start; record again"},
-		{prefix("PERFILE2"), "perf.data of Linux perf", "perf script reads it; for .NET programs " + recordAgain},
+		{prefix("PERFILE2"), "perf.data of Linux perf", "perf script -i FILE > trace.perf writes a text that ntconv reads"},
 		{isGCDump, "a gcdump, which holds a heap and no events", "dotnet-gcdump report reads it"},
 		{func(_ string, h []byte) bool { return serializedType(h) == eventPipeFile }, // version 3 is netperf
 			"netperf of .NET Core 2.0 (version 1 or 2)", "record with .NET Core 2.1 or later"},

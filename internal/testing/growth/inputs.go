@@ -27,7 +27,7 @@ func Inputs() []Input {
 		commands(spanInputs(), "chrome", "otlp", "pprof"),
 		commands(runtimeInputs(), "pprof", "folded"),
 		commands(shapeInputs(), "nettrace", "info"),
-		commands(append(profileInputs(), textInputs("pprof-", "folded")...), "nettrace", "pprof"),
+		commands(append(profileInputs(), textInputs("pprof-", "folded", "perf-")...), "nettrace", "pprof"),
 		commands(textInputs("chrome-"), "chrome", "nettrace"),
 		commands(otlpInputs(), "nettrace", "otlp"),
 		commands(textInputs("speedscope-", "firefox-"), "firefox", "nettrace"),
