@@ -170,8 +170,11 @@ func (t *text) line(line []byte, at int64) error {
 	if f, ok := parseFrame(line); ok && t.open {
 		return t.addFrame(&f)
 	}
-	if t.open && len(t.current.frames) > 0 && t.tables.setLine(&t.current.frames[len(t.current.frames)-1], line) {
-		return nil
+	if last := len(t.current.frames) - 1; t.open && last >= 0 {
+		if n, size, ok := t.tables.atLine(t.current.frames[last], line); ok {
+			t.current.frames[last] = n
+			return t.b.Charge(size)
+		}
 	}
 	t.skipped++
 	t.report.Note(ntconv.CodeRowSkipped, 1, at, fmt.Sprintf("line %d is neither an event nor a frame", t.in.Number))

@@ -3,7 +3,6 @@ package perf
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -96,25 +95,32 @@ func (t *tables) number(k frameKey) (n uint32, size int64) {
 	return n, frameBytes + int64(len(k.symbol)+len(k.file)+len(k.source))
 }
 
-// setLine gives the frame with the number n the position FILE:LINE of perf script -F +srcline. It returns false if text
-// is not a position.
-func (t *tables) setLine(n *uint32, text []byte) bool {
-	at := bytes.LastIndexByte(text, ':')
-	if at <= 0 {
-		return false
+// atLine returns the number of the frame n at the position FILE:LINE of perf script -F +srcline, and the memory in bytes
+// that it adds. ok is false if text is not a position.
+func (t *tables) atLine(n uint32, text []byte) (at uint32, size int64, ok bool) {
+	colon := bytes.LastIndexByte(text, ':')
+	if colon <= 0 {
+		return n, 0, false
 	}
-	line, err := strconv.ParseUint(string(text[at+1:]), 10, 31)
-	if err != nil || line > math.MaxInt32 || t.keys[*n].source != "" {
-		return err == nil
+	line, err := strconv.ParseInt(string(text[colon+1:]), 10, 32)
+	if err != nil || line < 0 {
+		return n, 0, false
 	}
-	k := t.keys[*n]
-	k.source, k.line = toValid(string(text[:at])), int32(line)
-	*n, _ = t.number(k)
-	return true
+	k := t.keys[n]
+	if k.source != "" {
+		return n, 0, true
+	}
+	k.source, k.line = toValid(string(text[:colon])), int32(line)
+	at, size = t.number(k)
+	return at, size, true
 }
 
 // frame returns the frame with a number.
 func (t *tables) frame(n uint32) ntconv.Frame { return t.frames[n] }
+
+// columnBytes is the memory of a column without its name, in bytes. Several names that are not UTF-8 may share a sample
+// type, so the limit on sample types does not bound their number.
+const columnBytes = 200
 
 // A column is the sample type of an event.
 type column struct {
@@ -138,8 +144,10 @@ func (t *tables) column(b *imported.Builder, h *header) (*column, error) {
 	}
 	t.columns[string(h.event)] = c
 	var err error
-	c.number, err = b.Column(c.Type)
-	return c, err
+	if c.number, err = b.Column(c.Type); err != nil {
+		return nil, err
+	}
+	return c, b.Charge(columnBytes + int64(len(h.event)))
 }
 
 // mainEvent returns the name of the sample type with the most events, and the earlier one of equals.
@@ -173,8 +181,11 @@ func (t *tables) thread(b *imported.Builder, h *header) (uint32, error) {
 		p.Name = name
 	}
 	n, err := b.AddThread(&ntconv.Thread{TID: h.tid, Name: name, Process: p}, nil)
+	if err != nil {
+		return 0, err
+	}
 	t.threads[k] = n
-	return n, err
+	return n, b.Charge(int64(len(k.comm)))
 }
 
 // label sets the labels of all threads, once the names of the processes are known.
