@@ -73,7 +73,7 @@ func Detect(table []*Format, name string, head []byte) (*Format, error) {
 			return f, nil
 		}
 	}
-	if err := unsupported(unsupportedText()); err != nil {
+	if err := unsupported(unsupportedText(head)); err != nil {
 		return nil, err
 	}
 	return nil, &Unknown{

@@ -10,15 +10,34 @@ import (
 // least one must have two frames. Frames without a letter or with spaces around them occur in tables and source code
 // separated by semicolons, but not in stacks.
 func isFolded(head []byte) bool {
+	f := examineFolded(head)
+	return f.deep && f.flaws == 0
+}
+
+// flawInFolded returns the number of the only line of head, from 1, that is not a folded stack. It returns 0 if the
+// other lines are not folded stacks either, or fewer than three.
+func flawInFolded(head []byte) (line int) {
+	if f := examineFolded(head); f.deep && f.flaws == 1 && f.stacks >= 3 {
+		return f.flaw
+	}
+	return 0
+}
+
+// foldedLines states how many lines are folded stacks. deep means that one has two frames.
+type foldedLines struct {
+	deep                bool
+	stacks, flaws, flaw int // flaw is the number of the first line that is not a stack, from 1
+}
+
+func examineFolded(head []byte) (f foldedLines) {
 	if !isFoldedText(head) {
-		return false
+		return f
 	}
 	whole := len(head) < HeadSize
 	head = bytes.TrimPrefix(head, []byte("\uFEFF"))
-	deep, lines := false, 0
-	for len(head) > 0 {
+	for number := 1; len(head) > 0; number++ {
 		line, rest, ended := bytes.Cut(head, []byte("\n"))
-		if !ended && !whole && lines > 0 {
+		if !ended && !whole && f.stacks+f.flaws > 0 {
 			break
 		}
 		head = rest
@@ -27,16 +46,20 @@ func isFolded(head []byte) bool {
 			continue
 		}
 		if !ended && !whole { // a stack of more than HeadSize bytes: the number is beyond head
-			return bytes.Count(line, []byte(";")) > 4 && areFrames(line)
+			f.deep = bytes.Count(line, []byte(";")) > 4 && areFrames(line)
+			break
 		}
 		stack, ok := cutNumber(line)
 		if !ok || !areFrames(stack) {
-			return false
+			if f.flaws++; f.flaws == 1 {
+				f.flaw = number
+			}
+			continue
 		}
-		deep = deep || bytes.IndexByte(stack[:len(stack)-1], ';') > 0
-		lines++
+		f.deep = f.deep || bytes.IndexByte(stack[:len(stack)-1], ';') > 0
+		f.stacks++
 	}
-	return deep
+	return f
 }
 
 // isFoldedText reports whether head has no control characters except tabs and line ends. Names need not be UTF-8,

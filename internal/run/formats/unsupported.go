@@ -2,6 +2,7 @@ package formats
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -32,6 +33,7 @@ func unsupportedInputs(name string) []unsupportedInput {
 	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
 	const iconv = "convert it: iconv -f UTF-16 -t UTF-8 FILE | ntconv info -; PowerShell's > writes UTF-16, and destroys binary files"
 	const dump = "dotnet-dump analyze reads core dumps of .NET programs"
+	const viaSpeedscope = "open it in www.speedscope.app, save it there with Ctrl+S, and convert the saved file"
 	decompress := func(command string) string { return "decompress it: " + command + " FILE | ntconv info -" }
 	empty := Advice{"an empty file",
 		"the recording may have been stopped before it began; record again, and end it with Enter or --duration"}
@@ -64,8 +66,9 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{isETL, "an event trace log of Windows (.etl)",
 			"PerfView reads it, and saves it as speedscope; for .NET programs " + recordAgain},
 		{prefix("\xdc\xdfJSLB"), "a binary profile of the Firefox Profiler (JSLB)", "profiler.firefox.com shows it"},
-		{hasPaths("head.callFrame"), "a heap profile of V8 (.heapprofile)",
-			"open it in www.speedscope.app, save it there with Ctrl+S, and convert the saved file"},
+		{hasPaths("head.callFrame"), "a heap profile of V8 (.heapprofile)", viaSpeedscope},
+		{hasPaths("head.functionName"), "a .cpuprofile of an old version of V8", viaSpeedscope},
+		{hasPaths("mode", "version", "interval"), "a profile of stackprof", viaSpeedscope},
 		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "JSON with OTLP in it",
 			"extract the objects with the field resourceSpans, one per line"},
 		{prefix("\xfd7zXZ\x00"), "an xz file", decompress("xz -dc")},
@@ -81,8 +84,11 @@ func unsupportedInputs(name string) []unsupportedInput {
 }
 
 // unsupportedText describes text of unknown formats. It is tried last.
-func unsupportedText() []unsupportedInput {
+func unsupportedText(head []byte) []unsupportedInput {
+	flaw := flawInFolded(head)
 	return []unsupportedInput{
+		{func(string, []byte) bool { return flaw > 0 }, fmt.Sprintf("folded stacks, but line %d does not end in a space and a number", flaw),
+			"remove the line, or skip it with --from folded"},
 		{jsonWith(), "JSON", "convert the trace that it was derived from"},
 		{isText, "text", "check that this is the recorded file, or name its format with --from"},
 	}
