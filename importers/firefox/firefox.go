@@ -25,7 +25,6 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
-	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -82,12 +81,7 @@ func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 		owners: owners{processes: map[string]*ntconv.Process{}},
 		names:  newNames(),
 	}
-	src, err := f.read()
-	if err != nil {
-		_ = f.b.Close() // the first error counts
-		return nil, err
-	}
-	return spool.NewSource(src, f.b.Close), nil
+	return f.b.Open(f.read)
 }
 
 // A file is a profile that is being read.

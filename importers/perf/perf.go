@@ -24,11 +24,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/lines"
-	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -83,12 +83,7 @@ func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 			TempDir: o.TempDir, MaxTemp: o.MaxTemp, Report: o.Report,
 		}),
 	}
-	src, err := p.read()
-	if err != nil {
-		_ = p.b.Close() // the first error counts
-		return nil, err
-	}
-	return spool.NewSource(src, p.b.Close), nil
+	return p.b.Open(p.read)
 }
 
 // A text is a text that is being read. Lines are collected until the next event begins.
@@ -117,7 +112,7 @@ type event struct {
 }
 
 // read reads the text and returns its source.
-func (t *text) read() (*imported.Source, error) {
+func (t *text) read() (ntconv.Source, error) {
 	for {
 		at := t.in.Offset
 		line, err := t.in.Next()
@@ -190,10 +185,8 @@ func (t *text) comment(line []byte) {
 	if name = strings.TrimSpace(name); !ok || len(t.notes) == len(comments) {
 		return
 	}
-	for _, c := range comments {
-		if name == c {
-			t.notes = append(t.notes, toValid(name+": "+strings.TrimSpace(value)))
-		}
+	if slices.Contains(comments, name) {
+		t.notes = append(t.notes, toValid(name+": "+strings.TrimSpace(value)))
 	}
 }
 

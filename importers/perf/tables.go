@@ -170,7 +170,6 @@ func (t *tables) thread(b *imported.Builder, h *header) (uint32, error) {
 	if n, ok := t.threads[k]; ok {
 		return n, nil
 	}
-	k.comm = strings.Clone(k.comm)
 	name := toValid(k.comm)
 	p := t.process[h.pid]
 	switch {

@@ -27,7 +27,6 @@ import (
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/events/owner"
-	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -84,12 +83,7 @@ func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 		process: owner.Process(owner.DefaultPID),
 		own:     newOwnThreads(),
 	}
-	src, err := f.read()
-	if err != nil {
-		_ = f.b.Close() // the first error counts
-		return nil, err
-	}
-	return spool.NewSource(src, f.b.Close), nil
+	return f.b.Open(f.read)
 }
 
 // A unit is a unit of profile values.

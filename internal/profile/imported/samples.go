@@ -28,6 +28,9 @@ func Definition(t *ntconv.Type) ntconv.Event {
 	return ntconv.Event{Kind: ntconv.KindDefine, CPU: ntconv.CPUUnknown, Offset: -1, Type: t}
 }
 
+// attrCPUs is the attribute of a trace with its number of CPUs.
+const attrCPUs = "HardwareThreadCount"
+
 // Samples makes the events of samples of one type. It is the part of a source that does not depend on its format. It is
 // not safe for concurrent use.
 type Samples struct {
@@ -48,12 +51,18 @@ func NewSamples(format string, o *Origin, w Weight, wall time.Time, report *ntco
 	s := Samples{Type: SampleType(1, o, &w), Capture: &ntconv.Thread{Process: &ntconv.Process{PID: 0}}, weight: w}
 	s.info = ntconv.Info{
 		Format: format, PointerSize: 8, Clock: ntconv.Clock{Freq: 1e9, Tick: SyncTick, Wall: wall},
-		Attrs: ntconv.Attrs{{Key: "HardwareThreadCount", Value: "1"}}, // samples are of CPU 0 unless they name another one
+		Attrs: ntconv.Attrs{{Key: attrCPUs, Value: "1"}}, // samples are of CPU 0 unless they name another one
 	}
 	if n := o.Period; n > 0 && o.PeriodType.Unit == "nanoseconds" {
 		s.info.Attrs = append(s.info.Attrs, ntconv.Attr{Key: "ExpectedCPUSamplingRate", Value: fmt.Sprint(n)})
 	}
 	return s
+}
+
+// setCPUs states the number of CPUs; 0 means that no sample names one.
+func (s *Samples) setCPUs(n int64) {
+	at := slices.IndexFunc(s.info.Attrs, func(a ntconv.Attr) bool { return a.Key == attrCPUs })
+	s.info.Attrs[at].Value = fmt.Sprint(max(n, 1))
 }
 
 // Info implements ntconv.Source.

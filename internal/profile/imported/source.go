@@ -2,7 +2,6 @@ package imported
 
 import (
 	"encoding/binary"
-	"fmt"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -68,12 +67,20 @@ func (b *Builder) Source(p Profile) (*Source, error) {
 	}
 	s.Samples = NewSamples(p.Format, o, weight, p.Wall, b.o.Report)
 	s.info.Aggregate = p.Aggregate
-	if b.cpus > 1 {
-		s.info.Attrs[0].Value = fmt.Sprint(b.cpus)
-	}
+	s.setCPUs(b.cpus)
 	var err error
 	s.reader, err = b.spool.Read()
 	return s, err
+}
+
+// Open returns the source that read makes of the Builder, with its temporary file. If read fails, it removes the file.
+func (b *Builder) Open(read func() (ntconv.Source, error)) (ntconv.SourceCloser, error) {
+	src, err := read()
+	if err != nil {
+		_ = b.Close() // the first error counts
+		return nil, err
+	}
+	return spool.NewSource(src, b.Close), nil
 }
 
 // Next implements ntconv.Source.

@@ -492,7 +492,7 @@ func TestNoGRPC(t *testing.T) {
 	}
 	_, url := web(t, webAnswer{status: 200}) // HTTP/1 only
 	err := upload(t.Context(), client(t, &Config{Endpoint: strings.TrimSuffix(url, "/v1/traces"), Protocol: GRPC, RetryFor: time.Minute}), 1)
-	// The server closes the connection behind its answer; a client that still writes may read a reset instead, and repeats.
+	// The server closes the connection after its answer; a client that still writes may read a reset instead, and repeats.
 	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), "answers with HTTP/1") ||
 		!strings.Contains(err.Error(), "; check that the endpoint accepts OTLP traces over gRPC") {
 		t.Errorf("HTTP/1: %v", err)
