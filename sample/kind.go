@@ -48,6 +48,8 @@ const (
 	PageFaults
 	// Requests is HTTP requests that a server handled or a client sent.
 	Requests
+	// Slices is the own time of nested slices and spans.
+	Slices
 	// Events is the selected events of any type.
 	Events
 	// Count is the number of constants above.
@@ -73,6 +75,7 @@ var infos = [Count]struct{ name, doc, one, many string }{
 	OffCPU:     {"off-cpu", "time without a CPU", "context switch", "context switches"},
 	PageFaults: {"page-faults", "page faults", "page fault", "page faults"},
 	Requests:   {"requests", "HTTP requests", "request", "requests"},
+	Slices:     {"slices", "own time of nested slices and spans", "slice", "slices"},
 	Events:     {"events", "the selected events", "event", "events"},
 }
 
@@ -136,7 +139,7 @@ func All() []Kind {
 func Preferred() []Kind {
 	return []Kind{
 		Wall, CPU, Imported, Alloc, OffCPU, Contention, Wait, Exceptions, Requests, Tasks, GC, JIT, ThreadPool, TypeLoad,
-		PageFaults, Events,
+		PageFaults, Slices, Events,
 	}
 }
 

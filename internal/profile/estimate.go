@@ -18,7 +18,8 @@ type Estimate struct {
 	Errors []float64
 	types  []sample.Type
 
-	estimated bool // a sample represents more than itself
+	estimated bool   // a sample represents more than itself
+	remark    string // of the meter
 }
 
 // String returns the estimate as a sentence, or "" if the profile has counts of one source.
@@ -45,6 +46,9 @@ func (e Estimate) String() string {
 	}
 	if len(e.Unused) > 0 {
 		text += "; not used: " + strings.Join(e.Unused, ", ")
+	}
+	if e.remark != "" {
+		text = strings.TrimPrefix(text+"; "+e.remark, "; ")
 	}
 	return text
 }
@@ -79,6 +83,9 @@ func (s *set) estimate() Estimate {
 	}
 	for _, c := range s.columns {
 		e.types = append(e.types, c.Type)
+	}
+	if s.meter != nil {
+		e.remark = s.meter.Remark()
 	}
 	return e
 }

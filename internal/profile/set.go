@@ -155,7 +155,7 @@ func (s *set) add(e *ntconv.Event) {
 	k.tag = s.pool.Tags.Id(meters.OmitTags(s.o.Tags, s.kept))
 	r := t.Data.row
 	if r == noRow || s.rows[r].key != k {
-		r = s.rowOf(k, e.Thread, e.Stack)
+		r = s.rowOf(k, processOf(e.Thread), e.Stack)
 	}
 	s.count(r, e.Time, s.o.Values)
 	switch {
@@ -172,13 +172,13 @@ func (s *set) add(e *ntconv.Event) {
 // accept counts a sample of the meter.
 func (s *set) accept(f *meters.Finished) {
 	k := key{
-		stack: s.pool.stacks.ID(f.Stack), labels: s.pool.labels.id(f.Labels), owner: s.owner(f.Thread),
+		stack: s.pool.stacks.ID(f.Stack), labels: s.pool.labels.id(f.Labels), owner: s.ownerOf(f.Process(), f.Thread),
 		epoch: f.Epoch, tag: f.Tags, source: f.Source,
 	}
 	if k.stack == 0 && !s.spec.Bare {
 		s.noStack.Add(f.Offset)
 	}
-	s.count(s.rowOf(k, f.Thread, f.Stack), f.Time, f.Values)
+	s.count(s.rowOf(k, f.Process(), f.Stack), f.Time, f.Values)
 	s.bySource[f.Source] += countOf(s.columns, f.Values)
 	for i, v := range f.Variances {
 		s.variances[f.Source][i] += v
@@ -195,11 +195,11 @@ func (s *set) epoch(p *meters.Place) uint32 {
 }
 
 // rowOf returns the row of a key, and announces a new stack to the namer.
-func (s *set) rowOf(k key, t *ntconv.Thread, stack *ntconv.Stack) uint32 {
+func (s *set) rowOf(k key, p *ntconv.Process, stack *ntconv.Stack) uint32 {
 	known := len(s.rows)
 	r := s.row(k)
 	if len(s.rows) > known && k.stack != 0 {
-		s.want(t, stack, k.stack)
+		s.want(p, stack, k.stack)
 	}
 	return r
 }
@@ -229,11 +229,8 @@ func countOf(columns []meters.Column, values []int64) uint64 {
 }
 
 // want announces a stack to the namer, once per process.
-func (s *set) want(t *ntconv.Thread, stack *ntconv.Stack, id uint32) {
-	k := processStack{stack: id}
-	if t != nil {
-		k.process = t.Process
-	}
+func (s *set) want(p *ntconv.Process, stack *ntconv.Stack, id uint32) {
+	k := processStack{process: p, stack: id}
 	if _, known := s.wanted[k]; known {
 		return
 	}
@@ -264,13 +261,21 @@ func (s *set) row(k key) uint32 {
 	return r
 }
 
-func (s *set) owner(t *ntconv.Thread) uint32 {
-	var o owner
+// processOf returns the process of a thread, nil if unknown.
+func processOf(t *ntconv.Thread) *ntconv.Process {
+	if t == nil {
+		return nil
+	}
+	return t.Process
+}
+
+func (s *set) owner(t *ntconv.Thread) uint32 { return s.ownerOf(processOf(t), t) }
+
+// ownerOf returns the number of a process and one of its threads, which may be nil.
+func (s *set) ownerOf(p *ntconv.Process, t *ntconv.Thread) uint32 {
+	o := owner{process: p}
 	if !s.pool.Drop[meters.LabelThreadID] {
 		o.thread = t
-	}
-	if t != nil {
-		o.process = t.Process
 	}
 	id, ok := s.ids[o]
 	if !ok {

@@ -142,6 +142,7 @@ func NewStream[T any](info *ntconv.Info, emit func(*Weighed[T]), o *StreamOption
 		settings.TypeName = o.TypeName
 	}
 	p := &meters.Tables{Drop: map[string]bool{}, Tags: &s.tags, Schemas: new(schema.Table)}
+	s.kinds = slices.DeleteFunc(slices.Clone(s.kinds), meters.OnlyTotals)
 	for _, k := range s.kinds {
 		spec := &meters.Specs()[k]
 		for _, key := range settings.Keys(spec) {

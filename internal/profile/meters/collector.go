@@ -25,6 +25,14 @@ type meter interface {
 	finish()
 }
 
+// An accepter is a meter that needs to know which of its samples are selected.
+type accepter interface {
+	// accepted borrows a selected sample.
+	accepted(f *Finished)
+	// remark says what readers of the profile must know about the values, "" if nothing.
+	remark() string
+}
+
 // RoleEnds is the first role of events that only end or describe the samples of earlier events.
 const RoleEnds uint8 = 64
 
@@ -76,10 +84,18 @@ type Place struct {
 
 	Selected bool
 	involved bool // another event of the sample is selected
+
+	process *ntconv.Process // of a sample without a thread
+	async   bool            // the sample is an async slice
 }
 
 // Process returns the process of the place, nil if unknown.
-func (p *Place) Process() *ntconv.Process { return processOf(p.Thread) }
+func (p *Place) Process() *ntconv.Process {
+	if p.Thread == nil {
+		return p.process
+	}
+	return processOf(p.Thread)
+}
 
 // processOf returns the process of a thread, nil if unknown.
 func processOf(t *ntconv.Thread) *ntconv.Process {
@@ -125,6 +141,9 @@ type Collector struct {
 
 	Epoch  func(*Place) uint32 // identifies the owners of the addresses; nil if they do not matter
 	Accept func(*Finished)     // receives selected samples, borrowed
+
+	accepter accepter      // meter, or nil
+	event    *ntconv.Event // for meter.input: an event with the schema
 
 	inputs  map[*schema.Schema]*meterInput
 	recent  [16]*meterInput // by the ID of the event, so that alternating events need no map
@@ -190,6 +209,7 @@ func NewCollector(s *Spec, p *Tables, info *ntconv.Info, o *Settings) *Collector
 	c.o = NewObservation(len(o.Columns(s)), len(keys))
 	c.kept = KeptTags(keys, p, o.Leaf(s))
 	c.meter = s.Meter(c)
+	c.accepter, _ = c.meter.(accepter)
 	return c
 }
 
@@ -207,13 +227,14 @@ func (c *Collector) input(e *ntconv.Event) *meterInput {
 		in = &meterInput{of: s}
 		c.inputs[s] = in
 		var fields []string
+		c.event = e
 		if in.role, fields = c.meter.input(s); in.role != 0 {
 			in.own = len(fields)
 			in.read, _ = s.Project(append(fields[:len(fields):len(fields)], c.settings.paths...)...)
 			in.values = make([]ntconv.Value, len(fields)+len(c.settings.paths))
 		}
 	}
-	*recent, c.last = in, in
+	*recent, c.last, c.event = in, in, nil
 	return in
 }
 
@@ -376,6 +397,9 @@ func (c *Collector) settle() {
 		case !f.selected && !f.Place.Selected && !f.Place.involved:
 		case c.settings.inWindow(f.Time, f.End):
 			c.Accept(f)
+			if c.accepter != nil {
+				c.accepter.accepted(f)
+			}
 			if f.lacks {
 				c.lacking.Add(f.Offset)
 			}
@@ -385,6 +409,14 @@ func (c *Collector) settle() {
 		c.release(f.Place)
 	}
 	c.done, c.Touched, c.involved, c.orphan = c.done[:0], c.Touched[:0], c.involved[:0], false
+}
+
+// Remark says what readers of the profile must know about the values, "" if nothing. Call it after Finish.
+func (c *Collector) Remark() string {
+	if c.accepter == nil {
+		return ""
+	}
+	return c.accepter.remark()
 }
 
 // Lost notes that events of a capture thread are missing.

@@ -38,5 +38,7 @@ const (
 	LabelSide          = "side"      // of sample.Requests: "server" or "client"
 	LabelRoute         = "route"     // of sample.Requests: the path that a server received
 	LabelStatus        = "status"
-	LabelRequest       = "request" // of sample.Requests: method and route, or host
+	LabelCategory      = "category" // of sample.Slices: category of a slice, or scope of a span
+	LabelAsync         = "async"    // of sample.Slices: "yes" for what does not belong to a thread
+	LabelRequest       = "request"  // of sample.Requests: method and route, or host
 )

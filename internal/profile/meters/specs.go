@@ -58,6 +58,9 @@ type Spec struct {
 
 	// Meter returns the state of the kind in one trace.
 	Meter func(c *Collector) meter
+	// Totals means that only totals are meaningful: a sample is the own time of a slice, which may be in several parts, so
+	// outputs of single samples do not have the kind.
+	Totals bool
 	// crosses means that the events of a sample may be of several threads, so their order matters.
 	crosses bool
 	// choose returns which sources of a kind to use, given their numbers of samples; nil means all.
@@ -97,7 +100,7 @@ var Specs = sync.OnceValue(func() *[sample.Count]Spec {
 	var table [sample.Count]Spec
 	for _, list := range [][]Spec{
 		sampleSpecs(), allocSpecs(), exceptionSpecs(), lockSpecs(), collectionSpecs(), compileSpecs(), queueSpecs(), requestSpecs(),
-		universalSpecs(), eventSpecs(),
+		universalSpecs(), sliceSpecs(), eventSpecs(),
 	} {
 		for _, s := range list {
 			if s.Meter != nil {

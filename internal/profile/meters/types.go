@@ -62,3 +62,6 @@ func matcher(k sample.Kind) func(*ntconv.Type) bool {
 	}
 	return func(*ntconv.Type) bool { return false }
 }
+
+// OnlyTotals reports whether a kind has only totals, and no single samples, see Spec.Totals.
+func OnlyTotals(k sample.Kind) bool { return Specs()[k].Totals }

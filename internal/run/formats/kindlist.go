@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
 )
@@ -43,11 +44,16 @@ func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 func (l *kindList) bindSamples(flags *pflag.FlagSet) {
 	l.several, l.samples = true, true
 	var docs []string
-	for _, k := range sample.All() {
+	for _, k := range singleKinds() {
 		docs = append(docs, k.String()+" ("+k.Doc()+")")
 	}
 	flags.Var(l, FlagKind, "kinds of samples, comma-separated: "+strings.Join(docs, ", ")+
 		", all (all but events), or auto: wall, cpu and imported")
+}
+
+// singleKinds returns the kinds that an output of single samples can have.
+func singleKinds() []sample.Kind {
+	return slices.DeleteFunc(sample.All(), meters.OnlyTotals)
 }
 
 // sampleKinds returns the kinds of samples of an output of single samples, nil for the default.
@@ -58,7 +64,7 @@ func (l *kindList) sampleKinds() []sample.Kind {
 	case l.each == nil:
 		return []sample.Kind{l.kind}
 	case len(l.each) == 0:
-		return slices.DeleteFunc(sample.All(), func(k sample.Kind) bool { return k == sample.Events })
+		return slices.DeleteFunc(singleKinds(), func(k sample.Kind) bool { return k == sample.Events })
 	}
 	return l.each
 }
@@ -79,6 +85,8 @@ func (l *kindList) Set(s string) error {
 			return errors.New("want one kind" + severalAdvice)
 		case err != nil:
 			return fmt.Errorf("want %s", l.Type())
+		case l.samples && meters.OnlyTotals(k):
+			return fmt.Errorf("%s has only totals, no single samples; ntconv top, view and to pprof show them", k)
 		case !slices.Contains(each, k):
 			each = append(each, k)
 		}
@@ -108,7 +116,9 @@ func (l *kindList) String() string {
 func (l *kindList) Type() string {
 	names := []string{sample.Auto.String()}
 	for _, k := range sample.All() {
-		names = append(names, k.String())
+		if !l.samples || !meters.OnlyTotals(k) {
+			names = append(names, k.String())
+		}
 	}
 	if l.several {
 		names = append(names, allKinds)

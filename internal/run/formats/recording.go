@@ -25,6 +25,7 @@ var recordings = [sample.Count]string{
 	sample.PageFaults: "record-trace --soft-page-faults --hard-page-faults (one-collect)",
 	sample.Requests: "dotnet-trace collect --providers Microsoft.AspNetCore.Hosting:0xffffffffffffffff:4," +
 		"System.Net.Http:0xffffffffffffffff:4,System.Threading.Tasks.TplEventSource:0x80:4",
+	sample.Slices: "",
 	sample.Events: "",
 }
 

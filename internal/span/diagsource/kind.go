@@ -50,6 +50,12 @@ func kindOf(s *schema.Schema) *kind {
 	return k
 }
 
+// Begins reports whether events of a schema may be the Start of an Activity.
+func Begins(s *schema.Schema) bool {
+	p := kindOf(s).phase
+	return p == phaseStart || p == phaseNamed
+}
+
 // phaseOf returns the phase of an event; name is the name in its payload, in UTF-16.
 func (k *kind) phaseOf(name []byte) phase {
 	if k.phase != phaseNamed {

@@ -11,6 +11,7 @@ import (
 // activityStarted opens a live span for an Activity: it only serves to find the active span and to collect events. The
 // decoder holds the data of the Activity.
 func (t *Tracker) activityStarted(e *ntconv.Event, s *span.Span) {
+	t.began(s)
 	key := spanKey{s.Process, s.Context}
 	if o := t.byID[key]; o != nil { // events with its labels came first
 		o.live = true
@@ -44,6 +45,7 @@ func (t *Tracker) activityEnded(e *ntconv.Event, s *span.Span) {
 
 // emitImported emits an imported span unchanged.
 func (t *Tracker) emitImported(s *span.Span) {
+	t.began(s)
 	if t.filter != nil {
 		t.filter.Add(s)
 		return

@@ -88,6 +88,7 @@ func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
 	o.ended, o.End = true, uint64(end)
 	t.flow(o, e, c)
 	if o.Thread == nil {
+		t.began(&o.Span)
 		t.emit(o) // no event of a thread can show that the slice is over
 		return
 	}
@@ -95,6 +96,7 @@ func (t *Tracker) addComplete(e *ntconv.Event, c *chromeevent.Event) {
 	t.encloseTies(o)
 	s := t.threadOf(o.Thread)
 	s.soonest = min(s.soonest, end)
+	t.began(&o.Span)
 }
 
 // beginSlice opens the span of a slice that another event ends.
@@ -119,6 +121,7 @@ func (t *Tracker) beginSlice(e *ntconv.Event, c *chromeevent.Event) {
 		t.ownFlow(o, e, c)
 	}
 	t.chrome.pairer.Begin(c, e.Thread, o.ref())
+	t.began(&o.Span)
 }
 
 // stepSlice adds an event to the span of an asynchronous slice, unless the event is only an end of an arrow.

@@ -30,6 +30,7 @@ func (t *Tracker) begin(e *ntconv.Event, r *role, p *schema.Pair) {
 	o.Attributes, dropped = t.attributes(o.Attributes, e, r)
 	o.DroppedAttributes += dropped
 	o.omit = t.opts.OmitExporter && (omit || r.http != "" && isExport(r.http, o.Attributes))
+	t.began(&o.Span)
 }
 
 // stop ends the span of a Stop event.

@@ -49,6 +49,10 @@ type Options struct {
 	// Active, if not nil, returns the span that was active on the thread of an event, for intervals of the runtime. It
 	// borrows the event. Nil selects the span that the events so far show.
 	Active func(*ntconv.Event) (span.Context, bool)
+	// Began, if not nil, receives each span at the event that begins it, with its parent and, if the event states it, its
+	// end. Spans whose begin is not recorded are only emitted. The span is borrowed, except one with FromChrome: it stays
+	// valid until it is emitted, and its ParentID changes if a later slice turns out to enclose it.
+	Began  func(*span.Span)
 	Report *ntconv.Report
 }
 
@@ -273,6 +277,34 @@ func (t *Tracker) addPair(e *ntconv.Event, r *role) {
 	default:
 		t.addInner(e, r)
 	}
+}
+
+// began passes on a span that has begun.
+func (t *Tracker) began(s *span.Span) {
+	if t.opts.Began != nil {
+		t.opts.Began(s)
+	}
+}
+
+// Bounds reports whether events with the type of e may begin spans, and whether they may end some.
+func (t *Tracker) Bounds(e *ntconv.Event) (begin, end bool) {
+	switch r := t.roleOf(e); r.use {
+	case useImported:
+		return true, false
+	case useActivity:
+		return diagsource.Begins(r.schema), true
+	case useRuntime:
+		return true, true
+	case useChrome:
+		phase, _ := chromeevent.Of(e.Type)
+		role := chromeevent.RoleOf(phase)
+		return phase == "" || role == chromeevent.RoleComplete || role == chromeevent.RoleBegin,
+			phase == "" || role == chromeevent.RoleEnd
+	case usePair: // labels can state an opcode for events of any type
+		_, phase := t.phase(e, r)
+		return phase == phaseStart, phase != phaseStart
+	}
+	return false, false
 }
 
 // IsBound reports whether the latest event begins or ends a span or an interval of the runtime, or contains an imported
