@@ -84,7 +84,7 @@ func (m *sliceMeter) pathOf(n *slice) *slicePath {
 	}
 	if p := m.open[parent]; p != nil {
 		up = m.pathOf(p)
-	} else if p := m.async.known[parent]; p != nil {
+	} else if p := m.async.resolved[parent]; p != nil {
 		up = p
 	}
 	n.path = m.paths.of(up, n.name)

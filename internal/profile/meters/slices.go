@@ -33,8 +33,8 @@ func sliceSpecs() []Spec {
 // A sliceMeter turns slices and spans into samples: the stack of a slice is the names of the slices around it, and its
 // value is its own time, without that of the slices in it. A tracker finds the slices and their parents.
 //
-//	slice of a thread   begin -> threadSlices.add    emit -> threadSlices.end
-//	any other span      begin -> enclose             emit -> pending, if its end is in the future -> endAsync
+//	slice of a thread   begin -> threadSlices.add    emit -> threadSlices.end -> sample
+//	any other span      begin                        emit -> asyncSlices.held -> resolve -> sample
 //
 // Time of a thread belongs to exactly one slice, so the values of a thread add up to the time that its slices cover. The
 // time of other spans is what no child of theirs covers, so it adds up to more if several were open at a time.
@@ -51,7 +51,7 @@ type sliceMeter struct {
 	overlap coverage // of the samples of async slices
 }
 
-// A slice is a slice or span whose end is not known so far, or in the future.
+// A slice is a slice or span that has no sample so far.
 type slice struct {
 	*Place
 	key, parent    span.Context
@@ -62,7 +62,11 @@ type slice struct {
 
 	thread *threadSlices // nil for an async slice
 	time   int64         // of a slice of a thread: its own, so far
-	inside               // of an async slice
+
+	// Of an async slice:
+	covered, until int64 // the time that its children cover, up to until
+	batch          int   // asyncSlices.batch when it ended
+	lost           bool  // its end is unknown
 }
 
 const unknownEnd = math.MaxInt64
@@ -70,7 +74,6 @@ const unknownEnd = math.MaxInt64
 func newSliceMeter(c *Collector) meter {
 	m := &sliceMeter{
 		c: c, open: map[span.Context]*slice{}, threads: map[*ntconv.Thread]*threadSlices{}, paths: newSlicePaths(),
-		async: newAsyncSlices(),
 	}
 	if !c.clock.Wall.IsZero() {
 		m.base = c.clock.Wall.UnixNano()
@@ -94,13 +97,9 @@ func (m *sliceMeter) input(*schema.Schema) (uint8, []string) {
 
 func (m *sliceMeter) see(r *reading) {
 	m.r = r
-	m.endPending(m.now())
 	m.spans.Add(r.Event)
 	m.r = nil
 }
-
-// now returns the time of the current event.
-func (m *sliceMeter) now() int64 { return bin.AddClamped(m.base, m.c.clock.Nanos(m.r.Time)) }
 
 // ticks returns the time of the first tick at or after a time in nanoseconds since 1970.
 func (m *sliceMeter) ticks(at int64) ntconv.Ticks {
@@ -114,9 +113,8 @@ func (m *sliceMeter) begin(s *span.Span) {
 	}
 }
 
-// maxSlices bounds the slices that are open at a time: those of the tracker, of its decoder of Activities, and those
-// with an end in the future.
-const maxSlices = 3 * maxIntervals
+// maxSlices bounds the slices that are open at a time: those of the tracker, and of its decoder of Activities.
+const maxSlices = 2 * maxIntervals
 
 // hold opens a slice at the current event.
 func (m *sliceMeter) hold(s *span.Span) *slice {
@@ -134,8 +132,7 @@ func (m *sliceMeter) hold(s *span.Span) *slice {
 		m.threadOf(s.Thread).add(m, n)
 		return n
 	}
-	n.Thread, n.async = nil, true
-	m.enclose(n)
+	n.Thread, n.async, n.until = nil, true, math.MinInt64
 	return n
 }
 
@@ -157,22 +154,24 @@ func (m *sliceMeter) emit(s *span.Span) {
 		}
 		n = m.hold(s) // its begin is not recorded
 	}
-	byEvent := n.end == unknownEnd && m.r != nil // the current event may be its end
+	unknown := s.Unfinished || s.Evidence == span.FromOTLP && s.End == 0
+	byEvent := n.end == unknownEnd && m.r != nil // the current event is its end
 	n.parent.ID, n.name = s.ParentID, s.Name
 	switch {
-	case s.Unfinished || s.Evidence == span.FromOTLP && s.End == 0:
+	case n.thread != nil && unknown:
 		m.lose(n)
-		return
 	case n.thread != nil:
 		n.end = int64(s.End)
 		n.thread.end(m, n)
 		m.complete(n, n.time, byEvent)
 	default:
-		if n.end = max(int64(s.End), n.start); m.r != nil && n.end > m.now() {
-			m.async.push(m, n)
-			return
+		m.forget(n)
+		if n.end, n.lost = max(int64(s.End), n.start), unknown; unknown {
+			n.end = n.start
+		} else if byEvent {
+			m.c.involve(n.Place)
 		}
-		m.endAsync(n, byEvent)
+		m.holdAsync(n)
 	}
 }
 
@@ -194,15 +193,14 @@ func (m *sliceMeter) complete(n *slice, own int64, byEvent bool) {
 	m.c.complete(n.Place, end).alone = true
 }
 
-// lose ends a slice without a sample, because its end is unknown.
+// lose ends a slice of a thread without a sample, because its end is unknown.
 func (m *sliceMeter) lose(n *slice) {
-	m.pathOf(n) // for the slices in it
+	for x := range n.thread.within(n) {
+		m.pathOf(x) // it is emitted later
+	}
 	reason := cutEdge
 	if m.r != nil {
 		reason = cutLimit
-	}
-	if n.async {
-		m.leave(n, n.start)
 	}
 	m.forget(n)
 	m.c.drop(n.Place, reason)
@@ -246,9 +244,9 @@ func (m *sliceMeter) removed(list []ntconv.ThreadSeq) {
 // Finish implements meter.
 func (m *sliceMeter) finish() {
 	m.spans.Finish()
-	m.endPending(math.MaxInt64)
+	m.resolve(true)
 	for _, n := range m.open { // without a valid ID, so the tracker has not emitted them
-		m.lose(n)
+		m.c.drop(n.Place, cutEdge)
 	}
 }
 

@@ -1,7 +1,8 @@
 package meters
 
 import (
-	"container/heap"
+	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -38,11 +39,26 @@ func (t *threadSlices) add(m *sliceMeter, n *slice) {
 	t.open = slices.Insert(t.open, at, n)
 }
 
-// end gives a slice its time, when its end is known.
+// end gives a slice its time, when its end is known. It takes the time of slices in it whose end is not known: most of
+// them never end, and then have no sample.
 func (t *threadSlices) end(m *sliceMeter, n *slice) {
 	t.advance(m, n.end)
-	for i := len(t.open) - 1; i >= 0 && t.open[i] != n; i-- {
-		m.pathOf(t.open[i]) // a slice that ends at the same time may be emitted later
+	for x := range t.within(n) {
+		m.pathOf(x) // it is emitted later
+		if x.end == unknownEnd {
+			n.time, x.time = n.time+x.time, 0
+		}
+	}
+}
+
+// within returns the slices that have begun after an open one and are still open, innermost first.
+func (t *threadSlices) within(n *slice) iter.Seq[*slice] {
+	return func(yield func(*slice) bool) {
+		for _, x := range slices.Backward(t.open) {
+			if x == n || !yield(x) {
+				return
+			}
+		}
 	}
 }
 
@@ -62,132 +78,91 @@ func (t *threadSlices) advance(m *sliceMeter, until int64) {
 	t.at = max(t.at, until)
 }
 
-// inside is the time of an async slice that its children cover.
-type inside struct {
-	up      *slice // the parent, while both are open
-	waiting int    // index in asyncSlices.waiting[parent] plus 1, if the parent has not begun
-	ended   bool
-
-	children int   // that are open
-	since    int64 // children > 0: the time since which some are
-	covered  int64
-}
-
-// An asyncSlices holds what async slices need beyond their begin and their end.
+// An asyncSlices holds the async slices that have ended, until their parents and children are known. Spans of OTLP are
+// recorded at their ends, so a parent usually follows its children.
 type asyncSlices struct {
-	pending sliceHeap                   // with an end in the future
-	waiting map[span.Context][]*slice   // whose parent has not begun, by the parent
-	known   map[span.Context]*slicePath // of the latest slices that have ended, for children that begin later
-	recent  []span.Context              // keys of known, in a ring
-	next    int
+	held     []*slice
+	batch    int // number of earlier batches
+	resolved map[span.Context]*slicePath
 }
 
-// maxEndedSlices is the number of async slices that have ended and can still be parents.
-const maxEndedSlices = 1 << 13
+// maxHeld limits the async slices that are held. Beyond it, all are resolved whose parent is known or did not appear
+// while as many followed.
+const maxHeld = 1 << 17
 
-func newAsyncSlices() asyncSlices {
-	return asyncSlices{waiting: map[span.Context][]*slice{}, known: map[span.Context]*slicePath{}}
+// cover notes that a child of an async slice is open for a time. Call it in the order of from.
+func (n *slice) cover(from, to int64) {
+	from, to = max(from, n.start, n.until), min(to, n.end)
+	if to > from {
+		n.covered += to - from
+		n.until = to
+	}
 }
 
-// enclose connects an async slice that begins with its parent, and with the children that have begun before it: they may
-// be of another process, whose clock differs.
-func (m *sliceMeter) enclose(n *slice) {
-	if up := m.open[n.parent]; up != nil && up != n && up.async {
-		n.up = up
-		up.enter(n.start)
-	} else if n.parent.ID != (span.ID{}) {
-		list := append(m.async.waiting[n.parent], n)
-		m.async.waiting[n.parent] = list
-		n.waiting = len(list)
+// holdAsync holds an async slice that has ended.
+func (m *sliceMeter) holdAsync(n *slice) {
+	n.batch = m.async.batch
+	m.async.held = append(m.async.held, n)
+	if len(m.async.held) >= maxHeld {
+		m.resolve(false)
 	}
-	for _, child := range m.async.waiting[n.key] {
-		child.waiting, child.up = 0, n
-		n.enter(max(child.start, n.start))
-	}
-	delete(m.async.waiting, n.key)
 }
 
-// enter notes that a child has begun.
-func (n *slice) enter(at int64) {
-	if n.children == 0 {
-		n.since = max(at, n.start)
+// resolve emits the async slices that are held. If the trace goes on, those stay whose parent may follow.
+func (m *sliceMeter) resolve(all bool) {
+	held := m.async.held
+	slices.SortStableFunc(held, func(a, b *slice) int { return cmp.Compare(a.start, b.start) })
+	for _, n := range held {
+		m.open[n.key] = n
 	}
-	n.children++
-}
-
-// leave notes that an async slice has ended, for its parent.
-func (m *sliceMeter) leave(n *slice, at int64) {
-	n.ended = true
-	if n.waiting > 0 {
-		list := m.async.waiting[n.parent]
-		last := list[len(list)-1]
-		list[n.waiting-1], last.waiting = last, n.waiting
-		if list = list[:len(list)-1]; len(list) == 0 {
-			delete(m.async.waiting, n.parent)
-		} else {
-			m.async.waiting[n.parent] = list
-		}
-		n.waiting = 0
-	}
-	if up := n.up; up != nil && !up.ended {
-		if up.children--; up.children == 0 {
-			up.covered += max(0, at-up.since)
+	var rest []*slice
+	for _, n := range held {
+		if !all && m.awaits(n) {
+			rest = append(rest, n)
+		} else if up := m.open[n.parent]; up != nil && up != n && up.async {
+			up.cover(n.start, n.end)
 		}
 	}
-	n.up = nil
-}
-
-// endAsync ends an async slice at n.end.
-func (m *sliceMeter) endAsync(n *slice, byEvent bool) {
-	if n.children > 0 {
-		n.covered += max(0, n.end-n.since)
+	waits := map[*slice]bool{}
+	for _, n := range rest {
+		waits[n] = true
 	}
-	m.async.remember(n.key, m.pathOf(n))
-	m.leave(n, n.end)
-	m.complete(n, max(0, n.end-n.start-n.covered), byEvent)
-}
-
-// remember keeps the path of a slice that has ended.
-func (a *asyncSlices) remember(key span.Context, path *slicePath) {
-	a.known[key] = path
-	if len(a.recent) < maxEndedSlices {
-		a.recent = append(a.recent, key)
-		return
+	resolved := map[span.Context]*slicePath{}
+	for _, n := range held {
+		if !waits[n] {
+			resolved[n.key] = m.pathOf(n)
+		}
 	}
-	delete(a.known, a.recent[a.next])
-	a.recent[a.next] = key
-	a.next = (a.next + 1) % maxEndedSlices
-}
-
-// push holds a slice until its end. The one that ends first gives way if there are too many.
-func (a *asyncSlices) push(m *sliceMeter, n *slice) {
-	if len(a.pending) >= maxIntervals {
-		m.endAsync(heap.Pop(&a.pending).(*slice), false)
+	for _, n := range held {
+		switch {
+		case waits[n]:
+		case n.lost:
+			m.forget(n)
+			m.c.drop(n.Place, cutEdge)
+		default:
+			m.complete(n, max(0, n.end-n.start-n.covered), false)
+		}
 	}
-	heap.Push(&a.pending, n)
-}
-
-// endPending ends the async slices whose end is not after a time.
-func (m *sliceMeter) endPending(now int64) {
-	for len(m.async.pending) > 0 && m.async.pending[0].end <= now {
-		m.endAsync(heap.Pop(&m.async.pending).(*slice), false)
+	for _, n := range rest {
+		m.forget(n)
 	}
+	m.async.held, m.async.resolved = rest, resolved
+	m.async.batch++
 }
 
-// A sliceHeap is a heap of slices by their end.
-type sliceHeap []*slice
-
-func (h sliceHeap) Len() int           { return len(h) }
-func (h sliceHeap) Less(i, k int) bool { return h[i].end < h[k].end }
-func (h sliceHeap) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
-func (h *sliceHeap) Push(x any)        { *h = append(*h, x.(*slice)) }
-
-func (h *sliceHeap) Pop() any {
-	last := len(*h) - 1
-	n := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return n
+// awaits reports whether the parent of a slice, or one of those around it, may follow.
+func (m *sliceMeter) awaits(n *slice) bool {
+	for range maxSliceDepth {
+		up := m.open[n.parent]
+		switch {
+		case up != nil && up.end == unknownEnd:
+			return false
+		case up == nil:
+			return n.parent.ID != span.ID{} && m.async.resolved[n.parent] == nil && n.batch == m.async.batch
+		}
+		n = up
+	}
+	return false
 }
 
 // A coverage is the time that is in at least one of many intervals.

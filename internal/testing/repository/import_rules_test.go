@@ -63,8 +63,8 @@ var importRules = append(groupRules, []importRule{
 	},
 
 	// Formats. A user of one of them compiles neither the others nor the command line, and only the named modules.
-	exporterRule("./exporters/pprof", "./internal/files/...", "./internal/profile/...", "./sample", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
-	exporterRule("./exporters/folded", "./internal/files/spool", "./internal/profile/...", "./sample"),
+	exporterRule("./exporters/pprof", "./internal/files/...", "./internal/profile/...", "./internal/span/...", "./sample", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
+	exporterRule("./exporters/folded", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample"),
 	exporterRule("./exporters/chrome", timelines...),
 	exporterRule("./exporters/speedscope", timelines...),
 	exporterRule("./exporters/firefox", timelines...),
@@ -160,7 +160,7 @@ var groupRules = []importRule{
 	groupRule("symbols", "which function an address belongs to depends on files of programs, not on formats of traces or on the command",
 		"./symbol", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/...", "github.com/ianlancetaylor/demangle", "github.com/klauspost/compress/...", "github.com/ulikunitz/xz/...", "golang.org/x/sys/..."),
 	groupRule("span", "spans are made of events of any source, whatever is made of them", "./schema", "./internal/data/...", "./internal/events/..."),
-	groupRule("profile", "samples are made of events of any source, whatever is made of them", "./sample", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "github.com/google/pprof/profile", "golang.org/x/sys/..."),
+	groupRule("profile", "samples are made of events of any source, and of the spans that events form, whatever is made of them", "./sample", "./schema", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/span/...", "github.com/google/pprof/profile", "golang.org/x/sys/..."),
 	groupRule("timeline", "a trace is arranged in one way for all viewers: formats encode the items, and names come from the Namer",
 		"./sample", "./schema", "./track", "./internal/data/...", "./internal/events/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/..."),
 	groupRule("select", "which events are selected depends neither on a format nor on the command", "./schema", "./internal/data/...", "./internal/events/...", "./internal/span/..."),
