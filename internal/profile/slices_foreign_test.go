@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ntconv/ntconv/importers/otlp"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
@@ -198,4 +200,101 @@ func totalsByName(p *profile.Profile) map[string]int64 {
 		}
 	}
 	return totals
+}
+
+// A sweptSpan is a span of OTLP as JSON, see the requests of the recordings with spans.
+type sweptSpan struct {
+	TraceID  string `json:"traceId"`
+	ID       string `json:"spanId"`
+	ParentID string `json:"parentSpanId"`
+	Name     string `json:"name"`
+	From     uint64 `json:"startTimeUnixNano,string"` // times before 1970 are negative numbers modulo 2^64
+	To       uint64 `json:"endTimeUnixNano,string"`
+}
+
+// own returns the time of a span that none of its children covers, counted in the pieces between all begins and ends.
+func (s *sweptSpan) own(all []sweptSpan) (nanos int64) {
+	from, to := int64(s.From), int64(s.To)
+	cuts := []int64{from, to}
+	var children []*sweptSpan
+	for i := range all {
+		if c := &all[i]; c.TraceID == s.TraceID && c.ParentID == s.ID {
+			children = append(children, c)
+			cuts = append(cuts, min(max(int64(c.From), from), to), min(max(int64(c.To), from), to))
+		}
+	}
+	slices.Sort(cuts)
+	for i := 1; i < len(cuts); i++ {
+		inside := func(c *sweptSpan) bool { return int64(c.From) <= cuts[i-1] && int64(c.To) >= cuts[i] }
+		if !slices.ContainsFunc(children, inside) {
+			nanos += cuts[i] - cuts[i-1]
+		}
+	}
+	return nanos
+}
+
+// The own time of spans by name is the time that no child of theirs covers, in the recordings whose spans the program
+// itself exported.
+func TestSpanTime(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(corpus.Shared(t, "data", "otel"), "*.otlp.json.zst"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	concurrent := 0
+	for _, path := range files {
+		var file struct {
+			Requests []struct {
+				ResourceSpans []struct {
+					ScopeSpans []struct {
+						Spans []sweptSpan `json:"spans"`
+					} `json:"scopeSpans"`
+				} `json:"resourceSpans"`
+			} `json:"requests"`
+		}
+		if err := json.Unmarshal(corpus.Read(t, path), &file); err != nil {
+			t.Fatal(path, err)
+		}
+		var all []sweptSpan
+		for _, r := range file.Requests {
+			for _, rs := range r.ResourceSpans {
+				for _, ss := range rs.ScopeSpans {
+					all = append(all, ss.Spans...)
+				}
+			}
+		}
+		if len(all) == 0 {
+			continue // only metrics
+		}
+		want, got := map[string][2]int64{}, map[string][2]int64{}
+		for i := range all {
+			name := cmp.Or(all[i].Name, "(no name)")
+			w := want[name]
+			want[name] = [2]int64{w[0] + 1, w[1] + all[i].own(all)}
+		}
+		src, err := otlp.New(bytes.NewReader(corpus.Read(t, strings.TrimSuffix(path, ".json.zst")+".binpb")), nil)
+		if err != nil {
+			t.Fatal(path, err)
+		}
+		p, _ := slicesOf(t, src)
+		for s := range p.Samples() {
+			name := s.Frames[0].Func.Name
+			g := got[name]
+			got[name] = [2]int64{g[0] + s.Values[0], g[1] + s.Values[1]}
+		}
+		for name := range want {
+			if got[name] != want[name] {
+				t.Errorf("%s: %s: number and own time %v, want %v", filepath.Base(path), name, got[name], want[name])
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %d names, want %d", filepath.Base(path), len(got), len(want))
+		}
+		if strings.Contains(p.Estimate.String(), "because several were open at a time") {
+			concurrent++
+		}
+		t.Logf("%s: %d spans, %s", filepath.Base(path), len(all), p.Estimate)
+	}
+	if concurrent == 0 {
+		t.Error("no recording has concurrent spans")
+	}
 }
