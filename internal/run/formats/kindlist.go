@@ -26,6 +26,9 @@ const allKinds = "all"
 // severalAdvice is the next step if a command shows only one kind.
 const severalAdvice = "; ntconv view shows several, ntconv to pprof writes several"
 
+// totalsAdvice is the reason why an output of single samples cannot have a kind, and the next step.
+const totalsAdvice = " has only totals, no single samples; ntconv view shows them, ntconv to pprof writes them"
+
 // bind defines the flag.
 func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 	l.several = several
@@ -86,7 +89,7 @@ func (l *kindList) Set(s string) error {
 		case err != nil:
 			return fmt.Errorf("want %s", l.Type())
 		case l.samples && meters.OnlyTotals(k):
-			return fmt.Errorf("%s has only totals, no single samples; ntconv top, view and to pprof show them", k)
+			return errors.New(k.String() + totalsAdvice)
 		case !slices.Contains(each, k):
 			each = append(each, k)
 		}
