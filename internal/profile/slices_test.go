@@ -154,3 +154,56 @@ func sliceTotals(p *profile.Profile) (count, time, async int64) {
 	}
 	return count, time, async
 }
+
+// A slice of a known stack needs no memory of its own.
+func TestSliceAllocations(t *testing.T) {
+	src := chromeSource(t, `[{"ph":"X","pid":1,"tid":2,"ts":0,"dur":10,"name":"a"},{"ph":"X","pid":1,"tid":2,"ts":1,"dur":4,"name":"b"},
+		{"ph":"B","pid":1,"tid":2,"ts":6,"name":"c"},{"ph":"E","pid":1,"tid":2,"ts":8}]`)
+	var events []*ntconv.Event
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind == ntconv.KindEvent {
+			events = append(events, e.Clone())
+		}
+	}
+	b := profile.New(src.Info(), nil, &profile.Options{Kind: sample.Slices})
+	if n := testing.AllocsPerRun(1000, func() {
+		for _, e := range events {
+			b.Add(e)
+			e.Time += 20_000
+		}
+	}); n != 0 {
+		t.Errorf("%g allocations per round of %d events", n, len(events))
+	}
+	count, time, _ := sliceTotals(b.Finish())
+	if count != 3*1001 || time != 10_000*1001 {
+		t.Errorf("%d slices, %d ns", count, time)
+	}
+}
+
+// BenchmarkSlices measures the kind slices on nested slices of four threads.
+func BenchmarkSlices(b *testing.B) {
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, `,{"ph":"X","pid":1,"tid":%d,"ts":%d,"dur":%d,"name":"f%d"}`, i%4, 3*i, 1+i%11, i%41)
+	}
+	src := chromeSource(b, "["+text.String()[1:]+"]")
+	var events []*ntconv.Event
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		events = append(events, e.Clone())
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		p := profile.New(src.Info(), nil, &profile.Options{Kind: sample.Slices})
+		for _, e := range events {
+			p.Add(e)
+		}
+		p.Finish()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(events)), "ns/event")
+}

@@ -49,6 +49,7 @@ type sliceMeter struct {
 	async   asyncSlices
 	paths   slicePaths
 	overlap coverage // of the samples of async slices
+	free    []*slice
 }
 
 // A slice is a slice or span that has no sample so far.
@@ -60,8 +61,9 @@ type slice struct {
 	start, end     int64 // nanoseconds since 1970; end is unknownEnd until it is known
 	path           *slicePath
 
-	thread *threadSlices // nil for an async slice
-	time   int64         // of a slice of a thread: its own, so far
+	thread      *threadSlices // nil for an async slice
+	time        int64         // of a slice of a thread: its own, so far
+	done, spent bool          // see recycle
 
 	// Of an async slice:
 	covered, until int64 // the time that its children cover, up to until
@@ -116,9 +118,21 @@ func (m *sliceMeter) begin(s *span.Span) {
 // maxSlices bounds the slices that are open at a time: those of the tracker, and of its decoder of Activities.
 const maxSlices = 2 * maxIntervals
 
+// take returns an empty slice, if possible in the memory of an earlier one of a thread.
+func (m *sliceMeter) take() *slice {
+	last := len(m.free) - 1
+	if last < 0 {
+		return new(slice)
+	}
+	n := m.free[last]
+	m.free = m.free[:last]
+	return n
+}
+
 // hold opens a slice at the current event.
 func (m *sliceMeter) hold(s *span.Span) *slice {
-	n := &slice{
+	n := m.take()
+	*n = slice{
 		Place: m.c.holdAt(m.r, m.ticks(int64(s.Start))), key: keyOf(s, s.ID), parent: keyOf(s, s.ParentID),
 		name: s.Name, category: s.Scope.Name, start: int64(s.Start), end: unknownEnd,
 	}
@@ -178,19 +192,18 @@ func (m *sliceMeter) emit(s *span.Span) {
 // complete emits the sample of a slice. byEvent means that the current event ends it.
 func (m *sliceMeter) complete(n *slice, own int64, byEvent bool) {
 	n.Stack = m.pathOf(n).frames()
-	m.forget(n)
 	o := m.c.observation()
 	o.Values[0], o.Values[1] = 1, own
 	o.tag(0, n.category)
 	if n.async {
 		o.tag(1, "yes")
 	}
-	end := m.ticks(n.end)
-	if byEvent {
+	if end := m.ticks(n.end); byEvent {
 		m.c.emit(n.Place, end)
-		return
+	} else {
+		m.c.complete(n.Place, end).alone = true
 	}
-	m.c.complete(n.Place, end).alone = true
+	m.forget(n)
 }
 
 // lose ends a slice of a thread without a sample, because its end is unknown.
@@ -202,15 +215,23 @@ func (m *sliceMeter) lose(n *slice) {
 	if m.r != nil {
 		reason = cutLimit
 	}
-	m.forget(n)
 	m.c.drop(n.Place, reason)
+	m.forget(n)
 }
 
 func (m *sliceMeter) forget(n *slice) {
 	if m.open[n.key] == n {
 		delete(m.open, n.key)
 	}
-	n.of = nil
+	n.of, n.done = nil, true
+	m.recycle(n)
+}
+
+// recycle allows a slice of a thread to be used again, once it has a sample and its thread has no time for it.
+func (m *sliceMeter) recycle(n *slice) {
+	if n.done && n.spent {
+		m.free = append(m.free, n)
+	}
 }
 
 // isTotal reports whether a slice is one of those that clang -ftime-trace adds for the totals of its slices by name. They

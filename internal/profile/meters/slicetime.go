@@ -69,6 +69,8 @@ func (t *threadSlices) advance(m *sliceMeter, until int64) {
 		if n.end <= t.at {
 			m.pathOf(n)
 			t.open = t.open[:len(t.open)-1]
+			n.spent = true
+			m.recycle(n)
 			continue
 		}
 		to := min(until, n.end)
@@ -137,8 +139,8 @@ func (m *sliceMeter) resolve(all bool) {
 		switch {
 		case waits[n]:
 		case n.lost:
-			m.forget(n)
 			m.c.drop(n.Place, cutEdge)
+			m.forget(n)
 		default:
 			m.complete(n, max(0, n.end-n.start-n.covered), false)
 		}
