@@ -2,6 +2,7 @@ package profile_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -206,4 +207,69 @@ func BenchmarkSlices(b *testing.B) {
 		p.Finish()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(events)), "ns/event")
+}
+
+// A slice is selected if one of its events is.
+func TestSelectedSlices(t *testing.T) {
+	for _, text := range []string{
+		`{"ph":"B","pid":1,"tid":2,"ts":0,"name":"a"},{"ph":"E","pid":1,"tid":2,"ts":8}`,
+		`{"ph":"b","id":1,"pid":1,"tid":2,"ts":0,"name":"a"},{"ph":"e","id":1,"pid":1,"tid":2,"ts":8,"name":"a"}`,
+	} {
+		for selected := range 3 {
+			src := chromeSource(t, "["+text+"]")
+			b := profile.New(src.Info(), nil, &profile.Options{Kind: sample.Slices})
+			n := 0
+			for e, err := range ntconv.Events(src) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.Watch(e)
+				if e.Kind == ntconv.KindEvent {
+					if n == selected {
+						b.Add(e)
+					}
+					n++
+				}
+			}
+			count, time, async := sliceTotals(b.Finish())
+			if want := int64(1 - selected/2); count+async != want || count > 0 && time != 8000 {
+				t.Errorf("%s: event %d selected: %d slices, %d ns, want %d", text, selected, count+async, time, want)
+			}
+		}
+	}
+}
+
+// A span that is recorded at its end finds its parents, which are recorded after it, however many spans there are.
+func TestManySpans(t *testing.T) {
+	var spans strings.Builder
+	span := func(trace, id, parent, from, to int, name string) {
+		fmt.Fprintf(&spans, `,{"traceId":"%032x","spanId":"%016x","parentSpanId":"%016x","startTimeUnixNano":"%d","endTimeUnixNano":"%d","name":"%s"}`,
+			trace, id, parent, from, to, name)
+	}
+	const traces = 70_000
+	for i := 1; i <= traces; i++ {
+		at := 1767225600_000000000 + i*100
+		span(i, 3*i, 3*i-1, at+20, at+30, "query")
+		span(i, 3*i-1, 3*i-2, at+10, at+40, "handler")
+		if i > 1 { // the root of the trace before, so that traces overlap
+			span(i-1, 3*(i-1)-2, 0, at-100, at+50, "GET")
+		}
+	}
+	src, err := otlp.New(strings.NewReader(`{"resourceSpans":[{"scopeSpans":[{"spans":[`+spans.String()[1:]+`]}]}]}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := slicesOf(t, src)
+	got := map[string]int64{}
+	for s := range p.Samples() {
+		names := make([]string, 0, len(s.Frames))
+		for _, f := range slices.Backward(s.Frames) {
+			names = append(names, f.Func.Name)
+		}
+		got[strings.Join(names, ";")] += s.Values[0]
+	}
+	want := map[string]int64{"GET": traces - 1, "GET;handler": traces - 1, "GET;handler;query": traces - 1, "handler": 1, "handler;query": 1}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
 }
