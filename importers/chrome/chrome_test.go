@@ -120,18 +120,36 @@ func TestV8(t *testing.T) {
 	checkReport(t, report, nil)
 }
 
-// TestClangDate reads the date that clang writes. The clock of a file without one counts from 1970.
-func TestClangDate(t *testing.T) {
-	for tail, want := range map[string]time.Time{
-		`,"beginningOfTime":1669000000000000}`: time.Unix(1669000000, 1_200_000),
-		`}`:                                    time.Unix(0, 1_200_000),
+// TestDates reads the dates that programs state. A file that states none has none, unless its clock is the time since
+// 1970.
+func TestDates(t *testing.T) {
+	for _, c := range []struct {
+		ts   string
+		tail string
+		want time.Time
+	}{
+		{"1200", `,"beginningOfTime":1669000000000000`, time.Unix(1669000000, 1_200_000)},
+		{"1200", `,"baseTimeNanoseconds":1735632360000000000`, time.Unix(1735632360, 1_200_000)},
+		{"1200", `,"metadata":{"profile_start_ts":1669000000000}`, time.Unix(1669000000, 1_200_000)},
+		{"1200", `,"metadata":{"startTime":"2024-05-06T07:08:09.5Z"}`, time.Date(2024, 5, 6, 7, 8, 9, 500e6, time.UTC)},
+		{"1200", ``, time.Time{}},
+		{"1700000000000001.5", ``, time.Unix(1700000000, 1500)},
+		{"946684799999999", ``, time.Time{}},
+		{"946684800000000", ``, time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{"4102444800000000", ``, time.Time{}},
+		{"1700000000000000", `,"baseTimeNanoseconds":5`, time.Unix(1700000000, 5)},
+		{"-3", `,"baseTimeNanoseconds":-5`, time.Time{}},
 	} {
-		events, info, report, err := read(t, []byte(`{"traceEvents":[{"pid":1,"tid":2,"ph":"X","ts":1200,"dur":5,"name":"Source"}]`+tail), chrome.Limits{})
+		text := `{"traceEvents":[{"pid":1,"tid":2,"ph":"X","ts":` + c.ts + `,"dur":5,"name":"Source"}]` + c.tail + `}`
+		events, info, report, err := read(t, []byte(text), chrome.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := info.Clock.Time(events[len(events)-1].Time); !at.Equal(want) {
-			t.Errorf("%s: event at %v, want %v", tail, at, want)
+		if at := info.Clock.Time(events[len(events)-1].Time); !at.Equal(c.want) {
+			t.Errorf("%s: event at %v, want %v", text, at, c.want)
+		}
+		if at := info.Clock.Nanos(events[len(events)-1].Time); c.want.IsZero() && at != 0 {
+			t.Errorf("%s: event %d ns after the start", text, at)
 		}
 		checkReport(t, report, nil)
 	}
