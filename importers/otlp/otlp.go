@@ -38,7 +38,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/data/unixtime"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/span"
 )
@@ -126,7 +126,7 @@ func (s *source) describe() {
 		start = max(0, int64(s.ahead.Start))
 	}
 	s.info = ntconv.Info{Format: "otlp", PointerSize: 8, Clock: ntconv.Clock{Freq: 1e9}}
-	if !recording.IsUndated(start) {
+	if !unixtime.IsUndated(start) {
 		wall := time.Unix(0, start).UTC().Truncate(time.Millisecond)
 		s.info.Clock.Tick, s.info.Clock.Wall = ntconv.Ticks(wall.UnixNano()), wall
 	}

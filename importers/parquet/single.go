@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/data/unixtime"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
@@ -110,7 +110,7 @@ func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
 // event, because viewers count from it. It is unknown if the times are those of a trace without a date.
 func nanosInfo(first int64) ntconv.Info {
 	info := ntconv.Info{Format: "parquet", PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second)}}
-	if !recording.IsUndated(first) {
+	if !unixtime.IsUndated(first) {
 		wall := time.Unix(0, first).UTC().Truncate(time.Millisecond)
 		info.Clock.Tick, info.Clock.Wall = ntconv.Ticks(wall.UnixNano()), wall
 	}

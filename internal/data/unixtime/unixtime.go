@@ -1,4 +1,5 @@
-package recording
+// Package unixtime decides whether nanoseconds since 1970 are a date.
+package unixtime
 
 import "time"
 
