@@ -213,7 +213,7 @@ func (t *Tracker) endComplete(e *ntconv.Event) {
 func outlast(o *open) {
 	x := o.links[chainThread].next
 	for n := 0; x != nil && n < maxWalk; n++ {
-		if x.ParentID == o.ID && !x.ended {
+		if x.ParentID == o.ID && x.MadeID && !x.ended {
 			x.ParentID = o.ParentID
 		}
 		x = x.links[chainThread].next
