@@ -126,7 +126,7 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	if d.samples == nil && d.nodes == nil && e.Name != "Profile" && d.end == nil {
 		l.thread(e.PID, e.TID)
 		l.first = min(l.first, at)
-		return l.add(l.events, at, recordEvent, offset, value)
+		return l.add(l.events, spool.Key{Time: at}, recordEvent, offset, value)
 	}
 	key := string(e.PID) + "/" + string(e.ID.Text)
 	if e.Name == "CpuProfile" { // a complete profile
@@ -216,7 +216,7 @@ func (l *loader) v8Sample(p *v8Profile, s *v8Sample) error {
 func (l *loader) flushProfile(p *v8Profile) error {
 	if p.begin != nil {
 		l.first = min(l.first, p.at)
-		return l.add(l.events, p.at, recordEvent, p.offset, p.begin)
+		return l.add(l.events, spool.Key{Time: p.at}, recordEvent, p.offset, p.begin)
 	}
 	if !p.hasHeld {
 		return nil
