@@ -120,6 +120,20 @@ func TestV8(t *testing.T) {
 	checkReport(t, report, nil)
 }
 
+// TestV8WithoutBegin reads chunks of a profile that began before the file. V8 writes a chunk after its samples, so the
+// last sample of the first chunk is at its ts. Samples of nodes that a missing chunk defines are counted.
+func TestV8WithoutBegin(t *testing.T) {
+	const chunk = `{"ph":"P","cat":"v8","name":"ProfileChunk","id":"0x3","pid":1,"tid":2,"ts":%s,"args":{"data":{"cpuProfile":{%s"samples":[%s]},"timeDeltas":[%s]}}}`
+	text := "[" + fmt.Sprintf(chunk, "1000", "", "8,8,2", "10,10,10") + "," +
+		fmt.Sprintf(chunk, "2000", `"nodes":[{"id":9,"parent":2,"callFrame":{"functionName":"f"}}],`, "9,8,9", "20,10,10") + "]"
+	events, _, report, err := read(t, []byte(text), chrome.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEvents(t, events, []string{`1020000  1/2  cpu [f] Value=10 samples=1 wall=10000`, `1040000  1/2  cpu [f] Value=10 samples=1 wall=10000`})
+	checkReport(t, report, map[ntconv.Code]uint64{ntconv.CodeRowSkipped: 4})
+}
+
 // TestDates reads the dates that programs state. A file that states none has none, unless its clock is the time since
 // 1970.
 func TestDates(t *testing.T) {

@@ -17,7 +17,8 @@ import (
 // A v8Profile is a V8 profile while its events are read. A Profile event begins it, ProfileChunk events add nodes and
 // samples.
 type v8Profile struct {
-	number int // index in loader.profileList plus 1
+	number int  // index in loader.profileList plus 1
+	whole  bool // the file contains its begin; otherwise nodes may be undefined, because earlier chunks are missing
 	tree   *tree
 	thread uint64 // index in loader.list
 	now    int64  // time of the latest sample in nanoseconds
@@ -137,7 +138,11 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 		p = &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread(e.PID, e.TID)], now: at}
 		l.v8[key] = p
 		l.profileList = append(l.profileList, p)
+		if e.Name == "ProfileChunk" {
+			p.now = at - sumOf(d.deltas) // V8 writes a chunk after its samples
+		}
 	}
+	p.whole = p.whole || e.Name != "ProfileChunk"
 	if start, ok := nanos(d.start); ok {
 		p.now = start
 	}
@@ -147,6 +152,17 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	}
 	p.begin = nil
 	return l.profileData(p, &d, offset)
+}
+
+// sumOf returns the sum of times in microseconds, in nanoseconds.
+func sumOf(deltas []byte) (sum int64) {
+	for v := range jsonio.EachElement(deltas) {
+		if m, ok := chromeevent.ParseMicros(v); ok {
+			n, _ := m.Round()
+			sum = min(max(sum+n, -chromeevent.MaxNanos), chromeevent.MaxNanos)
+		}
+	}
+	return sum
 }
 
 // profileData adds the nodes and samples of an event to a profile.
@@ -228,10 +244,17 @@ func (l *loader) flushProfile(p *v8Profile) error {
 	return l.emit(p, weight)
 }
 
-// emit adds the record of the held sample. Idle samples have no record.
+// emit adds the record of the held sample. Idle samples have no record. Neither have those of nodes that a missing chunk
+// defines: whether the thread was idle is unknown.
 func (l *loader) emit(p *v8Profile, weight int64) error {
-	if p.tree.nodes[p.held.node].frame == idleFrame {
+	switch p.tree.nodes[p.held.node].frame {
+	case idleFrame:
 		return nil
+	case undefinedFrame:
+		if !p.whole {
+			l.o.Report.Note(ntconv.CodeRowSkipped, 1, p.held.offset, "samples of V8 profiles whose first chunks are missing")
+			return nil
+		}
 	}
 	return l.addSample(p.held.time, p.held.offset, &sample{
 		kind: l.sampleType(
