@@ -139,24 +139,13 @@ func (e *encoder) needsNames() bool {
 	return !e.whole || e.out.limit > 0 || e.hasSamples && !e.imported.complete
 }
 
-// header writes the members of the object form that precede traceEvents.
-func (e *encoder) header() {
-	e.out.buf = append(e.out.buf, '{')
-	if e.whole {
-		e.importedHeader()
-	}
-	if !e.whole || !e.imported.has("displayTimeUnit") {
-		e.out.buf = append(appendComma(e.out.buf), `"displayTimeUnit":"ns"`...)
-	}
-	if !e.whole || !e.imported.has("metadata") {
-		e.metadata()
-	}
-	e.out.buf = append(e.out.buf, `,"traceEvents":[`...)
-}
+// header writes the beginning of the object form. All other members follow traceEvents: Perfetto read no events after a
+// member metadata or stackFrames until 2022.
+func (e *encoder) header() { e.out.buf = append(e.out.buf, `{"traceEvents":[`...) }
 
 // metadata writes the member metadata.
 func (e *encoder) metadata() {
-	b := append(appendComma(e.out.buf), `"metadata":{"exporter":"ntconv`...)
+	b := append(e.out.buf, `,"metadata":{"exporter":"ntconv`...)
 	if e.o.Version != "" {
 		b = append(e.inner(append(b, ' '), e.o.Version), '"')
 	} else {
@@ -188,6 +177,12 @@ func (e *encoder) end() {
 	}
 	if e.o.Samples == StackFrames || e.o.Stacks || !e.frames.empty() {
 		e.stackFrames()
+	}
+	if e.whole {
+		e.importedMembers()
+	}
+	if !e.whole || e.imported.member("metadata") == nil {
+		e.metadata()
 	}
 	e.out.buf = append(e.out.buf, '}', '\n')
 	e.frames = nodeSet{}

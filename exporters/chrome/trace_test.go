@@ -42,7 +42,8 @@ func compare(t testing.TB, f found, s chrome.Summary) {
 func TestTraces(t *testing.T) {
 	timelines.Traces(t, func(t *testing.T, file corpus.File) {
 		out, s := exported(t, file.Data, chrome.Options{})
-		if !strings.HasPrefix(string(out), `{"displayTimeUnit":"ns","metadata":{`) {
+		// Perfetto read no events after a member metadata or stackFrames until 2022.
+		if !strings.HasPrefix(string(out), `{"traceEvents":[`) || strings.Contains(string(out), `"displayTimeUnit"`) {
 			t.Errorf("the beginning is %.40s", out)
 		}
 		f := check(t, parse(t, out))
