@@ -18,7 +18,7 @@ import (
 func chromeFormat() *Format {
 	return &Format{
 		Name: "chrome",
-		Exts: []string{".json"},
+		Exts: []string{".json", ".trace.json"},
 		Doc:  "Chrome's trace event format (JSON), which Perfetto, chrome://tracing, DevTools, speedscope and the Firefox Profiler open",
 		In:   chromeIn(),
 		Out: &Out{
