@@ -170,6 +170,9 @@ func TestChromeInDevTools(t *testing.T) {
 			if th.Read != th.Samples {
 				t.Errorf("%s: %+v", list[i].name, th)
 			}
+			if !slices.ContainsFunc(got.Shown, func(s devtoolsTrack) bool { return s.PID == th.PID && s.TID == th.TID && s.Calls > 0 }) {
+				t.Errorf("%s: the flame chart has no samples of the thread %+v", list[i].name, th)
+			}
 		}
 	}
 }

@@ -114,6 +114,8 @@ type Track struct {
 	Thread  *ntconv.Thread
 	Name    string
 	Unit    string
+	// HasSlices means that slices are on the track of the thread. It is not set for other kinds.
+	HasSlices bool
 	// Lane is the number of a lane in its process, from 1.
 	Lane uint32
 }

@@ -80,7 +80,11 @@ func (t *Timeline) addSlice(s *span.Span, track, stack, number uint32, from, to 
 		duration = math.MaxInt64
 	}
 	rec := appendHead(t.rec[:0], recordSlice, track)
-	rec = append(rec, byte(flagsOf(s, open)), byte(t.placeOf(s)))
+	place := t.placeOf(s)
+	if place == onThread { // the first of them nests
+		t.owners.at(track).HasSlices = true
+	}
+	rec = append(rec, byte(flagsOf(s, open)), byte(place))
 	name, category := t.titleOf(s)
 	rec = t.titles.append(rec, name, category)
 	rec = appendNumber(rec, t.endThread(s, track))

@@ -95,7 +95,7 @@ func traceProcessorSlice(a *Answer, r []string) error {
 	switch {
 	case err != nil:
 		return err
-	case name == "flow":
+	case name == "flow" || category == "samples":
 	case timelineCategories[category]:
 		s := slice{name: name, ns: ns, open: r[3] != "0", attributes: map[string]string{}}
 		s.isSpan = category == "span" || category == "request" && !queued(name)
