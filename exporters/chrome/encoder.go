@@ -26,7 +26,8 @@ type encoder struct {
 	last       *trackState
 	held       heldSlice
 	samples    sampler
-	frames     nodeSet // nodes that the current part refers to with the member sf
+	arrows     map[uint64]flowForm // arrows that have begun in this part, by ID; their ends are later
+	frames     nodeSet             // nodes that the current part refers to with the member sf
 	// stackless means that a sample of this part has no stack and refers to the frame noStackName.
 	stackless bool
 	scratch   []timeline.Node
@@ -75,7 +76,7 @@ type sampler interface {
 // newEncoder returns an encoder for items without imported events. The caller sets imported, whole, hasSamples and
 // shift before write.
 func newEncoder(o *Options, t timeline.Trace, out *output) *encoder {
-	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*trackState{}, imported: &importedEvents{}}
+	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*trackState{}, arrows: map[uint64]flowForm{}, imported: &importedEvents{}}
 	switch o.Samples {
 	case V8:
 		e.samples = newV8Sampler(e)
@@ -167,6 +168,7 @@ func (e *encoder) metadata() {
 
 // end completes a part and clears the state that belongs to it.
 func (e *encoder) end() {
+	e.dropArrows()
 	e.out.buf = append(e.out.buf, '\n', ']')
 	if e.o.Array {
 		e.out.buf = append(e.out.buf, '\n')

@@ -22,7 +22,7 @@ const (
 	// Sample is a sample of a stack with its weight.
 	Sample
 	// FlowBegin and FlowEnd are the ends of an arrow with the same ID. Each belongs to the innermost slice on its track
-	// at its Time. A FlowBegin precedes its FlowEnd.
+	// at its Time. A FlowBegin precedes its FlowEnd, and directly unless it is Later.
 	FlowBegin
 	FlowEnd
 	// Raw is an event that Options.Raw has encoded, in Encoded.
@@ -55,6 +55,9 @@ type Item struct {
 	Category string
 
 	Unfinished bool // SliceBegin: the end is not in the trace, and the slice ends with the trace
+	// Later means that the FlowEnd of a FlowBegin is at another time: an arrow of an imported trace. If ToLane is not set
+	// either, it is on the track of a thread. It may be missing, or outside of all slices.
+	Later, ToLane bool
 	// EndThread is the track of the thread on which a slice ended. It is nil if that is unknown or equal to Thread.
 	EndThread *Track
 	// Thread is the track of the thread on which a slice began, an instant occurred or a sample was taken; nil if

@@ -166,7 +166,7 @@ func chromeResult(d chrome.Summary, flagless, parts bool) Result {
 		r.Remark(message.Count(d.NotNumbers, "counter value") + " omitted, infinite or not a number")
 	}
 	if d.LostFlows > 0 {
-		r.Remark(message.Count(d.LostFlows, "arrow") + " omitted, because their slices have ended")
+		r.Remark(message.Count(d.LostFlows, "arrow") + " omitted, without a slice at both ends")
 	}
 	return r
 }
