@@ -88,7 +88,7 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 	class := clr.ClassOf(e.Type)
 	r := &role{
 		typ: e.Type, version: e.Version(), sample: isSample(e.Type), weight: recording.IsWeight(e.Type),
-		describes: recording.Describes(e.Type), universal: class == clr.ClassUniversalOther,
+		describes: recording.Describes(e.Type), universal: class == clr.ClassUniversalOther && !meters.IsPageFault(s.Name),
 	}
 	r.counter = !r.sample && (r.universal || t.counters.Reads(e))
 	r.rundown = r.weight || onlyDescribes(e.Type, class)
