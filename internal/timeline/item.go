@@ -114,6 +114,7 @@ type Track struct {
 	Kind    TrackKind
 	Process *Process
 	TID     uint32 // not 0; for ThreadTrack unique in the process, for other kinds not the TID of any thread
+	Made    bool   // TID is not the recorded one
 	Thread  *ntconv.Thread
 	Name    string
 	Unit    string
