@@ -32,7 +32,10 @@ type devtoolsTrace struct {
 	Warnings          []string
 	Handlers, Samples int64
 	Threads           []struct{ PID, TID, Samples, Read int64 }
+	Shown             []devtoolsTrack // tracks of the flame chart
 }
+
+type devtoolsTrack struct{ PID, TID, Calls int64 }
 
 // A speedscopeFile is the result of speedscope for a file.
 type speedscopeFile struct {

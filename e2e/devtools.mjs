@@ -11,7 +11,7 @@ globalThis.DOMRect = class { // the engine expects a browser
 const engine = await import('@paulirish/trace_engine')
 
 for (const file of process.argv.slice(2)) {
-  const result = { error: '', handlers: 0, events: 0, samples: 0, functions: 0, threads: [] }
+  const result = { error: '', handlers: 0, events: 0, samples: 0, functions: 0, threads: [], shown: [] }
   const warnings = []
   console.warn = console.error = (...words) => warnings.push(words.join(' '))
   try {
@@ -24,6 +24,10 @@ for (const file of process.argv.slice(2)) {
     const data = processor.data ?? processor.parsedTrace
     result.events = events.length
     result.handlers = Object.keys(data).length
+    // The flame chart has one track per thread of the renderer; calls are what it shows of the samples.
+    for (const [pid, process] of data.Renderer.processes) {
+      for (const [tid, thread] of process.threads) result.shown.push({ pid: Number(pid), tid: Number(tid), calls: thread.profileCalls.length })
+    }
     for (const [pid, threads] of data.Samples.profilesInProcess) {
       for (const [tid, profile] of threads) {
         const parsed = profile.parsedProfile

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bytes"
 	"math"
 	"os"
 	"path/filepath"
@@ -169,6 +170,9 @@ func TestChromeInDevTools(t *testing.T) {
 			if th.Read != th.Samples {
 				t.Errorf("%s: %+v", list[i].name, th)
 			}
+			if !slices.ContainsFunc(got.Shown, func(s devtoolsTrack) bool { return s.PID == th.PID && s.TID == th.TID && s.Calls > 0 }) {
+				t.Errorf("%s: the flame chart has no samples of the thread %+v", list[i].name, th)
+			}
 		}
 	}
 }
@@ -285,6 +289,33 @@ func TestTimelinesInFirefox(t *testing.T) {
 	for i, got := range inFirefox(t, pathsOf(timelines(t, "chrome", traces))...) {
 		if l := list[i]; got.Error != "" || len(got.Warnings) > 0 || len(got.Threads) == 0 {
 			t.Errorf("%s: as Chrome's format: %s, %.2000q, %d threads", l.name, got.Error, got.Warnings, len(got.Threads))
+		}
+	}
+}
+
+// speedscope opens the outputs of to chrome under all names that ntconv documents, and under the default names. It rejects
+// those that ntconv advises against: otherwise the advice is obsolete.
+func TestNamesInSpeedscope(t *testing.T) {
+	needNode(t, "speedscope")
+	dir := t.TempDir()
+	data := contentAt(t, find(t, "waits-v6").path)
+	must(t, os.WriteFile(filepath.Join(dir, "a.chrome.nettrace.zst"), data, 0o600))
+	r := run(t, command, "to", "chrome", "-q", filepath.Join(dir, "a.chrome.nettrace.zst"), "-o", dir+string(filepath.Separator)+"out"+string(filepath.Separator))
+	if r.code != complete {
+		t.Fatalf("%s", r.stderr)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "out", "*"))
+	must(t, err)
+	for _, name := range []string{"b.trace.json", "b.json.gz", "b.chrome.json.gz", "b.chrome.json"} {
+		files = append(files, filepath.Join(dir, name))
+		r := run(t, command, "to", "chrome", find(t, "waits-v6").path, "-o", filepath.Join(dir, name))
+		if advises := bytes.Contains(r.stderr, []byte("rename it to")); r.code != complete || advises != (name == "b.chrome.json") {
+			t.Errorf("%s: code %d: %s", name, r.code, r.stderr)
+		}
+	}
+	for i, s := range inSpeedscope(t, files...) {
+		if rejected := s.Error != ""; rejected != strings.HasSuffix(files[i], ".chrome.json") || !rejected && len(s.Profiles) == 0 {
+			t.Errorf("%s: %d profiles, %s", files[i], len(s.Profiles), s.Error)
 		}
 	}
 }

@@ -175,14 +175,6 @@ func (t *Table) Process(p *ntconv.Process) ntconv.ProcessInfo {
 	return info
 }
 
-// ThreadName returns th.Name, because no known recorder writes an event with thread names. th may be nil.
-func (t *Table) ThreadName(th *ntconv.Thread) string {
-	if th == nil {
-		return ""
-	}
-	return th.Name
-}
-
 // Mappings returns the known mappings of p, sorted by start address. Those of managed modules come first: they have no
 // addresses. The mappings stay valid and must not be modified. p may be nil.
 func (t *Table) Mappings(p *ntconv.Process) []*ntconv.Mapping {

@@ -64,10 +64,14 @@ type Table struct {
 	skipTypes [4]*ntconv.Type // recent types that define nothing: most events are skipped here
 	nextSkip  uint
 	learners  map[*ntconv.Type]learner
+	uses      map[*ntconv.Type]threadUse // of types that say something about threads
+	usedType  *ntconv.Type               // the latest of these
+	used      threadUse                  // of usedType
 	schemas   schema.Table
 	version   uint32 // number of related events so far
 
 	processes map[processKey]*process
+	threads   threads
 	recent    *ntconv.Process // process of found
 	found     *process
 
@@ -113,6 +117,7 @@ func New(opts *Options) *Table {
 		names:      opts.Names,
 		report:     opts.Report,
 		learners:   make(map[*ntconv.Type]learner),
+		uses:       make(map[*ntconv.Type]threadUse),
 		processes:  make(map[processKey]*process),
 		strings:    newStringTable(),
 		cache:      intern.NewCache[cacheKey, ntconv.Frame](cacheBits),
@@ -156,11 +161,23 @@ func (t *Table) Observe(e *ntconv.Event) {
 		e.Kind != ntconv.KindEvent {
 		return
 	}
+	if e.Type == t.usedType {
+		t.observeThread(e, t.used)
+		return
+	}
 	learn, ok := t.learners[e.Type]
 	if !ok {
 		learn = t.learnerOf(e.Type)
 		t.learners[e.Type] = learn
 		t.rundown = t.rundown || clr.IsMethodRundownEnd(e.Type)
+		if use := threadUseOf(e.Type); use != threadNothing {
+			t.uses[e.Type] = use
+		}
+	}
+	if use := t.uses[e.Type]; use != threadNothing {
+		t.usedType, t.used = e.Type, use
+		t.observeThread(e, use)
+		return
 	}
 	if learn == nil {
 		t.skipTypes[t.nextSkip%uint(len(t.skipTypes))] = e.Type

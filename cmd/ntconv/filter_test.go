@@ -58,7 +58,7 @@ func items(t *testing.T, data []byte) (list []item, lost int) {
 // the process.
 var namers = func() []string {
 	list := []string{"Microsoft-DotNETCore-EventPipe/1"}
-	for _, id := range []int{141, 142, 143, 144, 151, 152, 153, 187, 190} {
+	for _, id := range []int{85, 141, 142, 143, 144, 151, 152, 153, 187, 190} {
 		list = append(list, fmt.Sprintf("Microsoft-Windows-DotNETRuntime/%d", id))
 	}
 	return list

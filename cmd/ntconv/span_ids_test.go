@@ -85,6 +85,20 @@ func TestSpanIDsOfTimelines(t *testing.T) {
 	}
 }
 
+// CPU time is still CPU time after a timeline.
+func TestCPUTimeOfTimelines(t *testing.T) {
+	dir := t.TempDir()
+	for _, in := range []string{"cpu-v6.nettrace.zst", "go-cpu.pb.gz"} {
+		for _, samples := range []string{"v8", "stackframes"} {
+			succeed(t, dir, "to", "chrome", "--samples", samples, corpus.Path(in), "-o", "x.json", "-f")
+			succeed(t, dir, "to", "folded", "--sample-type", "cpu", "x.json", "-o", "x.folded", "-f")
+			if r := invoke(t, dir, nil, "to", "folded", "--sample-type", "wall", "x.json", "-o", "y.folded"); r.code == exitOK {
+				t.Errorf("%s, %s: there is wall time: %s", in, samples, r.stderr)
+			}
+		}
+	}
+}
+
 // Args with the names of IDs are recorded IDs only if they are valid and unique.
 func TestSpanIDsOfForeignSlices(t *testing.T) {
 	dir := t.TempDir()

@@ -143,7 +143,7 @@ func (c *checker) event(e *event) {
 	}
 	switch e.Ph {
 	case "X", "B", "b":
-		if e.Name == "flow" && e.Ph == "B" || args.Continued {
+		if e.Name == "flow" && e.Ph == "B" || e.Cat == "samples" || args.Continued {
 			break
 		}
 		c.found.slices++

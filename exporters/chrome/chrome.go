@@ -102,5 +102,6 @@ func (s *Sink) write() error {
 		Counts: s.sink.Counts(), Invalid: s.args.invalid + e.invalid, NotNumbers: e.notNumbers, LostFlows: e.lostFlows,
 		Parts: s.out.parts,
 	}
+	s.done.Flows -= e.lostFlows
 	return errors.Join(err, s.out.abort())
 }

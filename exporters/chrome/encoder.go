@@ -26,7 +26,8 @@ type encoder struct {
 	last       *trackState
 	held       heldSlice
 	samples    sampler
-	frames     nodeSet // nodes that the current part refers to with the member sf
+	arrows     map[uint64]flowForm // arrows that have begun in this part, by ID; their ends are later
+	frames     nodeSet             // nodes that the current part refers to with the member sf
 	// stackless means that a sample of this part has no stack and refers to the frame noStackName.
 	stackless bool
 	scratch   []timeline.Node
@@ -75,7 +76,7 @@ type sampler interface {
 // newEncoder returns an encoder for items without imported events. The caller sets imported, whole, hasSamples and
 // shift before write.
 func newEncoder(o *Options, t timeline.Trace, out *output) *encoder {
-	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*trackState{}, imported: &importedEvents{}}
+	e := &encoder{o: o, trace: t, out: out, tracks: map[*timeline.Track]*trackState{}, arrows: map[uint64]flowForm{}, imported: &importedEvents{}}
 	switch o.Samples {
 	case V8:
 		e.samples = newV8Sampler(e)
@@ -139,24 +140,13 @@ func (e *encoder) needsNames() bool {
 	return !e.whole || e.out.limit > 0 || e.hasSamples && !e.imported.complete
 }
 
-// header writes the members of the object form that precede traceEvents.
-func (e *encoder) header() {
-	e.out.buf = append(e.out.buf, '{')
-	if e.whole {
-		e.importedHeader()
-	}
-	if !e.whole || !e.imported.has("displayTimeUnit") {
-		e.out.buf = append(appendComma(e.out.buf), `"displayTimeUnit":"ns"`...)
-	}
-	if !e.whole || !e.imported.has("metadata") {
-		e.metadata()
-	}
-	e.out.buf = append(e.out.buf, `,"traceEvents":[`...)
-}
+// header writes the beginning of the object form. All other members follow traceEvents: Perfetto read no events after a
+// member metadata or stackFrames until 2022.
+func (e *encoder) header() { e.out.buf = append(e.out.buf, `{"traceEvents":[`...) }
 
 // metadata writes the member metadata.
 func (e *encoder) metadata() {
-	b := append(appendComma(e.out.buf), `"metadata":{"exporter":"ntconv`...)
+	b := append(e.out.buf, `,"metadata":{"exporter":"ntconv`...)
 	if e.o.Version != "" {
 		b = append(e.inner(append(b, ' '), e.o.Version), '"')
 	} else {
@@ -178,6 +168,7 @@ func (e *encoder) metadata() {
 
 // end completes a part and clears the state that belongs to it.
 func (e *encoder) end() {
+	e.dropArrows()
 	e.out.buf = append(e.out.buf, '\n', ']')
 	if e.o.Array {
 		e.out.buf = append(e.out.buf, '\n')
@@ -188,6 +179,12 @@ func (e *encoder) end() {
 	}
 	if e.o.Samples == StackFrames || e.o.Stacks || !e.frames.empty() {
 		e.stackFrames()
+	}
+	if e.whole {
+		e.importedMembers()
+	}
+	if !e.whole || e.imported.member("metadata") == nil {
+		e.metadata()
 	}
 	e.out.buf = append(e.out.buf, '}', '\n')
 	e.frames = nodeSet{}

@@ -22,18 +22,64 @@ const bindBase = 1 << 40
 // isThread reports whether slices of the track are written as slices of a thread.
 func isThread(t *timeline.Track) bool { return t.Kind != timeline.LaneTrack }
 
-// flowBegin holds the beginning of an arrow: the next item is its end, which determines the form of both.
+// flowBegin holds the beginning of an arrow if the next item is its end, which determines the form of both. If the end is
+// later, flowBegin writes the beginning.
 func (e *encoder) flowBegin(it *timeline.Item) {
-	e.held.active, e.held.hasFlow, e.held.flow = true, true, *it
-}
-
-// flowEnd writes both ends of an arrow in the form that fits their tracks. It counts an arrow without a place in
-// lostFlows.
-func (e *encoder) flowEnd(it *timeline.Item) {
-	h := &e.held
-	if !h.hasFlow || h.flow.ID != it.ID {
+	if !it.Later {
+		e.held.active, e.held.hasFlow, e.held.flow = true, true, *it
+		return
+	}
+	e.release()
+	form := flowEvents
+	if isThread(it.Track) && !it.ToLane {
+		e.flowEvent('s', it)
+	} else if form = flowMembers; !e.bound(it, "flow_out") {
 		e.lostFlows++
 		return
+	}
+	e.arrows[it.ID] = form
+}
+
+// A flowForm is the form of an arrow whose beginning is written.
+type flowForm byte
+
+const (
+	flowEvents  flowForm = iota // s and f
+	flowMembers                 // flow_out and flow_in
+)
+
+// laterEnd writes the end of an arrow whose beginning is written. It counts an end outside of all slices in lostFlows,
+// because viewers do not show such arrows.
+func (e *encoder) laterEnd(it *timeline.Item, form flowForm) {
+	delete(e.arrows, it.ID)
+	if form == flowMembers {
+		e.boundEnd(it)
+		return
+	}
+	e.release()
+	if len(e.trackOf(it.Track).open) == 0 {
+		e.lostFlows++
+		return
+	}
+	e.flowEvent('f', it)
+}
+
+// dropArrows counts the arrows that have begun in lostFlows, because their ends are not in the part, or in no part.
+func (e *encoder) dropArrows() {
+	e.lostFlows += int64(len(e.arrows))
+	clear(e.arrows)
+}
+
+// flowEnd writes both ends of an arrow in the form that fits their tracks, or the end of one that began earlier. It counts an arrow without a place in
+// lostFlows.
+func (e *encoder) flowEnd(it *timeline.Item) {
+	if form, ok := e.arrows[it.ID]; ok {
+		e.laterEnd(it, form)
+		return
+	}
+	h := &e.held
+	if !h.hasFlow || h.flow.ID != it.ID {
+		return // its beginning is counted in lostFlows
 	}
 	h.hasFlow = false
 	if isThread(h.flow.Track) && isThread(it.Track) {
@@ -46,6 +92,12 @@ func (e *encoder) flowEnd(it *timeline.Item) {
 		e.lostFlows++
 		return
 	}
+	e.boundEnd(it)
+}
+
+// boundEnd writes the end of an arrow as a member of the held slice if it ends there, or else as a slice of zero duration.
+func (e *encoder) boundEnd(it *timeline.Item) {
+	h := &e.held
 	if h.hasSlice && h.slice.Track == it.Track && !isThread(it.Track) && h.flowIn == 0 {
 		h.flowIn = it.ID
 		return

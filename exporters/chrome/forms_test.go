@@ -64,7 +64,7 @@ func TestOptions(t *testing.T) {
 		{chrome.Options{NoArgs: true}, `"s":"t","args"`, false},
 		{chrome.Options{Samples: chrome.NoSamples}, `"ph":"P"`, false},
 		{chrome.Options{Options: track.Options{Tracks: track.GC}}, `"ph":"i"`, false},
-		{chrome.Options{Options: track.Options{Tracks: track.Events}}, `"ph":"X"`, false},
+		{chrome.Options{Options: track.Options{Tracks: track.Events}, Samples: chrome.NoSamples}, `"ph":"X"`, false},
 	} {
 		out, _ := exported(t, data, c.o)
 		if got := strings.Contains(string(out), c.has); got != c.want {

@@ -41,7 +41,8 @@ type Summary struct {
 	// NotNumbers is the number of counter values that were omitted because they are infinite or not a number: JSON
 	// cannot represent them.
 	NotNumbers int64
-	// LostFlows is the number of arrows that were omitted because the format cannot represent them.
+	// LostFlows is the number of arrows that are not part of Flows and were omitted because the file, or the part of it, has
+	// no slice at one of their ends.
 	LostFlows int64
 	// Parts is the number of files written.
 	Parts int

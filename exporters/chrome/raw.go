@@ -2,7 +2,6 @@ package chrome
 
 import (
 	"encoding/binary"
-	"slices"
 	"strconv"
 	"time"
 
@@ -162,16 +161,21 @@ func (e *encoder) raw(it *timeline.Item) {
 // time appends a time of the timeline as it appears in the file.
 func (e *encoder) time(b []byte, at int64) []byte { return chromeevent.AppendMicros(b, at+e.shift) }
 
-// has reports whether the imported file has this member in its outermost object.
-func (r *importedEvents) has(name string) bool {
-	return slices.ContainsFunc(r.top, func(m topMember) bool { return m.name == name })
+// member returns the value of a member of the imported file's outermost object, or nil.
+func (r *importedEvents) member(name string) []byte {
+	for i := range r.top {
+		if r.top[i].name == name {
+			return r.top[i].value
+		}
+	}
+	return nil
 }
 
-// importedHeader writes the members of the imported file's outermost object. The importer does not keep stackFrames and
-// samples among them.
-func (e *encoder) importedHeader() {
+// importedMembers writes the members of the imported file's outermost object that follow traceEvents. The importer does
+// not keep stackFrames and samples among them.
+func (e *encoder) importedMembers() {
 	for _, m := range e.imported.top {
-		b := append(e.text(appendComma(e.out.buf), m.name), ':')
+		b := append(e.text(append(e.out.buf, ','), m.name), ':')
 		e.out.buf = append(b, m.value...)
 	}
 }

@@ -33,7 +33,7 @@ func compare(t testing.TB, f found, s chrome.Summary) {
 	if f.slices != s.Slices || f.lanes != s.Lanes || f.instants != s.Instants || f.losses != s.Losses || f.unfinished != s.Unfinished {
 		t.Errorf("found %+v\nsummary %+v", f, s)
 	}
-	if f.flows+s.LostFlows != s.Flows || f.counters+s.NotNumbers != s.Counters {
+	if f.flows != s.Flows || f.counters+s.NotNumbers != s.Counters {
 		t.Errorf("found %d flows and %d counters, summary %+v", f.flows, f.counters, s)
 	}
 }
@@ -42,7 +42,8 @@ func compare(t testing.TB, f found, s chrome.Summary) {
 func TestTraces(t *testing.T) {
 	timelines.Traces(t, func(t *testing.T, file corpus.File) {
 		out, s := exported(t, file.Data, chrome.Options{})
-		if !strings.HasPrefix(string(out), `{"displayTimeUnit":"ns","metadata":{`) {
+		// Perfetto read no events after a member metadata or stackFrames until 2022.
+		if !strings.HasPrefix(string(out), `{"traceEvents":[`) || strings.Contains(string(out), `"displayTimeUnit"`) {
 			t.Errorf("the beginning is %.40s", out)
 		}
 		f := check(t, parse(t, out))

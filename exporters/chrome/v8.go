@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/chromeevent"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -21,7 +22,8 @@ type v8Sampler struct {
 	profiles map[profileKey]*v8Profile
 	list     []*v8Profile
 	last     *v8Profile
-	due      []*v8Profile // profiles that still have unwritten samples in finish
+	marked   map[*timeline.Track]bool // threads whose samples this part has marked
+	due      []*v8Profile             // profiles that still have unwritten samples in finish
 }
 
 // A profileKey identifies a V8 profile.
@@ -34,6 +36,7 @@ type profileKey struct {
 // samples and deltas, cut clears open, special and sent, because each part starts its profiles again.
 type v8Profile struct {
 	profileKey
+	name    string // of its samples, see sampleName
 	id      int
 	open    bool            // the Profile event of this part has been written
 	sent    nodeSet         // nodes that were sent in this part, or are in nodes
@@ -49,7 +52,7 @@ type v8Profile struct {
 }
 
 func newV8Sampler(e *encoder) *v8Sampler {
-	return &v8Sampler{e: e, profiles: map[profileKey]*v8Profile{}}
+	return &v8Sampler{e: e, profiles: map[profileKey]*v8Profile{}, marked: map[*timeline.Track]bool{}}
 }
 
 // noStackName is the name of the frame of samples without a stack.
@@ -75,7 +78,7 @@ func (s *v8Sampler) profileOf(it *timeline.Item) *v8Profile {
 	}
 	p := s.profiles[key]
 	if p == nil {
-		p = &v8Profile{profileKey: key, id: len(s.list) + 1}
+		p = &v8Profile{profileKey: key, name: sampleName(it), id: len(s.list) + 1}
 		s.profiles[key] = p
 		s.list = append(s.list, p)
 	}
@@ -141,10 +144,26 @@ func (s *v8Sampler) eventHead(p *v8Profile, name string, at int64) []byte {
 	return append(s.e.time(b, at), `,"args":{"data":{`...)
 }
 
-// profile writes the Profile event.
+// mark writes a slice of zero duration to the thread of a profile unless the thread has slices: DevTools shows samples
+// only of threads with a slice. A part may contain none of the thread's slices.
+func (s *v8Sampler) mark(p *v8Profile, at int64) {
+	if s.marked[p.track] || p.track.HasSlices && s.e.out.limit == 0 {
+		return
+	}
+	s.marked[p.track] = true
+	b := append(s.e.head('X', chromeevent.SampleMark, chromeevent.SampleMark), s.e.trackOf(p.track).where...)
+	s.e.out.buf = append(s.e.time(b, at), `,"dur":0}`...)
+}
+
+// profile writes the Profile event. Samples of V8 are wall time; a member that viewers ignore states another time, so
+// that importers/chrome restores it.
 func (s *v8Sampler) profile(p *v8Profile, at int64) {
+	s.mark(p, at)
 	b := append(s.eventHead(p, "Profile", at), `"startTime":`...)
 	b = strconv.AppendInt(b, floorMicros(at+s.e.shift), 10)
+	if p.name == sample.CPU.String() || p.name == sample.OffCPU.String() {
+		b = append(append(append(b, `,"ntconv.samples":"`...), p.name...), '"')
+	}
 	s.e.out.buf = append(b, '}', '}', '}')
 }
 
@@ -250,6 +269,7 @@ func (s *v8Sampler) cut(now int64) {
 		p.open, p.special = false, false
 		p.sent, p.nodes = nodeSet{}, p.nodes[:0]
 	}
+	clear(s.marked)
 }
 
 // resume adds the samples that continue past the cut to the profiles of the next part.

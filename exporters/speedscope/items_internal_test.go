@@ -70,6 +70,42 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// Without samples, the track with the most time in slices is active. Waits count only if all tracks wait, and the time of
+// inner slices counts once.
+func TestActiveSlices(t *testing.T) {
+	type slice struct {
+		at, duration int64
+		category     string
+	}
+	for _, test := range []struct {
+		slices [3][]slice
+		want   int
+	}{
+		{[3][]slice{{{0, 10, "gc"}}, {{0, 20, "gc"}}, {{0, 15, "gc"}}}, 1},
+		{[3][]slice{{{0, 10, "wait"}}, {{0, 90, "contention"}}, {{0, 5, "span"}}}, 2},
+		{[3][]slice{{{0, 10, "wait"}}, {{0, 90, "contention"}}, {{0, 5, "wait"}}}, 1},
+		{[3][]slice{{{0, 10, "span"}, {1, 9, "span"}, {2, 8, "span"}}, {{0, 15, "span"}}, {{0, 1, "span"}}}, 1},
+		{[3][]slice{{{0, 5, "span"}}, {{0, 5, "span"}}, nil}, 0},
+	} {
+		f, threads := newThreads(3)
+		id := uint64(0)
+		for i, list := range test.slices {
+			var ends []timeline.Item
+			for _, s := range list {
+				id++
+				begin, end := timelines.Slice(threads[i], id, s.at, s.duration, "x", s.category)
+				f.Add(begin)
+				ends = append([]timeline.Item{end}, ends...)
+			}
+			f.Add(ends...)
+		}
+		got := write(t, f, track.Options{})
+		if want := fmt.Sprintf(`"activeProfileIndex":%d,`, test.want); !strings.Contains(got, want) {
+			t.Errorf("%+v: no %s in %.200s", test.slices, want, got)
+		}
+	}
+}
+
 func TestWriteError(t *testing.T) {
 	full := errors.New("disk full")
 	if err := (&Sink{w: timelines.Full{Err: full}}).write(timelines.Items(nil)); !errors.Is(err, full) {

@@ -1,6 +1,7 @@
 package speedscope
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -22,14 +23,32 @@ type sampledProfile struct {
 	track            *timeline.Track // nil means all threads
 	samples, weights *jsoncolumns.Column
 	start            int64 // time of the first sample
-	total            int64 // total weight, clamped
-	busy             int64 // part of total: samples that are not known to wait
+	work
 }
 
 // An eventedProfile is a profile of type evented: the slices of one track.
 type eventedProfile struct {
 	track  *timeline.Track
 	events *jsoncolumns.Column
+	depth  int // open slices
+	work
+}
+
+// work is what determines the profile that speedscope opens.
+type work struct {
+	total int64 // total weight or duration, clamped
+	busy  int64 // part of total that is not known to be spent waiting
+}
+
+func (w *work) add(value int64, mayWait bool) {
+	w.total = bin.AddClamped(w.total, value)
+	if !mayWait {
+		w.busy = bin.AddClamped(w.busy, value)
+	}
+}
+
+func (w *work) compare(other *work) int {
+	return cmp.Or(cmp.Compare(w.busy, other.busy), cmp.Compare(w.total, other.total))
 }
 
 // A measure has a profile per thread and one of all threads.
@@ -95,10 +114,23 @@ func (e *encoder) event(i *timeline.Item, begin string) {
 		}
 		e.evented[i.Track] = p
 	}
+	p.measure(i)
 	b := append(p.events.Begin(), begin...)
 	b = appendInt(b, int64(e.frames.slice(i.Name, i.Category)))
 	b = appendInt(append(b, `,"at":`...), i.Time)
 	p.events.End(append(b, '}'))
+}
+
+// measure adds the outermost slices to the work of the profile.
+func (p *eventedProfile) measure(i *timeline.Item) {
+	if i.Kind == timeline.SliceEnd {
+		p.depth--
+		return
+	}
+	if p.depth == 0 {
+		p.add(i.Duration, i.Category == timeline.CategoryWait || i.Category == timeline.CategoryContention)
+	}
+	p.depth++
 }
 
 // sample adds a sample to the profile of all threads and to that of its thread, once per sample type.
@@ -123,10 +155,7 @@ func (e *encoder) sample(i *timeline.Item) {
 			}
 			p.samples.End(append(p.samples.Begin(), stack...))
 			p.weights.Int(value)
-			p.total = bin.AddClamped(p.total, value)
-			if !i.Weight.MayWait() {
-				p.busy = bin.AddClamped(p.busy, value)
-			}
+			p.add(value, i.Weight.MayWait())
 		}
 	}
 }

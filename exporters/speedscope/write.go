@@ -37,6 +37,9 @@ func (s *Sink) file(e *encoder) error {
 	evented := slices.SortedFunc(maps.Values(e.evented), func(a, b *eventedProfile) int {
 		return cmp.Compare(e.order.Of(a.track), e.order.Of(b.track))
 	})
+	if len(sampled) == 0 {
+		active = busiest(evented)
+	}
 	w := jsoncolumns.NewWriter(s.w)
 	w.Text(`{"$schema":"` + schemaURL + `","exporter":`)
 	w.String("ntconv@" + cmp.Or(s.o.Version, "dev"))
@@ -83,14 +86,23 @@ func (e *encoder) sampledProfiles() (list []*sampledProfile, active int) {
 		}
 		for _, p := range threads {
 			if busiest == nil ||
-				m == busiest.measure &&
-					cmp.Or(cmp.Compare(p.busy, busiest.busy), cmp.Compare(p.total, busiest.total)) > 0 {
+				m == busiest.measure && p.compare(&busiest.work) > 0 {
 				busiest, active = p, len(list)
 			}
 			list = append(list, p)
 		}
 	}
 	return list, active
+}
+
+// busiest returns the index of the profile with the most work, the first of equal ones.
+func busiest(list []*eventedProfile) (best int) {
+	for i, p := range list {
+		if p.compare(&list[best].work) > 0 {
+			best = i
+		}
+	}
+	return best
 }
 
 func (p *sampledProfile) write(w *jsoncolumns.Writer) {
@@ -133,7 +145,7 @@ func (m *measure) name() string {
 // nameOf returns the name of a track, preceded by its process.
 func nameOf(t *timeline.Track) string {
 	name := t.Name
-	if t.Kind == timeline.ThreadTrack {
+	if t.Kind == timeline.ThreadTrack && !t.Made {
 		name = numbered(name, "thread", t.TID)
 	}
 	if t.Process == nil {

@@ -134,6 +134,20 @@ func TestV8WithoutBegin(t *testing.T) {
 	checkReport(t, report, map[ntconv.Code]uint64{ntconv.CodeRowSkipped: 4})
 }
 
+// TestV8Names reads what exporters/chrome states about the time of a V8 profile. Other names are not times.
+func TestV8Names(t *testing.T) {
+	for member, want := range map[string]string{
+		``: "wall", `,"ntconv.samples":"cpu"`: "cpu", `,"ntconv.samples":"off_cpu"`: "off_cpu", `,"ntconv.samples":"bytes"`: "wall", `,"ntconv.samples":7`: "wall",
+	} {
+		events, _, _, err := read(t, []byte(`[{"ph":"P","name":"Profile","id":1,"pid":1,"tid":1,"ts":5,"args":{"data":{"startTime":5`+member+`}}},
+			{"ph":"P","name":"ProfileChunk","id":1,"pid":1,"tid":1,"ts":5,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1]},"timeDeltas":[0],"endTime":9}}}]`), chrome.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkEvents(t, events, []string{`5000  1/1  cpu [f] Value=4 samples=1 ` + want + `=4000`})
+	}
+}
+
 // TestDates reads the dates that programs state. A file that states none has none, unless its clock is the time since
 // 1970.
 func TestDates(t *testing.T) {

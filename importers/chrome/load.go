@@ -117,11 +117,11 @@ func headOf(value []byte) (h head) {
 	}
 }
 
-// needsParser reports whether the head is not enough: the event has names or may contain a profile, or its head may
-// have escapes.
+// needsParser reports whether the head is not enough: the event has names or may contain a profile or mark one, or its head
+// may have escapes.
 func (h *head) needsParser() bool {
 	return len(h.phase) != len(`"X"`) || h.phase[1] == 'M' || h.phase[1] == 'P' || string(h.name) == `"CpuProfile"` ||
-		!jsonio.IsPlain(h.name)
+		string(h.name) == `"`+chromeevent.SampleMark+`"` || !jsonio.IsPlain(h.name)
 }
 
 // event adds an event of the file.
@@ -152,7 +152,8 @@ func (l *loader) event(value []byte, offset int64) error {
 	return l.add(l.events, key, recordEvent, offset, value)
 }
 
-// special adds an event if it is metadata or contains a profile. taken is false for other events.
+// special adds an event if it is metadata or contains a profile, and skips marks of samples. taken is false for other
+// events.
 func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
 	e := &l.parsed
 	l.parser.Parse(value, e)
@@ -161,6 +162,9 @@ func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
 		l.setNames(e)
 		l.thread(e.PID, e.TID)
 		return true, l.add(l.events, spool.Key{Time: beforeAll}, recordEvent, offset, value)
+	case e.IsSampleMark():
+		l.thread(e.PID, e.TID)
+		return true, nil
 	case isV8(e):
 		if l.profiles == nil {
 			l.profiles = spool.New(&spool.Options{Dir: l.o.TempDir, Max: l.o.MaxTemp})

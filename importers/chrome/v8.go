@@ -20,6 +20,7 @@ type v8Profile struct {
 	number int  // index in loader.profileList plus 1
 	whole  bool // the file contains its begin; otherwise nodes may be undefined, because earlier chunks are missing
 	tree   *tree
+	name   string // of the samples
 	thread uint64 // index in loader.list
 	now    int64  // time of the latest sample in nanoseconds
 	end    int64  // end of the profile in nanoseconds; 0 if unknown
@@ -56,6 +57,7 @@ func isV8(e *chromeevent.Event) bool {
 type v8Data struct {
 	start, end             []byte // microseconds
 	nodes, samples, deltas []byte
+	name                   []byte // of the samples, from exporters/chrome; V8 states none
 	lines, columns         []byte // per sample: position in the leaf, from 1; 0 means unknown
 }
 
@@ -75,6 +77,8 @@ func (d *v8Data) read(object []byte) {
 			d.samples = v
 		case `"timeDeltas"`:
 			d.deltas = v
+		case `"ntconv.samples"`:
+			d.name = v
 		case `"lines"`:
 			d.lines = v
 		case `"columns"`:
@@ -135,12 +139,15 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	}
 	p := l.v8[key]
 	if p == nil {
-		p = &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread(e.PID, e.TID)], now: at}
+		p = &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), name: v8Name, thread: l.threads[l.thread(e.PID, e.TID)], now: at}
 		l.v8[key] = p
 		l.profileList = append(l.profileList, p)
 		if e.Name == "ProfileChunk" {
 			p.now = at - sumOf(d.deltas) // V8 writes a chunk after its samples
 		}
+	}
+	if name := string(unquoted(d.name)); isTime(name) {
+		p.name = name
 	}
 	p.whole = p.whole || e.Name != "ProfileChunk"
 	if start, ok := nanos(d.start); ok {
@@ -257,8 +264,6 @@ func (l *loader) emit(p *v8Profile, weight int64) error {
 		}
 	}
 	return l.addSample(p.held.time, p.held.offset, &sample{
-		kind: l.sampleType(
-			v8Name,
-		), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
+		kind: l.sampleType(p.name), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
 	})
 }

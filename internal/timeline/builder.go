@@ -103,13 +103,17 @@ func (t *Timeline) instantUnless(e *ntconv.Event, r *role, at int64) {
 
 // raw adds an event as encoded by Options.Raw. It returns false if Raw does not encode the event.
 func (t *Timeline) raw(e *ntconv.Event, r *role, at int64) bool {
-	t.rec = appendHead(t.rec[:0], recordRaw, t.owners.thread(e.Thread)) // all threads with events have tracks
+	thread := t.owners.thread(e.Thread) // all threads with events have tracks
 	if !r.chrome {
 		return false
 	}
+	t.rec = appendHead(t.rec[:0], recordRaw, thread)
 	rec, ok := t.opts.Raw(t.rec, e)
 	t.rec = rec
 	if ok {
+		if r.threadSlice {
+			t.owners.at(thread).HasSlices = true
+		}
 		t.rec = binary.LittleEndian.AppendUint32(t.rec, t.stacks.number(e))
 		t.counts.Raw++
 		t.add(at, rankOther)

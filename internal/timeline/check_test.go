@@ -48,6 +48,7 @@ type checker struct {
 	open    map[*timeline.Track][]openSlice
 	ids     map[uint64]bool          // of slices and flows
 	flows   map[uint64]bool          // that have begun and not ended
+	next    uint64                   // the flow that must end next; 0 means any
 	stray   map[*timeline.Track]bool // a flow has ended outside slices; no slice may begin after that
 	tids    map[[2]uint32]*timeline.Track
 	tracks  map[*timeline.Track]bool
@@ -203,11 +204,21 @@ func (c *checker) kind(it *timeline.Item) {
 		}
 	case timeline.FlowBegin:
 		n.Flows++
+		if it.ToLane && !it.Later {
+			c.fail("flow %+v states where it ends, although its end follows", it)
+		}
+		if !it.Later {
+			c.next = it.ID
+		}
 		if it.ID == 0 || c.ids[it.ID] || len(c.open[it.Track]) == 0 {
 			c.fail("flow %+v begins outside of a slice, or its number is taken", it)
 		}
 		c.ids[it.ID], c.flows[it.ID] = true, true
 	case timeline.FlowEnd:
+		if c.next != 0 && c.next != it.ID {
+			c.fail("flow %+v ends before flow %d, which is not Later", it, c.next)
+		}
+		c.next = 0
 		if !c.flows[it.ID] {
 			c.fail("flow %+v ends without a begin", it)
 		}

@@ -140,7 +140,11 @@ func (c *chromeReader) flow(e *ntconv.Event, d *chromeevent.Event, at int64) {
 	}
 	if from, ok := c.begun[number]; ok && in {
 		c.arrows++
-		c.end(d, &from, flowOut)
+		out := flowOut
+		if !here.slice.ID.IsZero() {
+			out |= flowToLane
+		}
+		c.end(d, &from, out)
 		flags := flowIn
 		if role == chromeevent.RoleFlowEnd && d.BindPoint != "e" {
 			flags |= flowNext
@@ -161,10 +165,11 @@ func (c *chromeReader) flow(e *ntconv.Event, d *chromeevent.Event, at int64) {
 type flowFlags byte
 
 const (
-	flowOut   flowFlags = 1 << iota // the begin of the arrow
-	flowIn                          // the end of the arrow
-	flowNext                        // the arrow ends in the next slice, unless a slice begins at this time
-	flowAsync                       // the record contains the asynchronous slice
+	flowOut    flowFlags = 1 << iota // the begin of the arrow
+	flowIn                           // the end of the arrow
+	flowNext                         // the arrow ends in the next slice, unless a slice begins at this time
+	flowAsync                        // the record contains the asynchronous slice
+	flowToLane                       // of flowOut: the arrow ends at an asynchronous slice
 )
 
 // end adds the record of one end of the latest arrow.

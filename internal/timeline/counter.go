@@ -45,6 +45,9 @@ func (r *counterReader) read(e *ntconv.Event, of *role, at int64) bool {
 			continue
 		}
 		found = true
+		if v.Kind == recording.KindUpDownCounter && v.Statistic == recording.StatisticRate {
+			continue
+		}
 		r.name = appendCounterName(r.name[:0], v)
 		unit := v.Unit
 		if v.Statistic == recording.StatisticCount {

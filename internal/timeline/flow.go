@@ -44,20 +44,21 @@ func (l *layout) flow(from, to *slice) error {
 	if from == nil || from.row == to.row {
 		return nil
 	}
-	id, err := l.flowBegin(from.row, to.title)
+	id, err := l.flowBegin(from.row, to.title, 0)
 	if err != nil {
 		return err
 	}
 	return l.flowEnd(to.row, arrow{id, to.title})
 }
 
-// flowBegin emits the begin of a new arrow at the time of the current item, and returns its ID.
-func (l *layout) flowBegin(from *row, t title) (id uint64, err error) {
+// flowBegin emits the begin of a new arrow at the time of the current item, and returns its ID. flags are those of its
+// record, 0 if its end follows.
+func (l *layout) flowBegin(from *row, t title, flags flowFlags) (id uint64, err error) {
 	l.ids++
 	l.t.counts.Flows++
 	l.item = Item{
 		Kind: FlowBegin, Time: l.item.Time, ID: l.ids, Track: from.track, Name: t.name,
-		Category: CategoryFlow,
+		Category: CategoryFlow, Later: flags != 0, ToLane: flags&flowToLane != 0,
 	}
 	return l.ids, l.emit(&l.item)
 }
@@ -85,7 +86,7 @@ func (l *layout) arrow(c *bin.Reader, r *row, at int64) error {
 		id := uint64(0)
 		var err error
 		if r != nil && r.top != nil {
-			id, err = l.flowBegin(r, t)
+			id, err = l.flowBegin(r, t, flags)
 		}
 		l.arrows[n] = id
 		return err

@@ -22,7 +22,7 @@ const (
 	// Sample is a sample of a stack with its weight.
 	Sample
 	// FlowBegin and FlowEnd are the ends of an arrow with the same ID. Each belongs to the innermost slice on its track
-	// at its Time. A FlowBegin precedes its FlowEnd.
+	// at its Time. A FlowBegin precedes its FlowEnd, and directly unless it is Later.
 	FlowBegin
 	FlowEnd
 	// Raw is an event that Options.Raw has encoded, in Encoded.
@@ -55,6 +55,9 @@ type Item struct {
 	Category string
 
 	Unfinished bool // SliceBegin: the end is not in the trace, and the slice ends with the trace
+	// Later means that the FlowEnd of a FlowBegin is at another time: an arrow of an imported trace. If ToLane is not set
+	// either, it is on the track of a thread. It may be missing, or outside of all slices.
+	Later, ToLane bool
 	// EndThread is the track of the thread on which a slice ended. It is nil if that is unknown or equal to Thread.
 	EndThread *Track
 	// Thread is the track of the thread on which a slice began, an instant occurred or a sample was taken; nil if
@@ -111,9 +114,12 @@ type Track struct {
 	Kind    TrackKind
 	Process *Process
 	TID     uint32 // not 0; for ThreadTrack unique in the process, for other kinds not the TID of any thread
+	Made    bool   // TID is not the recorded one
 	Thread  *ntconv.Thread
 	Name    string
 	Unit    string
+	// HasSlices means that slices are on the track of the thread. It is not set for other kinds.
+	HasSlices bool
 	// Lane is the number of a lane in its process, from 1.
 	Lane uint32
 }

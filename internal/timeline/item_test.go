@@ -165,7 +165,7 @@ func TestNumbers(t *testing.T) {
 	for _, k := range tl.Tracks() {
 		tracks = append(tracks, fmt.Sprint(k.Kind, k.Process.PID, k.Name))
 	}
-	if got := fmt.Sprint(tracks); got != "[0 7 1 7first 1 7second 1 7 0 1000000001 1 1000000001 0 1000000002 1 1000000002]" {
+	if got := fmt.Sprint(tracks); got != "[0 7 1 7first 1 7second 1 7Thread 4294967297 0 1000000001 1 1000000001 0 1000000002 1 1000000002Unknown thread]" {
 		t.Errorf("tracks %s", got)
 	}
 }

@@ -173,7 +173,8 @@ func (t *ownerTable) finish() {
 		}
 		for _, k := range s.threads {
 			if k.TID == 0 {
-				k.TID = tids.next()
+				k.TID, k.Made = tids.next(), true
+				k.Name = cmp.Or(k.Name, nameWithoutTID(k.Thread))
 				t.countRenumbered(k.Thread.TID != ntconv.TIDUnknown)
 			}
 			t.usedTIDs[k.TID] = true
@@ -184,6 +185,15 @@ func (t *ownerTable) finish() {
 			k.TID = t.freeTID()
 		}
 	}
+}
+
+// nameWithoutTID returns the name of a thread that has neither a name nor a TID that outputs can show: readers would take
+// the number that it gets instead for that of a thread.
+func nameWithoutTID(t *ntconv.Thread) string {
+	if t.TID == ntconv.TIDUnknown || t.TID == 0 {
+		return "Unknown thread"
+	}
+	return "Thread " + strconv.FormatUint(t.TID, 10)
 }
 
 func (t *ownerTable) countRenumbered(recorded bool) {

@@ -31,6 +31,7 @@ type role struct {
 
 	chrome      bool // events of Chrome's format
 	chromeSlice bool // these begin or end a slice, or are complete slices
+	threadSlice bool // these begin a slice of a thread
 	hasFlow     bool // these may be ends of arrows
 }
 
@@ -87,7 +88,7 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 	class := clr.ClassOf(e.Type)
 	r := &role{
 		typ: e.Type, version: e.Version(), sample: isSample(e.Type), weight: recording.IsWeight(e.Type),
-		describes: recording.Describes(e.Type), universal: class == clr.ClassUniversalOther,
+		describes: recording.Describes(e.Type), universal: class == clr.ClassUniversalOther && !meters.IsPageFault(s.Name),
 	}
 	r.counter = !r.sample && (r.universal || t.counters.Reads(e))
 	r.rundown = r.weight || onlyDescribes(e.Type, class)
@@ -112,6 +113,7 @@ func (r *role) describeChrome(s *schema.Schema) {
 	if phase, r.chrome = chromeevent.Of(r.typ); !r.chrome {
 		return
 	}
+	r.threadSlice = phase == chromeevent.PhaseComplete || phase == chromeevent.PhaseBegin
 	switch chromeevent.RoleOf(phase) {
 	case chromeevent.RoleComplete, chromeevent.RoleBegin, chromeevent.RoleEnd:
 		r.chromeSlice = true

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
-	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
@@ -81,7 +80,11 @@ func (t *Timeline) addSlice(s *span.Span, track, stack, number uint32, from, to 
 		duration = math.MaxInt64
 	}
 	rec := appendHead(t.rec[:0], recordSlice, track)
-	rec = append(rec, byte(flagsOf(s, open)), byte(t.placeOf(s)))
+	place := t.placeOf(s)
+	if place == onThread { // the first of them nests
+		t.owners.at(track).HasSlices = true
+	}
+	rec = append(rec, byte(flagsOf(s, open)), byte(place))
 	name, category := t.titleOf(s)
 	rec = t.titles.append(rec, name, category)
 	rec = appendNumber(rec, t.endThread(s, track))
@@ -279,54 +282,6 @@ func (t *Timeline) placeOf(s *span.Span) place {
 		return onLane
 	}
 	return onThread
-}
-
-// titleOf returns the name and the category of a span.
-func (t *Timeline) titleOf(s *span.Span) (name, category string) {
-	source := tracker.SourceOf(s)
-	if source == operation.Chrome {
-		return cmp.Or(s.Name, CategorySpan), cmp.Or(s.Scope.Name, CategorySpan)
-	}
-	for _, c := range categories {
-		if c.Source == source {
-			return t.collectionName(s), c.Slices
-		}
-	}
-	return cmp.Or(s.Name, CategorySpan), CategorySpan // the name may be empty
-}
-
-var categories = operation.Categories()
-
-// Keys of attributes of collections.
-var (
-	attrGeneration = operation.Named("gc").Attribute("generation")
-	attrReason     = operation.Named("gc").Attribute("reason")
-	attrNumber     = operation.Named("gc").Attribute("number")
-)
-
-// collectionName returns the name of a collection or pause with the generation: GC pause gen 0.
-func (t *Timeline) collectionName(s *span.Span) string {
-	if s.Operation == nil || !s.Operation.IsHeap() {
-		return s.Name
-	}
-	for _, attributes := range [...][]span.Attribute{s.Attributes, t.collectionOf(s)} {
-		for i := range attributes {
-			if attributes[i].Key == attrGeneration {
-				if n, ok := strings.CutPrefix(attributes[i].Value.Str(), "gen"); ok {
-					return s.Name + " gen " + n
-				}
-			}
-		}
-	}
-	return s.Name
-}
-
-// collectionOf returns the attributes of the collection to which a pause belongs. Call it only in addSpan.
-func (t *Timeline) collectionOf(s *span.Span) []span.Attribute {
-	if s.Operation == nil || s.Operation.Extent != operation.Pause {
-		return nil
-	}
-	return t.tracker.Collection()
 }
 
 // spanArgs appends the args of a span. The args of a pause also describe its collection.

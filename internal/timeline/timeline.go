@@ -14,7 +14,8 @@
 //   - Options.Raw encodes it.
 //   - It is a Sample if it is a sample of a profiler.
 //   - It is one Counter per value if it contains values of counters. A counter of a machine-wide recorder with a stack
-//     is also an Instant.
+//     is also an Instant. Page faults are no counter: each event is one fault. The rate of an instrument that may shrink is
+//     omitted: its total shows the same.
 //   - It begins or ends a slice of a selected source. A Stop without a Start shows no slice and is an Instant.
 //   - It is omitted if it only describes methods, modules, mappings or a process, unless Options.Rundown is set.
 //   - It is an Instant. An exception has the name of its type, an allocation the number of bytes that it represents.

@@ -55,6 +55,15 @@ func (e *Event) IsArrow() bool {
 		len(e.Args) == 0
 }
 
+// SampleMark is both the name and the category of the slices that mark a thread with samples, see Event.IsSampleMark.
+const SampleMark = "samples"
+
+// IsSampleMark reports whether an event is a slice of zero duration that the Chrome exporter writes for a thread with
+// samples but without slices: DevTools shows the samples only of threads with a slice.
+func (e *Event) IsSampleMark() bool {
+	return e.Phase == PhaseComplete && e.Name == SampleMark && e.Category == SampleMark && e.Duration == 0 && len(e.Args) == 0
+}
+
 // A Pairer matches the events that begin and end slices. Pass it the events in time order. T is the caller's data about
 // an open slice. The zero value is ready to use.
 //

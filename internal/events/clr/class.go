@@ -14,6 +14,7 @@ const (
 	ClassSample                         // ParseSample: the sample profiler saw a thread
 	ClassRuntimeStart                   // no view: the field CommandLine names the process
 	ClassProcessInfo                    // no view: the field CommandLine names the process
+	ClassThread                         // no view: the fields Flags and OSThreadID
 	ClassUniversalProcess               // ParseProcess
 	ClassUniversalProcessExit           // no fields
 	ClassUniversalMapping               // ParseMapping
@@ -25,7 +26,7 @@ const (
 )
 
 var classNames = [...]string{
-	"none", "method", "module", "domain module", "il map", "sample", "runtime start", "process info", "universal process",
+	"none", "method", "module", "domain module", "il map", "sample", "runtime start", "process info", "thread", "universal process",
 	"universal process exit", "universal mapping", "universal symbol", "universal mapping metadata", "universal cpu",
 	"universal cswitch", "universal other",
 }
@@ -65,6 +66,8 @@ func ClassOf(t *ntconv.Type) Class {
 // The two providers use the same IDs for different events (nettrace-in-practice, 3.2).
 func runtimeClass(id uint32) Class {
 	switch id {
+	case 85:
+		return ClassThread
 	case 141, 142, 143, 144:
 		return ClassMethod
 	case 151:
@@ -89,6 +92,8 @@ func rundownClass(id uint32) Class {
 		return ClassDomainModule
 	case 153, 154:
 		return ClassModule
+	case 159:
+		return ClassThread
 	case 187:
 		return ClassRuntimeStart
 	}

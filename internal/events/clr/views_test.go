@@ -245,6 +245,8 @@ func TestClasses(t *testing.T) {
 				return ClassDomainModule
 			case "MethodILToNativeMap", "MethodDCStartILToNativeMap", "MethodDCEndILToNativeMap":
 				return ClassILMap
+			case "ThreadCreated", "ThreadDC":
+				return ClassThread
 			case "RuntimeInformationStart", "RuntimeInformationDCStart":
 				return ClassRuntimeStart
 			}

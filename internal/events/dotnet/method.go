@@ -56,6 +56,12 @@ func (s *Speller) display(m Method, short bool) string {
 	return m.Raw()
 }
 
+// WithoutParameters returns the display name of a method without its parameter list.
+func WithoutParameters(name string) string {
+	name, _ = cutParams(name)
+	return name
+}
+
 // cutParams splits a signature before the parenthesis that matches the last one; params is empty if there is none. It
 // cannot split at the first parenthesis, because a function pointer as the return type contains one.
 func cutParams(sig string) (ret, params string) {

@@ -126,15 +126,15 @@ type faultMeter struct {
 const pageFault uint8 = 1
 
 func (m *faultMeter) input(s *schema.Schema) (uint8, []string) {
-	if s.Provider == clr.UniversalEvents && isPageFault(s.Name) {
+	if s.Provider == clr.UniversalEvents && IsPageFault(s.Name) {
 		return pageFault, nil
 	}
 	return 0, nil
 }
 
-// isPageFault reports whether events with a name are page faults: one-collect writes soft_page_fault and
+// IsPageFault reports whether events with a name are page faults: one-collect writes soft_page_fault and
 // hard_page_fault.
-func isPageFault(name string) bool {
+func IsPageFault(name string) bool {
 	return strings.Contains(strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name)), "pagefault")
 }
 

@@ -18,7 +18,7 @@ import (
 func chromeFormat() *Format {
 	return &Format{
 		Name: "chrome",
-		Exts: []string{".json"},
+		Exts: []string{".json", ".trace.json"},
 		Doc:  "Chrome's trace event format (JSON), which Perfetto, chrome://tracing, DevTools, speedscope and the Firefox Profiler open",
 		In:   chromeIn(),
 		Out: &Out{
@@ -166,7 +166,7 @@ func chromeResult(d chrome.Summary, flagless, parts bool) Result {
 		r.Remark(message.Count(d.NotNumbers, "counter value") + " omitted, infinite or not a number")
 	}
 	if d.LostFlows > 0 {
-		r.Remark(message.Count(d.LostFlows, "arrow") + " omitted, because their slices have ended")
+		r.Remark(message.Count(d.LostFlows, "arrow") + " omitted, without a slice at both ends")
 	}
 	return r
 }

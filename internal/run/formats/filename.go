@@ -97,9 +97,15 @@ func (f *Format) Mismatch(out string) string {
 		return fmt.Sprintf("the name %s states the format %s, but the content is %s", out, stated.Name, f.Name)
 	case compression != "" && !f.Compresses(compression):
 		return fmt.Sprintf("the name %s states a compression, but the content is not compressed", out)
+	case strings.HasSuffix(strings.ToLower(out), chromeInfix+".json"):
+		return fmt.Sprintf("speedscope reads %s as a CPU profile, because the name ends in %s.json, and rejects it; rename it to %s",
+			out, chromeInfix, out[:len(out)-len(chromeInfix)-len(".json")]+".trace.json")
 	}
 	return ""
 }
+
+// chromeInfix before .json makes speedscope expect an array with a V8 profile in place of any file of Chrome's format.
+const chromeInfix = ".chrome"
 
 // OutputFor returns the default name of the output for an input: in the current directory, with the extension of the
 // format. trace.nettrace.gz becomes trace.pb.gz. The result may be the name of the input itself.
@@ -109,12 +115,15 @@ func (f *Format) OutputFor(in string) string { return stem(filepath.Base(in)) + 
 func DirFor(in string) string { return stem(filepath.Base(in)) + string(filepath.Separator) }
 
 // stem removes the extensions of a format and of a compression after it. It tries the format first, because the
-// extension .pb.gz ends like that of a compression.
+// extension .pb.gz ends like that of a compression. It also removes chromeInfix, which must not precede .json.
 func stem(base string) string {
-	if s, ok := cutExt(All(), base); ok {
-		return s
+	s, ok := cutExt(All(), base)
+	if !ok {
+		base, _ = CutCompression(base)
+		s, _ = cutExt(All(), base)
 	}
-	base, _ = CutCompression(base)
-	s, _ := cutExt(All(), base)
+	if n := len(s) - len(chromeInfix); n > 0 && strings.EqualFold(s[n:], chromeInfix) {
+		return s[:n]
+	}
 	return s
 }

@@ -64,6 +64,24 @@ func TestByOutput(t *testing.T) {
 	}
 }
 
+// speedscope rejects files of ours whose names end in .chrome.json, so no default name does, and another one gets a remark
+// with a better name.
+func TestNamesThatSpeedscopeRejects(t *testing.T) {
+	for in, want := range map[string]string{"a.chrome.json": "a.json", "a.Chrome.nettrace": "a.json", "a.chrome.json.gz": "a.json", "a.chrome": "a.json"} {
+		if got := chromeFormat().OutputFor(in); got != want {
+			t.Errorf("the output for %s is %s, want %s", in, got, want)
+		}
+	}
+	if got := chromeFormat().Mismatch("dir/a.chrome.json"); !strings.HasSuffix(got, "rename it to dir/a.trace.json") {
+		t.Errorf("a.chrome.json: %q", got)
+	}
+	for _, name := range []string{"a.chrome.json.gz", "a.trace.json", "chrome.json", "a.profile.json"} {
+		if f, _ := ByOutput(name); f.Mismatch(name) != "" {
+			t.Errorf("%s: %q", name, f.Mismatch(name))
+		}
+	}
+}
+
 // Every extension of an input is one that ByOutput or ByFile knows.
 func TestInputExts(t *testing.T) {
 	exts := InputExts(Readable())

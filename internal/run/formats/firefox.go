@@ -13,7 +13,7 @@ import (
 func firefoxFormat() *Format {
 	return &Format{
 		Name: "firefox",
-		Exts: []string{".firefox.json"},
+		Exts: []string{".profile.json", ".firefox.json"},
 		Doc:  "profiles of the Firefox Profiler (https://profiler.firefox.com), as it, samply and others save them",
 		In:   firefoxIn(),
 		Out: &Out{
@@ -28,7 +28,7 @@ func firefoxFormat() *Format {
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindFirefox(flags).output },
 			Examples: []string{
 				"write a compressed file, and load it on https://profiler.firefox.com",
-				"ntconv to firefox trace.nettrace -o trace.firefox.json.gz",
+				"ntconv to firefox trace.nettrace -o trace.profile.json.gz",
 				"samples, garbage collections and counters only",
 				"ntconv to firefox --tracks gc,counters trace.nettrace",
 			},

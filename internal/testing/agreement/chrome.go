@@ -88,7 +88,7 @@ func (r *chromeReader) event(raw json.RawMessage) error {
 		return err
 	}
 	switch {
-	case e.Ph == "M" || e.Name == "flow":
+	case e.Ph == "M" || e.Name == "flow" || e.Cat == "samples":
 		return nil
 	case e.Ph == "i" && e.Cat != "exception" && e.Cat != "loss":
 		r.a.instant(e.Name)

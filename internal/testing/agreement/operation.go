@@ -65,7 +65,7 @@ func operationOf(s *slice) *operation {
 		return &spanOperation
 	}
 	for i := range operations {
-		if o := &operations[i]; s.name == o.span || strings.HasPrefix(s.name, o.span+" gen ") {
+		if o := &operations[i]; s.name == o.span || strings.HasPrefix(s.name, o.span+" gen ") || o.span == "JIT" && strings.HasPrefix(s.name, "JIT ") {
 			return o
 		}
 	}

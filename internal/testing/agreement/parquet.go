@@ -171,7 +171,7 @@ func tableCounters(a *Answer, dir string) error {
 	c := counters{}
 	for i := range list {
 		r := &list[i]
-		if r.Value == nil || r.statistic() != "mean" && onlyMean(r.Kind, counts[r.key()]) {
+		if r.Value == nil || r.statistic() != "mean" && onlyMean(r.Kind, counts[r.key()]) || isUpDownRate(r.Kind, r.statistic()) {
 			continue
 		}
 		name := series(r.Provider, r.Name, tagsText(r.Tags), r.Kind, r.statistic())

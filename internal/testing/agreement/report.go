@@ -133,7 +133,8 @@ func Info(data []byte) (*Answer, error) {
 	}
 	for _, c := range in.Counters {
 		for statistic, v := range c.Values {
-			if v == nil || c.Values["count"] != nil && onlyMean(c.Kind, *c.Values["count"]) && statistic != "mean" {
+			if v == nil || c.Values["count"] != nil && onlyMean(c.Kind, *c.Values["count"]) && statistic != "mean" ||
+				isUpDownRate(c.Kind, statistic) {
 				continue
 			}
 			a.set(Fact{"last counter value", "series", series(c.Provider, c.Name, c.Tags, c.Kind, statistic)}, float(*v))

@@ -65,6 +65,11 @@ type seriesKey struct {
 // only.
 func onlyMean(kind string, count float64) bool { return kind == "mean" && count <= 1 }
 
+// isUpDownRate reports whether a series is the rate of an instrument that may shrink. Timelines show its total only.
+func isUpDownRate(kind, statistic string) bool {
+	return kind == "up_down_counter" && statistic == "rate"
+}
+
 // tagsText returns tags as timelines spell them.
 func tagsText(tags map[string]string) string {
 	var list []string

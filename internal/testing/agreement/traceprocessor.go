@@ -8,22 +8,29 @@ import (
 	"strings"
 )
 
-// TraceProcessorQueries are the questions whose answers TraceProcessor reads. They work in version 20 of Perfetto, which
-// has instants as slices without a duration, and does not read strings of annotations that occur again.
-var TraceProcessorQueries = map[string]string{
-	"slices":   `select s.category, s.name, s.dur, (select count(*) from args a where a.arg_set_id = s.arg_set_id and a.key = 'debug.unfinished') from slice s`,
-	"losses":   `select a.int_value from slice s join args a using (arg_set_id) where s.category = 'loss' and a.key = 'debug.events'`,
-	"counters": `select t.name, c.value from counter c join process_counter_track t on t.id = c.track_id order by c.ts, c.id`,
-	"samples":  `select p.pid, t.tid, count(*) from cpu_profile_stack_sample s join thread t using (utid) join process p using (upid) group by 1, 2`,
-	"errors":   `select name, value from stats where severity in ('error', 'data_loss') and value > 0`,
+// TraceProcessorQueries returns the questions whose answers TraceProcessor reads, for files of to perfetto or of to chrome.
+// They work in version 20 of Perfetto, which has instants as slices without a duration, and does not read strings of
+// annotations that occur again.
+func TraceProcessorQueries(chrome bool) map[string]string {
+	args := "debug."
+	if chrome {
+		args = "args."
+	}
+	return map[string]string{
+		"slices":   `select s.category, s.name, s.dur, (select count(*) from args a where a.arg_set_id = s.arg_set_id and a.key = '` + args + `unfinished') from slice s`,
+		"losses":   `select a.int_value from slice s join args a using (arg_set_id) where s.category = 'loss' and a.key = '` + args + `events'`,
+		"counters": `select t.name, c.value from counter c join process_counter_track t on t.id = c.track_id order by c.ts, c.id`,
+		"samples":  `select p.pid, t.tid, count(*) from cpu_profile_stack_sample s join thread t using (utid) join process p using (upid) group by 1, 2`,
+		"errors":   `select name, value from stats where severity in ('error', 'data_loss') and value > 0`,
+	}
 }
 
 // timelineCategories are the categories of slices that are no instants.
 var timelineCategories = map[string]bool{"gc": true, "jit": true, "contention": true, "wait": true, "request": true, "span": true}
 
-// TraceProcessor returns the answer of Perfetto's trace_processor about a file of ntconv to perfetto: the rows of each
-// query as a JSON object of lists of strings.
-func TraceProcessor(line []byte) (*Answer, error) {
+// TraceProcessor returns the answer of Perfetto's trace_processor about a file of to perfetto, or of to chrome: the rows of
+// each query as a JSON object of lists of strings.
+func TraceProcessor(line []byte, chrome bool) (*Answer, error) {
 	var in struct {
 		Error                                     string
 		Slices, Losses, Counters, Samples, Errors [][]string
@@ -64,7 +71,11 @@ func TraceProcessor(line []byte) (*Answer, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := sortTags(r[0])
+		name := r[0]
+		if chrome { // trace_processor appends the name of the arg
+			name = withoutUnit(strings.TrimSuffix(name, " value"))
+		}
+		name = sortTags(name)
 		series[name] = append(series[name], v)
 	}
 	series.state(a)
@@ -84,7 +95,7 @@ func traceProcessorSlice(a *Answer, r []string) error {
 	switch {
 	case err != nil:
 		return err
-	case name == "flow":
+	case name == "flow" || category == "samples":
 	case timelineCategories[category]:
 		s := slice{name: name, ns: ns, open: r[3] != "0", attributes: map[string]string{}}
 		s.isSpan = category == "span" || category == "request" && !queued(name)

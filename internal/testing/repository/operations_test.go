@@ -40,7 +40,7 @@ Events of .NET begin and end these operations. All outputs use the same names fo
 
 * **name**: the column ` + "`kind`" + ` of the table ` + "`intervals`" + ` ([parquet-tables.md](parquet-tables.md));
 * **span**: the name of spans (` + "`ntconv to otlp --spans`" + `) and of slices in timelines (` + "`--tracks`" + `), and the value of these flags
-  that selects it;
+  that selects it. Names of slices continue with the generation or the method: ` + "`GC pause gen 0`, `JIT Shop.Cart.Add`" + `;
 * **expression**: the kind of interval in expressions of ` + "`--during`" + `, and its properties in addition to ` + "`duration`" + ` and ` + "`start`" + `;
 * **profile**: the kind of profile that measures it (` + "`--kind`" + `).
 
