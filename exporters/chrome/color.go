@@ -4,7 +4,8 @@ import "github.com/ntconv/ntconv/internal/timeline"
 
 // colors are names of colors that chrome://tracing reserves, by category, in the hues of exporters/firefox: orange for
 // garbage collections, red for exceptions and locks, grey for waits, green for spans. Without one, a viewer derives the
-// color from the name, and slices of one category have any color.
+// color from the name, and slices of one category have any color. chrome://tracing ignores the colors of asynchronous
+// slices.
 var colors = map[string]string{
 	timeline.CategoryGC:         "bad",
 	timeline.CategoryJIT:        "rail_animation",

@@ -11,7 +11,7 @@ import (
 // Slices and instants of one category have one color in all traces, and other categories have others.
 func TestColors(t *testing.T) {
 	colors := map[string]string{}
-	for _, name := range []string{"waits", "startup", "exceptions", "otel-cpu", "gcdump"} {
+	for _, name := range []string{"waits", "startup", "exceptions", "activities", "gcdump"} {
 		out, _ := exported(t, corpus.Trace(t, name).Data, chrome.Options{})
 		var file struct {
 			TraceEvents []struct{ Ph, Cat, Cname string }
@@ -20,7 +20,10 @@ func TestColors(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range file.TraceEvents {
-			if e.Ph != "X" && e.Ph != "b" && e.Ph != "i" {
+			switch {
+			case e.Ph == "b" && e.Cname != "":
+				t.Fatalf("%s: an asynchronous slice has the color %s, which viewers ignore", name, e.Cname)
+			case e.Ph != "X" && e.Ph != "i":
 				continue
 			}
 			if c, ok := colors[e.Cat]; ok && c != e.Cname {
