@@ -125,7 +125,11 @@ func (s *threads) state(key threadKey, name string) {
 	if s.stated == nil {
 		s.stated = map[threadKey]string{}
 	}
-	if known, ok := s.stated[key]; ok && known != name {
+	switch known, ok := s.stated[key]; {
+	case !ok || known == name || known == threadTiered && name == threadPool:
+	case known == threadPool && name == threadTiered: // .NET 5 compiles methods of higher tiers on threads of the pool
+		name = known
+	default:
 		name = ""
 	}
 	s.stated[key] = name

@@ -1,6 +1,7 @@
 package symbol_test
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -79,10 +80,45 @@ func TestThreadEvidence(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if created(4, 1); name(1) != ".NET TP Worker" { // .NET 5 compiles methods of higher tiers on threads of the pool
+		t.Errorf("a thread of the pool that compiled is %q", name(1))
+	}
 	if got := table.ThreadName(&ntconv.Thread{TID: 13, Process: s.proc, Name: "mine"}); got != "mine" {
 		t.Errorf("a recorded name became %q", got)
 	}
 	if got := table.ThreadName(&ntconv.Thread{TID: 13, Process: &ntconv.Process{PID: 43}}); got != "" {
 		t.Errorf("a thread of another process is %q", got)
+	}
+}
+
+// Threads of other recordings have the names that their events and stacks imply.
+func TestThreadNamesOfTraces(t *testing.T) {
+	for file, want := range map[string]string{
+		"startup":     "map[:5 .NET Finalizer:1 .NET TP Worker:3]",
+		"cpu-default": "map[:8 .NET Tiered Compilation Worker:1]",
+		"gcdump":      "map[:2 .NET Finalizer:1]",
+		"otel-cpu":    "map[:5 .NET Sockets:1 .NET TP Gate:1 .NET TP Worker:3 .NET Timer:1]",
+	} {
+		data := corpus.Trace(t, file).Data
+		table, threads := scanned(t, data, nil), map[*ntconv.Thread]bool{}
+		src, err := reader.NewBytes(data, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Thread != nil {
+				threads[e.Thread] = true
+			}
+		}
+		got := map[string]int{}
+		for th := range threads {
+			got[table.ThreadName(th)]++
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s: %v, want %s", file, got, want)
+		}
 	}
 }

@@ -42,8 +42,8 @@ func TestCopiesCountNowhere(t *testing.T) {
 		t.Errorf("with copies\n%s\nwithout\n%s", a, b)
 	}
 	for _, f := range formats.All() {
-		if f.Out == nil || f.Out.Needs.Subset {
-			continue
+		if f.Out == nil || f.Out.Needs.Subset || f.Name == "callgrind" {
+			continue // callgrind counts functions, which are addresses without the copies
 		}
 		if a, b := conversionCounts(t, dir, f.Name, with), conversionCounts(t, dir, f.Name, without); a != b {
 			t.Errorf("%s: with copies %s, without %s", f.Name, a, b)

@@ -272,7 +272,7 @@ func (e *encoder) instant(it *timeline.Item) {
 		b = append(b, e.trackOf(it.Track).where...)
 	}
 	b = append(e.time(b, it.Time), `,"s":"`...)
-	b = append(b, scope, '"')
+	b = appendColor(append(b, scope, '"'), it.Category)
 	if e.o.Stacks {
 		b = e.stack(b, it.Stack)
 	}

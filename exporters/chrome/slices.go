@@ -70,6 +70,7 @@ func (e *encoder) sliceBegin(it *timeline.Item, flowIn uint64) {
 	}
 	if s.form == complete {
 		b = chromeevent.AppendMicros(append(b, `,"dur":`...), it.Duration)
+		b = appendColor(b, it.Category)
 	}
 	if flowIn != 0 {
 		b = append(appendBindID(b, flowIn), `,"flow_in":true`...)
@@ -167,6 +168,7 @@ func (e *encoder) continueSlices(t *trackState, now int64) {
 		}
 		if s.form == complete {
 			b = chromeevent.AppendMicros(append(b, `,"dur":`...), max(s.end-now, 0))
+			b = appendColor(b, s.category)
 		}
 		e.out.buf = append(b, `,"args":{"`+timeline.ArgContinued+`":true}}`...)
 	}

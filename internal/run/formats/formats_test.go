@@ -214,6 +214,31 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if _, err := agreement.Perfetto(out); err != nil {
 			t.Error(err)
 		}
+	case "callgrind": // own costs follow fn, and those of calls follow calls; both have as many numbers as there are events
+		functions, call, own, total := int64(-1), false, int64(0), int64(0)
+		for line := range strings.Lines(string(out)) {
+			words := strings.Fields(line)
+			switch {
+			case strings.HasPrefix(line, "fn="):
+				functions++
+			case strings.HasPrefix(line, "calls="):
+				call = true
+			case strings.HasPrefix(line, "totals: "):
+				total, _ = strconv.ParseInt(words[1], 10, 64)
+			case len(words) > 1 && line[0] >= '0' && line[0] <= '9':
+				v, err := strconv.ParseInt(words[1], 10, 64)
+				if err != nil {
+					t.Errorf("line %q: %v", line, err)
+				}
+				if !call {
+					own += v
+				}
+				call = false
+			}
+		}
+		if functions != r.Items || own != total {
+			t.Errorf("%d functions, %d were counted; own costs %d of %d", functions, r.Items, own, total)
+		}
 	case "folded":
 		n := int64(0)
 		for line := range strings.Lines(string(out)) {

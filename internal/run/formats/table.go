@@ -260,7 +260,7 @@ type Sink interface {
 // All returns a new copy of the table. Readable and Writable are the parts of it with In and Out.
 func All() []*Format {
 	return []*Format{
-		Nettrace(), netperf(), pprofFormat(), foldedFormat(), otlpFormat(), parquetFormat(),
+		Nettrace(), netperf(), pprofFormat(), foldedFormat(), callgrindFormat(), otlpFormat(), parquetFormat(),
 		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(), perfFormat(),
 	}
 }
