@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -35,6 +36,9 @@ type Options struct {
 	Strict bool
 	// AllowPrerelease reads traces of .NET Core 3.0 previews, whose detection is heuristic.
 	AllowPrerelease bool
+	// Start is the wall-clock time at which inputs without a date began. It is the time at the clock's Tick. If it is
+	// the zero Time, such inputs have no wall-clock time. Inputs with a date ignore it.
+	Start time.Time
 	// Limits bound the memory that an input can make a reader use.
 	Limits reader.Limits
 	// Decompression bounds inputs that are compressed with gzip or zstd.
@@ -114,7 +118,7 @@ func (c *config) input(again bool) (*input.Options, error) {
 // read returns the options for one pass.
 func (c *config) read() formats.ReadOptions {
 	return formats.ReadOptions{
-		Order: c.Order, Strict: c.Strict, AllowPrerelease: c.AllowPrerelease, Limits: c.Limits, Report: c.Report,
+		Order: c.Order, Strict: c.Strict, AllowPrerelease: c.AllowPrerelease, Start: c.Start, Limits: c.Limits, Report: c.Report,
 		MaxTemp: c.maxTemp(),
 	}
 }

@@ -156,7 +156,7 @@ func effectAfter(words []string) (n int) {
 
 // ofUser are values of flags that a message leaves to the user, by flag or by the word in their place.
 var ofUser = map[string]string{
-	"to": "folded", "from": "folded", "service-name": "shop", "port": "0", "every": "1h", "ca": "ca.pem", "duckdb": "duckdb",
+	"to": "folded", "from": "folded", "service-name": "shop", "start-time": "2026-11-21T06:52:53Z", "port": "0", "every": "1h", "ca": "ca.pem", "duckdb": "duckdb",
 	"dataset": "set", "output": "new.nettrace", "kind": "wall", "min-duration": "1ns", "per": "time", "protocol": "http/json",
 	"file": "q.sql", "DIR/": "out/", "DIR": "traces", "FILE": "new.nettrace", "URL": "http://127.0.0.1:1",
 }
@@ -465,6 +465,7 @@ func proposalsDir(t *testing.T) string {
 		"go.pb.gz": corpus.Read(t, corpus.Path("go-cpu.pb.gz")), "f.folded": []byte("a;b 10\na;c 20\n"),
 		"flaw.folded": []byte("a;b 10\nbad\na;c 20\na;d 1\n"), "deep.folded": []byte(deep), "words": []byte("some words\nmain;scan 120\n"),
 		"utf16": append([]byte("\xff\xfe"), utf16Of(`{"traceEvents":[]}`)...), "q.sql": []byte("SELECT 1"),
+		"undated.json": []byte(`[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":1,"name":"f"}]`),
 	}
 	for name, recorded := range map[string]string{
 		"b": "cpu-v6", "otel": "otel-cpu", "jit": "jit", "startup": "startup", "heap": "gcdump", "waits": "waits-v6",

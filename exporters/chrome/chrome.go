@@ -95,7 +95,7 @@ func (s *Sink) write() error {
 	e := newEncoder(&s.o, s.sink, &s.out)
 	e.imported, e.hasSamples = s.imported, s.sink.Counts().Samples > 0 && s.o.Samples == V8
 	if e.whole = s.imported.isWhole(s.sink.Counts()); e.whole {
-		e.shift = s.imported.shift(&s.clock, s.sink.Start())
+		e.shift = s.imported.shift(&s.clock, s.sink.Timeline)
 	}
 	err := e.write()
 	s.done = Summary{

@@ -122,13 +122,13 @@ func (r *importedEvents) isWhole(c track.Counts) bool {
 	return c.Raw > 0 && c.Slices+c.Instants+c.Counters+c.Losses == 0
 }
 
-// shift returns the difference between times in the file and times of a timeline that begins at start, in nanoseconds.
-// It is 0 if the ticks of the trace are not nanoseconds, because the importer always writes nanoseconds.
-func (r *importedEvents) shift(clock *ntconv.Clock, start time.Time) int64 {
-	if start.IsZero() || clock.Freq != int64(time.Second) {
+// shift returns the difference between times in the file and times of the timeline t, in nanoseconds. It is 0 if the
+// ticks of the trace are not nanoseconds, because the importer always writes nanoseconds.
+func (r *importedEvents) shift(clock *ntconv.Clock, t *timeline.Timeline) int64 {
+	if clock.Freq != int64(time.Second) {
 		return 0
 	}
-	return int64(r.first) - int64(clock.Time(r.first).Sub(start))
+	return int64(r.first) - t.Since(r.first)
 }
 
 // raw writes an imported event with its original members. Its time is the time of the timeline, unless the whole trace

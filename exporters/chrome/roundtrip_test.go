@@ -187,7 +187,7 @@ func withoutProfiles(events []string) []string {
 	return events
 }
 
-// TestAttributesRoundTrip: attributes of a span, and the facts about it, are attributes of the span that an importer reads
+// TestAttributesRoundTrip: attributes of a span, and the facts about it, are those of the span that an importer reads
 // from the files of exporters with args, with their names and values. Bytes are "hex:" and digits, and in the format of
 // the Firefox Profiler an object is its JSON.
 func TestAttributesRoundTrip(t *testing.T) {
@@ -218,9 +218,9 @@ func TestAttributesRoundTrip(t *testing.T) {
 		object := map[string]string{"chrome": `{"a"="1"}`, "firefox": `"{\"a\":1}"`}[name]
 		got := attributesOf(t, src, "pay")
 		for _, want := range []string{
-			`http.method="GET"`, `kind="server"`, `attributes.kind="mine"`, `list=["1" "two"]`, `map=` + object, `ok=true`, `ratio=0.5`, `size=-7`,
-			`raw="hex:01ff"`, `scope="shop"`, `status="error"`, `status_message="no"`, `trace_state="a=b"`, `span_id="0200000000000000"`,
-			`parent_span_id="0300000000000000"`, `trace_id="01000000000000000000000000000000"`,
+			`http.method="GET"`, `fact kind: server`, `kind="mine"`, `list=["1" "two"]`, `map=` + object, `ok=true`, `ratio=0.5`, `size=-7`,
+			`raw="hex:01ff"`, `fact scope: shop`, `fact status: error`, `fact status_message: no`, `fact trace_state: a=b`, `fact span_id: 0200000000000000`,
+			`fact parent_span_id: 0300000000000000`, `fact trace_id: 01000000000000000000000000000000`,
 		} {
 			if !strings.Contains(" "+got, " "+want+" ") {
 				t.Errorf("%s: no attribute %s in %s", name, want, got)
@@ -229,11 +229,14 @@ func TestAttributesRoundTrip(t *testing.T) {
 	}
 }
 
-// attributesOf returns the attributes of a span as text.
+// attributesOf returns the facts and attributes of a span as text.
 func attributesOf(t *testing.T, src ntconv.Source, name string) (text string) {
 	t.Helper()
 	tr := tracker.New(src.Info(), func(s *span.Span) {
 		if s.Name == name {
+			for f := range span.FactCount {
+				text += "fact " + f.String() + ": " + string(s.AppendFact(nil, f)) + " "
+			}
 			for i := range s.Attributes {
 				text += s.Attributes[i].Key + "=" + textOf(s.Attributes[i].Value) + " "
 			}

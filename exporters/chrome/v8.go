@@ -36,6 +36,7 @@ type profileKey struct {
 // samples and deltas, cut clears open, special and sent, because each part starts its profiles again.
 type v8Profile struct {
 	profileKey
+	name    string // of its samples, see sampleName
 	id      int
 	open    bool            // the Profile event of this part has been written
 	sent    nodeSet         // nodes that were sent in this part, or are in nodes
@@ -77,7 +78,7 @@ func (s *v8Sampler) profileOf(it *timeline.Item) *v8Profile {
 	}
 	p := s.profiles[key]
 	if p == nil {
-		p = &v8Profile{profileKey: key, id: len(s.list) + 1}
+		p = &v8Profile{profileKey: key, name: sampleName(it), id: len(s.list) + 1}
 		s.profiles[key] = p
 		s.list = append(s.list, p)
 	}
@@ -154,11 +155,15 @@ func (s *v8Sampler) mark(p *v8Profile, at int64) {
 	s.e.out.buf = append(s.e.time(b, at), `,"dur":0}`...)
 }
 
-// profile writes the Profile event.
+// profile writes the Profile event. Samples of V8 are wall time; a member that viewers ignore states another time, so
+// that importers/chrome restores it.
 func (s *v8Sampler) profile(p *v8Profile, at int64) {
 	s.mark(p, at)
 	b := append(s.eventHead(p, "Profile", at), `"startTime":`...)
 	b = strconv.AppendInt(b, floorMicros(at+s.e.shift), 10)
+	if p.name == sample.CPU.String() || p.name == sample.OffCPU.String() {
+		b = append(append(append(b, `,"ntconv.samples":"`...), p.name...), '"')
+	}
 	s.e.out.buf = append(b, '}', '}', '}')
 }
 

@@ -15,8 +15,9 @@
 // # Times
 //
 // Times are exact to the nanosecond; finer times are rounded and counted. An event whose ts is not a number, or is more
-// than 146 years from 0, follows the previous event and keeps its ts. The clock is the clock of the file, whose start
-// the metadata may state. Otherwise its start counts as 1970.
+// than 146 years from 0, follows the previous event and keeps its ts. The clock is the clock of the file. The metadata
+// may state its start; without a statement, it counts from 1970 if its first event is in the years 2000 to 2099.
+// Otherwise the wall-clock time is unknown.
 //
 // # Memory
 //
@@ -117,9 +118,12 @@ func (s *source) describe() {
 		s.first = 0
 	}
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{}}
-	wall := s.l.epoch.wall(int64(s.first))
-	start := wall.Truncate(time.Millisecond) // a nettrace file starts at a whole millisecond
-	s.info = ntconv.Info{Format: format, PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first - ntconv.Ticks(wall.Sub(start)), Wall: start}}
+	s.info = ntconv.Info{Format: format, PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first}}
+	if wall := s.l.epoch.wall(int64(s.first)); !wall.IsZero() {
+		start := wall.Truncate(time.Millisecond) // a nettrace file starts at a whole millisecond
+		s.info.Clock.Tick -= ntconv.Ticks(wall.Sub(start))
+		s.info.Clock.Wall = start
+	}
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }

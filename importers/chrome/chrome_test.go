@@ -120,18 +120,64 @@ func TestV8(t *testing.T) {
 	checkReport(t, report, nil)
 }
 
-// TestClangDate reads the date that clang writes. The clock of a file without one counts from 1970.
-func TestClangDate(t *testing.T) {
-	for tail, want := range map[string]time.Time{
-		`,"beginningOfTime":1669000000000000}`: time.Unix(1669000000, 1_200_000),
-		`}`:                                    time.Unix(0, 1_200_000),
+// TestV8WithoutBegin reads chunks of a profile that began before the file. V8 writes a chunk after its samples, so the
+// last sample of the first chunk is at its ts. Samples of nodes that a missing chunk defines are counted.
+func TestV8WithoutBegin(t *testing.T) {
+	const chunk = `{"ph":"P","cat":"v8","name":"ProfileChunk","id":"0x3","pid":1,"tid":2,"ts":%s,"args":{"data":{"cpuProfile":{%s"samples":[%s]},"timeDeltas":[%s]}}}`
+	text := "[" + fmt.Sprintf(chunk, "1000", "", "8,8,2", "10,10,10") + "," +
+		fmt.Sprintf(chunk, "2000", `"nodes":[{"id":9,"parent":2,"callFrame":{"functionName":"f"}}],`, "9,8,9", "20,10,10") + "]"
+	events, _, report, err := read(t, []byte(text), chrome.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEvents(t, events, []string{`1020000  1/2  cpu [f] Value=10 samples=1 wall=10000`, `1040000  1/2  cpu [f] Value=10 samples=1 wall=10000`})
+	checkReport(t, report, map[ntconv.Code]uint64{ntconv.CodeRowSkipped: 4})
+}
+
+// TestV8Names reads what exporters/chrome states about the time of a V8 profile. Other names are not times.
+func TestV8Names(t *testing.T) {
+	for member, want := range map[string]string{
+		``: "wall", `,"ntconv.samples":"cpu"`: "cpu", `,"ntconv.samples":"off_cpu"`: "off_cpu", `,"ntconv.samples":"bytes"`: "wall", `,"ntconv.samples":7`: "wall",
 	} {
-		events, info, report, err := read(t, []byte(`{"traceEvents":[{"pid":1,"tid":2,"ph":"X","ts":1200,"dur":5,"name":"Source"}]`+tail), chrome.Limits{})
+		events, _, _, err := read(t, []byte(`[{"ph":"P","name":"Profile","id":1,"pid":1,"tid":1,"ts":5,"args":{"data":{"startTime":5`+member+`}}},
+			{"ph":"P","name":"ProfileChunk","id":1,"pid":1,"tid":1,"ts":5,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1]},"timeDeltas":[0],"endTime":9}}}]`), chrome.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if at := info.Clock.Time(events[len(events)-1].Time); !at.Equal(want) {
-			t.Errorf("%s: event at %v, want %v", tail, at, want)
+		checkEvents(t, events, []string{`5000  1/1  cpu [f] Value=4 samples=1 ` + want + `=4000`})
+	}
+}
+
+// TestDates reads the dates that programs state. A file that states none has none, unless its clock is the time since
+// 1970.
+func TestDates(t *testing.T) {
+	for _, c := range []struct {
+		ts   string
+		tail string
+		want time.Time
+	}{
+		{"1200", `,"beginningOfTime":1669000000000000`, time.Unix(1669000000, 1_200_000)},
+		{"1200", `,"baseTimeNanoseconds":1735632360000000000`, time.Unix(1735632360, 1_200_000)},
+		{"1200", `,"metadata":{"profile_start_ts":1669000000000}`, time.Unix(1669000000, 1_200_000)},
+		{"1200", `,"metadata":{"startTime":"2024-05-06T07:08:09.5Z"}`, time.Date(2024, 5, 6, 7, 8, 9, 500e6, time.UTC)},
+		{"1200", ``, time.Time{}},
+		{"1700000000000001.5", ``, time.Unix(1700000000, 1500)},
+		{"946684799999999", ``, time.Time{}},
+		{"946684800000000", ``, time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)},
+		{"4102444800000000", ``, time.Time{}},
+		{"1700000000000000", `,"baseTimeNanoseconds":5`, time.Unix(1700000000, 5)},
+		{"-3", `,"baseTimeNanoseconds":-5`, time.Time{}},
+	} {
+		text := `{"traceEvents":[{"pid":1,"tid":2,"ph":"X","ts":` + c.ts + `,"dur":5,"name":"Source"}]` + c.tail + `}`
+		events, info, report, err := read(t, []byte(text), chrome.Limits{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if at := info.Clock.Time(events[len(events)-1].Time); !at.Equal(c.want) {
+			t.Errorf("%s: event at %v, want %v", text, at, c.want)
+		}
+		if at := info.Clock.Nanos(events[len(events)-1].Time); c.want.IsZero() && at != 0 {
+			t.Errorf("%s: event %d ns after the start", text, at)
 		}
 		checkReport(t, report, nil)
 	}

@@ -56,7 +56,7 @@ func (l *loader) finishCPUProfile() error {
 	}
 	d.samples = append(l.cpu.samples, ']')
 	l.cpu = cpuProfile{}
-	p := &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread([]byte("1"), []byte("1"))]}
+	p := &v8Profile{number: len(l.profileList) + 1, whole: true, tree: l.names.tree(), name: v8Name, thread: l.threads[l.thread([]byte("1"), []byte("1"))]}
 	l.profileList = append(l.profileList, p)
 	p.now, _ = nanos(d.start)
 	if err := l.profileData(p, &d, 0); err != nil {

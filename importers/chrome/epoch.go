@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/jsonio"
+	"github.com/ntconv/ntconv/internal/data/unixtime"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
 )
 
@@ -22,16 +23,26 @@ const maxWall = chromeevent.MaxNanos
 
 // learn evaluates a member of the outermost object.
 func (e *epoch) learn(name string, value []byte) {
-	if name == "beginningOfTime" { // from clang, in microseconds
-		if n, err := strconv.ParseInt(string(unquoted(value)), 10, 64); err == nil && !e.known && n > 0 &&
-			n <= maxWall/int64(time.Microsecond) {
-			e.start, e.known = n*int64(time.Microsecond), true
-		}
-		return
+	switch name {
+	case "beginningOfTime": // from clang
+		e.state(unquoted(value), time.Microsecond)
+	case "baseTimeNanoseconds": // from PyTorch and VizTracer
+		e.state(unquoted(value), time.Nanosecond)
+	case "metadata", "otherData":
+		e.learnMembers(value)
 	}
-	if name != "metadata" && name != "otherData" {
-		return
+}
+
+// state sets the time at ts 0, a positive number of units since 1970, unless it is known.
+func (e *epoch) state(number []byte, unit time.Duration) {
+	n, err := strconv.ParseInt(string(number), 10, 64)
+	if err == nil && !e.known && n > 0 && n <= maxWall/int64(unit) {
+		e.start, e.known = n*int64(unit), true
 	}
+}
+
+// learnMembers evaluates the members of an object of metadata.
+func (e *epoch) learnMembers(value []byte) {
 	for name, v := range jsonio.EachMember(value) {
 		text := string(unquoted(v))
 		switch string(name) {
@@ -40,10 +51,7 @@ func (e *epoch) learn(name string, value []byte) {
 				e.start, e.known = n, true
 			}
 		case `"profile_start_ts"`: // from Bazel
-			if n, err := strconv.ParseInt(text, 10, 64); err == nil && !e.known && n > 0 &&
-				n <= maxWall/int64(time.Millisecond) {
-				e.start, e.known = n*int64(time.Millisecond), true
-			}
+			e.state([]byte(text), time.Millisecond)
 		case `"startTime"`, `"trace-capture-datetime"`: // from DevTools and Chrome
 			for _, layout := range [...]string{time.RFC3339Nano, "2006-1-2 15:04:05"} {
 				if t, err := time.Parse(layout, text); err == nil &&
@@ -55,16 +63,18 @@ func (e *epoch) learn(name string, value []byte) {
 	}
 }
 
-// wall returns the wall-clock time of the file's first tick. Most files state no date; then their clock counts from
-// 1970, which the format permits.
+// wall returns the wall-clock time of the file's first tick, or the zero Time if it is unknown. Files of PyTorch state
+// nothing, but their clock is the time since 1970.
 func (e *epoch) wall(first int64) time.Time {
 	switch {
 	case e.known:
 		return time.Unix(0, e.start+first).UTC()
 	case !e.begin.IsZero():
 		return e.begin.UTC()
+	case unixtime.IsDate(first):
+		return time.Unix(0, first).UTC()
 	}
-	return time.Unix(0, first).UTC()
+	return time.Time{}
 }
 
 // isNumber reports whether a JSON value is a number.

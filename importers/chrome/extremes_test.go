@@ -15,6 +15,7 @@ func TestExtremeTimes(t *testing.T) {
 		{"name":"first","ph":"X","ts":-4611686018427387.903,"dur":4611686018427387.903,"pid":1,"tid":1},
 		{"name":"last","ph":"X","ts":4611686018427387.903,"dur":9223372036854775.807,"pid":1,"tid":1},
 		{"name":"beyond","ph":"i","ts":9223372036854775.807,"pid":1,"tid":1},
+		{"ph":"P","name":"Profile","id":1,"pid":1,"tid":1,"ts":0,"args":{"data":{}}},
 		{"ph":"P","name":"ProfileChunk","id":1,"pid":1,"tid":1,"ts":0,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],
 			"samples":[1,1,1,1]},"timeDeltas":[4000000000000000,4000000000000000,-4000000000000000,1]}}}]}`), chrome.Limits{})
 	if err != nil {

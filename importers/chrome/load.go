@@ -42,6 +42,7 @@ type loader struct {
 	last   int64 // time of the latest event with a ts
 	first  int64 // earliest time; math.MaxInt64 if there is none
 	epoch  epoch
+	flows  flows
 
 	names       *names
 	frames      *tree                 // of the member stackFrames
@@ -71,12 +72,12 @@ func (l *loader) close() error {
 }
 
 // add adds a record to a spool. It also stores an error in l.storage.
-func (l *loader) add(to *spool.Spool, time int64, kind byte, offset int64, data ...[]byte) error {
+func (l *loader) add(to *spool.Spool, key spool.Key, kind byte, offset int64, data ...[]byte) error {
 	l.record = binary.AppendUvarint(append(l.record[:0], kind), uint64(offset))
 	for _, d := range data {
 		l.record = append(l.record, d...)
 	}
-	err := to.Add(spool.Key{Time: time}, l.record)
+	err := to.Add(key, l.record)
 	if err != nil {
 		l.storage = err
 	}
@@ -143,7 +144,12 @@ func (l *loader) event(value []byte, offset int64) error {
 	}
 	l.thread(h.pid, h.tid)
 	l.first = min(l.first, at)
-	return l.add(l.events, at, recordEvent, offset, value)
+	key := spool.Key{Time: at}
+	if isFlow(h.phase) {
+		l.parser.Parse(value, &l.parsed)
+		key.Rank = l.flows.rank(&l.parsed, at)
+	}
+	return l.add(l.events, key, recordEvent, offset, value)
 }
 
 // special adds an event if it is metadata or contains a profile, and skips marks of samples. taken is false for other
@@ -155,7 +161,7 @@ func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
 	case e.Phase == chromeevent.PhaseMetadata:
 		l.setNames(e)
 		l.thread(e.PID, e.TID)
-		return true, l.add(l.events, beforeAll, recordEvent, offset, value)
+		return true, l.add(l.events, spool.Key{Time: beforeAll}, recordEvent, offset, value)
 	case e.IsSampleMark():
 		l.thread(e.PID, e.TID)
 		return true, nil
@@ -166,7 +172,7 @@ func (l *loader) special(value []byte, offset int64) (taken bool, err error) {
 		if e.Has&chromeevent.HasTime != 0 {
 			l.last = e.Time
 		}
-		return true, l.add(l.profiles, l.last, recordEvent, offset, value)
+		return true, l.add(l.profiles, spool.Key{Time: l.last}, recordEvent, offset, value)
 	}
 	return false, nil
 }
@@ -238,7 +244,7 @@ func (l *loader) addTopLevel(name string, value []byte, offset int64) error {
 		l.o.Report.Note(ntconv.CodeRepaired, 1, offset, "members with text that is not UTF-8")
 	}
 	size := binary.AppendUvarint(nil, uint64(len(name)))
-	return l.add(l.events, beforeAll, recordTopLevel, offset, size, []byte(name), value)
+	return l.add(l.events, spool.Key{Time: beforeAll}, recordTopLevel, offset, size, []byte(name), value)
 }
 
 // finish adds the samples of V8 profiles. The whole file must have been read.

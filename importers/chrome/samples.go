@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -79,7 +80,7 @@ func (l *loader) addSample(at, offset int64, s *sample) error {
 	b = binary.AppendVarint(b, s.weight)
 	b = binary.AppendVarint(b, s.cpu)
 	b = binary.AppendUvarint(b, s.thread)
-	return l.add(l.events, at, recordSample, offset, b, s.tid)
+	return l.add(l.events, spool.Key{Time: at}, recordSample, offset, b, s.tid)
 }
 
 // listedSample adds an element of the member samples. A number there is the node ID of a .cpuprofile.

@@ -17,8 +17,10 @@ import (
 // A v8Profile is a V8 profile while its events are read. A Profile event begins it, ProfileChunk events add nodes and
 // samples.
 type v8Profile struct {
-	number int // index in loader.profileList plus 1
+	number int  // index in loader.profileList plus 1
+	whole  bool // the file contains its begin; otherwise nodes may be undefined, because earlier chunks are missing
 	tree   *tree
+	name   string // of the samples
 	thread uint64 // index in loader.list
 	now    int64  // time of the latest sample in nanoseconds
 	end    int64  // end of the profile in nanoseconds; 0 if unknown
@@ -55,6 +57,7 @@ func isV8(e *chromeevent.Event) bool {
 type v8Data struct {
 	start, end             []byte // microseconds
 	nodes, samples, deltas []byte
+	name                   []byte // of the samples, from exporters/chrome; V8 states none
 	lines, columns         []byte // per sample: position in the leaf, from 1; 0 means unknown
 }
 
@@ -74,6 +77,8 @@ func (d *v8Data) read(object []byte) {
 			d.samples = v
 		case `"timeDeltas"`:
 			d.deltas = v
+		case `"ntconv.samples"`:
+			d.name = v
 		case `"lines"`:
 			d.lines = v
 		case `"columns"`:
@@ -126,7 +131,7 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	if d.samples == nil && d.nodes == nil && e.Name != "Profile" && d.end == nil {
 		l.thread(e.PID, e.TID)
 		l.first = min(l.first, at)
-		return l.add(l.events, at, recordEvent, offset, value)
+		return l.add(l.events, spool.Key{Time: at}, recordEvent, offset, value)
 	}
 	key := string(e.PID) + "/" + string(e.ID.Text)
 	if e.Name == "CpuProfile" { // a complete profile
@@ -134,10 +139,17 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	}
 	p := l.v8[key]
 	if p == nil {
-		p = &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), thread: l.threads[l.thread(e.PID, e.TID)], now: at}
+		p = &v8Profile{number: len(l.profileList) + 1, tree: l.names.tree(), name: v8Name, thread: l.threads[l.thread(e.PID, e.TID)], now: at}
 		l.v8[key] = p
 		l.profileList = append(l.profileList, p)
+		if e.Name == "ProfileChunk" {
+			p.now = at - sumOf(d.deltas) // V8 writes a chunk after its samples
+		}
 	}
+	if name := string(unquoted(d.name)); isTime(name) {
+		p.name = name
+	}
+	p.whole = p.whole || e.Name != "ProfileChunk"
 	if start, ok := nanos(d.start); ok {
 		p.now = start
 	}
@@ -147,6 +159,17 @@ func (l *loader) profileEvent(value []byte, at, offset int64) error {
 	}
 	p.begin = nil
 	return l.profileData(p, &d, offset)
+}
+
+// sumOf returns the sum of times in microseconds, in nanoseconds.
+func sumOf(deltas []byte) (sum int64) {
+	for v := range jsonio.EachElement(deltas) {
+		if m, ok := chromeevent.ParseMicros(v); ok {
+			n, _ := m.Round()
+			sum = min(max(sum+n, -chromeevent.MaxNanos), chromeevent.MaxNanos)
+		}
+	}
+	return sum
 }
 
 // profileData adds the nodes and samples of an event to a profile.
@@ -216,7 +239,7 @@ func (l *loader) v8Sample(p *v8Profile, s *v8Sample) error {
 func (l *loader) flushProfile(p *v8Profile) error {
 	if p.begin != nil {
 		l.first = min(l.first, p.at)
-		return l.add(l.events, p.at, recordEvent, p.offset, p.begin)
+		return l.add(l.events, spool.Key{Time: p.at}, recordEvent, p.offset, p.begin)
 	}
 	if !p.hasHeld {
 		return nil
@@ -228,14 +251,19 @@ func (l *loader) flushProfile(p *v8Profile) error {
 	return l.emit(p, weight)
 }
 
-// emit adds the record of the held sample. Idle samples have no record.
+// emit adds the record of the held sample. Idle samples have no record. Neither have those of nodes that a missing chunk
+// defines: whether the thread was idle is unknown.
 func (l *loader) emit(p *v8Profile, weight int64) error {
-	if p.tree.nodes[p.held.node].frame == idleFrame {
+	switch p.tree.nodes[p.held.node].frame {
+	case idleFrame:
 		return nil
+	case undefinedFrame:
+		if !p.whole {
+			l.o.Report.Note(ntconv.CodeRowSkipped, 1, p.held.offset, "samples of V8 profiles whose first chunks are missing")
+			return nil
+		}
 	}
 	return l.addSample(p.held.time, p.held.offset, &sample{
-		kind: l.sampleType(
-			v8Name,
-		), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
+		kind: l.sampleType(p.name), tree: p.number, node: p.held.node, line: p.held.line, column: p.held.column, weight: weight, cpu: int64(ntconv.CPUUnknown), thread: p.thread + 1,
 	})
 }

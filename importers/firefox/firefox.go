@@ -161,6 +161,12 @@ func (f *file) source() (ntconv.Source, error) {
 	src, err := f.b.Source(imported.Profile{
 		Format: fmt.Sprintf("firefox %d", f.meta.version), Origin: o, Frame: f.frame, Wall: time.Unix(0, f.meta.start).UTC(), Event: e.next,
 	})
+	if err != nil {
+		return nil, err
+	}
+	if f.meta.start == 0 { // programs that do not know the date write 0 or nothing
+		src.Info().Clock.Wall = time.Time{}
+	}
 	e.src = src
-	return src, err
+	return src, nil
 }

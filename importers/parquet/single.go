@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/unixtime"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
@@ -106,10 +107,14 @@ func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
 }
 
 // nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The clock's Wall is close to the first
-// event, because viewers count from it.
+// event, because viewers count from it. It is unknown if the times are those of a trace without a date.
 func nanosInfo(first int64) ntconv.Info {
-	wall := time.Unix(0, first).UTC().Truncate(time.Millisecond)
-	return ntconv.Info{Format: "parquet", PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second), Tick: ntconv.Ticks(wall.UnixNano()), Wall: wall}}
+	info := ntconv.Info{Format: "parquet", PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second)}}
+	if !unixtime.IsUndated(first) {
+		wall := time.Unix(0, first).UTC().Truncate(time.Millisecond)
+		info.Clock.Tick, info.Clock.Wall = ntconv.Ticks(wall.UnixNano()), wall
+	}
+	return info
 }
 
 func (s *single) Info() *ntconv.Info { return &s.info }

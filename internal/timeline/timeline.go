@@ -205,6 +205,10 @@ func (t *Timeline) Start() time.Time {
 	return t.clock.Wall.Add(time.Duration(t.start))
 }
 
+// Since returns the time from the earliest item to at in nanoseconds, also for a trace without wall-clock time. Call it
+// after Finish.
+func (t *Timeline) Since(at ntconv.Ticks) int64 { return bin.SubClamped(t.clock.Nanos(at), t.start) }
+
 // End returns the time of the last item or of the end of the last slice, in nanoseconds since Start. Call it after
 // Finish.
 func (t *Timeline) End() int64 { return bin.SubClamped(t.end, t.start) }

@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
+	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/symbol"
 	"github.com/spf13/pflag"
@@ -23,6 +25,7 @@ type ReadOptions struct {
 	Order           reader.Order
 	Strict          bool
 	AllowPrerelease bool
+	Start           time.Time // wall-clock time at which inputs without a date began; the zero Time means that it is unknown
 	Limits          reader.Limits
 	Report          *ntconv.Report
 	// MaxTemp is the maximum size of each temporary file in bytes, 0 means no limit.
@@ -36,13 +39,57 @@ type ReadOptions struct {
 	DepthAdvice string
 }
 
-// BindRead defines the flags for reading an input: --order, --strict and --allow-prerelease.
+// FlagStart is the flag that sets ReadOptions.Start.
+const FlagStart = "start-time"
+
+// BindRead defines the flags for reading an input: --order, --strict, --allow-prerelease and --start-time.
 func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
 	flags.Var(orderChoice(&o.Order), "order", "order of events: time or file")
 	flags.BoolVar(&o.Strict, "strict", false, "reject input that TraceEvent rejects, and write no output")
 	flags.BoolVar(&o.AllowPrerelease, "allow-prerelease", false,
 		"read traces of .NET Core 3.0 previews; detection is heuristic")
+	flags.Var((*startValue)(&o.Start), FlagStart, "date and time at which an input without a date began: RFC 3339, or "+
+		"seconds since 1970")
 }
+
+// A startValue is a flag for a time. The zero Time means that it is not set.
+type startValue time.Time
+
+// Set parses a date and time as where.ParseDate does, or seconds since 1970 with at most 9 decimals.
+func (v *startValue) Set(s string) error {
+	t, err := where.ParseDate(s)
+	if err != nil {
+		var ok bool
+		if t, ok = parseSeconds(s); !ok {
+			return errors.New("want a date and time such as 2026-11-21T06:52:53.5Z, or seconds since 1970 such as 1795243973.5")
+		}
+	}
+	if t = t.UTC(); !time.Unix(0, t.UnixNano()).Equal(t) {
+		return errors.New("want a date between 1678 and 2262")
+	}
+	*v = startValue(t)
+	return nil
+}
+
+// parseSeconds parses decimal seconds since 1970. It rejects what float64 would round.
+func parseSeconds(s string) (time.Time, bool) {
+	whole, fraction, _ := strings.Cut(s, ".")
+	seconds, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || len(fraction) > 9 || strings.HasSuffix(s, ".") || strings.HasPrefix(s, "-") {
+		return time.Time{}, false
+	}
+	nanos, err := strconv.ParseUint((fraction + "000000000")[:9], 10, 32)
+	return time.Unix(seconds, int64(nanos)), err == nil
+}
+
+func (v *startValue) String() string {
+	if t := time.Time(*v); !t.IsZero() {
+		return t.Format(time.RFC3339Nano)
+	}
+	return ""
+}
+
+func (v *startValue) Type() string { return "time" }
 
 func orderChoice(o *reader.Order) *choice[reader.Order] {
 	return &choice[reader.Order]{

@@ -34,7 +34,7 @@ func (c *otlpSettings) upload(out *fileio.Outputs, info *ntconv.Info, t *Target)
 	o.Progress, o.Spend = sink.sent.Store, out.Spend
 	// The context is never canceled: a signal ends the process, and the flags bound the time of each batch.
 	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
-	c.prepare(sink, t)
+	c.prepare(sink, info, t)
 	return sink, nil
 }
 
@@ -96,6 +96,7 @@ type spansResult struct {
 	Intervals   int64  `json:"intervals,omitempty"` // of the runtime
 	Linked      int64  `json:"linked,omitempty"`    // of Intervals
 	Unnamed     int64  `json:"unnamed,omitempty"`
+	Undated     bool   `json:"undated,omitempty"` // the trace has no date, so times count from 1970-01-01
 	notes       []string
 	live        bool   // intervals were linked while the trace was read for the first time
 	fate        string // of unfinished spans
@@ -146,6 +147,9 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Clamped, "ended before they began and got no duration")
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
+	if r.Undated && s.Spans > 0 {
+		r.Remark("the trace has no date, so times count from 1970-01-01; set --" + FlagStart)
+	}
 	if s.Intervals > 0 {
 		r.Remark(fmt.Sprintf("%s of %s linked to spans", message.Group(s.Linked),
 			message.Count(s.Intervals, "interval of the runtime", "intervals of the runtime")))

@@ -59,6 +59,7 @@ type Options struct {
 //	Last, Ended     a reading of package pass   the passes after it
 //	first, changed  Finish                      Finish: all readings must agree
 //	part, unit      the latest pass, if merged  MergeNotes, UnitNotes
+//	dated           the latest pass             StartNotes
 //	taken           meter.add, which only grows it; Options.Taken receives the increase
 type Input struct {
 	Format *formats.Format // of the first input
@@ -76,6 +77,7 @@ type Input struct {
 	others []*Input     // read together with this input
 	unit   string       // of the weights, for one of several profiles
 	part   contribution // of the latest pass, for one of several inputs
+	dated  bool         // the latest pass ignored ReadOptions.Start, because the input has a date
 	taken  atomic.Int64 // decompressed bytes read by the longest pass
 }
 

@@ -2,9 +2,11 @@ package input
 
 import (
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
@@ -80,7 +82,45 @@ func (in *Input) one(o *formats.ReadOptions) (ntconv.Source, Ending, error) {
 	if own, ok := src.(ntconv.SourceCloser); ok {
 		h.opened = append(h.opened, own)
 	}
+	if in.dated = false; !o.Start.IsZero() {
+		if in.dated = !src.Info().Clock.Wall.IsZero(); !in.dated {
+			src = startedAt(src, o.Start)
+		}
+	}
 	return src, h, nil
+}
+
+// A started is a source without a date to which the user has given one.
+type started struct {
+	ntconv.Source
+	info ntconv.Info
+}
+
+// startedAt returns src with a clock that showed wall when the recording began. The clock's Wall is a whole
+// millisecond before, because nettrace files have no fractions.
+func startedAt(src ntconv.Source, wall time.Time) ntconv.Source {
+	s := &started{src, *src.Info()}
+	c := &s.info.Clock
+	whole := wall.Truncate(time.Millisecond)
+	c.Tick, c.Wall = c.TicksAt(whole.Sub(wall)), whole
+	return s
+}
+
+// Info implements ntconv.Source.
+func (s *started) Info() *ntconv.Info { return &s.info }
+
+// StartNotes returns which inputs ignored ReadOptions.Start. Call it after a pass.
+func (in *Input) StartNotes() []string {
+	var names []string
+	for _, one := range append([]*Input{in}, in.others...) {
+		if one.dated {
+			names = append(names, one.raw.Name())
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("--%s has no effect: %s states when it began", formats.FlagStart, NameOf(names[0], len(names)-1))}
 }
 
 // A handle is the view of an input that a format has in one pass. It closes everything that was opened through it.

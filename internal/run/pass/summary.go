@@ -56,7 +56,7 @@ func (s *Summary) Read(p *Pass) {
 	named := nativeNotes(p)
 	s.Events, s.Selected = p.Total, p.Kept
 	s.Report = Entries(p.Report)
-	s.Notes = slices.Concat(LossNotes(p.Losses()), p.Selector.Notes(), p.Input.UnitNotes(), p.Input.MergeNotes(),
+	s.Notes = slices.Concat(LossNotes(p.Losses()), p.Selector.Notes(), p.Input.UnitNotes(), p.Input.MergeNotes(), p.Input.StartNotes(),
 		named, p.Plan.Read.DepthNotes(p.Report))
 	if s.Flags != nil {
 		s.Notes = append(s.Notes, s.Flags()...)

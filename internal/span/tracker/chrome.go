@@ -152,8 +152,11 @@ func (t *Tracker) openSlice(e *ntconv.Event, c *chromeevent.Event, parent *open)
 	o := t.open(e, span.FromChrome, t.scopeOf(c.Category)) // may evict the parent
 	t.isBound = true
 	o.Name = c.Name
-	t.makeIDs(o, e, c.Category, c.Name, context)
-	o.Attributes, o.DroppedAttributes = t.appendArgs(o.Attributes, c.Args)
+	f, recorded, ok := t.factsIn(c.Args)
+	if ok = ok && t.restore(o, &f, recorded); !ok {
+		t.makeIDs(o, e, c.Category, c.Name, context)
+	}
+	o.Attributes, o.DroppedAttributes = t.appendArgs(o.Attributes, c.Args, ok)
 	return o
 }
 
@@ -173,7 +176,7 @@ func (t *Tracker) endSlice(e *ntconv.Event, c *chromeevent.Event) {
 		o.Name = c.Name
 	}
 	var dropped uint32
-	t.scratch, dropped = t.appendArgs(t.scratch[:0], c.Args)
+	t.scratch, dropped = t.appendArgs(t.scratch[:0], c.Args, false)
 	o.DroppedAttributes += dropped
 	t.addStop(o)
 	t.end(o, e)
@@ -210,7 +213,7 @@ func (t *Tracker) endComplete(e *ntconv.Event) {
 func outlast(o *open) {
 	x := o.links[chainThread].next
 	for n := 0; x != nil && n < maxWalk; n++ {
-		if x.ParentID == o.ID && !x.ended {
+		if x.ParentID == o.ID && x.MadeID && !x.ended {
 			x.ParentID = o.ParentID
 		}
 		x = x.links[chainThread].next
@@ -258,7 +261,7 @@ func (t *Tracker) addStep(o *open, e *ntconv.Event, c *chromeevent.Event) {
 		return
 	}
 	v.Name = c.Name
-	v.Attributes, v.DroppedAttributes = t.appendArgs(v.Attributes[:0], c.Args)
+	v.Attributes, v.DroppedAttributes = t.appendArgs(v.Attributes[:0], c.Args, false)
 }
 
 // addFlow processes an end of an arrow. It belongs to the enclosing slice; an end of a flow without a binding point

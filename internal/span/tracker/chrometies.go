@@ -69,10 +69,12 @@ func (t *Tracker) encloseSlices(o *open) {
 	}
 	slices.Reverse(inner[:n])
 	for _, x := range inner[:n] {
-		if x.ParentID == o.ParentID {
-			x.ParentID = o.ID
+		if x.MadeID { // recorded IDs do not depend on the nesting
+			if x.ParentID == o.ParentID {
+				x.ParentID = o.ID
+			}
+			x.TraceID = o.TraceID
 		}
-		x.TraceID = o.TraceID
 		unlink(x, chainThread) // re-added below, because the innermost slice must be last
 		t.putOnThread(x)
 	}
