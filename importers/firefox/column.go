@@ -3,6 +3,7 @@ package firefox
 import (
 	"math"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
@@ -21,6 +22,7 @@ type column struct {
 	exact  *[]jsonio.Decimal
 	values *raws
 	text   *string
+	sparse bool // the column may be shorter than the table
 }
 
 // raws holds JSON values in one buffer.
@@ -48,9 +50,13 @@ type table struct {
 	bytes int64 // bytes charged for its columns
 }
 
-// readTable reads the given columns of a table, which may be null. All columns must have the length that the table
-// states. A column that is null or absent is empty.
+// readTable reads the given columns of a table, which may be null. Columns must have the length that the table states;
+// rows beyond it do not belong to the table. A column that is null or absent is empty. A table of a Gecko profile has a
+// schema and rows.
 func (f *file) readTable(columns []column) (t table, err error) {
+	if f.meta != nil && f.meta.version == 0 {
+		return f.readGeckoTable(columns)
+	}
 	names := make([]string, len(columns)+1)
 	for i, c := range columns {
 		names[i] = c.name
@@ -76,12 +82,71 @@ func (f *file) readTable(columns []column) (t table, err error) {
 		if length < 0 {
 			length = int64(n)
 		}
-		if n > 0 && int64(n) != length {
+		if int64(n) > length {
+			c.truncate(int(length))
+			f.report.Note(ntconv.CodeRepaired, 1, t.place.Offset, "columns with more rows than their table")
+		}
+		if n > 0 && int64(n) < length && !c.sparse {
 			return t, f.Corrupt("column %s has %d rows, the table has %d", c.name, n, length)
 		}
 	}
 	t.rows = int(max(length, 0))
 	return t, nil
+}
+
+// readGeckoTable reads a table of a Gecko profile. The schema precedes the rows.
+func (f *file) readGeckoTable(columns []column) (t table, err error) {
+	var at []int
+	err = f.Object([]string{"schema", "data"}, func(i int) (err error) {
+		if i == 0 {
+			at, err = f.readSchema(columns)
+			return err
+		}
+		if at == nil {
+			return f.Corrupt("the rows of a table precede its schema")
+		}
+		t.rows, t.bytes, err = f.readRows(columns, at)
+		return err
+	})
+	t.place = f.Place()
+	return t, err
+}
+
+// truncate removes the rows from n on.
+func (c *column) truncate(n int) {
+	switch {
+	case c.ints != nil:
+		*c.ints = (*c.ints)[:n]
+	case c.bools != nil:
+		*c.bools = (*c.bools)[:n]
+	case c.times != nil:
+		*c.times = (*c.times)[:n]
+	case c.exact != nil:
+		*c.exact = (*c.exact)[:n]
+	case c.values != nil:
+		c.values.ends = c.values.ends[:n]
+	}
+}
+
+// appendNull appends a row without a value, and returns its memory in bytes.
+func (c *column) appendNull() (cost int64) {
+	switch {
+	case c.ints != nil:
+		*c.ints = append(*c.ints, none)
+		return 8
+	case c.bools != nil:
+		*c.bools = append(*c.bools, 0)
+		return 8
+	case c.times != nil:
+		*c.times = append(*c.times, noTime)
+		return 16
+	case c.exact != nil:
+		*c.exact = append(*c.exact, jsonio.Decimal{})
+		return 32
+	}
+	c.values.text = append(c.values.text, "null"...)
+	c.values.ends = append(c.values.ends, len(c.values.text))
+	return 24
 }
 
 // rows returns the number of rows read so far. It is 0 for a text, which belongs to the whole table.

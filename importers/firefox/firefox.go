@@ -10,8 +10,8 @@
 //
 // The format changes often, and files state their version. The reader depends on the columns that are present instead,
 // so it reads all versions in which a column has the same meaning: tables per thread or shared tables,
-// stackTable.prefix or prefixOffset, times or time differences, and so on. Profiles as Firefox records them are a
-// different format, which New rejects.
+// stackTable.prefix or prefixOffset, times or time differences, and so on. Profiles as Firefox records them (Gecko
+// profiles) are a different format, which New reads from version 3 on, without counters.
 //
 // # Names
 //
@@ -21,6 +21,7 @@ package firefox
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -74,6 +75,7 @@ func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 	f := &file{
 		Reader: jsonio.New(r, jsonio.Options{Format: "firefox", Value: o.Limits.Value, Report: o.Report}),
 		report: o.Report,
+		limits: o.Limits,
 		b: imported.New(imported.Options{
 			Limits:  imported.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
 			TempDir: o.TempDir, MaxTemp: o.MaxTemp, Report: o.Report,
@@ -88,6 +90,7 @@ func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 type file struct {
 	*jsonio.Reader
 	report *ntconv.Report
+	limits Limits
 	b      *imported.Builder
 	meta   *meta // nil until it has been read
 	libs   []lib
@@ -100,43 +103,83 @@ type file struct {
 	ownTables  bool // a thread has a stack table of its own
 	threads    []*thread
 	counters   []*counter
+	hasThreads bool
 	scratch    []byte
+
+	// State of the process that is being read, see readProcess.
+	shift    int64 // nanoseconds from the start of the recording to that of the process
+	depth    int
+	libIndex *libIndex // of libs; nil until it is needed
 }
 
-var fileMembers = []string{"meta", "libs", "shared", "threads", "counters"}
+// fileMembers are the members of a profile that are read. The performance panel of Firefox before version 80 saved the
+// profile as the member profile of its own file.
+var fileMembers = []string{"meta", "libs", "shared", "threads", "counters", "processes", "profile"}
 
 // read reads the file in one pass. The members may have any order, except that meta must precede threads. References to
 // members that may follow are validated in source.
 func (f *file) read() (ntconv.Source, error) {
 	f.lateStacks = -1
-	hasThreads := false
-	err := f.Object(fileMembers, func(i int) error {
-		switch i {
-		case 0:
-			return f.readMeta()
-		case 1:
-			return f.readLibs()
-		case 2:
-			return f.readShared()
-		case 3:
-			hasThreads = true
-			if f.meta == nil {
-				return f.Fail(f.Place(), fmt.Errorf("%w: the member meta comes after threads", ntconv.ErrUnsupported))
-			}
-			return f.Array(func(int) error { return f.readThread() })
-		}
-		return f.Array(func(int) error { return f.readCounter() })
-	})
+	err := f.Object(fileMembers, func(i int) error { return f.readMember(fileMembers[i]) })
 	if err == nil {
 		err = f.End()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if f.meta == nil || !hasThreads {
+	if f.meta == nil || !f.hasThreads {
 		return nil, f.Fail(f.Place(), fmt.Errorf("%w: the members meta and threads of a Firefox profile are missing", ntconv.ErrFormat))
 	}
 	return f.source()
+}
+
+// readMember reads a member of a profile.
+func (f *file) readMember(name string) error {
+	switch name {
+	case "meta":
+		return f.readMeta()
+	case "libs":
+		if f.Kind() == '"' { // of Gecko profiles before version 4
+			text, err := f.String()
+			if err != nil {
+				return err
+			}
+			outer := f.Reader
+			f.Reader = jsonio.New(strings.NewReader(text), jsonio.Options{Format: "firefox", Value: f.limits.Value, Report: f.report})
+			err = f.readLibs(&f.libs)
+			f.Reader = outer
+			return err
+		}
+		return f.readLibs(&f.libs)
+	case "shared":
+		return f.readShared()
+	case "threads":
+		f.hasThreads = true
+		if f.meta == nil {
+			return f.Fail(f.Place(), fmt.Errorf("%w: the member meta comes after threads", ntconv.ErrUnsupported))
+		}
+		return f.Array(func(int) error {
+			if f.Kind() == '"' {
+				return f.readEmbedded()
+			}
+			return f.readThread()
+		})
+	case "processes":
+		if f.meta == nil {
+			return f.Fail(f.Place(), fmt.Errorf("%w: the member meta comes after processes", ntconv.ErrUnsupported))
+		}
+		return f.Array(func(int) error { return f.readProcess() })
+	case "profile":
+		if f.meta != nil {
+			return f.Skip()
+		}
+		return f.Object(fileMembers, func(i int) error { return f.readMember(fileMembers[i]) })
+	}
+	if f.meta != nil && f.meta.version == 0 {
+		f.report.Note(ntconv.CodeNotCarried, 1, f.Place().Offset, "lists of counters of profiles that Firefox recorded")
+		return f.Skip()
+	}
+	return f.Array(func(int) error { return f.readCounter() })
 }
 
 // source returns the events. The whole file must have been read.
@@ -159,7 +202,7 @@ func (f *file) source() (ntconv.Source, error) {
 	}
 	e := newEvents(f)
 	src, err := f.b.Source(imported.Profile{
-		Format: fmt.Sprintf("firefox %d", f.meta.version), Origin: o, Frame: f.frame, Wall: time.Unix(0, f.meta.start).UTC(), Event: e.next,
+		Format: f.meta.format(), Origin: o, Frame: f.frame, Wall: time.Unix(0, f.meta.start).UTC(), Event: e.next,
 	})
 	if err != nil {
 		return nil, err

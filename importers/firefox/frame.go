@@ -66,6 +66,10 @@ func (f *file) function(t *tables, i int) *ntconv.Function {
 	}
 	stringArray := f.stringsOf(t)
 	key := function{name: stringArray[t.funcs.name[i]]}
+	if t.isGecko {
+		l := locationOf(key.name)
+		key = function{l.name, l.file, l.line}
+	}
 	file := cell(t.funcs.file, i)
 	if s := cell(t.funcs.source, i); s >= 0 && t.funcs.has(i, funcSource) && int(s) < len(f.sourcesOf(t)) {
 		file = f.sourcesOf(t)[s]
@@ -87,6 +91,13 @@ func (f *file) function(t *tables, i int) *ntconv.Function {
 
 // mapping returns the library of a frame, or nil if it is unknown.
 func (f *file) mapping(t *tables, frame, fn int) *ntconv.Mapping {
+	if t.isGecko {
+		return t.mapped[fn]
+	}
+	libs := f.libs
+	if t.libs != nil {
+		libs = t.libs
+	}
 	r := int(cell(t.funcs.resource, fn))
 	library := cell(t.frames.lib, frame)
 	var l lib
@@ -99,16 +110,21 @@ func (f *file) mapping(t *tables, frame, fn int) *ntconv.Mapping {
 			library = n
 		}
 	}
-	if library >= 0 && int(library) < len(f.libs) && (l.path != "" || cell(t.frames.flags, frame) == none) {
-		l = f.libs[library]
+	if library >= 0 && int(library) < len(libs) && (l.path != "" || cell(t.frames.flags, frame) == none) {
+		l = libs[library].identity()
 	}
+	return f.names.mappingOf(l)
+}
+
+// mappingOf returns the mapping for a library, or nil if it has no path. Equal libraries share one pointer.
+func (n *names) mappingOf(l lib) *ntconv.Mapping {
 	if l.path == "" {
 		return nil
 	}
-	m := f.names.mappings[l]
+	m := n.mappings[l]
 	if m == nil {
 		m = &ntconv.Mapping{File: l.path, BuildID: l.buildID}
-		f.names.mappings[l] = m
+		n.mappings[l] = m
 	}
 	return m
 }

@@ -18,6 +18,8 @@ type markerTable struct {
 	start, end            []int64
 	time                  []int64 // of markers before version 21, which have no phase
 	data                  raws
+	shift                 int64 // of the times in data
+	isGecko               bool
 }
 
 // Phases of markers (MarkerPhase in the Firefox Profiler).
@@ -34,6 +36,7 @@ func (f *file) readMarkers(m *markerTable) (err error) {
 		{name: "name", ints: &m.name}, {name: "category", ints: &m.category}, {name: "phase", ints: &m.phase},
 		{name: "startTime", times: &m.start}, {name: "endTime", times: &m.end}, {name: "time", times: &m.time}, {name: "data", values: &m.data},
 	})
+	m.isGecko = f.meta.version == 0
 	if err != nil || m.rows == 0 {
 		return err
 	}
@@ -121,6 +124,9 @@ func (f *file) markerAt(m *markerTable, i int) (r marker, err error) {
 	if bytes.Equal(r.data, []byte("null")) {
 		r.data = nil
 	}
+	if m.isGecko {
+		r.data = withCause(r.data)
+	}
 	phase := m.phaseOf(i)
 	start, end := int64(noTime), int64(noTime)
 	if i < len(m.start) {
@@ -132,7 +138,7 @@ func (f *file) markerAt(m *markerTable, i int) (r marker, err error) {
 	if m.start == nil {
 		start = m.time[i]
 		if from, to, _ := legacyTimes(r.data); from != noTime && to != noTime {
-			start, end, phase = from, to, phaseInterval
+			start, end, phase = from+m.shift, to+m.shift, phaseInterval
 		}
 	}
 	switch phase {

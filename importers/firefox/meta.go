@@ -3,7 +3,6 @@ package firefox
 import (
 	"fmt"
 
-	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
@@ -26,6 +25,7 @@ type meta struct {
 	start      int64 // nanoseconds since 1970
 	interval   int64 // nanoseconds
 	version    int64 // of the processed format; 0 if the profile is not processed
+	gecko      int64 // version of the format in which Firefox recorded the profile
 	product    string
 	categories []string
 	schemas    map[string]map[string]bool // by type of marker data: members that are string indexes
@@ -34,10 +34,27 @@ type meta struct {
 	cpuScale   int64                      // factor from values of the file to cpu
 }
 
-var metaMembers = []string{"startTime", "interval", "preprocessedProfileVersion", "product", "categories", "markerSchema", "sampleUnits"}
+var metaMembers = []string{"startTime", "interval", "preprocessedProfileVersion", "product", "categories", "markerSchema", "sampleUnits", "version"}
 
-// readMeta reads the member meta. It rejects profiles that are not processed.
+// format returns the name of the format with its version.
+func (m *meta) format() string {
+	if m.version == 0 {
+		return fmt.Sprintf("firefox gecko %d", m.gecko)
+	}
+	return fmt.Sprintf("firefox %d", m.version)
+}
+
+// readMeta reads the member meta of the file. It rejects versions that cannot be read.
 func (f *file) readMeta() error {
+	m, err := f.parseMeta()
+	if err == nil {
+		err = f.checkVersion(m)
+	}
+	f.meta = m
+	return err
+}
+
+func (f *file) parseMeta() (*meta, error) {
 	m := &meta{schemas: map[string]map[string]bool{}, cpu: cyclesType, cpuScale: 1}
 	err := f.Object(metaMembers, func(i int) (err error) {
 		switch i {
@@ -55,21 +72,13 @@ func (f *file) readMeta() error {
 			err = f.Array(func(int) error { return m.schema(f) })
 		case 6:
 			err = m.units(f)
+		case 7:
+			m.gecko, err = f.Index(0, 1<<31, 0)
 		}
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if m.version == 0 {
-		return &ntconv.AdviceError{
-			Err:    f.Fail(f.Place(), fmt.Errorf("%w: a profile as Firefox records it, which is not processed", ntconv.ErrUnsupported)),
-			Advice: "open it in profiler.firefox.com, and read the profile that it saves",
-		}
-	}
 	m.start = max(m.start, 0)
-	f.meta = m
-	return nil
+	return m, err
 }
 
 func (m *meta) category(f *file) error {

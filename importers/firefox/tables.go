@@ -23,12 +23,17 @@ type tables struct {
 	resources resourceTable
 	sources   []int32            // file names, as string indexes
 	functions []*ntconv.Function // cache of File.function by index
+
+	libs    []lib             // before version 41; nil: those of the file
+	isGecko bool              // the names of functions are locations
+	mapped  []*ntconv.Mapping // of the functions of a Gecko profile
 }
 
 // A frameTable holds the columns of a frame table that are read. Absent columns are empty.
 type frameTable struct {
 	table
 	fn, line, column, depth, category, lib, flags []int32
+	location                                      []int32 // of Gecko profiles, in place of fn
 }
 
 // Bits of the column flags of frameTable, since version 71. If a bit is not set, the cell of its column is invalid.
@@ -63,7 +68,11 @@ type resourceTable struct {
 const kindLibrary = 1
 
 // A lib is an element of the member libs: a program or a library.
-type lib struct{ path, buildID string }
+type lib struct {
+	path, buildID string
+	name          string
+	start, end    uint64 // addresses in Gecko profiles
+}
 
 // tableMembers are the table members of an object. threadMembers appends the other members of a thread.
 var tableMembers = []string{"stringArray", "stringTable", "stackTable", "frameTable", "funcTable", "resourceTable", "sources"}
@@ -96,6 +105,7 @@ func (f *file) readTables(t *tables, s *stackColumns, member int) (err error) {
 		c.table, err = f.readTable([]column{
 			{name: "func", ints: &c.fn}, {name: "line", ints: &c.line}, {name: "column", ints: &c.column}, {name: "inlineDepth", ints: &c.depth},
 			{name: "category", ints: &c.category}, {name: "lib", ints: &c.lib}, {name: "flags", ints: &c.flags},
+			{name: "location", ints: &c.location},
 		})
 	case "funcTable":
 		c := &t.funcs
@@ -105,7 +115,7 @@ func (f *file) readTables(t *tables, s *stackColumns, member int) (err error) {
 		})
 	case "resourceTable":
 		c := &t.resources
-		c.table, err = f.readTable([]column{{name: "name", ints: &c.name}, {name: "lib", ints: &c.lib}, {name: "type", ints: &c.kind}})
+		c.table, err = f.readTable([]column{{name: "name", ints: &c.name, sparse: true}, {name: "lib", ints: &c.lib, sparse: true}, {name: "type", ints: &c.kind, sparse: true}})
 	default:
 		_, err = f.readTable([]column{{name: "filename", ints: &t.sources}})
 	}
@@ -180,22 +190,30 @@ func (f *file) mixed() error {
 	return f.Corrupt("some threads have a stackTable, and others share one")
 }
 
-func (f *file) readLibs() error {
+// readLibs appends the elements of a member libs to list.
+func (f *file) readLibs(list *[]lib) error {
 	return f.Array(func(int) error {
 		var l lib
-		var name, code, breakpad string
-		err := f.Object([]string{"name", "path", "codeId", "breakpadId"}, func(i int) (err error) {
-			*[]*string{&name, &l.path, &code, &breakpad}[i], err = f.String()
+		var code, breakpad, symbols string
+		err := f.Object([]string{"name", "path", "codeId", "breakpadId", "pdbName", "start", "end"}, func(i int) (err error) {
+			switch i {
+			case 5:
+				l.start, err = f.address()
+			case 6:
+				l.end, err = f.address()
+			default:
+				*[]*string{&l.name, &l.path, &code, &breakpad, &symbols}[i], err = f.String()
+			}
 			return err
 		})
 		if l.path == "" {
-			l.path = name
+			l.path = l.name
 		}
 		if l.buildID = code; code == "" {
 			l.buildID = breakpad
 		}
-		f.libs = append(f.libs, l)
-		return f.charged(err, stringBytes+len(l.path)+len(l.buildID))
+		*list = append(*list, l)
+		return f.charged(err, stringBytes+len(l.path)+len(l.buildID)+len(l.name)+32)
 	})
 }
 

@@ -41,7 +41,7 @@ type sampleTable struct {
 }
 
 var threadMembers = append(tableMembers[:len(tableMembers):len(tableMembers)],
-	"name", "processName", "processType", "pid", "tid", "samples", "markers", "jsAllocations", "nativeAllocations")
+	"name", "processName", "processType", "pid", "tid", "samples", "markers", "jsAllocations", "nativeAllocations", "libs")
 
 // readThread reads a thread and converts its samples and markers to records, once all of its members are known: their
 // order is arbitrary. Then it drops the columns and returns the memory charged for them.
@@ -68,7 +68,13 @@ func (f *file) readThread() error {
 		return f.Fail(f.Place(), err)
 	}
 	t.pid = o.pid
+	if err := f.addLocations(t.tables); err != nil {
+		return err
+	}
 	if err := f.finishThreadTables(t, &s); err != nil {
+		return err
+	}
+	if err := f.move(t); err != nil {
 		return err
 	}
 	for _, add := range []func(*thread) error{f.addSamples, f.addJSAllocations, f.addNativeAllocations, f.addMarkers} {
@@ -100,6 +106,8 @@ func (f *file) readThreadMember(t *thread, o *ownerFields, name string) (err err
 		err = f.readSamples(&t.js)
 	case "nativeAllocations":
 		err = f.readSamples(&t.native)
+	case "libs": // before version 41
+		err = f.readLibs(&t.tables.libs)
 	default:
 		err = f.readMarkers(&t.markers)
 	}

@@ -289,40 +289,105 @@ func appendEvent(events []chromeEvent, raw json.RawMessage) []chromeEvent {
 	return append(events, e)
 }
 
-// firefox adds the samples of processed profiles of any version. A sample counts as often as its weight says and lasts
-// for that many intervals.
-func (n totals) firefox(data []byte) {
-	var file struct {
-		Meta struct {
-			Interval    float64
-			SampleUnits struct{ ThreadCPUDelta string }
-		}
-		Threads []struct {
-			Samples struct {
-				Length         int64
-				Weight         []int64
-				ThreadCPUDelta []float64
-			}
-			Markers struct{ Length int64 }
-		}
+// A firefoxTable is a table of a processed profile, or of one that Firefox recorded.
+type firefoxTable struct {
+	Length         int64
+	Weight         []int64
+	ThreadCPUDelta []float64
+	Phase          []int
+	Name           []int
+	Schema         map[string]int
+	Data           []json.RawMessage
+}
+
+// A firefoxProfile is a profile of any version, or what the performance panel saved around one.
+type firefoxProfile struct {
+	Meta struct {
+		Interval    float64
+		SampleUnits struct{ ThreadCPUDelta string }
 	}
-	must(json.Unmarshal(data, &file))
-	for _, t := range file.Threads {
-		n["rows"] += t.Samples.Length
-		samples := t.Samples.Length
+	Threads   []json.RawMessage // old profiles have other processes here, as strings
+	Processes []firefoxProfile
+	Profile   *firefoxProfile
+}
+
+func (n totals) firefox(data []byte) {
+	var p firefoxProfile
+	must(json.Unmarshal(data, &p))
+	if p.Profile != nil {
+		p = *p.Profile
+	}
+	n.firefoxProcess(&p, int64(math.Round(p.Meta.Interval*1e6)))
+}
+
+// firefoxProcess adds the samples and markers of a process. A sample counts as often as its weight says and lasts for
+// that many intervals.
+func (n totals) firefoxProcess(p *firefoxProfile, interval int64) {
+	for _, raw := range p.Threads {
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			var inner firefoxProfile
+			must(json.Unmarshal([]byte(text), &inner))
+			n.firefoxProcess(&inner, interval)
+			continue
+		}
+		var t struct{ Samples, Markers firefoxTable }
+		must(json.Unmarshal(raw, &t))
+		rows := t.Samples.Length
+		if t.Samples.Schema != nil {
+			rows = int64(len(t.Samples.Data))
+		}
+		samples := rows
 		if t.Samples.Weight != nil {
 			samples = 0
 			for _, w := range t.Samples.Weight {
 				samples += w
 			}
 		}
+		n["rows"] += rows
 		n["samples"] += samples
-		n["time"] += samples * int64(math.Round(file.Meta.Interval*1e6))
+		n["time"] += samples * interval
 		for i, d := range t.Samples.ThreadCPUDelta {
 			if i > 0 { // the first one has no begin
-				n["cpu"] += int64(d) * map[string]int64{"µs": 1000, "ns": 1}[file.Meta.SampleUnits.ThreadCPUDelta]
+				n["cpu"] += int64(d) * map[string]int64{"µs": 1000, "ns": 1}[p.Meta.SampleUnits.ThreadCPUDelta]
 			}
 		}
-		n["markers"] += t.Markers.Length
+		n["markers"] += t.Markers.markers()
 	}
+	for i := range p.Processes {
+		n.firefoxProcess(&p.Processes[i], interval)
+	}
+}
+
+// markers returns the number of markers: the begin and the end of an interval, which have one name, are one.
+func (t *firefoxTable) markers() (count int64) {
+	open := map[int]int{}
+	rows := int(t.Length)
+	if t.Schema != nil {
+		rows = len(t.Data)
+	}
+	for i := range rows {
+		name, data := 0, json.RawMessage(nil)
+		if t.Schema == nil {
+			name, data = t.Name[i], t.Data[i]
+		} else {
+			var row []json.RawMessage
+			must(json.Unmarshal(t.Data[i], &row))
+			must(json.Unmarshal(row[t.Schema["name"]], &name))
+			if at := t.Schema["data"]; at < len(row) {
+				data = row[at]
+			}
+		}
+		var tracing struct{ Type, Interval string }
+		_ = json.Unmarshal(data, &tracing)
+		count++
+		switch {
+		case tracing.Type == "tracing" && tracing.Interval == "start":
+			open[name]++
+		case tracing.Type == "tracing" && tracing.Interval == "end" && open[name] > 0:
+			open[name]--
+			count--
+		}
+	}
+	return count
 }

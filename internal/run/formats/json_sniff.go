@@ -112,7 +112,7 @@ var firefoxMeta = map[string]bool{
 }
 
 // isFirefox reports whether an input that begins with head is a Firefox profile, processed or raw: it states the
-// version of processed profiles, or has at least 3 of firefoxMeta.
+// version of processed profiles, has libraries or markers as only Firefox writes them, or at least 3 of firefoxMeta.
 func isFirefox(head []byte) bool {
 	if !isJSON(head, "{") {
 		return false
@@ -120,7 +120,9 @@ func isFirefox(head []byte) bool {
 	known := 0
 	visitJSON(head, func(path, _ string) bool {
 		switch {
-		case path == "meta.preprocessedProfileVersion":
+		case path == "meta.preprocessedProfileVersion", path == "libs[].breakpadId", path == "profile.libs[].breakpadId":
+			known = 3
+		case path == "markers[].isOffMainThread": // of the performance panel, which saves a profile after them
 			known = 3
 		case firefoxMeta[path]:
 			known++
