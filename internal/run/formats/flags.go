@@ -89,7 +89,7 @@ func (v *startValue) String() string {
 	return ""
 }
 
-func (v *startValue) Type() string { return "time" }
+func (v *startValue) Type() string { return "date" }
 
 func orderChoice(o *reader.Order) *choice[reader.Order] {
 	return &choice[reader.Order]{
