@@ -31,6 +31,8 @@ func TestFlagWords(t *testing.T) {
 			values = []string{"a b=c"}
 		case "uintSlice":
 			values = []string{"1,2", "3"}
+		case "date":
+			values = []string{"2026-11-21T06:52:53.5Z"}
 		case "time":
 			values = []string{"-2s"}
 		case "string":

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/callgrind"
 	"github.com/ntconv/ntconv/exporters/chrome"
 	"github.com/ntconv/ntconv/exporters/firefox"
 	"github.com/ntconv/ntconv/exporters/folded"
@@ -42,6 +43,9 @@ func exporters() []exporter {
 		}},
 		{"folded", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, _ string) (ntconv.Sink, error) {
 			return folded.New(w, info, names, &folded.Options{Options: sample.Options{Report: report}, ProcessRoot: true, Annotate: true}), nil
+		}},
+		{"callgrind", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, _ string) (ntconv.Sink, error) {
+			return callgrind.New(w, info, names, &callgrind.Options{Options: sample.Options{Report: report}}), nil
 		}},
 		{"otlp-json", true, otlpExporter(otlp.JSONLines)},
 		{"otlp-proto", true, otlpExporter(otlp.Protobuf)},
