@@ -138,7 +138,7 @@ func stackOf(e *ntconv.Event) string {
 func TestOdd(t *testing.T) {
 	for name, want := range map[string]string{
 		"odd.perf": `
-0 bash 1617/1617 cpu 3: 0 250000 0 0; native_safe_halt k [kernel.kallsyms] < void std::sort<int*>(int*, int*) /usr/lib/libshop.so.1 < uint8[] [System.Private.CoreLib] Internal.IO.File::ReadAllBytes(string)[Tier0] /tmp/perf-1617.map < inner i < main shop.c:12 /home/user/shop < shop+0x4005f0 u /home/user/shop < 0x0 u
+0 bash 1617/1617 cpu 3: 0 250000 0 0; native_safe_halt k [kernel.kallsyms] < void std::sort<int*>(int*, int*) /usr/lib/libshop.so.1 < Internal.IO.File.ReadAllBytes(string) System.Private.CoreLib < inner i < main shop.c:12 /home/user/shop < shop+0x4005f0 u /home/user/shop < 0x0 u
 100000001 rs:action 13 qu 10/11 cpu 0: 1 0 1 0;
 150000000 swapper 0/0 cpu 1: 77 0 77 0; xen_hypercall_sched_op k [kernel.kallsyms]
 200000000 kworker/1:3-ev 22/22 cpu 1: 0 0 0 1;

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/dotnet"
 	"github.com/ntconv/ntconv/internal/events/owner"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/sample"
@@ -84,11 +85,16 @@ func (t *tables) number(k frameKey) (n uint32, size int64) {
 	n = uint32(len(t.keys))
 	t.numbers[k], t.keys = n, append(t.keys, k)
 	f := ntconv.Frame{Func: &ntconv.Function{Name: k.symbol, File: k.source}, Line: k.line, Flags: k.flags}
-	if k.file != "" {
-		f.Mapping = t.mappings[k.file]
+	file := k.file
+	if sym, ok := dotnet.ParseSymbol(k.symbol); ok { // from perf-PID.map, which is no module of the program
+		f.Func.Name, f.Func.SystemName, file = sym.Pretty(), sym.Module+"!"+sym.Raw(), sym.Module
+		f.Flags |= ntconv.FrameManaged
+	}
+	if file != "" {
+		f.Mapping = t.mappings[file]
 		if f.Mapping == nil {
-			f.Mapping = &ntconv.Mapping{File: k.file, Flags: ntconv.MappingHasFunctions}
-			t.mappings[k.file] = f.Mapping
+			f.Mapping = &ntconv.Mapping{File: file, Flags: ntconv.MappingHasFunctions}
+			t.mappings[file] = f.Mapping
 		}
 	}
 	t.frames = append(t.frames, f)
