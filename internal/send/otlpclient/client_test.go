@@ -273,6 +273,8 @@ func TestHTTPAnswers(t *testing.T) {
 		"untyped":             {[]webAnswer{{status: 202, header: []string{"Content-Type", ""}, body: partly(2, "old")}}, want{requests: 1, rejected: 2, err: "old"}},
 		"other member":        {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":null,"more":[1]}`)}}, want{requests: 1}},
 		"too large":           {[]webAnswer{{status: 413}}, want{requests: 1, err: "413", is: otlp.ErrTooLarge}},
+		"body too large":      {[]webAnswer{{status: 400, header: []string{"Content-Type", "text/plain"}, body: []byte("http: request body too large\n")}}, want{requests: 1, err: "400", is: otlp.ErrTooLarge}},
+		"body too large, pb":  {[]webAnswer{{status: 400, header: pb, body: fieldOf(2, []byte("http: request body too large"))}}, want{requests: 1, err: "400", is: otlp.ErrTooLarge}},
 		"unavailable":         {[]webAnswer{{status: 503}, ok}, want{requests: 2}},
 		"seconds":             {[]webAnswer{{status: 429, header: []string{"Retry-After", "1"}}, ok}, want{requests: 2, atLeast: time.Second}},
 		"date":                {[]webAnswer{{status: 503, after: 2 * time.Second}, ok}, want{requests: 2, atLeast: time.Second}},

@@ -175,10 +175,15 @@ func parseJSON(body []byte) error {
 // refusedWith records the status of a request that was not accepted.
 func (o *outcome) refusedWith(r *http.Response, kind string, body []byte) {
 	o.err = fmt.Errorf("HTTP status %s", r.Status)
-	if text := statusText(kind, body); text != "" {
+	text := statusText(kind, body)
+	if text != "" {
 		o.err = fmt.Errorf("%w: %s", o.err, text)
 	}
 	o.wait = retryAfter(r.Header.Get("Retry-After"), time.Now())
+	if r.StatusCode == http.StatusBadRequest && strings.Contains(text, bodyTooLarge) {
+		o.verdict = tooLarge
+		return
+	}
 	switch r.StatusCode {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		o.verdict = again
@@ -199,6 +204,10 @@ func (o *outcome) refusedWith(r *http.Response, kind string, body []byte) {
 		}
 	}
 }
+
+// bodyTooLarge is in the message of the OpenTelemetry Collector, which answers 400 instead of 413: it is the error of
+// http.MaxBytesReader.
+const bodyTooLarge = "request body too large"
 
 const (
 	adviceCredentials = "check the credentials in --header or OTEL_EXPORTER_OTLP_HEADERS"
