@@ -23,7 +23,20 @@ func (u upload) carry(ctx context.Context, b *batch, rows []row) (int, error) {
 			return 0, &unsentError{err}
 		}
 	}
-	return len(request), u.to.UploadTraces(ctx, request, len(rows))
+	return len(request), u.upload(ctx, request, len(rows))
+}
+
+// upload calls the Uploader. It runs on a goroutine of the sink, where a panic would end the program of the caller.
+func (u upload) upload(ctx context.Context, request []byte, spans int) (err error) {
+	if u.to == nil {
+		return fmt.Errorf("%w: the uploader is nil", ErrNotReceived)
+	}
+	defer func() {
+		if x := recover(); x != nil {
+			err = fmt.Errorf("the uploader panicked: %v", x)
+		}
+	}()
+	return u.to.UploadTraces(ctx, request, spans)
 }
 
 // A file writes spans to a writer, with one Write per batch. It is not safe for concurrent use.

@@ -19,6 +19,7 @@ package otlp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -113,10 +114,16 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	return s
 }
 
+// ErrClosed means that an event was written to a Sink after Close.
+var ErrClosed = errors.New("otlp: the sink is closed")
+
 // Write adds an event to the spans that it belongs to. The sink does not keep e. Events must arrive in time order
 // (reader.ByTime): an event that arrives before the Start or after the Stop of its span is not part of the span. Write
-// returns an *UploadError if this or an earlier batch could not be sent.
+// returns an *UploadError if this or an earlier batch could not be sent, and ErrClosed after Close.
 func (s *Sink) Write(e *ntconv.Event) error {
+	if s.closed {
+		return ErrClosed
+	}
 	s.Watch(e)
 	s.tracker.Add(e)
 	if s.delivery.failed.Load() {

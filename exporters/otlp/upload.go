@@ -31,7 +31,8 @@ import (
 //   - any other error: the receiver may have all spans, some or none, because it did not answer or because the Uploader
 //     does not know. The sink stops, and the spans count as Summary.Unconfirmed.
 //
-// The sink never sends a batch again after the last three errors, so it never delivers a span twice.
+// The sink never sends a batch again after the last three errors, so it never delivers a span twice. It takes a panic of
+// the Uploader for the last error, and a nil Uploader for one that no receiver can be reached by.
 type Uploader interface {
 	UploadTraces(ctx context.Context, request []byte, spans int) error
 }
