@@ -34,6 +34,7 @@ var kindCases = map[sample.Kind]struct {
 	sample.OffCPU:     {[]string{"onecollect-small-v6"}, "switches/count off_cpu/nanoseconds"},
 	sample.PageFaults: {[]string{"waits-v6"}, "faults/count"},
 	sample.Requests:   {[]string{"net-http"}, "requests/count duration/nanoseconds"},
+	sample.Slices:     {[]string{"spans-stop", "sources"}, "slices/count time/nanoseconds"},
 	sample.Events:     {[]string{"sources", "spans-stop"}, "events/count"},
 }
 
