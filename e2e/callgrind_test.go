@@ -11,18 +11,34 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// callgrindProfiles are inputs whose profiles differ: wall time, CPU time, allocations and waits of .NET, a heap of Go,
-// and the text of perf script.
+// recursions has functions that call themselves, directly and by way of others, and names that readers of callgrind's
+// format could mistake for something else.
+const recursions = `main;walk;walk;walk;read 10
+main;a;b;a;b;a 7
+main;b;a;b;c 5
+b;c;b 3
+main;(12) odd;fn=(1) x;calls=1 0 4
+main;(3);(4)[5];*7 2
+main;walk;a;walk 1
+`
+
+// callgrindProfiles are inputs whose profiles differ: wall time, CPU time, allocations, waits and compilations of .NET, CPU
+// time of a Go program, the text of perf script, its time without a CPU, and recursions.
 func callgrindProfiles(t *testing.T) map[string][]string {
 	t.Helper()
+	folded := filepath.Join(t.TempDir(), "recursions.folded")
+	must(t, os.WriteFile(folded, []byte(recursions), 0o600))
 	testdata := func(name string) string { return filepath.Join("..", "testdata", name) }
 	return map[string][]string{
-		"wall":  {testdata("cpu-env.nettrace.zst")},
-		"cpu":   {"--kind", "cpu", testdata("three-processes-v6.nettrace.zst")},
-		"alloc": {"--kind", "alloc", testdata("alloc-verbose.nettrace.zst")},
-		"wait":  {"--kind", "wait", testdata("waits.nettrace.zst")},
-		"jit":   {"--kind", "jit", testdata("jit.nettrace.zst")},
-		"perf":  {filepath.Join("..", "importers", "perf", "testdata", "go.perf.zst")},
+		"wall":       {testdata("cpu-env.nettrace.zst")},
+		"cpu":        {"--kind", "cpu", testdata("three-processes-v6.nettrace.zst")},
+		"alloc":      {"--kind", "alloc", testdata("alloc-verbose.nettrace.zst")},
+		"wait":       {"--kind", "wait", testdata("waits.nettrace.zst")},
+		"jit":        {"--kind", "jit", testdata("jit.nettrace.zst")},
+		"go":         {testdata("go-cpu.pb.gz")},
+		"perf":       {filepath.Join("..", "importers", "perf", "testdata", "go.perf.zst")},
+		"sched":      {"--kind", "off-cpu", filepath.Join("..", "importers", "perf", "testdata", "sched.perf.zst")},
+		"recursions": {folded},
 	}
 }
 

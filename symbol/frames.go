@@ -344,23 +344,13 @@ func (t *Table) nameText(p *process, s string) resolvedName {
 	}
 }
 
-// managed returns the function of a .NET method. Name and SystemName always differ if both are set: pprof demangles a
-// function whose two names are equal, which would remove overloads and type arguments.
+// managed returns the function of a .NET method.
 func (t *Table) managed(n spelling, module string) *ntconv.Function {
 	if t.names == NamesRaw {
 		return t.function(ntconv.Function{Name: n.raw})
 	}
-	f := ntconv.Function{Name: n.display, SystemName: n.raw}
-	if f.Name == "" { // the pretty spelling of malformed text may be empty
-		f.Name = n.raw
-	}
-	if module != "" {
-		f.SystemName = module + "!" + n.raw
-	}
-	if f.SystemName == f.Name {
-		f.SystemName = ""
-	}
-	return t.function(f)
+	name, system := dotnet.FunctionNames(n.display, n.raw, module)
+	return t.function(ntconv.Function{Name: name, SystemName: system})
 }
 
 // function returns the unique function that equals f.

@@ -28,7 +28,7 @@ type encoder struct {
 func newEncoder(w io.Writer, g *graph, p *profile.Profile) *encoder {
 	e := &encoder{
 		w: bufio.NewWriterSize(w, 64<<10), g: g, objects: map[string]int{}, files: map[string]int{}, functions: map[string]int{},
-		names: eventNames(imported.TypeNames(p.Types)),
+		object: unknown, names: eventNames(imported.TypeNames(p.Types)),
 	}
 	for i, t := range p.Types {
 		e.units = append(e.units, t.Unit)
@@ -94,10 +94,10 @@ func (e *encoder) footer() {
 func (e *encoder) function(f *function) {
 	e.text("\n")
 	if f.object != e.object {
-		e.name("ob=", e.objects, orUnknown(f.object))
+		e.name("ob=", e.objects, f.object)
 		e.object = f.object
 	}
-	e.name("fl=", e.files, orUnknown(f.file))
+	e.name("fl=", e.files, f.file)
 	e.name("fn=", e.functions, f.name)
 	slices.SortFunc(f.costs, func(a, b cost) int {
 		return cmp.Or(cmp.Compare(min(a.callee, 1), min(b.callee, 1)), cmp.Compare(a.line, b.line), cmp.Compare(a.callee, b.callee))
@@ -107,10 +107,10 @@ func (e *encoder) function(f *function) {
 		if c.callee > 0 {
 			callee := &e.g.functions[c.callee-1]
 			if callee.object != f.object {
-				e.name("cob=", e.objects, orUnknown(callee.object))
+				e.name("cob=", e.objects, callee.object)
 			}
 			if callee.file != f.file {
-				e.name("cfi=", e.files, orUnknown(callee.file))
+				e.name("cfi=", e.files, callee.file)
 			}
 			e.name("cfn=", e.functions, callee.name)
 			// A count of 0 makes callgrind_annotate take the cost for one of the caller's own code.
@@ -126,9 +126,8 @@ func (e *encoder) function(f *function) {
 // unknown is the name of an object or file that is not known, as callgrind writes it.
 const unknown = "???"
 
-func orUnknown(name string) string { return cmp.Or(name, unknown) }
-
-// name writes a name with its number, or only the number if it was written before.
+// name writes a name with its number, or only the number if it was written before. So a name that looks like a number,
+// such as "(12)", is not mistaken for one.
 func (e *encoder) name(prefix string, numbers map[string]int, name string) {
 	n, known := numbers[name]
 	if !known {
@@ -137,14 +136,14 @@ func (e *encoder) name(prefix string, numbers map[string]int, name string) {
 	}
 	e.text(prefix, "(", strconv.Itoa(n), ")")
 	if !known {
-		e.text(" ", oneLine(name))
+		e.text(" ", name)
 	}
 	e.text("\n")
 }
 
-// oneLine replaces characters that end a line.
+// oneLine replaces characters that end a line, and removes spaces at both ends, which readers skip.
 func oneLine(s string) string {
-	if strings.IndexFunc(s, isControl) < 0 {
+	if s = strings.TrimSpace(s); strings.IndexFunc(s, isControl) < 0 {
 		return s
 	}
 	return strings.Map(func(r rune) rune {

@@ -18,9 +18,15 @@ type graph struct {
 	negative  uint64
 }
 
-// A functionKey is what makes functions equal for readers of the format. file is the object if the source file is unknown:
-// callgrind_annotate does not distinguish functions by object.
+// A functionKey is what makes functions equal for readers of the format: names as the file has them. Two functions that
+// only differ before would have one node in the reader, and a call between them would count twice. file is the object if
+// the source file is unknown: callgrind_annotate does not distinguish functions by object.
 type functionKey struct{ file, name string }
+
+// keyOf returns the key of a function.
+func keyOf(file, name string) functionKey {
+	return functionKey{cmp.Or(oneLine(file), unknown), cmp.Or(oneLine(name), "(no name)")} // as in other profiles
+}
 
 type frameKey struct {
 	fn      *ntconv.Function
@@ -30,7 +36,7 @@ type frameKey struct {
 // A function is the node of a graph.
 type function struct {
 	functionKey
-	object string // of the first frame, "" if unknown
+	object string // of the first frame
 	seen   uint64 // the latest sample with the function
 	costs  []cost
 	index  map[site]int // into costs
@@ -59,7 +65,7 @@ const (
 
 func newGraph(types int) *graph {
 	g := &graph{types: types, ids: map[functionKey]uint32{}, known: map[frameKey]uint32{}, totals: make([]int64, types)}
-	g.id(functionKey{name: rootName}, "")
+	g.id(keyOf("", rootName), unknown)
 	return g
 }
 
@@ -85,7 +91,7 @@ func (g *graph) add(frames []ntconv.Frame, values []int64) {
 		caller, line = id, frames[i].Line
 	}
 	if len(frames) == 0 {
-		id := g.id(functionKey{name: noStack}, "")
+		id := g.id(keyOf("", noStack), unknown)
 		g.call(caller, line, id, values)
 		caller = id
 	}
@@ -122,16 +128,14 @@ func (g *graph) functionOf(f *ntconv.Frame) uint32 {
 	key := frameKey{f.Func, f.Mapping}
 	id, ok := g.known[key]
 	if !ok {
-		var k functionKey
-		object := ""
+		file, name, object := "", "", ""
 		if f.Mapping != nil {
 			object = f.Mapping.File
 		}
 		if f.Func != nil {
-			k.file, k.name = f.Func.File, f.Func.Name
+			file, name = f.Func.File, f.Func.Name
 		}
-		k.file, k.name = cmp.Or(k.file, object), cmp.Or(k.name, "(no name)") // as in other profiles
-		id = g.id(k, object)
+		id = g.id(keyOf(cmp.Or(file, object), name), cmp.Or(oneLine(object), unknown))
 		g.known[key] = id
 	}
 	return id

@@ -167,6 +167,21 @@ func TestCostsOfCalls(t *testing.T) {
 	}
 }
 
+// Names that are equal in the file are one function: readers know only the text, and would count a call between the two
+// twice.
+func TestNamesOnOneLine(t *testing.T) {
+	g := newGraph(1)
+	frame := func(name, file string) ntconv.Frame {
+		return ntconv.Frame{Func: &ntconv.Function{Name: name, File: file}}
+	}
+	g.add([]ntconv.Frame{frame("a\nb", "x\t.cs"), frame("a b", "x .cs"), frame("main", "")}, []int64{3})
+	g.add([]ntconv.Frame{frame("", ""), frame("(no name)", "???")}, []int64{4})
+	got := write(t, g, &profile.Profile{Types: []sample.Type{{Type: "samples", Unit: "count"}}})
+	if n := strings.Count(got, "calls="); n != 3 || g.count() != 3 {
+		t.Errorf("%d calls of %d functions:\n%s", n, g.count(), got)
+	}
+}
+
 // Names of events consist of letters, digits and underscores, and are distinct.
 func TestEventNames(t *testing.T) {
 	got := strings.Join(eventNames([]string{"wall", "a b", "a-b", "1st", "", "inuse_space#2"}), " ")

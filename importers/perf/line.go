@@ -154,6 +154,9 @@ const (
 func parseFrame(line []byte) (f frameLine, ok bool) {
 	word, rest, _ := bytes.Cut(line, []byte(" "))
 	var err error
+	if len(word) == 0 { // the usual event without details; an error of ParseUint would be allocated
+		return f, false
+	}
 	if f.address, err = strconv.ParseUint(string(word), 16, 64); err != nil {
 		return f, false
 	}

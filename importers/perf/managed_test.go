@@ -1,6 +1,7 @@
 package perf_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -46,5 +47,35 @@ func TestManaged(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// All tiers of a method are one function, by pointer, so that samples of them add up. Other symbols with brackets at their
+// end are not .NET methods.
+func TestTiers(t *testing.T) {
+	const spin = "instance void [Shop] Shop.Cpu::Spin(float64)"
+	var text strings.Builder
+	for i, tier := range []string{"[PreJIT]", "[Tier0]", "[OptimizedTier1]", "[OptimizedTier1OSR]", "[ReadyToRun]"} {
+		fmt.Fprintf(&text, "shop 1/2 %d.0: 1 cycles:\n\t%x %s%s+0x%x (/tmp/perf-1.map)\n\n", i, 4096*i, spin, tier, i)
+	}
+	text.WriteString("shop 1/2 9.0: 1 cycles:\n\t1 memcpy [clone .part.0] (/opt/libshop.so)\n\t2 [unknown] (/tmp/perf-1.map)\n" +
+		"\t3 operator new[](unsigned long) (/opt/libshop.so)\n\t4 void [Shop] Shop.Cpu::.ctor(int32) (/opt/shop)\n\n")
+	events, _, _ := read(t, []byte(text.String()), perf.Options{})
+	first := events[0].Stack.Frames[0]
+	if got := *first.Func; got.Name != "Shop.Cpu.Spin(double)" || got.SystemName != "Shop!Shop.Cpu::Spin(float64)" {
+		t.Errorf("%+v", got)
+	}
+	if first.Flags != ntconv.FrameManaged || first.Mapping.File != "Shop" {
+		t.Errorf("flags %v of %+v", first.Flags, first.Mapping)
+	}
+	for i := range events[:5] {
+		if f := events[i].Stack.Frames[0]; f.Func != first.Func || f.Mapping != first.Mapping || f.Flags != first.Flags {
+			t.Errorf("event %d: %+v, want %+v", i, f, first)
+		}
+	}
+	for i, f := range events[5].Stack.Frames {
+		if f.Flags&ntconv.FrameManaged != 0 || f.Func.SystemName != "" {
+			t.Errorf("frame %d is managed: %+v", i, *f.Func)
+		}
 	}
 }

@@ -4,7 +4,8 @@
 //		    7f31c8a2b5c4 instance void [Shop] Shop.Cpu::Spin(float64)[OptimizedTier1]+0x44 (/tmp/perf-4242.map)
 //		ffffffff8103ce3b native_safe_halt ([kernel.kallsyms])
 //
-// Each event becomes an event Universal.Events/cpu like those of importers/pprof and importers/folded. Attributes of its
+// Each event becomes an event Universal.Events/cpu like those of importers/pprof and importers/folded. Context switches of
+// all threads also become events Universal.Events/cswitch, with the time that a thread had no CPU. Attributes of its
 // type describe the sample types: one per event of perf, with the period as its value: nanoseconds of cpu-clock and
 // task-clock, a count of other events. Events without a period count 1 each. docs/perf.md specifies what is read.
 //
@@ -77,7 +78,7 @@ func New(r io.Reader, opts *Options) (ntconv.SourceCloser, error) {
 	}
 	o.Limits = o.Limits.Defaults()
 	p := &text{
-		in: lines.New(r, o.Limits.Line), report: o.Report, tables: newTables(),
+		in: lines.New(r, o.Limits.Line), report: o.Report, tables: newTables(), absent: map[uint64]absence{},
 		b: imported.New(imported.Options{
 			Limits:  imported.Limits{Tables: o.Limits.Tables, Threads: o.Limits.Threads, Stack: o.Limits.Stack},
 			TempDir: o.TempDir, MaxTemp: o.MaxTemp, Report: o.Report,
@@ -91,6 +92,8 @@ type text struct {
 	in     *lines.Reader
 	b      *imported.Builder
 	report *ntconv.Report
+	// Not each line of a stack is a frame if it is the details of an event, so these have a cache of their own.
+	lines, details lineCache
 	tables
 
 	open    bool // an event has begun
@@ -99,7 +102,9 @@ type text struct {
 	untimed bool  // an event has no time
 	events  int64
 	skipped int64
-	notes   []string // comments of the option --header
+	notes   []string           // comments of the option --header
+	absent  map[uint64]absence // by thread ID
+	scratch []byte
 }
 
 // An event is an event whose stack is being read.
@@ -109,6 +114,9 @@ type event struct {
 	column      int
 	cpu         int64    // -1 if unknown
 	frames      []uint32 // leaf first
+	isSwitch    bool     // then prev, next and state are known
+	prev, next  uint64
+	state       string
 }
 
 // read reads the text and returns its source.
@@ -137,7 +145,10 @@ func (t *text) read() (ntconv.Source, error) {
 	t.tables.label(t.b)
 	origin := imported.Origin{Comments: t.notes}
 	origin.Default = t.tables.mainEvent()
-	return t.b.Source(imported.Profile{Format: "perf", Origin: origin, Frame: t.frame, Aggregate: t.untimed})
+	events := newSwitches()
+	src, err := t.b.Source(imported.Profile{Format: "perf", Origin: origin, Frame: t.frame, Aggregate: t.untimed, Event: events.next})
+	events.src = src
+	return src, err
 }
 
 // located adds the line to an error.
@@ -162,8 +173,16 @@ func (t *text) line(line []byte, at int64) error {
 		}
 	}
 	line = bytes.TrimSpace(line)
-	if f, ok := parseFrame(line); ok && t.open {
-		return t.addFrame(&f)
+	if t.open {
+		if n, ok := t.lines.find(line); ok {
+			t.current.frames = append(t.current.frames, n)
+			return nil
+		}
+		if f, ok := parseFrame(line); ok {
+			n, err := t.addFrame(&f)
+			t.lines.add(line, n)
+			return err
+		}
 	}
 	if last := len(t.current.frames) - 1; t.open && last >= 0 {
 		if n, size, ok := t.tables.atLine(t.current.frames[last], line); ok {
@@ -198,6 +217,11 @@ func (t *text) begin(h *header) (err error) {
 		e.time, t.untimed = t.last, true
 	}
 	t.last, t.open = e.time, true
+	if h.timed && string(h.event) == switchEvent {
+		if s, ok := parseSwitch(h.details); ok {
+			e.isSwitch, e.prev, e.next, e.state = true, s.prev, s.next, stateName(s.state)
+		}
+	}
 	if h.hasPeriod {
 		e.value = h.period
 	}
@@ -210,17 +234,21 @@ func (t *text) begin(h *header) (err error) {
 	if e.thread, err = t.tables.thread(t.b, h); err != nil {
 		return err
 	}
-	if f, ok := parseFrame(h.details); ok && len(f.file) > 0 {
-		return t.addFrame(&f)
+	if n, ok := t.details.find(h.details); ok {
+		e.frames = append(e.frames, n)
+	} else if f, ok := parseFrame(h.details); ok && len(f.file) > 0 {
+		n, err := t.addFrame(&f)
+		t.details.add(h.details, n)
+		return err
 	}
 	return nil
 }
 
-// addFrame adds a frame of the current event, the caller of the previous one.
-func (t *text) addFrame(f *frameLine) error {
+// addFrame adds a frame of the current event, the caller of the previous one, and returns its number.
+func (t *text) addFrame(f *frameLine) (uint32, error) {
 	n, size := t.tables.frameOf(f)
 	t.current.frames = append(t.current.frames, n)
-	return t.b.Charge(size)
+	return n, t.b.Charge(size)
 }
 
 // end adds the current event to the profile.
@@ -234,6 +262,11 @@ func (t *text) end() error {
 	for i := len(e.frames) - 1; i >= 0; i-- {
 		var err error
 		if node, err = t.b.Child(node, e.frames[i]); err != nil {
+			return err
+		}
+	}
+	if e.isSwitch {
+		if err := t.switched(node); err != nil {
 			return err
 		}
 	}

@@ -138,7 +138,7 @@ func stackOf(e *ntconv.Event) string {
 func TestOdd(t *testing.T) {
 	for name, want := range map[string]string{
 		"odd.perf": `
-0 bash 1617/1617 cpu 3: 0 250000 0 0; native_safe_halt k [kernel.kallsyms] < void std::sort<int*>(int*, int*) /usr/lib/libshop.so.1 < Internal.IO.File.ReadAllBytes(string) System.Private.CoreLib < inner i < main shop.c:12 /home/user/shop < shop+0x4005f0 u /home/user/shop < 0x0 u
+0 bash 1617/1617 cpu 3: 0 250000 0 0; native_safe_halt k [kernel.kallsyms] < void std::sort<int*>(int*, int*) /usr/lib/libshop.so.1 < Internal.IO.File.ReadAllBytes(string) m System.Private.CoreLib < inner i < main shop.c:12 /home/user/shop < shop+0x4005f0 u /home/user/shop < 0x0 u
 100000001 rs:action 13 qu 10/11 cpu 0: 1 0 1 0;
 150000000 swapper 0/0 cpu 1: 77 0 77 0; xen_hypercall_sched_op k [kernel.kallsyms]
 200000000 kworker/1:3-ev 22/22 cpu 1: 0 0 0 1;
@@ -175,7 +175,7 @@ func describe(e *ntconv.Event) string {
 			s += "< "
 		}
 		s += f.Func.Name
-		for flag, letter := range map[ntconv.FrameFlags]string{ntconv.FrameKernel: " k", ntconv.FrameInlined: " i", ntconv.FrameUnresolved: " u"} {
+		for flag, letter := range map[ntconv.FrameFlags]string{ntconv.FrameKernel: " k", ntconv.FrameInlined: " i", ntconv.FrameUnresolved: " u", ntconv.FrameManaged: " m"} {
 			if f.Flags&flag != 0 {
 				s += letter
 			}
@@ -217,7 +217,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// FuzzNew reads any text: there are at most as many events as lines, in time order, with the threads and stacks that the
+// FuzzNew reads any text: there are at most as many samples as lines and as many context switches, in time order, with the threads and stacks that the
 // limits allow.
 func FuzzNew(f *testing.F) {
 	for _, name := range []string{"odd.perf", "nostack.perf"} {
@@ -225,6 +225,8 @@ func FuzzNew(f *testing.F) {
 	}
 	f.Add(file(f, "go.perf.zst")[:4000])
 	f.Add(file(f, "go-notime.perf.zst")[:2000])
+	f.Add([]byte(switchText("raw", "1 10 11 S", "2 11 10 R")))
+	f.Add([]byte(switchText("plugin", "1 10 11 S", "2 11 10 R")))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		src, err := perf.New(bytes.NewReader(text), &perf.Options{Limits: perf.Limits{Stack: 20}})
 		if err != nil {
@@ -247,7 +249,7 @@ func FuzzNew(f *testing.F) {
 			}
 			last = e.Time
 		}
-		if most := bytes.Count(text, []byte("\n")) + 1; n > most {
+		if most := 2 * (bytes.Count(text, []byte("\n")) + 1); n > most {
 			t.Fatalf("%d events of %d lines", n, most)
 		}
 	})

@@ -16,13 +16,14 @@ import (
 
 // tables are the distinct frames, threads and sample types of a text.
 type tables struct {
-	numbers  map[frameKey]uint32
-	keys     []frameKey // by number
-	frames   []ntconv.Frame
-	mappings map[string]*ntconv.Mapping
-	columns  map[string]*column // by the name of the event
-	threads  map[threadKey]uint32
-	process  map[uint64]*ntconv.Process
+	numbers   map[frameKey]uint32
+	keys      []frameKey // by number
+	frames    []ntconv.Frame
+	mappings  map[string]*ntconv.Mapping
+	functions map[ntconv.Function]*ntconv.Function
+	columns   map[string]*column // by the name of the event
+	threads   map[threadKey]uint32
+	process   map[uint64]*ntconv.Process
 }
 
 type frameKey struct {
@@ -38,7 +39,7 @@ type threadKey struct {
 
 func newTables() tables {
 	return tables{
-		numbers: map[frameKey]uint32{}, mappings: map[string]*ntconv.Mapping{}, columns: map[string]*column{},
+		numbers: map[frameKey]uint32{}, mappings: map[string]*ntconv.Mapping{}, functions: map[ntconv.Function]*ntconv.Function{}, columns: map[string]*column{},
 		threads: map[threadKey]uint32{}, process: map[uint64]*ntconv.Process{},
 	}
 }
@@ -47,7 +48,7 @@ func newTables() tables {
 func toValid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // frameBytes is the memory of a frame without its names, in bytes.
-const frameBytes = 300
+const frameBytes = 400
 
 // frameOf returns the number of a frame, and the memory in bytes that it adds.
 func (t *tables) frameOf(f *frameLine) (n uint32, size int64) {
@@ -84,12 +85,13 @@ func (t *tables) number(k frameKey) (n uint32, size int64) {
 	}
 	n = uint32(len(t.keys))
 	t.numbers[k], t.keys = n, append(t.keys, k)
-	f := ntconv.Frame{Func: &ntconv.Function{Name: k.symbol, File: k.source}, Line: k.line, Flags: k.flags}
-	file := k.file
-	if sym, ok := dotnet.ParseSymbol(k.symbol); ok { // from perf-PID.map, which is no module of the program
-		f.Func.Name, f.Func.SystemName, file = sym.Pretty(), sym.Module+"!"+sym.Raw(), sym.Module
-		f.Flags |= ntconv.FrameManaged
+	f := ntconv.Frame{Line: k.line, Flags: k.flags}
+	fn, file := ntconv.Function{Name: k.symbol, File: k.source}, k.file
+	if sym, ok := dotnet.ParseSymbol(k.symbol); ok && k.flags&ntconv.FrameUnresolved == 0 {
+		fn.Name, fn.SystemName = dotnet.FunctionNames(sym.Pretty(), sym.Raw(), sym.Module)
+		file, f.Flags = sym.Module, f.Flags|ntconv.FrameManaged
 	}
+	f.Func = t.function(fn)
 	if file != "" {
 		f.Mapping = t.mappings[file]
 		if f.Mapping == nil {
@@ -98,7 +100,17 @@ func (t *tables) number(k frameKey) (n uint32, size int64) {
 		}
 	}
 	t.frames = append(t.frames, f)
-	return n, frameBytes + int64(len(k.symbol)+len(k.file)+len(k.source))
+	return n, frameBytes + int64(2*len(k.symbol)+len(k.file)+len(k.source))
+}
+
+// function returns the unique function that equals f: the code of a .NET method has a symbol per tier.
+func (t *tables) function(f ntconv.Function) *ntconv.Function {
+	known := t.functions[f]
+	if known == nil {
+		known = &f
+		t.functions[f] = known
+	}
+	return known
 }
 
 // atLine returns the number of the frame n at the position FILE:LINE of perf script -F +srcline, and the memory in bytes
@@ -172,10 +184,10 @@ func (t *tables) mainEvent() string {
 
 // thread returns the number of the thread of an event.
 func (t *tables) thread(b *imported.Builder, h *header) (uint32, error) {
-	k := threadKey{h.pid, h.tid, string(h.comm)}
-	if n, ok := t.threads[k]; ok {
+	if n, ok := t.threads[threadKey{h.pid, h.tid, string(h.comm)}]; ok { // a key in place is not allocated
 		return n, nil
 	}
+	k := threadKey{h.pid, h.tid, string(h.comm)}
 	name := toValid(k.comm)
 	p := t.process[h.pid]
 	switch {

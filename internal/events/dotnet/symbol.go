@@ -81,6 +81,23 @@ func (s Symbol) Pretty() string {
 // Short returns Pretty without the namespace and without type arguments. It returns Raw if a notation is unknown.
 func (s Symbol) Short() string { return s.display(true) }
 
+// FunctionNames returns the names of the function of a method (ntconv.Function.Name and SystemName) from its display
+// name, its raw name and the name of its module, of which only the raw name must not be empty. The results always differ,
+// so the second may be empty: pprof demangles a function whose two names are equal, which would remove overloads and type
+// arguments.
+func FunctionNames(display, raw, module string) (name, system string) {
+	if name = display; name == "" { // the pretty spelling of malformed text may be empty
+		name = raw
+	}
+	if system = raw; module != "" {
+		system = module + "!" + raw
+	}
+	if system == name {
+		system = ""
+	}
+	return name, system
+}
+
 func (s Symbol) display(short bool) string {
 	if name, ok := new(Speller).pretty(s.Type, s.Method, s.Return, s.Args, short); ok {
 		return name

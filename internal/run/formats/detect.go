@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,6 +26,22 @@ func SniffDir(table []*Format, members []string) *Format {
 	}
 	return nil
 }
+
+// SniffArchive returns the first format of the table that accepts a zip archive with these members, or nil.
+func SniffArchive(table []*Format, members []string) *Format {
+	for _, f := range table {
+		if f.In.Archive && f.In.SniffDir(members) {
+			return f
+		}
+	}
+	return nil
+}
+
+// IsArchive reports whether an input that begins with head is a zip archive.
+func IsArchive(head []byte) bool { return bytes.HasPrefix(head, []byte(zipMagic)) }
+
+// zipMagic begins the first member of a zip archive.
+const zipMagic = "PK\x03\x04"
 
 // Sniff returns the first format of the table whose magic number head begins with, or nil.
 func Sniff(table []*Format, head []byte) *Format {

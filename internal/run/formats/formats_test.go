@@ -312,6 +312,7 @@ func TestDetect(t *testing.T) {
 		{"a.pb.gz.zst", "\x1f\x8b\x08\x00\x00", "compressed twice, inside with gzip"},
 		{"a.pb.gz.zst", "\x28\xb5\x2f\xfd\x04", "compressed twice, inside with zstd"},
 		{"a", "PERFILE2xxxx", "perf.data"},
+		{"a", "# callgrind format\nversion: 1\n", "got a profile of callgrind, which has no stacks; kcachegrind and callgrind_annotate show it"},
 		{"a", "main;a 1\nmain;b 2\nno value\nmain;c 3\n", "got folded stacks, but line 3 does not end in a space and a number; remove the line, or skip it with --from folded"},
 		{"a", `{"head":{"functionName":"(root)","children":[]},"startTime":1.5,"samples":[1]}`, "got a .cpuprofile of an old version of V8; open it in www.speedscope.app"},
 		{"a", `{"version":1.2,"mode":"wall","interval":1000,"samples":5,"frames":{}}`, "got a profile of stackprof; open it in www.speedscope.app"},

@@ -32,6 +32,8 @@ type In struct {
 	Hint func(head []byte) bool
 	// SniffDir reports whether a directory with these members is of this format. Nil if no directory is.
 	SniffDir func(members []string) bool
+	// Archive means that SniffDir also decides whether a zip archive with these members is of this format.
+	Archive bool
 	// Ordered means that events of the format come in time order regardless of ReadOptions.Order.
 	Ordered bool
 	// Profile reports whether an input with this Info is a profile: its samples may be added up in any order, because

@@ -28,6 +28,7 @@ func hasAt(offset int, s string) func(string, []byte) bool {
 // unsupportedInputs returns the kinds of files that users of traces mistake for one, or that a trace is in. They are
 // tried before hints, in this order. name is in lower case.
 func unsupportedInputs(name string) []unsupportedInput {
+	const perfScript = "perf script -i FILE > trace.perf writes a text that ntconv reads"
 	const check = "check that this is the recorded file"
 	const decompressOnce = "decompress it once, with gzip -dc or zstd -dc, and pass the output"
 	const recordAgain = "record with dotnet-trace collect or dotnet-trace collect-linux"
@@ -48,7 +49,11 @@ func unsupportedInputs(name string) []unsupportedInput {
 			"the copy or the disk lost its content; copy or record it again"},
 		{func(_ string, h []byte) bool { return len(h) < 8 && strings.HasPrefix("Nettrace", string(h)) },
 			"a nettrace file truncated within its first 8 bytes", "the recording was stopped at its start; record again"},
-		{prefix("PERFILE2"), "perf.data of Linux perf", "perf script -i FILE > trace.perf writes a text that ntconv reads"},
+		{prefix("PERFILE2"), "perf.data of Linux perf", perfScript},
+		{prefix("2ELIFREP"), "perf.data of Linux perf, recorded on a big-endian machine", perfScript},
+		{prefix("PERFFILE"), "perf.data of Linux perf before 3.9", perfScript},
+		{prefix("# callgrind format"), "a profile of callgrind, which has no stacks",
+			"kcachegrind and callgrind_annotate show it; convert the trace that it was derived from"},
 		{isGCDump, "a gcdump, which holds a heap and no events", "dotnet-gcdump report reads it"},
 		{func(_ string, h []byte) bool { return serializedType(h) == eventPipeFile }, // version 3 is netperf
 			"netperf of .NET Core 2.0 (version 1 or 2)", "record with .NET Core 2.1 or later"},
@@ -56,8 +61,8 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{prefix(serialization), "a stream of .NET's FastSerialization that is not a trace", check},
 		{prefix("\x7fELF"), "an ELF file: a program, a library or a core dump", dump},
 		{prefix("MDMP"), "a Windows minidump", "dotnet-dump analyze reads it"},
-		{prefix("PK\x03\x04"), "a zip archive",
-			"extract it and convert the .nettrace file in it; .trace.zip files of perfcollect are not supported"},
+		{prefix(zipMagic), "a zip archive",
+			"extract it and convert the .nettrace file in it; for perf.data in an archive of perfcollect, perf script -i perf.data > trace.perf writes a text that ntconv reads"},
 		{isGoTrace, "a Go execution trace",
 			"go tool trace shows it; go tool trace -pprof=sched FILE > sched.pb writes a profile that ntconv reads"},
 		{prefix("\xc1\x1f\xfc\xc1"), "an LTTng trace (CTF)", "babeltrace2 reads it; for .NET programs " + recordAgain},

@@ -178,6 +178,14 @@ func (in *Input) recognizeStart(table []*formats.Format) error {
 	if unknown != nil && truncated {
 		return err // the compressed data ends before the format is known
 	}
+	if unknown != nil && formats.IsArchive(start) {
+		if members, err := in.raw.Members(); err == nil {
+			format = formats.SniffArchive(table, members)
+		}
+		if format != nil {
+			unknown = nil
+		}
+	}
 	in.Format = format
 	return unknown
 }
