@@ -36,6 +36,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 )
@@ -120,9 +121,7 @@ func (s *source) describe() {
 	s.capture = &ntconv.Thread{Process: &ntconv.Process{}}
 	s.info = ntconv.Info{Format: format, PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second), Tick: s.first}}
 	if wall := s.l.epoch.wall(int64(s.first)); !wall.IsZero() {
-		start := wall.Truncate(time.Millisecond) // a nettrace file starts at a whole millisecond
-		s.info.Clock.Tick -= ntconv.Ticks(wall.Sub(start))
-		s.info.Clock.Wall = start
+		s.info.Clock = wallclock.Dated(s.info.Clock, wall)
 	}
 }
 

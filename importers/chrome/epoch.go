@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv/internal/data/jsonio"
-	"github.com/ntconv/ntconv/internal/data/unixtime"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
+	"github.com/ntconv/ntconv/internal/events/wallclock"
 )
 
 // An epoch holds what a file states about the time of its recording.
@@ -71,7 +71,7 @@ func (e *epoch) wall(first int64) time.Time {
 		return time.Unix(0, e.start+first).UTC()
 	case !e.begin.IsZero():
 		return e.begin.UTC()
-	case unixtime.IsDate(first):
+	case wallclock.IsDate(first):
 		return time.Unix(0, first).UTC()
 	}
 	return time.Time{}

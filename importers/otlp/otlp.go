@@ -35,10 +35,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/unixtime"
+	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/span"
 )
@@ -118,18 +117,13 @@ type source struct {
 	err     error
 }
 
-// describe sets info. The clock's Wall is close to the first span, because viewers count from it. It is unknown if the
-// spans are those of a trace without a date; then their times remain as they are, relative to tick 0.
+// describe sets info.
 func (s *source) describe() {
 	start := int64(0)
 	if s.ahead != nil {
 		start = max(0, int64(s.ahead.Start))
 	}
-	s.info = ntconv.Info{Format: "otlp", PointerSize: 8, Clock: ntconv.Clock{Freq: 1e9}}
-	if !unixtime.IsUndated(start) {
-		wall := time.Unix(0, start).UTC().Truncate(time.Millisecond)
-		s.info.Clock.Tick, s.info.Clock.Wall = ntconv.Ticks(wall.UnixNano()), wall
-	}
+	s.info = ntconv.Info{Format: "otlp", PointerSize: 8, Clock: wallclock.Unix(start)}
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }

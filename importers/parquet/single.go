@@ -3,10 +3,9 @@ package parquet
 import (
 	"math"
 	"slices"
-	"time"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/data/unixtime"
+	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
@@ -106,15 +105,9 @@ func byTime(src ntconv.Source, report *ntconv.Report) ntconv.Source {
 	return spool.NewSorted(src, &spool.SortOptions{Events: 2 << 20, Bytes: 256 << 20, Report: report})
 }
 
-// nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970. The clock's Wall is close to the first
-// event, because viewers count from it. It is unknown if the times are those of a trace without a date.
+// nanosInfo returns the Info of a source whose ticks are nanoseconds since 1970.
 func nanosInfo(first int64) ntconv.Info {
-	info := ntconv.Info{Format: "parquet", PointerSize: 8, Clock: ntconv.Clock{Freq: int64(time.Second)}}
-	if !unixtime.IsUndated(first) {
-		wall := time.Unix(0, first).UTC().Truncate(time.Millisecond)
-		info.Clock.Tick, info.Clock.Wall = ntconv.Ticks(wall.UnixNano()), wall
-	}
-	return info
+	return ntconv.Info{Format: "parquet", PointerSize: 8, Clock: wallclock.Unix(first)}
 }
 
 func (s *single) Info() *ntconv.Info { return &s.info }

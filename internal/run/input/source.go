@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/merge"
@@ -96,13 +97,10 @@ type started struct {
 	info ntconv.Info
 }
 
-// startedAt returns src with a clock that showed wall when the recording began. The clock's Wall is a whole
-// millisecond before, because nettrace files have no fractions.
+// startedAt returns src with a clock that showed wall when the recording began.
 func startedAt(src ntconv.Source, wall time.Time) ntconv.Source {
 	s := &started{src, *src.Info()}
-	c := &s.info.Clock
-	whole := wall.Truncate(time.Millisecond)
-	c.Tick, c.Wall = c.TicksAt(whole.Sub(wall)), whole
+	s.info.Clock = wallclock.Dated(s.info.Clock, wall)
 	return s
 }
 

@@ -1,10 +1,8 @@
-package unixtime_test
+package wallclock
 
 import (
 	"testing"
 	"time"
-
-	"github.com/ntconv/ntconv/internal/data/unixtime"
 )
 
 func TestDates(t *testing.T) {
@@ -20,7 +18,7 @@ func TestDates(t *testing.T) {
 		{time.Date(2099, 12, 31, 23, 59, 59, 0, time.UTC), true, false},
 		{time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC), false, false},
 	} {
-		if d, u := unixtime.IsDate(c.at.UnixNano()), unixtime.IsUndated(c.at.UnixNano()); d != c.isDate || u != c.undated {
+		if d, u := IsDate(c.at.UnixNano()), isUndated(c.at.UnixNano()); d != c.isDate || u != c.undated {
 			t.Errorf("%v: a date %v, undated %v", c.at, d, u)
 		}
 	}
