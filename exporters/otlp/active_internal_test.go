@@ -104,7 +104,7 @@ func TestIntervalsInStopOnlyActivities(t *testing.T) {
 				got[at] = p.Name + " of " + p.ParentID.String()
 			}
 		}
-		if children != sum.Linked || sum.Intervals < 100 || sum.Spans-sum.Intervals < 50 {
+		if children != sum.Linked || sum.Intervals < 100 || sum.Items-sum.Intervals < 50 {
 			t.Errorf("%d waits have a parent, the summary is %+v", children, sum)
 		}
 		switch {
@@ -152,7 +152,7 @@ func TestActiveSpansAreWritten(t *testing.T) {
 				}
 			}
 			total[name] += sum.Linked
-			if name == "default" && sum.Spans == sum.Intervals {
+			if name == "default" && sum.Items == sum.Intervals {
 				break // the trace has no spans
 			}
 		}
@@ -185,7 +185,7 @@ func TestIntervalsAlone(t *testing.T) {
 	}
 	for _, ahead := range []bool{true, false} {
 		spans, sum := linked(t, f, everywhere, Options{Sources: Contention}, ahead)
-		if sum.Spans != sum.Intervals || sum.Linked < 10 || sum.MadeIDs != sum.Spans {
+		if sum.Items != sum.Intervals || sum.Linked < 10 || sum.MadeIDs != sum.Items {
 			t.Errorf("ahead %v: %+v", ahead, sum)
 		}
 		for _, s := range spans {

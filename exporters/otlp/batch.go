@@ -9,51 +9,73 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// A batch is a list of spans that are sent together. Only one goroutine uses it at a time: the Sink fills it under its
-// mutex, put hands it to a worker, and the worker returns it empty.
+// A batch is a list of items of one signal that are sent together. Only one goroutine uses it at a time: the Sink fills
+// it under its mutex, put hands it to a worker, and the worker returns it empty.
 type batch struct {
-	encoder // the encoded spans
+	encoder // the encoded items
+	signal  Signal
 	rows    []row
 	size    int       // upper bound of the encoded size in bytes
-	since   time.Time // when the first span was added
+	since   time.Time // when the first item was added
 	body    []byte    // the latest result of request
 	text    []byte    // scratch of file
 }
 
-// A row is a span of a batch. Rows have the order in which spans ended.
+// A row is an item of a batch. Rows have the order in which the items were built.
 type row struct {
-	start, end      int // range of the encoded span, an element of a ScopeSpans message
-	resource, scope *envelope
+	start, end int // range of the encoded item, an element of the innermost message of path
+	path       path
 }
 
-// An envelope is an encoded ResourceSpans or ScopeSpans message without its elements: a distinct resource or scope,
-// which batches share. For a process, head is nil until send describes the process for its first batch; after that, the
-// envelope does not change.
+// A path leads from a request to an item: the messages around it, from the outermost, ended by nil. All signals have a
+// resource and a scope.
+type path [4]*envelope
+
+// An envelope is an encoded message without its elements, such as ResourceSpans or ScopeSpans: a distinct resource or
+// scope, which batches share. For a process, head is nil until send describes the process for its first batch; after
+// that, the envelope does not change.
 type envelope struct {
+	field      int      // number in the message around it
 	head, tail []byte   // the fields before and after the elements
 	size       int      // of both, or an upper bound
 	process    *process // nil for an imported resource and for a scope
 }
 
-// maxLengthGrowth is the number of bytes by which the length prefix of a message can grow when spans are added to it.
+// Numbers of the fields of a resource in a request and of a scope in a resource, for all signals.
+const (
+	fieldResource = 1
+	fieldScope    = 2
+)
+
+// maxLengthGrowth is the number of bytes by which the length prefix of a message can grow when items are added to it.
 const maxLengthGrowth = 4
 
-// add encodes a span and appends it. It returns false and changes nothing if the batch is not empty and would exceed
-// limit bytes.
-func (b *batch) add(s *span.Span, extra []span.Attribute, resource, scope *envelope, limit int) bool {
+// add appends an item that encode appends. It returns false and changes nothing if the batch is not empty and would
+// exceed limit bytes.
+func (b *batch) add(at path, encode func(*encoder), limit int) bool {
 	start, repaired := len(b.b), b.repaired
-	b.span(s, extra)
+	encode(&b.encoder)
 	total := b.size + len(b.b) - start
-	if n := len(b.rows); n == 0 || b.rows[n-1].resource != resource || b.rows[n-1].scope != scope {
-		total += sizeField(sizeField(scope.size)+resource.size) + 2*maxLengthGrowth
+	if n := len(b.rows); n == 0 || b.rows[n-1].path != at {
+		total += at.maxSize()
 	}
 	if len(b.rows) > 0 && total > limit {
 		b.b, b.repaired = b.b[:start], repaired
 		return false
 	}
-	b.rows = append(b.rows, row{start, len(b.b), resource, scope})
+	b.rows = append(b.rows, row{start, len(b.b), at})
 	b.size = total
 	return true
+}
+
+// maxSize returns an upper bound of the size of the messages of the path without their elements.
+func (p *path) maxSize() (size int) {
+	for i := len(p) - 1; i >= 0; i-- {
+		if p[i] != nil {
+			size = sizeField(size+p[i].size) + maxLengthGrowth
+		}
+	}
+	return size
 }
 
 // maxIdle is the maximum size in bytes of each buffer that an empty batch keeps.
@@ -69,63 +91,72 @@ func (b *batch) reset() {
 	b.rows, b.size = b.rows[:0], 0
 }
 
-// A group is a resource or scope of a request with the size of its message.
+// A group is a message of a request with its size. It has groups or, if it is the innermost one, rows.
 type group struct {
 	*envelope
 	size   int
-	groups []*group // of a resource: its scopes
-	rows   []row    // of a scope
+	groups []*group
+	rows   []row
 }
 
-// request returns rows of the batch as an ExportTraceServiceRequest message, grouped by resource and scope, each in the
-// order of its first span. The result is valid until the next call.
+// request returns rows of the batch as a request of its signal. Rows with the same path share messages, which have the
+// order of their first rows. The result is valid until the next call.
 func (b *batch) request(rows []row) []byte {
-	type key struct{ resource, scope *envelope }
-	var list []*group
-	resources, scopes := make(map[*envelope]*group), make(map[key]*group)
-	var last key
+	root := &group{envelope: new(envelope)}
+	all := make(map[path]*group)
+	var last path
 	var current *group
 	for _, r := range rows {
-		if k := (key{r.resource, r.scope}); k != last {
-			last, current = k, scopes[k]
-			if current == nil {
-				current = &group{envelope: k.scope, size: k.scope.size}
-				scopes[k] = current
-				parent := resources[k.resource]
-				if parent == nil {
-					parent = &group{envelope: k.resource, size: k.resource.size}
-					resources[k.resource] = parent
-					list = append(list, parent)
-				}
-				parent.groups = append(parent.groups, current)
-			}
+		if r.path != last || current == nil {
+			last, current = r.path, root.at(all, r.path)
 		}
 		current.rows = append(current.rows, r)
 		current.size += r.end - r.start
 	}
-	total := 0
-	for _, r := range list {
-		for _, s := range r.groups {
-			r.size += sizeField(s.size)
-		}
-		total += sizeField(r.size)
-	}
-	out := encoder{b: slices.Grow(b.body[:0], total)}
-	for _, r := range list {
-		out.length(1, r.size)
-		out.b = append(out.b, r.head...)
-		for _, s := range r.groups {
-			out.length(2, s.size)
-			out.b = append(out.b, s.head...)
-			for _, span := range s.rows {
-				out.b = append(out.b, b.b[span.start:span.end]...)
-			}
-			out.b = append(out.b, s.tail...)
-		}
-		out.b = append(out.b, r.tail...)
-	}
+	out := encoder{b: slices.Grow(b.body[:0], root.measure())}
+	root.append(&out, b.b)
 	b.body = out.b
 	return out.b
+}
+
+// at returns the innermost group of a path, and adds missing ones.
+func (g *group) at(all map[path]*group, p path) *group {
+	var prefix path
+	for i, e := range p {
+		if e == nil {
+			break
+		}
+		prefix[i] = e
+		own := all[prefix]
+		if own == nil {
+			own = &group{envelope: e, size: e.size}
+			all[prefix] = own
+			g.groups = append(g.groups, own)
+		}
+		g = own
+	}
+	return g
+}
+
+// measure adds the sizes of the groups in g to its size, and returns it.
+func (g *group) measure() int {
+	for _, inner := range g.groups {
+		g.size += sizeField(inner.measure())
+	}
+	return g.size
+}
+
+// append appends the message without its tag and length. items has the encoded rows.
+func (g *group) append(out *encoder, items []byte) {
+	out.b = append(out.b, g.head...)
+	for _, inner := range g.groups {
+		out.length(inner.field, inner.size)
+		inner.append(out, items)
+	}
+	for _, r := range g.rows {
+		out.b = append(out.b, items[r.start:r.end]...)
+	}
+	out.b = append(out.b, g.tail...)
 }
 
 // Limits of the resources and scopes that a table keeps between batches: their number, and the total size of their
@@ -135,9 +166,9 @@ const (
 	maxInternedBytes = 4 << 20
 )
 
-// A table interns resources and scopes by content, because a decoder may return a new pointer for each span. trim
+// A table interns resources and scopes by content, because a decoder may return a new pointer for each item. trim
 // empties a large table between batches: the same resource then gets a new envelope, which is harmless, because it
-// separates only spans of different batches.
+// separates only items of different batches.
 type table struct {
 	encoder   // scratch
 	resources interned[span.Resource]
@@ -154,12 +185,14 @@ type interned[T any] struct {
 	found     *envelope
 }
 
-// trim empties the table if it is large. Call it only between batches, because the envelopes of a batch are compared by
-// pointer.
+// full reports whether the table is large and trim is due.
+func (t *table) full() bool {
+	return len(t.resources.byPointer)+len(t.scopes.byPointer) > maxInterned || t.resources.bytes+t.scopes.bytes > maxInternedBytes
+}
+
+// trim empties the table. Call it only between batches, because the envelopes of a batch are compared by pointer.
 func (t *table) trim() {
-	if len(t.resources.byPointer)+len(t.scopes.byPointer) > maxInterned || t.resources.bytes+t.scopes.bytes > maxInternedBytes {
-		t.resources, t.scopes = interned[span.Resource]{}, interned[span.Scope]{}
-	}
+	t.resources, t.scopes = interned[span.Resource]{}, interned[span.Scope]{}
 }
 
 // resourceOf returns the envelope of an imported resource, with the attributes of Options.ImportedResource.
@@ -173,7 +206,7 @@ func (t *table) resourceOf(r *span.Resource) *envelope {
 	}
 	t.b = t.b[:0]
 	t.resource(&whole)
-	return t.resources.keep(r, &t.encoder, r.SchemaURL)
+	return t.resources.keep(r, &t.encoder, fieldResource, r.SchemaURL)
 }
 
 // scopeOf returns the envelope of a scope.
@@ -183,7 +216,7 @@ func (t *table) scopeOf(s *span.Scope) *envelope {
 	}
 	t.b = t.b[:0]
 	t.scope(s)
-	return t.scopes.keep(s, &t.encoder, s.SchemaURL)
+	return t.scopes.keep(s, &t.encoder, fieldScope, s.SchemaURL)
 }
 
 // find returns the envelope of a value that was kept, else nil.
@@ -195,14 +228,14 @@ func (t *interned[T]) find(v *T) *envelope {
 }
 
 // keep returns the envelope of a value whose head is in e, after it has appended the schema URL.
-func (t *interned[T]) keep(v *T, e *encoder, schemaURL string) *envelope {
+func (t *interned[T]) keep(v *T, e *encoder, field int, schemaURL string) *envelope {
 	n := len(e.b)
 	e.text(3, schemaURL)
 	t.bytes += len(e.b)
 	found := t.byContent[string(e.b)]
 	if found == nil {
 		b := bytes.Clone(e.b)
-		found = &envelope{head: b[:n], tail: b[n:], size: len(b)}
+		found = &envelope{field: field, head: b[:n], tail: b[n:], size: len(b)}
 		if t.byContent == nil {
 			t.byPointer, t.byContent = make(map[*T]*envelope), make(map[string]*envelope)
 		}

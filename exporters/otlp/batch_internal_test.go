@@ -96,7 +96,7 @@ func TestBatchLimit(t *testing.T) {
 	s := numbered(0, nil)
 	s.Resource = new(span.Resource)
 	add := func(limit int) bool {
-		return b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), limit)
+		return addTo(b, s, path{tab.resourceOf(s.Resource), tab.scopeOf(s.Scope)}, limit)
 	}
 	if !add(1) {
 		t.Fatal("a batch takes no span at all")
@@ -121,7 +121,7 @@ func TestInvalidText(t *testing.T) {
 	if got.Name != "a\uFFFDb" || b.repaired != 2 {
 		t.Errorf("name %q, %d repaired", got.Name, b.repaired)
 	}
-	if envelope := b.rows[0].resource; b.add(s, nil, envelope, envelope, 1) || b.repaired != 2 {
+	if addTo(b, s, b.rows[0].path, 1) || b.repaired != 2 {
 		t.Errorf("%d repaired with a span that was not added", b.repaired)
 	}
 }
@@ -142,7 +142,7 @@ func TestAllocations(t *testing.T) {
 	fill := func() {
 		b.reset()
 		for _, s := range spans {
-			b.add(s, nil, resource, tab.scopeOf(s.Scope), 1<<30)
+			addTo(b, s, path{resource, tab.scopeOf(s.Scope)}, 1<<30)
 		}
 	}
 	for range 3 {
@@ -172,7 +172,7 @@ func TestAllocationsOfOtherEvents(t *testing.T) {
 	if n := testing.AllocsPerRun(100, write); n > 0 {
 		t.Errorf("%v allocations for %d events", n, len(events))
 	}
-	if err := s.Close(); err != nil || s.Summary().Spans != 0 {
+	if err := s.Close(); err != nil || s.Summary().Items != 0 {
 		t.Errorf("%v, %+v", err, s.Summary())
 	}
 }

@@ -12,7 +12,7 @@ import (
 // A panicker is an Uploader with a bug.
 type panicker struct{}
 
-func (panicker) UploadTraces(context.Context, []byte, int) error { panic("index out of range") }
+func (panicker) Upload(context.Context, Signal, []byte, int) error { panic("index out of range") }
 
 // A nil Uploader and one that panics end the upload with an error that says so, and all spans are counted.
 func TestBrokenUploader(t *testing.T) {
@@ -23,11 +23,11 @@ func TestBrokenUploader(t *testing.T) {
 	}{
 		{nil, "the uploader is nil", true}, {panicker{}, "the uploader panicked: index out of range", false},
 	} {
-		s := newTestSink(t.Context(), c.to, &Options{BatchSpans: 16})
+		s := newTestSink(t.Context(), c.to, &Options{BatchItems: 16})
 		send(s, 40)
 		err := s.Close()
 		sum := s.Summary()
-		if checkSummary(t, sum); err == nil || !strings.Contains(err.Error(), c.text) || errors.Is(err, ErrNotReceived) != c.sure || sum.Spans != 40 || sum.Sent != 0 {
+		if checkSummary(t, sum); err == nil || !strings.Contains(err.Error(), c.text) || errors.Is(err, ErrNotReceived) != c.sure || sum.Items != 40 || sum.Sent != 0 {
 			t.Errorf("%v, %+v, want %q", err, sum, c.text)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"math"
 )
 
-// An upload sends spans to a receiver.
+// An upload sends batches to a receiver.
 type upload struct {
 	to    Uploader
 	spend func(bytes int) error // Options.Spend; may be nil
@@ -23,11 +23,11 @@ func (u upload) carry(ctx context.Context, b *batch, rows []row) (int, error) {
 			return 0, &unsentError{err}
 		}
 	}
-	return len(request), u.upload(ctx, request, len(rows))
+	return len(request), u.upload(ctx, b.signal, request, len(rows))
 }
 
 // upload calls the Uploader. It runs on a goroutine of the sink, where a panic would end the program of the caller.
-func (u upload) upload(ctx context.Context, request []byte, spans int) (err error) {
+func (u upload) upload(ctx context.Context, signal Signal, request []byte, items int) (err error) {
 	if u.to == nil {
 		return fmt.Errorf("%w: the uploader is nil", ErrNotReceived)
 	}
@@ -36,10 +36,10 @@ func (u upload) upload(ctx context.Context, request []byte, spans int) (err erro
 			err = fmt.Errorf("the uploader panicked: %v", x)
 		}
 	}()
-	return u.to.UploadTraces(ctx, request, spans)
+	return u.to.Upload(ctx, signal, request, items)
 }
 
-// A file writes spans to a writer, with one Write per batch. It is not safe for concurrent use.
+// A file writes batches to a writer, with one Write per batch. It is not safe for concurrent use.
 type file struct {
 	w    io.Writer
 	form Form
@@ -49,7 +49,7 @@ type file struct {
 func (f *file) carry(_ context.Context, b *batch, rows []row) (int, error) {
 	data, err := f.encode(b, rows)
 	if err != nil {
-		return 0, fmt.Errorf("encode spans: %w", err)
+		return 0, fmt.Errorf("encode %s: %w", b.signal, err)
 	}
 	n, err := f.w.Write(data)
 	if err == nil && n < len(data) {
@@ -61,12 +61,12 @@ func (f *file) carry(_ context.Context, b *batch, rows []row) (int, error) {
 	return n, nil
 }
 
-// encode returns what is written for the rows. An ExportTraceServiceRequest has the encoding of TracesData.
+// encode returns what is written for the rows. A request has the encoding of the message for files, such as TracesData.
 func (f *file) encode(b *batch, rows []row) ([]byte, error) {
 	data := b.request(rows)
 	switch f.form {
 	case JSONLines:
-		b.text = append(AppendJSON(b.text[:0], data), '\n')
+		b.text = append(AppendJSON(b.text[:0], b.signal, data), '\n')
 		return b.text, nil
 	case Delimited:
 		if uint64(len(data)) > math.MaxUint32 {

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,21 +13,22 @@ import (
 	"github.com/ntconv/ntconv"
 )
 
-// A carrier delivers spans to their destination.
+// A carrier delivers batches to their destination.
 type carrier interface {
-	// carry delivers rows of b and returns their encoded size in bytes. Its errors are those of Uploader.UploadTraces.
+	// carry delivers rows of b and returns their encoded size in bytes. Its errors are those of Uploader.Upload.
 	carry(ctx context.Context, b *batch, rows []row) (size int, err error)
 }
 
-// maxTooLarge is the number of single spans that may be rejected as too large before the receiver has accepted any
-// span. Otherwise an upload to a receiver that rejects everything would need two requests per span.
+// maxTooLarge is the number of single items that may be rejected as too large before the receiver has accepted any item
+// of their signal. Otherwise an upload to a receiver that rejects everything would need two requests per item.
 const maxTooLarge = 64
 
 // grace is the time that Close waits for an Uploader after the context is done.
 const grace = time.Second
 
-// A delivery hands batches to a carrier on its own goroutines (workers). The number of batches is limited, so the
-// caller waits if the carrier is slow. After the first error nothing more is delivered.
+// A delivery hands batches of any signal to a carrier on its own goroutines (workers). The number of batches is limited,
+// so the caller waits if the carrier is slow. After the first error nothing more is delivered. A signal that the receiver
+// does not support is an error only if it is the only one.
 //
 // put queues a batch, a worker moves it to active, delivers it and moves it to free, and take reuses it. mu guards all
 // fields below it; changed is signaled whenever one of them changes.
@@ -35,6 +37,7 @@ type delivery struct {
 	to       carrier
 	report   *ntconv.Report
 	progress func(int64)
+	signals  int         // number of signals whose batches the caller may fill at the same time
 	stop     func() bool // ends the observation of ctx
 	failed   atomic.Bool // err is set; readable without mu
 
@@ -44,15 +47,17 @@ type delivery struct {
 	free    []*batch
 	made    int // batches that exist: the caller's, queued, active and free
 	workers int
-	active  int   // batches that workers are delivering
-	flying  int64 // spans that a carrier is delivering
-	limit   int   // maximum number of workers
+	active  int               // batches that workers are delivering
+	flying  [NumSignals]int64 // items that a carrier is delivering
+	limit   int               // maximum number of workers
 	closed  bool
-	// abandoned means that the carrier has not returned although ctx is done. Its spans are unconfirmed, and later
+	// abandoned means that the carrier has not returned although ctx is done. Its items are unconfirmed, and later
 	// results are not counted.
-	abandoned bool
-	err       error
-	done      Summary
+	abandoned   bool
+	err         error
+	failing     Signal // of the batch that failed with err
+	done        [NumSignals]Counts
+	unsupported [NumSignals]bool // the receiver takes no batch of the signal; their items are rejected
 
 	progressMu sync.Mutex // serializes calls of progress
 }
@@ -60,10 +65,10 @@ type delivery struct {
 // newDelivery returns a delivery without workers; put starts them. When ctx is done, it fails with the cause, and after
 // grace it abandons carriers that have not returned.
 func newDelivery(ctx context.Context, to carrier, o *Options) *delivery {
-	d := &delivery{ctx: ctx, to: to, report: o.Report, progress: o.Progress, limit: o.Concurrency}
+	d := &delivery{ctx: ctx, to: to, report: o.Report, progress: o.Progress, limit: o.Concurrency, signals: len(o.Signals.List())}
 	d.changed.L = &d.mu
 	d.stop = context.AfterFunc(ctx, func() {
-		d.fail(context.Cause(ctx))
+		d.fail(Traces, context.Cause(ctx))
 		time.AfterFunc(grace, d.abandon)
 	})
 	return d
@@ -79,7 +84,7 @@ func (d *delivery) take() *batch {
 			d.free = d.free[:n-1]
 			return b
 		}
-		if d.made < d.limit+2 { // the caller fills one batch, one waits in the queue
+		if d.made < d.limit+d.signals+1 { // the caller fills one batch per signal, one waits in the queue
 			d.made++
 			return new(batch)
 		}
@@ -127,66 +132,74 @@ func (d *delivery) work() {
 	}
 }
 
-// deliver delivers rows of b. If the carrier rejects them as too large, it delivers each half, down to single spans.
+// deliver delivers rows of b. If the carrier rejects them as too large, it delivers each half, down to single items.
 func (d *delivery) deliver(b *batch, rows []row) {
 	n := int64(len(rows))
 	d.mu.Lock()
 	stop := d.err != nil
-	if !stop {
-		d.flying += n
+	switch {
+	case stop:
+	case d.unsupported[b.signal]:
+		stop = true
+		d.reject(b.signal, n, d.done[b.signal].Message)
+	default:
+		d.flying[b.signal] += n
 	}
 	d.mu.Unlock()
 	if stop {
 		return
 	}
 	size, err := d.to.carry(d.ctx, b, rows)
-	if d.count(n, size, err); err != nil && errors.Is(err, ErrTooLarge) && n > 1 {
+	if d.count(b.signal, n, size, err); err != nil && errors.Is(err, ErrTooLarge) && n > 1 {
 		half := len(rows) / 2
 		d.deliver(b, rows[:half])
 		d.deliver(b, rows[half:])
 	}
 }
 
-// count records the outcome of a delivery of n rows.
-func (d *delivery) count(n int64, size int, err error) {
+// count records the outcome of a delivery of n items of a signal.
+func (d *delivery) count(signal Signal, n int64, size int, err error) {
 	d.mu.Lock()
 	if d.abandoned {
 		d.mu.Unlock()
 		return
 	}
-	d.flying -= n
+	d.flying[signal] -= n
+	done := &d.done[signal]
 	var partial *PartialSuccessError
 	switch {
 	case err == nil:
-		d.received(n, 0, size)
+		done.received(n, 0, size)
 	case errors.Is(err, ErrTooLarge):
 		if n > 1 {
-			d.done.Halved++
+			done.Halved++
 			break
 		}
-		d.done.Rejected++
-		d.explain(err.Error())
-		d.report.Note(ntconv.CodeRejected, 1, -1, err.Error())
-		if d.done.Sent == 0 && d.done.Rejected == maxTooLarge {
-			d.failLocked(fmt.Errorf("%w: the receiver refuses every request as too large, even of one span: %w", ErrNotReceived, err))
+		d.reject(signal, 1, err.Error())
+		if done.Sent == 0 && done.Rejected == maxTooLarge {
+			d.failLocked(signal, fmt.Errorf("%w: the receiver refuses every request as too large, even of one %s: %w", ErrNotReceived, signal.Item(), err))
 		}
+	case errors.Is(err, ErrUnsupportedSignal) && d.signals > 1:
+		d.unsupported[signal] = true
+		d.reject(signal, n, err.Error())
 	case errors.Is(err, ErrUnconfirmed), errors.As(err, &partial) && partial.Rejected < 0:
-		d.done.Unconfirmed += n
-		d.explain(err.Error())
+		done.Unconfirmed += n
+		done.explain(err.Error())
 		d.report.Note(ntconv.CodeUnconfirmed, uint64(n), -1, err.Error())
 	case partial != nil:
-		d.received(n, min(partial.Rejected, n), size)
-		d.explain(partial.Message)
-		if partial.Rejected == 0 {
-			d.done.Warnings++
+		rejected := min(partial.Rejected, n)
+		done.received(n, rejected, size)
+		done.explain(partial.Message)
+		if rejected == 0 {
+			done.Warnings++
 			break
 		}
-		d.report.Note(ntconv.CodeRejected, uint64(min(partial.Rejected, n)), -1, partial.Message)
+		d.report.Note(ntconv.CodeRejected, uint64(rejected), -1, partial.Message)
 	default:
 		if !errors.Is(err, ErrNotReceived) {
-			d.done.Unconfirmed += n
+			done.Unconfirmed += n
 		}
-		d.failLocked(err)
+		d.failLocked(signal, err)
 	}
 	d.mu.Unlock()
 	if d.progress != nil && (err == nil || partial != nil) {
@@ -194,53 +207,62 @@ func (d *delivery) count(n int64, size int, err error) {
 	}
 }
 
-// showProgress calls progress with the number of spans sent. It reads the number while it holds progressMu, so that
+// reject counts items that the receiver does not accept. The caller holds mu.
+func (d *delivery) reject(signal Signal, n int64, message string) {
+	d.done[signal].Rejected += n
+	d.done[signal].explain(message)
+	d.report.Note(ntconv.CodeRejected, uint64(n), -1, message)
+}
+
+// showProgress calls progress with the number of items sent. It reads the number while it holds progressMu, so that
 // successive calls never see a smaller number.
 func (d *delivery) showProgress() {
 	d.progressMu.Lock()
 	defer d.progressMu.Unlock()
+	sent := int64(0)
 	d.mu.Lock()
-	sent := d.done.Sent
+	for i := range d.done {
+		sent += d.done[i].Sent
+	}
 	d.mu.Unlock()
 	d.progress(sent)
 }
 
 // explain keeps the receiver's first message.
-func (d *delivery) explain(message string) {
-	if d.done.Message == "" {
-		d.done.Message = message
-	}
+func (c *Counts) explain(message string) { c.Message = cmp.Or(c.Message, message) }
+
+// received counts a batch of n items that was received, except for the rejected ones.
+func (c *Counts) received(n, rejected int64, size int) {
+	c.Sent += n - rejected
+	c.Rejected += rejected
+	c.Batches++
+	c.Bytes += int64(size)
 }
 
-func (d *delivery) received(n, rejected int64, size int) {
-	d.done.Sent += n - rejected
-	d.done.Rejected += rejected
-	d.done.Batches++
-	d.done.Bytes += int64(size)
-}
-
-func (d *delivery) fail(err error) {
+func (d *delivery) fail(signal Signal, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.failLocked(err)
+	d.failLocked(signal, err)
 }
 
 // failLocked keeps the first error. The caller holds mu.
-func (d *delivery) failLocked(err error) {
+func (d *delivery) failLocked(signal Signal, err error) {
 	if d.err == nil {
-		d.err = err
+		d.err, d.failing = err, signal
 	}
 	d.failed.Store(true)
 	d.changed.Broadcast()
 }
 
-// abandon stops waiting for carriers that have not returned, and counts their spans as unconfirmed.
+// abandon stops waiting for carriers that have not returned, and counts their items as unconfirmed.
 func (d *delivery) abandon() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.flying > 0 {
+	if d.flying != [NumSignals]int64{} {
 		d.abandoned = true
-		d.done.Unconfirmed += d.flying
+		for s, n := range d.flying {
+			d.done[s].Unconfirmed += n
+		}
 		d.changed.Broadcast()
 	}
 }
@@ -263,15 +285,20 @@ func (d *delivery) close() {
 	d.changed.Broadcast()
 }
 
-// outcome returns what was delivered of the given number of spans, and an *UploadError if the delivery has failed.
-func (d *delivery) outcome(spans int64) (Summary, error) {
+// outcome returns what was delivered of the given numbers of items, and an *UploadError if the delivery has failed.
+func (d *delivery) outcome(items [NumSignals]int64) (sum Summary, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	s := d.done
-	s.Spans = spans
-	if d.err == nil {
-		return s, nil
+	sum.Signals = d.done
+	for i := range sum.Signals {
+		c := &sum.Signals[i]
+		if c.Items = items[i]; d.err != nil {
+			c.Unsent = c.Items - c.Sent - c.Rejected - c.Unconfirmed
+		}
+		sum.Counts.add(c)
 	}
-	s.Unsent = spans - s.Sent - s.Rejected - s.Unconfirmed
-	return s, &UploadError{Sent: s.Sent, Rejected: s.Rejected, Unsent: s.Unsent, Unconfirmed: s.Unconfirmed, Err: d.err}
+	if d.err != nil {
+		err = &UploadError{Signal: d.failing, Counts: sum.Counts, Err: d.err}
+	}
+	return sum, err
 }

@@ -34,7 +34,7 @@ type receiver struct {
 	kept    [][2][]byte           // all requests, and their copies
 }
 
-func (r *receiver) UploadTraces(ctx context.Context, request []byte, spans int) error {
+func (r *receiver) Upload(ctx context.Context, signal Signal, request []byte, spans int) error {
 	data := decodeProto(r.t, request)
 	var names []string
 	for _, s := range spangen.FromProto(data) {
@@ -106,7 +106,7 @@ func newTestSink(ctx context.Context, u Uploader, o *Options) *Sink {
 // checkSummary checks that each span is counted exactly once.
 func checkSummary(t *testing.T, s Summary) {
 	t.Helper()
-	if s.Spans != s.Sent+s.Rejected+s.Unsent+s.Unconfirmed || min(s.Sent, s.Rejected, s.Unsent, s.Unconfirmed) < 0 {
+	if s.Items != s.Sent+s.Rejected+s.Unsent+s.Unconfirmed || min(s.Sent, s.Rejected, s.Unsent, s.Unconfirmed) < 0 {
 		t.Errorf("spans with no fate or several: %+v", s)
 	}
 }
@@ -117,9 +117,9 @@ func TestBatches(t *testing.T) {
 		want []int
 	}{
 		{Options{}, []int{512, 512, 276}},
-		{Options{BatchSpans: 600}, []int{600, 600, 100}},
-		{Options{BatchSpans: 2000}, []int{1300}},
-		{Options{BatchSpans: 2000, BatchBytes: 100}, slices.Repeat([]int{1}, 1300)},
+		{Options{BatchItems: 600}, []int{600, 600, 100}},
+		{Options{BatchItems: 2000}, []int{1300}},
+		{Options{BatchItems: 2000, BatchBytes: 100}, slices.Repeat([]int{1}, 1300)},
 	} {
 		r := &receiver{t: t}
 		var progress []int64
@@ -231,7 +231,7 @@ func TestPartialSuccess(t *testing.T) {
 	r := &receiver{t: t, answer: func(_ context.Context, call, _ int) error {
 		return fmt.Errorf("answer: %w", &PartialSuccessError{Rejected: rejected[call-1], Message: fmt.Sprint("message ", call)})
 	}}
-	s := newTestSink(t.Context(), r, &Options{BatchSpans: 10, Report: report})
+	s := newTestSink(t.Context(), r, &Options{BatchItems: 10, Report: report})
 	send(s, 40)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -254,7 +254,7 @@ func TestUnconfirmed(t *testing.T) {
 		}
 		return nil
 	}}
-	s := newTestSink(t.Context(), r, &Options{BatchSpans: 10, Report: report})
+	s := newTestSink(t.Context(), r, &Options{BatchItems: 10, Report: report})
 	send(s, 40)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -278,7 +278,7 @@ func TestFailure(t *testing.T) {
 			}
 			return nil
 		}}
-		s := newTestSink(t.Context(), r, &Options{BatchSpans: 10})
+		s := newTestSink(t.Context(), r, &Options{BatchItems: 10})
 		send(s, 100)
 		s.delivery.wait()
 		err := s.Write(&ntconv.Event{Kind: ntconv.KindMark})
@@ -317,7 +317,7 @@ func TestFailureOfAHalf(t *testing.T) {
 		}
 		return nil
 	}}
-	s := newTestSink(t.Context(), r, &Options{BatchSpans: 16})
+	s := newTestSink(t.Context(), r, &Options{BatchItems: 16})
 	send(s, 16)
 	err := s.Close()
 	if checkSummary(t, s.Summary()); !errors.Is(err, ErrNotReceived) || r.calls != 2 || s.Summary().Unsent != 16 {
@@ -343,7 +343,7 @@ func TestCancel(t *testing.T) {
 				return nil
 			}}
 			closed := false
-			s := newTestSink(ctx, r, &Options{BatchSpans: 10, Progress: func(int64) {
+			s := newTestSink(ctx, r, &Options{BatchItems: 10, Progress: func(int64) {
 				if closed {
 					t.Error("progress after Close")
 				}
@@ -363,7 +363,7 @@ func TestCancel(t *testing.T) {
 			closed = true
 			close(hang) // an answer that comes too late changes nothing
 			synctest.Wait()
-			if late, _ := s.delivery.outcome(100); late.Sent != 20 || late.Unconfirmed != 10 {
+			if late, _ := s.delivery.outcome([NumSignals]int64{100}); late.Sent != 20 || late.Unconfirmed != 10 {
 				t.Errorf("%+v after Close", late)
 			}
 		})
@@ -374,7 +374,7 @@ func TestCancel(t *testing.T) {
 func TestFlushEvery(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &receiver{t: t}
-		s := newTestSink(t.Context(), r, &Options{BatchSpans: 10, FlushEvery: time.Second})
+		s := newTestSink(t.Context(), r, &Options{BatchItems: 10, FlushEvery: time.Second})
 		send(s, 13) // one full batch, three spans wait
 		time.Sleep(999 * time.Millisecond)
 		synctest.Wait()
@@ -440,7 +440,7 @@ func TestSlowReceiver(t *testing.T) {
 				time.Sleep(time.Second)
 				return nil
 			}}
-			s := newTestSink(t.Context(), r, &Options{BatchSpans: 10, Concurrency: n})
+			s := newTestSink(t.Context(), r, &Options{BatchItems: 10, Concurrency: n})
 			send(s, 1000)
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
@@ -458,7 +458,7 @@ func TestSlowReceiver(t *testing.T) {
 func TestProgress(t *testing.T) {
 	const spans = 20_000
 	last := int64(0)
-	s := newTestSink(t.Context(), instant{}, &Options{BatchSpans: 1, Concurrency: 8, Progress: func(n int64) {
+	s := newTestSink(t.Context(), instant{}, &Options{BatchItems: 1, Concurrency: 8, Progress: func(n int64) {
 		if n < last {
 			t.Errorf("%d spans after %d", n, last)
 		}
@@ -474,7 +474,7 @@ func TestProgress(t *testing.T) {
 // instant is an Uploader that accepts everything at once.
 type instant struct{}
 
-func (instant) UploadTraces(context.Context, []byte, int) error { return nil }
+func (instant) Upload(context.Context, Signal, []byte, int) error { return nil }
 
 // counting is an Uploader with statistics.
 type counting struct{ *receiver }

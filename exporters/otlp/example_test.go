@@ -32,6 +32,6 @@ func ExampleNewFile() {
 		log.Fatal(err)
 	}
 	s := sink.Summary()
-	fmt.Println(s.Spans, "spans,", s.MadeIDs, "with synthetic IDs, in", bytes.Count(file.Bytes(), []byte("\n")), "lines")
+	fmt.Println(s.Items, "spans,", s.MadeIDs, "with synthetic IDs, in", bytes.Count(file.Bytes(), []byte("\n")), "lines")
 	// Output: 41 spans, 2 with synthetic IDs, in 1 lines
 }

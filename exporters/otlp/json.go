@@ -11,19 +11,19 @@ import (
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
-// AppendJSON appends an ExportTraceServiceRequest that an Uploader got as OTLP/JSON, with the content type
-// application/json, and returns the extended slice. The JSON text has no line break.
+// AppendJSON appends a request that an Uploader got as OTLP/JSON, with the content type application/json, and returns the
+// extended slice. The JSON text has no line break.
 //
 // OTLP/JSON (OTLP specification, "JSON Protobuf Encoding") differs from protojson in two ways: IDs are hexadecimal, and
 // enumerations are numbers. As in protojson, 64-bit integers are strings, and fields with their default value are
 // absent.
-func AppendJSON(dst, request []byte) []byte {
+func AppendJSON(dst []byte, signal Signal, request []byte) []byte {
 	e := jsonEncoder{b: dst}
-	e.message(jsonRequest, request)
+	e.message(jsonRequests[signal], request)
 	return e.b
 }
 
-// A jsonType states how the value of a field appears in JSON. The types from jsonRequest on are those of messages.
+// A jsonType states how the value of a field appears in JSON. The types from jsonTraces on are those of messages.
 type jsonType uint8
 
 const (
@@ -35,7 +35,7 @@ const (
 	jsonInt    // int64 as a string
 	jsonNanos  // fixed64 as a string
 	jsonDouble
-	jsonRequest
+	jsonTraces
 	jsonResourceSpans
 	jsonResource
 	jsonEntity
@@ -60,7 +60,7 @@ type jsonField struct {
 
 // jsonFields are the fields of each message by their numbers.
 var jsonFields = [...][]jsonField{
-	jsonRequest:       {1: {`"resourceSpans":`, jsonResourceSpans, true}},
+	jsonTraces:        {1: {`"resourceSpans":`, jsonResourceSpans, true}},
 	jsonResourceSpans: {1: {`"resource":`, jsonResource, false}, {`"scopeSpans":`, jsonScopeSpans, true}, {`"schemaUrl":`, jsonText, false}},
 	jsonResource: {
 		1: {`"attributes":`, jsonAttribute, true}, {`"droppedAttributesCount":`, jsonNumber, false}, {`"entityRefs":`, jsonEntity, true},
@@ -97,6 +97,9 @@ var jsonFields = [...][]jsonField{
 	jsonArray: {1: {`"values":`, jsonValue, true}},
 	jsonMap:   {1: {`"values":`, jsonAttribute, true}},
 }
+
+// jsonRequests are the requests of each signal.
+var jsonRequests = [NumSignals]jsonType{Traces: jsonTraces}
 
 // Numbers of fields of a span: its flags have the highest number, but come before its name in JSON.
 const (

@@ -77,7 +77,7 @@ func decode(t rapid.TB, text []byte) (v map[string]any) {
 func TestJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		request := requestOf(new(batch), spanLists().Draw(t, "spans"))
-		text := AppendJSON(nil, request)
+		text := AppendJSON(nil, Traces, request)
 		got := decode(t, text)
 		want := jsonOf(decodeProto(t, request).ProtoReflect())
 		if !reflect.DeepEqual(got, want) {
@@ -93,6 +93,6 @@ func TestJSON(t *testing.T) {
 func FuzzJSON(f *testing.F) {
 	f.Add(requestOf(new(batch), []*span.Span{{Name: "a", Flags: 1, Scope: scopes[0], Resource: new(span.Resource)}}))
 	f.Fuzz(func(t *testing.T, request []byte) {
-		decode(t, AppendJSON(nil, request))
+		decode(t, AppendJSON(nil, Traces, request))
 	})
 }

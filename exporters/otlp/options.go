@@ -79,6 +79,10 @@ const (
 
 // Options configure a Sink. The zero value selects the defaults.
 type Options struct {
+	// Signals selects what is written of the trace. Files in the forms Protobuf and Delimited hold one signal: traces,
+	// unless Signals selects one other signal.
+	Signals Signals
+
 	// Sources selects the events that are converted to spans; 0 means DefaultSources. Without Labels, Activities and
 	// Pairs, intervals of the runtime still refer to spans of labels and Activities that were active. Those spans are
 	// not written, because the program may have exported them itself.
@@ -99,12 +103,12 @@ type Options struct {
 	// sampled, for which no data was requested, or that have no source.
 	OmitNotRecorded bool
 
-	// BatchSpans is the maximum number of spans per batch; 0 means 512.
-	BatchSpans int
+	// BatchItems is the maximum number of spans, or items of another signal, per batch; 0 means 512.
+	BatchItems int
 	// BatchBytes is the maximum size of a batch in bytes of its protobuf encoding; 0 means 3.5 MiB, because most
-	// receivers accept 4 MiB. A larger span is sent in a batch of its own.
+	// receivers accept 4 MiB. A larger item is sent in a batch of its own.
 	BatchBytes int
-	// FlushEvery is the maximum time that a span waits for its batch to fill, even if no event arrives; 0 means no
+	// FlushEvery is the maximum time that an item waits for its batch to fill, even if no event arrives; 0 means no
 	// limit.
 	FlushEvery time.Duration
 	// Concurrency is the maximum number of concurrent uploads; 0 means 1. With more than 1, batches may arrive out of
@@ -139,23 +143,23 @@ type Options struct {
 	// Spend, if not nil, is called with the size in bytes of each batch before the batch is sent to an Uploader. An
 	// error ends the delivery. Calls may be concurrent.
 	Spend func(bytes int) error
-	// Progress, if not nil, is called after each batch with the number of spans received or written so far. Goroutines
+	// Progress, if not nil, is called after each batch with the number of items received or written so far. Goroutines
 	// of the sink call it, one at a time.
-	Progress func(spans int64)
-	// Report receives the conditions that the conversion counts, and the spans that the receiver rejected; nil discards
+	Progress func(items int64)
+	// Report receives the conditions that the conversion counts, and the items that the receiver rejected; nil discards
 	// them.
 	Report *ntconv.Report
 }
 
 const (
-	defaultBatchSpans = 512
+	defaultBatchItems = 512
 	defaultBatchBytes = 7 << 19 // 3.5 MiB
 )
 
 // setDefaults replaces zero values by the documented defaults.
 func (o *Options) setDefaults() {
-	if o.BatchSpans <= 0 {
-		o.BatchSpans = defaultBatchSpans
+	if o.BatchItems <= 0 {
+		o.BatchItems = defaultBatchItems
 	}
 	if o.BatchBytes <= 0 {
 		o.BatchBytes = defaultBatchBytes

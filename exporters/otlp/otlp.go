@@ -1,5 +1,5 @@
-// Package otlp writes the spans of a trace as OTLP, the protocol of OpenTelemetry, either to a receiver through an
-// Uploader or to a file.
+// Package otlp writes a trace as OTLP, the protocol of OpenTelemetry, either to a receiver through an Uploader or to a
+// file.
 //
 //	sink := otlp.New(ctx, client, src.Info(), nil, nil)
 //	_, err := ntconv.Copy(sink, src)
@@ -55,8 +55,7 @@ type Sink struct {
 	uploader Uploader // nil for a file
 	tracker  *tracker.Tracker
 	delivery *delivery
-	spans    int64 // spans to be written
-	omitted  int64 // by OmitNotRecorded
+	omitted  int64 // spans omitted by OmitNotRecorded
 	closed   bool
 	done     Summary
 	err      error // of Close
@@ -68,9 +67,15 @@ type Sink struct {
 	mu        sync.Mutex
 	processes processes
 	table     table
-	batch     *batch // the batch being filled; nil if there is none
+	streams   [NumSignals]stream
 	timer     *time.Timer
 	extra     []span.Attribute // scratch of extraOf
+}
+
+// A stream is the output of one signal.
+type stream struct {
+	batch *batch // being filled; nil if there is none
+	items int64  // to be written
 }
 
 var (
@@ -94,6 +99,11 @@ func New(ctx context.Context, u Uploader, info *ntconv.Info, namer ntconv.Namer,
 func NewFile(w io.Writer, form Form, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s := newSink(info, namer, opts)
 	s.o.Concurrency = 1
+	if form != JSONLines { // messages of several signals cannot be distinguished
+		if all := s.o.Signals; all&(all-1) != 0 || all == 0 {
+			s.o.Signals = SignalSet(Traces)
+		}
+	}
 	s.delivery = newDelivery(context.Background(), &file{w: w, form: form}, &s.o)
 	return s
 }
@@ -125,7 +135,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 		return ErrClosed
 	}
 	s.Watch(e)
-	s.tracker.Add(e)
+	if s.o.Signals.Has(Traces) {
+		s.tracker.Add(e)
+	}
 	if s.delivery.failed.Load() {
 		return s.failure()
 	}
@@ -133,7 +145,7 @@ func (s *Sink) Write(e *ntconv.Event) error {
 }
 
 func (s *Sink) failure() error {
-	_, err := s.delivery.outcome(s.spans)
+	_, err := s.delivery.outcome(s.items())
 	return err
 }
 
@@ -155,86 +167,141 @@ func (s *Sink) Watch(e *ntconv.Event) {
 	}
 }
 
-// add adds a span from the tracker to the batch, and sends the batch when it is full.
+// items returns the number of items of each signal.
+func (s *Sink) items() (n [NumSignals]int64) {
+	for i := range s.streams {
+		n[i] = s.streams[i].items
+	}
+	return n
+}
+
+// add adds a span from the tracker.
 func (s *Sink) add(sp *span.Span) {
 	if sp.NotRecorded && s.o.OmitNotRecorded {
 		s.omitted++
 		return
 	}
-	s.spans++
+	s.streams[Traces].items++
 	if s.delivery.failed.Load() {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.hasBatch() {
+	extra := s.extraOf(sp)
+	s.put(Traces, origin{sp.Resource, sp.Process, sp.Scope}, func(e *encoder) { e.span(sp, extra) })
+}
+
+// An origin states what recorded an item. resource is nil if only the process is known.
+type origin struct {
+	resource *span.Resource
+	process  *ntconv.Process
+	scope    *span.Scope
+}
+
+// put adds an item that encode appends, an element of its scope, to the batch of a signal, and sends the batch when it is
+// full. The caller holds mu.
+func (s *Sink) put(signal Signal, from origin, encode func(*encoder)) {
+	st := &s.streams[signal]
+	if !s.hasBatch(signal) {
 		return
 	}
-	resource, extra := s.resourceOf(sp), s.extraOf(sp)
-	for !s.batch.add(sp, extra, resource, s.table.scopeOf(sp.Scope), s.o.BatchBytes) {
-		if s.send(); !s.hasBatch() {
+	at := s.pathOf(from)
+	for !st.batch.add(at, encode, s.o.BatchBytes) {
+		if s.send(signal); !s.hasBatch(signal) {
 			return
 		}
-		resource = s.resourceOf(sp) // send may have emptied the table
+		at = s.pathOf(from) // send may have emptied the table
 	}
-	if resource.process != nil {
-		resource.process.spans++
+	if p := at[0].process; p != nil {
+		p.items++
 	}
-	if len(s.batch.rows) >= s.o.BatchSpans || s.batch.size >= s.o.BatchBytes {
-		s.send()
+	if len(st.batch.rows) >= s.o.BatchItems || st.batch.size >= s.o.BatchBytes {
+		s.send(signal)
 	}
 }
 
-// hasBatch ensures that there is a batch to fill. It returns false if the delivery has failed. The caller holds mu.
-func (s *Sink) hasBatch() bool {
-	if s.batch != nil {
+// pathOf returns the path of an item in its resource and scope.
+func (s *Sink) pathOf(from origin) path {
+	return path{s.resourceOf(from), s.table.scopeOf(from.scope)}
+}
+
+// hasBatch ensures that there is a batch of the signal to fill. It returns false if the delivery has failed. The caller
+// holds mu.
+func (s *Sink) hasBatch(signal Signal) bool {
+	st := &s.streams[signal]
+	if st.batch != nil {
 		return true
 	}
-	if s.batch = s.delivery.take(); s.batch == nil {
+	if st.batch = s.delivery.take(); st.batch == nil {
 		return false
 	}
+	st.batch.signal = signal
 	if s.o.FlushEvery > 0 {
-		s.batch.since = time.Now()
+		st.batch.since = time.Now()
 		if s.timer == nil {
 			s.timer = time.AfterFunc(s.o.FlushEvery, s.expire)
-		} else {
+		} else if s.waiting() == 1 {
 			s.timer.Reset(s.o.FlushEvery)
 		}
 	}
 	return true
 }
 
-// expire sends a batch that has waited long enough. The timer calls it on its own goroutine.
+// waiting returns the number of batches that are being filled.
+func (s *Sink) waiting() (n int) {
+	for i := range s.streams {
+		if s.streams[i].batch != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// expire sends the batches that have waited long enough. The timer calls it on its own goroutine.
 func (s *Sink) expire() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.batch == nil {
-		return
+	next := time.Duration(0)
+	for i := range s.streams {
+		st := &s.streams[i]
+		if st.batch == nil {
+			continue
+		}
+		// The timer may have been started for another batch.
+		rest := s.o.FlushEvery - time.Since(st.batch.since)
+		if rest <= 0 {
+			s.send(Signal(i))
+		} else if next == 0 || rest < next {
+			next = rest
+		}
 	}
-	// The timer may have been started for the previous batch.
-	if rest := s.o.FlushEvery - time.Since(s.batch.since); rest > 0 {
-		s.timer.Reset(rest)
-		return
+	if next > 0 {
+		s.timer.Reset(next)
 	}
-	s.send()
 }
 
-// send queues the batch for delivery. It describes the processes of its spans if this is their first batch. The caller
-// holds mu.
-func (s *Sink) send() {
-	if s.batch == nil {
+// send queues the batch of a signal for delivery. It describes the processes of its items if this is their first batch.
+// The caller holds mu.
+func (s *Sink) send(signal Signal) {
+	b := s.streams[signal].batch
+	if b == nil {
 		return
 	}
-	for _, r := range s.batch.rows {
-		if p := r.resource.process; p != nil && r.resource.head == nil {
+	for _, r := range b.rows {
+		if p := r.path[0].process; p != nil && r.path[0].head == nil {
 			p.describe(&s.table, &s.o)
 		}
 	}
-	s.repaired(&s.batch.encoder)
+	s.repaired(&b.encoder)
 	s.repaired(&s.table.encoder)
-	s.table.trim()
-	s.delivery.put(s.batch)
-	s.batch = nil
+	s.delivery.put(b)
+	s.streams[signal].batch = nil
+	if s.table.full() { // batches compare envelopes by pointer, so none may be waiting
+		for i := range NumSignals {
+			s.send(i)
+		}
+		s.table.trim()
+	}
 }
 
 // repaired reports strings that were not valid UTF-8 and resets their count.
@@ -243,16 +310,16 @@ func (s *Sink) repaired(e *encoder) {
 	e.repaired = 0
 }
 
-// resourceOf returns the envelope of a span's resource. That of a process whose first batch has not been sent is not
+// resourceOf returns the envelope of an item's resource. That of a process whose first batch has not been sent is not
 // encoded yet and has only an upper bound of its size.
-func (s *Sink) resourceOf(sp *span.Span) *envelope {
-	if sp.Resource != nil {
-		return s.table.resourceOf(sp.Resource)
+func (s *Sink) resourceOf(from origin) *envelope {
+	if from.resource != nil {
+		return s.table.resourceOf(from.resource)
 	}
-	p := s.processes.of(sp.Process)
+	p := s.processes.of(from.process)
 	if p.envelope.head == nil {
 		if p.Command == "" {
-			known := s.namer.Process(sp.Process)
+			known := s.namer.Process(from.process)
 			p.Command, p.Name = known.CommandLine, cmp.Or(known.Name, p.Name)
 		}
 		p.envelope.size = p.maxSize(&s.o)
@@ -286,19 +353,21 @@ func (s *Sink) extraOf(sp *span.Span) []span.Attribute {
 	return s.extra
 }
 
-// Flush sends all spans that have ended and returns when the receiver has them. Open spans stay open. It returns an
+// Flush sends all items that are complete and returns when the receiver has them. Open spans stay open. It returns an
 // *UploadError if this or an earlier batch could not be sent.
 func (s *Sink) Flush() error {
 	s.mu.Lock()
-	s.send()
+	for i := range NumSignals {
+		s.send(i)
+	}
 	s.mu.Unlock()
 	s.delivery.wait()
 	return s.failure()
 }
 
-// Close ends the open spans as Options.Unfinished states, sends all remaining spans and waits until they are delivered.
+// Close ends the open spans as Options.Unfinished states, sends all remaining items and waits until they are delivered.
 // If the context of New is done, it waits at most one second for the Uploader. It returns an *UploadError if not all
-// spans were received. Spans that the receiver rejected individually are not an error; Summary and Options.Report count
+// items were received. Items that the receiver rejected are not an error; Summary and Options.Report count
 // them. A second call returns the same error.
 func (s *Sink) Close() error {
 	if s.closed {
@@ -320,7 +389,7 @@ func (s *Sink) Summary() Summary {
 	if s.closed {
 		return s.done
 	}
-	sum, _ := s.delivery.outcome(s.spans)
+	sum, _ := s.delivery.outcome(s.items())
 	c := s.tracker.Counts()
 	sum.MadeIDs, sum.Unfinished, sum.Evicted, sum.Clamped = c.MadeIDs, c.Unfinished, c.Evicted, c.Clamped
 	sum.Intervals, sum.Linked = c.Intervals, c.Linked

@@ -21,7 +21,7 @@ type process struct {
 	foreign  bool // the trace is not one of .NET
 	envelope envelope
 	nameless bool  // its service.name is recording.UnknownService
-	spans    int64 // spans with this resource
+	items    int64 // items with this resource
 }
 
 // A processKey identifies a process. It contains no pointer, so that what Watch learned in an earlier reading of the
@@ -56,7 +56,7 @@ func (t *processes) of(p *ntconv.Process) *process {
 	found := t.all[key]
 	if found == nil {
 		found = &process{foreign: t.foreign, host: key.host, pid: key.pid, hasPID: p != nil}
-		found.envelope.process = found
+		found.envelope.field, found.envelope.process = fieldResource, found
 		if p != nil {
 			found.Name = p.Name
 		}
@@ -69,12 +69,12 @@ func (t *processes) of(p *ntconv.Process) *process {
 	return found
 }
 
-// unnamed returns the number of spans without a service.name although the trace contains one: its event followed their
+// unnamed returns the number of items without a service.name although the trace contains one: its event followed their
 // first batch.
 func (t *processes) unnamed() (n int64) {
 	for _, p := range t.all {
 		if p.nameless && p.Service() != recording.UnknownService {
-			n += p.spans
+			n += p.items
 		}
 	}
 	return n

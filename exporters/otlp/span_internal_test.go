@@ -49,9 +49,14 @@ func requestOf(b *batch, spans []*span.Span) []byte {
 	b.reset()
 	var tab table
 	for _, s := range spans {
-		b.add(s, nil, tab.resourceOf(s.Resource), tab.scopeOf(s.Scope), 1<<30)
+		addTo(b, s, path{tab.resourceOf(s.Resource), tab.scopeOf(s.Scope)}, 1<<30)
 	}
 	return b.request(b.rows)
+}
+
+// addTo adds a span to a batch.
+func addTo(b *batch, s *span.Span, at path, limit int) bool {
+	return b.add(at, func(e *encoder) { e.span(s, nil) }, limit)
 }
 
 // decodeProto returns what a receiver gets.

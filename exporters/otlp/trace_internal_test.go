@@ -78,12 +78,12 @@ func TestTraces(t *testing.T) {
 		for _, s := range want {
 			s.Resource = new(span.Resource)
 		}
-		data := convert(t, open(t, f), nil, &Options{BatchSpans: 7})
+		data := convert(t, open(t, f), nil, &Options{BatchItems: 7})
 		compare(t, f.Name, want, spangen.FromProto(data))
 
 		src := open(t, f)
 		r := &receiver{t: t}
-		sink := New(t.Context(), r, src.Info(), nil, &Options{BatchSpans: 7})
+		sink := New(t.Context(), r, src.Info(), nil, &Options{BatchItems: 7})
 		writeAll(t, sink, src)
 		sent := new(tracepb.TracesData)
 		for _, data := range r.raw {
@@ -160,10 +160,10 @@ func TestResource(t *testing.T) {
 		want  string
 	}{
 		{"one batch", nil, Options{}, "service.name=shop; " + pid + command + machine},
-		{"many batches", nil, Options{BatchSpans: 5}, "service.name=unknown_service:dotnet; " + pid},
-		{"many batches and names", names, Options{BatchSpans: 5}, "service.name=shop; " + pid + command},
-		{"service", nil, Options{ServiceName: "till", BatchSpans: 5}, "service.name=till; " + pid},
-		{"service attribute", nil, Options{Resource: ntconv.Attrs{{Key: "service.name", Value: "a"}}, BatchSpans: 5}, "service.name=a; " + pid},
+		{"many batches", nil, Options{BatchItems: 5}, "service.name=unknown_service:dotnet; " + pid},
+		{"many batches and names", names, Options{BatchItems: 5}, "service.name=shop; " + pid + command},
+		{"service", nil, Options{ServiceName: "till", BatchItems: 5}, "service.name=till; " + pid},
+		{"service attribute", nil, Options{Resource: ntconv.Attrs{{Key: "service.name", Value: "a"}}, BatchItems: 5}, "service.name=a; " + pid},
 		{"attributes", nil, Options{Resource: ntconv.Attrs{{Key: "deployment.environment.name", Value: "test"}, {Key: "process.pid", Value: "7"}, {Key: "service.name", Value: "a"}}},
 			"service.name=a; process.pid=7; " + command + machine + "deployment.environment.name=test; "},
 	} {
@@ -175,7 +175,7 @@ func TestResource(t *testing.T) {
 		}
 		sum, unnamed := sink.Summary(), int64(0)
 		if strings.Contains(c.want, recording.UnknownService) {
-			unnamed = sum.Spans
+			unnamed = sum.Items
 		}
 		if sum.Unnamed != unnamed {
 			t.Errorf("%s: %d spans without a name, want %d", c.name, sum.Unnamed, unnamed)
@@ -189,7 +189,7 @@ func TestWatch(t *testing.T) {
 	want := describe(convert(t, open(t, f), nil, nil))
 	r := &receiver{t: t}
 	src := open(t, f)
-	sink := New(t.Context(), r, src.Info(), nil, &Options{BatchSpans: 5})
+	sink := New(t.Context(), r, src.Info(), nil, &Options{BatchItems: 5})
 	for e := range ntconv.Events(open(t, f)) {
 		sink.Watch(e)
 	}
@@ -247,7 +247,7 @@ func TestImported(t *testing.T) {
 		}
 		var out bytes.Buffer
 		src := ntconvtest.Poison(ntconvtest.NewSource(nil, events...))
-		sink := NewFile(&out, Delimited, src.Info(), nil, &Options{BatchSpans: 2, ThreadAttributes: true, ServiceName: "other"})
+		sink := NewFile(&out, Delimited, src.Info(), nil, &Options{BatchItems: 2, ThreadAttributes: true, ServiceName: "other"})
 		if _, err := ntconv.Copy(sink, src); err != nil {
 			t.Fatal(err)
 		}

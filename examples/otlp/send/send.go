@@ -23,7 +23,7 @@ func send(ctx context.Context, trace io.Reader, url string) error {
 	_, err = ntconv.Copy(sink, src)
 	err = errors.Join(err, sink.Close())
 	if s := sink.Summary(); s.Rejected > 0 {
-		err = errors.Join(err, fmt.Errorf("receiver rejected %d of %d spans: %s", s.Rejected, s.Spans, s.Message))
+		err = errors.Join(err, fmt.Errorf("receiver rejected %d of %d spans: %s", s.Rejected, s.Items, s.Message))
 	}
 	return err
 }
@@ -31,7 +31,7 @@ func send(ctx context.Context, trace io.Reader, url string) error {
 // A client is an otlp.Uploader that sends batches of spans to a URL.
 type client string
 
-func (url client) UploadTraces(ctx context.Context, request []byte, _ int) error {
+func (url client) Upload(ctx context.Context, _ otlp.Signal, request []byte, _ int) error {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, string(url), bytes.NewReader(request))
 	if err != nil {
 		return err

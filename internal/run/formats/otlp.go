@@ -244,7 +244,7 @@ func (c *otlpSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 func (c *otlpSettings) complete(t *Target) error {
 	o := &c.options
 	o.Report = t.Report
-	o.BatchSpans, o.BatchBytes = int(c.batch), int(c.bytes)
+	o.BatchItems, o.BatchBytes = int(c.batch), int(c.bytes)
 	c.setLimits()
 	o.FlushEvery = c.flush
 	if c.flush < 0 {

@@ -48,7 +48,7 @@ func TestOTLPOptions(t *testing.T) {
 		},
 		"--thread-attributes": func(o *otlp.Options) { o.ThreadAttributes = true },
 		"--profile-id":        func(o *otlp.Options) { o.ProfileIDs = true },
-		"--batch=7":           func(o *otlp.Options) { o.BatchSpans = 7 },
+		"--batch=7":           func(o *otlp.Options) { o.BatchItems = 7 },
 		"--batch-bytes=7KiB":  func(o *otlp.Options) { o.BatchBytes = 7 << 10 },
 		"--flush-every=7s":    func(o *otlp.Options) { o.FlushEvery = 7 * time.Second },
 	} {

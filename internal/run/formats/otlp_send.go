@@ -31,7 +31,7 @@ func (c *otlpSettings) upload(out *fileio.Outputs, info *ntconv.Info, t *Target)
 		sink.result.notes = append(sink.result.notes, "--"+flagForm+" has no effect: the spans are sent to a collector")
 	}
 	sink.result.Endpoint = client.Endpoint()
-	o.Progress, o.Spend = sink.sent.Store, out.Spend
+	o.Progress, o.Spend, sink.signals = sink.sent.Store, out.Spend, o.Signals
 	// The context is never canceled: a signal ends the process, and the flags bound the time of each batch.
 	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
 	c.prepare(sink, info, t)
@@ -41,16 +41,18 @@ func (c *otlpSettings) upload(out *fileio.Outputs, info *ntconv.Info, t *Target)
 // A Sending is a Sink that sends its output over the network while the input is read.
 type Sending interface {
 	Sink
-	// Sent returns what has been sent so far, as "12 spans", and the endpoint. It is safe for concurrent use.
+	// Sent returns what has been sent so far, as "12 items", and the endpoint. It is safe for concurrent use.
 	Sent() (what, where string)
 }
 
-// An otlpSink writes or sends spans.
+// An otlpSink writes or sends items of all signals.
 type otlpSink struct {
 	*otlp.Sink
 	finish func() error // completes the compression or closes the client; nil if neither is necessary
 	sent   atomic.Int64
-	result spansResult
+	// signals are those of the options, for the unit of sent.
+	signals otlp.Signals
+	result  spansResult
 }
 
 // Close ends the sink, then completes the compression or closes the client.
@@ -64,7 +66,11 @@ func (s *otlpSink) Close() error {
 
 // Sent implements Sending.
 func (s *otlpSink) Sent() (what, where string) {
-	return message.Count(s.sent.Load(), "span"), s.result.Endpoint
+	unit := "item"
+	if list := s.signals.List(); len(list) == 1 {
+		unit = list[0].Item()
+	}
+	return message.Count(s.sent.Load(), unit), s.result.Endpoint
 }
 
 func (s *otlpSink) Result() Result {
@@ -73,30 +79,42 @@ func (s *otlpSink) Result() Result {
 	return r
 }
 
-// spansResult is the result of an output of spans. The comments of otlp.Summary describe the counts.
+// signalResult counts the items of one signal as otlp.Counts does.
+type signalResult struct {
+	Items       int64 `json:"items"` // found in the input
+	Sent        int64 `json:"sent"`
+	Rejected    int64 `json:"rejected,omitempty"`
+	Unsent      int64 `json:"unsent,omitempty"`
+	Unconfirmed int64 `json:"unconfirmed,omitempty"`
+}
+
+// spansResult is the result of an output of OTLP. The comments of otlp.Summary describe the counts, which are those of
+// all signals.
 type spansResult struct {
 	made
-	Endpoint    string `json:"endpoint,omitempty"`
-	Spans       int64  `json:"spans"` // found in the input
-	Batches     int64  `json:"batches,omitempty"`
-	Rejected    int64  `json:"rejected,omitempty"`
-	Unsent      int64  `json:"unsent,omitempty"`
-	Unconfirmed int64  `json:"unconfirmed,omitempty"`
-	Doubled     int64  `json:"doubled,omitempty"`
-	Retries     int64  `json:"retries,omitempty"`
-	Halved      int64  `json:"halved,omitempty"`
-	MadeIDs     int64  `json:"synthetic,omitempty"`
-	Unfinished  int64  `json:"unfinished,omitempty"`
-	Evicted     int64  `json:"evicted,omitempty"`
-	Exporter    int64  `json:"exporter,omitempty"`
-	Invalid     int64  `json:"invalid,omitempty"`
-	Clamped     int64  `json:"clamped,omitempty"`
-	Unmatched   int64  `json:"unmatched,omitempty"`
-	Warnings    int64  `json:"warnings,omitempty"`
-	Intervals   int64  `json:"intervals,omitempty"` // of the runtime
-	Linked      int64  `json:"linked,omitempty"`    // of Intervals
-	Unnamed     int64  `json:"unnamed,omitempty"`
-	Undated     bool   `json:"undated,omitempty"` // the trace has no date, so times count from 1970-01-01
+	Endpoint    string                   `json:"endpoint,omitempty"`
+	Spans       int64                    `json:"spans"`             // found in the input
+	Signals     map[string]*signalResult `json:"signals,omitempty"` // those with items
+	Batches     int64                    `json:"batches,omitempty"`
+	Rejected    int64                    `json:"rejected,omitempty"`
+	Unsent      int64                    `json:"unsent,omitempty"`
+	Unconfirmed int64                    `json:"unconfirmed,omitempty"`
+	Doubled     int64                    `json:"doubled,omitempty"`
+	Retries     int64                    `json:"retries,omitempty"`
+	Halved      int64                    `json:"halved,omitempty"`
+	MadeIDs     int64                    `json:"synthetic,omitempty"`
+	Unfinished  int64                    `json:"unfinished,omitempty"`
+	Evicted     int64                    `json:"evicted,omitempty"`
+	Exporter    int64                    `json:"exporter,omitempty"`
+	Invalid     int64                    `json:"invalid,omitempty"`
+	Clamped     int64                    `json:"clamped,omitempty"`
+	Unmatched   int64                    `json:"unmatched,omitempty"`
+	Warnings    int64                    `json:"warnings,omitempty"`
+	Intervals   int64                    `json:"intervals,omitempty"` // of the runtime
+	Linked      int64                    `json:"linked,omitempty"`    // of Intervals
+	Unnamed     int64                    `json:"unnamed,omitempty"`
+	Undated     bool                     `json:"undated,omitempty"` // the trace has no date, so times count from 1970-01-01
+	counts      [otlp.NumSignals]otlp.Counts
 	notes       []string
 	live        bool   // intervals were linked while the trace was read for the first time
 	fate        string // of unfinished spans
@@ -113,30 +131,31 @@ func (r *spansResult) unlessFlagless(advice string) string {
 
 // set copies the counts of the summary and adds the remarks.
 func (r *spansResult) set(s otlp.Summary) {
-	r.made = made{Items: s.Sent, Unit: "span"}
-	r.Spans, r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Spans, s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
+	r.made = made{Items: s.Sent, Unit: otlp.Traces.Item()}
+	r.Spans = s.Signals[otlp.Traces].Items
+	r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
+	r.counts = s.Signals
+	r.Signals = make(map[string]*signalResult)
+	for signal, c := range s.Signals {
+		if c.Items > 0 {
+			r.Unit = otlp.Signal(signal).Item()
+			r.Signals[otlp.Signal(signal).String()] = &signalResult{c.Items, c.Sent, c.Rejected, c.Unsent, c.Unconfirmed}
+		}
+	}
+	if len(r.Signals) > 1 {
+		r.Unit = "item"
+	}
 	r.Doubled, r.Retries, r.Halved, r.MadeIDs, r.Unfinished = s.Doubled, s.Retries, s.Halved, s.MadeIDs, s.Unfinished
 	r.Evicted, r.Exporter, r.Invalid = s.Evicted, s.Exporter, s.Invalid
 	r.Clamped, r.Unmatched, r.Warnings = s.Clamped, s.Unmatched, s.Warnings
 	r.Intervals, r.Linked, r.Unnamed = s.Intervals, s.Linked, s.Unnamed
-	why := ""
-	if s.Message != "" {
-		why = ": " + s.Message
-	}
 	add := func(n int64, text string) {
 		if n > 0 {
 			r.Remark(message.Group(n) + " " + text)
 		}
 	}
-	explained := func(n int64, text string) { // the first one states the message, which is that of the first batch
-		if add(n, text+why); n > 0 {
-			why = ""
-		}
-	}
-	explained(s.Rejected, "rejected by the receiver")
-	explained(s.Unconfirmed, "perhaps not received, because an answer was unclear or missing")
-	if s.Rejected+s.Unconfirmed == 0 && s.Warnings > 0 {
-		r.Remark("the receiver accepted all and warned" + why)
+	for signal := range s.Signals {
+		r.explain(otlp.Signal(signal))
 	}
 	add(s.Doubled, "perhaps received twice, because an answer was missing")
 	add(s.Retries, "requests were repeated")
@@ -147,7 +166,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Clamped, "ended before they began and got no duration")
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
-	if r.Undated && s.Spans > 0 {
+	if r.Undated && s.Items > 0 {
 		r.Remark("the trace has no date, so times count from 1970-01-01; set --" + FlagStart)
 	}
 	if s.Intervals > 0 {
@@ -159,6 +178,28 @@ func (r *spansResult) set(s otlp.Summary) {
 	}
 	add(s.Unnamed, "as unknown_service:dotnet, because the trace names the program at its end and the input can be read "+
 		"only once"+r.unlessFlagless("; set --"+flagServiceName))
+}
+
+// explain adds remarks on the items of a signal that the receiver did not accept, and its message.
+func (r *spansResult) explain(signal otlp.Signal) {
+	c, of, why := &r.counts[signal], "", ""
+	if len(r.Signals) > 1 {
+		of = signal.Item() + "s "
+	}
+	if c.Message != "" {
+		why = ": " + c.Message
+	}
+	add := func(n int64, text string) { // the first remark has the message, which is that of the first batch
+		if n > 0 {
+			r.Remark(message.Group(n) + " " + of + text + why)
+			why = ""
+		}
+	}
+	add(c.Rejected, "rejected by the receiver")
+	add(c.Unconfirmed, "perhaps not received, because an answer was unclear or missing")
+	if c.Rejected+c.Unconfirmed == 0 && c.Warnings > 0 {
+		r.Remark("the receiver accepted all " + of + "and warned" + why)
+	}
 }
 
 // fateOf describes the handling of unfinished spans for the summary.
@@ -181,7 +222,7 @@ const keepUnfinished = "--unfinished close keeps them"
 // Empty implements Result. Rejected spans are not missing.
 func (r *spansResult) Empty() string {
 	switch {
-	case r.Spans > 0:
+	case len(r.Signals) > 0:
 		return ""
 	case r.Unfinished > 0:
 		return fmt.Sprintf("finished spans (%s not finished%s)", message.Group(r.Unfinished), r.unlessFlagless("; "+keepUnfinished))
@@ -191,10 +232,24 @@ func (r *spansResult) Empty() string {
 
 func (r *spansResult) Line(read Read) string {
 	if r.Endpoint == "" {
-		return fmt.Sprintf("%s from %s", message.Count(r.Items, r.Unit), read.Line())
+		return fmt.Sprintf("%s from %s", r.what(), read.Line())
 	}
-	return fmt.Sprintf("%s sent to %s in %s, from %s", message.Count(r.Items, r.Unit), r.Endpoint,
+	return fmt.Sprintf("%s sent to %s in %s, from %s", r.what(), r.Endpoint,
 		message.Count(r.Batches, "batch", "batches"), read.Line())
+}
+
+// what returns the numbers of items sent, such as "12 spans and 3 log records".
+func (r *spansResult) what() string {
+	if len(r.Signals) < 2 {
+		return message.Count(r.Items, r.Unit)
+	}
+	var list []string
+	for signal, c := range r.counts {
+		if c.Items > 0 {
+			list = append(list, message.Count(c.Sent, otlp.Signal(signal).Item()))
+		}
+	}
+	return message.List(list)
 }
 
 func (r *spansResult) Detail() (string, []ntconv.Code) {

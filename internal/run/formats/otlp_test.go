@@ -236,16 +236,16 @@ func TestResourceFromEnvironment(t *testing.T) {
 // Each number of a summary that says what is not as in the trace is in the text for users and in the JSON of the
 // result.
 func TestOTLPResult(t *testing.T) {
-	hidden := []string{"Spans", "Sent", "Batches", "Bytes", "Warnings", "Message"} // shown otherwise, or of no interest
-	unused := []string{"NotRecorded", "Unmatched"}                                 // of options that the command does not have, or no spans
-	values := reflect.ValueOf(otlp.Summary{}).Type()
-	for i := range values.NumField() {
-		name := values.Field(i).Name
-		if slices.Contains(hidden, name) || slices.Contains(unused, name) {
+	hidden := []string{"Items", "Sent", "Batches", "Bytes", "Warnings"} // shown otherwise, or of no interest
+	unused := []string{"NotRecorded", "Unmatched"}                      // of options that the command does not have, or no spans
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[otlp.Summary]()) {
+		name := field.Name
+		if field.Type.Kind() != reflect.Int64 || slices.Contains(hidden, name) || slices.Contains(unused, name) {
 			continue
 		}
 		s := otlp.Summary{Intervals: 1} // Linked is a part of it
-		reflect.ValueOf(&s).Elem().Field(i).SetInt(4711)
+		reflect.ValueOf(&s).Elem().FieldByIndex(field.Index).SetInt(4711)
+		s.Signals[otlp.Traces] = s.Counts
 		var r spansResult
 		r.set(s)
 		text, _ := r.Detail()

@@ -107,9 +107,9 @@ func (c *Client) Stats() otlp.UploadStats {
 }
 
 // body returns the body of the HTTP request for a batch.
-func (c *Client) body(request []byte) []byte {
+func (c *Client) body(signal otlp.Signal, request []byte) []byte {
 	if c.target.protocol == HTTPJSON {
-		request = otlp.AppendJSON(nil, request)
+		request = otlp.AppendJSON(nil, signal, request)
 	}
 	if c.config.Gzip {
 		var b bytes.Buffer
@@ -140,10 +140,10 @@ const (
 	maxDelay   = 5 * time.Second
 )
 
-// UploadTraces sends a batch. It repeats the request if necessary, until the response of the receiver is final,
+// Upload sends a batch. It repeats the request if necessary, until the response of the receiver is final,
 // Config.RetryFor has passed, or ctx is done. Errors are as specified by otlp.Uploader.
-func (c *Client) UploadTraces(ctx context.Context, request []byte, spans int) error {
-	s := &sending{client: c, body: c.body(request), size: len(request), spans: int64(spans), begin: time.Now()}
+func (c *Client) Upload(ctx context.Context, signal otlp.Signal, request []byte, items int) error {
+	s := &sending{client: c, body: c.body(signal, request), size: len(request), items: int64(items), begin: time.Now()}
 	for {
 		o := s.attempt(ctx)
 		if err, final := s.result(&o); final {
@@ -162,13 +162,13 @@ func (c *Client) UploadTraces(ctx context.Context, request []byte, spans int) er
 	}
 }
 
-// A sending is the state of one call of UploadTraces. attempt changes attempts, open and doubled; once set, the latter
+// A sending is the state of one call of Upload. attempt changes attempts, open and doubled; once set, the latter
 // two stay set.
 type sending struct {
 	client   *Client
 	body     []byte
 	size     int // of the uncompressed request in bytes
-	spans    int64
+	items    int64
 	begin    time.Time
 	attempts int
 	open     bool // the receiver may have the batch from an attempt without a response
@@ -184,7 +184,7 @@ func (s *sending) attempt(ctx context.Context) outcome {
 	s.attempts++
 	if s.open && o.sent && !s.doubled {
 		s.doubled = true
-		c.doubled.Add(s.spans)
+		c.doubled.Add(s.items)
 	}
 	s.open = s.open || o.mayHaveArrived()
 	switch {
@@ -204,7 +204,7 @@ func expired(ctx context.Context) bool {
 	return ok && !deadline.After(time.Now())
 }
 
-// result returns the result of UploadTraces if the outcome is final.
+// result returns the result of Upload if the outcome is final.
 func (s *sending) result(o *outcome) (err error, final bool) {
 	switch o.verdict {
 	case accepted:
@@ -220,7 +220,7 @@ func (s *sending) result(o *outcome) (err error, final bool) {
 	case refused:
 		// A receiver that has accepted other batches refuses this one because of its content, and may accept the next.
 		if s.client.accepted.Load() {
-			return &otlp.PartialSuccessError{Rejected: s.spans, Message: o.err.Error()}, true
+			return &otlp.PartialSuccessError{Rejected: s.items, Message: o.err.Error()}, true
 		}
 		return s.failure(o.err, o.advice), true
 	case denied:

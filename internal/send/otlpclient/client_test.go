@@ -38,7 +38,7 @@ func request(n int, name string) []byte {
 
 // upload sends n spans.
 func upload(ctx context.Context, c *Client, n int) error {
-	return c.UploadTraces(ctx, request(n, "GET"), n)
+	return c.Upload(ctx, otlp.Traces, request(n, "GET"), n)
 }
 
 // spanCount returns the number of spans of a request, or -1 if it is invalid.
@@ -266,9 +266,9 @@ func TestHTTPAnswers(t *testing.T) {
 		"no content":          {[]webAnswer{{status: 204}}, want{requests: 1}},
 		"partial":             {[]webAnswer{{status: 200, header: pb, body: partly(2, "too\nold")}}, want{requests: 1, rejected: 2, err: "too old"}},
 		"partial in JSON":     {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":"2","errorMessage":"old"}}`)}}, want{requests: 1, rejected: 2, err: "old"}},
-		"partial as a number": {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":3}}`)}}, want{requests: 1, rejected: 3, err: "3 spans"}},
+		"partial as a number": {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":{"rejectedSpans":3}}`)}}, want{requests: 1, rejected: 3, err: "3 items"}},
 		"partial as text":     {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/plain"}, body: partly(2, "old")}}, want{requests: 1, rejected: 2, err: "old"}},
-		"partial JSON as pb":  {[]webAnswer{{status: 200, header: pb, body: []byte(` {"partialSuccess":{"rejectedSpans":"2"}}`)}}, want{requests: 1, rejected: 2, err: "2 spans"}},
+		"partial JSON as pb":  {[]webAnswer{{status: 200, header: pb, body: []byte(` {"partialSuccess":{"rejectedSpans":"2"}}`)}}, want{requests: 1, rejected: 2, err: "2 items"}},
 		"partial pb as JSON":  {[]webAnswer{{status: 200, header: js, body: partly(2, "old")}}, want{requests: 1, rejected: 2, err: "old"}},
 		"untyped":             {[]webAnswer{{status: 202, header: []string{"Content-Type", ""}, body: partly(2, "old")}}, want{requests: 1, rejected: 2, err: "old"}},
 		"other member":        {[]webAnswer{{status: 200, header: js, body: []byte(`{"partialSuccess":null,"more":[1]}`)}}, want{requests: 1}},
@@ -506,7 +506,7 @@ func TestGRPCTooLarge(t *testing.T) {
 	r, url := remote(t, grpcAnswer{})
 	r.limit = smallRequest
 	u := client(t, &Config{Endpoint: url})
-	if err := u.UploadTraces(t.Context(), request(1, strings.Repeat("x", smallRequest+1)), 1); !errors.Is(err, otlp.ErrTooLarge) || r.requests() != 0 {
+	if err := u.Upload(t.Context(), otlp.Traces, request(1, strings.Repeat("x", smallRequest+1)), 1); !errors.Is(err, otlp.ErrTooLarge) || r.requests() != 0 {
 		t.Errorf("%v after %d requests", err, r.requests())
 	}
 	if err := upload(t.Context(), u, 1); err != nil || r.requests() != 1 {
@@ -545,7 +545,7 @@ func TestFirstContact(t *testing.T) {
 	_ = l.Close()
 	for _, protocol := range []Protocol{GRPC, HTTPProtobuf} {
 		c := client(t, &Config{Endpoint: "http://" + address, Protocol: protocol, RetryFor: time.Hour})
-		s := &sending{client: c, spans: 1, begin: time.Now().Add(-firstContact)}
+		s := &sending{client: c, items: 1, begin: time.Now().Add(-firstContact)}
 		o := s.attempt(t.Context())
 		if _, final := s.result(&o); final || s.open {
 			t.Errorf("%s: %+v", protocol, o)

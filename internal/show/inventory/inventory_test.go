@@ -157,7 +157,7 @@ func TestSpansAreThoseOfTheExporter(t *testing.T) {
 		if err := errors.Join(v.Close(), sink.Close()); err != nil {
 			t.Fatal(err)
 		}
-		ends, spans := int64(0), sink.Summary().Spans
+		ends, spans := int64(0), sink.Summary().Items
 		for _, x := range v.Extract("IN") {
 			if x.Command == "ntconv to otlp IN" {
 				ends += x.Events
