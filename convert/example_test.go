@@ -4,12 +4,15 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/convert"
+	"github.com/ntconv/ntconv/exporters/otlp/otlpclient"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/symbol"
 )
@@ -49,6 +52,33 @@ func profileThread(ctx context.Context, profile *os.File, name string, tid uint6
 		return err
 	}
 	return sink.Close()
+}
+
+// send sends the spans of a trace to the collector that OTEL_EXPORTER_OTLP_ENDPOINT names, or to one on this machine.
+func send(ctx context.Context, trace string) error {
+	client, err := otlpclient.New(nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	res, err := convert.Send(ctx, client, nil, trace)
+	if err != nil {
+		return err // an *otlp.UploadError has the numbers of items that were received and that were not
+	}
+	fmt.Printf("%d sent, %d rejected: %s\n", res.Sent.Sent, res.Sent.Rejected, res.Sent.Message)
+	return nil
+}
+
+// Send sends the spans of a trace to a collector, here one that accepts everything.
+func ExampleSend() {
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer collector.Close()
+	os.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
+	os.Setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
+	if err := send(context.Background(), "../testdata/spans-stop.nettrace.zst"); err != nil {
+		fmt.Println(err)
+	}
+	// Output: 41 sent, 0 rejected:
 }
 
 // fold writes folded stacks of one thread's samples, in milliseconds, and returns what was written.

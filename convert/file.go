@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
@@ -29,7 +31,7 @@ type Output struct {
 	MaxBytes int64
 }
 
-// A Result describes the output that File has written.
+// A Result describes the output that File has written or Send has sent.
 type Result struct {
 	Format   string   // name of the format of the output
 	Members  []string // names of the files in an output directory, nil for a file
@@ -37,6 +39,8 @@ type Result struct {
 	Selected int64    // events that the selection kept
 	// Summary is one line for display: the items written, and the events and the input that they were built from.
 	Summary string
+	// Sent states what became of the items that Send has sent.
+	Sent otlp.Summary
 	// Report counts losses, skipped data and irregularities. It is Options.Report if that is not nil; otherwise it is
 	// new and belongs to the caller.
 	Report *ntconv.Report
@@ -65,17 +69,22 @@ func (e *IncompleteError) Unwrap() error { return e.Err }
 // limit, fs.ErrNotExist for a missing input, fs.ErrExist for an existing output without Overwrite, and
 // context.Cause(ctx) after ctx was canceled.
 //
-// Formats that can be sent, such as OTLP, are only written to files. To send spans, use package exporters/otlp.
+// Formats that can be sent, such as OTLP, are only written to files. To send spans, use Send.
 func File(ctx context.Context, name string, o *Options, out *Output, inputs ...string) (*Result, error) {
 	if out == nil {
 		out = new(Output)
 	}
 	f := &file{name: name, out: *out}
+	return f.convert(ctx, o, inputs, func(o *input.Options) (*input.Input, error) { return input.Open(local(inputs), o) })
+}
+
+// convert does the work of File and Send.
+func (f *file) convert(ctx context.Context, o *Options, inputs []string, open func(*input.Options) (*input.Input, error)) (*Result, error) {
 	if err := f.prepare(ctx, o, inputs); err != nil {
 		return nil, err
 	}
 	defer f.remove()
-	in, err := f.open(inputs)
+	in, err := f.open(inputs, open)
 	if err != nil {
 		return nil, plain(inputs[0], err)
 	}
@@ -91,12 +100,13 @@ func File(ctx context.Context, name string, o *Options, out *Output, inputs ...s
 	return f.result, err
 }
 
-// A file is the state of one call of File.
+// A file is the state of one call of File or Send.
 type file struct {
 	*config
 	job.Job
 	name   string
 	out    Output
+	to     otlp.Uploader // nil if a file is written
 	result *Result
 }
 
@@ -121,7 +131,7 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 	if err != nil {
 		return plain(inputs[0], err)
 	}
-	f.Version, f.Canceled = job.ModuleVersion(), func() error { return context.Cause(ctx) }
+	f.Version, f.Canceled = message.ModuleVersion(), func() error { return context.Cause(ctx) }
 	f.KeepSymbols = true
 	f.Name(f.name, fileio.IsDir(f.name))
 	if err := f.Prepare(f.read(), false, chosen); err != nil {
@@ -130,8 +140,11 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 	if len(inputs) > 1 {
 		f.Plan.Read.Order, f.Plan.AnyOrder = reader.ByTime, false
 	}
-	if f.Output.Destination == formats.ToNothing {
-		return fmt.Errorf("%s: this output is sent and not written; use package exporters/otlp", f.To.Name)
+	switch {
+	case f.to != nil:
+		f.Adapt = func(t *formats.Target) { t.Uploader = f.to }
+	case f.Output.Destination == formats.ToNothing:
+		return fmt.Errorf("%s: this output is sent and not written; use Send", f.To.Name)
 	}
 	return nil
 }
@@ -158,24 +171,29 @@ func (f *file) format() (*formats.Format, error) {
 	return to, nil
 }
 
-// open opens the inputs.
-func (f *file) open(inputs []string) (*input.Input, error) {
-	opts, err := f.input(f.NeedsAgain())
-	if err != nil {
-		return nil, err
-	}
-	names := slices.Clone(inputs)
+// local returns names of files, which "-" is, too.
+func local(names []string) []string {
+	names = slices.Clone(names)
 	for i, name := range names {
 		if name == "-" {
 			names[i] = "./-"
 		}
 	}
-	for _, name := range names {
-		if fileio.Same(name, f.name) {
+	return names
+}
+
+// open opens the inputs.
+func (f *file) open(inputs []string, open func(*input.Options) (*input.Input, error)) (*input.Input, error) {
+	opts, err := f.input(f.NeedsAgain())
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range local(inputs) {
+		if f.name != "" && fileio.Same(name, f.name) {
 			return nil, fmt.Errorf("%s: output and input are the same file", f.name)
 		}
 	}
-	return input.Open(names, opts)
+	return open(opts)
 }
 
 // write runs one pass into the output. Job.Run may call it a second time.
@@ -183,6 +201,9 @@ func (f *file) write(p *pass.Pass) error {
 	var made formats.Result
 	d := &job.Delivery{
 		Open: func() (*fileio.Outputs, error) {
+			if f.to != nil {
+				return fileio.NoOutputs(&f.quota), nil
+			}
 			to := f.Output.Destination
 			return fileio.CreateOutputs(f.name, fileio.OutputsOptions{
 				OutputOptions: fileio.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
@@ -208,6 +229,9 @@ func (f *file) write(p *pass.Pass) error {
 	f.result.Summary = made.Line(formats.Read{
 		Input: fmt.Sprintf("%s (%s)", p.Input.Name(), p.Info.Format), Events: p.Total, Selected: p.Kept,
 	})
+	if sent, ok := made.(formats.Sent); ok && f.to != nil {
+		f.result.Sent = sent.Summary()
+	}
 	if out.IsDir() {
 		f.result.Members = out.Members()
 	}

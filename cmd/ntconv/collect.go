@@ -8,7 +8,6 @@ import (
 
 	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/run/formats"
-	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
@@ -74,7 +73,7 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 
 // open opens or creates the dataset, and removes leftovers of killed runs.
 func (d *collection) open() (*dataset.Dataset, error) {
-	want := dataset.Config{Schema: tables.Version, Version: job.ModuleVersion(), Created: time.Now().UTC().Truncate(time.Second)}
+	want := dataset.Config{Schema: tables.Version, Version: message.ModuleVersion(), Created: time.Now().UTC().Truncate(time.Second)}
 	if d.partition != "" {
 		var err error
 		if want.Partition, err = dataset.ParseKeys(d.partition); err != nil {

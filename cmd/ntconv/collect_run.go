@@ -14,7 +14,6 @@ import (
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
-	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
 	"github.com/ntconv/ntconv/internal/tables"
 	"github.com/ntconv/ntconv/internal/tables/dataset"
@@ -214,7 +213,7 @@ func (t *tracing) convert(p *pass.Pass, o *outcome) error {
 func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
 	m := &dataset.Manifest{
 		Size: t.size, Format: p.Info.Format, Events: p.Kept, Lost: int64(p.Report.Count(ntconv.CodeEventsLost)),
-		Selection: p.Plan.Selection.String(), Schema: tables.Version, Version: job.ModuleVersion(), Added: time.Now().UTC().Truncate(time.Second),
+		Selection: p.Plan.Selection.String(), Schema: tables.Version, Version: message.ModuleVersion(), Added: time.Now().UTC().Truncate(time.Second),
 	}
 	if partial != nil {
 		m.Incomplete = partial.Error()

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
@@ -130,7 +131,7 @@ func (a *app) prepare(cmd *cobra.Command, c *conversion) error {
 	c.chooseByName()
 	sel, err := a.pick.options()
 	if err == nil {
-		c.Version = job.ModuleVersion()
+		c.Version = message.ModuleVersion()
 		err = c.Prepare(a.read, cmd.Flags().Changed("order"), sel)
 	}
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -104,7 +104,7 @@ func manPage(cmd *cobra.Command, date string) string {
 	cmd.InitDefaultVersionFlag()
 	var b strings.Builder
 	name, section := manName(cmd)
-	fmt.Fprintf(&b, ".TH %s %s %q %q %q\n", roff(strings.ToUpper(name)), section, date, "ntconv "+job.ModuleVersion(), "ntconv manual")
+	fmt.Fprintf(&b, ".TH %s %s %q %q %q\n", roff(strings.ToUpper(name)), section, date, "ntconv "+message.ModuleVersion(), "ntconv manual")
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(name), roff(strings.ToLower(cmd.Short[:1])+cmd.Short[1:]))
 	topic := cmd.IsAdditionalHelpTopicCommand()
 	if !topic {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/job"
@@ -200,7 +201,7 @@ func (a *app) profiles(p *pass.Pass, r *ranking) (made []web.View, partial, err 
 		list = append(list, b)
 		return b, nil
 	}
-	t := job.Target(p, job.ModuleVersion())
+	t := job.Target(p, message.ModuleVersion())
 	t.Comments = nil // pprof would print them
 	var sink formats.Sink
 	if r.each {

@@ -5,7 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/ntconv/ntconv/internal/run/job"
+	"github.com/ntconv/ntconv/internal/data/message"
 	"github.com/spf13/cobra"
 )
 
@@ -44,5 +44,5 @@ func versionText() string {
 	if commit != "" {
 		commit = " (" + commit + ")"
 	}
-	return fmt.Sprintf("ntconv %s%s\n%s %s/%s\n", job.ModuleVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return fmt.Sprintf("ntconv %s%s\n%s %s/%s\n", message.ModuleVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

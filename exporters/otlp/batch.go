@@ -14,6 +14,7 @@ import (
 type batch struct {
 	encoder // the encoded items
 	signal  Signal
+	spare   bool // not one of the delivery's own, which it reuses
 	rows    []row
 	size    int       // upper bound of the encoded size in bytes
 	since   time.Time // when the first item was added

@@ -127,7 +127,9 @@ func (d *delivery) work() {
 		b.reset()
 		d.mu.Lock()
 		d.active--
-		d.free = append(d.free, b)
+		if !b.spare {
+			d.free = append(d.free, b)
+		}
 		d.changed.Broadcast()
 	}
 }

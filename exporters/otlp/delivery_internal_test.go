@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,7 +100,14 @@ func send(s *Sink, n int) {
 	}
 }
 
+// newTestSink returns a sink that does not wait for names, unless o states how long.
 func newTestSink(ctx context.Context, u Uploader, o *Options) *Sink {
+	var own Options
+	if o != nil {
+		own = *o
+	}
+	own.NameWait = cmp.Or(own.NameWait, -1)
+	o = &own
 	return New(ctx, u, &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9}, PointerSize: 8}, nil, o)
 }
 

@@ -1,6 +1,7 @@
 package otlp
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -58,11 +59,11 @@ const (
 type AttributeTypes uint8
 
 const (
+	// Convention writes another type than string if a semantic convention of OpenTelemetry defines one for the key and the
+	// string is a value of this type, such as an integer for http.response.status_code.
+	Convention AttributeTypes = iota
 	// Text writes strings.
-	Text AttributeTypes = iota
-	// Convention writes another type if a semantic convention of OpenTelemetry defines one for the key and the string
-	// is a value of this type, such as an integer for http.response.status_code.
-	Convention
+	Text
 )
 
 // ByteOrder is the order in which a trace stores the 8 bytes of a SpanId label. The nettrace 6 specification does not
@@ -117,9 +118,13 @@ type Options struct {
 
 	// ServiceName is the service.name of all processes. "" derives it from the command line of each process: the entry
 	// assembly or the executable, without its directory, .dll and .exe. It is unknown_service:dotnet if the command
-	// line is unknown when the first batch of the process is sent, see Sink.Watch, and unknown_service in traces of
-	// Chrome's format.
+	// line is unknown when the first batch of the process is sent, see NameWait, and unknown_service in traces of Chrome's
+	// format.
 	ServiceName string
+	// NameWait is the maximum time that the first items of a process of .NET wait until the trace names its program, 0
+	// means 3 seconds, a negative time none. At most 16 MiB of items wait, and Flush ends the waiting. If FlushEvery is 0,
+	// there is no limit of time: files depend on the events only. Nothing waits if the name is known, see Sink.Watch.
+	NameWait time.Duration
 	// Resource holds attributes for the resources of all processes. They replace attributes with the same key. Neither
 	// Resource nor ServiceName affects imported spans.
 	Resource ntconv.Attrs
@@ -154,6 +159,7 @@ type Options struct {
 const (
 	defaultBatchItems = 512
 	defaultBatchBytes = 7 << 19 // 3.5 MiB
+	defaultNameWait   = 3 * time.Second
 )
 
 // setDefaults replaces zero values by the documented defaults.
@@ -165,6 +171,7 @@ func (o *Options) setDefaults() {
 		o.BatchBytes = defaultBatchBytes
 	}
 	o.Concurrency = max(o.Concurrency, 1)
+	o.NameWait = cmp.Or(o.NameWait, defaultNameWait)
 	if o.Sources == 0 {
 		o.Sources = DefaultSources
 	}

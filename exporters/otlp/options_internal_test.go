@@ -119,14 +119,14 @@ func TestSpanOptions(t *testing.T) {
 		want map[string]int // how many spans have a property
 		sum  Summary        // its counts of what is special
 	}{
-		{"default", Options{}, map[string]int{"spans": 4, "status code is text": 1}, Summary{Unfinished: 1}},
-		{"little endian", Options{SpanIDOrder: LittleEndian}, map[string]int{"spans": 4, "status code is text": 1, "reversed": 2}, Summary{Unfinished: 1}},
-		{"two events", Options{MaxEvents: 2}, map[string]int{"spans": 4, "status code is text": 1, "event dropped": 2}, Summary{Unfinished: 1}},
-		{"one open", Options{MaxOpen: 1}, map[string]int{"spans": 4, "status code is text": 1}, Summary{Unfinished: 1, Evicted: 2}},
-		{"open", Options{Unfinished: OpenUnfinished}, map[string]int{"spans": 5, "status code is text": 1, "no end": 1}, Summary{Unfinished: 1, MadeIDs: 1}},
-		{"close", Options{Unfinished: CloseUnfinished}, map[string]int{"spans": 5, "status code is text": 1, "marked": 1}, Summary{Unfinished: 1, MadeIDs: 1}},
-		{"convention", Options{Attributes: Convention}, map[string]int{"spans": 4, "status code is a number": 1}, Summary{Unfinished: 1}},
-		{"without the exporter", Options{OmitExporter: true}, map[string]int{"spans": 3, "status code is text": 1}, Summary{Unfinished: 1, Exporter: 1}},
+		{"default", Options{}, map[string]int{"spans": 4, "status code is a number": 1}, Summary{Unfinished: 1}},
+		{"little endian", Options{SpanIDOrder: LittleEndian}, map[string]int{"spans": 4, "status code is a number": 1, "reversed": 2}, Summary{Unfinished: 1}},
+		{"two events", Options{MaxEvents: 2}, map[string]int{"spans": 4, "status code is a number": 1, "event dropped": 2}, Summary{Unfinished: 1}},
+		{"one open", Options{MaxOpen: 1}, map[string]int{"spans": 4, "status code is a number": 1}, Summary{Unfinished: 1, Evicted: 2}},
+		{"open", Options{Unfinished: OpenUnfinished}, map[string]int{"spans": 5, "status code is a number": 1, "no end": 1}, Summary{Unfinished: 1, MadeIDs: 1}},
+		{"close", Options{Unfinished: CloseUnfinished}, map[string]int{"spans": 5, "status code is a number": 1, "marked": 1}, Summary{Unfinished: 1, MadeIDs: 1}},
+		{"text", Options{Attributes: Text}, map[string]int{"spans": 4, "status code is text": 1}, Summary{Unfinished: 1}},
+		{"without the exporter", Options{OmitExporter: true}, map[string]int{"spans": 3, "status code is a number": 1}, Summary{Unfinished: 1, Exporter: 1}},
 	} {
 		r := &receiver{t: t}
 		s := newTestSink(t.Context(), r, &c.o)

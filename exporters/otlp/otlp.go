@@ -68,6 +68,7 @@ type Sink struct {
 	processes processes
 	table     table
 	streams   [NumSignals]stream
+	held      held
 	timer     *time.Timer
 	extra     []span.Attribute // scratch of extraOf
 }
@@ -163,6 +164,9 @@ func (s *Sink) Watch(e *ntconv.Event) {
 	if s.describes {
 		s.mu.Lock()
 		s.processes.learn(e)
+		if s.held.batches != nil && !s.processes.awaited() {
+			s.release()
+		}
 		s.mu.Unlock()
 	}
 }
@@ -232,7 +236,9 @@ func (s *Sink) hasBatch(signal Signal) bool {
 	if st.batch != nil {
 		return true
 	}
-	if st.batch = s.delivery.take(); st.batch == nil {
+	if s.held.batches != nil { // the batches of the delivery may all be held
+		st.batch = &batch{spare: true}
+	} else if st.batch = s.delivery.take(); st.batch == nil {
 		return false
 	}
 	st.batch.signal = signal
@@ -280,28 +286,36 @@ func (s *Sink) expire() {
 	}
 }
 
-// send queues the batch of a signal for delivery. It describes the processes of its items if this is their first batch.
-// The caller holds mu.
+// send queues the batch of a signal for delivery, or holds it while its processes have no name. The caller holds mu.
 func (s *Sink) send(signal Signal) {
 	b := s.streams[signal].batch
 	if b == nil {
 		return
 	}
-	for _, r := range b.rows {
-		if p := r.path[0].process; p != nil && r.path[0].head == nil {
-			p.describe(&s.table, &s.o)
-		}
-	}
-	s.repaired(&b.encoder)
-	s.repaired(&s.table.encoder)
-	s.delivery.put(b)
 	s.streams[signal].batch = nil
+	if !s.hold(b) {
+		s.deliver(b)
+	}
 	if s.table.full() { // batches compare envelopes by pointer, so none may be waiting
 		for i := range NumSignals {
 			s.send(i)
 		}
 		s.table.trim()
 	}
+}
+
+// deliver queues a batch for delivery. It describes the processes of its items if this is their first batch. The caller
+// holds mu.
+func (s *Sink) deliver(b *batch) {
+	for _, r := range b.rows {
+		if p := r.path[0].process; p != nil && r.path[0].head == nil {
+			s.name(p)
+			p.describe(&s.table, &s.o)
+		}
+	}
+	s.repaired(&b.encoder)
+	s.repaired(&s.table.encoder)
+	s.delivery.put(b)
 }
 
 // repaired reports strings that were not valid UTF-8 and resets their count.
@@ -318,13 +332,19 @@ func (s *Sink) resourceOf(from origin) *envelope {
 	}
 	p := s.processes.of(from.process)
 	if p.envelope.head == nil {
-		if p.Command == "" {
-			known := s.namer.Process(from.process)
-			p.Command, p.Name = known.CommandLine, cmp.Or(known.Name, p.Name)
-		}
+		p.model = from.process
+		s.name(p)
 		p.envelope.size = p.maxSize(&s.o)
 	}
 	return &p.envelope
+}
+
+// name asks the namer for the name of a process that no event has described.
+func (s *Sink) name(p *process) {
+	if p.Command == "" {
+		known := s.namer.Process(p.model)
+		p.Command, p.Name = known.CommandLine, cmp.Or(known.Name, p.Name)
+	}
 }
 
 // Attributes for Options.ThreadAttributes and Options.ProfileIDs. thread.id of the semantic conventions is the managed
@@ -360,6 +380,7 @@ func (s *Sink) Flush() error {
 	for i := range NumSignals {
 		s.send(i)
 	}
+	s.release()
 	s.mu.Unlock()
 	s.delivery.wait()
 	return s.failure()

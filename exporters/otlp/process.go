@@ -14,6 +14,7 @@ import (
 // a changed resource as another program.
 type process struct {
 	recording.Process
+	model    *ntconv.Process // for the namer; nil if unknown
 	pid    uint64
 	hasPID bool
 	host   string
@@ -78,6 +79,21 @@ func (t *processes) unnamed() (n int64) {
 		}
 	}
 	return n
+}
+
+// awaited reports whether a process has items, but neither a name nor a resource that was sent.
+func (t *processes) awaited() bool {
+	for _, p := range t.all {
+		if p.awaited() {
+			return true
+		}
+	}
+	return false
+}
+
+// awaited reports whether a process of .NET, which names itself in the trace, has not done so.
+func (p *process) awaited() bool {
+	return p.hasPID && p.items > 0 && p.envelope.head == nil && !p.foreign && p.Service() == recording.UnknownService
 }
 
 // learn processes an event that describes a process.

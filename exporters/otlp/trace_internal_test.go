@@ -160,7 +160,8 @@ func TestResource(t *testing.T) {
 		want  string
 	}{
 		{"one batch", nil, Options{}, "service.name=shop; " + pid + command + machine},
-		{"many batches", nil, Options{BatchItems: 5}, "service.name=unknown_service:dotnet; " + pid},
+		{"many batches", nil, Options{BatchItems: 5}, "service.name=shop; " + pid + command + machine},
+		{"no waiting", nil, Options{BatchItems: 5, NameWait: -1}, "service.name=unknown_service:dotnet; " + pid},
 		{"many batches and names", names, Options{BatchItems: 5}, "service.name=shop; " + pid + command},
 		{"service", nil, Options{ServiceName: "till", BatchItems: 5}, "service.name=till; " + pid},
 		{"service attribute", nil, Options{Resource: ntconv.Attrs{{Key: "service.name", Value: "a"}}, BatchItems: 5}, "service.name=a; " + pid},

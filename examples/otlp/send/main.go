@@ -1,8 +1,8 @@
-// Send sends the spans of a trace to an OTLP receiver with its own HTTP client:
+// Send sends a trace to an OTLP receiver while it reads it:
 //
 //	go run ./examples/otlp/send app.nettrace http://localhost:4318/v1/traces
 //
-// It depends on neither the OpenTelemetry SDK nor protobuf.
+// It contains the reader of nettrace and no other format; package convert sends inputs of any format.
 package main
 
 import (
@@ -27,5 +27,9 @@ func run(args []string) error {
 		return err
 	}
 	defer trace.Close()
-	return send(context.Background(), trace, args[1])
+	sent, err := stream(context.Background(), trace, args[1])
+	if err == nil && sent.Rejected > 0 {
+		err = fmt.Errorf("receiver rejected %d of %d items: %s", sent.Rejected, sent.Items, sent.Message)
+	}
+	return err
 }

@@ -79,6 +79,8 @@ type otlpSettings struct {
 	options   otlp.Options
 	resource  []string
 	flush     time.Duration
+	nameWait  time.Duration
+	named     bool // the first pass has learned the names of all processes
 	batch     countValue
 	bytes     sizeValue
 	maxEvents countValue
@@ -92,6 +94,7 @@ const (
 	flagFlushEvery   = "flush-every"
 	flagMaxOpenSpans = "max-open-spans"
 	flagServiceName  = "service-name"
+	flagNameWait     = "name-wait"
 	flagResource     = "resource"
 )
 
@@ -108,10 +111,10 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 	flags.Var(
 		&choice[otlp.AttributeTypes]{
 			&o.Attributes,
-			[]choiceValue[otlp.AttributeTypes]{{"text", otlp.Text}, {"convention", otlp.Convention}},
+			[]choiceValue[otlp.AttributeTypes]{{"convention", otlp.Convention}, {"text", otlp.Text}},
 		},
 		"attributes",
-		"types of attributes that the trace stores as strings: all strings (text), or by the semantic conventions of OpenTelemetry (convention)",
+		"types of attributes that the trace stores as strings: by the semantic conventions of OpenTelemetry (convention), or all strings (text)",
 	)
 	flags.Var(&choice[otlp.Unfinished]{&o.Unfinished, []choiceValue[otlp.Unfinished]{
 		{"drop", otlp.DropUnfinished}, {"open", otlp.OpenUnfinished}, {"close", otlp.CloseUnfinished},
@@ -138,6 +141,8 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 		"add the attribute pyroscope.profile.id, with which Grafana shows the profile of a span (ntconv to pprof)")
 	flags.Var(&c.batch, "batch", "spans per batch (default 512)")
 	flags.Var(&c.bytes, "batch-bytes", "maximum size of a batch, before compression (default 3.5MiB)")
+	flags.DurationVar(&c.nameWait, flagNameWait, 3*time.Second, "maximum `time` that the first spans of a pipe wait until the trace "+
+		"names its program; 0 does not wait")
 	flags.DurationVar(&c.flush, flagFlushEvery, 0,
 		"maximum `time` that a span waits for its batch to fill (default 500ms, for files no limit)")
 	return c
@@ -192,7 +197,7 @@ func (c *otlpSettings) destination() (Destination, string) {
 	case c.flags.Lookup("output") == nil || c.flags.Changed("output"):
 		return ToFile, "" // ntconv convert writes files only
 	}
-	if name := endpointVariable(os.Getenv); name != "" {
+	if name := endpointVariable(c.options.Signals, os.Getenv); name != "" {
 		return ToNothing, name
 	}
 	return ToFile, ""
@@ -203,7 +208,7 @@ func (c *otlpSettings) learnProcesses(*ntconv.Info) (see func(*ntconv.Event), en
 		if e.Kind == ntconv.KindEvent && describesProcess(e.Type) && len(c.known) < maxKnown {
 			c.known = append(c.known, e.Clone())
 		}
-	}, func() {}
+	}, func() { c.named = true }
 }
 
 // learnSpans records when each span was active.
@@ -233,9 +238,11 @@ func (c *otlpSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 	if err := c.complete(t); err != nil {
 		return nil, err
 	}
-	to, _ := c.destination()
-	if to == ToNothing {
-		return c.upload(out, info, t)
+	if t.Uploader != nil {
+		return c.send(t.Uploader, new(otlpSink), out, info, t), nil
+	}
+	if to, _ := c.destination(); to == ToNothing {
+		return c.connect(out, info, t)
 	}
 	return c.file(out, info, t)
 }
@@ -247,6 +254,12 @@ func (c *otlpSettings) complete(t *Target) error {
 	o.BatchItems, o.BatchBytes = int(c.batch), int(c.bytes)
 	c.setLimits()
 	o.FlushEvery = c.flush
+	o.NameWait = 0
+	if c.named || c.nameWait <= 0 {
+		o.NameWait = -1
+	} else if c.flags.Changed(flagNameWait) {
+		o.NameWait = c.nameWait
+	}
 	if c.flush < 0 {
 		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagFlushEvery, c.flush)}
 	}
@@ -307,7 +320,7 @@ func (c *otlpSettings) file(out *fileio.Outputs, info *ntconv.Info, t *Target) (
 // first event.
 func (c *otlpSettings) prepare(s *otlpSink, info *ntconv.Info, t *Target) {
 	s.result.Undated = info.Clock.Wall.IsZero()
-	s.result.flagless = t.Flagless
+	s.result.flagless, s.finite = t.Flagless, t.Finite
 	s.result.fate = s.result.fateOf(c.options.Unfinished)
 	s.result.live = c.options.Active == nil
 	for _, e := range c.known {

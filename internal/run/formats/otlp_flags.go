@@ -11,7 +11,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/internal/events/operation"
-	"github.com/ntconv/ntconv/internal/send/otlpclient"
+	"github.com/ntconv/ntconv/exporters/otlp/otlpclient"
 	"github.com/spf13/pflag"
 )
 
@@ -107,12 +107,17 @@ func bindConnection(flags *pflag.FlagSet) *connectionFlags {
 	return f
 }
 
-// endpointVariable returns the name of the environment variable that holds an endpoint for traces, "" if none is set.
-func endpointVariable(getenv func(string) string) string {
-	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"} {
-		if strings.TrimSpace(getenv(name)) != "" {
+// endpointVariable returns the name of the environment variable that holds an endpoint for one of the signals, "" if
+// none is set.
+func endpointVariable(signals otlp.Signals, getenv func(string) string) string {
+	const prefix, suffix = "OTEL_EXPORTER_OTLP_", "ENDPOINT"
+	for _, s := range signals.List() {
+		if name := prefix + strings.ToUpper(s.String()) + "_" + suffix; strings.TrimSpace(getenv(name)) != "" {
 			return name
 		}
+	}
+	if name := prefix + suffix; strings.TrimSpace(getenv(name)) != "" {
+		return name
 	}
 	return ""
 }
@@ -127,14 +132,36 @@ func (f *connectionFlags) unused() (notes []string) {
 	return notes
 }
 
-// config merges the flags with the environment. Flags take precedence. The error names the flag or variable.
+// config merges the flags with the environment. Flags take precedence, also over variables of one signal. The error names
+// the flag or variable.
 func (f *connectionFlags) config() (*otlpclient.Config, error) {
 	c, err := otlpclient.FromEnvironment(os.Getenv)
 	if err != nil {
 		return nil, err
 	}
+	for _, own := range append(c.Signals[:], c) {
+		if own == nil {
+			continue
+		}
+		if err := f.apply(own); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// optionFlags are the flags that set the options that errors of a client name.
+var optionFlags = map[otlpclient.Option]string{
+	otlpclient.OptionCA: flagCA, otlpclient.OptionHeaders: flagHeader, otlpclient.OptionProtocol: flagProtocol, otlpclient.OptionRetryFor: flagRetryFor,
+}
+
+// apply sets the members of a configuration for which flags are given.
+func (f *connectionFlags) apply(c *otlpclient.Config) error {
+	c.OptionName = func(o otlpclient.Option) string { return "--" + optionFlags[o] }
 	if f.flags.Changed(flagEndpoint) {
-		c.Endpoint, c.Path = f.endpoint, otlpclient.PathGiven
+		if c.Endpoint, c.Path = f.endpoint, otlpclient.PathGiven; f.endpoint == "" {
+			return fmt.Errorf("--%s: want http://HOST:PORT or https://HOST:PORT, such as http://localhost:4317", flagEndpoint)
+		}
 	}
 	for _, set := range []struct {
 		flag string
@@ -154,10 +181,10 @@ func (f *connectionFlags) config() (*otlpclient.Config, error) {
 			continue
 		}
 		if err := set.to(); err != nil {
-			return nil, fmt.Errorf("--%s: %w", set.flag, err)
+			return fmt.Errorf("--%s: %w", set.flag, err)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func addHeaders(c *otlpclient.Config, headers []string) error {
@@ -176,21 +203,21 @@ func positive(ok bool) error {
 	return nil
 }
 
-// client returns a client for the endpoint. Its errors are FlagErrors without values that may be secret.
-func (f *connectionFlags) client() (*otlpclient.Client, error) {
+// client returns a client for the endpoints of the signals. Its errors are FlagErrors without values that may be secret.
+func (f *connectionFlags) client(signals otlp.Signals) (*otlpclient.Client, error) {
 	c, err := f.config()
 	if err != nil {
 		return nil, &FlagError{err.Error()}
 	}
 	client, err := otlpclient.New(c)
 	if err != nil {
-		return nil, &FlagError{fmt.Sprintf("%s: %v", cmp.Or(f.given(flagEndpoint), endpointVariable(os.Getenv)), err)}
+		return nil, &FlagError{fmt.Sprintf("%s: %v", cmp.Or(f.given(flagEndpoint), endpointVariable(signals, os.Getenv)), err)}
 	}
-	if client.Plain() {
+	if first := signals.List()[0]; client.Plain(first) {
 		for _, name := range []string{flagCA, flagCert, flagKey, flagSkipVerify} {
 			if f.flags.Changed(name) {
 				return nil, &FlagError{fmt.Sprintf("--%s has no effect on %s, which does not use TLS; use https://",
-					name, client.Endpoint())}
+					name, client.Endpoint(first))}
 			}
 		}
 	}

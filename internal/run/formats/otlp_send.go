@@ -13,29 +13,34 @@ import (
 	"github.com/ntconv/ntconv/internal/files/fileio"
 )
 
-// upload returns a sink that sends spans to a collector.
-func (c *otlpSettings) upload(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
-	client, err := c.link.client()
+// connect returns a sink that sends to the collector that flags and environment name.
+func (c *otlpSettings) connect(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	client, err := c.link.client(c.options.Signals)
 	if err != nil {
 		return nil, err
 	}
-	sink := &otlpSink{finish: client.Close}
-	o := c.options
-	if !c.flags.Changed(flagFlushEvery) {
-		o.FlushEvery = defaultFlush
-	}
-	if sink.result.notes, err = resourceFromEnvironment(&o, os.Getenv); err != nil {
+	sink, own := &otlpSink{finish: client.Close}, *c
+	if sink.result.notes, err = resourceFromEnvironment(&own.options, os.Getenv); err != nil {
 		return nil, &FlagError{err.Error()}
 	}
 	if c.flags.Changed(flagForm) {
 		sink.result.notes = append(sink.result.notes, "--"+flagForm+" has no effect: the spans are sent to a collector")
 	}
-	sink.result.Endpoint = client.Endpoint()
+	sink.result.Endpoint = client.Endpoint(c.options.Signals.List()[0])
+	return own.send(client, sink, out, info, t), nil
+}
+
+// send makes a sink send through u.
+func (c *otlpSettings) send(u otlp.Uploader, sink *otlpSink, out *fileio.Outputs, info *ntconv.Info, t *Target) Sink {
+	o := c.options
+	if !c.flags.Changed(flagFlushEvery) {
+		o.FlushEvery = defaultFlush
+	}
 	o.Progress, o.Spend, sink.signals = sink.sent.Store, out.Spend, o.Signals
 	// The context is never canceled: a signal ends the process, and the flags bound the time of each batch.
-	sink.Sink = otlp.New(context.Background(), client, info, t.Namer, &o)
+	sink.Sink = otlp.New(context.Background(), u, info, t.Namer, &o)
 	c.prepare(sink, info, t)
-	return sink, nil
+	return sink
 }
 
 // A Sending is a Sink that sends its output over the network while the input is read.
@@ -53,6 +58,17 @@ type otlpSink struct {
 	// signals are those of the options, for the unit of sent.
 	signals otlp.Signals
 	result  spansResult
+	// finite means that a failed upload does not end the run, so that it counts all items of the input.
+	finite bool
+}
+
+// Write implements ntconv.Sink.
+func (s *otlpSink) Write(e *ntconv.Event) error {
+	err := s.Sink.Write(e)
+	if s.finite && errors.As(err, new(*otlp.UploadError)) {
+		return nil // Close returns it again
+	}
+	return err
 }
 
 // Close ends the sink, then completes the compression or closes the client.
@@ -114,7 +130,7 @@ type spansResult struct {
 	Linked      int64                    `json:"linked,omitempty"`    // of Intervals
 	Unnamed     int64                    `json:"unnamed,omitempty"`
 	Undated     bool                     `json:"undated,omitempty"` // the trace has no date, so times count from 1970-01-01
-	counts      [otlp.NumSignals]otlp.Counts
+	summary     otlp.Summary
 	notes       []string
 	live        bool   // intervals were linked while the trace was read for the first time
 	fate        string // of unfinished spans
@@ -129,12 +145,21 @@ func (r *spansResult) unlessFlagless(advice string) string {
 	return advice
 }
 
+// A Sent is a Result of what was sent.
+type Sent interface {
+	Result
+	// Summary returns what became of the items.
+	Summary() otlp.Summary
+}
+
+func (r *spansResult) Summary() otlp.Summary { return r.summary }
+
 // set copies the counts of the summary and adds the remarks.
 func (r *spansResult) set(s otlp.Summary) {
 	r.made = made{Items: s.Sent, Unit: otlp.Traces.Item()}
 	r.Spans = s.Signals[otlp.Traces].Items
 	r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
-	r.counts = s.Signals
+	r.summary = s
 	r.Signals = make(map[string]*signalResult)
 	for signal, c := range s.Signals {
 		if c.Items > 0 {
@@ -182,7 +207,7 @@ func (r *spansResult) set(s otlp.Summary) {
 
 // explain adds remarks on the items of a signal that the receiver did not accept, and its message.
 func (r *spansResult) explain(signal otlp.Signal) {
-	c, of, why := &r.counts[signal], "", ""
+	c, of, why := &r.summary.Signals[signal], "", ""
 	if len(r.Signals) > 1 {
 		of = signal.Item() + "s "
 	}
@@ -244,7 +269,7 @@ func (r *spansResult) what() string {
 		return message.Count(r.Items, r.Unit)
 	}
 	var list []string
-	for signal, c := range r.counts {
+	for signal, c := range r.summary.Signals {
 		if c.Items > 0 {
 			list = append(list, message.Count(c.Sent, otlp.Signal(signal).Item()))
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/spf13/pflag"
@@ -237,6 +238,8 @@ type Target struct {
 	Window func(ntconv.Ticks) bool
 	// Ordered means that events come in time order. Filtered means that a selection may omit events.
 	Ordered, Filtered bool
+	// Finite means that the input ends: it is not a pipe.
+	Finite bool
 	// Kept reports whether a selection has events of the process of a thread. It is nil unless there is a selection and
 	// Needs.Subset is set.
 	Kept func(*ntconv.Thread) bool
@@ -244,6 +247,9 @@ type Target struct {
 	Trace *Trace
 	// Flagless means that the command does not have the flags of the format, so that the result proposes none.
 	Flagless bool
+	// Uploader, if not nil, gets the output of a format that can be sent. It takes precedence over flags of the connection
+	// and the environment.
+	Uploader otlp.Uploader
 }
 
 // A Trace identifies a trace among those of a dataset.

@@ -84,5 +84,6 @@ func Target(p *pass.Pass, version string) *formats.Target {
 		Comments: comments,
 		Ordered:  p.Order == reader.ByTime || p.Input.Format.In.Ordered,
 		Filtered: p.Filtered(),
+		Finite:   p.Input.Rereadable(),
 	}
 }

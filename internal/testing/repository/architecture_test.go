@@ -29,7 +29,6 @@ var packageGroups = []struct{ title, dir string }{
 	{"Tables", "internal/tables"},
 	{"Whole traces", "internal/trace"},
 	{"What is shown", "internal/show"},
-	{"Sending", "internal/send"},
 	{"Runs of the command and of the library", "internal/run"},
 	{"Tests", "internal/testing"},
 }

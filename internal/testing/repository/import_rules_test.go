@@ -46,8 +46,8 @@ var importRules = append(groupRules, []importRule{
 		why: "a table learns from events of any source; files outside the trace are those of a symbol.Native, so that a library user reads none by accident",
 	},
 	{
-		of: []string{"./convert"}, direct: true, never: []string{"./exporters/...", "./importers/...", "./internal/show/...", "./internal/send/...", "github.com/spf13/cobra"},
-		why: "the library converts by the same table and passes as the command: it names no format",
+		of: []string{"./convert"}, direct: true, never: []string{"./exporters/...", "./importers/...", "./internal/show/...", "github.com/spf13/cobra"}, but: []string{"./exporters/otlp"},
+		why: "the library converts by the same table and passes as the command: it names no format but that which it sends",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./cmd/...", "./examples/..."}, never: []string{"./convert"},
@@ -71,6 +71,7 @@ var importRules = append(groupRules, []importRule{
 	exporterRule("./exporters/firefox", timelines...),
 	exporterRule("./exporters/perfetto", append(timelines, "github.com/klauspost/compress/...")...),
 	exporterRule("./exporters/otlp", "./internal/span/..."),
+	exporterRule("./exporters/otlp/otlpclient", "./exporters/otlp", "./internal/span/...", "github.com/klauspost/compress/..."),
 	exporterRule("./exporters/parquet", append(parquetModules, "./internal/files/spool", "./internal/profile/...", "./internal/select/where", "./internal/span/...", "./internal/tables/...", "./sample")...),
 	importerRule("./importers/pprof", "./internal/files/fileio", "github.com/google/pprof/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/folded", "./internal/files/lines"),
@@ -86,7 +87,7 @@ var importRules = append(groupRules, []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp", "./internal/data/...", "./internal/events/...", "./internal/files/fileio", "./internal/span/...", "./internal/trace/wire/...", "./reader", "./schema",
+			"std", "./", "./exporters/otlp/...", "./internal/data/...", "./internal/events/...", "./internal/files/fileio", "./internal/span/...", "./internal/trace/wire/...", "./reader", "./schema",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...",
 		},
 		why: "a program that reads traces and sends spans compiles the model, the reader and spans: no gRPC, no SDK, no protobuf, no command line, no other format",
@@ -103,10 +104,6 @@ var importRules = append(groupRules, []importRule{
 	{
 		of: []string{"./..."}, except: []string{"./internal/tables/parquetwriter", "./internal/testing/agreement"}, direct: true, never: []string{"github.com/parquet-go/..."},
 		why: "one package knows the library of Parquet; files that others made are read without it",
-	},
-	{
-		of: []string{"./..."}, except: []string{"./internal/run/formats"}, never: []string{"./internal/send/otlpclient"}, direct: true,
-		why: "the clients of gRPC and HTTP are for the command alone, which has them through its table of formats: who uses the exporter brings a client",
 	},
 	{
 		of: []string{"./..."}, except: []string{"./internal/testing/..."}, direct: true, never: []string{

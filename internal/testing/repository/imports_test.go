@@ -23,6 +23,7 @@ type importRule struct {
 	except []string // and those it is not about
 	only   []string // what they may import; nil: anything but never
 	never  []string
+	but    []string // exceptions of never
 	direct bool // concerns only the imports of the packages' own files
 	why    string
 }
@@ -94,7 +95,7 @@ func TestImportRules(t *testing.T) {
 					}
 					continue
 				}
-				if only := withModel(rule.only); only != nil && !matches(q, only) || matches(q, rule.never) {
+				if only := withModel(rule.only); only != nil && !matches(q, only) || matches(q, rule.never) && !matches(q, rule.but) {
 					t.Errorf("%s must not import %s (%s): %s", p.ImportPath, path, chain(all, p, path), rule.why)
 				}
 			}

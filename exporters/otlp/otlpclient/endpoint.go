@@ -1,16 +1,21 @@
 package otlpclient
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
+
+	"github.com/ntconv/ntconv/exporters/otlp"
 )
 
 // A target is a parsed endpoint.
 type target struct {
+	signal   otlp.Signal
 	protocol Protocol
 	plain    bool   // no TLS
 	address  string // HOST:PORT
@@ -32,7 +37,7 @@ func (t *target) String() string {
 func (t *target) url() string {
 	switch {
 	case t.protocol == GRPC:
-		return t.String() + servicePath
+		return t.String() + servicePaths[t.signal]
 	case t.query != "":
 		return t.String() + "?" + t.query
 	}
@@ -41,9 +46,9 @@ func (t *target) url() string {
 
 var errEndpoint = errors.New("want http://HOST:PORT or https://HOST:PORT, such as http://localhost:4317")
 
-// target parses the endpoint.
-func (c *Config) target() (*target, error) {
-	text, scheme := c.Endpoint, ""
+// target parses the endpoint for a signal.
+func (c *Config) target(signal otlp.Signal) (*target, error) {
+	text, scheme := cmp.Or(c.Endpoint, defaultEndpoint(c.Protocol)), ""
 	if before, _, ok := strings.Cut(text, "://"); ok {
 		scheme = strings.ToLower(before)
 	} else {
@@ -53,7 +58,12 @@ func (c *Config) target() (*target, error) {
 	if err != nil || u.Hostname() == "" || u.Fragment != "" {
 		return nil, errEndpoint // not err, which contains the URL and thus possibly a password
 	}
-	t := &target{protocol: c.Protocol, query: u.RawQuery, path: u.EscapedPath()}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, fmt.Errorf("port %s: want 1 to 65535", port)
+		}
+	}
+	t := &target{signal: signal, protocol: c.Protocol, query: u.RawQuery, path: u.EscapedPath()}
 	switch scheme {
 	case "http", "grpc":
 		t.plain = true
@@ -107,9 +117,31 @@ func (t *target) locate(rule PathRule) error {
 			t.path = "/"
 		}
 	case rule == PathBase, given == "":
-		t.path = given + DefaultPath
+		t.path = given + DefaultPath(t.signal)
+	default:
+		t.path = replacedPath(t.path, t.signal)
 	}
 	return nil
+}
+
+// replacedPath returns a path that was given for any signal: if it ends with the default path of one, with that of the
+// signal.
+func replacedPath(path string, signal otlp.Signal) string {
+	for s := range otlp.NumSignals {
+		if before, ok := strings.CutSuffix(path, DefaultPath(s)); ok {
+			return before + DefaultPath(signal)
+		}
+	}
+	return path
+}
+
+// defaultEndpoint returns the endpoint of a collector on this machine (OpenTelemetry specification, "OpenTelemetry
+// Protocol Exporter").
+func defaultEndpoint(p Protocol) string {
+	if p == GRPC {
+		return "http://localhost:4317"
+	}
+	return "http://localhost:4318"
 }
 
 // defaultPort returns the port of an endpoint without one.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -70,7 +71,7 @@ func partly(n int64, why string) []byte {
 func client(t *testing.T, c *Config) *Client {
 	t.Helper()
 	for _, name := range []string{"ENDPOINT", "PROTOCOL", "COMPRESSION", "TIMEOUT", "CERTIFICATE", "HEADERS", "INSECURE"} {
-		t.Setenv(envAll+name, "nonsense") // the environment has an effect through FromEnvironment alone
+		t.Setenv(envPrefix+name, "nonsense") // the environment has an effect through FromEnvironment alone
 	}
 	got, err := New(c)
 	if err != nil {
@@ -287,12 +288,12 @@ func TestHTTPAnswers(t *testing.T) {
 		"hung up for good":    {[]webAnswer{{hangUp: true}}, want{requests: 1, err: "EOF", open: true, retryFor: -1}},
 		"refused":             {[]webAnswer{{status: 400, header: pb, body: fieldOf(2, []byte("bad span"))}}, want{requests: 1, err: "400 Bad Request: bad span"}},
 		"refused later":       {[]webAnswer{ok, {status: 500, header: js, body: []byte(`{"code":13,"message":"broken"}`)}}, want{requests: 1, err: "broken", rejected: 3, twoBefore: true}},
-		"denied":              {[]webAnswer{ok, {status: 401}}, want{requests: 1, err: "--header", twoBefore: true}},
+		"denied":              {[]webAnswer{ok, {status: 401}}, want{requests: 1, err: "Config.Headers", twoBefore: true}},
 		"no such path":        {[]webAnswer{{status: 404, header: []string{"Content-Type", "text/plain"}, body: []byte("404 page not found")}}, want{requests: 1, err: "page not found; check the path"}},
 		"web page":            {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/html; charset=utf-8"}, body: []byte("<html>")}}, want{requests: 1, err: "web page"}},
 		"redirect":            {[]webAnswer{{status: 307, header: []string{"Location", "/elsewhere"}}}, want{requests: 1, err: "redirects"}},
 		"never":               {[]webAnswer{{hang: true}}, want{requests: 1, err: "no response within 300ms", open: true, retryFor: -1, atLeast: 300 * time.Millisecond}},
-		"always unavailable":  {[]webAnswer{{status: 503}}, want{requests: 1, err: "raise --retry-for", retryFor: -1}},
+		"always unavailable":  {[]webAnswer{{status: 503}}, want{requests: 1, err: "raise Config.RetryFor", retryFor: -1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, url := web(t, c.answers...)
@@ -364,7 +365,7 @@ func (r *grpcReceiver) requests() int {
 
 func (r *grpcReceiver) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	body, _ := io.ReadAll(q.Body)
-	if q.ProtoMajor != 2 || q.URL.Path != servicePath || q.Header.Get("Content-Type") != "application/grpc" || q.Header.Get("Te") != "trailers" ||
+	if q.ProtoMajor != 2 || q.URL.Path != servicePaths[otlp.Traces] || q.Header.Get("Content-Type") != "application/grpc" || q.Header.Get("Te") != "trailers" ||
 		len(body) < messageHead || !bytes.Equal(body, frame(body[0], body[messageHead:])) {
 		r.t.Errorf("%s %s with %d bytes: %v", q.Proto, q.URL.Path, len(body), q.Header)
 	}
@@ -451,8 +452,8 @@ func TestGRPCAnswers(t *testing.T) {
 		"invalid":           {[]grpcAnswer{{code: codeInvalidArgument, text: "100 % no"}}, want{requests: 1, err: "InvalidArgument: 100 % no"}},
 		"refused later":     {[]grpcAnswer{ok, {code: codeInternal, text: "broken"}}, want{requests: 1, err: "Internal: broken", rejected: 3, twoBefore: true}},
 		"unheard of":        {[]grpcAnswer{{code: 99}}, want{requests: 1, err: "Code(99)"}},
-		"not authenticated": {[]grpcAnswer{{code: codeUnauthenticated}}, want{requests: 1, err: "--header"}},
-		"not implemented":   {[]grpcAnswer{{code: codeUnimplemented}}, want{requests: 1, err: "--protocol"}},
+		"not authenticated": {[]grpcAnswer{{code: codeUnauthenticated}}, want{requests: 1, err: "Config.Headers"}},
+		"not implemented":   {[]grpcAnswer{{code: codeUnimplemented}}, want{requests: 1, err: "Config.Protocol"}},
 		"no status":         {[]grpcAnswer{{noStatus: true}, ok}, want{requests: 2, doubled: 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -474,9 +475,9 @@ func TestNoGRPC(t *testing.T) {
 		answers []webAnswer
 		want    want
 	}{
-		"web page":      {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/html"}}}, want{requests: 1, err: "not one of gRPC; check that the endpoint accepts OTLP traces over gRPC"}},
-		"no such path":  {[]webAnswer{{status: 404}}, want{requests: 1, err: "404 Not Found; check that the endpoint accepts OTLP traces over gRPC"}},
-		"a login":       {[]webAnswer{{status: 401}}, want{requests: 1, err: "--header"}},
+		"web page":      {[]webAnswer{{status: 200, header: []string{"Content-Type", "text/html"}}}, want{requests: 1, err: "not one of gRPC; check that the endpoint accepts OTLP over gRPC"}},
+		"no such path":  {[]webAnswer{{status: 404}}, want{requests: 1, err: "404 Not Found; check that the endpoint accepts OTLP over gRPC"}},
+		"a login":       {[]webAnswer{{status: 401}}, want{requests: 1, err: "Config.Headers"}},
 		"busy proxy":    {[]webAnswer{{status: 503}}, want{requests: 1, err: "503", retryFor: -1}},
 		"bad gateway":   {[]webAnswer{{status: 502}, {status: 404}}, want{requests: 2, err: "404", doubled: 3, open: true}},
 		"never answers": {[]webAnswer{{hang: true}}, want{requests: 1, err: "no response within 300ms", open: true, retryFor: -1, atLeast: 300 * time.Millisecond}},
@@ -496,7 +497,7 @@ func TestNoGRPC(t *testing.T) {
 	err := upload(t.Context(), client(t, &Config{Endpoint: strings.TrimSuffix(url, "/v1/traces"), Protocol: GRPC, RetryFor: time.Minute}), 1)
 	// The server closes the connection after its answer; a client that still writes may read a reset instead, and repeats.
 	if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), "answers with HTTP/1") ||
-		!strings.Contains(err.Error(), "; check that the endpoint accepts OTLP traces over gRPC") {
+		!strings.Contains(err.Error(), "; check that the endpoint accepts OTLP over gRPC") {
 		t.Errorf("HTTP/1: %v", err)
 	}
 }
@@ -544,8 +545,8 @@ func TestFirstContact(t *testing.T) {
 	address := l.Addr().String()
 	_ = l.Close()
 	for _, protocol := range []Protocol{GRPC, HTTPProtobuf} {
-		c := client(t, &Config{Endpoint: "http://" + address, Protocol: protocol, RetryFor: time.Hour})
-		s := &sending{client: c, items: 1, begin: time.Now().Add(-firstContact)}
+		c := client(t, &Config{Endpoint: "http://" + address, Protocol: protocol, RetryFor: time.Hour}).senders[otlp.Traces]
+		s := &sending{sender: c, items: 1, begin: time.Now().Add(-firstContact)}
 		o := s.attempt(t.Context())
 		if _, final := s.result(&o); final || s.open {
 			t.Errorf("%s: %+v", protocol, o)
@@ -596,8 +597,8 @@ func TestRequest(t *testing.T) {
 			h.Get("Path") != "/v1/traces?v=1" || r.spans[0] != 4 {
 			t.Errorf("%s: %v, %d spans", protocol, h, r.spans)
 		}
-		if strings.Contains(fmt.Sprint(u.Endpoint()), "pass") {
-			t.Error(u.Endpoint())
+		if strings.Contains(fmt.Sprint(u.Endpoint(otlp.Traces)), "pass") {
+			t.Error(u.Endpoint(otlp.Traces))
 		}
 	}
 	r, url := remote(t, grpcAnswer{response: partly(2, "old")})
@@ -635,6 +636,79 @@ func FuzzAnswer(f *testing.F) {
 			t.Errorf("%q: a negative time", after)
 		}
 	})
+}
+
+// peer returns the endpoint of a receiver that answers every connection with some bytes.
+func peer(t *testing.T, answer []byte) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Write(answer)
+			t.Cleanup(func() { _ = conn.Close() })
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// If a receiver understands another protocol than that of the requests, the upload fails without a retry, and the error
+// names what to change.
+func TestOtherProtocol(t *testing.T) {
+	grpc := peer(t, []byte{0, 0, 0, 4, 0, 0, 0, 0, 0}) // an empty SETTINGS frame, which grpc-go sends first
+	alert := peer(t, []byte{21, 3, 1, 0, 2, 2, 70})    // protocol_version, as OpenSSL answers
+	secure := server(t, http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.EnableHTTP2 = true
+	secure.StartTLS()
+	encrypted := strings.Replace(secure.URL, "https:", "http:", 1)
+	for _, c := range []struct {
+		endpoint string
+		protocol Protocol
+		want     string
+	}{
+		{grpc, HTTPProtobuf, "choose Config.Protocol grpc"},
+		{grpc, HTTPJSON, "choose Config.Protocol grpc"},
+		{encrypted, HTTPProtobuf, "use https://"},
+		{alert, GRPC, "use https://"},
+		{alert, HTTPProtobuf, "use https://"},
+	} {
+		u := client(t, &Config{Endpoint: c.endpoint, Protocol: c.protocol, Timeout: 10 * time.Second, RetryFor: time.Minute, Patient: true})
+		begin := time.Now()
+		err := upload(t.Context(), u, 1)
+		if !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(fmt.Sprint(err), c.want) || time.Since(begin) > 10*time.Second {
+			t.Errorf("%s over %s: %v after %s, want %q", c.endpoint, c.protocol, err, time.Since(begin), c.want)
+		}
+	}
+}
+
+// Each signal has its path, and the receiver is named by the items that it does not take.
+func TestSignals(t *testing.T) {
+	paths := map[otlp.Signal]string{otlp.Traces: "/v1/traces", otlp.Logs: "/v1/logs", otlp.Metrics: "/v1/metrics", otlp.Profiles: "/v1development/profiles"}
+	for signal, path := range paths {
+		r, url := web(t, webAnswer{status: 200}, webAnswer{status: 404})
+		u := client(t, &Config{Endpoint: strings.TrimSuffix(url, "/v1/traces"), Protocol: HTTPProtobuf})
+		if err := u.Upload(t.Context(), signal, nil, 1); err != nil || r.requests[0].Get("Path") != path || !strings.HasSuffix(u.Endpoint(signal), path) {
+			t.Errorf("%s: %v, sent to %s", signal, err, r.requests[0].Get("Path"))
+		}
+		if ua := r.requests[0].Get("User-Agent"); !strings.HasPrefix(ua, "ntconv/") {
+			t.Errorf("user agent %q", ua)
+		}
+		if err := u.Upload(t.Context(), signal, nil, 1); !errors.Is(err, otlp.ErrUnsupportedSignal) || !errors.Is(err, otlp.ErrNotReceived) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", signal, err)
+		}
+	}
+	for path, want := range map[string]string{"/otlp/v1/traces": "/otlp/v1/logs", "/v1/logs": "/v1/logs", "/otlp": "/otlp", "/v1development/profiles": "/v1/logs"} {
+		if got := client(t, &Config{Endpoint: "http://localhost:4318" + path}).Endpoint(otlp.Logs); got != "http://localhost:4318"+want {
+			t.Errorf("%s: logs are sent to %s", path, got)
+		}
+	}
 }
 
 // If the receiver does not use TLS, the upload fails without a retry, and the error names the scheme to use.

@@ -1,4 +1,4 @@
-package job
+package message
 
 import "runtime/debug"
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ntconv/ntconv/exporters/otlp"
 )
 
 func TestEndpoint(t *testing.T) {
@@ -13,6 +15,8 @@ func TestEndpoint(t *testing.T) {
 		url      string
 		protocol Protocol
 	}{
+		{Config{}, "http://localhost:4318/v1/traces", HTTPProtobuf},
+		{Config{Protocol: GRPC}, "http://localhost:4317", GRPC},
 		{Config{Endpoint: "http://localhost:4317"}, "http://localhost:4317", GRPC},
 		{Config{Endpoint: "https://collector.example:4317/"}, "https://collector.example:4317", GRPC},
 		{Config{Endpoint: "grpc://collector.example"}, "http://collector.example:4317", GRPC},
@@ -35,17 +39,17 @@ func TestEndpoint(t *testing.T) {
 		{Config{Endpoint: "http://localhost:4318", Path: PathExact}, "http://localhost:4318/", HTTPProtobuf},
 		{Config{Endpoint: "http://localhost:4318/t/", Path: PathExact}, "http://localhost:4318/t/", HTTPProtobuf},
 	} {
-		got, err := c.config.target()
+		got, err := c.config.target(otlp.Traces)
 		if err != nil || got.String() != c.url || got.protocol != c.protocol {
 			t.Errorf("%+v: %v over %v, %v; want %s over %s", c.config, got, got, err, c.url, c.protocol)
 		}
 	}
 	for _, c := range []Config{
-		{Endpoint: ""}, {Endpoint: "http://"}, {Endpoint: "ftp://localhost:1"}, {Endpoint: "http://localhost:4317/a", Protocol: GRPC},
+		{Endpoint: "localhost:0"}, {Endpoint: "http://localhost:65536"}, {Endpoint: "http://"}, {Endpoint: "ftp://localhost:1"}, {Endpoint: "http://localhost:4317/a", Protocol: GRPC},
 		{Endpoint: "grpc://localhost:4317", Protocol: HTTPJSON}, {Endpoint: "http://user:secret@local host:1"}, {Endpoint: "http://localhost:port"},
 		{Endpoint: "http://localhost:4317#x"}, {Endpoint: "localhost:4317?key=secret"},
 	} {
-		if got, err := c.target(); err == nil || strings.Contains(err.Error(), "secret") {
+		if got, err := c.target(otlp.Traces); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v, %v", c.Endpoint, got, err)
 		}
 	}
@@ -75,12 +79,17 @@ func TestEnvironment(t *testing.T) {
 		"OTEL_EXPORTER_OTLP_COMPRESSION=none", "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION=gzip", "OTEL_EXPORTER_OTLP_INSECURE=TRUE",
 		"OTEL_EXPORTER_OTLP_CERTIFICATE=ca.pem", "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE=c.pem", "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY=k.pem",
 	))
+	if all := c; err == nil && (all.Protocol != GRPC || all.Gzip || all.Key != "" || all.Signals[otlp.Logs] != nil) {
+		t.Errorf("all signals: %+v", all)
+	} else if err == nil {
+		c = c.Signals[otlp.Traces]
+	}
 	if err != nil || c.Endpoint != "http://a:4318" || c.Path != PathBase || c.Protocol != HTTPJSON || c.Headers["api-key"] != "a,b c" || c.Headers["x"] != "1" ||
 		c.Timeout != 1500*time.Millisecond || !c.Gzip || !c.Insecure || c.CA != "ca.pem" || c.Cert != "c.pem" || c.Key != "k.pem" {
 		t.Errorf("%+v, %v", c, err)
 	}
 	c, err = FromEnvironment(env("OTEL_EXPORTER_OTLP_ENDPOINT=http://a:4318", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://b:4318"))
-	if err != nil || c.Endpoint != "http://b:4318" || c.Path != PathExact {
+	if err != nil || c.Endpoint != "http://a:4318" || c.Signals[otlp.Traces].Endpoint != "http://b:4318" || c.Signals[otlp.Traces].Path != PathExact {
 		t.Errorf("%+v, %v", c, err)
 	}
 	for _, bad := range []string{
@@ -102,7 +111,7 @@ func FuzzConfig(f *testing.F) {
 	f.Fuzz(func(t *testing.T, endpoint, list string) {
 		for _, rule := range []PathRule{PathGiven, PathBase, PathExact} {
 			c := Config{Endpoint: "http://user:7secret7@" + endpoint, Path: rule}
-			got, err := c.target()
+			got, err := c.target(otlp.Traces)
 			if err != nil && strings.Contains(err.Error(), "7secret7") || err == nil && strings.Contains(got.String(), "7secret7") {
 				t.Errorf("%q shows the password: %v, %v", endpoint, got, err)
 			}

@@ -1,5 +1,15 @@
-// Package otlpclient sends batches of spans to an OTLP receiver over gRPC or HTTP, both with net/http. After each
-// attempt it states whether the receiver has the spans, and repeats requests if necessary. Only the command imports it.
+// Package otlpclient sends the batches of an otlp.Sink to an OTLP receiver over gRPC or HTTP, both with net/http. It is
+// the client of the command ntconv. After each attempt it states whether the receiver has the batch, and repeats requests
+// if necessary.
+//
+//	client, err := otlpclient.New(nil) // OTEL_EXPORTER_OTLP_..., or a collector on this machine
+//	sink := otlp.New(ctx, client, src.Info(), nil, nil)
+//	_, err = ntconv.Copy(sink, src)
+//	err = errors.Join(err, sink.Close(), client.Close())
+//	fmt.Println(sink.Summary())
+//
+// Errors that waiting cannot repair, such as an unknown certificate authority or a receiver of another protocol, end the
+// upload at once and name the member of Config that repairs them.
 package otlpclient
 
 import (
@@ -7,11 +17,14 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ntconv/ntconv/exporters/otlp"
 )
 
 // Protocol is the transport of requests, named as in the OpenTelemetry specification.
@@ -33,11 +46,12 @@ const (
 // because most such failures are caused by a wrong endpoint.
 const firstContact = 5 * time.Second
 
-// A Config states where and how spans are sent. Empty strings and zero durations select the defaults, except where
+// A Config states where and how batches are sent. Empty strings and zero durations select the defaults, except where
 // noted.
 type Config struct {
 	// Endpoint is HOST:PORT, or a URL with the scheme http, https, grpc or grpcs. Without a scheme, connections to this
-	// machine are unencrypted and all others use TLS, unless Insecure is set.
+	// machine are unencrypted and all others use TLS, unless Insecure is set. "" means a collector on this machine:
+	// http://localhost:4318, or port 4317 if Protocol is GRPC.
 	Endpoint string
 	// Path states how the path of an HTTP URL determines the path of requests.
 	Path     PathRule
@@ -57,6 +71,14 @@ type Config struct {
 	// of the client. They are read only for TLS connections.
 	CA, Cert, Key string
 	SkipVerify    bool // accept any certificate
+
+	// UserAgent is sent with each request; "" means ntconv/VERSION with the version of this module.
+	UserAgent string
+	// Signals are the complete configurations of signals that have their own; nil ones use this Config. Their Signals are
+	// ignored.
+	Signals [otlp.NumSignals]*Config
+	// OptionName, if not nil, returns what the user calls an option, for the advice of errors.
+	OptionName func(Option) string
 }
 
 // PathRule states how a URL determines the path of requests over HTTP. If the URL has no path, all rules except
@@ -64,13 +86,19 @@ type Config struct {
 type PathRule uint8
 
 const (
-	PathGiven PathRule = iota // the path of the URL
-	PathBase                  // the path of the URL with DefaultPath appended (OTEL_EXPORTER_OTLP_ENDPOINT)
-	PathExact                 // the path of the URL, or "/" (OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
+	// PathGiven means the path of the URL. If it ends with the default path of a signal, other signals use theirs.
+	PathGiven PathRule = iota
+	PathBase           // the path of the URL with DefaultPath appended (OTEL_EXPORTER_OTLP_ENDPOINT)
+	PathExact          // the path of the URL, or "/" (OTEL_EXPORTER_OTLP_TRACES_ENDPOINT)
 )
 
-// DefaultPath is the path at which HTTP receivers accept spans.
-const DefaultPath = "/v1/traces"
+// DefaultPath returns the path at which HTTP receivers accept a signal.
+func DefaultPath(s otlp.Signal) string {
+	if s == otlp.Profiles {
+		return "/v1development/profiles"
+	}
+	return "/v1/" + s.String()
+}
 
 // tls returns the configuration of TLS connections. It reads the certificate files.
 func (c *Config) tls() (*tls.Config, error) {
@@ -98,47 +126,68 @@ func (c *Config) tls() (*tls.Config, error) {
 	return t, nil
 }
 
-// Prefixes of the environment variables (OpenTelemetry specification, "OpenTelemetry Protocol Exporter"). Variables for
-// traces take precedence over variables for all signals.
-const (
-	envAll    = "OTEL_EXPORTER_OTLP_"
-	envTraces = "OTEL_EXPORTER_OTLP_TRACES_"
-)
+// envPrefix is the prefix of the environment variables (OpenTelemetry specification, "OpenTelemetry Protocol Exporter").
+// Variables of one signal have its name after the prefix and take precedence over those of all signals.
+const envPrefix = "OTEL_EXPORTER_OTLP_"
 
-// FromEnvironment returns the configuration in the environment variables, with the defaults for unset ones. getenv is
-// usually os.Getenv. An error names a variable and what a valid value would be, but not the value, which may be secret.
+// variables are the environment variables without prefix, except for the endpoint.
+var variables = []struct {
+	name string
+	set  func(c *Config, value string) error
+}{
+	{"PROTOCOL", (*Config).SetProtocol},
+	{"HEADERS", (*Config).setHeaders},
+	{"TIMEOUT", (*Config).setTimeout},
+	{"COMPRESSION", (*Config).SetCompression},
+	{"INSECURE", (*Config).setInsecure},
+	{"CERTIFICATE", func(c *Config, s string) error { c.CA = s; return nil }},
+	{"CLIENT_CERTIFICATE", func(c *Config, s string) error { c.Cert = s; return nil }},
+	{"CLIENT_KEY", func(c *Config, s string) error { c.Key = s; return nil }},
+}
+
+// FromEnvironment returns the configuration in the environment variables OTEL_EXPORTER_OTLP_ENDPOINT, _PROTOCOL,
+// _HEADERS, _TIMEOUT, _COMPRESSION, _INSECURE, _CERTIFICATE, _CLIENT_CERTIFICATE and _CLIENT_KEY, and
+// OTEL_EXPORTER_OTLP_TRACES_..., _LOGS_..., _METRICS_... and _PROFILES_... for one signal, with the defaults for unset
+// ones. getenv is usually os.Getenv. An error names a variable and what a valid value would be, but not the value, which
+// may be secret.
 func FromEnvironment(getenv func(string) string) (*Config, error) {
 	c := &Config{Timeout: DefaultTimeout, RetryFor: DefaultRetryFor}
-	for _, v := range []struct {
-		name string
-		set  func(c *Config, value string) error
-	}{
-		{"PROTOCOL", func(c *Config, s string) error { return c.SetProtocol(s) }},
-		{"HEADERS", (*Config).setHeaders},
-		{"TIMEOUT", (*Config).setTimeout},
-		{"COMPRESSION", func(c *Config, s string) error { return c.SetCompression(s) }},
-		{"INSECURE", (*Config).setInsecure},
-		{"CERTIFICATE", func(c *Config, s string) error { c.CA = s; return nil }},
-		{"CLIENT_CERTIFICATE", func(c *Config, s string) error { c.Cert = s; return nil }},
-		{"CLIENT_KEY", func(c *Config, s string) error { c.Key = s; return nil }},
-	} {
-		for _, name := range []string{envTraces + v.name, envAll + v.name} {
-			value := strings.TrimSpace(getenv(name))
-			if value == "" {
-				continue
-			}
-			if err := v.set(c, value); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			break
+	if _, err := c.read(getenv, envPrefix, PathBase); err != nil {
+		return nil, err
+	}
+	for i := range c.Signals {
+		own := *c
+		own.Signals = [otlp.NumSignals]*Config{}
+		own.Headers = maps.Clone(c.Headers)
+		prefix := envPrefix + strings.ToUpper(otlp.Signal(i).String()) + "_"
+		if found, err := own.read(getenv, prefix, PathExact); err != nil {
+			return nil, err
+		} else if found {
+			c.Signals[i] = &own
 		}
 	}
-	if s := strings.TrimSpace(getenv(envTraces + "ENDPOINT")); s != "" {
-		c.Endpoint, c.Path = s, PathExact
-	} else if s := strings.TrimSpace(getenv(envAll + "ENDPOINT")); s != "" {
-		c.Endpoint, c.Path = s, PathBase
-	}
 	return c, nil
+}
+
+// read sets the members for which there are variables with the prefix. found reports whether there are any.
+func (c *Config) read(getenv func(string) string, prefix string, path PathRule) (found bool, err error) {
+	for _, v := range variables {
+		value := strings.TrimSpace(getenv(prefix + v.name))
+		if value == "" {
+			continue
+		}
+		if v.name == "HEADERS" {
+			c.Headers = nil // those of a signal replace those of all
+		}
+		if err := v.set(c, value); err != nil {
+			return false, fmt.Errorf("%s: %w", prefix+v.name, err)
+		}
+		found = true
+	}
+	if s := strings.TrimSpace(getenv(prefix + "ENDPOINT")); s != "" {
+		c.Endpoint, c.Path, found = s, path, true
+	}
+	return found, nil
 }
 
 // SetProtocol sets the protocol by its name, and fails for unknown names.

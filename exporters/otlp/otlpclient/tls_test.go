@@ -101,7 +101,7 @@ func TestTLS(t *testing.T) {
 		} {
 			c.config.Endpoint = endpoint
 			u := client(t, &c.config)
-			if u.Plain() {
+			if u.Plain(otlp.Traces) {
 				t.Errorf("%s is plain", endpoint)
 			}
 			err := upload(t.Context(), u, 1)
@@ -111,7 +111,7 @@ func TestTLS(t *testing.T) {
 			if err != nil && name != "no certificate" && !errors.Is(err, otlp.ErrNotReceived) {
 				t.Errorf("%s, %s: nothing was sent: %v", endpoint, name, err)
 			}
-			if name == "other" && !strings.Contains(err.Error(), "--ca") {
+			if name == "other" && !strings.Contains(err.Error(), "Config.CA") {
 				t.Errorf("no advice: %v", err)
 			}
 		}

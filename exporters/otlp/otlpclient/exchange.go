@@ -2,6 +2,7 @@ package otlpclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/json"
@@ -25,23 +26,25 @@ import (
 type verdict uint8
 
 const (
-	unknown   verdict = iota // no response: send again
-	accepted                 // the receiver has the spans that it did not reject
-	again                    // temporarily refused: send again
-	uncertain                // a proxy responded, and the receiver may have the spans: send again
-	unclear                  // the receiver has answered, but not in a way that states what it accepted: do not send again
-	tooLarge                 // the receiver accepts only smaller requests
-	refused                  // the receiver does not accept this request
-	denied                   // the receiver will not accept any request sent in the same way
+	unknown     verdict = iota // no response: send again
+	accepted                   // the receiver has the spans that it did not reject
+	again                      // temporarily refused: send again
+	uncertain                  // a proxy responded, and the receiver may have the spans: send again
+	unclear                    // the receiver has answered, but not in a way that states what it accepted: do not send again
+	tooLarge                   // the receiver accepts only smaller requests
+	refused                    // the receiver does not accept this request
+	denied                     // the receiver will not accept any request sent in the same way
+	unsupported                // the receiver does not accept the signal
 )
 
 // An outcome is what is known about one attempt to send a request.
 type outcome struct {
+	signal  otlp.Signal
 	verdict verdict
 	sent    bool                      // bytes of the request may have reached the receiver
 	err     error                     // reason why the request was not accepted
 	wait    time.Duration             // minimum delay requested by the receiver
-	advice  string                    // next step for the user
+	advice  advice                    // next step for the user
 	partial *otlp.PartialSuccessError // what an accepted request lost, or a warning
 }
 
@@ -60,12 +63,13 @@ var errTooLong = fmt.Errorf("limit %d bytes", maxResponse)
 
 // exchange sends an HTTP request with this body once. size is the size of the uncompressed message. It does not follow
 // redirects, because that would turn POST into GET, or send the headers to another host.
-func (c *Client) exchange(ctx context.Context, body []byte, size int) (o outcome) {
+func (c *sender) exchange(ctx context.Context, body []byte, size int) (o outcome) {
+	o.signal = c.signal
 	var sent atomic.Bool // the hook may run later than the transport returns
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.target.url(), bytes.NewReader(body))
 	if err != nil {
-		return outcome{verdict: refused, err: err}
+		return outcome{signal: c.signal, verdict: refused, err: err}
 	}
 	r.Header = c.header.Clone()
 	answer, err := c.transport.RoundTrip(r)
@@ -95,11 +99,15 @@ func (o *outcome) failed(err error) {
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &certificate):
-		o.verdict, o.advice = denied, "set --ca to the certificate authority of the receiver"
+		o.verdict, o.advice = denied, advice{"set %s to the certificate authority of the receiver", OptionCA}
 	case errors.As(err, &record):
-		o.verdict, o.advice = denied, "the receiver does not use TLS; use http:// instead of https://"
+		o.verdict, o.advice = denied, advice{text: "the receiver does not use TLS; use http:// instead of https://"}
 	case errors.Is(err, errHTTP1):
 		o.verdict, o.advice = denied, adviceGRPC
+	case errors.Is(err, errHTTP2):
+		o.verdict, o.advice = denied, advice{"choose %s grpc", OptionProtocol}
+	case errors.Is(err, errTLS):
+		o.verdict, o.advice = denied, adviceTLS
 	}
 }
 
@@ -112,7 +120,7 @@ func (o *outcome) answered(r *http.Response, body []byte, err error) {
 		o.refusedWith(r, kind, body)
 	case kind == "text/html": // a login page or the user interface of a backend: nothing was received
 		o.verdict, o.err = denied, fmt.Errorf("HTTP status %s with a web page as its body", r.Status)
-		o.advice = "check host, port and path of the endpoint; most receivers accept spans at " + DefaultPath
+		o.advice = adviceOf("check host, port and path of the endpoint", o.signal)
 	case err != nil:
 		o.accept(err)
 	default:
@@ -127,7 +135,7 @@ func (o *outcome) accept(err error) {
 	if errors.As(err, &o.partial) {
 		o.partial.Message = shorten(o.partial.Message)
 		if err = nil; o.partial.Rejected < 0 {
-			err = fmt.Errorf("%d rejected spans", o.partial.Rejected)
+			err = fmt.Errorf("%d rejected %ss", o.partial.Rejected, o.signal.Item())
 		}
 	}
 	if err != nil {
@@ -152,15 +160,16 @@ func parse(kind string, body []byte) error {
 func parseJSON(body []byte) error {
 	var m struct {
 		PartialSuccess struct {
-			RejectedSpans json.Number // also as a string
-			ErrorMessage  string
+			RejectedSpans, RejectedLogRecords, RejectedDataPoints, RejectedProfiles json.Number // also as a string
+			ErrorMessage                                                            string
 		}
 	}
 	if err := json.Unmarshal(body, &m); err != nil {
 		return err
 	}
 	partial := &otlp.PartialSuccessError{Message: m.PartialSuccess.ErrorMessage}
-	if n := m.PartialSuccess.RejectedSpans; n != "" {
+	p := &m.PartialSuccess
+	if n := cmp.Or(p.RejectedSpans, p.RejectedLogRecords, p.RejectedDataPoints, p.RejectedProfiles); n != "" {
 		var err error
 		if partial.Rejected, err = n.Int64(); err != nil {
 			return err
@@ -180,8 +189,13 @@ func (o *outcome) refusedWith(r *http.Response, kind string, body []byte) {
 		o.err = fmt.Errorf("%w: %s", o.err, text)
 	}
 	o.wait = retryAfter(r.Header.Get("Retry-After"), time.Now())
-	if r.StatusCode == http.StatusBadRequest && strings.Contains(text, bodyTooLarge) {
+	switch {
+	case r.StatusCode != http.StatusBadRequest:
+	case strings.Contains(text, bodyTooLarge):
 		o.verdict = tooLarge
+		return
+	case strings.Contains(string(body), httpToTLS):
+		o.verdict, o.advice = denied, adviceTLS
 		return
 	}
 	switch r.StatusCode {
@@ -194,13 +208,13 @@ func (o *outcome) refusedWith(r *http.Response, kind string, body []byte) {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
 		o.verdict, o.advice = denied, adviceCredentials
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		o.verdict, o.advice = denied, "check the path of the endpoint; most receivers accept spans at "+DefaultPath
+		o.verdict, o.advice = unsupported, adviceOf("check the path of the endpoint", o.signal)
 	case http.StatusUnsupportedMediaType:
-		o.verdict, o.advice = denied, "choose another --protocol"
+		o.verdict, o.advice = denied, advice{"choose another %s", OptionProtocol}
 	default:
 		o.verdict = refused
 		if r.StatusCode/100 == 3 {
-			o.verdict, o.advice = denied, "the receiver redirects to another endpoint; use that endpoint"
+			o.verdict, o.advice = denied, advice{text: "the receiver redirects to another endpoint; use that endpoint"}
 		}
 	}
 }
@@ -209,10 +223,8 @@ func (o *outcome) refusedWith(r *http.Response, kind string, body []byte) {
 // http.MaxBytesReader.
 const bodyTooLarge = "request body too large"
 
-const (
-	adviceCredentials = "check the credentials in --header or OTEL_EXPORTER_OTLP_HEADERS"
-	adviceGRPC        = "check that the endpoint accepts OTLP traces over gRPC, or choose --protocol http/protobuf"
-)
+// httpToTLS is in the answer of net/http's server, and of other servers, to a request without TLS. It has no type.
+const httpToTLS = "HTTP request to a"
 
 // statusText returns the message in the body of an error response, a google.rpc.Status or plain text, or "" if there is
 // none.

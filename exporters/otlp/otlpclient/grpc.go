@@ -2,13 +2,11 @@ package otlpclient
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -24,8 +22,13 @@ import (
 // A call of gRPC with one message in each direction is an HTTP/2 request whose response ends with a status in its
 // trailer (PROTOCOL-HTTP2.md of gRPC).
 
-// servicePath is the path of the method with which receivers accept spans.
-const servicePath = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
+// servicePaths are the paths of the methods with which receivers accept batches.
+var servicePaths = [otlp.NumSignals]string{
+	otlp.Traces:   "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+	otlp.Logs:     "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+	otlp.Metrics:  "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+	otlp.Profiles: "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export",
+}
 
 // messageHead is the number of bytes before a message: whether it is compressed, and its length.
 const messageHead = 5
@@ -38,33 +41,7 @@ func forGRPC(t *http.Transport, plain bool) {
 	t.DisableCompression = true // gRPC compresses messages, not bodies
 	if plain {
 		t.Proxy = nil // requests to a proxy would be HTTP/2, which proxies do not understand
-		dial := t.DialContext
-		t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := dial(ctx, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return &http2Conn{Conn: conn}, nil
-		}
 	}
-}
-
-var errHTTP1 = errors.New("the receiver answers with HTTP/1")
-
-// An http2Conn is a connection whose Read returns errHTTP1 if the receiver does not understand HTTP/2. net/http has no
-// error for that, which shows that the receiver does not have what was sent.
-type http2Conn struct {
-	net.Conn
-	begun bool // the receiver has sent something
-}
-
-func (c *http2Conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if !c.begun && bytes.HasPrefix(p[:n], []byte("HTTP/")) {
-		return 0, errHTTP1
-	}
-	c.begun = c.begun || n > 0
-	return n, err
 }
 
 // A code is the status of a call.
@@ -135,7 +112,7 @@ func (o *outcome) answeredCall(r *http.Response, body []byte, err error, size in
 		o.verdict, o.err, o.advice = denied, errors.New("the response is not one of gRPC"), adviceGRPC
 	default: // of a proxy, or of a receiver that does not know gRPC
 		o.refusedWith(r, "", nil)
-		if o.advice != "" && o.advice != adviceCredentials {
+		if o.advice.text != "" && o.advice != adviceCredentials && o.advice != adviceTLS {
 			o.advice = adviceGRPC
 		}
 	}
@@ -186,12 +163,13 @@ func (o *outcome) refusedBy(c code, trailer http.Header, size int) {
 		case size > smallRequest:
 			o.verdict = tooLarge
 		default:
-			o.verdict, o.advice = denied, "the receiver has no capacity for more spans, or its quota is exhausted"
+			o.verdict = denied
+			o.advice.text = "the receiver has no capacity for more " + o.signal.String() + ", or its quota is exhausted"
 		}
 	case codeUnauthenticated, codePermissionDenied:
 		o.verdict, o.advice = denied, adviceCredentials
 	case codeUnimplemented, codeNotFound:
-		o.verdict, o.advice = denied, adviceGRPC
+		o.verdict, o.advice = unsupported, adviceGRPC
 	default:
 		o.verdict = refused
 	}

@@ -2,6 +2,7 @@ package otlpclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -18,9 +19,9 @@ import (
 	"github.com/ntconv/ntconv/internal/data/message"
 )
 
-// A Client sends batches of spans to one receiver. It implements otlp.Uploader and is safe for concurrent use, except
-// for Close.
-type Client struct {
+// A sender sends batches of one signal to one receiver. It is safe for concurrent use.
+type sender struct {
+	signal    otlp.Signal
 	target    *target
 	config    Config
 	header    http.Header // of each request
@@ -32,34 +33,34 @@ type Client struct {
 	compressors      sync.Pool // of *gzip.Writer
 }
 
-var _ otlp.StatsReporter = (*Client)(nil)
-
-// New returns a Client for the endpoint of c, which it copies. It connects when the first batch is sent. Errors are
-// invalid endpoints and certificates. Close the Client after use.
-func New(c *Config) (*Client, error) {
-	t, err := c.target()
+// newSender returns a sender with the configuration c, which it copies.
+func newSender(c *Config, signal otlp.Signal) (*sender, error) {
+	t, err := c.target(signal)
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{target: t, config: *c, header: c.header(t)}
-	if client.config.Timeout == 0 {
-		client.config.Timeout = DefaultTimeout
+	s := &sender{signal: signal, target: t, config: *c, header: c.header(t)}
+	if s.config.Timeout == 0 {
+		s.config.Timeout = DefaultTimeout
 	}
-	client.transport = http.DefaultTransport.(*http.Transport).Clone()
+	s.transport = http.DefaultTransport.(*http.Transport).Clone()
 	if !t.plain {
-		if client.transport.TLSClientConfig, err = c.tls(); err != nil {
+		if s.transport.TLSClientConfig, err = c.tls(); err != nil {
 			return nil, err
 		}
 	}
 	if t.protocol == GRPC {
-		forGRPC(client.transport, t.plain)
+		forGRPC(s.transport, t.plain)
 	}
-	return client, nil
+	if t.plain {
+		recognizePeer(s.transport, t.protocol == GRPC)
+	}
+	return s, nil
 }
 
 // header returns the header of each request. Headers overrides the user in the URL.
 func (c *Config) header(t *target) http.Header {
-	h := http.Header{"User-Agent": {"ntconv"}}
+	h := http.Header{"User-Agent": {cmp.Or(c.UserAgent, "ntconv/"+message.ModuleVersion())}}
 	if t.basic != "" {
 		h.Set("Authorization", t.basic)
 	}
@@ -86,30 +87,10 @@ func (c *Config) header(t *target) http.Header {
 	return h
 }
 
-// Endpoint returns the endpoint as a URL without secrets.
-func (c *Client) Endpoint() string { return c.target.String() }
-
-// Plain reports whether connections are unencrypted.
-func (c *Client) Plain() bool { return c.target.plain }
-
-// Protocol returns the protocol of requests.
-func (c *Client) Protocol() Protocol { return c.target.protocol }
-
-// Close closes the connections. No upload may be running.
-func (c *Client) Close() error {
-	c.transport.CloseIdleConnections()
-	return nil
-}
-
-// Stats returns how many requests were repeated and how many spans may have been received twice.
-func (c *Client) Stats() otlp.UploadStats {
-	return otlp.UploadStats{Retries: c.retries.Load(), Doubled: c.doubled.Load()}
-}
-
 // body returns the body of the HTTP request for a batch.
-func (c *Client) body(signal otlp.Signal, request []byte) []byte {
+func (c *sender) body(request []byte) []byte {
 	if c.target.protocol == HTTPJSON {
-		request = otlp.AppendJSON(nil, signal, request)
+		request = otlp.AppendJSON(nil, c.signal, request)
 	}
 	if c.config.Gzip {
 		var b bytes.Buffer
@@ -140,10 +121,9 @@ const (
 	maxDelay   = 5 * time.Second
 )
 
-// Upload sends a batch. It repeats the request if necessary, until the response of the receiver is final,
-// Config.RetryFor has passed, or ctx is done. Errors are as specified by otlp.Uploader.
-func (c *Client) Upload(ctx context.Context, signal otlp.Signal, request []byte, items int) error {
-	s := &sending{client: c, body: c.body(signal, request), size: len(request), items: int64(items), begin: time.Now()}
+// upload is Client.Upload.
+func (c *sender) upload(ctx context.Context, request []byte, items int) error {
+	s := &sending{sender: c, body: c.body(request), size: len(request), items: int64(items), begin: time.Now()}
 	for {
 		o := s.attempt(ctx)
 		if err, final := s.result(&o); final {
@@ -162,10 +142,10 @@ func (c *Client) Upload(ctx context.Context, signal otlp.Signal, request []byte,
 	}
 }
 
-// A sending is the state of one call of Upload. attempt changes attempts, open and doubled; once set, the latter
+// A sending is the state of one call of upload. attempt changes attempts, open and doubled; once set, the latter
 // two stay set.
 type sending struct {
-	client   *Client
+	sender   *sender
 	body     []byte
 	size     int // of the uncompressed request in bytes
 	items    int64
@@ -177,7 +157,7 @@ type sending struct {
 
 // attempt sends the batch once and returns the outcome.
 func (s *sending) attempt(ctx context.Context) outcome {
-	c := s.client
+	c := s.sender
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
 	o := c.exchange(ctx, s.body, s.size)
@@ -208,7 +188,7 @@ func expired(ctx context.Context) bool {
 func (s *sending) result(o *outcome) (err error, final bool) {
 	switch o.verdict {
 	case accepted:
-		s.client.accepted.Store(true)
+		s.sender.accepted.Store(true)
 		if o.partial != nil {
 			return o.partial, true
 		}
@@ -219,30 +199,32 @@ func (s *sending) result(o *outcome) (err error, final bool) {
 		return fmt.Errorf("%w: %w", otlp.ErrTooLarge, o.err), true
 	case refused:
 		// A receiver that has accepted other batches refuses this one because of its content, and may accept the next.
-		if s.client.accepted.Load() {
+		if s.sender.accepted.Load() {
 			return &otlp.PartialSuccessError{Rejected: s.items, Message: o.err.Error()}, true
 		}
 		return s.failure(o.err, o.advice), true
 	case denied:
 		return s.failure(o.err, o.advice), true
+	case unsupported:
+		return marked{s.failure(o.err, o.advice), otlp.ErrUnsupportedSignal}, true
 	}
 	return nil, false
 }
 
 // pause returns the delay before the next attempt, or the error if there is none. It sets the advice.
 func (s *sending) pause(o *outcome) (time.Duration, error) {
-	limit := s.client.config.RetryFor
-	answered := s.client.answered.Load()
-	if !answered && !s.client.config.Patient {
+	limit := s.sender.config.RetryFor
+	answered := s.sender.answered.Load()
+	if !answered && !s.sender.config.Patient {
 		limit = min(limit, firstContact)
 	}
 	left := limit - time.Since(s.begin)
 	switch {
-	case !answered && o.advice == "":
-		o.advice = fmt.Sprintf("check that a receiver listens there and accepts %s (the usual port is 4317 for gRPC, 4318 for HTTP)",
-			s.client.Protocol())
-	case o.advice == "":
-		o.advice = "raise --retry-for to retry for longer"
+	case !answered && o.advice.text == "":
+		o.advice.text = fmt.Sprintf("check that a receiver listens there and accepts %s (the usual port is 4317 for gRPC, 4318 for HTTP)",
+			s.sender.target.protocol)
+	case o.advice.text == "":
+		o.advice = advice{"raise %s to retry for longer", OptionRetryFor}
 	}
 	if left <= 0 {
 		return 0, o.err
@@ -262,20 +244,23 @@ func delay(attempts int) time.Duration {
 
 // failure returns the error of a batch that was given up, with the advice if there is one. It wraps otlp.ErrNotReceived
 // unless the receiver may have the batch.
-func (s *sending) failure(err error, advice string) error {
-	if err = fmt.Errorf("%s (%s): %w", s.client.Endpoint(), s.client.Protocol(), err); s.attempts > 1 {
+func (s *sending) failure(err error, next advice) error {
+	if err = fmt.Errorf("%s (%s): %w", s.sender.target, s.sender.target.protocol, err); s.attempts > 1 {
 		err = fmt.Errorf("%w (%d attempts in %s)", err, s.attempts, message.Duration(time.Since(s.begin)))
 	}
 	if !s.open {
-		err = &notReceived{err}
+		err = marked{err, otlp.ErrNotReceived}
 	}
-	if advice != "" {
-		err = &ntconv.AdviceError{Err: err, Advice: advice}
+	if next.text != "" {
+		err = &ntconv.AdviceError{Err: err, Advice: s.sender.config.advice(next)}
 	}
 	return err
 }
 
-// A notReceived is an error that wraps otlp.ErrNotReceived.
-type notReceived struct{ error }
+// A marked error also wraps mark, without its text.
+type marked struct {
+	error
+	mark error
+}
 
-func (e *notReceived) Unwrap() []error { return []error{e.error, otlp.ErrNotReceived} }
+func (e marked) Unwrap() []error { return []error{e.error, e.mark} }
