@@ -36,6 +36,10 @@ const (
 	jsonNanos  // fixed64 as a string
 	jsonDouble
 	jsonTraces
+	jsonLogs
+	jsonResourceLogs
+	jsonScopeLogs
+	jsonRecord
 	jsonResourceSpans
 	jsonResource
 	jsonEntity
@@ -60,6 +64,15 @@ type jsonField struct {
 
 // jsonFields are the fields of each message by their numbers.
 var jsonFields = [...][]jsonField{
+	jsonLogs:         {1: {`"resourceLogs":`, jsonResourceLogs, true}},
+	jsonResourceLogs: {1: {`"resource":`, jsonResource, false}, {`"scopeLogs":`, jsonScopeLogs, true}, {`"schemaUrl":`, jsonText, false}},
+	jsonScopeLogs:    {1: {`"scope":`, jsonScope, false}, {`"logRecords":`, jsonRecord, true}, {`"schemaUrl":`, jsonText, false}},
+	jsonRecord: {
+		1: {`"timeUnixNano":`, jsonNanos, false}, {`"severityNumber":`, jsonNumber, false}, {`"severityText":`, jsonText, false},
+		5: {`"body":`, jsonValue, false}, {`"attributes":`, jsonAttribute, true}, {`"droppedAttributesCount":`, jsonNumber, false},
+		{`"flags":`, jsonNumber, false}, {`"traceId":`, jsonID, false}, {`"spanId":`, jsonID, false},
+		{`"observedTimeUnixNano":`, jsonNanos, false}, {`"eventName":`, jsonText, false},
+	},
 	jsonTraces:        {1: {`"resourceSpans":`, jsonResourceSpans, true}},
 	jsonResourceSpans: {1: {`"resource":`, jsonResource, false}, {`"scopeSpans":`, jsonScopeSpans, true}, {`"schemaUrl":`, jsonText, false}},
 	jsonResource: {
@@ -99,7 +112,7 @@ var jsonFields = [...][]jsonField{
 }
 
 // jsonRequests are the requests of each signal.
-var jsonRequests = [NumSignals]jsonType{Traces: jsonTraces}
+var jsonRequests = [NumSignals]jsonType{Traces: jsonTraces, Logs: jsonLogs}
 
 // Numbers of fields of a span: its flags have the highest number, but come before its name in JSON.
 const (

@@ -104,6 +104,10 @@ type Options struct {
 	// sampled, for which no data was requested, or that have no source.
 	OmitNotRecorded bool
 
+	// LogProviders, if not nil, selects the providers whose events become log records, in addition to the messages of
+	// Microsoft.Extensions.Logging.
+	LogProviders func(provider string) bool
+
 	// BatchItems is the maximum number of spans, or items of another signal, per batch; 0 means 512.
 	BatchItems int
 	// BatchBytes is the maximum size of a batch in bytes of its protobuf encoding; 0 means 3.5 MiB, because most

@@ -29,6 +29,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/logs"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
@@ -54,6 +55,7 @@ type Sink struct {
 	namer    ntconv.Namer
 	uploader Uploader // nil for a file
 	tracker  *tracker.Tracker
+	logs     *logs.Reader // nil if log records are not written
 	delivery *delivery
 	omitted  int64 // spans omitted by OmitNotRecorded
 	closed   bool
@@ -98,13 +100,15 @@ func New(ctx context.Context, u Uploader, info *ntconv.Info, namer ntconv.Namer,
 // NewFile returns a sink that writes spans to w with one Write per batch. It does not close w. The other parameters are
 // those of New; Options.Concurrency has no effect.
 func NewFile(w io.Writer, form Form, info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
-	s := newSink(info, namer, opts)
-	s.o.Concurrency = 1
-	if form != JSONLines { // messages of several signals cannot be distinguished
-		if all := s.o.Signals; all&(all-1) != 0 || all == 0 {
-			s.o.Signals = SignalSet(Traces)
-		}
+	var o Options
+	if opts != nil {
+		o = *opts
 	}
+	o.Concurrency = 1
+	if form != JSONLines && len(o.Signals.List()) > 1 { // messages of several signals cannot be distinguished
+		o.Signals = SignalSet(Traces)
+	}
+	s := newSink(info, namer, &o)
 	s.delivery = newDelivery(context.Background(), &file{w: w, form: form}, &s.o)
 	return s
 }
@@ -122,6 +126,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s.o.setDefaults()
 	s.table.added = s.o.ImportedResource
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
+	s.logs = s.newLogs(info)
 	return s
 }
 
@@ -138,6 +143,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	s.Watch(e)
 	if s.o.Signals.Has(Traces) {
 		s.tracker.Add(e)
+	}
+	if s.logs != nil {
+		s.logs.Add(e)
 	}
 	if s.delivery.failed.Load() {
 		return s.failure()
@@ -395,6 +403,9 @@ func (s *Sink) Close() error {
 		return s.err
 	}
 	s.tracker.Finish()
+	if s.logs != nil {
+		s.logs.Finish()
+	}
 	s.err = s.Flush()
 	s.delivery.close()
 	if s.timer != nil {

@@ -14,7 +14,7 @@ import (
 // a changed resource as another program.
 type process struct {
 	recording.Process
-	model    *ntconv.Process // for the namer; nil if unknown
+	model  *ntconv.Process // for the namer; nil if unknown
 	pid    uint64
 	hasPID bool
 	host   string

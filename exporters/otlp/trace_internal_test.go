@@ -49,7 +49,7 @@ func writeAll(t *testing.T, sink *Sink, src ntconv.Source) {
 // tracked returns the spans of a trace.
 func tracked(t testing.TB, f corpus.File) (all []*span.Span) {
 	src := open(t, f)
-	tr := tracker.New(src.Info(), func(s *span.Span) { all = append(all, spangen.Clone(s)) }, nil)
+	tr := tracker.New(src.Info(), func(s *span.Span) { all = append(all, spangen.Clone(s)) }, &tracker.Options{Convention: true})
 	for e, err := range ntconv.Events(src) {
 		if err != nil {
 			break

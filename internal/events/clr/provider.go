@@ -18,6 +18,7 @@ const (
 	SampleProfiler   = "Microsoft-DotNETCore-SampleProfiler"
 	EventPipe        = "Microsoft-DotNETCore-EventPipe"
 	DiagnosticSource = "Microsoft-Diagnostics-DiagnosticSource"
+	Logging          = "Microsoft-Extensions-Logging"
 	UniversalSystem  = "Universal.System"
 	UniversalEvents  = "Universal.Events"
 )

@@ -41,7 +41,7 @@ type Counts struct {
 type Decoder struct {
 	options Options
 	ended   func(e *ntconv.Event, s *span.Span)
-	clock   clock
+	clock   span.Clock
 
 	kinds      map[*schema.Schema]*kind
 	lastSchema *schema.Schema
@@ -72,7 +72,7 @@ const defaultMaxOpen = 100_000
 // until ended returns.
 func New(info *ntconv.Info, ended func(e *ntconv.Event, s *span.Span), o *Options) *Decoder {
 	d := &Decoder{
-		ended: ended, clock: newClock(info), strings: newStringCache(),
+		ended: ended, clock: span.ClockOf(info), strings: newStringCache(),
 		kinds: make(map[*schema.Schema]*kind), scopes: make(map[scopeKey]*span.Scope),
 	}
 	if o != nil {

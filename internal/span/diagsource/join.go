@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -23,7 +24,7 @@ func (d *Decoder) start(e *ntconv.Event, k *kind) {
 		return
 	}
 	d.complete(s, e)
-	o.time, o.listener = d.clock.nanos(e.Time), k.listener
+	o.time, o.listener = d.clock.Unix(e.Time), k.listener
 	s.Thread = e.Thread
 	s.Start = uint64(o.times.startNear(o.time))
 	d.open.add(o)
@@ -73,7 +74,7 @@ func (d *Decoder) stop(e *ntconv.Event, k *kind) {
 		return
 	}
 	s.EndThread = e.Thread
-	now := d.clock.nanos(e.Time)
+	now := d.clock.Unix(e.Time)
 	near := now
 	switch {
 	case o != nil:
@@ -81,13 +82,13 @@ func (d *Decoder) stop(e *ntconv.Event, k *kind) {
 		near = o.time
 		d.open.remove(o)
 	case a.times.has&hasDuration != 0:
-		near = addNanos(now, -a.times.duration)
+		near = bin.AddClamped(now, -a.times.duration)
 	}
 	d.complete(s, e)
 	start := a.times.startNear(near)
 	s.Start, s.End = uint64(start), uint64(max(start, now))
 	if a.times.has&hasDuration != 0 {
-		s.End = uint64(addNanos(start, a.times.duration))
+		s.End = uint64(bin.AddClamped(start, a.times.duration))
 	}
 	d.ended(e, s)
 	if o != nil {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/bin"
 )
 
 // unixEpoch is 1970-01-01 UTC in .NET ticks, 100 ns since 0001-01-01.
@@ -21,35 +21,6 @@ func nanosOf(ticks int64) (int64, bool) {
 		return 0, false
 	}
 	return since * 100, true
-}
-
-// A clock converts event times to nanoseconds since 1970-01-01 UTC.
-type clock struct {
-	ntconv.Clock
-	wall int64 // wall clock at Tick, or 0 if it is unknown
-}
-
-func newClock(info *ntconv.Info) clock {
-	c := clock{Clock: info.Clock}
-	if !c.Wall.IsZero() {
-		c.wall = c.Wall.UnixNano()
-	}
-	return c
-}
-
-// nanos returns the time of an event. If the trace has no wall clock, it is the time since the clock's Tick.
-func (c *clock) nanos(t ntconv.Ticks) int64 { return addNanos(c.wall, c.Nanos(t)) }
-
-// addNanos returns a+b, clamped to the range of int64.
-func addNanos(a, b int64) int64 {
-	switch sum := a + b; {
-	case a > 0 && b > 0 && sum < 0:
-		return math.MaxInt64
-	case a < 0 && b < 0 && sum >= 0:
-		return math.MinInt64
-	default:
-		return sum
-	}
 }
 
 // times holds the recorded times of an Activity. Times are nanoseconds since 1970-01-01 UTC; has states which members
@@ -115,8 +86,8 @@ func (t *times) within(estimate int64) int64 {
 	if t.has&hasSecond == 0 {
 		return estimate
 	}
-	last := addNanos(t.second, int64(time.Second)-100)
-	if estimate < addNanos(t.second, -slack) || estimate > addNanos(last, slack) {
+	last := bin.AddClamped(t.second, int64(time.Second)-100)
+	if estimate < bin.AddClamped(t.second, -slack) || estimate > bin.AddClamped(last, slack) {
 		return t.second
 	}
 	return min(max(estimate, t.second), last)

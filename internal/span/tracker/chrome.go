@@ -114,8 +114,7 @@ func (t *Tracker) beginSlice(e *ntconv.Event, c *chromeevent.Event) {
 		t.putOnThread(o)
 	} else {
 		if c.ID.Kind != chromeevent.NoID {
-			t.buf = append(t.buf[:0], c.ID.Text...)
-			o.Attributes = append(o.Attributes, span.Attribute{Key: attrID, Value: span.String(t.strings.of(t.buf))})
+			o.Attributes = append(o.Attributes, span.Attribute{Key: attrID, Value: span.String(t.fields.Text(c.ID.Text))})
 		}
 		t.chrome.async = o.Context
 		t.ownFlow(o, e, c)

@@ -95,7 +95,7 @@ func (t *Tracker) addLabeled(e *ntconv.Event, r *role) {
 	}
 	t.isBound = true
 	var dropped uint32
-	t.scratch, dropped = t.attributes(t.scratch[:0], e, r)
+	t.scratch, dropped = t.fields.Append(t.scratch[:0], e, r.schema)
 	o.DroppedAttributes += dropped
 	t.addStop(o)
 	if phase == phaseStop {

@@ -338,15 +338,5 @@ func (t *Tracker) evict() {
 	t.finish(o)
 }
 
-// unix converts a time to nanoseconds since 1970, clamped to the range of int64.
-func (t *Tracker) unix(at ntconv.Ticks) uint64 {
-	n := t.clock.Nanos(at)
-	sum := t.base + n
-	switch { // clamp
-	case n > 0 && sum < t.base:
-		return 1<<63 - 1
-	case n < 0 && sum > t.base:
-		return 1 << 63
-	}
-	return uint64(sum)
-}
+// unix converts a time to nanoseconds since 1970.
+func (t *Tracker) unix(at ntconv.Ticks) uint64 { return uint64(t.clock.Unix(at)) }

@@ -27,7 +27,7 @@ func (t *Tracker) begin(e *ntconv.Event, r *role, p *schema.Pair) {
 	t.putPair(o, schema.PairKey{Pair: p, Process: o.Process})
 	t.makeIDs(o, e, p.Provider, p.Name, context)
 	var dropped uint32
-	o.Attributes, dropped = t.attributes(o.Attributes, e, r)
+	o.Attributes, dropped = t.fields.Append(o.Attributes, e, r.schema)
 	o.DroppedAttributes += dropped
 	o.omit = t.opts.OmitExporter && (omit || r.http != "" && isExport(r.http, o.Attributes))
 	t.began(&o.Span)
@@ -36,7 +36,7 @@ func (t *Tracker) begin(e *ntconv.Event, r *role, p *schema.Pair) {
 // stop ends the span of a Stop event.
 func (t *Tracker) stop(e *ntconv.Event, r *role, p *schema.Pair) {
 	var dropped uint32
-	t.scratch, dropped = t.attributes(t.scratch[:0], e, r)
+	t.scratch, dropped = t.fields.Append(t.scratch[:0], e, r.schema)
 	o := t.startOf(e, p, t.scratch)
 	if o == nil {
 		t.counts.Unmatched++
@@ -167,7 +167,7 @@ func (t *Tracker) addEvent(o *open, e *ntconv.Event, r *role) {
 	if v.Name = r.label; r.scope == o.Scope && o.Evidence == span.FromPair && r.schema.Name != "" {
 		v.Name = r.schema.Name
 	}
-	v.Attributes, v.DroppedAttributes = t.attributes(v.Attributes[:0], e, r)
+	v.Attributes, v.DroppedAttributes = t.fields.Append(v.Attributes[:0], e, r.schema)
 }
 
 // nextEvent appends an event with the time of e to a span. Its attributes are those of an earlier event, whose memory

@@ -146,6 +146,7 @@ func isInfrastructure(provider string) bool {
 		operation.PLINQ,
 		operation.Framework,
 		metricsProvider,
+		clr.Logging,
 		clr.EventPipe,
 		clr.UniversalSystem,
 		clr.UniversalEvents:

@@ -147,7 +147,7 @@ func (t *Tracker) mappedValue(m *operation.Field, r *role, v ntconv.Value) span.
 		}
 		return span.String(name)
 	}
-	return t.scalar(v)
+	return t.fields.Scalar(v)
 }
 
 // integer converts an integer-valued number to an int64. A number beyond the range of int64 stays a float64, because

@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
+	"github.com/ntconv/ntconv/internal/span/fields"
 	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -86,21 +87,20 @@ type Counts struct {
 // the following events with the same list.
 type Tracker struct {
 	opts   Options
-	clock  ntconv.Clock
-	base   int64 // nanoseconds since 1970 at clock.Tick
+	clock  span.Clock
 	out    func(*span.Span)
 	counts Counts
 
-	table   schema.Table
-	roles   map[*ntconv.Type]*role
-	others  map[*schema.Schema]*role // for events whose labels override the version of their type
-	last    *role                    // role of the latest event
-	recent  intern.Cache[*ntconv.Type, *role]
-	label   labelInfo
-	tasks   map[schema.Pair]*schema.Pair // pairs whose opcodes are in labels
-	scopes  map[string]*span.Scope
-	strings stringCache
-	hash    span.Hash
+	table  schema.Table
+	roles  map[*ntconv.Type]*role
+	others map[*schema.Schema]*role // for events whose labels override the version of their type
+	last   *role                    // role of the latest event
+	recent intern.Cache[*ntconv.Type, *role]
+	label  labelInfo
+	tasks  map[schema.Pair]*schema.Pair // pairs whose opcodes are in labels
+	scopes map[string]*span.Scope
+	fields *fields.Reader
+	hash   span.Hash
 
 	isBound    bool             // result of IsBound; Add clears it for each event
 	collection []span.Attribute // result of Collection; not empty only while Resumed emits
@@ -132,7 +132,6 @@ type Tracker struct {
 	chrome   chrome
 	filter   *diagsource.ExportFilter
 	scratch  []span.Attribute
-	buf      []byte
 }
 
 // New returns a Tracker for a trace. It calls emit for each span when its end is known, from within Add or Finish. emit
@@ -140,13 +139,12 @@ type Tracker struct {
 func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	t := &Tracker{
 		out:        emit,
-		clock:      info.Clock,
+		clock:      span.ClockOf(info),
 		roles:      make(map[*ntconv.Type]*role),
 		others:     make(map[*schema.Schema]*role),
 		recent:     intern.NewCache[*ntconv.Type, *role](8),
 		tasks:      make(map[schema.Pair]*schema.Pair),
 		scopes:     make(map[string]*span.Scope),
-		strings:    newStringCache(),
 		threads:    make(map[*ntconv.Thread]*thread),
 		byID:       make(map[spanKey]*open),
 		activities: make(map[activityKey]*list),
@@ -159,6 +157,7 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 		t.opts.Sources = operation.Default
 	}
 	t.opts.Context &^= t.opts.Sources
+	t.fields = fields.NewReader(t.opts.Report)
 	t.opts.Sources |= t.opts.Context
 	if t.opts.MaxEvents <= 0 {
 		t.opts.MaxEvents = defaultMaxEvents
@@ -166,12 +165,9 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 	if t.opts.MaxOpen <= 0 {
 		t.opts.MaxOpen = defaultMaxOpen
 	}
-	t.matcher = interval.NewMatcher(t.clock, interval.User[ref](intervals{t}), interval.MatcherOptions{
+	t.matcher = interval.NewMatcher(t.clock.Clock, interval.User[ref](intervals{t}), interval.MatcherOptions{
 		Wants: t.wants, MaxOpen: t.opts.MaxOpen,
 	})
-	if !t.clock.Wall.IsZero() {
-		t.base = t.clock.Wall.UnixNano()
-	}
 	if t.opts.Sources&operation.Activities != 0 {
 		t.diag = diagsource.New(info, t.activityEnded, &diagsource.Options{
 			Convention: t.opts.Convention, MaxOpen: t.opts.MaxOpen, Started: t.activityStarted, Report: t.opts.Report,
