@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // A Fixture is a small trace that shows how the model represents the content of another format.
@@ -215,7 +216,7 @@ func spans() Trace {
 			PointerSize: 8,
 		},
 	}
-	enc := span.NewEncoder()
+	enc := stored.NewEncoder(stored.Spans)
 	for _, s := range list {
 		enc.Encode(s, &ntconv.Event{
 			Flags: ntconv.FlagSorted, CPU: ntconv.CPUUnknown, Time: ntconv.Ticks(s.End), Offset: -1, Thread: thread, Capture: thread,

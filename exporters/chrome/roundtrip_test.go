@@ -16,6 +16,7 @@ import (
 	importer "github.com/ntconv/ntconv/importers/chrome"
 	geckoimporter "github.com/ntconv/ntconv/importers/firefox"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/timelines"
@@ -194,7 +195,7 @@ func TestAttributesRoundTrip(t *testing.T) {
 	thread := &ntconv.Thread{TID: 2, Process: &ntconv.Process{PID: 1}}
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	info := &ntconv.Info{Clock: ntconv.Clock{Freq: 1e9, Wall: start}, PointerSize: 8}
-	encoder := span.NewEncoder()
+	encoder := stored.NewEncoder(stored.Spans)
 	encoder.Encode(&span.Span{
 		Context: span.Context{TraceID: span.TraceID{1}, ID: span.ID{2}}, ParentID: span.ID{3}, Name: "pay", Kind: span.KindServer,
 		Start: uint64(start.UnixNano()), End: uint64(start.UnixNano()) + 5000, Scope: &span.Scope{Name: "shop"}, Resource: &span.Resource{},

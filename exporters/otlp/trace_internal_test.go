@@ -16,6 +16,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
@@ -239,7 +240,7 @@ func TestImported(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := spanLists().Draw(t, "spans")
 		var events []*ntconv.Event
-		encoder := span.NewEncoder()
+		encoder := stored.NewEncoder(stored.Spans)
 		for i, s := range want {
 			encoder.Encode(s, &ntconv.Event{Thread: thread, Capture: thread, Time: ntconv.Ticks(i)})
 			for e := encoder.Next(); e != nil; e = encoder.Next() {

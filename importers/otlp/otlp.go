@@ -40,6 +40,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/files/spool"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // Options configure a source. The zero value selects the defaults.
@@ -60,7 +61,7 @@ type Options struct {
 // message is corrupt (CodeRowSkipped, CodeCorrupt), corrupt JSON that another object of traces follows (CodeCorrupt),
 // fields that the model cannot represent (CodeNotCarried) and invalid UTF-8 (CodeRepaired).
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
-	s := &source{encoder: span.NewEncoder()}
+	s := &source{encoder: stored.NewEncoder(stored.Spans)}
 	if opts != nil {
 		s.o = *opts
 	}
@@ -110,7 +111,7 @@ type source struct {
 	info    ntconv.Info
 	spans   spans
 	ahead   *span.Span // the next span; nil if err is set
-	encoder *span.Encoder
+	encoder *stored.Encoder[span.Span]
 	lane    *lane // capture thread of the span that encoder is encoding; nil between spans
 	owners  *owners
 	mark    ntconv.Event

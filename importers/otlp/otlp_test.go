@@ -13,6 +13,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/importers/otlp"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
@@ -31,7 +32,7 @@ func read(r io.Reader, o *otlp.Options) (spans []*span.Span, err error) {
 
 func drain(src ntconv.Source) (spans []*span.Span, err error) {
 	src = ntconvtest.Poison(src)
-	d := span.NewDecoder(nil)
+	d := stored.NewDecoder(stored.Spans, nil)
 	last := map[*ntconv.Thread]ntconv.Ticks{}
 	seq := map[*ntconv.Thread]uint32{}
 	barrier := ntconv.Ticks(0)

@@ -1,7 +1,7 @@
-// Package span defines spans of distributed tracing as in OTLP, and the events in which a trace stores imported spans.
+// Package span defines spans of distributed tracing as in OTLP, and the attributes, scopes and resources that all
+// signals of OTLP share.
 //
 // A Span is one operation: identity, times, attributes, events and links. Package tracker derives spans from the events
-// of a trace, importers/otlp decodes them from OTLP, and exporters write them. An imported span is one event of the
-// trace, or several if it is large. Encoder and Decoder convert between spans and these events, so spans round-trip
-// from OTLP to nettrace and back.
+// of a trace, importers/otlp decodes them from OTLP, and exporters write them. Package stored defines the events in
+// which a trace stores imported spans.
 package span

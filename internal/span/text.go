@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// MaxDepth is the maximum number of nested arrays and maps in an encoded span. An Encoder replaces deeper values by
+// MaxDepth is the maximum number of nested arrays and maps in a stored value. Encoders of package stored replace deeper values by
 // empty ones.
 const MaxDepth = 1000
 
@@ -30,13 +30,15 @@ var typeNames = [...]string{
 	ValueFloat: typeDouble, ValueBytes: typeBytes, ValueArray: typeArray, ValueMap: typeMap,
 }
 
+// String returns the name of the kind in events that store values, such as kvlist for ValueMap.
+func (k ValueKind) String() string { return typeNames[k] }
+
 // AppendText appends a value in text form and returns the extended slice: strings unchanged, bytes in base64, arrays
-// and maps in OTLP/JSON. For an empty or absent value it appends nothing.
+// and maps as an AnyValue of OTLP/JSON without white space, such as {"arrayValue":{"values":[{"intValue":"1"},{}]}}. In
+// addition, an absent element of an array is null, and invalid UTF-8 is copied unchanged. For an empty or absent value
+// AppendText appends nothing.
 func (v *Value) AppendText(b []byte) []byte { return appendValue(b, v) }
 
-// appendValue appends the text form of a value. Arrays and maps are an AnyValue of OTLP/JSON without white space, such
-// as {"arrayValue":{"values":[{"intValue":"1"},{}]}}. In addition, an absent element of an array is null, and invalid
-// UTF-8 is copied unchanged.
 func appendValue(b []byte, v *Value) []byte {
 	switch v.kind {
 	case ValueString:
@@ -159,8 +161,9 @@ func appendQuoted(b []byte, s string) []byte {
 	return append(b, '"')
 }
 
-// parseValue is the inverse of appendValue. typ is one of typeNames.
-func parseValue(typ, s string) (v Value, ok bool) {
+// ParseValue is the inverse of AppendText. typ is the name of the kind. ok is false if s is not the text form of such a
+// value.
+func ParseValue(typ, s string) (v Value, ok bool) {
 	switch typ {
 	case typeString:
 		return String(s), true
@@ -265,7 +268,7 @@ func (j *jsonText) member(depth int) (a Attribute) {
 
 // scalar parses the text form of a scalar.
 func (j *jsonText) scalar(typ, s string) Value {
-	v, ok := parseValue(typ, s)
+	v, ok := ParseValue(typ, s)
 	if !ok {
 		j.fail()
 	}

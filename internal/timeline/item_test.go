@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/timeline"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/track"
@@ -173,7 +174,7 @@ func TestNumbers(t *testing.T) {
 // spanEvents returns the events of imported spans.
 func spanEvents(spans ...*span.Span) (events []*ntconv.Event) {
 	thread := &ntconv.Thread{TID: 1, Process: &ntconv.Process{PID: 1}}
-	encoder := span.NewEncoder()
+	encoder := stored.NewEncoder(stored.Spans)
 	for _, s := range spans {
 		s.Scope, s.Resource = &span.Scope{Name: "lib"}, &span.Resource{}
 		encoder.Encode(s, &ntconv.Event{Thread: thread, Capture: thread, Time: ntconv.Ticks(int64(s.Start) - wall.UnixNano())})

@@ -9,7 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/profile/meters"
-	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -109,7 +109,7 @@ const logging = "Microsoft-Extensions-Logging"
 
 // labeled counts events with the ID of a span, except for spans themselves.
 func labeled(t *typeCount) int64 {
-	if span.IsEvent(t.typ) {
+	if stored.Spans.Has(t.typ) {
 		return 0
 	}
 	return t.labeled
@@ -118,7 +118,7 @@ func labeled(t *typeCount) int64 {
 // ends counts the events of event sources that end an operation.
 func ends(t *typeCount) int64 {
 	switch {
-	case t.typ.Provider == clr.DiagnosticSource || span.IsEvent(t.typ):
+	case t.typ.Provider == clr.DiagnosticSource || stored.Spans.Has(t.typ):
 		return 0
 	case t.ends:
 		return t.Events
@@ -174,7 +174,7 @@ func otherData() []extractable {
 		{what: "ends of spans (DiagnosticSource)", count: all(func(t *typeCount) bool {
 			return t.typ.Provider == clr.DiagnosticSource && strings.Contains(t.name, "Stop")
 		}), command: spans},
-		{what: "spans of OTLP", count: all(func(t *typeCount) bool { return span.IsEvent(t.typ) }), command: spans},
+		{what: "spans of OTLP", count: all(func(t *typeCount) bool { return stored.Spans.Has(t.typ) }), command: spans},
 		{what: "slices of Chrome traces", count: all(func(t *typeCount) bool {
 			_, end := tracker.IsSlice(t.typ)
 			return end

@@ -8,7 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/recording"
-	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -162,7 +162,7 @@ func (v *Sink) typeOf(e *ntconv.Event) *typeCount {
 		t = &typeCount{typ: e.Type, name: s.Name, version: e.Version()}
 		begin, end := tracker.IsPart(s)
 		slice, _ := tracker.IsSlice(e.Type)
-		t.part = begin || end || e.Type.Provider == clr.DiagnosticSource || span.IsEvent(e.Type) || slice
+		t.part = begin || end || e.Type.Provider == clr.DiagnosticSource || stored.Spans.Has(e.Type) || slice
 		t.ends = end && !slice
 		v.types[e.Type] = t
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -111,7 +112,7 @@ func (t *Tracker) useOf(r *role) use {
 		return t.chromeUse(phase)
 	}
 	switch {
-	case span.IsEvent(r.typ):
+	case stored.Spans.Has(r.typ):
 		return useIf(sources&operation.Imported != 0, useImported, useNever)
 	case provider == ownProvider:
 		return useNever

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/diagsource"
 	"github.com/ntconv/ntconv/internal/span/fields"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -127,7 +128,7 @@ type Tracker struct {
 	labeled    bool // an event had a label with a span ID
 
 	diag     *diagsource.Decoder
-	imported *span.Decoder
+	imported *stored.Decoder[span.Span]
 	chrome   chrome
 	filter   *diagsource.ExportFilter
 	scratch  []span.Attribute
@@ -173,7 +174,7 @@ func New(info *ntconv.Info, emit func(*span.Span), o *Options) *Tracker {
 		})
 	}
 	if t.opts.Sources&operation.Imported != 0 {
-		t.imported = span.NewDecoder(t.opts.Report)
+		t.imported = stored.NewDecoder(stored.Spans, t.opts.Report)
 	}
 	if t.opts.Sources&operation.Chrome != 0 {
 		t.chrome.decoder = chromeevent.NewDecoder(t.opts.Report)

@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // partType is the type of the parts of a span.
 func partType() *ntconv.Type {
-	return &ntconv.Type{Provider: span.Provider, Name: "SpanPart", ID: 2, Fields: []ntconv.Field{
+	return &ntconv.Type{Provider: stored.Provider, Name: "SpanPart", ID: 2, Fields: []ntconv.Field{
 		{Name: "data", Type: ntconv.FieldType{Code: ntconv.TypeArray, Elem: &ntconv.FieldType{Code: ntconv.TypeUint8}}},
 	}}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/chromeevent"
-	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // Large spans and large events of Chrome's format are divided into parts: events whose last field is a piece of data,
@@ -29,17 +29,17 @@ type role uint8
 const (
 	roleWhole      role = iota // not divided
 	rolePart                   // the last field, data, is a piece
-	roleSpan                   // ends the parts of a span
+	roleItem                   // ends the parts of an imported item, such as a span
 	roleChromeLast             // ends the parts of an event of Chrome's format
 )
 
 // roleOf returns the role of a type's events.
 func roleOf(t *ntconv.Type) role {
 	switch {
-	case span.IsEvent(t) && t.Name == "SpanPart":
+	case stored.IsPart(t):
 		return rolePart
-	case span.IsEvent(t):
-		return roleSpan
+	case t.Provider == stored.Provider:
+		return roleItem
 	case len(t.Attrs) == 0:
 		return roleWhole
 	}
@@ -133,7 +133,7 @@ func (s *source) releaseAll() {
 
 // join returns the replacement of the joined data of parts.
 func (s *source) join(last *ntconv.Event, data []byte) []byte {
-	if roleOf(last.Type) == roleSpan {
+	if roleOf(last.Type) == roleItem {
 		s.walker.wide = true
 		out := s.walker.payload(s.plan(last), data)
 		s.walker.wide = false
@@ -168,7 +168,7 @@ func (s *source) begin(e *ntconv.Event) bool {
 	switch {
 	case e.Kind == ntconv.KindMark:
 		s.releaseAll()
-	case e.Kind == ntconv.KindEvent && r >= roleSpan:
+	case e.Kind == ntconv.KindEvent && r >= roleItem:
 		s.release(e.Capture, e)
 	case e.Kind == ntconv.KindEvent:
 		s.release(e.Capture, nil)

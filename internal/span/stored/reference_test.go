@@ -1,4 +1,4 @@
-package span_test
+package stored_test
 
 import (
 	"bytes"

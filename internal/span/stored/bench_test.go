@@ -1,4 +1,4 @@
-package span_test
+package stored_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // typical returns spans like those of a web service: eight attributes each, and a shared scope and resource with eight
@@ -37,7 +38,7 @@ func perSpan(b *testing.B, n int) {
 
 func BenchmarkEncoder(b *testing.B) {
 	spans, thread := typical(1000), newThread()
-	enc := span.NewEncoder()
+	enc := stored.NewEncoder(stored.Spans)
 	like := &ntconv.Event{Thread: thread, Capture: thread}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -51,7 +52,7 @@ func BenchmarkEncoder(b *testing.B) {
 
 func BenchmarkDecoder(b *testing.B) {
 	events := encode(newThread(), typical(1000)...)
-	d := span.NewDecoder(nil)
+	d := stored.NewDecoder(stored.Spans, nil)
 	b.ReportAllocs()
 	for b.Loop() {
 		for _, e := range events {

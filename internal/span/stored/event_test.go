@@ -1,4 +1,4 @@
-package span_test
+package stored_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
@@ -25,7 +26,7 @@ func newThread() *ntconv.Thread {
 
 // encode returns copies of the events of spans, all on one thread.
 func encode(thread *ntconv.Thread, spans ...*span.Span) (events []*ntconv.Event) {
-	enc := span.NewEncoder()
+	enc := stored.NewEncoder(stored.Spans)
 	for _, s := range spans {
 		enc.Encode(s, &ntconv.Event{CPU: ntconv.CPUUnknown, Offset: -1, Time: ntconv.Ticks(len(events)), Thread: thread, Capture: thread})
 		for e := enc.Next(); e != nil; e = enc.Next() {
@@ -67,7 +68,7 @@ func throughFile(t testing.TB, events []*ntconv.Event) ntconv.Source {
 // decode returns copies of all spans of a source, and the number of invalid spans.
 func decode(t testing.TB, src ntconv.Source) (spans []*span.Span, invalid int64) {
 	t.Helper()
-	d := span.NewDecoder(nil)
+	d := stored.NewDecoder(stored.Spans, nil)
 	for {
 		e, err := src.Next()
 		if err == io.EOF {
@@ -77,7 +78,7 @@ func decode(t testing.TB, src ntconv.Source) (spans []*span.Span, invalid int64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.Kind != ntconv.KindEvent || !span.IsEvent(e.Type) {
+		if e.Kind != ntconv.KindEvent || !stored.Spans.Has(e.Type) {
 			continue
 		}
 		if s, ok := d.Decode(e); ok {
@@ -242,7 +243,7 @@ func TestMissingEvents(t *testing.T) {
 			}
 			trace.Events = append(trace.Events, b[i])
 		}
-		d, n := span.NewDecoder(nil), 0
+		d, n := stored.NewDecoder(stored.Spans, nil), 0
 		for _, e := range trace.Events {
 			if _, ok := d.Decode(e); ok {
 				n++
@@ -295,12 +296,12 @@ func TestThread(t *testing.T) {
 	capture, own := newThread(), newThread()
 	s := &span.Span{Scope: &span.Scope{}, Resource: &span.Resource{}}
 	for _, e := range encode(capture, s) {
-		got, _ := span.NewDecoder(nil).Decode(e)
+		got, _ := stored.NewDecoder(stored.Spans, nil).Decode(e)
 		if got.Thread != nil || got.EndThread != nil || got.Process != capture.Process {
 			t.Errorf("thread of the capture: %v", got.Thread)
 		}
 		e.Thread = own
-		if got, _ = span.NewDecoder(nil).Decode(e); got.Thread != own || got.EndThread != own || got.Process != own.Process {
+		if got, _ = stored.NewDecoder(stored.Spans, nil).Decode(e); got.Thread != own || got.EndThread != own || got.Process != own.Process {
 			t.Errorf("own thread: %v", got.Thread)
 		}
 	}
@@ -312,8 +313,8 @@ func TestOtherLayout(t *testing.T) {
 	other := *e.Type
 	other.Fields = other.Fields[:len(other.Fields)-1]
 	e.Type = &other
-	d := span.NewDecoder(nil)
-	if _, ok := d.Decode(e); ok || d.Invalid() != 1 || !span.IsEvent(&other) {
+	d := stored.NewDecoder(stored.Spans, nil)
+	if _, ok := d.Decode(e); ok || d.Invalid() != 1 || !stored.Spans.Has(&other) {
 		t.Errorf("decoded %v, %d invalid", ok, d.Invalid())
 	}
 }
@@ -329,12 +330,12 @@ func FuzzDecoder(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, payload []byte, part bool) {
-		types := span.NewEncoder().Types()
+		types := stored.NewEncoder(stored.Spans).Types()
 		e := &ntconv.Event{Type: types[0], Payload: payload, Thread: thread, Capture: thread}
 		if part {
 			e.Type = types[1]
 		}
-		d := span.NewDecoder(nil)
+		d := stored.NewDecoder(stored.Spans, nil)
 		s, ok := d.Decode(e)
 		if d.Finish(); !ok {
 			if d.Invalid() == 0 {
