@@ -77,10 +77,10 @@ func buildCollector() (p program) {
 	return p
 }
 
-// A collector is a running OpenTelemetry Collector that writes received spans to a file.
+// A collector is a running OpenTelemetry Collector that writes received spans and log records to files.
 type collector struct {
 	grpc, http string // URLs
-	file       string
+	file, logs string // what was received
 	config     string
 	dir        string
 	cmd        *exec.Cmd
@@ -101,7 +101,7 @@ func newCollector(t *testing.T, settings ...string) *collector {
 		t.Fatal(p.err)
 	}
 	c := &collector{dir: t.TempDir()}
-	c.file = filepath.Join(c.dir, "spans.jsonl")
+	c.file, c.logs = filepath.Join(c.dir, "spans.jsonl"), filepath.Join(c.dir, "logs.jsonl")
 	c.config = filepath.Join(c.dir, "config.yaml")
 	remote, web := freePort(t), freePort(t)
 	scheme := "http://"
@@ -117,11 +117,16 @@ func newCollector(t *testing.T, settings ...string) *collector {
     path: %s
     append: true
     flush_interval: 50ms
+  file/logs:
+    path: %s
+    append: true
+    flush_interval: 50ms
 service:
   telemetry: {metrics: {level: none}}
   pipelines:
     traces: {receivers: [otlp], exporters: [file]}
-`, c.file)
+    logs: {receivers: [otlp], exporters: [file/logs]}
+`, c.file, c.logs)
 	must(t, os.WriteFile(c.config, []byte(config), 0o600))
 	c.start(t)
 	t.Cleanup(func() { c.kill() })

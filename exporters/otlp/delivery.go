@@ -28,7 +28,7 @@ const grace = time.Second
 
 // A delivery hands batches of any signal to a carrier on its own goroutines (workers). The number of batches is limited,
 // so the caller waits if the carrier is slow. After the first error nothing more is delivered. A signal that the receiver
-// does not support is an error only if it is the only one.
+// does not support is an error only if nothing else was received, or if it is Traces, which all receivers support.
 //
 // put queues a batch, a worker moves it to active, delivers it and moves it to free, and take reuses it. mu guards all
 // fields below it; changed is signaled whenever one of them changes.
@@ -57,7 +57,8 @@ type delivery struct {
 	err         error
 	failing     Signal // of the batch that failed with err
 	done        [NumSignals]Counts
-	unsupported [NumSignals]bool // the receiver takes no batch of the signal; their items are rejected
+	unsupported [NumSignals]error // why the receiver takes no batch of the signal
+	refused     [NumSignals]int64 // items of such batches, which done does not count
 
 	progressMu sync.Mutex // serializes calls of progress
 }
@@ -141,9 +142,9 @@ func (d *delivery) deliver(b *batch, rows []row) {
 	stop := d.err != nil
 	switch {
 	case stop:
-	case d.unsupported[b.signal]:
+	case d.unsupported[b.signal] != nil:
 		stop = true
-		d.reject(b.signal, n, d.done[b.signal].Message)
+		d.refused[b.signal] += n
 	default:
 		d.flying[b.signal] += n
 	}
@@ -181,9 +182,9 @@ func (d *delivery) count(signal Signal, n int64, size int, err error) {
 		if done.Sent == 0 && done.Rejected == maxTooLarge {
 			d.failLocked(signal, fmt.Errorf("%w: the receiver refuses every request as too large, even of one %s: %w", ErrNotReceived, signal.Item(), err))
 		}
-	case errors.Is(err, ErrUnsupportedSignal) && d.signals > 1:
-		d.unsupported[signal] = true
-		d.reject(signal, n, err.Error())
+	case errors.Is(err, ErrUnsupportedSignal) && signal != Traces && d.signals > 1:
+		d.unsupported[signal] = err
+		d.refused[signal] += n
 	case errors.Is(err, ErrUnconfirmed), errors.As(err, &partial) && partial.Rejected < 0:
 		done.Unconfirmed += n
 		done.explain(err.Error())
@@ -292,15 +293,50 @@ func (d *delivery) outcome(items [NumSignals]int64) (sum Summary, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	sum.Signals = d.done
+	failed, signal := d.err, d.failing
+	if s, ok := d.onlyUnsupported(); ok && failed == nil {
+		failed, signal = d.unsupported[s], s
+	}
 	for i := range sum.Signals {
 		c := &sum.Signals[i]
-		if c.Items = items[i]; d.err != nil {
+		if c.Items = items[i]; failed != nil {
 			c.Unsent = c.Items - c.Sent - c.Rejected - c.Unconfirmed
+		} else if d.unsupported[i] != nil {
+			c.Rejected += d.refused[i]
+			c.explain(d.unsupported[i].Error())
 		}
 		sum.Counts.add(c)
 	}
-	if d.err != nil {
-		err = &UploadError{Signal: d.failing, Counts: sum.Counts, Err: d.err}
+	if failed != nil {
+		err = &UploadError{Signal: signal, Counts: sum.Counts, Err: failed}
 	}
 	return sum, err
+}
+
+// onlyUnsupported returns a signal that the receiver does not support if it has accepted nothing else. The caller holds
+// mu.
+func (d *delivery) onlyUnsupported() (signal Signal, ok bool) {
+	for i := range NumSignals {
+		if d.done[i].Batches > 0 {
+			return 0, false
+		}
+		if d.unsupported[i] != nil {
+			signal, ok = i, true
+		}
+	}
+	return signal, ok
+}
+
+// reportUnsupported reports the items of signals that the receiver does not support. Call it once, after wait.
+func (d *delivery) reportUnsupported() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if _, only := d.onlyUnsupported(); only || d.err != nil {
+		return // an error
+	}
+	for i, err := range d.unsupported {
+		if err != nil {
+			d.report.Note(ntconv.CodeRejected, uint64(d.refused[i]), -1, err.Error())
+		}
+	}
 }

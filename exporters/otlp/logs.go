@@ -12,14 +12,7 @@ func (s *Sink) newLogs(info *ntconv.Info) *logs.Reader {
 	if !s.o.Signals.Has(Logs) {
 		return nil
 	}
-	o := &logs.Options{Select: s.o.LogProviders, Report: s.o.Report}
-	o.Active = func(e *ntconv.Event) (c span.Context, ok bool) {
-		if s.o.Active != nil {
-			c.TraceID, c.ID, ok = s.o.Active(e)
-		}
-		return c, ok
-	}
-	return logs.NewReader(info, s.addRecord, o)
+	return logs.NewReader(info, s.addRecord, &logs.Options{Select: s.o.LogProviders, Active: s.tracker.Active, Report: s.o.Report})
 }
 
 // addRecord adds a log record.

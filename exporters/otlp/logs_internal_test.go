@@ -118,12 +118,20 @@ func TestUnsupportedSignal(t *testing.T) {
 		!strings.Contains(sum.Signals[Logs].Message, "404") {
 		t.Errorf("%+v, %v", sum, report.Entries())
 	}
-	src = loggingSource(t, "logging")
-	sink = New(t.Context(), r, src.Info(), nil, &Options{Signals: SignalSet(Logs)})
-	_, _ = ntconv.Copy(sink, src)
-	var failed *UploadError
-	if err := sink.Close(); !errors.As(err, &failed) || failed.Signal != Logs || failed.Unsent != 12 {
-		t.Errorf("%v", err)
+	for _, signals := range []Signals{SignalSet(Logs), AllSignals} {
+		src = loggingSource(t, "logging")
+		sink = New(t.Context(), r, src.Info(), nil, &Options{Signals: signals, BatchItems: 5})
+		_, _ = ntconv.Copy(sink, src)
+		var failed *UploadError
+		if err := sink.Close(); !errors.As(err, &failed) || failed.Signal != Logs || failed.Unsent != failed.Items || failed.Unsent < 5 || !errors.Is(err, ErrUnsupportedSignal) {
+			t.Errorf("%v", err)
+		}
+	}
+	r = &logReceiver{answers: [NumSignals]error{Traces: unsupported}}
+	sink = New(t.Context(), r, src.Info(), nil, nil)
+	send(sink, 7)
+	if err := sink.Close(); !errors.Is(err, ErrUnsupportedSignal) {
+		t.Errorf("a receiver without traces: %v", err)
 	}
 }
 

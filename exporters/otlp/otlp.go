@@ -141,9 +141,7 @@ func (s *Sink) Write(e *ntconv.Event) error {
 		return ErrClosed
 	}
 	s.Watch(e)
-	if s.o.Signals.Has(Traces) {
-		s.tracker.Add(e)
-	}
+	s.tracker.Add(e) // also if its spans are not written: log records refer to them
 	if s.logs != nil {
 		s.logs.Add(e)
 	}
@@ -191,6 +189,9 @@ func (s *Sink) items() (n [NumSignals]int64) {
 func (s *Sink) add(sp *span.Span) {
 	if sp.NotRecorded && s.o.OmitNotRecorded {
 		s.omitted++
+		return
+	}
+	if !s.o.Signals.Has(Traces) {
 		return
 	}
 	s.streams[Traces].items++
@@ -407,6 +408,7 @@ func (s *Sink) Close() error {
 		s.logs.Finish()
 	}
 	s.err = s.Flush()
+	s.delivery.reportUnsupported()
 	s.delivery.close()
 	if s.timer != nil {
 		s.timer.Stop()
@@ -422,7 +424,10 @@ func (s *Sink) Summary() Summary {
 		return s.done
 	}
 	sum, _ := s.delivery.outcome(s.items())
-	c := s.tracker.Counts()
+	var c tracker.Counts
+	if s.o.Signals.Has(Traces) {
+		c = s.tracker.Counts()
+	}
 	sum.MadeIDs, sum.Unfinished, sum.Evicted, sum.Clamped = c.MadeIDs, c.Unfinished, c.Evicted, c.Clamped
 	sum.Intervals, sum.Linked = c.Intervals, c.Linked
 	s.mu.Lock()

@@ -27,8 +27,9 @@ import (
 //     items if the receiver has accepted none.
 //   - an error that wraps ErrUnconfirmed: the receiver has answered, but its answer does not state what it accepted. The
 //     sink counts the items as Counts.Unconfirmed and continues.
-//   - an error that wraps ErrUnsupportedSignal: the receiver takes no batch of this signal. If the sink writes several
-//     signals, it counts all items of this one as rejected and goes on with the others; else it stops.
+//   - an error that wraps ErrUnsupportedSignal: the receiver takes no batch of this signal. The sink goes on with other
+//     signals. When it is closed, it counts all items of this one as rejected, or fails if nothing else was received. It
+//     stops at once if the signal is Traces, or the only one to be sent.
 //   - an error that wraps ErrNotReceived: the receiver certainly accepted nothing, because there was no connection or
 //     because it refused. The sink stops, and the items count as Counts.Unsent.
 //   - any other error: the receiver may have all items, some or none, because it did not answer or because the Uploader

@@ -233,7 +233,7 @@ type choiceValue[T comparable] struct {
 }
 
 // parseSet returns the set of the values that a comma-separated list names.
-func parseSet[T ~uint16 | ~uint32](all []choiceValue[T], list string) (set T, err error) {
+func parseSet[T ~uint8 | ~uint16 | ~uint32](all []choiceValue[T], list string) (set T, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		i := slices.IndexFunc(all, func(c choiceValue[T]) bool { return c.name == strings.TrimSpace(word) })
 		if i < 0 {
@@ -249,7 +249,7 @@ func parseSet[T ~uint16 | ~uint32](all []choiceValue[T], list string) (set T, er
 }
 
 // setNames returns the names of the elements of a set, separated by commas.
-func setNames[T ~uint16](all []choiceValue[T], set T) string {
+func setNames[T ~uint8 | ~uint16](all []choiceValue[T], set T) string {
 	var names []string
 	for _, c := range all {
 		if c.value&(c.value-1) == 0 && set&c.value != 0 {

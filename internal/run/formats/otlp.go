@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/files/fileio"
+	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/sample"
 	"github.com/spf13/pflag"
@@ -23,10 +25,10 @@ func otlpFormat() *Format {
 	return &Format{
 		Name: "otlp",
 		Exts: []string{".binpb", ".jsonl", ".otlp"},
-		Doc:  "spans of OpenTelemetry (OTLP traces) as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes them",
+		Doc:  "spans and log records of OpenTelemetry (OTLP) as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes them",
 		In:   otlpIn(),
 		Out: &Out{
-			Doc:          "the spans of a trace as OTLP, sent to a collector or written to a file",
+			Doc:          "the spans and log messages of a trace as OTLP, sent to a collector or written to a file",
 			Help:         otlpHelp,
 			Compressions: compressionExts(),
 			Needs: Needs{
@@ -40,6 +42,8 @@ func otlpFormat() *Format {
 				"ntconv to otlp trace.nettrace --endpoint http://localhost:4317",
 				"send them over HTTP, with a key",
 				"ntconv to otlp trace.nettrace --endpoint https://otlp.example.com/v1/traces --header api-key=KEY --compression gzip",
+				"send the log messages only, and the events of a source of your own as log records",
+				"ntconv to otlp trace.nettrace --signals logs --logs 'Shop-*' --endpoint http://localhost:4317",
 				"write a file that the Collector can read", "ntconv to otlp trace.nettrace -o spans.jsonl",
 				"send spans while a trace is being recorded",
 				"tail -c +1 -f trace.nettrace | ntconv to otlp - --endpoint http://localhost:4317",
@@ -50,7 +54,9 @@ func otlpFormat() *Format {
 	}
 }
 
-const otlpHelp = `With --endpoint the spans are sent to a collector and no file is written, and so they are without -o if the environment
+const otlpHelp = `Spans and log messages are written, each if the trace has them; --signals selects.
+
+With --endpoint they are sent to a collector and no file is written, and so they are without -o if the environment
 names an endpoint. Files with the extension .jsonl contain JSON lines, those with .binpb or .otlp protobuf; .gz or .zst after
 that compresses them.
 
@@ -78,6 +84,7 @@ type otlpSettings struct {
 	form      string
 	options   otlp.Options
 	resource  []string
+	logs      []string // patterns of providers
 	flush     time.Duration
 	nameWait  time.Duration
 	named     bool // the first pass has learned the names of all processes
@@ -95,6 +102,7 @@ const (
 	flagMaxOpenSpans = "max-open-spans"
 	flagServiceName  = "service-name"
 	flagNameWait     = "name-wait"
+	flagSignals      = "signals"
 	flagResource     = "resource"
 )
 
@@ -106,6 +114,10 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf "+
 		"message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
 	flags.Lookup(flagForm).DefValue = ""
+	flags.Var((*signalsValue)(&o.Signals), flagSignals, "what is written: traces, logs; comma-separated (default: all that the trace "+
+		"has; protobuf files hold one signal, by default traces)")
+	flags.StringArrayVar(&c.logs, "logs", nil, "also make log records of the events of this `provider`, with their level and fields; "+
+		"* matches any text, repeatable (always: messages of Microsoft.Extensions.Logging)")
 	flags.Var((*spansValue)(&o.Sources), "spans", "events that become spans: labels, activities, pairs, gc, jit, contention (locks), "+
 		"waits (wait handles), exceptions, requests, suspensions (of the runtime, not for gc), default or all (without suspensions); comma-separated. Imported spans and slices of Chrome traces are always included")
 	flags.Var(
@@ -158,7 +170,8 @@ func (c *otlpSettings) output(o *Output) {
 	if c.options.ServiceName == "" {
 		o.Needs.Lookaheads = append(o.Needs.Lookaheads, Lookahead{Learn: own.learnProcesses, AnyOrder: true, Optional: true})
 	}
-	if operation.Sources(c.options.Sources)&(operation.Runtime|operation.Suspensions) != 0 {
+	runtime := operation.Sources(c.options.Sources)&(operation.Runtime|operation.Suspensions) != 0
+	if runtime || c.flags.Changed(flagSignals) && c.options.Signals.Has(otlp.Logs) {
 		o.Needs.Lookaheads = append(o.Needs.Lookaheads, Lookahead{Learn: own.learnSpans, Optional: true})
 	}
 }
@@ -262,6 +275,11 @@ func (c *otlpSettings) complete(t *Target) error {
 	}
 	if c.flush < 0 {
 		return &FlagError{fmt.Sprintf("--%s %s: want a positive time, or 0 for no limit", flagFlushEvery, c.flush)}
+	}
+	if c.logs != nil {
+		o.LogProviders = func(provider string) bool {
+			return slices.ContainsFunc(c.logs, func(pattern string) bool { return where.Match(pattern, provider) })
+		}
 	}
 	o.Resource, o.ImportedResource = nil, nil
 	if o.ServiceName != "" {

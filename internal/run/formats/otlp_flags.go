@@ -10,8 +10,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
-	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/exporters/otlp/otlpclient"
+	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/spf13/pflag"
 )
 
@@ -42,6 +42,31 @@ func (v *spansValue) String() string {
 }
 
 func (v *spansValue) Type() string { return "list" }
+
+// A signalsValue is a flag for a list of signals.
+type signalsValue otlp.Signals
+
+func signalChoices() (list []choiceValue[otlp.Signals]) {
+	for _, s := range otlp.AllSignals.List() {
+		list = append(list, choiceValue[otlp.Signals]{s.String(), otlp.SignalSet(s)})
+	}
+	return list
+}
+
+func (v *signalsValue) Set(s string) error {
+	set, err := parseSet(signalChoices(), s)
+	*v |= signalsValue(set)
+	return err
+}
+
+func (v *signalsValue) String() string {
+	if *v == 0 {
+		return ""
+	}
+	return setNames(signalChoices(), otlp.Signals(*v))
+}
+
+func (v *signalsValue) Type() string { return "list" }
 
 // A wordValue is a flag for one of several words. config checks its value together with that of the environment
 // variable.

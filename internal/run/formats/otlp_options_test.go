@@ -30,17 +30,19 @@ func settingsOf(t *testing.T, args ...string) *otlpSettings {
 func TestOTLPOptions(t *testing.T) {
 	report := new(ntconv.Report)
 	for flag, set := range map[string]func(*otlp.Options){
-		"--output=x":          func(*otlp.Options) {},
-		"--spans=gc":          func(o *otlp.Options) { o.Sources = otlp.GC | otlp.Imported | otlp.Chrome },
-		"--name-wait=7s":      func(o *otlp.Options) { o.NameWait = 7 * time.Second },
-		"--name-wait=0":       func(o *otlp.Options) { o.NameWait = -1 },
-		"--attributes=text":   func(o *otlp.Options) { o.Attributes = otlp.Text },
-		"--unfinished=open":   func(o *otlp.Options) { o.Unfinished = otlp.OpenUnfinished },
-		"--unfinished=close":  func(o *otlp.Options) { o.Unfinished = otlp.CloseUnfinished },
-		"--span-id-order=le":  func(o *otlp.Options) { o.SpanIDOrder = otlp.LittleEndian },
-		"--max-span-events=7": func(o *otlp.Options) { o.MaxEvents = 7 },
-		"--max-open-spans=7":  func(o *otlp.Options) { o.MaxOpen = 7 },
-		"--omit-exporter":     func(o *otlp.Options) { o.OmitExporter = true },
+		"--output=x":            func(*otlp.Options) {},
+		"--spans=gc":            func(o *otlp.Options) { o.Sources = otlp.GC | otlp.Imported | otlp.Chrome },
+		"--name-wait=7s":        func(o *otlp.Options) { o.NameWait = 7 * time.Second },
+		"--name-wait=0":         func(o *otlp.Options) { o.NameWait = -1 },
+		"--signals=logs":        func(o *otlp.Options) { o.Signals = otlp.SignalSet(otlp.Logs) },
+		"--signals=logs,traces": func(o *otlp.Options) { o.Signals = otlp.SignalSet(otlp.Logs, otlp.Traces) },
+		"--attributes=text":     func(o *otlp.Options) { o.Attributes = otlp.Text },
+		"--unfinished=open":     func(o *otlp.Options) { o.Unfinished = otlp.OpenUnfinished },
+		"--unfinished=close":    func(o *otlp.Options) { o.Unfinished = otlp.CloseUnfinished },
+		"--span-id-order=le":    func(o *otlp.Options) { o.SpanIDOrder = otlp.LittleEndian },
+		"--max-span-events=7":   func(o *otlp.Options) { o.MaxEvents = 7 },
+		"--max-open-spans=7":    func(o *otlp.Options) { o.MaxOpen = 7 },
+		"--omit-exporter":       func(o *otlp.Options) { o.OmitExporter = true },
 		"--service-name=x": func(o *otlp.Options) {
 			o.ServiceName, o.ImportedResource = "x", ntconv.Attrs{{Key: "service.name", Value: "x"}}
 		},

@@ -16,9 +16,9 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
+	"github.com/ntconv/ntconv/exporters/otlp/otlpclient"
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/files/fileio"
-	"github.com/ntconv/ntconv/exporters/otlp/otlpclient"
 	"github.com/spf13/pflag"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"

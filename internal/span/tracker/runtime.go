@@ -66,6 +66,15 @@ func (t *Tracker) endInterval(o *open) {
 	o.End, o.EndThread = t.unix(t.event.Time), t.event.Thread
 }
 
+// Active returns the span that was active on the thread of the event that Add got last, or false if there was none.
+func (t *Tracker) Active(e *ntconv.Event) (span.Context, bool) {
+	if e.Labels != t.label.of {
+		t.label = t.read(e.Labels)
+	}
+	c := t.activeFor(e)
+	return c, !c.ID.IsZero()
+}
+
 // activeFor returns the span that was active on the thread of an event, or the zero Context.
 func (t *Tracker) activeFor(e *ntconv.Event) span.Context {
 	if t.opts.Active != nil {
