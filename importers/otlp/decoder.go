@@ -18,6 +18,7 @@ type decoder struct {
 
 	s          span.Span
 	record     logdata.Record
+	reads      elementReader    // of place.signal; set by begin
 	elements   int              // elements of the current item, resource or scope
 	own        []span.Attribute // attributes of the item
 	attributes []span.Attribute // attributes of the events and links of a span

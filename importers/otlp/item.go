@@ -25,20 +25,21 @@ type itemReader interface {
 
 // An elementReader decodes the elements of a signal, which are those of its messages of scopes.
 type elementReader struct {
-	// proto and json decode an element and return the number of its items, 0 if it is invalid. They are nil for a signal
-	// that is not supported.
+	// proto and json decode an element and return the number of its items, 0 if it is invalid.
 	proto, json func(d *decoder, b []byte) int
 	// item returns item i of the element that was decoded last, with this resource and scope.
 	item func(d *decoder, i int, r *span.Resource, s *span.Scope) item
 }
 
-// elementReaders has an entry for each signal that can be read.
-var elementReaders [numSignals]elementReader
-
-// The table refers to functions that refer to it for their messages.
-func init() {
-	elementReaders[traces] = elementReader{proto: countOf((*decoder).span), json: countOf((*decoder).spanJSON), item: spanItem}
-	elementReaders[logs] = elementReader{proto: countOf((*decoder).logRecord), json: countOf((*decoder).logRecordJSON), item: recordItem}
+// readerOf returns the elementReader of a signal, without functions if the signal is not supported.
+func readerOf(s signal) elementReader {
+	switch s {
+	case traces:
+		return elementReader{proto: countOf((*decoder).span), json: countOf((*decoder).spanJSON), item: spanItem}
+	case logs:
+		return elementReader{proto: countOf((*decoder).logRecord), json: countOf((*decoder).logRecordJSON), item: recordItem}
+	}
+	return elementReader{}
 }
 
 // countOf returns the decoder of an element that is one item.
@@ -51,16 +52,31 @@ func countOf(decode func(*decoder, []byte) bool) func(*decoder, []byte) int {
 	}
 }
 
+// begin prepares the decoder for elements of a signal. It returns an error if the signal is not supported.
+func (d *decoder) begin(s signal) error {
+	if d.reads.item != nil && d.place.signal == s {
+		return nil
+	}
+	d.place.signal, d.reads = s, readerOf(s)
+	if d.reads.item == nil {
+		return unsupported(s)
+	}
+	return nil
+}
+
 // items are the items of an element that have not been delivered.
 type items struct {
 	at, left int
-	signal   signal
 }
 
 // decode decodes an element.
-func (q *items) decode(d *decoder, decode func(*decoder, []byte) int, b []byte) {
+func (q *items) decode(d *decoder, b []byte, json bool) {
 	d.reset()
-	*q = items{left: decode(d, b), signal: d.place.signal}
+	decode := d.reads.proto
+	if json {
+		decode = d.reads.json
+	}
+	*q = items{left: decode(d, b)}
 }
 
 // next returns the next item of the element, with its resource and scope.
@@ -70,7 +86,7 @@ func (q *items) next(d *decoder, r *span.Resource, s *span.Scope) (item, bool) {
 	}
 	q.left--
 	q.at++
-	return elementReaders[q.signal].item(d, q.at-1, r, s), true
+	return d.reads.item(d, q.at-1, r, s), true
 }
 
 func spanItem(d *decoder, _ int, r *span.Resource, sc *span.Scope) item {

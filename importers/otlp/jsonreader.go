@@ -90,7 +90,7 @@ func (j *jsonReader) next() (item, error) {
 		}
 		if n, ok := j.list.Next(); ok {
 			j.place.item++
-			j.decoded.decode(j.decoder, elementReaders[j.place.signal].json, n)
+			j.decoded.decode(j.decoder, n, true)
 			continue
 		}
 		if n, ok := j.nextSection(); ok {
@@ -238,14 +238,13 @@ func (j *jsonReader) token(t jsontext.Token) error {
 // field starts reading a list of resources, or skips the value of any other field.
 func (j *jsonReader) field(name string) error {
 	s, ok := signalOfField(name)
-	switch {
-	case ok && elementReaders[s].json == nil:
-		return located(j.place.offset, name, unsupported(s))
-	case !ok:
+	if !ok {
 		j.unknown(name)
 		return j.fail(j.dec.SkipValue())
 	}
-	j.place.signal = s
+	if err := j.begin(s); err != nil {
+		return located(j.place.offset, name, err)
+	}
 	switch {
 	case j.dec.PeekKind() == '[':
 		_, err := j.dec.ReadToken()

@@ -53,7 +53,7 @@ func (p *protoReader) next() (item, error) {
 				continue // openSection has read it
 			}
 			p.place.item++
-			p.decoded.decode(p.decoder, elementReaders[p.place.signal].proto, p.section.bytes())
+			p.decoded.decode(p.decoder, p.section.bytes(), false)
 			if p.decoded.left > 0 {
 				break
 			}
@@ -123,11 +123,11 @@ func (p *protoReader) openGroup() {
 func (p *protoReader) openSection(s section) error {
 	p.sc = &span.Scope{Absent: true}
 	sig, known := p.signalIn(s)
-	if known {
-		p.place.signal = sig
+	if !known {
+		sig = p.place.signal
 	}
-	if elementReaders[p.place.signal].proto == nil {
-		return located(p.place.offset, fmt.Sprintf("message %d", p.place.message), unsupported(p.place.signal))
+	if err := p.begin(sig); err != nil {
+		return located(p.place.offset, fmt.Sprintf("message %d", p.place.message), err)
 	}
 	m := message{b: p.group, pos: s.from, end: s.to}
 	for m.next() {
