@@ -171,6 +171,11 @@ func (r *Reader) roleOf(e *ntconv.Event) *role {
 // Finish passes the records that wait for other forms to emit. Call it after the last event.
 func (r *Reader) Finish() {
 	r.stored.Finish()
+	r.Flush()
+}
+
+// Flush passes the records that wait for other forms to emit, which become records of their own if they follow.
+func (r *Reader) Flush() {
 	for len(r.queue) > 0 {
 		r.complete(r.queue[0])
 	}
