@@ -12,9 +12,14 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
+	"pgregory.net/rapid"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span/logs"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
+	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
 )
 
@@ -157,4 +162,32 @@ func BenchmarkLogs(b *testing.B) {
 	if err := sink.Close(); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// TestImportedRecords checks that imported log records of any kind are restored, including resources.
+func TestImportedRecords(t *testing.T) {
+	process := &ntconv.Process{PID: 1}
+	thread := &ntconv.Thread{TID: 1, Process: process}
+	rapid.Check(t, func(t *rapid.T) {
+		want := spangen.Records().Draw(t, "records")
+		var events []*ntconv.Event
+		encoder := stored.NewEncoder(logs.Stored)
+		for i, l := range want {
+			encoder.Encode(l, &ntconv.Event{Thread: thread, Capture: thread, Time: ntconv.Ticks(i)})
+			for e := encoder.Next(); e != nil; e = encoder.Next() {
+				events = append(events, e.Clone())
+			}
+		}
+		src, r := ntconvtest.Poison(ntconvtest.NewSource(nil, events...)), new(logReceiver)
+		sink := New(t.Context(), r, src.Info(), nil, &Options{BatchItems: 1, Concurrency: 1, ServiceName: "other"})
+		if _, err := ntconv.Copy(sink, src); err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := spangen.EqualRecords(want, spangen.RecordsFromProto(&logspb.LogsData{ResourceLogs: r.logs})); err != nil || r.spans > 0 {
+			t.Fatal(err, r.spans)
+		}
+	})
 }

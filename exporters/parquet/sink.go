@@ -49,9 +49,9 @@ var _ ntconv.Watcher = (*Sink)(nil)
 
 // A Summary counts what a Sink has written.
 type Summary struct {
-	// Events, Samples and Spans are the numbers of rows of these tables. Raw is the number of events whose payload is
+	// Events, Samples, Spans and Logs are the numbers of rows of these tables. Raw is the number of events whose payload is
 	// stored as bytes in addition, because JSON does not restore it; with Options.Raw it is 0.
-	Events, Samples, Spans, Raw int64
+	Events, Samples, Spans, Logs, Raw int64
 	// Linked is the number of rows of samples with a span ID.
 	Linked int64
 	// Tables lists the names of the written tables in the order of creation. TypedTables is the number of typed tables
@@ -132,6 +132,7 @@ func (s *Sink) openParts() error {
 		newTyped,
 		newSamples,
 		newSpans,
+		newLogs,
 		newCounters,
 	} {
 		part, err := open(s)

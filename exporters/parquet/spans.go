@@ -41,14 +41,21 @@ func newSpans(s *Sink) (derived, error) {
 	if !p.intervals.table.discard {
 		o.Sources |= operation.Runtime | operation.Suspensions
 	}
-	if active := s.o.Active; active != nil {
-		o.Active = func(e *ntconv.Event) (c span.Context, ok bool) {
-			c.TraceID, c.ID, ok = active(e)
-			return c, ok
-		}
-	}
+	o.Active = s.active()
 	p.tracker = tracker.New(s.info, p.add, o)
 	return p, nil
+}
+
+// active returns Options.Active as a function that returns a Context, nil if it is nil.
+func (s *Sink) active() func(*ntconv.Event) (span.Context, bool) {
+	active := s.o.Active
+	if active == nil {
+		return nil
+	}
+	return func(e *ntconv.Event) (c span.Context, ok bool) {
+		c.TraceID, c.ID, ok = active(e)
+		return c, ok
+	}
 }
 
 // watch passes marks to the tracker, which must know when threads end. A selection does not omit marks.
@@ -92,7 +99,7 @@ func (p *spans) addSpan(s *span.Span) {
 		row.ParentSpanID = s.ParentID.String()
 	}
 	row.TS, row.TSNanos, row.EndTS, row.DurationNanos = times(s)
-	row.ProcessID, row.PID, row.ThreadID, row.TID = p.owner(s)
+	row.ProcessID, row.PID, row.ThreadID, row.TID = p.sink.owner(s.Process, s.Thread)
 	var bytes int
 	row.Attributes, bytes = attributeMap(s.Attributes, attrSynthetic)
 	if s.Resource != nil {
@@ -118,7 +125,7 @@ const rowBytes = 512
 func (p *spans) addInterval(s *span.Span) {
 	row := tables.Interval{Kind: s.Operation.Name, Name: s.Name}
 	row.TS, row.TSNanos, row.EndTS, row.DurationNanos = times(s)
-	row.ProcessID, row.PID, row.ThreadID, row.TID = p.owner(s)
+	row.ProcessID, row.PID, row.ThreadID, row.TID = p.sink.owner(s.Process, s.Thread)
 	if !s.Active.ID.IsZero() {
 		row.TraceID, row.SpanID = p.ids.of(s.Active.TraceID, s.Active.ID)
 	}
@@ -131,16 +138,16 @@ func (p *spans) addInterval(s *span.Span) {
 	p.intervals.add(&row, row.TSNanos, 0, bytes+rowBytes)
 }
 
-// owner returns the columns of a span's process and thread. An unknown tid is -1.
-func (p *spans) owner(s *span.Span) (process int32, pid int64, thread int32, tid int64) {
+// owner returns the columns of a process and a thread, either of which may be nil. An unknown tid is -1.
+func (s *Sink) owner(p *ntconv.Process, t *ntconv.Thread) (process int32, pid int64, thread int32, tid int64) {
 	tid = -1
-	if s.Process != nil {
-		process, pid = p.sink.process(s.Process), int64(s.Process.PID)
+	if p != nil {
+		process, pid = s.process(p), int64(p.PID)
 	}
-	if s.Thread != nil {
-		thread = p.sink.thread(s.Thread)
-		if s.Thread.TID != ntconv.TIDUnknown {
-			tid = int64(s.Thread.TID)
+	if t != nil {
+		thread = s.thread(t)
+		if t.TID != ntconv.TIDUnknown {
+			tid = int64(t.TID)
 		}
 	}
 	return process, pid, thread, tid

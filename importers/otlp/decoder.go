@@ -7,39 +7,47 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	logdata "github.com/ntconv/ntconv/internal/span/logs"
 )
 
-// A decoder holds what the decoders of both encodings share: the limits, the report, and the current span with the
-// memory of its lists. The span is valid until the next reset.
+// A decoder holds what the decoders of both encodings share: the limits, the report, and the current item with the
+// memory of its lists. The item is valid until the next reset.
 type decoder struct {
 	limits Limits
 	report *ntconv.Report
 
 	s          span.Span
-	elements   int              // elements of the current span, resource or scope
-	own        []span.Attribute // attributes of the span
-	attributes []span.Attribute // attributes of its events and links
+	record     logdata.Record
+	reads      elementReader    // of place.signal; set by begin
+	elements   int              // elements of the current item, resource or scope
+	own        []span.Attribute // attributes of the item
+	attributes []span.Attribute // attributes of the events and links of a span
 	place      place
-	json       jsonText // of the current span, resource or scope
+	json       jsonText // of the current item, resource or scope
 }
 
 // A place is the position of a decoder in the input, for the report.
 type place struct {
-	offset  int64 // of the ResourceSpans message in the decompressed input
-	message int   // index of that message, from 0
-	span    int   // index of the span in it, from 0
+	offset  int64  // of the message of a resource, such as ResourceSpans, in the decompressed input
+	message int    // index of that message, from 0
+	item    int    // index of the item in it, from 0
+	signal  signal // of the item
 }
 
-func (p place) String() string { return fmt.Sprintf("resourceSpans %d, span %d", p.message, p.span) }
+func (p place) String() string {
+	names := &messageNames[p.signal]
+	return fmt.Sprintf("%s %d, %s %d", names.fields[0], p.message, names.element, p.item)
+}
 
-// reset prepares the decoder for the next span.
+// reset prepares the decoder for the next item.
 func (d *decoder) reset() {
 	d.s = span.Span{Events: d.s.Events[:0], Links: d.s.Links[:0]}
+	d.record = logdata.Record{}
 	d.own, d.attributes = d.own[:0], d.attributes[:0]
 	d.elements = 0
 }
 
-// room reports whether the current span, resource or scope may have one more element. If not, it counts the element as
+// room reports whether the current item, resource or scope may have one more element. If not, it counts the element as
 // dropped.
 func (d *decoder) room() bool {
 	if d.elements++; d.elements <= d.limits.Elements {
@@ -76,9 +84,10 @@ func (d *decoder) finish(ids idLengths) bool {
 // idLengths holds the lengths of a span's IDs in the input, in bytes.
 type idLengths struct{ trace, span, parent int }
 
-// skip counts a span that is not delivered.
+// skip counts an item that is not delivered.
 func (d *decoder) skip(why string) {
-	d.report.Note(ntconv.CodeRowSkipped, 1, d.place.offset, fmt.Sprintf("span skipped: %v: %s", d.place, why))
+	what := messageNames[d.place.signal].element
+	d.report.Note(ntconv.CodeRowSkipped, 1, d.place.offset, fmt.Sprintf("%s skipped: %v: %s", what, d.place, why))
 }
 
 // corrupt counts a part of a message that cannot be decoded.

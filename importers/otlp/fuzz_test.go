@@ -8,22 +8,28 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	logdata "github.com/ntconv/ntconv/internal/span/logs"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
+	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
 
-// collect returns copies of the spans that a decoder yields, and the error that ends them if that is not io.EOF.
-func collect(s spans) (list []*span.Span, err error) {
+// collect returns copies of the items that a decoder yields, and the error that ends them if that is not io.EOF.
+func collect(r itemReader) (spans []*span.Span, records []*logdata.Record, err error) {
 	for {
-		one, err := s.next()
-		if err == io.EOF {
-			return list, nil
+		one, err := r.next()
+		switch {
+		case err == io.EOF:
+			return spans, records, nil
+		case err != nil:
+			return spans, records, err
+		case one.record != nil:
+			records = append(records, spangen.CloneRecord(one.record))
+		default:
+			spans = append(spans, spangen.Clone(one.span))
 		}
-		if err != nil {
-			return list, err
-		}
-		list = append(list, spangen.Clone(one))
 	}
 }
 
@@ -33,6 +39,75 @@ func seeds() (list []*tracepb.TracesData) {
 		list = append(list, spangen.Proto(spangen.Spans().Example(i)))
 	}
 	return list
+}
+
+// isOf reports whether an item is certainly of a signal.
+func isOf(s signal, item []byte) bool {
+	got, ok := signalOf(item)
+	return got == s && ok
+}
+
+// FuzzLogs: whatever google.golang.org/protobuf decodes as logs is decoded to the same records, as protobuf and as JSON.
+func FuzzLogs(f *testing.F) {
+	for i := range 5 {
+		b, err := proto.Marshal(spangen.LogsProto(spangen.Records().Example(i)))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		d := &decoder{limits: Limits{Depth: span.MaxDepth, Message: 1 << 20}.Defaults(), report: new(ntconv.Report)}
+		_, got, err := collect(newProtoReader(bufio.NewReader(bytes.NewReader(input)), formProto, d))
+		data := new(logspb.LogsData)
+		if proto.Unmarshal(input, data) != nil {
+			return
+		}
+		for _, rl := range data.ResourceLogs {
+			for _, sl := range rl.ScopeLogs {
+				if len(sl.LogRecords) > 0 {
+					if first, err := proto.Marshal(sl.LogRecords[0]); err != nil || !isOf(logs, first) {
+						return // refused, or decoded as what it merely may be
+					}
+				}
+			}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := spangen.EqualRecords(spangen.RecordsFromProto(data), got); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// FuzzJSON: no text makes the decoder panic, and records and spans that it yields pass through an event.
+func FuzzJSON(f *testing.F) {
+	for i := range 3 {
+		f.Add(spangen.JSON(spangen.LogsProto(spangen.Records().Example(i)), spangen.Style{}))
+		f.Add(spangen.JSON(spangen.Proto(spangen.Spans().Example(i)), spangen.Style{Snake: true}))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		src, err := New(bytes.NewReader(input), nil)
+		if err != nil {
+			return
+		}
+		records, spans := stored.NewDecoder(logdata.Stored, nil), stored.NewDecoder(stored.Spans, nil)
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				return
+			}
+			switch {
+			case logdata.Stored.Has(e.Type):
+				records.Decode(e)
+			case stored.Spans.Has(e.Type):
+				spans.Decode(e)
+			}
+		}
+		if n := records.Invalid() + spans.Invalid(); n > 0 {
+			t.Fatalf("%d events cannot be decoded", n)
+		}
+	})
 }
 
 // FuzzProtobuf: whatever google.golang.org/protobuf decodes is decoded to the same spans, and nothing else panics.
@@ -48,7 +123,7 @@ func FuzzProtobuf(f *testing.F) {
 		Recognize(input)
 		var report ntconv.Report
 		d := &decoder{limits: Limits{Depth: span.MaxDepth, Message: 1 << 20}.Defaults(), report: &report}
-		got, err := collect(newProtoReader(bufio.NewReader(bytes.NewReader(input)), formProto, d))
+		got, records, err := collect(newProtoReader(bufio.NewReader(bytes.NewReader(input)), formProto, d))
 		data := new(tracepb.TracesData)
 		if proto.Unmarshal(input, data) != nil {
 			return
@@ -56,14 +131,14 @@ func FuzzProtobuf(f *testing.F) {
 		for _, rs := range data.ResourceSpans {
 			for _, ss := range rs.ScopeSpans {
 				if len(ss.Spans) > 0 {
-					if first, err := proto.Marshal(ss.Spans[0]); err != nil || signalOf(first) != traces {
+					if first, err := proto.Marshal(ss.Spans[0]); err != nil || !isOf(traces, first) {
 						return // refused, or decoded as what it merely may be
 					}
 				}
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
+		if err != nil || len(records) > 0 {
+			t.Fatal(err, len(records))
 		}
 		want := spangen.FromProto(data)
 		if len(got) != len(want) {

@@ -13,24 +13,6 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// topFields are the names of the field of the outermost object, per signal.
-var topFields = [numSignals][2]string{
-	traces:   {"resourceSpans", "resource_spans"},
-	metrics:  {"resourceMetrics", "resource_metrics"},
-	logs:     {"resourceLogs", "resource_logs"},
-	profiles: {"resourceProfiles", "resource_profiles"},
-}
-
-// signalOfField returns the signal whose outermost object has a field with this name.
-func signalOfField(name string) (s signal, ok bool) {
-	for s, names := range topFields {
-		if name == names[0] || name == names[1] {
-			return signal(s), true
-		}
-	}
-	return 0, false
-}
-
 // recognizeJSON reports whether head begins with an object that has a field of OTLP.
 func recognizeJSON(head []byte) bool {
 	text := bytes.NewReader(bytes.TrimPrefix(head, byteOrderMark))
@@ -56,18 +38,20 @@ func recognizeJSON(head []byte) bool {
 	}
 }
 
-// A jsonReader reads OTLP/JSON. It holds the text of one element of resourceSpans at a time.
+// A jsonReader reads OTLP/JSON. It holds the text of one element of resourceSpans, or of the list of another signal, at a
+// time.
 type jsonReader struct {
 	*decoder
 	in     *limitedReader
 	dec    *jsontext.Decoder
 	base   int64 // offset of the decoder's first byte in the input
-	inList bool  // the decoder is inside a resourceSpans list
+	inList bool  // the decoder is inside a list of resources, such as resourceSpans
 
 	res      *span.Resource
 	sections jsonio.Elements // of scopeSpans
 	list     jsonio.Elements // of spans
 	sc       *span.Scope
+	decoded  items
 	err      error // error to return after the current element
 }
 
@@ -98,15 +82,15 @@ func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 	return j
 }
 
-// next returns the next span. At the end of the input, or after an error, it first returns the spans that precede it.
-func (j *jsonReader) next() (*span.Span, error) {
+// next returns the next item. At the end of the input, or after an error, it first returns the items that precede it.
+func (j *jsonReader) next() (item, error) {
 	for {
+		if it, ok := j.decoded.next(j.decoder, j.res, j.sc); ok {
+			return it, nil
+		}
 		if n, ok := j.list.Next(); ok {
-			j.place.span++
-			if j.spanJSON(n) {
-				j.s.Resource, j.s.Scope = j.res, j.sc
-				return &j.s, nil
-			}
+			j.place.item++
+			j.decoded.decode(j.decoder, n, true)
 			continue
 		}
 		if n, ok := j.nextSection(); ok {
@@ -114,10 +98,10 @@ func (j *jsonReader) next() (*span.Span, error) {
 			continue
 		}
 		if j.err != nil {
-			return nil, j.err
+			return item{}, j.err
 		}
 		if err := j.openGroup(); err != nil && !j.resume(err) {
-			return nil, err
+			return item{}, err
 		}
 	}
 }
@@ -151,7 +135,7 @@ func (j *jsonReader) schemaURL(value []byte) string {
 	return j.strJSON("schemaUrl")
 }
 
-// openGroup reads the next element of resourceSpans.
+// openGroup reads the next element of a list of resources.
 func (j *jsonReader) openGroup() error {
 	text, err := j.element()
 	if err != nil && text == nil {
@@ -159,45 +143,47 @@ func (j *jsonReader) openGroup() error {
 	}
 	j.err = err
 	j.place.message++
-	j.place.span = -1
+	j.place.item = -1
 	j.res = &span.Resource{Absent: true}
 	j.sections = jsonio.Elements{}
+	names := &messageNames[j.place.signal]
 	list, partial := eachField(text, func(name string, value []byte) {
-		switch name {
-		case "resource":
+		switch {
+		case name == "resource":
 			if !j.resourceJSON(j.res, value) {
 				j.corrupt("resource is not valid")
 			}
-		case "scopeSpans", "scope_spans":
+		case is(name, names.scopeFields):
 			j.sections = jsonio.ElementsOf(value)
-		case "schemaUrl", "schema_url":
+		case name == "schemaUrl", name == "schema_url":
 			j.res.SchemaURL = j.schemaURL(value)
 		default:
-			j.unknown("resourceSpans." + name)
+			j.unknown(names.fields[0] + "." + name)
 		}
 	})
-	if partial { // only scopeSpans is a list among the fields of this object
+	if partial { // only scopes are a list among the fields of this object
 		j.sections = list
 	}
 	return nil
 }
 
-// openSection decodes the scope of an element of scopeSpans and makes its spans the current list.
+// openSection decodes the scope of an element of scopeSpans or its like, and makes its items the current list.
 func (j *jsonReader) openSection(text []byte) {
 	j.sc = &span.Scope{Absent: true}
 	j.list = jsonio.Elements{}
+	names := &messageNames[j.place.signal]
 	list, partial := eachField(text, func(name string, value []byte) {
-		switch name {
-		case "scope":
+		switch {
+		case name == "scope":
 			if !j.scopeJSON(j.sc, value) {
 				j.corrupt("scope is not valid")
 			}
-		case "spans":
+		case is(name, names.elementFields):
 			j.list = jsonio.ElementsOf(value)
-		case "schemaUrl", "schema_url":
+		case name == "schemaUrl", name == "schema_url":
 			j.sc.SchemaURL = j.schemaURL(value)
 		default:
-			j.unknown("scopeSpans." + name)
+			j.unknown(names.scopeFields[0] + "." + name)
 		}
 	})
 	if partial {
@@ -205,7 +191,7 @@ func (j *jsonReader) openSection(text []byte) {
 	}
 }
 
-// element returns the text of the next element of resourceSpans, valid until the next call. If the input is truncated
+// element returns the text of the next element of a list of resources, valid until the next call. If the input is truncated
 // within an element, it returns both the incomplete text and the error.
 func (j *jsonReader) element() ([]byte, error) {
 	for {
@@ -232,7 +218,7 @@ func (j *jsonReader) element() ([]byte, error) {
 	}
 }
 
-// token processes a token outside the elements of resourceSpans.
+// token processes a token outside the elements of a list of resources.
 func (j *jsonReader) token(t jsontext.Token) error {
 	depth := j.dec.StackDepth()
 	switch kind := t.Kind(); {
@@ -249,21 +235,24 @@ func (j *jsonReader) token(t jsontext.Token) error {
 	return located(j.place.offset, jsonio.Path(j.dec.StackPointer()), fmt.Errorf("%w: want an object, got %v", ntconv.ErrCorrupt, t.Kind()))
 }
 
-// field starts reading the list resourceSpans, or skips the value of any other field.
+// field starts reading a list of resources, or skips the value of any other field.
 func (j *jsonReader) field(name string) error {
 	s, ok := signalOfField(name)
-	switch {
-	case ok && s != traces:
-		return located(j.place.offset, name, unsupported(s))
-	case !ok:
+	if !ok {
 		j.unknown(name)
+		return j.fail(j.dec.SkipValue())
+	}
+	if err := j.begin(s); err != nil {
+		return located(j.place.offset, name, err)
+	}
+	switch {
 	case j.dec.PeekKind() == '[':
 		_, err := j.dec.ReadToken()
 		j.inList = err == nil
 		return j.fail(err)
 	case j.dec.PeekKind() != 'n':
 		j.place.message++
-		j.corrupt("resourceSpans is not a list")
+		j.corrupt(messageNames[s].fields[0] + " is not a list")
 		j.place.message--
 	}
 	return j.fail(j.dec.SkipValue())
@@ -286,7 +275,7 @@ func (j *jsonReader) fail(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &limit):
-		return located(j.place.offset, fmt.Sprintf("resourceSpans %d", j.place.message+1), limit)
+		return located(j.place.offset, fmt.Sprintf("%s %d", messageNames[j.place.signal].fields[0], j.place.message+1), limit)
 	case errors.Is(err, io.ErrUnexpectedEOF), err == io.EOF:
 		return located(j.base+j.dec.InputOffset()+int64(len(j.dec.UnreadBuffer())), jsonio.Path(j.dec.StackPointer()), ntconv.ErrTruncated)
 	case errors.As(err, &syntax):

@@ -40,7 +40,17 @@ func (w *rewinder) unread(b []byte) {
 // match.
 const searchSize = 4 << 10
 
-// seek reads to the next object of traces and returns the number of bytes before it, or io.EOF. Quotation marks inside
+// beginnings are the beginnings of the outermost objects of all signals.
+var beginnings = func() (list [][]byte) {
+	for _, names := range messageNames {
+		for _, name := range names.fields {
+			list = append(list, []byte(`{"`+name+`"`))
+		}
+	}
+	return list
+}()
+
+// seek reads to the next outermost object and returns the number of bytes before it, or io.EOF. Quotation marks inside
 // JSON strings are escaped, so no string contains the beginning of such an object.
 func (w *rewinder) seek() (skipped int64, err error) {
 	buf := make([]byte, searchSize)
@@ -48,8 +58,8 @@ func (w *rewinder) seek() (skipped int64, err error) {
 		n, err := w.Read(buf[held:])
 		held += n
 		at := -1
-		for _, name := range topFields[traces] {
-			if i := bytes.Index(buf[:held], []byte(`{"`+name+`"`)); i >= 0 && (at < 0 || i < at) {
+		for _, begin := range beginnings {
+			if i := bytes.Index(buf[:held], begin); i >= 0 && (at < 0 || i < at) {
 				at = i
 			}
 		}
@@ -60,7 +70,7 @@ func (w *rewinder) seek() (skipped int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		const overlap = len(`{"resource_spans"`) - 1
+		const overlap = len(`{"resource_profiles"`) - 1
 		if cut := held - overlap; cut > 0 {
 			skipped += int64(cut)
 			held = copy(buf, buf[cut:held])
@@ -68,7 +78,7 @@ func (w *rewinder) seek() (skipped int64, err error) {
 	}
 }
 
-// resume continues after a corrupt part of the input at the next object of traces, which is usually the next line. It
+// resume continues after a corrupt part of the input at the next outermost object, which is usually the next line. It
 // returns false if there is none. It searches from the position of the error, so that no byte is decoded twice.
 func (j *jsonReader) resume(damage error) bool {
 	var at *ntconv.FormatError

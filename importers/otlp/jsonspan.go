@@ -65,7 +65,6 @@ func (d *decoder) eachJSON(f func() bool) bool {
 
 // spanJSON decodes an element of spans into d.s. It returns false and counts the span if it is invalid.
 func (d *decoder) spanJSON(text []byte) bool {
-	d.reset()
 	d.json.reset(text)
 	var ids idLengths
 	ok := true

@@ -1,31 +1,33 @@
-// Package otlp reads traces in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes an event
-// otlp/Span. Events otlp/SpanPart precede it if the span is large; see docs/otlp.md. exporters/otlp restores the spans.
+// Package otlp reads traces and logs in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes an
+// event otlp/Span, each log record an event otlp/LogRecord. Events otlp/SpanPart and otlp/LogRecordPart precede it if the
+// item is large; see docs/otlp.md. exporters/otlp restores the items.
 //
 // New recognizes the form of the input:
 //
-//   - A message: TracesData or ExportTraceServiceRequest, which have the same encoding.
+//   - A message: TracesData or ExportTraceServiceRequest, which have the same encoding, or their counterparts for logs.
 //   - Delimited messages, each preceded by its length as 4 bytes, big-endian, or as a varint. The OpenTelemetry
 //     Collector's file exporter writes the former with format: proto.
 //   - OTLP/JSON: one object, an array of objects, or a sequence of objects, usually one per line. New also accepts
 //     snake_case names, names of enum values, and base64 in the URL alphabet.
 //
-// New rejects logs, metrics and profiles with an error that names the signal and wraps ntconv.ErrUnsupported.
+// An input may have several signals, such as lines of traces and of logs. The source rejects metrics and profiles with an
+// error that names the signal and wraps ntconv.ErrUnsupported.
 //
-// The source holds one ResourceSpans message at a time, and tables of processes and threads. Events have the order of
+// The source holds one ResourceSpans or ResourceLogs message at a time, and tables of processes and threads. Events have the order of
 // the input unless Options.ByTime is set.
 //
 // # Time
 //
-// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end.
-// It is later than that in two cases: the time is before 1970, or the span is so far out of order that its event would
+// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end; it
+// is the time of a log record, or else the time at which that was observed. It is later than that in two cases: the time is before 1970, or the item is so far out of order that its event would
 // belong before a sequence point (CodeOutOfOrder). The source inserts a sequence point after 65,536 or more events. The
 // payload always contains the exact times.
 //
 // # Processes and threads
 //
 // Each distinct resource is a process. Its PID is the attribute process.pid, or the next unused number. Its name is
-// service.name or process.executable.name, its host host.name. The attributes thread.id and thread.name of a span
-// determine the thread of the event. The capture thread is synthetic: the first thread of the process whose last event
+// service.name or process.executable.name, its host host.name. The attributes thread.id and thread.name of an
+// item determine the thread of the event. The capture thread is synthetic: the first thread of the process whose last event
 // is not later.
 package otlp
 
@@ -39,8 +41,6 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/files/spool"
-	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // Options configure a source. The zero value selects the defaults.
@@ -52,16 +52,16 @@ type Options struct {
 	Report *ntconv.Report // receives the conditions that the import counts; may be nil
 }
 
-// New returns a Source over decompressed input. It reads up to the first span. Nil opts select the defaults. The Source
+// New returns a Source over decompressed input. It reads up to the first item. Nil opts select the defaults. The Source
 // is not safe for concurrent use.
 //
 // Errors of New and Next are *ntconv.FormatError with a position, unless r returned them. They wrap ntconv.ErrFormat if
-// the input is not OTLP, ntconv.ErrUnsupported if it holds another signal than traces, ntconv.ErrCorrupt,
-// ntconv.ErrLimit or ntconv.ErrTruncated. The report counts spans that are skipped because an ID is invalid or their
-// message is corrupt (CodeRowSkipped, CodeCorrupt), corrupt JSON that another object of traces follows (CodeCorrupt),
+// the input is not OTLP, ntconv.ErrUnsupported if it holds metrics or profiles, ntconv.ErrCorrupt,
+// ntconv.ErrLimit or ntconv.ErrTruncated. The report counts items that are skipped because an ID of a span is invalid or
+// their message is corrupt (CodeRowSkipped, CodeCorrupt), corrupt JSON that another object follows (CodeCorrupt),
 // fields that the model cannot represent (CodeNotCarried) and invalid UTF-8 (CodeRepaired).
 func New(r io.Reader, opts *Options) (ntconv.Source, error) {
-	s := &source{encoder: stored.NewEncoder(stored.Spans)}
+	s := &source{encoders: newEncoders()}
 	if opts != nil {
 		s.o = *opts
 	}
@@ -75,13 +75,13 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 	d := &decoder{limits: s.o.Limits, report: s.o.Report}
 	switch form := formOf(head); form {
 	case formJSON:
-		s.spans = newJSONReader(in, d)
+		s.items = newJSONReader(in, d)
 	case formNone:
 		return nil, located(0, "", fmt.Errorf("%w: want OTLP as protobuf or JSON, got % x", ntconv.ErrFormat, head[:min(8, len(head))]))
 	default:
-		s.spans = newProtoReader(in, form, d)
+		s.items = newProtoReader(in, form, d)
 	}
-	s.ahead, s.err = s.spans.next()
+	s.ahead, s.err = s.items.next()
 	if s.err != nil && s.err != io.EOF && errors.Is(s.err, ntconv.ErrUnsupported) {
 		return nil, s.err
 	}
@@ -95,62 +95,54 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 // headSize is the number of bytes of the input that New examines.
 const headSize = 64 << 10
 
-// spans decodes an input. The span that next returns is valid until the next call.
-type spans interface {
-	next() (*span.Span, error)
-}
-
 // located adds a position to an error.
 func located(offset int64, where string, err error) error {
 	return &ntconv.FormatError{Format: "otlp", Offset: offset, Where: where, Err: err}
 }
 
-// A source converts the spans of an input to events.
+// A source converts the items of an input to events.
 type source struct {
-	o       Options
-	info    ntconv.Info
-	spans   spans
-	ahead   *span.Span // the next span; nil if err is set
-	encoder *stored.Encoder[span.Span]
-	lane    *lane // capture thread of the span that encoder is encoding; nil between spans
-	owners  *owners
-	mark    ntconv.Event
-	err     error
+	o        Options
+	info     ntconv.Info
+	items    itemReader
+	ahead    item // the next item, unless err is set
+	encoders encoders
+	current  encoder // of the item whose events are being delivered; nil between items
+	lane     *lane   // its capture thread
+	owners   *owners
+	mark     ntconv.Event
+	err      error
 }
 
 // describe sets info.
 func (s *source) describe() {
-	start := int64(0)
-	if s.ahead != nil {
-		start = max(0, int64(s.ahead.Start))
-	}
-	s.info = ntconv.Info{Format: "otlp", PointerSize: 8, Clock: wallclock.Unix(start)}
+	s.info = ntconv.Info{Format: "otlp", PointerSize: 8, Clock: wallclock.Unix(max(0, s.ahead.start))}
 }
 
 func (s *source) Info() *ntconv.Info { return &s.info }
 
 func (s *source) Next() (*ntconv.Event, error) {
-	if s.lane != nil {
-		if e := s.encoder.Next(); e != nil {
+	if s.current != nil {
+		if e := s.current.Next(); e != nil {
 			s.lane.seq++
 			e.Seq = s.lane.seq
 			s.owners.events++
 			s.owners.bytes += len(e.Payload)
 			return e, nil
 		}
-		s.lane = nil
-		s.ahead, s.err = s.spans.next()
+		s.current = nil
+		s.ahead, s.err = s.items.next()
 	}
 	if s.err != nil {
 		return nil, s.err
 	}
-	if m := s.owners.markDue(s.ahead); m != nil {
+	if m := s.owners.markDue(&s.ahead); m != nil {
 		s.mark = ntconv.Event{Kind: ntconv.KindMark, CPU: ntconv.CPUUnknown, Time: s.owners.latest, Offset: -1, Mark: m}
 		return &s.mark, nil
 	}
 	like := ntconv.Event{Kind: ntconv.KindEvent, CPU: ntconv.CPUUnknown, Offset: -1}
-	s.lane = s.owners.place(s.ahead, &like)
-	s.encoder.Encode(s.ahead, &like)
+	s.lane = s.owners.place(&s.ahead, &like)
+	s.current = s.encoders.encode(&s.ahead, &like)
 	return s.Next()
 }
 

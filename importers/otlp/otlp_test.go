@@ -57,6 +57,9 @@ func drain(src ntconv.Source) (spans []*span.Span, err error) {
 			return spans, fmt.Errorf("event %d of a thread at %d after one at %d and a mark at %d", e.Seq, e.Time, last[e.Capture], barrier)
 		}
 		last[e.Capture], seq[e.Capture] = e.Time, e.Seq
+		if !stored.Spans.Has(e.Type) {
+			continue
+		}
 		if s, ok := d.Decode(e); ok {
 			spans = append(spans, spangen.Clone(s))
 		}

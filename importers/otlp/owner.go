@@ -9,10 +9,10 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// owners assigns processes, threads and capture threads to spans, and decides when a sequence point is due.
+// owners assigns processes, threads and capture threads to items, and decides when a sequence point is due.
 type owners struct {
 	report *ntconv.Report
-	// last is the process of lastResource, a cache by pointer: the spans of a message share their resource.
+	// last is the process of lastResource, a cache by pointer: the items of a message share their resource.
 	lastResource *span.Resource
 	last         *process
 
@@ -20,7 +20,7 @@ type owners struct {
 	list      []*process
 	pids      map[string]*owner.Numbers // by host, because PIDs are unique per host
 	nextPID   uint64                    // a PID that a resource without one may get on any host, at least 1
-	threads   int                       // that spans state; spans of further threads have no thread
+	threads   int                       // that items state; items of further threads have no thread
 
 	latest ntconv.Ticks // time of the latest event
 	floor  ntconv.Ticks // time of the latest sequence point; later events must not be earlier
@@ -46,26 +46,22 @@ type lane struct {
 	seq    uint32 // of the last event
 }
 
-// place sets the time, thread and capture thread of the events of a span, and returns their capture thread.
-func (o *owners) place(s *span.Span, e *ntconv.Event) *lane {
-	if s.Resource != o.lastResource || o.last == nil {
-		o.lastResource, o.last = s.Resource, o.process(s.Resource)
+// place sets the time, thread and capture thread of the events of an item, and returns their capture thread.
+func (o *owners) place(it *item, e *ntconv.Event) *lane {
+	if it.resource != o.lastResource || o.last == nil {
+		o.lastResource, o.last = it.resource, o.process(it.resource)
 	}
-	end := int64(s.End)
-	if end == 0 {
-		end = int64(s.Start)
-	}
-	e.Time = max(ntconv.Ticks(end), 0)
+	e.Time = max(ntconv.Ticks(it.time), 0)
 	p := o.last
 	l := p.lane(max(e.Time, o.floor))
 	if at := max(l.last, o.floor); e.Time < at {
-		o.report.Note(ntconv.CodeOutOfOrder, 1, -1, "spans that are much out of order: their events are later, their payloads exact")
+		o.report.Note(ntconv.CodeOutOfOrder, 1, -1, "items that are much out of order: their events are later, their payloads exact")
 		e.Time = at
 	}
 	l.last = e.Time
 	o.latest = max(o.latest, e.Time)
 	e.Capture = l.thread
-	e.Thread = o.thread(p, s.Attributes)
+	e.Thread = o.thread(p, it.attributes)
 	if e.Thread == nil {
 		e.Thread = l.thread
 	}
@@ -166,12 +162,12 @@ func text(r *span.Resource, key string) (s string) {
 	return s
 }
 
-// markDue returns a sequence point to insert before s, or nil. One is due when enough events have passed since the
-// last. Producers group the spans of a message by scope, so spans are out of order within a message, but messages are
+// markDue returns a sequence point to insert before it, or nil. One is due when enough events have passed since
+// the last. Producers group the items of a message by scope, so items are out of order within a message, but messages are
 // usually in order: markDue prefers a position between messages.
-func (o *owners) markDue(s *span.Span) *ntconv.Mark {
+func (o *owners) markDue(it *item) *ntconv.Mark {
 	due := func(windows int) bool { return o.events >= windows*windowEvents || o.bytes >= windows*windowBytes }
-	if !due(1) || s.Resource == o.lastResource && !due(2) {
+	if !due(1) || it.resource == o.lastResource && !due(2) {
 		return nil
 	}
 	o.events, o.bytes, o.floor = 0, 0, o.latest

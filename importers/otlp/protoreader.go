@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A protoReader reads protobuf in any form. It holds one ResourceSpans message at a time.
+// A protoReader reads protobuf in any form. It holds one message of a resource, such as ResourceSpans, at a time.
 type protoReader struct {
 	*decoder
 	in     *bufio.Reader
@@ -21,15 +21,16 @@ type protoReader struct {
 	rest   int64 // remaining bytes of the current delimited message
 	frames int
 
-	group    []byte // the current ResourceSpans message
+	group    []byte // the current message of a resource
 	res      *span.Resource
-	sections []section // its ScopeSpans
+	sections []section // its messages of scopes, such as ScopeSpans
 	section  *message  // the current one of sections; nil if there is none
 	sc       *span.Scope
+	decoded  items
 	err      error // error to return after the group
 }
 
-// A section is the range of a ScopeSpans message within a ResourceSpans message.
+// A section is the range of the message of a scope within that of a resource.
 type section struct{ from, to int }
 
 func newProtoReader(in *bufio.Reader, f form, d *decoder) *protoReader {
@@ -37,9 +38,12 @@ func newProtoReader(in *bufio.Reader, f form, d *decoder) *protoReader {
 	return &protoReader{decoder: d, in: in, form: f}
 }
 
-// next returns the next span. At the end of the input, or after an error, it first returns the spans that precede it.
-func (p *protoReader) next() (*span.Span, error) {
+// next returns the next item. At the end of the input, or after an error, it first returns the items that precede it.
+func (p *protoReader) next() (item, error) {
 	for {
+		if it, ok := p.decoded.next(p.decoder, p.res, p.sc); ok {
+			return it, nil
+		}
 		for p.section != nil {
 			if !p.section.next() {
 				p.endSection()
@@ -48,40 +52,43 @@ func (p *protoReader) next() (*span.Span, error) {
 			if !p.section.is(2, lenType) {
 				continue // openSection has read it
 			}
-			p.place.span++
-			if p.decoder.span(p.section.bytes()) {
-				p.s.Resource, p.s.Scope = p.res, p.sc
-				return &p.s, nil
+			p.place.item++
+			p.decoded.decode(p.decoder, p.section.bytes(), false)
+			if p.decoded.left > 0 {
+				break
 			}
+		}
+		if p.decoded.left > 0 {
+			continue
 		}
 		switch {
 		case len(p.sections) > 0:
 			if err := p.openSection(p.sections[0]); err != nil {
-				return nil, err
+				return item{}, err
 			}
 			p.sections = p.sections[1:]
 			continue
 		case p.err != nil:
-			return nil, p.err
+			return item{}, p.err
 		}
 		p.openGroup()
 	}
 }
 
-// endSection counts a corrupt ScopeSpans message, except the last one of truncated input.
+// endSection counts a corrupt message of a scope, except the last one of truncated input.
 func (p *protoReader) endSection() {
 	if p.section.corrupt && (p.err == nil || len(p.sections) > 0) {
-		p.corrupt("ScopeSpans is not a valid message")
+		p.corrupt(messageNames[p.place.signal].scopes + " is not a valid message")
 	}
 	p.section = nil
 }
 
-// openGroup reads the next ResourceSpans message and decodes what its spans share. If the input is truncated, it sets
+// openGroup reads the next message of a resource and decodes what its items share. If the input is truncated, it sets
 // err and keeps the incomplete message.
 func (p *protoReader) openGroup() {
 	p.group, p.err = p.read(p.group[:0])
 	p.place.message++
-	p.place.span = -1
+	p.place.item = -1
 	p.res = &span.Resource{Absent: true}
 	p.sections = p.sections[:0]
 	m := message{b: p.group, end: len(p.group)}
@@ -96,14 +103,14 @@ func (p *protoReader) openGroup() {
 		case m.is(3, lenType):
 			p.res.SchemaURL = p.valid(string(m.bytes()))
 		default:
-			p.unknownField("ResourceSpans", &m)
+			p.unknownField(messageNames[p.place.signal].resources, &m)
 		}
 	}
 	switch {
 	case !m.corrupt:
 	case p.err == nil:
-		p.corrupt("ResourceSpans is not a valid message")
-	default: // the last field is truncated; it may be a ScopeSpans with complete spans
+		p.corrupt(messageNames[p.place.signal].resources + " is not a valid message")
+	default: // the last field is truncated; it may be a scope with complete items
 		num, typ, n := protowire.ConsumeTag(p.group[m.start:])
 		if _, size := protowire.ConsumeVarint(p.group[m.start+max(n, 0):]); n > 0 && num == 2 && typ == lenType &&
 			size > 0 {
@@ -112,11 +119,17 @@ func (p *protoReader) openGroup() {
 	}
 }
 
-// openSection decodes the scope of a ScopeSpans message and makes the message the current section.
+// openSection decodes the scope of a message of a scope and makes the message the current section.
 func (p *protoReader) openSection(s section) error {
 	p.sc = &span.Scope{Absent: true}
+	sig, known := p.signalIn(s)
+	if !known {
+		sig = p.place.signal
+	}
+	if err := p.begin(sig); err != nil {
+		return located(p.place.offset, fmt.Sprintf("message %d", p.place.message), err)
+	}
 	m := message{b: p.group, pos: s.from, end: s.to}
-	first := true
 	for m.next() {
 		switch {
 		case m.is(1, lenType):
@@ -124,23 +137,30 @@ func (p *protoReader) openSection(s section) error {
 				p.corrupt("InstrumentationScope is not a valid message")
 			}
 		case m.is(2, lenType):
-			if first {
-				first = false
-				if sig := signalOf(m.bytes()); sig != traces {
-					return located(p.place.offset, fmt.Sprintf("message %d", p.place.message), unsupported(sig))
-				}
-			}
 		case m.is(3, lenType):
 			p.sc.SchemaURL = p.valid(string(m.bytes()))
 		default:
-			p.unknownField("ScopeSpans", &m)
+			p.unknownField(messageNames[p.place.signal].scopes, &m)
 		}
 	}
 	p.section = &message{b: p.group, pos: s.from, end: s.to}
 	return nil
 }
 
-// read appends the next ResourceSpans message to dst. If it fails, it appends the part that it has read.
+// signalIn returns the signal of the first item of a section that is not empty. Without one, items have the signal of
+// the preceding section.
+func (p *protoReader) signalIn(s section) (sig signal, ok bool) {
+	for m := (message{b: p.group, pos: s.from, end: s.to}); m.next(); {
+		if m.is(2, lenType) {
+			if sig, ok = signalOf(m.bytes()); ok {
+				return sig, true
+			}
+		}
+	}
+	return traces, false
+}
+
+// read appends the next message of a resource to dst. If it fails, it appends the part that it has read.
 func (p *protoReader) read(dst []byte) ([]byte, error) {
 	for {
 		if p.form != formProto && p.rest == 0 {

@@ -22,7 +22,6 @@ func (d *decoder) unknownField(name string, m *message) {
 
 // span decodes a Span (trace.proto) into d.s. It returns false and counts the span if it is invalid.
 func (d *decoder) span(b []byte) bool {
-	d.reset()
 	m := newMessage(b)
 	var ids idLengths
 	s := &d.s

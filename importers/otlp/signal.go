@@ -21,10 +21,49 @@ const (
 
 var signalNames = [numSignals]string{"traces", "metrics", "logs", "profiles"}
 
-// unsupported returns the error for a signal other than traces.
+// unsupported returns the error for a signal that has no elementReader.
 func unsupported(s signal) error {
-	return fmt.Errorf("%w: OTLP %s; only traces are supported", ntconv.ErrUnsupported, signalNames[s])
+	return fmt.Errorf("%w: OTLP %s; traces and logs are supported", ntconv.ErrUnsupported, signalNames[s])
 }
+
+// messageNames are the names of the messages of a signal and of their fields in OTLP/JSON.
+var messageNames = [numSignals]struct {
+	resources, scopes string    // messages
+	fields            [2]string // of the outermost object
+	scopeFields       [2]string // of an element of it
+	elementFields     [2]string // of an element of that
+	element           string    // for display
+}{
+	traces: {
+		"ResourceSpans", "ScopeSpans", [2]string{"resourceSpans", "resource_spans"}, [2]string{"scopeSpans", "scope_spans"},
+		[2]string{"spans", "spans"}, "span",
+	},
+	metrics: {
+		"ResourceMetrics", "ScopeMetrics", [2]string{"resourceMetrics", "resource_metrics"}, [2]string{"scopeMetrics", "scope_metrics"},
+		[2]string{"metrics", "metrics"}, "metric",
+	},
+	logs: {
+		"ResourceLogs", "ScopeLogs", [2]string{"resourceLogs", "resource_logs"}, [2]string{"scopeLogs", "scope_logs"},
+		[2]string{"logRecords", "log_records"}, "log record",
+	},
+	profiles: {
+		"ResourceProfiles", "ScopeProfiles", [2]string{"resourceProfiles", "resource_profiles"}, [2]string{"scopeProfiles", "scope_profiles"},
+		[2]string{"profiles", "profiles"}, "profile",
+	},
+}
+
+// signalOfField returns the signal whose outermost object has a field with this name.
+func signalOfField(name string) (s signal, ok bool) {
+	for s := range messageNames {
+		if is(name, messageNames[s].fields) {
+			return signal(s), true
+		}
+	}
+	return 0, false
+}
+
+// is reports whether name is one of the two names of a field: in OTLP/JSON, and in the definition of the message.
+func is(name string, names [2]string) bool { return name == names[0] || name == names[1] }
 
 // none is the wire type of field numbers that a message does not use.
 const none = protowire.Type(-1)
@@ -40,8 +79,9 @@ var itemFields = [numSignals][]protowire.Type{
 
 // signalOf returns the signal of an item. The wire types of its fields decide if possible: every span with a kind or a
 // time, every log record with a time and every profile with a time has a field that no other item has. Otherwise the
-// contents decide (see confirmed). An ambiguous item is treated as a span.
-func signalOf(item []byte) signal {
+// contents decide (see confirmed). An item without a name and without the IDs of a span may only be a log record. ok is
+// false for an item that is empty or corrupt, which could be any.
+func signalOf(item []byte) (s signal, ok bool) {
 	possible := [numSignals]bool{true, true, true, true}
 	ids := true // field lengths are those of a span's IDs
 	m := message{b: item, end: len(item)}
@@ -52,12 +92,18 @@ func signalOf(item []byte) signal {
 		}
 		ids = ids && !(m.is(1, lenType) && m.to-m.from != 16 || m.is(2, lenType) && m.to-m.from != 8)
 	}
+	switch {
+	case m.corrupt:
+		return traces, false
+	case possible[logs]: // spans with IDs, metrics and profiles have other types of fields 1 and 2
+		return logs, len(item) > 0
+	}
 	for s := metrics; s < numSignals; s++ {
 		if possible[s] && (!possible[traces] || confirmed(s, item, ids)) {
-			return s
+			return s, true
 		}
 	}
-	return traces
+	return traces, true
 }
 
 // confirmed reports whether an item that could be a span by its wire types belongs to signal s.
@@ -81,8 +127,6 @@ func confirmed(s signal, item []byte, ids bool) bool {
 			if sub := m.sub(); hasField(&sub, 1, varint) || hasField(&sub, 2, varint) {
 				return true
 			}
-		case s == logs && m.is(5, lenType) && !ids:
-			return false
 		}
 	}
 	return false

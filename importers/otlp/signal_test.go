@@ -75,7 +75,9 @@ func TestSignals(t *testing.T) {
 		{"profiles", profile(bytesField(1, []byte{8, 1, 16, 2}), protowire.AppendFixed64(protowire.AppendTag(nil, 3, protowire.Fixed64Type), 1))},
 		{"profiles", profile(bytesField(1, []byte{8, 1, 16, 2}), bytesField(2, []byte{8, 1}), protowire.AppendVarint(protowire.AppendTag(nil, 6, protowire.VarintType), 1))},
 		{"metrics", []byte(`{"resourceMetrics":[]}`)},
-		{"logs", []byte(`{"x":[{"resourceSpans":1}],"resource_logs":[{}]}`)},
+		{"logs", marshal(t, oneLog(&logspb.LogRecord{Body: text}))},
+		{"logs", marshal(t, oneLog(&logspb.LogRecord{EventName: "sixteen.letters."}))},
+		{"logs", []byte(`{"x":[{"resourceSpans":1}],"resource_logs":[{"scope_logs":[{"log_records":[{}]}]}]}`)},
 		{"profiles", []byte(`[{"resourceProfiles":[]}]`)},
 	}
 	for i, test := range tests {
@@ -84,8 +86,14 @@ func TestSignals(t *testing.T) {
 			forms = append(forms, delimited(test.input), varintDelimited(test.input))
 		}
 		for _, input := range forms {
-			_, err := otlp.New(bytes.NewReader(input), nil)
-			if !errors.Is(err, ntconv.ErrUnsupported) || !strings.Contains(err.Error(), "OTLP "+test.signal+"; only traces") {
+			src, err := otlp.New(bytes.NewReader(input), nil)
+			if test.signal == "logs" {
+				if records, err := recordsOf(src, err); err != nil || len(records) != 1 {
+					t.Errorf("%d: %d log records, %v", i, len(records), err)
+				}
+				continue
+			}
+			if !errors.Is(err, ntconv.ErrUnsupported) || !strings.Contains(err.Error(), "OTLP "+test.signal+"; traces and logs") {
 				t.Errorf("%d: want refusal of %s, got %v", i, test.signal, err)
 			}
 		}

@@ -40,6 +40,7 @@ func All() []Table {
 		{"samples", "Samples of profiles with their weights.", reflect.TypeFor[Sample](), "ts_ns"},
 		{"spans", "Spans.", reflect.TypeFor[Span](), "ts_ns"},
 		{"intervals", "Intervals of the runtime: garbage collections, compilations, waits.", reflect.TypeFor[Interval](), "ts_ns"},
+		{"logs", "Log records: messages of Microsoft.Extensions.Logging, and imported records.", reflect.TypeFor[Log](), "ts_ns"},
 		{"counters", "Values of counters and instruments.", reflect.TypeFor[Counter](), "ts_ns"},
 	}
 }

@@ -45,6 +45,25 @@ type Interval struct {
 	Attributes    map[string]string `parquet:"attributes" doc:"data of the events, named as by ntconv to otlp"`
 }
 
+// A Log is a row of the table logs: a log record.
+type Log struct {
+	TS             int64             `parquet:"ts,timestamp(microsecond)" doc:"time in UTC, rounded down to microseconds"`
+	TSNanos        int64             `parquet:"ts_ns" doc:"time in nanoseconds since 1970-01-01 UTC, exact"`
+	Severity       string            `parquet:"severity,dict,optional" doc:"level as the program names it, such as Warning"`
+	SeverityNumber int32             `parquet:"severity_number,dict" doc:"1 trace, 5 debug, 9 info, 13 warn, 17 error, 21 fatal, 0 unknown"`
+	Scope          string            `parquet:"scope,dict,optional" doc:"category of the logger, or provider of the event"`
+	EventName      string            `parquet:"event_name,dict,optional" doc:"name of the event ID, or of the event"`
+	Message        string            `parquet:"message,optional" doc:"body as text; JSON if it is a list or an object"`
+	ProcessID      int32             `parquet:"process_id,dict" ref:"processes" doc:"process, 0 if unknown"`
+	PID            int64             `parquet:"pid,dict" doc:"process ID of the operating system, 0 if unknown"`
+	ThreadID       int32             `parquet:"thread_id,dict,optional" ref:"threads" doc:"thread that logged it"`
+	TID            int64             `parquet:"tid,dict" doc:"thread ID of the operating system, -1 if unknown"`
+	TraceID        string            `parquet:"trace_id,dict,optional" bloom:"yes" doc:"trace ID of the span that was active"`
+	SpanID         string            `parquet:"span_id,dict,optional" bloom:"yes" doc:"span ID of the span that was active"`
+	Attributes     map[string]string `parquet:"attributes" doc:"arguments, template ({OriginalFormat}), exception and scopes, values as strings"`
+	Resource       map[string]string `parquet:"resource" doc:"attributes of the resource of an imported record, values as strings"`
+}
+
 // A Counter is a row of the table counters: a value of an event counter or of an instrument.
 type Counter struct {
 	EventID      int64             `parquet:"event_id,delta" ref:"events" doc:"event that holds the value"`

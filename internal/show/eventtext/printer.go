@@ -33,6 +33,7 @@ type Printer struct {
 	frames []ntconv.Frame // buffer of framesOf
 
 	encoder payload.Encoder
+	record  recordText
 
 	start, end int   // offsets in dst of the current line: its first byte, and the maximum length of dst
 	err        error // set if the current line is too long
@@ -47,6 +48,8 @@ type typeText struct {
 	json []byte // "provider":"...","id":1
 	name []byte // "event":"..."
 	text []byte // provider/name, safe for a terminal
+
+	record bool // events are log records, or scopes around them
 }
 
 // New returns a Printer for the events of a source with the given clock.
@@ -97,6 +100,7 @@ func (p *Printer) typeOf(e *ntconv.Event) *typeText {
 	t := p.types[s]
 	if t == nil {
 		t = newTypeText(s)
+		t.record = isRecord(e.Type)
 		p.types[s] = t
 	}
 	p.last = t

@@ -13,7 +13,8 @@ import (
 )
 
 // AppendText appends an event as a human-readable line and returns the extended slice: seconds since the clock's Tick,
-// process/thread, CPU number, provider/name, fields and labels. Options.Hex, CRC and Stacks add lines that begin with
+// process/thread, CPU number, provider/name, fields and labels. A log record has its severity, category and message in
+// place of the fields with them. Options.Hex, CRC and Stacks add lines that begin with
 // spaces. The line contains no characters that a terminal could interpret. Losses and sequence points have a line too;
 // AppendText ignores events of other kinds. It borrows the event. Check Err before you use the line.
 func (p *Printer) AppendText(dst []byte, e *ntconv.Event) []byte {
@@ -44,8 +45,12 @@ func (p *Printer) appendEventText(dst []byte, e *ntconv.Event) []byte {
 	}
 	t := p.typeOf(e)
 	dst = append(dst, t.text...)
+	hasRecord := false
+	if t.record {
+		dst, hasRecord = p.appendRecord(dst, e)
+	}
 	for f, v := range t.Values(e) {
-		if v.Kind() == ntconv.ValueNull {
+		if v.Kind() == ntconv.ValueNull || hasRecord && isShown(f.Name) {
 			continue
 		}
 		if p.full(dst) {

@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/fields"
+	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -32,6 +33,7 @@ type Reader struct {
 	roles  map[*ntconv.Type]*role
 	last   *role
 	fields *fields.Reader
+	stored *stored.Decoder[Record]
 	values [maxFields]ntconv.Value
 	buf    []byte
 	json   []byte // not buf, which the conversion of its members uses
@@ -59,6 +61,7 @@ func NewReader(info *ntconv.Info, emit func(*Record), o *Options) *Reader {
 		r.o = *o
 	}
 	r.fields = fields.NewReader(r.o.Report)
+	r.stored = stored.NewDecoder(Stored, r.o.Report)
 	return r
 }
 
@@ -72,6 +75,7 @@ const (
 	formJSON                // MessageJson
 	formBegin               // ActivityStart and ActivityJsonStart: a scope begins
 	formEnd                 // ActivityStop and ActivityJsonStop
+	formStored              // LogRecord and LogRecordPart of an import
 	formNone                // not a record
 )
 
@@ -132,6 +136,8 @@ func (r *Reader) Add(e *ntconv.Event) {
 	}
 	switch o.form {
 	case formNone:
+	case formStored:
+		r.imported(e)
 	case formOther:
 		r.other(e)
 	case formBegin, formEnd:
@@ -147,7 +153,9 @@ func (r *Reader) roleOf(e *ntconv.Event) *role {
 	if o == nil {
 		o = &role{typ: e.Type, form: formNone}
 		s := r.table.Of(e)
-		if s.Provider == clr.Logging {
+		if Stored.Has(e.Type) {
+			o.form = formStored
+		} else if s.Provider == clr.Logging {
 			if f, ok := forms[s.Name]; ok {
 				o.form, o.json = f, s.Name == "ActivityJsonStart"
 				o.read, _ = s.Project(fieldNames[:]...)
@@ -162,6 +170,12 @@ func (r *Reader) roleOf(e *ntconv.Event) *role {
 
 // Finish passes the records that wait for other forms to emit. Call it after the last event.
 func (r *Reader) Finish() {
+	r.stored.Finish()
+	r.Flush()
+}
+
+// Flush passes the records that wait for other forms to emit, which become records of their own if they follow.
+func (r *Reader) Flush() {
 	for len(r.queue) > 0 {
 		r.complete(r.queue[0])
 	}

@@ -19,6 +19,10 @@
 //
 // Events of chosen providers are records whose scope is the provider and whose event name is that of the event. Their
 // fields are attributes. The body is a field called message, or else the name of the event.
+//
+// # Imported records
+//
+// Records that importers/otlp has stored in the trace (Stored) are passed on as they are.
 package logs
 
 import (

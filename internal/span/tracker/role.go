@@ -114,7 +114,7 @@ func (t *Tracker) useOf(r *role) use {
 	switch {
 	case stored.Spans.Has(r.typ):
 		return useIf(sources&operation.Imported != 0, useImported, useNever)
-	case provider == ownProvider:
+	case provider == ownProvider, provider == stored.Provider: // other signals have the labels of spans, too
 		return useNever
 	case provider == diagsource.Provider:
 		return useIf(sources&operation.Activities != 0, useActivity, useNone)

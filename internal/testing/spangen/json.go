@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
@@ -23,7 +23,7 @@ type Style struct {
 }
 
 // JSON returns a message as OTLP/JSON, encoded by encoding/json.
-func JSON(data *tracepb.TracesData, s Style) []byte {
+func JSON(data proto.Message, s Style) []byte {
 	object := s.message(data.ProtoReflect())
 	b, err := json.Marshal(object)
 	if s.Indent != "" {
@@ -45,7 +45,7 @@ func (s Style) message(m protoreflect.Message) map[string]any {
 		}
 		switch v := m.Get(f); {
 		case !m.Has(f):
-			// Traces have no dictionary of strings.
+			// Only profiles have a dictionary of strings.
 			if s.Nulls && f.ContainingOneof() == nil && !strings.HasSuffix(name, "ndex") {
 				out[name] = nil
 			}

@@ -114,14 +114,9 @@ func anyValue(v span.Value) *commonpb.AnyValue {
 // FromProto is the inverse of Proto. It returns the spans of a message in order and omits spans without valid IDs.
 func FromProto(data *tracepb.TracesData) (spans []*span.Span) {
 	for _, rs := range data.ResourceSpans {
-		r := fromResource(rs)
+		r := resourceFrom(rs.Resource, rs.SchemaUrl)
 		for _, ss := range rs.ScopeSpans {
-			s := &span.Scope{SchemaURL: ss.SchemaUrl, Absent: ss.Scope == nil}
-			if p := ss.Scope; p != nil {
-				s.Name, s.Version, s.Attributes, s.DroppedAttributes = p.Name, p.Version, fromKeyValues(
-					p.Attributes,
-				), p.DroppedAttributesCount
-			}
+			s := scopeFrom(ss.Scope, ss.SchemaUrl)
 			for _, p := range ss.Spans {
 				if one := fromSpan(p); one != nil {
 					one.Resource, one.Scope = r, s
@@ -133,9 +128,9 @@ func FromProto(data *tracepb.TracesData) (spans []*span.Span) {
 	return spans
 }
 
-func fromResource(rs *tracepb.ResourceSpans) *span.Resource {
-	r := &span.Resource{SchemaURL: rs.SchemaUrl, Absent: rs.Resource == nil}
-	if p := rs.Resource; p != nil {
+func resourceFrom(p *resourcepb.Resource, url string) *span.Resource {
+	r := &span.Resource{SchemaURL: url, Absent: p == nil}
+	if p != nil {
 		r.Attributes, r.DroppedAttributes = fromKeyValues(p.Attributes), p.DroppedAttributesCount
 		for _, e := range p.EntityRefs {
 			r.Entities = append(
