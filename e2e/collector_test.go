@@ -77,10 +77,11 @@ func buildCollector() (p program) {
 	return p
 }
 
-// A collector is a running OpenTelemetry Collector that writes received spans and log records to files.
+// A collector is a running OpenTelemetry Collector that writes what it receives to files.
 type collector struct {
 	grpc, http string // URLs
-	file, logs string // what was received
+	// What was received.
+	file, logs, metrics string
 	config     string
 	dir        string
 	cmd        *exec.Cmd
@@ -101,7 +102,7 @@ func newCollector(t *testing.T, settings ...string) *collector {
 		t.Fatal(p.err)
 	}
 	c := &collector{dir: t.TempDir()}
-	c.file, c.logs = filepath.Join(c.dir, "spans.jsonl"), filepath.Join(c.dir, "logs.jsonl")
+	c.file, c.logs, c.metrics = filepath.Join(c.dir, "spans.jsonl"), filepath.Join(c.dir, "logs.jsonl"), filepath.Join(c.dir, "metrics.jsonl")
 	c.config = filepath.Join(c.dir, "config.yaml")
 	remote, web := freePort(t), freePort(t)
 	scheme := "http://"
@@ -121,12 +122,17 @@ func newCollector(t *testing.T, settings ...string) *collector {
     path: %s
     append: true
     flush_interval: 50ms
+  file/metrics:
+    path: %s
+    append: true
+    flush_interval: 50ms
 service:
   telemetry: {metrics: {level: none}}
   pipelines:
     traces: {receivers: [otlp], exporters: [file]}
     logs: {receivers: [otlp], exporters: [file/logs]}
-`, c.file, c.logs)
+    metrics: {receivers: [otlp], exporters: [file/metrics]}
+`, c.file, c.logs, c.metrics)
 	must(t, os.WriteFile(c.config, []byte(config), 0o600))
 	c.start(t)
 	t.Cleanup(func() { c.kill() })

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/metrics"
 )
 
 // A batch is a list of items of one signal that are sent together. Only one goroutine uses it at a time: the Sink fills
@@ -174,6 +175,7 @@ type table struct {
 	encoder   // scratch
 	resources interned[span.Resource]
 	scopes    interned[span.Scope]
+	metrics   map[metrics.Metric]metricEnvelope
 	added     ntconv.Attrs // added to all resources of imported spans
 }
 
@@ -188,12 +190,13 @@ type interned[T any] struct {
 
 // full reports whether the table is large and trim is due.
 func (t *table) full() bool {
-	return len(t.resources.byPointer)+len(t.scopes.byPointer) > maxInterned || t.resources.bytes+t.scopes.bytes > maxInternedBytes
+	return len(t.resources.byPointer)+len(t.scopes.byPointer) > maxInterned || len(t.metrics) > maxInterned || t.resources.bytes+t.scopes.bytes > maxInternedBytes
 }
 
 // trim empties the table. Call it only between batches, because the envelopes of a batch are compared by pointer.
 func (t *table) trim() {
 	t.resources, t.scopes = interned[span.Resource]{}, interned[span.Scope]{}
+	clear(t.metrics)
 }
 
 // resourceOf returns the envelope of an imported resource, with the attributes of Options.ImportedResource.

@@ -33,9 +33,19 @@ const (
 	jsonBool
 	jsonNumber // integers of 32 bits and enumerations
 	jsonInt    // int64 as a string
-	jsonNanos  // fixed64 as a string
+	jsonNanos  // fixed64 as a string, unsigned
 	jsonDouble
 	jsonTraces
+	jsonMetrics
+	jsonResourceMetrics
+	jsonScopeMetrics
+	jsonMetric
+	jsonGauge
+	jsonSum
+	jsonSummary
+	jsonNumberPoint
+	jsonSummaryPoint
+	jsonQuantile
 	jsonLogs
 	jsonResourceLogs
 	jsonScopeLogs
@@ -64,6 +74,25 @@ type jsonField struct {
 
 // jsonFields are the fields of each message by their numbers.
 var jsonFields = [...][]jsonField{
+	jsonMetrics:         {1: {`"resourceMetrics":`, jsonResourceMetrics, true}},
+	jsonResourceMetrics: {1: {`"resource":`, jsonResource, false}, {`"scopeMetrics":`, jsonScopeMetrics, true}, {`"schemaUrl":`, jsonText, false}},
+	jsonScopeMetrics:    {1: {`"scope":`, jsonScope, false}, {`"metrics":`, jsonMetric, true}, {`"schemaUrl":`, jsonText, false}},
+	jsonMetric: {
+		1: {`"name":`, jsonText, false}, {`"description":`, jsonText, false}, {`"unit":`, jsonText, false},
+		5: {`"gauge":`, jsonGauge, false}, 7: {`"sum":`, jsonSum, false}, 11: {`"summary":`, jsonSummary, false}, {`"metadata":`, jsonAttribute, true},
+	},
+	jsonGauge:   {1: {`"dataPoints":`, jsonNumberPoint, true}},
+	jsonSum:     {1: {`"dataPoints":`, jsonNumberPoint, true}, {`"aggregationTemporality":`, jsonNumber, false}, {`"isMonotonic":`, jsonBool, false}},
+	jsonSummary: {1: {`"dataPoints":`, jsonSummaryPoint, true}},
+	jsonNumberPoint: {
+		2: {`"startTimeUnixNano":`, jsonNanos, false}, {`"timeUnixNano":`, jsonNanos, false}, {`"asDouble":`, jsonDouble, false},
+		6: {`"asInt":`, jsonInt, false}, {`"attributes":`, jsonAttribute, true},
+	},
+	jsonSummaryPoint: {
+		2: {`"startTimeUnixNano":`, jsonNanos, false}, {`"timeUnixNano":`, jsonNanos, false}, {`"count":`, jsonNanos, false},
+		{`"sum":`, jsonDouble, false}, {`"quantileValues":`, jsonQuantile, true}, {`"attributes":`, jsonAttribute, true},
+	},
+	jsonQuantile:     {1: {`"quantile":`, jsonDouble, false}, {`"value":`, jsonDouble, false}},
 	jsonLogs:         {1: {`"resourceLogs":`, jsonResourceLogs, true}},
 	jsonResourceLogs: {1: {`"resource":`, jsonResource, false}, {`"scopeLogs":`, jsonScopeLogs, true}, {`"schemaUrl":`, jsonText, false}},
 	jsonScopeLogs:    {1: {`"scope":`, jsonScope, false}, {`"logRecords":`, jsonRecord, true}, {`"schemaUrl":`, jsonText, false}},
@@ -112,7 +141,7 @@ var jsonFields = [...][]jsonField{
 }
 
 // jsonRequests are the requests of each signal.
-var jsonRequests = [NumSignals]jsonType{Traces: jsonTraces, Logs: jsonLogs}
+var jsonRequests = [NumSignals]jsonType{Traces: jsonTraces, Logs: jsonLogs, Metrics: jsonMetrics}
 
 // Numbers of fields of a span: its flags have the highest number, but come before its name in JSON.
 const (

@@ -23,7 +23,7 @@ func (s *Sink) addRecord(r *logs.Record) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.put(Logs, origin{r.Resource, r.Process, r.Scope}, func(e *encoder) { e.record(r) })
+	s.put(Logs, origin{resource: r.Resource, process: r.Process, scope: r.Scope}, func(e *encoder) { e.record(r) })
 }
 
 // record appends a log record as an element of a ScopeLogs message (logs.proto).

@@ -104,6 +104,9 @@ type Options struct {
 	// sampled, for which no data was requested, or that have no source.
 	OmitNotRecorded bool
 
+	// SemanticMetrics gives the event counters of the runtime the names and units of OpenTelemetry's semantic conventions,
+	// such as dotnet.gc.collections, instead of their own.
+	SemanticMetrics bool
 	// LogProviders, if not nil, selects the providers whose events become log records, in addition to the messages of
 	// Microsoft.Extensions.Logging.
 	LogProviders func(provider string) bool

@@ -30,6 +30,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/logs"
+	"github.com/ntconv/ntconv/internal/span/metrics"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 )
 
@@ -55,7 +56,8 @@ type Sink struct {
 	namer    ntconv.Namer
 	uploader Uploader // nil for a file
 	tracker  *tracker.Tracker
-	logs     *logs.Reader // nil if log records are not written
+	logs     *logs.Reader    // nil if log records are not written
+	metrics  *metrics.Reader // nil if data points are not written
 	delivery *delivery
 	omitted  int64 // spans omitted by OmitNotRecorded
 	closed   bool
@@ -126,7 +128,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s.o.setDefaults()
 	s.table.added = s.o.ImportedResource
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
-	s.logs = s.newLogs(info)
+	s.logs, s.metrics = s.newLogs(info), s.newMetrics(info)
 	return s
 }
 
@@ -144,6 +146,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	s.tracker.Add(e) // also if its spans are not written: log records refer to them
 	if s.logs != nil {
 		s.logs.Add(e)
+	}
+	if s.metrics != nil {
+		s.metrics.Add(e)
 	}
 	if s.delivery.failed.Load() {
 		return s.failure()
@@ -201,7 +206,7 @@ func (s *Sink) add(sp *span.Span) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	extra := s.extraOf(sp)
-	s.put(Traces, origin{sp.Resource, sp.Process, sp.Scope}, func(e *encoder) { e.span(sp, extra) })
+	s.put(Traces, origin{resource: sp.Resource, process: sp.Process, scope: sp.Scope}, func(e *encoder) { e.span(sp, extra) })
 }
 
 // An origin states what recorded an item. resource is nil if only the process is known.
@@ -209,9 +214,10 @@ type origin struct {
 	resource *span.Resource
 	process  *ntconv.Process
 	scope    *span.Scope
+	metric   *metrics.Metric // of a data point
 }
 
-// put adds an item that encode appends, an element of its scope, to the batch of a signal, and sends the batch when it is
+// put adds an item that encode appends, an element of its scope or metric, to the batch of a signal, and sends the batch when it is
 // full. The caller holds mu.
 func (s *Sink) put(signal Signal, from origin, encode func(*encoder)) {
 	st := &s.streams[signal]
@@ -235,7 +241,12 @@ func (s *Sink) put(signal Signal, from origin, encode func(*encoder)) {
 
 // pathOf returns the path of an item in its resource and scope.
 func (s *Sink) pathOf(from origin) path {
-	return path{s.resourceOf(from), s.table.scopeOf(from.scope)}
+	at := path{s.resourceOf(from), s.table.scopeOf(from.scope)}
+	if from.metric != nil {
+		m := s.table.metricOf(from.metric)
+		at[2], at[3] = m.metric, m.data
+	}
+	return at
 }
 
 // hasBatch ensures that there is a batch of the signal to fill. It returns false if the delivery has failed. The caller
@@ -433,6 +444,9 @@ func (s *Sink) Summary() Summary {
 	s.mu.Lock()
 	sum.Unnamed = s.processes.unnamed()
 	s.mu.Unlock()
+	if s.metrics != nil {
+		sum.Problems = s.metrics.Problems()
+	}
 	sum.Exporter, sum.NotRecorded, sum.Invalid, sum.Unmatched = c.Exporter, s.omitted, c.Invalid, c.Unmatched
 	if u, ok := s.uploader.(StatsReporter); ok {
 		stats := u.Stats()

@@ -47,7 +47,7 @@ func SignalSet(list ...Signal) (set Signals) {
 }
 
 // AllSignals is the set that the zero value of Signals selects.
-const AllSignals Signals = 1<<Traces | 1<<Logs
+const AllSignals Signals = 1<<Traces | 1<<Logs | 1<<Metrics
 
 // Has reports whether the set contains a signal.
 func (set Signals) Has(s Signal) bool {

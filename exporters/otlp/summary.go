@@ -48,6 +48,10 @@ type Summary struct {
 	// only after them; see Sink.Watch.
 	Unnamed int64
 
+	// Problems lists the events by which the publisher of metrics states that values are missing, with their numbers, such
+	// as "TimeSeriesLimitReached (1)".
+	Problems string
+
 	MadeIDs    int64 // spans whose IDs are hashes because the trace has no IDs; they have the attribute ntconv.synthetic
 	Unfinished int64 // spans whose end the trace does not contain
 	Evicted    int64 // spans that ended early because of Options.MaxOpen

@@ -3,6 +3,7 @@ package recording
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ntconv/ntconv"
 )
@@ -46,10 +47,13 @@ const (
 	iTags
 	iMeterTags
 	iID
+	iVersion
+	iDescription
 )
 
 var instrumentFields = [...]string{
 	iSession: "sessionId", iMeter: "meterName", iName: "instrumentName", iTags: "instrumentTags", iMeterTags: "meterTags", iID: "instrumentId",
+	iVersion: "meterVersion", iDescription: "description",
 }
 
 // A sessionKey identifies a session that reports the metrics of a process.
@@ -66,8 +70,14 @@ type instrumentKey struct {
 	meter, name string
 }
 
-// An instrument is the description in BeginInstrumentReporting: the tags of the instrument, then the tags of its meter.
-type instrument struct{ tags []CounterTag }
+// An instrument is the description in BeginInstrumentReporting.
+type instrument struct {
+	tags, meterTags      []CounterTag
+	version, description string
+}
+
+// A collected is the interval of the values that a session collects.
+type collected struct{ begin, end time.Time }
 
 // processOf returns the process of an event, or nil if it is unknown.
 func processOf(e *ntconv.Event) *ntconv.Process {
@@ -83,27 +93,33 @@ func (r *CounterReader) collection(e *ntconv.Event, _ *role, _ func(*CounterValu
 	if _, known := r.intervals[key]; !known { // a session has one such event per interval
 		r.keep(len(key.session))
 	}
-	r.intervals[key] = r.seconds(cStart, cEnd)
+	r.intervals[key] = r.interval(cStart, cEnd)
 }
 
 // instrument stores the description of an instrument.
 func (r *CounterReader) instrument(e *ntconv.Event, _ *role, _ func(*CounterValue)) {
 	meter, name, own, meterTags := r.text(iMeter), r.text(iName), r.text(iTags), r.text(iMeterTags)
-	r.keep(len(meter) + len(name) + len(own) + len(meterTags))
+	version, description := r.text(iVersion), r.text(iDescription)
+	r.keep(len(meter) + len(name) + len(own) + len(meterTags) + len(version) + len(description))
 	id, _ := r.number(iID)
-	tags := mergeTags(splitTags(own, '='), splitTags(meterTags, '='))
-	r.instruments[instrumentKey{processOf(e), id, meter, name}] = &instrument{tags}
+	r.instruments[instrumentKey{processOf(e), id, meter, name}] = &instrument{
+		splitTags(own, '='), splitTags(meterTags, '='), version, description,
+	}
 }
 
 // metric emits the values of an instrument, with the tags and the interval that earlier events stated.
 func (r *CounterReader) metric(e *ntconv.Event, c *role, emit func(*CounterValue)) {
+	interval := r.intervals[sessionKey{processOf(e), r.text(mSession)}]
 	r.value = CounterValue{
 		Provider: r.text(mMeter), Name: r.text(mName), Unit: r.text(mUnit), Kind: c.kind,
-		Interval: r.intervals[sessionKey{processOf(e), r.text(mSession)}], Tags: splitTags(r.text(mTags), '='),
+		Interval: interval.end.Sub(interval.begin).Seconds(), Begin: interval.begin, End: interval.end, Tags: splitTags(r.text(mTags), '='),
 	}
+	r.value.Series = r.value.Tags
 	id, _ := r.number(mID)
 	if known := r.instruments[instrumentKey{processOf(e), id, r.value.Provider, r.value.Name}]; known != nil {
-		r.value.Tags = mergeTags(r.value.Tags, known.tags)
+		r.value.Tags = mergeTags(mergeTags(r.value.Tags, known.tags), known.meterTags)
+		r.value.Instrument, r.value.Meter = known.tags, known.meterTags
+		r.value.Version, r.value.Description = known.version, known.description
 	}
 	switch c.kind {
 	case KindGauge:
@@ -122,6 +138,7 @@ func (r *CounterReader) metric(e *ntconv.Event, c *role, emit func(*CounterValue
 func (r *CounterReader) putField(statistic string, column int, emit func(*CounterValue)) {
 	if r.has(column) {
 		v, ok := r.number(column)
+		r.integer(column)
 		r.put(statistic, v, ok, emit)
 	}
 }
@@ -133,11 +150,25 @@ func (r *CounterReader) quantiles(emit func(*CounterValue)) {
 		var item string
 		item, rest, _ = strings.Cut(rest, ";")
 		quantile, value, _ := strings.Cut(item, "=")
-		statistic, ok := percentile(quantile)
+		statistic, q, ok := percentile(quantile)
 		if !ok {
 			continue
 		}
+		r.value.Quantile = q
 		v, err := strconv.ParseFloat(value, 64)
 		r.put(statistic, v, err == nil, emit)
 	}
+}
+
+// IsMetricsProblem reports whether events of type t state that a session of metrics lacks values, because of its limits,
+// of other sessions or of an error.
+func IsMetricsProblem(t *ntconv.Type) bool {
+	if t.Provider != metricsProvider {
+		return false
+	}
+	switch t.Name {
+	case "Error", "TimeSeriesLimitReached", "HistogramLimitReached", "ObservableInstrumentCallbackError", "MultipleSessionsConfiguredIncorrectlyError":
+		return true
+	}
+	return false // MultipleSessionsNotSupportedError comes even if there is only one session
 }

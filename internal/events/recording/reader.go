@@ -25,7 +25,7 @@ type CounterReader struct {
 
 	strings     map[string]string
 	instruments map[instrumentKey]*instrument
-	intervals   map[sessionKey]float64
+	intervals   map[sessionKey]collected
 	kept        int          // bytes of the names and tags in instruments and intervals
 	value       CounterValue // lent to emit
 }
@@ -34,7 +34,7 @@ type CounterReader struct {
 func NewCounterReader() *CounterReader {
 	return &CounterReader{
 		holds: map[*ntconv.Type]bool{}, roles: map[*schema.Schema]*role{}, strings: map[string]string{},
-		instruments: map[instrumentKey]*instrument{}, intervals: map[sessionKey]float64{},
+		instruments: map[instrumentKey]*instrument{}, intervals: map[sessionKey]collected{},
 	}
 }
 
@@ -191,14 +191,24 @@ func (r *CounterReader) number(column int) (float64, bool) {
 	return 0, false
 }
 
-// seconds returns the time between two fields in seconds, or 0 if they are not times in order.
-func (r *CounterReader) seconds(from, to int) float64 {
+// integer sets the members of r.value for a field that is stated as an integer.
+func (r *CounterReader) integer(column int) {
+	r.value.Integer, r.value.Exact = false, 0
+	if v := &r.fields[column]; v.Kind() == ntconv.ValueString {
+		r.buf = v.AppendString(r.buf[:0])
+		n, err := strconv.ParseInt(string(r.buf), 10, 64)
+		r.value.Integer, r.value.Exact = err == nil, n
+	}
+}
+
+// interval returns the time between two fields, or the zero value if they are not times in order.
+func (r *CounterReader) interval(from, to int) (c collected) {
 	a, okA := r.time(from)
 	b, okB := r.time(to)
 	if !okA || !okB || b.Before(a) {
-		return 0
+		return c
 	}
-	return b.Sub(a).Seconds()
+	return collected{a, b}
 }
 
 func (r *CounterReader) time(column int) (time.Time, bool) {

@@ -3,6 +3,7 @@ package recording
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Kinds of counters, in Value.Kind.
@@ -46,6 +47,18 @@ type CounterValue struct {
 	// Tags are those of the time series, then those of the instrument and of the meter whose keys are not among them.
 	// For event counters they are the metadata.
 	Tags []CounterTag
+
+	// The following members are those of instruments; event counters have none of them but Description.
+
+	Description string       // "" if the event states none; the display name of event counters
+	Version     string       // of the meter
+	Series      []CounterTag // tags of the time series alone
+	Instrument  []CounterTag // tags of the instrument
+	Meter       []CounterTag // tags of the meter
+	Begin, End  time.Time    // of the interval; zero if unknown
+	Quantile    float64      // of a statistic that is a quantile
+	Integer     bool         // the value is stated as an integer
+	Exact       int64        // the value if Integer is set
 }
 
 // A Tag is a key with its value.
@@ -85,13 +98,14 @@ next:
 	return tags
 }
 
-// percentile returns the statistic of a quantile: p95 for 0.95. It returns false if the string is not a number in 0..1.
-func percentile(quantile string) (string, bool) {
+// percentile returns the statistic of a quantile, p95 for 0.95, and the quantile. It returns false if the string is not a
+// number in 0..1.
+func percentile(quantile string) (statistic string, q float64, ok bool) {
 	q, err := strconv.ParseFloat(quantile, 64)
 	if err != nil || !(q >= 0 && q <= 1) {
-		return "", false
+		return "", 0, false
 	}
-	return "p" + strconv.FormatFloat(q*100, 'g', 10, 64), true
+	return "p" + strconv.FormatFloat(q*100, 'g', 10, 64), q, true
 }
 
 // clockSeconds returns the seconds of a TimeSpan as .NET formats it: hh:mm:ss, with days and a fraction if it has any.

@@ -27,7 +27,7 @@ func TestPercentile(t *testing.T) {
 	for text, want := range map[string]string{
 		"0.5": "p50", "0.95": "p95", "0.99": "p99", "0.999": "p99.9", "0": "p0", "1": "p100", "0.07": "p7", "2": "", "-0.1": "", "x": "", "NaN": "", "": "",
 	} {
-		if got, _ := percentile(text); got != want {
+		if got, _, _ := percentile(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
 	}

@@ -25,10 +25,10 @@ func otlpFormat() *Format {
 	return &Format{
 		Name: "otlp",
 		Exts: []string{".binpb", ".jsonl", ".otlp"},
-		Doc:  "spans and log records of OpenTelemetry (OTLP) as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes them",
+		Doc:  "spans, log records and metrics of OpenTelemetry (OTLP) as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes them",
 		In:   otlpIn(),
 		Out: &Out{
-			Doc:          "the spans and log messages of a trace as OTLP, sent to a collector or written to a file",
+			Doc:          "the spans, log messages and counters of a trace as OTLP, sent to a collector or written to a file",
 			Help:         otlpHelp,
 			Compressions: compressionExts(),
 			Needs: Needs{
@@ -54,7 +54,7 @@ func otlpFormat() *Format {
 	}
 }
 
-const otlpHelp = `Spans and log messages are written, each if the trace has them; --signals selects.
+const otlpHelp = `Spans, log messages and the values of counters and instruments are written, each if the trace has them; --signals selects.
 
 With --endpoint they are sent to a collector and no file is written, and so they are without -o if the environment
 names an endpoint. Files with the extension .jsonl contain JSON lines, those with .binpb or .otlp protobuf; .gz or .zst after
@@ -114,10 +114,12 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf "+
 		"message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
 	flags.Lookup(flagForm).DefValue = ""
-	flags.Var((*signalsValue)(&o.Signals), flagSignals, "what is written: traces, logs; comma-separated (default: all that the trace "+
+	flags.Var((*signalsValue)(&o.Signals), flagSignals, "what is written: traces, logs, metrics; comma-separated (default: all that the trace "+
 		"has; protobuf files hold one signal, by default traces)")
 	flags.StringArrayVar(&c.logs, "logs", nil, "also make log records of the events of this `provider`, with their level and fields; "+
 		"* matches any text, repeatable (always: messages of Microsoft.Extensions.Logging)")
+	flags.BoolVar(&o.SemanticMetrics, "semantic-metrics", false, "name event counters of the runtime by the semantic conventions of "+
+		"OpenTelemetry, such as dotnet.gc.collections")
 	flags.Var((*spansValue)(&o.Sources), "spans", "events that become spans: labels, activities, pairs, gc, jit, contention (locks), "+
 		"waits (wait handles), exceptions, requests, suspensions (of the runtime, not for gc), default or all (without suspensions); comma-separated. Imported spans and slices of Chrome traces are always included")
 	flags.Var(

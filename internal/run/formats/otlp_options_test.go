@@ -36,6 +36,7 @@ func TestOTLPOptions(t *testing.T) {
 		"--name-wait=0":         func(o *otlp.Options) { o.NameWait = -1 },
 		"--signals=logs":        func(o *otlp.Options) { o.Signals = otlp.SignalSet(otlp.Logs) },
 		"--signals=logs,traces": func(o *otlp.Options) { o.Signals = otlp.SignalSet(otlp.Logs, otlp.Traces) },
+		"--semantic-metrics":    func(o *otlp.Options) { o.SemanticMetrics = true },
 		"--attributes=text":     func(o *otlp.Options) { o.Attributes = otlp.Text },
 		"--unfinished=open":     func(o *otlp.Options) { o.Unfinished = otlp.OpenUnfinished },
 		"--unfinished=close":    func(o *otlp.Options) { o.Unfinished = otlp.CloseUnfinished },

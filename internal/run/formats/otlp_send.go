@@ -194,6 +194,9 @@ func (r *spansResult) set(s otlp.Summary) {
 	if r.Undated && s.Items > 0 {
 		r.Remark("the trace has no date, so times count from 1970-01-01; set --" + FlagStart)
 	}
+	if s.Problems != "" {
+		r.Remark("the recording lacks metrics: " + s.Problems)
+	}
 	if s.Intervals > 0 {
 		r.Remark(fmt.Sprintf("%s of %s linked to spans", message.Group(s.Linked),
 			message.Count(s.Intervals, "interval of the runtime", "intervals of the runtime")))

@@ -26,6 +26,21 @@ import (
 
 // jsonSpans is what the tests read of a line of OTLP/JSON.
 type jsonSpans struct {
+	ResourceLogs []struct {
+		ScopeLogs []struct {
+			LogRecords []struct{ TimeUnixNano string }
+		}
+	}
+	ResourceMetrics []struct {
+		ScopeMetrics []struct {
+			Metrics []struct {
+				Name                string
+				Gauge, Sum, Summary struct {
+					DataPoints []struct{ TimeUnixNano string }
+				}
+			}
+		}
+	}
 	ResourceSpans []struct {
 		ScopeSpans []struct {
 			Spans []struct {
@@ -37,13 +52,28 @@ type jsonSpans struct {
 	}
 }
 
-// checkJSONLines reads JSON lines with another decoder, and returns the number of spans.
+// checkJSONLines reads JSON lines with another decoder, and returns the number of items of all signals.
 func checkJSONLines(t *testing.T, out []byte) (n int64) {
 	t.Helper()
 	for line := range bytes.Lines(out) {
 		var m jsonSpans
-		if err := json.Unmarshal(line, &m); err != nil || len(m.ResourceSpans) == 0 {
+		if err := json.Unmarshal(line, &m); err != nil || len(m.ResourceSpans)+len(m.ResourceLogs)+len(m.ResourceMetrics) != 1 {
 			t.Errorf("%.100s: %v", line, err)
+		}
+		for _, r := range m.ResourceLogs {
+			for _, s := range r.ScopeLogs {
+				n += int64(len(s.LogRecords))
+			}
+		}
+		for _, r := range m.ResourceMetrics {
+			for _, s := range r.ScopeMetrics {
+				for _, one := range s.Metrics {
+					points := slices.Concat(one.Gauge.DataPoints, one.Sum.DataPoints, one.Summary.DataPoints)
+					if n += int64(len(points)); one.Name == "" || len(points) == 0 || points[0].TimeUnixNano == "" {
+						t.Errorf("metric %+v", one)
+					}
+				}
+			}
 		}
 		for _, r := range m.ResourceSpans {
 			for _, s := range r.ScopeSpans {

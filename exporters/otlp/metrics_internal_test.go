@@ -1,0 +1,87 @@
+package otlp
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/ntconv/ntconv"
+)
+
+// TestMetrics writes the metrics of recordings in batches: the receiver's library reads all data points and would
+// write as many bytes, and JSON has the same.
+func TestMetrics(t *testing.T) {
+	for _, name := range []string{"metrics", "counters", "metrics-limits"} {
+		for _, items := range []int{0, 7} {
+			o := &Options{Signals: SignalSet(Metrics), BatchItems: items}
+			binary, text := new(bytes.Buffer), new(bytes.Buffer)
+			src := loggingSource(t, name)
+			sink := NewFile(binary, Protobuf, src.Info(), nil, o)
+			writeAll(t, sink, src)
+			src = loggingSource(t, name)
+			writeAll(t, NewFile(text, JSONLines, src.Info(), nil, o), src)
+
+			var whole metricspb.MetricsData
+			if err := proto.Unmarshal(binary.Bytes(), &whole); err != nil {
+				t.Fatal(err)
+			}
+			if n := proto.Size(&whole); n != binary.Len() && items == 0 {
+				t.Errorf("%s: %d bytes, the library needs %d", name, binary.Len(), n)
+			}
+			merged := new(metricspb.MetricsData)
+			for line := range bytes.Lines(text.Bytes()) {
+				var part metricspb.MetricsData
+				if err := protojson.Unmarshal(line, &part); err != nil {
+					t.Fatalf("%s: %v in %s", name, err, line)
+				}
+				merged.ResourceMetrics = append(merged.ResourceMetrics, part.ResourceMetrics...)
+			}
+			if !proto.Equal(&whole, merged) {
+				t.Errorf("%s: JSON and protobuf differ", name)
+			}
+			if n, sum := pointsOf(&whole), sink.Summary(); n != sum.Signals[Metrics].Sent || n < 4 || (sum.Problems != "") != (name == "metrics-limits") {
+				t.Errorf("%s: %d data points, %+v", name, n, sum)
+			}
+		}
+	}
+}
+
+// pointsOf returns the number of data points.
+func pointsOf(data *metricspb.MetricsData) (n int64) {
+	for _, r := range data.ResourceMetrics {
+		for _, s := range r.ScopeMetrics {
+			for _, m := range s.Metrics {
+				n += int64(len(m.GetGauge().GetDataPoints()) + len(m.GetSum().GetDataPoints()) + len(m.GetSummary().GetDataPoints()))
+			}
+		}
+	}
+	return n
+}
+
+// BenchmarkMetrics measures the conversion of data points to a file.
+func BenchmarkMetrics(b *testing.B) {
+	src := loggingSource(b, "metrics")
+	var all []*ntconv.Event
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			b.Fatal(err)
+		}
+		if e.Kind == ntconv.KindEvent && e.Type.Name == "CounterRateValuePublished" {
+			all = append(all, e.Clone())
+		}
+	}
+	sink := NewFile(io.Discard, Protobuf, src.Info(), nil, &Options{Signals: SignalSet(Metrics), NameWait: -1})
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		if err := sink.Write(all[i%len(all)]); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := sink.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
