@@ -91,7 +91,7 @@ type Timeline struct {
 	samples     *sampleReader // nil if samples are omitted
 	counters    *counterReader
 	chrome      *chromeReader
-	logs        *logReader // nil if events are omitted
+	logs        *logReader       // nil if events are omitted
 	tracker     *tracker.Tracker // nil after Finish
 	begun       begunStacks
 	inner       uint32 // latest number of a slice with events in its payload
