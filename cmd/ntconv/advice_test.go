@@ -36,7 +36,7 @@ func TestAdviceIgnoresNames(t *testing.T) {
 	}{
 		{cpu, "info --max-types 1", exitLimit, ": metadata: too many event types: limit 1, got 2; raise --max-types\n"},
 		{cpu, "to pprof -o x --max-name 20", exitLimit, ": name length too large: limit 20 UTF-16 units, got 31; raise --max-name\n"},
-		{stored(t, "cpu-env"), "print --max-ratio 1 --max-decompressed 1KiB", exitLimit, "; raise --max-decompressed\n"},
+		{storedTrace(t, "cpu-env"), "print --max-ratio 1 --max-decompressed 1KiB", exitLimit, "; raise --max-decompressed\n"},
 		{netperf2, "info --from netperf", exitInput, ": not supported: this format of .NET Core 2.0 is not read; record with .NET Core 2.1 or later\n"},
 		{version, "info", exitInput, "; a newer release of ntconv may read it\n"},
 		{large(t), "to nettrace -o x", exitLimit, ": payload too large: limit 65535 bytes, got 70000 bytes; TraceEvent cannot read it, --allow-large writes it for other readers\n"},

@@ -127,7 +127,7 @@ func messageInputs(t *testing.T) string {
 	cpu, shop, jit := unpacked(t, "cpu-env"), testProfile(t, "shop"), unpacked(t, "jit")
 	with := func(at int, b ...byte) []byte { return slices.Concat(cpu[:at], b, cpu[at+len(b):]) }
 	const head = "\x0a\x04\x08\x01\x10\x02\x0a\x04\x08\x01\x10\x02" // two sample types
-	broken := bytes.Clone(stored(t, "cpu-env"))
+	broken := bytes.Clone(storedTrace(t, "cpu-env"))
 	copy(broken[len(broken)/2:], make([]byte, 1000))
 	phases, before := contentAt(t, chromeFile("phases.json")), corpus.Trace(t, "diff/before").Data
 	far := bytes.Clone(unpacked(t, "cpu-v6"))
@@ -148,7 +148,7 @@ func messageInputs(t *testing.T) string {
 		"a": cpu, "a.nettrace": cpu, "b.nettrace": unpacked(t, "cpu-v6"), "old.pb.gz": cpu, "far.nettrace": far, "twice": two, "junk": slices.Concat(jit, []byte("junk")),
 		"zeros": slices.Concat(jit, make([]byte, 512)), "before-cut": before[:len(before)*9/10],
 		"name": with(43, 0xff, 0xff, 0xff, 0xff), "header": with(8, 9), "version": with(35, 68), "cut": cpu[:len(cpu)*2/3], "begin": cpu[:100],
-		"id": with(bytes.Index(cpu, []byte("MetadataBlock"))+200, make([]byte, 100)...), "broken.zst": broken, "cut.zst": stored(t, "cpu-env")[:10],
+		"id": with(bytes.Index(cpu, []byte("MetadataBlock"))+200, make([]byte, 100)...), "broken.zst": broken, "cut.zst": storedTrace(t, "cpu-env")[:10],
 		"cut.gz":          gzipped(t, cpu)[:100],
 		"runs/a.nettrace": unpacked(t, "cpu-v6"), "runs/cut.nettrace": cpu[:len(cpu)/2], "runs/sub/a.nettrace": jit, "runs-copy/a.nettrace": cpu,
 		"runs-copy/sub/a.nettrace.gz": gzipped(t, jit), "runs-copy/sub/b.nettrace": cpu, "runs-same/a.nettrace": cpu, "runs-same/a.nettrace.gz": gzipped(t, cpu),

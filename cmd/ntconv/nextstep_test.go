@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// stored returns the bytes of a trace as stored in testdata: compressed with zstd.
-func stored(t *testing.T, name string) []byte {
+// storedTrace returns the bytes of a trace as stored in testdata: compressed with zstd.
+func storedTrace(t *testing.T, name string) []byte {
 	t.Helper()
 	b := contentAt(t, trace(t, name))
 	return b

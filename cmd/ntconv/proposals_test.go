@@ -461,7 +461,7 @@ func proposalsDir(t *testing.T) string {
 	inputs := map[string][]byte{
 		"a.nettrace": cpu, "a2.nettrace": cpu, "c.nettrace": cpu, "cut.nettrace": cpu[:len(cpu)*2/3],
 		"s.nettrace": spans, "t.nettrace": spans, "traces/s.nettrace": spans, "traces/t.nettrace": spans,
-		"a.nettrace.zst": stored(t, "cpu-env"), "a.tar": tarOf(t, "a.nettrace", spans), "large.nettrace": large(t),
+		"a.nettrace.zst": storedTrace(t, "cpu-env"), "a.tar": tarOf(t, "a.nettrace", spans), "large.nettrace": large(t),
 		"go.pb.gz": corpus.Read(t, corpus.Path("go-cpu.pb.gz")), "f.folded": []byte("a;b 10\na;c 20\n"),
 		"flaw.folded": []byte("a;b 10\nbad\na;c 20\na;d 1\n"), "deep.folded": []byte(deep), "words": []byte("some words\nmain;scan 120\n"),
 		"utf16": append([]byte("\xff\xfe"), utf16Of(`{"traceEvents":[]}`)...), "q.sql": []byte("SELECT 1"),

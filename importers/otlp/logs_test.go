@@ -120,6 +120,29 @@ func TestLogs(t *testing.T) {
 	})
 }
 
+// A delimited message whose length is the code of a bracket is not JSON.
+func TestLengthLikeJSON(t *testing.T) {
+	found := 0
+	for n := range 200 {
+		record := &logs.Record{Time: 1, Body: span.String(strings.Repeat("x", n)), Scope: new(span.Scope), Resource: new(span.Resource)}
+		message := marshal(t, spangen.LogsProto([]*logs.Record{record}))
+		if len(message) != '[' && len(message) != '{' {
+			continue
+		}
+		found++
+		src, err := otlp.New(bytes.NewReader(varintDelimited(message)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := recordsOf(src, nil); err != nil || len(got) != 1 {
+			t.Errorf("%d bytes: %d records, %v", len(message), len(got), err)
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d lengths", found)
+	}
+}
+
 // A file may have several signals, in any order.
 func TestMixedSignals(t *testing.T) {
 	spans, records := examples(3), []*logs.Record{}

@@ -37,6 +37,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/wallclock"
@@ -163,8 +164,8 @@ var byteOrderMark = []byte("\ufeff")
 func formOf(head []byte) form {
 	text := bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
 	switch {
-	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
-		return formJSON // as protobuf, these bytes would begin a group
+	case beginsJSON(text):
+		return formJSON
 	case len(head) == 0:
 		return formProto // a message without spans is empty
 	}
@@ -178,6 +179,20 @@ func formOf(head []byte) form {
 		return formDelimited
 	}
 	return formNone
+}
+
+// beginsJSON reports whether text begins a JSON object or array. In protobuf, the first byte would begin a group, but it
+// may be the length of a delimited message of 91 or 123 bytes.
+func beginsJSON(text []byte) bool {
+	if len(text) == 0 || text[0] != '{' && text[0] != '[' {
+		return false
+	}
+	first := `"}`
+	if text[0] == '[' {
+		first = `"{[]-0123456789tfn`
+	}
+	rest := bytes.TrimLeft(text[1:], " \t\r\n")
+	return len(rest) == 0 || strings.IndexByte(first, rest[0]) >= 0
 }
 
 // Recognize reports whether an input that begins with head is OTLP of any signal: protobuf in any form if head contains

@@ -89,6 +89,13 @@ func (t *Timeline) event(e *ntconv.Event) {
 		t.counts.Rundown++
 		return
 	}
+	if r.log && t.logs != nil {
+		t.logs.reader.Add(e)
+		if r.logRecord {
+			t.parts.joined++
+			return
+		}
+	}
 	t.instantUnless(e, r, at)
 }
 

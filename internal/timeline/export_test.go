@@ -23,5 +23,5 @@ func MoveForTest(tb testing.TB, info *ntconv.Info, start, end uint64, first, lat
 // Accounted returns the number of events that became items or parts of items, or were omitted by options.
 func (t *Timeline) Accounted() int64 {
 	p, c := &t.parts, &t.counts
-	return p.bounds + p.counters + p.samples + p.omitted + c.Instants - p.inner + c.Raw + c.Rundown
+	return p.bounds + p.counters + p.samples + p.omitted + p.joined + c.Instants - p.inner + c.Raw + c.Rundown
 }

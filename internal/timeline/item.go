@@ -38,6 +38,7 @@ const (
 	CategoryWait       = "wait"
 	CategoryRequest    = "request"
 	CategoryException  = "exception"
+	CategoryLog        = "log"
 	CategoryCounter    = "counter"
 	CategoryLoss       = "loss"
 	CategoryFlow       = "flow"

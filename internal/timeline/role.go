@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/profile/meters"
+	"github.com/ntconv/ntconv/internal/span/logs"
 	"github.com/ntconv/ntconv/schema"
 )
 
@@ -25,6 +26,9 @@ type role struct {
 	universal bool // values of counters of a machine-wide recorder
 	describes bool // events that describe a process
 	rundown   bool // events that only describe methods, modules, mappings or symbols
+
+	log       bool // log records, and the beginnings and ends of scopes around them
+	logRecord bool // log records
 
 	exception  *schema.Projection // of the type of a thrown exception, or nil
 	allocation *meters.Allocation // of the bytes of an allocation, or nil
@@ -101,6 +105,8 @@ func (t *roles) new(e *ntconv.Event, s *schema.Schema) *role {
 		r.exception, _ = s.Project("ExceptionType")
 	}
 	r.allocation = meters.NewAllocation(s)
+	r.logRecord = logs.IsRecord(e.Type)
+	r.log = r.logRecord || logs.IsScope(e.Type)
 	r.describeChrome(s)
 	return r
 }

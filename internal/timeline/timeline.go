@@ -18,6 +18,7 @@
 //     omitted: its total shows the same.
 //   - It begins or ends a slice of a selected source. A Stop without a Start shows no slice and is an Instant.
 //   - It is omitted if it only describes methods, modules, mappings or a process, unless Options.Rundown is set.
+//   - It is an event of a log record, which is one Instant with the first line of the message as name.
 //   - It is an Instant. An exception has the name of its type, an allocation the number of bytes that it represents.
 //
 // Lost events are instants. Events that are only in the payload of a span are instants on the track of the span.
@@ -90,6 +91,7 @@ type Timeline struct {
 	samples     *sampleReader // nil if samples are omitted
 	counters    *counterReader
 	chrome      *chromeReader
+	logs        *logReader       // nil if events are omitted
 	tracker     *tracker.Tracker // nil after Finish
 	begun       begunStacks
 	inner       uint32 // latest number of a slice with events in its payload
@@ -115,6 +117,7 @@ type parts struct {
 	samples  int64
 	omitted  int64 // events omitted by options
 	inner    int64 // Instants that are not events of the trace
+	joined   int64 // events of log records, minus the Instants of these records
 }
 
 // New returns an empty Timeline for a trace. namer may be nil; otherwise it must observe the events too. Close the
@@ -144,6 +147,9 @@ func New(info *ntconv.Info, namer ntconv.Namer, o *Options) *Timeline {
 	}
 	t.counters = newCounterReader(t)
 	t.chrome = newChromeReader(t)
+	if t.shows(track.Events) {
+		t.logs = newLogReader(t, info)
+	}
 	t.roles = newRoles(&t.titles, t.counters.reader)
 	t.tracker = tracker.New(info, t.addSpan, &tracker.Options{
 		Sources: sources(t.tracks), Unfinished: tracker.CloseUnfinished, NoEvents: true, SerialIDs: true,
@@ -169,6 +175,9 @@ func (t *Timeline) Finish() error {
 	}
 	t.finished = true
 	t.tracker.Finish()
+	if t.logs != nil {
+		t.logs.reader.Finish()
+	}
 	if t.samples != nil {
 		t.samples.stream.Finish()
 	}

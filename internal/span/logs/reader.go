@@ -18,6 +18,8 @@ type Options struct {
 	Select func(provider string) bool
 	// Active, if not nil, returns the span that was active when an event was recorded. It borrows the event.
 	Active func(*ntconv.Event) (span.Context, bool)
+	// Tag, if not nil, returns the Tag of the record that begins with an event. It borrows the event.
+	Tag    func(*ntconv.Event) uint32
 	Report *ntconv.Report // counts payloads that cannot be decoded; may be nil
 }
 
@@ -121,6 +123,12 @@ func IsMessage(t *ntconv.Type) bool {
 	return t != nil && t.Provider == clr.Logging && forms[t.Name] != 0
 }
 
+// IsScope reports whether events of type t begin or end a scope around messages of Microsoft.Extensions.Logging.
+func IsScope(t *ntconv.Type) bool { return IsMessage(t) && forms[t.Name] >= formBegin }
+
+// IsRecord reports whether events of type t are records without Options.Select, or parts of records.
+func IsRecord(t *ntconv.Type) bool { return IsMessage(t) && !IsScope(t) || Stored.Has(t) }
+
 // Add reads an event, which it borrows. Events must have the order of their times.
 func (r *Reader) Add(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Type == nil {
@@ -204,6 +212,9 @@ func (r *Reader) unix(at ntconv.Ticks) uint64 { return uint64(r.clock.Unix(at)) 
 func (r *Reader) locate(rec *Record, e *ntconv.Event) {
 	if rec.Thread = e.Thread; e.Thread != nil {
 		rec.Process = e.Thread.Process
+	}
+	if r.o.Tag != nil {
+		rec.Tag = r.o.Tag(e)
 	}
 	if !rec.TraceID.IsZero() {
 		return

@@ -62,6 +62,7 @@ type Record struct {
 	Resource *span.Resource
 	Process  *ntconv.Process
 	Thread   *ntconv.Thread
+	Tag      uint32 // see Options.Tag
 }
 
 // severities are the levels of Microsoft.Extensions.Logging.

@@ -68,6 +68,9 @@ func (r *Record) Unix() uint64 {
 // imported passes an imported record on.
 func (r *Reader) imported(e *ntconv.Event) {
 	if rec, ok := r.stored.Decode(e); ok {
+		if r.o.Tag != nil {
+			rec.Tag = r.o.Tag(e)
+		}
 		r.count++
 		r.emit(rec)
 	}
