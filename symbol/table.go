@@ -63,10 +63,9 @@ type Table struct {
 
 	skipTypes [4]*ntconv.Type // recent types that define nothing: most events are skipped here
 	nextSkip  uint
-	learners  map[*ntconv.Type]learner
-	uses      map[*ntconv.Type]threadUse // of types that say something about threads
-	usedType  *ntconv.Type               // the latest of these
-	used      threadUse                  // of usedType
+	roles     map[*ntconv.Type]role
+	usedType  *ntconv.Type // the latest type whose role is a threadUse
+	used      threadUse    // of usedType
 	schemas   schema.Table
 	version   uint32 // number of related events so far
 
@@ -108,6 +107,12 @@ type Table struct {
 // A learner adds the content of an event to the table.
 type learner func(*Table, *ntconv.Event)
 
+// A role is what the events of a type contribute to the table. A type with a thread use is not learned otherwise.
+type role struct {
+	learn  learner // nil if they define nothing
+	thread threadUse
+}
+
 // New returns an empty Table. opts may be nil.
 func New(opts *Options) *Table {
 	if opts == nil {
@@ -116,8 +121,7 @@ func New(opts *Options) *Table {
 	t := &Table{
 		names:      opts.Names,
 		report:     opts.Report,
-		learners:   make(map[*ntconv.Type]learner),
-		uses:       make(map[*ntconv.Type]threadUse),
+		roles:      make(map[*ntconv.Type]role),
 		processes:  make(map[processKey]*process),
 		strings:    newStringTable(),
 		cache:      intern.NewCache[cacheKey, ntconv.Frame](cacheBits),
@@ -165,27 +169,24 @@ func (t *Table) Observe(e *ntconv.Event) {
 		t.observeThread(e, t.used)
 		return
 	}
-	learn, ok := t.learners[e.Type]
+	r, ok := t.roles[e.Type]
 	if !ok {
-		learn = t.learnerOf(e.Type)
-		t.learners[e.Type] = learn
+		r = role{t.learnerOf(e.Type), threadUseOf(e.Type)}
+		t.roles[e.Type] = r
 		t.rundown = t.rundown || clr.IsMethodRundownEnd(e.Type)
-		if use := threadUseOf(e.Type); use != threadNothing {
-			t.uses[e.Type] = use
-		}
 	}
-	if use := t.uses[e.Type]; use != threadNothing {
-		t.usedType, t.used = e.Type, use
-		t.observeThread(e, use)
+	if r.thread != threadNothing {
+		t.usedType, t.used = e.Type, r.thread
+		t.observeThread(e, r.thread)
 		return
 	}
-	if learn == nil {
+	if r.learn == nil {
 		t.skipTypes[t.nextSkip%uint(len(t.skipTypes))] = e.Type
 		t.nextSkip++
 		return
 	}
 	t.version++
-	learn(t, e)
+	r.learn(t, e)
 }
 
 // HasRundown reports whether the events so far include a type that describes methods at the end of the recording. It

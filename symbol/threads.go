@@ -41,7 +41,7 @@ type threadRoots struct {
 const (
 	recentThreads = 256 // a power of 2, so that an index is computed without a division
 	maxRoots      = 4   // stacks per thread
-	rootDepth     = 4   // addresses per stack: frames of the runtime and of the library are around the one that tells
+	rootDepth     = 4   // addresses per stack: the function in rootFunctions is among frames of the runtime and of the library
 )
 
 type recentThread struct {

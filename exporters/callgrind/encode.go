@@ -83,7 +83,7 @@ func (e *encoder) header(comments []string) {
 	e.text("\n")
 }
 
-// footer writes the totals again, where readers compare them with the sum of what they read.
+// footer repeats the totals at the end of the file, where readers compare them with the costs that they added up.
 func (e *encoder) footer() {
 	e.text("\ntotals:")
 	e.numbers(e.g.totals)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A graph is the costs of functions and of their calls.
@@ -25,7 +26,7 @@ type functionKey struct{ file, name string }
 
 // keyOf returns the key of a function.
 func keyOf(file, name string) functionKey {
-	return functionKey{cmp.Or(oneLine(file), unknown), cmp.Or(oneLine(name), "(no name)")} // as in other profiles
+	return functionKey{cmp.Or(oneLine(file), unknown), cmp.Or(oneLine(name), imported.NoName)}
 }
 
 type frameKey struct {
@@ -55,8 +56,6 @@ type cost struct {
 }
 
 const (
-	// noStack is the function of samples without a stack.
-	noStack = "[no stack]"
 	// rootName is the function that calls the outermost functions. Readers take the calls of a function for all of its
 	// cost as soon as there is one, so every function must have a caller in every sample.
 	rootName = "(root)"
@@ -91,7 +90,7 @@ func (g *graph) add(frames []ntconv.Frame, values []int64) {
 		caller, line = id, frames[i].Line
 	}
 	if len(frames) == 0 {
-		id := g.id(keyOf("", noStack), unknown)
+		id := g.id(keyOf("", imported.NoStackName), unknown)
 		g.call(caller, line, id, values)
 		caller = id
 	}

@@ -110,7 +110,7 @@ type checker struct {
 	profiles map[string]*profileState
 }
 
-// check checks a document: the rules of Perfetto, which hold for every trace, the order of time and the stacks.
+// check checks a document: the rules of Perfetto, which hold for every trace, the time order and the stacks.
 func check(t testing.TB, d *document) found {
 	t.Helper()
 	for _, f := range perfettocheck.Check(bytes.NewReader(d.data)).Findings {

@@ -62,7 +62,7 @@ func (e *encoder) writeMissingNames() {
 		}
 	}
 	for _, t := range e.trace.Tracks() {
-		if t.Kind == timeline.ThreadTrack && t.Name != "" && !t.Made && !e.imported.names(threadName, t.Process.PID, t.TID) {
+		if t.Kind == timeline.ThreadTrack && t.Name != "" && !t.Renumbered() && !e.imported.names(threadName, t.Process.PID, t.TID) {
 			e.meta(t.Process.PID, t.TID, threadName, "name", t.Name)
 		}
 	}

@@ -8,13 +8,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
-)
-
-const (
-	// noName is the text of a frame without a name. exporters/pprof uses the same text.
-	noName = "(no name)"
-	// noStack is the only frame of a sample that was recorded without a stack.
-	noStack = "[no stack]"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // escape returns a name that every reader of folded stacks reads as one frame, and whether it differs from the given
@@ -52,7 +46,7 @@ func isReserved(r rune) bool {
 func escapeEdges(s string) string {
 	switch s {
 	case "":
-		return noName
+		return imported.NoName
 	case "#": // with the value, a comment
 		return "#_"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A table aggregates values by line. A line is a list of name IDs, so that a stack costs 4 bytes per frame instead of
@@ -73,7 +74,7 @@ func (t *table) frame(f *ntconv.Frame) uint32 {
 	if ok {
 		return id
 	}
-	name := noName
+	name := imported.NoName
 	if f.Func != nil && f.Func.Name != "" {
 		name = f.Func.Name
 	}
@@ -111,7 +112,7 @@ func (t *table) add(roots []uint32, frames []ntconv.Frame, value int64) {
 		key = binary.BigEndian.AppendUint32(key, t.frame(&frames[i]))
 	}
 	if len(frames) == 0 {
-		key = binary.BigEndian.AppendUint32(key, t.name(noStack))
+		key = binary.BigEndian.AppendUint32(key, t.name(imported.NoStackName))
 	}
 	t.line = key
 	i, ok := t.lines[string(key)]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/timeline"
 )
 
@@ -123,7 +124,7 @@ func stackNumber(n timeline.Node) uint64 {
 
 // defineNone appends the definition of the callstack noStack.
 func (s *stacks) defineNone(dst []byte, d defined) []byte {
-	const name = "[no stack]"
+	const name = imported.NoStackName
 	function, mapping := numberIn(s.functions, name), s.mapping(nil)
 	if d.add(internedFunctions, function) {
 		dst = appendEntry(dst, internedFunctions, function, name)

@@ -3,6 +3,7 @@ package pprof
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/intern"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // tables numbers the objects that samples refer to by content, so that an object that a source or a namer created twice
@@ -43,7 +44,7 @@ type mapping struct {
 func newTables() *tables {
 	return &tables{
 		functionIDs: map[*ntconv.Function]uint32{},
-		nameless:    &ntconv.Function{Name: noName},
+		nameless:    &ntconv.Function{Name: imported.NoName},
 		mappingIDs:  map[*ntconv.Mapping]uint32{},
 		frameIDs:    map[ntconv.Frame]uint64{},
 		recent:      intern.NewCache[ntconv.Frame, uint64](recentBits),
@@ -153,7 +154,7 @@ func (t *tables) function(frame *ntconv.Frame) uint32 {
 	}
 	f := function{name: t.strings.text(p.Name), file: t.strings.text(p.File), startLine: p.StartLine}
 	if f.name == 0 && !t.verbatim {
-		f.name = t.strings.text(noName)
+		f.name = t.strings.text(imported.NoName)
 	}
 	if p.SystemName != p.Name || t.verbatim {
 		f.system = t.strings.text(p.SystemName)
@@ -164,9 +165,6 @@ func (t *tables) function(frame *ntconv.Frame) uint32 {
 	}
 	return id
 }
-
-// noName is the name of functions without a name, which consumers would not display.
-const noName = "(no name)"
 
 // mapping returns the number of a frame's mapping, starting at 1, or 0.
 func (t *tables) mapping(frame *ntconv.Frame) uint32 {

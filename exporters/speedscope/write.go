@@ -145,7 +145,7 @@ func (m *measure) name() string {
 // nameOf returns the name of a track, preceded by its process.
 func nameOf(t *timeline.Track) string {
 	name := t.Name
-	if t.Kind == timeline.ThreadTrack && !t.Made {
+	if t.Kind == timeline.ThreadTrack && !t.Renumbered() {
 		name = numbered(name, "thread", t.TID)
 	}
 	if t.Process == nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Recorders with coarse clocks write the end of an arrow before its begin if both have the same time. Events are sorted
-// by time, and those of the same time keep the order of the file. So flows finds such begins while the file is read;
+// by time, and those of the same time keep the file order. So flows finds such begins while the file is read;
 // they sort before all other events of their time.
 type flows struct {
 	open   map[uint64]struct{} // flows that have begun, by flowKey

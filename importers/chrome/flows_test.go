@@ -11,7 +11,7 @@ import (
 )
 
 // The end of an arrow may stand before its begin in the file if both have the same time. The begin then comes first;
-// all other events of one time keep the order of the file.
+// all other events of one time keep the file order.
 func TestFlowEndsBeforeBegins(t *testing.T) {
 	const id, local, global = `"id":7`, `"id2":{"local":"0x7"}`, `"id2":{"global":"0x7"}`
 	for _, c := range []struct{ in, want string }{

@@ -21,7 +21,6 @@ package firefox
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -140,12 +139,10 @@ func (f *file) readMember(name string) error {
 		return f.readMeta()
 	case "libs":
 		if f.Kind() == '"' { // of Gecko profiles before version 4
-			text, err := f.String()
+			outer, err := f.openString()
 			if err != nil {
 				return err
 			}
-			outer := f.Reader
-			f.Reader = jsonio.New(strings.NewReader(text), jsonio.Options{Format: "firefox", Value: f.limits.Value, Report: f.report})
 			err = f.readLibs(&f.libs)
 			f.Reader = outer
 			return err

@@ -84,22 +84,30 @@ func (f *file) readSchema(columns []column) ([]int, error) {
 	return at, err
 }
 
+// openString reads a string that contains JSON. f then reads this JSON, until the caller sets f.Reader to outer again.
+func (f *file) openString() (outer *jsonio.Reader, err error) {
+	text, err := f.String()
+	if err != nil {
+		return nil, err
+	}
+	outer = f.Reader
+	f.Reader = jsonio.New(strings.NewReader(text), jsonio.Options{Format: "firefox", Value: f.limits.Value, Report: f.report})
+	return outer, nil
+}
+
 // readEmbedded reads a subprocess or a thread that old profiles contain as a string.
 func (f *file) readEmbedded() error {
-	text, err := f.String()
+	outer, err := f.openString()
 	if err != nil {
 		return err
 	}
-	place := f.Place()
-	outer := f.Reader
-	f.Reader = jsonio.New(strings.NewReader(text), jsonio.Options{Format: "firefox", Value: f.limits.Value, Report: f.report})
 	err = f.readProcess()
 	if err == nil {
 		err = f.End()
 	}
 	f.Reader = outer
 	if err != nil {
-		return f.Fail(place, fmt.Errorf("the profile of a process in a string: %w", err))
+		return f.Fail(f.Place(), fmt.Errorf("the profile of a process in a string: %w", err))
 	}
 	return nil
 }
@@ -301,13 +309,11 @@ func withCause(data []byte) []byte {
 	stack := element(element(member(samples, "data"), 0), at)
 	out := []byte{'{'}
 	for name, value := range jsonio.EachMember(data) {
-		switch string(name) {
-		case `"stack"`:
-			if stack != nil {
-				name, value = []byte(`"cause"`), slices.Concat([]byte(`{"stack":`), stack, []byte{'}'})
-			} else {
+		if string(name) == `"stack"` {
+			if stack == nil {
 				continue
 			}
+			name, value = []byte(`"cause"`), slices.Concat([]byte(`{"stack":`), stack, []byte{'}'})
 		}
 		out = appendMember(out, name, value)
 	}

@@ -6,13 +6,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
-
-// noStack is the only frame of lines for samples without a stack, as exporters/folded writes it.
-const noStack = "[no stack]"
-
-// noName is the name of frames without a name, as exporters write it.
-const noName = "(no name)"
 
 // names holds the distinct frames of all lines.
 type names struct {
@@ -72,7 +67,7 @@ func toValid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
 // frames returns the frames of a stack, leaf first. text is a line without its value and roots.
 func (s *source) frames(text []byte, at int64) ([]ntconv.Frame, error) {
-	if len(text) == 0 || string(text) == noStack {
+	if len(text) == 0 || string(text) == imported.NoStackName {
 		return nil, nil
 	}
 	limit := s.o.Limits.Stack
@@ -84,7 +79,7 @@ func (s *source) frames(text []byte, at int64) ([]ntconv.Frame, error) {
 		end = from - 1
 		if len(next) == 0 { // stackcollapse-perf.pl writes such frames. Omitting one would credit its caller
 			s.o.Report.Note(ntconv.CodeRepaired, 1, at, "frames without a name")
-			next = []byte(noName)
+			next = []byte(imported.NoName)
 		}
 		if len(frames) == limit {
 			s.o.Report.Add(ntconv.CodeStackCut, 1, at)

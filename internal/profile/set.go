@@ -155,7 +155,7 @@ func (s *set) add(e *ntconv.Event) {
 	k.tag = s.pool.Tags.Id(meters.OmitTags(s.o.Tags, s.kept))
 	r := t.Data.row
 	if r == noRow || s.rows[r].key != k {
-		r = s.rowOf(k, processOf(e.Thread), e.Stack)
+		r = s.rowOf(k, meters.ProcessOf(e.Thread), e.Stack)
 	}
 	s.count(r, e.Time, s.o.Values)
 	switch {
@@ -261,15 +261,7 @@ func (s *set) row(k key) uint32 {
 	return r
 }
 
-// processOf returns the process of a thread, nil if unknown.
-func processOf(t *ntconv.Thread) *ntconv.Process {
-	if t == nil {
-		return nil
-	}
-	return t.Process
-}
-
-func (s *set) owner(t *ntconv.Thread) uint32 { return s.ownerOf(processOf(t), t) }
+func (s *set) owner(t *ntconv.Thread) uint32 { return s.ownerOf(meters.ProcessOf(t), t) }
 
 // ownerOf returns the number of a process and one of its threads, which may be nil.
 func (s *set) ownerOf(p *ntconv.Process, t *ntconv.Thread) uint32 {

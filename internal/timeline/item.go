@@ -115,7 +115,6 @@ type Track struct {
 	Kind    TrackKind
 	Process *Process
 	TID     uint32 // not 0; for ThreadTrack unique in the process, for other kinds not the TID of any thread
-	Made    bool   // TID is not the recorded one
 	Thread  *ntconv.Thread
 	Name    string
 	Unit    string
@@ -123,6 +122,12 @@ type Track struct {
 	HasSlices bool
 	// Lane is the number of a lane in its process, from 1.
 	Lane uint32
+}
+
+// Renumbered reports whether the TID of a thread is not the recorded one, which is unknown, does not fit or belongs to
+// another thread of the process.
+func (t *Track) Renumbered() bool {
+	return t.Kind == ThreadTrack && t.Thread != nil && t.Thread.TID != uint64(t.TID)
 }
 
 // A Process is a process in a timeline.

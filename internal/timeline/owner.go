@@ -173,7 +173,7 @@ func (t *ownerTable) finish() {
 		}
 		for _, k := range s.threads {
 			if k.TID == 0 {
-				k.TID, k.Made = tids.next(), true
+				k.TID = tids.next()
 				k.Name = cmp.Or(k.Name, nameWithoutTID(k.Thread))
 				t.countRenumbered(k.Thread.TID != ntconv.TIDUnknown)
 			}

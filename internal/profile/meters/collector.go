@@ -94,11 +94,11 @@ func (p *Place) Process() *ntconv.Process {
 	if p.Thread == nil {
 		return p.process
 	}
-	return processOf(p.Thread)
+	return ProcessOf(p.Thread)
 }
 
-// processOf returns the process of a thread, nil if unknown.
-func processOf(t *ntconv.Thread) *ntconv.Process {
+// ProcessOf returns the process of a thread, nil if unknown.
+func ProcessOf(t *ntconv.Thread) *ntconv.Process {
 	if t == nil {
 		return nil
 	}

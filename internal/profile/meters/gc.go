@@ -64,8 +64,8 @@ func (m *gcMeter) input(s *schema.Schema) (uint8, []string) {
 
 func (m *gcMeter) see(r *reading) {
 	if r.role == gcTriggered {
-		m.untrigger(processOf(r.Thread))
-		m.triggers[processOf(r.Thread)] = m.c.hold(r)
+		m.untrigger(ProcessOf(r.Thread))
+		m.triggers[ProcessOf(r.Thread)] = m.c.hold(r)
 		return
 	}
 	m.r = r
@@ -81,7 +81,7 @@ func (m *gcMeter) Suspending(s *interval.Suspension[gcData]) {
 
 // Collecting implements interval.HeapUser.
 func (m *gcMeter) Collecting(g *interval.Collection[gcData]) {
-	p := processOf(m.r.Thread)
+	p := ProcessOf(m.r.Thread)
 	g.Data = gcData{
 		place: m.c.hold(m.r), trigger: m.triggers[p], generation: generationOf(m.r.fields[1]),
 		reason: m.r.name(2, "Reason"), typ: m.r.name(3, "Type"),
@@ -184,7 +184,7 @@ func (m *gcMeter) untrigger(p *ntconv.Process) {
 
 // Lost implements meter.
 func (m *gcMeter) lost(capture *ntconv.Thread) {
-	m.untrigger(processOf(capture))
+	m.untrigger(ProcessOf(capture))
 	m.heaps.Lost(capture)
 }
 

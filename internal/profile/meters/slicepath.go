@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // A slicePath is the names of a slice and of those around it. Equal paths are one.
@@ -43,7 +44,7 @@ func (p *slicePaths) of(up *slicePath, name string) *slicePath {
 	if up.depth == maxSliceDepth {
 		return up
 	}
-	key := pathKey{up, cmp.Or(name, "(no name)")}
+	key := pathKey{up, cmp.Or(name, imported.NoName)}
 	path := p.known[key]
 	if path == nil {
 		fn := p.names[key.name]

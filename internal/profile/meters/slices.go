@@ -3,6 +3,7 @@ package meters
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -237,8 +238,7 @@ func (m *sliceMeter) recycle(n *slice) {
 // isTotal reports whether a slice is one of those that clang -ftime-trace adds for the totals of its slices by name. They
 // are on threads of their own and repeat the time of the others.
 func isTotal(s *span.Span) bool {
-	const prefix = "Total "
-	if s.Evidence != span.FromChrome || len(s.Name) < len(prefix) || s.Name[:len(prefix)] != prefix {
+	if s.Evidence != span.FromChrome || !strings.HasPrefix(s.Name, "Total ") {
 		return false
 	}
 	count, average := false, false

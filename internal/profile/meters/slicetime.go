@@ -117,31 +117,26 @@ func (m *sliceMeter) resolve(all bool) {
 	for _, n := range held {
 		m.open[n.key] = n
 	}
-	var rest []*slice
+	var rest, done []*slice
 	for _, n := range held {
 		if !all && m.awaits(n) {
 			rest = append(rest, n)
-		} else if up := m.open[n.parent]; up != nil && up != n && up.async {
+			continue
+		}
+		done = append(done, n)
+		if up := m.open[n.parent]; up != nil && up != n && up.async {
 			up.cover(n.start, n.end)
 		}
 	}
-	waits := map[*slice]bool{}
-	for _, n := range rest {
-		waits[n] = true
+	resolved := make(map[span.Context]*slicePath, len(done))
+	for _, n := range done { // before any of them is forgotten, because a path needs the parents
+		resolved[n.key] = m.pathOf(n)
 	}
-	resolved := map[span.Context]*slicePath{}
-	for _, n := range held {
-		if !waits[n] {
-			resolved[n.key] = m.pathOf(n)
-		}
-	}
-	for _, n := range held {
-		switch {
-		case waits[n]:
-		case n.lost:
+	for _, n := range done {
+		if n.lost {
 			m.c.drop(n.Place, cutEdge)
 			m.forget(n)
-		default:
+		} else {
 			m.complete(n, max(0, n.end-n.start-n.covered), false)
 		}
 	}

@@ -32,11 +32,7 @@ const totalsAdvice = " has only totals, no single samples; ntconv view shows the
 // bind defines the flag.
 func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 	l.several = several
-	var docs []string
-	for _, k := range append([]sample.Kind{sample.Auto}, sample.All()...) {
-		docs = append(docs, k.String()+" ("+k.Doc()+")")
-	}
-	usage := "profile `kind`: " + strings.Join(docs, ", ")
+	usage := "profile `kind`: " + describeKinds(append([]sample.Kind{sample.Auto}, l.kinds()...))
 	if several {
 		usage += "; a comma-separated list or all (every kind that the trace has) writes a directory with one file per kind"
 	}
@@ -46,17 +42,25 @@ func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 // bindSamples defines the flag for an output of single samples.
 func (l *kindList) bindSamples(flags *pflag.FlagSet) {
 	l.several, l.samples = true, true
-	var docs []string
-	for _, k := range singleKinds() {
-		docs = append(docs, k.String()+" ("+k.Doc()+")")
-	}
-	flags.Var(l, FlagKind, "kinds of samples, comma-separated: "+strings.Join(docs, ", ")+
+	flags.Var(l, FlagKind, "kinds of samples, comma-separated: "+describeKinds(l.kinds())+
 		", all (all but events), or auto: wall, cpu and imported")
 }
 
-// singleKinds returns the kinds that an output of single samples can have.
-func singleKinds() []sample.Kind {
-	return slices.DeleteFunc(sample.All(), meters.OnlyTotals)
+// kinds returns the kinds that the output can have.
+func (l *kindList) kinds() []sample.Kind {
+	if l.samples {
+		return slices.DeleteFunc(sample.All(), meters.OnlyTotals)
+	}
+	return sample.All()
+}
+
+// describe lists kinds with their meanings.
+func describeKinds(kinds []sample.Kind) string {
+	var docs []string
+	for _, k := range kinds {
+		docs = append(docs, k.String()+" ("+k.Doc()+")")
+	}
+	return strings.Join(docs, ", ")
 }
 
 // sampleKinds returns the kinds of samples of an output of single samples, nil for the default.
@@ -67,7 +71,7 @@ func (l *kindList) sampleKinds() []sample.Kind {
 	case l.each == nil:
 		return []sample.Kind{l.kind}
 	case len(l.each) == 0:
-		return slices.DeleteFunc(singleKinds(), func(k sample.Kind) bool { return k == sample.Events })
+		return slices.DeleteFunc(l.kinds(), func(k sample.Kind) bool { return k == sample.Events })
 	}
 	return l.each
 }
@@ -118,10 +122,8 @@ func (l *kindList) String() string {
 // Type returns the names separated by "|", as choice.Type does.
 func (l *kindList) Type() string {
 	names := []string{sample.Auto.String()}
-	for _, k := range sample.All() {
-		if !l.samples || !meters.OnlyTotals(k) {
-			names = append(names, k.String())
-		}
+	for _, k := range l.kinds() {
+		names = append(names, k.String())
 	}
 	if l.several {
 		names = append(names, allKinds)
