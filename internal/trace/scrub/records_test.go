@@ -1,0 +1,98 @@
+package scrub_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/logs"
+	"github.com/ntconv/ntconv/internal/span/stored"
+	"github.com/ntconv/ntconv/internal/testing/spangen"
+	"github.com/ntconv/ntconv/internal/trace/scrub"
+	"github.com/ntconv/ntconv/ntconvtest"
+	"pgregory.net/rapid"
+)
+
+// scrubRecords returns the records of scrubbed events.
+func scrubRecords(t rapid.TB, records []*logs.Record) (out []*logs.Record) {
+	thread := &ntconv.Thread{TID: 1, Process: &ntconv.Process{PID: 1}}
+	encoder := stored.NewEncoder(logs.Stored)
+	var events []*ntconv.Event
+	for i, r := range records {
+		encoder.Encode(r, &ntconv.Event{Thread: thread, Capture: thread, Time: ntconv.Ticks(i), CPU: ntconv.CPUUnknown, Offset: -1})
+		for e := encoder.Next(); e != nil; e = encoder.Next() {
+			e.Seq = uint32(len(events) + 1)
+			events = append(events, e.Clone())
+		}
+	}
+	s, err := scrub.New(scrub.Options{Key: make([]byte, scrub.KeySize)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder := stored.NewDecoder(logs.Stored, nil)
+	for e, err := range ntconv.Events(s.Source(ntconvtest.NewSource(nil, events...))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, ok := decoder.Decode(e); ok {
+			out = append(out, spangen.CloneRecord(r))
+		}
+	}
+	if decoder.Finish(); decoder.Invalid() > 0 {
+		t.Fatalf("%d invalid records", decoder.Invalid())
+	}
+	return out
+}
+
+// Scrubbed log records are log records with the same structure, also large ones.
+func TestRecordsKeepTheirStructure(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		var records []*logs.Record
+		for _, r := range spangen.Records().Draw(rt, "records") {
+			if !hasPayloadOfNaN(r) {
+				records = append(records, r)
+			}
+		}
+		got := scrubRecords(rt, records)
+		if len(got) != len(records) {
+			rt.Fatalf("%d of %d records", len(got), len(records))
+		}
+		for i, r := range records {
+			if g := got[i]; g.Body.Kind() != r.Body.Kind() || g.Severity != r.Severity || len(g.Attributes) != len(r.Attributes) || g.Context != r.Context {
+				rt.Fatalf("want %+v, got %+v", r, g)
+			}
+		}
+	})
+}
+
+// hasPayloadOfNaN reports whether a record has a NaN other than math.NaN, whose text form is replaced.
+func hasPayloadOfNaN(r *logs.Record) bool {
+	all := span.Map(slices.Concat([]span.Attribute{{Value: r.Body}}, r.Attributes, r.Scope.Attributes, r.Resource.Attributes))
+	return strings.Contains(string(all.AppendText(nil)), "NaN(0x")
+}
+
+// No text of a body is left, whatever its form; the names of levels are.
+func TestSecretsInRecords(t *testing.T) {
+	secret := span.String("hunter2 at /home/ann")
+	origin := logs.Record{Scope: &span.Scope{}, Resource: &span.Resource{}}
+	var records []*logs.Record
+	for _, body := range []span.Value{
+		secret, span.Array([]span.Value{secret}), span.Map([]span.Attribute{{Key: "hunter2", Value: secret}}), span.String(strings.Repeat("hunter2 ", 10_000)),
+	} {
+		r := origin
+		r.Body, r.SeverityText, r.EventName = body, "Warning", "hunter2"
+		r.Attributes = []span.Attribute{{Key: "k", Value: secret}}
+		records = append(records, &r)
+	}
+	for _, r := range scrubRecords(t, records) {
+		text := r.Body.AppendText(nil)
+		for _, a := range r.Attributes {
+			text = a.Value.AppendText(text)
+		}
+		if s := string(text) + r.EventName; strings.Contains(s, "hunter2") || strings.Contains(s, "ann") || r.SeverityText != "Warning" {
+			t.Errorf("%s %.100s", r.SeverityText, s)
+		}
+	}
+}
