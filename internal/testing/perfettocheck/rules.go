@@ -120,6 +120,11 @@ func (c *checker) id(name string, raw json.RawMessage) uint64 {
 
 // time converts a number of microseconds to nanoseconds.
 func (c *checker) time(name string, raw json.RawMessage) (ns int64, ok bool) {
+	value, err := strconv.ParseFloat(string(raw), 64)
+	read := math.Round(value * 1000)
+	if ns, ok := decimalNanos(raw); ok && err == nil && float64(ns) == read {
+		return ns, true
+	}
 	exact, ok := new(big.Rat).SetString(string(raw))
 	if !ok || len(raw) == 0 || raw[0] == '"' {
 		c.find(RuleTime, "%s %s", name, raw)
@@ -129,14 +134,38 @@ func (c *checker) time(name string, raw json.RawMessage) (ns int64, ok bool) {
 		c.find(RuleTime, "%s %s is negative", name, raw)
 		return 0, false
 	}
-	value, err := strconv.ParseFloat(string(raw), 64)
-	read := math.Round(value * 1000)
 	exact.Mul(exact, big.NewRat(1000, 1))
 	if err != nil || !exact.IsInt() || strings.ContainsAny(string(raw), "eE") ||
 		new(big.Rat).SetInt64(int64(read)).Cmp(exact) != 0 {
 		c.find(RulePrecision, "%s %s is read as %.0f ns", name, raw, read)
 	}
 	return int64(read), true
+}
+
+// decimalNanos is the fast path of time: it converts a number with at most 3 decimals. ok is false for any other number,
+// and for one whose nanoseconds a float64 may not represent.
+func decimalNanos(raw []byte) (ns int64, ok bool) {
+	decimals := -1 // no point so far
+	for _, b := range raw {
+		switch {
+		case '0' <= b && b <= '9':
+			ns = 10*ns + int64(b-'0')
+			if decimals >= 0 {
+				decimals++
+			}
+		case b == '.' && decimals < 0:
+			decimals = 0
+		default:
+			return 0, false
+		}
+		if ns >= 1<<53/1000 {
+			return 0, false
+		}
+	}
+	for decimals = max(decimals, 0); decimals < 3; decimals++ {
+		ns *= 10
+	}
+	return ns, len(raw) > 0 && decimals == 3
 }
 
 func (c *checker) add(t thread, i interval) {
@@ -275,6 +304,9 @@ func (c *checker) profile(e *event, t thread) {
 // integers reports numbers in args that Perfetto cannot represent.
 func (c *checker) integers(e *event) {
 	for _, raw := range e.Args {
+		if !hasLongInteger(raw) {
+			continue
+		}
 		d := json.NewDecoder(bytes.NewReader(raw))
 		d.UseNumber()
 		for {
@@ -291,6 +323,20 @@ func (c *checker) integers(e *event) {
 			}
 		}
 	}
+}
+
+// hasLongInteger reports whether JSON has so many digits in a row that an integer may not fit into 64 bits. Decoding all
+// args would take most of the time of a check.
+func hasLongInteger(raw []byte) bool {
+	digits := 0
+	for _, b := range raw {
+		if digits++; b < '0' || b > '9' {
+			digits = 0
+		} else if digits >= len("9223372036854775807") {
+			return true
+		}
+	}
+	return false
 }
 
 // end applies the rules that depend on all events.
