@@ -41,7 +41,7 @@ func scrubRecords(t rapid.TB, records []*logs.Record) (out []*logs.Record) {
 		}
 	}
 	if decoder.Finish(); decoder.Invalid() > 0 {
-		t.Fatalf("%d invalid records", decoder.Invalid())
+		t.Fatalf("%d invalid records of %+v", decoder.Invalid(), *records[0])
 	}
 	return out
 }
@@ -51,7 +51,7 @@ func TestRecordsKeepTheirStructure(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var records []*logs.Record
 		for _, r := range spangen.Records().Draw(rt, "records") {
-			if !hasPayloadOfNaN(r) {
+			if !hasExtremeDouble(r) {
 				records = append(records, r)
 			}
 		}
@@ -67,10 +67,12 @@ func TestRecordsKeepTheirStructure(t *testing.T) {
 	})
 }
 
-// hasPayloadOfNaN reports whether a record has a NaN other than math.NaN, whose text form is replaced.
-func hasPayloadOfNaN(r *logs.Record) bool {
+// hasExtremeDouble reports whether a record has a double whose text form is no number after its replacement: a NaN
+// other than math.NaN, or a number that may become too large.
+func hasExtremeDouble(r *logs.Record) bool {
 	all := span.Map(slices.Concat([]span.Attribute{{Value: r.Body}}, r.Attributes, r.Scope.Attributes, r.Resource.Attributes))
-	return strings.Contains(string(all.AppendText(nil)), "NaN(0x")
+	text := string(all.AppendText(nil))
+	return strings.Contains(text, "NaN(0x") || strings.Contains(text, "e+308")
 }
 
 // No text of a body is left, whatever its form; the names of levels are.
