@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/pflag"
@@ -106,7 +107,8 @@ type file struct {
 	job.Job
 	name   string
 	out    Output
-	to     otlp.Uploader // nil if a file is written
+	to     otlp.Uploader // nil unless the output is sent
+	w      io.Writer     // nil unless the output is written to it
 	result *Result
 }
 
@@ -133,7 +135,7 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 	}
 	f.Version, f.Canceled = message.ModuleVersion(), func() error { return context.Cause(ctx) }
 	f.KeepSymbols = true
-	f.Name(f.name, fileio.IsDir(f.name))
+	f.Name(f.name, f.w == nil && fileio.IsDir(f.name))
 	if err := f.Prepare(f.read(), false, chosen); err != nil {
 		return plain(inputs[0], err)
 	}
@@ -143,6 +145,8 @@ func (f *file) prepare(ctx context.Context, o *Options, inputs []string) (err er
 	switch {
 	case f.to != nil:
 		f.Adapt = func(t *formats.Target) { t.Uploader = f.to }
+	case f.w != nil && f.Output.Destination != formats.ToFile:
+		return fmt.Errorf("%s: the output is not one file", f.To.Name)
 	case f.Output.Destination == formats.ToNothing:
 		return fmt.Errorf("%s: this output is sent and not written; use Send", f.To.Name)
 	}
@@ -189,7 +193,7 @@ func (f *file) open(inputs []string, open func(*input.Options) (*input.Input, er
 		return nil, err
 	}
 	for _, name := range local(inputs) {
-		if f.name != "" && fileio.Same(name, f.name) {
+		if f.to == nil && f.w == nil && fileio.Same(name, f.name) {
 			return nil, fmt.Errorf("%s: output and input are the same file", f.name)
 		}
 	}
@@ -205,6 +209,9 @@ func (f *file) write(p *pass.Pass) error {
 				return fileio.NoOutputs(&f.quota), nil
 			}
 			to := f.Output.Destination
+			if f.w != nil {
+				return fileio.WriterOutputs(f.w, f.name, &f.quota), nil
+			}
 			return fileio.CreateOutputs(f.name, fileio.OutputsOptions{
 				OutputOptions: fileio.OutputOptions{Force: f.out.Overwrite, Quota: &f.quota},
 				Dir:           to == formats.ToDir, File: to == formats.ToFile,

@@ -213,7 +213,7 @@ var notRun = map[string]string{
 	"--port " + unknown + ": " + unknown + " permits":    "the one port of Perfetto may be in use",
 	"each process needs one; raise the limit with":       "needs a trace with more processes than files that may be open",
 	"--drop-unknown drops":                               "needs a trace with metadata of a kind that no release writes",
-	"ntconv print --json --provider ":                    "no trace of testdata has log messages or metrics",
+	"ntconv print --json --provider ":                    "no trace of testdata has metrics",
 	"the call graph is drawn by":                         "on a page of view, and not a message",
 	"source code is shown from":                          "on a page of view, and not a message",
 	"in none of the directories given with":              "on a page of view, and not a message",

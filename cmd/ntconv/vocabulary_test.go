@@ -19,7 +19,7 @@ import (
 	"github.com/ntconv/ntconv/internal/select/selection"
 	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/ntconv/ntconv/internal/span"
-	"github.com/ntconv/ntconv/internal/span/stored"
+	otlpstored "github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // A vocabulary holds the names that outputs give a value: outputs by value and name.
@@ -209,7 +209,7 @@ func (v vocabulary) scan(t *testing.T, input string, kinds ...string) {
 	for _, line := range decodeJSON(t, out("print", "--json", "-q", input)).([]any) {
 		line := line.(map[string]any)
 		for name := range asObject(line["payload"]) {
-			fields[name] = line["provider"] != stored.Provider // the payload of an imported span is the span
+			fields[name] = line["provider"] != otlpstored.Provider // the payload of an imported span is the span
 		}
 		delete(line, "payload")
 		v.json("print", line)

@@ -8,15 +8,15 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// otlpIn returns the reading half of OTLP. It also recognizes metrics, logs and profiles, so that the importer can name
-// the signal that it rejects.
+// otlpIn returns the reading half of OTLP. It also recognizes signals that the importer does not support, so that the
+// importer can name them.
 func otlpIn() *In {
 	return &In{
 		// A message has no magic number, but no other known format passes the structural checks of Recognize.
 		Sniff:    otlp.Recognize,
 		Bind:     withoutFlags(openOTLP),
-		NoBytes:  Advice{"an empty file", "check that the program or the collector that wrote it has sent spans and was shut down in order"},
-		NoEvents: Advice{"the requests hold no spans", "check that the program or the collector that wrote it has sent spans"},
+		NoBytes:  Advice{"an empty file", "check that the program or the collector that wrote it has sent something and was shut down in order"},
+		NoEvents: Advice{"the requests hold no spans and no log records", "check that the program or the collector that wrote it has sent some"},
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/profile/meters"
+	"github.com/ntconv/ntconv/internal/span/logs"
 	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/sample"
@@ -104,12 +105,9 @@ func cpuSamples() counter {
 	})
 }
 
-// logging is the provider of log messages, and of the starts and ends of their scopes.
-const logging = "Microsoft-Extensions-Logging"
-
-// labeled counts events with the ID of a span, except for spans themselves.
+// labeled counts events with the ID of a span, except for spans themselves and other imported items.
 func labeled(t *typeCount) int64 {
-	if stored.Spans.Has(t.typ) {
+	if t.typ.Provider == stored.Provider {
 		return 0
 	}
 	return t.labeled
@@ -118,13 +116,16 @@ func labeled(t *typeCount) int64 {
 // ends counts the events of event sources that end an operation.
 func ends(t *typeCount) int64 {
 	switch {
-	case t.typ.Provider == clr.DiagnosticSource || stored.Spans.Has(t.typ):
+	case t.typ.Provider == clr.DiagnosticSource || t.typ.Provider == stored.Provider:
 		return 0
 	case t.ends:
 		return t.Events
 	}
 	return t.stops
 }
+
+// records is the command for log records.
+const records = "ntconv to otlp --signals logs IN"
 
 // spans is the command for spans. It applies only if the trace has a span that has ended.
 const spans = "ntconv to otlp IN"
@@ -182,9 +183,10 @@ func otherData() []extractable {
 		{what: "events of operations (DiagnosticSource)", count: event(clr.DiagnosticSource, "Event"), command: spans},
 		{what: "ends of operations (event sources)", count: each(ends), command: spans},
 		{what: "events in spans", count: each(labeled), command: spans},
-		{what: "log messages", count: form(logging, "FormattedMessage", "Message", "MessageJson"),
-			command: "ntconv print --json --provider " + logging + " IN",
-			printed: all(func(t *typeCount) bool { return t.typ.Provider == logging })},
+		{what: "log messages", count: form(clr.Logging, "FormattedMessage", "Message", "MessageJson"), command: records},
+		{what: "log records of OTLP", count: all(func(t *typeCount) bool {
+			return logs.Stored.Has(t.typ) && !stored.IsPart(t.typ)
+		}), command: records},
 		{what: "values of counters", count: all(func(t *typeCount) bool { return t.name == "EventCounters" }),
 			command: "ntconv print --json --event EventCounters IN"},
 		{what: "values of metrics", count: all(func(t *typeCount) bool {
