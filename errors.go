@@ -18,6 +18,8 @@ var (
 	// ErrUnsupported means that a valid input has a version or content that cannot be read, or that an output format
 	// cannot represent a value.
 	ErrUnsupported = errors.New("not supported")
+	// ErrNoType means that a sink got an event without a Type.
+	ErrNoType = errors.New("event without a type")
 	// ErrLimit means that a size, depth or count exceeds a limit. The chain of the error has a *LimitError.
 	ErrLimit = errors.New("limit exceeded")
 )

@@ -84,6 +84,15 @@ func (e *Event) Version() uint8 {
 	return e.Type.Version
 }
 
+// Check returns ErrNoType if the event has no Type although its kind needs one. Sources yield no such event; sinks that get
+// one from a program return the error.
+func (e *Event) Check() error {
+	if e.Kind == KindEvent && e.Type == nil {
+		return ErrNoType
+	}
+	return nil
+}
+
 // Opcode returns the opcode of the event: that of a label if the event has such a label, otherwise that of the type. It
 // returns 0 without a Type.
 func (e *Event) Opcode() uint8 {

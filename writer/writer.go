@@ -147,6 +147,9 @@ func (w *Writer) Write(e *ntconv.Event) (err error) {
 	case w.closed:
 		return errClosed
 	}
+	if err := e.Check(); err != nil {
+		return err
+	}
 	w.n++
 	switch e.Kind {
 	case ntconv.KindEvent:

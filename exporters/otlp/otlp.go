@@ -146,6 +146,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	if s.closed {
 		return ErrClosed
 	}
+	if err := e.Check(); err != nil {
+		return err
+	}
 	s.Watch(e)
 	s.tracker.Add(e) // also if its spans are not written: log records refer to them
 	if s.logs != nil {
@@ -170,7 +173,7 @@ func (s *Sink) failure() error {
 // written. .NET writes the command line last: to have it in all batches, also call Watch for all events of an earlier
 // reading of the trace. Watch does not keep e.
 func (s *Sink) Watch(e *ntconv.Event) {
-	if e.Kind != ntconv.KindEvent {
+	if e.Kind != ntconv.KindEvent || e.Type == nil {
 		return
 	}
 	if e.Type != s.watched {

@@ -108,7 +108,10 @@ func (s *SingleSink) Write(e *ntconv.Event) error {
 	if e.Kind != ntconv.KindEvent {
 		return nil
 	}
-	if e.Type == nil || e.Thread == nil {
+	if err := e.Check(); err != nil {
+		return err
+	}
+	if e.Thread == nil {
 		return errOwner
 	}
 	thread, kind, labels, row := s.owners.thread(e.Thread), s.types.kind(e), s.labels.of(e.Labels), s.rows.row()

@@ -170,7 +170,7 @@ func (s *Sink) Watch(e *ntconv.Event) {
 }
 
 // errOwner is returned for an event whose row would have dangling references.
-var errOwner = errors.New("event without a type or a thread")
+var errOwner = errors.New("event without a thread")
 
 // Write writes an event, which must have a type and a thread. The sink does not keep e or its payload. If a file cannot
 // be written, this or a later call returns the error.
@@ -183,7 +183,10 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	s.item.micros, s.item.nanos = s.clock.at(e.Time)
 	switch e.Kind {
 	case ntconv.KindEvent:
-		if e.Type == nil || e.Thread == nil {
+		if err := e.Check(); err != nil {
+			return err
+		}
+		if e.Thread == nil {
 			return errOwner
 		}
 		return s.event(e)

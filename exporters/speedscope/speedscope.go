@@ -60,6 +60,9 @@ func (s *Sink) Watch(e *ntconv.Event) { s.sink.Watch(e) }
 
 // Write implements [ntconv.Sink]. It fails if a temporary file cannot be written or exceeds Options.MaxTemp.
 func (s *Sink) Write(e *ntconv.Event) error {
+	if err := e.Check(); err != nil {
+		return err
+	}
 	s.measures.See(e)
 	return s.sink.Write(e)
 }

@@ -44,6 +44,9 @@ func NewSink(w io.Writer, info *ntconv.Info, namer ntconv.Namer, o *Options, lab
 
 // Write adds an event, which it borrows. It always returns nil.
 func (s *Sink) Write(e *ntconv.Event) error {
+	if err := e.Check(); err != nil {
+		return err
+	}
 	s.build.Add(e)
 	return nil
 }

@@ -25,8 +25,8 @@ func (t *Timeline) Write(e *ntconv.Event) error {
 	if t.finished {
 		return errFinished
 	}
-	if e.Kind == ntconv.KindEvent && e.Type == nil {
-		return errNoType
+	if err := e.Check(); err != nil {
+		return err
 	}
 	if t.samples != nil {
 		t.samples.stream.Watch(e)

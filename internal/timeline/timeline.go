@@ -260,7 +260,6 @@ func (t *Timeline) put(at, rank int64) {
 }
 
 var (
-	errNoType      = errors.New("timeline: event without a type")
 	errFinished    = errors.New("timeline: event written after Finish")
 	errNotFinished = errors.New("timeline: items requested before Finish")
 )
