@@ -1,9 +1,58 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/corpus"
+	"github.com/ntconv/ntconv/reader"
 )
+
+// Activities state their times as dates, so their spans have dates even if the trace has none. Those of event sources
+// have not.
+func TestUndatedActivities(t *testing.T) {
+	dir := t.TempDir()
+	for name, says := range map[string]bool{"spans-stop": false, "activities": true} {
+		write(t, dir, name, undated(t, corpus.Trace(t, name).Data))
+		if r := succeed(t, dir, "info", name); !strings.Contains(r.stdout, "at an unknown time") {
+			t.Error(r.stdout)
+		}
+		r := succeed(t, dir, "to", "otlp", name, "-o", name+".jsonl")
+		if strings.Contains(r.stderr, "without a date") != says {
+			t.Errorf("%s: %s", name, r.stderr)
+		}
+		for _, at := range regexp.MustCompile(`"startTimeUnixNano":"(\d+)"`).FindAllSubmatch(contentAt(t, dir+"/"+name+".jsonl"), -1) {
+			if in1970 := len(at[1]) < len("1700000000000000000"); in1970 != says {
+				t.Errorf("%s: a span begins at %s", name, at[1])
+			}
+		}
+	}
+}
+
+// undated returns a nettrace file with the date that means an unknown one: 1601-01-02, as a SYSTEMTIME of Windows.
+func undated(t *testing.T, data []byte) []byte {
+	t.Helper()
+	r, err := reader.New(bytes.NewReader(data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(); err != nil && err != io.EOF {
+		t.Fatal(err)
+	}
+	w := r.Info().Clock.Wall
+	var date []byte
+	for _, n := range []int{w.Year(), int(w.Month()), int(w.Weekday()), w.Day(), w.Hour(), w.Minute(), w.Second(), w.Nanosecond() / 1e6} {
+		date = binary.LittleEndian.AppendUint16(date, uint16(n))
+	}
+	if bytes.Count(data, date) != 1 {
+		t.Fatalf("the date %v is not in the file", w)
+	}
+	return bytes.Replace(data, date, []byte{0x41, 6, 1, 0, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 1)
+}
 
 // A trace without a date stays undated through every format that can hold its events. Only OTLP has to state dates,
 // and the summary reports it. --start-time dates the trace.
@@ -16,7 +65,7 @@ func TestUndated(t *testing.T) {
 			"x.nettrace": "nettrace", "x.firefox.json": "firefox", "x.jsonl": "otlp", "again.json": "chrome", "x": "parquet",
 		}[name]
 		r := succeed(t, dir, "to", format, "x.json", "-o", name)
-		if says := strings.Contains(r.stderr, "; the trace has no date, so times count from 1970-01-01; set --start-time"); says != (format == "otlp") {
+		if says := strings.Contains(r.stderr, "; 2 without a date, so their times count from 1970-01-01; set --start-time"); says != (format == "otlp") {
 			t.Errorf("%s: %s", name, r.stderr)
 		}
 		if r := succeed(t, dir, "info", name); !strings.Contains(r.stdout, unknown) {

@@ -18,6 +18,7 @@ func (s *Sink) newLogs(info *ntconv.Info) *logs.Reader {
 // addRecord adds a log record.
 func (s *Sink) addRecord(r *logs.Record) {
 	s.streams[Logs].items++
+	s.date(r.Time)
 	if s.delivery.failed.Load() {
 		return
 	}

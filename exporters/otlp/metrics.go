@@ -20,6 +20,7 @@ func (s *Sink) newMetrics(info *ntconv.Info) *metrics.Reader {
 // addPoint adds a data point.
 func (s *Sink) addPoint(p *metrics.Point) {
 	s.streams[Metrics].items++
+	s.date(p.Time)
 	if s.delivery.failed.Load() {
 		return
 	}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
+	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/logs"
 	"github.com/ntconv/ntconv/internal/span/metrics"
@@ -60,6 +61,8 @@ type Sink struct {
 	metrics  *metrics.Reader // nil if data points are not written
 	delivery *delivery
 	omitted  int64 // spans omitted by OmitNotRecorded
+	undated  bool  // the trace has no date
+	in1970   int64 // items without a date
 	closed   bool
 	done     Summary
 	err      error // of Close
@@ -125,6 +128,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 		s.namer = new(ntconv.NoNames)
 	}
 	s.processes.foreign = info != nil && strings.HasPrefix(info.Format, "chrome")
+	s.undated = info != nil && info.Clock.Wall.IsZero()
 	s.o.setDefaults()
 	s.table.added = s.o.ImportedResource
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
@@ -203,6 +207,7 @@ func (s *Sink) add(sp *span.Span) {
 		return
 	}
 	s.streams[Traces].items++
+	s.date(sp.Start)
 	if s.delivery.failed.Load() {
 		return
 	}
@@ -210,6 +215,13 @@ func (s *Sink) add(sp *span.Span) {
 	defer s.mu.Unlock()
 	extra := s.extraOf(sp)
 	s.put(Traces, origin{resource: sp.Resource, process: sp.Process, scope: sp.Scope}, func(e *encoder) { e.span(sp, extra) })
+}
+
+// date counts an item of a trace without a date unless the item states a date.
+func (s *Sink) date(at uint64) {
+	if s.undated && !wallclock.IsDate(int64(at)) {
+		s.in1970++
+	}
 }
 
 // An origin states what recorded an item. resource is nil if only the process is known.
@@ -450,6 +462,7 @@ func (s *Sink) Summary() Summary {
 	if s.metrics != nil {
 		sum.Problems = s.metrics.Problems()
 	}
+	sum.Undated = s.in1970
 	sum.Exporter, sum.NotRecorded, sum.Invalid, sum.Unmatched = c.Exporter, s.omitted, c.Invalid, c.Unmatched
 	if u, ok := s.uploader.(StatsReporter); ok {
 		stats := u.Stats()

@@ -57,6 +57,9 @@ type Summary struct {
 	Evicted    int64 // spans that ended early because of Options.MaxOpen
 	Clamped    int64 // spans that ended before they began; they have the attribute ntconv.end_time_unix_nano
 
+	// Undated is the number of items whose times count from 1970-01-01, because neither the trace nor the item has a date.
+	Undated int64
+
 	Exporter    int64 // spans omitted by Options.OmitExporter
 	NotRecorded int64 // spans omitted by Options.OmitNotRecorded
 	Invalid     int64 // spans omitted because they have no valid ID or their event is corrupt

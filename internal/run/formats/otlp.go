@@ -332,14 +332,13 @@ func (c *otlpSettings) file(out *fileio.Outputs, info *ntconv.Info, t *Target) (
 	}
 	sink.Sink = otlp.NewFile(w, c.formOf(name), info, t.Namer, &o)
 	sink.result.notes = c.link.unused()
-	c.prepare(sink, info, t)
+	c.prepare(sink, t)
 	return sink, nil
 }
 
 // prepare passes the events of the first pass to the sink, and sets the members of its result that are known before the
 // first event.
-func (c *otlpSettings) prepare(s *otlpSink, info *ntconv.Info, t *Target) {
-	s.result.Undated = info.Clock.Wall.IsZero()
+func (c *otlpSettings) prepare(s *otlpSink, t *Target) {
 	s.result.flagless, s.finite = t.Flagless, t.Finite
 	s.result.fate = s.result.fateOf(c.options.Unfinished)
 	s.result.live = c.options.Active == nil

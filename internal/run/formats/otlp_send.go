@@ -39,7 +39,7 @@ func (c *otlpSettings) send(u otlp.Uploader, sink *otlpSink, out *fileio.Outputs
 	o.Progress, o.Spend, sink.signals = sink.sent.Store, out.Spend, o.Signals
 	// The context is never canceled: a signal ends the process, and the flags bound the time of each batch.
 	sink.Sink = otlp.New(context.Background(), u, info, t.Namer, &o)
-	c.prepare(sink, info, t)
+	c.prepare(sink, t)
 	return sink
 }
 
@@ -129,7 +129,7 @@ type spansResult struct {
 	Intervals   int64                    `json:"intervals,omitempty"` // of the runtime
 	Linked      int64                    `json:"linked,omitempty"`    // of Intervals
 	Unnamed     int64                    `json:"unnamed,omitempty"`
-	Undated     bool                     `json:"undated,omitempty"` // the trace has no date, so times count from 1970-01-01
+	Undated     int64                    `json:"undated,omitempty"`
 	summary     otlp.Summary
 	notes       []string
 	live        bool   // intervals were linked while the trace was read for the first time
@@ -173,7 +173,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	r.Doubled, r.Retries, r.Halved, r.MadeIDs, r.Unfinished = s.Doubled, s.Retries, s.Halved, s.MadeIDs, s.Unfinished
 	r.Evicted, r.Exporter, r.Invalid = s.Evicted, s.Exporter, s.Invalid
 	r.Clamped, r.Unmatched, r.Warnings = s.Clamped, s.Unmatched, s.Warnings
-	r.Intervals, r.Linked, r.Unnamed = s.Intervals, s.Linked, s.Unnamed
+	r.Intervals, r.Linked, r.Unnamed, r.Undated = s.Intervals, s.Linked, s.Unnamed, s.Undated
 	add := func(n int64, text string) {
 		if n > 0 {
 			r.Remark(message.Group(n) + " " + text)
@@ -191,9 +191,7 @@ func (r *spansResult) set(s otlp.Summary) {
 	add(s.Clamped, "ended before they began and got no duration")
 	add(s.Exporter, "of the program's own exporter omitted")
 	add(s.Invalid, "invalid and omitted")
-	if r.Undated && s.Items > 0 {
-		r.Remark("the trace has no date, so times count from 1970-01-01; set --" + FlagStart)
-	}
+	add(s.Undated, "without a date, so their times count from 1970-01-01; set --"+FlagStart)
 	if s.Problems != "" {
 		r.Remark("the recording lacks metrics: " + s.Problems)
 	}

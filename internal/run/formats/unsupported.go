@@ -52,7 +52,7 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{prefix("PERFILE2"), "perf.data of Linux perf", perfScript},
 		{prefix("2ELIFREP"), "perf.data of Linux perf, recorded on a big-endian machine", perfScript},
 		{prefix("PERFFILE"), "perf.data of Linux perf before 3.9", perfScript},
-		{prefix("# callgrind format"), "a profile of callgrind, which has no stacks",
+		{isCallgrind, "a profile of callgrind, which has no stacks",
 			"kcachegrind and callgrind_annotate show it; convert the trace that it was derived from"},
 		{isGCDump, "a gcdump, which holds a heap and no events", "dotnet-gcdump report reads it"},
 		{func(_ string, h []byte) bool { return serializedType(h) == eventPipeFile }, // version 3 is netperf
@@ -66,6 +66,11 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{isGoTrace, "a Go execution trace",
 			"go tool trace shows it; go tool trace -pprof=sched FILE > sched.pb writes a profile that ntconv reads"},
 		{prefix("\xc1\x1f\xfc\xc1"), "an LTTng trace (CTF)", "babeltrace2 reads it; for .NET programs " + recordAgain},
+		{prefix("FLR\x00"), "a recording of Java Flight Recorder (JFR)",
+			"JDK Mission Control shows it; jfrconv of async-profiler writes folded stacks, which ntconv reads"},
+		{prefix("*version\n"), "a method trace of Android (ART)", "Android Studio and profiler.firefox.com show it"},
+		{prefix("v8-version,"), "a log of V8 (--prof)",
+			"node --prof-process shows it; node --cpu-prof writes a profile that ntconv reads"},
 		{isPerfetto, "a Perfetto trace",
 			"ui.perfetto.dev shows it; traceconv json FILE writes Chrome's format, which ntconv reads"},
 		{isETL, "an event trace log of Windows (.etl)",
@@ -74,6 +79,8 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{hasPaths("head.callFrame"), "a heap profile of V8 (.heapprofile)", viaSpeedscope},
 		{hasPaths("head.functionName"), "a .cpuprofile of an old version of V8", viaSpeedscope},
 		{hasPaths("mode", "version", "interval"), "a profile of stackprof", viaSpeedscope},
+		{hasPaths("dhatFileVersion"), "a heap profile of DHAT", "dh_view.html of Valgrind and profiler.firefox.com show it"},
+		{hasPaths("projectId", "traceId", "spans[].spanId"), "a trace of Google Cloud Trace", "export the spans as OTLP"},
 		{jsonWith(`"resourceSpans"`, `"resourceMetrics"`, `"resourceLogs"`, `"resourceProfiles"`), "JSON with OTLP in it",
 			"extract the objects with the field resourceSpans, one per line"},
 		{prefix("\xfd7zXZ\x00"), "an xz file", decompress("xz -dc")},
@@ -97,6 +104,13 @@ func unsupportedText(head []byte) []unsupportedInput {
 		{jsonWith(), "JSON", "convert the trace that it was derived from"},
 		{isText, "text", "check that this is the recorded file, or name its format with --from"},
 	}
+}
+
+// isCallgrind recognizes the first line that Valgrind writes, or the header that other programs write: lines "name: value"
+// with the positions and events.
+func isCallgrind(_ string, head []byte) bool {
+	return bytes.HasPrefix(head, []byte("# callgrind format")) || bytes.HasPrefix(head, []byte("version: 1\n")) &&
+		bytes.Contains(head, []byte("\npositions: ")) && bytes.Contains(head, []byte("\nevents: "))
 }
 
 func isGCDump(name string, head []byte) bool {

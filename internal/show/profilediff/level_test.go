@@ -64,7 +64,10 @@ func hasNaiveFinding(before, after *Recording) bool {
 // A function that became slower is found at the sizes that docs/diff.md states, and as more than the total; the others
 // are not called slower.
 func TestSlowdownIsFound(t *testing.T) {
-	const trials = 40
+	trials := 40
+	if !corpus.Nightly() {
+		trials = 20
+	}
 	for _, c := range []struct {
 		dwell, factor float64
 	}{{1, 1.3}, {10, 2}} {

@@ -21,6 +21,7 @@ type language struct {
 	name   string
 	tool   string
 	env    string   // further variable of the environment
+	slow   bool     // the go command compiles the whole standard library for it
 	args   []string // before the name of the output
 	source []string
 	lines  bool // addr2line reads the debug information: that of Go is too new for some versions
@@ -32,8 +33,8 @@ var languages = []language{
 	{name: "c++", tool: "g++", args: []string{"-O2", "-g", "-o"}, source: []string{"shapes.cc"}, lines: true},
 	{name: "rust", tool: "rustc", args: []string{"-O", "-g", "-o"}, source: []string{"shapes.rs"}, lines: true},
 	{name: "go", tool: "go", args: []string{"build", "-o"}, source: []string{"./shapes_go"}},
-	{name: "go-386", tool: "go", env: "GOARCH=386", args: []string{"build", "-o"}, source: []string{"./shapes_go"}},
-	{name: "go-pie", tool: "go", args: []string{"build", "-buildmode=pie", "-o"}, source: []string{"./shapes_go"}},
+	{name: "go-386", tool: "go", env: "GOARCH=386", slow: true, args: []string{"build", "-o"}, source: []string{"./shapes_go"}},
+	{name: "go-pie", tool: "go", slow: true, args: []string{"build", "-buildmode=pie", "-o"}, source: []string{"./shapes_go"}},
 }
 
 // build compiles the program of a language, with further arguments of the compiler. It skips the test if there is no
@@ -41,8 +42,8 @@ var languages = []language{
 func build(t *testing.T, l language, more ...string) string {
 	t.Helper()
 	need(t, l.tool)
-	if l.env != "" && !corpus.Nightly() {
-		t.Skip("make nightly compiles the standard library for another machine")
+	if l.slow && !corpus.Nightly() {
+		t.Skip("make nightly compiles the standard library again, for another machine or buildmode")
 	}
 	out := filepath.Join(t.TempDir(), "shapes")
 	args := append(slices.Clone(l.args), out)

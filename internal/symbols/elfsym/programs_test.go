@@ -200,7 +200,7 @@ func sameFunction(list []symbol, addr uint64, got, want string) bool {
 func TestGoTable(t *testing.T) {
 	for _, mode := range []string{"exe", "pie"} {
 		t.Run(mode, func(t *testing.T) {
-			l := language{name: "go", tool: "go", args: []string{"build", "-buildmode=" + mode, "-o"}, source: []string{"./shapes_go"}}
+			l := language{name: "go", tool: "go", slow: mode == "pie", args: []string{"build", "-buildmode=" + mode, "-o"}, source: []string{"./shapes_go"}}
 			program, stripped := build(t, l), build(t, l, "-ldflags=-s -w")
 			list := nm(t, program)
 			full, left := object(t, program, ""), object(t, stripped, "")
