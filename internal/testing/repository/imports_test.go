@@ -24,7 +24,7 @@ type importRule struct {
 	only   []string // what they may import; nil: anything but never
 	never  []string
 	but    []string // exceptions of never
-	direct bool // concerns only the imports of the packages' own files
+	direct bool     // concerns only the imports of the packages' own files
 	why    string
 }
 
