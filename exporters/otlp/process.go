@@ -108,8 +108,8 @@ func (t *processes) learn(e *ntconv.Event) {
 // maxSize returns an upper bound of the size of the resource that describe would build from what is known now.
 func (p *process) maxSize(o *Options) int {
 	const perAttribute = 64 // for a key that describe adds, and all tags and lengths
-	size := 9*perAttribute + max(len(o.ServiceName), len(p.Command), len(p.Name), len(recording.UnknownService)) +
-		len(p.Command) + len(p.Runtime) + len(p.Version) + len(p.OS) + len(p.Arch) + len(p.host)
+	size := 11*perAttribute + max(len(o.ServiceName), len(p.Command), len(p.Name), len(recording.UnknownService)) +
+		len(p.Command) + len(p.Name) + len(p.Runtime) + len(p.Version) + len(p.OS) + len(p.Arch) + len(p.host)
 	for _, a := range o.Resource {
 		size += perAttribute + len(a.Key) + len(a.Value)
 	}
@@ -137,9 +137,13 @@ func (p *process) describe(t *table, o *Options) {
 	if p.hasPID {
 		list = append(list, span.Attribute{Key: "process.pid", Value: span.Int(int64(p.pid))})
 	}
+	text("process.executable.name", p.Name)
 	text("process.command_line", p.Command)
 	text("process.runtime.name", p.Runtime)
 	text("process.runtime.version", p.Version)
+	if p.Runtime != "" || p.OS != "" { // only the events of a .NET runtime state these
+		text("telemetry.sdk.language", "dotnet")
+	}
 	text("os.type", p.OS)
 	text("host.arch", p.Arch)
 	text("host.name", p.host)

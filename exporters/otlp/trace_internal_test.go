@@ -147,7 +147,7 @@ func TestResource(t *testing.T) {
 	const (
 		pid     = "process.pid=16113; "
 		command = "process.command_line=/opt/rec/shop/shop /opt/rec/shop/shop.dll spans 4 1; "
-		machine = "os.type=linux; host.arch=amd64; "
+		machine = "telemetry.sdk.language=dotnet; os.type=linux; host.arch=amd64; "
 	)
 	f := corpus.Trace(t, "spans-stop")
 	names := symbol.New(nil)
@@ -226,8 +226,8 @@ func TestProcessesOfAMachine(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := "service.name=app1; process.pid=1; host.name=box; \nservice.name=app2; process.pid=2; host.name=box; \n" +
-		"service.name=app3; process.pid=3; host.name=box; "
+	want := "service.name=app1; process.pid=1; process.executable.name=app1; host.name=box; \nservice.name=app2; process.pid=2; process.executable.name=app2; host.name=box; \n" +
+		"service.name=app3; process.pid=3; process.executable.name=app3; host.name=box; "
 	if got := describe(r.raw[0]); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -2,6 +2,7 @@ package profile
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/ntconv/ntconv"
@@ -47,6 +48,29 @@ func (w *Weighed[T]) State() string {
 		}
 	}
 	return ""
+}
+
+// units contains the units of time in profile.proto, in nanoseconds.
+var units = [...]struct {
+	name  string
+	nanos uint64
+}{{"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}}
+
+// Lasts returns the nanoseconds that the sample represents: its first value that is a time, or 0.
+func (w *Weighed[T]) Lasts() int64 {
+	types, values := w.Types, w.Values
+	for i := range types {
+		for _, u := range units {
+			if types[i].Unit == u.name && values[i] > 0 {
+				hi, lo := bits.Mul64(uint64(values[i]), u.nanos)
+				if hi > 0 || lo > math.MaxInt64 {
+					return math.MaxInt64
+				}
+				return int64(lo)
+			}
+		}
+	}
+	return 0
 }
 
 // StreamOptions configure a Stream. The zero value selects the defaults.

@@ -1,9 +1,6 @@
 package timeline
 
 import (
-	"math"
-	"math/bits"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
 	"github.com/ntconv/ntconv/internal/profile"
@@ -64,7 +61,7 @@ func (r *sampleReader) weighed(w *profile.Weighed[unweighed]) {
 	rec = append(appendNumber(rec, stack), byte(w.Kind))
 	rec = appendNumber(rec, r.typesOf(w.Types))
 	rec = appendNumber(rec, r.stateOf(w.State()))
-	rec = appendSigned(rec, lasts(w.Types, w.Values))
+	rec = appendSigned(rec, w.Lasts())
 	for _, v := range w.Values {
 		rec = appendSigned(rec, v)
 	}
@@ -97,28 +94,6 @@ func (r *sampleReader) stateOf(state string) uint32 {
 	}
 	r.states = append(r.states, state)
 	return uint32(len(r.states) - 1)
-}
-
-// units contains the units of time in profile.proto, in nanoseconds.
-var units = [...]struct {
-	name  string
-	nanos uint64
-}{{"nanoseconds", 1}, {"microseconds", 1e3}, {"milliseconds", 1e6}, {"seconds", 1e9}}
-
-// lasts returns the nanoseconds that a sample represents: its first value that is a time, or 0.
-func lasts(types []sample.Type, values []int64) int64 {
-	for i := range types {
-		for _, u := range units {
-			if types[i].Unit == u.name && values[i] > 0 {
-				hi, lo := bits.Mul64(uint64(values[i]), u.nanos)
-				if hi > 0 || lo > math.MaxInt64 {
-					return math.MaxInt64
-				}
-				return int64(lo)
-			}
-		}
-	}
-	return 0
 }
 
 // read decodes a record of weighed. w.Until is then the duration.

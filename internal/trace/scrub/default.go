@@ -135,7 +135,11 @@ field ntconv/Frame.Name method
 field ntconv/Frame.SystemName method
 field ntconv/Frame.File source
 
-# Spans
+# Spans and log records
+field otlp/*.bodyType enum
+field otlp/*.body attribute
+field otlp/*.severityText enum
+field otlp/*.eventName span
 field otlp/*.parentSpanId id
 field otlp/*.links.traceId id
 field otlp/*.links.spanId id
@@ -492,6 +496,7 @@ words enum ipv6 pipe
 words enum Linux Windows macOS Darwin X64 X86 Arm64 Arm x64 x86 arm64 arm32 arm True False true false UNSET OK ERROR
 words enum before after other
 words enum absent empty string bool int double bytes array kvlist g p t e grpc opentelemetry dotnet
+words enum Trace Debug Information Warning Error Critical TRACE DEBUG INFO WARN ERROR FATAL
 words enum B E X i I C b n S T p F s f N O D M P R c v V ( )
 words enum postgresql mysql mssql microsoft.sql_server sqlite oracle mongodb redis cassandra elasticsearch
 words status Continue OK Created Accepted NoContent PartialContent MovedPermanently Found Redirect SeeOther
