@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/intern"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/span"
@@ -67,6 +68,8 @@ type Sink struct {
 	done     Summary
 	err      error // of Close
 
+	uses      map[*ntconv.Type]uses
+	recent    intern.Cache[*ntconv.Type, uses]
 	watched   *ntconv.Type // type of the latest event that Watch observed
 	describes bool         // events of this type describe a process
 
@@ -120,7 +123,7 @@ func NewFile(w io.Writer, form Form, info *ntconv.Info, namer ntconv.Namer, opts
 
 // newSink returns a sink without a delivery, which the caller sets.
 func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
-	s := &Sink{namer: namer}
+	s := &Sink{namer: namer, uses: make(map[*ntconv.Type]uses), recent: intern.NewCache[*ntconv.Type, uses](8)}
 	if opts != nil {
 		s.o = *opts
 	}
@@ -151,16 +154,38 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	}
 	s.Watch(e)
 	s.tracker.Add(e) // also if its spans are not written: log records refer to them
-	if s.logs != nil {
+	uses := s.usesOf(e)
+	if s.logs != nil && (uses.logs || s.logs.Waits()) {
 		s.logs.Add(e)
 	}
-	if s.metrics != nil {
+	if uses.metrics {
 		s.metrics.Add(e)
 	}
 	if s.delivery.failed.Load() {
 		return s.failure()
 	}
 	return nil
+}
+
+// A uses states which signals events of a type may be part of, in addition to spans.
+type uses struct{ logs, metrics bool }
+
+// usesOf returns the uses of an event's type, which it caches: most events are part of neither.
+func (s *Sink) usesOf(e *ntconv.Event) uses {
+	if e.Kind != ntconv.KindEvent {
+		return uses{}
+	}
+	hash := uint64(e.Type.ID)<<8 ^ uint64(len(e.Type.Provider))
+	if u := s.recent.Get(hash, &e.Type); u != nil {
+		return *u
+	}
+	u, known := s.uses[e.Type]
+	if !known {
+		u = uses{logs: s.logs != nil && s.logs.Reads(e), metrics: s.metrics != nil && s.metrics.Reads(e)}
+		s.uses[e.Type] = u
+	}
+	s.recent.Put(hash, &e.Type, u)
+	return u
 }
 
 func (s *Sink) failure() error {

@@ -129,6 +129,13 @@ func IsScope(t *ntconv.Type) bool { return IsMessage(t) && forms[t.Name] >= form
 // IsRecord reports whether events of type t are records without Options.Select, or parts of records.
 func IsRecord(t *ntconv.Type) bool { return IsMessage(t) && !IsScope(t) || Stored.Has(t) }
 
+// Reads reports whether events with the type of e may be records or scopes. Add does nothing for all others but to pass
+// on records that Waits reports.
+func (r *Reader) Reads(e *ntconv.Event) bool { return r.roleOf(e).form != formNone }
+
+// Waits reports whether a record waits for its other forms.
+func (r *Reader) Waits() bool { return len(r.queue) > 0 }
+
 // Add reads an event, which it borrows. Events must have the order of their times.
 func (r *Reader) Add(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Type == nil {

@@ -73,6 +73,12 @@ func NewReader(info *ntconv.Info, emit func(*Point), o *Options) *Reader {
 	return r
 }
 
+// Reads reports whether events with the type and version of e may be points or describe them. Add does nothing for all
+// others.
+func (r *Reader) Reads(e *ntconv.Event) bool {
+	return r.counters.Reads(e) || recording.IsMetricsProblem(e.Type)
+}
+
 // Add reads an event, which it borrows. Events must have the order of their times.
 func (r *Reader) Add(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Type == nil {
