@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 )
 
 // command returns the path of ntconv, which is built once for all tests.
@@ -138,6 +140,23 @@ func sharedTraces(t *testing.T) []trace {
 		}
 	}
 	return list
+}
+
+// comparedTraces returns sharedTraces without the largest, unless tests run in full or write tables. isComplete is false if
+// any are missing.
+func comparedTraces(t *testing.T) (list []trace, isComplete bool) {
+	t.Helper()
+	all := sharedTraces(t)
+	for _, tr := range all {
+		info, err := os.Stat(tr.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update || !corpus.IsSkipped(info.Size()) {
+			list = append(list, tr)
+		}
+	}
+	return list, len(list) == len(all)
 }
 
 // ownTraces lists the traces in testdata.

@@ -82,7 +82,8 @@ func TestProfiles(t *testing.T) {
 }
 
 func TestProfilesOfAllTraces(t *testing.T) {
-	for _, tr := range sharedTraces(t) {
+	traces, _ := comparedTraces(t)
+	for _, tr := range traces {
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
 			var summary struct{ QpcFreq float64 }

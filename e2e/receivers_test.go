@@ -301,7 +301,7 @@ func TestInterruptedUpload(t *testing.T) {
 		_ = cmd.Process.Kill()
 		t.Fatal("the command does not end")
 	}
-	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "300 spans were sent to "+r.url) {
+	if code := cmd.ProcessState.ExitCode(); code != 130 || !strings.Contains(stderr.String(), "300 items were sent to "+r.url) {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 }

@@ -37,6 +37,7 @@ func TestRewrittenTraces(t *testing.T) {
 		}
 		for _, order := range []string{"time", "file"} {
 			t.Run(tr.name+"/"+order, func(t *testing.T) {
+				t.Parallel()
 				c := newRewriting(t, tool, tr, order)
 				c.verify(t)
 				c.events(t)

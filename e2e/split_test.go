@@ -28,7 +28,10 @@ func TestSplitTraces(t *testing.T) {
 			divisions = []string{fmt.Sprint(max(4096, len(unzstd(t, tr.path))/3), "B")}
 		}
 		for _, every := range divisions {
-			t.Run(tr.name+"/"+every, func(t *testing.T) { checkSplit(t, tool, tr, every) })
+			t.Run(tr.name+"/"+every, func(t *testing.T) {
+				t.Parallel()
+				checkSplit(t, tool, tr, every)
+			})
 		}
 	}
 }

@@ -6,11 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/pprof/profile"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/tracegen"
 	"github.com/ntconv/ntconv/internal/trace/wire"
 )
@@ -34,12 +36,7 @@ var phases = []phase{
 	// Closing a sink: all names and tables of the output.
 	{"names", "to pprof IN -o OUT.pb.gz", exitLimit},
 	{"names", "to chrome IN -o OUT.trace.json", exitLimit},
-	{"names", "to perfetto IN -o OUT.perfetto-trace", exitLimit},
-	{"names", "to firefox IN -o OUT.firefox.json", exitLimit},
-	{"names", "to speedscope IN -o OUT.speedscope.json", exitLimit},
 	{"names", "to parquet IN -o OUT.d/", exitLimit},
-	{"names", "to folded IN -o OUT.folded", exitLimit},
-	{"names", "convert IN OUT.pb.gz --report json", exitLimit},
 	{"stacks", "to parquet IN -o OUT.d/", exitLimit},
 	// Parsing a profile and making pprof's report.
 	{"stacks", "top IN", exitLimit},
@@ -65,6 +62,15 @@ var phases = []phase{
 	{"spans", "to parquet IN -o OUT.d/", exitLimit},
 }
 
+// nightlyPhases take their memory as some of phases do, for another output.
+var nightlyPhases = []phase{
+	{"names", "to perfetto IN -o OUT.perfetto-trace", exitLimit},
+	{"names", "to firefox IN -o OUT.firefox.json", exitLimit},
+	{"names", "to speedscope IN -o OUT.speedscope.json", exitLimit},
+	{"names", "to folded IN -o OUT.folded", exitLimit},
+	{"names", "convert IN OUT.pb.gz --report json", exitLimit},
+}
+
 // Regardless of the user of memory, a process has at most 25% more than its limit: it ends with 5 and leaves nothing at
 // the destination or among the temporary files.
 func TestMemoryOfPhases(t *testing.T) {
@@ -82,7 +88,11 @@ func TestMemoryOfPhases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, p := range phases {
+	list := phases
+	if corpus.Nightly() {
+		list = slices.Concat(phases, nightlyPhases)
+	}
+	for _, p := range list {
 		t.Run(p.in+"/"+strings.ReplaceAll(p.args, "/", ""), func(t *testing.T) { p.run(t, filepath.Join(dir, p.in)) })
 	}
 }

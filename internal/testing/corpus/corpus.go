@@ -86,6 +86,9 @@ func Nightly() bool { return os.Getenv("NTCONV_NIGHTLY") != "" }
 // of the events. Tests of one trace read it always.
 const large = 300_000
 
+// IsSkipped reports whether tests that read all traces in turn skip a trace of this compressed size in bytes.
+func IsSkipped(size int64) bool { return size >= large && !Nightly() }
+
 // SharedTraces returns the traces of SharedPaths.
 func SharedTraces(tb testing.TB) []File {
 	tb.Helper()
@@ -105,7 +108,7 @@ func SharedPaths(tb testing.TB) (paths []string) {
 		for _, path := range list(tb, filepath.Join(data, pattern)) {
 			if info, err := os.Stat(path); err != nil {
 				tb.Fatal(err)
-			} else if Nightly() || info.Size() < large {
+			} else if !IsSkipped(info.Size()) {
 				paths = append(paths, path)
 			}
 		}
