@@ -372,3 +372,19 @@ func TestFileReplacesNothing(t *testing.T) {
 		t.Error("converted onto itself")
 	}
 }
+
+// A read that waits for data ends with the context, also while Next waits for it.
+func TestOpenReaderBlocked(t *testing.T) {
+	stopped := errors.New("stopped by the test")
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	defer r.Close()
+	ctx, stop := context.WithCancelCause(t.Context())
+	time.AfterFunc(20*time.Millisecond, func() { stop(stopped) })
+	if _, err := convert.OpenReader(ctx, "pipe", r, nil); !errors.Is(err, stopped) {
+		t.Fatalf("got %v, want %v", err, stopped)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/run/input"
 	"github.com/ntconv/ntconv/internal/run/job"
 	"github.com/ntconv/ntconv/internal/run/pass"
@@ -26,8 +27,9 @@ type Source struct {
 // Open opens a file, or a directory with the tables of a trace. It detects the format from the content, decompresses
 // gzip and zstd, and reads the header. o may be nil. The caller closes the Source.
 //
-// After ctx is canceled, Next returns context.Cause(ctx) within 64 events. A read that waits for data, as from a FIFO,
-// is not interrupted.
+// After ctx is canceled, Next returns context.Cause(ctx) within 64 events. A read of OpenReader that waits for data, as
+// from a connection, ends too; its goroutine ends when the caller closes the reader. Opening a FIFO by its name, and
+// reading it, is not interrupted.
 //
 // The error wraps ntconv.ErrFormat if the format is unknown, ntconv.ErrLimit if the header exceeds a limit, and
 // fs.ErrNotExist if the file does not exist.
@@ -42,7 +44,9 @@ func Open(ctx context.Context, name string, o *Options) (*Source, error) {
 // or has the methods ReadAt and Size of a bytes.Reader, it can be read repeatedly and at random, which Parquet
 // requires.
 func OpenReader(ctx context.Context, name string, r io.Reader, o *Options) (*Source, error) {
-	return open(ctx, name, o, func(in *input.Options) (*input.Input, error) { return input.FromReader(name, r, in) })
+	return open(ctx, name, o, func(in *input.Options) (*input.Input, error) {
+		return input.FromReader(name, fileio.Interruptible(ctx, r), in)
+	})
 }
 
 func open(

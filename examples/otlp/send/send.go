@@ -26,6 +26,9 @@ func stream(ctx context.Context, trace io.Reader, url string) (s otlp.Summary, e
 	}
 	sink := otlp.New(ctx, client, src.Info(), nil, &otlp.Options{FlushEvery: time.Second})
 	_, err = ntconv.Copy(sink, src)
+	if errors.Is(err, context.Canceled) {
+		err = nil // the end of reader.Follow; Close reports a cancellation of ctx
+	}
 	err = errors.Join(err, sink.Close())
 	return sink.Summary(), err
 }
