@@ -163,7 +163,7 @@ func TestResource(t *testing.T) {
 		{"one batch", nil, Options{}, "service.name=shop; " + pid + command + machine},
 		{"many batches", nil, Options{BatchItems: 5}, "service.name=shop; " + pid + command + machine},
 		{"no waiting", nil, Options{BatchItems: 5, NameWait: -1}, "service.name=unknown_service:dotnet; " + pid},
-		{"many batches and names", names, Options{BatchItems: 5}, "service.name=shop; " + pid + command},
+		{"many batches and names", names, Options{BatchItems: 5, NameWait: -1}, "service.name=shop; " + pid + "process.executable.name=shop; " + command},
 		{"service", nil, Options{ServiceName: "till", BatchItems: 5}, "service.name=till; " + pid},
 		{"service attribute", nil, Options{Resource: ntconv.Attrs{{Key: "service.name", Value: "a"}}, BatchItems: 5}, "service.name=a; " + pid},
 		{"attributes", nil, Options{Resource: ntconv.Attrs{{Key: "deployment.environment.name", Value: "test"}, {Key: "process.pid", Value: "7"}, {Key: "service.name", Value: "a"}}},
