@@ -122,6 +122,8 @@ func TestFastPaths(t *testing.T) {
 	n := 2000
 	if testing.Short() {
 		n = 100
+	} else if !corpus.Nightly() {
+		n = 500
 	}
 	options := pathOptions()
 	r := rand.New(rand.NewPCG(1, 0))
