@@ -35,7 +35,7 @@ func TestSendingExitCodes(t *testing.T) {
 		"no spans":    {[]string{trace(t, "cpu-env"), "--endpoint", url}, exitEmpty, []string{"no spans among 1,786 events", "dotnet-trace collect --providers", "ntconv top --kind wall"}},
 		"a limit":     {[]string{trace(t, "spans-stop"), "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"raise --max-types"}}, // found before anything is sent
 		"of output":   {[]string{trace(t, "spans-stop"), "--endpoint", url, "--max-output", "100"}, exitLimit, []string{"output too large: limit 100 bytes", "raise --max-output"}},
-		"in a pipe":   {[]string{"-", "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"--max-types", "0 spans sent to " + url + " before that"}},
+		"in a pipe":   {[]string{"-", "--endpoint", url, "--max-types", "1"}, exitLimit, []string{"--max-types", "0 items sent to " + url + " before that"}},
 		"two outputs": {[]string{trace(t, "spans-stop"), "--endpoint", url, "-o", "x"}, exitUsage, []string{"-o x: --endpoint writes no file"}},
 		"no secret":   {[]string{trace(t, "spans-stop"), "--endpoint", url, "--header", "secret"}, exitUsage, []string{"--header: want key=value"}},
 		"no effect":   {[]string{trace(t, "spans-stop"), "-o", "y.jsonl", "--protocol", "grpc"}, exitOK, []string{"--protocol has no effect"}},

@@ -53,6 +53,8 @@ type jsonReader struct {
 	sc       *span.Scope
 	decoded  items
 	err      error // error to return after the current element
+	found    bool  // an item was returned
+	skipped  error // why a list of another signal was skipped: an error if nothing is found
 }
 
 // A limitedReader returns a LimitError after left bytes. element resets left for each element.
@@ -86,6 +88,7 @@ func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 func (j *jsonReader) next() (item, error) {
 	for {
 		if it, ok := j.decoded.next(j.decoder, j.res, j.sc); ok {
+			j.found = true
 			return it, nil
 		}
 		if n, ok := j.list.Next(); ok {
@@ -101,6 +104,9 @@ func (j *jsonReader) next() (item, error) {
 			return item{}, j.err
 		}
 		if err := j.openGroup(); err != nil && !j.resume(err) {
+			if err == io.EOF && j.skipped != nil && !j.found {
+				err = j.skipped
+			}
 			return item{}, err
 		}
 	}
@@ -243,7 +249,11 @@ func (j *jsonReader) field(name string) error {
 		return j.fail(j.dec.SkipValue())
 	}
 	if err := j.begin(s); err != nil {
-		return located(j.place.offset, name, err)
+		j.report.Note(ntconv.CodeNotCarried, 1, j.place.offset, "OTLP "+signalNames[s]+" are not read")
+		if j.skipped == nil {
+			j.skipped = located(j.place.offset, name, err)
+		}
+		return j.fail(j.skipList())
 	}
 	switch {
 	case j.dec.PeekKind() == '[':
@@ -256,6 +266,24 @@ func (j *jsonReader) field(name string) error {
 		j.place.message--
 	}
 	return j.fail(j.dec.SkipValue())
+}
+
+// skipList skips a value element by element, because each may have the size of the limit.
+func (j *jsonReader) skipList() error {
+	if j.dec.PeekKind() != '[' {
+		return j.dec.SkipValue()
+	}
+	if _, err := j.dec.ReadToken(); err != nil {
+		return err
+	}
+	for j.dec.PeekKind() != ']' {
+		j.in.left = j.in.limit
+		if err := j.dec.SkipValue(); err != nil {
+			return err
+		}
+	}
+	_, err := j.dec.ReadToken()
+	return err
 }
 
 // truncated returns the beginning of an element that the input does not complete. It returns nil if err is not a

@@ -143,6 +143,30 @@ func TestLengthLikeJSON(t *testing.T) {
 	}
 }
 
+// Metrics, which are not read, are a loss beside spans or log records, wherever they are, and an error if there is nothing
+// else.
+func TestMetricsAreSkipped(t *testing.T) {
+	const metrics = `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a"}]}]},{}]}` + "\n"
+	line := string(spangen.JSON(spangen.LogsProto([]*logs.Record{{Time: 1, Body: span.String("x"), Scope: new(span.Scope), Resource: new(span.Resource)}}), spangen.Style{})) + "\n"
+	for _, c := range []struct {
+		text string
+		n    int
+		lost uint64
+	}{{metrics + line, 1, 1}, {line + metrics, 1, 1}, {line + metrics + line + metrics, 2, 2}} {
+		var report ntconv.Report
+		src, err := otlp.New(strings.NewReader(c.text), &otlp.Options{Report: &report})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := recordsOf(src, nil); err != nil || len(got) != c.n || report.Count(ntconv.CodeNotCarried) != c.lost {
+			t.Errorf("%s: %d records, %v, %v", c.text, len(got), err, report.Entries())
+		}
+	}
+	if _, err := otlp.New(strings.NewReader(metrics), nil); !errors.Is(err, ntconv.ErrUnsupported) {
+		t.Errorf("metrics alone: %v", err)
+	}
+}
+
 // A file may have several signals, in any order.
 func TestMixedSignals(t *testing.T) {
 	spans, records := examples(3), []*logs.Record{}

@@ -64,9 +64,12 @@ func exporters() []exporter {
 	}
 }
 
+// readSignals are the signals that importers/otlp reads; it does not read metrics.
+var readSignals = otlp.SignalSet(otlp.Traces, otlp.Logs)
+
 func otlpExporter(form otlp.Form) func(*output, *ntconv.Info, ntconv.Namer, *ntconv.Report, string) (ntconv.Sink, error) {
 	return func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, _ string) (ntconv.Sink, error) {
-		return otlp.NewFile(w, form, info, names, &otlp.Options{Report: report, Sources: ^otlp.Sources(0)}), nil
+		return otlp.NewFile(w, form, info, names, &otlp.Options{Report: report, Sources: ^otlp.Sources(0), Signals: readSignals}), nil
 	}
 }
 
