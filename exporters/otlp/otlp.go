@@ -369,7 +369,6 @@ func (s *Sink) send(signal Signal) {
 func (s *Sink) deliver(b *batch) {
 	for _, r := range b.rows {
 		if p := r.path[0].process; p != nil && r.path[0].head == nil {
-			s.name(p)
 			p.describe(&s.table, &s.o)
 		}
 	}
@@ -399,7 +398,8 @@ func (s *Sink) resourceOf(from origin) *envelope {
 	return &p.envelope
 }
 
-// name asks the namer for the name of a process that no event has described.
+// name asks the namer for the name of a process that no event has described. Only methods that the user of the sink calls
+// may do so: a Namer is not safe for concurrent use, and timers send batches, too.
 func (s *Sink) name(p *process) {
 	if p.Command == "" {
 		known := s.namer.Process(p.model)
@@ -437,6 +437,11 @@ func (s *Sink) extraOf(sp *span.Span) []span.Attribute {
 // *UploadError if this or an earlier batch could not be sent.
 func (s *Sink) Flush() error {
 	s.mu.Lock()
+	for _, p := range s.processes.all {
+		if p.model != nil && p.envelope.head == nil {
+			s.name(p)
+		}
+	}
 	for i := range NumSignals {
 		s.send(i)
 	}
