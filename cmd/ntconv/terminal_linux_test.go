@@ -65,7 +65,7 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// An upload shows how many spans were sent, and its bar leaves nothing before the summary.
+// An upload shows how many items were sent, and its bar leaves nothing before the summary.
 func TestUploadProgress(t *testing.T) {
 	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
 	defer receiver.Close()
@@ -81,7 +81,7 @@ func TestUploadProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := ""
-	for b := make([]byte, 1000); !strings.Contains(seen, "reading, 41 spans sent"); {
+	for b := make([]byte, 1000); !strings.Contains(seen, "reading, 41 items sent"); {
 		n, err := master.Read(b)
 		if err != nil {
 			t.Fatalf("%v after %q", err, seen)
