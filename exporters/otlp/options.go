@@ -105,7 +105,7 @@ type Options struct {
 	OmitNotRecorded bool
 
 	// SemanticMetrics gives the event counters of the runtime the names and units of OpenTelemetry's semantic conventions,
-	// such as dotnet.gc.collections, instead of their own.
+	// such as dotnet.exceptions, instead of their own.
 	SemanticMetrics bool
 	// LogProviders, if not nil, selects the providers whose events become log records, in addition to the messages of
 	// Microsoft.Extensions.Logging.

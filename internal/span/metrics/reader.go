@@ -40,6 +40,7 @@ type Reader struct {
 	begun   bool // point has a value of the current event
 	ok      bool // point can be passed on
 	current *series
+	isMean  bool // the event is one of an EventCounter or PollingCounter
 	mean    statistics
 	point   Point
 }
@@ -164,7 +165,7 @@ func (r *Reader) begin(v *recording.CounterValue) {
 	*p = Point{Quantiles: p.Quantiles[:0], Attributes: p.Attributes[:0], Metric: Metric{
 		Name: v.Name, Description: v.Description, Unit: v.Unit, Kind: KindGauge,
 	}}
-	r.begun, r.ok, r.mean = true, false, statistics{}
+	r.begun, r.ok, r.isMean, r.mean = true, false, v.Kind == recording.KindMean, statistics{}
 	switch v.Kind {
 	case recording.KindSum:
 		p.Kind, p.Temporality, p.Monotonic = KindSum, TemporalityDelta, true
@@ -278,7 +279,7 @@ func (r *Reader) metadataOf(v *recording.CounterValue) *Metadata {
 // finish passes the point of the current event on, if the event has a value.
 func (r *Reader) finish() {
 	p := &r.point
-	if p.Kind == KindGauge && r.mean != (statistics{}) {
+	if r.isMean {
 		r.finishMean()
 	}
 	if !r.ok {

@@ -12,11 +12,9 @@ type semantic struct {
 	state      bool    // a number that is a sum that may shrink
 }
 
-// runtimeCounters are the event counters of System.Runtime that have a metric of the conventions.
+// runtimeCounters are the event counters of System.Runtime that have a metric of the conventions. gen-N-gc-count is none:
+// it counts collections of higher generations, too, which dotnet.gc.collections does not.
 var runtimeCounters = map[string]semantic{
-	"gen-0-gc-count":                   {name: "dotnet.gc.collections", unit: "{collection}", generation: "gen0"},
-	"gen-1-gc-count":                   {name: "dotnet.gc.collections", unit: "{collection}", generation: "gen1"},
-	"gen-2-gc-count":                   {name: "dotnet.gc.collections", unit: "{collection}", generation: "gen2"},
 	"alloc-rate":                       {name: "dotnet.gc.heap.total_allocated", unit: "By"},
 	"gc-committed":                     {name: "dotnet.gc.last_collection.memory.committed_size", unit: "By", scale: 1e6, state: true},
 	"gen-0-size":                       {name: "dotnet.gc.last_collection.heap.size", unit: "By", generation: "gen0", state: true},
