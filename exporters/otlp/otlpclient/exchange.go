@@ -72,8 +72,12 @@ func (c *sender) exchange(ctx context.Context, body []byte, size int) (o outcome
 		return outcome{signal: c.signal, verdict: refused, err: err}
 	}
 	r.Header = c.header.Clone()
+	c.other.Store(nil)
 	answer, err := c.transport.RoundTrip(r)
 	if err != nil {
+		if other := c.other.Load(); other != nil {
+			err = *other
+		}
 		o.failed(err)
 		o.sent = sent.Load()
 		return o

@@ -16,15 +16,16 @@ var (
 	errTLS   = errors.New("the receiver answers with TLS")
 )
 
-// recognizePeer makes a transport for connections without TLS fail with one of these errors.
-func recognizePeer(t *http.Transport, http2 bool) {
+// recognizePeer makes a transport for connections without TLS fail with one of these errors. It calls found with the error,
+// because net/http may return another one for the request: HTTP/2 has several goroutines for a connection.
+func recognizePeer(t *http.Transport, http2 bool, found func(error)) {
 	dial := t.DialContext
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &peerConn{Conn: conn, http2: http2}, nil
+		return &peerConn{Conn: conn, http2: http2, found: found}, nil
 	}
 }
 
@@ -32,6 +33,7 @@ func recognizePeer(t *http.Transport, http2 bool) {
 type peerConn struct {
 	net.Conn
 	http2 bool
+	found func(error)
 	begun bool // the peer has sent something
 }
 
@@ -39,6 +41,7 @@ func (c *peerConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if !c.begun && n > 0 {
 		if other := c.recognize(p[:n]); other != nil {
+			c.found(other)
 			return 0, other
 		}
 		c.begun = true

@@ -26,8 +26,9 @@ type sender struct {
 	config    Config
 	header    http.Header // of each request
 	transport *http.Transport
-	answered  atomic.Bool // the receiver has answered a request; from then on RetryFor applies in full
-	accepted  atomic.Bool // the receiver has accepted a request; from then on refused batches are skipped
+	other     atomic.Pointer[error] // what recognizePeer has found since the latest attempt began
+	answered  atomic.Bool           // the receiver has answered a request; from then on RetryFor applies in full
+	accepted  atomic.Bool           // the receiver has accepted a request; from then on refused batches are skipped
 
 	retries, doubled atomic.Int64
 	compressors      sync.Pool // of *gzip.Writer
@@ -53,7 +54,7 @@ func newSender(c *Config, signal otlp.Signal) (*sender, error) {
 		forGRPC(s.transport, t.plain)
 	}
 	if t.plain {
-		recognizePeer(s.transport, t.protocol == GRPC)
+		recognizePeer(s.transport, t.protocol == GRPC, func(err error) { s.other.Store(&err) })
 	}
 	return s, nil
 }
