@@ -17,14 +17,7 @@ func (s *Sink) newLogs(info *ntconv.Info) *logs.Reader {
 
 // addRecord adds a log record.
 func (s *Sink) addRecord(r *logs.Record) {
-	s.streams[Logs].items++
-	s.date(r.Time)
-	if s.delivery.failed.Load() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.put(Logs, origin{resource: r.Resource, process: r.Process, scope: r.Scope}, func(e *encoder) { e.record(r) })
+	s.put(Logs, r.Time, origin{resource: r.Resource, process: r.Process, scope: r.Scope}, func(e *encoder) { e.record(r) })
 }
 
 // record appends a log record as an element of a ScopeLogs message (logs.proto).

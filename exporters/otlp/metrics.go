@@ -19,14 +19,7 @@ func (s *Sink) newMetrics(info *ntconv.Info) *metrics.Reader {
 
 // addPoint adds a data point.
 func (s *Sink) addPoint(p *metrics.Point) {
-	s.streams[Metrics].items++
-	s.date(p.Time)
-	if s.delivery.failed.Load() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.put(Metrics, origin{resource: p.Resource, process: p.Process, scope: p.Scope, metric: &p.Metric}, func(e *encoder) { e.point(p) })
+	s.put(Metrics, p.Time, origin{resource: p.Resource, process: p.Process, scope: p.Scope, metric: &p.Metric}, func(e *encoder) { e.point(p) })
 }
 
 // Numbers of the fields of a metric in its scope and of the points in a metric's data, for all kinds of data.

@@ -231,22 +231,7 @@ func (s *Sink) add(sp *span.Span) {
 	if !s.o.Signals.Has(Traces) {
 		return
 	}
-	s.streams[Traces].items++
-	s.date(sp.Start)
-	if s.delivery.failed.Load() {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	extra := s.extraOf(sp)
-	s.put(Traces, origin{resource: sp.Resource, process: sp.Process, scope: sp.Scope}, func(e *encoder) { e.span(sp, extra) })
-}
-
-// date counts an item of a trace without a date unless the item states a date.
-func (s *Sink) date(at uint64) {
-	if s.undated && !wallclock.IsDate(int64(at)) {
-		s.in1970++
-	}
+	s.put(Traces, sp.Start, origin{resource: sp.Resource, process: sp.Process, scope: sp.Scope}, func(e *encoder) { e.span(sp, s.extraOf(sp)) })
 }
 
 // An origin states what recorded an item. resource is nil if only the process is known.
@@ -257,10 +242,20 @@ type origin struct {
 	metric   *metrics.Metric // of a data point
 }
 
-// put adds an item that encode appends, an element of its scope or metric, to the batch of a signal, and sends the batch when it is
-// full. The caller holds mu.
-func (s *Sink) put(signal Signal, from origin, encode func(*encoder)) {
+// put counts an item of a signal, whose time is nanos since 1970, and adds it to the batch of the signal
+// unless the delivery has failed. encode appends it as an element of its scope or metric. put sends the batch when it is
+// full.
+func (s *Sink) put(signal Signal, nanos uint64, from origin, encode func(*encoder)) {
 	st := &s.streams[signal]
+	st.items++
+	if s.undated && !wallclock.IsDate(int64(nanos)) {
+		s.in1970++
+	}
+	if s.delivery.failed.Load() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !s.hasBatch(signal) {
 		return
 	}
