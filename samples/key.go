@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
 // A Key identifies the call stack of a sample within one Reader: its addresses, or frames, in a process and the functions
@@ -16,10 +17,10 @@ type Key struct{ number, epoch uint32 }
 // many events.
 type keys struct {
 	recent    map[pointer]uint32
-	all       map[string]uint32
-	processes map[*ntconv.Process]uint32
-	functions map[*ntconv.Function]uint32
-	mappings  map[*ntconv.Mapping]uint32
+	all       intern.Bytes
+	processes intern.Table[*ntconv.Process]
+	functions intern.Table[*ntconv.Function]
+	mappings  intern.Table[*ntconv.Mapping]
 	buf       []byte
 }
 
@@ -28,26 +29,20 @@ type pointer struct {
 	stack   *ntconv.Stack
 }
 
-func newKeys() keys {
-	return keys{
-		recent: make(map[pointer]uint32), all: make(map[string]uint32), processes: make(map[*ntconv.Process]uint32),
-		functions: make(map[*ntconv.Function]uint32), mappings: make(map[*ntconv.Mapping]uint32),
-	}
-}
-
 // of returns the number of a stack, from 1, and whether its content is new.
 func (k *keys) of(p *ntconv.Process, s *ntconv.Stack) (number uint32, isNew bool) {
 	at := pointer{p, s}
 	if n := k.recent[at]; n != 0 {
 		return n, false
 	}
-	b := binary.AppendUvarint(k.buf[:0], uint64(numberOf(k.processes, p)))
+	process, _ := k.processes.Add(p)
+	b := binary.AppendUvarint(k.buf[:0], uint64(process))
 	b = binary.AppendUvarint(b, uint64(len(s.Frames)))
 	for i := range s.Frames {
 		f := &s.Frames[i]
-		for _, n := range [...]uint64{
-			uint64(numberOf(k.functions, f.Func)), uint64(numberOf(k.mappings, f.Mapping)), f.PC, uint64(uint32(f.Line)), uint64(uint32(f.Column)), uint64(f.Flags),
-		} {
+		function, _ := k.functions.Add(f.Func)
+		mapping, _ := k.mappings.Add(f.Mapping)
+		for _, n := range [...]uint64{uint64(function), uint64(mapping), f.PC, uint64(uint32(f.Line)), uint64(uint32(f.Column)), uint64(f.Flags)} {
 			b = binary.AppendUvarint(b, n)
 		}
 	}
@@ -55,21 +50,11 @@ func (k *keys) of(p *ntconv.Process, s *ntconv.Stack) (number uint32, isNew bool
 		b = binary.LittleEndian.AppendUint64(b, pc)
 	}
 	k.buf = b
-	n := k.all[string(b)]
-	if isNew = n == 0; isNew {
-		n = uint32(len(k.all) + 1)
-		k.all[string(b)] = n
+	before := k.all.Len()
+	number = k.all.Add(b)
+	if k.recent == nil {
+		k.recent = make(map[pointer]uint32)
 	}
-	k.recent[at] = n
-	return n, isNew
-}
-
-// numberOf returns the number of a pointer, from 1.
-func numberOf[T any](all map[*T]uint32, p *T) uint32 {
-	n := all[p]
-	if n == 0 {
-		n = uint32(len(all) + 1)
-		all[p] = n
-	}
-	return n
+	k.recent[at] = number
+	return number, k.all.Len() > before
 }

@@ -10,7 +10,7 @@
 //
 // A sample is complete when its duration is known, often at a later event of its thread: samples do not come in the order
 // of their times. .NET traces write symbols last, so resolve stacks with an ntconv.Namer after the last event; until then
-// a Key stands for the frames.
+// a Key identifies the frames.
 package samples
 
 import (
@@ -88,7 +88,7 @@ func NewReader(info *ntconv.Info, namer ntconv.Namer, emit func(*Sample), o *Opt
 	if namer == nil {
 		namer = new(ntconv.NoNames)
 	}
-	r := &Reader{emit: emit, namer: namer, keys: newKeys()}
+	r := &Reader{emit: emit, namer: namer}
 	r.stream = profile.NewStream(info, r.weighed, &profile.StreamOptions{
 		Kinds: own.Kinds, Options: own.Options, Report: own.Report, TypeName: meters.TypeNameOf(namer),
 	})
