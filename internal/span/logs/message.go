@@ -186,7 +186,8 @@ func (r *Reader) exception(p *pending) {
 // complete passes a record on with everything that its forms have stated.
 func (r *Reader) complete(p *pending) {
 	delete(r.pending, p.thread)
-	r.queue = slices.Delete(r.queue, slices.Index(r.queue, p), slices.Index(r.queue, p)+1)
+	i := slices.Index(r.queue, p)
+	r.queue = slices.Delete(r.queue, i, i+1)
 	p.Attributes = append(p.Attributes, p.args...)
 	p.Attributes = append(p.Attributes, p.exception...)
 	p.Attributes = p.scopes.append(p.Attributes)

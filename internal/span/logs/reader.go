@@ -45,7 +45,6 @@ type Reader struct {
 	free    []*pending
 	scopes  scopes
 	named   map[string]*span.Scope
-	count   int64
 }
 
 // maxWait is the maximum time between two forms of a message, which the first messages of a program need to compile the
@@ -266,7 +265,6 @@ func isMessageField(name string) bool { return name == "message" || name == "Mes
 
 // pass emits a record and keeps its memory for another one.
 func (r *Reader) pass(p *pending) {
-	r.count++
 	r.emit(&p.Record)
 	clear(p.Attributes)
 	clear(p.args)

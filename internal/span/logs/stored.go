@@ -71,7 +71,6 @@ func (r *Reader) imported(e *ntconv.Event) {
 		if r.o.Tag != nil {
 			rec.Tag = r.o.Tag(e)
 		}
-		r.count++
 		r.emit(rec)
 	}
 }

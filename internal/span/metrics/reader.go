@@ -34,7 +34,6 @@ type Reader struct {
 	scopes   map[string]*span.Scope
 	metadata map[string]*Metadata
 	problems map[string]int64
-	checked  map[*ntconv.Type]bool // whether events of the type are problems
 
 	event   *ntconv.Event
 	begun   bool // point has a value of the current event
@@ -51,21 +50,21 @@ type series struct {
 	float   bool   // a value was not an integer
 	summary bool   // an event counter that has had another number of measurements than one
 	scope   *span.Scope
-
+	// metadata are the tags of the instrument, nil if it has none.
 	metadata *Metadata
 }
 
 // statistics are those of an event counter.
 type statistics struct{ mean, deviation, low, high, count float64 }
 
-// maxSeries limits the time series that are kept. Sums of series beyond it begin anew.
+// maxSeries limits the time series that are kept. Beyond it, all are forgotten, and sums start again.
 const maxSeries = 1 << 16
 
 // NewReader returns a Reader that passes points to emit. info must not be nil; nil o selects the defaults.
 func NewReader(info *ntconv.Info, emit func(*Point), o *Options) *Reader {
 	r := &Reader{
 		emit: emit, clock: span.ClockOf(info), counters: recording.NewCounterReader(), series: make(map[string]*series),
-		scopes: make(map[string]*span.Scope), metadata: make(map[string]*Metadata), problems: make(map[string]int64), checked: make(map[*ntconv.Type]bool),
+		scopes: make(map[string]*span.Scope), metadata: make(map[string]*Metadata), problems: make(map[string]int64),
 	}
 	if o != nil {
 		r.o = *o
@@ -90,12 +89,7 @@ func (r *Reader) Add(e *ntconv.Event) {
 		r.finish()
 		return
 	}
-	isProblem, known := r.checked[e.Type]
-	if !known {
-		isProblem = recording.IsMetricsProblem(e.Type)
-		r.checked[e.Type] = isProblem
-	}
-	if isProblem {
+	if recording.IsMetricsProblem(e.Type) {
 		r.problems[e.Type.Name]++
 	}
 }
