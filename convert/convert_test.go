@@ -387,4 +387,7 @@ func TestOpenReaderBlocked(t *testing.T) {
 	if _, err := convert.OpenReader(ctx, "pipe", r, nil); !errors.Is(err, stopped) {
 		t.Fatalf("got %v, want %v", err, stopped)
 	}
+	if _, err := convert.SendReader(ctx, new(collector), "pipe", r, nil); !errors.Is(err, stopped) {
+		t.Errorf("SendReader: got %v, want %v", err, stopped)
+	}
 }

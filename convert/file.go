@@ -76,11 +76,11 @@ func File(ctx context.Context, name string, o *Options, out *Output, inputs ...s
 		out = new(Output)
 	}
 	f := &file{name: name, out: *out}
-	return f.convert(ctx, o, inputs, func(o *input.Options) (*input.Input, error) { return input.Open(local(inputs), o) })
+	return f.convert(ctx, o, inputs, files(inputs))
 }
 
-// convert does the work of File and Send.
-func (f *file) convert(ctx context.Context, o *Options, inputs []string, open func(*input.Options) (*input.Input, error)) (*Result, error) {
+// convert does the work of File, Write and Send.
+func (f *file) convert(ctx context.Context, o *Options, inputs []string, open opener) (*Result, error) {
 	if err := f.prepare(ctx, o, inputs); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (f *file) convert(ctx context.Context, o *Options, inputs []string, open fu
 	return f.result, err
 }
 
-// A file is the state of one call of File or Send.
+// A file is the state of one call of File, Write or Send.
 type file struct {
 	*config
 	job.Job
@@ -175,19 +175,8 @@ func (f *file) format() (*formats.Format, error) {
 	return to, nil
 }
 
-// local returns names of files, which "-" is, too.
-func local(names []string) []string {
-	names = slices.Clone(names)
-	for i, name := range names {
-		if name == "-" {
-			names[i] = "./-"
-		}
-	}
-	return names
-}
-
 // open opens the inputs.
-func (f *file) open(inputs []string, open func(*input.Options) (*input.Input, error)) (*input.Input, error) {
+func (f *file) open(inputs []string, open opener) (*input.Input, error) {
 	opts, err := f.input(f.NeedsAgain())
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
@@ -34,26 +35,48 @@ type Source struct {
 // The error wraps ntconv.ErrFormat if the format is unknown, ntconv.ErrLimit if the header exceeds a limit, and
 // fs.ErrNotExist if the file does not exist.
 func Open(ctx context.Context, name string, o *Options) (*Source, error) {
-	if name == "-" {
-		name = "./-" // a file called -; for standard input, use OpenReader(ctx, "standard input", os.Stdin, o)
-	}
-	return open(ctx, name, o, func(in *input.Options) (*input.Input, error) { return input.Open([]string{name}, in) })
+	name = local([]string{name})[0]
+	return open(ctx, name, o, files([]string{name}))
 }
 
 // OpenReader is Open for a reader, which the caller closes after the Source. Errors use name. If r is a regular file,
 // or has the methods ReadAt and Size of a bytes.Reader, it can be read repeatedly and at random, which Parquet
 // requires.
 func OpenReader(ctx context.Context, name string, r io.Reader, o *Options) (*Source, error) {
-	return open(ctx, name, o, func(in *input.Options) (*input.Input, error) {
-		return input.FromReader(name, fileio.Interruptible(ctx, r), in)
-	})
+	return open(ctx, name, o, stream(ctx, name, r))
+}
+
+// An opener opens an input.
+type opener func(*input.Options) (*input.Input, error)
+
+// files returns the opener of files. The name "-" is that of a file; for standard input, use stream.
+func files(names []string) opener {
+	return func(o *input.Options) (*input.Input, error) { return input.Open(local(names), o) }
+}
+
+// stream returns the opener of a reader, whose reads end with the context.
+func stream(ctx context.Context, name string, r io.Reader) opener {
+	return func(o *input.Options) (*input.Input, error) {
+		return input.FromReader(name, fileio.Interruptible(ctx, r), o)
+	}
+}
+
+// local returns the names of files, of which "-" is one.
+func local(names []string) []string {
+	names = slices.Clone(names)
+	for i, name := range names {
+		if name == "-" {
+			names[i] = "./-"
+		}
+	}
+	return names
 }
 
 func open(
 	ctx context.Context,
 	name string,
 	o *Options,
-	openInput func(*input.Options) (*input.Input, error),
+	openInput opener,
 ) (*Source, error) {
 	c, err := newConfig(ctx, o, nil)
 	if err != nil {

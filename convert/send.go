@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/ntconv/ntconv/exporters/otlp"
-	"github.com/ntconv/ntconv/internal/run/input"
 )
 
 // Send reads an input of any format, selects events and sends what they describe through to, as the command ntconv to
@@ -23,7 +22,7 @@ func Send(ctx context.Context, to otlp.Uploader, o *Options, inputs ...string) (
 		return nil, errNoUploader
 	}
 	f := &file{to: to, out: Output{Format: otlpName}}
-	return f.convert(ctx, o, inputs, func(o *input.Options) (*input.Input, error) { return input.Open(local(inputs), o) })
+	return f.convert(ctx, o, inputs, files(inputs))
 }
 
 // SendReader is Send for a reader, such as a pipe to which a recorder writes; see OpenReader. Errors use name. Spans
@@ -33,7 +32,7 @@ func SendReader(ctx context.Context, to otlp.Uploader, name string, r io.Reader,
 		return nil, errNoUploader
 	}
 	f := &file{to: to, out: Output{Format: otlpName}}
-	return f.convert(ctx, o, []string{name}, func(o *input.Options) (*input.Input, error) { return input.FromReader(name, r, o) })
+	return f.convert(ctx, o, []string{name}, stream(ctx, name, r))
 }
 
 var errNoUploader = errors.New("convert: no uploader given; otlpclient.New returns one")

@@ -6,8 +6,6 @@ import (
 	"io"
 
 	"github.com/google/pprof/profile"
-
-	"github.com/ntconv/ntconv/internal/run/input"
 )
 
 // Write is File for a writer: it writes an output of one file, without a temporary one. name has the extension that
@@ -18,7 +16,7 @@ func Write(ctx context.Context, w io.Writer, name string, o *Options, out *Outpu
 		out = new(Output)
 	}
 	f := &file{name: name, out: *out, w: w}
-	return f.convert(ctx, o, inputs, func(o *input.Options) (*input.Input, error) { return input.Open(local(inputs), o) })
+	return f.convert(ctx, o, inputs, files(inputs))
 }
 
 // Profile returns the samples of an input as a profile of package github.com/google/pprof/profile, which belongs to the

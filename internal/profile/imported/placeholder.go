@@ -1,6 +1,6 @@
 package imported
 
-// Placeholders that outputs write in place of what a sample lacks. Importers of the same formats recognize them, so a
+// Placeholders for names and stacks that a sample lacks. Importers of the same formats recognize them, so a
 // profile that is written and read again has no frames for them.
 const (
 	// NoName is the name of a frame without a name, which many programs would not display.

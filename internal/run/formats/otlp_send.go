@@ -145,7 +145,7 @@ func (r *spansResult) unlessFlagless(advice string) string {
 	return advice
 }
 
-// A Sent is a Result of what was sent.
+// A Sent is the Result of an output that may be sent.
 type Sent interface {
 	Result
 	// Summary returns what became of the items.
