@@ -147,9 +147,9 @@ type Options struct {
 	ProfileIDs bool
 
 	// Active, if not nil, returns the IDs of the span that was active on the thread of an event that begins an interval
-	// of the runtime, such as a wait for a lock, or of a log message that does not state its span. It must not keep the event. If it is nil, the sink uses the span that
-	// earlier events show to be active, and misses spans of which only the end is recorded. ActiveSpans.Find also knows
-	// those.
+	// of the runtime, such as a wait for a lock, or of a log message that does not state its span. It must not keep the
+	// event. If it is nil, the sink uses the span that earlier events show to be active, and misses spans of which only
+	// the end is recorded. ActiveSpans.Find also knows those.
 	Active func(*ntconv.Event) (traceID [16]byte, spanID [8]byte, ok bool)
 
 	// Spend, if not nil, is called with the size in bytes of each batch before the batch is sent to an Uploader. An

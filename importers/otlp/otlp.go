@@ -13,15 +13,16 @@
 // An input may have several signals, such as lines of traces and of logs. The source rejects metrics and profiles with an
 // error that names the signal and wraps ntconv.ErrUnsupported.
 //
-// The source holds one ResourceSpans or ResourceLogs message at a time, and tables of processes and threads. Events have the order of
-// the input unless Options.ByTime is set.
+// The source holds one ResourceSpans or ResourceLogs message at a time, and tables of processes and threads. Events
+// have the order of the input unless Options.ByTime is set.
 //
 // # Time
 //
-// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end; it
-// is the time of a log record, or else the time at which that was observed. It is later than that in two cases: the time is before 1970, or the item is so far out of order that its event would
-// belong before a sequence point (CodeOutOfOrder). The source inserts a sequence point after 65,536 or more events. The
-// payload always contains the exact times.
+// Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end;
+// it is the time of a log record, or else the time at which that was observed. It is later than that in two cases: the
+// time is before 1970, or the item is so far out of order that its event would belong before a sequence point
+// (CodeOutOfOrder). The source inserts a sequence point after 65,536 or more events. The payload always contains the
+// exact times.
 //
 // # Processes and threads
 //
