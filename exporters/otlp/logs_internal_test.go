@@ -23,8 +23,8 @@ import (
 	"github.com/ntconv/ntconv/reader"
 )
 
-// loggingSource opens a recording of log messages.
-func loggingSource(tb testing.TB, name string) ntconv.Source {
+// recorded opens a recording.
+func recorded(tb testing.TB, name string) ntconv.Source {
 	tb.Helper()
 	src, err := reader.NewBytes(corpus.SharedTrace(tb, "own/"+name).Data, &reader.Options{Order: reader.ByTime})
 	if err != nil {
@@ -73,7 +73,7 @@ func (r *logReceiver) records() (all []string) {
 
 // TestLogs sends log records and writes them to files: the receiver's library reads what the events state.
 func TestLogs(t *testing.T) {
-	src, r := loggingSource(t, "logging"), new(logReceiver)
+	src, r := recorded(t, "logging"), new(logReceiver)
 	sink := New(t.Context(), r, src.Info(), nil, &Options{BatchItems: 5})
 	writeAll(t, sink, src)
 	got := r.records()
@@ -92,7 +92,7 @@ func TestLogs(t *testing.T) {
 	}
 	binary, text := new(bytes.Buffer), new(bytes.Buffer)
 	for out, form := range map[*bytes.Buffer]Form{binary: Protobuf, text: JSONLines} {
-		src := loggingSource(t, "logging")
+		src := recorded(t, "logging")
 		writeAll(t, NewFile(out, form, src.Info(), nil, &Options{Signals: SignalSet(Logs)}), src)
 	}
 	var whole, fromJSON logspb.LogsData
@@ -115,7 +115,7 @@ func TestUnsupportedSignal(t *testing.T) {
 	unsupported := errors.Join(errors.New("404"), ErrUnsupportedSignal, ErrNotReceived)
 	report := new(ntconv.Report)
 	r := &logReceiver{answers: [NumSignals]error{Logs: unsupported}}
-	src := loggingSource(t, "logging")
+	src := recorded(t, "logging")
 	sink := New(t.Context(), r, src.Info(), nil, &Options{BatchItems: 5, Report: report})
 	send(sink, 7)
 	writeAll(t, sink, src)
@@ -124,7 +124,7 @@ func TestUnsupportedSignal(t *testing.T) {
 		t.Errorf("%+v, %v", sum, report.Entries())
 	}
 	for _, signals := range []Signals{SignalSet(Logs), AllSignals} {
-		src = loggingSource(t, "logging")
+		src = recorded(t, "logging")
 		sink = New(t.Context(), r, src.Info(), nil, &Options{Signals: signals, BatchItems: 5})
 		_, _ = ntconv.Copy(sink, src)
 		var failed *UploadError
@@ -141,18 +141,21 @@ func TestUnsupportedSignal(t *testing.T) {
 }
 
 // BenchmarkLogs measures the conversion of log records to a file.
-func BenchmarkLogs(b *testing.B) {
-	src := loggingSource(b, "logging-formatted")
+func BenchmarkLogs(b *testing.B) { benchmarkSignal(b, Logs, "logging-formatted", "FormattedMessage") }
+
+// benchmarkSignal measures the conversion of the events of one name in a recording to items of a signal in a file.
+func benchmarkSignal(b *testing.B, signal Signal, recording, event string) {
+	src := recorded(b, recording)
 	var all []*ntconv.Event
 	for e, err := range ntconv.Events(src) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if e.Kind == ntconv.KindEvent && e.Type.Name == "FormattedMessage" {
+		if e.Kind == ntconv.KindEvent && e.Type.Name == event {
 			all = append(all, e.Clone())
 		}
 	}
-	sink := NewFile(io.Discard, Protobuf, src.Info(), nil, &Options{Signals: SignalSet(Logs), NameWait: -1})
+	sink := NewFile(io.Discard, Protobuf, src.Info(), nil, &Options{Signals: SignalSet(signal), NameWait: -1})
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		if err := sink.Write(all[i%len(all)]); err != nil {

@@ -2,14 +2,11 @@ package otlp
 
 import (
 	"bytes"
-	"io"
 	"testing"
 
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-
-	"github.com/ntconv/ntconv"
 )
 
 // TestMetrics writes the metrics of recordings in batches: the receiver's library reads all data points and would
@@ -19,10 +16,10 @@ func TestMetrics(t *testing.T) {
 		for _, items := range []int{0, 7} {
 			o := &Options{Signals: SignalSet(Metrics), BatchItems: items}
 			binary, text := new(bytes.Buffer), new(bytes.Buffer)
-			src := loggingSource(t, name)
+			src := recorded(t, name)
 			sink := NewFile(binary, Protobuf, src.Info(), nil, o)
 			writeAll(t, sink, src)
-			src = loggingSource(t, name)
+			src = recorded(t, name)
 			writeAll(t, NewFile(text, JSONLines, src.Info(), nil, o), src)
 
 			var whole metricspb.MetricsData
@@ -64,24 +61,5 @@ func pointsOf(data *metricspb.MetricsData) (n int64) {
 
 // BenchmarkMetrics measures the conversion of data points to a file.
 func BenchmarkMetrics(b *testing.B) {
-	src := loggingSource(b, "metrics")
-	var all []*ntconv.Event
-	for e, err := range ntconv.Events(src) {
-		if err != nil {
-			b.Fatal(err)
-		}
-		if e.Kind == ntconv.KindEvent && e.Type.Name == "CounterRateValuePublished" {
-			all = append(all, e.Clone())
-		}
-	}
-	sink := NewFile(io.Discard, Protobuf, src.Info(), nil, &Options{Signals: SignalSet(Metrics), NameWait: -1})
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		if err := sink.Write(all[i%len(all)]); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if err := sink.Close(); err != nil {
-		b.Fatal(err)
-	}
+	benchmarkSignal(b, Metrics, "metrics", "CounterRateValuePublished")
 }
