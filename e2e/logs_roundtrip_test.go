@@ -68,7 +68,7 @@ func TestOTLPLogsRoundTrip(t *testing.T) {
 		if got := logRecords(t, data); !slices.Equal(got, want) {
 			t.Errorf("%s: got\n%.2000q\nwant\n%.2000q", name, got, want)
 		}
-		if got := logLines(t, lines); !slices.Equal(got, want) {
+		if got := logSignal(t).lines(t, lines); !slices.Equal(got, want) {
 			t.Errorf("%s: lines are\n%.2000q\nwant\n%.2000q", name, got, want)
 		}
 		checkTraceEvent(t, trace, len(want)+1)

@@ -1,10 +1,7 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -32,57 +29,26 @@ func logRecords(t *testing.T, all ...plog.Logs) (list []string) {
 	return list
 }
 
-// logLines returns the records of a file of JSON lines.
-func logLines(t *testing.T, name string) []string {
-	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
-	var all []plog.Logs
-	for line := range bytes.Lines(b) {
-		if bytes.HasPrefix(line, []byte(`{"resourceLogs"`)) && bytes.HasSuffix(line, []byte("\n")) {
+// logSignal returns how log records are read.
+func logSignal(t *testing.T) *sentSignal {
+	return &sentSignal{
+		name: "logs", first: `{"resourceLogs"`, least: 5, file: func(c *collector) string { return c.logs },
+		proto: func(b []byte) []string {
+			data, err := new(plog.ProtoUnmarshaler).UnmarshalLogs(b)
+			must(t, err)
+			return logRecords(t, data)
+		},
+		json: func(line []byte) []string {
 			data, err := new(plog.JSONUnmarshaler).UnmarshalLogs(line)
 			must(t, err)
-			all = append(all, data)
-		}
+			return logRecords(t, data)
+		},
 	}
-	return logRecords(t, all...)
 }
 
 // A collector receives the log records of a file for every way of sending them, and reads those of files.
 func TestCollectorReceivesLogs(t *testing.T) {
-	c := newCollector(t)
-	for _, name := range []string{"logging", "logging-formatted", "logging-json"} {
-		trace := shared(t, "own", name+".nettrace.zst")
-		file := filepath.Join(t.TempDir(), "a.binpb")
-		if r := run(t, command, "to", "otlp", trace, "--signals", "logs", "-o", file); r.code != 0 {
-			t.Fatalf("%s: %s", name, r.stderr)
-		}
-		b, err := os.ReadFile(file)
-		must(t, err)
-		data, err := new(plog.ProtoUnmarshaler).UnmarshalLogs(b)
-		must(t, err)
-		want := logRecords(t, data)
-		if len(want) < 5 {
-			t.Fatalf("%s: %d records", name, len(want))
-		}
-		text := filepath.Join(t.TempDir(), "a.jsonl")
-		if r := run(t, command, "to", "otlp", trace, "-o", text); r.code != 0 || !slices.Equal(logLines(t, text), want) {
-			t.Errorf("%s: JSON lines differ from protobuf: %s", name, r.stderr)
-		}
-		for _, args := range [][]string{
-			{"--endpoint", c.grpc}, {"--endpoint", c.grpc, "--compression", "gzip", "--batch", "3"}, {"--endpoint", c.http},
-			{"--endpoint", c.http, "--protocol", "http/json", "--batch-bytes", "1KiB"},
-		} {
-			if r := run(t, command, append([]string{"to", "otlp", trace}, args...)...); r.code != 0 {
-				t.Fatalf("%s %s: exit code %d: %s", name, args, r.code, r.stderr)
-			}
-			eventually(t, "the collector has all log records", func() bool { return len(logLines(t, c.logs)) >= len(want) })
-			if got := logLines(t, c.logs); !slices.Equal(got, want) {
-				t.Errorf("%s %s: received %d records, want %d:\n%s\n%s", name, args, len(got), len(want), got[0], want[0])
-			}
-			must(t, os.Truncate(c.logs, 0))
-		}
-	}
+	s := logSignal(t)
+	s.traces = []string{shared(t, "own", "logging.nettrace.zst"), shared(t, "own", "logging-formatted.nettrace.zst"), shared(t, "own", "logging-json.nettrace.zst")}
+	signalAtCollector(t, s)
 }
