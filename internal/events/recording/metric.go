@@ -79,8 +79,8 @@ type instrument struct {
 // A collected is the interval of the values that a session collects.
 type collected struct{ begin, end time.Time }
 
-// processOf returns the process of an event, or nil if it is unknown.
-func processOf(e *ntconv.Event) *ntconv.Process {
+// ProcessOf returns the process of an event, or nil if it is unknown.
+func ProcessOf(e *ntconv.Event) *ntconv.Process {
 	if e.Thread == nil {
 		return nil
 	}
@@ -89,7 +89,7 @@ func processOf(e *ntconv.Event) *ntconv.Process {
 
 // collection stores the interval of the values that follow in the session.
 func (r *CounterReader) collection(e *ntconv.Event, _ *role, _ func(*CounterValue)) {
-	key := sessionKey{processOf(e), r.text(cSession)}
+	key := sessionKey{ProcessOf(e), r.text(cSession)}
 	if _, known := r.intervals[key]; !known { // a session has one such event per interval
 		r.keep(len(key.session))
 	}
@@ -102,21 +102,21 @@ func (r *CounterReader) instrument(e *ntconv.Event, _ *role, _ func(*CounterValu
 	version, description := r.text(iVersion), r.text(iDescription)
 	r.keep(len(meter) + len(name) + len(own) + len(meterTags) + len(version) + len(description))
 	id, _ := r.number(iID)
-	r.instruments[instrumentKey{processOf(e), id, meter, name}] = &instrument{
+	r.instruments[instrumentKey{ProcessOf(e), id, meter, name}] = &instrument{
 		splitTags(own, '='), splitTags(meterTags, '='), version, description,
 	}
 }
 
 // metric emits the values of an instrument, with the tags and the interval that earlier events stated.
 func (r *CounterReader) metric(e *ntconv.Event, c *role, emit func(*CounterValue)) {
-	interval := r.intervals[sessionKey{processOf(e), r.text(mSession)}]
+	interval := r.intervals[sessionKey{ProcessOf(e), r.text(mSession)}]
 	r.value = CounterValue{
 		Provider: r.text(mMeter), Name: r.text(mName), Unit: r.text(mUnit), Kind: c.kind,
 		Interval: interval.end.Sub(interval.begin).Seconds(), Begin: interval.begin, End: interval.end, Tags: splitTags(r.text(mTags), '='),
 	}
 	r.value.Series = r.value.Tags
 	id, _ := r.number(mID)
-	if known := r.instruments[instrumentKey{processOf(e), id, r.value.Provider, r.value.Name}]; known != nil {
+	if known := r.instruments[instrumentKey{ProcessOf(e), id, r.value.Provider, r.value.Name}]; known != nil {
 		r.value.Tags = mergeTags(mergeTags(r.value.Tags, known.tags), known.meterTags)
 		r.value.Instrument, r.value.Meter = known.tags, known.meterTags
 		r.value.Version, r.value.Description = known.version, known.description

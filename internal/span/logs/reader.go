@@ -5,6 +5,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/clr"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/fields"
 	"github.com/ntconv/ntconv/internal/span/stored"
@@ -216,9 +217,7 @@ func (r *Reader) unix(at ntconv.Ticks) uint64 { return uint64(r.clock.Unix(at)) 
 
 // locate sets what an event states about the place of its record: process, thread and span.
 func (r *Reader) locate(rec *Record, e *ntconv.Event) {
-	if rec.Thread = e.Thread; e.Thread != nil {
-		rec.Process = e.Thread.Process
-	}
+	rec.Thread, rec.Process = e.Thread, recording.ProcessOf(e)
 	if r.o.Tag != nil {
 		rec.Tag = r.o.Tag(e)
 	}

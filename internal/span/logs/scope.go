@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -33,7 +34,7 @@ func (r *Reader) scope(e *ntconv.Event, o *role) {
 		r.complete(p)
 	}
 	o.read.Read(e, r.values[:])
-	key := scopeKey{processOf(e), r.values[fieldFactory].Uint(), r.values[fieldScopeID].Uint()}
+	key := scopeKey{recording.ProcessOf(e), r.values[fieldFactory].Uint(), r.values[fieldScopeID].Uint()}
 	r.scopes = slices.DeleteFunc(r.scopes, func(s *scope) bool { return s.key == key })
 	if o.form == formEnd {
 		return
@@ -50,13 +51,6 @@ func (r *Reader) scope(e *ntconv.Event, o *role) {
 	r.scopes = append(r.scopes, s)
 }
 
-func processOf(e *ntconv.Event) *ntconv.Process {
-	if e.Thread == nil {
-		return nil
-	}
-	return e.Thread.Process
-}
-
 // activityOf returns the activity ID of an event, or zero.
 func activityOf(e *ntconv.Event) ntconv.GUID {
 	if l := e.Labels.Find(ntconv.LabelActivityID); l != nil {
@@ -68,7 +62,7 @@ func activityOf(e *ntconv.Event) ntconv.GUID {
 // of appends the scopes that are open around a message: those of its activity and of the activities around it, or those of
 // its thread if there are no activities.
 func (all scopes) of(dst scopes, e *ntconv.Event) scopes {
-	process, activity := processOf(e), activityOf(e)
+	process, activity := recording.ProcessOf(e), activityOf(e)
 	path, isPath := span.ParseActivityPath(activity)
 	for _, s := range all {
 		switch {

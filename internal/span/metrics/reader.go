@@ -179,9 +179,7 @@ func (r *Reader) begin(v *recording.CounterValue) {
 		own = v.Tags
 	}
 	p.Attributes = appendTags(p.Attributes, own)
-	if e := r.event; e.Thread != nil {
-		p.Process = e.Thread.Process
-	}
+	p.Process = recording.ProcessOf(r.event)
 	r.current = r.seriesOf(v)
 	p.Scope, p.Metadata = r.current.scope, r.current.metadata
 }

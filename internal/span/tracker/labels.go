@@ -108,7 +108,7 @@ func (t *Tracker) addLabeled(e *ntconv.Event, r *role) {
 // has already ended.
 func (t *Tracker) labeledSpan(e *ntconv.Event, r *role) *open {
 	t.labeled = true
-	key := t.keyOf(processOf(e))
+	key := t.keyOf(recording.ProcessOf(e))
 	if o := t.byID[key]; o != nil {
 		return o
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -183,13 +184,6 @@ func (t *Tracker) removeThread(th *ntconv.Thread) {
 	t.lastThread, t.lastState = nil, nil
 }
 
-func processOf(e *ntconv.Event) *ntconv.Process {
-	if e.Thread == nil {
-		return nil
-	}
-	return e.Thread.Process
-}
-
 // open opens a span for an event. It may evict another span.
 func (t *Tracker) open(e *ntconv.Event, evidence span.Evidence, scope *span.Scope) *open {
 	if t.count >= t.opts.MaxOpen {
@@ -206,7 +200,7 @@ func (t *Tracker) open(e *ntconv.Event, evidence span.Evidence, scope *span.Scop
 	o.serial = t.serial
 	o.first, o.last = e.Time, e.Time
 	o.Start, o.Scope, o.Evidence = t.unix(e.Time), scope, evidence
-	o.Process, o.Thread, o.EndThread = processOf(e), e.Thread, e.Thread
+	o.Process, o.Thread, o.EndThread = recording.ProcessOf(e), e.Thread, e.Thread
 	o.Kind = span.KindInternal
 	t.byAge.push(o, chainAge)
 	t.count++

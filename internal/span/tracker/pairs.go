@@ -3,6 +3,7 @@ package tracker
 import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/operation"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/schema"
 )
@@ -66,7 +67,7 @@ func (t *Tracker) addStop(o *open) {
 // startOf returns the span that a Stop event with these attributes ends, or nil, by the rule in the package comment.
 func (t *Tracker) startOf(e *ntconv.Event, p *schema.Pair, stop []span.Attribute) *open {
 	if id := t.label.activity; !id.IsZero() {
-		if l := t.activities[activityKey{processOf(e), id}]; l != nil {
+		if l := t.activities[activityKey{recording.ProcessOf(e), id}]; l != nil {
 			return latest(l, chainActivity, p, nil)
 		}
 		return nil
@@ -79,7 +80,7 @@ func (t *Tracker) startOf(e *ntconv.Event, p *schema.Pair, stop []span.Attribute
 		}
 		onThread = latest(&s.open, chainThread, p, nil)
 	}
-	if o := t.onlyOne(schema.PairKey{Pair: p, Process: processOf(e)}, stop); o != nil {
+	if o := t.onlyOne(schema.PairKey{Pair: p, Process: recording.ProcessOf(e)}, stop); o != nil {
 		return o
 	}
 	return onThread
@@ -143,7 +144,7 @@ func (t *Tracker) addInner(e *ntconv.Event, r *role) {
 	}
 	var o *open
 	if id := t.label.activity; !id.IsZero() {
-		o = t.nearest(processOf(e), id)
+		o = t.nearest(recording.ProcessOf(e), id)
 	} else {
 		o = t.innermost(e.Thread)
 	}

@@ -2,12 +2,13 @@ package tracker
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
 // parentOf returns the parent of the pair that a Start event begins, or nil, by the rule in the package comment.
 func (t *Tracker) parentOf(e *ntconv.Event) *open {
-	process := processOf(e)
+	process := recording.ProcessOf(e)
 	if o := t.nearest(process, t.label.related); o != nil {
 		return o
 	}
@@ -29,7 +30,7 @@ func (t *Tracker) isUnknown(o *open) bool { return o.MadeID && t.isContext(&o.Sp
 
 // activeOn returns the span that was active on the thread of an event, as far as events so far show it, or nil.
 func (t *Tracker) activeOn(e *ntconv.Event) *open {
-	process := processOf(e)
+	process := recording.ProcessOf(e)
 	if !t.label.id.IsZero() {
 		return t.byID[t.keyOf(process)]
 	}
