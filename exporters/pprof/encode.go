@@ -7,6 +7,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/dictionary"
 )
 
 // Field numbers of profile.proto.
@@ -96,7 +97,7 @@ func (e *encoder) valueType(field protowire.Number, typ, unit uint64) {
 
 // sample appends Sample{location_id = 1, value = 2, label = 3}.
 func (e *encoder) sample(s *profile.Sample, t *tables) {
-	e.locs = t.appendLocations(e.locs[:0], s.Frames)
+	e.locs = t.AppendLocations(e.locs[:0], s.Frames)
 	e.msg = e.msg[:0]
 	if len(e.locs) > 0 {
 		e.sub = e.sub[:0]
@@ -152,54 +153,56 @@ func (e *encoder) tables(t *tables) {
 	for i := range t.ordered {
 		e.mapping(uint64(i+1), t.ordered[i], t)
 	}
-	for i := range t.locations.list {
-		e.location(uint64(i+1), &t.locations.list[i], t)
+	id := uint64(0)
+	for l, lines := range t.Locations() {
+		id++
+		e.location(id, l, lines, t)
 	}
-	for i := range t.functions.list {
-		e.function(uint64(i+1), &t.functions.list[i])
+	for i, f := range t.Functions() {
+		e.function(uint64(i+1), &f)
 	}
 }
 
 // mapping appends Mapping{id = 1, memory_start, memory_limit, file_offset, filename, build_id, has_functions,
 // has_filenames, has_line_numbers, has_inline_frames = 10}.
-func (e *encoder) mapping(id uint64, m *mapping, t *tables) {
+func (e *encoder) mapping(id uint64, m *dictionary.Mapping, t *tables) {
 	e.msg = appendNumber(e.msg[:0], 1, id)
 	e.msg = appendNumber(e.msg, 2, m.Start)
 	e.msg = appendNumber(e.msg, 3, m.Limit)
 	e.msg = appendNumber(e.msg, 4, m.Offset)
 	e.msg = appendNumber(e.msg, 5, t.text(m.File))
 	e.msg = appendNumber(e.msg, 6, t.text(m.BuildID))
-	e.msg = appendBool(e.msg, 7, m.functions)
-	e.msg = appendBool(e.msg, 8, m.files)
-	e.msg = appendBool(e.msg, 9, m.lines)
-	e.msg = appendBool(e.msg, 10, m.inlined)
+	e.msg = appendBool(e.msg, 7, m.Functions)
+	e.msg = appendBool(e.msg, 8, m.Files)
+	e.msg = appendBool(e.msg, 9, m.Lines)
+	e.msg = appendBool(e.msg, 10, m.Inlined)
 	e.put(fieldMapping, e.msg)
 }
 
 // location appends Location{id = 1, mapping_id, address, line, is_folded = 5} with Line{function_id = 1, line, column}.
-func (e *encoder) location(id uint64, l *location, t *tables) {
+func (e *encoder) location(id uint64, l *dictionary.Location, lines []dictionary.Line, t *tables) {
 	e.msg = appendNumber(e.msg[:0], 1, id)
-	if m := l.mappingID(); m != 0 {
-		e.msg = appendNumber(e.msg, 2, uint64(t.mappings[m-1].id))
+	if m := l.Mapping(); m != 0 {
+		e.msg = appendNumber(e.msg, 2, uint64(t.ids[m-1]))
 	}
-	e.msg = appendNumber(e.msg, 3, l.address)
-	for _, n := range t.locations.linesOf(l) {
-		e.sub = appendNumber(e.sub[:0], 1, uint64(n.function))
-		e.sub = appendNumber(e.sub, 2, uint64(int64(n.line)))
-		e.sub = appendNumber(e.sub, 3, uint64(int64(n.column)))
+	e.msg = appendNumber(e.msg, 3, l.Address)
+	for _, n := range lines {
+		e.sub = appendNumber(e.sub[:0], 1, uint64(n.Function))
+		e.sub = appendNumber(e.sub, 2, uint64(int64(n.Line)))
+		e.sub = appendNumber(e.sub, 3, uint64(int64(n.Column)))
 		e.msg = appendBytes(e.msg, 4, e.sub)
 	}
-	e.msg = appendBool(e.msg, 5, l.folded())
+	e.msg = appendBool(e.msg, 5, l.Folded())
 	e.put(fieldLocation, e.msg)
 }
 
 // function appends Function{id = 1, name, system_name, filename, start_line = 5}.
-func (e *encoder) function(id uint64, f *function) {
+func (e *encoder) function(id uint64, f *dictionary.Function) {
 	e.msg = appendNumber(e.msg[:0], 1, id)
-	e.msg = appendNumber(e.msg, 2, uint64(f.name))
-	e.msg = appendNumber(e.msg, 3, uint64(f.system))
-	e.msg = appendNumber(e.msg, 4, uint64(f.file))
-	e.msg = appendNumber(e.msg, 5, uint64(int64(f.startLine)))
+	e.msg = appendNumber(e.msg, 2, uint64(f.Name))
+	e.msg = appendNumber(e.msg, 3, uint64(f.System))
+	e.msg = appendNumber(e.msg, 4, uint64(f.File))
+	e.msg = appendNumber(e.msg, 5, uint64(int64(f.StartLine)))
 	e.put(fieldFunction, e.msg)
 }
 
@@ -216,7 +219,7 @@ func (e *encoder) header(p *profile.Profile, info *ntconv.Info, t *tables) {
 
 func (e *encoder) strings(t *tables) {
 	e.string(nil)
-	for s := range t.strings.all {
+	for s := range t.Strings.All {
 		e.string(s)
 	}
 }

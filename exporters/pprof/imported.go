@@ -9,17 +9,6 @@ import (
 // The functions of this file write imported profiles. They restore the original contents, whereas other profiles get
 // names for every frame, and system names only where they differ.
 
-// newMapping returns a mapping with only the properties of p.
-func (t *tables) newMapping(p *ntconv.Mapping) mapping {
-	m := mapping{Mapping: *p}
-	if t.verbatim {
-		has := func(f ntconv.MappingFlags) bool { return p.Flags&f != 0 }
-		m.functions, m.files = has(ntconv.MappingHasFunctions), has(ntconv.MappingHasFiles)
-		m.lines, m.inlined = has(ntconv.MappingHasLines), has(ntconv.MappingHasInlined)
-	}
-	return m
-}
-
 // importedMappings adds the mappings that no location refers to. It returns the number of the main program of the
 // process with the greatest weight, or 0 if no mapping is marked as the main program.
 func (t *tables) importedMappings(heaviest *ntconv.Process, all []*ntconv.Process, namer ntconv.Namer) (first uint32) {
@@ -52,7 +41,7 @@ func (t *tables) importedMappings(heaviest *ntconv.Process, all []*ntconv.Proces
 // addMappings adds all mappings of a process, and returns the number of the one marked as the main program, or 0.
 func (t *tables) addMappings(list []*ntconv.Mapping) (program uint32) {
 	for _, m := range list {
-		if id := t.addMapping(m); m.Flags&ntconv.MappingMain != 0 {
+		if id := t.AddMapping(m); m.Flags&ntconv.MappingMain != 0 {
 			program = id
 		}
 	}

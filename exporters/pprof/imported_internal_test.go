@@ -19,8 +19,8 @@ func TestMappingsOfManyProcesses(t *testing.T) {
 	for i := range all {
 		all[i] = &ntconv.Process{PID: uint64(i), Mappings: list}
 	}
-	tables := newTables()
-	if first := tables.importedMappings(all[3], all, nil); first != 8 || len(tables.mappings) != n {
-		t.Errorf("mapping %d of %d is the program, want 8 of %d", first, len(tables.mappings), n)
+	tables := newTables(false)
+	if first := tables.importedMappings(all[3], all, nil); first != 8 || len(tables.Mappings()) != n {
+		t.Errorf("mapping %d of %d is the program, want 8 of %d", first, len(tables.Mappings()), n)
 	}
 }

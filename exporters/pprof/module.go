@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/profile"
+	"github.com/ntconv/ntconv/internal/profile/dictionary"
 )
 
 // A mainModule determines the mapping to write first, which pprof shows as the profiled file.
@@ -34,7 +35,7 @@ func (m *mainModule) count(s *profile.Sample, value int) {
 		m.leaves[s.Frames[0].Mapping] += s.Values[value]
 	}
 	for i := len(s.Frames) - 1; i >= 0; i-- {
-		if p := s.Frames[i].Mapping; p != nil && isAssembly(p.File) {
+		if p := s.Frames[i].Mapping; p != nil && dictionary.IsAssembly(p.File) {
 			if !isCoreLib(p.File) {
 				m.roots[p] += s.Values[value]
 			}
@@ -102,9 +103,9 @@ func (m *mainModule) process() (best *ntconv.Process) {
 // heaviest returns the number of the mapping with the greatest weight, the first one if several are equal, or 0. It
 // ignores mappings that the tables do not contain: an inlined frame may have another mapping than its location.
 func heaviest(weights map[*ntconv.Mapping]int64, t *tables) (best uint32) {
-	sums := make([]int64, len(t.mappings)+1)
+	sums := make([]int64, len(t.Mappings())+1)
 	for p, n := range weights {
-		if id, ok := t.findMapping(p); ok {
+		if id, ok := t.FindMapping(p); ok {
 			sums[id] += n + 1 // the value of a sample may be 0
 		}
 	}
@@ -116,22 +117,15 @@ func heaviest(weights map[*ntconv.Mapping]int64, t *tables) (best uint32) {
 	return best
 }
 
-func isCoreLib(file string) bool { return strings.HasPrefix(baseName(file), "System.Private.CoreLib") }
-
-// isAssembly reports whether the name of a file is that of an assembly.
-func isAssembly(file string) bool {
-	switch strings.ToLower(path.Ext(baseName(file))) {
-	case ".dll", ".exe":
-		return true
-	}
-	return false
+func isCoreLib(file string) bool {
+	return strings.HasPrefix(dictionary.BaseName(file), "System.Private.CoreLib")
 }
 
 // programs returns possible names of the main module, the best first.
 func programs(p *ntconv.Process, info ntconv.ProcessInfo) []string {
 	var list []string
 	for _, name := range append([]string{info.Name, p.Name}, strings.Fields(info.CommandLine)...) {
-		name = baseName(strings.Trim(name, `"`))
+		name = dictionary.BaseName(strings.Trim(name, `"`))
 		switch strings.TrimSuffix(name, ".exe") {
 		case "", host:
 			continue
@@ -143,10 +137,7 @@ func programs(p *ntconv.Process, info ntconv.ProcessInfo) []string {
 
 // isProgram reports whether a file is the program with that name, either exactly or as its assembly.
 func isProgram(file, name string) bool {
-	base := baseName(file)
+	base := dictionary.BaseName(file)
 	return base == name || base == name+".dll" || base == name+".exe" ||
 		path.Ext(name) == ".exe" && base == strings.TrimSuffix(name, ".exe")+".dll"
 }
-
-// baseName returns the last element of a path of any operating system.
-func baseName(file string) string { return file[strings.LastIndexAny(file, `/\`)+1:] }

@@ -106,9 +106,8 @@ func (s *Sink) compress(w io.Writer, p *profile.Profile) (samples int, err error
 // write writes samples before the tables that they refer to. The fields of a message may be in any order, so only the
 // tables must be kept in memory.
 func (s *Sink) write(w io.Writer, p *profile.Profile) (samples int, err error) {
-	t := newTables()
 	origin := imported.Merge(p.Adopted) // of a profile to restore, or nil
-	t.verbatim = origin != nil
+	t := newTables(origin != nil)
 	e := newEncoder(w)
 	if len(s.o.DropLabels) > 0 {
 		e.keys = map[string]bool{}

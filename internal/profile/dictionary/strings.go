@@ -1,4 +1,4 @@
-package pprof
+package dictionary
 
 import (
 	"strconv"
@@ -8,10 +8,11 @@ import (
 	"github.com/ntconv/ntconv/internal/data/intern"
 )
 
-// A stringTable numbers strings by content from 1; the empty string is 0. It stores placeholders of addresses, such as
+// Strings numbers strings by content from 1; the empty string is 0. It stores placeholders of addresses, such as
 // 0x7f00 and libfoo.so+0x12, as numbers: a trace without symbols has one per address.
-type stringTable struct {
+type Strings struct {
 	n           uint32
+	bytes       int // total length
 	interned    intern.Table[string]
 	internedIDs []uint32 // number of each string in interned
 
@@ -28,8 +29,8 @@ type placeholder struct {
 	id     uint32
 }
 
-// text returns the number of a string. It replaces invalid UTF-8, which a profile cannot store.
-func (t *stringTable) text(s string) uint32 {
+// Add returns the number of a string. It replaces invalid UTF-8, which a profile cannot store.
+func (t *Strings) Add(s string) uint32 {
 	if s == "" {
 		return 0
 	}
@@ -45,6 +46,7 @@ func (t *stringTable) text(s string) uint32 {
 	id, fresh := t.interned.Add(s)
 	if fresh {
 		t.n++
+		t.bytes += len(s)
 		t.internedIDs = append(t.internedIDs, t.n)
 	}
 	return t.internedIDs[id-1]
@@ -66,7 +68,7 @@ func placeholderAt(s string) int {
 }
 
 // placeholder returns the number of a placeholder with 0x at an index.
-func (t *stringTable) placeholder(s string, at int) uint32 {
+func (t *Strings) placeholder(s string, at int) uint32 {
 	p := placeholder{}
 	p.number, _ = strconv.ParseUint(s[at+2:], 16, 64)
 	if at > 0 {
@@ -79,14 +81,15 @@ func (t *stringTable) placeholder(s string, at int) uint32 {
 		}
 	}
 	t.n++
+	t.bytes += len(s)
 	p.id = t.n
 	t.list = append(t.list, p)
 	t.index.Insert(&probe, uint32(len(t.list)))
 	return p.id
 }
 
-// all yields the strings in the order of their numbers. Each is valid until the next one.
-func (t *stringTable) all(yield func([]byte) bool) {
+// All yields the strings in the order of their numbers, from 1. Each is valid until the next one.
+func (t *Strings) All(yield func([]byte) bool) {
 	ids, list := t.internedIDs, t.list
 	var b []byte
 	for range t.n {
