@@ -39,6 +39,7 @@ type Builder struct {
 	pool   pool
 
 	each     bool // all sets with samples become profiles
+	separate bool
 	auto     bool // the first set with samples becomes the profile
 	rest     bool // kind Events has samples only if no other set has some
 	roles    map[*ntconv.Type]*role
@@ -129,6 +130,10 @@ func newBuilder(info *ntconv.Info, namer ntconv.Namer, o *Options, labeled bool)
 	}
 	return b
 }
+
+// Separate keeps imported samples of different types apart: they are not added up, and Sample.Source states their type.
+// Call it before the first event.
+func (b *Builder) Separate() { b.separate = true }
 
 // selects reports whether a profile of a kind is requested.
 func selects(o *Options, k sample.Kind) bool {
@@ -252,9 +257,11 @@ func (b *Builder) roleOf(e *ntconv.Event) *role {
 // adopt makes the columns of a type of imported samples those of the profile. It waits until an event of the type is
 // added, because a selection may omit all of them.
 func (b *Builder) adopt(t *ntconv.Type, r *role) {
-	r.samples = slices.DeleteFunc(slices.Clone(r.samples), func(s *set) bool {
-		return s.kind == sample.Imported && !s.adopt(t, b.report)
-	})
+	for _, s := range r.samples {
+		if s.kind == sample.Imported {
+			s.adopt(t)
+		}
+	}
 	r.added = true
 }
 

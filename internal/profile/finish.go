@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/profile/rounds"
 	"github.com/ntconv/ntconv/sample"
 )
@@ -66,7 +65,7 @@ func (n *notes) add(r *ntconv.Report) {
 // finish ends the pending intervals of a set and returns its profile. report receives the notes on it.
 func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	if s.imported == nil && s.declared != nil { // a profile without samples is also restored
-		s.take(s.declared, imported.ColumnsOf(s.declared))
+		s.adopt(s.declared)
 	}
 	period := s.spec.Every
 	if period == 0 {

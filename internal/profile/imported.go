@@ -22,29 +22,75 @@ func (p *pool) of(k sample.Kind) *pool {
 	return &own
 }
 
-// adopt adds a type of imported samples to the set. It returns false, and notes the reason, if the columns of the type
-// are not compatible with those of the types before it.
-func (s *set) adopt(t *ntconv.Type, report *ntconv.Report) bool {
-	c := imported.ColumnsOf(t)
-	if s.imported == nil {
-		s.take(t, c)
-		return true
-	}
-	if !s.imported.Compatible(c) {
-		report.Note(ntconv.CodeNotCarried, 1, -1,
-			"a profile with other sample types than the first one; select the process of one of them")
-		return false
-	}
-	merged := s.imported.Merge(c)
-	s.imported, s.adopted = &merged, append(s.adopted, t)
-	return true
+// An adoption is a type of imported samples whose events the set has.
+type adoption struct {
+	number  uint32 // index in set.adopted
+	columns []int  // of the set, one per column of the type
+	whole   bool   // columns are those of the set in their order
 }
 
-// take makes the columns of the first type those of the set.
-func (s *set) take(t *ntconv.Type, c *imported.Columns) {
-	s.imported, s.adopted = c, []*ntconv.Type{t}
-	s.columns = importedColumns(t)
-	s.o = meters.NewObservation(len(s.columns), 0)
+// adopt adds a type of imported samples to the set. The columns of the set become the union of those of all types:
+// samples of a type have the value 0 in columns that only other types have.
+func (s *set) adopt(t *ntconv.Type) {
+	c := imported.ColumnsOf(t)
+	if s.imported == nil {
+		s.imported, s.columns = c, nil
+	} else {
+		merged := s.imported.Merge(c)
+		s.imported = &merged
+	}
+	a := &adoption{number: uint32(len(s.adopted)), columns: s.imported.Indices(c)}
+	s.adopted = append(s.adopted, t)
+	s.adoptions[t] = a
+	if old := len(s.columns); old < len(s.imported.Types) {
+		s.widen(old)
+	}
+	for _, a := range s.adoptions {
+		a.whole = len(a.columns) == len(s.columns)
+		for i, c := range a.columns {
+			a.whole = a.whole && i == c
+		}
+	}
+}
+
+// widen adds the columns of s.imported that the set does not have, with the value 0 for all rows.
+func (s *set) widen(old int) {
+	s.columns = s.columns[:old:old]
+	for _, t := range s.imported.Types[old:] {
+		s.columns = append(s.columns, meters.Column{Type: t})
+	}
+	n := len(s.columns)
+	values := make([]int64, len(s.rows)*n)
+	for i := range s.rows {
+		copy(values[i*n:], s.values[i*old:][:old])
+	}
+	s.values = values
+	s.o = meters.NewObservation(n, 0)
+	for i := range s.variances {
+		s.variances[i] = make([]float64, n) // imported samples have none
+	}
+}
+
+// measure sets s.o to the values of an event, and returns the number of its type in s.adopted, 0 if the kind is another
+// one than Imported. ok is false if the payload is invalid.
+func (s *set) measure(e *ntconv.Event) (adopted uint32, ok bool) {
+	if s.imported == nil {
+		return 0, s.spec.Measure(e, &s.o)
+	}
+	a := s.adoptions[e.Type]
+	if a.whole {
+		return a.number, s.spec.Measure(e, &s.o)
+	}
+	own := meters.Observation{Values: s.part[:0]}
+	for range a.columns {
+		own.Values = append(own.Values, 0)
+	}
+	s.part = own.Values
+	ok = s.spec.Measure(e, &own)
+	for i, c := range a.columns {
+		s.o.Values[c] = own.Values[i]
+	}
+	return a.number, ok
 }
 
 // importedColumns returns the columns of a type of imported samples.

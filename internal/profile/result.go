@@ -63,6 +63,7 @@ type Sample struct {
 	Labels []ntconv.Label
 	Frames []ntconv.Frame // leaf first; empty if the sample has no stack
 	Values []int64        // parallel to Profile.Types
+	Source int            // index in Profile.Adopted if Builder.Separate was called, else 0
 }
 
 // Samples returns an iterator over all samples: stacks in the order of their first event, and the samples of a stack
@@ -128,7 +129,7 @@ type frameKey struct {
 type class struct{ frames []ntconv.Frame }
 
 // A member is a row of a group with the keys for merging it.
-type member struct{ class, owner, labels, tag, row uint32 } // owner, labels and tag are ranks
+type member struct{ class, owner, labels, tag, source, row uint32 } // owner, labels and tag are ranks
 
 func newVisit(p *Profile) *visit {
 	v := &visit{p: p, namer: p.b.namer, owners: mergeOwners(p), known: map[frameKey]uint32{}}
@@ -196,7 +197,7 @@ func (v *visit) group(rows []uint32, yield func(*Sample) bool) bool {
 	}
 	slices.SortFunc(v.members, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(a.owner, b.owner), cmp.Compare(a.labels, b.labels),
-			cmp.Compare(a.tag, b.tag), cmp.Compare(a.row, b.row))
+			cmp.Compare(a.tag, b.tag), cmp.Compare(a.source, b.source), cmp.Compare(a.row, b.row))
 	})
 	for i := 0; i < len(v.members); {
 		first := v.members[i]
@@ -214,9 +215,13 @@ func (v *visit) group(rows []uint32, yield func(*Sample) bool) bool {
 // member returns a row as a member.
 func (v *visit) member(r, class uint32) member {
 	row := &v.p.s.rows[r]
-	return member{
-		class, v.ranks.owners.of(v.owners.ids[row.owner]), v.ranks.labels.of(row.labels), v.ranks.tags.of(row.tag), r,
+	m := member{
+		class, v.ranks.owners.of(v.owners.ids[row.owner]), v.ranks.labels.of(row.labels), v.ranks.tags.of(row.tag), 0, r,
 	}
+	if v.p.b.separate && v.p.s.imported != nil {
+		m.source = row.source
+	}
+	return m
 }
 
 func (m member) like(n member) bool {
@@ -275,7 +280,7 @@ func (v *visit) emit(m member, yield func(*Sample) bool) bool {
 	}
 	row := &v.p.s.rows[m.row]
 	o := v.p.s.owners[row.owner]
-	s.Process, s.Thread = o.process, o.thread
+	s.Process, s.Thread, s.Source = o.process, o.thread, int(m.source)
 	s.Frames = v.withLeaf(v.classes[m.class].frames, row.tag)
 	s.Labels = append(s.Labels[:0], v.owners.labels[v.owners.ids[row.owner]]...)
 	s.Labels = v.p.s.pool.Tags.AppendTags(s.Labels, row.tag, v.p.s.keys, v.p.s.pool.Drop)

@@ -26,10 +26,12 @@ type set struct {
 	leaf    int      // index in keys of the label whose value becomes the innermost frame, or noSubject
 
 	// Kind Imported only: the merged columns of the types in adopted, and the first defined type, with or without
-	// samples.
-	imported *imported.Columns
-	adopted  []*ntconv.Type
-	declared *ntconv.Type
+	// samples. part is scratch: values of a type that lacks some of the columns.
+	imported  *imported.Columns
+	adopted   []*ntconv.Type
+	adoptions map[*ntconv.Type]*adoption
+	part      []int64
+	declared  *ntconv.Type
 
 	active bool              // samples are aggregated
 	seen   uint64            // events that began samples while the set was not active
@@ -56,14 +58,15 @@ type set struct {
 // A key identifies a row while events are read.
 type key struct {
 	stack, labels, owner, epoch, tag uint32
-	source                           uint8
+	// source is an index of Spec.Sources, or of set.adopted if Builder.Separate was called.
+	source uint32
 }
 
 // hash covers all members.
 func (k *key) hash(secret uint64) uint64 {
 	h := fold(uint64(k.stack)<<32|uint64(k.owner)^secret, spread)
 	h = fold(h^(uint64(k.labels)<<32|uint64(k.tag)), spread)
-	return fold(h^(uint64(k.epoch)<<8|uint64(k.source)), spread)
+	return fold(h^(uint64(k.epoch)<<32|uint64(k.source)), spread)
 }
 
 // spread is 2^64 divided by the golden ratio.
@@ -102,7 +105,7 @@ func newSet(b *Builder, k sample.Kind, o *meters.Settings) *set {
 		secret:  rand.Uint64(),
 		threads: rounds.NewThreads[latestRow](b.info, b.all),
 		ids:     map[owner]uint32{},
-		wanted:  map[processStack]struct{}{},
+		wanted:  map[processStack]struct{}{}, adoptions: map[*ntconv.Type]*adoption{},
 	}
 	s.threads.Blank, s.threads.Ended = latestRow{owner: noOwner, row: noRow}, s.credit
 	s.o = meters.NewObservation(len(s.columns), len(s.keys))
@@ -135,7 +138,8 @@ func (s *set) deactivate() {
 // add counts an event of a matching type.
 func (s *set) add(e *ntconv.Event) {
 	s.o.Clear()
-	if !s.spec.Measure(e, &s.o) {
+	adopted, ok := s.measure(e)
+	if !ok {
 		s.undecodable.Add(e.Offset)
 	}
 	t, late := s.threads.Of(e.Thread), false
@@ -147,6 +151,9 @@ func (s *set) add(e *ntconv.Event) {
 		t.Data.owner = s.owner(e.Thread)
 	}
 	k := key{stack: s.pool.stacks.ID(e.Stack), labels: s.pool.labels.id(e.Labels), owner: t.Data.owner}
+	if s.b.separate {
+		k.source = adopted
+	}
 	if k.stack != 0 {
 		k.epoch = s.b.namer.Epoch(e.Thread.Process, e.Stack, e.Time)
 	} else {
@@ -173,7 +180,7 @@ func (s *set) add(e *ntconv.Event) {
 func (s *set) accept(f *meters.Finished) {
 	k := key{
 		stack: s.pool.stacks.ID(f.Stack), labels: s.pool.labels.id(f.Labels), owner: s.ownerOf(f.Process(), f.Thread),
-		epoch: f.Epoch, tag: f.Tags, source: f.Source,
+		epoch: f.Epoch, tag: f.Tags, source: uint32(f.Source),
 	}
 	if k.stack == 0 && !s.spec.Bare {
 		s.noStack.Add(f.Offset)

@@ -65,19 +65,39 @@ func (c *Columns) Fields() []ntconv.Field {
 	return list
 }
 
-// Compatible reports whether samples with columns c and samples with columns d can be added up.
-func (c *Columns) Compatible(d *Columns) bool {
-	return slices.Equal(c.Types, d.Types) && c.PeriodType == d.PeriodType
-}
-
-// Merge returns the columns of the sum of two profiles with compatible columns, as pprof's own merge sets them.
+// Merge returns the columns of the sum of two profiles: those of c, then those that only d has. The period is the longer
+// one, as in pprof's own merge, or that of c if they are of different types.
 func (c *Columns) Merge(d *Columns) Columns {
 	m := *c
-	m.Period = max(c.Period, d.Period)
+	m.Types = slices.Clone(c.Types)
+	for i, at := range c.Indices(d) {
+		if at < 0 {
+			m.Types = append(m.Types, d.Types[i])
+		}
+	}
+	if c.PeriodType == d.PeriodType {
+		m.Period = max(c.Period, d.Period)
+	}
 	if m.Default == "" {
 		m.Default = d.Default
 	}
 	return m
+}
+
+// Indices returns the index in c.Types of each of d.Types, -1 if c lacks it. The second of two equal types of d is the second
+// one of c.
+func (c *Columns) Indices(d *Columns) []int {
+	list, taken := make([]int, len(d.Types)), make([]bool, len(c.Types))
+	for i, t := range d.Types {
+		list[i] = -1
+		for at := range c.Types {
+			if c.Types[at] == t && !taken[at] {
+				list[i], taken[at] = at, true
+				break
+			}
+		}
+	}
+	return list
 }
 
 // ColumnsOf returns the columns that the attributes of t describe, or nil if events of t are not imported samples. It

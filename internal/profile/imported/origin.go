@@ -1,6 +1,7 @@
 package imported
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -105,8 +106,9 @@ func comments(attrs ntconv.Attrs) (list []string) {
 }
 
 // Merge returns the origin of the aggregated samples of the given types, as pprof's own merge computes it: durations
-// add up, the earliest start and the longest period win, and each comment appears once. The types must be those of
-// imported samples with compatible columns. Without types the result is nil.
+// add up, the earliest start and the longest period win, and each comment appears once. Columns are merged by
+// [Columns.Merge]; durations of profiles without a common column do not add up, because they are usually of one recording.
+// The types must be those of imported samples. Without types the result is nil.
 func Merge(types []*ntconv.Type) *Origin {
 	var m *Origin
 	commented := make(map[string]bool)
@@ -126,8 +128,13 @@ func Merge(types []*ntconv.Type) *Origin {
 
 // add merges o into m. commented are the comments of m.
 func (m *Origin) add(o *Origin, commented map[string]bool) {
+	shared := slices.ContainsFunc(m.Indices(&o.Columns), func(i int) bool { return i >= 0 })
 	m.Columns = m.Columns.Merge(&o.Columns)
-	m.Duration += o.Duration
+	if shared {
+		m.Duration += o.Duration
+	} else {
+		m.Duration = max(m.Duration, o.Duration)
+	}
 	if m.Time == 0 || o.Time != 0 && o.Time < m.Time {
 		m.Time = o.Time
 	}

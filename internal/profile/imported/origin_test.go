@@ -79,16 +79,10 @@ func TestMergeIsPprofs(t *testing.T) {
 		types, period := valueTypes(t), sample.Type{Type: "cpu", Unit: "nanoseconds"}
 		var list []*ntconv.Type
 		var profiles []*profile.Profile
-		for i := range rapid.IntRange(1, 4).Draw(t, "profiles") {
+		for range rapid.IntRange(1, 4).Draw(t, "profiles") {
 			o := generated(t, types, period)
 			o.DropFrames, o.KeepFrames = "d", "k" // pprof and ntconv use those of the first profile
 			list, profiles = append(list, typeOf(&o)), append(profiles, profileOf(&o))
-			if i == 0 {
-				continue
-			}
-			if first := imported.ColumnsOf(list[0]); !first.Compatible(&o.Columns) {
-				t.Fatalf("%+v and %+v are not compatible", first, o.Columns)
-			}
 		}
 		want, err := profile.Merge(profiles)
 		if err != nil {
@@ -101,6 +95,21 @@ func TestMergeIsPprofs(t *testing.T) {
 	})
 	if imported.Merge(nil) != nil {
 		t.Error("an origin of no types")
+	}
+}
+
+// TestMergeOfOtherColumns merges profiles with different sample types, which google/pprof refuses.
+func TestMergeOfOtherColumns(t *testing.T) {
+	cpu, heap := sample.Type{Type: "cpu", Unit: "nanoseconds"}, sample.Type{Type: "heap", Unit: "bytes"}
+	of := func(duration int64, types ...sample.Type) *ntconv.Type {
+		return typeOf(&imported.Origin{Columns: imported.Columns{Types: types, PeriodType: types[0], Period: duration}, Duration: duration})
+	}
+	o := imported.Merge([]*ntconv.Type{of(5, cpu, cpu), of(7, heap), of(3, heap, cpu)})
+	if want := []sample.Type{cpu, cpu, heap}; !slices.Equal(o.Types, want) || o.Period != 5 || o.Duration != 10 {
+		t.Errorf("%v, period %d, duration %d; want %v, 5 and 10", o.Types, o.Period, o.Duration, want)
+	}
+	if got, want := o.Indices(imported.ColumnsOf(of(1, heap, cpu))), []int{2, 0}; !slices.Equal(got, want) {
+		t.Errorf("columns %v, want %v", got, want)
 	}
 }
 
