@@ -21,12 +21,26 @@ type batch struct {
 	since   time.Time // when the first item was added
 	body    []byte    // the latest result of request
 	text    []byte    // scratch of file
+	// profiles holds the items of the signal Profiles, which request encodes into encoder. nil for other signals.
+	profiles *profileBatch
 }
 
 // A row is an item of a batch. Rows have the order in which the items were built.
 type row struct {
-	start, end int // range of the encoded item, an element of the innermost message of path
+	start, end int          // range of the encoded item, an element of the innermost message of path
+	part       *profilePart // of a batch of profiles: the item is its samples from start to end
 	path       path
+}
+
+// split returns the halves of a row, if it is a profile with several samples.
+func (r row) split() (first, second row, ok bool) {
+	if r.part == nil || r.end-r.start < 2 {
+		return r, r, false
+	}
+	first, second = r, r
+	first.end = r.start + (r.end-r.start)/2
+	second.start = first.end
+	return first, second, true
 }
 
 // A path leads from a request to an item: the messages around it, from the outermost, ended by nil. All signals have a
@@ -65,7 +79,7 @@ func (b *batch) add(at path, encode func(*encoder), limit int) bool {
 		b.b, b.repaired = b.b[:start], repaired
 		return false
 	}
-	b.rows = append(b.rows, row{start, len(b.b), at})
+	b.rows = append(b.rows, row{start: start, end: len(b.b), path: at})
 	b.size = total
 	return true
 }
@@ -90,7 +104,7 @@ func (b *batch) reset() {
 		}
 	}
 	clear(b.rows)
-	b.rows, b.size = b.rows[:0], 0
+	b.rows, b.size, b.profiles = b.rows[:0], 0, nil
 }
 
 // A group is a message of a request with its size. It has groups or, if it is the innermost one, rows.
@@ -105,6 +119,11 @@ type group struct {
 // order of their first rows. The result is valid until the next call.
 func (b *batch) request(rows []row) []byte {
 	root := &group{envelope: new(envelope)}
+	if b.profiles != nil {
+		b.b = b.b[:0]
+		rows, root.tail = b.profiles.encode(&b.encoder, rows)
+		root.size = len(root.tail)
+	}
 	all := make(map[path]*group)
 	var last path
 	var current *group

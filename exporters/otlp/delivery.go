@@ -59,6 +59,7 @@ type delivery struct {
 	done        [NumSignals]Counts
 	unsupported [NumSignals]error // why the receiver takes no batch of the signal
 	refused     [NumSignals]int64 // items of such batches, which done does not count
+	added       [NumSignals]int64 // items that exist because one was split
 
 	progressMu sync.Mutex // serializes calls of progress
 }
@@ -135,7 +136,8 @@ func (d *delivery) work() {
 	}
 }
 
-// deliver delivers rows of b. If the carrier rejects them as too large, it delivers each half, down to single items.
+// deliver delivers rows of b, of which there is at least one. If the carrier rejects them as too large, it delivers each
+// half, down to single items, or to single samples of a profile.
 func (d *delivery) deliver(b *batch, rows []row) {
 	n := int64(len(rows))
 	d.mu.Lock()
@@ -153,15 +155,25 @@ func (d *delivery) deliver(b *batch, rows []row) {
 		return
 	}
 	size, err := d.to.carry(d.ctx, b, rows)
-	if d.count(b.signal, n, size, err); err != nil && errors.Is(err, ErrTooLarge) && n > 1 {
+	first, second, splits := rows[0].split()
+	d.count(b.signal, n, size, err, n > 1 || splits)
+	switch {
+	case err == nil || !errors.Is(err, ErrTooLarge):
+	case n > 1:
 		half := len(rows) / 2
 		d.deliver(b, rows[:half])
 		d.deliver(b, rows[half:])
+	case splits:
+		d.mu.Lock()
+		d.added[b.signal]++
+		d.mu.Unlock()
+		d.deliver(b, []row{first})
+		d.deliver(b, []row{second})
 	}
 }
 
-// count records the outcome of a delivery of n items of a signal.
-func (d *delivery) count(signal Signal, n int64, size int, err error) {
+// count records the outcome of a delivery of n items of a signal. splits means that they can be delivered in halves.
+func (d *delivery) count(signal Signal, n int64, size int, err error, splits bool) {
 	d.mu.Lock()
 	if d.abandoned {
 		d.mu.Unlock()
@@ -174,7 +186,7 @@ func (d *delivery) count(signal Signal, n int64, size int, err error) {
 	case err == nil:
 		done.received(n, 0, size)
 	case errors.Is(err, ErrTooLarge):
-		if n > 1 {
+		if splits {
 			done.Halved++
 			break
 		}
@@ -299,7 +311,7 @@ func (d *delivery) outcome(items [NumSignals]int64) (sum Summary, err error) {
 	}
 	for i := range sum.Signals {
 		c := &sum.Signals[i]
-		if c.Items = items[i]; failed != nil {
+		if c.Items = items[i] + d.added[i]; failed != nil {
 			c.Unsent = c.Items - c.Sent - c.Rejected - c.Unconfirmed
 		} else if d.unsupported[i] != nil {
 			c.Rejected += d.refused[i]

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/hex"
 	"math"
 	"slices"
@@ -35,6 +36,9 @@ const (
 	jsonInt    // int64 as a string
 	jsonNanos  // fixed64 as a string, unsigned
 	jsonDouble
+	jsonPackedNumbers // packed int32
+	jsonPackedInts    // packed int64 as strings
+	jsonPackedNanos   // packed fixed64 as strings, unsigned
 	jsonTraces
 	jsonMetrics
 	jsonResourceMetrics
@@ -63,6 +67,20 @@ const (
 	jsonValue
 	jsonArray
 	jsonMap
+	jsonProfiles
+	jsonResourceProfiles
+	jsonScopeProfiles
+	jsonProfile
+	jsonValueType
+	jsonSample
+	jsonDictionary
+	jsonMapping
+	jsonLocation
+	jsonLine
+	jsonFunction
+	jsonProfileLink
+	jsonUnitAttribute
+	jsonStack
 )
 
 // A jsonField is a field of a message.
@@ -102,6 +120,43 @@ var jsonFields = [...][]jsonField{
 		{`"flags":`, jsonNumber, false}, {`"traceId":`, jsonID, false}, {`"spanId":`, jsonID, false},
 		{`"observedTimeUnixNano":`, jsonNanos, false}, {`"eventName":`, jsonText, false},
 	},
+	jsonProfiles: {1: {`"resourceProfiles":`, jsonResourceProfiles, true}, {`"dictionary":`, jsonDictionary, false}},
+	jsonResourceProfiles: {
+		1: {`"resource":`, jsonResource, false}, {`"scopeProfiles":`, jsonScopeProfiles, true}, {`"schemaUrl":`, jsonText, false},
+	},
+	jsonScopeProfiles: {1: {`"scope":`, jsonScope, false}, {`"profiles":`, jsonProfile, true}, {`"schemaUrl":`, jsonText, false}},
+	jsonProfile: {
+		1: {`"sampleType":`, jsonValueType, false}, {`"samples":`, jsonSample, true}, {`"timeUnixNano":`, jsonNanos, false},
+		{`"durationNano":`, jsonNanos, false}, {`"periodType":`, jsonValueType, false}, {`"period":`, jsonInt, false},
+		{`"profileId":`, jsonID, false}, {`"droppedAttributesCount":`, jsonNumber, false}, {`"originalPayloadFormat":`, jsonText, false},
+		{`"originalPayload":`, jsonBytes, false}, {`"attributeIndices":`, jsonPackedNumbers, false},
+	},
+	jsonValueType: {1: {`"typeStrindex":`, jsonNumber, false}, {`"unitStrindex":`, jsonNumber, false}},
+	jsonSample: {
+		1: {`"stackIndex":`, jsonNumber, false}, {`"attributeIndices":`, jsonPackedNumbers, false}, {`"linkIndex":`, jsonNumber, false},
+		{`"values":`, jsonPackedInts, false}, {`"timestampsUnixNano":`, jsonPackedNanos, false},
+	},
+	jsonDictionary: {
+		1: {`"mappingTable":`, jsonMapping, true}, {`"locationTable":`, jsonLocation, true}, {`"functionTable":`, jsonFunction, true},
+		{`"linkTable":`, jsonProfileLink, true}, {`"stringTable":`, jsonText, true}, {`"attributeTable":`, jsonUnitAttribute, true},
+		{`"stackTable":`, jsonStack, true},
+	},
+	jsonMapping: {
+		1: {`"memoryStart":`, jsonNanos, false}, {`"memoryLimit":`, jsonNanos, false}, {`"fileOffset":`, jsonNanos, false},
+		{`"filenameStrindex":`, jsonNumber, false}, {`"attributeIndices":`, jsonPackedNumbers, false},
+	},
+	jsonLocation: {
+		1: {`"mappingIndex":`, jsonNumber, false}, {`"address":`, jsonNanos, false}, {`"lines":`, jsonLine, true},
+		{`"attributeIndices":`, jsonPackedNumbers, false},
+	},
+	jsonLine: {1: {`"functionIndex":`, jsonNumber, false}, {`"line":`, jsonInt, false}, {`"column":`, jsonInt, false}},
+	jsonFunction: {
+		1: {`"nameStrindex":`, jsonNumber, false}, {`"systemNameStrindex":`, jsonNumber, false}, {`"filenameStrindex":`, jsonNumber, false},
+		{`"startLine":`, jsonInt, false},
+	},
+	jsonProfileLink:   {1: {`"traceId":`, jsonID, false}, {`"spanId":`, jsonID, false}},
+	jsonUnitAttribute: {1: {`"keyStrindex":`, jsonNumber, false}, {`"value":`, jsonValue, false}, {`"unitStrindex":`, jsonNumber, false}},
+	jsonStack:         {1: {`"locationIndices":`, jsonPackedNumbers, false}},
 	jsonTraces:        {1: {`"resourceSpans":`, jsonResourceSpans, true}},
 	jsonResourceSpans: {1: {`"resource":`, jsonResource, false}, {`"scopeSpans":`, jsonScopeSpans, true}, {`"schemaUrl":`, jsonText, false}},
 	jsonResource: {
@@ -141,7 +196,7 @@ var jsonFields = [...][]jsonField{
 }
 
 // jsonRequests are the requests of each signal.
-var jsonRequests = [NumSignals]jsonType{Traces: jsonTraces, Logs: jsonLogs, Metrics: jsonMetrics}
+var jsonRequests = [NumSignals]jsonType{Traces: jsonTraces, Logs: jsonLogs, Metrics: jsonMetrics, Profiles: jsonProfiles}
 
 // Numbers of fields of a span: its flags have the highest number, but come before its name in JSON.
 const (
@@ -252,6 +307,8 @@ func (e *jsonEncoder) value(typ jsonType, n uint64, text []byte) {
 		e.b = append(strconv.AppendUint(append(e.b, '"'), n, 10), '"')
 	case jsonDouble:
 		e.b = jsonio.AppendDouble(e.b, math.Float64frombits(n))
+	case jsonPackedNumbers, jsonPackedInts, jsonPackedNanos:
+		e.packed(typ, text)
 	case jsonAttribute:
 		if !e.textAttribute(text) {
 			e.message(typ, text)
@@ -259,6 +316,33 @@ func (e *jsonEncoder) value(typ jsonType, n uint64, text []byte) {
 	default:
 		e.message(typ, text)
 	}
+}
+
+// packed appends a packed list of numbers.
+func (e *jsonEncoder) packed(typ jsonType, b []byte) {
+	e.open('[')
+	for len(b) > 0 {
+		e.separate()
+		if typ == jsonPackedNanos {
+			if len(b) < 8 {
+				break
+			}
+			e.value(jsonNanos, binary.LittleEndian.Uint64(b), nil)
+			b = b[8:]
+			continue
+		}
+		n, size := binary.Uvarint(b)
+		if size <= 0 {
+			break
+		}
+		b = b[size:]
+		if typ == jsonPackedInts {
+			e.value(jsonInt, n, nil)
+		} else {
+			e.value(jsonNumber, n, nil)
+		}
+	}
+	e.close(']')
 }
 
 // textAttribute appends an attribute of less than 128 bytes with a key and a string, a fast path for most of a request:

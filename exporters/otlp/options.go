@@ -8,6 +8,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/operation"
 	"github.com/ntconv/ntconv/internal/span"
 	"github.com/ntconv/ntconv/internal/span/tracker"
+	"github.com/ntconv/ntconv/sample"
 )
 
 // Sources is a bit set that selects the events that are converted to spans.
@@ -107,6 +108,10 @@ type Options struct {
 	// SemanticMetrics gives the event counters of the runtime the names and units of OpenTelemetry's semantic conventions,
 	// such as dotnet.exceptions, instead of their own.
 	SemanticMetrics bool
+	// Profiles are the options of the signal Profiles, which only an explicit Signals selects. Each lists the kinds, none means
+	// all that the trace has. Kind, Create and Report are ignored, and labels that Options describe for a process belong to
+	// its resource. The samples are sent when the sink is closed, because symbols come last.
+	Profiles sample.Options
 	// LogProviders, if not nil, selects the providers whose events become log records, in addition to the messages of
 	// Microsoft.Extensions.Logging.
 	LogProviders func(provider string) bool

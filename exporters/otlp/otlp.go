@@ -60,6 +60,7 @@ type Sink struct {
 	tracker  *tracker.Tracker
 	logs     *logs.Reader    // nil if log records are not written
 	metrics  *metrics.Reader // nil if data points are not written
+	profiler *profiler       // nil if profiles are not written
 	delivery *delivery
 	omitted  int64 // spans omitted by OmitNotRecorded
 	undated  bool  // the trace has no date
@@ -135,7 +136,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s.o.setDefaults()
 	s.table.added = s.o.ImportedResource
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
-	s.logs, s.metrics = s.newLogs(info), s.newMetrics(info)
+	s.logs, s.metrics, s.profiler = s.newLogs(info), s.newMetrics(info), s.newProfiler(info)
 	return s
 }
 
@@ -152,7 +153,10 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	if err := e.Check(); err != nil {
 		return err
 	}
-	s.Watch(e)
+	s.learn(e)
+	if s.profiler != nil {
+		s.profiler.add(e, s.o.Report)
+	}
 	s.tracker.Add(e) // also if its spans are not written: log records refer to them
 	uses := s.usesOf(e)
 	if s.logs != nil && (uses.logs || s.logs.Waits()) {
@@ -198,6 +202,14 @@ func (s *Sink) failure() error {
 // written. .NET writes the command line last: to have it in all batches, also call Watch for all events of an earlier
 // reading of the trace. Watch does not keep e.
 func (s *Sink) Watch(e *ntconv.Event) {
+	if s.profiler != nil {
+		s.profiler.build.Watch(e)
+	}
+	s.learn(e)
+}
+
+// learn learns from an event about processes.
+func (s *Sink) learn(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Type == nil {
 		return
 	}
@@ -348,6 +360,9 @@ func (s *Sink) send(signal Signal) {
 		return
 	}
 	s.streams[signal].batch = nil
+	if b.profiles != nil {
+		b.rows = b.profiles.rows(b.rows)
+	}
 	if !s.hold(b) {
 		s.deliver(b)
 	}
@@ -457,6 +472,9 @@ func (s *Sink) Close() error {
 	s.tracker.Finish()
 	if s.logs != nil {
 		s.logs.Finish()
+	}
+	if s.profiler != nil {
+		s.writeProfiles()
 	}
 	s.err = s.Flush()
 	s.delivery.reportUnsupported()

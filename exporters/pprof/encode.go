@@ -208,10 +208,9 @@ func (e *encoder) function(id uint64, f *dictionary.Function) {
 
 // header appends the fields that occur once in a profile.
 func (e *encoder) header(p *profile.Profile, info *ntconv.Info, t *tables) {
-	if start := info.Clock.Time(p.Start); !start.IsZero() && start.Unix() > 0 && start.Year() < 2262 {
-		e.out = appendNumber(e.out, fieldTimeNanos, uint64(start.UnixNano()))
-	}
-	e.out = appendNumber(e.out, fieldDurationNanos, uint64(info.Clock.Since(p.Start, p.End)))
+	start, duration := p.Recorded(info)
+	e.out = appendNumber(e.out, fieldTimeNanos, start)
+	e.out = appendNumber(e.out, fieldDurationNanos, duration)
 	e.valueType(fieldPeriodType, t.text(p.PeriodType.Type), t.text(p.PeriodType.Unit))
 	e.out = appendNumber(e.out, fieldPeriod, uint64(p.Period))
 	e.out = appendNumber(e.out, fieldDefaultSampleType, t.text(p.MainType().Type))

@@ -94,6 +94,15 @@ func (b *Builder) finish(s *set, report *ntconv.Report) *Profile {
 	return p
 }
 
+// Recorded returns the start of the recorded time range in nanoseconds since 1970, 0 if it is unknown, and its duration in
+// nanoseconds.
+func (p *Profile) Recorded(info *ntconv.Info) (start, duration uint64) {
+	if at := info.Clock.Time(p.Start); !at.IsZero() && at.Unix() > 0 && at.Year() < 2262 {
+		start = uint64(at.UnixNano())
+	}
+	return start, uint64(info.Clock.Since(p.Start, p.End))
+}
+
 // Comments returns the comments of the profile: those of Options, losses, what is estimated and unresolved, and the
 // remarks. Call it once, after the last sample.
 func (p *Profile) Comments() []string {

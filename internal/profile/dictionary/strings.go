@@ -1,6 +1,8 @@
 package dictionary
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -97,11 +99,7 @@ func (t *Strings) All(yield func([]byte) bool) {
 			b = append(b[:0], t.interned.At(uint32(len(t.internedIDs)-len(ids)+1))...)
 			ids = ids[1:]
 		} else {
-			b = b[:0]
-			if p := list[0].prefix; p != 0 {
-				b = append(b, t.prefixes.At(p)...)
-			}
-			b = strconv.AppendUint(append(b, "0x"...), list[0].number, 16)
+			b = t.appendPlaceholder(b[:0], &list[0])
 			list = list[1:]
 		}
 		if !yield(b) {
@@ -109,3 +107,25 @@ func (t *Strings) All(yield func([]byte) bool) {
 		}
 	}
 }
+
+func (t *Strings) appendPlaceholder(dst []byte, p *placeholder) []byte {
+	if p.prefix != 0 {
+		dst = append(dst, t.prefixes.At(p.prefix)...)
+	}
+	return strconv.AppendUint(append(dst, "0x"...), p.number, 16)
+}
+
+// Append appends the string with a number to dst.
+func (t *Strings) Append(dst []byte, number uint32) []byte {
+	if number == 0 {
+		return dst
+	}
+	if i, ok := slices.BinarySearch(t.internedIDs, number); ok {
+		return append(dst, t.interned.At(uint32(i+1))...)
+	}
+	i, _ := slices.BinarySearchFunc(t.list, number, func(p placeholder, n uint32) int { return cmp.Compare(p.id, n) })
+	return t.appendPlaceholder(dst, &t.list[i])
+}
+
+// Len returns the number of strings without the empty one, which is the largest number.
+func (t *Strings) Len() int { return int(t.n) }

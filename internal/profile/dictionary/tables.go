@@ -60,6 +60,31 @@ func New(verbatim bool) *Tables {
 	}
 }
 
+// SetVerbatim changes the parameter of New for what is added from now on.
+func (t *Tables) SetVerbatim(verbatim bool) {
+	if t.verbatim != verbatim {
+		t.verbatim = verbatim
+		clear(t.functionIDs)
+		clear(t.frameIDs)
+		t.recent = intern.NewCache[ntconv.Frame, uint64](recentBits)
+	}
+}
+
+// Sizes of messages in bytes, which few exceed: indices of up to 2^21, one line per location, no columns.
+const (
+	stringSize   = 4
+	functionSize = 20
+	locationSize = 32
+	lineSize     = 12
+	mappingSize  = 64
+)
+
+// Size returns about the size of the tables in the encoding of OTLP.
+func (t *Tables) Size() int {
+	return t.Strings.bytes + stringSize*t.Strings.Len() + functionSize*len(t.functions.list) + locationSize*len(t.locations.list) +
+		lineSize*len(t.locations.lines) + mappingSize*len(t.mappings)
+}
+
 // Functions returns the functions by number - 1, valid until the next function is added.
 func (t *Tables) Functions() []Function { return t.functions.list }
 

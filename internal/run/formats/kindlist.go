@@ -39,6 +39,21 @@ func (l *kindList) bind(flags *pflag.FlagSet, several bool) {
 	flags.Var(l, FlagKind, usage)
 }
 
+// bindProfiles defines the flag for an output of profiles in one file, which has all kinds by default.
+func (l *kindList) bindProfiles(flags *pflag.FlagSet) {
+	l.several = true
+	flags.Var(l, FlagKind, "kinds of profiles, comma-separated: "+describeKinds(l.kinds())+" (default: all that the trace has)")
+	flags.Lookup(FlagKind).DefValue = ""
+}
+
+// profileKinds returns the kinds that the flag of bindProfiles selects, nil for all that the trace has.
+func (l *kindList) profileKinds() []sample.Kind {
+	if l.kind != sample.Auto {
+		return []sample.Kind{l.kind}
+	}
+	return l.each
+}
+
 // bindSamples defines the flag for an output of single samples.
 func (l *kindList) bindSamples(flags *pflag.FlagSet) {
 	l.several, l.samples = true, true

@@ -28,6 +28,12 @@ func (f *kindFlags) bind(flags *pflag.FlagSet, several bool) {
 	f.bindOptions(flags)
 }
 
+// bindProfiles defines the flags for an output of profiles in one file, which has all kinds by default.
+func (f *kindFlags) bindProfiles(flags *pflag.FlagSet) {
+	f.kindList.bindProfiles(flags)
+	f.bindOptions(flags)
+}
+
 // bindSamples defines the flags for an output of single samples, which can have several kinds.
 func (f *kindFlags) bindSamples(flags *pflag.FlagSet) {
 	f.kindList.bindSamples(flags)

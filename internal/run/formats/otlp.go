@@ -34,6 +34,7 @@ func otlpFormat() *Format {
 			Needs: Needs{
 				Order: reader.ByTime, // a span must begin before it ends and before what it contains
 				Live:  true,
+				Names: NamesLast, // of profiles
 			},
 			Advice: spanAdvice,
 			Bind:   func(flags *pflag.FlagSet) Settings { return bindOTLP(flags).output },
@@ -44,6 +45,8 @@ func otlpFormat() *Format {
 				"ntconv to otlp trace.nettrace --endpoint https://otlp.example.com/v1/traces --header api-key=KEY --compression gzip",
 				"send the log messages only, and the events of a source of your own as log records",
 				"ntconv to otlp trace.nettrace --signals logs --logs 'Shop-*' --endpoint http://localhost:4317",
+				"send profiles of all kinds, to a collector that accepts this signal in development",
+				"ntconv to otlp trace.nettrace --signals profiles --endpoint http://localhost:4317",
 				"write a file that the Collector can read", "ntconv to otlp trace.nettrace -o spans.jsonl",
 				"send spans while a trace is being recorded",
 				"tail -c +1 -f trace.nettrace | ntconv to otlp - --endpoint http://localhost:4317",
@@ -55,6 +58,8 @@ func otlpFormat() *Format {
 }
 
 const otlpHelp = `Spans, log messages and the values of counters and instruments are written, each if the trace has them; --signals selects.
+Profiles are written only if --signals names them, because their protocol is in development: the messages are those of
+profiles/v1development in opentelemetry-proto 1.10 and 1.11. The Collector accepts them with --feature-gates=service.profilesSupport.
 
 With --endpoint they are sent to a collector and no file is written, and so they are without -o if the environment
 names an endpoint. Files with the extension .jsonl contain JSON lines, those with .binpb or .otlp protobuf; .gz or .zst after
@@ -85,6 +90,8 @@ type otlpSettings struct {
 	options   otlp.Options
 	resource  []string
 	logs      []string // patterns of providers
+	kinds     kindFlags
+	grouping  *groupingFlags
 	flush     time.Duration
 	nameWait  time.Duration
 	named     bool // the first pass has learned the names of all processes
@@ -114,8 +121,10 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf "+
 		"message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
 	flags.Lookup(flagForm).DefValue = ""
-	flags.Var((*signalsValue)(&o.Signals), flagSignals, "what is written: traces, logs, metrics; comma-separated (default: all that the trace "+
-		"has; protobuf files hold one signal, by default traces)")
+	flags.Var((*signalsValue)(&o.Signals), flagSignals, "what is written: traces, logs, metrics, profiles or all; comma-separated (default: all that the trace "+
+		"has but profiles; protobuf files hold one signal, by default traces)")
+	c.kinds.bindProfiles(flags)
+	c.grouping = bindGrouping(flags, false)
 	flags.StringArrayVar(&c.logs, "logs", nil, "also make log records of the events of this `provider`, with their level and fields; "+
 		"* matches any text, repeatable (always: messages of Microsoft.Extensions.Logging)")
 	flags.BoolVar(&o.SemanticMetrics, "semantic-metrics", false, "name event counters of the runtime by the semantic conventions of "+
@@ -169,6 +178,9 @@ func (c *otlpSettings) output(o *Output) {
 	o.Binary = c.formOf("") != otlp.JSONLines // for standard output, which has no extension
 	o.Advice, o.Create = c.advice(), own.create
 	o.Destination, o.Flag = c.destination()
+	if !c.profiles() {
+		o.Needs.Names = NoNames
+	}
 	if c.options.ServiceName == "" {
 		o.Needs.Lookaheads = append(o.Needs.Lookaheads, Lookahead{Learn: own.learnProcesses, AnyOrder: true, Optional: true})
 	}
@@ -176,6 +188,32 @@ func (c *otlpSettings) output(o *Output) {
 	if runtime || c.flags.Changed(flagSignals) && c.options.Signals.Has(otlp.Logs) {
 		o.Needs.Lookaheads = append(o.Needs.Lookaheads, Lookahead{Learn: own.learnSpans, Optional: true})
 	}
+}
+
+// profiles reports whether profiles are written.
+func (c *otlpSettings) profiles() bool { return c.options.Signals.Has(otlp.Profiles) }
+
+// profileFlagNames are the flags for the contents of profiles.
+var profileFlagNames = []string{FlagKind, flagTypeAs, flagLabel, flagWeight, flagJustMyCode, flagFold, flagGroup, flagNative}
+
+// setProfiles sets the options of profiles, and returns the namer for them.
+func (c *otlpSettings) setProfiles(t *Target) (ntconv.Namer, error) {
+	if !c.profiles() {
+		for _, name := range profileFlagNames {
+			if c.flags.Changed(name) {
+				return nil, &FlagError{fmt.Sprintf("--%s needs --%s %s", name, flagSignals, otlp.Profiles)}
+			}
+		}
+		return t.Namer, nil
+	}
+	if err := c.kinds.check(); err != nil {
+		return nil, err
+	}
+	namer, grouped := c.grouping.wrap(t.Namer)
+	c.options.Profiles = sample.Options{
+		Each: c.kinds.profileKinds(), KindOptions: c.kinds.options, Span: t.Span, Window: t.Window, Comments: t.Comments, Remarks: grouped.remarks,
+	}
+	return namer, nil
 }
 
 // advice returns how to record spans. Without spans that the trace itself describes, it is how to record the intervals
@@ -253,6 +291,12 @@ func (c *otlpSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 	if err := c.complete(t); err != nil {
 		return nil, err
 	}
+	namer, err := c.setProfiles(t)
+	if err != nil {
+		return nil, err
+	}
+	own := *t
+	own.Namer, t = namer, &own
 	if t.Uploader != nil {
 		return c.send(t.Uploader, new(otlpSink), out, info, t), nil
 	}

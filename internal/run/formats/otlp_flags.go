@@ -47,10 +47,12 @@ func (v *spansValue) Type() string { return "list" }
 type signalsValue otlp.Signals
 
 func signalChoices() (list []choiceValue[otlp.Signals]) {
-	for _, s := range otlp.AllSignals.List() {
+	every := otlp.Signals(0)
+	for s := range otlp.NumSignals {
 		list = append(list, choiceValue[otlp.Signals]{s.String(), otlp.SignalSet(s)})
+		every |= otlp.SignalSet(s)
 	}
-	return list
+	return append(list, choiceValue[otlp.Signals]{"all", every})
 }
 
 func (v *signalsValue) Set(s string) error {
