@@ -81,7 +81,7 @@ func buildCollector() (p program) {
 type collector struct {
 	grpc, http string // URLs
 	// What was received.
-	file, logs, metrics string
+	file, logs, metrics, profiles string
 	config              string
 	dir                 string
 	cmd                 *exec.Cmd
@@ -103,6 +103,7 @@ func newCollector(t *testing.T, settings ...string) *collector {
 	}
 	c := &collector{dir: t.TempDir()}
 	c.file, c.logs, c.metrics = filepath.Join(c.dir, "spans.jsonl"), filepath.Join(c.dir, "logs.jsonl"), filepath.Join(c.dir, "metrics.jsonl")
+	c.profiles = filepath.Join(c.dir, "profiles.jsonl")
 	c.config = filepath.Join(c.dir, "config.yaml")
 	remote, web := freePort(t), freePort(t)
 	scheme := "http://"
@@ -126,13 +127,18 @@ func newCollector(t *testing.T, settings ...string) *collector {
     path: %s
     append: true
     flush_interval: 50ms
+  file/profiles:
+    path: %s
+    append: true
+    flush_interval: 50ms
 service:
   telemetry: {metrics: {level: none}}
   pipelines:
     traces: {receivers: [otlp], exporters: [file]}
     logs: {receivers: [otlp], exporters: [file/logs]}
     metrics: {receivers: [otlp], exporters: [file/metrics]}
-`, c.file, c.logs, c.metrics)
+    profiles: {receivers: [otlp], exporters: [file/profiles]}
+`, c.file, c.logs, c.metrics, c.profiles)
 	must(t, os.WriteFile(c.config, []byte(config), 0o600))
 	c.start(t)
 	t.Cleanup(func() { c.kill() })
@@ -142,7 +148,7 @@ service:
 // start starts the collector and waits until it listens.
 func (c *collector) start(t *testing.T) {
 	t.Helper()
-	c.cmd = exec.Command(collectorProgram().path, "--config", c.config)
+	c.cmd = exec.Command(collectorProgram().path, "--config", c.config, "--feature-gates=service.profilesSupport")
 	c.cmd.Dir = c.dir
 	c.cmd.Stdout, c.cmd.Stderr = &c.log, &c.log
 	t.Cleanup(func() {

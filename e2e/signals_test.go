@@ -14,6 +14,7 @@ type sentSignal struct {
 	first  string // with which its lines of JSON begin
 	traces []string
 	least  int                        // items of each trace
+	flags  []string                   // that select the signal, unless it is one of the default
 	file   func(*collector) string    // what the collector has received
 	proto  func(b []byte) []string    // the items of a protobuf message, sorted texts with what is around each
 	json   func(line []byte) []string // those of a line of JSON
@@ -51,14 +52,14 @@ func signalAtCollector(t *testing.T, s *sentSignal) {
 			t.Fatalf("%s: %d items", trace, len(want))
 		}
 		text := filepath.Join(t.TempDir(), "a.jsonl")
-		if r := run(t, command, "to", "otlp", trace, "-o", text); r.code != 0 || !slices.Equal(s.lines(t, text), want) {
+		if r := run(t, command, append([]string{"to", "otlp", trace, "-o", text}, s.flags...)...); r.code != 0 || !slices.Equal(s.lines(t, text), want) {
 			t.Errorf("%s: JSON lines differ from protobuf: %s", trace, r.stderr)
 		}
 		for _, args := range [][]string{
 			{"--endpoint", c.grpc}, {"--endpoint", c.grpc, "--compression", "gzip", "--batch", "3"}, {"--endpoint", c.http},
 			{"--endpoint", c.http, "--protocol", "http/json", "--batch-bytes", "1KiB"},
 		} {
-			if r := run(t, command, append([]string{"to", "otlp", trace}, args...)...); r.code != 0 {
+			if r := run(t, command, slices.Concat([]string{"to", "otlp", trace}, args, s.flags)...); r.code != 0 {
 				t.Fatalf("%s %s: exit code %d: %s", trace, args, r.code, r.stderr)
 			}
 			eventually(t, "the collector has all "+s.name, func() bool { return len(s.lines(t, s.file(c))) >= len(want) })

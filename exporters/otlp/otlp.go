@@ -157,6 +157,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	if s.profiler != nil {
 		s.profiler.add(e, s.o.Report)
 	}
+	if s.profiler != nil {
+		e = s.profiler.unlinked(e)
+	}
 	s.tracker.Add(e) // also if its spans are not written: log records refer to them
 	uses := s.usesOf(e)
 	if s.logs != nil && (uses.logs || s.logs.Waits()) {

@@ -7,6 +7,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/active"
 	"github.com/ntconv/ntconv/internal/span/profiles"
 	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/sample"
@@ -19,6 +20,10 @@ type profiler struct {
 	decoder *stored.Decoder[profiles.Profile]
 	stored  map[storedProfile]*profiles.Profile
 	bytes   int // of the payloads in stored
+
+	// State of unlinked: the latest labels, and these without those of a link.
+	linked, plain *ntconv.Labels
+	event         ntconv.Event
 }
 
 // A storedProfile identifies an imported profile.
@@ -44,6 +49,23 @@ func (s *Sink) newProfiler(info *ntconv.Info) *profiler {
 	}
 	p.build.Separate()
 	return p
+}
+
+// unlinked returns e without the labels of a sample that was linked to a span, which are not part of the trace. The result
+// is valid until the next call.
+func (p *profiler) unlinked(e *ntconv.Event) *ntconv.Event {
+	if e.Labels == nil {
+		return e
+	}
+	if e.Labels != p.linked {
+		p.linked, p.plain = e.Labels, active.Unlinked(e.Labels)
+	}
+	if p.plain == e.Labels {
+		return e
+	}
+	p.event = *e
+	p.event.Labels = p.plain
+	return &p.event
 }
 
 // add adds an event.

@@ -92,6 +92,7 @@ type otlpSettings struct {
 	logs      []string // patterns of providers
 	kinds     kindFlags
 	grouping  *groupingFlags
+	spans     func() *SpanLabels
 	flush     time.Duration
 	nameWait  time.Duration
 	named     bool // the first pass has learned the names of all processes
@@ -124,7 +125,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 	flags.Var((*signalsValue)(&o.Signals), flagSignals, "what is written: traces, logs, metrics, profiles or all; comma-separated (default: all that the trace "+
 		"has but profiles; protobuf files hold one signal, by default traces)")
 	c.kinds.bindProfiles(flags)
-	c.grouping = bindGrouping(flags, false)
+	c.grouping, c.spans = bindGrouping(flags, false), bindSpanLabels(flags)
 	flags.StringArrayVar(&c.logs, "logs", nil, "also make log records of the events of this `provider`, with their level and fields; "+
 		"* matches any text, repeatable (always: messages of Microsoft.Extensions.Logging)")
 	flags.BoolVar(&o.SemanticMetrics, "semantic-metrics", false, "name event counters of the runtime by the semantic conventions of "+
@@ -178,7 +179,10 @@ func (c *otlpSettings) output(o *Output) {
 	o.Binary = c.formOf("") != otlp.JSONLines // for standard output, which has no extension
 	o.Advice, o.Create = c.advice(), own.create
 	o.Destination, o.Flag = c.destination()
-	if !c.profiles() {
+	if c.profiles() {
+		o.Needs.Spans = c.spans()
+		o.Needs.Spans.Kind = c.kinds.kind
+	} else {
 		o.Needs.Names = NoNames
 	}
 	if c.options.ServiceName == "" {
@@ -194,7 +198,7 @@ func (c *otlpSettings) output(o *Output) {
 func (c *otlpSettings) profiles() bool { return c.options.Signals.Has(otlp.Profiles) }
 
 // profileFlagNames are the flags for the contents of profiles.
-var profileFlagNames = []string{FlagKind, flagTypeAs, flagLabel, flagWeight, flagJustMyCode, flagFold, flagGroup, flagNative}
+var profileFlagNames = []string{FlagKind, flagTypeAs, flagLabel, flagWeight, flagJustMyCode, flagFold, flagGroup, flagNative, FlagSpanLink, FlagSpanName}
 
 // setProfiles sets the options of profiles, and returns the namer for them.
 func (c *otlpSettings) setProfiles(t *Target) (ntconv.Namer, error) {

@@ -1,6 +1,8 @@
 package active
 
 import (
+	"slices"
+
 	"github.com/ntconv/ntconv"
 )
 
@@ -166,6 +168,22 @@ func (l *Linker) extend(old *ntconv.Labels, f *Found) *ntconv.Labels {
 		if f.Evidence == Label || label.Kind != ntconv.LabelTraceID && label.Kind != ntconv.LabelSpanID {
 			add(label)
 		}
+	}
+	return ntconv.NewLabels(list)
+}
+
+// Unlinked returns labels without those that a Linker has added with evidence other than labels, and the same list if there
+// are none.
+func Unlinked(labels *ntconv.Labels) *ntconv.Labels {
+	added := func(l ntconv.Label) bool { return l.Kind == ntconv.LabelString && l.Key == KeyEvidence }
+	if !slices.ContainsFunc(labels.List(), added) {
+		return labels
+	}
+	list := slices.DeleteFunc(slices.Clone(labels.List()), func(l ntconv.Label) bool {
+		return added(l) || l.Kind == ntconv.LabelTraceID || l.Kind == ntconv.LabelSpanID || l.Kind == ntconv.LabelString && l.Key == KeyName
+	})
+	if len(list) == 0 {
+		return nil
 	}
 	return ntconv.NewLabels(list)
 }
