@@ -66,6 +66,9 @@ type profilePart struct {
 	samples    []profileSample
 	attributes []uint32 // of all samples
 	number     int      // of the part of the profile, from 0
+
+	comments  []span.Attribute // in addition to those of head
+	commented bool             // all samples of the profile are known
 }
 
 // A profileSample is a sample with numbers of the batch. Its attributes end where those of the next sample begin.
@@ -301,8 +304,10 @@ func (d *dictionaryEncoder) profile(e *encoder, r *row) {
 		}
 	}
 	d.lists = d.lists[:0]
-	for i := range h.attributes {
-		d.lists = append(d.lists, d.attribute(h.attributes[i].Key, h.attributes[i].Value, ""))
+	for _, list := range [...][]span.Attribute{h.attributes, p.comments} {
+		for i := range list {
+			d.lists = append(d.lists, d.attribute(list[i].Key, list[i].Value, ""))
+		}
 	}
 	d.indices(e, 11, d.lists, &d.attributes)
 	e.end(message)

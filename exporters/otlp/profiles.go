@@ -115,26 +115,36 @@ func (s *Sink) addProfile(p *profile.Profile) {
 	}
 	restored := len(p.Adopted) > 0
 	origins := make(map[key]*profileOrigin)
-	var all []*profileOrigin
 	for x := range p.Samples() {
 		k := key{x.Process, x.Source}
 		o := origins[k]
 		if o == nil {
 			o = s.profileOrigin(p, x)
 			origins[k] = o
-			all = append(all, o)
 		}
 		if !s.putSample(x, o, restored) {
 			break
 		}
 	}
 	if !restored {
-		comments := p.Comments()
-		for _, o := range all { // those that were sent keep what they have
-			for _, h := range o.heads {
-				h.attributes = append(h.attributes, commentsAttribute(comments)...)
-			}
+		s.comment(p.Comments())
+	}
+}
+
+// comment adds comments on the profiles of a kind, which are known after its last sample, to those of its parts that have
+// not been sent.
+func (s *Sink) comment(comments []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.streams[Profiles].batch
+	if b == nil || b.profiles == nil {
+		return
+	}
+	for _, p := range b.profiles.parts {
+		if !p.commented {
+			p.comments = commentsAttribute(comments)
 		}
+		p.commented = true
 	}
 }
 
