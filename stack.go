@@ -28,6 +28,9 @@ const (
 	FrameFolded
 	// FrameLabel means that the frame represents a label of the event, for viewers that do not show labels.
 	FrameLabel
+	// FrameNative means that the source states that the code is machine code of a program or library. Without this flag it
+	// may be that or unknown.
+	FrameNative
 )
 
 // A Frame is an entry of a resolved stack.

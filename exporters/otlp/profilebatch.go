@@ -412,11 +412,35 @@ func (d *dictionaryEncoder) encodeStacks() {
 		for key := d.profileBatch.stacks.At(old); len(key) > 0; {
 			l, n := binary.Uvarint(key)
 			key = key[n:]
-			e.b = binary.AppendUvarint(e.b, d.locations.of(uint32(l)))
+			e.b = binary.AppendUvarint(e.b, d.location(uint32(l)))
 		}
 		e.end(list)
 		e.end(message)
 	}
+}
+
+// The following methods return the number of an object, 0 for one without contents, which is element 0 of its table.
+
+func (d *dictionaryEncoder) location(old uint32) uint64 {
+	l, lines := d.profileBatch.tables.Location(old)
+	if l.Address == 0 && l.Mapping() == 0 && len(lines) == 0 && l.Code() == dictionary.UnknownCode && !l.Folded() {
+		return 0
+	}
+	return d.locations.of(old)
+}
+
+func (d *dictionaryEncoder) function(old uint32) uint64 {
+	if old > 0 && d.profileBatch.tables.Functions()[old-1] == (dictionary.Function{}) {
+		return 0
+	}
+	return d.functions.of(old)
+}
+
+func (d *dictionaryEncoder) mapping(old uint32) uint64 {
+	if old > 0 && d.profileBatch.tables.Mappings()[old-1] == (dictionary.Mapping{}) {
+		return 0
+	}
+	return d.mappings.of(old)
 }
 
 // frameTypes are the values of the attribute profile.frame.type.
@@ -435,11 +459,11 @@ func (d *dictionaryEncoder) encodeLocations() {
 	for _, old := range d.locations.order {
 		l, lines := d.profileBatch.tables.Location(old)
 		message := e.begin(fieldLocations)
-		e.varint(1, d.mappings.of(l.Mapping()))
+		e.varint(1, d.mapping(l.Mapping()))
 		e.varint(2, l.Address)
 		for _, n := range lines {
 			line := e.begin(3)
-			e.varint(1, d.functions.of(n.Function))
+			e.varint(1, d.function(n.Function))
 			e.varint(2, uint64(int64(n.Line)))
 			e.varint(3, uint64(int64(n.Column)))
 			e.end(line)
@@ -481,7 +505,7 @@ func (d *dictionaryEncoder) encodeMappings() {
 		d.lists = d.lists[:0]
 		if m.BuildID != "" {
 			key := attrBuildID
-			if dictionary.IsAssembly(m.File) {
+			if n := len(m.BuildID); dictionary.IsAssembly(m.File) && n > 32 && n < 40 { // GNU build IDs have 16, 32 or 40 digits
 				key = attrPDBID
 			}
 			d.lists = append(d.lists, d.attribute(key, span.String(m.BuildID), ""))

@@ -20,6 +20,8 @@ type profiler struct {
 	decoder *stored.Decoder[profiles.Profile]
 	stored  map[storedProfile]*profiles.Profile
 	bytes   int // of the payloads in stored
+	// restored is the number of those in stored that have samples.
+	restored int
 
 	// State of unlinked: the latest labels, and these without those of a link.
 	linked, plain *ntconv.Labels
@@ -94,6 +96,9 @@ func (s *Sink) writeProfiles() {
 	for p := range s.profiler.build.FinishEach() {
 		s.addProfile(p)
 	}
+	if n := len(s.profiler.stored) - s.profiler.restored; n > 0 {
+		s.o.Report.Note(ntconv.CodeNotCarried, uint64(n), -1, "imported profiles without samples")
+	}
 }
 
 // profileScope is the scope of profiles that are computed from events.
@@ -126,9 +131,11 @@ func (s *Sink) addProfile(p *profile.Profile) {
 			break
 		}
 	}
+	var comments []string
 	if !restored {
-		s.comment(p.Comments())
+		comments = p.Comments()
 	}
+	s.comment(comments)
 }
 
 // comment adds comments on the profiles of a kind, which are known after its last sample, to those of its parts that have
@@ -203,6 +210,7 @@ func (s *Sink) profileOrigin(p *profile.Profile, x *profile.Sample) *profileOrig
 		attributes: originAttributes(from),
 	}
 	if v := s.profiler.stored[storedProfile{x.Process, profiles.NumberOf(t)}]; v != nil && profiles.NumberOf(t) > 0 {
+		s.profiler.restored++
 		o.from.resource, o.from.scope = v.Resource, v.Scope
 		head.id, head.hashed = v.ID, false
 		head.attributes, head.dropped = v.Attributes, v.DroppedAttributes

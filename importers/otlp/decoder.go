@@ -18,6 +18,7 @@ type decoder struct {
 
 	s          span.Span
 	record     logdata.Record
+	profiles   profileDecoder
 	reads      elementReader    // of place.signal; set by begin
 	elements   int              // elements of the current item, resource or scope
 	own        []span.Attribute // attributes of the item
@@ -44,7 +45,15 @@ func (d *decoder) reset() {
 	d.s = span.Span{Events: d.s.Events[:0], Links: d.s.Links[:0]}
 	d.record = logdata.Record{}
 	d.own, d.attributes = d.own[:0], d.attributes[:0]
+	d.begins()
+}
+
+// begins resets the counts of an item, resource or scope.
+func (d *decoder) begins() {
 	d.elements = 0
+	if d.profiles.dict != nil {
+		d.profiles.dict.referenced = 0
+	}
 }
 
 // room reports whether the current item, resource or scope may have one more element. If not, it counts the element as

@@ -2,15 +2,22 @@ package otlp
 
 import (
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/span"
 	logdata "github.com/ntconv/ntconv/internal/span/logs"
+	profiledata "github.com/ntconv/ntconv/internal/span/profiles"
 	"github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // An item is what becomes one event, or several if it is large. The member of its signal is set.
 type item struct {
-	span   *span.Span
-	record *logdata.Record
+	span    *span.Span
+	record  *logdata.Record
+	profile *profiledata.Profile
+	// A sample has a type and a weight.
+	sample *imported.Sample
+	typ    *ntconv.Type
+	weight *imported.Weight
 
 	// What all items have. Times are nanoseconds since 1970.
 	resource    *span.Resource
@@ -38,6 +45,8 @@ func readerOf(s signal) elementReader {
 		return elementReader{proto: countOf((*decoder).span), json: countOf((*decoder).spanJSON), item: spanItem}
 	case logs:
 		return elementReader{proto: countOf((*decoder).logRecord), json: countOf((*decoder).logRecordJSON), item: recordItem}
+	case profiles:
+		return elementReader{proto: (*decoder).profileMessage, json: (*decoder).profileJSON, item: profileItem}
 	}
 	return elementReader{}
 }
@@ -111,19 +120,28 @@ type encoder interface{ Next() *ntconv.Event }
 
 // encoders are the encoders of all signals.
 type encoders struct {
-	spans   *stored.Encoder[span.Span]
-	records *stored.Encoder[logdata.Record]
+	spans    *stored.Encoder[span.Span]
+	records  *stored.Encoder[logdata.Record]
+	profiles *stored.Encoder[profiledata.Profile]
+	samples  sampleEncoder
 }
 
 func newEncoders() encoders {
-	return encoders{stored.NewEncoder(stored.Spans), stored.NewEncoder(logdata.Stored)}
+	return encoders{spans: stored.NewEncoder(stored.Spans), records: stored.NewEncoder(logdata.Stored), profiles: stored.NewEncoder(profiledata.Stored)}
 }
 
 // encode starts the conversion of an item to events like like.
 func (c *encoders) encode(it *item, like *ntconv.Event) encoder {
-	if it.record != nil {
+	switch {
+	case it.record != nil:
 		c.records.Encode(it.record, like)
 		return c.records
+	case it.profile != nil:
+		c.profiles.Encode(it.profile, like)
+		return c.profiles
+	case it.sample != nil:
+		c.samples.encode(it, like)
+		return &c.samples
 	}
 	c.spans.Encode(it.span, like)
 	return c.spans

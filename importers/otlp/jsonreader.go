@@ -54,6 +54,7 @@ type jsonReader struct {
 	decoded  items
 	err      error // error to return after the current element
 	found    bool  // an item was returned
+	waiting  waitingProfiles
 	skipped  error // why a list of another signal was skipped: an error if nothing is found
 }
 
@@ -201,10 +202,14 @@ func (j *jsonReader) openSection(text []byte) {
 // within an element, it returns both the incomplete text and the error.
 func (j *jsonReader) element() ([]byte, error) {
 	for {
+		if text, ok := j.waiting.next(); ok {
+			return text, j.begin(profiles)
+		}
 		j.in.left = j.limits.Message
 		kind := j.dec.PeekKind()
 		j.place.offset = j.base + j.dec.InputOffset()
 		if j.inList && kind == '{' {
+			j.profiles.dict = nil
 			text, err := j.dec.ReadValue()
 			if err == nil {
 				return text, nil
@@ -231,7 +236,9 @@ func (j *jsonReader) token(t jsontext.Token) error {
 	case kind == ']':
 		j.inList = false
 		return nil
-	case kind == '}', kind == '{', kind == '[' && depth == 1:
+	case kind == '}':
+		return j.endObject(depth)
+	case kind == '{', kind == '[' && depth == 1:
 		return nil
 	case kind == '"' && depth > 0 && !j.inList:
 		return j.field(t.String())
@@ -244,6 +251,12 @@ func (j *jsonReader) token(t jsontext.Token) error {
 // field starts reading a list of resources, or skips the value of any other field.
 func (j *jsonReader) field(name string) error {
 	s, ok := signalOfField(name)
+	if name == "dictionary" {
+		return j.dictionaryField()
+	}
+	if ok && s == profiles {
+		return j.profilesField()
+	}
 	if !ok {
 		j.unknown(name)
 		return j.fail(j.dec.SkipValue())

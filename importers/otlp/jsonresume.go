@@ -96,6 +96,6 @@ func (j *jsonReader) resume(damage error) bool {
 	j.report.Note(ntconv.CodeCorrupt, 1, at.Offset, fmt.Sprintf("%s: %v", at.Where, at.Err))
 	j.base = begin + decoded + skipped
 	j.dec = jsonio.NewDecoder(j.in)
-	j.inList = false
+	j.inList, j.waiting = false, waitingProfiles{}
 	return true
 }

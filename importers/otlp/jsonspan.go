@@ -208,6 +208,9 @@ func (d *decoder) attributesJSON(dst *[]span.Attribute, depth int) bool {
 			switch {
 			case key == "key":
 				return d.setString(&a.Key)
+			case (key == "keyStrindex" || key == "key_strindex") && d.profiles.dict != nil:
+				n, ok := d.json.bits()
+				return set(&a.Key, d.profiles.dict.reference(n), ok)
 			case key != "value":
 				return d.unknownJSON("attribute." + key)
 			case d.json.null():
@@ -252,6 +255,11 @@ func (d *decoder) valueJSON(v span.Value, key string, depth int) (span.Value, bo
 	case "bytesValue", "bytes_value":
 		b, ok := d.json.base64()
 		return span.Bytes(b), ok
+	case "stringValueStrindex", "string_value_strindex":
+		if dict := d.profiles.dict; dict != nil {
+			n, ok := d.json.bits()
+			return span.String(dict.reference(n)), ok
+		}
 	case "arrayValue", "array_value", "kvlistValue", "kvlist_value":
 		if depth == 0 {
 			d.json.Skip()
@@ -302,7 +310,8 @@ func (d *decoder) resourceJSON(r *span.Resource, text []byte) bool {
 	if d.json.null() {
 		return true
 	}
-	r.Absent, d.elements = false, 0
+	r.Absent = false
+	d.begins()
 	return d.json.members(func(key string) bool {
 		switch key {
 		case "attributes":
@@ -351,7 +360,8 @@ func (d *decoder) scopeJSON(s *span.Scope, text []byte) bool {
 	if d.json.null() {
 		return true
 	}
-	s.Absent, d.elements = false, 0
+	s.Absent = false
+	d.begins()
 	return d.json.members(func(key string) bool {
 		switch key {
 		case "name":

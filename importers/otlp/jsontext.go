@@ -120,6 +120,16 @@ func (j *jsonText) uint() (uint64, bool) {
 }
 
 // uint32 is uint for 32-bit integers.
+// bits decodes an integer of 64 bits with or without a sign.
+func (j *jsonText) bits() (uint64, bool) {
+	kind, s := j.raw()
+	if n, ok := parseInt(kind, s); ok {
+		return uint64(n), true
+	}
+	n, err := strconv.ParseUint(s, 10, 64)
+	return n, err == nil && (kind == '"' || kind >= '0' && kind <= '9')
+}
+
 func (j *jsonText) uint32() (uint32, bool) {
 	v, ok := j.uint()
 	return uint32(v), ok && v <= math.MaxUint32

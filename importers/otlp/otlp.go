@@ -174,9 +174,9 @@ func formOf(head []byte) form {
 		return f
 	}
 	switch { // too short for certainty
-	case head[0] == 1<<3|2:
+	case begins(head):
 		return formProto
-	case len(head) >= 4 && head[0] < 1<<3|2 && (len(head) == 4 || head[4] == 1<<3|2):
+	case len(head) >= 4 && head[0] < 1<<3|2 && (len(head) == 4 || begins(head[4:])):
 		return formDelimited
 	}
 	return formNone

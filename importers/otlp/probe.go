@@ -39,7 +39,26 @@ func otlpShape() *shape {
 	item := &shape{leaf: true, any: true}
 	scopes := &shape{fields: map[protowire.Number]shapeField{1: in(scope), 2: in(item), 3: str}}
 	resources := &shape{fields: map[protowire.Number]shapeField{1: in(resource), 2: in(scopes), 3: str}}
-	return &shape{fields: map[protowire.Number]shapeField{1: in(resources), 2: in(&shape{any: true})}} // 2 is the dictionary of profiles
+	row := shapeField{typ: lenType}
+	dictionary := &shape{leaf: true, fields: map[protowire.Number]shapeField{1: row, 2: row, 3: row, 4: row, 5: str, 6: row, 7: row}}
+	return &shape{fields: map[protowire.Number]shapeField{1: in(resources), 2: in(dictionary)}}
+}
+
+// begins reports whether a message can begin with b: with field 1, or with the dictionary of profiles, whose first row of
+// a table is empty.
+func begins(b []byte) bool {
+	if len(b) > 0 && b[0] == 1<<3|2 {
+		return true
+	}
+	if len(b) == 0 || b[0] != 2<<3|2 {
+		return false
+	}
+	_, n := binary.Uvarint(b[1:])
+	if n <= 0 || len(b) < n+3 {
+		return false
+	}
+	tag := b[n+1]
+	return tag&7 == 2 && tag>>3 >= 1 && tag>>3 <= 7 && b[n+2] == 0
 }
 
 // probe returns the protobuf form of an input that begins with head, or formNone if that is uncertain. The forms
@@ -53,7 +72,7 @@ func probe(head []byte) form {
 	matches := func(b []byte, size uint64) bool {
 		n := int(min(uint64(len(b)), size))
 		p := prober{budget: 1 << 16}
-		return n > 0 && b[0] == 1<<3|2 && p.match(b[:n], size > uint64(n), top, 64) && p.leaves > 0
+		return n > 0 && begins(b) && p.match(b[:n], size > uint64(n), top, 64) && p.leaves > 0
 	}
 	if matches(head, 1<<62) {
 		return formProto

@@ -28,6 +28,12 @@ type protoReader struct {
 	sc       *span.Scope
 	decoded  items
 	err      error // error to return after the group
+
+	// Messages of resources that have been read to find the dictionary of their profiles, and the error after them.
+	pending [][]byte
+	after   error
+	dict    []byte // the dictionary of the current message
+	groups  int    // messages of resources in the current message so far
 }
 
 // A section is the range of the message of a scope within that of a resource.
@@ -86,7 +92,18 @@ func (p *protoReader) endSection() {
 // openGroup reads the next message of a resource and decodes what its items share. If the input is truncated, it sets
 // err and keeps the incomplete message.
 func (p *protoReader) openGroup() {
-	p.group, p.err = p.read(p.group[:0])
+	if len(p.pending) == 0 {
+		p.profiles.dict = nil
+		if p.group, p.err = p.read(p.group[:0], false); p.hasProfiles() {
+			p.collect()
+		}
+	}
+	if len(p.pending) > 0 {
+		p.group, p.pending, p.err = p.pending[0], p.pending[1:], nil
+		if len(p.pending) == 0 {
+			p.err, p.after = p.after, nil
+		}
+	}
 	p.place.message++
 	p.place.item = -1
 	p.res = &span.Resource{Absent: true}
@@ -160,10 +177,55 @@ func (p *protoReader) signalIn(s section) (sig signal, ok bool) {
 	return traces, false
 }
 
-// read appends the next message of a resource to dst. If it fails, it appends the part that it has read.
-func (p *protoReader) read(dst []byte) ([]byte, error) {
+// hasProfiles reports whether the first item of the group is a profile.
+func (p *protoReader) hasProfiles() bool {
+	for m := (message{b: p.group, end: len(p.group)}); m.next(); {
+		if m.is(2, lenType) {
+			s, ok := p.signalIn(section{m.from, m.to})
+			return ok && s == profiles
+		}
+	}
+	return false
+}
+
+// collect reads the rest of a message of profiles, because its dictionary follows the profiles.
+func (p *protoReader) collect() {
+	size, err := len(p.group), p.err
+	p.pending = append(p.pending, p.group)
+	for p.group = nil; err == nil; {
+		var group []byte
+		if group, err = p.read(nil, true); len(group) > 0 {
+			p.pending = append(p.pending, group)
+		}
+		if size += len(group); size+len(p.dict) > p.limits.Message && err == nil {
+			err = located(p.place.offset, "profiles", &ntconv.LimitError{
+				Limit: LimitMessage, Value: int64(p.limits.Message), Asked: int64(size) + int64(len(p.dict)), Unit: "bytes",
+			})
+		}
+	}
+	if dict, e := readDictionary(p.decoder, p.dict); e == nil {
+		p.profiles.dict = dict
+	} else {
+		p.pending, err = nil, located(p.place.offset, "dictionary", e)
+		p.err = err
+	}
+	if err != errMessageEnd {
+		p.after = err
+	}
+}
+
+// errMessageEnd means that the current message has no further field.
+var errMessageEnd = errors.New("end of the message")
+
+// read appends the next message of a resource to dst. If it fails, it appends the part that it has read. within means that
+// it must be one of the current message, else the error is errMessageEnd.
+func (p *protoReader) read(dst []byte, within bool) ([]byte, error) {
 	for {
 		if p.form != formProto && p.rest == 0 {
+			if within {
+				return dst, errMessageEnd
+			}
+			p.dict, p.groups = nil, 0
 			if err := p.frame(); err != nil {
 				return dst, err
 			}
@@ -182,8 +244,15 @@ func (p *protoReader) read(dst []byte) ([]byte, error) {
 			return dst, p.fail("tag of a field", err)
 		}
 		if num == 1 && typ == lenType {
+			p.groups++
 			dst, err = p.body(dst)
 			return dst, p.fail("ResourceSpans", err)
+		}
+		if num == 2 && typ == lenType && (within || p.groups == 0) { // of profiles; elsewhere unknown
+			if p.dict, err = p.body(p.dict); err != nil {
+				return dst, p.fail("dictionary", err)
+			}
+			continue
 		}
 		p.unknown(fmt.Sprintf("TracesData.%d", num))
 		if err := p.skipField(num, typ, 100); err != nil {

@@ -178,6 +178,8 @@ func (d *decoder) attribute(m *message, depth int) (a span.Attribute) {
 			sub := m.sub()
 			a.Value = d.anyValue(a.Value, &sub, depth)
 			m.corrupt = m.corrupt || sub.corrupt
+		case m.is(3, varint) && d.profiles.dict != nil:
+			a.Key = d.profiles.dict.reference(m.n)
 		default:
 			d.unknownField("KeyValue", m)
 		}
@@ -203,6 +205,8 @@ func (d *decoder) anyValue(v span.Value, m *message, depth int) span.Value {
 			v = span.FloatBits(m.n)
 		case m.is(7, lenType):
 			v = span.Bytes(m.str())
+		case m.is(8, varint) && d.profiles.dict != nil:
+			v = span.String(d.profiles.dict.reference(m.n))
 		case m.is(8, varint): // refers to a table that only profiles have
 			v = span.Empty()
 			d.unknownField("AnyValue", m)
@@ -257,7 +261,8 @@ func (d *decoder) members(members []span.Attribute, m *message, depth int) []spa
 
 // resource merges a Resource (resource.proto) into r.
 func (d *decoder) resource(r *span.Resource, b []byte) (ok bool) {
-	r.Absent, d.elements = false, 0
+	r.Absent = false
+	d.begins()
 	m := newMessage(b)
 	for m.next() {
 		switch {
@@ -299,7 +304,8 @@ func (d *decoder) entity(m *message) (e span.Entity) {
 
 // scope merges an InstrumentationScope (common.proto) into s.
 func (d *decoder) scope(s *span.Scope, b []byte) (ok bool) {
-	s.Absent, d.elements = false, 0
+	s.Absent = false
+	d.begins()
 	m := newMessage(b)
 	for m.next() {
 		switch {

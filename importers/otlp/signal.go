@@ -23,7 +23,7 @@ var signalNames = [numSignals]string{"traces", "metrics", "logs", "profiles"}
 
 // unsupported returns the error for a signal that has no elementReader.
 func unsupported(s signal) error {
-	return fmt.Errorf("%w: OTLP %s; traces and logs are supported", ntconv.ErrUnsupported, signalNames[s])
+	return fmt.Errorf("%w: OTLP %s; traces, logs and profiles are supported", ntconv.ErrUnsupported, signalNames[s])
 }
 
 // messageNames are the names of the messages of a signal and of their fields in OTLP/JSON.
@@ -98,10 +98,11 @@ func signalOf(item []byte) (s signal, ok bool) {
 	case possible[logs]: // spans with IDs, metrics and profiles have other types of fields 1 and 2
 		return logs, len(item) > 0
 	}
-	for s := metrics; s < numSignals; s++ {
-		if possible[s] && (!possible[traces] || confirmed(s, item, ids)) {
-			return s, true
-		}
+	if possible[profiles] && (!possible[traces] && !possible[metrics] || confirmed(profiles, item, ids)) {
+		return profiles, true
+	}
+	if possible[metrics] && (!possible[traces] || confirmed(metrics, item, ids)) {
+		return metrics, true
 	}
 	return traces, true
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ntconv/ntconv"
-	"github.com/ntconv/ntconv/internal/events/dotnet"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 )
 
 // frames holds the frames of all locations, innermost first, in one slice.
@@ -181,18 +181,7 @@ func (s *scan) location(i int, at uint32) error {
 	if c.register(id, &s.m.locations); c.err != nil {
 		return c.err
 	}
-	mapping := s.mapping(mappingID, mappingAt)
-	if len(f.list) == first {
-		name := placeholder(mapping, address)
-		f.list = append(f.list, ntconv.Frame{Func: &ntconv.Function{Name: name}, Flags: ntconv.FrameUnresolved})
-	}
-	own := f.list[first:]
-	for n := range own {
-		own[n].Mapping, own[n].PC = mapping, address
-		if own[n].Flags |= flags; n < len(own)-1 {
-			own[n].Flags |= ntconv.FrameInlined
-		}
-	}
+	f.list = imported.EndLocation(f.list, first, s.mapping(mappingID, mappingAt), address, flags)
 	return nil
 }
 
@@ -253,14 +242,6 @@ func (s *scan) int32(n int64) int32 {
 	}
 	s.notes.Note(ntconv.CodeNotCarried, 1, -1, fmt.Sprintf("line number %d", n))
 	return 0
-}
-
-// placeholder returns a placeholder name for an address without a function.
-func placeholder(m *ntconv.Mapping, pc uint64) string {
-	if m == nil {
-		m = new(ntconv.Mapping)
-	}
-	return dotnet.Placeholder(m.File, m.Start, m.Offset, pc)
 }
 
 // baseName returns the last element of a path of any operating system.

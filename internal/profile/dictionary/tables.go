@@ -187,7 +187,7 @@ func (t *Tables) codeOf(f *ntconv.Frame) Code {
 		return KernelCode
 	case f.Flags&ntconv.FrameManaged != 0:
 		return ManagedCode
-	case f.Mapping != nil:
+	case f.Flags&ntconv.FrameNative != 0, f.Mapping != nil && !t.verbatim: // an imported profile may be of any language
 		return NativeCode
 	}
 	return UnknownCode

@@ -47,7 +47,7 @@ type Samples struct {
 // SyncTick; the zero Time means that it is unknown. Comments and expressions of o that are too large for a trace are
 // dropped and counted in report (CodeNotCarried).
 func NewSamples(format string, o *Origin, w Weight, wall time.Time, report *ntconv.Report) Samples {
-	o.shorten(report)
+	o.Shorten(report)
 	s := Samples{Type: SampleType(1, o, &w), Capture: &ntconv.Thread{Process: &ntconv.Process{PID: 0}}, weight: w}
 	s.info = ntconv.Info{
 		Format: format, PointerSize: 8, Clock: ntconv.Clock{Freq: 1e9, Tick: SyncTick, Wall: wall},
@@ -105,8 +105,8 @@ func (s *Samples) Event(in *Sample) *ntconv.Event {
 // bytes.
 const maxAttrs = 48 << 10
 
-// shorten drops the longest comments and expressions until the attributes fit into the type.
-func (o *Origin) shorten(report *ntconv.Report) {
+// Shorten drops the longest comments and expressions until the attributes fit into the type.
+func (o *Origin) Shorten(report *ntconv.Report) {
 	attrs := o.Attrs()
 	size := sizeOf(attrs)
 	if size <= maxAttrs {

@@ -1,0 +1,273 @@
+package otlp
+
+import (
+	"encoding/hex"
+	"math"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/ntconv/ntconv/internal/data/jsonio"
+)
+
+// A jsonKind is how the value of a field of a profile appears in JSON, and so how it is encoded as protobuf.
+type jsonKind uint8
+
+const (
+	jsonString  jsonKind = iota
+	jsonHex              // bytes in hexadecimal
+	jsonBase64           // bytes in base64
+	jsonBool             // varint
+	jsonVarint           // a number or a string
+	jsonFixed            // an unsigned number of 8 bytes
+	jsonDouble           // a number of 8 bytes
+	jsonVarints          // packed
+	jsonFixeds           // packed
+	jsonMessage          // another message
+)
+
+// A jsonMember is a member of an object of OTLP/JSON, a field of a message of profiles.proto or common.proto.
+type jsonMember struct {
+	name   string // in camelCase; snake_case is accepted, too
+	number protowire.Number
+	kind   jsonKind
+	fields []jsonMember // of a message
+	list   bool
+}
+
+func member(name string, number protowire.Number, kind jsonKind) jsonMember {
+	return jsonMember{name: name, number: number, kind: kind}
+}
+
+func object(name string, number protowire.Number, fields []jsonMember) jsonMember {
+	return jsonMember{name: name, number: number, kind: jsonMessage, fields: fields}
+}
+
+func objects(name string, number protowire.Number, fields []jsonMember) jsonMember {
+	return jsonMember{name: name, number: number, kind: jsonMessage, fields: fields, list: true}
+}
+
+// The messages of profiles.proto (v1development), and AnyValue of common.proto.
+var (
+	jsonAnyValue = func() []jsonMember {
+		fields := make([]jsonMember, 8)
+		list := []jsonMember{objects("values", 1, fields)}
+		pair := []jsonMember{member("key", 1, jsonString), object("value", 2, fields)}
+		copy(fields, []jsonMember{
+			member("stringValue", 1, jsonString), member("boolValue", 2, jsonBool), member("intValue", 3, jsonVarint), member("doubleValue", 4, jsonDouble),
+			object("arrayValue", 5, list), object("kvlistValue", 6, []jsonMember{objects("values", 1, pair)}),
+			member("bytesValue", 7, jsonBase64), member("stringValueStrindex", 8, jsonVarint),
+		})
+		return fields
+	}()
+	jsonValueType = []jsonMember{member("typeStrindex", 1, jsonVarint), member("unitStrindex", 2, jsonVarint)}
+	jsonSample    = []jsonMember{
+		member("stackIndex", 1, jsonVarint), member("attributeIndices", 2, jsonVarints), member("linkIndex", 3, jsonVarint),
+		member("values", 4, jsonVarints), member("timestampsUnixNano", 5, jsonFixeds),
+	}
+	jsonProfile = []jsonMember{
+		object("sampleType", 1, jsonValueType), objects("samples", 2, jsonSample), member("timeUnixNano", 3, jsonFixed),
+		member("durationNano", 4, jsonVarint), object("periodType", 5, jsonValueType), member("period", 6, jsonVarint),
+		member("profileId", 7, jsonHex), member("droppedAttributesCount", 8, jsonVarint), member("originalPayloadFormat", 9, jsonString),
+		member("originalPayload", 10, jsonBase64), member("attributeIndices", 11, jsonVarints),
+	}
+	jsonDictionary = []jsonMember{
+		objects("mappingTable", 1, []jsonMember{
+			member("memoryStart", 1, jsonVarint), member("memoryLimit", 2, jsonVarint), member("fileOffset", 3, jsonVarint),
+			member("filenameStrindex", 4, jsonVarint), member("attributeIndices", 5, jsonVarints),
+		}),
+		objects("locationTable", 2, []jsonMember{
+			member("mappingIndex", 1, jsonVarint), member("address", 2, jsonVarint), objects("lines", 3, []jsonMember{
+				member("functionIndex", 1, jsonVarint), member("line", 2, jsonVarint), member("column", 3, jsonVarint),
+			}),
+			member("attributeIndices", 4, jsonVarints),
+		}),
+		objects("functionTable", 3, []jsonMember{
+			member("nameStrindex", 1, jsonVarint), member("systemNameStrindex", 2, jsonVarint), member("filenameStrindex", 3, jsonVarint),
+			member("startLine", 4, jsonVarint),
+		}),
+		objects("linkTable", 4, []jsonMember{member("traceId", 1, jsonHex), member("spanId", 2, jsonHex)}),
+		{name: "stringTable", number: 5, kind: jsonString, list: true},
+		objects("attributeTable", 6, []jsonMember{
+			member("keyStrindex", 1, jsonVarint), object("value", 2, jsonAnyValue), member("unitStrindex", 3, jsonVarint),
+		}),
+		objects("stackTable", 7, []jsonMember{member("locationIndices", 1, jsonVarints)}),
+	}
+)
+
+// profileJSON decodes an element of profiles and returns the number of its items, 0 if it is invalid, which it counts. It
+// is encoded as protobuf, so that one decoder knows what its fields mean.
+func (d *decoder) profileJSON(text []byte) int {
+	d.json.reset(text)
+	b, ok := d.protoOf(nil, jsonProfile, "profile", d.limits.Depth+profileDepth)
+	if !ok {
+		d.skip("not a valid object")
+		return 0
+	}
+	return d.profileMessage(b)
+}
+
+// profileDepth is the depth of messages around an AnyValue in a dictionary.
+const profileDepth = 4
+
+// protoOf appends an object as a message with the given fields. It returns false if a member is invalid. Members that are
+// not known are counted.
+func (d *decoder) protoOf(dst []byte, fields []jsonMember, name string, depth int) ([]byte, bool) {
+	if depth == 0 {
+		d.tooDeep()
+		d.json.Skip()
+		return dst, true
+	}
+	if d.json.null() {
+		return dst, true
+	}
+	ok := d.json.members(func(key string) bool {
+		for i := range fields {
+			f := &fields[i]
+			if key != f.name && (len(key) <= len(f.name) || strings.ReplaceAll(key, "_", "") != strings.ToLower(f.name)) {
+				continue
+			}
+			var ok bool
+			dst, ok = d.memberOf(dst, f, depth)
+			return ok
+		}
+		return d.unknownJSON(name + "." + key)
+	})
+	return dst, ok
+}
+
+// memberOf appends the value of a member as a field.
+func (d *decoder) memberOf(dst []byte, f *jsonMember, depth int) ([]byte, bool) {
+	if !f.list {
+		return d.fieldOf(dst, f, depth)
+	}
+	ok := d.json.elems(func() (ok bool) {
+		dst, ok = d.fieldOf(dst, f, depth)
+		return ok
+	})
+	return dst, ok
+}
+
+// fieldOf appends a value as a field.
+func (d *decoder) fieldOf(dst []byte, f *jsonMember, depth int) ([]byte, bool) {
+	var own []byte
+	ok := true
+	switch f.kind {
+	case jsonVarint:
+		n, valid := d.json.bits()
+		if !valid {
+			return dst, valid
+		}
+		return protowire.AppendVarint(protowire.AppendTag(dst, f.number, protowire.VarintType), n), true
+	case jsonFixed, jsonDouble:
+		n, valid := d.fixedOf(f.kind)
+		return protowire.AppendFixed64(protowire.AppendTag(dst, f.number, protowire.Fixed64Type), n), valid
+	case jsonBool:
+		v, valid := d.json.bool()
+		return protowire.AppendVarint(protowire.AppendTag(dst, f.number, protowire.VarintType), protowire.EncodeBool(v)), valid
+	case jsonString:
+		var s string
+		s, ok = d.json.str()
+		own = []byte(d.valid(s))
+	case jsonHex:
+		var s string
+		s, ok = d.json.str()
+		if b, err := hex.DecodeString(s); err == nil {
+			own = b
+		} else {
+			ok = false
+		}
+	case jsonBase64:
+		var s string
+		s, ok = d.json.base64()
+		own = []byte(s)
+	case jsonVarints:
+		ok = d.json.elems(func() bool {
+			n, ok := d.json.bits()
+			own = protowire.AppendVarint(own, n)
+			return ok
+		})
+	case jsonFixeds:
+		ok = d.json.elems(func() bool {
+			n, ok := d.json.uint()
+			own = protowire.AppendFixed64(own, n)
+			return ok
+		})
+	case jsonMessage:
+		own, ok = d.protoOf(nil, f.fields, f.name, depth-1)
+	}
+	return protowire.AppendBytes(protowire.AppendTag(dst, f.number, protowire.BytesType), own), ok
+}
+
+func (d *decoder) fixedOf(kind jsonKind) (uint64, bool) {
+	if kind == jsonDouble {
+		v, ok := d.json.float()
+		return math.Float64bits(v), ok
+	}
+	return d.json.uint()
+}
+
+// waitingProfiles are the elements of resourceProfiles of an object, which must wait for its dictionary.
+type waitingProfiles struct {
+	list       jsonio.Elements
+	depth      int // of the decoder inside the object; 0 if none wait
+	dictionary []byte
+	ready      bool
+}
+
+// next returns the next element. The last one of an object ends the waiting.
+func (w *waitingProfiles) next() (text []byte, ok bool) {
+	if !w.ready {
+		return nil, false
+	}
+	if text, ok = w.list.Next(); !ok {
+		*w = waitingProfiles{}
+	}
+	return text, ok
+}
+
+// dictionaryField reads the value of the member dictionary.
+func (j *jsonReader) dictionaryField() error {
+	text, err := j.dec.ReadValue()
+	if err != nil {
+		return j.fail(err)
+	}
+	j.waiting.dictionary = append([]byte{}, text...)
+	return nil
+}
+
+// profilesField reads the value of the member resourceProfiles.
+func (j *jsonReader) profilesField() error {
+	text, err := j.dec.ReadValue()
+	if err != nil {
+		return j.fail(err)
+	}
+	j.waiting.list, j.waiting.depth = jsonio.ElementsOf(append([]byte{}, text...)), j.dec.StackDepth()
+	return nil
+}
+
+// endObject makes the profiles of an object ready, whose dictionary has been read. depth is that of the decoder after the
+// object.
+func (j *jsonReader) endObject(depth int) error {
+	w := &j.waiting
+	text := w.dictionary
+	if w.dictionary = nil; w.depth != depth+1 {
+		return nil
+	}
+	w.depth, w.ready = 0, true
+	j.profiles.dict = nil
+	if text == nil {
+		return nil
+	}
+	j.json.reset(text)
+	b, ok := j.protoOf(nil, jsonDictionary, "dictionary", j.limits.Depth+profileDepth)
+	if !ok {
+		j.corrupt("dictionary is not valid")
+	}
+	dict, err := readDictionary(j.decoder, b)
+	if err != nil {
+		return located(j.place.offset, "dictionary", err)
+	}
+	j.profiles.dict = dict
+	return nil
+}
