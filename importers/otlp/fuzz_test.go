@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"os"
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/span"
 	logdata "github.com/ntconv/ntconv/internal/span/logs"
+	profiledata "github.com/ntconv/ntconv/internal/span/profiles"
 	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
@@ -27,7 +30,7 @@ func collect(r itemReader) (spans []*span.Span, records []*logdata.Record, err e
 			return spans, records, err
 		case one.record != nil:
 			records = append(records, spangen.CloneRecord(one.record))
-		default:
+		case one.span != nil:
 			spans = append(spans, spangen.Clone(one.span))
 		}
 	}
@@ -105,6 +108,46 @@ func FuzzJSON(f *testing.F) {
 			}
 		}
 		if n := records.Invalid() + spans.Invalid(); n > 0 {
+			t.Fatalf("%d events cannot be decoded", n)
+		}
+	})
+}
+
+// FuzzProfiles: no message makes the decoder panic, and every event that it yields can be decoded.
+func FuzzProfiles(f *testing.F) {
+	whole, err := os.ReadFile("testdata/cpu-v6.profiles.binpb")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(whole)
+	f.Add(whole[:len(whole)/2])
+	for _, name := range []string{`{"resourceProfiles":[{"scopeProfiles":[{"profiles":[{"sampleType":{"typeStrindex":1},"samples":[{"stackIndex":1,"values":["3"],"timestampsUnixNano":[5]}]}]}]}],`, "{"} {
+		f.Add([]byte(name + `"dictionary":{"stringTable":["","cpu"],"stackTable":[{},{"locationIndices":[1]}],"locationTable":[{},{"address":"9","lines":[{"functionIndex":1}]}],"functionTable":[{},{"nameStrindex":1}]}}`))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		src, err := New(bytes.NewReader(input), &Options{Limits: Limits{Message: 1 << 20}, Report: new(ntconv.Report)})
+		if err != nil {
+			return
+		}
+		decoder := stored.NewDecoder(profiledata.Stored, nil)
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				return
+			}
+			switch {
+			case profiledata.Stored.Has(e.Type):
+				decoder.Decode(e)
+			case imported.ColumnsOf(e.Type) != nil:
+				n := 0
+				for range e.Fields() {
+					n++
+				}
+				if n != 2 || e.Stack != nil && len(e.Stack.Frames) == 0 {
+					t.Fatalf("%d fields, stack %v", n, e.Stack)
+				}
+			}
+		}
+		if n := decoder.Invalid(); n > 0 {
 			t.Fatalf("%d events cannot be decoded", n)
 		}
 	})
