@@ -38,13 +38,7 @@ type dictAttribute struct {
 	label ntconv.Label
 }
 
-// LimitDictionary is the name of the limit on the memory of a dictionary of profiles in errors, in bytes.
-const LimitDictionary = "dictionary of profiles"
-
-const (
-	maxDictionary   = 1 << 30
-	maxCachedFrames = 1 << 18
-)
+const maxCachedFrames = 1 << 18
 
 // tables are the tables of a dictionary in the order in which they must be decoded: each refers only to those before it.
 var dictTables = [...]struct {
@@ -65,8 +59,8 @@ func newDictionary(d *decoder) *dictionary {
 	return &dictionary{d: d, known: make(map[uint32]*ntconv.Stack), labels: make(map[string]*ntconv.Labels)}
 }
 
-// readDictionary decodes a dictionary. The error wraps ntconv.ErrLimit or ntconv.ErrCorrupt.
-func readDictionary(d *decoder, b []byte) (*dictionary, error) {
+// readDictionary decodes a dictionary, partial means the beginning of one. The error wraps ntconv.ErrLimit or ntconv.ErrCorrupt.
+func readDictionary(d *decoder, b []byte, partial bool) (*dictionary, error) {
 	t := newDictionary(d)
 	whole := newMessage(b)
 	for _, table := range dictTables {
@@ -75,8 +69,8 @@ func readDictionary(d *decoder, b []byte) (*dictionary, error) {
 			if !m.is(table.field, lenType) {
 				continue
 			}
-			if t.used += table.memory; t.used > maxDictionary {
-				return nil, &ntconv.LimitError{Limit: LimitDictionary, Value: maxDictionary, Asked: t.used, Unit: "bytes"}
+			if t.used += table.memory; t.used > d.limits.Dictionary {
+				return nil, &ntconv.LimitError{Limit: LimitDictionary, Value: d.limits.Dictionary, Asked: t.used, Unit: "bytes"}
 			}
 			if table.decode == nil {
 				t.strings = append(t.strings, d.valid(m.str()))
@@ -87,7 +81,7 @@ func readDictionary(d *decoder, b []byte) (*dictionary, error) {
 				return nil, fmt.Errorf("%w: row of field %d of ProfilesDictionary", ntconv.ErrCorrupt, table.field)
 			}
 		}
-		if m.corrupt {
+		if m.corrupt && !partial {
 			return nil, fmt.Errorf("%w: ProfilesDictionary is not a valid message", ntconv.ErrCorrupt)
 		}
 	}
@@ -274,7 +268,7 @@ func (t *dictionary) location(m *message) {
 			sub := m.sub()
 			t.frames = append(t.frames, t.frame(&sub))
 			t.used += 48
-			m.corrupt = m.corrupt || sub.corrupt || t.used > maxDictionary
+			m.corrupt = m.corrupt || sub.corrupt || t.used > t.d.limits.Dictionary
 		case m.isList(4):
 			for _, i := range m.list(nil) {
 				flags |= t.locationFlag(at(t, t.attributes, i, "attribute"))

@@ -6,8 +6,11 @@ import (
 	"github.com/ntconv/ntconv/internal/span"
 )
 
-// LimitMessage is the name of Limits.Message in errors (ntconv.LimitError.Limit). Its unit is bytes.
-const LimitMessage = "ResourceSpans"
+// Names of limits in errors (ntconv.LimitError.Limit), whose unit is bytes.
+const (
+	LimitMessage    = "ResourceSpans"          // Limits.Message
+	LimitDictionary = "dictionary of profiles" // Limits.Dictionary
+)
 
 // Limits bounds the memory that a source uses for one input. Zero selects the default, which each member states.
 type Limits struct {
@@ -22,6 +25,9 @@ type Limits struct {
 	// 262,144. Further elements are dropped, and the report counts them (CodeNotCarried). An empty element needs 2
 	// bytes of input and 50 times as much memory.
 	Elements int
+	// Dictionary is the maximum size in memory of the tables that the profiles of a message share, in bytes: 1 GiB. A larger one
+	// ends the source with an error as for Message. The whole message, which a source holds, may have Message bytes.
+	Dictionary int64
 }
 
 // Defaults returns the limits with defaults for the members that are zero or negative, and with the maximum for members
@@ -36,6 +42,9 @@ func (l Limits) Defaults() Limits {
 	set(&l.Message, 128<<20, maxMessage)
 	set(&l.Depth, 64, span.MaxDepth)
 	set(&l.Elements, 1<<18, math.MaxInt32)
+	if l.Dictionary <= 0 {
+		l.Dictionary = 1 << 30
+	}
 	return l
 }
 

@@ -264,7 +264,7 @@ func (j *jsonReader) endObject(depth int) error {
 	if !ok {
 		j.corrupt("dictionary is not valid")
 	}
-	dict, err := readDictionary(j.decoder, b)
+	dict, err := readDictionary(j.decoder, b, false)
 	if err != nil {
 		return located(j.place.offset, "dictionary", err)
 	}

@@ -142,9 +142,9 @@ func TestProfileDefects(t *testing.T) {
 
 // TestDictionaryLimit reads a dictionary whose rows need more memory than its limit.
 func TestDictionaryLimit(t *testing.T) {
-	rows := bytes.Repeat(bytesField(6, nil), 5_000_000) // 10 MB of attributes without contents
+	rows := bytes.Repeat(bytesField(6, nil), 5000) // attributes without contents
 	input := slices.Concat(profile(fixed(3, 1), number(4, 1)), bytesField(2, rows))
-	_, err := samplesOf(otlp.New(bytes.NewReader(input), nil))
+	_, err := samplesOf(otlp.New(bytes.NewReader(input), &otlp.Options{Limits: otlp.Limits{Dictionary: 1 << 20}}))
 	var limit *ntconv.LimitError
 	if !errors.As(err, &limit) || limit.Limit != otlp.LimitDictionary {
 		t.Errorf("%v, want a limit error", err)

@@ -203,7 +203,7 @@ func (p *protoReader) collect() {
 			})
 		}
 	}
-	if dict, e := readDictionary(p.decoder, p.dict); e == nil {
+	if dict, e := readDictionary(p.decoder, p.dict, err != errMessageEnd && err != io.EOF); e == nil {
 		p.profiles.dict = dict
 	} else {
 		p.pending, err = nil, located(p.place.offset, "dictionary", e)
