@@ -465,8 +465,9 @@ func proposalsDir(t *testing.T) string {
 		"go.pb.gz": corpus.Read(t, corpus.Path("go-cpu.pb.gz")), "f.folded": []byte("a;b 10\na;c 20\n"),
 		"flaw.folded": []byte("a;b 10\nbad\na;c 20\na;d 1\n"), "deep.folded": []byte(deep), "words": []byte("some words\nmain;scan 120\n"),
 		"utf16": append([]byte("\xff\xfe"), utf16Of(`{"traceEvents":[]}`)...), "q.sql": []byte("SELECT 1"),
-		"logs.jsonl":   []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"sold"}}]}]}]}`),
-		"undated.json": []byte(`[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":1,"name":"f"}]`),
+		"logs.jsonl":    []byte(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"sold"}}]}]}]}`),
+		"profiles.data": corpus.Read(t, filepath.Join("..", "..", "importers", "otlp", "testdata", "cpu-v6.profiles.binpb")),
+		"undated.json":  []byte(`[{"ph":"X","pid":1,"tid":1,"ts":1,"dur":1,"name":"f"}]`),
 	}
 	for name, recorded := range map[string]string{
 		"b": "cpu-v6", "otel": "otel-cpu", "jit": "jit", "startup": "startup", "heap": "gcdump", "waits": "waits-v6",

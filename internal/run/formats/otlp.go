@@ -83,6 +83,13 @@ threads belong together, but waits until the trace has passed a point where all 
 // spanAdvice is the next step for traces without spans: how to record some.
 const spanAdvice = `record Activities with dotnet-trace collect --providers 'Microsoft-Diagnostics-DiagnosticSource:0x2:5:FilterAndPayloadSpecs="[AS]*"'`
 
+// signalAdvice is the next step for traces without items of the only selected signals.
+var signalAdvice = map[otlp.Signal]string{
+	otlp.Logs:     "record log messages with dotnet-trace collect --providers Microsoft-Extensions-Logging:0x4:4",
+	otlp.Metrics:  "record counters with dotnet-trace collect --providers System.Runtime:0:4:EventCounterIntervalSec=1",
+	otlp.Profiles: sampleAdvice,
+}
+
 // An otlpSettings has the flags of ntconv to otlp.
 type otlpSettings struct {
 	flags     *pflag.FlagSet
@@ -223,6 +230,9 @@ func (c *otlpSettings) setProfiles(t *Target) (ntconv.Namer, error) {
 // advice returns how to record spans. Without spans that the trace itself describes, it is how to record the intervals
 // of the runtime that --spans selects.
 func (c *otlpSettings) advice() string {
+	if signals := c.options.Signals; !signals.Has(otlp.Traces) {
+		return signalAdvice[signals.List()[0]]
+	}
 	sources := operation.Sources(c.options.Sources)
 	if sources == 0 || sources&(operation.Labels|operation.Activities|operation.Pairs) != 0 {
 		return spanAdvice
@@ -295,6 +305,9 @@ func (c *otlpSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 	if err := c.complete(t); err != nil {
 		return nil, err
 	}
+	if err := c.oneSignal(out, t); err != nil {
+		return nil, err
+	}
 	namer, err := c.setProfiles(t)
 	if err != nil {
 		return nil, err
@@ -308,6 +321,16 @@ func (c *otlpSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target)
 		return c.connect(out, info, t)
 	}
 	return c.file(out, info, t)
+}
+
+// oneSignal returns an error if the flags select several signals for a file that can have only one.
+func (c *otlpSettings) oneSignal(out *fileio.Outputs, t *Target) error {
+	name, _ := CutCompression(out.Name())
+	to, _ := c.destination()
+	if t.Uploader != nil || to == ToNothing || len(c.options.Signals.List()) < 2 || !c.flags.Changed(flagSignals) || c.formOf(name) == otlp.JSONLines {
+		return nil
+	}
+	return &FlagError{fmt.Sprintf("--%s %s: a protobuf file has one signal; name one, or write JSON lines with -o NAME.jsonl", flagSignals, c.flags.Lookup(flagSignals).Value)}
 }
 
 // complete sets the options that do not correspond to one flag. Its errors are those of flags.
@@ -388,6 +411,7 @@ func (c *otlpSettings) file(out *fileio.Outputs, info *ntconv.Info, t *Target) (
 // first event.
 func (c *otlpSettings) prepare(s *otlpSink, t *Target) {
 	s.result.flagless, s.finite = t.Flagless, t.Finite
+	s.result.unit = c.options.Signals.List()[0].Item()
 	s.result.fate = s.result.fateOf(c.options.Unfinished)
 	s.result.live = c.options.Active == nil
 	for _, e := range c.known {

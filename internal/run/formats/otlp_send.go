@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,6 +132,7 @@ type spansResult struct {
 	Unnamed     int64                    `json:"unnamed,omitempty"`
 	Undated     int64                    `json:"undated,omitempty"`
 	summary     otlp.Summary
+	unit        string // of the first selected signal
 	notes       []string
 	live        bool   // intervals were linked while the trace was read for the first time
 	fate        string // of unfinished spans
@@ -156,7 +158,7 @@ func (r *spansResult) Summary() otlp.Summary { return r.summary }
 
 // set copies the counts of the summary and adds the remarks.
 func (r *spansResult) set(s otlp.Summary) {
-	r.made = made{Items: s.Sent, Unit: otlp.Traces.Item()}
+	r.made = made{Items: s.Sent, Unit: cmp.Or(r.unit, otlp.Traces.Item())}
 	r.Spans = s.Signals[otlp.Traces].Items
 	r.Batches, r.Rejected, r.Unsent, r.Unconfirmed = s.Batches, s.Rejected, s.Unsent, s.Unconfirmed
 	r.summary = s

@@ -10,6 +10,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/profile/meters"
 	"github.com/ntconv/ntconv/internal/span/logs"
+	"github.com/ntconv/ntconv/internal/span/profiles"
 	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/span/tracker"
 	"github.com/ntconv/ntconv/sample"
@@ -187,6 +188,9 @@ func otherData() []extractable {
 		{what: "log records of OTLP", count: all(func(t *typeCount) bool {
 			return logs.Stored.Has(t.typ) && !stored.IsPart(t.typ)
 		}), command: records},
+		{what: "profiles of OTLP", count: all(func(t *typeCount) bool {
+			return profiles.Stored.Has(t.typ) && !stored.IsPart(t.typ)
+		}), command: "ntconv to otlp --signals profiles IN"},
 		{what: "values of counters", count: all(func(t *typeCount) bool { return t.name == "EventCounters" }),
 			command: "ntconv print --json --event EventCounters IN"},
 		{what: "values of metrics", count: all(func(t *typeCount) bool {

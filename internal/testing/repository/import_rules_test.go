@@ -74,8 +74,8 @@ var importRules = append(groupRules, []importRule{
 	exporterRule("./exporters/speedscope", timelines...),
 	exporterRule("./exporters/firefox", timelines...),
 	exporterRule("./exporters/perfetto", append(timelines, "github.com/klauspost/compress/...")...),
-	exporterRule("./exporters/otlp", "./internal/span/..."),
-	exporterRule("./exporters/otlp/otlpclient", "./exporters/otlp", "./internal/span/...", "github.com/klauspost/compress/..."),
+	exporterRule("./exporters/otlp", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample"),
+	exporterRule("./exporters/otlp/otlpclient", "./exporters/otlp", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample", "github.com/klauspost/compress/..."),
 	exporterRule("./exporters/parquet", append(parquetModules, "./internal/files/spool", "./internal/profile/...", "./internal/select/where", "./internal/span/...", "./internal/tables/...", "./sample")...),
 	importerRule("./importers/pprof", "./internal/files/fileio", "github.com/google/pprof/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/folded", "./internal/files/lines"),
@@ -83,7 +83,7 @@ var importRules = append(groupRules, []importRule{
 	importerRule("./importers/chrome"),
 	importerRule("./importers/speedscope"),
 	importerRule("./importers/firefox"),
-	importerRule("./importers/otlp", "./internal/span", "./internal/span/fields", "./internal/span/logs", "./internal/span/stored", "./schema", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
+	importerRule("./importers/otlp", "./internal/span", "./internal/span/fields", "./internal/span/logs", "./internal/span/profiles", "./internal/span/stored", "./schema", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/parquet", "./internal/tables/...", "./schema", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."),
 	{
 		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
@@ -91,10 +91,10 @@ var importRules = append(groupRules, []importRule{
 	},
 	{
 		of: []string{"./examples/otlp/send"}, only: []string{
-			"std", "./", "./exporters/otlp/...", "./internal/data/...", "./internal/events/...", "./internal/files/fileio", "./internal/span/...", "./internal/trace/wire/...", "./reader", "./schema",
+			"std", "./", "./exporters/otlp/...", "./internal/data/...", "./internal/events/...", "./internal/files/fileio", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./internal/trace/wire/...", "./reader", "./sample", "./schema",
 			"github.com/klauspost/compress/...", "golang.org/x/sys/...",
 		},
-		why: "a program that reads traces and sends spans compiles the model, the reader and spans: no gRPC, no SDK, no protobuf, no command line, no other format",
+		why: "a program that reads traces and sends spans compiles the model, the reader, spans and profiles: no gRPC, no SDK, no protobuf, no command line, no other format",
 	},
 	{
 		of: []string{"./examples/parquet"}, only: append([]string{
