@@ -39,6 +39,9 @@ const (
 	jsonPackedNumbers // packed int32
 	jsonPackedInts    // packed int64 as strings
 	jsonPackedNanos   // packed fixed64 as strings, unsigned
+	jsonPackedUints   // packed uint64 as strings
+	jsonPackedDoubles
+	jsonZigzag // sint32
 	jsonTraces
 	jsonMetrics
 	jsonResourceMetrics
@@ -50,6 +53,12 @@ const (
 	jsonNumberPoint
 	jsonSummaryPoint
 	jsonQuantile
+	jsonHistogram
+	jsonHistogramPoint
+	jsonExponential
+	jsonExponentialPoint
+	jsonBuckets
+	jsonExemplar
 	jsonLogs
 	jsonResourceLogs
 	jsonScopeLogs
@@ -97,18 +106,37 @@ var jsonFields = [...][]jsonField{
 	jsonScopeMetrics:    {1: {`"scope":`, jsonScope, false}, {`"metrics":`, jsonMetric, true}, {`"schemaUrl":`, jsonText, false}},
 	jsonMetric: {
 		1: {`"name":`, jsonText, false}, {`"description":`, jsonText, false}, {`"unit":`, jsonText, false},
-		5: {`"gauge":`, jsonGauge, false}, 7: {`"sum":`, jsonSum, false}, 11: {`"summary":`, jsonSummary, false}, {`"metadata":`, jsonAttribute, true},
+		5: {`"gauge":`, jsonGauge, false}, 7: {`"sum":`, jsonSum, false}, 9: {`"histogram":`, jsonHistogram, false}, {`"exponentialHistogram":`, jsonExponential, false},
+		11: {`"summary":`, jsonSummary, false}, {`"metadata":`, jsonAttribute, true},
 	},
 	jsonGauge:   {1: {`"dataPoints":`, jsonNumberPoint, true}},
 	jsonSum:     {1: {`"dataPoints":`, jsonNumberPoint, true}, {`"aggregationTemporality":`, jsonNumber, false}, {`"isMonotonic":`, jsonBool, false}},
 	jsonSummary: {1: {`"dataPoints":`, jsonSummaryPoint, true}},
 	jsonNumberPoint: {
 		2: {`"startTimeUnixNano":`, jsonNanos, false}, {`"timeUnixNano":`, jsonNanos, false}, {`"asDouble":`, jsonDouble, false},
-		6: {`"asInt":`, jsonInt, false}, {`"attributes":`, jsonAttribute, true},
+		5: {`"exemplars":`, jsonExemplar, true}, {`"asInt":`, jsonInt, false}, {`"attributes":`, jsonAttribute, true}, {`"flags":`, jsonNumber, false},
+	},
+	jsonHistogram:   {1: {`"dataPoints":`, jsonHistogramPoint, true}, {`"aggregationTemporality":`, jsonNumber, false}},
+	jsonExponential: {1: {`"dataPoints":`, jsonExponentialPoint, true}, {`"aggregationTemporality":`, jsonNumber, false}},
+	jsonHistogramPoint: {
+		2: {`"startTimeUnixNano":`, jsonNanos, false}, {`"timeUnixNano":`, jsonNanos, false}, {`"count":`, jsonNanos, false}, {`"sum":`, jsonDouble, false},
+		{`"bucketCounts":`, jsonPackedNanos, false}, {`"explicitBounds":`, jsonPackedDoubles, false}, {`"exemplars":`, jsonExemplar, true},
+		{`"attributes":`, jsonAttribute, true}, {`"flags":`, jsonNumber, false}, {`"min":`, jsonDouble, false}, {`"max":`, jsonDouble, false},
+	},
+	jsonExponentialPoint: {
+		1: {`"attributes":`, jsonAttribute, true}, {`"startTimeUnixNano":`, jsonNanos, false}, {`"timeUnixNano":`, jsonNanos, false},
+		{`"count":`, jsonNanos, false}, {`"sum":`, jsonDouble, false}, {`"scale":`, jsonZigzag, false}, {`"zeroCount":`, jsonNanos, false},
+		{`"positive":`, jsonBuckets, false}, {`"negative":`, jsonBuckets, false}, {`"flags":`, jsonNumber, false}, {`"exemplars":`, jsonExemplar, true},
+		{`"min":`, jsonDouble, false}, {`"max":`, jsonDouble, false}, {`"zeroThreshold":`, jsonDouble, false},
+	},
+	jsonBuckets: {1: {`"offset":`, jsonZigzag, false}, {`"bucketCounts":`, jsonPackedUints, false}},
+	jsonExemplar: {
+		2: {`"timeUnixNano":`, jsonNanos, false}, {`"asDouble":`, jsonDouble, false}, {`"spanId":`, jsonID, false}, {`"traceId":`, jsonID, false},
+		{`"asInt":`, jsonInt, false}, {`"filteredAttributes":`, jsonAttribute, true},
 	},
 	jsonSummaryPoint: {
 		2: {`"startTimeUnixNano":`, jsonNanos, false}, {`"timeUnixNano":`, jsonNanos, false}, {`"count":`, jsonNanos, false},
-		{`"sum":`, jsonDouble, false}, {`"quantileValues":`, jsonQuantile, true}, {`"attributes":`, jsonAttribute, true},
+		{`"sum":`, jsonDouble, false}, {`"quantileValues":`, jsonQuantile, true}, {`"attributes":`, jsonAttribute, true}, {`"flags":`, jsonNumber, false},
 	},
 	jsonQuantile:     {1: {`"quantile":`, jsonDouble, false}, {`"value":`, jsonDouble, false}},
 	jsonLogs:         {1: {`"resourceLogs":`, jsonResourceLogs, true}},
@@ -307,7 +335,9 @@ func (e *jsonEncoder) value(typ jsonType, n uint64, text []byte) {
 		e.b = append(strconv.AppendUint(append(e.b, '"'), n, 10), '"')
 	case jsonDouble:
 		e.b = jsonio.AppendDouble(e.b, math.Float64frombits(n))
-	case jsonPackedNumbers, jsonPackedInts, jsonPackedNanos:
+	case jsonZigzag:
+		e.b = strconv.AppendInt(e.b, int64(n>>1)^-int64(n&1), 10)
+	case jsonPackedNumbers, jsonPackedInts, jsonPackedNanos, jsonPackedUints, jsonPackedDoubles:
 		e.packed(typ, text)
 	case jsonAttribute:
 		if !e.textAttribute(text) {
@@ -318,16 +348,21 @@ func (e *jsonEncoder) value(typ jsonType, n uint64, text []byte) {
 	}
 }
 
+// jsonPacked are the types of the elements of packed lists.
+var jsonPacked = [...]jsonType{
+	jsonPackedNumbers: jsonNumber, jsonPackedInts: jsonInt, jsonPackedNanos: jsonNanos, jsonPackedUints: jsonNanos, jsonPackedDoubles: jsonDouble,
+}
+
 // packed appends a packed list of numbers.
 func (e *jsonEncoder) packed(typ jsonType, b []byte) {
 	e.open('[')
 	for len(b) > 0 {
 		e.separate()
-		if typ == jsonPackedNanos {
+		if single := jsonPacked[typ]; typ == jsonPackedNanos || typ == jsonPackedDoubles {
 			if len(b) < 8 {
 				break
 			}
-			e.value(jsonNanos, binary.LittleEndian.Uint64(b), nil)
+			e.value(single, binary.LittleEndian.Uint64(b), nil)
 			b = b[8:]
 			continue
 		}
@@ -336,11 +371,7 @@ func (e *jsonEncoder) packed(typ jsonType, b []byte) {
 			break
 		}
 		b = b[size:]
-		if typ == jsonPackedInts {
-			e.value(jsonInt, n, nil)
-		} else {
-			e.value(jsonNumber, n, nil)
-		}
+		e.value(jsonPacked[typ], n, nil)
 	}
 	e.close(']')
 }

@@ -19,6 +19,7 @@ type decoder struct {
 	s          span.Span
 	record     logdata.Record
 	profiles   profileDecoder
+	metrics    metricDecoder
 	reads      elementReader    // of place.signal; set by begin
 	elements   int              // elements of the current item, resource or scope
 	own        []span.Attribute // attributes of the item

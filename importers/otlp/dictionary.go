@@ -346,7 +346,7 @@ func (t *dictionary) stackOf(i uint64) *ntconv.Stack {
 		return s
 	}
 	m := at(t, t.stacks, i, "stack")
-	limit, cut := t.budget.Limit(ntconv.DefaultStackDepth), false
+	limit, cut := t.budget.Limit(t.d.limits.Stack), false
 	var frames []ntconv.Frame
 	var locations []uint64
 	for m.next() {

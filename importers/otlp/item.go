@@ -5,6 +5,7 @@ import (
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/span"
 	logdata "github.com/ntconv/ntconv/internal/span/logs"
+	metricdata "github.com/ntconv/ntconv/internal/span/metrics"
 	profiledata "github.com/ntconv/ntconv/internal/span/profiles"
 	"github.com/ntconv/ntconv/internal/span/stored"
 )
@@ -14,6 +15,7 @@ type item struct {
 	span    *span.Span
 	record  *logdata.Record
 	profile *profiledata.Profile
+	point   *metricdata.Point
 	// A sample has a type and a weight.
 	sample *imported.Sample
 	typ    *ntconv.Type
@@ -38,7 +40,7 @@ type elementReader struct {
 	item func(d *decoder, i int, r *span.Resource, s *span.Scope) item
 }
 
-// readerOf returns the elementReader of a signal, without functions if the signal is not supported.
+// readerOf returns the elementReader of a signal.
 func readerOf(s signal) elementReader {
 	switch s {
 	case traces:
@@ -48,7 +50,7 @@ func readerOf(s signal) elementReader {
 	case profiles:
 		return elementReader{proto: (*decoder).profileMessage, json: (*decoder).profileJSON, item: profileItem}
 	}
-	return elementReader{}
+	return elementReader{proto: (*decoder).metricMessage, json: (*decoder).metricJSON, item: pointItem}
 }
 
 // countOf returns the decoder of an element that is one item.
@@ -61,16 +63,11 @@ func countOf(decode func(*decoder, []byte) bool) func(*decoder, []byte) int {
 	}
 }
 
-// begin prepares the decoder for elements of a signal. It returns an error if the signal is not supported.
-func (d *decoder) begin(s signal) error {
-	if d.reads.item != nil && d.place.signal == s {
-		return nil
+// begin prepares the decoder for elements of a signal.
+func (d *decoder) begin(s signal) {
+	if d.reads.item == nil || d.place.signal != s {
+		d.place.signal, d.reads = s, readerOf(s)
 	}
-	d.place.signal, d.reads = s, readerOf(s)
-	if d.reads.item == nil {
-		return unsupported(s)
-	}
-	return nil
 }
 
 // items are the items of an element that have not been delivered.
@@ -124,10 +121,11 @@ type encoders struct {
 	records  *stored.Encoder[logdata.Record]
 	profiles *stored.Encoder[profiledata.Profile]
 	samples  sampleEncoder
+	points   *stored.Encoder[metricdata.Point]
 }
 
 func newEncoders() encoders {
-	return encoders{spans: stored.NewEncoder(stored.Spans), records: stored.NewEncoder(logdata.Stored), profiles: stored.NewEncoder(profiledata.Stored)}
+	return encoders{spans: stored.NewEncoder(stored.Spans), records: stored.NewEncoder(logdata.Stored), profiles: stored.NewEncoder(profiledata.Stored), points: stored.NewEncoder(metricdata.Stored)}
 }
 
 // encode starts the conversion of an item to events like like.
@@ -139,6 +137,9 @@ func (c *encoders) encode(it *item, like *ntconv.Event) encoder {
 	case it.profile != nil:
 		c.profiles.Encode(it.profile, like)
 		return c.profiles
+	case it.point != nil:
+		c.points.Encode(it.point, like)
+		return c.points
 	case it.sample != nil:
 		c.samples.encode(it, like)
 		return &c.samples

@@ -53,9 +53,7 @@ type jsonReader struct {
 	sc       *span.Scope
 	decoded  items
 	err      error // error to return after the current element
-	found    bool  // an item was returned
 	waiting  waitingProfiles
-	skipped  error // why a list of another signal was skipped: an error if nothing is found
 }
 
 // A limitedReader returns a LimitError after left bytes. element resets left for each element.
@@ -89,7 +87,6 @@ func newJSONReader(in *bufio.Reader, d *decoder) *jsonReader {
 func (j *jsonReader) next() (item, error) {
 	for {
 		if it, ok := j.decoded.next(j.decoder, j.res, j.sc); ok {
-			j.found = true
 			return it, nil
 		}
 		if n, ok := j.list.Next(); ok {
@@ -105,9 +102,6 @@ func (j *jsonReader) next() (item, error) {
 			return item{}, j.err
 		}
 		if err := j.openGroup(); err != nil && !j.resume(err) {
-			if err == io.EOF && j.skipped != nil && !j.found {
-				err = j.skipped
-			}
 			return item{}, err
 		}
 	}
@@ -203,7 +197,8 @@ func (j *jsonReader) openSection(text []byte) {
 func (j *jsonReader) element() ([]byte, error) {
 	for {
 		if text, ok := j.waiting.next(); ok {
-			return text, j.begin(profiles)
+			j.begin(profiles)
+			return text, nil
 		}
 		j.in.left = j.limits.Message
 		kind := j.dec.PeekKind()
@@ -261,13 +256,7 @@ func (j *jsonReader) field(name string) error {
 		j.unknown(name)
 		return j.fail(j.dec.SkipValue())
 	}
-	if err := j.begin(s); err != nil {
-		j.report.Note(ntconv.CodeNotCarried, 1, j.place.offset, "OTLP "+signalNames[s]+" are not read")
-		if j.skipped == nil {
-			j.skipped = located(j.place.offset, name, err)
-		}
-		return j.fail(j.skipList())
-	}
+	j.begin(s)
 	switch {
 	case j.dec.PeekKind() == '[':
 		_, err := j.dec.ReadToken()
@@ -279,24 +268,6 @@ func (j *jsonReader) field(name string) error {
 		j.place.message--
 	}
 	return j.fail(j.dec.SkipValue())
-}
-
-// skipList skips a value element by element, because each may have the size of the limit.
-func (j *jsonReader) skipList() error {
-	if j.dec.PeekKind() != '[' {
-		return j.dec.SkipValue()
-	}
-	if _, err := j.dec.ReadToken(); err != nil {
-		return err
-	}
-	for j.dec.PeekKind() != ']' {
-		j.in.left = j.in.limit
-		if err := j.dec.SkipValue(); err != nil {
-			return err
-		}
-	}
-	_, err := j.dec.ReadToken()
-	return err
 }
 
 // truncated returns the beginning of an element that the input does not complete. It returns nil if err is not a

@@ -3,6 +3,7 @@ package otlp
 import (
 	"math"
 
+	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/span"
 )
 
@@ -25,6 +26,9 @@ type Limits struct {
 	// 262,144. Further elements are dropped, and the report counts them (CodeNotCarried). An empty element needs 2
 	// bytes of input and 50 times as much memory.
 	Elements int
+	// Stack is the maximum number of frames of a stack: ntconv.DefaultStackDepth. Deeper stacks lose their outermost frames
+	// (CodeStackCut).
+	Stack int
 	// Dictionary is the maximum size in memory of the tables that the profiles of a message share, in bytes: 1 GiB. A larger one
 	// ends the source with an error as for Message. The whole message, which a source holds, may have Message bytes.
 	Dictionary int64
@@ -42,6 +46,7 @@ func (l Limits) Defaults() Limits {
 	set(&l.Message, 128<<20, maxMessage)
 	set(&l.Depth, 64, span.MaxDepth)
 	set(&l.Elements, 1<<18, math.MaxInt32)
+	set(&l.Stack, ntconv.DefaultStackDepth, math.MaxInt32)
 	if l.Dictionary <= 0 {
 		l.Dictionary = 1 << 30
 	}

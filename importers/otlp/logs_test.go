@@ -143,9 +143,8 @@ func TestLengthLikeJSON(t *testing.T) {
 	}
 }
 
-// Metrics, which are not read, are a loss beside spans or log records, wherever they are, and an error if there is nothing
-// else.
-func TestMetricsAreSkipped(t *testing.T) {
+// Metrics without data points, which a trace does not store, are counted, wherever they are.
+func TestMetricsWithoutPoints(t *testing.T) {
 	const metrics = `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"a"}]}]},{}]}` + "\n"
 	line := string(spangen.JSON(spangen.LogsProto([]*logs.Record{{Time: 1, Body: span.String("x"), Scope: new(span.Scope), Resource: new(span.Resource)}}), spangen.Style{})) + "\n"
 	for _, c := range []struct {
@@ -162,8 +161,9 @@ func TestMetricsAreSkipped(t *testing.T) {
 			t.Errorf("%s: %d records, %v, %v", c.text, len(got), err, report.Entries())
 		}
 	}
-	if _, err := otlp.New(strings.NewReader(metrics), nil); !errors.Is(err, ntconv.ErrUnsupported) {
-		t.Errorf("metrics alone: %v", err)
+	var report ntconv.Report
+	if got := signalsIn(otlp.New(strings.NewReader(metrics), &otlp.Options{Report: &report})); got != "" || report.Count(ntconv.CodeNotCarried) != 1 {
+		t.Errorf("metrics alone: %s, %v", got, report.Entries())
 	}
 }
 

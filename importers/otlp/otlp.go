@@ -1,25 +1,29 @@
-// Package otlp reads traces and logs in the OpenTelemetry protocol (OTLP) as a source of events. Each span becomes an
-// event otlp/Span, each log record an event otlp/LogRecord. Events otlp/SpanPart and otlp/LogRecordPart precede it if the
-// item is large; see docs/otlp.md. exporters/otlp restores the items.
+// Package otlp reads traces, logs, metrics and profiles in the OpenTelemetry protocol (OTLP) as a source of events. Each
+// span becomes an event otlp/Span, each log record an event otlp/LogRecord, each data point an event otlp/DataPoint. A
+// profile becomes an event otlp/Profile, and its samples are imported samples as in importers/pprof. Events otlp/SpanPart,
+// otlp/LogRecordPart and so on precede the event of an item that is large; see docs/otlp.md. exporters/otlp restores the
+// items.
 //
 // New recognizes the form of the input:
 //
-//   - A message: TracesData or ExportTraceServiceRequest, which have the same encoding, or their counterparts for logs.
+//   - A message: TracesData or ExportTraceServiceRequest, which have the same encoding, or their counterparts for other
+//     signals. Profiles are those of profiles/v1development in opentelemetry-proto 1.10 and 1.11.
 //   - Delimited messages, each preceded by its length as 4 bytes, big-endian, or as a varint. The OpenTelemetry
 //     Collector's file exporter writes the former with format: proto.
 //   - OTLP/JSON: one object, an array of objects, or a sequence of objects, usually one per line. New also accepts
 //     snake_case names, names of enum values, and base64 in the URL alphabet.
 //
-// An input may have several signals, such as lines of traces and of logs. The source rejects metrics and profiles with an
-// error that names the signal and wraps ntconv.ErrUnsupported.
+// An input may have several signals, such as lines of traces and of logs.
 //
-// The source holds one ResourceSpans or ResourceLogs message at a time, and tables of processes and threads. Events
+// The source holds one ResourceSpans message or its counterpart at a time, a whole message of profiles, and tables of processes
+// and threads. Events
 // have the order of the input unless Options.ByTime is set.
 //
 // # Time
 //
 // Ticks are nanoseconds since 1970. The time of an event is the end of the span, or its start if the span has no end;
-// it is the time of a log record, or else the time at which that was observed. It is later than that in two cases: the
+// it is the time of a log record, or else the time at which that was observed, and that of a data point. Samples of a profile
+// have their own times, or are distributed evenly over its duration. It is later than that in two cases: the
 // time is before 1970, or the item is so far out of order that its event would belong before a sequence point
 // (CodeOutOfOrder). The source inserts a sequence point after 65,536 or more events. The payload always contains the
 // exact times.
@@ -35,7 +39,6 @@ package otlp
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -58,7 +61,7 @@ type Options struct {
 // is not safe for concurrent use.
 //
 // Errors of New and Next are *ntconv.FormatError with a position, unless r returned them. They wrap ntconv.ErrFormat if
-// the input is not OTLP, ntconv.ErrUnsupported if it holds metrics or profiles, ntconv.ErrCorrupt,
+// the input is not OTLP, ntconv.ErrCorrupt,
 // ntconv.ErrLimit or ntconv.ErrTruncated. The report counts items that are skipped because an ID of a span is invalid or
 // their message is corrupt (CodeRowSkipped, CodeCorrupt), corrupt JSON that another object follows (CodeCorrupt),
 // fields that the model cannot represent (CodeNotCarried) and invalid UTF-8 (CodeRepaired).
@@ -84,9 +87,6 @@ func New(r io.Reader, opts *Options) (ntconv.Source, error) {
 		s.items = newProtoReader(in, form, d)
 	}
 	s.ahead, s.err = s.items.next()
-	if s.err != nil && s.err != io.EOF && errors.Is(s.err, ntconv.ErrUnsupported) {
-		return nil, s.err
-	}
 	s.describe()
 	if s.o.ByTime {
 		return spool.NewSorted(s, nil), nil

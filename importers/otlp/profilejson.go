@@ -14,16 +14,20 @@ import (
 type jsonKind uint8
 
 const (
-	jsonString  jsonKind = iota
-	jsonHex              // bytes in hexadecimal
-	jsonBase64           // bytes in base64
-	jsonBool             // varint
-	jsonVarint           // a number or a string
-	jsonFixed            // an unsigned number of 8 bytes
-	jsonDouble           // a number of 8 bytes
-	jsonVarints          // packed
-	jsonFixeds           // packed
-	jsonMessage          // another message
+	jsonString      jsonKind = iota
+	jsonHex                  // bytes in hexadecimal
+	jsonBase64               // bytes in base64
+	jsonBool                 // varint
+	jsonVarint               // a number or a string
+	jsonFixed                // an unsigned number of 8 bytes
+	jsonDouble               // a number of 8 bytes
+	jsonVarints              // packed
+	jsonFixeds               // packed
+	jsonDoubles              // packed
+	jsonSigned               // a signed number of 8 bytes
+	jsonZigzag               // varint
+	jsonTemporality          // a number or one of temporalityNames
+	jsonMessage              // another message
 )
 
 // A jsonMember is a member of an object of OTLP/JSON, a field of a message of profiles.proto or common.proto.
@@ -138,6 +142,9 @@ func (d *decoder) protoOf(dst []byte, fields []jsonMember, name string, depth in
 
 // memberOf appends the value of a member as a field.
 func (d *decoder) memberOf(dst []byte, f *jsonMember, depth int) ([]byte, bool) {
+	if d.json.null() {
+		return dst, true
+	}
 	if !f.list {
 		return d.fieldOf(dst, f, depth)
 	}
@@ -159,7 +166,10 @@ func (d *decoder) fieldOf(dst []byte, f *jsonMember, depth int) ([]byte, bool) {
 			return dst, valid
 		}
 		return protowire.AppendVarint(protowire.AppendTag(dst, f.number, protowire.VarintType), n), true
-	case jsonFixed, jsonDouble:
+	case jsonZigzag, jsonTemporality:
+		n, valid := d.smallOf(f.kind)
+		return protowire.AppendVarint(protowire.AppendTag(dst, f.number, protowire.VarintType), n), valid
+	case jsonFixed, jsonDouble, jsonSigned:
 		n, valid := d.fixedOf(f.kind)
 		return protowire.AppendFixed64(protowire.AppendTag(dst, f.number, protowire.Fixed64Type), n), valid
 	case jsonBool:
@@ -193,6 +203,12 @@ func (d *decoder) fieldOf(dst []byte, f *jsonMember, depth int) ([]byte, bool) {
 			own = protowire.AppendFixed64(own, n)
 			return ok
 		})
+	case jsonDoubles:
+		ok = d.json.elems(func() bool {
+			v, ok := d.json.float()
+			own = protowire.AppendFixed64(own, math.Float64bits(v))
+			return ok
+		})
 	case jsonMessage:
 		own, ok = d.protoOf(nil, f.fields, f.name, depth-1)
 	}
@@ -200,11 +216,24 @@ func (d *decoder) fieldOf(dst []byte, f *jsonMember, depth int) ([]byte, bool) {
 }
 
 func (d *decoder) fixedOf(kind jsonKind) (uint64, bool) {
-	if kind == jsonDouble {
+	switch kind {
+	case jsonDouble:
 		v, ok := d.json.float()
 		return math.Float64bits(v), ok
+	case jsonSigned:
+		n, ok := d.json.int()
+		return uint64(n), ok
 	}
 	return d.json.uint()
+}
+
+func (d *decoder) smallOf(kind jsonKind) (uint64, bool) {
+	if kind == jsonTemporality {
+		n, ok := d.enum(temporalityNames)
+		return uint64(int64(n)), ok
+	}
+	n, ok := d.json.int()
+	return protowire.EncodeZigZag(n), ok && int64(int32(n)) == n
 }
 
 // waitingProfiles are the elements of resourceProfiles of an object, which must wait for its dictionary.

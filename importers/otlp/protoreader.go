@@ -69,9 +69,7 @@ func (p *protoReader) next() (item, error) {
 		}
 		switch {
 		case len(p.sections) > 0:
-			if err := p.openSection(p.sections[0]); err != nil {
-				return item{}, err
-			}
+			p.openSection(p.sections[0])
 			p.sections = p.sections[1:]
 			continue
 		case p.err != nil:
@@ -137,15 +135,13 @@ func (p *protoReader) openGroup() {
 }
 
 // openSection decodes the scope of a message of a scope and makes the message the current section.
-func (p *protoReader) openSection(s section) error {
+func (p *protoReader) openSection(s section) {
 	p.sc = &span.Scope{Absent: true}
 	sig, known := p.signalIn(s)
 	if !known {
 		sig = p.place.signal
 	}
-	if err := p.begin(sig); err != nil {
-		return located(p.place.offset, fmt.Sprintf("message %d", p.place.message), err)
-	}
+	p.begin(sig)
 	m := message{b: p.group, pos: s.from, end: s.to}
 	for m.next() {
 		switch {
@@ -161,7 +157,6 @@ func (p *protoReader) openSection(s section) error {
 		}
 	}
 	p.section = &message{b: p.group, pos: s.from, end: s.to}
-	return nil
 }
 
 // signalIn returns the signal of the first item of a section that is not empty. Without one, items have the signal of

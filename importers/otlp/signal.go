@@ -1,9 +1,6 @@
 package otlp
 
 import (
-	"fmt"
-
-	"github.com/ntconv/ntconv"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -18,13 +15,6 @@ const (
 	profiles
 	numSignals
 )
-
-var signalNames = [numSignals]string{"traces", "metrics", "logs", "profiles"}
-
-// unsupported returns the error for a signal that has no elementReader.
-func unsupported(s signal) error {
-	return fmt.Errorf("%w: OTLP %s; traces, logs and profiles are supported", ntconv.ErrUnsupported, signalNames[s])
-}
 
 // messageNames are the names of the messages of a signal and of their fields in OTLP/JSON.
 var messageNames = [numSignals]struct {
@@ -111,6 +101,9 @@ func signalOf(item []byte) (s signal, ok bool) {
 func confirmed(s signal, item []byte, ids bool) bool {
 	m := message{b: item, end: len(item)}
 	for m.next() {
+		if data := m.sub(); s == metrics && !ids && m.typ == lenType && metricKinds[m.num] != 0 && hasField(&data, 1, lenType) {
+			return true // a span would be invalid
+		}
 		switch {
 		case s == metrics && m.is(5, lenType): // Gauge, or the name of a span
 			if hasPoints(m.sub()) {

@@ -22,13 +22,15 @@ import (
 type Kind uint8
 
 const (
-	KindGauge   Kind = 5
-	KindSum     Kind = 7
-	KindSummary Kind = 11
+	KindGauge                Kind = 5
+	KindSum                  Kind = 7
+	KindHistogram            Kind = 9 // of imported metrics only, as the next one
+	KindExponentialHistogram Kind = 10
+	KindSummary              Kind = 11
 )
 
 // Temporality states what the value of a sum covers. The values are those of metrics.proto.
-type Temporality uint8
+type Temporality int32
 
 const (
 	TemporalityUnspecified Temporality = iota
@@ -40,7 +42,7 @@ const (
 type Metric struct {
 	Name, Description, Unit string
 	Kind                    Kind
-	Temporality             Temporality // of a sum
+	Temporality             Temporality // of a sum or histogram
 	Monotonic               bool        // of a sum
 	Metadata                *Metadata   // nil for none; compared by pointer
 }
@@ -51,19 +53,65 @@ type Metadata struct{ Attributes []span.Attribute }
 // A Quantile is a value that a part of the measurements do not exceed.
 type Quantile struct{ Quantile, Value float64 }
 
+// A Number is a value.
+type Number struct {
+	Integer bool // the value is Int, else Float
+	Absent  bool // there is no value
+	Int     int64
+	Float   float64
+}
+
+// A Histogram has what a histogram of either kind has in addition to a summary.
+type Histogram struct {
+	Has      HasFlags
+	Min, Max float64
+	Counts   []uint64  // of buckets; of an exponential histogram, those of positive values
+	Bounds   []float64 // upper bounds of all buckets but the last one
+
+	// Of exponential histograms.
+	Scale          int32
+	ZeroCount      uint64
+	ZeroThreshold  float64
+	Offset         int32
+	NegativeOffset int32
+	Negative       []uint64
+}
+
+// HasFlags state which optional fields a histogram has.
+type HasFlags uint8
+
+const (
+	HasSum HasFlags = 1 << iota
+	HasMin
+	HasMax
+	HasPositive // the message of positive buckets
+	HasNegative
+)
+
+// An Exemplar is a measurement of a point.
+type Exemplar struct {
+	Time uint64 // as Point.Time
+	Number
+	span.Context
+	Attributes []span.Attribute
+}
+
 // A Point is one value of a time series. A Point that is passed to a callback, with its slices, is borrowed until the
 // callback returns. Strings, Scope, Resource and Process are immutable and may be retained.
 type Point struct {
 	Metric
 	// Start and Time are nanoseconds since 1970-01-01 UTC, modulo 2^64. Start is 0 if it is unknown, and for gauges.
 	Start, Time uint64
-	Integer     bool    // the value is Int, else Float
-	Int         int64   // of a gauge or sum
-	Float       float64 // of a gauge or sum
-	Count       uint64  // of a summary
-	Sum         float64 // of a summary
+	Number              // of a gauge or sum
+	Count       uint64  // of a summary or histogram
+	Sum         float64 // of a summary or histogram
 	Quantiles   []Quantile
 	Attributes  []span.Attribute
+
+	// The following members are those of imported points.
+	Flags     uint32
+	Histogram Histogram
+	Exemplars []Exemplar
 
 	Scope *span.Scope // never nil
 	// Resource describes the program that recorded an imported point. It is nil if only Process is known.

@@ -12,6 +12,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/stored"
 )
 
 // Options configure a Reader.
@@ -34,6 +35,7 @@ type Reader struct {
 	scopes   map[string]*span.Scope
 	metadata map[string]*Metadata
 	problems map[string]int64
+	stored   *stored.Decoder[Point]
 
 	event   *ntconv.Event
 	begun   bool // point has a value of the current event
@@ -64,7 +66,7 @@ const maxSeries = 1 << 16
 func NewReader(info *ntconv.Info, emit func(*Point), o *Options) *Reader {
 	r := &Reader{
 		emit: emit, clock: span.ClockOf(info), counters: recording.NewCounterReader(), series: make(map[string]*series),
-		scopes: make(map[string]*span.Scope), metadata: make(map[string]*Metadata), problems: make(map[string]int64),
+		scopes: make(map[string]*span.Scope), metadata: make(map[string]*Metadata), problems: make(map[string]int64), stored: stored.NewDecoder(Stored, nil),
 	}
 	if o != nil {
 		r.o = *o
@@ -76,12 +78,16 @@ func NewReader(info *ntconv.Info, emit func(*Point), o *Options) *Reader {
 // Reads reports whether events with the type and version of e may be points or describe them. Add does nothing for all
 // others.
 func (r *Reader) Reads(e *ntconv.Event) bool {
-	return r.counters.Reads(e) || recording.IsMetricsProblem(e.Type)
+	return r.counters.Reads(e) || recording.IsMetricsProblem(e.Type) || Stored.Has(e.Type)
 }
 
 // Add reads an event, which it borrows. Events must have the order of their times.
 func (r *Reader) Add(e *ntconv.Event) {
 	if e.Kind != ntconv.KindEvent || e.Type == nil {
+		return
+	}
+	if Stored.Has(e.Type) {
+		r.imported(e)
 		return
 	}
 	r.event, r.begun = e, false
@@ -257,12 +263,17 @@ func (r *Reader) metadataOf(v *recording.CounterValue) *Metadata {
 	for _, t := range v.Instrument {
 		key += fmt.Sprintf(" %q %q", t.Key, t.Value)
 	}
+	return r.keepMetadata(key, func() []span.Attribute { return appendTags(nil, v.Instrument) })
+}
+
+// keepMetadata returns the metadata with a key, which make returns the first time.
+func (r *Reader) keepMetadata(key string, attributes func() []span.Attribute) *Metadata {
 	m := r.metadata[key]
 	if m == nil {
 		if len(r.metadata) == maxSeries {
 			clear(r.metadata)
 		}
-		m = &Metadata{appendTags(nil, v.Instrument)}
+		m = &Metadata{attributes()}
 		r.metadata[key] = m
 	}
 	return m

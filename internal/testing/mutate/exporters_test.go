@@ -64,12 +64,12 @@ func exporters() []exporter {
 	}
 }
 
-// readSignals are the signals that importers/otlp reads; it does not read metrics.
-var readSignals = otlp.SignalSet(otlp.Traces, otlp.Logs)
+// allSignals are all signals, also those of no default.
+var allSignals = otlp.SignalSet(otlp.Traces, otlp.Logs, otlp.Metrics, otlp.Profiles)
 
 func otlpExporter(form otlp.Form) func(*output, *ntconv.Info, ntconv.Namer, *ntconv.Report, string) (ntconv.Sink, error) {
 	return func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, _ string) (ntconv.Sink, error) {
-		return otlp.NewFile(w, form, info, names, &otlp.Options{Report: report, Sources: ^otlp.Sources(0), Signals: readSignals}), nil
+		return otlp.NewFile(w, form, info, names, &otlp.Options{Report: report, Sources: ^otlp.Sources(0), Signals: allSignals}), nil
 	}
 }
 

@@ -83,7 +83,7 @@ var importRules = append(groupRules, []importRule{
 	importerRule("./importers/chrome"),
 	importerRule("./importers/speedscope"),
 	importerRule("./importers/firefox"),
-	importerRule("./importers/otlp", "./internal/span", "./internal/span/fields", "./internal/span/logs", "./internal/span/profiles", "./internal/span/stored", "./schema", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
+	importerRule("./importers/otlp", "./internal/span", "./internal/span/fields", "./internal/span/logs", "./internal/span/metrics", "./internal/span/profiles", "./internal/span/stored", "./schema", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/parquet", "./internal/tables/...", "./schema", "github.com/klauspost/compress/...", "github.com/andybalholm/brotli/...", "github.com/pierrec/lz4/..."),
 	{
 		of: []string{"./importers/..."}, never: []string{"github.com/google/pprof/profile"}, direct: true,
