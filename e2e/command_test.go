@@ -103,9 +103,11 @@ type trace struct {
 func shared(t *testing.T, elem ...string) string {
 	t.Helper()
 	path := filepath.Join(append([]string{sharedRoot()}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
+	if _, err := os.Stat(sharedRoot()); err != nil {
 		t.Skip("no shared traces (NTCONV_SHARED): ", err)
 	}
+	_, err := os.Stat(path)
+	must(t, err) // a test with a wrong path would be skipped forever
 	return path
 }
 

@@ -49,6 +49,6 @@ func logSignal(t *testing.T) *sentSignal {
 // A collector receives the log records of a file for every way of sending them, and reads those of files.
 func TestCollectorReceivesLogs(t *testing.T) {
 	s := logSignal(t)
-	s.traces = []string{shared(t, "own", "logging.nettrace.zst"), shared(t, "own", "logging-formatted.nettrace.zst"), shared(t, "own", "logging-json.nettrace.zst")}
+	s.traces = []string{shared(t, "data", "own", "logging.nettrace.zst"), shared(t, "data", "own", "logging-formatted.nettrace.zst"), shared(t, "data", "own", "logging-json.nettrace.zst")}
 	signalAtCollector(t, s)
 }
