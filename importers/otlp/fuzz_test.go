@@ -11,10 +11,12 @@ import (
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/span"
 	logdata "github.com/ntconv/ntconv/internal/span/logs"
+	metricdata "github.com/ntconv/ntconv/internal/span/metrics"
 	profiledata "github.com/ntconv/ntconv/internal/span/profiles"
 	"github.com/ntconv/ntconv/internal/span/stored"
 	"github.com/ntconv/ntconv/internal/testing/spangen"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 )
@@ -109,6 +111,70 @@ func FuzzJSON(f *testing.F) {
 		}
 		if n := records.Invalid() + spans.Invalid(); n > 0 {
 			t.Fatalf("%d events cannot be decoded", n)
+		}
+	})
+}
+
+// FuzzMetrics: whatever google.golang.org/protobuf decodes as metrics is decoded to the same points.
+func FuzzMetrics(f *testing.F) {
+	for _, data := range []*metricspb.Metric{
+		{Name: "sixteen.letters.", Unit: "s", Data: &metricspb.Metric_Sum{Sum: &metricspb.Sum{IsMonotonic: true, AggregationTemporality: 1, DataPoints: []*metricspb.NumberDataPoint{
+			{TimeUnixNano: 1, Value: &metricspb.NumberDataPoint_AsInt{AsInt: 3}, Exemplars: []*metricspb.Exemplar{{TimeUnixNano: 1}}}, {TimeUnixNano: 2},
+		}}}},
+		{Name: "h", Data: &metricspb.Metric_Histogram{Histogram: &metricspb.Histogram{AggregationTemporality: 2, DataPoints: []*metricspb.HistogramDataPoint{
+			{TimeUnixNano: 1, Count: 3, BucketCounts: []uint64{1, 2}, ExplicitBounds: []float64{0.5}},
+		}}}},
+		{Name: "e", Data: &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: &metricspb.ExponentialHistogram{AggregationTemporality: 2, DataPoints: []*metricspb.ExponentialHistogramDataPoint{
+			{TimeUnixNano: 1, Scale: -3, Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: -1, BucketCounts: []uint64{1, 300}}},
+		}}}},
+		{Name: "q", Data: &metricspb.Metric_Summary{Summary: &metricspb.Summary{DataPoints: []*metricspb.SummaryDataPoint{
+			{TimeUnixNano: 1, Count: 2, Sum: 3, QuantileValues: []*metricspb.SummaryDataPoint_ValueAtQuantile{{Quantile: 0.5, Value: 1}}},
+		}}}},
+	} {
+		b, err := proto.Marshal(&metricspb.MetricsData{ResourceMetrics: []*metricspb.ResourceMetrics{{ScopeMetrics: []*metricspb.ScopeMetrics{{Metrics: []*metricspb.Metric{data}}}}}})
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		data := new(metricspb.MetricsData)
+		valid := proto.Unmarshal(input, data) == nil
+		want := 0
+		for _, r := range data.ResourceMetrics {
+			for _, s := range r.ScopeMetrics {
+				for i, m := range s.Metrics {
+					if i == 0 {
+						first, err := proto.Marshal(m)
+						valid = valid && err == nil && isOf(metrics, first)
+					}
+					want += len(m.GetGauge().GetDataPoints()) + len(m.GetSum().GetDataPoints()) + len(m.GetHistogram().GetDataPoints()) +
+						len(m.GetExponentialHistogram().GetDataPoints()) + len(m.GetSummary().GetDataPoints())
+				}
+			}
+		}
+		var report ntconv.Report
+		src, err := New(bytes.NewReader(input), &Options{Limits: Limits{Depth: span.MaxDepth, Message: 1 << 20}, Report: &report})
+		if err != nil {
+			return
+		}
+		decoder, got := stored.NewDecoder(metricdata.Stored, nil), 0
+		for e, err := range ntconv.Events(src) {
+			if err != nil {
+				valid = false
+				break
+			}
+			if metricdata.Stored.Has(e.Type) {
+				if _, ok := decoder.Decode(e); ok {
+					got++
+				}
+			}
+		}
+		if n := decoder.Invalid(); n > 0 {
+			t.Fatalf("%d events cannot be decoded", n)
+		}
+		if valid && report.Count(ntconv.CodeCorrupt)+report.Count(ntconv.CodeRowSkipped) == 0 && got != want {
+			t.Fatalf("%d points, want %d", got, want)
 		}
 	})
 }

@@ -60,9 +60,12 @@ func Traces(tb testing.TB) []File {
 // variable, in the directory shared next to the checkout. It skips the test if the data is absent.
 func Shared(tb testing.TB, path ...string) string {
 	tb.Helper()
+	if _, err := Find(); err != nil {
+		tb.Skipf("reference data is absent: %v", err)
+	}
 	p, err := Find(path...)
 	if err != nil {
-		tb.Skipf("reference data is absent: %v", err)
+		tb.Fatal(err) // a test with a wrong path would be skipped forever
 	}
 	return p
 }
