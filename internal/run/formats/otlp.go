@@ -25,10 +25,10 @@ func otlpFormat() *Format {
 	return &Format{
 		Name: "otlp",
 		Exts: []string{".binpb", ".jsonl", ".otlp"},
-		Doc:  "spans, log records and metrics of OpenTelemetry (OTLP) as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes them",
+		Doc:  "spans, log records, metrics and profiles of OpenTelemetry (OTLP) as JSON lines or protobuf, as the OpenTelemetry Collector reads and writes them",
 		In:   otlpIn(),
 		Out: &Out{
-			Doc:          "the spans, log messages and counters of a trace as OTLP, sent to a collector or written to a file",
+			Doc:          "the spans, log messages, counters and profiles of a trace as OTLP, sent to a collector or written to a file",
 			Help:         otlpHelp,
 			Compressions: compressionExts(),
 			Needs: Needs{
