@@ -12,6 +12,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/convert"
+	"github.com/ntconv/ntconv/exporters/otlp"
 	"github.com/ntconv/ntconv/exporters/otlp/otlpclient"
 	"github.com/ntconv/ntconv/exporters/pprof"
 	"github.com/ntconv/ntconv/symbol"
@@ -79,6 +80,63 @@ func ExampleSend() {
 		fmt.Println(err)
 	}
 	// Output: 41 sent, 0 rejected:
+}
+
+// sendAll sends the spans, log records, data points and profiles of a trace.
+func sendAll(ctx context.Context, client otlp.Uploader, trace string) error {
+	res, err := convert.Send(ctx, client, &convert.Options{Settings: map[string]string{"signals": "all"}}, trace)
+	if err != nil {
+		return err
+	}
+	for signal := range otlp.NumSignals {
+		if c := res.Sent.Signals[signal]; c.Items > 0 {
+			fmt.Println(signal, c.Sent, "of", c.Items)
+		}
+	}
+	return nil
+}
+
+// Send sends all signals that the settings select, here also profiles, whose protocol is in development.
+func ExampleSend_signals() {
+	collector := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer collector.Close()
+	client, err := otlpclient.New(&otlpclient.Config{Endpoint: collector.URL, Protocol: otlpclient.HTTPProtobuf})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer client.Close()
+	if err := sendAll(context.Background(), client, "../testdata/otel-cpu.nettrace.zst"); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// traces 66 of 66
+	// profiles 4 of 4
+}
+
+// busiest returns the function with the most time of threads, from a profile in memory.
+func busiest(ctx context.Context, trace string) (string, error) {
+	p, err := convert.Profile(ctx, &convert.Options{Settings: map[string]string{"kind": "cpu"}}, trace)
+	if err != nil {
+		return "", err
+	}
+	totals := make(map[string]int64)
+	best := ""
+	for _, s := range p.Sample {
+		if len(s.Location) == 0 || len(s.Location[0].Line) == 0 {
+			continue
+		}
+		name := s.Location[0].Line[0].Function.Name
+		if totals[name] += s.Value[len(s.Value)-1]; totals[name] > totals[best] {
+			best = name
+		}
+	}
+	return best, nil
+}
+
+// Profile returns a profile in memory, with symbols.
+func ExampleProfile() {
+	fmt.Println(busiest(context.Background(), "../testdata/cpu-v6.nettrace.zst"))
+	// Output: Shop.Cpu.Spin(double) <nil>
 }
 
 // fold writes folded stacks of one thread's samples, in milliseconds, and returns what was written.

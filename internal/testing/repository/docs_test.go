@@ -8,11 +8,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -285,6 +287,63 @@ func TestLibraryNamesPublicPackages(t *testing.T) {
 			t.Errorf("docs/library.md lacks ntconv/%s in the table of packages", rel)
 		}
 	}
+}
+
+// TestLibraryStatesWhatImportsNeed checks the columns of that table with what an import compiles: the number of other
+// modules, and the size of the source files outside the standard library. -update writes them.
+func TestLibraryStatesWhatImportsNeed(t *testing.T) {
+	const name = "docs/library.md"
+	all, text := listPackages(t), page(t, name)
+	row := regexp.MustCompile(`(?m)^\| .ntconv/(\S+). \| (.*?)( \| (\d+) \| ([0-9.]+) MB)? \|$`)
+	wrong := 0
+	text = row.ReplaceAllStringFunc(text, func(line string) string {
+		m := row.FindStringSubmatch(line)
+		modules, bytes := needs(t, all, module+"/"+m[1])
+		mb, _ := strconv.ParseFloat(m[5], 64) // "" is wrong in any case
+		if m[4] != strconv.Itoa(modules) || math.Abs(mb-bytes/1e6) > 0.15 {
+			wrong++
+			t.Logf("%s: %d other modules, %.1f MB", m[1], modules, bytes/1e6)
+		}
+		return fmt.Sprintf("| `ntconv/%s` | %s | %d | %.1f MB |", m[1], m[2], modules, bytes/1e6)
+	})
+	switch {
+	case wrong == 0:
+	case *update:
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s: %d rows are out of date; go test ./internal/testing/repository -run TestLibrary -update writes them", name, wrong)
+	}
+}
+
+// needs returns the number of other modules that a package needs, and the size of the source files that are compiled for it,
+// without those of the standard library.
+func needs(t *testing.T, all map[string]*listed, path string) (modules int, bytes float64) {
+	t.Helper()
+	p := all[path]
+	if p == nil {
+		t.Fatalf("no package %s", path)
+	}
+	known := map[string]bool{module: true}
+	for _, dep := range append(p.Deps, path) {
+		d := all[dep]
+		if d == nil || d.Standard || d.Module == nil {
+			continue
+		}
+		if !known[d.Module.Path] {
+			known[d.Module.Path] = true
+			modules++
+		}
+		for _, f := range d.GoFiles {
+			info, err := os.Stat(filepath.Join(d.Dir, f))
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes += float64(info.Size())
+		}
+	}
+	return modules, bytes
 }
 
 // TestTestdataIsListed checks that every trace of testdata has a row in its README, and every row a trace.

@@ -35,11 +35,12 @@ type listed struct {
 	GoFiles, Imports      []string
 	Deps                  []string
 	DepOnly               bool
+	Module                *struct{ Path string } // nil for the standard library
 }
 
 func listPackages(t *testing.T) map[string]*listed {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Dir,Standard,GoFiles,Imports,Deps,DepOnly", "./...")
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Name,Dir,Standard,GoFiles,Imports,Deps,DepOnly,Module", "./...")
 	out, err := cmd.Output()
 	if err != nil {
 		var exit *exec.ExitError
