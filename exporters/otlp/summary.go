@@ -48,8 +48,8 @@ type Summary struct {
 	// only after them; see Sink.Watch.
 	Unnamed int64
 
-	// Problems lists the events by which the publisher of metrics states that values are missing, with their numbers, such
-	// as "TimeSeriesLimitReached (1)".
+	// Problems states what metrics lack, with numbers: events of their publisher, such as "TimeSeriesLimitReached (1)", values
+	// that were collected for another session than the first one, and time series beyond the limit.
 	Problems string
 
 	MadeIDs    int64 // spans whose IDs are hashes because the trace has no IDs; they have the attribute ntconv.synthetic

@@ -109,8 +109,10 @@ func (r *CounterReader) instrument(e *ntconv.Event, _ *role, _ func(*CounterValu
 
 // metric emits the values of an instrument, with the tags and the interval that earlier events stated.
 func (r *CounterReader) metric(e *ntconv.Event, c *role, emit func(*CounterValue)) {
-	interval := r.intervals[sessionKey{ProcessOf(e), r.text(mSession)}]
+	session := r.text(mSession)
+	interval := r.intervals[sessionKey{ProcessOf(e), session}]
 	r.value = CounterValue{
+		Session:  session,
 		Provider: r.text(mMeter), Name: r.text(mName), Unit: r.text(mUnit), Kind: c.kind,
 		Interval: interval.end.Sub(interval.begin).Seconds(), Begin: interval.begin, End: interval.end, Tags: splitTags(r.text(mTags), '='),
 	}

@@ -56,6 +56,7 @@ type CounterValue struct {
 	Instrument  []CounterTag // tags of the instrument
 	Meter       []CounterTag // tags of the meter
 	Begin, End  time.Time    // of the interval; zero if unknown
+	Session     string       // ID of the session that the value was collected for
 	Quantile    float64      // of a statistic that is a quantile
 	Integer     bool         // the value is stated as an integer
 	Exact       int64        // the value if Integer is set

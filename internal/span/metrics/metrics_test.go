@@ -269,6 +269,35 @@ func TestSemanticNames(t *testing.T) {
 	}
 }
 
+// TestOtherSession reads values that were collected for two sessions: each is one point.
+func TestOtherSession(t *testing.T) {
+	f := corpus.SharedTrace(t, "own/metrics")
+	want, _ := points(t, f.Data, nil)
+	src, err := reader.NewBytes(f.Data, &reader.Options{Order: reader.ByTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	got := metrics.NewReader(src.Info(), func(*metrics.Point) { n++ }, nil)
+	changed := 0
+	for e, err := range ntconv.Events(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Add(e)
+		if e.Kind != ntconv.KindEvent || e.Type.Provider != "System.Diagnostics.Metrics" || !strings.HasSuffix(e.Type.Name, "Published") || e.Type.Name == "InstrumentPublished" {
+			continue
+		}
+		other := e.Clone() // the same value for another session: the payload begins with its ID in UTF-16
+		other.Payload[0]++
+		got.Add(other)
+		changed++
+	}
+	if problem := fmt.Sprintf("values of another session (%d)", changed); n != len(want) || changed < 50 || !strings.Contains(got.Problems(), problem) {
+		t.Errorf("%d points, want %d; %s, want %s", n, len(want), got.Problems(), problem)
+	}
+}
+
 // TestProblems checks that a session that exceeds its limits is noticed.
 func TestProblems(t *testing.T) {
 	_, r := points(t, corpus.SharedTrace(t, "own/metrics-limits").Data, nil)

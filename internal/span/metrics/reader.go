@@ -35,11 +35,13 @@ type Reader struct {
 	scopes   map[string]*span.Scope
 	metadata map[string]*Metadata
 	problems map[string]int64
+	sessions map[*ntconv.Process]string // whose values are points
 	stored   *stored.Decoder[Point]
 
 	event   *ntconv.Event
 	begun   bool // point has a value of the current event
 	ok      bool // point can be passed on
+	other   bool // the event has a value of another session
 	current *series
 	isMean  bool // the event is one of an EventCounter or PollingCounter
 	mean    statistics
@@ -66,7 +68,7 @@ const maxSeries = 1 << 16
 func NewReader(info *ntconv.Info, emit func(*Point), o *Options) *Reader {
 	r := &Reader{
 		emit: emit, clock: span.ClockOf(info), counters: recording.NewCounterReader(), series: make(map[string]*series),
-		scopes: make(map[string]*span.Scope), metadata: make(map[string]*Metadata), problems: make(map[string]int64), stored: stored.NewDecoder(Stored, nil),
+		scopes: make(map[string]*span.Scope), metadata: make(map[string]*Metadata), problems: make(map[string]int64), sessions: make(map[*ntconv.Process]string), stored: stored.NewDecoder(Stored, nil),
 	}
 	if o != nil {
 		r.o = *o
@@ -100,8 +102,8 @@ func (r *Reader) Add(e *ntconv.Event) {
 	}
 }
 
-// Problems returns the events by which the publisher of metrics states that values are missing, with their numbers, such
-// as "TimeSeriesLimitReached (1)".
+// Problems returns what is missing with numbers: events by which the publisher of metrics states it, such as
+// "TimeSeriesLimitReached (1)", and what the Reader omits.
 func (r *Reader) Problems() string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(r.problems)) {
@@ -114,6 +116,9 @@ func (r *Reader) Problems() string {
 func (r *Reader) value(v *recording.CounterValue) {
 	if !r.begun {
 		r.begin(v)
+	}
+	if r.other {
+		return
 	}
 	p := &r.point
 	switch v.Kind {
@@ -166,6 +171,10 @@ func (r *Reader) begin(v *recording.CounterValue) {
 		Name: v.Name, Description: v.Description, Unit: v.Unit, Kind: KindGauge,
 	}}
 	r.begun, r.ok, r.isMean, r.mean = true, false, v.Kind == recording.KindMean, statistics{}
+	if r.other = r.isOther(v); r.other {
+		r.isMean = false
+		return
+	}
 	switch v.Kind {
 	case recording.KindSum:
 		p.Kind, p.Temporality, p.Monotonic = KindSum, TemporalityDelta, true
@@ -188,6 +197,28 @@ func (r *Reader) begin(v *recording.CounterValue) {
 	p.Process = recording.ProcessOf(r.event)
 	r.current = r.seriesOf(v)
 	p.Scope, p.Metadata = r.current.scope, r.current.metadata
+}
+
+// isOther reports whether a value was collected for another session than the first one of its process, which measured the
+// same once more.
+func (r *Reader) isOther(v *recording.CounterValue) bool {
+	if v.Session == "" {
+		return false
+	}
+	process := recording.ProcessOf(r.event)
+	first, known := r.sessions[process]
+	if !known {
+		if len(r.sessions) == maxSeries {
+			clear(r.sessions)
+		}
+		r.sessions[process] = strings.Clone(v.Session)
+		return false
+	}
+	if first != v.Session {
+		r.problems["values of another session"]++
+		return true
+	}
+	return false
 }
 
 // appendTags appends tags as attributes.
@@ -229,6 +260,7 @@ func (r *Reader) seriesOf(v *recording.CounterValue) *series {
 	if s == nil {
 		if len(r.series) == maxSeries {
 			clear(r.series)
+			r.problems["more than 65,536 time series, whose sums start again"]++
 		}
 		s = &series{start: r.point.Start, scope: r.scopeOf(v), metadata: r.metadataOf(v)}
 		r.series[string(b)] = s
