@@ -185,6 +185,12 @@ func (r *CounterReader) number(column int) (float64, bool) {
 		return float64(v.Uint()), true
 	case ntconv.ValueString:
 		r.buf = v.AppendString(r.buf[:0])
+		if n, ok := parseInteger(r.buf); ok && n > -1<<53 && n < 1<<53 {
+			return float64(n), true
+		}
+		if len(r.buf) == 0 { // frequent: no measurement
+			return 0, false
+		}
 		f, err := strconv.ParseFloat(string(r.buf), 64)
 		return f, err == nil
 	}
@@ -196,9 +202,33 @@ func (r *CounterReader) integer(column int) {
 	r.value.Integer, r.value.Exact = false, 0
 	if v := &r.fields[column]; v.Kind() == ntconv.ValueString {
 		r.buf = v.AppendString(r.buf[:0])
-		n, err := strconv.ParseInt(string(r.buf), 10, 64)
-		r.value.Integer, r.value.Exact = err == nil, n
+		r.value.Exact, r.value.Integer = parseInteger(r.buf)
 	}
+}
+
+// parseInteger is strconv.ParseInt without an error, which would allocate: most numbers are not integers.
+func parseInteger(b []byte) (n int64, ok bool) {
+	digits := b
+	if len(b) > 0 && (b[0] == '-' || b[0] == '+') {
+		digits = b[1:]
+	}
+	if len(digits) == 0 {
+		return 0, false
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0') // if it overflows, ParseInt decides
+	}
+	if len(digits) > 18 {
+		n, err := strconv.ParseInt(string(b), 10, 64)
+		return n, err == nil
+	}
+	if b[0] == '-' {
+		n = -n
+	}
+	return n, true
 }
 
 // interval returns the time between two fields, or the zero value if they are not times in order.

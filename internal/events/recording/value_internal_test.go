@@ -2,7 +2,10 @@ package recording
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 func TestSplitTags(t *testing.T) {
@@ -41,4 +44,17 @@ func TestClockSeconds(t *testing.T) {
 			t.Errorf("%q: got %v, want %v", text, got, want)
 		}
 	}
+}
+
+// TestParseInteger compares parseInteger with strconv.ParseInt.
+func TestParseInteger(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.OneOf(
+			rapid.StringMatching(`[+-]?[0-9]{0,25}`), rapid.StringMatching(`[-0-9.e]{0,6}`), rapid.SampledFrom([]string{"9223372036854775807", "-9223372036854775808", "9223372036854775808"}),
+		).Draw(t, "text")
+		want, err := strconv.ParseInt(text, 10, 64)
+		if got, ok := parseInteger([]byte(text)); ok != (err == nil) || ok && got != want {
+			t.Fatalf("%q: %d, %v, want %d, %v", text, got, ok, want, err)
+		}
+	})
 }
