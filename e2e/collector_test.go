@@ -82,10 +82,10 @@ type collector struct {
 	grpc, http string // URLs
 	// What was received.
 	file, logs, metrics, profiles string
-	config              string
-	dir                 string
-	cmd                 *exec.Cmd
-	log                 lockedBuffer
+	config                        string
+	dir                           string
+	cmd                           *exec.Cmd
+	log                           lockedBuffer
 }
 
 // newCollector starts a collector, or skips the test if there is none. settings are lines to add to both protocols.

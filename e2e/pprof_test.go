@@ -87,7 +87,11 @@ func TestProfilesOfAllTraces(t *testing.T) {
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
 			var summary struct{ QpcFreq float64 }
-			readTruth(t, shared(t, "oracle", "summary", tr.name+".json"), &summary)
+			path := filepath.Join(shared(t, "oracle", "summary"), tr.name+".json")
+			if _, err := os.Stat(path); err != nil {
+				t.Skip("TraceEvent's summary of this trace is missing: ", err)
+			}
+			readTruth(t, path, &summary)
 			checkProfile(t, tr, summary.QpcFreq)
 		})
 	}

@@ -263,3 +263,26 @@ func TestCollectorReceivesProfiles(t *testing.T) {
 		},
 	})
 }
+
+// The original payload of a profile is the file that ntconv to pprof writes.
+func TestOriginalPayload(t *testing.T) {
+	dir := t.TempDir()
+	file, want := filepath.Join(dir, "a.binpb"), filepath.Join(dir, "a.pb.gz")
+	succeed(t, "to", "otlp", "../testdata/cpu-v6.nettrace.zst", "--signals", "profiles", "--original-payload", "-o", file)
+	succeed(t, "to", "pprof", "../testdata/cpu-v6.nettrace.zst", "--native", "full", "-o", want)
+	b, err := os.ReadFile(file)
+	must(t, err)
+	data, err := new(pprofile.ProtoUnmarshaler).UnmarshalProfiles(b)
+	must(t, err)
+	pprof, err := os.ReadFile(want)
+	must(t, err)
+	n := 0
+	for _, p := range data.ResourceProfiles().At(0).ScopeProfiles().At(0).Profiles().All() {
+		if p.OriginalPayloadFormat() == "pprof" && string(p.OriginalPayload().AsRaw()) == string(pprof) {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d profiles have the payload, want 1", n)
+	}
+}

@@ -112,6 +112,10 @@ type Options struct {
 	// all that the trace has. Kind, Create and Report are ignored, and labels that Options describe for a process belong to
 	// its resource. The samples are sent when the sink is closed, because symbols come last.
 	Profiles sample.Options
+	// Original, if not nil, returns the profile of a kind in another format, such as pprof, for the field original_payload of
+	// the first profile of that kind: the name of the format, and the bytes. Close calls it. A payload that needs more than half of
+	// BatchBytes is omitted and reported, except in files. Imported profiles keep the payload that they have.
+	Original func(sample.Kind) (format, payload string)
 	// LogProviders, if not nil, selects the providers whose events become log records, in addition to the messages of
 	// Microsoft.Extensions.Logging.
 	LogProviders func(provider string) bool

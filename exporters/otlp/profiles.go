@@ -125,6 +125,9 @@ func (s *Sink) addProfile(p *profile.Profile) {
 		o := origins[k]
 		if o == nil {
 			o = s.profileOrigin(p, x)
+			if len(origins) == 0 && o.stored == nil {
+				s.addOriginal(p, o)
+			}
 			origins[k] = o
 		}
 		if !s.putSample(x, o, restored) {
@@ -136,6 +139,20 @@ func (s *Sink) addProfile(p *profile.Profile) {
 		comments = p.Comments()
 	}
 	s.comment(comments)
+}
+
+// addOriginal adds the payload of a kind to the profile with its main sample type.
+func (s *Sink) addOriginal(p *profile.Profile, o *profileOrigin) {
+	if s.o.Original == nil || len(o.heads) == 0 {
+		return
+	}
+	format, payload := s.o.Original(p.Kind)
+	if len(payload) > s.o.BatchBytes/2 && s.uploader != nil {
+		s.o.Report.Note(ntconv.CodeNotCarried, 1, -1, "original payloads of more than half a batch")
+		return
+	}
+	h := o.heads[min(p.Main, len(o.heads)-1)]
+	h.format, h.payload = format, payload
 }
 
 // comment adds comments on the profiles of a kind, which are known after its last sample, to those of its parts that have
@@ -211,6 +228,7 @@ func (s *Sink) profileOrigin(p *profile.Profile, x *profile.Sample) *profileOrig
 	}
 	if v := s.profiler.stored[storedProfile{x.Process, profiles.NumberOf(t)}]; v != nil && profiles.NumberOf(t) > 0 {
 		s.profiler.restored++
+		o.stored = v
 		o.from.resource, o.from.scope = v.Resource, v.Scope
 		head.id, head.hashed = v.ID, false
 		head.attributes, head.dropped = v.Attributes, v.DroppedAttributes

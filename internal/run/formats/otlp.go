@@ -100,6 +100,7 @@ type otlpSettings struct {
 	kinds     kindFlags
 	grouping  *groupingFlags
 	spans     func() *SpanLabels
+	original  bool // add a profile of pprof's format to each kind
 	flush     time.Duration
 	nameWait  time.Duration
 	named     bool // the first pass has learned the names of all processes
@@ -119,6 +120,7 @@ const (
 	flagNameWait     = "name-wait"
 	flagSignals      = "signals"
 	flagResource     = "resource"
+	flagOriginal     = "original-payload"
 )
 
 const formAuto = "auto"
@@ -133,6 +135,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 		"has but profiles; protobuf files hold one signal, by default traces)")
 	c.kinds.bindProfiles(flags)
 	c.grouping, c.spans = bindGrouping(flags, false), bindSpanLabels(flags)
+	flags.BoolVar(&c.original, flagOriginal, false, "add each kind of profile in the format of pprof, too, as the original payload of a profile")
 	flags.StringArrayVar(&c.logs, "logs", nil, "also make log records of the events of this `provider`, with their level and fields; "+
 		"* matches any text, repeatable (always: messages of Microsoft.Extensions.Logging)")
 	flags.BoolVar(&o.SemanticMetrics, "semantic-metrics", false, "name event counters of the runtime by the semantic conventions of "+
@@ -205,7 +208,7 @@ func (c *otlpSettings) output(o *Output) {
 func (c *otlpSettings) profiles() bool { return c.options.Signals.Has(otlp.Profiles) }
 
 // profileFlagNames are the flags for the contents of profiles.
-var profileFlagNames = []string{FlagKind, flagTypeAs, flagLabel, flagWeight, flagJustMyCode, flagFold, flagGroup, flagNative, FlagSpanLink, FlagSpanName}
+var profileFlagNames = []string{FlagKind, flagTypeAs, flagLabel, flagWeight, flagJustMyCode, flagFold, flagGroup, flagNative, FlagSpanLink, FlagSpanName, flagOriginal}
 
 // setProfiles sets the options of profiles, and returns the namer for them.
 func (c *otlpSettings) setProfiles(t *Target) (ntconv.Namer, error) {
@@ -401,6 +404,7 @@ func (c *otlpSettings) file(out *fileio.Outputs, info *ntconv.Info, t *Target) (
 			o.FlushEvery = defaultFlush
 		}
 	}
+	sink.payloads = c.payloads(info, t.Namer, &o)
 	sink.Sink = otlp.NewFile(w, c.formOf(name), info, t.Namer, &o)
 	sink.result.notes = c.link.unused()
 	c.prepare(sink, t)

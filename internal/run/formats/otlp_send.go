@@ -39,6 +39,7 @@ func (c *otlpSettings) send(u otlp.Uploader, sink *otlpSink, out *fileio.Outputs
 	}
 	o.Progress, o.Spend, sink.signals = sink.sent.Store, out.Spend, o.Signals
 	// The context is never canceled: a signal ends the process, and the flags bound the time of each batch.
+	sink.payloads = c.payloads(info, t.Namer, &o)
 	sink.Sink = otlp.New(context.Background(), u, info, t.Namer, &o)
 	c.prepare(sink, t)
 	return sink
@@ -54,8 +55,9 @@ type Sending interface {
 // An otlpSink writes or sends items of all signals.
 type otlpSink struct {
 	*otlp.Sink
-	finish func() error // completes the compression or closes the client; nil if neither is necessary
-	sent   atomic.Int64
+	payloads *payloads
+	finish   func() error // completes the compression or closes the client; nil if neither is necessary
+	sent     atomic.Int64
 	// signals are those of the options, for the unit of sent.
 	signals otlp.Signals
 	result  spansResult
@@ -65,6 +67,9 @@ type otlpSink struct {
 
 // Write implements ntconv.Sink.
 func (s *otlpSink) Write(e *ntconv.Event) error {
+	if err := s.payloads.write(e); err != nil {
+		return err
+	}
 	err := s.Sink.Write(e)
 	if s.finite && errors.As(err, new(*otlp.UploadError)) {
 		return nil // Close returns it again
@@ -74,11 +79,17 @@ func (s *otlpSink) Write(e *ntconv.Event) error {
 
 // Close ends the sink, then completes the compression or closes the client.
 func (s *otlpSink) Close() error {
-	err := s.Sink.Close()
+	err := errors.Join(s.payloads.close(), s.Sink.Close())
 	if s.finish != nil {
 		err = errors.Join(err, s.finish())
 	}
 	return err
+}
+
+// Watch implements ntconv.Watcher.
+func (s *otlpSink) Watch(e *ntconv.Event) {
+	s.payloads.watch(e)
+	s.Sink.Watch(e)
 }
 
 // Sent implements Sending.
