@@ -166,6 +166,7 @@ func prefixSpans(t *testing.T, data []byte, n int) int {
 // A collector that is killed and restarted while spans arrive receives each of them once: those that it had written
 // before, and those that the command could not send meanwhile.
 func TestCollectorRestarts(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	data := generated(t, 4000)
 	third := blockAt(data, len(data)/3)
 	first := prefixSpans(t, data, third)
@@ -203,6 +204,7 @@ func TestCollectorRestarts(t *testing.T) {
 
 // If a collector is killed and not restarted, the command ends with an error that states the number of delivered spans.
 func TestCollectorDies(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	data := generated(t, 4000)
 	half := blockAt(data, len(data)/2)
 	first := prefixSpans(t, data, half)
@@ -220,6 +222,7 @@ func TestCollectorDies(t *testing.T) {
 
 // A span is sent when the bytes of its event have arrived, even if no more bytes follow.
 func TestSpansLeaveAsTheyArrive(t *testing.T) {
+	t.Parallel() // it waits most of the time
 	traces := map[string][]byte{"generated": generated(t, 1000)}
 	for _, tr := range spansInBlocks(t) {
 		traces[tr.name] = unzstd(t, tr.path)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/data/bin"
+	"github.com/ntconv/ntconv/internal/span/eventmetrics"
 	"github.com/ntconv/ntconv/internal/span/metrics"
 )
 
@@ -15,6 +16,14 @@ func (s *Sink) newMetrics(info *ntconv.Info) *metrics.Reader {
 		return nil
 	}
 	return metrics.NewReader(info, s.addPoint, &metrics.Options{Semantic: s.o.SemanticMetrics})
+}
+
+// newEventMetrics returns the reader of data points that count events, nil if they are not written.
+func (s *Sink) newEventMetrics(info *ntconv.Info) *eventmetrics.Reader {
+	if s.metrics == nil || !s.o.MetricsFromEvents {
+		return nil
+	}
+	return eventmetrics.NewReader(info, s.addPoint, nil)
 }
 
 // addPoint adds a data point.

@@ -47,6 +47,31 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestMetricsFromEvents counts events in metrics, but not in those that a counter of the trace measures.
+func TestMetricsFromEvents(t *testing.T) {
+	for name, metric := range map[string]string{"exceptions": "dotnet.exceptions", "metrics": "dotnet.gc.collections"} {
+		for _, on := range []bool{false, true} {
+			src, binary := recorded(t, name), new(bytes.Buffer)
+			writeAll(t, NewFile(binary, Protobuf, src.Info(), nil, &Options{Signals: SignalSet(Metrics), MetricsFromEvents: on}), src)
+			var data metricspb.MetricsData
+			if err := proto.Unmarshal(binary.Bytes(), &data); err != nil {
+				t.Fatal(err)
+			}
+			kinds := map[string]int{}
+			for _, r := range data.ResourceMetrics {
+				for _, s := range r.ScopeMetrics {
+					for _, m := range s.Metrics {
+						kinds[m.Name]++
+					}
+				}
+			}
+			if n := kinds[metric]; (n > 0) != (on || name == "metrics") || n > 1 {
+				t.Errorf("%s, %v: %d metrics %s among %v", name, on, n, metric, kinds)
+			}
+		}
+	}
+}
+
 // pointsOf returns the number of data points.
 func pointsOf(data *metricspb.MetricsData) (n int64) {
 	for _, r := range data.ResourceMetrics {

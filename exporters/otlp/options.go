@@ -116,6 +116,9 @@ type Options struct {
 	// the first profile of that kind: the name of the format, and the bytes. Close calls it. A payload that needs more than half of
 	// BatchBytes is omitted and reported, except in files. Imported profiles keep the payload that they have.
 	Original func(sample.Kind) (format, payload string)
+	// MetricsFromEvents counts garbage collections, compilations, waits for locks and exceptions in the metrics of the semantic
+	// conventions, if no counter of the trace measures these. The points are sent when the sink is closed.
+	MetricsFromEvents bool
 	// LogProviders, if not nil, selects the providers whose events become log records, in addition to the messages of
 	// Microsoft.Extensions.Logging.
 	LogProviders func(provider string) bool

@@ -31,6 +31,7 @@ import (
 	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/events/wallclock"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/eventmetrics"
 	"github.com/ntconv/ntconv/internal/span/logs"
 	"github.com/ntconv/ntconv/internal/span/metrics"
 	"github.com/ntconv/ntconv/internal/span/tracker"
@@ -58,9 +59,10 @@ type Sink struct {
 	namer    ntconv.Namer
 	uploader Uploader // nil for a file
 	tracker  *tracker.Tracker
-	logs     *logs.Reader    // nil if log records are not written
-	metrics  *metrics.Reader // nil if data points are not written
-	profiler *profiler       // nil if profiles are not written
+	logs     *logs.Reader         // nil if log records are not written
+	metrics  *metrics.Reader      // nil if data points are not written
+	profiler *profiler            // nil if profiles are not written
+	counted  *eventmetrics.Reader // nil if events are not counted
 	delivery *delivery
 	omitted  int64 // spans omitted by OmitNotRecorded
 	undated  bool  // the trace has no date
@@ -137,6 +139,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s.table.added = s.o.ImportedResource
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
 	s.logs, s.metrics, s.profiler = s.newLogs(info), s.newMetrics(info), s.newProfiler(info)
+	s.counted = s.newEventMetrics(info)
 	return s
 }
 
@@ -161,6 +164,9 @@ func (s *Sink) Write(e *ntconv.Event) error {
 		e = s.profiler.unlinked(e)
 	}
 	s.tracker.Add(e) // also if its spans are not written: log records refer to them
+	if s.counted != nil {
+		s.counted.Add(e)
+	}
 	uses := s.usesOf(e)
 	if s.logs != nil && (uses.logs || s.logs.Waits()) {
 		s.logs.Add(e)
@@ -475,6 +481,9 @@ func (s *Sink) Close() error {
 	s.tracker.Finish()
 	if s.logs != nil {
 		s.logs.Finish()
+	}
+	if s.counted != nil {
+		s.counted.Finish(s.metrics.Measured)
 	}
 	if s.profiler != nil {
 		s.writeProfiles()

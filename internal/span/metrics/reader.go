@@ -36,6 +36,7 @@ type Reader struct {
 	metadata map[string]*Metadata
 	problems map[string]int64
 	sessions map[*ntconv.Process]string // whose values are points
+	measured map[measurement]bool
 	stored   *stored.Decoder[Point]
 
 	event   *ntconv.Event
@@ -68,7 +69,7 @@ const maxSeries = 1 << 16
 func NewReader(info *ntconv.Info, emit func(*Point), o *Options) *Reader {
 	r := &Reader{
 		emit: emit, clock: span.ClockOf(info), counters: recording.NewCounterReader(), series: make(map[string]*series),
-		scopes: make(map[string]*span.Scope), metadata: make(map[string]*Metadata), problems: make(map[string]int64), sessions: make(map[*ntconv.Process]string), stored: stored.NewDecoder(Stored, nil),
+		scopes: make(map[string]*span.Scope), metadata: make(map[string]*Metadata), problems: make(map[string]int64), sessions: make(map[*ntconv.Process]string), measured: make(map[measurement]bool), stored: stored.NewDecoder(Stored, nil),
 	}
 	if o != nil {
 		r.o = *o
@@ -320,6 +321,9 @@ func (r *Reader) finish() {
 	if !r.ok {
 		return
 	}
+	if p.Scope.Name == RuntimeSource {
+		r.measures(p)
+	}
 	if r.o.Semantic {
 		rename(p)
 	}
@@ -335,6 +339,28 @@ func (r *Reader) finish() {
 		}
 	}
 	r.emit(p)
+}
+
+// A measurement is a metric of the semantic conventions that the counters of a process have.
+type measurement struct {
+	process *ntconv.Process
+	metric  string
+}
+
+// measures notes that a counter of the runtime measures a metric.
+func (r *Reader) measures(p *Point) {
+	m := measurement{p.Process, p.Name}
+	if to, ok := runtimeCounters[p.Name]; ok {
+		m.metric = to.name
+	}
+	if !r.measured[m] {
+		r.measured[m] = true
+	}
+}
+
+// Measured reports whether a counter of the runtime has measured a metric of the semantic conventions in a process.
+func (r *Reader) Measured(p *ntconv.Process, metric string) bool {
+	return r.measured[measurement{p, metric}]
 }
 
 // finishMean decides whether an event counter is a gauge or a summary.

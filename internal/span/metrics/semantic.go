@@ -35,14 +35,14 @@ var runtimeCounters = map[string]semantic{
 	"working-set":                      {name: "dotnet.process.memory.working_set", unit: "By", scale: 1e6, state: true},
 }
 
-// runtimeSource is the event source of the runtime's event counters. Its meter has the same name, and instruments that
+// RuntimeSource is the event source of the runtime's event counters. Its meter has the same name, and instruments that
 // have the names of the conventions.
-const runtimeSource = "System.Runtime"
+const RuntimeSource = "System.Runtime"
 
 // rename gives a point of an event counter of the runtime the name, unit and kind of the conventions.
 func rename(p *Point) {
 	to, ok := runtimeCounters[p.Name]
-	if !ok || p.Scope.Name != runtimeSource || p.Kind == KindSummary {
+	if !ok || p.Scope.Name != RuntimeSource || p.Kind == KindSummary {
 		return
 	}
 	p.Name, p.Unit = to.name, to.unit
