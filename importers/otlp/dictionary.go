@@ -40,7 +40,7 @@ type dictAttribute struct {
 
 const maxCachedFrames = 1 << 18
 
-// tables are the tables of a dictionary in the order in which they must be decoded: each refers only to those before it.
+// dictTables are the tables of a dictionary in the order in which they must be decoded: each refers only to those before it.
 var dictTables = [...]struct {
 	field  protowire.Number
 	memory int64 // bytes per row
