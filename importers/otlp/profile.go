@@ -105,6 +105,13 @@ func (d *decoder) profileMessage(b []byte) int {
 		d.skip("not a valid message")
 		return 0
 	}
+	p.attributes(d, indices)
+	p.finish(id.Type, period)
+	return 1 + p.total
+}
+
+// attributes adds the attributes with these indices to the profile.
+func (p *profileDecoder) attributes(d *decoder, indices []uint64) {
 	size := 0
 	for _, i := range indices {
 		if d.room() {
@@ -116,8 +123,6 @@ func (d *decoder) profileMessage(b []byte) int {
 			p.profile.Attributes = append(p.profile.Attributes, a.Attribute)
 		}
 	}
-	p.finish(id.Type, period)
-	return 1 + p.total
 }
 
 // sampleTypes are a ValueType, and a number of its units.
