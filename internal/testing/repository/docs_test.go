@@ -176,7 +176,7 @@ func matchLines(want, got []string) bool {
 var shown = map[string][]string{
 	"example_test.go":            {"convert", "printEvents"},
 	"example_schema_test.go":     {"exceptions", "pauses"},
-	"convert/example_test.go":    {"count", "fold", "profileThread", "send"},
+	"convert/example_test.go":    {"busiest", "count", "fold", "profileThread", "send", "sendAll"},
 	"reader/example_test.go":     {"readSmall"},
 	"examples/otlp/send/send.go": {"stream"},
 	"examples/parquet/write.go":  {"writeTable"},
