@@ -123,7 +123,8 @@ type Options struct {
 	// Microsoft.Extensions.Logging.
 	LogProviders func(provider string) bool
 
-	// BatchItems is the maximum number of spans, or items of another signal, per batch; 0 means 512.
+	// BatchItems is the maximum number of spans, log records or data points per batch; 0 means 512. Profiles have no such
+	// limit, because each that does not fit becomes two.
 	BatchItems int
 	// BatchBytes is the maximum size of a batch in bytes of its protobuf encoding; 0 means 3.5 MiB, because most
 	// receivers accept 4 MiB. A larger item is sent in a batch of its own.

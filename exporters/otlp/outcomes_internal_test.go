@@ -116,7 +116,7 @@ func sendSignal(t *testing.T, ctx context.Context, r Uploader, signal Signal, na
 	names := symbol.New(nil)
 	o := &Options{Signals: SignalSet(signal), BatchItems: 4, NameWait: -1}
 	if signal == Profiles {
-		o.BatchItems, o.BatchBytes = 4, 4000
+		o.BatchBytes = 4000
 	}
 	sink := New(ctx, r, src.Info(), names, o)
 	for e, err := range ntconv.Events(symbol.Watch(src, names)) {

@@ -193,7 +193,7 @@ func (s *Sink) putSample(x *profile.Sample, o *profileOrigin, restored bool) boo
 		}
 	})
 	b.size = b.profiles.total()
-	if b.size >= s.profileBytes() || len(b.profiles.parts) >= s.o.BatchItems {
+	if b.size >= s.profileBytes() { // BatchItems would divide the profiles of a machine with many processes
 		s.send(Profiles)
 	}
 	return true

@@ -157,7 +157,7 @@ func TestProfilesInBatches(t *testing.T) {
 			max int
 			o   Options
 		}{
-			"bytes": {0, Options{BatchBytes: 4000}}, "items": {0, Options{BatchItems: 1}}, "halves": {6000, Options{}}, "both": {5500, Options{BatchBytes: 9000, Concurrency: 3}},
+			"bytes": {0, Options{BatchBytes: 4000}}, "halves": {6000, Options{}}, "both": {5500, Options{BatchBytes: 9000, Concurrency: 3}},
 		} {
 			tt.o.Signals = only
 			r := &profileReceiver{max: tt.max}

@@ -77,7 +77,10 @@ func (s *set) measure(e *ntconv.Event) (adopted uint32, ok bool) {
 	if s.imported == nil {
 		return 0, s.spec.Measure(e, &s.o)
 	}
-	a := s.adoptions[e.Type]
+	if e.Type != s.latest { // nearly all samples have the type of the previous one
+		s.latest, s.adoption = e.Type, s.adoptions[e.Type]
+	}
+	a := s.adoption
 	if a.whole {
 		return a.number, s.spec.Measure(e, &s.o)
 	}

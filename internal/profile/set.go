@@ -30,6 +30,8 @@ type set struct {
 	imported  *imported.Columns
 	adopted   []*ntconv.Type
 	adoptions map[*ntconv.Type]*adoption
+	latest    *ntconv.Type // the key of adoption in adoptions
+	adoption  *adoption
 	part      []int64
 	declared  *ntconv.Type
 
