@@ -62,10 +62,11 @@ func number(p *metrics.Point) float64 {
 
 // A sdkSeries is a time series as the SDK of OpenTelemetry sent it.
 type sdkSeries struct {
-	metric *metricspb.Metric
-	scope  *commonpb.InstrumentationScope
-	values []float64
-	types  map[string]bool
+	metric  *metricspb.Metric
+	scope   *commonpb.InstrumentationScope
+	values  []float64
+	integer bool // the values are integers
+	types   map[string]bool
 }
 
 // sdk returns the time series that the SDK of the program in a recording sent.
@@ -90,7 +91,7 @@ func sdk(t *testing.T, name string) map[string]*sdkSeries {
 						s := add(all, sm.Scope, m, p.Attributes)
 						v := p.GetAsDouble()
 						if x, ok := p.Value.(*metricspb.NumberDataPoint_AsInt); ok {
-							v = float64(x.AsInt)
+							v, s.integer = float64(x.AsInt), true
 						}
 						s.values = append(s.values, v)
 					}
@@ -155,6 +156,11 @@ func TestAgainstSDK(t *testing.T) {
 			continue
 		}
 		p, m := own[len(own)-1], s.metric
+		for i := range own {
+			if q := &own[i]; i > 0 && q.Time <= own[i-1].Time || q.Kind == metrics.KindSum && q.Start != p.Start || q.Start > q.Time || (q.Start == 0) != (q.Kind == metrics.KindGauge) {
+				t.Errorf("%s: point %d from %d to %d", key, i, q.Start, q.Time)
+			}
+		}
 		if tagged := p.Metadata != nil; tagged != (m.Name == "orders") {
 			t.Errorf("%s: metadata %v", key, p.Metadata)
 		} else if tagged {
@@ -168,6 +174,9 @@ func TestAgainstSDK(t *testing.T) {
 			if p.Kind != metrics.KindSum || int32(p.Temporality) != int32(m.GetSum().AggregationTemporality) || p.Monotonic != m.GetSum().IsMonotonic {
 				t.Errorf("%s: %+v, want %v", key, p.Metric, m)
 			}
+			if !p.Monotonic {
+				checkRange(t, key, own, s)
+			}
 			if last := s.values[len(s.values)-1]; p.Monotonic && (number(&p) > last || number(&p) < s.values[0]-1) {
 				t.Errorf("%s: %v, the SDK sent %v", key, number(&p), s.values)
 			}
@@ -175,6 +184,7 @@ func TestAgainstSDK(t *testing.T) {
 			if p.Kind != metrics.KindGauge {
 				t.Errorf("%s: %+v", key, p.Metric)
 			}
+			checkRange(t, key, own, s)
 		case m.GetHistogram() != nil:
 			reasons["histograms are summaries: .NET states quantiles, but no buckets"]++
 			sum := 0.0
@@ -188,6 +198,12 @@ func TestAgainstSDK(t *testing.T) {
 		if len(s.types) > 0 {
 			reasons["tags are text"]++
 		}
+		if m.GetHistogram() == nil && p.Integer != s.integer {
+			if s.integer || slices.ContainsFunc(s.values, func(v float64) bool { return v != math.Trunc(v) }) {
+				t.Errorf("%s: integer is %v, values %v", key, p.Integer, s.values)
+			}
+			reasons["numbers are text: an instrument of floating point with whole values has integers"]++
+		}
 		delete(got, key)
 	}
 	for key := range got {
@@ -197,6 +213,18 @@ func TestAgainstSDK(t *testing.T) {
 		t.Errorf("%d time series", len(want))
 	}
 	t.Log(len(want), "time series;", slices.Sorted(maps.Keys(reasons)))
+}
+
+// checkRange checks that the values of a series that may shrink lie among those that the SDK sent at other times.
+func checkRange(t *testing.T, key string, own []metrics.Point, s *sdkSeries) {
+	t.Helper()
+	low, high := slices.Min(s.values), slices.Max(s.values)
+	slack := 0.1*math.Max(math.Abs(low), math.Abs(high)) + (high - low)
+	for i := range own {
+		if v := number(&own[i]); v < low-slack || v > high+slack {
+			t.Errorf("%s: %v is not near %v", key, v, s.values)
+		}
+	}
 }
 
 // TestEventCounters compares the points of event counters with what the program counted.
