@@ -194,3 +194,26 @@ func BenchmarkReader(b *testing.B) {
 		r.Add(all[i%len(all)])
 	}
 }
+
+// TestAllocations checks that a sample with a known stack does not allocate.
+func TestAllocations(t *testing.T) {
+	src, err := reader.NewBytes(corpus.Trace(t, "cpu-default").Data, &reader.Options{Order: reader.ByTime})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := ntconvtest.Record(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	r := samples.NewReader(src.Info(), nil, func(*samples.Sample) { n++ }, nil)
+	add := func() {
+		for _, e := range all {
+			r.Add(e)
+		}
+	}
+	add()
+	if perRun := testing.AllocsPerRun(20, add); perRun > 0 || n < 50 {
+		t.Errorf("%v allocations for %d events, %d samples", perRun, len(all), n)
+	}
+}
