@@ -6,6 +6,7 @@ import (
 
 	"github.com/ntconv/ntconv/internal/profile/dictionary"
 	"github.com/ntconv/ntconv/internal/span"
+	"github.com/ntconv/ntconv/internal/span/profiles"
 	"github.com/ntconv/ntconv/sample"
 )
 
@@ -231,16 +232,10 @@ func (d *dictionaryEncoder) mapping(old uint32) uint64 {
 	return d.mappings.of(old)
 }
 
-// frameTypes are the values of the attribute profile.frame.type.
-var frameTypes = [...]string{dictionary.NativeCode: "native", dictionary.ManagedCode: "dotnet", dictionary.KernelCode: "kernel"}
-
-// Attributes of locations and mappings by OpenTelemetry's conventions.
-const (
-	attrFrameType = "profile.frame.type"
-	attrFolded    = "pprof.location.is_folded"
-	attrBuildID   = "process.executable.build_id.gnu"
-	attrPDBID     = "ntconv.pdb_id" // PDB signature and age of an assembly, for which there is no convention
-)
+// frameTypes are the values of profiles.AttrFrameType.
+var frameTypes = [...]string{
+	dictionary.NativeCode: profiles.FrameNative, dictionary.ManagedCode: profiles.FrameManaged, dictionary.KernelCode: profiles.FrameKernel,
+}
 
 func (d *dictionaryEncoder) encodeLocations() {
 	e := &d.tables[fieldLocations]
@@ -258,10 +253,10 @@ func (d *dictionaryEncoder) encodeLocations() {
 		}
 		d.lists = d.lists[:0]
 		if name := frameTypes[l.Code()]; name != "" {
-			d.lists = append(d.lists, d.attribute(attrFrameType, span.String(name), ""))
+			d.lists = append(d.lists, d.attribute(profiles.AttrFrameType, span.String(name), ""))
 		}
 		if l.Folded() {
-			d.lists = append(d.lists, d.attribute(attrFolded, span.Bool(true), ""))
+			d.lists = append(d.lists, d.attribute(profiles.AttrFolded, span.Bool(true), ""))
 		}
 		d.indices(e, 4, d.lists, &d.attributes)
 		e.end(message)
@@ -292,25 +287,20 @@ func (d *dictionaryEncoder) encodeMappings() {
 		e.varint(4, d.text(m.File))
 		d.lists = d.lists[:0]
 		if m.BuildID != "" {
-			key := attrBuildID
+			key := profiles.AttrBuildID
 			if n := len(m.BuildID); dictionary.IsAssembly(m.File) && n > 32 && n < 40 { // GNU build IDs have 16, 32 or 40 digits
-				key = attrPDBID
+				key = profiles.AttrPDBID
 			}
 			d.lists = append(d.lists, d.attribute(key, span.String(m.BuildID), ""))
 		}
 		for i, has := range [...]bool{m.Functions, m.Files, m.Lines, m.Inlined} {
 			if has {
-				d.lists = append(d.lists, d.attribute(mappingFlags[i], span.Bool(true), ""))
+				d.lists = append(d.lists, d.attribute(profiles.MappingFlags[i].Attribute, span.Bool(true), ""))
 			}
 		}
 		d.indices(e, 5, d.lists, &d.attributes)
 		e.end(message)
 	}
-}
-
-// mappingFlags are the attributes for the flags of a mapping in profile.proto.
-var mappingFlags = [...]string{
-	"pprof.mapping.has_functions", "pprof.mapping.has_filenames", "pprof.mapping.has_line_numbers", "pprof.mapping.has_inline_frames",
 }
 
 func (d *dictionaryEncoder) encodeAttributes() {

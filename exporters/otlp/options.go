@@ -109,8 +109,8 @@ type Options struct {
 	// such as dotnet.exceptions, instead of their own.
 	SemanticMetrics bool
 	// Profiles are the options of the signal Profiles, which only an explicit Signals selects. Each lists the kinds, none means
-	// all that the trace has. Kind, Create and Report are ignored, and labels that Options describe for a process belong to
-	// its resource. The samples are sent when the sink is closed, because symbols come last.
+	// all that the trace has. Kind, Create and Report are ignored, and samples have no labels of their process, which its
+	// resource describes. The samples are sent when the sink is closed, because symbols come last.
 	Profiles sample.Options
 	// Original, if not nil, returns the profile of a kind in another format, such as pprof, for the field original_payload of
 	// the first profile of that kind: the name of the format, and the bytes. Close calls it. A payload that needs more than half of

@@ -21,6 +21,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -63,13 +64,15 @@ type Sink struct {
 	metrics  *metrics.Reader      // nil if data points are not written
 	profiler *profiler            // nil if profiles are not written
 	counted  *eventmetrics.Reader // nil if events are not counted
-	delivery *delivery
-	omitted  int64 // spans omitted by OmitNotRecorded
-	undated  bool  // the trace has no date
-	in1970   int64 // items without a date
-	closed   bool
-	done     Summary
-	err      error // of Close
+	// profileBytes is the size in bytes at which a batch of profiles is sent.
+	profileBytes int
+	delivery     *delivery
+	omitted      int64 // spans omitted by OmitNotRecorded
+	undated      bool  // the trace has no date
+	in1970       int64 // items without a date
+	closed       bool
+	done         Summary
+	err          error // of Close
 
 	uses      map[*ntconv.Type]uses
 	recent    intern.Cache[*ntconv.Type, uses]
@@ -120,6 +123,9 @@ func NewFile(w io.Writer, form Form, info *ntconv.Info, namer ntconv.Namer, opts
 		o.Signals = SignalSet(Traces)
 	}
 	s := newSink(info, namer, &o)
+	if form == Protobuf { // one message has one dictionary
+		s.profileBytes = math.MaxInt
+	}
 	s.delivery = newDelivery(context.Background(), &file{w: w, form: form}, &s.o)
 	return s
 }
@@ -136,6 +142,7 @@ func newSink(info *ntconv.Info, namer ntconv.Namer, opts *Options) *Sink {
 	s.processes.foreign = info != nil && strings.HasPrefix(info.Format, "chrome")
 	s.undated = info != nil && info.Clock.Wall.IsZero()
 	s.o.setDefaults()
+	s.profileBytes = s.o.BatchBytes
 	s.table.added = s.o.ImportedResource
 	s.tracker = tracker.New(info, s.add, s.o.tracker())
 	s.logs, s.metrics, s.profiler = s.newLogs(info), s.newMetrics(info), s.newProfiler(info)
@@ -159,8 +166,6 @@ func (s *Sink) Write(e *ntconv.Event) error {
 	s.learn(e)
 	if s.profiler != nil {
 		s.profiler.add(e, s.o.Report)
-	}
-	if s.profiler != nil {
 		e = s.profiler.unlinked(e)
 	}
 	s.tracker.Add(e) // also if its spans are not written: log records refer to them

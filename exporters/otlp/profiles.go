@@ -1,8 +1,6 @@
 package otlp
 
 import (
-	"math"
-
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile"
 	"github.com/ntconv/ntconv/internal/profile/imported"
@@ -193,18 +191,10 @@ func (s *Sink) putSample(x *profile.Sample, o *profileOrigin, restored bool) boo
 		}
 	})
 	b.size = b.profiles.total()
-	if b.size >= s.profileBytes() { // BatchItems would divide the profiles of a machine with many processes
+	if b.size >= s.profileBytes { // BatchItems would divide the profiles of a machine with many processes
 		s.send(Profiles)
 	}
 	return true
-}
-
-// profileBytes returns the size at which a batch is sent. A file of one message has one dictionary.
-func (s *Sink) profileBytes() int {
-	if f, ok := s.delivery.to.(*file); ok && f.form == Protobuf {
-		return math.MaxInt
-	}
-	return s.o.BatchBytes
 }
 
 // profileOrigin returns the heads of the profiles that a sample is the first of.
@@ -243,18 +233,10 @@ func (s *Sink) profileOrigin(p *profile.Profile, x *profile.Sample) *profileOrig
 	return o
 }
 
-// Attributes of profiles that restore a profile.proto.
-const (
-	attrComment    = "pprof.profile.comment"
-	attrDocURL     = "pprof.profile.doc_url"
-	attrDropFrames = "pprof.profile.drop_frames"
-	attrKeepFrames = "pprof.profile.keep_frames"
-)
-
 // originAttributes returns the attributes of a profile that was imported from another format.
 func originAttributes(o *imported.Origin) []span.Attribute {
 	list := commentsAttribute(o.Comments)
-	for _, a := range [...][2]string{{attrDocURL, o.DocURL}, {attrDropFrames, o.DropFrames}, {attrKeepFrames, o.KeepFrames}} {
+	for _, a := range [...][2]string{{profiles.AttrDocURL, o.DocURL}, {profiles.AttrDropFrames, o.DropFrames}, {profiles.AttrKeepFrames, o.KeepFrames}} {
 		if a[1] != "" {
 			list = append(list, span.Attribute{Key: a[0], Value: span.String(a[1])})
 		}
@@ -270,5 +252,5 @@ func commentsAttribute(comments []string) []span.Attribute {
 	for _, c := range comments {
 		list = append(list, span.String(c))
 	}
-	return []span.Attribute{{Key: attrComment, Value: span.Array(list)}}
+	return []span.Attribute{{Key: profiles.AttrComment, Value: span.Array(list)}}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/profile/imported"
 	"github.com/ntconv/ntconv/internal/span"
+	profiledata "github.com/ntconv/ntconv/internal/span/profiles"
 )
 
 // A dictionary has the tables of a message of profiles (ProfilesDictionary, profiles.proto, v1development). Index 0 of
@@ -161,22 +162,25 @@ func (m *message) list(dst []uint64) []uint64 {
 	return dst
 }
 
+// fixedList decodes a field with numbers of 8 bytes, packed or not.
+func (m *message) fixedList(dst []uint64) []uint64 {
+	if m.typ == fixed64 {
+		return append(dst, m.n)
+	}
+	b := m.bytes()
+	for ; len(b) >= 8; b = b[8:] {
+		n, _ := protowire.ConsumeFixed64(b)
+		dst = append(dst, n)
+	}
+	m.corrupt = m.corrupt || len(b) > 0
+	return dst
+}
+
 // isList reports whether the current field is a list of numbers.
 func (m *message) isList(num protowire.Number) bool { return m.is(num, lenType) || m.is(num, varint) }
 
-// Attributes of mappings and locations that become properties of frames.
-const (
-	attrFolded    = "pprof.location.is_folded"
-	attrFrameType = "profile.frame.type"
-)
-
-var mappingFlags = map[string]ntconv.MappingFlags{
-	"pprof.mapping.has_functions": ntconv.MappingHasFunctions, "pprof.mapping.has_filenames": ntconv.MappingHasFiles,
-	"pprof.mapping.has_line_numbers": ntconv.MappingHasLines, "pprof.mapping.has_inline_frames": ntconv.MappingHasInlined,
-}
-
 // buildIDs are the attributes of mappings that identify a build, the preferred one last.
-var buildIDs = []string{"process.executable.build_id.htlhash", "process.executable.build_id.go", "ntconv.pdb_id", "process.executable.build_id.gnu"}
+var buildIDs = []string{"process.executable.build_id.htlhash", "process.executable.build_id.go", profiledata.AttrPDBID, profiledata.AttrBuildID}
 
 func (t *dictionary) mapping(m *message) {
 	row := new(ntconv.Mapping)
@@ -205,7 +209,7 @@ func (t *dictionary) mappingAttributes(row *ntconv.Mapping, indices []uint64) {
 	best := -1
 	for _, i := range indices {
 		a := at(t, t.attributes, i, "attribute")
-		if flag, ok := mappingFlags[a.Key]; ok && a.Value.Kind() == span.ValueBool {
+		if flag := mappingFlag(a.Key); flag != 0 && a.Value.Kind() == span.ValueBool {
 			if a.Value.Bool() {
 				row.Flags |= flag
 			}
@@ -217,6 +221,16 @@ func (t *dictionary) mappingAttributes(row *ntconv.Mapping, indices []uint64) {
 			t.notCarried("mappings")
 		}
 	}
+}
+
+// mappingFlag returns the flag of a mapping that an attribute states, 0 if it states none.
+func mappingFlag(key string) ntconv.MappingFlags {
+	for _, f := range profiledata.MappingFlags {
+		if f.Attribute == key {
+			return f.Flag
+		}
+	}
+	return 0
 }
 
 // notCarried counts an attribute that a trace cannot store.
@@ -307,16 +321,16 @@ func (t *dictionary) frame(m *message) (f ntconv.Frame) {
 // locationFlag returns the flag of frames that an attribute of their location states.
 func (t *dictionary) locationFlag(a dictAttribute) ntconv.FrameFlags {
 	switch {
-	case a.Key == attrFolded && a.Value.Kind() == span.ValueBool:
+	case a.Key == profiledata.AttrFolded && a.Value.Kind() == span.ValueBool:
 		if a.Value.Bool() {
 			return ntconv.FrameFolded
 		}
 		return 0
-	case a.Key == attrFrameType && a.Value.Str() == "dotnet":
+	case a.Key == profiledata.AttrFrameType && a.Value.Str() == profiledata.FrameManaged:
 		return ntconv.FrameManaged
-	case a.Key == attrFrameType && a.Value.Str() == "kernel":
+	case a.Key == profiledata.AttrFrameType && a.Value.Str() == profiledata.FrameKernel:
 		return ntconv.FrameKernel
-	case a.Key == attrFrameType && a.Value.Str() == "native":
+	case a.Key == profiledata.AttrFrameType && a.Value.Str() == profiledata.FrameNative:
 		return ntconv.FrameNative
 	}
 	t.notCarried("locations, other than the frame types dotnet, kernel and native")

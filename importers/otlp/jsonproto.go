@@ -8,7 +8,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// A jsonKind is how the value of a field of a profile appears in JSON, and so how it is encoded as protobuf.
+// A jsonKind is how the value of a field of a metric or profile appears in JSON, and so how it is encoded as protobuf.
 type jsonKind uint8
 
 const (
@@ -28,7 +28,7 @@ const (
 	jsonMessage              // another message
 )
 
-// A jsonMember is a member of an object of OTLP/JSON, a field of a message of profiles.proto or common.proto.
+// A jsonMember is a member of an object of OTLP/JSON, a field of a message of metrics.proto, profiles.proto or common.proto.
 type jsonMember struct {
 	name   string // in camelCase; snake_case is accepted, too
 	number protowire.Number
@@ -47,6 +47,31 @@ func object(name string, number protowire.Number, fields []jsonMember) jsonMembe
 
 func objects(name string, number protowire.Number, fields []jsonMember) jsonMember {
 	return jsonMember{name: name, number: number, kind: jsonMessage, fields: fields, list: true}
+}
+
+// jsonAnyValue and jsonKeyValue are the messages AnyValue and KeyValue of common.proto, which contain each other.
+var jsonAnyValue, jsonKeyValue = func() (value, pair []jsonMember) {
+	value = make([]jsonMember, 8)
+	pair = []jsonMember{member("key", 1, jsonString), object("value", 2, value)}
+	copy(value, []jsonMember{
+		member("stringValue", 1, jsonString), member("boolValue", 2, jsonBool), member("intValue", 3, jsonVarint), member("doubleValue", 4, jsonDouble),
+		object("arrayValue", 5, []jsonMember{objects("values", 1, value)}), object("kvlistValue", 6, []jsonMember{objects("values", 1, pair)}),
+		member("bytesValue", 7, jsonBase64), member("stringValueStrindex", 8, jsonVarint),
+	})
+	return value, pair
+}()
+
+// messageJSON decodes an element of the current signal with the decoder of its protobuf form, so that one decoder knows what
+// its fields mean. depth is that of the messages around an AnyValue. It returns the number of items, 0 if the element is
+// invalid, which it counts.
+func (d *decoder) messageJSON(text []byte, fields []jsonMember, depth int, decode func(*decoder, []byte) int) int {
+	d.json.reset(text)
+	b, ok := d.protoOf(nil, fields, messageNames[d.place.signal].element, d.limits.Depth+depth)
+	if !ok {
+		d.skip("not a valid object")
+		return 0
+	}
+	return decode(d, b)
 }
 
 // protoOf appends an object as a message with the given fields. It returns false if a member is invalid. Members that are

@@ -202,9 +202,9 @@ func (d *decoder) histogram(p *metricdata.Point, m *message) {
 		case m.is(4, fixed64):
 			p.Count = m.n
 		case m.is(6, lenType), m.is(6, fixed64):
-			h.Counts = d.fixedList(h.Counts, m)
+			h.Counts = d.limited(m.fixedList(h.Counts))
 		case m.is(7, lenType), m.is(7, fixed64):
-			for _, bits := range d.fixedList(nil, m) {
+			for _, bits := range d.limited(m.fixedList(nil)) {
 				h.Bounds = append(h.Bounds, math.Float64frombits(bits))
 			}
 		case m.is(8, lenType):
@@ -259,20 +259,6 @@ func (d *decoder) buckets(m *message, offset *int32, counts *[]uint64) {
 	m.corrupt = m.corrupt || sub.corrupt
 }
 
-// fixedList appends a list of numbers of 8 bytes, packed or not.
-func (d *decoder) fixedList(dst []uint64, m *message) []uint64 {
-	if m.typ == fixed64 {
-		return d.limited(append(dst, m.n))
-	}
-	b := m.bytes()
-	for ; len(b) >= 8; b = b[8:] {
-		n, _ := protowire.ConsumeFixed64(b)
-		dst = append(dst, n)
-	}
-	m.corrupt = m.corrupt || len(b) > 0
-	return d.limited(dst)
-}
-
 // limited returns the elements of a list of numbers within Limits.Elements, and counts the others.
 func (d *decoder) limited(list []uint64) []uint64 {
 	if most := d.limits.Elements; len(list) > most {
@@ -317,15 +303,14 @@ var temporalityNames = []string{
 
 // jsonMetric are the members of a Metric in OTLP/JSON.
 var jsonMetric = func() []jsonMember {
-	attribute := []jsonMember{member("key", 1, jsonString), object("value", 2, jsonAnyValue)}
 	exemplar := []jsonMember{
 		member("timeUnixNano", 2, jsonFixed), member("asDouble", 3, jsonDouble), member("spanId", 4, jsonHex), member("traceId", 5, jsonHex),
-		member("asInt", 6, jsonSigned), objects("filteredAttributes", 7, attribute),
+		member("asInt", 6, jsonSigned), objects("filteredAttributes", 7, jsonKeyValue),
 	}
 	buckets := []jsonMember{member("offset", 1, jsonZigzag), member("bucketCounts", 2, jsonVarints)}
 	times := []jsonMember{member("startTimeUnixNano", 2, jsonFixed), member("timeUnixNano", 3, jsonFixed)}
 	numbers := slices.Concat(times, []jsonMember{
-		member("asDouble", 4, jsonDouble), objects("exemplars", 5, exemplar), member("asInt", 6, jsonSigned), objects("attributes", 7, attribute),
+		member("asDouble", 4, jsonDouble), objects("exemplars", 5, exemplar), member("asInt", 6, jsonSigned), objects("attributes", 7, jsonKeyValue),
 		member("flags", 8, jsonVarint),
 	})
 	temporality := member("aggregationTemporality", 2, jsonTemporality)
@@ -335,32 +320,26 @@ var jsonMetric = func() []jsonMember {
 		object("sum", 7, []jsonMember{objects("dataPoints", 1, numbers), temporality, member("isMonotonic", 3, jsonBool)}),
 		object("histogram", 9, []jsonMember{temporality, objects("dataPoints", 1, slices.Concat(times, []jsonMember{
 			member("count", 4, jsonFixed), member("sum", 5, jsonDouble), member("bucketCounts", 6, jsonFixeds), member("explicitBounds", 7, jsonDoubles),
-			objects("exemplars", 8, exemplar), objects("attributes", 9, attribute), member("flags", 10, jsonVarint), member("min", 11, jsonDouble),
+			objects("exemplars", 8, exemplar), objects("attributes", 9, jsonKeyValue), member("flags", 10, jsonVarint), member("min", 11, jsonDouble),
 			member("max", 12, jsonDouble),
 		}))}),
 		object("exponentialHistogram", 10, []jsonMember{temporality, objects("dataPoints", 1, slices.Concat(times, []jsonMember{
-			objects("attributes", 1, attribute), member("count", 4, jsonFixed), member("sum", 5, jsonDouble), member("scale", 6, jsonZigzag),
+			objects("attributes", 1, jsonKeyValue), member("count", 4, jsonFixed), member("sum", 5, jsonDouble), member("scale", 6, jsonZigzag),
 			member("zeroCount", 7, jsonFixed), object("positive", 8, buckets), object("negative", 9, buckets), member("flags", 10, jsonVarint),
 			objects("exemplars", 11, exemplar), member("min", 12, jsonDouble), member("max", 13, jsonDouble), member("zeroThreshold", 14, jsonDouble),
 		}))}),
 		object("summary", 11, []jsonMember{objects("dataPoints", 1, slices.Concat(times, []jsonMember{
 			member("count", 4, jsonFixed), member("sum", 5, jsonDouble),
 			objects("quantileValues", 6, []jsonMember{member("quantile", 1, jsonDouble), member("value", 2, jsonDouble)}),
-			objects("attributes", 7, attribute), member("flags", 8, jsonVarint),
+			objects("attributes", 7, jsonKeyValue), member("flags", 8, jsonVarint),
 		}))}),
-		objects("metadata", 12, attribute),
+		objects("metadata", 12, jsonKeyValue),
 	}
 }()
 
-// metricJSON decodes an element of metrics, as profileJSON does.
+// metricJSON decodes an element of metrics and returns the number of its points, as metricMessage does.
 func (d *decoder) metricJSON(text []byte) int {
-	d.json.reset(text)
-	b, ok := d.protoOf(nil, jsonMetric, "metric", d.limits.Depth+metricDepth)
-	if !ok {
-		d.skip("not a valid object")
-		return 0
-	}
-	return d.metricMessage(b)
+	return d.messageJSON(text, jsonMetric, metricDepth, (*decoder).metricMessage)
 }
 
 // metricDepth is the depth of messages around an AnyValue in a Metric.

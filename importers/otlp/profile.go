@@ -173,7 +173,7 @@ func (p *profileDecoder) sample(d *decoder, m message, parent *message) {
 			list(&s.values)
 		case m.is(5, lenType):
 			s.times.from = uint32(len(p.lists))
-			p.fixedList(&m)
+			p.lists = m.fixedList(p.lists)
 			s.times.to = uint32(len(p.lists))
 		default:
 			d.unknownField("Sample", &m)
@@ -181,19 +181,6 @@ func (p *profileDecoder) sample(d *decoder, m message, parent *message) {
 	}
 	parent.corrupt = parent.corrupt || m.corrupt
 	p.samples = append(p.samples, s)
-}
-
-// fixedList appends a packed list of numbers of 8 bytes.
-func (p *profileDecoder) fixedList(m *message) {
-	b := m.bytes()
-	for ; len(b) >= 8; b = b[8:] {
-		n := uint64(0)
-		for i := 7; i >= 0; i-- {
-			n = n<<8 | uint64(b[i])
-		}
-		p.lists = append(p.lists, n)
-	}
-	m.corrupt = m.corrupt || len(b) > 0
 }
 
 // finish describes the samples of a decoded profile.
@@ -227,16 +214,16 @@ func (p *profileDecoder) finish(t sample.Type, period sampleTypes) {
 // originAttribute sets a property of a profile that an attribute by the conventions for pprof states.
 func originAttribute(o *imported.Origin, a *span.Attribute) {
 	switch {
-	case a.Key == "pprof.profile.comment" && a.Value.Kind() == span.ValueArray:
+	case a.Key == profiledata.AttrComment && a.Value.Kind() == span.ValueArray:
 		for _, v := range a.Value.Elems() {
 			o.Comments = append(o.Comments, v.Str())
 		}
 	case a.Value.Kind() != span.ValueString:
-	case a.Key == "pprof.profile.doc_url":
+	case a.Key == profiledata.AttrDocURL:
 		o.DocURL = a.Value.Str()
-	case a.Key == "pprof.profile.drop_frames":
+	case a.Key == profiledata.AttrDropFrames:
 		o.DropFrames = a.Value.Str()
-	case a.Key == "pprof.profile.keep_frames":
+	case a.Key == profiledata.AttrKeepFrames:
 		o.KeepFrames = a.Value.Str()
 	}
 }

@@ -4,19 +4,8 @@ import (
 	"github.com/ntconv/ntconv/internal/data/jsonio"
 )
 
-// The messages of profiles.proto (v1development), and AnyValue of common.proto.
+// The messages of profiles.proto (v1development).
 var (
-	jsonAnyValue = func() []jsonMember {
-		fields := make([]jsonMember, 8)
-		list := []jsonMember{objects("values", 1, fields)}
-		pair := []jsonMember{member("key", 1, jsonString), object("value", 2, fields)}
-		copy(fields, []jsonMember{
-			member("stringValue", 1, jsonString), member("boolValue", 2, jsonBool), member("intValue", 3, jsonVarint), member("doubleValue", 4, jsonDouble),
-			object("arrayValue", 5, list), object("kvlistValue", 6, []jsonMember{objects("values", 1, pair)}),
-			member("bytesValue", 7, jsonBase64), member("stringValueStrindex", 8, jsonVarint),
-		})
-		return fields
-	}()
 	jsonValueType = []jsonMember{member("typeStrindex", 1, jsonVarint), member("unitStrindex", 2, jsonVarint)}
 	jsonSample    = []jsonMember{
 		member("stackIndex", 1, jsonVarint), member("attributeIndices", 2, jsonVarints), member("linkIndex", 3, jsonVarint),
@@ -52,16 +41,9 @@ var (
 	}
 )
 
-// profileJSON decodes an element of profiles and returns the number of its items, 0 if it is invalid, which it counts. It
-// is encoded as protobuf, so that one decoder knows what its fields mean.
+// profileJSON decodes an element of profiles and returns the number of its items, as profileMessage does.
 func (d *decoder) profileJSON(text []byte) int {
-	d.json.reset(text)
-	b, ok := d.protoOf(nil, jsonProfile, "profile", d.limits.Depth+profileDepth)
-	if !ok {
-		d.skip("not a valid object")
-		return 0
-	}
-	return d.profileMessage(b)
+	return d.messageJSON(text, jsonProfile, profileDepth, (*decoder).profileMessage)
 }
 
 // profileDepth is the depth of messages around an AnyValue in a dictionary.

@@ -26,7 +26,7 @@ func (p *pool) of(k sample.Kind) *pool {
 type adoption struct {
 	number  uint32 // index in set.adopted
 	columns []int  // of the set, one per column of the type
-	whole   bool   // columns are those of the set in their order
+	inOrder bool   // columns are the first ones of the set, in their order
 }
 
 // adopt adds a type of imported samples to the set. The columns of the set become the union of those of all types:
@@ -39,17 +39,14 @@ func (s *set) adopt(t *ntconv.Type) {
 		merged := s.imported.Merge(c)
 		s.imported = &merged
 	}
-	a := &adoption{number: uint32(len(s.adopted)), columns: s.imported.Indices(c)}
+	a := &adoption{number: uint32(len(s.adopted)), columns: s.imported.Indices(c), inOrder: true}
+	for i, column := range a.columns {
+		a.inOrder = a.inOrder && i == column
+	}
 	s.adopted = append(s.adopted, t)
 	s.adoptions[t] = a
 	if old := len(s.columns); old < len(s.imported.Types) {
 		s.widen(old)
-	}
-	for _, a := range s.adoptions {
-		a.whole = len(a.columns) == len(s.columns)
-		for i, c := range a.columns {
-			a.whole = a.whole && i == c
-		}
 	}
 }
 
@@ -81,7 +78,7 @@ func (s *set) measure(e *ntconv.Event) (adopted uint32, ok bool) {
 		s.latest, s.adoption = e.Type, s.adoptions[e.Type]
 	}
 	a := s.adoption
-	if a.whole {
+	if a.inOrder && len(a.columns) == len(s.columns) {
 		return a.number, s.spec.Measure(e, &s.o)
 	}
 	own := meters.Observation{Values: s.part[:0]}

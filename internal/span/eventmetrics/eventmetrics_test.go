@@ -69,7 +69,7 @@ func TestEventMetrics(t *testing.T) {
 				seen[metric] = true
 			}
 		}
-		r = eventmetrics.NewReader(src.Info(), func(*metrics.Point) { t.Errorf("%s: a point of what is measured", name) }, nil)
+		r = eventmetrics.NewReader(src.Info(), func(*metrics.Point) { t.Errorf("%s: a point of a metric that a counter measures", name) }, nil)
 		r.Finish(func(*ntconv.Process, string) bool { return true })
 	}
 	for metric := range types {
