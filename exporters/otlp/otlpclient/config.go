@@ -72,6 +72,10 @@ type Config struct {
 	CA, Cert, Key string
 	SkipVerify    bool // accept any certificate
 
+	// Method, if it has a path, replaces the methods of OTLP for all signals. The endpoint needs a scheme or a Protocol,
+	// because the usual ports are those of OTLP.
+	Method Method
+
 	// UserAgent is sent with each request; "" means ntconv/VERSION with the version of this module.
 	UserAgent string
 	// Signals are the complete configurations of signals that have their own; nil ones use this Config. Their Signals are
@@ -79,6 +83,13 @@ type Config struct {
 	Signals [otlp.NumSignals]*Config
 	// OptionName, if not nil, returns what the user calls an option, for the advice of errors.
 	OptionName func(Option) string
+}
+
+// A Method is a method of a service that is not one of OTLP: it takes one protobuf message, and its answer is an empty
+// message.
+type Method struct {
+	Path        string // such as "/package.Service/Method", at the end of the URL
+	ContentType string // of requests over HTTP; "" means application/x-protobuf
 }
 
 // PathRule states how a URL determines the path of requests over HTTP. If the URL has no path, all rules except

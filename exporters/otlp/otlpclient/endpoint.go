@@ -16,6 +16,7 @@ import (
 // A target is a parsed endpoint.
 type target struct {
 	signal   otlp.Signal
+	method   Method
 	protocol Protocol
 	plain    bool   // no TLS
 	address  string // HOST:PORT
@@ -37,7 +38,7 @@ func (t *target) String() string {
 func (t *target) url() string {
 	switch {
 	case t.protocol == GRPC:
-		return t.String() + servicePaths[t.signal]
+		return t.String() + cmp.Or(t.method.Path, servicePaths[t.signal])
 	case t.query != "":
 		return t.String() + "?" + t.query
 	}
@@ -63,7 +64,7 @@ func (c *Config) target(signal otlp.Signal) (*target, error) {
 			return nil, fmt.Errorf("port %s: want 1 to 65535", port)
 		}
 	}
-	t := &target{signal: signal, protocol: c.Protocol, query: u.RawQuery, path: u.EscapedPath()}
+	t := &target{signal: signal, method: c.Method, protocol: c.Protocol, query: u.RawQuery, path: u.EscapedPath()}
 	switch scheme {
 	case "http", "grpc":
 		t.plain = true
@@ -112,6 +113,8 @@ func (t *target) locate(rule PathRule) error {
 		return errors.New("gRPC has no path; omit it, or choose the protocol http/protobuf")
 	case t.protocol == GRPC:
 		t.path = ""
+	case t.method.Path != "":
+		t.path = strings.TrimSuffix(given, t.method.Path) + t.method.Path
 	case rule == PathExact:
 		if t.path == "" {
 			t.path = "/"

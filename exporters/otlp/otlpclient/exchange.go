@@ -39,7 +39,7 @@ const (
 
 // An outcome is what is known about one attempt to send a request.
 type outcome struct {
-	signal  otlp.Signal
+	target  *target
 	verdict verdict
 	sent    bool                      // bytes of the request may have reached the receiver
 	err     error                     // reason why the request was not accepted
@@ -64,12 +64,12 @@ var errTooLong = fmt.Errorf("limit %d bytes", maxResponse)
 // exchange sends an HTTP request with this body once. size is the size of the uncompressed message. It does not follow
 // redirects, because that would turn POST into GET, or send the headers to another host.
 func (c *sender) exchange(ctx context.Context, body []byte, size int) (o outcome) {
-	o.signal = c.signal
+	o.target = c.target
 	var sent atomic.Bool // the hook may run later than the transport returns
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.target.url(), bytes.NewReader(body))
 	if err != nil {
-		return outcome{signal: c.signal, verdict: refused, err: err}
+		return outcome{target: c.target, verdict: refused, err: err}
 	}
 	r.Header = c.header.Clone()
 	c.other.Store(nil)
@@ -107,7 +107,7 @@ func (o *outcome) failed(err error) {
 	case errors.As(err, &record):
 		o.verdict, o.advice = denied, advice{text: "the receiver does not use TLS; use http:// instead of https://"}
 	case errors.Is(err, errHTTP1):
-		o.verdict, o.advice = denied, adviceGRPC
+		o.verdict, o.advice = denied, o.target.grpc()
 	case errors.Is(err, errHTTP2):
 		o.verdict, o.advice = denied, advice{"choose %s grpc", OptionProtocol}
 	case errors.Is(err, errTLS):
@@ -124,7 +124,7 @@ func (o *outcome) answered(r *http.Response, body []byte, err error) {
 		o.refusedWith(r, kind, body)
 	case kind == "text/html": // a login page or the user interface of a backend: nothing was received
 		o.verdict, o.err = denied, fmt.Errorf("HTTP status %s with a web page as its body", r.Status)
-		o.advice = adviceOf("check host, port and path of the endpoint", o.signal)
+		o.advice = o.target.location("check host, port and path of the endpoint")
 	case err != nil:
 		o.accept(err)
 	default:
@@ -139,7 +139,7 @@ func (o *outcome) accept(err error) {
 	if errors.As(err, &o.partial) {
 		o.partial.Message = shorten(o.partial.Message)
 		if err = nil; o.partial.Rejected < 0 {
-			err = fmt.Errorf("%d rejected %ss", o.partial.Rejected, o.signal.Item())
+			err = fmt.Errorf("%d rejected %ss", o.partial.Rejected, o.target.signal.Item())
 		}
 	}
 	if err != nil {
@@ -210,9 +210,9 @@ func (o *outcome) refusedWith(r *http.Response, kind string, body []byte) {
 	case http.StatusRequestEntityTooLarge:
 		o.verdict = tooLarge
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		o.verdict, o.advice = denied, adviceCredentials
+		o.verdict, o.advice = denied, o.target.credentials()
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		o.verdict, o.advice = unsupported, adviceOf("check the path of the endpoint", o.signal)
+		o.verdict, o.advice = unsupported, o.target.location("check the path of the endpoint")
 	case http.StatusUnsupportedMediaType:
 		o.verdict, o.advice = denied, advice{"choose another %s", OptionProtocol}
 	default:

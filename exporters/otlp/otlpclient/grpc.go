@@ -109,11 +109,11 @@ func (o *outcome) answeredCall(r *http.Response, body []byte, err error, size in
 	case r.StatusCode == http.StatusOK && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc"):
 		o.err = errors.New("the response has no status")
 	case r.StatusCode/100 == 2:
-		o.verdict, o.err, o.advice = denied, errors.New("the response is not one of gRPC"), adviceGRPC
+		o.verdict, o.err, o.advice = denied, errors.New("the response is not one of gRPC"), o.target.grpc()
 	default: // of a proxy, or of a receiver that does not know gRPC
 		o.refusedWith(r, "", nil)
-		if o.advice.text != "" && o.advice != adviceCredentials && o.advice != adviceTLS {
-			o.advice = adviceGRPC
+		if o.advice.text != "" && o.advice != o.target.credentials() && o.advice != adviceTLS {
+			o.advice = o.target.grpc()
 		}
 	}
 }
@@ -164,12 +164,12 @@ func (o *outcome) refusedBy(c code, trailer http.Header, size int) {
 			o.verdict = tooLarge
 		default:
 			o.verdict = denied
-			o.advice.text = "the receiver has no capacity for more " + o.signal.String() + ", or its quota is exhausted"
+			o.advice.text = "the receiver has no capacity for more " + o.target.signal.String() + ", or its quota is exhausted"
 		}
 	case codeUnauthenticated, codePermissionDenied:
-		o.verdict, o.advice = denied, adviceCredentials
+		o.verdict, o.advice = denied, o.target.credentials()
 	case codeUnimplemented, codeNotFound:
-		o.verdict, o.advice = unsupported, adviceGRPC
+		o.verdict, o.advice = unsupported, o.target.grpc()
 	default:
 		o.verdict = refused
 	}

@@ -80,7 +80,7 @@ func (c *Config) header(t *target) http.Header {
 	case HTTPJSON:
 		h.Set("Content-Type", "application/json")
 	default:
-		h.Set("Content-Type", "application/x-protobuf")
+		h.Set("Content-Type", cmp.Or(t.method.ContentType, "application/x-protobuf"))
 	}
 	if c.Gzip {
 		h.Set("Content-Encoding", "gzip")
@@ -222,8 +222,7 @@ func (s *sending) pause(o *outcome) (time.Duration, error) {
 	left := limit - time.Since(s.begin)
 	switch {
 	case !answered && o.advice.text == "":
-		o.advice.text = fmt.Sprintf("check that a receiver listens there and accepts %s (the usual port is 4317 for gRPC, 4318 for HTTP)",
-			s.sender.target.protocol)
+		o.advice.text = s.sender.target.listens()
 	case o.advice.text == "":
 		o.advice = advice{"raise %s to retry for longer", OptionRetryFor}
 	}
