@@ -152,6 +152,7 @@ const (
 	unreadable = 2
 	incomplete = 3
 	nothing    = 4
+	unwritten  = 6
 )
 
 // truncated are the traces whose end is missing.

@@ -224,13 +224,9 @@ func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
 	if first, last, ok := p.Span(); ok {
 		m.Duration = p.Info.Clock.Since(first, last)
 	}
-	process, info := t.tally.Main()
+	process, info := t.tally.Main(p.Namer)
 	if process != nil {
 		m.Host = process.Host
-		if known := p.Namer; known != nil {
-			k := known.Process(process)
-			info.Command, info.Name = cmp.Or(info.Command, k.CommandLine), cmp.Or(k.Name, info.Name)
-		}
 	}
 	m.Process, m.OS, m.Arch, m.Service = info.Name, info.OS, info.Arch, cmp.Or(t.collection.service, info.Service())
 	return m

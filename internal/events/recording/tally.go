@@ -1,6 +1,10 @@
 package recording
 
-import "github.com/ntconv/ntconv"
+import (
+	"cmp"
+
+	"github.com/ntconv/ntconv"
+)
 
 // A Tally collects what a trace states about its processes and counts their events. The zero value is ready to use. A
 // Tally is not safe for concurrent use.
@@ -53,8 +57,8 @@ func (t *Tally) find(p *ntconv.Process) *counted {
 }
 
 // Main returns the process with the most events and what the trace states about it. If there are several, it
-// returns the one that was seen first. It returns nil if no event has a process.
-func (t *Tally) Main() (*ntconv.Process, Process) {
+// returns the one that was seen first. It returns nil if no event has a process. namer, if not nil, adds what it knows.
+func (t *Tally) Main(namer ntconv.Namer) (*ntconv.Process, Process) {
 	var main *counted
 	for _, c := range t.order {
 		if main == nil || c.events > main.events {
@@ -64,5 +68,10 @@ func (t *Tally) Main() (*ntconv.Process, Process) {
 	if main == nil {
 		return nil, Process{}
 	}
-	return main.of, main.info
+	info := main.info
+	if namer != nil {
+		known := namer.Process(main.of)
+		info.Command, info.Name = cmp.Or(info.Command, known.CommandLine), cmp.Or(known.Name, info.Name)
+	}
+	return main.of, info
 }

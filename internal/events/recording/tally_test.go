@@ -10,7 +10,7 @@ import (
 // The main process is the one with the most events, or the first of several such processes.
 func TestMainProcess(t *testing.T) {
 	var tally recording.Tally
-	if p, _ := tally.Main(); p != nil {
+	if p, _ := tally.Main(nil); p != nil {
 		t.Errorf("%+v", p)
 	}
 	kind := &ntconv.Type{Provider: "P", ID: 1}
@@ -23,7 +23,7 @@ func TestMainProcess(t *testing.T) {
 	}
 	tally.Observe(&ntconv.Event{Type: kind})
 	tally.Observe(&ntconv.Event{Kind: ntconv.KindLost, Thread: threads[2]})
-	if p, info := tally.Main(); p != threads[1].Process || info.Service() != "b" {
+	if p, info := tally.Main(nil); p != threads[1].Process || info.Service() != "b" {
 		t.Errorf("%+v %+v", p, info)
 	}
 }

@@ -34,7 +34,7 @@ func TestKindsDocument(t *testing.T) {
 		for _, key := range labels {
 			keys = append(keys, "`"+key+"`")
 		}
-		how := recording(k)
+		how := recorder(k)
 		if how != "" {
 			how = "`" + strings.NewReplacer(" (", "` (", ",System", ",` `System").Replace(how)
 			if !strings.HasSuffix(how, ")") {

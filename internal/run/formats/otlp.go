@@ -11,8 +11,8 @@ import (
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
-	"github.com/ntconv/ntconv/internal/events/clr"
 	"github.com/ntconv/ntconv/internal/events/operation"
+	"github.com/ntconv/ntconv/internal/events/recording"
 	"github.com/ntconv/ntconv/internal/files/fileio"
 	"github.com/ntconv/ntconv/internal/select/where"
 	"github.com/ntconv/ntconv/reader"
@@ -126,7 +126,7 @@ const (
 const formAuto = "auto"
 
 func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
-	c := &otlpSettings{flags: flags, link: bindConnection(flags)}
+	c := &otlpSettings{flags: flags, link: bindCollector(flags)}
 	o := &c.options
 	flags.Var(Choice(&c.form, formAuto, "json", "proto", "delimited"), flagForm, "form of a file: JSON lines, one protobuf "+
 		"message, or a length and a protobuf message per batch (default: by extension, else JSON lines)")
@@ -258,7 +258,7 @@ func howToRecord(source operation.Sources) string {
 			return o.Record
 		}
 	}
-	return recording(sample.Requests) + " records them"
+	return recorder(sample.Requests) + " records them"
 }
 
 // destination returns where the spans go. If neither --endpoint nor -o is given, the environment decides.
@@ -277,7 +277,7 @@ func (c *otlpSettings) destination() (Destination, string) {
 
 func (c *otlpSettings) learnProcesses(*ntconv.Info) (see func(*ntconv.Event), end func()) {
 	return func(e *ntconv.Event) {
-		if e.Kind == ntconv.KindEvent && describesProcess(e.Type) && len(c.known) < maxKnown {
+		if e.Kind == ntconv.KindEvent && recording.Describes(e.Type) && len(c.known) < maxKnown {
 			c.known = append(c.known, e.Clone())
 		}
 	}, func() { c.named = true }
@@ -296,15 +296,6 @@ func (c *otlpSettings) learnSpans(info *ntconv.Info) (see func(*ntconv.Event), e
 // maxKnown is the maximum number of events that are kept from the first pass: one or two per process, and per thread in
 // some traces.
 const maxKnown = 100_000
-
-// describesProcess reports whether events of type t describe a process.
-func describesProcess(t *ntconv.Type) bool {
-	switch clr.ClassOf(t) {
-	case clr.ClassProcessInfo, clr.ClassUniversalProcess, clr.ClassRuntimeStart:
-		return true
-	}
-	return false
-}
 
 func (c *otlpSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
 	if err := c.complete(t); err != nil {
@@ -359,16 +350,13 @@ func (c *otlpSettings) complete(t *Target) error {
 			return slices.ContainsFunc(c.logs, func(pattern string) bool { return where.Match(pattern, provider) })
 		}
 	}
-	o.Resource, o.ImportedResource = nil, nil
+	o.ImportedResource = nil
 	if o.ServiceName != "" {
 		o.ImportedResource = ntconv.Attrs{{Key: "service.name", Value: o.ServiceName}}
 	}
-	for _, pair := range c.resource {
-		key, value, ok := strings.Cut(pair, "=")
-		if !ok || key == "" {
-			return &FlagError{fmt.Sprintf("--%s %s: want key=value", flagResource, pair)}
-		}
-		o.Resource = append(o.Resource, ntconv.Attr{Key: key, Value: value})
+	var err error
+	if o.Resource, err = parsePairs(flagResource, c.resource); err != nil {
+		return err
 	}
 	// The environment describes the processes of the trace, not the programs of imported spans.
 	o.ImportedResource = append(o.ImportedResource, o.Resource...)

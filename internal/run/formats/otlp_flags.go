@@ -2,11 +2,9 @@ package formats
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/exporters/otlp"
@@ -70,69 +68,18 @@ func (v *signalsValue) String() string {
 
 func (v *signalsValue) Type() string { return "list" }
 
-// A wordValue is a flag for one of several words. config checks its value together with that of the environment
-// variable.
-type wordValue struct {
-	value *string
-	words string // separated by "|", as Choices expects
-}
-
-func (v *wordValue) Set(s string) error { *v.value = s; return nil }
-func (v *wordValue) String() string     { return *v.value }
-func (v *wordValue) Type() string       { return v.words }
-
-// connectionFlags are the flags that determine where and how spans are sent. Each has an environment variable of
-// OpenTelemetry, which applies if the flag is not given.
-type connectionFlags struct {
-	flags         *pflag.FlagSet
-	endpoint      string
-	protocol      string
-	compression   string
-	headers       []string
-	ca, cert, key string
-	skipVerify    bool
-	timeout       time.Duration
-	retryFor      time.Duration
-}
-
-const (
-	flagEndpoint    = "endpoint"
-	flagProtocol    = "protocol"
-	flagHeader      = "header"
-	flagCompression = "compression"
-	flagCA          = "ca"
-	flagCert        = "cert"
-	flagKey         = "key"
-	flagSkipVerify  = "insecure-skip-verify"
-	flagTimeout     = "timeout"
-	flagRetryFor    = "retry-for"
-)
-
-// connectionNames returns the names of all connection flags except --endpoint.
-func connectionNames() []string {
-	return []string{
-		flagProtocol, flagHeader, flagCompression, flagCA, flagCert, flagKey, flagSkipVerify, flagTimeout, flagRetryFor,
-	}
-}
-
-func bindConnection(flags *pflag.FlagSet) *connectionFlags {
-	f := &connectionFlags{flags: flags}
+// bindCollector defines the flags for the connection to a receiver of OTLP.
+func bindCollector(flags *pflag.FlagSet) *connectionFlags {
+	f := bindConnection(flags, headersOfOTLP)
 	flags.StringVar(&f.endpoint, flagEndpoint, "", "send to the collector at this `URL` or HOST:PORT; https uses TLS, and so "+
 		"does HOST:PORT except for this machine (default: OTEL_EXPORTER_OTLP_ENDPOINT, if -o is not given)")
 	flags.Var(&wordValue{&f.protocol, "grpc|http/protobuf|http/json"}, flagProtocol,
 		"protocol (default: http/protobuf for port 4318 or a URL with a path, else grpc)")
-	flags.StringArrayVar(&f.headers, flagHeader, nil, "send this header `key=value` with each batch; repeatable. "+
-		"OTEL_EXPORTER_OTLP_HEADERS keeps secrets out of the list of processes")
 	flags.Var(&wordValue{&f.compression, "gzip|none"}, flagCompression, "compression of requests (default none)")
-	flags.StringVar(&f.ca, flagCA, "", "PEM `file` of the certificate authority of the collector (default: those of the system)")
-	flags.StringVar(&f.cert, flagCert, "", "PEM `file` of a client certificate")
-	flags.StringVar(&f.key, flagKey, "", "PEM `file` of its key")
-	flags.BoolVar(&f.skipVerify, flagSkipVerify, false, "accept any certificate of the collector")
-	flags.DurationVar(&f.timeout, flagTimeout, otlpclient.DefaultTimeout, "maximum `time` for one request")
-	flags.DurationVar(&f.retryFor, flagRetryFor, otlpclient.DefaultRetryFor, "maximum `time` to retry a batch; 0 sends it "+
-		"once. Unless given, at most 5s until the collector has answered for the first time")
 	return f
 }
+
+const headersOfOTLP = "OTEL_EXPORTER_OTLP_HEADERS"
 
 // endpointVariable returns the name of the environment variable that holds an endpoint for one of the signals, "" if
 // none is set.
@@ -149,90 +96,9 @@ func endpointVariable(signals otlp.Signals, getenv func(string) string) string {
 	return ""
 }
 
-// unused returns one note per connection flag that was given although a file is written.
-func (f *connectionFlags) unused() (notes []string) {
-	for _, name := range connectionNames() {
-		if f.flags.Changed(name) {
-			notes = append(notes, fmt.Sprintf("--%s has no effect: the spans are written to a file", name))
-		}
-	}
-	return notes
-}
-
-// config merges the flags with the environment. Flags take precedence, also over variables of one signal. The error names
-// the flag or variable.
-func (f *connectionFlags) config() (*otlpclient.Config, error) {
-	c, err := otlpclient.FromEnvironment(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	for _, own := range append(c.Signals[:], c) {
-		if own == nil {
-			continue
-		}
-		if err := f.apply(own); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
-}
-
-// optionFlags are the flags that set the options that errors of a client name.
-var optionFlags = map[otlpclient.Option]string{
-	otlpclient.OptionCA: flagCA, otlpclient.OptionHeaders: flagHeader, otlpclient.OptionProtocol: flagProtocol, otlpclient.OptionRetryFor: flagRetryFor,
-}
-
-// apply sets the members of a configuration for which flags are given.
-func (f *connectionFlags) apply(c *otlpclient.Config) error {
-	c.OptionName = func(o otlpclient.Option) string { return "--" + optionFlags[o] }
-	if f.flags.Changed(flagEndpoint) {
-		if c.Endpoint, c.Path = f.endpoint, otlpclient.PathGiven; f.endpoint == "" {
-			return fmt.Errorf("--%s: want http://HOST:PORT or https://HOST:PORT, such as http://localhost:4317", flagEndpoint)
-		}
-	}
-	for _, set := range []struct {
-		flag string
-		to   func() error
-	}{
-		{flagProtocol, func() error { return c.SetProtocol(f.protocol) }},
-		{flagCompression, func() error { return c.SetCompression(f.compression) }},
-		{flagHeader, func() error { return addHeaders(c, f.headers) }},
-		{flagCA, func() error { c.CA = f.ca; return nil }},
-		{flagCert, func() error { c.Cert = f.cert; return nil }},
-		{flagKey, func() error { c.Key = f.key; return nil }},
-		{flagSkipVerify, func() error { c.SkipVerify = f.skipVerify; return nil }},
-		{flagTimeout, func() error { c.Timeout = f.timeout; return positive(f.timeout > 0) }},
-		{flagRetryFor, func() error { c.RetryFor, c.Patient = f.retryFor, true; return positive(f.retryFor >= 0) }},
-	} {
-		if !f.flags.Changed(set.flag) {
-			continue
-		}
-		if err := set.to(); err != nil {
-			return fmt.Errorf("--%s: %w", set.flag, err)
-		}
-	}
-	return nil
-}
-
-func addHeaders(c *otlpclient.Config, headers []string) error {
-	for _, h := range headers {
-		if err := c.AddHeader(h); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func positive(ok bool) error {
-	if !ok {
-		return errors.New("want a positive time")
-	}
-	return nil
-}
-
 // client returns a client for the endpoints of the signals. Its errors are FlagErrors without values that may be secret.
 func (f *connectionFlags) client(signals otlp.Signals) (*otlpclient.Client, error) {
-	c, err := f.config()
+	c, err := f.config(os.Getenv)
 	if err != nil {
 		return nil, &FlagError{err.Error()}
 	}
@@ -241,22 +107,9 @@ func (f *connectionFlags) client(signals otlp.Signals) (*otlpclient.Client, erro
 		return nil, &FlagError{fmt.Sprintf("%s: %v", cmp.Or(f.given(flagEndpoint), endpointVariable(signals, os.Getenv)), err)}
 	}
 	if first := signals.List()[0]; client.Plain(first) {
-		for _, name := range []string{flagCA, flagCert, flagKey, flagSkipVerify} {
-			if f.flags.Changed(name) {
-				return nil, &FlagError{fmt.Sprintf("--%s has no effect on %s, which does not use TLS; use https://",
-					name, client.Endpoint(first))}
-			}
-		}
+		return client, f.unencrypted(client.Endpoint(first))
 	}
 	return client, nil
-}
-
-// given returns a flag with two hyphens if the user gave it, else "".
-func (f *connectionFlags) given(flag string) string {
-	if f.flags.Changed(flag) {
-		return "--" + flag
-	}
-	return ""
 }
 
 // resourceFromEnvironment sets the resource that OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES describe, unless a flag

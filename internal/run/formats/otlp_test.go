@@ -8,6 +8,7 @@ import (
 	"errors"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"io"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -318,7 +319,7 @@ func TestConnectionConfig(t *testing.T) {
 		{"--retry-for=0", func(c *otlpclient.Config) { c.RetryFor, c.Patient = 0, true }},
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-		link := bindConnection(flags)
+		link := bindCollector(flags)
 		var args []string
 		if c.flag != "" {
 			args = []string{c.flag}
@@ -328,7 +329,7 @@ func TestConnectionConfig(t *testing.T) {
 		}
 		want := environment
 		c.set(&want)
-		got, err := link.config()
+		got, err := link.config(os.Getenv)
 		if err != nil || got.OptionName(otlpclient.OptionCA) != "--ca" {
 			t.Errorf("%s: %v", c.flag, err)
 			continue

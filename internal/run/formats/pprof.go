@@ -31,6 +31,7 @@ func pprofFormat() *Format {
 		},
 		Out: &Out{
 			Doc:    "a profile of the samples of a trace, for go tool pprof, Pyroscope, Parca, Perfetto and speedscope",
+			Help:   pprofHelp,
 			Binary: true,
 			// gzip is part of the format, regardless of the name of the output.
 			Compressions: []string{extZstd},
@@ -39,19 +40,26 @@ func pprofFormat() *Format {
 				AnyOrder: true, // samples are added up
 			},
 			Advice: sampleAdvice,
-			Bind:   func(flags *pflag.FlagSet) Settings { return bindPprof(flags, true, false).output },
+			Bind:   func(flags *pflag.FlagSet) Settings { return bindPprofOutput(flags).output },
 			Examples: []string{
 				"wall time of all threads, or CPU time if the trace is machine-wide", "ntconv to pprof trace.nettrace",
 				"CPU time of one process of a machine-wide trace",
 				"ntconv to pprof --kind cpu --pid 4711 trace.nettrace",
 				"with the names of the spans that were active, for span profiles of Pyroscope",
 				"ntconv to pprof --span-name trace.nettrace",
+				"send all kinds to Pyroscope or Parca",
+				"ntconv to pprof --kind all trace.nettrace --endpoint pyroscope+http://localhost:4040",
 				"the first ten seconds, as a flame graph in a browser",
 				"ntconv to pprof --to-time 10s trace.nettrace -o start.pb.gz && go tool pprof -http=: start.pb.gz",
 			},
 		},
 	}
 }
+
+const pprofHelp = `With --endpoint the profiles are sent to Pyroscope or Parca, one request for each kind, and no file is written. Their labels are
+__name__ (the kind: process_cpu, memory and mutex for cpu, alloc and contention), service_name and those of --push-label.
+Both receivers show a profile at the time of the recording. Pyroscope refuses profiles that are older than its
+limit reject_older_than.`
 
 const extPprof = ".pb.gz"
 
@@ -60,6 +68,14 @@ type pprofSettings struct {
 	profileFlags
 	level int
 	spans func() *SpanLabels
+	push  *pushFlags // nil for profiles that are shown
+}
+
+// bindPprofOutput defines the flags of a profile that is written or sent.
+func bindPprofOutput(flags *pflag.FlagSet) *pprofSettings {
+	c := bindPprof(flags, true, false)
+	c.push = bindPush(flags)
+	return c
 }
 
 // bindPprof defines the flags. several means that --kind accepts several kinds. native is the default of --native: true
@@ -79,6 +95,9 @@ const flagGzipLevel = "gzip-level"
 func (c *pprofSettings) output(o *Output) {
 	o.Needs.Spans = c.spanLabels()
 	o.Destination, o.Flag = c.kinds.destination()
+	if to, flag, ok := c.push.destination(); ok {
+		o.Destination, o.Flag = to, flag
+	}
 	o.Create = c.create
 }
 
@@ -90,6 +109,9 @@ func (c *pprofSettings) spanLabels() *SpanLabels {
 }
 
 func (c *pprofSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+	if _, _, ok := c.push.destination(); ok {
+		return c.push.create(&c.profileFlags, c.format(false), info, t)
+	}
 	rest, compression := CutCompression(out.Name())
 	_, twice := CutCompression(rest) // x.pb.gz.zst
 	as := c.format(!c.kinds.isSeveral() && compression == extZstd && twice == "")
@@ -100,7 +122,12 @@ func (c *pprofSettings) create(out *fileio.Outputs, info *ntconv.Info, t *Target
 		w, err := out.Create("")
 		return w, nil, err
 	}
-	return c.profileFlags.create(as, out, info, t)
+	s, err := c.profileFlags.create(as, out, info, t)
+	if err != nil {
+		return nil, err
+	}
+	s.unused = c.push.unused()
+	return s, nil
 }
 
 // format returns the exporter, which compresses with gzip unless uncompressed is set.

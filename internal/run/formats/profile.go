@@ -2,6 +2,7 @@ package formats
 
 import (
 	"io"
+	"slices"
 
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/files/fileio"
@@ -53,13 +54,17 @@ func (f *profileFlags) settings(as *profileFormat) Settings {
 	return func(o *Output) {
 		o.Destination, o.Flag = f.kinds.destination()
 		o.Create = func(out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
-			return f.create(as, out, info, t)
+			s, err := f.create(as, out, info, t)
+			if err != nil {
+				return nil, err
+			}
+			return s, nil
 		}
 	}
 }
 
 // create returns the sink of an output: a file, or a directory with one file per kind.
-func (f *profileFlags) create(as *profileFormat, out *fileio.Outputs, info *ntconv.Info, t *Target) (Sink, error) {
+func (f *profileFlags) create(as *profileFormat, out *fileio.Outputs, info *ntconv.Info, t *Target) (*profileSink, error) {
 	if err := f.kinds.check(); err != nil {
 		return nil, err
 	}
@@ -106,6 +111,7 @@ type profileSink struct {
 	shown   bool          // the profiles are not files
 	grouped *grouped
 	finish  func() error // completes the compression of the file, or nil
+	unused  []string     // notes on flags without effect
 }
 
 // Close also completes the compression.
@@ -131,7 +137,9 @@ func (s *profileSink) Result() Result {
 		list = append(list, p)
 	}
 	if s.PerKind() && (len(list) > 1 || !s.shown) {
-		return newKindsResult(s.asked, list, s.format, s.grouped)
+		r := newKindsResult(s.asked, list, s.format, s.grouped)
+		r.notes = append(r.notes, s.unused...)
+		return r
 	}
 	if len(list) == 0 { // the sink failed
 		list = append(list, &profileResult{made: made{Unit: s.format.unit}})
@@ -143,6 +151,6 @@ func (s *profileSink) Result() Result {
 	for _, remark := range s.grouped.remarks() {
 		p.Remark(remark)
 	}
-	p.asked, p.Grouping, p.notes = s.asked, s.grouped.members(), append(p.notes, s.grouped.notes()...)
+	p.asked, p.Grouping, p.notes = s.asked, s.grouped.members(), slices.Concat(p.notes, s.grouped.notes(), s.unused)
 	return p
 }

@@ -15,6 +15,7 @@ type profileResult struct {
 	Kind string `json:"kind,omitempty"`
 	File string `json:"file,omitempty"` // in a directory
 	made
+	pushed
 	// Estimate says how the values were estimated; "" if they are counts.
 	Estimate string        `json:"estimate,omitempty"`
 	Others   []otherKind   `json:"other_kinds,omitempty"`
@@ -29,7 +30,7 @@ func (p *profileResult) Detail() (string, []ntconv.Code) {
 	if p.Estimate != "" && text != "" {
 		text = "; " + text
 	}
-	return p.Estimate + text, covers
+	return p.Estimate + text, p.covered(covers)
 }
 
 func (p *profileResult) Line(r Read) string {
@@ -40,7 +41,7 @@ func (p *profileResult) Line(r Read) string {
 	if p.Kind != "" {
 		name = p.Kind + " profile, "
 	}
-	return fmt.Sprintf("%s%s from %s of %s in %s", name, message.Count(p.Items, "distinct "+p.Unit),
+	return fmt.Sprintf("%s%s%s from %s of %s in %s", p.pushed.line(), name, message.Count(p.Items, "distinct "+p.Unit),
 		message.Group(p.Used), message.Count(r.Events, "event"), r.Input)
 }
 
@@ -78,7 +79,8 @@ func Estimate(r Result) string {
 type kindsResult struct {
 	Profiles []*profileResult `json:"profiles"`
 	made
-	Files    int64         `json:"files"`
+	pushed
+	Files    int64         `json:"files,omitempty"`
 	Grouping *groupedJSON  `json:"grouping,omitempty"`
 	asked    []sample.Kind // by name
 	notes    []string
@@ -133,14 +135,15 @@ func (k *kindsResult) Line(r Read) string {
 		}
 		list = append(list, p.Kind+" ("+n+")")
 	}
-	return fmt.Sprintf("%s from %s in %s: %s", message.Count(k.Files, "profile"), message.Count(r.Events, "event"), r.Input,
+	return fmt.Sprintf("%s%s from %s in %s: %s", k.pushed.line(), message.Count(k.Files, "profile"), message.Count(r.Events, "event"), r.Input,
 		strings.Join(list, ", "))
 }
 
 // Detail implements Result.
 func (k *kindsResult) Detail() (string, []ntconv.Code) {
 	if len(k.Profiles) > 0 && k.Profiles[0].Text != "" {
-		return k.made.Detail()
+		text, covers := k.made.Detail()
+		return text, k.covered(covers)
 	}
-	return k.Text, nil
+	return k.Text, k.covered(nil)
 }

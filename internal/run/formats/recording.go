@@ -29,8 +29,8 @@ var recordings = [sample.Count]string{
 	sample.Events: "",
 }
 
-// recording returns the command that records a trace with samples of a kind, "" if no recorder has an option for it.
-func recording(k sample.Kind) string {
+// recorder returns the command that records a trace with samples of a kind, "" if no recorder has an option for it.
+func recorder(k sample.Kind) string {
 	if k >= sample.Count {
 		return ""
 	}
@@ -45,7 +45,7 @@ func RecordAdvice(kinds ...sample.Kind) string {
 	}
 	var advice []string
 	for _, k := range kinds {
-		if how := recording(k); how != "" {
+		if how := recorder(k); how != "" {
 			advice = append(advice, "record "+k.Noun(0)+" with "+how)
 		}
 	}

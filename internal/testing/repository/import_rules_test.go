@@ -68,6 +68,7 @@ var importRules = append(groupRules, []importRule{
 
 	// Formats. A user of one of them compiles neither the others nor the command line, and only the named modules.
 	exporterRule("./exporters/pprof", "./internal/files/...", "./internal/profile/...", "./internal/span/...", "./sample", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
+	exporterRule("./exporters/pprof/pprofpush", "./exporters/otlp/...", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample", "github.com/klauspost/compress/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	exporterRule("./exporters/callgrind", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample"),
 	exporterRule("./exporters/folded", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample"),
 	exporterRule("./exporters/chrome", timelines...),
