@@ -29,7 +29,7 @@
 //
 // After the last event the reader reads the input to its end. Zeros are padding. Other bytes are counted with
 // ntconv.CodeTrailing, and another trace is an error in addition. A live stream that stays open after the end of its
-// trace delays only io.EOF.
+// trace delays only io.EOF, unless Options.Live is set.
 //
 // # Lenient and strict
 //

@@ -33,6 +33,9 @@ type Options struct {
 	// AllowPrerelease reads files of previews of .NET Core 3.0, whose event headers have no CPU number. Otherwise New
 	// or Next returns an error that wraps ErrPrerelease. Detection is heuristic.
 	AllowPrerelease bool
+	// Live makes Next return io.EOF at the end of the trace without reading what follows: the input stays open, as a file
+	// that Follow reads or a connection for several traces.
+	Live bool
 	// LabelNumbers selects the encoding of the numbers in integer labels.
 	LabelNumbers LabelNumbers
 }

@@ -249,7 +249,7 @@ func (r *Reader) Next() (*ntconv.Event, error) {
 			if err := r.sequencePoint(&r.barrier); err != nil {
 				r.fail(err)
 			}
-		case r.err == io.EOF && !r.ended:
+		case r.err == io.EOF && !r.ended && !r.opts.Live:
 			r.ended = true
 			if err := r.trailing(); err != nil {
 				r.fail(err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +31,7 @@ import (
 //	remains            keepsOnInterrupt                outOfMemory
 //	detail             showSending, downloads          progress
 //	begun              begin                           outOfMemory, for its summary; sum belongs to the command
+//	stopFollowing      following                       the handler, which calls it for the first signal
 //	cleaner, temps     the outputs and temporary files the handler, to remove them
 type app struct {
 	stdout, stderr io.Writer
@@ -64,6 +66,8 @@ type app struct {
 	remains          atomic.Pointer[func() string] // describes the output that remains if the run is ended early; nil means none
 	detail           atomic.Pointer[func() string] // describes an upload or a download in the progress bar; nil means none
 	phases           atomic.Int32                  // that are being shown
+	stopFollowing    atomic.Pointer[context.CancelFunc]
+	followed         context.Context // of following
 	cleaner          *fileio.Cleaner
 	temps            *temps
 	left             error                        // error of the first output that could not be removed

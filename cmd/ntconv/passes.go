@@ -30,6 +30,9 @@ func (a *app) open(names []string, again bool) (*input.Input, error) {
 		Again: again, Limits: &a.limits, Openers: a.openers, Temp: a.temps.create, MaxTemp: a.read.MaxTemp, Copying: a.copying,
 		Guard: a.guard, Rewrite: a.rewrite, Taken: a.quota.Read, Merge: a.combine,
 	}
+	if a.read.Live {
+		o.Follow = a.following()
+	}
 	if a.from != "" {
 		table := formats.Readable()
 		if o.From = formats.ByName(table, a.from); o.From == nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -27,6 +28,10 @@ func (a *app) catchSignals() (stop func()) {
 	}
 	go func() {
 		s, ok := <-ch
+		if stop := a.stopFollowing.Swap(nil); ok && stop != nil {
+			(*stop)()
+			s, ok = <-ch
+		}
 		if !ok {
 			return
 		}
@@ -46,6 +51,17 @@ func (a *app) catchSignals() (stop func()) {
 		signal.Stop(ch)
 		close(ch)
 	}
+}
+
+// following returns the context for files that are read while they grow. The first signal ends it, so that the output
+// is completed with what was read; the second one ends the process.
+func (a *app) following() context.Context {
+	if a.followed == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		a.followed = ctx
+		a.stopFollowing.Store(&stop)
+	}
+	return a.followed
 }
 
 // end removes unfinished outputs, prints a message and exits. It runs on another goroutine than the command, which

@@ -25,6 +25,7 @@ type ReadOptions struct {
 	Order           reader.Order
 	Strict          bool
 	AllowPrerelease bool
+	Live            bool      // the input may grow: nothing is read after the end of a trace
 	Start           time.Time // wall-clock time at which inputs without a date began; the zero Time means that it is unknown
 	Limits          reader.Limits
 	Report          *ntconv.Report
@@ -39,12 +40,17 @@ type ReadOptions struct {
 	DepthAdvice string
 }
 
+// FlagFollow is the flag that sets ReadOptions.Live.
+const FlagFollow = "follow"
+
 // FlagStart is the flag that sets ReadOptions.Start.
 const FlagStart = "start-time"
 
-// BindRead defines the flags for reading an input: --order, --strict, --allow-prerelease and --start-time.
+// BindRead defines the flags for reading an input: --order, --follow, --strict, --allow-prerelease and --start-time.
 func (o *ReadOptions) BindRead(flags *pflag.FlagSet) {
 	flags.Var(orderChoice(&o.Order), "order", "order of events: time or file")
+	flags.BoolVar(&o.Live, FlagFollow, false, "read on at the end of a file that is still being written, until the trace ends or Ctrl-C "+
+		"ends the reading; the output is then completed")
 	flags.BoolVar(&o.Strict, "strict", false, "reject input that TraceEvent rejects, and write no output")
 	flags.BoolVar(&o.AllowPrerelease, "allow-prerelease", false,
 		"read traces of .NET Core 3.0 previews; detection is heuristic")

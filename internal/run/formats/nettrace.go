@@ -85,6 +85,7 @@ func (nettraceOpener) Open(in Input, o *ReadOptions) (ntconv.Source, error) {
 		return nil, err
 	}
 	src, err := reader.New(r, &reader.Options{
+		Live:            o.Live,
 		Order:           o.Order,
 		Strict:          o.Strict,
 		Report:          o.Report,

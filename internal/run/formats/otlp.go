@@ -49,7 +49,7 @@ func otlpFormat() *Format {
 				"ntconv to otlp trace.nettrace --signals profiles --endpoint http://localhost:4317",
 				"write a file that the Collector can read", "ntconv to otlp trace.nettrace -o spans.jsonl",
 				"send spans while a trace is being recorded",
-				"tail -c +1 -f trace.nettrace | ntconv to otlp - --endpoint http://localhost:4317",
+				"ntconv to otlp --follow trace.nettrace --endpoint http://localhost:4317",
 				"also garbage collections and waits for locks",
 				"ntconv to otlp --spans default,gc,contention trace.nettrace -o spans.binpb",
 			},

@@ -16,22 +16,19 @@ import (
 // openAgain opens an input so that it can be read more than once. It opens the file only once, because the writer of a
 // FIFO would fail if its first reader closed it. The caller closes the Input even after an error.
 func (in *Input) openAgain(name string) error {
-	opts := fileio.InputOptions{Limits: in.opts.Limits, Dir: true}
-	if info, err := os.Stat(name); name != "-" && err == nil && info.IsDir() {
+	opts := in.options()
+	if isDir(name) {
+		var err error
 		in.raw, err = fileio.Open(name, opts)
 		return err
 	}
-	f, shown := os.Stdin, fileio.StdinName
-	if name != "-" {
-		var err error
-		if f, err = os.Open(name); err != nil {
-			return &fileio.Error{Name: name, Op: "open", Bytes: -1, Err: err}
-		}
-		in.file, shown = f, name
+	r, shown, err := in.openFile(name)
+	if err != nil {
+		return err
 	}
-	raw, err := fileio.FromReader(shown, f, opts)
+	raw, err := fileio.FromReader(shown, r, opts)
 	if err == nil && !raw.Rereadable() {
-		raw, err = in.copyPipe(shown, f, opts)
+		raw, err = in.copyPipe(shown, r, opts)
 	}
 	if err != nil {
 		return err

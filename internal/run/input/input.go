@@ -4,6 +4,7 @@ package input
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,9 @@ type Options struct {
 	From *formats.Format
 	// Again requests inputs that can be read more than once.
 	Again bool
+	// Follow, if not nil, makes regular files streams that are read on at their end while another program writes them, until
+	// the context ends; then every stream ends.
+	Follow context.Context
 	// Limits bound compressed inputs; nil selects the defaults of fileio.
 	Limits *fileio.Limits
 	// Openers open inputs with the values of the formats' own flags.
@@ -118,10 +122,13 @@ func open(name string, o *Options) (*Input, error) {
 	}
 	in := &Input{opts: o}
 	var err error
-	if o.Again {
+	switch {
+	case o.Again:
 		err = in.openAgain(name)
-	} else {
-		in.raw, err = fileio.Open(name, fileio.InputOptions{Limits: o.Limits, Dir: true})
+	case o.Follow != nil && !isDir(name):
+		err = in.openFollowed(name)
+	default:
+		in.raw, err = fileio.Open(name, in.options())
 	}
 	if err != nil {
 		in.Close()
