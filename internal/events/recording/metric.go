@@ -114,7 +114,7 @@ func (r *CounterReader) metric(e *ntconv.Event, c *role, emit func(*CounterValue
 	r.value = CounterValue{
 		Session:  session,
 		Provider: r.text(mMeter), Name: r.text(mName), Unit: r.text(mUnit), Kind: c.kind,
-		Interval: interval.end.Sub(interval.begin).Seconds(), Begin: interval.begin, End: interval.end, Tags: splitTags(r.text(mTags), '='),
+		Interval: interval.end.Sub(interval.begin).Seconds(), Begin: interval.begin, End: interval.end, Tags: r.tagsOf(mTags),
 	}
 	r.value.Series = r.value.Tags
 	id, _ := r.number(mID)

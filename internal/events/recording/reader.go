@@ -24,6 +24,7 @@ type CounterReader struct {
 	buf    []byte
 
 	strings     map[string]string
+	tags        map[string][]CounterTag // of the texts in strings, split
 	instruments map[instrumentKey]*instrument
 	intervals   map[sessionKey]collected
 	kept        int          // bytes of the names and tags in instruments and intervals
@@ -33,7 +34,7 @@ type CounterReader struct {
 // NewCounterReader returns a Reader for one trace.
 func NewCounterReader() *CounterReader {
 	return &CounterReader{
-		holds: map[*ntconv.Type]bool{}, roles: map[*schema.Schema]*role{}, strings: map[string]string{},
+		holds: map[*ntconv.Type]bool{}, roles: map[*schema.Schema]*role{}, strings: map[string]string{}, tags: map[string][]CounterTag{},
 		instruments: map[instrumentKey]*instrument{}, intervals: map[sessionKey]collected{},
 	}
 }
@@ -166,6 +167,23 @@ func (r *CounterReader) text(column int) string {
 		r.strings[s] = s
 	}
 	return s
+}
+
+// tagsOf returns the tags in a field of the current event, which splits them with '='.
+func (r *CounterReader) tagsOf(column int) []CounterTag {
+	text := r.text(column)
+	if text == "" || len(text) > maxStringBytes {
+		return splitTags(text, '=')
+	}
+	list, known := r.tags[text]
+	if !known {
+		if len(r.tags) == maxStrings {
+			clear(r.tags)
+		}
+		list = splitTags(text, '=')
+		r.tags[text] = list[:len(list):len(list)] // so that appending copies
+	}
+	return list
 }
 
 // has reports whether the payload contains a field.
