@@ -167,7 +167,9 @@ func (f *file) format() (*formats.Format, error) {
 	table := formats.Writable()
 	to := formats.ByName(table, f.out.Format)
 	if f.out.Format == "" {
-		to, _ = formats.ByOutput(f.name)
+		if to, _ = formats.ByOutput(f.name); to == nil && f.w != nil {
+			to = formats.ByName(table, f.name)
+		}
 	}
 	if to == nil || to.Out == nil {
 		return nil, fmt.Errorf("%s: %w of the output: want %s", f.name, ntconv.ErrFormat, formats.List(table))

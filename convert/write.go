@@ -8,9 +8,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// Write is File for a writer: it writes an output of one file, without a temporary one. name has the extension that
-// determines the format and the compression, such as "x.pb.gz", unless out states the format; no file of this name is
-// used. Write does not close w. After an error, w may have got a part of the output.
+// Write is File for a writer: it writes an output of one file, without a temporary one. name is that of the format, such
+// as "pprof", or has the extension that determines the format and the compression, such as "x.pb.zst", unless out states
+// the format; no file of this name is used. Write does not close w. After an error, w may have got a part of the output.
 func Write(ctx context.Context, w io.Writer, name string, o *Options, out *Output, inputs ...string) (*Result, error) {
 	if out == nil {
 		out = new(Output)
