@@ -123,7 +123,7 @@ func (d *delivery) work() {
 		d.active++
 		failed := d.err != nil
 		d.mu.Unlock()
-		if !failed {
+		if !failed && len(b.rows) > 0 { // profiles whose samples are all 0 have none
 			d.deliver(b, b.rows)
 		}
 		b.reset()

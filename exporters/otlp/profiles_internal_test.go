@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/ntconv/ntconv"
+	"github.com/ntconv/ntconv/importers/folded"
 	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/reader"
 	"github.com/ntconv/ntconv/sample"
@@ -191,6 +194,22 @@ func TestProfilesOfUnsupportingReceiver(t *testing.T) {
 	var alone profileReceiver
 	if _, err := sendProfiles(t, &alone, "otel-cpu", &Options{Signals: SignalSet(Traces)}); err != nil || !slices.Equal(alone.spans, r.spans) {
 		t.Errorf("spans without profiles: %d requests, want %d: %v", len(alone.spans), len(r.spans), err)
+	}
+}
+
+// Samples whose values are all 0 are no profile, and no batch.
+func TestProfilesOfZeros(t *testing.T) {
+	for _, form := range []Form{JSONLines, Protobuf, Delimited} {
+		src, err := folded.New(strings.NewReader("a;b 0\n"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		sink := NewFile(&b, form, src.Info(), nil, &Options{Signals: SignalSet(Profiles)})
+		_, err = ntconv.Copy(sink, src)
+		if err = errors.Join(err, sink.Close()); err != nil || b.Len() > 0 || sink.Summary().Sent > 0 {
+			t.Errorf("%d: %v, %d bytes, %+v", form, err, b.Len(), sink.Summary())
+		}
 	}
 }
 
