@@ -75,3 +75,11 @@ func (t *Tally) Main(namer ntconv.Namer) (*ntconv.Process, Process) {
 	}
 	return main.of, info
 }
+
+// Of returns what the trace states about a process.
+func (t *Tally) Of(p *ntconv.Process) Process {
+	if c := t.all[p]; c != nil {
+		return c.info
+	}
+	return Process{Name: p.Name}
+}

@@ -11,7 +11,13 @@ import (
 // separated by semicolons, but not in stacks.
 func isFolded(head []byte) bool {
 	f := examineFolded(head)
-	return f.deep && f.flaws == 0
+	return f.deep && f.flaws == 0 && !isOpenMetrics("", head)
+}
+
+// isOpenMetrics reports whether an input begins with the metadata of a metric, in the text formats of Prometheus. Its
+// lines end with numbers, as stacks do.
+func isOpenMetrics(_ string, head []byte) bool {
+	return bytes.HasPrefix(head, []byte("# TYPE ")) || bytes.HasPrefix(head, []byte("# HELP ")) || bytes.HasPrefix(head, []byte("# EOF"))
 }
 
 // flawInFolded returns the number of the only line of head, from 1, that is not a folded stack. It returns 0 if the

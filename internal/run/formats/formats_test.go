@@ -275,6 +275,18 @@ func checkOutput(t *testing.T, f *Format, out []byte, result Result) {
 		if _, err := agreement.Firefox(out); err != nil {
 			t.Error(err)
 		}
+	case "prometheus": // package e2e reads it with the parser of Prometheus
+		n := int64(0)
+		for line := range strings.Lines(string(out)) {
+			if n++; strings.HasPrefix(line, "# ") {
+				n--
+			} else if !regexp.MustCompile(`^[a-zA-Z_:][a-zA-Z0-9_:]*(\{.*\})? [-+.0-9a-zA-Z]+ \d+\.\d{3}\n$`).MatchString(line) {
+				t.Errorf("line %q", line)
+			}
+		}
+		if n < r.Items || (n > 0) != (r.Items > 0) || !bytes.HasSuffix(out, []byte("# EOF\n")) {
+			t.Errorf("%d lines, %d points were counted", n, r.Items)
+		}
 	default:
 		t.Errorf("%s: no check of the output", f.Name)
 	}
@@ -679,6 +691,9 @@ func TestExportersWithoutNames(t *testing.T) {
 		trace := "cpu-env"
 		if to.Name == "otlp" {
 			trace = "spans-stop" // no samples, but spans
+		}
+		if to.Name == "prometheus" {
+			trace = "counters"
 		}
 		out, result, err := written(t, to, open(t, corpus.Path(trace+".nettrace.zst")), "out", &Target{Report: new(ntconv.Report)})
 		if err != nil || result.Empty() != "" {

@@ -138,10 +138,7 @@ func bindOTLP(flags *pflag.FlagSet) *otlpSettings {
 	flags.BoolVar(&c.original, flagOriginal, false, "add each kind of profile in the format of pprof, too, as the original payload of a profile")
 	flags.StringArrayVar(&c.logs, "logs", nil, "also make log records of the events of this `provider`, with their level and fields; "+
 		"* matches any text, repeatable (always: messages of Microsoft.Extensions.Logging)")
-	flags.BoolVar(&o.SemanticMetrics, "semantic-metrics", false, "name event counters of the runtime by the semantic conventions of "+
-		"OpenTelemetry, such as dotnet.exceptions")
-	flags.BoolVar(&o.MetricsFromEvents, "metrics-from-events", false, "count garbage collections, compilations, waits for locks and "+
-		"exceptions in metrics of the semantic conventions, if no counter of the trace measures them")
+	bindMetrics(flags, &o.SemanticMetrics, &o.MetricsFromEvents)
 	flags.Var((*spansValue)(&o.Sources), "spans", "events that become spans: labels, activities, pairs, gc, jit, contention (locks), "+
 		"waits (wait handles), exceptions, requests, suspensions (of the runtime, not for gc), default or all (without suspensions); comma-separated. Imported spans and slices of Chrome traces are always included")
 	flags.Var(

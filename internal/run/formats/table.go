@@ -269,7 +269,7 @@ type Sink interface {
 func All() []*Format {
 	return []*Format{
 		Nettrace(), netperf(), pprofFormat(), foldedFormat(), callgrindFormat(), otlpFormat(), parquetFormat(),
-		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(), perfFormat(),
+		chromeFormat(), perfettoFormat(), firefoxFormat(), speedscopeFormat(), prometheusFormat(), perfFormat(),
 	}
 }
 

@@ -54,6 +54,8 @@ func unsupportedInputs(name string) []unsupportedInput {
 		{prefix("PERFFILE"), "perf.data of Linux perf before 3.9", perfScript},
 		{isCallgrind, "a profile of callgrind, which has no stacks",
 			"kcachegrind and callgrind_annotate show it; convert the trace that it was derived from"},
+		{isOpenMetrics, "metrics in a text format of Prometheus, which ntconv only writes",
+			"promtool and Prometheus read it; convert the trace that it was written from"},
 		{isGCDump, "a gcdump, which holds a heap and no events", "dotnet-gcdump report reads it"},
 		{func(_ string, h []byte) bool { return serializedType(h) == eventPipeFile }, // version 3 is netperf
 			"netperf of .NET Core 2.0 (version 1 or 2)", "record with .NET Core 2.1 or later"},

@@ -25,7 +25,7 @@ func Inputs() []Input {
 		commands(stackInputs(), "pprof", "json", "callgrind"),
 		commands(labelInputs(), "firefox", "json", "nettrace"),
 		commands(spanInputs(), "chrome", "otlp", "pprof"),
-		commands(runtimeInputs(), "pprof", "folded"),
+		commands(runtimeInputs(), "pprof", "folded", "prometheus"),
 		commands(shapeInputs(), "nettrace", "info"),
 		commands(append(profileInputs(), textInputs("pprof-", "folded", "perf-")...), "nettrace", "pprof"),
 		commands(textInputs("chrome-"), "chrome", "nettrace", "pprof"),
@@ -55,7 +55,7 @@ func Commands() []Command {
 		// With few rows, the size would determine whether a type has its own table.
 		{"parquet", "to parquet --typed-rows 20 IN -o OUT/"},
 		{"chrome", "to chrome IN -o -"}, {"perfetto", "to perfetto IN -o -"}, {"firefox", "to firefox IN -o -"},
-		{"speedscope", "to speedscope IN -o -"}, {"top", "top IN"},
+		{"speedscope", "to speedscope IN -o -"}, {"prometheus", "to prometheus --metrics-from-events IN -o -"}, {"top", "top IN"},
 		{"stats", "print --stats --by $event,$process,$thread,$tid,$time --of $size IN"},
 	}
 }

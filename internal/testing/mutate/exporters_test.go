@@ -14,6 +14,7 @@ import (
 	"github.com/ntconv/ntconv/exporters/parquet"
 	"github.com/ntconv/ntconv/exporters/perfetto"
 	"github.com/ntconv/ntconv/exporters/pprof"
+	"github.com/ntconv/ntconv/exporters/prometheus"
 	"github.com/ntconv/ntconv/exporters/speedscope"
 	"github.com/ntconv/ntconv/ntconvtest"
 	"github.com/ntconv/ntconv/reader"
@@ -49,6 +50,9 @@ func exporters() []exporter {
 		}},
 		{"otlp-json", true, otlpExporter(otlp.JSONLines)},
 		{"otlp-proto", true, otlpExporter(otlp.Protobuf)},
+		{"prometheus", false, func(w *output, info *ntconv.Info, _ ntconv.Namer, report *ntconv.Report, _ string) (ntconv.Sink, error) {
+			return prometheus.New(w, info, &prometheus.Options{Report: report, MetricsFromEvents: true}), nil
+		}},
 		{"parquet", true, parquetTables},
 		{"parquet-single", false, parquetSingle},
 		{"chrome", true, func(w *output, info *ntconv.Info, names ntconv.Namer, report *ntconv.Report, dir string) (ntconv.Sink, error) {

@@ -77,6 +77,7 @@ var importRules = append(groupRules, []importRule{
 	exporterRule("./exporters/perfetto", append(timelines, "github.com/klauspost/compress/...")...),
 	exporterRule("./exporters/otlp", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample"),
 	exporterRule("./exporters/otlp/otlpclient", "./exporters/otlp", "./internal/files/spool", "./internal/profile/...", "./internal/span/...", "./sample", "github.com/klauspost/compress/..."),
+	exporterRule("./exporters/prometheus", "./internal/files/spool", "./internal/span/..."),
 	exporterRule("./exporters/parquet", append(parquetModules, "./internal/files/spool", "./internal/profile/...", "./internal/select/where", "./internal/span/...", "./internal/tables/...", "./sample")...),
 	importerRule("./importers/pprof", "./internal/files/fileio", "github.com/google/pprof/profile", "github.com/klauspost/compress/...", "golang.org/x/sys/...", "google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal/..."),
 	importerRule("./importers/folded", "./internal/files/lines"),
