@@ -335,6 +335,9 @@ func TestLongNumbers(t *testing.T) {
 	for _, v := range []wire.Version{wire.V4, wire.V6} {
 		for flags := range 256 {
 			for before := range 9 { // numbers before it
+				if !corpus.Nightly() && before%4 > 0 {
+					continue
+				}
 				var out bytes.Buffer
 				s := wirestream.New(&out, v)
 				s.Types(wirestream.Type{ID: 0, Provider: "P", Event: 1, Name: "E"}, wirestream.Type{ID: 1, Provider: "P", Event: 1, Name: "E"})

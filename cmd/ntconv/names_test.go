@@ -97,7 +97,11 @@ func TestAnyOrderOfReferenceData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("150 MB are not converted in short mode")
 	}
-	checkAnyOrder(t, corpus.SharedTraces(t))
+	files := corpus.SharedTraces(t)
+	if !corpus.Nightly() { // recorders other than ours, and every third trace of ours
+		files = slices.DeleteFunc(files, func(f corpus.File) bool { return strings.Contains(f.Path, "own") && len(f.Name)%3 > 0 })
+	}
+	checkAnyOrder(t, files)
 }
 
 // checkAnyOrder returns how many traces have samples.

@@ -37,8 +37,8 @@ func TestProcessByName(t *testing.T) {
 			files = append(files, path)
 		}
 	}
-	if testing.Short() {
-		files = files[:2]
+	if !corpus.Nightly() {
+		files = files[:min(3, len(files))]
 	}
 	for _, in := range files {
 		for name, pids := range pidsByName(t, in) {

@@ -17,6 +17,7 @@ import (
 	"github.com/ntconv/ntconv"
 	"github.com/ntconv/ntconv/internal/run/formats"
 	"github.com/ntconv/ntconv/internal/tables/parquetreader"
+	"github.com/ntconv/ntconv/internal/testing/corpus"
 	"github.com/ntconv/ntconv/internal/testing/secretgen"
 	"github.com/ntconv/ntconv/internal/trace/scrub"
 	"github.com/ntconv/ntconv/ntconvtest"
@@ -140,8 +141,11 @@ func TestScrubbedOutputsOfAllFormats(t *testing.T) {
 		clean := filepath.Join(base, "clean.nettrace")
 		succeed(t, dir, append(flags, clean)...)
 		written := 0
-		for _, to := range formats.Writable() {
+		for n, to := range formats.Writable() {
 			for k, args := range [][]string{append(flags, filepath.Join(base, "direct"+to.Exts[0])), {"convert", clean, filepath.Join(base, "later"+to.Exts[0])}} {
+				if !corpus.Nightly() && (i+n+k)%2 > 0 { // each input in every format, each format in both ways
+					continue
+				}
 				r := invoke(t, dir, nil, args...)
 				if r.code == 0 {
 					written++
@@ -150,7 +154,7 @@ func TestScrubbedOutputsOfAllFormats(t *testing.T) {
 				}
 			}
 		}
-		if written < 6 {
+		if written < 3 {
 			t.Errorf("%s: %d outputs, which are too few", in, written)
 		}
 		r := invoke(t, dir, nil, "print", "--json", "--stacks", clean)

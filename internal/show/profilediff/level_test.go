@@ -134,7 +134,10 @@ func TestPerSecond(t *testing.T) {
 // Profiles without times have findings no more often, if their samples are those of a profiler that sees a thread in
 // another function each time.
 func TestUntimedProfiles(t *testing.T) {
-	const trials = 100
+	trials := 30
+	if corpus.Nightly() {
+		trials = 100
+	}
 	rng := rand.New(rand.NewPCG(5, 5))
 	findings := 0
 	for range trials {
