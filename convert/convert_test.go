@@ -61,6 +61,9 @@ func TestFormats(t *testing.T) {
 		if format == "otlp" {
 			in = "../testdata/spans-stop.nettrace.zst"
 		}
+		if format == "prometheus" {
+			in = "../testdata/counters.nettrace.zst"
+		}
 		name := filepath.Join(dir, format+".out")
 		res, err := convert.File(t.Context(), name, nil, &convert.Output{Format: format}, in)
 		if err != nil {

@@ -38,10 +38,16 @@ func decompressed(t *testing.T, data []byte) []byte {
 // An output that is one file is compressed if its name ends with .gz or .zst: decompressed it is the output without
 // that extension, and the header of gzip has no time. convert goes by the same names.
 func TestCompressedOutputs(t *testing.T) {
-	written, in := 0, trace(t, "cpu-env")
+	written := 0
 	for _, f := range formats.Writable() {
-		if f.Name == "otlp" || f.Name == "parquet" {
-			continue // the trace has no spans; Parquet is not compressed as a whole
+		in := trace(t, "cpu-env")
+		switch f.Name {
+		case "parquet":
+			continue // not compressed as a whole
+		case "otlp":
+			in = trace(t, "spans-stop")
+		case "prometheus":
+			in = trace(t, "counters")
 		}
 		dir, name := t.TempDir(), "x"+f.Exts[0]
 		convert := func(name string, args ...string) []byte {
