@@ -71,7 +71,7 @@ func names(err error, name string) bool {
 // add adds an input to the dataset. Unlike an output of its own, a trace without data is a failure.
 func (r *collecting) add(o *outcome) error {
 	err := r.try(o)
-	if err != nil && o.Output == "" {
+	if err != nil && o.Output == "" && o.Status != statusBusy {
 		o.Status = statusFailed
 	}
 	return err
@@ -109,7 +109,7 @@ func (r *collecting) try(o *outcome) error {
 		return nil
 	case errors.Is(err, dataset.ErrBusy):
 		o.Status = statusBusy
-		return nil
+		return failf(exitIncomplete, "another run is adding it to the dataset; when that run has ended, the same command adds what it did not")
 	case err != nil:
 		return fail(exitOutput, err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,6 +38,31 @@ func tracesOf(t *testing.T, dir, set string) []dataset.Trace {
 	traces, err := d.Traces()
 	must(t, err)
 	return traces
+}
+
+// A trace that another run is adding is not there yet: the run ends with 3, and the next one adds it.
+func TestDatasetBusy(t *testing.T) {
+	dir := t.TempDir()
+	set := filepath.Join(dir, "fleet")
+	succeed(t, dir, "to", "parquet", "-q", "--dataset", set, trace(t, "jit"))
+	d, err := dataset.Open(set)
+	must(t, err)
+	sum := sha256.Sum256(unpacked(t, "threads"))
+	other, err := d.Begin(sum[:], nil)
+	must(t, err)
+	args := []string{"to", "parquet", "--dataset", set, trace(t, "threads"), trace(t, "empty")}
+	r := invoke(t, dir, nil, args...)
+	if r.code != exitIncomplete || !strings.Contains(r.stderr, "threads.nettrace.zst: another run is adding it") ||
+		!strings.Contains(r.stderr, "1 trace added, 1 being added by another run") {
+		t.Errorf("code %d: %s", r.code, r.stderr)
+	}
+	must(t, other.Abort())
+	if r := succeed(t, dir, args...); !strings.Contains(r.stderr, "1 trace added, 1 already there") {
+		t.Errorf("then: %s", r.stderr)
+	}
+	if len(tracesOf(t, dir, set)) != 3 {
+		t.Error("not all traces are there")
+	}
 }
 
 // verify names what was changed in a dataset, and how to repair it.
