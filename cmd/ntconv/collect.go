@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ const (
 	flagDataset   = "dataset"
 	flagPartition = "partition"
 	flagService   = "service"
+	flagReplace   = "replace"
 )
 
 // A collection is a request to add traces to a dataset.
@@ -27,6 +29,8 @@ type collection struct {
 	dir       fileName
 	partition string
 	service   string
+	replace   bool
+	settings  string // the flags that determine the tables, as words of the command line
 	*inputFlags
 }
 
@@ -39,12 +43,14 @@ func (d *collection) bind(flags *pflag.FlagSet) {
 			" (default: those of the dataset, "+dataset.JoinKeys(dataset.DefaultKeys())+" for a new one)")
 	flags.StringVar(&d.service, flagService, "",
 		"`name` of the service of all inputs (default: derived from the command line of the process with most events)")
+	flags.BoolVar(&d.replace, flagReplace, false,
+		"replace traces that the dataset has with another selection of events or other settings; a whole trace always replaces a selection")
 }
 
 // check rejects flags that cannot be combined.
 func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	if d.dir == "" {
-		for _, name := range []string{flagPartition, flagService} {
+		for _, name := range []string{flagPartition, flagService, flagReplace} {
 			if cmd.Flags().Changed(name) {
 				return failf(exitUsage, "--%s needs --%s", name, flagDataset)
 			}
@@ -54,6 +60,7 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 	if err := d.inputFlags.check(cmd.Flags().Args()); err != nil {
 		return err
 	}
+	d.settings = settingsOf(cmd)
 	c.chooseByName()
 	to := c.Output.Destination
 	switch {
@@ -69,6 +76,20 @@ func (d *collection) check(cmd *cobra.Command, c *conversion) error {
 		return failf(exitUsage, "--%s: each trace of a dataset is converted by itself; omit --%s", flagEach, flagEach)
 	}
 	return nil
+}
+
+// settingsOf returns the flags that determine the tables of a trace, except the selection of events, as words of the
+// command line in the order of their names.
+func settingsOf(cmd *cobra.Command) string {
+	other := []string{flagDataset, flagPartition, flagService, flagReplace, "files-from", "from", "jobs", formats.FlagFollow, "strict"}
+	var words []string
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		group := strings.Join(f.Annotations[groupKey], "")
+		if (group == groupOwn || group == groupInput) && !slices.Contains(other, f.Name) {
+			words = append(words, flagWords(f))
+		}
+	})
+	return strings.Join(words, " ")
 }
 
 // open opens or creates the dataset, and removes leftovers of killed runs.

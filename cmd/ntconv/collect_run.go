@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/ntconv/ntconv"
@@ -71,7 +72,7 @@ func names(err error, name string) bool {
 // add adds an input to the dataset. Unlike an output of its own, a trace without data is a failure.
 func (r *collecting) add(o *outcome) error {
 	err := r.try(o)
-	if err != nil && o.Output == "" {
+	if err != nil && o.Output == "" && o.Status != statusBusy {
 		o.Status = statusFailed
 	}
 	return err
@@ -98,18 +99,23 @@ func (r *collecting) try(o *outcome) error {
 	o.uid = dataset.UIDOf(sum)
 	defer r.claim(o.uid)()
 
-	addition, err := r.set.Begin(sum, r.app.cleaner)
+	made := madeWith{plan.Selection.String(), r.collection.settings}
+	addition, err := r.set.Begin(sum, func(m *dataset.Manifest) bool {
+		old := madeWith{m.Selection, m.Settings}
+		moved := r.collection.service != "" && r.collection.service != m.Service
+		return r.collection.replace && (old != made || moved) || made.contains(old)
+	}, r.app.cleaner)
 	var exists *dataset.ExistsError
 	switch {
 	case errors.As(err, &exists):
-		o.Status, o.Output = statusThere, exists.Trace.Path
-		if m := exists.Trace.Manifest; m != nil && m.Selection != plan.Selection.String() {
-			o.Note = "the dataset has it with another selection of events"
+		if m := exists.Trace.Manifest; m != nil && made != (madeWith{m.Selection, m.Settings}) {
+			return failf(exitUsage, "the dataset has it with %s, and this run has %s; add --%s to replace it", madeWith{m.Selection, m.Settings}, made, flagReplace)
 		}
+		o.Status, o.Output = statusThere, exists.Trace.Path
 		return nil
 	case errors.Is(err, dataset.ErrBusy):
 		o.Status = statusBusy
-		return nil
+		return failf(exitIncomplete, "another run is adding it to the dataset; when that run has ended, the same command adds what it did not")
 	case err != nil:
 		return fail(exitOutput, err)
 	}
@@ -121,6 +127,18 @@ func (r *collecting) try(o *outcome) error {
 	formats.Serve(conversion.Symbols, one.downloads())
 	err = readFailure(plan, conversion.Run(in, func(p *pass.Pass) error { return trace.convert(p, o) }))
 	return errors.Join(err, addition.Abort())
+}
+
+// madeWith is what the tables of a trace depend on besides the trace: the selection of events and other flags.
+type madeWith struct{ selection, settings string }
+
+// contains reports whether tables have all that others of the trace have: only these are a selection.
+func (m madeWith) contains(other madeWith) bool {
+	return m.selection == "" && other.selection != "" && m.settings == other.settings
+}
+
+func (m madeWith) String() string {
+	return cmp.Or(strings.TrimSpace(m.selection+" "+m.settings), "all events and the default settings")
 }
 
 // claim waits until no other job of this run adds the trace with this UID, and returns a function that ends the claim.
@@ -213,7 +231,7 @@ func (t *tracing) convert(p *pass.Pass, o *outcome) error {
 func (t *tracing) manifest(p *pass.Pass, partial error) *dataset.Manifest {
 	m := &dataset.Manifest{
 		Size: t.size, Format: p.Info.Format, Events: p.Kept, Lost: int64(p.Report.Count(ntconv.CodeEventsLost)),
-		Selection: p.Plan.Selection.String(), Schema: tables.Version, Version: message.ModuleVersion(), Added: time.Now().UTC().Truncate(time.Second),
+		Selection: p.Plan.Selection.String(), Settings: t.collection.settings, Schema: tables.Version, Version: message.ModuleVersion(), Added: time.Now().UTC().Truncate(time.Second),
 	}
 	if partial != nil {
 		m.Incomplete = partial.Error()

@@ -140,7 +140,8 @@ func (a *app) datasetListCmd() *cobra.Command {
 		Use:   "ls DIR",
 		Short: "List the traces of a dataset",
 		Long: "List the traces of a dataset: UID, values of the partition keys, source, events, size of the tables, duration of the recording\n" +
-			"and events that its recorder lost. A * marks traces that are incomplete because their input was truncated or corrupt.",
+			"and events that its recorder lost. A * marks traces that are incomplete because their input was truncated or corrupt, a +\n" +
+			"those that have a selection of events only; --json has the selection.",
 		Example: examples(
 			"all traces", "ntconv dataset ls fleet",
 			"the directories of the traces of a service, for other programs",
@@ -237,8 +238,11 @@ func writeList(b *bytes.Buffer, set *dataset.Dataset, list []listedTrace) error 
 			continue
 		}
 		mark := ""
+		if m.Selection != "" {
+			mark = "+"
+		}
 		if m.Incomplete != "" {
-			mark = "*"
+			mark += "*"
 		}
 		fmt.Fprintf(w, "%s%s\t%s\t%s\t%s\t%s\n", message.Group(m.Events), mark, message.Bytes(m.TableBytes()),
 			message.Duration(m.Duration), message.Group(m.Lost), message.Line(m.Source))

@@ -137,6 +137,9 @@ func writeVerified(b *bytes.Buffer, set *dataset.Dataset, v *dataset.Verified) {
 	}
 	text := fmt.Sprintf("%s, %s, %s, %s", message.Count(int64(v.Traces), "trace"),
 		message.Count(int64(v.Files), "file"), message.Count(v.Events, "event"), message.Bytes(v.Bytes))
+	if v.Parts > 0 {
+		text += fmt.Sprintf("; %s a selection of events", message.Count(int64(v.Parts), "trace has", "traces have"))
+	}
 	if v.Busy > 0 {
 		text += fmt.Sprintf("; %s being added or removed", message.Count(int64(v.Busy), "trace is", "traces are"))
 	}

@@ -56,6 +56,9 @@ func (c *timeColumn) number(v parquetreader.Value) (int64, bool) {
 		}
 		return int64(whole)*c.unit + int64(math.Round(fraction*float64(c.unit))), true
 	}
+	if c.isDecimal() {
+		return c.scaled(v, c.unit)
+	}
 	return scale(c.int(v), c.unit)
 }
 
@@ -109,7 +112,7 @@ func (s *foreign) scan() error {
 // guessUnit chooses a unit for times that are numbers without a unit: the unit in which the first number is a time
 // between 1973 and 5138.
 func (s *foreign) guessUnit(v parquetreader.Value) {
-	if s.time.unit != 0 || !s.time.isNumber() || v.IsNull() {
+	if s.time.unit != 0 || !s.time.isNumeric() || v.IsNull() {
 		return
 	}
 	size := math.Abs(v.Float64())
@@ -136,7 +139,7 @@ func (s *foreign) timeOf(role string) *timeColumn {
 		return nil
 	}
 	t := &timeColumn{fileColumn: c, unit: unitOf(s.roles.unit[role])}
-	if t.unit == 0 && c.isNumber() {
+	if t.unit == 0 && c.isNumeric() {
 		if _, unit, ok := cutUnit(c.name); ok {
 			t.unit = unitOf(unit)
 			s.roles.unit[role] = unit
@@ -146,10 +149,10 @@ func (s *foreign) timeOf(role string) *timeColumn {
 	case t.unit != 0 || role == roleTime:
 	case c.Logical == parquetreader.Time:
 		t.unit = c.Unit
-	case s.time.isNumber() && s.time.unit != 0:
+	case s.time.isNumeric() && s.time.unit != 0:
 		t.unit = s.time.unit
 		s.roles.unit[role] = s.roles.unit[roleTime]
-	case c.kind == kindFloat:
+	case c.kind == kindFloat || c.isDecimal():
 		t.unit, s.roles.unit[role] = int64(time.Second), "s"
 	default:
 		t.unit, s.roles.unit[role] = 1, "ns"

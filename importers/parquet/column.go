@@ -97,6 +97,12 @@ func (c *fileColumn) isNumber() bool {
 	return c.kind == kindInt || c.kind == kindUint || c.kind == kindFloat
 }
 
+func (c *fileColumn) isDecimal() bool { return c.Logical == parquetreader.Decimal }
+
+// isNumeric reports whether values are numbers, also those that become text as fields because no type of nettrace has all
+// their digits.
+func (c *fileColumn) isNumeric() bool { return c.isNumber() || c.isDecimal() }
+
 // isText reports whether values are text. Old writers do not annotate text.
 func (c *fileColumn) isText() bool {
 	if c.Physical != parquetreader.ByteArray {
@@ -106,8 +112,12 @@ func (c *fileColumn) isText() bool {
 		c.Logical == parquetreader.NoLogical
 }
 
-// int returns the value of an integer column.
+// int returns the value of an integer column, or a decimal number rounded to an integer, 0 if it exceeds 64 bits.
 func (c *fileColumn) int(v parquetreader.Value) int64 {
+	if c.isDecimal() {
+		n, _ := c.scaled(v, 1)
+		return n
+	}
 	n := v.Int64()
 	if c.Unsigned && c.Physical == parquetreader.Int32 {
 		n = int64(uint32(n))
@@ -191,7 +201,7 @@ func (c *fileColumn) weight(v parquetreader.Value) int64 {
 // text returns a value as text. The value must not be NULL.
 func (c *fileColumn) text(v parquetreader.Value) string {
 	switch {
-	case c.Logical == parquetreader.Decimal:
+	case c.isDecimal():
 		return c.decimal(v)
 	case c.Logical == parquetreader.UUID && len(v.Bytes()) == 16:
 		b := hex.EncodeToString(v.Bytes())
@@ -267,8 +277,8 @@ func (c *fileColumn) jsonValue(dst []byte, v parquetreader.Value) []byte {
 	return dst
 }
 
-// decimal returns the digits of a decimal number.
-func (c *fileColumn) decimal(v parquetreader.Value) string {
+// unscaled returns a decimal number without its point.
+func (c *fileColumn) unscaled(v parquetreader.Value) *big.Int {
 	n := big.NewInt(v.Int64())
 	if c.Physical == parquetreader.ByteArray ||
 		c.Physical == parquetreader.FixedLenByteArray { // big-endian, two's complement
@@ -278,6 +288,31 @@ func (c *fileColumn) decimal(v parquetreader.Value) string {
 			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 		}
 	}
+	return n
+}
+
+// scaled returns a decimal number times unit, rounded to an integer, half away from zero. It returns false if that exceeds
+// 64 bits.
+func (c *fileColumn) scaled(v parquetreader.Value, unit int64) (int64, bool) {
+	if c.Scale < 0 || c.Scale > maxScale {
+		return 0, false
+	}
+	n := c.unscaled(v)
+	n.Mul(n, big.NewInt(unit))
+	if c.Scale > 0 {
+		divisor := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(c.Scale)), nil)
+		half := new(big.Int).Rsh(divisor, 1)
+		if n.Sign() < 0 {
+			half.Neg(half)
+		}
+		n.Quo(n.Add(n, half), divisor)
+	}
+	return n.Int64(), n.IsInt64()
+}
+
+// decimal returns the digits of a decimal number.
+func (c *fileColumn) decimal(v parquetreader.Value) string {
+	n := c.unscaled(v)
 	if c.Scale <= 0 || c.Scale > maxScale {
 		return n.String()
 	}

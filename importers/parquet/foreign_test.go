@@ -59,6 +59,30 @@ func text(e *ntconv.Event) string {
 	return s
 }
 
+// Columns of type DECIMAL have every role of a number, without rounding of what nanoseconds can hold.
+func TestDecimals(t *testing.T) {
+	type row struct {
+		Time     int64  `parquet:"ts,decimal(6:18)"` // seconds
+		Duration int32  `parquet:"elapsed_ms,decimal(2:9)"`
+		PID      int64  `parquet:"pid,decimal(0:18)"`
+		Name     string `parquet:"name"`
+		Price    int64  `parquet:"price,decimal(2:18)"`
+	}
+	file := fileOf(t, []row{{1_790_000_000_123_457, 1234, 42, "pay", -1995}, {1_790_000_001_000_001, 5, 42, "pay", 7}})
+	var got []string
+	for _, e := range read(t, parquet.File("x", bytes.NewReader(file), int64(len(file))), parquet.Options{Map: parquet.Mapping{"time": "ts:s"}}) {
+		if e.Kind == ntconv.KindEvent {
+			got = append(got, fmt.Sprint(e.Time, " ", e.Thread.Process.PID, " ", text(e)))
+		}
+	}
+	want := []string{
+		"1790000000123457000 42 x/payStart elapsed_ms=12.34 price=-19.95", "1790000000135797000 42 x/payStop", "1790000001000001000 42 x/payStart elapsed_ms=0.05 price=0.07", "1790000001000051000 42 x/payStop",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 type call struct {
 	Start    int64  `parquet:"start_us"`
 	Duration *int64 `parquet:"elapsed_ms,optional"`

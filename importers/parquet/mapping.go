@@ -155,11 +155,7 @@ func (r *roles) assign(role, value string) error {
 		return &MappingError{Role: role, Column: value, Text: "unknown unit " + unit + "; want ns, us, ms or s"}
 	}
 	if !fits(role, c) {
-		text := fmt.Sprintf("a column of type %s cannot have this role", c.TypeName())
-		if c.Logical == parquetreader.Decimal {
-			text += "; cast it to DOUBLE"
-		}
-		return &MappingError{Role: role, Column: value, Text: text}
+		return &MappingError{Role: role, Column: value, Text: fmt.Sprintf("a column of type %s cannot have this role", c.TypeName())}
 	}
 	r.at[role] = i
 	return nil
@@ -264,7 +260,7 @@ func (r *roles) guess(g guess) {
 				continue
 			}
 			r.at[g.role] = i
-			if unit != "" && c.isNumber() {
+			if unit != "" && c.isNumeric() {
 				r.unit[g.role] = unit
 			}
 			return
@@ -281,13 +277,13 @@ func fits(role string, c *fileColumn) bool {
 	}
 	switch role {
 	case roleTime, roleEnd:
-		return c.isTime() || c.isNumber() || c.isText()
+		return c.isTime() || c.isNumeric() || c.isText()
 	case roleDuration:
-		return c.isNumber() || c.Logical == parquetreader.Time
+		return c.isNumeric() || c.Logical == parquetreader.Time
 	case rolePID, roleTID, roleCPU:
-		return c.isNumber() && c.kind != kindFloat
+		return c.isNumeric() && c.kind != kindFloat
 	case roleValue:
-		return c.isNumber()
+		return c.isNumeric()
 	case roleTraceID, roleSpanID:
 		return c.isText() || c.kind == kindBytes
 	}

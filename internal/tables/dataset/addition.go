@@ -27,10 +27,13 @@ func (e *ExistsError) Unwrap() error { return fs.ErrExist }
 // begin sets lock and dir, which do not change afterwards. mu guards out, set by Outputs, and ended, set by end, which
 // runs once: for Commit or for Abort, whichever comes first.
 type Addition struct {
-	d       *Dataset
-	uid     string
-	sum     string // SHA-256 sum of the content, in hexadecimal
-	cleaner *fileio.Cleaner
+	d   *Dataset
+	uid string
+	sum string // SHA-256 sum of the content, in hexadecimal
+	// replaces decides whether a trace of the dataset is replaced, whose directory is then old.
+	replaces func(*Manifest) bool
+	old      string
+	cleaner  *fileio.Cleaner
 
 	mu    sync.Mutex
 	lock  *lock
@@ -43,10 +46,11 @@ type Addition struct {
 const doneName = "trace"
 
 // Begin starts to add the trace whose content has the given SHA-256 sum, and takes the lock of its UID. The error is an
-// *ExistsError if the dataset has the trace, and wraps ErrBusy if another run is adding or removing it. The cleaner,
-// which may be nil, aborts the addition when the process is interrupted.
-func (d *Dataset) Begin(sum []byte, cleaner *fileio.Cleaner) (*Addition, error) {
-	a := &Addition{d: d, uid: UIDOf(sum), sum: hex.EncodeToString(sum), cleaner: cleaner}
+// *ExistsError if the dataset has the trace, unless replaces is not nil and returns true for its manifest; it wraps ErrBusy
+// if another run is adding or removing the trace. The cleaner, which may be nil, aborts the addition when the process is
+// interrupted.
+func (d *Dataset) Begin(sum []byte, replaces func(*Manifest) bool, cleaner *fileio.Cleaner) (*Addition, error) {
+	a := &Addition{d: d, uid: UIDOf(sum), sum: hex.EncodeToString(sum), replaces: replaces, cleaner: cleaner}
 	// The cleaner holds its lock during begin, so an interrupt either prevents the addition or aborts it.
 	if err := cleaner.Add(a, a.begin); err != nil {
 		return nil, err
@@ -69,13 +73,16 @@ func (a *Addition) begin() (err error) {
 		return err
 	}
 	if path != "" {
-		return a.exists(path)
+		if err := a.exists(path); err != nil {
+			return err
+		}
+		a.old = path
 	}
 	a.dir = a.d.stagingDir(a.uid)
 	return os.Mkdir(a.dir, 0o777)
 }
 
-// exists returns the error for a trace that the dataset contains at path.
+// exists returns the error for a trace that the dataset contains at path, nil if it is to be replaced.
 func (a *Addition) exists(path string) error {
 	t := Trace{UID: a.uid, Path: path}
 	t.Manifest, t.Err = readManifest(path)
@@ -84,6 +91,9 @@ func (a *Addition) exists(path string) error {
 			"%s: another trace has the same UID: its content has the SHA-256 sum %s, that of the new one is %s; add the new one to another dataset",
 			path, t.Manifest.SHA256, a.sum,
 		)
+	}
+	if t.Err == nil && a.replaces != nil && a.replaces(t.Manifest) {
+		return nil
 	}
 	return &ExistsError{t}
 }
@@ -145,7 +155,7 @@ func (a *Addition) publish(done string, p *Properties) (path string, err error) 
 		}
 		if err == nil {
 			path = filepath.Join(parent, traceKey+"="+a.uid)
-			if err = fileio.RenameDir(done, path); err == nil {
+			if err = a.rename(done, path); err == nil {
 				return path, fileio.SyncDir(parent)
 			}
 		}
@@ -155,6 +165,21 @@ func (a *Addition) publish(done string, p *Properties) (path string, err error) 
 		// Another process removed the last trace of a parent directory, and then that directory. Try again.
 	}
 	return "", err
+}
+
+// rename makes the directory of the trace visible at path. One that it replaces is then in the staging directory, which
+// end removes. If the old one has another path, both exist for a moment, so that no moment is without the trace.
+func (a *Addition) rename(done, path string) error {
+	if a.old == path {
+		return fileio.ExchangeDirs(done, path)
+	}
+	if err := fileio.RenameDir(done, path); err != nil || a.old == "" {
+		return err
+	}
+	if err := fileio.RenameDir(a.old, done); err != nil {
+		return err
+	}
+	return a.d.removeParents(a.old)
 }
 
 // makeDir creates a directory and syncs its parent, so that it survives a crash.

@@ -47,7 +47,7 @@ func childMain(dir string) {
 // add adds trace i with the given number of files and returns the outcome.
 func add(d *Dataset, i, files int) string {
 	sum := sha256.Sum256([]byte(strconv.Itoa(i)))
-	a, err := d.Begin(sum[:], nil)
+	a, err := d.Begin(sum[:], nil, nil)
 	var exists *ExistsError
 	switch {
 	case errors.As(err, &exists):
@@ -143,7 +143,7 @@ func TestOutputLimits(t *testing.T) {
 	refused := errors.New("limit exceeded")
 	for i, o := range []fileio.OutputOptions{{Check: func() error { return refused }}, {Check: func() error { return nil }}} {
 		sum := sha256.Sum256([]byte{byte(i)})
-		a, err := d.Begin(sum[:], nil)
+		a, err := d.Begin(sum[:], nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,11 +171,11 @@ func TestAbort(t *testing.T) {
 	sum := sha256.Sum256([]byte("x"))
 	for stage := range 3 {
 		var c fileio.Cleaner
-		a, err := d.Begin(sum[:], &c)
+		a, err := d.Begin(sum[:], nil, &c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Begin(sum[:], nil); !errors.Is(err, ErrBusy) {
+		if _, err := d.Begin(sum[:], nil, nil); !errors.Is(err, ErrBusy) {
 			t.Errorf("two additions of one trace: %v", err)
 		}
 		if stage > 0 {
@@ -198,7 +198,7 @@ func TestAbort(t *testing.T) {
 		if _, err := a.Commit(manifest(1)); !errors.Is(err, fileio.ErrAborted) {
 			t.Errorf("commit after abort: %v", err)
 		}
-		if _, err := d.Begin(sum[:], &c); !errors.Is(err, fileio.ErrAborted) {
+		if _, err := d.Begin(sum[:], nil, &c); !errors.Is(err, fileio.ErrAborted) {
 			t.Errorf("begin after abort: %v", err)
 		}
 		if left, _ := os.ReadDir(d.staging()); len(left) > 0 {

@@ -28,6 +28,7 @@ type Manifest struct {
 	Lost       int64         `json:"lost_events"` // events that the recorder lost
 	Incomplete string        `json:"incomplete,omitempty"`
 	Selection  string        `json:"selection,omitempty"` // selection of events; "" if the tables have all
+	Settings   string        `json:"settings,omitempty"`  // other flags that determine the tables; "" for the defaults
 	Schema     int           `json:"schema"`              // version of the tables
 	Version    string        `json:"ntconv_version"`
 	Added      time.Time     `json:"added"`

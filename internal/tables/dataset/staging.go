@@ -93,11 +93,14 @@ func (d *Dataset) Remove(uid string) error {
 	if err := fileio.RenameDir(path, gone); err != nil {
 		return err
 	}
+	return errors.Join(os.RemoveAll(gone), d.removeParents(path))
+}
+
+// removeParents removes the directories above a trace that was removed, unless they have other traces. Removing a directory
+// that is not empty fails, so a concurrent addition to it is safe; publish creates a removed directory again.
+func (d *Dataset) removeParents(path string) error {
 	parent := filepath.Dir(path)
-	err = fileio.SyncDir(parent)
-	err = errors.Join(err, os.RemoveAll(gone))
-	// Removing a directory that is not empty fails, so a concurrent addition to it is safe; publish creates a removed
-	// directory again.
+	err := fileio.SyncDir(parent)
 	for range d.config.Partition {
 		d.synced.Delete(parent)
 		if os.Remove(parent) != nil { // it still has other traces

@@ -33,7 +33,8 @@ type Verified struct {
 	Files    int       `json:"files"`
 	Bytes    int64     `json:"bytes"`
 	Events   int64     `json:"events"`
-	Busy     int       `json:"busy"` // traces that other runs are adding or removing
+	Parts    int       `json:"parts"` // of Traces: with a selection of events
+	Busy     int       `json:"busy"`  // traces that other runs are adding or removing
 	Problems []Problem `json:"problems"`
 }
 
@@ -125,6 +126,9 @@ func (d *Dataset) verifyTrace(v *Verified, t *Trace, check *Check) {
 		v.add(d, t.Path, t.UID, "the trace belongs in %s", filepath.ToSlash(want))
 	}
 	v.Events += m.Events
+	if m.Selection != "" {
+		v.Parts++
+	}
 	wrong := len(v.Problems)
 	d.verifyFiles(v, t)
 	if check.Tables != nil && len(v.Problems) == wrong {
