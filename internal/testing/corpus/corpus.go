@@ -87,7 +87,7 @@ func Nightly() bool { return os.Getenv("NTCONV_NIGHTLY") != "" }
 
 // large is the compressed size in bytes of traces that only nightly tests read in turn: a tenth of the traces has most
 // of the events. Tests of one trace read it always.
-const large = 100_000
+const large = 300_000
 
 // IsSkipped reports whether tests that read all traces in turn skip a trace of this compressed size in bytes.
 func IsSkipped(size int64) bool { return size >= large && !Nightly() }
