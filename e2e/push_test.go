@@ -172,14 +172,14 @@ var _ proto.Message = (*dynamicpb.Message)(nil)
 
 // The receivers get exactly the profiles that ntconv to pprof writes to files, with the labels by which they are found.
 func TestPush(t *testing.T) {
-	for _, tr := range ownTraces(t) {
+	for i, tr := range ownTraces(t) {
 		t.Run(tr.name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "out")
 			files := run(t, command, "to", "pprof", "--kind", "all", tr.path, "-o", dir+"/")
-			if files.code != 0 && files.code != 3 {
-				t.Skip("nightly: no profile: " + string(files.stderr))
-			}
 			for name, open := range map[string]func(*testing.T) (*pushes, string){"pyroscope": newPyroscope, "parca": newParca} {
+				if os.Getenv("NTCONV_NIGHTLY") == "" && (i%2 == 0) == (name == "parca") {
+					continue
+				}
 				got, url := open(t)
 				r := run(t, command, "to", "pprof", "--kind", "all", tr.path, "--endpoint", url, "--service-name", "shop", "--push-label", "env=test")
 				if r.code != files.code {
@@ -195,7 +195,9 @@ func TestPush(t *testing.T) {
 func checkPushed(t *testing.T, receiver string, got *pushes, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	must(t, err)
+	if !errors.Is(err, os.ErrNotExist) { // a trace without profiles
+		must(t, err)
+	}
 	if len(got.all) != len(entries) {
 		t.Errorf("%s: %d profiles, want %d", receiver, len(got.all), len(entries))
 	}
